@@ -1,0 +1,45 @@
+"""Scaling laws from sparse features."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Public name -> the module it lives in. Loaded on first use, so that `sparselaw --help` needs no numpy.
+_PUBLIC = {
+    "InputError": "sparselaw.errors",
+    "Interval": "sparselaw.interval",
+    "SparseInputs": "sparselaw.problem",
+    "DenseInputs": "sparselaw.problem",
+    "PowerLaw": "sparselaw.laws",
+    "TwoPowerLaw": "sparselaw.laws",
+    "ChinchillaLaw": "sparselaw.laws",
+    "predict": "sparselaw.theory",
+}
+_PUBLIC_MODULES = {"plot": "sparselaw.plotting"}
+
+__all__ = ["__version__", *_PUBLIC, *_PUBLIC_MODULES]
+
+if TYPE_CHECKING:
+    from sparselaw.errors import InputError as InputError
+    from sparselaw.interval import Interval as Interval
+    from sparselaw.laws import ChinchillaLaw as ChinchillaLaw
+    from sparselaw.laws import PowerLaw as PowerLaw
+    from sparselaw.laws import TwoPowerLaw as TwoPowerLaw
+    from sparselaw.problem import DenseInputs as DenseInputs
+    from sparselaw.problem import SparseInputs as SparseInputs
+    from sparselaw.theory import predict as predict
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC_MODULES:
+        return importlib.import_module(_PUBLIC_MODULES[name])
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'sparselaw' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,75 @@
+"""Puts the commands together and turns every outcome into an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import typer
+
+import sparselaw
+from sparselaw.cli.predict import predict
+from sparselaw.errors import InputError
+
+app = typer.Typer(
+    name="sparselaw",
+    help="Scaling laws from sparse features: theory, exact simulation, fits and plans.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(predict)
+
+
+@app.callback(invoke_without_command=True)
+def _top(version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
+    if version:
+        print(sparselaw.__version__)
+        raise typer.Exit
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run one command. 0 done; 2 bad input, in one line; 1 a failure of ours; 130 on Ctrl-C."""
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
+        code: Any = app(args=arguments, standalone_mode=False)
+        sys.stdout.flush()
+    except InputError as error:
+        return _refuse(str(error))
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader of our output went away: not a failure, and nothing left to say
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if hasattr(error, "format_message"):  # typer's own: an unknown option, a missing value
+            return _refuse(_usage_message(error))
+        if type(error).__name__ == "Abort":
+            return 130
+        raise
+    return code if isinstance(code, int) else 0
+
+
+def _usage_message(error: Any) -> str:
+    """Typer's usage errors in the shape of ours: <name>=<value>: <condition>; <remedy>."""
+    command = error.ctx.command_path if getattr(error, "ctx", None) else "sparselaw"
+    remedy = f"see '{command} --help'"
+    parameter = getattr(error, "param", None)
+    option = getattr(error, "option_name", None)
+    if type(error).__name__ == "MissingParameter" and parameter is not None:
+        return f"{parameter.name}=: is missing; give {'/'.join(parameter.opts)}, {remedy}"
+    name = option or (parameter.name if parameter is not None else "arguments")
+    given = " ".join(sys.argv[1:])
+    message = error.format_message().rstrip(".").replace("\n", " ")
+    return f"{name.lstrip('-')}={given if name == 'arguments' else ''}: {message}; {remedy}"
+
+
+def _refuse(line: str) -> int:
+    print(f"sparselaw: error: {line}", file=sys.stderr)
+    return 2

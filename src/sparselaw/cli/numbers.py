@@ -1,0 +1,77 @@
+"""Reads numbers and lists of numbers as people type them on the command line."""
+
+from __future__ import annotations
+
+import math
+
+from sparselaw.errors import InputError, check_finite, check_size
+
+LIST_REMEDY = "write 4,8,16 or start:stop:count"
+
+
+def real(name: str, text: str) -> float:
+    """A finite number.
+
+    >>> real("alpha1", "0.5")
+    0.5
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        raise InputError(name, text, "is not a number", f"give a number for {name}") from None
+    return check_finite(name, number)
+
+
+def size(name: str, text: str) -> int:
+    """A whole number of at least 1; 1e6 is one.
+
+    >>> size("D", "1e6")
+    1000000
+    """
+    return int(text) if text.isdecimal() and int(text) > 0 else check_size(name, real(name, text))
+
+
+def sizes(name: str, text: str) -> list[int]:
+    """A list: separated by commas, or start:stop:count, log-spaced, rounded, distinct.
+
+    >>> sizes("N", "4,8,16"), sizes("N", "4:256:4")
+    ([4, 8, 16], [4, 16, 64, 256])
+    """
+    if ":" not in text:
+        items = [size(name, item.strip()) for item in text.split(",")]
+        return list(dict.fromkeys(items))
+    parts = text.split(":")
+    if len(parts) != 3:
+        raise InputError(name, text, "is not a list", LIST_REMEDY)
+    start, stop, count = (size(name, part) for part in parts)
+    if stop < start:
+        raise InputError(name, text, "stops before it starts", LIST_REMEDY)
+    if count > 1_000_000:
+        raise InputError(name, text, "asks for over a million values", "ask for fewer")
+    if count == 1:
+        return [start]
+    ratio = math.log(stop / start) / (count - 1)
+    return sorted({start, stop, *(round(start * math.exp(i * ratio)) for i in range(1, count - 1))})
+
+
+def reals(name: str, text: str) -> list[float]:
+    """Numbers separated by commas."""
+    return [real(name, item.strip()) for item in text.split(",")]
+
+
+def dimension(text: str | None) -> float | None:
+    """A size, ``inf``, or None for the default."""
+    if text is None:
+        return None
+    return math.inf if text.strip().lower() in {"inf", "infinity"} else float(size("dimension", text))
+
+
+def choice(name: str, text: str, allowed: list[str]) -> str:
+    """One of a few words.
+
+    >>> choice("inputs", "dense", ["sparse", "dense"])
+    'dense'
+    """
+    if text not in allowed:
+        raise InputError(name, text, "is not one of the choices", f"choose {' or '.join(allowed)}")
+    return text

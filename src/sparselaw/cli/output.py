@@ -1,0 +1,42 @@
+"""What the commands print: one JSON object on standard output, or a table for people."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def print_json(result: Mapping[str, Any]) -> None:
+    """One JSON object, strict: an infinite or missing value must have been replaced by the caller."""
+    json.dump(result, sys.stdout, indent=2, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def finite_or_none(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table on standard output; numbers to the right. Plain when the output is not a terminal."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for column in columns:
+        table.add_column(column, justify="right" if column in {"N", "D", "K", "xi", "loss"} else "left")
+    for row in rows:
+        table.add_row(*row)
+    Console(width=None if sys.stdout.isatty() else 110).print(table)
+
+
+def note(text: str) -> None:
+    """A word to the person, on standard error."""
+    print(f"sparselaw: {text}", file=sys.stderr)
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    return "-" if value is None else f"{value:.{digits}g}"

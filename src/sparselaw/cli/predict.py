@@ -1,0 +1,2 @@
+def predict() -> None:
+    """Exponents, regime and the loss surface."""

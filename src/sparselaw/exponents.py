@@ -1,0 +1,62 @@
+"""The exponents of the paper and the regimes of its phase diagram (figure 1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Regime = Literal["symmetric", "asymmetric", "gd-failure"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exponents:
+    """What the paper predicts for one pair (alpha1, alpha2), or for dense inputs.
+
+    ``xi_crit`` and ``nu`` are None where they do not exist: the first needs alpha1 > 0,
+    the second alpha2 < -1.
+    """
+
+    regime: Regime
+    alpha_N: float  # loss ~ N^-alpha_N, Prop. 3.1
+    alpha_D: float  # loss ~ D^-alpha_D, Thm. 3.3
+    alpha_C: float  # loss ~ C^-alpha_C at C = N D min(N, D), Prop. 5.1
+    xi_crit: float | None  # the double-descent peak, where N = K(D)
+    nu: float | None  # P(gradient descent diverges) ~ D^-nu, Thm. 6.2
+
+
+def sparse_exponents(alpha1: float, alpha2: float) -> Exponents:
+    """The exponents of sparse inputs.
+
+    >>> round(sparse_exponents(1.0, 0.3).alpha_D, 12)
+    1.15
+    """
+    alpha_N = alpha1 + alpha2 + 1.0
+    symmetric = alpha1 <= 0.0
+    alpha_D = alpha_N if symmetric else alpha_N / (alpha1 + 1.0)
+    fails = alpha2 < -1.0
+    return Exponents(
+        regime="gd-failure" if fails else "symmetric" if symmetric else "asymmetric",
+        alpha_N=alpha_N,
+        alpha_D=alpha_D,
+        alpha_C=compute_exponent(alpha_N, alpha_D),
+        xi_crit=None if symmetric else 1.0 / math.gamma(alpha1 / (1.0 + alpha1)),
+        nu=alpha_N / (-alpha2 - 1.0) if fails else None,
+    )
+
+
+def dense_exponents(alpha: float) -> Exponents:
+    """The exponents of the dense Gaussian baseline: one for both sizes."""
+    return Exponents(
+        regime="symmetric",
+        alpha_N=alpha,
+        alpha_D=alpha,
+        alpha_C=compute_exponent(alpha, alpha),
+        xi_crit=None,
+        nu=None,
+    )
+
+
+def compute_exponent(alpha_N: float, alpha_D: float, r: float = 2.0) -> float:
+    """alpha_C when the budget is C = N^r D: both terms of the loss balanced (appendix on compute)."""
+    return alpha_N * alpha_D / (alpha_N + r * alpha_D)
