@@ -93,8 +93,8 @@ class Record:
 def random_stream(task: Task, purpose: str) -> np.random.Generator:
     """The random numbers of one task for one purpose ("data", "embedding", "teacher", ...).
 
-    They depend on the seed, the problem, the sizes and the features, but not on the solver, the noise or the estimator: what is
-    compared is compared on the same draws.
+    They depend on the seed, the problem, the sizes and the features, but not on the solver, the noise or the
+    estimator: what is compared is compared on the same draws.
     """
     identity = task.identity()
     shared = {key: identity[key] for key in ("engine", "inputs", "problem", "N", "D", "features")}

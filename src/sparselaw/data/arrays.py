@@ -8,4 +8,4 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.signedinteger[Any]]
+IntArray = NDArray[np.integer[Any]]

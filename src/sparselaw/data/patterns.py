@@ -88,4 +88,5 @@ def _same_patterns(indptr: IntArray, code: np.ndarray, twin: IntArray) -> bool:
 def _ranges(starts: IntArray, lengths: IntArray) -> IntArray:
     """start, start+1, ... for each start, one after the other."""
     ends = np.cumsum(lengths)
-    return np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
+    positions: IntArray = np.arange(ends[-1]) + np.repeat(starts - (ends - lengths), lengths)
+    return positions

@@ -1,9 +1,9 @@
 """Draws sparse data in time proportional to its nonzeros, with infinitely many coordinates if need be.
 
-Head, the few coordinates with p_j >= 1/16: one Bernoulli draw per sample. Tail j > J: Bernoulli(p) is the event that a
-Poisson variable of rate -log(1-p) is at least one. So one Poisson number of events is drawn with rate
-D * sum_{j>J} -log(1-p_j), each event gets a coordinate with probability proportional to -log(1-p_j) and a uniform
-sample, and repeats are dropped. The law is exact, also when the dimension is infinite.
+Head, the few coordinates with p_j >= 1/16: one Bernoulli draw per sample. Tail j > J: Bernoulli(p) is the
+event that a Poisson variable of rate -log(1-p) is at least one. So one Poisson number of events is drawn with
+rate D * sum_{j>J} -log(1-p_j), each event gets a coordinate with probability proportional to -log(1-p_j) and a
+uniform sample, and repeats are dropped. The law is exact, also when the dimension is infinite.
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ def draw_tail_coordinates(
 ) -> FloatArray:
     """``count`` coordinates j > head with probability proportional to f_j = -log(1-p_j).
 
-    Propose the integer nearest to x of density x^-(alpha1+1) on [head+1/2, dimension+1/2], drawn by inversion: it is j with
-    weight I_j = int_{j-1/2}^{j+1/2} x^-(alpha1+1) dx >= p_j (convexity). Accept with probability f_j / (B I_j), where
-    B = f/p at head+1 bounds f_j/p_j. More than nine in ten are accepted.
+    Propose the integer nearest to x of density x^-(alpha1+1) on [head+1/2, dimension+1/2], drawn by inversion:
+    it is j with weight I_j = int_{j-1/2}^{j+1/2} x^-(alpha1+1) dx >= p_j (convexity). Accept with probability
+    f_j / (B I_j), where B = f/p at head+1 bounds f_j/p_j. More than nine in ten are accepted.
     """
     p_first = float(probabilities(problem, np.array([head + 1.0]))[0])
     bound = -math.log1p(-p_first) / p_first
@@ -136,7 +136,7 @@ def _draw_head(
     for start in range(0, p.size, block):
         part = p[start : start + block]
         row, sample = np.nonzero(rng.random((part.size, D)) < part[:, None])
-        coordinates.append(row + (start + 2.0))
+        coordinates.append(row.astype(np.float64) + (start + 2.0))
         samples.append(sample.astype(index))
     return np.concatenate(coordinates), np.concatenate(samples)
 
@@ -150,7 +150,7 @@ def _draw_tail(
     order = np.lexsort((samples, coordinates))
     coordinates, samples = coordinates[order], samples[order]
     first = np.ones(events, dtype=bool)
-    first[1:] = (np.diff(coordinates) != 0.0) | (np.diff(samples) != 0)
+    first[1:] = (coordinates[1:] != coordinates[:-1]) | (samples[1:] != samples[:-1])
     return coordinates[first], samples[first]
 
 
@@ -158,7 +158,8 @@ def _relabel(coordinates: FloatArray) -> tuple[FloatArray, IntArray]:
     """The distinct values of an ascending array, and where each entry stands among them."""
     new = np.ones(coordinates.size, dtype=bool)
     new[1:] = np.diff(coordinates) != 0.0
-    return coordinates[new], (np.cumsum(new, dtype=_index_type(coordinates.size)) - 1)
+    column: IntArray = np.cumsum(new, dtype=_index_type(coordinates.size)) - 1
+    return coordinates[new], column
 
 
 def _index_type(size: int) -> type[np.int32] | type[np.int64]:

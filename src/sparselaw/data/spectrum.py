@@ -42,14 +42,14 @@ def expected_nonzeros(problem: SparseInputs) -> float:
 def unseen_variance(problem: SparseInputs, active: FloatArray) -> float:
     """sum_{j not in active} s_j, with no cancellation: losses of 1e-12 must keep their digits.
 
-    Up to a cutoff of about twice the number of active coordinates the complement is added term by term. Beyond it
-    few coordinates are active, so that the tail sum minus those few loses nothing.
+    Up to a cutoff of about twice the number of active coordinates the complement is added term by term.
+    Beyond it few coordinates are active, so that the tail sum minus those few loses nothing.
     """
     cutoff = int(min(problem.dimension, 2 * active.size + 64))
     missing = np.ones(cutoff, dtype=bool)
     near = active <= cutoff
     missing[active[near].astype(np.int64) - 1] = False
-    below = math.fsum(variances(problem, np.flatnonzero(missing) + 1.0))
+    below = math.fsum(variances(problem, 1.0 + np.flatnonzero(missing).astype(np.float64)))
     far = active[~near]
     if cutoff == problem.dimension or far.size == problem.dimension - cutoff:
         return below
