@@ -19,6 +19,7 @@ class Factor:
 
     values: FloatArray  # (K, r)
     null: FloatArray  # (K, K - r)
+    triangular: bool = False  # values is lower triangular
     cut: int = 0  # directions that are there but below a solver's rank tolerance, counted in ``null``
 
     @property
@@ -48,9 +49,9 @@ def factorise(gram: ScaledGram) -> Factor:
     Dependent rows are common: two rare coordinates seen once each, in the same sample, already are.
     """
     size = gram.length.size
-    lower, info = lapack.dpotrf(gram.correlation, lower=1, clean=1)
+    lower, info = lapack.dpotrf(gram.correlation.T, lower=1, clean=1)
     if info == 0 and np.diag(lower).min() ** 2 > PIVOT:
-        return Factor(values=gram.length[:, None] * lower, null=np.empty((size, 0)))
+        return Factor(values=gram.length[:, None] * lower, null=np.empty((size, 0)), triangular=True)
     packed, pivots, rank, _ = lapack.dpstrf(gram.correlation, tol=PIVOT, lower=1)
     order = pivots - 1
     lower = np.tril(packed)[:, :rank]

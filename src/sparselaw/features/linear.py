@@ -34,6 +34,7 @@ class LinearProblem:
     noise: float
     width: int  # N
     samples: int  # D
+    triangular: bool = False  # F is lower triangular
 
 
 def draw_embedding(width: int, columns: int, rng: np.random.Generator) -> FloatArray:

@@ -8,7 +8,7 @@ the largest from above: if their ratio is above rtol nothing would be cut. If no
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack, qr
+from scipy.linalg import blas, lapack, qr
 
 from sparselaw.data.arrays import FloatArray
 from sparselaw.features.linear import LinearProblem
@@ -18,17 +18,19 @@ from sparselaw.solvers import MinNorm, Solution
 
 def min_norm_loss(settings: MinNorm, problem: LinearProblem) -> tuple[float, Solution | None]:
     """Mean over teacher and noise; the solution is None where the QR sufficed."""
-    features = problem.embedding @ problem.factor
-    wide = features.shape[0] <= features.shape[1]
-    orthogonal, triangle = qr(features.T if wide else features, mode="economic", check_finite=False)
+    embedding, factor = problem.embedding, problem.factor
+    rows = _times(problem, embedding.T, transpose=True)  # Y^T (r, k)
+    wide = rows.shape[1] <= rows.shape[0]
+    orthogonal, triangle = qr(rows if wide else rows.T, mode="economic", check_finite=False)
     inverse, info = lapack.dtrtri(triangle)
     if info != 0 or not _well_conditioned(triangle, inverse, settings.rtol):
         return averaged_loss(settings, prepare(problem))
     if wide:
-        left, right = problem.embedding.T @ inverse, problem.factor @ orthogonal
-        readout, response = right @ inverse.T, left
+        left = blas.dtrmm(1.0, inverse, embedding.T, side=1)
+        right = _times(problem, orthogonal, transpose=False)
+        readout, response = blas.dtrmm(1.0, inverse, right, side=1, trans_a=1), left
     else:
-        left, right = problem.embedding.T @ orthogonal, problem.factor @ inverse
+        left, right = embedding.T @ orthogonal, factor @ inverse
         readout, response = right, left @ inverse.T
     error = -(left @ right.T)
     error[np.diag_indices(error.shape[0])] += 1.0
@@ -40,6 +42,14 @@ def min_norm_loss(settings: MinNorm, problem: LinearProblem) -> tuple[float, Sol
         + noise_part(problem, response, float(np.sum(inverse**2)))
     )
     return loss, None
+
+
+def _times(problem: LinearProblem, matrix: FloatArray, transpose: bool) -> FloatArray:
+    """F matrix or F^T matrix; a triangular F costs half."""
+    if problem.triangular:
+        product: FloatArray = blas.dtrmm(1.0, problem.factor, matrix, lower=1, trans_a=int(transpose))
+        return product
+    return (problem.factor.T if transpose else problem.factor) @ matrix
 
 
 def _well_conditioned(triangle: FloatArray, inverse: FloatArray, rtol: float) -> bool:

@@ -121,6 +121,7 @@ def _with_embedding(task: Task, data: SparseData, factor: Factor, unseen: float)
         noise=task.noise,
         width=task.N,
         samples=task.D,
+        triangular=factor.triangular,
     )
 
 
