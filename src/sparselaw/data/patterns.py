@@ -26,6 +26,11 @@ class Patterns:
     counts: IntArray  # (P,) how often; the sum is D
     inverse: IntArray  # (D,) which pattern each sample is
 
+    def matrix(self, columns: int) -> sparse.csr_array:
+        """The patterns as rows, (P, columns)."""
+        shape = (self.counts.size, columns)
+        return sparse.csr_array((self.value, self.column, self.indptr), shape=shape)
+
 
 def distinct_patterns(problem: SparseInputs, data: SparseData) -> Patterns:
     """Group equal samples by a 64-bit hash of their nonzeros; the groups are then checked entry by entry."""

@@ -2,8 +2,8 @@
 
 Head, the few coordinates with p_j >= 1/16: one Bernoulli draw per sample. Tail j > J: Bernoulli(p) is the
 event that a Poisson variable of rate -log(1-p) is at least one. So one Poisson number of events is drawn with
-rate D * sum_{j>J} -log(1-p_j), each event gets a coordinate with probability proportional to -log(1-p_j) and a
-uniform sample, and repeats are dropped. The law is exact, also when the dimension is infinite.
+rate D * sum_{j>J} -log(1-p_j), each event gets a coordinate with probability proportional to -log(1-p_j) and
+a uniform sample, and repeats are dropped. The law is exact, also when the dimension is infinite.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def draw_tail_coordinates(
 ) -> FloatArray:
     """``count`` coordinates j > head with probability proportional to f_j = -log(1-p_j).
 
-    Propose the integer nearest to x of density x^-(alpha1+1) on [head+1/2, dimension+1/2], drawn by inversion:
-    it is j with weight I_j = int_{j-1/2}^{j+1/2} x^-(alpha1+1) dx >= p_j (convexity). Accept with probability
+    Propose the integer nearest to x of density x^-(alpha1+1) on [head+1/2, dimension+1/2], by inversion: it is
+    j with weight I_j = int_{j-1/2}^{j+1/2} x^-(alpha1+1) dx >= p_j (convexity). Accept with probability
     f_j / (B I_j), where B = f/p at head+1 bounds f_j/p_j. More than nine in ten are accepted.
     """
     p_first = float(probabilities(problem, np.array([head + 1.0]))[0])
@@ -158,7 +158,7 @@ def _relabel(coordinates: FloatArray) -> tuple[FloatArray, IntArray]:
     """The distinct values of an ascending array, and where each entry stands among them."""
     new = np.ones(coordinates.size, dtype=bool)
     new[1:] = np.diff(coordinates) != 0.0
-    column: IntArray = np.cumsum(new, dtype=_index_type(coordinates.size)) - 1
+    column: IntArray = np.cumsum(new).astype(_index_type(coordinates.size)) - 1
     return coordinates[new], column
 
 
