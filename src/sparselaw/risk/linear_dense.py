@@ -29,9 +29,7 @@ def trial(task: Task) -> Record:
     """Measure the loss of ``task`` on dense inputs."""
     assert isinstance(task.problem, DenseInputs)
     if np.isinf(task.problem.dimension):
-        raise InputError(
-            "dimension", "inf", "dense samples are drawn in full", "choose a finite dimension"
-        )
+        raise InputError("dimension", "inf", "dense samples are drawn in full", "choose a finite dimension")
     v = variances(task.problem, np.arange(1.0, task.problem.dimension + 1.0))
     if task.estimator == "exact" and isinstance(task.solver, MinNorm):
         return _min_norm(task, v)
@@ -133,7 +131,9 @@ def _one_teacher(task: Task, v: FloatArray) -> Record:
     deviation = np.sqrt(v)
     by_samples = isinstance(task.solver, SGD)
     if min(N, D) > M:
-        samples = deviation[:, None] * (data.standard_normal((M, D)) if by_samples else wishart_root(D, M, data))
+        samples = deviation[:, None] * (
+            data.standard_normal((M, D)) if by_samples else wishart_root(D, M, data)
+        )
         problem, teacher = _in_coordinates(task, v, samples), w
     elif N < D:
         Q, R = factor_vectors(v, embedding.standard_normal((M, N)))
@@ -166,7 +166,9 @@ def _one_teacher(task: Task, v: FloatArray) -> Record:
         outside = (w, Q) if D <= N and D <= M else None
         loss = dense_test_loss(task, _realised_loss(task, v, problem, teacher, readout, outside))
         return as_record(loss, readout.solution, averaged=())
-    return as_record(loss_of_readout(problem, teacher, readout), readout.solution, averaged=("test", "unseen"))
+    return as_record(
+        loss_of_readout(problem, teacher, readout), readout.solution, averaged=("test", "unseen")
+    )
 
 
 def _realised_loss(
