@@ -1,9 +1,10 @@
 """Dense Gaussian inputs, linear features: one trial.
 
-Two mirrored ways in, by the smaller of N and D (see ``data.dense``). N < D: the span of the embedding's rows;
-in its coordinates the features are R^T g with g standard Gaussian, the teacher's part is a = Q^T Sigma^(1/2) w, and
-the variance left out acts as label noise and as a floor. N >= D: the span of the data; the embedding restricted
-to it is Gaussian, and what it leaves out is unseen. If both exceed the dimension the coordinates themselves serve.
+Two mirrored ways in, by the smaller of N and D (see ``data.dense``). N < D: the span of the embedding's
+rows; in its coordinates the features are R^T g with g standard Gaussian, the teacher's part is a = Q^T
+Sigma^(1/2) w, and the variance left out acts as label noise and as a floor. N >= D: the span of the data;
+the embedding restricted to it is Gaussian, and what it leaves out is unseen. If both exceed the dimension
+the coordinates themselves serve.
 """
 
 from __future__ import annotations
@@ -29,9 +30,7 @@ def trial(task: Task) -> Record:
     """Measure the loss of ``task`` on dense inputs."""
     assert isinstance(task.problem, DenseInputs)
     if np.isinf(task.problem.dimension):
-        raise InputError(
-            "dimension", "inf", "dense samples are drawn in full", "choose a finite dimension"
-        )
+        raise InputError("dimension", "inf", "dense samples are drawn in full", "choose a finite dimension")
     v = variances(task.problem, np.arange(1.0, task.problem.dimension + 1.0))
     if task.estimator == "exact" and isinstance(task.solver, MinNorm):
         return _min_norm(task, v)
@@ -133,7 +132,9 @@ def _one_teacher(task: Task, v: FloatArray) -> Record:
     deviation = np.sqrt(v)
     by_samples = isinstance(task.solver, SGD)
     if min(N, D) > M:
-        samples = deviation[:, None] * (data.standard_normal((M, D)) if by_samples else wishart_root(D, M, data))
+        samples = deviation[:, None] * (
+            data.standard_normal((M, D)) if by_samples else wishart_root(D, M, data)
+        )
         problem, teacher = _in_coordinates(task, v, samples), w
     elif N < D:
         Q, R = factor_vectors(v, embedding.standard_normal((M, N)))
@@ -166,7 +167,9 @@ def _one_teacher(task: Task, v: FloatArray) -> Record:
         outside = (w, Q) if D <= N and D <= M else None
         loss = dense_test_loss(task, _realised_loss(task, v, problem, teacher, readout, outside))
         return as_record(loss, readout.solution, averaged=())
-    return as_record(loss_of_readout(problem, teacher, readout), readout.solution, averaged=("test", "unseen"))
+    return as_record(
+        loss_of_readout(problem, teacher, readout), readout.solution, averaged=("test", "unseen")
+    )
 
 
 def _realised_loss(
