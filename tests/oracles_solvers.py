@@ -13,7 +13,7 @@ def min_norm(Phi, y, rtol=1e-10):
 
 def gradient_descent(Phi, y, step, steps):
     D = Phi.shape[1]
-    theta = np.zeros(len(Phi))
+    theta = np.zeros((len(Phi), *y.shape[1:]))
     for _ in range(steps):
         theta = theta - step * (Phi @ (Phi.T @ theta - y)) / D
     return theta

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import oracles_solvers as plain
+from sparselaw.errors import InputError
 from sparselaw.solvers import (
     SGD,
     GradientDescent,
@@ -226,3 +227,23 @@ class TestSGD:
         Phi, y = problem(6, 50)
         solution = sgd(SGD(passes=500, step=50.0), Phi.T, y[:, None], np.random.default_rng(2))
         assert solution.status == "diverged"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: MinNorm(rtol=-1.0),
+        lambda: Ridge(ridge=-0.1),
+        lambda: Ridge(ridge=np.nan),
+        lambda: GradientDescent(steps=-1),
+        lambda: GradientDescent(steps=1.5),
+        lambda: GradientDescent(steps=3, step=0.0),
+        lambda: Nesterov(max_iterations=0),
+        lambda: SGD(passes=0),
+        lambda: SGD(passes=1, batch=0),
+        lambda: SGD(passes=1, step=np.inf),
+    ],
+)
+def test_bad_settings_are_refused(make):
+    with pytest.raises(InputError):
+        make()

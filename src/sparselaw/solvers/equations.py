@@ -14,13 +14,14 @@ levels exist and are needed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+IntArray = NDArray[np.integer[Any]]
 
 EPSILON = float(np.finfo(np.float64).eps)
 

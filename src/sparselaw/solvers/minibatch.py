@@ -16,8 +16,9 @@ from sparselaw.solvers.solution import Solution
 
 
 def default_step(features: FloatArray, counts: IntArray | None = None) -> float:
-    """1 / E|phi|^2 over the training samples."""
-    return 1.0 / float(np.average((features**2).sum(axis=1), weights=counts))
+    """1 / E|phi|^2 over the training samples; features that are all zero move nothing, whatever the step."""
+    square = float(np.average((features**2).sum(axis=1), weights=counts))
+    return 1.0 / square if square > 0.0 else 1.0
 
 
 def sgd(
