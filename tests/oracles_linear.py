@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from oracles_sparse import draw_dense_matrix, sequences
 
+from oracles_sparse import draw_dense_matrix, sequences
 from sparselaw.problem import SparseInputs
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
 
@@ -51,8 +51,8 @@ def readout(settings, Phi, y, rng):
 def trial_loss(problem, N, D, settings, noise, rng):
     """One draw of data and embedding in full; the population loss averaged over teacher and label noise.
 
-    All the solvers are linear in the targets (SGD for a given order of samples), so theta = Psi y with Psi the
-    readouts of the D unit targets.
+    All the solvers are linear in the targets (SGD for a given order of samples), so theta = Psi y with Psi
+    the readouts of the D unit targets.
     """
     X = draw_inputs(problem, D, rng)
     M = X.shape[0]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles_linear import trial_loss
 
+from oracles_linear import trial_loss
 from sparselaw.problem import DenseInputs, SparseInputs
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
 from sparselaw.task import Task

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from oracles_sparse import as_matrix, sequences
 from scipy import stats
 from scipy.special import zeta
 
+from oracles_sparse import as_matrix, sequences
 from sparselaw.data.gram import scaled_gram
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse import draw_sparse, draw_tail_coordinates, head_size, tail_rate
@@ -35,7 +35,9 @@ def test_infinite_power_sum_is_hurwitz_zeta(exponent):
         assert power_sum(exponent, first, math.inf) == pytest.approx(zeta(exponent, first), rel=1e-12)
 
 
-@pytest.mark.parametrize(("alpha1", "dimension"), [(1.0, math.inf), (0.2, 10**5), (-0.5, 3000), (3.0, math.inf)])
+@pytest.mark.parametrize(
+    ("alpha1", "dimension"), [(1.0, math.inf), (0.2, 10**5), (-0.5, 3000), (3.0, math.inf)]
+)
 @pytest.mark.parametrize("D", [1, 30, 5000])
 def test_expected_unseen_is_the_plain_sum(alpha1, dimension, D):
     problem = SparseInputs(alpha1=alpha1, alpha2=1.0, dimension=dimension)

@@ -1,8 +1,9 @@
 """Gaussian vectors in M dimensions, seen through the span they make.
 
-m vectors z_i ~ N(0, I_M), scaled by the standard deviations, are the columns of Y = Sigma^(1/2) Z = Q R. They
-are the data (m = D) or the embedding's rows (m = N, up to 1/sqrt(N)): the two sides of one problem, each other's
-mirror. What a trial needs is R, Q^T Sigma Q and the variance that the span leaves out, tr(Sigma (I - Q Q^T)).
+m vectors z_i ~ N(0, I_M), scaled by the standard deviations, are the columns of Y = Sigma^(1/2) Z = Q R.
+They are the data (m = D) or the embedding's rows (m = N, up to 1/sqrt(N)): the two sides of one problem,
+each other's mirror. What a trial needs is R, Q^T Sigma Q and the variance that the span leaves out,
+tr(Sigma (I - Q Q^T)).
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def span_of(variances: FloatArray, z: FloatArray) -> Span:
 def factor_vectors(variances: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Q (M, m) and R (m, m) of Sigma^(1/2) z."""
     orthogonal, triangle = qr(np.sqrt(variances)[:, None] * z, mode="economic", check_finite=False)
-    return orthogonal, triangle
+    return np.asarray(orthogonal, dtype=np.float64), np.asarray(triangle, dtype=np.float64)
 
 
 def _left_out(head: FloatArray, orthogonal: FloatArray) -> float:

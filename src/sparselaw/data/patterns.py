@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from sparselaw.data.arrays import FloatArray, IntArray
@@ -23,7 +24,7 @@ class Patterns:
     indptr: IntArray  # (P+1,) where each pattern's nonzeros start
     column: IntArray  # (nonzeros,) index into the active coordinates, ascending within a pattern
     value: FloatArray  # (nonzeros,) sign * amplitude
-    counts: IntArray  # (P,) how often; the sum is D
+    counts: NDArray[np.int64]  # (P,) how often; the sum is D
     inverse: IntArray  # (D,) which pattern each sample is
 
     def matrix(self, columns: int) -> sparse.csr_array:

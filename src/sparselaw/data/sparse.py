@@ -79,8 +79,8 @@ def draw_tail_coordinates(
 ) -> FloatArray:
     """``count`` coordinates j > head with probability proportional to f_j = -log(1-p_j).
 
-    Propose the integer nearest to x of density x^-(alpha1+1) on [head+1/2, dimension+1/2], by inversion: it is
-    j with weight I_j = int_{j-1/2}^{j+1/2} x^-(alpha1+1) dx >= p_j (convexity). Accept with probability
+    Propose the integer nearest to x of density x^-(alpha1+1) on [head+1/2, dimension+1/2], by inversion: it
+    is j with weight I_j = int_{j-1/2}^{j+1/2} x^-(alpha1+1) dx >= p_j (convexity). Accept with probability
     f_j / (B I_j), where B = f/p at head+1 bounds f_j/p_j. More than nine in ten are accepted.
     """
     p_first = float(probabilities(problem, np.array([head + 1.0]))[0])
@@ -158,8 +158,8 @@ def _relabel(coordinates: FloatArray) -> tuple[FloatArray, IntArray]:
     """The distinct values of an ascending array, and where each entry stands among them."""
     new = np.ones(coordinates.size, dtype=bool)
     new[1:] = np.diff(coordinates) != 0.0
-    column: IntArray = np.cumsum(new).astype(_index_type(coordinates.size)) - 1
-    return coordinates[new], column
+    index = _index_type(coordinates.size)
+    return coordinates[new], np.asarray(np.cumsum(new) - 1, dtype=index)
 
 
 def _index_type(size: int) -> type[np.int32] | type[np.int64]:

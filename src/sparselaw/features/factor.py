@@ -30,17 +30,15 @@ class Factor:
 def resolve(factor: Factor, rtol: float) -> Factor:
     """Give up the singular values of X_A at or below ``rtol`` times the largest, as a solver would.
 
-    Row lengths bound them: where the shortest row is a thousand times above the cut, nothing is near it and the
-    SVD is spared.
+    Row lengths bound them: where the shortest row is a thousand times above the cut, nothing is near it and
+    the SVD is spared.
     """
     lengths = np.linalg.norm(factor.values, axis=1)
     if lengths.min() > 1e3 * rtol * np.linalg.norm(lengths):
         return factor
     basis, singular, _ = svd(factor.values, full_matrices=True, check_finite=False)
     kept = int(np.count_nonzero(singular > rtol * singular[0]))
-    return Factor(
-        values=basis[:, :kept] * singular[:kept], null=basis[:, kept:], cut=factor.rank - kept
-    )
+    return Factor(values=basis[:, :kept] * singular[:kept], null=basis[:, kept:], cut=factor.rank - kept)
 
 
 def factorise(gram: ScaledGram) -> Factor:
@@ -57,10 +55,11 @@ def factorise(gram: ScaledGram) -> Factor:
     lower = np.tril(packed)[:, :rank]
     values = np.empty((size, rank))
     values[order] = gram.length[order, None] * lower
-    # L = [L1; L2] after pivoting: the correlations' null vectors are [-L1^-T L2^T; I], G's are those / length.
+    # After pivoting L = [L1; L2]: the correlations' null vectors are [-L1^-T L2^T; I], G's those over length.
     null = np.zeros((size, size - rank))
     null[order[:rank]] = -solve_triangular(lower[:rank], lower[rank:].T, lower=True, trans="T")
     null[order[rank:]] = np.eye(size - rank)
     null /= gram.length[:, None]
     null /= np.linalg.norm(null, axis=0)
-    return Factor(values=values, null=qr(null, mode="economic", check_finite=False)[0])
+    basis = np.asarray(qr(null, mode="economic", check_finite=False)[0], dtype=np.float64)
+    return Factor(values=values, null=basis)

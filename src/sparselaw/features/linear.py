@@ -7,6 +7,7 @@ in at most n rows, whatever the width N.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,9 +21,9 @@ class LinearProblem:
 
     floor + unseen (1 + |theta|^2 / N) + (a - U^T theta)^T Sigma (a - U^T theta).
 
-    The second term averages over the columns of u (and the teacher) of coordinates that the data never show:
-    they are independent of theta. Label noise of variance q acts on X^T w, so X eps ~ N(0, q G) = F eta: it adds
-    eta ~ N(0, q I) to t.
+    The second term averages over the columns of u (and the teacher) of coordinates that the data never
+    show: they are independent of theta. Label noise of variance q acts on X^T w, so X eps ~ N(0, q G) = F
+    eta: it adds eta ~ N(0, q I) to t.
     """
 
     factor: FloatArray  # F (n, r), G = F F^T
@@ -44,8 +45,8 @@ def draw_embedding(width: int, columns: int, rng: np.random.Generator) -> FloatA
     so a width of 1e12 costs no more than one just above the number of columns.
     """
     if width <= columns:
-        return rng.standard_normal((width, columns)) / np.sqrt(width)
-    return wishart_root(width, columns, rng).T / np.sqrt(width)
+        return rng.standard_normal((width, columns)) / math.sqrt(width)
+    return wishart_root(width, columns, rng).T / math.sqrt(width)
 
 
 def wishart_root(freedom: int, size: int, rng: np.random.Generator) -> FloatArray:

@@ -1,7 +1,8 @@
 """Closed forms of the minimum-norm loss: the embedding, or the data, averaged exactly.
 
-Over-parameterised, any data X of rank r, N > r + 1. Let P project on the column space of X. The part of u in that
-space is an N x r Gaussian Z, the rest is independent of the readout, and E (Z^T Z)^-1 = N / (N - r - 1). Hence
+Over-parameterised, any data X of rank r, N > r + 1. Let P project on the column space of X. The part of u
+in that space is an N x r Gaussian Z, the rest is independent of the readout, and E (Z^T Z)^-1 = N / (N - r
+- 1). Hence
 
   E[loss | X] = t (1 + r/(N-r-1)) + q (tr(Sigma G^+) + t tr(G^+)/(N-r-1)),   t = tr(Sigma (I - P)), G = X X^T.
 
@@ -21,7 +22,7 @@ from sparselaw.data.arrays import FloatArray
 def over_parameterised(
     outside: float, rank: int, width: int, noise: float, inverse: tuple[float, float]
 ) -> float:
-    """Mean over u and teacher given the data; ``inverse`` = (tr(Sigma G^+), tr(G^+)), used if there is noise."""
+    """Mean over u and teacher given the data; with noise, ``inverse`` = (tr(Sigma G^+), tr(G^+))."""
     freedom = width - rank - 1
     loss = outside * (1.0 + rank / freedom)
     if noise > 0.0:

@@ -1,9 +1,10 @@
 """Dense Gaussian inputs, linear features: one trial.
 
-Two mirrored ways in, by the smaller of N and D (see ``data.dense``). N < D: the span of the embedding's rows;
-in its coordinates the features are R^T g with g standard Gaussian, the teacher's part is a = Q^T Sigma^(1/2) w, and
-the variance left out acts as label noise and as a floor. N >= D: the span of the data; the embedding restricted
-to it is Gaussian, and what it leaves out is unseen. If both exceed the dimension the coordinates themselves serve.
+Two mirrored ways in, by the smaller of N and D (see ``data.dense``). N < D: the span of the embedding's
+rows; in its coordinates the features are R^T g with g standard Gaussian, the teacher's part is a = Q^T
+Sigma^(1/2) w, and the variance left out acts as label noise and as a floor. N >= D: the span of the data;
+the embedding restricted to it is Gaussian, and what it leaves out is unseen. If both exceed the dimension
+the coordinates themselves serve.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from scipy.linalg import blas, lapack, qr
 
 from sparselaw.data.arrays import FloatArray
 from sparselaw.features.linear import LinearProblem
-from sparselaw.risk.linear_filter import quadratic_rows, averaged_loss, noise_part, prepare, weighted
+from sparselaw.risk.linear_filter import averaged_loss, noise_part, prepare, quadratic_rows, weighted
 from sparselaw.solvers import MinNorm, Solution
 
 
@@ -21,7 +21,10 @@ def min_norm_loss(settings: MinNorm, problem: LinearProblem) -> tuple[float, Sol
     embedding, factor = problem.embedding, problem.factor
     rows = _times(problem, embedding.T, transpose=True)  # Y^T (r, k)
     wide = rows.shape[1] <= rows.shape[0]
-    orthogonal, triangle = qr(rows if wide else rows.T, mode="economic", check_finite=False)
+    orthogonal, triangle = (
+        np.asarray(part, dtype=np.float64)
+        for part in qr(rows if wide else rows.T, mode="economic", check_finite=False)
+    )
     inverse, info = lapack.dtrtri(triangle)
     if info != 0 or not _well_conditioned(triangle, inverse, settings.rtol):
         return averaged_loss(settings, prepare(problem))

@@ -1,8 +1,8 @@
 """The paper's own estimator: the mean squared error on one fresh test set, with one teacher.
 
 It has the law of the naive recipe, but costs as little as the rest. Sparse: test samples are drawn by their
-nonzeros; for a coordinate that training never showed, w_j - u_j . theta is one Gaussian of variance
-1 + |theta|^2/N. Dense: the error of a test sample is Gaussian of variance loss(theta), so that the test mean is
+nonzeros; for a coordinate that training never showed, w_j - u_j . theta is one Gaussian of variance 1 +
+|theta|^2/N. Dense: the error of a test sample is Gaussian of variance loss(theta), so that the test mean is
 loss(theta) times a chi-square over its freedom.
 """
 

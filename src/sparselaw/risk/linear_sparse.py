@@ -92,10 +92,10 @@ def as_record(loss: float, solution: Solution | None, averaged: tuple[str, ...])
 
 def _min_norm(task: Task, settings: MinNorm, data: SparseData, factor: Factor, unseen: float) -> Record:
     factor = resolve(factor, settings.rtol)
-    if task.N <= factor.rank + 1:
+    if factor.rank + 1 >= task.N:
         loss, solution = min_norm_loss(settings, _with_embedding(task, data, factor, unseen))
         record = as_record(loss, solution, averaged=("teacher", "test", "unseen"))
-        if task.N >= factor.rank - 1 and record.status == "ok":
+        if factor.rank - 1 <= task.N and record.status == "ok":
             record = dataclasses.replace(record, reason=INFINITE_MEAN)
         return dataclasses.replace(record, rank=factor.rank)
     s = variances(task.problem, data.active)
@@ -126,7 +126,7 @@ def _with_embedding(task: Task, data: SparseData, factor: Factor, unseen: float)
 
 
 def _one_teacher(task: Task, data: SparseData, factor: Factor, unseen: float) -> Record:
-    """One teacher and one label noise; the unseen part of the loss still exact unless the raw one is asked."""
+    """One teacher and one label noise; the unseen part of the loss still exact unless raw."""
     problem = _with_embedding(task, data, factor, unseen)
     teacher = random_stream(task, "teacher").standard_normal(data.active.size)
     readout = _train(task, problem, data, teacher)
@@ -141,6 +141,7 @@ def _train(task: Task, problem: LinearProblem, data: SparseData, teacher: np.nda
     noise = random_stream(task, "noise")
     if not isinstance(task.solver, SGD):
         return train(task.solver, problem, teacher, noise)
+    assert isinstance(task.problem, SparseInputs)
     patterns = distinct_patterns(task.problem, data)
     return train_by_sgd(
         task.solver,

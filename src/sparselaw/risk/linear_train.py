@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from sparselaw.data.arrays import FloatArray, IntArray
+from sparselaw.data.arrays import FloatArray
 from sparselaw.features.linear import LinearProblem
 from sparselaw.risk.linear_filter import prepare, weighted
 from sparselaw.solvers import SGD, NormalEquations, Solution, SolverSettings, sgd, solve
@@ -44,7 +45,7 @@ def train_by_sgd(
     problem: LinearProblem,
     teacher: FloatArray,
     samples: FloatArray | sparse.csr_array,
-    counts: IntArray | None,
+    counts: NDArray[np.int64] | None,
     noise: np.random.Generator,
     order: np.random.Generator,
 ) -> Readout:
