@@ -4,8 +4,8 @@
 
 The recipe at (N, D, M) = (16,000, 1,280, 10,000) draws M x D inputs, an N x M embedding and 50,000 test
 inputs, multiplies, solves by pinv and averages over the test set. Its drawing, its training features and its
-test features are timed on a slice and scaled up in proportion: some rows of u for u X, a few hundred of the test
-inputs. Its pinv is timed in full.
+test features are timed on a slice and scaled up in proportion: some rows of u for u X, a few hundred of the
+test inputs. Its pinv is timed in full.
 """
 
 from __future__ import annotations
