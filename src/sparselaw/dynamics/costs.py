@@ -1,10 +1,10 @@
 """The paper's table of iteration counts, measured: exponents in each regime, plain and accelerated.
 
 The paper takes the smallest resolved coordinate to be K(D) ~ D^(1/(alpha1+1)), hence a condition number
-kappa ~ min(N, K(D))^a with a = alpha1 + alpha2 + 2. But the rarest coordinate seen is j_max ~ D^(1/alpha1), it
-is seen once, and it sets the smallest eigenvalue c_j / D: kappa ~ D^(1 + (alpha2+1)/alpha1) where N > K(D).
-Iterations are kappa^p, p = 1 plain and 1/2 accelerated. Coordinates beyond K hardly matter to the loss, so that
-iterations to a loss and iterations to a gradient norm need not have the same exponent.
+kappa ~ min(N, K(D))^a with a = alpha1 + alpha2 + 2. But the rarest coordinate seen is j_max ~ D^(1/alpha1),
+it is seen once, and it sets the smallest eigenvalue c_j / D: kappa ~ D^(1 + (alpha2+1)/alpha1) where N >
+K(D). Iterations are kappa^p, p = 1 plain and 1/2 accelerated. Coordinates beyond K hardly matter to the
+loss, so that iterations to a loss and iterations to a gradient norm need not have the same exponent.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _run(problem: SparseInputs, N: int, D: int, seed: int, tolerance: float) -> 
 def _seen(problem: SparseInputs, D: int) -> float:
     """K(D) by its asymptote Gamma(1 - 1/(alpha1+1)) D^(1/(alpha1+1))."""
     power = 1.0 / (problem.alpha1 + 1.0)
-    return math.gamma(1.0 - power) * float(D) ** power
+    return math.gamma(1.0 - power) * math.pow(D, power)
 
 
 def _count(iterations: int | None) -> float:

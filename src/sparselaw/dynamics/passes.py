@@ -1,11 +1,11 @@
 """SGD with a given number of passes: how the loss falls with D, and how the exponent depends on the passes.
 
-A coordinate seen n_j times has been moved through a curvature n_j c_j / D for passes * D steps of size eta, so
-it is learned once eta * passes * n_j c_j > 1. With a fixed number of passes the coordinates learned are those
-with passes * D s_j > 1, j < (passes D)^(1/a), a = alpha1 + alpha2 + 2, and the loss falls as
+A coordinate seen n_j times has been moved through a curvature n_j c_j / D for passes * D steps of size eta,
+so it is learned once eta * passes * n_j c_j > 1. With a fixed number of passes the coordinates learned are
+those with passes * D s_j > 1, j < (passes D)^(1/a), a = alpha1 + alpha2 + 2, and the loss falls as
   D^-(a-1)/a,   slower than the D^-(a-1)/(alpha1+1) of training to the end whenever alpha2 > -1.
-The passes needed to learn every coordinate seen grow as D^((alpha2+1)/(alpha1+1)): at a fixed number of passes
-a D-sweep crosses over from the steeper law to the shallower one.
+The passes needed to learn every coordinate seen grow as D^((alpha2+1)/(alpha1+1)): at a fixed number of
+passes a D-sweep crosses over from the steeper law to the shallower one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Where a fixed step diverges, and what restores stability: a clipped gradient or a smaller step.
 
-With alpha2 < -1 a rare coordinate comes with a large amplitude. Seen once, it puts an eigenvalue c_j / D into
-the Hessian that may exceed 2 / step; the fixed step then blows up along that one direction. Clipping bounds
-every move by step * clip, so that the run stays within a ball: along the spiked direction it goes on swinging
-with an amplitude of about step * clip, and everywhere else it descends. A step below 2 / lambda_max converges.
+With alpha2 < -1 a rare coordinate comes with a large amplitude. Seen once, it puts an eigenvalue c_j / D
+into the Hessian that may exceed 2 / step; the fixed step then blows up along that one direction. Clipping
+bounds every move by step * clip, so that the run stays within a ball: along the spiked direction it goes on
+swinging with an amplitude of about step * clip, and everywhere else it descends. A step below 2 /
+lambda_max converges.
 """
 
 from __future__ import annotations
