@@ -30,9 +30,11 @@ def encode_record(record: Record) -> str:
 
 def decode_record(text: str) -> Record:
     """The record that was encoded. Fields this version does not know are left out."""
-    values: dict[str, Any] = json.loads(text, object_hook=_number)
-    known: dict[str, Any] = {name: value for name, value in values.items() if name in _FIELDS}
-    return Record(**{name: tuple(v) if isinstance(v, list) else v for name, v in known.items()})
+    values: dict[str, Any] = {}
+    for name, value in json.loads(text, object_hook=_number).items():
+        if name in _FIELDS:
+            values[name] = tuple(value) if isinstance(value, list) else value
+    return Record(**values)
 
 
 def encode_identity(identity: dict[str, Any]) -> str:

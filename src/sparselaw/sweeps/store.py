@@ -78,16 +78,17 @@ class Store:
         if not read_only and not self.path.exists():
             create_store(self.path)
         check_store(self.path)
-        mode = "rw"
-        if read_only:
-            # Without a log and in a folder that cannot be written, SQLite reads only what it may not change.
-            frozen = not os.access(self.path.parent, os.W_OK) and not has_log(self.path)
-            mode = "ro&immutable=1" if frozen else "ro"
+        # A reader changes no row, but SQLite must clear its log away when the last one closes, which takes
+        # write access. Where there is none, and no log either, nobody writes: the file is read as it is.
+        frozen = read_only and not os.access(self.path.parent, os.W_OK) and not has_log(self.path)
+        mode = "ro&immutable=1" if frozen else "rw"
         with self._refusing():
             self._connection = sqlite3.connect(
                 f"{self.path.as_uri()}?mode={mode}", uri=True, timeout=_PATIENCE, isolation_level=None
             )
-            if not read_only:
+            if read_only:
+                self._connection.execute("PRAGMA query_only = ON")
+            else:
                 self._connection.execute("PRAGMA synchronous = NORMAL")
                 with self._writing():  # a folder that cannot be written is found out before any work is done
                     pass
@@ -144,8 +145,10 @@ class Store:
     ) -> list[tuple[dict[str, Any], Record]]:
         """Tasks (as plain values) with their records, sorted by study, sizes and seed."""
         where, values = _conditions(study=study, status=status)
-        rows = self._read(f"SELECT task, record FROM runs {where} ORDER BY study, N, D, seed, id", values)
-        return [(json.loads(task), decode_record(record)) for task, record in rows]
+        rows = self._read(f"SELECT study, task, record FROM runs {where}", values)
+        decoded = [(name, json.loads(task), decode_record(record)) for name, task, record in rows]
+        decoded.sort(key=lambda run: (run[0], run[1]["N"], run[1]["D"], run[1]["seed"]))
+        return [(identity, record) for _, identity, record in decoded]
 
     def prune(
         self,
