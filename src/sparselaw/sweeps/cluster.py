@@ -23,6 +23,7 @@ class DaskExecutor(SweepExecutor):
     """Batches go to the workers of the scheduler at ``address``; those of a dead worker go to another one."""
 
     def __init__(self, address: str) -> None:
+        self._address = address
         try:
             distributed: Any = import_module("distributed")
         except ImportError:
@@ -51,14 +52,24 @@ class DaskExecutor(SweepExecutor):
         self._threads, self._counted = 0, -_RECOUNT
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        future: Future[T] = self._executor.submit(function, *args, **kwargs)
+        try:
+            future: Future[T] = self._executor.submit(function, *args, **kwargs)
+        except Exception as error:
+            raise self.lost() from error
         return future
 
     def slots(self) -> int:
         if time.monotonic() > self._counted + _RECOUNT:  # workers come and go
-            self._threads = sum(self._client.nthreads().values())
+            try:
+                self._threads = sum(self._client.nthreads().values())
+            except Exception as error:
+                raise self.lost() from error
             self._counted = time.monotonic()
         return _AHEAD * max(1, self._threads)
+
+    def lost(self) -> Exception:
+        remedy = "start it and run the same command again: what is committed is kept"
+        return InputError("scheduler", self._address, "the connection was lost", remedy)
 
     def abort(self) -> None:
         self._executor.shutdown(wait=False)

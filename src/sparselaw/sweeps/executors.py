@@ -41,6 +41,10 @@ class SweepExecutor(Executor):
     def abort(self) -> None:
         """Give up what is running and what waits, now."""
 
+    def lost(self) -> Exception:
+        """What to say when a batch was dropped that nobody gave up."""
+        return RuntimeError("a batch was dropped")
+
 
 class InProcess(SweepExecutor):
     """Runs a batch when it is submitted, here."""

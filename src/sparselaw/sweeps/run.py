@@ -165,7 +165,10 @@ class _Sweep:
             batch = self._running.pop(future)
             try:
                 outcomes = future.result()
-            except (Exception, CancelledError) as error:
+            except CancelledError:
+                executor = self._executor
+                raise executor.lost() if isinstance(executor, SweepExecutor) else RuntimeError from None
+            except Exception as error:
                 fresh += self._lost(batch, error)
                 continue
             for index, (record, seconds) in zip(batch, outcomes, strict=True):
