@@ -39,7 +39,7 @@ def decode_record(text: str) -> Record:
 
 def encode_identity(identity: dict[str, Any]) -> str:
     """What a task is, as one line of JSON."""
-    return _dump(_plain(identity))
+    return _dump(identity)
 
 
 def study_of(identity: dict[str, Any]) -> dict[str, Any]:
@@ -57,8 +57,6 @@ def _dump(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     if hasattr(value, "item"):  # a numpy scalar
