@@ -63,3 +63,17 @@ def note(task: Task) -> None:
         handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         os.write(handle, f"{task.id}\n".encode())
         os.close(handle)
+
+
+def whereabouts(task: Task) -> Record:
+    """Slow, and says in which process it ran."""
+    slow(task)
+    return Record(loss=1.0, status="ok", seen=os.getpid())
+
+
+def interrupted(task: Task) -> Record:
+    """Someone types Ctrl-C while the last but a few runs."""
+    if task.N == 3:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(10)
+    return plain(task)

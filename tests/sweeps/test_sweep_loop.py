@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +14,7 @@ import pytest
 import sweep_functions as functions
 from sparselaw.errors import InputError
 from sparselaw.sweeps.executors import InProcess, WorkerPool
-from sparselaw.sweeps.run import run_sweep, stream
+from sparselaw.sweeps.run import SweepStopped, run_sweep, stream
 from sparselaw.sweeps.store import Store
 from sparselaw.sweeps.table import columns_of, csv_text, row_of
 
@@ -150,3 +152,21 @@ def test_stream_can_be_left_early(tmp_path):
         kept = store.find([task.id for task in tasks])
     assert 5 <= len(kept) < len(tasks)
     assert all(kept[task.id] == functions.plain(task) for task in tasks if task.id in kept)
+
+
+def test_work_that_was_thought_small_moves_to_workers(monkeypatch, log):
+    monkeypatch.setattr("sparselaw.sweeps.run._WORTH_WORKERS", 0.1)
+    tasks = functions.study(cells=50)
+    pids = run_sweep(tasks, function=functions.whereabouts, workers=2, cost=lambda _: 1e-5)
+    assert {record.seen == os.getpid() for record in pids} == {True, False}  # some here, the others elsewhere
+    assert len(log()) == len(tasks)
+
+
+def test_ctrl_c_in_a_task_that_runs_here(tmp_path):
+    tasks = functions.study()
+    with pytest.raises(SweepStopped) as stopped:
+        run_sweep(tasks, function=functions.interrupted, store=tmp_path / "s.sqlite", executor=InProcess())
+    with Store(tmp_path / "s.sqlite", read_only=True) as store:
+        assert len(store.runs()) == stopped.value.done
+    assert 0 < stopped.value.done < len(tasks)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler  # as before

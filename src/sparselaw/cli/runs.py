@@ -52,6 +52,7 @@ def list_(context: typer.Context, store: str | None = STORE, json: bool = JSON) 
             "seeds": study.seeds,
             "runs": study.runs,
             "failed": study.failed,
+            "seconds": study.seconds,
             "finished": datetime.fromtimestamp(study.finished, UTC).isoformat(timespec="seconds"),
         }
         for study in studies

@@ -29,6 +29,7 @@ from sparselaw.sweeps.worker import ONE_THREAD, start_worker
 P = ParamSpec("P")
 T = TypeVar("T")
 _STARTS = 3
+_FILES_PER_WORKER = 10  # pipes, mostly
 
 
 class SweepExecutor(Executor):
@@ -68,6 +69,7 @@ class WorkerPool(SweepExecutor):
     """A number of worker processes; one that dies is replaced by the next submit."""
 
     def __init__(self, workers: int, *, import_main: bool = False) -> None:
+        _allow_open_files(_FILES_PER_WORKER * workers + 256)
         self._lanes = [_Lane(import_main) for _ in range(workers)]
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
@@ -150,6 +152,19 @@ class _WorkerProcess(SpawnProcess):
     def start(self) -> None:
         with _environment(ONE_THREAD), _ctrl_c_held_back(), _main_hidden(not self.import_main):
             super().start()
+
+
+def _allow_open_files(count: int) -> None:
+    """Many systems allow 1024 unless asked, which is the pipes of a hundred workers."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = resource.RLIM_INFINITY
+    if soft != unlimited and soft < count:
+        allowed = count if hard == unlimited else min(count, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, allowed), hard))
 
 
 @contextmanager

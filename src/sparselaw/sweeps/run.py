@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
@@ -52,7 +53,7 @@ def run_sweep(
     What the store has is not run again, except failures with ``retry``. Without a store nothing is kept.
     ``workers`` is a number of processes (all cores by default); ``executor`` replaces them.
     """
-    records: list[Record | None] = [None] * len(tasks)
+    records: dict[int, Record] = {}
     with ExitStack() as stack:
         if store is not None and not isinstance(store, Store):
             store = stack.enter_context(Store(store))
@@ -62,7 +63,7 @@ def run_sweep(
             records[index] = record
             if bar is not None:
                 bar.advance(index, was_stored=index in sweep.stored)
-    return [record for record in records if record is not None]
+    return [records[index] for index in range(len(tasks))]
 
 
 def stream(
@@ -123,27 +124,39 @@ class _Sweep:
         ended = False
         try:
             with StopRequest() as stop:
-                yield from self._loop(self._executor, stop)
+                yield from self._loop(stop)
             ended = True
+        except SweepStopped:
+            raise
+        except KeyboardInterrupt:
+            raise SweepStopped(self._done, len(self._tasks)) from None
         finally:
             self._leave(self._executor, ended)
 
-    def _loop(self, executor: Executor, stop: StopRequest) -> Iterator[tuple[int, Record]]:
+    def _loop(self, stop: StopRequest) -> Iterator[tuple[int, Record]]:
+        start = time.monotonic()
         while self._pending or self._running:
-            ready = self._fill(executor)
+            here = isinstance(self._executor, InProcess)
+            if here and self._own_executor and time.monotonic() > start + 2 * _WORTH_WORKERS:
+                self._executor, here = self._worker_pool(), False  # the estimate was too low
+            stop.at_once = here  # a task that runs here can only be interrupted
+            ready = self._fill()
             done, _ = wait(self._running, timeout=0 if ready else _POLL, return_when=FIRST_COMPLETED)
             fresh = self._collect(done)
-            ready += self._fill(executor)  # before committing, so that no worker waits for the disk
+            if not here:
+                ready += self._fill()  # before committing, so that no worker waits for the disk
             self._commit(fresh)
             for index, record in ready + [(index, record) for index, record, _ in fresh]:
                 yield from self._everywhere(self._ids[index], record)
             if stop.raised:
                 self._stop()
 
-    def _fill(self, executor: Executor) -> list[tuple[int, Record]]:
+    def _fill(self) -> list[tuple[int, Record]]:
         """Give every idle worker a batch. Returns what another command has finished in the meantime."""
         theirs: list[tuple[int, Record]] = []
-        in_process = isinstance(executor, InProcess)
+        executor = self._executor
+        assert executor is not None
+        run = run_batch if isinstance(executor, InProcess) else run_batch_in_worker
         slots = executor.slots() if isinstance(executor, SweepExecutor) else all_cores()
         while self._pending and len(self._running) < slots:
             batch = self._pending.next_batch(slots)
@@ -154,7 +167,6 @@ class _Sweep:
                 batch = [i for i in batch if self._ids[i] not in good]
             if batch:
                 tasks = [self._tasks[index] for index in batch]
-                run = run_batch if in_process else run_batch_in_worker
                 self._running[executor.submit(run, self._function, tasks)] = batch
         return theirs
 
@@ -187,10 +199,10 @@ class _Sweep:
         if isinstance(error, BrokenExecutor) and self._deaths[index] < _DEATHS:
             self._pending.put_back_alone(index)
             return []
-        reason = f"{type(error).__name__}: {error}"
+        reason = f"its worker failed ({type(error).__name__})"
         if isinstance(error, BrokenExecutor):
             reason = f"its worker process died {_DEATHS} times (out of memory?)"
-        return [(index, failure(" ".join(reason.split())), 0.0)]
+        return [(index, failure(reason), 0.0)]
 
     def _commit(self, fresh: list[tuple[int, Record, float]]) -> None:
         if self._store is not None and fresh:
@@ -209,10 +221,11 @@ class _Sweep:
         raise SweepStopped(self._done, len(self._tasks))
 
     def _choose_executor(self, seconds: float) -> SweepExecutor:
-        if seconds < _WORTH_WORKERS:
-            return InProcess()
-        import_main = self._function.__module__ == "__main__"
-        return WorkerPool(min(self._workers, len(self._pending)), import_main=import_main)
+        return InProcess() if seconds < _WORTH_WORKERS else self._worker_pool()
+
+    def _worker_pool(self) -> WorkerPool:
+        import_main = getattr(self._function, "__module__", None) == "__main__"
+        return WorkerPool(max(1, min(self._workers, len(self._pending))), import_main=import_main)
 
     def _leave(self, executor: Executor, ended: bool) -> None:
         for future in self._running:

@@ -9,10 +9,13 @@ from typing import Any, Self
 
 
 class StopRequest:
-    """While open, the first Ctrl-C (or SIGTERM) only raises the flag; the second one interrupts as usual."""
+    """While open, Ctrl-C or SIGTERM only raises the flag; the second one interrupts as usual.
+
+    With ``at_once`` the first one does.
+    """
 
     def __init__(self) -> None:
-        self.raised = False
+        self.raised = self.at_once = False
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -28,6 +31,6 @@ class StopRequest:
             signal.signal(number, handler)
 
     def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
-        if self.raised:
+        if self.raised or self.at_once:
             raise KeyboardInterrupt
         self.raised = True

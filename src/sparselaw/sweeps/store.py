@@ -37,7 +37,7 @@ WHERE runs.status = 'failed'
 """
 _STUDIES = """
 SELECT study, min(task), count(*), count(DISTINCT N || ' ' || D), count(DISTINCT seed),
-       min(N), max(N), min(D), max(D), sum(status = 'failed'), max(finished)
+       min(N), max(N), min(D), max(D), sum(status = 'failed'), max(finished), sum(seconds)
 FROM runs GROUP BY study ORDER BY max(finished), study
 """
 
@@ -55,6 +55,7 @@ class Study:
     D: tuple[int, int]
     failed: int
     finished: float  # when the last run ended, in seconds since 1970
+    seconds: float  # that all runs took together
 
 
 def default_store() -> Path:
@@ -74,10 +75,11 @@ class Store:
     """An open store; made if it is not there, unless it is opened to be read only."""
 
     def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:
-        self.path = Path(path).resolve()
-        if not read_only and not self.path.exists():
-            create_store(self.path)
-        check_store(self.path)
+        self.path = Path(os.path.realpath(path))
+        with self._refusing():
+            if not read_only and not self.path.exists():
+                create_store(self.path)
+            check_store(self.path)
         # A reader changes no row, but SQLite must clear its log away when the last one closes, which takes
         # write access. Where there is none, and no log either, nobody writes: the file is read as it is.
         frozen = read_only and not os.access(self.path.parent, os.W_OK) and not has_log(self.path)
@@ -123,22 +125,7 @@ class Store:
 
     def studies(self) -> list[Study]:
         """One entry per study, the most recent last."""
-        return [
-            Study(
-                id=name,
-                identity=study_of(json.loads(task)),
-                runs=runs,
-                cells=cells,
-                seeds=seeds,
-                N=(int(n_low), int(n_high)),
-                D=(int(d_low), int(d_high)),
-                failed=failed,
-                finished=finished,
-            )
-            for name, task, runs, cells, seeds, n_low, n_high, d_low, d_high, failed, finished in self._read(
-                _STUDIES
-            )
-        ]
+        return [_study(*row) for row in self._read(_STUDIES)]
 
     def runs(
         self, *, study: str | None = None, status: str | None = None
@@ -189,6 +176,25 @@ class Store:
             yield
         except sqlite3.Error as error:
             raise refusal(self.path, error) from None
+        except OSError as error:
+            condition = f"cannot be reached ({error.strerror})"
+            raise InputError("store", self.path, condition, "name another file with --store") from None
+
+
+def _study(name: str, task: str, runs: int, cells: int, seeds: int, *rest: Any) -> Study:
+    n_low, n_high, d_low, d_high, failed, finished, seconds = rest
+    return Study(
+        id=name,
+        identity=study_of(json.loads(task)),
+        runs=runs,
+        cells=cells,
+        seeds=seeds,
+        N=(int(n_low), int(n_high)),
+        D=(int(d_low), int(d_high)),
+        failed=failed,
+        finished=finished,
+        seconds=seconds,
+    )
 
 
 def _row(task: Task, record: Record, seconds: float, now: float) -> tuple[Any, ...]:

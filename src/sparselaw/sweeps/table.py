@@ -50,7 +50,11 @@ def write_table(path: Path, rows: Sequence[Row]) -> None:
     columns = columns_of(rows)
     parquet = path.suffix.lower() in (".parquet", ".pq")
     content = _parquet(path, columns, rows) if parquet else csv_text(columns, rows).encode()
+    path = Path(os.path.realpath(path))
     try:
+        if path.exists() and not path.is_file():  # a device or a pipe is written to, never replaced
+            path.write_bytes(content)
+            return
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
             with open(handle, "wb") as file:
@@ -96,7 +100,14 @@ def _parquet(path: Path, columns: Sequence[str], rows: Sequence[Row]) -> bytes:
         raise InputError(
             "out", path, "Parquet needs pyarrow", "pip install 'sparselaw[parquet]', or write a .csv"
         ) from None
-    data = {name: [None if _is_missing(v := row.get(name)) else v for row in rows] for name in columns}
+    data = {name: _parquet_column([row.get(name) for row in rows]) for name in columns}
+    data["loss"] = pyarrow.array(data["loss"], type=pyarrow.float64())  # even if no run has one
     sink = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.table(data), sink)
     return sink.getvalue()
+
+
+def _parquet_column(values: Sequence[Any]) -> list[Any]:
+    wide = any(isinstance(value, int) and abs(value) >= 2**63 for value in values)
+    held = [None if _is_missing(value) else value for value in values]
+    return [value if value is None else float(value) for value in held] if wide else held
