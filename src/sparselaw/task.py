@@ -8,6 +8,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 from sparselaw.errors import InputError, check_not_negative, check_size
 from sparselaw.problem import Problem
 from sparselaw.solvers.settings import MinNorm, SolverSettings
@@ -86,6 +88,19 @@ class Record:
     iterations: int | None = None
     restarts: int | None = None
     gradient: float | None = None  # the last |gradient| / |first gradient|
+
+
+def random_stream(task: Task, purpose: str) -> np.random.Generator:
+    """The random numbers of one task for one purpose ("data", "embedding", "teacher", ...).
+
+    They depend on the seed, the problem, the sizes and the features, but not on the solver, the noise or the
+    estimator: what is compared is compared on the same draws.
+    """
+    identity = task.identity()
+    shared = {key: identity[key] for key in ("engine", "inputs", "problem", "N", "D", "features")}
+    text = json.dumps([shared, purpose], sort_keys=True, allow_nan=False)
+    words = np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype="<u4")
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([task.seed, *words.tolist()])))
 
 
 def _plain(record: Any) -> dict[str, Any]:

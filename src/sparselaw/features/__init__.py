@@ -1,1 +1,1 @@
-
+"""The random features: linear and ReLU."""

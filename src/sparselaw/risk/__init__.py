@@ -1,1 +1,1 @@
-
+"""Population loss of the trained readout."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sparselaw.errors import InputError, check_finite, check_not_negative, check_size
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinNorm:
@@ -15,6 +17,9 @@ class MinNorm:
 
     name: ClassVar[str] = "min-norm"
     rtol: float = 1e-10
+
+    def __post_init__(self) -> None:
+        check_not_negative("rtol", self.rtol)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +29,9 @@ class Ridge:
     name: ClassVar[str] = "ridge"
     ridge: float
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ridge", check_not_negative("ridge", self.ridge))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradientDescent:
@@ -32,6 +40,11 @@ class GradientDescent:
     name: ClassVar[str] = "gd"
     steps: int
     step: float | None = None
+
+    def __post_init__(self) -> None:
+        if check_not_negative("steps", self.steps) > 0:
+            object.__setattr__(self, "steps", check_size("steps", self.steps))
+        _check_step(self.step)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +56,11 @@ class Nesterov:
     max_iterations: int = 500_000
     power_iterations: int = 50  # the step is 1/lambda_max, estimated by these
 
+    def __post_init__(self) -> None:
+        check_not_negative("tolerance", self.tolerance)
+        object.__setattr__(self, "max_iterations", check_size("max_iterations", self.max_iterations))
+        object.__setattr__(self, "power_iterations", check_size("power_iterations", self.power_iterations))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SGD:
@@ -52,6 +70,16 @@ class SGD:
     passes: int
     step: float | None = None  # None: 1/E|phi|^2 over the training samples, stable for one sample at a time
     batch: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "passes", check_size("passes", self.passes))
+        object.__setattr__(self, "batch", check_size("batch", self.batch))
+        _check_step(self.step)
+
+
+def _check_step(step: float | None) -> None:
+    if step is not None and check_finite("step", step) <= 0.0:
+        raise InputError("step", step, "must be positive", "choose step > 0")
 
 
 SolverSettings = MinNorm | Ridge | GradientDescent | Nesterov | SGD

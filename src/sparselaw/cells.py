@@ -1,0 +1,103 @@
+"""Trials of one size summarised: mean, standard error and median over seeds.
+
+The unseen variance of the data has a known mean, sum_j s_j (1-p_j)^D, and in over-parameterised cells
+nearly all the scatter of the loss is its scatter. There the mean is the regression estimate: the loss is
+regressed on the unseen variance over the seeds and read off at the known mean. The slope is estimated (a
+bias of the order of 1/seeds times the standard error); the standard error is the regression's own, with
+seeds - 2 degrees of freedom.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparselaw.simulation import problem_of, theory_loss
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+SAME_CELL = [
+    "N",
+    "D",
+    "inputs",
+    "features",
+    "solver",
+    "alpha1",
+    "alpha2",
+    "alpha",
+    "dimension",
+    "noise",
+    "ridge",
+]
+FEWEST_FOR_CONTROL = 8
+LEAST_EXPLAINED = 0.5  # share of the variance that the control must explain to be worth its degree of freedom
+
+
+def summarise(runs: pd.DataFrame) -> list[dict[str, Any]]:
+    """One dictionary a cell: N, D, mean, stderr, median, seeds, theory, and how the mean was taken.
+
+    A missing or infinite figure is None, with a sibling ``<name>_reason``.
+    """
+    keys = [key for key in SAME_CELL if key in runs]
+    return [_cell(group) for _, group in runs.groupby(keys, sort=False, dropna=False)]
+
+
+def _cell(runs: pd.DataFrame) -> dict[str, Any]:
+    loss = runs["loss"].to_numpy(dtype=float)
+    first = runs.iloc[0].to_dict()
+    cell: dict[str, Any] = {"N": int(first["N"]), "D": int(first["D"])}
+    finite = bool(np.isfinite(loss).all())
+    if finite:
+        mean, stderr, method = _estimate(runs, loss)
+        cell |= {"mean": mean, "stderr": stderr, "method": method}
+    else:
+        cell |= {"mean": None, "mean_reason": _reason(runs), "stderr": None, "method": "plain"}
+    if cell["stderr"] is None:
+        cell["stderr_reason"] = "one seed" if loss.size == 1 else _reason(runs)
+    median = float(np.median(loss)) if not np.isnan(loss).any() else math.nan
+    cell["median"] = median if math.isfinite(median) else None
+    if cell["median"] is None:
+        cell["median_reason"] = _reason(runs)
+    cell["seeds"] = int(loss.size)
+    ridge = None if first["ridge"] is None or math.isnan(first["ridge"]) else float(first["ridge"])
+    linear = first["features"] == "linear"
+    theory = theory_loss(problem_of(first), cell["N"], cell["D"], ridge, first["noise"]) if linear else None
+    cell["theory"] = theory if theory is not None and math.isfinite(theory) else None
+    if cell["theory"] is None:
+        cell["theory_reason"] = (
+            "no closed form for these features and this solver" if theory is None else "infinite"
+        )
+    notes = sorted({str(note) for note in runs["reason"] if note}) if finite else []
+    if notes:
+        cell["note"] = "; ".join(notes)
+    return cell
+
+
+def _estimate(runs: pd.DataFrame, loss: NDArray[np.float64]) -> tuple[float, float | None, str]:
+    plain = float(loss.mean())
+    if loss.size == 1:
+        return plain, None, "plain"
+    plain_error = float(loss.std(ddof=1)) / math.sqrt(loss.size)
+    control = runs["control"].to_numpy(dtype=float)
+    known = runs["control_mean"].to_numpy(dtype=float)
+    usable = loss.size >= FEWEST_FOR_CONTROL and np.isfinite(control).all() and np.ptp(known) == 0.0
+    if not usable or np.ptp(control) == 0.0 or plain_error == 0.0:
+        return plain, plain_error, "plain"
+    centred = control - control.mean()
+    spread = float(centred @ centred)
+    slope = float(centred @ loss) / spread
+    left = loss - plain - slope * centred
+    if float(left @ left) > (1.0 - LEAST_EXPLAINED) * float(np.sum((loss - plain) ** 2)):
+        return plain, plain_error, "plain"
+    shift = float(known[0] - control.mean())
+    variance = float(left @ left) / (loss.size - 2) * (1.0 / loss.size + shift**2 / spread)
+    return plain + slope * shift, math.sqrt(variance), "control"
+
+
+def _reason(runs: pd.DataFrame) -> str:
+    counts = runs.loc[~np.isfinite(runs["loss"].to_numpy(dtype=float)), "status"].value_counts()
+    return ", ".join(f"{count} of {len(runs)} trials {status}" for status, count in counts.items())

@@ -1,0 +1,179 @@
+"""`sparselaw simulate`: the loss on every (N, D) for every seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from sparselaw.cli import numbers
+from sparselaw.cli.output import note, number, print_json, print_table
+from sparselaw.errors import InputError
+
+if TYPE_CHECKING:
+    from sparselaw.solvers.settings import SolverSettings
+    from sparselaw.task import Record, Task
+
+INPUTS = ["sparse", "dense"]
+FEATURES = ["linear", "relu"]
+SOLVERS = ["min-norm", "ridge", "gd", "nesterov", "sgd"]
+QUIET_SECONDS = 2.0  # shorter runs show no progress
+
+
+def simulate(
+    alpha1: str = typer.Option(..., help="Sparsity exponent of the activation probabilities."),
+    alpha2: str = typer.Option(..., help="Exponent of the squared amplitudes."),
+    N: str = typer.Option(..., "-N", "--N", help="Widths: 4,8,16 or start:stop:count."),
+    D: str = typer.Option(..., "-D", "--D", help="Sample sizes: 4,8,16 or start:stop:count."),
+    inputs: str = typer.Option("sparse", help="sparse or dense."),
+    features: str = typer.Option("linear", help="linear or relu."),
+    solver: str = typer.Option("min-norm", help="min-norm, ridge, gd, nesterov or sgd."),
+    dimension: str = typer.Option(None, help="Number of coordinates, or inf."),
+    noise: str = typer.Option("0", help="Variance of the label noise."),
+    ridge: str = typer.Option(None, help="The ridge, for --solver ridge."),
+    steps: str = typer.Option(None, help="Number of steps, for --solver gd."),
+    step: str = typer.Option(None, help="Step size, for gd and sgd; without it a stable one is chosen."),
+    passes: str = typer.Option(None, help="Passes over the data, for --solver sgd."),
+    batch: str = typer.Option(None, help="Batch size, for --solver sgd (default 1)."),
+    seeds: str = typer.Option("20", help="Trials for each (N, D)."),
+    seed: str = typer.Option("0", help="Seed of the first trial; the next have the next numbers."),
+    raw: bool = typer.Option(False, "--raw", help="The paper's estimator: one teacher, one test set."),
+    n_test: str = typer.Option("50000", help="Samples of the test set, with --raw."),
+    out: str = typer.Option(None, help="Write one row a trial to this CSV file."),
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
+) -> None:
+    """Measure the loss on every (N, D) for every seed."""
+    from sparselaw.cells import summarise
+    from sparselaw.problem import DenseInputs, SparseInputs
+    from sparselaw.simulation import as_frame, grid, run_tasks
+
+    model: Any = SparseInputs(
+        alpha1=numbers.real("alpha1", alpha1),
+        alpha2=numbers.real("alpha2", alpha2),
+        dimension=numbers.dimension(dimension),  # type: ignore[arg-type]
+    )
+    if numbers.choice("inputs", inputs, INPUTS) == "dense":
+        model = DenseInputs.matching(model, **({} if dimension is None else {"dimension": model.dimension}))
+    tasks = grid(
+        model,
+        numbers.sizes("N", N),
+        numbers.sizes("D", D),
+        seeds=numbers.size("seeds", seeds),
+        seed=_whole("seed", seed),
+        features=numbers.choice("features", features, FEATURES),
+        solver=make_solver(solver, ridge=ridge, steps=steps, step=step, passes=passes, batch=batch),
+        noise=numbers.real("noise", noise),
+        estimator="raw" if raw else "exact",
+        n_test=numbers.size("n_test", n_test),
+    )
+    if out is not None:
+        _check_writable(out)
+    done: list[tuple[Task, Record]] = []
+    try:
+        done.extend(with_progress(run_tasks(tasks), len(tasks)))
+    finally:
+        if out is not None and done:  # also on Ctrl-C: what is finished is kept
+            as_frame(done).to_csv(out, index=False)
+    cells = summarise(as_frame(done))
+    if as_json:
+        print_json({"inputs": inputs, "features": features, "solver": solver, "cells": cells})
+        return
+    columns = ["N", "D", "mean", "stderr", "median", "seeds", "theory"]
+    rows = [[str(c["N"]), str(c["D"]), *(number(c[k]) for k in columns[2:5]), str(c["seeds"]),
+             number(c["theory"])] for c in cells]  # fmt: skip
+    print_table(f"{inputs} inputs, {features} features, {solver}", columns, rows)
+    for text in sorted({c[key] for c in cells for key in ("mean_reason", "note") if key in c}):
+        note(text)
+
+
+def make_solver(
+    name: str,
+    *,
+    ridge: str | None = None,
+    steps: str | None = None,
+    step: str | None = None,
+    passes: str | None = None,
+    batch: str | None = None,
+) -> SolverSettings:
+    """The settings named on the command line; one that the solver does not take is refused."""
+    from sparselaw.solvers.settings import SGD, GradientDescent, MinNorm, Nesterov, Ridge
+
+    numbers.choice("solver", name, SOLVERS)
+    given = {"ridge": ridge, "steps": steps, "step": step, "passes": passes, "batch": batch}
+    takes = {"ridge": ["ridge"], "gd": ["steps", "step"], "sgd": ["passes", "step", "batch"]}.get(name, [])
+    for option, value in given.items():
+        if value is not None and option not in takes:
+            raise InputError(option, value, f"is not a setting of {name}", f"leave out --{option}")
+    step_size = None if step is None else _positive("step", step)
+    if name == "ridge":
+        return Ridge(ridge=_not_negative("ridge", _needed("ridge", ridge, name)))
+    if name == "gd":
+        return GradientDescent(steps=numbers.size("steps", _needed("steps", steps, name)), step=step_size)
+    if name == "sgd":
+        count = numbers.size("passes", _needed("passes", passes, name))
+        return SGD(passes=count, step=step_size, batch=numbers.size("batch", batch or "1"))
+    return Nesterov() if name == "nesterov" else MinNorm()
+
+
+def with_progress(results: Iterator[Any], total: int) -> Iterator[Any]:
+    """Pass the results on; a bar on standard error when it is a terminal and the run is not a short one."""
+    import sys
+    import time
+
+    if not sys.stderr.isatty():
+        yield from results
+        return
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    start = time.monotonic()
+    console = Console(stderr=True)
+    bar = Progress(*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn(),
+                   console=console, transient=True)  # fmt: skip
+    item = bar.add_task("trials", total=total)
+    try:
+        for result in results:
+            bar.advance(item)
+            if not bar.live.is_started and time.monotonic() - start > QUIET_SECONDS:
+                bar.start()
+            yield result
+    finally:
+        bar.stop()
+
+
+def _needed(name: str, text: str | None, solver: str) -> str:
+    if text is None:
+        raise InputError(name, "", f"is needed by --solver {solver}", f"give --{name}")
+    return text
+
+
+def _positive(name: str, text: str) -> float:
+    value = numbers.real(name, text)
+    if value <= 0.0:
+        raise InputError(name, text, "must be positive", f"choose {name} > 0")
+    return value
+
+
+def _not_negative(name: str, text: str) -> float:
+    from sparselaw.errors import check_not_negative
+
+    return check_not_negative(name, numbers.real(name, text))
+
+
+def _whole(name: str, text: str) -> int:
+    return 0 if text.strip() == "0" else numbers.size(name, text)
+
+
+def _check_writable(out: str) -> None:
+    """Before the work, not after it: the file must be a CSV in a folder that exists."""
+    from pathlib import Path
+
+    path = Path(out)
+    if path.suffix != ".csv":
+        raise InputError("out", out, "does not end in .csv", "name a CSV file")
+    try:
+        with path.open("a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise InputError("out", out, f"cannot be written ({error.strerror})", "choose another file") from None

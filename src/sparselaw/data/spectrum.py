@@ -1,0 +1,84 @@
+"""The sequences of the model over coordinates j, and its sums over the coordinates never seen.
+
+p_j = j^-(alpha1+1) activation probability, c_j = j^-(alpha2+1) squared amplitude, s_j = p_j c_j variance.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+from sparselaw.data.arrays import FloatArray
+from sparselaw.data.sums import power_sum
+from sparselaw.problem import Problem, SparseInputs
+
+CHUNK = 1 << 20
+
+
+def probabilities(problem: SparseInputs, j: FloatArray) -> FloatArray:
+    return j ** -(problem.alpha1 + 1.0)
+
+
+def amplitudes(problem: SparseInputs, j: FloatArray) -> FloatArray:
+    """sqrt(c_j)."""
+    return j ** (-0.5 * (problem.alpha2 + 1.0))
+
+
+def variances(problem: Problem, j: FloatArray) -> FloatArray:
+    return j**-problem.spectrum
+
+
+def total_variance(problem: Problem) -> float:
+    return power_sum(problem.spectrum, 1, problem.dimension)
+
+
+def expected_nonzeros(problem: SparseInputs) -> float:
+    """sum_j p_j: the mean number of nonzeros of a sample."""
+    return power_sum(problem.alpha1 + 1.0, 1, problem.dimension)
+
+
+def unseen_variance(problem: SparseInputs, active: FloatArray) -> float:
+    """sum_{j not in active} s_j, with no cancellation: losses of 1e-12 must keep their digits.
+
+    Up to a cutoff of about twice the number of active coordinates the complement is added term by term.
+    Beyond it few coordinates are active, so that the tail sum minus those few loses nothing.
+    """
+    cutoff = int(min(problem.dimension, 2 * active.size + 64))
+    missing = np.ones(cutoff, dtype=bool)
+    near = active <= cutoff
+    missing[active[near].astype(np.int64) - 1] = False
+    below = math.fsum(variances(problem, 1.0 + np.flatnonzero(missing).astype(np.float64)))
+    far = active[~near]
+    if cutoff == problem.dimension or far.size == problem.dimension - cutoff:
+        return below
+    beyond = power_sum(problem.spectrum, cutoff + 1, problem.dimension) - math.fsum(variances(problem, far))
+    return below + max(beyond, 0.0)
+
+
+@functools.lru_cache(maxsize=4096)
+def expected_unseen(problem: SparseInputs, D: int) -> float:
+    """sum_j s_j (1-p_j)^D: the mean of the unseen variance over the data, exactly.
+
+    Where D p_j > 1/4 the terms are added as they are. Beyond, (1-p)^D is its binomial series
+    sum_k C(D,k) (-p)^k, each power summed over j in closed form: no cost grows with the dimension.
+    """
+    a = problem.alpha1 + 1.0
+    crossing = (4.0 * D) ** (1.0 / a) if a * math.log(1e15) > math.log(4.0 * D) else math.inf
+    last = min(problem.dimension, math.ceil(crossing) + 1)
+    total = 0.0
+    for start in range(1, int(last) + 1, CHUNK):
+        j = np.arange(start, min(start + CHUNK - 1, int(last)) + 1.0)
+        p = probabilities(problem, j)
+        with np.errstate(divide="ignore"):  # p_1 = 1: the logarithm is -inf and the term 0
+            total += float(np.sum(variances(problem, j) * np.exp(D * np.log1p(-p))))
+    coefficient, k = 1.0, 0
+    while last < problem.dimension and k <= D:
+        term = coefficient * power_sum(problem.spectrum + k * a, last + 1, problem.dimension)
+        total += term
+        if abs(term) <= 1e-17 * total:
+            break
+        coefficient *= -(D - k) / (k + 1)
+        k += 1
+    return total

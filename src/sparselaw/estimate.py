@@ -1,0 +1,112 @@
+"""What a trial will need in memory and time, before it starts. Rough, within a factor of three or so."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparselaw.data.spectrum import expected_nonzeros
+from sparselaw.errors import InputError
+from sparselaw.problem import DenseInputs, SparseInputs
+from sparselaw.solvers.settings import SGD, GradientDescent, MinNorm, Ridge
+from sparselaw.task import Task
+
+GIGA = 2.0**30
+MEMORY_SHARE = 0.8  # of what is available
+LONGEST = 7 * 24 * 3600.0
+FLOPS = 1e10  # a second, on one core of an ordinary machine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    memory: float  # bytes
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"about {self.memory / GIGA:.3g} GiB and {self.seconds:.3g} s"
+
+
+def check_fits(task: Task) -> Estimate:
+    """The estimate, or a refusal that says what to reduce."""
+    estimate = estimate_trial(task)
+    remedy = "reduce D" if isinstance(task.problem, SparseInputs) else "reduce N, D or the dimension"
+    cell = f"{task.N} D={task.D}"
+    limit = MEMORY_SHARE * available_memory()
+    if not estimate.memory <= limit:
+        raise InputError("N", cell, f"needs {estimate}, and {limit / GIGA:.3g} GiB are available", remedy)
+    if not estimate.seconds <= LONGEST:
+        remedy = "reduce passes or D" if isinstance(task.solver, SGD) else remedy
+        raise InputError("N", cell, f"needs {estimate}, more than a week", remedy)
+    return estimate
+
+
+def estimate_trial(task: Task) -> Estimate:
+    if isinstance(task.problem, DenseInputs):
+        return _dense(task, int(min(task.problem.dimension, 1e15)))
+    return _sparse(task, task.problem)
+
+
+def expected_seen(problem: SparseInputs, D: int) -> float:
+    """K to about a percent: the integral of 1 - (1 - p(x))^D over x, on a logarithmic grid."""
+    decay = problem.alpha1 + 1.0
+    last = min(problem.dimension, 100.0 * (4.0 * D) ** (1.0 / max(decay, 0.05)), 1e300)
+    log_x = np.linspace(0.0, math.log(last + 0.5), 2001)
+    x = np.exp(log_x)
+    seen = -np.expm1(-D * x**-decay) * x
+    tail = 0.0
+    if last < problem.dimension:
+        beyond = 0.0 if math.isinf(problem.dimension) else problem.dimension**-problem.alpha1
+        tail = D * (last**-problem.alpha1 - beyond) / problem.alpha1
+    return min(float(np.trapezoid(seen, log_x)) + 1.0 + tail, problem.dimension)
+
+
+def _sparse(task: Task, problem: SparseInputs) -> Estimate:
+    nonzeros = float(task.D) * expected_nonzeros(problem)
+    K = expected_seen(problem, task.D)
+    k = min(float(task.N), K)
+    memory, seconds = (
+        70.0 * nonzeros + 48.0 * K * K + 48.0 * k * K,
+        1e-3 + 2e-7 * nonzeros + 2.0 * K**3 / FLOPS,
+    )
+    closed = isinstance(task.solver, MinNorm) and task.estimator == "exact" and task.N > K + 1
+    if not closed:
+        # A QR, or an SVD at some ten times its cost, and products of the embedding with G.
+        seconds += (8.0 if isinstance(task.solver, MinNorm) else 40.0) * k * K * K / FLOPS
+    if isinstance(task.solver, SGD):
+        memory += 16.0 * min(float(task.D), nonzeros) * k
+        seconds += 4.0 * task.solver.passes * float(task.D) * k / FLOPS
+    if task.estimator == "raw":
+        memory += 70.0 * task.n_test * expected_nonzeros(problem)
+    return Estimate(memory=memory, seconds=seconds)
+
+
+def _dense(task: Task, M: int) -> Estimate:
+    m = float(min(task.N, task.D, M))
+    memory, seconds = 120.0 * m * m + 1e8 + 16.0 * M, 1e-3 + (2.0 * M * m * m + 40.0 * m**3) / FLOPS
+    if task.estimator == "raw" or not isinstance(task.solver, MinNorm | Ridge | GradientDescent):
+        memory += 32.0 * M * m
+        seconds += 6.0 * M * m * m / FLOPS
+    if not isinstance(task.solver, MinNorm):
+        seconds += 40.0 * m**3 / FLOPS
+    if isinstance(task.solver, SGD):
+        memory += 32.0 * m * task.D
+        seconds += 4.0 * task.solver.passes * float(task.D) * m / FLOPS
+    return Estimate(memory=memory, seconds=seconds)
+
+
+def available_memory() -> float:
+    """Bytes that a process may still take; the machine's whole memory where the system does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return float(line.split()[1]) * 1024.0
+    except OSError:
+        pass
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
+    except (ValueError, OSError, AttributeError):
+        return 8.0 * GIGA

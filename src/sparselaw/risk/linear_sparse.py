@@ -1,0 +1,154 @@
+"""Sparse inputs, linear features: one trial.
+
+Only the active coordinates A matter: G = X_A X_A^T and the columns u_A. Everything else is averaged exactly.
+Minimum norm, with r the rank of X_A:
+  N > r + 1        closed form, averaged over u too;
+  N <= r - 2       one draw of u, averaged over teacher and unseen columns;
+  |N - r| <= 1     the same, but the mean over u is infinite there: the loss of one u is finite and is what is
+                   recorded, with a reason that says so. Medians over seeds are the thing to look at.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from sparselaw.data.gram import scaled_gram
+from sparselaw.data.patterns import distinct_patterns
+from sparselaw.data.sparse import SparseData, draw_sparse
+from sparselaw.data.spectrum import amplitudes, expected_unseen, unseen_variance, variances
+from sparselaw.features.factor import Factor, factorise, resolve
+from sparselaw.features.linear import LinearProblem, draw_embedding
+from sparselaw.problem import SparseInputs
+from sparselaw.risk import linear_raw
+from sparselaw.risk.linear_closed import inverse_traces, over_parameterised
+from sparselaw.risk.linear_filter import averaged_loss, prepare
+from sparselaw.risk.linear_min_norm import min_norm_loss
+from sparselaw.risk.linear_train import Readout, loss_of_readout, train, train_by_sgd
+from sparselaw.solvers import SGD, MinNorm, Solution, is_linear
+from sparselaw.task import Record, Task, random_stream
+
+NEGLIGIBLE = 1e-100  # amplitudes this far below the largest are lost in every sum: as if never seen
+INFINITE_MEAN = "one draw of u: at |N - rank| <= 1 the mean over u is infinite, compare medians"
+
+
+def trial(task: Task) -> Record:
+    """Draw the data of ``task`` and measure the loss."""
+    model = task.problem
+    assert isinstance(model, SparseInputs)
+    drawn = draw_sparse(model, task.D, random_stream(task, "data"))
+    data = visible(model, drawn)
+    factor = factorise(scaled_gram(model, data))
+    unseen = unseen_variance(model, data.active)
+    if task.estimator == "exact" and isinstance(task.solver, MinNorm):
+        record = _min_norm(task, task.solver, data, factor, unseen)
+    elif task.estimator == "exact" and is_linear(task.solver):
+        problem = _with_embedding(task, data, factor, unseen)
+        loss, solution = averaged_loss(task.solver, prepare(problem))
+        record = as_record(loss, solution, averaged=("teacher", "test", "unseen"))
+    else:
+        record = _one_teacher(task, data, factor, unseen)
+    return dataclasses.replace(
+        record,
+        seen=drawn.active.size,
+        rank=factor.rank if record.rank is None else record.rank,
+        control=unseen_variance(model, drawn.active),
+        control_mean=expected_unseen(model, task.D),
+    )
+
+
+def visible(model: SparseInputs, data: SparseData) -> SparseData:
+    """The data without coordinates whose amplitude is lost to rounding beside the largest."""
+    size = amplitudes(model, data.active)
+    kept = size > NEGLIGIBLE * size.max()
+    if kept.all():
+        return data
+    entries = kept[data.column]
+    label = np.cumsum(kept) - 1
+    return dataclasses.replace(
+        data,
+        active=data.active[kept],
+        sample=data.sample[entries],
+        column=label[data.column[entries]].astype(data.column.dtype),
+        sign=data.sign[entries],
+    )
+
+
+def as_record(loss: float, solution: Solution | None, averaged: tuple[str, ...]) -> Record:
+    """The outcome of a solver as a record."""
+    if solution is None:
+        return Record(loss=loss, status="ok", averaged=averaged)
+    return Record(
+        loss=loss,
+        status=solution.status,
+        reason=solution.reason,
+        averaged=averaged,
+        iterations=solution.iterations,
+        restarts=solution.restarts,
+        gradient=solution.gradient,
+    )
+
+
+def _min_norm(task: Task, settings: MinNorm, data: SparseData, factor: Factor, unseen: float) -> Record:
+    factor = resolve(factor, settings.rtol)
+    if factor.rank + 1 >= task.N:
+        loss, solution = min_norm_loss(settings, _with_embedding(task, data, factor, unseen))
+        record = as_record(loss, solution, averaged=("teacher", "test", "unseen"))
+        if factor.rank - 1 <= task.N and record.status == "ok":
+            record = dataclasses.replace(record, reason=INFINITE_MEAN)
+        return dataclasses.replace(record, rank=factor.rank)
+    s = variances(task.problem, data.active)
+    outside = unseen + float(s @ np.einsum("ij,ij->i", factor.null, factor.null))
+    inverse = inverse_traces(factor.values, s) if task.noise > 0.0 else (0.0, 0.0)
+    return Record(
+        loss=over_parameterised(outside, factor.rank, task.N, task.noise, inverse),
+        status="rank-deficient" if factor.cut else "ok",
+        reason=f"{factor.cut} singular values below rtol={settings.rtol:g}" if factor.cut else "",
+        averaged=("teacher", "test", "unseen", "u"),
+        rank=factor.rank,
+    )
+
+
+def _with_embedding(task: Task, data: SparseData, factor: Factor, unseen: float) -> LinearProblem:
+    return LinearProblem(
+        factor=factor.values,
+        embedding=draw_embedding(task.N, data.active.size, random_stream(task, "embedding")),
+        covariance=variances(task.problem, data.active),
+        teacher_covariance=None,
+        unseen=unseen,
+        floor=0.0,
+        noise=task.noise,
+        width=task.N,
+        samples=task.D,
+        triangular=factor.triangular,
+    )
+
+
+def _one_teacher(task: Task, data: SparseData, factor: Factor, unseen: float) -> Record:
+    """One teacher and one label noise; the unseen part of the loss still exact unless raw."""
+    problem = _with_embedding(task, data, factor, unseen)
+    teacher = random_stream(task, "teacher").standard_normal(data.active.size)
+    readout = _train(task, problem, data, teacher)
+    if task.estimator == "raw":
+        loss = linear_raw.sparse_test_loss(task, problem, data, teacher, readout)
+        return as_record(loss, readout.solution, averaged=())
+    loss = loss_of_readout(problem, teacher, readout)
+    return as_record(loss, readout.solution, averaged=("test", "unseen"))
+
+
+def _train(task: Task, problem: LinearProblem, data: SparseData, teacher: np.ndarray) -> Readout:
+    noise = random_stream(task, "noise")
+    if not isinstance(task.solver, SGD):
+        return train(task.solver, problem, teacher, noise)
+    assert isinstance(task.problem, SparseInputs)
+    patterns = distinct_patterns(task.problem, data)
+    return train_by_sgd(
+        task.solver,
+        problem,
+        teacher,
+        patterns.matrix(data.active.size),
+        patterns.counts,
+        noise,
+        random_stream(task, "order"),
+    )

@@ -1,0 +1,60 @@
+"""Full-batch gradient descent from zero, at any step count by its closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparselaw.solvers.equations import FloatArray, NormalEquations
+from sparselaw.solvers.settings import GradientDescent
+from sparselaw.solvers.solution import Solution
+
+
+def largest_stable_step(equations: NormalEquations) -> float:
+    """2 / lambda_max: above it the error along the top eigenvector grows at every step."""
+    return 2.0 / float(equations.eigenvalues[0]) if len(equations.eigenvalues) else np.inf
+
+
+def contraction(eigenvalues: FloatArray, step: float, steps: int) -> FloatArray:
+    """(1 - step l)^steps, right for any number of steps; an overflow is inf with its sign.
+
+    Through log1p of -min(x, 2 - x), x = step l, so that neither a small x nor an x near 2 loses digits.
+    """
+    x = step * eigenvalues
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        size = np.exp(steps * np.log1p(-np.minimum(x, 2.0 - x)))
+    if steps == 0:
+        size = np.ones_like(x)  # where x = 1 exactly the product above is 0 * inf
+    signed: FloatArray = np.where((x > 1.0) & (steps % 2 == 1), -size, size)
+    return signed
+
+
+def shortfall(eigenvalues: FloatArray, step: float, steps: int) -> FloatArray:
+    """1 - (1 - step l)^steps, without cancellation where step l steps is small."""
+    x = step * eigenvalues
+    with np.errstate(divide="ignore", invalid="ignore"):
+        small = -np.expm1(steps * np.log1p(-np.minimum(x, 0.5)))
+    return np.where(x <= 0.5, small, 1.0 - contraction(eigenvalues, step, steps))
+
+
+def gradient_descent(settings: GradientDescent, equations: NormalEquations) -> Solution:
+    """The iterate after ``steps``: (1 - (1 - eta l)^t) / l times the projection, eigenvalue by eigenvalue."""
+    eigenvalues, projections = equations.eigenvalues, equations.projections
+    if len(eigenvalues) == 0:
+        return Solution(coefficients=projections, iterations=settings.steps, gradient=0.0)
+    step = settings.step if settings.step is not None else 1.0 / float(eigenvalues[0])
+    with np.errstate(invalid="ignore", over="ignore"):
+        filtered = shortfall(eigenvalues, step, settings.steps) / eigenvalues
+        moving = projections != 0.0
+        coefficients = np.where(moving, filtered[:, None] * projections, 0.0)
+        left = np.where(moving, contraction(eigenvalues, step, settings.steps)[:, None] * projections, 0.0)
+        first = float(np.linalg.norm(projections))
+        gradient = float(np.linalg.norm(left)) / first if first > 0.0 else 0.0
+    unstable = bool(moving[step * eigenvalues > 2.0].any())
+    limit = largest_stable_step(equations)
+    return Solution(
+        coefficients=coefficients,
+        status="diverged" if unstable else "ok",
+        reason=f"step {step:g} is above the largest stable step {limit:g}" if unstable else "",
+        iterations=settings.steps,
+        gradient=gradient,
+    )

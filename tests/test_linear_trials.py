@@ -1,0 +1,106 @@
+"""Linear trials against their naive twins: the mean over seeds, every solver, both sides of N = K."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from oracles_linear import trial_loss
+from sparselaw.problem import DenseInputs, SparseInputs
+from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
+from sparselaw.task import Task
+from sparselaw.trial import run
+
+ASYMMETRIC = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=60)
+SLOW_TAIL = SparseInputs(alpha1=0.3, alpha2=0.5, dimension=60)
+SYMMETRIC = SparseInputs(alpha1=-0.5, alpha2=1.0, dimension=25)
+LOUD = SparseInputs(alpha1=1.5, alpha2=-1.5, dimension=60)  # amplitudes that grow with j
+DENSE = DenseInputs(alpha=1.3, dimension=40)
+
+# problem, N, D, solver, noise. N and D are kept apart from the peak, where means are heavy-tailed.
+CASES = [
+    (ASYMMETRIC, 3, 60, MinNorm(), 0.0),
+    (ASYMMETRIC, 40, 30, MinNorm(), 0.0),
+    (ASYMMETRIC, 3, 60, MinNorm(), 1.0),
+    (ASYMMETRIC, 40, 30, MinNorm(), 1.0),
+    (SLOW_TAIL, 5, 40, MinNorm(), 1.0),
+    (SLOW_TAIL, 60, 12, MinNorm(), 0.0),
+    (SYMMETRIC, 5, 60, MinNorm(), 1.0),
+    (SYMMETRIC, 40, 12, MinNorm(), 1.0),
+    (LOUD, 4, 60, MinNorm(), 0.0),
+    (ASYMMETRIC, 4, 40, Ridge(ridge=0.5), 1.0),
+    (ASYMMETRIC, 40, 15, Ridge(ridge=0.5), 1.0),
+    (SYMMETRIC, 40, 12, Ridge(ridge=0.5), 1.0),
+    (ASYMMETRIC, 4, 40, GradientDescent(steps=15), 1.0),
+    (ASYMMETRIC, 30, 12, GradientDescent(steps=15, step=0.5), 1.0),
+    (ASYMMETRIC, 3, 40, Nesterov(), 1.0),
+    (ASYMMETRIC, 30, 12, Nesterov(), 1.0),
+    (ASYMMETRIC, 3, 20, SGD(passes=2, batch=2), 1.0),
+    (ASYMMETRIC, 30, 12, SGD(passes=2, step=0.3), 1.0),
+    (DENSE, 4, 25, MinNorm(), 1.0),
+    (DENSE, 30, 5, MinNorm(), 1.0),
+    (DENSE, 50, 60, MinNorm(), 1.0),
+    (DENSE, 4, 25, Ridge(ridge=0.5), 1.0),
+    (DENSE, 30, 5, Ridge(ridge=0.5), 1.0),
+    (DENSE, 50, 60, Ridge(ridge=0.5), 1.0),
+    (DENSE, 4, 20, GradientDescent(steps=10), 1.0),
+    (DENSE, 4, 25, Nesterov(), 1.0),
+    (DENSE, 30, 5, Nesterov(), 1.0),
+    (DENSE, 4, 15, SGD(passes=2), 1.0),
+    (DENSE, 20, 6, SGD(passes=2, batch=3), 1.0),
+]
+REPEATS = 800
+
+
+def mean_and_error(losses):
+    losses = np.asarray(losses)
+    assert losses.std() > 0
+    return losses.mean(), losses.std(ddof=1) / np.sqrt(losses.size)
+
+
+def z_score(case, estimator="exact", repeats=REPEATS, n_test=40):
+    problem, N, D, solver, noise = case
+    rng = np.random.default_rng(hash_free_seed(case))
+    naive, naive_error = mean_and_error(
+        [trial_loss(problem, N, D, solver, noise, rng) for _ in range(repeats)]
+    )
+    losses = [
+        run(
+            Task(
+                problem=problem, N=N, D=D, seed=seed, solver=solver, noise=noise,
+                estimator=estimator, n_test=n_test,
+            )
+        ).loss
+        for seed in range(repeats)
+    ]  # fmt: skip
+    if np.ptp(losses) == 0.0:  # everything averaged exactly
+        ours, error = losses[0], 0.0
+    else:
+        ours, error = mean_and_error(losses)
+    return (ours - naive) / np.hypot(error, naive_error)
+
+
+def hash_free_seed(case):
+    return CASES.index(case) + 1000
+
+
+# 4 standard errors: a false alarm once in 16,000 for each case; the seeds are fixed.
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-N{case[1]}-D{case[2]}-{case[3]}")
+def test_mean_loss_is_the_naive_one(case):
+    assert abs(z_score(case)) < 4.0
+
+
+@pytest.mark.parametrize("index", [0, 1, 4, 7, 10, 14, 16, 18, 19, 20, 25, 26, 27, 28])
+def test_raw_estimator_has_the_naive_mean(index):
+    assert abs(z_score(CASES[index], estimator="raw", repeats=300)) < 4.0
+
+
+def test_a_planted_error_is_seen():
+    """The same comparison with the noise of the twin half as large again must fail."""
+    problem, N, D, solver, noise = CASES[10]
+    rng = np.random.default_rng(5)
+    twin = [trial_loss(problem, N, D, solver, 1.5 * noise, rng) for _ in range(REPEATS)]
+    naive, error = mean_and_error(twin)
+    tasks = [Task(problem=problem, N=N, D=D, seed=s, solver=solver, noise=noise) for s in range(REPEATS)]
+    ours, our_error = mean_and_error([run(task).loss for task in tasks])
+    assert abs(ours - naive) / np.hypot(error, our_error) > 4.0

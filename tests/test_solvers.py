@@ -1,0 +1,249 @@
+"""Each solver in the eigenbasis against its plain iteration in theta space."""
+
+import numpy as np
+import pytest
+
+import oracles_solvers as plain
+from sparselaw.errors import InputError
+from sparselaw.solvers import (
+    SGD,
+    GradientDescent,
+    MinNorm,
+    Nesterov,
+    NormalEquations,
+    Ridge,
+    from_gram,
+    from_rows,
+    sgd,
+    solve,
+)
+from sparselaw.solvers.gradient_descent import largest_stable_step
+from sparselaw.solvers.nesterov import descend, nesterov, power_estimate
+
+SIZES = [(5, 40), (40, 5), (12, 12), (1, 7), (7, 1)]
+
+
+def problem(N, D, seed=0, decay=1.0):
+    rng = np.random.default_rng(seed)
+    Phi = rng.standard_normal((N, D)) * np.arange(1, N + 1)[:, None] ** -decay
+    return Phi, rng.standard_normal(D)
+
+
+@pytest.mark.parametrize("prepare", ["rows", "gram"])
+@pytest.mark.parametrize("size", SIZES)
+class TestFilters:
+    def equations(self, Phi, y, prepare):
+        if prepare == "rows":
+            return from_rows(Phi.T, y[:, None])
+        D = Phi.shape[1]
+        return from_gram(Phi @ Phi.T / D, (Phi @ y)[:, None] / D, D)
+
+    def check(self, settings, size, prepare, expected):
+        Phi, y = problem(*size)
+        equations, basis = self.equations(Phi, y, prepare)
+        solution = solve(settings, equations)
+        assert solution.status == "ok"
+        want = expected(Phi, y)
+        assert basis @ solution.coefficients[:, 0] == pytest.approx(want, rel=1e-8, abs=1e-9)
+
+    def test_min_norm(self, size, prepare):
+        self.check(MinNorm(), size, prepare, plain.min_norm)
+
+    def test_ridge(self, size, prepare):
+        self.check(Ridge(ridge=0.3), size, prepare, lambda Phi, y: plain.ridge(Phi, y, 0.3))
+
+    @pytest.mark.parametrize("steps", [0, 1, 2, 37])
+    def test_gradient_descent(self, size, prepare, steps):
+        def expected(Phi, y):
+            step = 1 / np.linalg.eigvalsh(Phi @ Phi.T / Phi.shape[1])[-1]
+            return plain.gradient_descent(Phi, y, step, steps)
+
+        self.check(GradientDescent(steps=steps), size, prepare, expected)
+
+
+def test_repeated_rows_equal_rows_with_counts():
+    Phi, _ = problem(6, 4)
+    rng = np.random.default_rng(1)
+    targets, counts = rng.standard_normal((4, 3)), np.array([3, 1, 5, 2])
+    short, basis = from_rows(Phi.T, targets, counts)
+    long, long_basis = from_rows(np.repeat(Phi.T, counts, axis=0), np.repeat(targets, counts, axis=0))
+    assert short.samples == long.samples == 11
+    assert short.eigenvalues == pytest.approx(long.eigenvalues, rel=1e-12)
+    for settings in (MinNorm(), Ridge(ridge=2.0), GradientDescent(steps=50)):
+        theta = basis @ solve(settings, short).coefficients
+        assert theta == pytest.approx(long_basis @ solve(settings, long).coefficients, rel=1e-9)
+
+
+def test_rows_resolve_what_a_gram_cannot():
+    rows = np.diag([1.0, 1e-9])
+    y = np.array([[1.0], [1.0]])
+    equations, basis = from_rows(rows, y)
+    assert basis @ solve(MinNorm(), equations).coefficients == pytest.approx(np.array([[1.0], [1e9]]))
+    assert len(from_gram(rows.T @ rows / 2, rows.T @ y / 2, 2)[0].eigenvalues) == 1
+    cut = solve(MinNorm(rtol=1e-8), equations)
+    assert cut.status == "rank-deficient"
+    assert basis @ cut.coefficients == pytest.approx(np.array([[1.0], [0.0]]))
+
+
+def test_dependent_features_drop_out():
+    Phi, y = problem(5, 30)
+    Phi = np.vstack([Phi, Phi[:2] + Phi[3]])
+    equations, basis = from_rows(Phi.T, y[:, None])
+    assert len(equations.eigenvalues) == 5
+    theta = basis @ solve(MinNorm(), equations).coefficients[:, 0]
+    assert theta == pytest.approx(plain.min_norm(Phi, y), rel=1e-8)
+
+
+class TestGradientDescentClosedForm:
+    equations = NormalEquations(
+        eigenvalues=np.array([2.0, 1e-3, 1e-12]), projections=np.ones((3, 1)), samples=9
+    )
+
+    def test_huge_step_counts(self):
+        got = solve(GradientDescent(steps=10**9, step=0.5), self.equations).coefficients[:, 0]
+        # (1 - (1 - x)^t)/l with x t = 5e-4 for the last: 1 - exp(-5e-4) to first order in x
+        assert got == pytest.approx([0.5, 1e3, -np.expm1(-5e-4) * 1e12], rel=1e-9)
+
+    @pytest.mark.parametrize("steps", [1, 2, 3, 10, 11])
+    def test_step_above_one_over_lambda_alternates(self, steps):
+        got = solve(GradientDescent(steps=steps, step=0.8), self.equations)
+        assert got.status == "ok"
+        assert got.coefficients[0, 0] == pytest.approx((1 - (1 - 1.6) ** steps) / 2)
+
+    def test_divergence_is_a_status(self):
+        assert largest_stable_step(self.equations) == 1.0
+        short = solve(GradientDescent(steps=5, step=1.5), self.equations)
+        assert short.status == "diverged"
+        assert short.coefficients[0, 0] == pytest.approx((1 - (1 - 3.0) ** 5) / 2)
+        long = solve(GradientDescent(steps=10**6, step=1.5), self.equations)
+        assert long.status == "diverged"
+        assert np.isinf(long.coefficients[0, 0])
+        assert np.isfinite(long.coefficients[1:]).all()
+        assert long.gradient == np.inf
+
+    def test_the_edge_of_stability_is_stable(self):
+        got = solve(GradientDescent(steps=10**6 + 1, step=1.0), self.equations)
+        assert got.status == "ok"
+        assert got.coefficients[0, 0] == pytest.approx(1.0)
+
+    def test_no_target_along_the_unstable_direction(self):
+        quiet = NormalEquations(
+            eigenvalues=np.array([2.0, 0.5]), projections=np.array([[0.0], [1.0]]), samples=2
+        )
+        got = solve(GradientDescent(steps=10**5, step=1.5), quiet)
+        assert got.status == "ok"
+        assert got.coefficients[:, 0] == pytest.approx([0.0, 2.0])
+
+
+class TestNesterov:
+    @pytest.mark.parametrize(
+        ("size", "decay"), [((8, 60), 1.0), ((60, 8), 0.5), ((25, 40), 1.5), ((1, 5), 0.0)]
+    )
+    def test_the_whole_trajectory(self, size, decay):
+        Phi, y = problem(*size, decay=decay)
+        equations, basis = from_rows(Phi.T, y[:, None])
+        start = np.random.default_rng(5).standard_normal(len(Phi))
+        step = plain.power_step(Phi, start)
+        assert 1 / power_estimate(equations.eigenvalues, basis.T @ start, 50) == pytest.approx(
+            step, rel=1e-12
+        )
+        # far above the rounding floor, where a restart decision is never a tie
+        thetas, restarted, gradients = plain.nesterov(Phi, y, step, 1e-7, 5000)
+        assert len(thetas) < 5000
+        b = equations.projections[:, 0]
+        for count in {*range(1, min(len(thetas), 60)), len(thetas) // 2, len(thetas)} - {0}:
+            theta, _, iterations, restarts, gradient = descend(equations.eigenvalues, b, step, 0.0, count)
+            assert iterations == count
+            assert restarts == restarted[:count].sum()
+            assert gradient == pytest.approx(gradients[count - 1], rel=1e-5)
+            assert basis @ theta == pytest.approx(thetas[count - 1], rel=1e-7, abs=1e-8)
+
+    def test_restarts_happen_and_the_limit_is_the_minimum_norm(self):
+        Phi, y = problem(25, 40, decay=1.5)
+        equations, _ = from_rows(Phi.T, y[:, None])
+        solution = solve(Nesterov(), equations)
+        assert solution.status == "ok"
+        assert solution.restarts > 0
+        assert solution.gradient < 1e-9
+        assert solution.coefficients == pytest.approx(solve(MinNorm(), equations).coefficients, rel=1e-4)
+
+    def test_not_converged(self):
+        Phi, y = problem(25, 40, decay=1.5)
+        equations, _ = from_rows(Phi.T, y[:, None])
+        solution = solve(Nesterov(max_iterations=10), equations)
+        assert (solution.status, solution.iterations) == ("not-converged", 10)
+        assert "10 iterations" in solution.reason
+
+    def test_a_start_without_the_top_eigenvector_diverges(self):
+        equations = NormalEquations(eigenvalues=np.array([1.0, 0.1]), projections=np.ones((2, 1)), samples=2)
+        solution = nesterov(Nesterov(), equations, start=np.array([0.0, 1.0]))
+        assert solution.status == "diverged"
+        assert solution.iterations < 500
+
+    def test_nothing_to_fit(self):
+        equations = NormalEquations(eigenvalues=np.array([1.0]), projections=np.zeros((1, 1)), samples=1)
+        assert solve(Nesterov(), equations).iterations == 0
+
+
+class TestSGD:
+    @pytest.mark.parametrize("batch", [1, 3, 7, 100])
+    def test_against_the_plain_loop_with_repeats(self, batch):
+        rng = np.random.default_rng(3)
+        rows, counts = rng.standard_normal((6, 4)), np.array([1, 4, 2, 1, 9, 3])
+        targets = rng.standard_normal((6, 2))
+        settings = SGD(passes=3, step=0.05, batch=batch)
+        got = sgd(settings, rows, targets, np.random.default_rng(9), counts)
+        order_rng = np.random.default_rng(9)
+        orders = [order_rng.permutation(20) for _ in range(3)]
+        Phi, y = np.repeat(rows, counts, axis=0).T, np.repeat(targets, counts, axis=0)
+        assert got.iterations == 3 * -(-20 // batch)
+        for t in range(2):
+            want = plain.sgd(Phi, y[:, t], 0.05, batch, orders)
+            assert got.coefficients[:, t] == pytest.approx(want, rel=1e-10)
+        own = sgd(settings, rows, y, np.random.default_rng(9), counts)
+        assert np.array_equal(own.coefficients, got.coefficients)
+
+    def test_a_rotated_basis_gives_the_same_run(self):
+        Phi, y = problem(30, 12)
+        equations, basis = from_rows(Phi.T, y[:, None])
+        settings = SGD(passes=2)
+        theta = sgd(settings, Phi.T, y[:, None], np.random.default_rng(1)).coefficients
+        rotated = sgd(settings, Phi.T @ basis, y[:, None], np.random.default_rng(1)).coefficients
+        assert len(equations.eigenvalues) == 12
+        assert basis @ rotated == pytest.approx(theta, rel=1e-9, abs=1e-12)
+
+    def test_small_steps_follow_gradient_descent(self):
+        Phi, y = problem(6, 50)
+        step, passes = 1e-5, 400
+        slow = sgd(SGD(passes=passes, step=step), Phi.T, y[:, None], np.random.default_rng(2)).coefficients[
+            :, 0
+        ]
+        flow = plain.gradient_descent(Phi, y, step, passes * 50)
+        # the difference is first order in the step: 1e-5 * 50 samples * eigenvalues of order one
+        assert slow == pytest.approx(flow, rel=5e-3, abs=1e-5)
+        assert np.linalg.norm(slow - flow) > 0
+
+    def test_divergence_is_a_status(self):
+        Phi, y = problem(6, 50)
+        solution = sgd(SGD(passes=500, step=50.0), Phi.T, y[:, None], np.random.default_rng(2))
+        assert solution.status == "diverged"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: MinNorm(rtol=-1.0),
+        lambda: Ridge(ridge=-0.1),
+        lambda: Ridge(ridge=np.nan),
+        lambda: GradientDescent(steps=-1),
+        lambda: GradientDescent(steps=1.5),
+        lambda: GradientDescent(steps=3, step=0.0),
+        lambda: Nesterov(max_iterations=0),
+        lambda: SGD(passes=0),
+        lambda: SGD(passes=1, batch=0),
+        lambda: SGD(passes=1, step=np.inf),
+    ],
+)
+def test_bad_settings_are_refused(make):
+    with pytest.raises(InputError):
+        make()

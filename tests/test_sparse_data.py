@@ -1,0 +1,211 @@
+"""The sparse sampler against its exact laws, and the sums over coordinates against plain summation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import zeta
+
+from oracles_sparse import as_matrix, sequences
+from sparselaw.data.gram import scaled_gram
+from sparselaw.data.patterns import distinct_patterns
+from sparselaw.data.sparse import draw_sparse, draw_tail_coordinates, head_size, tail_rate
+from sparselaw.data.spectrum import expected_unseen, unseen_variance
+from sparselaw.data.sums import power_sum
+from sparselaw.errors import InputError
+from sparselaw.features.factor import factorise, resolve
+from sparselaw.problem import SparseInputs
+
+ALPHA1 = [0.2, 0.5, 1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("exponent", [0.0, 0.3, 1.0, 1.0 + 1e-9, 2.3, 30.0, 120.0])
+@pytest.mark.parametrize(("first", "last"), [(1, 1), (1, 40), (3, 5000), (700, 200_000)])
+def test_power_sum_is_the_plain_sum(exponent, first, last):
+    plain = math.fsum(np.arange(first, last + 1.0) ** -exponent)
+    assert power_sum(exponent, first, last) == pytest.approx(plain, rel=1e-13)
+
+
+@pytest.mark.parametrize("exponent", [1.06, 2.0, 3.3, 50.0])
+def test_infinite_power_sum_is_hurwitz_zeta(exponent):
+    for first in (1, 7, 10_000):
+        assert power_sum(exponent, first, math.inf) == pytest.approx(zeta(exponent, first), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("alpha1", "dimension"), [(1.0, math.inf), (0.2, 10**5), (-0.5, 3000), (3.0, math.inf)]
+)
+@pytest.mark.parametrize("D", [1, 30, 5000])
+def test_expected_unseen_is_the_plain_sum(alpha1, dimension, D):
+    problem = SparseInputs(alpha1=alpha1, alpha2=1.0, dimension=dimension)
+    M = int(min(dimension, 400_000))
+    p, _, s = sequences(problem, M)
+    rest = zeta(problem.spectrum, M + 1) if dimension == math.inf else 0.0
+    assert expected_unseen(problem, D) == pytest.approx(s @ (1 - p) ** D + rest, rel=1e-9)
+
+
+def test_expected_unseen_costs_nothing_for_a_large_dimension():
+    near = SparseInputs(alpha1=0.5, alpha2=1.0, dimension=1e15)
+    far = SparseInputs(alpha1=0.5, alpha2=1.0)
+    assert expected_unseen(near, 1000) == pytest.approx(expected_unseen(far, 1000), rel=1e-10)
+
+
+@pytest.mark.parametrize("dimension", [math.inf, 500, 10_000])
+def test_unseen_variance_is_the_plain_complement(dimension):
+    problem = SparseInputs(alpha1=0.7, alpha2=0.4, dimension=dimension)
+    data = draw_sparse(problem, 300, np.random.default_rng(3))
+    M = int(min(dimension, 10**6))
+    s = sequences(problem, M)[2]
+    inside = data.active[data.active <= M].astype(int) - 1
+    s[inside] = 0.0
+    beyond = zeta(problem.spectrum, M + 1) if dimension == math.inf else 0.0
+    beyond -= np.sum(data.active[data.active > M] ** -problem.spectrum)
+    assert unseen_variance(problem, data.active) == pytest.approx(math.fsum(s) + beyond, rel=1e-12)
+
+
+def test_nothing_is_unseen_once_all_are_seen():
+    problem = SparseInputs(alpha1=-1.0, alpha2=2.0, dimension=12)
+    data = draw_sparse(problem, 3, np.random.default_rng(0))
+    assert data.active.tolist() == list(range(1, 13))
+    assert unseen_variance(problem, data.active) == 0.0
+
+
+@pytest.mark.parametrize("alpha1", ALPHA1)
+@pytest.mark.parametrize("dimension", [math.inf, 700])
+@pytest.mark.parametrize("early", [False, True])
+def test_tail_coordinates_follow_their_law(alpha1, dimension, early):
+    """Beyond the split J, and from j = 2: chi-square of counts in bins against -log(1-p_j), summed exactly.
+
+    p-value above 1e-4: a false alarm once in 10,000; seeds fixed.
+    """
+    problem = SparseInputs(alpha1=alpha1, alpha2=0.3, dimension=dimension)
+    head = 1 if early else head_size(problem)
+    draws = draw_tail_coordinates(problem, head, 200_000, np.random.default_rng(7))
+    assert draws.min() > head
+    assert draws.max() <= dimension
+    edges = np.unique(np.concatenate([np.arange(1, 13), np.geomspace(14, 600, 12).astype(int)])) + head
+    edges = edges[edges < dimension]
+    j = np.arange(head + 1.0, edges[-1] + 1.0)
+    mass = np.cumsum(-np.log1p(-(j ** -(alpha1 + 1))))[edges - head - 1] / tail_rate(problem, head)
+    expected = np.diff(np.concatenate([[0.0], mass, [1.0]])) * draws.size
+    counts = np.diff(np.concatenate([[0], np.searchsorted(np.sort(draws), edges + 0.5), [draws.size]]))
+    kept = expected > 5
+    scale = counts[kept].sum() / expected[kept].sum()
+    assert stats.chisquare(counts[kept], expected[kept] * scale).pvalue > 1e-4
+    if early and alpha1 <= 0.5:  # planted: p_j in place of -log(1-p_j), which differ where p_j is large
+        wrong = np.cumsum(j ** -(alpha1 + 1))[edges - head - 1]
+        wrong = np.diff(np.concatenate([[0.0], wrong / power_sum(alpha1 + 1, head + 1, dimension), [1.0]]))
+        assert stats.chisquare(counts, wrong * draws.size).pvalue < 1e-4
+
+
+@pytest.mark.parametrize("alpha1", ALPHA1)
+def test_far_tail_is_a_power_law(alpha1):
+    """Kolmogorov-Smirnov far beyond the split, where j is nearly continuous: P(j > x) ~ x^-alpha1."""
+    problem = SparseInputs(alpha1=alpha1, alpha2=0.3)
+    draws = draw_tail_coordinates(problem, 2000, 20_000, np.random.default_rng(11))
+    jitter = np.random.default_rng(12).random(draws.size) - 0.5
+    uniform = ((draws + jitter) / 2000.5) ** -alpha1
+    assert stats.kstest(uniform, "uniform").pvalue > 1e-4
+
+
+@pytest.mark.parametrize("alpha1", ALPHA1)
+def test_counts_signs_and_coactivations(alpha1):
+    """Each coordinate's count is Binomial(D, p_j); signs are fair; pairs meet with probability p_i p_j.
+
+    |z| < 4.5 for some 60 normal scores: a false alarm once in 2,500.
+    """
+    problem = SparseInputs(alpha1=alpha1, alpha2=0.3)
+    D, repeats, J = 200, 300, 30
+    rng = np.random.default_rng(21)
+    counts, squares = np.zeros(J + 1), np.zeros(J + 1)
+    signs, entries, together, seen = 0, 0, np.zeros((J + 1, J + 1)), []
+    for _ in range(repeats):
+        data = draw_sparse(problem, D, rng)
+        X = np.zeros((J + 1, D))
+        near = data.active[data.column] <= J
+        X[data.active[data.column[near]].astype(int), data.sample[near]] = data.sign[near]
+        counts += np.abs(X).sum(axis=1)
+        squares += np.abs(X).sum(axis=1) ** 2
+        together += np.abs(X) @ np.abs(X).T
+        signs, entries = signs + int(data.sign.sum()), entries + data.sign.size
+        seen.append(data.active.size)
+    p = np.concatenate([[0.0], sequences(problem, J)[0]])
+    assert counts[1] == D * repeats
+    total = D * repeats
+    z = (counts[2:] - total * p[2:]) / np.sqrt(total * p[2:] * (1 - p[2:]))
+    assert np.abs(z).max() < 4.5
+    pair = p[2] * p[3]
+    assert abs(together[2, 3] - total * pair) < 4.5 * np.sqrt(total * pair * (1 - pair))
+    assert abs(signs) < 4.5 * np.sqrt(entries)
+    # K: a sum of independent Bernoulli(1 - (1-p_j)^D), so that its mean and variance are exact sums.
+    M = 10**6
+    q = 1 - (1 - sequences(problem, M)[0]) ** D
+    far = D * power_sum(alpha1 + 1, M + 1, math.inf)
+    error = math.sqrt((np.sum(q * (1 - q)) + far) / repeats)
+    assert abs(np.mean(seen) - np.sum(q) - far) < 4.5 * error
+    # A sampler with the repeats kept, or with rates p_j, would miss the mean by many such errors.
+    assert D * power_sum(alpha1 + 1, 1, math.inf) - np.sum(q) - far > 4.5 * error
+
+
+@pytest.mark.parametrize(("alpha1", "dimension"), [(0.0, 50), (-0.5, 40), (-1.0, 6), (1.0, 3), (0.5, 1)])
+def test_finite_dimensions_have_the_right_means(alpha1, dimension):
+    problem = SparseInputs(alpha1=alpha1, alpha2=1.0, dimension=dimension)
+    D = 20_000
+    data = draw_sparse(problem, D, np.random.default_rng(2))
+    counts = np.zeros(dimension)
+    counts[data.active.astype(int) - 1] = np.bincount(data.column)
+    p = sequences(problem, dimension)[0]
+    assert np.all(np.abs(counts - D * p) <= 4.5 * np.sqrt(D * p * (1 - p)))
+
+
+@pytest.mark.parametrize("alpha1", [0.3, 1.0, -0.5])
+def test_patterns_and_gram_are_those_of_the_matrix(alpha1):
+    problem = SparseInputs(alpha1=alpha1, alpha2=0.8, dimension=30)
+    data = draw_sparse(problem, 150, np.random.default_rng(5))
+    X = as_matrix(problem, data)
+    patterns = distinct_patterns(problem, data)
+    rows = patterns.matrix(data.active.size).toarray()
+    assert np.allclose(rows[patterns.inverse], X.T, rtol=1e-15, atol=0)
+    assert len(np.unique(rows, axis=0)) == len(rows) == len(np.unique(X.T, axis=0))
+    assert patterns.counts.sum() == data.samples
+    assert np.array_equal(patterns.counts, np.bincount(patterns.inverse))
+    gram = scaled_gram(problem, data)
+    G = gram.length[:, None] * gram.correlation * gram.length
+    assert np.allclose(G, X @ X.T, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("D", [1, 2, 5, 12])
+def test_factor_rank_and_null_space_when_rows_are_dependent(D):
+    problem = SparseInputs(alpha1=0.1, alpha2=0.8, dimension=30)
+    data = draw_sparse(problem, D, np.random.default_rng(8))
+    X = as_matrix(problem, data)
+    factor = factorise(scaled_gram(problem, data))
+    assert factor.rank == np.linalg.matrix_rank(X) <= min(D, 30)
+    assert np.allclose(factor.values @ factor.values.T, X @ X.T, atol=1e-13)
+    assert np.allclose(factor.null.T @ X, 0.0, atol=1e-13)
+    assert np.allclose(factor.null.T @ factor.null, np.eye(X.shape[0] - factor.rank), atol=1e-12)
+
+
+def test_resolve_cuts_what_a_solver_would():
+    problem = SparseInputs(alpha1=0.5, alpha2=3.0, dimension=200)
+    data = draw_sparse(problem, 300, np.random.default_rng(9))
+    X = as_matrix(problem, data)
+    cut = resolve(factorise(scaled_gram(problem, data)), 1e-3)
+    singular = np.linalg.svd(X, compute_uv=False)
+    assert cut.rank == np.count_nonzero(singular > 1e-3 * singular[0]) < data.active.size
+    assert cut.cut > 0
+
+
+def test_an_infinite_tail_too_heavy_for_floats_is_refused():
+    with pytest.raises(InputError, match="finite dimension"):
+        draw_sparse(SparseInputs(alpha1=0.01, alpha2=1.0), 10, np.random.default_rng(0))
+
+
+def test_same_seed_same_bytes():
+    problem = SparseInputs(alpha1=0.5, alpha2=0.5)
+    first, second = (draw_sparse(problem, 500, np.random.default_rng(4)) for _ in range(2))
+    for name in ("active", "sample", "column", "sign"):
+        assert getattr(first, name).tobytes() == getattr(second, name).tobytes()
