@@ -35,7 +35,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--cells", type=int, default=10_000)
     cells = options.parse_args().cells
-    tasks = grid(SparseInputs(alpha1=1.0, alpha2=0.3), N=range(1, cells + 1), D=[1000])
+    tasks = grid(SparseInputs(alpha1=1.0, alpha2=0.3), N=range(1, cells + 1), D=[1000], seeds=1)
     loop, expected = timed(lambda: [tiny(task) for task in tasks])
     print(f"plain loop:                {loop:6.2f} s")
 

@@ -77,9 +77,9 @@ def export(
 ) -> None:
     """Write runs to a CSV or Parquet file, sorted by study, N, D and seed."""
     from sparselaw.sweeps.store import Store
-    from sparselaw.sweeps.table import row_of, write_table
+    from sparselaw.sweeps.table import check_out, row_of, write_table
 
-    _check_ending(out)
+    check_out(out)
     with Store(_path(store or context.obj), read_only=True) as opened:
         _check_study(opened, study)
         rows = [row_of(identity, record) for identity, record in opened.runs(study=study, status=status)]
@@ -129,11 +129,6 @@ def _path(store: str | None) -> Path:
     from sparselaw.sweeps.store import default_store
 
     return Path(store) if store else default_store()
-
-
-def _check_ending(out: str) -> None:
-    if Path(out).suffix.lower() not in (".csv", ".parquet", ".pq"):
-        raise InputError("out", out, "has an unknown ending", "name a .csv or a .parquet file")
 
 
 def _check_study(store: Any, study: str | None) -> None:

@@ -4,38 +4,27 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable
+from dataclasses import replace
+from functools import lru_cache
 from statistics import median
 
-from sparselaw.problem import SparseInputs
-from sparselaw.solvers.settings import SGD, Nesterov
+from sparselaw.estimate import FLOPS, estimate_trial
 from sparselaw.task import Task
 
-_FLOPS = 2e9  # of one core, to begin with; what is measured corrects it
-_SMALLEST = 2e-4  # seconds
 _REMEMBERED = 31
 
 
 def cost_of(task: Task) -> float:
-    """Seconds for a task, from counting its multiplications.
+    """Estimated seconds. ReLU features are counted as if no two samples were the same."""
+    return _cost_of_cell(replace(task, seed=0))
 
-    D samples touch about K = D^(1/(1+alpha1)) sparse coordinates, so linear features act on N by K matrices;
-    ReLU features and dense inputs have N by D ones.
-    """
-    N, D = float(task.N), float(task.D)
-    problem = task.problem
-    wide = D
-    draws = D
-    if isinstance(problem, SparseInputs):
-        seen = min(problem.dimension, D ** (1 / (1 + problem.alpha1)) if problem.alpha1 > -1 else D)
-        per_sample = 1 + 1 / problem.alpha1 if problem.alpha1 > 0 else min(seen, problem.dimension)
-        draws = 10 * D * min(per_sample, 100.0)
-        wide = min(D, seen) if task.features == "linear" else D
-    work = N * wide * min(N, wide) + draws
-    if isinstance(task.solver, SGD):
-        work += 4 * N * D * task.solver.passes
-    if isinstance(task.solver, Nesterov):
-        work += 4000 * min(N, wide) ** 2
-    return _SMALLEST + work / _FLOPS
+
+@lru_cache(maxsize=65536)
+def _cost_of_cell(task: Task) -> float:
+    seconds = estimate_trial(task).seconds
+    if task.features == "relu":
+        seconds += 2.0 * float(task.N) * task.D * min(task.N, task.D) / FLOPS
+    return seconds
 
 
 class Calibration:

@@ -18,21 +18,22 @@ from sparselaw.task import Record
 Row = dict[str, Any]
 
 _FIRST = ("N", "D", "loss", "seed", "inputs", "features", "solver", "alpha1", "alpha2", "alpha", "dimension")
+_PARQUET = (".parquet", ".pq")
+_ENDINGS = (".csv", *_PARQUET)
 _ALWAYS = ("N", "D", "loss", "status")
 _RECORD = tuple(field.name for field in dataclasses.fields(Record) if field.name not in ("loss", "averaged"))
 
 
 def row_of(identity: dict[str, Any], record: Record) -> Row:
-    """One run as a flat row. None and NaN mean that there is no value."""
-    solver = dict(identity["solver"])
-    problem = {name: float(v) if v == "inf" else v for name, v in identity["problem"].items()}
-    row: Row = {
-        name: identity[name] for name in ("N", "D", "seed", "inputs", "features", "noise", "estimator")
-    }
-    row |= problem | {"solver": solver.pop("name"), "loss": record.loss} | solver
+    """One run as a flat row. None, NaN and "" mean that there is no value."""
+    row: Row = dict.fromkeys((*_FIRST, *_RECORD, "ridge"))
+    row |= {name: value for name, value in identity.items() if name not in ("engine", "problem", "solver")}
+    row |= {name: float(value) for name, value in identity["problem"].items()}  # "inf" is a number here
+    row |= {name: value for name, value in identity["solver"].items() if name != "name"}
     row |= {name: getattr(record, name) for name in _RECORD}
-    row["averaged"] = "+".join(record.averaged)
-    row["n_test"] = identity.get("n_test")
+    row |= {"solver": identity["solver"]["name"], "loss": record.loss, "averaged": "+".join(record.averaged)}
+    if row["solver"] == "min-norm":
+        row["ridge"] = 0.0
     return row
 
 
@@ -45,10 +46,23 @@ def columns_of(rows: Sequence[Row]) -> list[str]:
     return [name for name in names if name in held or name in _ALWAYS]
 
 
+def check_out(out: str) -> Path:
+    """Before the work and not after it: a file that can be written, with an ending that is known."""
+    path = Path(os.path.realpath(out))
+    if path.suffix.lower() not in _ENDINGS:
+        raise InputError("out", out, "has an unknown ending", "name a .csv or a .parquet file")
+    if path.is_dir() or not path.parent.is_dir():
+        what = "is a folder" if path.is_dir() else "is in a folder that does not exist"
+        raise InputError("out", out, what, "name a file in a folder that exists")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise InputError("out", out, "cannot be written", "name a file that you can write")
+    return path
+
+
 def write_table(path: Path, rows: Sequence[Row]) -> None:
     """Write CSV, or Parquet where the name ends so. The file is complete or, if that fails, as it was."""
     columns = columns_of(rows)
-    parquet = path.suffix.lower() in (".parquet", ".pq")
+    parquet = path.suffix.lower() in _PARQUET
     content = _parquet(path, columns, rows) if parquet else csv_text(columns, rows).encode()
     path = Path(os.path.realpath(path))
     try:
