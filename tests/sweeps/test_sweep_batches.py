@@ -14,9 +14,13 @@ from sparselaw.sweeps.cost import Calibration, cost_of
 from sparselaw.sweeps.grid import grid
 
 
+def waiting(costs):
+    return Pending(dict(enumerate(costs)), dict.fromkeys(range(len(costs)), "one"))
+
+
 def simulate(true_seconds, estimates, workers, overhead=0.002):
     """Wall time of a sweep on ideal workers, and the number of batches."""
-    pending = Pending(range(len(estimates)), estimates, ["one"] * len(estimates))
+    pending = waiting(estimates)
     free = [(0.0, worker) for worker in range(workers)]
     finishing: list = []
     seen: list[int] = []
@@ -61,7 +65,7 @@ def test_shortest_first_would_not():
 
 def test_batches_are_bounded():
     costs = [1e-6] * 100_000
-    pending = Pending(range(len(costs)), costs, ["one"] * len(costs))
+    pending = waiting(costs)
     assert len(pending.next_batch(1)) == 1  # nothing is known yet
     pending.learn(0, 1e-6)
     assert len(pending.next_batch(1)) == MOST_IN_BATCH
@@ -77,7 +81,7 @@ def test_kinds_are_measured_apart():
 
 
 def test_a_suspect_goes_alone_and_first():
-    pending = Pending([0, 1, 2], [1.0, 1.0, 1.0], ["one"] * 3)
+    pending = waiting([1.0, 1.0, 1.0])
     pending.next_batch(1)
     pending.put_back_alone(0)
     assert len(pending) == 3

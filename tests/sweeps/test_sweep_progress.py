@@ -8,8 +8,6 @@ import re
 import subprocess
 import sys
 
-import sweep_functions as functions
-from sparselaw.sweeps.cost import cost_of
 from sparselaw.sweeps.progress import Progress
 
 SCRIPT = """
@@ -44,13 +42,9 @@ def test_shown_on_a_terminal():
 
 
 def test_time_left_follows_the_work_and_not_the_count():
-    tasks = functions.study(cells=4, seeds=1)
-    bar = Progress(tasks, lambda task: 10.0 if task.N == 1 else 1.0)  # 13 in all
-    bar.advance(3, was_stored=True)
+    bar = Progress(4)
+    costs = {0: 10.0, 1: 1.0, 2: 1.0}
+    bar.advance(3, costs)
     assert bar.pace(5.0) == ("", "")  # what was stored says nothing about the pace
-    bar.advance(0, was_stored=False)
+    bar.advance(0, costs)
     assert bar.pace(100.0) == ("0.01/s", "0:00:20 left")  # 2 of 10 are left
-
-
-def test_no_division_by_nothing():
-    assert Progress([], cost_of).pace(1.0) == ("", "")

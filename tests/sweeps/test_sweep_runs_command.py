@@ -9,16 +9,11 @@ import pandas as pd
 import pytest
 
 import sweep_functions as functions
-from sparselaw.cli import app as shell
-from sparselaw.cli.runs import runs
 from sparselaw.problem import DenseInputs
 from sparselaw.solvers.settings import Ridge
 from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.store import Store
 from sparselaw.task import Record
-
-if "runs" not in {group.name for group in shell.app.registered_groups}:
-    shell.app.add_typer(runs, name="runs")
 
 
 @pytest.fixture
@@ -29,17 +24,6 @@ def store(tmp_path):
         opened.add((task, functions.plain(task), 0.1) for task in functions.study())
         opened.add((task, Record(loss=math.nan, status="failed", reason="a, b"), 0.1) for task in dense)
     return path
-
-
-@pytest.fixture
-def sparselaw(capsys):
-    def call(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            shell.main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return ended.value.code, printed.out, printed.err
-
-    return call
 
 
 @pytest.mark.parametrize("words", [["runs"], ["runs", "list"]])

@@ -137,7 +137,7 @@ def _check_study(store: Any, study: str | None) -> None:
 
 
 def _line(entry: dict[str, Any]) -> list[str]:
-    problem = ", ".join(f"{name}={value}" for name, value in entry["problem"].items())
+    problem = [f"{name}={value:g}" for name, value in entry["problem"].items() if value != "inf"]
 
     def sizes(name: str) -> str:
         low, high = entry[name]["smallest"], entry[name]["largest"]
@@ -145,7 +145,7 @@ def _line(entry: dict[str, Any]) -> list[str]:
 
     return [
         entry["study"],
-        f"{entry['inputs']} ({problem})",
+        " ".join([entry["inputs"], *problem]),
         entry["features"],
         entry["solver"]["name"],
         sizes("N"),

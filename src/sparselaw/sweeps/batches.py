@@ -8,7 +8,7 @@ sweep waits for it. A task that might have killed its worker goes alone.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping
 
 from sparselaw.sweeps.cost import Calibration
 
@@ -20,13 +20,13 @@ _SHARE = 4  # at the end of the sweep each worker still gets about this many bat
 class Pending:
     """The tasks (numbered) that wait for a worker, with their estimated seconds and kinds."""
 
-    def __init__(self, indices: Sequence[int], costs: Sequence[float], kinds: Sequence[Hashable]) -> None:
+    def __init__(self, costs: Mapping[int, float], kinds: Mapping[int, Hashable]) -> None:
         self._costs, self._kinds = costs, kinds
-        self._queue = deque(sorted(indices, key=lambda index: (-costs[index], index)))
+        self._queue = deque(sorted(costs, key=lambda index: (-costs[index], index)))
         self._alone: deque[int] = deque()
         self._left: Counter[Hashable] = Counter()  # estimated seconds waiting, by kind
-        for index in indices:
-            self._left[kinds[index]] += costs[index]  # type: ignore[assignment]
+        for index, seconds in costs.items():
+            self._left[kinds[index]] += seconds  # type: ignore[assignment]
         self.calibration = Calibration()
 
     def __len__(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -57,12 +58,12 @@ def run_sweep(
     with ExitStack() as stack:
         if store is not None and not isinstance(store, Store):
             store = stack.enter_context(Store(store))
-        bar = stack.enter_context(Progress(tasks, cost)) if progress else None
+        bar = stack.enter_context(Progress(len(tasks))) if progress and sys.stderr.isatty() else None
         sweep = _Sweep(tasks, function, store, executor, workers, retry, cost)
         for index, record in sweep.finish():
             records[index] = record
             if bar is not None:
-                bar.advance(index, was_stored=index in sweep.stored)
+                bar.advance(index, sweep.costs)
     return [records[index] for index in range(len(tasks))]
 
 
@@ -106,21 +107,20 @@ class _Sweep:
         self._deaths: Counter[int] = Counter()
         self._running: dict[Future[Batch], list[int]] = {}
         self._done = 0
-        self.stored: set[int] = set()
+        self.costs: dict[int, float] = {}  # estimated seconds of what has to be run
 
     def finish(self) -> Iterator[tuple[int, Record]]:
         found = self._store.find(list(self._places)) if self._store else {}
         kept = {name: r for name, r in found.items() if not (self._retry and r.status == "failed")}
-        self.stored = {index for name in kept for index in self._places[name]}
         for name, record in kept.items():
             yield from self._everywhere(name, record)
         first_places = [places[0] for name, places in self._places.items() if name not in kept]
         if not first_places:
             return
-        costs = [self._cost(task) for task in self._tasks]
-        self._pending = Pending(first_places, costs, [kind_of(task) for task in self._tasks])
+        self.costs = {index: self._cost(self._tasks[index]) for index in first_places}
+        self._pending = Pending(self.costs, {index: kind_of(self._tasks[index]) for index in first_places})
         if self._executor is None:
-            self._executor = self._choose_executor(sum(costs[index] for index in first_places))
+            self._executor = self._choose_executor(sum(self.costs.values()))
         ended = False
         try:
             with StopRequest() as stop:
