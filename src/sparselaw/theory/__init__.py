@@ -12,9 +12,9 @@ from sparselaw.theory.conditioning import (
 )
 from sparselaw.theory.constants import data_constant, model_constant
 from sparselaw.theory.counts import asymptotic_seen, coactivation, expected_seen, rarest_seen
-from sparselaw.theory.frontier import frontier
-from sparselaw.theory.predict import Point, predict
-from sparselaw.theory.scaling_function import rescaled_ratio, scaling_function
+from sparselaw.theory.compute_optimal import frontier
+from sparselaw.theory.surface import Point, predict
+from sparselaw.theory.collapse import rescaled_ratio, scaling_function
 
 __all__ = [
     "Point",

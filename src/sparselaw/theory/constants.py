@@ -17,7 +17,7 @@ def model_constant(problem: Problem) -> float:
 
     >>> from sparselaw.problem import SparseInputs
     >>> round(model_constant(SparseInputs(alpha1=1.0, alpha2=0.3)), 3)
-    1.672
+    1.673
     """
     a = problem.spectrum
     return math.pow(resolved_edge(a), a)

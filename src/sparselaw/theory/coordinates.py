@@ -69,18 +69,18 @@ def coordinate_nodes(dimension: float, log_reach: float, rate: float) -> Nodes:
     return Nodes(np.concatenate(log_j), np.concatenate(weight), stop)
 
 
-def power_integral(exponent: float, start: float, stop: float = math.inf) -> float:
-    """int_start^stop e^(exponent * y) dy, for any sign of the exponent and stop possibly infinite."""
+def power_integral(exponent: float, start: float, stop: float = math.inf, log_factor: float = 0.0) -> float:
+    """exp(log_factor) int_start^stop e^(exponent * y) dy: any sign of the exponent, stop possibly infinite."""
     if stop <= start:
         return 0.0
     if math.isinf(stop):
-        return -_exp(exponent * start) / exponent if exponent < 0 else math.inf
+        return -_exp(log_factor + exponent * start) / exponent if exponent < 0 else math.inf
     width = exponent * (stop - start)
     if abs(width) < 1e-12:
-        return (stop - start) * _exp(exponent * start)
+        return (stop - start) * _exp(log_factor + exponent * start)
     if width > 0:  # factor out the larger end, so that nothing overflows on the way
-        return _exp(exponent * stop) * -math.expm1(-width) / exponent
-    return _exp(exponent * start) * math.expm1(width) / exponent
+        return _exp(log_factor + exponent * stop) * -math.expm1(-width) / exponent
+    return _exp(log_factor + exponent * start) * math.expm1(width) / exponent
 
 
 def _exp(x: float) -> float:

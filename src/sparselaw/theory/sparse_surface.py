@@ -19,6 +19,11 @@ from sparselaw.theory.constants import resolved_edge
 from sparselaw.theory.roots import solve_decreasing
 from sparselaw.theory.spectral_sums import SpectralSums
 
+_NOISE_DIVERGES = (
+    "label noise is fitted through seen coordinates of vanishing amplitude: "
+    "its mean diverges for infinite dimension when alpha2 >= alpha1 - 1"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class SurfaceValue:
@@ -42,7 +47,10 @@ def sparse_loss(sums: SpectralSums, N: float, seen: float, ridge: float, noise: 
     slack = s.partial + (math.exp(math.log(N * ridge) - log_k) if ridge > 0.0 else 0.0)  # N - B
     loss = s.lost * N / slack
     if noise > 0.0:
-        loss += noise * (s.noise + math.exp(-log_k) * s.lost * s.partial / slack)
+        log_fitted = math.log(s.lost * s.partial / slack) - log_k
+        if log_fitted > 700.0:
+            return SurfaceValue(math.inf, log_k, _NOISE_DIVERGES)
+        loss += noise * (s.noise + math.exp(log_fitted))
     return SurfaceValue(loss, log_k)
 
 
@@ -53,12 +61,7 @@ def _interpolating(sums: SpectralSums, N: float, seen: float, noise: float) -> S
     if noise > 0.0:
         trace = sums.inverse_gram_trace()
         if math.isinf(trace):
-            return SurfaceValue(
-                math.inf,
-                -math.inf,
-                "label noise is fitted through seen coordinates of vanishing amplitude: "
-                "its mean diverges for infinite dimension when alpha2 >= alpha1 - 1",
-            )
+            return SurfaceValue(math.inf, -math.inf, _NOISE_DIVERGES)
         loss += noise * (sums.noise_ridgeless() + unseen * trace / (N - seen))
     return SurfaceValue(loss, -math.inf)
 

@@ -140,8 +140,8 @@ class SpectralSums:
         for start, stop, seen_side in ((y0, first, b > 0), (last, math.inf, b < 0)):
             # q << 1 on the seen side: 1 and q; on the other side: q^-2 and q^-1
             for_resolved, for_partial = (0.0, 1.0) if seen_side else (-2.0, -1.0)
-            resolved += _scaled(for_resolved * log_k, power_integral(for_resolved * b - a1, start, stop))
-            partial += _scaled(for_partial * log_k, power_integral(for_partial * b - a1, start, stop))
+            resolved += power_integral(for_resolved * b - a1, start, stop, for_resolved * log_k)
+            partial += power_integral(for_partial * b - a1, start, stop, for_partial * log_k)
         y, w = panels(first, min(last, first + 45.0 / a1), max(a1, abs(b)))
         ratio = np.exp(log_k + b * y)
         density = w * np.exp(-a1 * y) / (1.0 + ratio) ** 2
@@ -165,8 +165,3 @@ def sparse_sums(problem: SparseInputs, D: float) -> SpectralSums:
         log_far=nodes.log_end if nodes.log_end < math.log(problem.dimension + 0.5) else math.inf,
         log_samples=math.log(D),
     )
-
-
-def _scaled(log_factor: float, value: float) -> float:
-    """exp(log_factor) * value without overflow on the way when the product is finite."""
-    return math.exp(log_factor + math.log(value)) if value > 0.0 else 0.0

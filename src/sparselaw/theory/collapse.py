@@ -33,14 +33,24 @@ def scaling_function(problem: Problem, xi: float) -> float:
     xi = check_finite("xi", xi)
     if xi <= 0.0:
         raise InputError("xi", xi, "must be positive", "choose xi > 0")
-    alpha_N, xi_crit = problem.exponents.alpha_N, problem.exponents.xi_crit
-    if xi == xi_crit:
+    log_value = log_scaling_function(problem, math.log(xi))
+    return math.exp(log_value) if log_value < 709.0 else math.inf
+
+
+def log_scaling_function(problem: Problem, log_xi: float) -> float:
+    """log S as a function of log xi: for exponents so large that S itself would overflow."""
+    alpha_N, log_crit = problem.exponents.alpha_N, math.log(problem.exponents.xi_crit)
+    if log_xi == log_crit:
         return math.inf
-    if xi < xi_crit:
-        return data_constant(problem) * math.pow(xi, -alpha_N) / (1.0 - xi / xi_crit)
+    if log_xi < log_crit:
+        peak = math.log(-math.expm1(log_xi - log_crit))
+        return math.log(data_constant(problem)) - alpha_N * log_xi - peak
     if not (isinstance(problem, SparseInputs) and problem.alpha1 > 0.0):
-        return model_constant(problem) / (1.0 - 1.0 / xi)
-    return _under_parameterised(problem.alpha1, problem.alpha2, xi)
+        return math.log(model_constant(problem)) - math.log(-math.expm1(-log_xi))
+    if (problem.alpha1 + 1.0) * log_xi > 36.0 or problem.spectrum * log_xi > 640.0:
+        # S = C_N (1 + O(xi^-(alpha1+1))): equal to rounding, or the sums would overflow (alpha_N beyond 20).
+        return math.log(model_constant(problem))
+    return _under_parameterised(problem.alpha1, problem.alpha2, log_xi)
 
 
 def rescaled_ratio(problem: Problem, N: float, D: float) -> float:
@@ -50,13 +60,13 @@ def rescaled_ratio(problem: Problem, N: float, D: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _under_parameterised(alpha1: float, alpha2: float, xi: float) -> float:
-    a = alpha1 + alpha2 + 2.0
+def _under_parameterised(alpha1: float, alpha2: float, log_xi: float) -> float:
+    a, xi = alpha1 + alpha2 + 2.0, math.exp(log_xi)
     sums = _continuum(alpha1, alpha2, xi)
     # sum g/(g+k) = N, in units of J
     log_k = solve_decreasing(lambda x: _degrees(sums, x), 1.0 / xi, a * math.log(resolved_edge(a) * xi))
     s = sums.at(log_k)
-    return math.pow(xi, 1.0 - a) * s.lost / (xi * s.partial)
+    return math.log(s.lost) - math.log(s.partial) - a * log_xi
 
 
 def _degrees(sums: SpectralSums, log_k: float) -> tuple[float, float]:

@@ -9,11 +9,11 @@ from sparselaw.errors import check_not_negative, check_size
 from sparselaw.problem import Problem, SparseInputs
 from sparselaw.theory.counts import coactivation
 from sparselaw.theory.dense_surface import dense_loss
-from sparselaw.theory.scaling_function import rescaled_ratio
+from sparselaw.theory.collapse import rescaled_ratio
 from sparselaw.theory.sparse_surface import SurfaceValue, sparse_loss
 from sparselaw.theory.spectral_sums import sparse_sums
 
-PEAK_WIDTH = 3.0  # in standard deviations of the number of coordinates seen
+PEAK_WIDTH = 5.0  # in standard deviations of the number of coordinates seen; at its edge about 4 % off
 SMALL_SIZE = 20
 COACTIVATION_SHARE = 0.02
 CROWDED = 0.5  # K/D above which pairs are no small correction

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sparselaw.errors import InputError, check_finite
 from sparselaw.problem import Problem, SparseInputs
-from sparselaw.theory.scaling_function import scaling_function
+from sparselaw.theory.collapse import log_scaling_function
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ def frontier(problem: Problem, cost: str = "direct") -> Frontier:
     power = shape.r + shape.q + e
     crit = math.log(exponents.xi_crit)
     sides = [
-        _best(problem, shape, power, e, "N>K", crit - 60.0 / exponents.alpha_N, crit),
+        _best(problem, shape, power, e, "N>K", crit - min(60.0 / exponents.alpha_N, 600.0), crit),
         _best(problem, shape, power, e, "N<K", crit, crit + 30.0),
     ]
     sides.sort(key=lambda side: side.constant)
@@ -118,8 +118,7 @@ def _best(
         return -spent / power
 
     def log_loss(log_xi: float) -> float:
-        value = scaling_function(problem, math.exp(log_xi))
-        return math.log(value) - alpha_N * log_N(log_xi) if math.isfinite(value) else math.inf
+        return log_scaling_function(problem, log_xi) - alpha_N * log_N(log_xi)
 
     # Scan first: the minimum is one on each side, but a far start could hide it from a local search.
     gap = [math.exp(x) for x in _spread(-9.0, math.log(high - low - 1e-9), 60)]
