@@ -1,13 +1,13 @@
 import math
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import zeta
 
+import oracles
 from sparselaw.problem import SparseInputs
 from sparselaw.theory.coordinates import coordinate_nodes, power_integral
 from sparselaw.theory.roots import solve_decreasing

@@ -1,11 +1,11 @@
 import math
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import oracles
 from sparselaw.errors import InputError
 from sparselaw.problem import DenseInputs, SparseInputs
 from sparselaw.theory import data_constant, model_constant, predict, rescaled_ratio, scaling_function
@@ -118,8 +118,8 @@ def test_dense_limit_has_the_stated_constant():
     assert predict(model, N=10**6, D=10**14).loss * 1e6**2.3 == pytest.approx(model_constant(model), rel=1e-4)
 
 
-# Theory against drawn data: means of R trials. The surface leaves out corrections of relative order 1/m, so the
-# comparison allows 6 % besides 4 standard errors (false alarm 6e-5 each); a constant off by 20 % fails.
+# Theory against drawn data: means of R trials. The surface leaves out corrections of relative order 1/m, so
+# the comparison allows 6 % besides 4 standard errors (false alarm 6e-5 each); a constant off by 20 % fails.
 @pytest.mark.parametrize(
     ("N", "D", "ridge", "noise"),
     [(20, 60, 0.5, 0.2), (60, 20, 0.5, 0.2), (20, 60, 0.0, 0.3), (60, 20, 0.0, 0.3)],

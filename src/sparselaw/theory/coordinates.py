@@ -70,7 +70,7 @@ def coordinate_nodes(dimension: float, log_reach: float, rate: float) -> Nodes:
 
 
 def power_integral(exponent: float, start: float, stop: float = math.inf, log_factor: float = 0.0) -> float:
-    """exp(log_factor) int_start^stop e^(exponent * y) dy: any sign of the exponent, stop possibly infinite."""
+    """exp(log_factor) int_start^stop e^(exponent * y) dy: any exponent, stop possibly infinite."""
     if stop <= start:
         return 0.0
     if math.isinf(stop):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from sparselaw.errors import check_not_negative, check_size
 from sparselaw.problem import Problem, SparseInputs
+from sparselaw.theory.collapse import rescaled_ratio
 from sparselaw.theory.counts import coactivation
 from sparselaw.theory.dense_surface import dense_loss
-from sparselaw.theory.collapse import rescaled_ratio
 from sparselaw.theory.sparse_surface import SurfaceValue, sparse_loss
 from sparselaw.theory.spectral_sums import sparse_sums
 
