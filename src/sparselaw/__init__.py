@@ -16,6 +16,7 @@ _PUBLIC = {
     "PowerLaw": "sparselaw.laws",
     "TwoPowerLaw": "sparselaw.laws",
     "ChinchillaLaw": "sparselaw.laws",
+    "predict": "sparselaw.theory",
 }
 _PUBLIC_MODULES = {"plot": "sparselaw.plotting"}
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from sparselaw.laws import TwoPowerLaw as TwoPowerLaw
     from sparselaw.problem import DenseInputs as DenseInputs
     from sparselaw.problem import SparseInputs as SparseInputs
+    from sparselaw.theory import predict as predict
 
 
 def __getattr__(name: str) -> Any:
