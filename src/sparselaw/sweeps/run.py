@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import ExitStack
-from importlib import import_module
 from pathlib import Path
 
 from sparselaw.errors import check_size
@@ -96,7 +95,11 @@ class _Sweep:
         cost: Callable[[Task], float],
     ) -> None:
         self._tasks, self._store, self._retry = tasks, store, retry
-        self._function = function or import_module("sparselaw.trial").run
+        if function is None:
+            from sparselaw import trial
+
+            function = trial.run
+        self._function = function
         self._workers = check_size("workers", all_cores() if workers is None else workers)
         self._executor, self._own_executor = executor, executor is None
         self._cost = cost
