@@ -8,23 +8,20 @@ from dataclasses import replace
 from functools import lru_cache
 from statistics import median
 
-from sparselaw.estimate import FLOPS, estimate_trial
+from sparselaw.estimate import estimate_trial
 from sparselaw.task import Task
 
 _REMEMBERED = 31
 
 
 def cost_of(task: Task) -> float:
-    """Estimated seconds. ReLU features are counted as if no two samples were the same."""
+    """Estimated seconds."""
     return _cost_of_cell(replace(task, seed=0))
 
 
 @lru_cache(maxsize=65536)
 def _cost_of_cell(task: Task) -> float:
-    seconds = estimate_trial(task).seconds
-    if task.features == "relu":
-        seconds += 2.0 * float(task.N) * task.D * min(task.N, task.D) / FLOPS
-    return seconds
+    return estimate_trial(task).seconds
 
 
 class Calibration:

@@ -52,8 +52,8 @@ def check_out(out: str) -> Path:
     if path.suffix.lower() not in _ENDINGS:
         raise InputError("out", out, "has an unknown ending", "name a .csv or a .parquet file")
     if path.is_dir() or not path.parent.is_dir():
-        what = "is a folder" if path.is_dir() else "is in a folder that does not exist"
-        raise InputError("out", out, what, "name a file in a folder that exists")
+        why = "is a folder" if path.is_dir() else "no such folder"
+        raise InputError("out", out, f"cannot be written ({why})", "name a file in a folder that exists")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise InputError("out", out, "cannot be written", "name a file that you can write")
     return path
