@@ -94,7 +94,7 @@ def test_diverged_descent_is_a_status():
 
 
 def test_amplitudes_lost_to_rounding_do_no_harm():
-    record = run(Task(problem=SparseInputs(alpha1=0.2, alpha2=80.0), N=3, D=400))
+    record = run(Task(problem=SparseInputs(alpha1=0.2, alpha2=30.0), N=3, D=400))
     assert math.isfinite(record.loss)
     assert record.status in {"ok", "rank-deficient"}
 

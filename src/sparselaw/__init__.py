@@ -17,6 +17,7 @@ _PUBLIC = {
     "TwoPowerLaw": "sparselaw.laws",
     "ChinchillaLaw": "sparselaw.laws",
     "predict": "sparselaw.theory",
+    "simulate": "sparselaw.simulation",
 }
 _PUBLIC_MODULES = {"plot": "sparselaw.plotting"}
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from sparselaw.laws import TwoPowerLaw as TwoPowerLaw
     from sparselaw.problem import DenseInputs as DenseInputs
     from sparselaw.problem import SparseInputs as SparseInputs
+    from sparselaw.simulation import simulate as simulate
     from sparselaw.theory import predict as predict
 
 

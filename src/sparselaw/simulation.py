@@ -18,6 +18,7 @@ from sparselaw.sweeps.run import run_sweep
 from sparselaw.sweeps.store import Store
 from sparselaw.sweeps.table import row_of
 from sparselaw.task import Estimator, Features, Record, Task
+from sparselaw.theory import predict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,8 +94,7 @@ def as_row(task: Task, record: Record) -> dict[str, Any]:
 
 def theory_loss(problem: Problem, N: int, D: int, ridge: float | None, noise: float) -> float | None:
     """The closed-form surface at (N, D), or None; ``ridge`` None means neither ridge nor min-norm."""
-    del problem, N, D, ridge, noise
-    return None
+    return None if ridge is None else predict(problem, N=N, D=D, ridge=ridge, noise=noise).loss
 
 
 def problem_of(row: Mapping[Any, Any]) -> Problem:
