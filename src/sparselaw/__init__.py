@@ -16,6 +16,8 @@ _PUBLIC = {
     "PowerLaw": "sparselaw.laws",
     "TwoPowerLaw": "sparselaw.laws",
     "ChinchillaLaw": "sparselaw.laws",
+    "predict": "sparselaw.theory",
+    "simulate": "sparselaw.simulation",
 }
 _PUBLIC_MODULES = {"plot": "sparselaw.plotting"}
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from sparselaw.laws import TwoPowerLaw as TwoPowerLaw
     from sparselaw.problem import DenseInputs as DenseInputs
     from sparselaw.problem import SparseInputs as SparseInputs
+    from sparselaw.simulation import simulate as simulate
+    from sparselaw.theory import predict as predict
 
 
 def __getattr__(name: str) -> Any:

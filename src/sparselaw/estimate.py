@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 from dataclasses import dataclass
 
 import numpy as np
 
+from sparselaw.data.patterns import distinct_patterns
+from sparselaw.data.sparse import draw_sparse
 from sparselaw.data.spectrum import expected_nonzeros
 from sparselaw.errors import InputError
 from sparselaw.problem import DenseInputs, SparseInputs
@@ -17,6 +20,9 @@ from sparselaw.task import Task
 GIGA = 2.0**30
 MEMORY_SHARE = 0.8  # of what is available
 LONGEST = 7 * 24 * 3600.0
+PATTERN_SAMPLES = (1024, 4096)
+MANY = 10**12  # samples: too many for any trial
+LONG_SAMPLE = 100.0  # nonzeros, at which no two samples are equal
 FLOPS = 1e10  # a second, on one core of an ordinary machine
 
 
@@ -32,7 +38,9 @@ class Estimate:
 def check_fits(task: Task) -> Estimate:
     """The estimate, or a refusal that says what to reduce."""
     estimate = estimate_trial(task)
-    remedy = "reduce D" if isinstance(task.problem, SparseInputs) else "reduce N, D or the dimension"
+    remedy = "reduce N, D or the dimension"
+    if isinstance(task.problem, SparseInputs):
+        remedy = "reduce D" if task.features == "linear" else "reduce N or D"
     cell = f"{task.N} D={task.D}"
     limit = MEMORY_SHARE * available_memory()
     if not estimate.memory <= limit:
@@ -45,10 +53,13 @@ def check_fits(task: Task) -> Estimate:
 
 def estimate_trial(task: Task) -> Estimate:
     if isinstance(task.problem, DenseInputs):
-        return _dense(task, int(min(task.problem.dimension, 1e15)))
-    return _sparse(task, task.problem)
+        M = min(task.problem.dimension, 1e15)
+        return _dense_relu(task, M) if task.features == "relu" else _dense(task, M)
+    linear = _sparse(task, task.problem)
+    return linear if task.features == "linear" else _sparse_relu(task, task.problem, linear)
 
 
+@functools.lru_cache(maxsize=1024)
 def expected_seen(problem: SparseInputs, D: int) -> float:
     """K to about a percent: the integral of 1 - (1 - p(x))^D over x, on a logarithmic grid."""
     decay = problem.alpha1 + 1.0
@@ -83,7 +94,40 @@ def _sparse(task: Task, problem: SparseInputs) -> Estimate:
     return Estimate(memory=memory, seconds=seconds)
 
 
-def _dense(task: Task, M: int) -> Estimate:
+@functools.lru_cache(maxsize=1024)
+def expected_patterns(problem: SparseInputs, D: int) -> float:
+    """Distinct samples among D: a power of D through the counts in 1,024 and in 4,096 drawn samples."""
+    if PATTERN_SAMPLES[0] >= D or D > MANY or expected_nonzeros(problem) > LONG_SAMPLE:
+        return float(D)
+    rng = np.random.Generator(np.random.PCG64(0))
+    small, large = (
+        distinct_patterns(problem, draw_sparse(problem, size, rng)).counts.size for size in PATTERN_SAMPLES
+    )
+    growth = math.log(large / small) / math.log(PATTERN_SAMPLES[1] / PATTERN_SAMPLES[0])
+    return min(float(D), large * math.exp(growth * math.log(D / PATTERN_SAMPLES[1])))
+
+
+def _sparse_relu(task: Task, problem: SparseInputs, linear: Estimate) -> Estimate:
+    P, K = expected_patterns(problem, task.D), expected_seen(problem, task.D)
+    N = float(task.N)
+    small = min(P, N)
+    memory = 24.0 * P * N + 32.0 * small * small + 16.0 * K * (N + P)
+    return Estimate(
+        memory=linear.memory + memory,
+        seconds=linear.seconds + (4.0 * P * N * small + 20.0 * small**3 + 2.0 * K * small * N) / FLOPS,
+    )
+
+
+def _dense_relu(task: Task, M: float) -> Estimate:
+    N, D = float(task.N), float(task.D)
+    if min(N, M) > D and task.estimator == "exact":
+        memory, work = 16.0 * M * D + 16.0 * N * D + 48.0 * D * D, 2.0 * (N + M) * D * D + 600.0 * N * D
+    else:
+        memory, work = 24.0 * N * M + 48.0 * N * N, 4.0 * N * N * M + 2.0 * N * N * D + 40.0 * N**3
+    return Estimate(memory=memory + 1e8, seconds=1e-3 + work / FLOPS)
+
+
+def _dense(task: Task, M: float) -> Estimate:
     m = float(min(task.N, task.D, M))
     memory, seconds = 120.0 * m * m + 1e8 + 16.0 * M, 1e-3 + (2.0 * M * m * m + 40.0 * m**3) / FLOPS
     if task.estimator == "raw" or not isinstance(task.solver, MinNorm | Ridge | GradientDescent):

@@ -13,15 +13,14 @@ Regime = Literal["symmetric", "asymmetric", "gd-failure"]
 class Exponents:
     """What the paper predicts for one pair (alpha1, alpha2), or for dense inputs.
 
-    ``xi_crit`` and ``nu`` are None where they do not exist: the first needs alpha1 > 0,
-    the second alpha2 < -1.
+    ``nu`` is None where gradient descent has no spike to fail on (alpha2 >= -1).
     """
 
     regime: Regime
     alpha_N: float  # loss ~ N^-alpha_N, Prop. 3.1
     alpha_D: float  # loss ~ D^-alpha_D, Thm. 3.3
     alpha_C: float  # loss ~ C^-alpha_C at C = N D min(N, D), Prop. 5.1
-    xi_crit: float | None  # the double-descent peak, where N = K(D)
+    xi_crit: float  # the double-descent peak: N = K(D) when alpha1 > 0, N = D otherwise
     nu: float | None  # P(gradient descent diverges) ~ D^-nu, Thm. 6.2
 
 
@@ -40,7 +39,7 @@ def sparse_exponents(alpha1: float, alpha2: float) -> Exponents:
         alpha_N=alpha_N,
         alpha_D=alpha_D,
         alpha_C=compute_exponent(alpha_N, alpha_D),
-        xi_crit=None if symmetric else 1.0 / math.gamma(alpha1 / (1.0 + alpha1)),
+        xi_crit=1.0 if symmetric else 1.0 / math.gamma(alpha1 / (1.0 + alpha1)),
         nu=alpha_N / (-alpha2 - 1.0) if fails else None,
     )
 
@@ -52,7 +51,7 @@ def dense_exponents(alpha: float) -> Exponents:
         alpha_N=alpha,
         alpha_D=alpha,
         alpha_C=compute_exponent(alpha, alpha),
-        xi_crit=None,
+        xi_crit=1.0,
         nu=None,
     )
 

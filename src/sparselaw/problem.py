@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sparselaw.errors import InputError, check_finite, check_size
 from sparselaw.exponents import Exponents, dense_exponents, sparse_exponents
 
-LARGEST_EXPONENT = 100.0
+LARGEST_EXPONENT = 30.0
 DEFAULT_DIMENSION = 10_000.0
 
 

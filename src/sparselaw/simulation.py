@@ -1,16 +1,24 @@
-"""Measures the loss on a grid of sizes: the convenient function around trials, in one process."""
+"""Measures the loss on a grid of sizes: the convenient function around sweeps."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sparselaw import trial
 from sparselaw.errors import InputError, check_size
+from sparselaw.estimate import MEMORY_SHARE, available_memory, check_fits
 from sparselaw.problem import DenseInputs, Problem, SparseInputs
-from sparselaw.solvers.settings import MinNorm, Nesterov, Ridge, SolverSettings
+from sparselaw.solvers.settings import SolverSettings
+from sparselaw.sweeps.executors import all_cores
+from sparselaw.sweeps.grid import grid as grid
+from sparselaw.sweeps.run import run_sweep
+from sparselaw.sweeps.store import Store
+from sparselaw.sweeps.table import row_of
 from sparselaw.task import Estimator, Features, Record, Task
+from sparselaw.theory import predict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,43 +36,48 @@ def simulate(
     noise: float = 0.0,
     estimator: Estimator = "exact",
     n_test: int = 50_000,
+    store: str | Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    retry: bool = False,
 ) -> pd.DataFrame:
     """The loss at every (N, D) for every seed, one row a trial.
 
     ``solver`` is a record of settings (``Ridge(ridge=0.1)``) or the name of one that needs none ("min-norm",
-    "nesterov"). Trial i of a cell has the seed ``seed + i``.
+    "nesterov"). Trial i of a cell has the seed ``seed + i``. With a ``store`` finished trials are kept there
+    and not run again, except failed ones with ``retry``. It takes all cores, ``workers`` of them, or the
+    workers of the Dask ``scheduler`` at that address.
     """
     tasks = grid(
         model, N, D, seeds=seeds, seed=seed, features=features, solver=solver, noise=noise,
         estimator=estimator, n_test=n_test,
     )  # fmt: skip
-    return as_frame(run_tasks(tasks))
+    return as_frame(run_tasks(tasks, store=store, workers=workers, scheduler=scheduler, retry=retry))
 
 
-def grid(
-    model: Problem,
-    N: int | Sequence[int],
-    D: int | Sequence[int],
+def run_tasks(
+    tasks: Sequence[Task],
     *,
-    seeds: int = 20,
-    seed: int = 0,
-    solver: SolverSettings | str = "min-norm",
-    **settings: Any,
-) -> list[Task]:
-    """The tasks of a grid: for each N, each D, each seed."""
-    settings["solver"] = _settings_of(solver)
-    return [
-        Task(problem=model, N=n, D=d, seed=seed + i, **settings)
-        for n in _sizes("N", N)
-        for d in _sizes("D", D)
-        for i in range(check_size("seeds", seeds))
-    ]
+    store: Store | str | Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    retry: bool = False,
+    progress: bool = False,
+) -> list[tuple[Task, Record]]:
+    """The tasks with their records, in order. A task that cannot fit is refused before any is run."""
+    with ExitStack() as stack:
+        executor = None
+        count = all_cores() if workers is None else check_size("workers", workers)
+        if scheduler is None:
+            count = _workers_that_fit(tasks, count)
+        else:
+            from sparselaw.sweeps.cluster import DaskExecutor
 
-
-def run_tasks(tasks: Iterable[Task]) -> Iterator[tuple[Task, Record]]:
-    """The records as they are finished."""
-    for task in tasks:
-        yield task, trial.run(task)
+            executor = stack.enter_context(DaskExecutor(scheduler))
+        records = run_sweep(
+            tasks, store=store, executor=executor, workers=count, retry=retry, progress=progress
+        )
+    return list(zip(tasks, records, strict=True))
 
 
 def as_frame(results: Iterable[tuple[Task, Record]]) -> pd.DataFrame:
@@ -76,38 +89,12 @@ def as_frame(results: Iterable[tuple[Task, Record]]) -> pd.DataFrame:
 
 def as_row(task: Task, record: Record) -> dict[str, Any]:
     """A trial as plain values, under the column names that runs have everywhere."""
-    sparse = isinstance(task.problem, SparseInputs)
-    return {
-        "N": task.N,
-        "D": task.D,
-        "loss": record.loss,
-        "seed": task.seed,
-        "inputs": "sparse" if sparse else "dense",
-        "features": task.features,
-        "solver": task.solver.name,
-        "alpha1": getattr(task.problem, "alpha1", math.nan),
-        "alpha2": getattr(task.problem, "alpha2", math.nan),
-        "alpha": getattr(task.problem, "alpha", math.nan),
-        "dimension": task.problem.dimension,
-        "status": record.status,
-        "reason": record.reason,
-        "noise": task.noise,
-        "ridge": _ridge_of(task.solver),
-        "estimator": task.estimator,
-        "averaged": "+".join(record.averaged),
-        **{
-            name: getattr(record, name)
-            for name in (
-                "control", "control_mean", "seen", "rank", "iterations", "restarts", "gradient"
-            )
-        },
-    }  # fmt: skip
+    return row_of(task.identity(), record)
 
 
 def theory_loss(problem: Problem, N: int, D: int, ridge: float | None, noise: float) -> float | None:
     """The closed-form surface at (N, D), or None; ``ridge`` None means neither ridge nor min-norm."""
-    del problem, N, D, ridge, noise
-    return None
+    return None if ridge is None else predict(problem, N=N, D=D, ridge=ridge, noise=noise).loss
 
 
 def problem_of(row: Mapping[Any, Any]) -> Problem:
@@ -117,23 +104,12 @@ def problem_of(row: Mapping[Any, Any]) -> Problem:
     return SparseInputs(alpha1=row["alpha1"], alpha2=row["alpha2"], dimension=row["dimension"])
 
 
-def _sizes(name: str, value: int | Sequence[int]) -> list[int]:
-    if isinstance(value, str):
-        raise InputError(name, value, "is text", f"give a number or a list of numbers for {name}")
-    return [check_size(name, item) for item in (value if isinstance(value, Iterable) else [value])]
-
-
-def _settings_of(solver: SolverSettings | str) -> SolverSettings:
-    if not isinstance(solver, str):
-        return solver
-    named: dict[str, SolverSettings] = {"min-norm": MinNorm(), "nesterov": Nesterov()}
-    if solver not in named:
-        remedy = "give min-norm, nesterov, or a record such as Ridge(ridge=0.1)"
-        raise InputError("solver", solver, "is not a solver that needs no settings", remedy)
-    return named[solver]
-
-
-def _ridge_of(solver: SolverSettings) -> float | None:
-    if isinstance(solver, MinNorm):
-        return 0.0
-    return solver.ridge if isinstance(solver, Ridge) else None
+def _workers_that_fit(tasks: Sequence[Task], workers: int) -> int:
+    """As many as can each hold the largest trial in memory at once."""
+    cells = {(task.problem, task.N, task.D): task for task in tasks}  # the seed changes no size
+    for problem, _, _ in cells:
+        if isinstance(problem, DenseInputs) and math.isinf(problem.dimension):
+            raise InputError("dimension", "inf", "dense samples have every coordinate", "choose a finite one")
+    largest = max((check_fits(task).memory for task in cells.values()), default=0.0)
+    room = MEMORY_SHARE * available_memory()
+    return workers if largest * workers <= room else max(1, int(room / largest))

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import math
+
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+from sparselaw.errors import InputError
 from sparselaw.estimate import check_fits
 from sparselaw.problem import DenseInputs
 from sparselaw.task import Record, Task
@@ -15,8 +21,15 @@ def run(task: Task) -> Record:
     >>> record.status, record.averaged
     ('ok', ('teacher', 'test', 'unseen', 'u'))
     """
-    check_fits(task)
     dense = isinstance(task.problem, DenseInputs)
+    if dense and math.isinf(task.problem.dimension):
+        raise InputError("dimension", "inf", "dense samples have every coordinate", "choose a finite one")
+    check_fits(task)
+    with _controller().limit(limits=1, user_api="blas"):
+        return _dispatch(task, dense)
+
+
+def _dispatch(task: Task, dense: bool) -> Record:
     if task.features == "relu":
         if dense:
             from sparselaw.risk.relu_dense import trial
@@ -27,3 +40,14 @@ def run(task: Task) -> Record:
     else:
         from sparselaw.risk.linear_sparse import trial
     return trial(task)
+
+
+@functools.cache
+def _controller() -> ThreadpoolController:
+    """One BLAS thread a trial: sums are then the same to the last bit whatever the number of cores.
+
+    Trials are small; what parallelism there is goes to running many of them.
+    """
+    import scipy.linalg  # noqa: F401  # its BLAS must be loaded to be found
+
+    return ThreadpoolController()

@@ -10,6 +10,8 @@ import typer
 
 import sparselaw
 from sparselaw.cli.predict import predict
+from sparselaw.cli.runs import runs
+from sparselaw.cli.simulate import simulate
 from sparselaw.errors import InputError
 
 app = typer.Typer(
@@ -22,6 +24,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(predict)
+app.command()(simulate)
+app.add_typer(runs, name="runs")
 
 
 @app.callback(invoke_without_command=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 INPUTS = ["sparse", "dense"]
 FEATURES = ["linear", "relu"]
 SOLVERS = ["min-norm", "ridge", "gd", "nesterov", "sgd"]
-QUIET_SECONDS = 2.0  # shorter runs show no progress
 
 
 def simulate(
@@ -40,13 +38,21 @@ def simulate(
     seed: str = typer.Option("0", help="Seed of the first trial; the next have the next numbers."),
     raw: bool = typer.Option(False, "--raw", help="The paper's estimator: one teacher, one test set."),
     n_test: str = typer.Option("50000", help="Samples of the test set, with --raw."),
-    out: str = typer.Option(None, help="Write one row a trial to this CSV file."),
+    out: str = typer.Option(None, help="Write one row a trial to this .csv or .parquet file."),
+    store: str = typer.Option(None, help="Keep the runs in this file (default: in your data folder)."),
+    workers: str = typer.Option(None, help="Number of processes (default: all cores)."),
+    scheduler: str = typer.Option(None, help="Run on the Dask scheduler at this address, tcp://host:port."),
+    retry: bool = typer.Option(False, "--retry", help="Run failed runs again."),
+    quiet: bool = typer.Option(False, "--quiet", help="No progress bar."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
 ) -> None:
     """Measure the loss on every (N, D) for every seed."""
     from sparselaw.cells import summarise
     from sparselaw.problem import DenseInputs, SparseInputs
     from sparselaw.simulation import as_frame, grid, run_tasks
+    from sparselaw.sweeps.run import SweepStopped
+    from sparselaw.sweeps.store import Store, default_store
+    from sparselaw.sweeps.table import check_out
 
     model: Any = SparseInputs(
         alpha1=numbers.real("alpha1", alpha1),
@@ -68,21 +74,41 @@ def simulate(
         n_test=numbers.size("n_test", n_test),
     )
     if out is not None:
-        _check_writable(out)
-    done: list[tuple[Task, Record]] = []
-    try:
-        done.extend(with_progress(run_tasks(tasks), len(tasks)))
-    finally:
-        if out is not None and done:  # also on Ctrl-C: what is finished is kept
-            as_frame(done).to_csv(out, index=False)
+        check_out(out)
+    with Store(store or default_store()) as kept:
+        try:
+            done = run_tasks(
+                tasks,
+                store=kept,
+                workers=None if workers is None else numbers.size("workers", workers),
+                scheduler=scheduler,
+                retry=retry,
+                progress=not quiet,
+            )
+        except SweepStopped as stopped:
+            found = kept.find([task.id for task in tasks])
+            write_runs(out, [(task, found[task.id]) for task in tasks if task.id in found])
+            note(f"{stopped}; they are in {kept.path}: the same command goes on from there")
+            raise
+    write_runs(out, done)
     cells = summarise(as_frame(done))
+    failed = sum(record.status == "failed" for _, record in done)
     if as_json:
-        print_json({"inputs": inputs, "features": features, "solver": solver, "cells": cells})
-        return
+        print_json(
+            {"inputs": inputs, "features": features, "solver": solver, "failed": failed, "cells": cells}
+        )
+    else:
+        _print_cells(f"{inputs} inputs, {features} features, {solver}", cells)
+    if failed:
+        note(f"{failed} of {len(done)} runs failed; --retry runs them again, --out names the reasons")
+        raise typer.Exit(1)
+
+
+def _print_cells(title: str, cells: list[dict[str, Any]]) -> None:
     columns = ["N", "D", "mean", "stderr", "median", "seeds", "theory"]
     rows = [[str(c["N"]), str(c["D"]), *(number(c[k]) for k in columns[2:5]), str(c["seeds"]),
              number(c["theory"])] for c in cells]  # fmt: skip
-    print_table(f"{inputs} inputs, {features} features, {solver}", columns, rows)
+    print_table(title, columns, rows)
     for text in sorted({c[key] for c in cells for key in ("mean_reason", "note") if key in c}):
         note(text)
 
@@ -116,30 +142,15 @@ def make_solver(
     return Nesterov() if name == "nesterov" else MinNorm()
 
 
-def with_progress(results: Iterator[Any], total: int) -> Iterator[Any]:
-    """Pass the results on; a bar on standard error when it is a terminal and the run is not a short one."""
-    import sys
-    import time
+def write_runs(out: str | None, runs: list[tuple[Task, Record]]) -> None:
+    """One row a run, to the file named by --out if there is one and anything is finished."""
+    from pathlib import Path
 
-    if not sys.stderr.isatty():
-        yield from results
-        return
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
+    from sparselaw.simulation import as_row
+    from sparselaw.sweeps.table import write_table
 
-    start = time.monotonic()
-    console = Console(stderr=True)
-    bar = Progress(*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn(),
-                   console=console, transient=True)  # fmt: skip
-    item = bar.add_task("trials", total=total)
-    try:
-        for result in results:
-            bar.advance(item)
-            if not bar.live.is_started and time.monotonic() - start > QUIET_SECONDS:
-                bar.start()
-            yield result
-    finally:
-        bar.stop()
+    if out is not None and runs:
+        write_table(Path(out), [as_row(task, record) for task, record in runs])
 
 
 def _needed(name: str, text: str | None, solver: str) -> str:
@@ -163,17 +174,3 @@ def _not_negative(name: str, text: str) -> float:
 
 def _whole(name: str, text: str) -> int:
     return 0 if text.strip() == "0" else numbers.size(name, text)
-
-
-def _check_writable(out: str) -> None:
-    """Before the work, not after it: the file must be a CSV in a folder that exists."""
-    from pathlib import Path
-
-    path = Path(out)
-    if path.suffix != ".csv":
-        raise InputError("out", out, "does not end in .csv", "name a CSV file")
-    try:
-        with path.open("a", encoding="utf-8"):
-            pass
-    except OSError as error:
-        raise InputError("out", out, f"cannot be written ({error.strerror})", "choose another file") from None

@@ -1,0 +1,46 @@
+"""The paper's recipe, written plainly: M x D data, N x M embedding, pinv, a fresh test set.
+
+As the paper does, data and features are in single precision and the pseudo-inverse in double. Test samples go
+through in blocks, so that the recipe fits in memory.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+BLOCK = 5000
+
+
+def draw_sparse_matrix(alpha1, alpha2, M, D, rng):
+    j = np.arange(1, M + 1)
+    p = (j ** -(alpha1 + 1)).astype(np.float32)
+    amplitude = (j ** (-(alpha2 + 1) / 2)).astype(np.float32)
+    X = (rng.random((D, M), dtype=np.float32) < p).astype(np.float32)
+    X *= amplitude
+    X *= 1 - 2 * rng.integers(0, 2, (D, M), dtype=np.int8)
+    return X
+
+
+def draw_dense_matrix(alpha, M, D, rng):
+    deviation = (np.arange(1, M + 1) ** (-(alpha + 1) / 2)).astype(np.float32)
+    X = rng.standard_normal((D, M), dtype=np.float32)
+    X *= deviation
+    return X
+
+
+def trial(draw, N, D, M, n_test, rng):
+    """One trial of linear features; ``draw(D, rng)`` gives D rows of M inputs."""
+    w = rng.standard_normal(M).astype(np.float32)
+    u = rng.standard_normal((N, M), dtype=np.float32)
+    u /= np.float32(np.sqrt(N))
+    Phi, y = np.empty((D, N), dtype=np.float32), np.empty(D, dtype=np.float32)
+    for start in range(0, D, BLOCK):
+        X = draw(min(BLOCK, D - start), rng)
+        Phi[start : start + BLOCK], y[start : start + BLOCK] = X @ u.T, X @ w
+    theta = np.linalg.pinv(Phi.astype(np.float64), rcond=1e-10) @ y
+    del Phi
+    total = 0.0
+    for start in range(0, n_test, BLOCK):
+        X = draw(min(BLOCK, n_test - start), rng)
+        total += float(np.sum(((X @ u.T) @ theta - X @ w) ** 2))
+    return total / n_test

@@ -1,0 +1,157 @@
+"""`sparselaw runs`: what the store holds; export it, prune it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from sparselaw.cli import numbers
+from sparselaw.cli.output import note, print_json, print_table
+from sparselaw.errors import InputError
+
+runs = typer.Typer(
+    help="List, export and prune the runs that are kept.",
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+STORE = typer.Option(None, "--store", metavar="FILE", help="The store (default: in your data folder).")
+JSON = typer.Option(False, "--json", help="Print one JSON object.")
+STUDY = typer.Option(None, "--study", metavar="ID", help="Only this study (see the list).")
+STATUS = typer.Option(None, "--status", metavar="WORD", help="Only runs with this status, such as failed.")
+
+
+@runs.callback(invoke_without_command=True)
+def _list(context: typer.Context, store: str | None = STORE, json: bool = JSON) -> None:
+    context.obj = store
+    if context.invoked_subcommand is None:
+        list_(context, store, json)
+
+
+@runs.command("list")
+def list_(context: typer.Context, store: str | None = STORE, json: bool = JSON) -> None:
+    """One line per study: its settings, sizes, number of runs and failures."""
+    from datetime import UTC, datetime
+
+    path = _path(store or context.obj)
+    studies = []
+    if store or context.obj or path.exists():
+        from sparselaw.sweeps.store import Store
+
+        with Store(path, read_only=True) as opened:
+            studies = opened.studies()
+    entries: list[dict[str, Any]] = [
+        {
+            "study": study.id,
+            **study.identity,
+            "N": {"smallest": study.N[0], "largest": study.N[1]},
+            "D": {"smallest": study.D[0], "largest": study.D[1]},
+            "cells": study.cells,
+            "seeds": study.seeds,
+            "runs": study.runs,
+            "failed": study.failed,
+            "seconds": study.seconds,
+            "finished": datetime.fromtimestamp(study.finished, UTC).isoformat(timespec="seconds"),
+        }
+        for study in studies
+    ]
+    if json:
+        print_json({"store": str(path), "studies": entries})
+    elif not entries:
+        note(f"no runs in {path}")
+    else:
+        columns = ["study", "inputs", "features", "solver", "N", "D", "cells", "runs", "failed", "finished"]
+        print_table(str(path), columns, [_line(entry) for entry in entries])
+
+
+@runs.command()
+def export(
+    context: typer.Context,
+    out: str = typer.Option(..., "--out", metavar="FILE", help="A name ending in .csv or .parquet."),
+    store: str | None = STORE,
+    study: str | None = STUDY,
+    status: str | None = STATUS,
+    json: bool = JSON,
+) -> None:
+    """Write runs to a CSV or Parquet file, sorted by study, N, D and seed."""
+    from sparselaw.sweeps.store import Store
+    from sparselaw.sweeps.table import check_out, row_of, write_table
+
+    check_out(out)
+    with Store(_path(store or context.obj), read_only=True) as opened:
+        _check_study(opened, study)
+        rows = [row_of(identity, record) for identity, record in opened.runs(study=study, status=status)]
+    write_table(Path(out), rows)
+    note(f"{len(rows)} runs written to {out}")
+    if json:
+        print_json({"out": out, "runs": len(rows)})
+
+
+@runs.command()
+def prune(
+    context: typer.Context,
+    store: str | None = STORE,
+    study: str | None = STUDY,
+    status: str | None = STATUS,
+    older_than: str | None = typer.Option(None, "--older-than", metavar="DAYS", help="Only runs this old."),
+    old_engine: bool = typer.Option(False, "--old-engine", help="Only runs of other engine versions."),
+    json: bool = JSON,
+) -> None:
+    """Delete the runs for which all the given conditions hold."""
+    import time
+
+    from sparselaw.sweeps.store import Store
+    from sparselaw.task import ENGINE_VERSION
+
+    if not (study or status or older_than is not None or old_engine):
+        remedy = "give --study, --status, --older-than or --old-engine"
+        raise InputError("prune", "", "would delete every run", remedy)
+    before = None
+    if older_than is not None:
+        days = numbers.real("older-than", older_than)
+        if days < 0:
+            raise InputError("older-than", older_than, "must not be negative", "give a number of days")
+        before = time.time() - 86_400 * days
+    path = _path(store or context.obj)
+    with Store(path, read_only=True) as opened:  # a store that is not there is not made
+        _check_study(opened, study)
+    with Store(path) as opened:
+        engine = ENGINE_VERSION if old_engine else None
+        count = opened.prune(study=study, status=status, before=before, other_engine_than=engine)
+    note(f"{count} runs deleted from {path}")
+    if json:
+        print_json({"store": str(path), "deleted": count})
+
+
+def _path(store: str | None) -> Path:
+    from sparselaw.sweeps.store import default_store
+
+    return Path(store) if store else default_store()
+
+
+def _check_study(store: Any, study: str | None) -> None:
+    if study is not None and study not in {known.id for known in store.studies()}:
+        raise InputError("study", study, "is not in the store", "see the list with 'sparselaw runs'")
+
+
+def _line(entry: dict[str, Any]) -> list[str]:
+    problem = [f"{name}={value:g}" for name, value in entry["problem"].items() if value != "inf"]
+
+    def sizes(name: str) -> str:
+        low, high = entry[name]["smallest"], entry[name]["largest"]
+        return str(low) if low == high else f"{low}..{high}"
+
+    return [
+        entry["study"],
+        " ".join([entry["inputs"], *problem]),
+        entry["features"],
+        entry["solver"]["name"],
+        sizes("N"),
+        sizes("D"),
+        str(entry["cells"]),
+        str(entry["runs"]),
+        str(entry["failed"]),
+        entry["finished"][:16].replace("T", " "),
+    ]

@@ -1,0 +1,97 @@
+"""Pictures of the theory: phase diagram, loss surface, scaling function, frontier."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sparselaw.plotting.style import COLOURS, GREY, THEORY, sequence
+from sparselaw.theory import frontier, predict, scaling_function
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sparselaw.problem import Problem
+
+
+def phase_diagram(ax: Axes) -> None:
+    """The three regimes of (alpha1, alpha2) and the outer boundary (the paper's figure 1)."""
+    right, top, bottom = 3.0, 2.0, -4.0
+    corner = -1.0 - right  # alpha2 on the boundary alpha1 + alpha2 + 1 = 0 at the right edge
+    symmetric = [(-1, 0), (0, -1), (0, top), (-1, top)]
+    asymmetric = [(0, -1), (right, -1), (right, top), (0, top)]
+    failure = [(0, -1), (right, corner), (right, -1)]
+    regions = (
+        (symmetric, COLOURS[5], "symmetric", (-0.5, 1.0)),
+        (asymmetric, COLOURS[4], "asymmetric", (1.5, 0.75)),
+        (failure, COLOURS[1], "gradient descent\ncan fail", (2.15, -1.75)),
+    )
+    for corners, colour, name, place in regions:
+        xs, ys = zip(*corners, strict=True)
+        ax.fill(xs, ys, color=colour, alpha=0.35, linewidth=0)
+        ax.text(*place, name, ha="center", va="center", rotation=90 if name == "symmetric" else 0)
+    ax.text(1.5, 0.25, r"$\alpha_D=\alpha_N/(\alpha_1+1)$", ha="center", va="center", fontsize="small")
+    ax.text(-0.22, 1.0, r"$\alpha_D=\alpha_N$", ha="center", va="center", rotation=90, fontsize="small")
+    ax.text(2.15, -2.2, r"$P\sim D^{-\nu}$", ha="center", va="center", fontsize="small")
+    ax.plot([-1, -1, right], [top, 0, corner], color=THEORY, linewidth=2)
+    ax.plot([0, 0], [-1, top], color=THEORY, linestyle="--", linewidth=1)
+    ax.plot([0, right], [-1, -1], color=THEORY, linestyle="--", linewidth=1)
+    ax.text(0.75, -2.75, r"$\alpha_1+\alpha_2+1=0$", fontsize="small", color=GREY, ha="center")
+    ax.set(xlim=(-1.25, right), ylim=(bottom, top), xlabel=r"$\alpha_1$ (sparsity)")
+    ax.set_ylabel(r"$\alpha_2$ (amplitude)")
+    ax.grid(False)
+
+
+def loss_surface(problem: Problem, N: Sequence[int], D: Sequence[int], ax: Axes) -> None:
+    """Loss against N, one curve for each D, from the closed form; the peak is cut where it is infinite."""
+    for colour, data in zip(sequence(len(D)), D, strict=True):
+        losses = np.array([predict(problem, N=n, D=data).loss for n in N])
+        losses[~np.isfinite(losses)] = np.nan
+        ax.loglog(N, losses, color=colour, label=f"D = {data:,}")
+    ax.set(xlabel="model size N", ylabel="population loss")
+    ax.legend()
+
+
+def scaling_curve(problem: Problem, ax: Axes, span: tuple[float, float] = (0.05, 30.0)) -> None:
+    """S(xi), the curve on which loss * N^alpha_N collapses, with its peak marked."""
+    crit = problem.exponents.xi_crit
+    gap = np.geomspace(2e-3, 1.0, 120)
+    below = crit * (1.0 - gap * (1.0 - span[0] / crit))
+    above = crit * np.exp(gap * math.log(span[1] / crit))
+    for part, label in ((np.sort(below), r"closed form $\mathcal{S}(\xi)$"), (above, None)):
+        values = [scaling_function(problem, float(xi)) for xi in part]
+        ax.loglog(part, values, color=THEORY, label=label)
+    ax.axvline(crit, color=GREY, linestyle=":", label=rf"$\xi_{{\rm crit}}$ = {crit:.3f}")
+    ax.set(xlabel=r"$\xi = D^{\alpha_D/\alpha_N}/N$", ylabel=r"loss $\cdot\, N^{\alpha_N}$")
+    ax.legend()
+
+
+def compute_frontier(problem: Problem, N: Sequence[int], ax: Axes, cost: str = "direct") -> None:
+    """Loss against compute, one curve for each N with D varied, and the surface's own optimum."""
+    best = frontier(problem, cost)
+    e = problem.exponents.alpha_N / problem.exponents.alpha_D
+    for colour, size in zip(sequence(len(N)), N, strict=True):
+        D = np.unique(np.round((np.geomspace(0.1, 8.0, 120) * size) ** e).astype(np.int64))
+        D = D[D >= 1]
+        C = np.array([_spent(problem, cost, size, float(d)) for d in D])
+        losses = np.array([predict(problem, N=size, D=int(d)).loss for d in D])
+        losses[~np.isfinite(losses)] = np.nan
+        ax.loglog(C, losses, color=colour, linewidth=1.0)
+        ax.annotate(f"N={size}", (C[-1], losses[-1]), fontsize="x-small", color=colour, va="center")
+    budgets = np.geomspace(*ax.get_xlim(), 50)
+    label = rf"optimum {best.best.constant:.2f} $C^{{-{best.alpha_C:.3f}}}$, $\xi$ = {best.best.xi:.2f}"
+    ax.loglog(budgets, best.best.constant * budgets**-best.alpha_C, color=THEORY, linestyle="--", label=label)
+    ax.set(xlabel=f"compute C ({cost})", ylabel="population loss")
+    ax.legend(loc="lower left")
+
+
+def _spent(problem: Problem, cost: str, N: float, D: float) -> float:
+    """C = factor N^r D m^q, in the form the frontier uses."""
+    shape = frontier(problem, cost).cost
+    resolved = min(
+        N, D ** (problem.exponents.alpha_D / problem.exponents.alpha_N) / problem.exponents.xi_crit
+    )
+    return float(shape.factor * N**shape.r * D * resolved**shape.q)

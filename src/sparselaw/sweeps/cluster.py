@@ -1,0 +1,98 @@
+"""A cluster behind a Dask scheduler, as an executor."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from importlib import import_module
+from typing import Any, ParamSpec, TypeVar
+
+from sparselaw.errors import InputError
+from sparselaw.sweeps.executors import SweepExecutor
+from sparselaw.task import ENGINE_VERSION
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_PATIENCE = 30  # seconds for a scheduler to answer and to have a worker
+_RECOUNT = 5.0
+_AHEAD = 2  # batches per worker thread: one runs while the next is on its way
+
+
+class DaskExecutor(SweepExecutor):
+    """Batches go to the workers of the scheduler at ``address``; those of a dead worker go to another one."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        try:
+            distributed: Any = import_module("distributed")
+        except ImportError:
+            raise InputError(
+                "scheduler", address, "needs dask.distributed", "pip install 'sparselaw[dask]'"
+            ) from None
+        try:
+            self._client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
+        except (OSError, ValueError) as error:
+            condition = f"does not answer ({type(error).__name__})"
+            raise InputError(
+                "scheduler", address, condition, "start one with 'dask scheduler', or correct the address"
+            ) from None
+        try:
+            self._client.wait_for_workers(1, timeout=_PATIENCE)
+            self._check_workers(address)
+        except TimeoutError:
+            self._client.close()
+            raise InputError(
+                "scheduler", address, "has no workers", f"start some with 'dask worker {address}'"
+            ) from None
+        except BaseException:
+            self._client.close()
+            raise
+        self._executor = self._client.get_executor(pure=False)
+        self._threads, self._counted = 0, -_RECOUNT
+
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        try:
+            future: Future[T] = self._executor.submit(function, *args, **kwargs)
+        except Exception as error:
+            raise self.lost() from error
+        return future
+
+    def slots(self) -> int:
+        if time.monotonic() > self._counted + _RECOUNT:  # workers come and go
+            try:
+                self._threads = sum(self._client.nthreads().values())
+            except Exception as error:
+                raise self.lost() from error
+            self._counted = time.monotonic()
+        return _AHEAD * max(1, self._threads)
+
+    def lost(self) -> Exception:
+        remedy = "start it and run the same command again: what is committed is kept"
+        return InputError("scheduler", self._address, "the connection was lost", remedy)
+
+    def abort(self) -> None:
+        self._executor.shutdown(wait=False)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._executor.shutdown(wait=wait and not cancel_futures)
+        self._client.close()
+
+    def _check_workers(self, address: str) -> None:
+        """Every worker must have the same engine, or the cells would not be comparable."""
+        try:
+            versions: dict[str, Any] = self._client.run(engine_version)
+        except ImportError:
+            raise InputError(
+                "scheduler", address, "its workers do not have sparselaw", "install sparselaw on them"
+            ) from None
+        for worker, version in versions.items():
+            if version != ENGINE_VERSION:
+                condition = f"worker {worker} has engine {version}, this one is {ENGINE_VERSION}"
+                raise InputError(
+                    "scheduler", address, condition, "install the same version of sparselaw everywhere"
+                )
+
+
+def engine_version() -> int:
+    return ENGINE_VERSION

@@ -1,0 +1,215 @@
+"""Where batches run: worker processes on this machine, or this very process.
+
+Workers are started by "spawn", on every system alike. A forked child would inherit locks held by the
+parent's threads, its BLAS threads and its open store; a spawned one starts clean, takes its thread settings
+from the environment, and learns at once when its parent dies. It costs an import per worker, about a second,
+which is why small sweeps run in this process.
+
+Each worker is a pool of its own. When one dies (out of memory, say), the batch it was running is known and
+the other workers go on undisturbed.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import types
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing.context import SpawnContext, SpawnProcess
+from typing import Any, ParamSpec, TypeVar
+
+from sparselaw.sweeps.worker import ONE_THREAD, start_worker
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_STARTS = 3
+_FILES_PER_WORKER = 10  # pipes, mostly
+
+
+class SweepExecutor(Executor):
+    """An executor that knows how many batches it can use at once, and can drop all of them at once."""
+
+    @abstractmethod
+    def slots(self) -> int: ...
+
+    @abstractmethod
+    def abort(self) -> None:
+        """Give up what is running and what waits, now."""
+
+    def lost(self) -> Exception:
+        """What to say when a batch was dropped that nobody gave up."""
+        return RuntimeError("a batch was dropped")
+
+
+class InProcess(SweepExecutor):
+    """Runs a batch when it is submitted, here."""
+
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        future: Future[T] = Future()
+        with threadpool_limits(1):  # a sum over threads would round in another order
+            future.set_result(function(*args, **kwargs))
+        return future
+
+    def slots(self) -> int:
+        return 1
+
+    def abort(self) -> None:
+        pass
+
+
+class WorkerPool(SweepExecutor):
+    """A number of worker processes; one that dies is replaced by the next submit."""
+
+    def __init__(self, workers: int, *, import_main: bool = False) -> None:
+        _allow_open_files(_FILES_PER_WORKER * workers + 256)
+        self._lanes = [_Lane(import_main) for _ in range(workers)]
+
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        lane = min(self._lanes, key=_Lane.load)
+        return lane.submit(function, *args, **kwargs)
+
+    def slots(self) -> int:
+        return len(self._lanes)
+
+    def abort(self) -> None:
+        for lane in self._lanes:
+            lane.kill()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        for lane in self._lanes:
+            lane.pool.shutdown(wait=False, cancel_futures=cancel_futures)
+        for lane in self._lanes:
+            lane.pool.shutdown(wait=wait)
+
+
+class _Lane:
+    """One worker process behind a pool of one."""
+
+    def __init__(self, import_main: bool) -> None:
+        self._import_main = import_main
+        self._futures: list[Future[Any]] = []
+        self._open()
+
+    def load(self) -> int:
+        self._futures = [future for future in self._futures if not future.done()]
+        return len(self._futures)
+
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        try:
+            future = self.pool.submit(function, *args, **kwargs)
+        except BrokenProcessPool:
+            self._reopen()
+            future = self.pool.submit(function, *args, **kwargs)
+        self._futures.append(future)
+        return future
+
+    def kill(self) -> None:
+        for process in self._context.started:
+            if process.is_alive():
+                process.kill()
+        self.pool.shutdown(wait=False, cancel_futures=True)
+
+    def _open(self) -> None:
+        self._context = _WorkerContext(self._import_main)
+        self.pool = ProcessPoolExecutor(1, mp_context=self._context, initializer=start_worker)
+
+    def _reopen(self) -> None:
+        for _ in range(_STARTS):
+            self.pool.shutdown(wait=False)
+            self._open()
+            try:
+                self.pool.submit(os.getpid).result()
+                return
+            except BrokenProcessPool:
+                continue
+        raise RuntimeError("worker processes die as soon as they are started")
+
+
+class _WorkerContext(SpawnContext):
+    def __init__(self, import_main: bool) -> None:
+        super().__init__()
+        self._import_main = import_main
+        self.started: list[_WorkerProcess] = []
+
+    def Process(self, *args: Any, **kwargs: Any) -> _WorkerProcess:  # type: ignore[override]
+        process = _WorkerProcess(*args, **kwargs)
+        process.import_main = self._import_main
+        self.started.append(process)
+        return process
+
+
+class _WorkerProcess(SpawnProcess):
+    import_main: bool
+
+    def start(self) -> None:
+        with _environment(ONE_THREAD), _ctrl_c_held_back(), _main_hidden(not self.import_main):
+            super().start()
+
+
+def _allow_open_files(count: int) -> None:
+    """Many systems allow 1024 unless asked, which is the pipes of a hundred workers."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = resource.RLIM_INFINITY
+    if soft != unlimited and soft < count:
+        allowed = count if hard == unlimited else min(count, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, allowed), hard))
+
+
+@contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """A child inherits the blocked signal, so that Ctrl-C cannot hit it while it is still starting."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _main_hidden(hidden: bool) -> Iterator[None]:
+    """Spawned children run the caller's script again unless they cannot see it, and no task needs it."""
+    if not hidden:
+        yield
+        return
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+def all_cores() -> int:
+    """The cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return multiprocessing.cpu_count()

@@ -1,0 +1,53 @@
+"""A study: every size of model and of data, each with several seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sparselaw.errors import InputError, check_size
+from sparselaw.problem import Problem
+from sparselaw.solvers.settings import MinNorm, Nesterov, SolverSettings
+from sparselaw.task import Task
+
+
+def grid(
+    model: Problem,
+    N: int | Sequence[int],
+    D: int | Sequence[int],
+    *,
+    seeds: int = 20,
+    seed: int = 0,
+    solver: SolverSettings | str = "min-norm",
+    **settings: Any,
+) -> list[Task]:
+    """The tasks of a study, N outermost and seed innermost; ``settings`` are further fields of a task.
+
+    >>> from sparselaw.problem import SparseInputs
+    >>> tasks = grid(SparseInputs(alpha1=1, alpha2=0.3), N=[4, 8], D=100, seeds=2, seed=7)
+    >>> [(task.N, task.D, task.seed) for task in tasks]
+    [(4, 100, 7), (4, 100, 8), (8, 100, 7), (8, 100, 8)]
+    """
+    settings["solver"] = _settings_of(solver)
+    return [
+        Task(problem=model, N=n, D=d, seed=seed + i, **settings)
+        for n in _sizes("N", N)
+        for d in _sizes("D", D)
+        for i in range(check_size("seeds", seeds))
+    ]
+
+
+def _sizes(name: str, value: int | Sequence[int]) -> list[int]:
+    if isinstance(value, str):
+        raise InputError(name, value, "is text", f"give a number or a list of numbers for {name}")
+    return [check_size(name, item) for item in (value if isinstance(value, Iterable) else [value])]
+
+
+def _settings_of(solver: SolverSettings | str) -> SolverSettings:
+    if not isinstance(solver, str):
+        return solver
+    named: dict[str, SolverSettings] = {"min-norm": MinNorm(), "nesterov": Nesterov()}
+    if solver not in named:
+        remedy = "give min-norm, nesterov, or a record such as Ridge(ridge=0.1)"
+        raise InputError("solver", solver, "is not a solver that needs no settings", remedy)
+    return named[solver]

@@ -1,0 +1,99 @@
+"""Naive twins of the theory: plain sums over coordinates and counts, plain root finding. Slow and obvious."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import binom
+
+
+def spectrum(alpha1, alpha2, M):
+    """p_j, c_j and s_j for j = 1..M."""
+    j = np.arange(1, M + 1, dtype=float)
+    p, c = j ** -(alpha1 + 1.0), j ** -(alpha2 + 1.0)
+    return p, c, p * c
+
+
+def count_law(D, p):
+    """The counts that matter and their binomial probabilities."""
+    width = 12.0 * np.sqrt(D * p + 1.0) + 40.0
+    n = np.arange(max(0, int(D * p - width)), min(D, int(D * p + width)) + 1)
+    return n, binom.pmf(n, D, p)
+
+
+def sums(alpha1, alpha2, M, D, k):
+    """resolved, partial, lost, noise: as in sparselaw.theory.spectral_sums, term by term."""
+    resolved = partial = lost = noise = 0.0
+    for p, c, s in zip(*spectrum(alpha1, alpha2, M), strict=True):
+        n, weight = count_law(D, p)
+        g = n * c
+        resolved += np.sum(weight * g**2 / (g + k) ** 2)
+        partial += np.sum(weight * g * k / (g + k) ** 2)
+        lost += s * np.sum(weight * k**2 / (g + k) ** 2)
+        noise += s * np.sum(weight * g / (g + k) ** 2)
+    return resolved, partial, lost, noise
+
+
+def seen(alpha1, M, D):
+    p, _, _ = spectrum(alpha1, 0.0, M)
+    return np.sum(1.0 - (1.0 - p) ** D)
+
+
+def surface(alpha1, alpha2, M, N, D, ridge=0.0, noise=0.0):
+    """The loss formula as it is written: k from the self-consistent equation, then A and B."""
+
+    def mismatch(log_k):
+        k = np.exp(log_k)
+        resolved, partial, _, _ = sums(alpha1, alpha2, M, D, k)
+        return k * (1.0 - (resolved + partial) / N) - ridge
+
+    if ridge == 0.0 and seen(alpha1, M, D) < N:
+        k = 1e-9  # the limit; the ridge is of the same size
+        resolved, partial, _, _ = sums(alpha1, alpha2, M, D, k)
+        ridge = k * (1.0 - (resolved + partial) / N)
+    else:
+        k = np.exp(brentq(mismatch, -40.0, 20.0, xtol=1e-13))
+    B, _, lost, _ = sums(alpha1, alpha2, M, D, k)
+    A = lost / k**2
+    loss = lost * N / (N - B)
+    if noise:
+        first = sum(
+            s * np.sum(weight / (n * c + k))
+            for p, c, s in zip(*spectrum(alpha1, alpha2, M), strict=True)
+            for n, weight in [count_law(D, p)]
+        )
+        loss += noise * (first - ridge * A / (1.0 - B / N))
+    return loss
+
+
+def dense_surface(v, N, D):
+    """k m max/(max - m) with sum v/(v+k) = m, for an explicit spectrum."""
+    m, larger = min(N, D), max(N, D)
+    log_k = brentq(lambda x: np.sum(v / (v + np.exp(x))) - m, -60.0, 20.0, xtol=1e-13)
+    return np.exp(log_k) * m * larger / (larger - m)
+
+
+def draw_sparse(alpha1, alpha2, M, D, rng):
+    """The M x D matrix of sparse inputs."""
+    p, c, _ = spectrum(alpha1, alpha2, M)
+    active = rng.random((M, D)) < p[:, None]
+    return np.where(active, rng.choice([-1.0, 1.0], size=(M, D)) * np.sqrt(c)[:, None], 0.0)
+
+
+def draw_dense(alpha, M, D, rng):
+    """The M x D matrix of dense Gaussian inputs."""
+    v = np.arange(1, M + 1) ** -(alpha + 1.0)
+    return rng.normal(size=(M, D)) * np.sqrt(v)[:, None]
+
+
+def trained_loss(X, variances, N, rng, ridge=0.0, noise=0.0):
+    """Draw u, train on X, and return the population loss averaged over teacher and label noise."""
+    M = len(variances)
+    u = rng.normal(size=(N, M)) / np.sqrt(N)
+    features = u @ X
+    if ridge:
+        readout = np.linalg.solve(features @ features.T + ridge * np.eye(N), features)
+    else:
+        readout = np.linalg.pinv(features.T, rcond=1e-10)
+    error = np.eye(M) - u.T @ readout @ X.T
+    return np.sum(variances[:, None] * error**2) + noise * np.sum(variances[:, None] * (u.T @ readout) ** 2)

@@ -1,0 +1,30 @@
+"""A sweep as a program of its own, for tests that kill it: store, CSV, function, cells, workers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import sweep_functions
+from sparselaw.errors import InputError
+from sparselaw.sweeps.executors import WorkerPool
+from sparselaw.sweeps.run import SweepStopped, run_sweep
+from sparselaw.sweeps.table import row_of, write_table
+
+if __name__ == "__main__":
+    store, out, name, cells, workers = sys.argv[1:]
+    tasks = sweep_functions.study(cells=int(cells))
+    pool = WorkerPool(int(workers))
+    try:
+        records = run_sweep(tasks, function=getattr(sweep_functions, name), store=store, executor=pool)
+        write_table(
+            Path(out), [row_of(task.identity(), record) for task, record in zip(tasks, records, strict=True)]
+        )
+    except InputError as error:
+        print(f"sparselaw: error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except SweepStopped as stopped:
+        print(stopped, file=sys.stderr)
+        sys.exit(130)
+    finally:
+        pool.shutdown()

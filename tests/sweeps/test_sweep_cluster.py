@@ -1,0 +1,116 @@
+"""A real Dask scheduler with two worker processes on this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import pytest
+
+import sweep_functions as functions
+from sparselaw.errors import InputError
+from sparselaw.sweeps.run import run_sweep, stream
+from sparselaw.sweeps.store import Store
+from sparselaw.sweeps.table import columns_of, csv_text, row_of
+
+pytest.importorskip("distributed")
+from sparselaw.sweeps.cluster import DaskExecutor
+
+
+def launch(*arguments, folder):
+    return subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli." + arguments[0], *arguments[1:]],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "info"},
+    )
+
+
+@contextmanager
+def cluster(folder, workers=2):
+    """The address of a scheduler, and its worker processes."""
+    options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+    scheduler = launch("dask_scheduler", *options, folder=folder)
+    processes = [scheduler]
+    try:
+        pattern = re.compile(r"tcp://127\.0\.0\.1:\d+")
+        address = next(found.group() for line in scheduler.stderr if (found := pattern.search(line)))
+        options = [address, "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+        processes += [launch("dask_worker", *options, folder=folder) for _ in range(workers)]
+        yield address, processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+            process.stderr.close()
+
+
+def as_csv(tasks, records):
+    rows = [row_of(task.identity(), record) for task, record in zip(tasks, records, strict=True)]
+    return csv_text(columns_of(rows), rows)
+
+
+def test_one_worker_killed_half_way_same_bytes(tmp_path, monkeypatch):
+    log = tmp_path / "log"
+    monkeypatch.setenv("SWEEP_LOG", str(log))
+    tasks = functions.study(cells=50)
+    with cluster(tmp_path) as (address, processes), DaskExecutor(address) as executor:
+        deadline = time.monotonic() + 30
+        while executor.slots() < 4 and time.monotonic() < deadline:  # both workers are there
+            time.sleep(0.2)
+        with Store(tmp_path / "s.sqlite") as store:
+            records = {}
+            for task, record in stream(tasks, function=functions.slow, executor=executor, store=store):
+                records[task] = record
+                if len(records) == len(tasks) // 2:
+                    processes[1].kill()
+        assert as_csv(tasks, [records[task] for task in tasks]) == as_csv(
+            tasks, [functions.plain(task) for task in tasks]
+        )
+        executed = log.read_text().split()
+        assert set(executed) == {task.id for task in tasks}
+        again = run_sweep(tasks, function=functions.slow, store=tmp_path / "s.sqlite", executor=executor)
+        assert again == [records[task] for task in tasks]
+        assert len(log.read_text().split()) == len(executed)
+
+
+def test_a_failing_cell_on_the_cluster(tmp_path):
+    tasks = functions.study()
+    with cluster(tmp_path, workers=1) as (address, _), DaskExecutor(address) as executor:
+        records = run_sweep(tasks, function=functions.fragile, executor=executor)
+    assert sum(record.status == "failed" for record in records) == 3
+
+
+def test_scheduler_lost_half_way(tmp_path, monkeypatch):
+    """A clear line; what was finished is kept, and the unfinished cells are not marked as failed."""
+    tasks = functions.study(cells=100)
+    with cluster(tmp_path, workers=1) as (address, processes), Store(tmp_path / "s.sqlite") as store:
+        monkeypatch.setattr("sparselaw.sweeps.cluster._PATIENCE", 5)  # also for the attempts to reconnect
+        with DaskExecutor(address) as executor:
+            runs = stream(tasks, function=functions.slow, executor=executor, store=store)
+            finished = len([next(runs) for _ in range(30)])
+            processes[0].kill()
+            with pytest.raises(InputError, match="connection was lost"):
+                finished += len(list(runs))
+        assert finished <= len(store.runs()) < len(tasks)
+        assert store.runs(status="failed") == []
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x", "127.0.0.1:99999"])
+def test_no_scheduler_there(address, monkeypatch):
+    monkeypatch.setattr("sparselaw.sweeps.cluster._PATIENCE", 1)
+    with pytest.raises(InputError, match="scheduler"):
+        DaskExecutor(address)
+
+
+def test_no_workers_there(tmp_path, monkeypatch):
+    with cluster(tmp_path, workers=0) as (address, _):
+        monkeypatch.setattr("sparselaw.sweeps.cluster._PATIENCE", 1)
+        with pytest.raises(InputError, match="has no workers"):
+            DaskExecutor(address)

@@ -1,0 +1,169 @@
+"""Deterministic parts of the linear trials: equal to their naive twins to 1e-10 on the same draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from oracles_linear import averaged_min_norm
+from oracles_sparse import as_matrix
+from sparselaw.data.dense import draw_span, span_of
+from sparselaw.data.gram import scaled_gram
+from sparselaw.data.sparse import draw_sparse
+from sparselaw.data.spectrum import total_variance, unseen_variance, variances
+from sparselaw.features.factor import factorise
+from sparselaw.features.linear import LinearProblem, draw_embedding, wishart_root
+from sparselaw.problem import DenseInputs, SparseInputs
+from sparselaw.risk.linear_closed import inverse_traces, over_parameterised
+from sparselaw.risk.linear_filter import averaged_loss, prepare
+from sparselaw.risk.linear_min_norm import min_norm_loss
+from sparselaw.risk.linear_train import loss_of_readout, train
+from sparselaw.solvers import GradientDescent, MinNorm, Nesterov, Ridge
+
+
+def sparse_problem(model, N, D, noise, seed=0):
+    rng = np.random.default_rng(seed)
+    data = draw_sparse(model, D, rng)
+    factor = factorise(scaled_gram(model, data))
+    problem = LinearProblem(
+        factor=factor.values,
+        embedding=draw_embedding(N, data.active.size, rng),
+        covariance=variances(model, data.active),
+        teacher_covariance=None,
+        unseen=unseen_variance(model, data.active),
+        floor=0.0,
+        noise=noise,
+        width=N,
+        samples=D,
+        triangular=factor.triangular,
+    )
+    return problem, as_matrix(model, data)
+
+
+MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
+
+
+@pytest.mark.parametrize(
+    ("N", "D"), [(1, 1), (1, 50), (7, 2000), (30, 2000), (70, 2000), (90, 300), (500, 300)]
+)
+@pytest.mark.parametrize("noise", [0.0, 0.7])
+def test_min_norm_by_qr_and_by_svd_is_pinv(N, D, noise):
+    problem, X = sparse_problem(MODEL, N, D, noise)
+    u, s = problem.embedding, problem.covariance
+    naive = averaged_min_norm(X, u, s, problem.unseen, N, noise)
+    by_qr, solution = min_norm_loss(MinNorm(), problem)
+    by_svd, _ = averaged_loss(MinNorm(), prepare(problem))
+    assert solution is None  # the QR sufficed
+    assert by_qr == pytest.approx(naive, rel=1e-10)
+    assert by_svd == pytest.approx(naive, rel=1e-10)
+
+
+def test_rank_tolerance_sends_the_qr_to_the_svd():
+    problem, X = sparse_problem(MODEL, 60, 2000, 0.0)
+    loss, solution = min_norm_loss(MinNorm(rtol=1e-3), problem)
+    assert solution is not None
+    assert solution.status == "rank-deficient"
+    T = np.linalg.pinv((problem.embedding @ X).T, rcond=1e-3) @ X.T
+    error = np.eye(len(X)) - problem.embedding.T @ T
+    naive = problem.covariance @ (error**2).sum(axis=1) + problem.unseen * (1 + (T**2).sum() / 60)
+    assert loss == pytest.approx(naive, rel=1e-10)
+
+
+def response_of(settings, Phi):
+    """Psi with theta = Psi y, by plain formulas or plain iterations."""
+    N, D = Phi.shape
+    if isinstance(settings, Ridge):
+        return np.linalg.solve(Phi @ Phi.T + settings.ridge * np.eye(N), Phi)
+    step, theta = D / np.linalg.norm(Phi, 2) ** 2, np.zeros((N, D))
+    for _ in range(settings.steps):
+        theta = theta - step * Phi @ (Phi.T @ theta - np.eye(D)) / D
+    return theta
+
+
+@pytest.mark.parametrize("settings", [Ridge(ridge=0.2), Ridge(ridge=1e-6), GradientDescent(steps=40)])
+@pytest.mark.parametrize("N", [5, 25, 60])
+def test_filters_are_the_plain_solvers(settings, N):
+    problem, X = sparse_problem(MODEL, N, 400, 0.5, seed=3)
+    u, s = problem.embedding, problem.covariance
+    Psi = response_of(settings, u @ X)
+    T = Psi @ X.T
+    error = np.eye(len(X)) - u.T @ T
+    naive = s @ (error**2).sum(axis=1) + problem.unseen * (1 + (T**2).sum() / N)
+    naive += 0.5 * (s @ ((u.T @ Psi) ** 2).sum(axis=1) + problem.unseen * (Psi**2).sum() / N)
+    loss, _ = averaged_loss(settings, prepare(problem))
+    assert loss == pytest.approx(naive, rel=1e-9)
+
+
+def test_converged_nesterov_is_the_minimum_norm():
+    problem, X = sparse_problem(MODEL, 6, 300, 0.0, seed=4)
+    w = np.random.default_rng(1).standard_normal(len(X))
+    readout = train(Nesterov(), problem, w, np.random.default_rng(2))
+    theta = np.linalg.pinv((problem.embedding @ X).T) @ (X.T @ w)
+    assert np.allclose(readout.theta, theta, rtol=1e-5)
+    error = w - problem.embedding.T @ theta
+    naive = problem.covariance @ error**2 + problem.unseen * (1 + theta @ theta / 6)
+    assert loss_of_readout(problem, w, readout) == pytest.approx(naive, rel=1e-6)
+
+
+def test_closed_form_over_u_is_the_mean_of_drawn_embeddings():
+    """z < 4 against 3,000 draws of u on one data set, with noise; a false alarm once in 16,000."""
+    model = SparseInputs(alpha1=0.5, alpha2=0.3)
+    losses = []
+    rng = np.random.default_rng(6)
+    base, X = sparse_problem(model, 10, 12, 0.5, seed=9)
+    data = draw_sparse(model, 12, np.random.default_rng(9))
+    factor = factorise(scaled_gram(model, data))
+    N = factor.rank + 10
+    for _ in range(3000):
+        u = draw_embedding(N, len(X), rng)
+        losses.append(averaged_min_norm(X, u, base.covariance, base.unseen, N, 0.5))
+    outside = base.unseen + base.covariance @ (factor.null**2).sum(axis=1)
+    inverse = inverse_traces(factor.values, base.covariance)
+    exact = over_parameterised(outside, factor.rank, N, 0.5, inverse)
+    z = (np.mean(losses) - exact) / (np.std(losses) / np.sqrt(len(losses)))
+    assert abs(z) < 4.0
+    wrong = over_parameterised(outside, factor.rank - 1, N, 0.5, inverse)  # planted: one rank too few
+    assert abs(np.mean(losses) - wrong) > 4.0 * np.std(losses) / np.sqrt(len(losses))
+
+
+@pytest.mark.parametrize(("m", "alpha"), [(1, 2.3), (3, 0.5), (20, 2.3), (20, 6.0), (60, 1.0)])
+def test_span_summarised_is_the_span_factored(m, alpha):
+    v = variances(DenseInputs(alpha=alpha), np.arange(1.0, 501.0))
+    fast = draw_span(v, m, np.random.default_rng(1))
+    z = np.random.default_rng(1).standard_normal((v.size, m))
+    slow = span_of(v, z)
+    sign = np.sign(np.diag(fast.triangle) * np.diag(slow.triangle))
+    assert np.allclose(sign[:, None] * fast.triangle, slow.triangle, rtol=1e-8, atol=1e-12)
+    assert np.allclose(sign[:, None] * fast.inside * sign, slow.inside, rtol=1e-8, atol=1e-12)
+    assert fast.outside == pytest.approx(slow.outside, rel=1e-10)
+    assert fast.outside + np.trace(fast.inside) == pytest.approx(v.sum(), rel=1e-12)
+
+
+def test_span_outside_is_the_formula_of_the_covariances():
+    """tr Sigma - tr(A^-1 u Sigma^2 u^T), A = u Sigma u^T."""
+    v = variances(DenseInputs(alpha=1.5), np.arange(1.0, 201.0))
+    z = np.random.default_rng(3).standard_normal((200, 10))
+    A, B = z.T @ (v[:, None] * z), z.T @ (v[:, None] ** 2 * z)
+    assert span_of(v, z).outside == pytest.approx(v.sum() - np.trace(np.linalg.solve(A, B)), rel=1e-10)
+
+
+def test_steep_spectra_keep_their_digits():
+    """Left out at alpha = 12, m = 30: near 1e-18, far below the rounding of the total variance."""
+    v = variances(DenseInputs(alpha=12.0), np.arange(1.0, 401.0))
+    span = draw_span(v, 30, np.random.default_rng(4))
+    assert 0.5 * v[30:].sum() < span.outside < 1e3 * v[30:].sum()
+
+
+def test_wishart_root_has_the_wishart_mean_and_variance():
+    """E W = nu I, Var W_ij = nu (1 + [i = j]); |z| < 4.5 over the entries."""
+    rng = np.random.default_rng(5)
+    draws = np.array([(lambda L: L @ L.T)(wishart_root(9, 4, rng)) for _ in range(4000)])
+    variance = 9.0 * (1 + np.eye(4))
+    assert np.all(np.abs(draws.mean(axis=0) - 9.0 * np.eye(4)) < 4.5 * np.sqrt(variance / 4000))
+    assert np.allclose(draws.var(axis=0), variance, rtol=0.15)
+
+
+def test_total_variance_is_seen_plus_unseen():
+    data = draw_sparse(MODEL, 500, np.random.default_rng(0))
+    seen = variances(MODEL, data.active).sum()
+    assert seen + unseen_variance(MODEL, data.active) == pytest.approx(total_variance(MODEL), rel=1e-14)

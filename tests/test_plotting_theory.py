@@ -1,0 +1,52 @@
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+from sparselaw import plot
+from sparselaw.problem import SparseInputs
+from sparselaw.theory import frontier, predict, scaling_function
+
+MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
+
+
+@pytest.fixture
+def ax():
+    with plot.style():
+        figure, ax = plt.subplots()
+        yield ax
+        figure.canvas.draw()
+        plt.close(figure)
+
+
+def test_phase_diagram_names_the_three_regimes(ax):
+    plot.phase_diagram(ax)
+    text = " ".join(t.get_text() for t in ax.texts)
+    assert "symmetric" in text
+    assert "asymmetric" in text
+    assert "fail" in text
+
+
+def test_surface_curves_are_the_predictions(ax):
+    plot.loss_surface(MODEL, [10, 100, 1000], [1000, 50_000], ax)
+    drawn = ax.lines[1].get_ydata()
+    assert drawn[1] == predict(MODEL, N=100, D=50_000).loss
+    assert len(ax.get_legend().get_texts()) == 2
+
+
+def test_scaling_curve_is_the_scaling_function(ax):
+    plot.scaling_curve(MODEL, ax)
+    xi, S = (np.asarray(v) for v in ax.lines[1].get_data())
+    assert S[-1] == scaling_function(MODEL, float(xi[-1]))
+    assert np.all(xi > MODEL.exponents.xi_crit)
+
+
+def test_frontier_lies_below_every_curve(ax):
+    plot.compute_frontier(MODEL, [256, 512], ax)
+    best = frontier(MODEL)
+    for line in ax.lines[:2]:
+        C, loss = (np.asarray(v) for v in line.get_data())
+        ratio = loss / (best.best.constant * C**-best.alpha_C)
+        assert np.nanmin(ratio) == pytest.approx(1.0, abs=0.03)
