@@ -82,9 +82,10 @@ def nesterov(settings: Nesterov, equations: NormalEquations, start: FloatArray |
 def advance(eigenvalues, projections, step, tolerance, iterations, theta, ahead, momentum):  # type: ignore[no-untyped-def]
     """Up to ``iterations`` more from the state (theta, ahead, momentum), the two vectors in place.
 
-    Returns (outcome, iterations done, restarts, |gradient| / |first gradient|, momentum). The gradient is taken
-    at the extrapolated point ``ahead``; when it points along the last move, g . (new - theta) > 0, the momentum
-    is dropped. A fresh run has both vectors at zero and momentum 1; a run in pieces is the same run.
+    Returns (outcome, iterations done, restarts, |gradient| / |first gradient|, momentum). The gradient is
+    taken at the extrapolated point ``ahead``; when it points along the last move, g . (new - theta) > 0,
+    the momentum is dropped. A fresh run has both vectors at zero and momentum 1; a run in pieces is the
+    same run.
     """
     rank = eigenvalues.size
     first = np.sqrt(np.sum(projections * projections))
