@@ -107,7 +107,7 @@ class TestIterations:
         D, step = len(y), 1 / training.equations.eigenvalues[0]
         final = slow.losses(training, plain.min_norm(Phi, y))[0]
         theta, first, gradient_at, last_outside = np.zeros(len(Phi)), np.linalg.norm(Phi @ y), None, 0
-        for t in range(1, 60_000):
+        for t in range(1, 25_000):
             theta = theta - step * (Phi @ (Phi.T @ theta - y)) / D
             if gradient_at is None and np.linalg.norm(Phi @ (Phi.T @ theta - y)) < 1e-5 * first:
                 gradient_at = t

@@ -70,16 +70,16 @@ def test_the_regimes_are_what_they_say():
 
 def test_small_alpha1_is_refused():
     with pytest.raises(InputError, match="alpha1"):
-        table.cost_table(SparseInputs(alpha1=-0.5, alpha2=1.0, dimension=100))
+        table.cost_table(SparseInputs(alpha1=0.2, alpha2=1.0))
 
 
 def test_loss_follows_the_paper_and_the_condition_number_does_not(monkeypatch):
     """At (1, 0.3) the loss's exponent excludes the corrected 2.30, the condition number's the paper's 1.65.
 
-    30 seeds give standard errors of about 0.07 and 0.09, so each exclusion is by more than four of them.
+    20 seeds give standard errors of about 0.05 and 0.1, so each exclusion is by about four of them or more.
     """
-    monkeypatch.setattr(table, "OVER_D", (50, 200, 800, 3200))
-    rows = {(row.method, row.until): row for row in table.cost_table(MODEL, seeds=30, regimes=["over"])}
+    monkeypatch.setattr(table, "OVER_D", (100, 800, 6400))
+    rows = {(row.method, row.until): row for row in table.cost_table(MODEL, seeds=20, regimes=["over"])}
     loss, condition = rows["gd", "loss"], rows["condition number", ""]
     assert loss.measured.high < 2.0
     assert condition.measured.low > 1.75

@@ -16,7 +16,13 @@ from typing import Literal
 
 import numpy as np
 
-from sparselaw.dynamics.iterations import GRADIENT, Iterations, accelerated_iterations, plain_iterations
+from sparselaw.dynamics.iterations import (
+    GRADIENT,
+    Iterations,
+    accelerated_iterations,
+    plain_iterations,
+    plain_to_gradient,
+)
 from sparselaw.dynamics.slopes import exponent
 from sparselaw.dynamics.training import prepare_training
 from sparselaw.errors import InputError
@@ -25,10 +31,13 @@ from sparselaw.problem import SparseInputs
 from sparselaw.task import Task
 
 Regime = Literal["over", "intermediate", "under"]
+Run = tuple[Iterations, Iterations, int | None]  # plain, accelerated, plain to a tiny gradient
 REGIMES: tuple[Regime, ...] = ("over", "intermediate", "under")
-OVER_D = (100, 200, 400, 800, 1600, 3200)
+OVER_D = (1_600, 3_200, 6_400, 12_800, 25_600)
 UNDER_D = 200_000
-WIDE = 4  # N / D in the heavily over-parameterised regime
+SMALLEST_ALPHA1 = 0.5
+TINY = 1e-30  # of the first gradient: small enough for the smallest eigenvalue to decide
+WIDE = 4  # N / D in the heavily over-parameterised regime, N / K(D) in the intermediate one
 DEEP = 4  # K(D) / N at the largest N of the under-parameterised regime
 
 
@@ -38,7 +47,7 @@ class Row:
 
     regime: Regime
     method: str  # gd, nesterov, or condition number
-    until: str  # gradient, loss, or empty
+    until: str  # a relative gradient norm, loss (within 1 % of the final one), or empty
     variable: str  # D or N
     measured: Interval
     paper: float
@@ -48,21 +57,24 @@ class Row:
     )
 
 
-def cost_table(
-    problem: SparseInputs, seeds: int = 40, tolerance: float = GRADIENT, regimes: Sequence[Regime] = REGIMES
-) -> list[Row]:
+def cost_table(problem: SparseInputs, seeds: int = 40, regimes: Sequence[Regime] = REGIMES) -> list[Row]:
     """All rows of the regimes asked for."""
-    if problem.alpha1 <= 0.0:
-        raise InputError("alpha1", problem.alpha1, "the regimes need alpha1 > 0", "choose alpha1 > 0")
-    return [row for regime in regimes for row in _rows(problem, regime, seeds, tolerance)]
+    if problem.alpha1 < SMALLEST_ALPHA1:
+        raise InputError(
+            "alpha1",
+            problem.alpha1,
+            f"K(D) is not well below D in reach of a measurement for alpha1 < {SMALLEST_ALPHA1}",
+            f"choose alpha1 >= {SMALLEST_ALPHA1}",
+        )
+    return [row for regime in regimes for row in _rows(problem, regime, seeds)]
 
 
 def sizes(problem: SparseInputs, regime: Regime) -> list[tuple[int, int]]:
-    """The (N, D) of a regime: N = 4 D; N between K(D) and D; N far below K(D)."""
+    """The (N, D) of a regime: N = 4 D; N = 4 K(D), or half way to D if that is less; N below K(D) / 4."""
     if regime == "over":
         return [(WIDE * D, D) for D in OVER_D]
     if regime == "intermediate":
-        return [(round(math.sqrt(_seen(problem, D) * D)), D) for D in OVER_D]
+        return [(round(_between(_seen(problem, D), D)), D) for D in OVER_D]
     widths = np.geomspace(4.0, max(_seen(problem, UNDER_D) / DEEP, 8.0), 5)
     return [(round(N), UNDER_D) for N in widths]
 
@@ -88,18 +100,16 @@ def follows(measured: Interval, paper: float, corrected: float) -> str:
     return "nearer the paper" if far[0] < far[1] else "nearer the corrected"
 
 
-def _rows(problem: SparseInputs, regime: Regime, seeds: int, tolerance: float) -> Iterator[Row]:
+def _rows(problem: SparseInputs, regime: Regime, seeds: int) -> Iterator[Row]:
     grid = sizes(problem, regime)
     runs = [
-        [_run(problem, N, D, seed, tolerance) for N, D in grid] for seed in range(seeds)
+        [_run(problem, N, D, seed) for N, D in grid] for seed in range(seeds)
     ]  # (seeds, sizes) of (plain, accelerated)
     variable = "N" if regime == "under" else "D"
     axis = [N if regime == "under" else D for N, D in grid]
     paper, corrected = predictions(problem, regime)
 
-    def row(
-        method: str, until: str, power: float, value: Callable[[tuple[Iterations, Iterations]], float]
-    ) -> Row:
+    def row(method: str, until: str, power: float, value: Callable[[Run], float]) -> Row:
         measured = exponent(axis, np.array([[value(run) for run in line] for line in runs]))
         return Row(
             regime=regime,
@@ -113,15 +123,21 @@ def _rows(problem: SparseInputs, regime: Regime, seeds: int, tolerance: float) -
         )
 
     yield row("condition number", "", 1.0, lambda run: run[0].condition_number)
-    yield row("gd", "gradient", 1.0, lambda run: _count(run[0].to_gradient))
+    yield row("gd", f"gradient {GRADIENT:g}", 1.0, lambda run: _count(run[0].to_gradient))
+    yield row("gd", f"gradient {TINY:g}", 1.0, lambda run: _count(run[2]))
     yield row("gd", "loss", 1.0, lambda run: _count(run[0].to_loss))
-    yield row("nesterov", "gradient", 0.5, lambda run: _count(run[1].to_gradient))
+    yield row("nesterov", f"gradient {GRADIENT:g}", 0.5, lambda run: _count(run[1].to_gradient))
     yield row("nesterov", "loss", 0.5, lambda run: _count(run[1].to_loss))
 
 
-def _run(problem: SparseInputs, N: int, D: int, seed: int, tolerance: float) -> tuple[Iterations, Iterations]:
+def _run(problem: SparseInputs, N: int, D: int, seed: int) -> Run:
     training = prepare_training(Task(problem=problem, N=N, D=D, seed=seed))
-    return plain_iterations(training, tolerance), accelerated_iterations(training, tolerance)
+    return plain_iterations(training), accelerated_iterations(training), plain_to_gradient(training, TINY)
+
+
+def _between(seen: float, D: int) -> float:
+    """A width above K(D) and below D, at a fixed ratio to K(D) wherever there is room for it."""
+    return min(WIDE * seen, math.sqrt(seen * D))
 
 
 def _seen(problem: SparseInputs, D: int) -> float:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparselaw.data.arrays import FloatArray
-from sparselaw.dynamics.training import Training, population_loss, relative_gradient
+from sparselaw.dynamics.training import Training, population_loss
 from sparselaw.solvers import GradientDescent, Nesterov, solve
 from sparselaw.solvers.nesterov import CONVERGED, advance, nesterov_step
 
@@ -29,17 +28,23 @@ class Iterations:
     condition_number: float
 
 
+def plain_to_gradient(training: Training, tolerance: float) -> int | None:
+    """Steps of full-batch descent at 1/lambda_max; its closed form allows any tolerance."""
+
+    def reached(steps: int) -> bool:
+        return (solve(GradientDescent(steps=steps), training.equations).gradient or 0.0) < tolerance
+
+    return _first(reached)
+
+
 def plain_iterations(training: Training, tolerance: float = GRADIENT) -> Iterations:
     """Full-batch descent at step 1/lambda_max, located by bisection of its closed form."""
 
-    def at(steps: int) -> FloatArray:
-        return solve(GradientDescent(steps=steps), training.equations).coefficients
-
-    to_gradient = _first(lambda t: bool(relative_gradient(training, at(t))[0] < tolerance))
     final = _final_loss(training)
 
     def settled(t: int) -> bool:
-        return abs(float(population_loss(training, at(t))[0]) / final - 1.0) <= WITHIN
+        solution = solve(GradientDescent(steps=t), training.equations)
+        return abs(float(population_loss(training, solution.coefficients)[0]) / final - 1.0) <= WITHIN
 
     # The loss may pass through the band and leave it again: look for the last time it is outside.
     grid = _checkpoints(int(min(LONGEST, SETTLED * training.condition_number)) + 1, ratio=1.1)
@@ -47,7 +52,11 @@ def plain_iterations(training: Training, tolerance: float = GRADIENT) -> Iterati
     last = max(outside, default=0)
     later = [t for t in grid if t > last]
     to_loss = _first(settled, low=last, high=later[0]) if later else None
-    return Iterations(to_gradient=to_gradient, to_loss=to_loss, condition_number=training.condition_number)
+    return Iterations(
+        to_gradient=plain_to_gradient(training, tolerance),
+        to_loss=to_loss,
+        condition_number=training.condition_number,
+    )
 
 
 def accelerated_iterations(
