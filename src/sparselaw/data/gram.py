@@ -31,17 +31,18 @@ def scaled_gram(problem: SparseInputs, data: SparseData) -> ScaledGram:
 
     Most nonzeros are of the first coordinate, which is always active: its row needs no search for partners.
     """
-    coactivation = np.empty((data.active.size, data.active.size))
-    coactivation[0, 0] = data.samples
     first, rest = data.sign[: data.samples], slice(data.samples, None)  # x_1 is active in every sample
     with_first = (data.sign[rest] * first[data.sample[rest]]).astype(np.float64)
-    coactivation[0, 1:] = np.bincount(data.column[rest] - 1, with_first, minlength=data.active.size - 1)
-    coactivation[1:, 0] = coactivation[0, 1:]
+    row = np.bincount(data.column[rest] - 1, with_first, minlength=data.active.size - 1)
     starts = np.searchsorted(data.column[rest], np.arange(1, data.active.size + 1))
     entries = (data.sign[rest].astype(np.float64), data.sample[rest], starts.astype(data.sample.dtype))
     signs = sparse.csr_array(entries, shape=(data.active.size - 1, data.samples))
-    coactivation[1:, 1:] = (signs @ signs.T).toarray()
-    root = np.sqrt(np.diag(coactivation))
-    coactivation /= root[:, None]
-    coactivation /= root
-    return ScaledGram(length=root * amplitudes(problem, data.active), correlation=coactivation)
+    pairs = sparse.coo_array(signs @ signs.T)
+    root = np.sqrt(np.diff(starts))
+    correlation = np.zeros((data.active.size, data.active.size))
+    correlation[0, 0] = 1.0
+    correlation[0, 1:] = correlation[1:, 0] = row / (root * np.sqrt(data.samples))
+    at, partner = pairs.coords
+    correlation[at + 1, partner + 1] = pairs.data / (root[at] * root[partner])
+    length = np.concatenate([[np.sqrt(data.samples)], root]) * amplitudes(problem, data.active)
+    return ScaledGram(length=length, correlation=correlation)

@@ -53,7 +53,7 @@ def trial(task: Task) -> Record:
         record,
         seen=drawn.active.size,
         rank=factor.rank if record.rank is None else record.rank,
-        control=unseen_variance(model, drawn.active),
+        control=unseen if data is drawn else unseen_variance(model, drawn.active),
         control_mean=expected_unseen(model, task.D),
     )
 
