@@ -1,7 +1,7 @@
 """The paper's recipe, written plainly: M x D data, N x M embedding, pinv, a fresh test set.
 
-As the paper does, data and features are in single precision and the pseudo-inverse in double. Test samples go
-through in blocks, so that the recipe fits in memory.
+As the paper does, data and features are in single precision and the pseudo-inverse in double. The features of
+the test set are taken in blocks, so that the recipe fits in memory.
 """
 
 from __future__ import annotations
@@ -33,14 +33,10 @@ def trial(draw, N, D, M, n_test, rng):
     w = rng.standard_normal(M).astype(np.float32)
     u = rng.standard_normal((N, M), dtype=np.float32)
     u /= np.float32(np.sqrt(N))
-    Phi, y = np.empty((D, N), dtype=np.float32), np.empty(D, dtype=np.float32)
-    for start in range(0, D, BLOCK):
-        X = draw(min(BLOCK, D - start), rng)
-        Phi[start : start + BLOCK], y[start : start + BLOCK] = X @ u.T, X @ w
+    X = draw(D, rng)
+    Phi, y = X @ u.T, X @ w
     theta = np.linalg.pinv(Phi.astype(np.float64), rcond=1e-10) @ y
-    del Phi
-    total = 0.0
-    for start in range(0, n_test, BLOCK):
-        X = draw(min(BLOCK, n_test - start), rng)
-        total += float(np.sum(((X @ u.T) @ theta - X @ w) ** 2))
-    return total / n_test
+    del X, Phi
+    X = draw(n_test, rng)
+    errors = [(X[i : i + BLOCK] @ u.T) @ theta - X[i : i + BLOCK] @ w for i in range(0, n_test, BLOCK)]
+    return float(np.mean(np.concatenate(errors) ** 2))

@@ -11,10 +11,11 @@ from sparselaw.data.dense import draw_span, span_of
 from sparselaw.data.gram import scaled_gram
 from sparselaw.data.sparse import draw_sparse
 from sparselaw.data.spectrum import total_variance, unseen_variance, variances
-from sparselaw.features.factor import factorise
+from sparselaw.features.factor import factorise, left_out
 from sparselaw.features.linear import LinearProblem, draw_embedding, wishart_root
 from sparselaw.problem import DenseInputs, SparseInputs
 from sparselaw.risk.linear_closed import inverse_traces, over_parameterised
+from sparselaw.risk.linear_dual import dual_loss, row_norms
 from sparselaw.risk.linear_filter import averaged_loss, prepare
 from sparselaw.risk.linear_min_norm import min_norm_loss
 from sparselaw.risk.linear_train import loss_of_readout, train
@@ -53,7 +54,7 @@ def test_min_norm_by_qr_and_by_svd_is_pinv(N, D, noise):
     naive = averaged_min_norm(X, u, s, problem.unseen, N, noise)
     by_qr, solution = min_norm_loss(MinNorm(), problem)
     by_svd, _ = averaged_loss(MinNorm(), prepare(problem))
-    assert solution is None  # the QR sufficed
+    assert (solution is None) == (problem.factor.shape[1] >= N)  # the QR sufficed
     assert by_qr == pytest.approx(naive, rel=1e-10)
     assert by_svd == pytest.approx(naive, rel=1e-10)
 
@@ -117,7 +118,7 @@ def test_closed_form_over_u_is_the_mean_of_drawn_embeddings():
     for _ in range(3000):
         u = draw_embedding(N, len(X), rng)
         losses.append(averaged_min_norm(X, u, base.covariance, base.unseen, N, 0.5))
-    outside = base.unseen + base.covariance @ (factor.null**2).sum(axis=1)
+    outside = base.unseen + left_out(factor, base.covariance)
     inverse = inverse_traces(factor.values, base.covariance)
     exact = over_parameterised(outside, factor.rank, N, 0.5, inverse)
     z = (np.mean(losses) - exact) / (np.std(losses) / np.sqrt(len(losses)))
@@ -167,3 +168,59 @@ def test_total_variance_is_seen_plus_unseen():
     data = draw_sparse(MODEL, 500, np.random.default_rng(0))
     seen = variances(MODEL, data.active).sum()
     assert seen + unseen_variance(MODEL, data.active) == pytest.approx(total_variance(MODEL), rel=1e-14)
+
+
+def dual_setting():
+    rng = np.random.default_rng(0)
+    model = SparseInputs(alpha1=1.0, alpha2=0.3)
+    data = draw_sparse(model, 400, rng)
+    factor = factorise(scaled_gram(model, data))
+    assert factor.triangular
+    K = data.active.size
+    N = 2 * K // 3
+    return (
+        factor.values,
+        as_matrix(model, data),
+        variances(model, data.active),
+        rng.standard_normal((N, K)),
+        rng,
+    )
+
+
+def test_dual_errors_are_those_of_pinv():
+    F, X, _, u, rng = dual_setting()
+    N, K = u.shape
+    null = np.linalg.svd(u)[2][N:].T @ rng.standard_normal((K - N, K - N))
+    T = np.linalg.pinv((u @ X).T) @ X.T
+    error = np.eye(K) - u.T @ T
+    assert np.allclose(row_norms(F, null), (error**2).sum(axis=1), rtol=1e-8, atol=1e-13)
+
+
+def test_dual_norm_is_the_mean_over_wishart_matrices():
+    """u = A rows, the rows fixed and A isotropic with A A^T Wishart: the mean of |T|^2 / N over 4,000 A.
+
+    |z| < 4; a factor 1/(K-N) in place of 1/(K-N-1) must fail.
+    """
+    F, X, s, u, rng = dual_setting()
+    N, K = u.shape
+    rows = np.linalg.svd(u, full_matrices=False)[2]
+    null = np.linalg.svd(u)[2][N:].T
+    norms = []
+    for _ in range(4000):
+        rotation = np.linalg.qr(rng.standard_normal((N, N)))[0]
+        drawn = (wishart_root(K, N, rng) / np.sqrt(N)) @ rotation @ rows
+        norms.append((np.linalg.solve(drawn @ X @ X.T @ drawn.T, drawn @ X @ X.T) ** 2).sum() / N)
+    exact = dual_loss(F, null, s, 1.0) - dual_loss(F, null, s, 0.0) - 1.0
+    error = np.std(norms) / np.sqrt(len(norms))
+    assert abs(np.mean(norms) - exact) < 4 * error
+    assert abs(np.mean(norms) - exact * (K - N - 1) / (K - N)) > 4 * error
+
+
+def test_dual_and_direct_trials_have_the_same_mean():
+    """One data set, 1,500 draws of u and of null spaces; |z| < 4."""
+    F, X, s, u, rng = dual_setting()
+    N, K = u.shape
+    dual = [dual_loss(F, rng.standard_normal((K, K - N)), s, 1e-3) for _ in range(1500)]
+    direct = [averaged_min_norm(X, draw_embedding(N, K, rng), s, 1e-3, N, 0.0) for _ in range(1500)]
+    assert abs(np.mean(dual) - np.mean(direct)) < 4 * np.hypot(np.std(dual), np.std(direct)) / np.sqrt(1500)
+    assert np.std(dual) <= np.std(direct)

@@ -12,6 +12,7 @@ import numpy as np
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse import draw_sparse
 from sparselaw.data.spectrum import expected_nonzeros
+from sparselaw.data.sums import power_sum
 from sparselaw.errors import InputError
 from sparselaw.problem import DenseInputs, SparseInputs
 from sparselaw.solvers.settings import SGD, GradientDescent, MinNorm, Ridge
@@ -69,8 +70,7 @@ def expected_seen(problem: SparseInputs, D: int) -> float:
     seen = -np.expm1(-D * x**-decay) * x
     tail = 0.0
     if last < problem.dimension:
-        beyond = 0.0 if math.isinf(problem.dimension) else problem.dimension**-problem.alpha1
-        tail = D * (last**-problem.alpha1 - beyond) / problem.alpha1
+        tail = D * power_sum(decay, math.ceil(last), problem.dimension)
     return min(float(np.trapezoid(seen, log_x)) + 1.0 + tail, problem.dimension)
 
 

@@ -45,14 +45,14 @@ def draw_sparse(problem: SparseInputs, D: int, rng: np.random.Generator) -> Spar
             "choose a finite dimension",
         )
     head = head_size(problem)
-    coordinates, samples = _draw_head(problem, head, D, rng)
+    active, column, sample = _draw_head(problem, head, D, rng)
     if head < problem.dimension:
-        tail_coordinates, tail_samples = _draw_tail(problem, head, D, rng)
-        coordinates = np.concatenate([coordinates, tail_coordinates])
-        samples = np.concatenate([samples, tail_samples])
-    active, column = _relabel(coordinates)
-    sign = (2 * rng.integers(0, 2, size=samples.size, dtype=np.int8) - 1).astype(np.int8)
-    return SparseData(samples=D, active=active, sample=samples, column=column, sign=sign)
+        tail_active, tail_column, tail_sample = _draw_tail(problem, head, D, rng)
+        column = np.concatenate([column, tail_column + column.dtype.type(active.size)])
+        active = np.concatenate([active, tail_active])
+        sample = np.concatenate([sample, tail_sample])
+    sign = 2 * rng.integers(0, 2, size=sample.size, dtype=np.int8) - np.int8(1)
+    return SparseData(samples=D, active=active, sample=sample, column=column, sign=sign)
 
 
 def head_size(problem: SparseInputs) -> int:
@@ -127,39 +127,41 @@ def _interval_over_p(decay: float, j: FloatArray) -> FloatArray:
 
 def _draw_head(
     problem: SparseInputs, head: int, D: int, rng: np.random.Generator
-) -> tuple[FloatArray, IntArray]:
-    """Coordinates and samples of the nonzeros with j <= head, in that order; x_1 is always active."""
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Active coordinates j <= head, and column and sample of their nonzeros; x_1 is always active."""
     index = _index_type(D)
-    coordinates, samples = [np.ones(D)], [np.arange(D, dtype=index)]
+    coordinates, samples = [np.zeros(D, dtype=index)], [np.arange(D, dtype=index)]
     p = probabilities(problem, np.arange(2.0, head + 1.0))
     block = max(1, HEAD_BLOCK // D)
     for start in range(0, p.size, block):
         part = p[start : start + block]
         row, sample = np.nonzero(rng.random((part.size, D)) < part[:, None])
-        coordinates.append(row.astype(np.float64) + (start + 2.0))
+        coordinates.append((row + (start + 1)).astype(index))
         samples.append(sample.astype(index))
-    return np.concatenate(coordinates), np.concatenate(samples)
+    column: IntArray = np.concatenate(coordinates)
+    seen = np.bincount(column, minlength=head) > 0
+    column = np.asarray((np.cumsum(seen) - 1)[column], dtype=index)
+    return 1.0 + np.flatnonzero(seen).astype(np.float64), column, np.concatenate(samples)
 
 
 def _draw_tail(
     problem: SparseInputs, head: int, D: int, rng: np.random.Generator
-) -> tuple[FloatArray, IntArray]:
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """The same for j > head. One sort by coordinate, one by (coordinate, sample) as a single integer."""
     events = int(rng.poisson(D * tail_rate(problem, head)))
     coordinates = draw_tail_coordinates(problem, head, events, rng)
-    samples = rng.integers(0, D, size=events, dtype=_index_type(D))
-    order = np.lexsort((samples, coordinates))
-    coordinates, samples = coordinates[order], samples[order]
-    first = np.ones(events, dtype=bool)
-    first[1:] = (coordinates[1:] != coordinates[:-1]) | (samples[1:] != samples[:-1])
-    return coordinates[first], samples[first]
-
-
-def _relabel(coordinates: FloatArray) -> tuple[FloatArray, IntArray]:
-    """The distinct values of an ascending array, and where each entry stands among them."""
-    new = np.ones(coordinates.size, dtype=bool)
-    new[1:] = np.diff(coordinates) != 0.0
-    index = _index_type(coordinates.size)
-    return coordinates[new], np.asarray(np.cumsum(new) - 1, dtype=index)
+    samples = rng.integers(0, D, size=events)
+    order = np.argsort(coordinates)
+    coordinates = coordinates[order]
+    new = np.ones(events, dtype=bool)
+    new[1:] = coordinates[1:] != coordinates[:-1]
+    key = (np.cumsum(new) - 1) * D + samples[order]
+    key.sort()
+    once = np.ones(events, dtype=bool)
+    once[1:] = key[1:] != key[:-1]
+    column, sample = np.divmod(key[once], D)
+    index = _index_type(D)
+    return coordinates[new], column.astype(index), sample.astype(index)
 
 
 def _index_type(size: int) -> type[np.int32] | type[np.int64]:

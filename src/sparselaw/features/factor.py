@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack, qr, solve_triangular, svd
+from scipy.linalg import lapack, qr, svd
 
 from sparselaw.data.arrays import FloatArray
 from sparselaw.data.gram import ScaledGram
@@ -15,30 +15,15 @@ PIVOT = 1e-10  # squared distance of a unit-length row from the span of the othe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Factor:
-    """G = values values^T; ``null`` is an orthonormal basis of the directions that G does not see."""
+    """G = values values^T."""
 
     values: FloatArray  # (K, r)
-    null: FloatArray  # (K, K - r)
     triangular: bool = False  # values is lower triangular
-    cut: int = 0  # directions that are there but below a solver's rank tolerance, counted in ``null``
+    cut: int = 0  # directions that are there but below a solver's rank tolerance, left out of ``values``
 
     @property
     def rank(self) -> int:
         return int(self.values.shape[1])
-
-
-def resolve(factor: Factor, rtol: float) -> Factor:
-    """Give up the singular values of X_A at or below ``rtol`` times the largest, as a solver would.
-
-    Row lengths bound them: where the shortest row is a thousand times above the cut, nothing is near it and
-    the SVD is spared.
-    """
-    lengths = np.linalg.norm(factor.values, axis=1)
-    if lengths.min() > 1e3 * rtol * np.linalg.norm(lengths):
-        return factor
-    basis, singular, _ = svd(factor.values, full_matrices=True, check_finite=False)
-    kept = int(np.count_nonzero(singular > rtol * singular[0]))
-    return Factor(values=basis[:, :kept] * singular[:kept], null=basis[:, kept:], cut=factor.rank - kept)
 
 
 def factorise(gram: ScaledGram) -> Factor:
@@ -46,20 +31,46 @@ def factorise(gram: ScaledGram) -> Factor:
 
     Dependent rows are common: two rare coordinates seen once each, in the same sample, already are.
     """
-    size = gram.length.size
     lower, info = lapack.dpotrf(gram.correlation.T, lower=1, clean=1)
     if info == 0 and np.diag(lower).min() ** 2 > PIVOT:
-        return Factor(values=gram.length[:, None] * lower, null=np.empty((size, 0)), triangular=True)
-    packed, pivots, rank, _ = lapack.dpstrf(gram.correlation, tol=PIVOT, lower=1)
+        return Factor(values=gram.length[:, None] * lower, triangular=True)
+    packed, pivots, rank, _ = lapack.dpstrf(gram.correlation.T, tol=PIVOT, lower=1)
     order = pivots - 1
-    lower = np.tril(packed)[:, :rank]
-    values = np.empty((size, rank))
-    values[order] = gram.length[order, None] * lower
-    # After pivoting L = [L1; L2]: the correlations' null vectors are [-L1^-T L2^T; I], G's those over length.
-    null = np.zeros((size, size - rank))
-    null[order[:rank]] = -solve_triangular(lower[:rank], lower[rank:].T, lower=True, trans="T")
-    null[order[rank:]] = np.eye(size - rank)
-    null /= gram.length[:, None]
-    null /= np.linalg.norm(null, axis=0)
-    basis = np.asarray(qr(null, mode="economic", check_finite=False)[0], dtype=np.float64)
-    return Factor(values=values, null=basis)
+    values = np.empty((gram.length.size, rank))
+    values[order] = gram.length[order, None] * np.tril(packed)[:, :rank]
+    return Factor(values=values)
+
+
+def doubtful_rows(factor: Factor, rtol: float) -> int:
+    """How many rows are short enough to make a singular value at or below ``rtol`` times the largest.
+
+    Rows of length one are well apart (their distances from each other's spans are the pivots), so that a
+    singular value far below all row lengths does not occur; thirty-fold is taken as the margin.
+    """
+    lengths = np.linalg.norm(factor.values, axis=1)
+    return int(np.count_nonzero(lengths <= 30.0 * rtol * np.linalg.norm(lengths)))
+
+
+def resolve(factor: Factor, rtol: float) -> Factor:
+    """Give up the singular values of X_A at or below ``rtol`` times the largest, as a solver would."""
+    basis, singular, _ = svd(factor.values, full_matrices=False, check_finite=False)
+    kept = int(np.count_nonzero(singular > rtol * singular[0]))
+    return Factor(values=basis[:, :kept] * singular[:kept], cut=factor.rank - kept)
+
+
+def left_out(factor: Factor, variances: FloatArray) -> float:
+    """tr(Sigma (I - P)) over the active coordinates, P the projection on the column space of G.
+
+    Zero when G has full rank. Otherwise sum_j s_j |e_j - Q Q_j^T|^2: the same as s_j (1 - |Q_j|^2), but
+    without its cancellation for the leading coordinates. Those beyond twice the rank have none to fear.
+    """
+    values = factor.values
+    if factor.rank == values.shape[0]:
+        return 0.0
+    scale = np.linalg.norm(values, axis=0)
+    basis = np.asarray(qr(values / scale, mode="economic", check_finite=False)[0], dtype=np.float64)
+    head = min(2 * factor.rank, values.shape[0])
+    error = -(basis @ basis[:head].T)
+    error[np.diag_indices(head)] += 1.0
+    beyond = 1.0 - np.einsum("ij,ij->i", basis[head:], basis[head:])
+    return float(np.einsum("ij,ij->j", error, error) @ variances[:head] + beyond @ variances[head:])

@@ -3,7 +3,7 @@
 Only the active coordinates A matter: G = X_A X_A^T and the columns u_A. Everything else is averaged exactly.
 Minimum norm, with r the rank of X_A:
   N > r + 1        closed form, averaged over u too;
-  N <= r - 2       one draw of u, averaged over teacher and unseen columns;
+  N <= r - 2       one draw of u (for r/2 < N of its null space), averaged over teacher and unseen columns;
   |N - r| <= 1     the same, but the mean over u is infinite there: the loss of one u is finite and is what is
                    recorded, with a reason that says so. Medians over seeds are the thing to look at.
 """
@@ -18,10 +18,10 @@ from sparselaw.data.gram import scaled_gram
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse import SparseData, draw_sparse
 from sparselaw.data.spectrum import amplitudes, expected_unseen, unseen_variance, variances
-from sparselaw.features.factor import Factor, factorise, resolve
+from sparselaw.features.factor import Factor, doubtful_rows, factorise, left_out, resolve
 from sparselaw.features.linear import LinearProblem, draw_embedding
 from sparselaw.problem import SparseInputs
-from sparselaw.risk import linear_raw
+from sparselaw.risk import linear_dual, linear_raw
 from sparselaw.risk.linear_closed import inverse_traces, over_parameterised
 from sparselaw.risk.linear_filter import averaged_loss, prepare
 from sparselaw.risk.linear_min_norm import min_norm_loss
@@ -53,7 +53,7 @@ def trial(task: Task) -> Record:
         record,
         seen=drawn.active.size,
         rank=factor.rank if record.rank is None else record.rank,
-        control=unseen_variance(model, drawn.active),
+        control=unseen if data is drawn else unseen_variance(model, drawn.active),
         control_mean=expected_unseen(model, task.D),
     )
 
@@ -91,15 +91,23 @@ def as_record(loss: float, solution: Solution | None, averaged: tuple[str, ...])
 
 
 def _min_norm(task: Task, settings: MinNorm, data: SparseData, factor: Factor, unseen: float) -> Record:
-    factor = resolve(factor, settings.rtol)
+    K, uncut = data.active.size, factor
+    doubtful = doubtful_rows(factor, settings.rtol)
+    if doubtful > 0 and factor.rank - doubtful - 2 < task.N:  # only here can the cut change the branch
+        factor = resolve(factor, settings.rtol)
+    if doubtful == 0 and factor.triangular and linear_dual.applies(task.N, K, task.noise):
+        null = random_stream(task, "embedding").standard_normal((K, K - task.N))
+        s = variances(task.problem, data.active)
+        loss = linear_dual.dual_loss(factor.values, null, s, unseen)
+        return Record(loss=loss, status="ok", averaged=("teacher", "test", "unseen"), rank=K)
     if factor.rank + 1 >= task.N:
-        loss, solution = min_norm_loss(settings, _with_embedding(task, data, factor, unseen))
+        loss, solution = min_norm_loss(settings, _with_embedding(task, data, uncut, unseen))
         record = as_record(loss, solution, averaged=("teacher", "test", "unseen"))
         if factor.rank - 1 <= task.N and record.status == "ok":
             record = dataclasses.replace(record, reason=INFINITE_MEAN)
         return dataclasses.replace(record, rank=factor.rank)
     s = variances(task.problem, data.active)
-    outside = unseen + float(s @ np.einsum("ij,ij->i", factor.null, factor.null))
+    outside = unseen + left_out(factor, s)
     inverse = inverse_traces(factor.values, s) if task.noise > 0.0 else (0.0, 0.0)
     return Record(
         loss=over_parameterised(outside, factor.rank, task.N, task.noise, inverse),
