@@ -86,11 +86,14 @@ class TestCurves:
         assert np.isinf(above.population_loss).all()
 
     def test_the_largest_step_of_nesterov(self, training):
-        limit = 2 / 3 * largest_stable_step(training.equations)
-        below, above = (nesterov_curve(training, [1, 3000], x * limit) for x in (0.98, 1.02))
+        """Stable up to 4/3 of 1/lambda_max; restarts may save it above, but not above 2, as nothing can."""
+        largest = largest_stable_step(training.equations)
+        below = nesterov_curve(training, [1, 3000], 0.98 * 2 / 3 * largest)
+        above = nesterov_curve(training, [1, 3000, 9000], 1.02 * largest)
         assert (below.status, above.status) == ("ok", "diverged")
-        assert below.gradient[-1] < 1
-        assert above.gradient[-1] > 1e3
+        assert below.gradient[-1] < 1e-3
+        assert np.isfinite(above.population_loss[0])
+        assert np.isinf(above.population_loss[-1])
 
 
 def nesterov_step_of(training):

@@ -13,7 +13,7 @@ from sparselaw.dynamics.training import Training, population_loss, relative_grad
 from sparselaw.solvers import SGD, GradientDescent, Nesterov, solve
 from sparselaw.solvers.gradient_descent import largest_stable_step
 from sparselaw.solvers.minibatch import default_step, one_pass
-from sparselaw.solvers.nesterov import advance, nesterov_step
+from sparselaw.solvers.nesterov import GREW, advance, nesterov_step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +44,13 @@ def nesterov_curve(training: Training, steps: Sequence[int], step: float | None 
     eta = nesterov_step(settings, training.equations) if step is None else step
     eigenvalues, b = training.equations.eigenvalues, training.equations.projections[:, 0].copy()
     theta, ahead, momentum = np.zeros_like(b), np.zeros_like(b), 1.0
-    kept, done = [], 0
+    kept, done, status = [], 0, "ok"
     for t in steps:
-        *_, momentum = advance(eigenvalues, b, eta, 0.0, t - done, theta, ahead, momentum)
-        kept.append(theta.copy())
+        if status == "ok":
+            outcome, *_, momentum = advance(eigenvalues, b, eta, 0.0, t - done, theta, ahead, momentum)
+            status = "diverged" if outcome == GREW else "ok"
+        kept.append(theta.copy() if status == "ok" else np.full_like(theta, np.inf))
         done = t
-    # with momentum near one the iteration z^2 - 2 (1 - x) z + (1 - x), x = eta l, leaves the disc at x = 4/3
-    status = "diverged" if eta > 2.0 / 3.0 * largest_stable_step(training.equations) else "ok"
     return _curve("nesterov", eta, steps, training, np.column_stack(kept), status)
 
 
