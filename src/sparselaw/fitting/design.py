@@ -36,9 +36,7 @@ class Runs:
 
     def take(self, rows: npt.NDArray[np.bool_] | Ints) -> Runs:
         group = None if self.group is None else self.group[rows]
-        return Runs(
-            N=self.N[rows], D=self.D[rows], loss=self.loss[rows], scale=self.scale[rows], group=group
-        )
+        return Runs(N=self.N[rows], D=self.D[rows], loss=self.loss[rows], scale=self.scale[rows], group=group)
 
     def __len__(self) -> int:
         return self.loss.size
@@ -105,9 +103,7 @@ class Design:
             exponent = theta[:, self.slope[k]] if self.slope[k] >= 0 else 0.0
             for column in range(start, start + sweeps):
                 with np.errstate(over="ignore"):
-                    values[:, column] = np.exp(
-                        theta[:, column] + self.centre + exponent * self.centres[k]
-                    )
+                    values[:, column] = np.exp(theta[:, column] + self.centre + exponent * self.centres[k])
                 values[theta[:, column] <= self.lower[column], column] = 0.0
         return values if values.shape[0] != 1 else values[0]
 
@@ -148,9 +144,7 @@ def two_size_design(runs: Runs, law: LawName, tied: bool = False) -> Design:
         lower=np.array(
             [smallest - LOWEST_FLOOR] * first + [-LARGEST_INTERCEPT] * 2 + [EXPONENT_RANGE[0]] * exponents
         ),
-        upper=np.array(
-            [largest + 1.0] * first + [LARGEST_INTERCEPT] * 2 + [EXPONENT_RANGE[1]] * exponents
-        ),
+        upper=np.array([largest + 1.0] * first + [LARGEST_INTERCEPT] * 2 + [EXPONENT_RANGE[1]] * exponents),
         names=(("E",) if floor else ()) + ("A", "B") + (names[:1] if tied else names),
         centres=centres,
         centre=centre,

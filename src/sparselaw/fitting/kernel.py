@@ -1,7 +1,7 @@
 """Minimises a robust misfit of log losses, for any law that is a sum of power laws.
 
 The logarithm of such a law is eta_i(theta) = log sum_k exp(t_ki), and every t_ki is an intercept minus an
-exponent times the logarithm of a size: linear in theta. With z_i = (l_i - eta_i) / s_i the objective is
+exponent times the logarithm of a size: linear in theta. With z_i = (y_i - eta_i) / s_i the objective is
 
     f(theta) = sum_i w_i rho(z_i),    rho(z) = z^2 / (2 delta) for |z| <= delta, else |z| - delta / 2,
 
@@ -34,14 +34,14 @@ MOST_STEPS = 300
 
 
 @jit
-def objective(theta, x, intercept, slope, sweep, l, inv_s, w, delta):  # type: ignore[no-untyped-def]
+def objective(theta, x, intercept, slope, sweep, y, inv_s, w, delta):  # type: ignore[no-untyped-def]
     """f(theta) alone: what a rejected step needs."""
     terms, rows = x.shape
     total = 0.0
     for i in range(rows):
         if w[i] == 0.0:
             continue
-        z = abs((l[i] - _log_loss(theta, x, intercept, slope, sweep[i], i, terms)) * inv_s[i])
+        z = abs((y[i] - _log_loss(theta, x, intercept, slope, sweep[i], i, terms)) * inv_s[i])
         if z > delta:
             total += w[i] * (z - 0.5 * delta)
         elif delta == np.inf:
@@ -68,7 +68,7 @@ def _log_loss(theta, x, intercept, slope, shift, i, terms):  # type: ignore[no-u
 
 
 @jit
-def derivatives(theta, x, intercept, slope, sweep, l, inv_s, w, delta, gradient, hessian, size):  # type: ignore[no-untyped-def]
+def derivatives(theta, x, intercept, slope, sweep, y, inv_s, w, delta, gradient, hessian, size):  # type: ignore[no-untyped-def]
     """Fills gradient, Hessian and the sum of w J_j^2 / s^2 (a scale for each parameter); returns f."""
     terms, rows = x.shape
     p = theta.size
@@ -99,7 +99,7 @@ def derivatives(theta, x, intercept, slope, sweep, l, inv_s, w, delta, gradient,
             jac[intercept[k] + shift] += share[k]
             if slope[k] >= 0:
                 jac[slope[k]] -= share[k] * x[k, i]
-        z = (l[i] - top - np.log(norm)) * inv_s[i]
+        z = (y[i] - top - np.log(norm)) * inv_s[i]
         size_z = abs(z)
         if size_z > delta:
             total += w[i] * (size_z - 0.5 * delta)
@@ -114,7 +114,9 @@ def derivatives(theta, x, intercept, slope, sweep, l, inv_s, w, delta, gradient,
             first = z / delta
             second = 1.0 / delta
         pull = w[i] * first * inv_s[i]
-        outer = w[i] * second * inv_s[i] * inv_s[i] + pull  # J J^T enters with rho'' and, through V, with rho'
+        outer = (
+            w[i] * second * inv_s[i] * inv_s[i] + pull
+        )  # J J^T enters with rho'' and, through V, with rho'
         square = w[i] * inv_s[i] * inv_s[i]
         for a in range(p):
             if jac[a] == 0.0:
@@ -176,7 +178,7 @@ def _solve_free(hessian, gradient, size, damping, free, step):  # type: ignore[n
 
 
 @jit
-def newton(theta, x, intercept, slope, sweep, l, inv_s, w, delta, lower, upper, tolerance):  # type: ignore[no-untyped-def]
+def newton(theta, x, intercept, slope, sweep, y, inv_s, w, delta, lower, upper, tolerance):  # type: ignore[no-untyped-def]
     """Improves theta in place. Returns f, the norm of the gradient it can still follow, and how it ended."""
     p = theta.size
     gradient = np.empty(p)
@@ -190,7 +192,7 @@ def newton(theta, x, intercept, slope, sweep, l, inv_s, w, delta, lower, upper, 
     norm = np.inf
     f = 0.0
     for _ in range(MOST_STEPS):
-        f = derivatives(theta, x, intercept, slope, sweep, l, inv_s, w, delta, gradient, hessian, size)
+        f = derivatives(theta, x, intercept, slope, sweep, y, inv_s, w, delta, gradient, hessian, size)
         norm = 0.0
         for a in range(p):
             size[a] = max(size[a], 1e-12 * weight)
@@ -213,7 +215,7 @@ def newton(theta, x, intercept, slope, sweep, l, inv_s, w, delta, lower, upper, 
                     predicted -= gradient[a] * step[a]
                     for b in range(p):
                         predicted -= 0.5 * step[a] * hessian[a, b] * step[b]
-                found = objective(trial, x, intercept, slope, sweep, l, inv_s, w, delta)
+                found = objective(trial, x, intercept, slope, sweep, y, inv_s, w, delta)
                 if found < f:
                     ratio = (f - found) / predicted if predicted > 0.0 else 0.0
                     theta[:] = trial
@@ -232,27 +234,27 @@ def newton(theta, x, intercept, slope, sweep, l, inv_s, w, delta, lower, upper, 
 
 
 @jit
-def minimise(theta, x, intercept, slope, sweep, l, inv_s, w, delta, lower, upper):  # type: ignore[no-untyped-def]
+def minimise(theta, x, intercept, slope, sweep, y, inv_s, w, delta, lower, upper):  # type: ignore[no-untyped-def]
     """Newton in stages: delta falls from the typical residual at the start to the one asked for."""
-    rows = l.size
+    rows = y.size
     terms = x.shape[0]
     z = np.empty(rows)
     used = 0
     for i in range(rows):
         if w[i] != 0.0:
-            z[used] = abs((l[i] - _log_loss(theta, x, intercept, slope, sweep[i], i, terms)) * inv_s[i])
+            z[used] = abs((y[i] - _log_loss(theta, x, intercept, slope, sweep[i], i, terms)) * inv_s[i])
             used += 1
     stage = np.median(z[:used])
     if delta < np.inf:
         while stage > delta * DELTA_STEP:
-            newton(theta, x, intercept, slope, sweep, l, inv_s, w, stage, lower, upper, STAGE_TOLERANCE)
+            newton(theta, x, intercept, slope, sweep, y, inv_s, w, stage, lower, upper, STAGE_TOLERANCE)
             stage /= DELTA_STEP
-    return newton(theta, x, intercept, slope, sweep, l, inv_s, w, delta, lower, upper, TOLERANCE)
+    return newton(theta, x, intercept, slope, sweep, y, inv_s, w, delta, lower, upper, TOLERANCE)
 
 
 @jit
 def minimise_many(starts, x, intercept, slope, sweep, losses, inv_s, weights, delta, lower, upper):  # type: ignore[no-untyped-def]
-    """The best end over ``starts`` for every row of ``weights`` and of ``losses`` (one of them may be one row)."""
+    """The best end over ``starts`` for every row of ``weights`` or of ``losses``; the other has one row."""
     draws = max(weights.shape[0], losses.shape[0])
     p = starts.shape[1]
     thetas = np.empty((draws, p))
@@ -260,10 +262,10 @@ def minimise_many(starts, x, intercept, slope, sweep, losses, inv_s, weights, de
     ends = np.full(draws, STALLED)
     for b in range(draws):
         w = weights[b % weights.shape[0]]
-        l = losses[b % losses.shape[0]]
+        y = losses[b % losses.shape[0]]
         for start in range(starts.shape[0]):
             theta = starts[start].copy()
-            f, _, end = minimise(theta, x, intercept, slope, sweep, l, inv_s, w, delta, lower, upper)
+            f, _, end = minimise(theta, x, intercept, slope, sweep, y, inv_s, w, delta, lower, upper)
             if f < values[b]:
                 values[b] = f
                 thetas[b] = theta

@@ -18,8 +18,8 @@ L1_DELTA = 1e-8  # small against any residual: the value is the sum of absolute 
 class Objective:
     """``delta`` goes to the minimiser; ``unit`` turns its value into the usual one.
 
-    Huber's is the sum of z^2/2 for |z| <= delta and delta (|z| - delta/2) beyond; least absolute deviation the
-    sum of |z|; least squares the sum of z^2/2.
+    Huber's is the sum of z^2/2 for |z| <= delta and delta (|z| - delta/2) beyond; least absolute deviation
+    is the sum of |z|, least squares the sum of z^2/2.
     """
 
     name: ObjectiveName
@@ -43,6 +43,4 @@ def parse_objective(name: str, delta: float | None = None) -> Objective:
         return Objective(name="l1", delta=L1_DELTA, unit=1.0)
     if name == "least-squares":
         return Objective(name="least-squares", delta=math.inf, unit=1.0)
-    raise InputError(
-        "objective", name, "is not one of the objectives", f"choose {' or '.join(OBJECTIVES)}"
-    )
+    raise InputError("objective", name, "is not one of the objectives", f"choose {' or '.join(OBJECTIVES)}")

@@ -44,7 +44,7 @@ def starting_points(design: Design, delta: float, w: Floats) -> Floats:
 
 
 @jit
-def _scan(grid, tied, x, intercept, slope, sweep, l, inv_s, w, delta, lower, upper):  # type: ignore[no-untyped-def]
+def _scan(grid, tied, x, intercept, slope, sweep, y, inv_s, w, delta, lower, upper):  # type: ignore[no-untyped-def]
     g = grid.size
     terms, rows = x.shape
     p = lower.size
@@ -52,7 +52,7 @@ def _scan(grid, tied, x, intercept, slope, sweep, l, inv_s, w, delta, lower, upp
     thetas = np.zeros((g, g, p))
     columns = np.ones((terms, rows))
     column_top = np.zeros(terms)
-    inverse_loss = np.exp(-l)
+    inverse_loss = np.exp(-y)
     for i in range(g):
         for j in range(g):
             if tied and i != j:
@@ -73,7 +73,7 @@ def _scan(grid, tied, x, intercept, slope, sweep, l, inv_s, w, delta, lower, upp
                 if slope[k] >= 0:
                     theta[slope[k]] = grid[i] if k == terms - 2 else grid[j]
             theta[:] = np.minimum(np.maximum(theta, lower), upper)
-            values[i, j] = objective(theta, x, intercept, slope, sweep, l, inv_s, w, delta)
+            values[i, j] = objective(theta, x, intercept, slope, sweep, y, inv_s, w, delta)
     return values, thetas
 
 
