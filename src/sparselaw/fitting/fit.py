@@ -51,7 +51,8 @@ def fit(
     ``runs`` has columns N, D and loss (or common other names, or as ``columns`` says), one row for a run.
     ``group`` names the column that says which rows belong to one run: whole runs are then resampled.
     ``variable`` and ``last`` belong to the power law: the size that varies, and how many of its largest
-    values to use. ``drop_peak`` leaves out simulated runs with N near K(D); ``leave_out`` adds the leave-out table.
+    values to use. ``drop_peak`` leaves out simulated runs with N near K(D); ``leave_out`` adds
+    the leave-out table.
     """
     _check(law, bootstrap, seed, workers)
     what = parse_objective(objective, delta)
@@ -143,6 +144,7 @@ def _result(
         law=design.law(minimum.theta),
         name=law,
         objective=what.name,
+        delta=what.delta if what.name == "huber" else None,
         value=minimum.value,
         gradient_norm=minimum.gradient_norm,
         status=found[0].status if found else "ok",

@@ -24,11 +24,11 @@ class ExponentProfile:
     names: tuple[str, str]
 
 
-def exponent_profile(law: FittedLaw, *, points: int = 41, delta: float | None = None) -> ExponentProfile:
-    """Over a window around the optimum, a little wider than the intervals. ``delta`` as in the fit."""
+def exponent_profile(law: FittedLaw, *, points: int = 41) -> ExponentProfile:
+    """Over a window around the optimum, a little wider than the intervals."""
     if law.name == "power":
         raise InputError("law", law.name, "has one exponent", "choose chinchilla or two-power")
-    what = parse_objective(law.objective, delta)
+    what = parse_objective(law.objective, law.delta)
     design = two_size_design(law.runs, law.name)
     names = law.exponents()
     axes = [_window(law, name, points) for name in names]

@@ -47,6 +47,7 @@ class FittedLaw:
     law: Law
     name: LawName
     objective: ObjectiveName
+    delta: float | None  # where Huber's square turns into an absolute value
     value: float
     gradient_norm: float
     status: str
