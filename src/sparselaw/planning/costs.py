@@ -1,11 +1,11 @@
 """What a budget buys: compute C(N, D), up to constants, and the data left for a given N.
 
-Every cost here is the smallest of a few monomials c N^p D^q with q > 0. All of them rise with D, so the D that
-spends a budget is the largest of the monomials' own: D = max (C / (c N^p))^(1/q). For instance
+Every cost here is the smallest of a few monomials c N^p D^q with q > 0. All of them rise with D, so the D
+that spends a budget is the largest of the monomials' own: D = max (C / (c N^p))^(1/q). For instance
 N D min(N, D) = min(N^2 D, N D^2).
 
-Training by first-order methods costs N D kappa^e, e = 1 for gradient descent and 1/2 when accelerated, with the
-paper's condition number kappa = min(N, K(D))^(alpha1 + alpha2 + 2), K(D) = g D^s, s = 1/(alpha1 + 1),
+Training by first-order methods costs N D kappa^e, e = 1 for gradient descent and 1/2 when accelerated, with
+the paper's condition number kappa = min(N, K(D))^(alpha1 + alpha2 + 2), K(D) = g D^s, s = 1/(alpha1 + 1),
 g = Gamma(1 - s) (appendix on compute, table 3); for alpha1 <= 0 K(D) is D.
 """
 
