@@ -76,7 +76,7 @@ def summary(fitted: FittedLaw) -> dict[str, Any]:
     if fitted.delta is not None:
         result["delta"] = fitted.delta
     if fitted.sparsity is None:
-        result["sparsity_reason"] = "a power law has one exponent"
+        result["sparsity_reason"] = fitted.sparsity_reason
     else:
         result["sparsity"] = {n: options.interval_json(v, NO_DRAWS) for n, v in fitted.sparsity.items()}
     test = fitted.equal_exponents

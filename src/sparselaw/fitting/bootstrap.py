@@ -22,6 +22,7 @@ from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, Minimum
 Progress = Callable[[int, int], None]
 CHUNK = 25
 FEWEST_GROUPS = 3
+DRAW_ROWS = 4000  # about how many rows a draw takes from a table too large to be drawn in full
 MOST_TRIES = 50  # a draw that leaves too few distinct rows is drawn again, this often at most
 
 
@@ -37,24 +38,22 @@ def bootstrap(
     progress: Progress | None = None,
 ) -> Floats:
     """(draws, p): theta for every resampled table."""
-    rows = np.arange(design.rows) if group is None else group
-    units = int(rows.max()) + 1
+    units = design.rows if group is None else int(group.max()) + 1
     if group is not None and units < FEWEST_GROUPS:
         raise InputError(
             "group", units, f"fewer than {FEWEST_GROUPS} groups cannot be resampled",
             "resample by row: leave the group out",
         )  # fmt: skip
     taken = _units_per_draw(design.rows, units)
+    members = None if group is None else _members(group, units)
 
     def one_chunk(first: int) -> Floats:
         last = min(first + CHUNK, draws)
-        counts = [_counts(design, rows, units, taken, seed, b) for b in range(first, last)]
+        drawn = [_draw(design, units, taken, members, seed, b) for b in range(first, last)]
         if taken == units:
-            return _refit(design, what, minimum.basins, np.array(counts))
-        found = [
-            _refit(design.take(np.repeat(np.arange(design.rows), c)), what, minimum.basins[:1], None)
-            for c in counts
-        ]
+            counts = np.array([np.bincount(rows, minlength=design.rows) for rows in drawn])
+            return _refit(design, what, minimum.basins, counts)
+        found = [_refit(design.take(rows), what, minimum.basins[:1], None) for rows in drawn]
         theta: Floats = minimum.theta + math.sqrt(taken / units) * (np.vstack(found) - minimum.theta)
         return np.clip(theta, design.lower, design.upper)
 
@@ -87,30 +86,35 @@ def stream(seed: int, *key: int) -> np.random.Generator:
 def _units_per_draw(rows: int, units: int) -> int:
     if rows <= LARGEST_POLISH_ROWS:
         return units
-    fewer = round(units * LARGEST_POLISH_ROWS / rows)
+    fewer = round(units * DRAW_ROWS / rows)
     return fewer if fewer >= 30 else units
 
 
-def _counts(design: Design, rows: Ints, units: int, taken: int, seed: int, b: int) -> Ints:
-    """How often each row is in draw b. Drawn again while it cannot carry the law."""
+def _members(group: Ints, units: int) -> list[Ints]:
+    """The rows of every group."""
+    order = np.argsort(group, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(group, minlength=units))[:-1])
+
+
+def _draw(design: Design, units: int, taken: int, members: list[Ints] | None, seed: int, b: int) -> Ints:
+    """The rows of draw b. Drawn again while they cannot carry the law."""
     generator = stream(seed, 0, b)
-    counts = np.ones(design.rows, np.int64)
     for _ in range(MOST_TRIES):
-        drawn = np.bincount(generator.integers(0, units, taken), minlength=units)
-        counts = drawn[rows]
-        if _carries(design, counts > 0):
-            break
-    return counts
+        chosen = generator.integers(0, units, taken)
+        rows = chosen if members is None else np.concatenate([members[u] for u in chosen])
+        if _carries(design, rows):
+            return rows
+    return np.arange(design.rows)
 
 
-def _carries(design: Design, present: np.ndarray) -> bool:
-    """More distinct rows than parameters, two sizes for every exponent, two rows for every sweep."""
-    if np.count_nonzero(present) <= design.lower.size:
+def _carries(design: Design, rows: Ints) -> bool:
+    """More distinct rows than parameters, two sizes for every exponent, every sweep present."""
+    distinct = np.unique(rows)
+    if distinct.size <= design.lower.size:
         return False
-    if design.x.shape[0] == 1 and np.bincount(design.sweep[present]).size <= design.sweep.max():
+    if design.x.shape[0] == 1 and np.unique(design.sweep[distinct]).size <= design.sweep.max():
         return False
-    sizes = design.x[design.slope >= 0][:, present]
-    return bool(np.all(np.ptp(sizes, axis=1) > 0.0))
+    return all(np.ptp(design.x[k, distinct]) > 0.0 for k in np.flatnonzero(design.slope >= 0))
 
 
 def _refit(design: Design, what: Objective, starts: Floats, counts: Ints | None) -> Floats:

@@ -11,7 +11,7 @@ from sparselaw.errors import InputError
 from sparselaw.fitting.bootstrap import Progress, bootstrap
 from sparselaw.fitting.design import Design, Floats, LawName, Runs, two_size_design
 from sparselaw.fitting.equality import equal_exponents
-from sparselaw.fitting.identification import findings
+from sparselaw.fitting.identification import findings, no_sparsity
 from sparselaw.fitting.leaveout import leave_out_table
 from sparselaw.fitting.objectives import Objective, parse_objective
 from sparselaw.fitting.peak import without_peak
@@ -138,7 +138,8 @@ def _result(
     best = design.natural(minimum.theta)
     drawn = np.reshape(design.natural(draws), draws.shape) if draws.size else draws
     sparsity = None
-    if law != "power":
+    why_not = "a power law has one exponent" if law == "power" else no_sparsity(design, minimum)
+    if not why_not:
         sparsity = sparsity_intervals(float(best[-2]), float(best[-1]), drawn[:, -2], drawn[:, -1])
     return FittedLaw(
         law=design.law(minimum.theta),
@@ -153,6 +154,7 @@ def _result(
         rows_used=len(runs),
         params={n: interval(float(best[i]), drawn[:, i]) for i, n in enumerate(design.names)},
         sparsity=sparsity,
+        sparsity_reason=why_not,
         draws=drawn,
         runs=runs,
         residuals=design.residuals(minimum.theta),

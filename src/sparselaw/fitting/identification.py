@@ -9,7 +9,7 @@ import numpy as np
 
 from sparselaw.fitting.design import Design, Runs, two_size_design
 from sparselaw.fitting.objectives import Objective
-from sparselaw.fitting.solve import Minimum, global_minimum
+from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, Minimum, global_minimum, sample
 
 COLLINEAR = 0.9995  # correlation of log N and log D above which their effects are not told apart
 VANISHED = 1e-6  # a term that gives less than this part of every loss is not there
@@ -48,9 +48,15 @@ def findings(design: Design, what: Objective, minimum: Minimum, runs: Runs | Non
                 Finding("not-identified", "some combination of parameters does not change the fitted losses")
             )
     found += _bounds(design, minimum)
-    if runs is not None and "E" in design.names and not any("E is" in f.words for f in found):
+    if runs is not None and "E" in design.names and not any(f.status == "bound" for f in found):
         found += _floor(design, what, minimum, runs)
     return found
+
+
+def no_sparsity(design: Design, minimum: Minimum) -> str:
+    """Why the exponents of this fit imply no sparsity; empty where they do."""
+    bad = [f.words for f in _bounds(design, minimum) if not f.words.startswith("E ")]
+    return "; ".join(bad)
 
 
 def _bounds(design: Design, minimum: Minimum) -> list[Finding]:
@@ -70,6 +76,9 @@ def _bounds(design: Design, minimum: Minimum) -> list[Finding]:
 
 def _floor(design: Design, what: Objective, minimum: Minimum, runs: Runs) -> list[Finding]:
     """E is identified when a law without it fits clearly worse (as if rows were independent)."""
+    if len(runs) > LARGEST_POLISH_ROWS:  # a sample this large says the same
+        runs = runs.take(sample(len(runs)))
+        minimum = global_minimum(two_size_design(runs, "chinchilla"), what)
     without = global_minimum(two_size_design(runs, "two-power"), what)
     factor = 1.0 if math.isinf(what.delta) else 2.0
     if without.value <= 0.0 or minimum.value <= 0.0:

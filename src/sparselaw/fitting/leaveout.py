@@ -11,7 +11,7 @@ from sparselaw.fitting.bootstrap import bootstrap
 from sparselaw.fitting.design import Floats, LawName, Runs, two_size_design
 from sparselaw.fitting.objectives import Objective
 from sparselaw.fitting.result import LeftOut
-from sparselaw.fitting.solve import global_minimum
+from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, global_minimum, sample
 from sparselaw.fitting.sparsity import sparsity_intervals
 
 PART = 0.1  # the smallest or largest sizes that hold at least this part of the rows go
@@ -24,7 +24,10 @@ Mask = npt.NDArray[np.bool_]
 def leave_out_table(
     runs: Runs, law: LawName, what: Objective, residuals: Floats, *, draws: int, seed: int, workers: int = 1
 ) -> tuple[LeftOut, ...]:
-    """One fit for every selection that leaves enough rows."""
+    """One fit for every selection that leaves enough rows; a sample stands for a very large table."""
+    if len(runs) > LARGEST_POLISH_ROWS and runs.group is None:
+        chosen = sample(len(runs))
+        runs, residuals = runs.take(chosen), residuals[chosen]
     table = []
     for name, kept in selections(runs, residuals):
         part = runs.take(kept)

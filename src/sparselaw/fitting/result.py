@@ -55,7 +55,8 @@ class FittedLaw:
     starts_agreeing: int
     rows_used: int
     params: Mapping[str, Interval]
-    sparsity: Mapping[str, Interval] | None  # None for a power law, which has one exponent
+    sparsity: Mapping[str, Interval] | None
+    sparsity_reason: str  # why there is none: a power law, or a fit without two exponents
     draws: Floats = field(repr=False)  # (draws, p): parameters in the order of ``params``
     runs: Runs = field(repr=False)  # the rows the law was fitted to
     residuals: Floats = field(repr=False)  # log loss minus log prediction, row by row

@@ -108,7 +108,10 @@ class _Rows:
             raise InputError("columns", found[role], "appears more than once", "rename one of them")
         values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         unreadable = np.isnan(values)
-        blank = (column.isna() | (column.astype(str).str.strip() == "")).to_numpy() & unreadable
+        blank = column.isna().to_numpy().copy()
+        if (unreadable & ~blank).any():  # text is slow to look at: only where there is some
+            odd = np.flatnonzero(unreadable & ~blank)
+            blank[odd] = (column.iloc[odd].astype(str).str.strip() == "").to_numpy()
         self.drop(blank, f"{role} missing")
         self.drop(unreadable, f"{role} not a number")
         self.drop(np.isinf(values), f"{role} infinite")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparselaw.fitting.design import Design, Floats
-from sparselaw.fitting.kernel import CONVERGED, minimise, objective
+from sparselaw.fitting.design import Design, Floats, Ints
+from sparselaw.fitting.kernel import CONVERGED, TOLERANCE, minimise, newton, objective
 from sparselaw.fitting.objectives import Objective
 from sparselaw.fitting.starts import starting_points
 
@@ -48,8 +48,7 @@ def global_minimum(design: Design, what: Objective, w: Floats | None = None) -> 
         starts = starting_points(design, what.delta, weights)
     small, small_weights = design, weights
     if design.rows > LARGEST_POLISH_ROWS:
-        rows = np.random.Generator(np.random.PCG64(1)).choice(design.rows, LARGEST_POLISH_ROWS, replace=False)
-        rows.sort()
+        rows = sample(design.rows)
         small, small_weights = design.take(rows), weights[rows]
     ends = [polish(small, what, start, small_weights) for start in starts]
     ends.sort(key=lambda end: end[1])
@@ -63,7 +62,7 @@ def global_minimum(design: Design, what: Objective, w: Floats | None = None) -> 
             seen = end[1]
     theta, value, norm, converged = ends[0]
     if small is not design:
-        theta, value, norm, converged = polish(design, what, theta, weights)
+        theta, value, norm, converged = _finish(design, what, theta, weights)
         basins[0] = theta
     scale = _constant_value(design, what, weights)
     return Minimum(
@@ -75,6 +74,20 @@ def global_minimum(design: Design, what: Objective, w: Floats | None = None) -> 
         starts_agreeing=agreeing,
         basins=np.array(basins[:WARM_STARTS]),
     )
+
+
+def sample(rows: int) -> Ints:
+    """The same ``LARGEST_POLISH_ROWS`` of the rows every time, in order."""
+    return np.sort(np.random.Generator(np.random.PCG64(1)).choice(rows, LARGEST_POLISH_ROWS, replace=False))
+
+
+def _finish(design: Design, what: Objective, start: Floats, w: Floats) -> tuple[Floats, float, float, bool]:
+    """From the optimum of a sample to that of all rows: so close by that no stages are needed."""
+    theta = start.copy()
+    value, norm, end = newton(theta, *_arguments(design, w, what), design.lower, design.upper, TOLERANCE)
+    if end == CONVERGED:
+        return theta, float(value), float(norm), True
+    return polish(design, what, theta, w)
 
 
 def _constant_value(design: Design, what: Objective, w: Floats) -> float:
