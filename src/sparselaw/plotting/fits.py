@@ -12,6 +12,7 @@ from sparselaw.fitting.design import Floats
 from sparselaw.planning.allocate import allocate
 from sparselaw.planning.costs import Cost, cost_for_exponents
 from sparselaw.planning.isoflop import isoflop
+from sparselaw.plotting.style import COLOURS, GREY, THEORY, sequence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from sparselaw.fitting.profile import ExponentProfile
     from sparselaw.fitting.result import FittedLaw
 
-# Okabe and Ito's colours, told apart by everyone; curves also differ in their dashes.
-INK, ACCENT, LINE = "#000000", "#D55E00", "#0072B2"
+LINE, ACCENT = COLOURS[:2]
 FINE = 200
 
 
@@ -45,7 +45,7 @@ def residuals(law: FittedLaw, ax: Axes) -> Axes:
     """How far each run lies from the law, in per cent, against the fitted loss."""
     fitted = law.runs.loss * np.exp(-law.residuals)
     percent = 100.0 * np.expm1(law.residuals)
-    ax.axhline(0.0, color=INK, lw=0.8)
+    ax.axhline(0.0, color=THEORY, lw=0.8)
     ax.scatter(fitted, percent, s=14, color=LINE, linewidths=0, alpha=0.7)
     spread = float(np.median(np.abs(percent)))
     ax.axhspan(-spread, spread, color=LINE, alpha=0.12, lw=0, label="half of the runs")
@@ -67,13 +67,13 @@ def loss_contour(law: FittedLaw, ax: Axes, cost: str = "6nd", levels: int = 8) -
     shown = np.geomspace(surface.min() * 1.01, surface.max() * 0.97, levels)
     lines = ax.contour(N, D, surface, levels=shown, cmap="viridis", linewidths=1.2)
     ax.clabel(lines, fmt=lambda v: f"{v:.3g}", fontsize="x-small")
-    ax.scatter(runs.N, runs.D, s=7, color="0.45", linewidths=0, label="runs")
+    ax.scatter(runs.N, runs.D, s=7, color=GREY, linewidths=0, label="runs")
     ends = spend.compute(N[[0, -1]], D[[0, -1]])
     best = [allocate(law.loss, spend, float(C)).best for C in np.geomspace(ends[0], ends[1], 40)]
     ax.plot([b.N for b in best], [b.D for b in best], color=ACCENT, lw=2, label=f"best at cost {spend.name}")
     ax.set_xlim(N[0], N[-1])
     ax.set_ylim(D[0], D[-1])
-    ax.legend(loc="lower right", fontsize="small")
+    ax.legend(loc="upper left", fontsize="small", frameon=True)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel("model size $N$")
@@ -84,18 +84,16 @@ def loss_contour(law: FittedLaw, ax: Axes, cost: str = "6nd", levels: int = 8) -
 
 def isoflop_slices(law: FittedLaw, budgets: Sequence[float], ax: Axes, cost: str = "6nd") -> Axes:
     """Loss against N at a few budgets, all of each budget spent; a dot marks the best N."""
-    import matplotlib as mpl
-
     spend = _cost(law, cost)
     floor = law.params["E"].best if "E" in law.params else 0.0
     dashes = ["-", "--", "-.", ":"]
-    colours = mpl.colormaps["viridis"](np.linspace(0.05, 0.8, len(budgets)))
+    colours = sequence(len(budgets))
     factors = tuple(np.geomspace(1 / 16, 16, 121))
     for i, budget in enumerate(sorted(budgets)):
         best = allocate(law.loss, spend, budget).best
         slice_ = isoflop(law.loss, spend, budget, best, floor, 1.0, factors)
-        style = {"color": colours[i], "ls": dashes[i % len(dashes)]}
-        ax.plot(slice_.N, slice_.loss, lw=1.6, label=f"$C$ = {budget:.2g}", **style)
+        label = f"$C$ = {budget:.2g}"
+        ax.plot(slice_.N, slice_.loss, color=colours[i], ls=dashes[i % len(dashes)], lw=1.6, label=label)
         ax.plot([best.N], [best.loss], "o", color=colours[i], ms=6)
     ax.legend(fontsize="small", title=f"budget ({spend.name})", title_fontsize="small")
     return _log_axes(ax, "model size $N$", "loss", "What a wrong $N$ costs")
@@ -113,12 +111,12 @@ def exponent_profile(profile: ExponentProfile, ax: Axes, draws: Floats | None = 
     )
     ax.clabel(lines, fmt=lambda v: f"{v:g} %", fontsize="x-small")
     if draws is not None:
-        ax.scatter(draws[:, 0], draws[:, 1], s=4, color="0.6", linewidths=0, zorder=0, label="draws")
+        ax.scatter(draws[:, 0], draws[:, 1], s=4, color=GREY, linewidths=0, zorder=0, label="draws")
     i, j = np.unravel_index(int(np.argmin(profile.values)), profile.values.shape)
     ax.plot([profile.alpha_N[i]], [profile.alpha_D[j]], "o", color=ACCENT, ms=6, label="best")
     ends = [max(profile.alpha_N[0], profile.alpha_D[0]), min(profile.alpha_N[-1], profile.alpha_D[-1])]
     if ends[0] < ends[1]:
-        ax.plot(ends, ends, color=INK, lw=1, ls="--", label="equal exponents")
+        ax.plot(ends, ends, color=THEORY, lw=1, ls="--", label="equal exponents")
     ax.set_xlim(profile.alpha_N[0], profile.alpha_N[-1])
     ax.set_ylim(profile.alpha_D[0], profile.alpha_D[-1])
     ax.legend(loc="upper left", fontsize="small")
@@ -134,14 +132,13 @@ def _power_over_data(law: FittedLaw, ax: Axes) -> Axes:
     other, size, name = (runs.D, runs.N, "N") if _varies_within(runs.D, runs.N) else (runs.N, runs.D, "D")
     fitted = runs.loss * np.exp(-law.residuals)
     marks = ["o", "s", "^", "D", "v", "P"]
-    palette = [LINE, ACCENT, "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
     for i, value in enumerate(np.unique(other)):
         rows = np.flatnonzero(other == value)
         rows = rows[np.argsort(size[rows])]
-        style = {"color": palette[i % len(palette)]}
-        ax.plot(size[rows], runs.loss[rows], marks[i % len(marks)], ms=5, **style)
+        colour = COLOURS[i % len(COLOURS)]
+        ax.plot(size[rows], runs.loss[rows], marks[i % len(marks)], ms=5, color=colour)
         label = f"{'D' if name == 'N' else 'N'} = {value:g}"
-        ax.plot(size[rows], fitted[rows], lw=1.4, label=label, **style)
+        ax.plot(size[rows], fitted[rows], lw=1.4, label=label, color=colour)
     ax.legend(fontsize="small")
     alpha = law.params["alpha"]
     return _log_axes(ax, f"${name}$", "loss", f"slope {alpha.best:.3g} [{alpha.low:.3g}, {alpha.high:.3g}]")
@@ -164,16 +161,17 @@ def _log_axes(ax: Axes, x: str, y: str, title: str) -> Axes:
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     ax.set_title(title, fontsize="medium")
-    low, high = ax.get_ylim()
-    _plain_ticks(ax.yaxis, low, high)
+    _plain_ticks(ax.xaxis, *ax.get_xlim())
+    _plain_ticks(ax.yaxis, *ax.get_ylim())
     return ax
 
 
 def _plain_ticks(axis: Any, low: float, high: float) -> None:
     """Below a decade and a half a log axis has too few powers of ten to be read: plain numbers instead."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     if high / low < 30.0:
-        axis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))
+        even = MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10])
+        axis.set_major_locator(even if high / low < 4.0 else LogLocator(subs=(1.0, 2.0, 5.0)))
         axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
         axis.set_minor_locator(NullLocator())
