@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from oracles_fitting import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
 
+from oracles_fitting import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import fit
 from sparselaw.fitting.bootstrap import _draw, bootstrap
@@ -15,9 +15,7 @@ from sparselaw.fitting.solve import global_minimum, polish
 
 def prepared(law, truth, name="huber", rows=240, seed=0, noise=0.01):
     table = noisy_runs(truth, seed, rows, noise)
-    runs = Runs(
-        N=table.N.to_numpy(), D=table.D.to_numpy(), loss=table.loss.to_numpy(), scale=np.ones(rows)
-    )
+    runs = Runs(N=table.N.to_numpy(), D=table.D.to_numpy(), loss=table.loss.to_numpy(), scale=np.ones(rows))
     design, what = two_size_design(runs, law), parse_objective(name)
     return design, what, global_minimum(design, what)
 
@@ -65,14 +63,14 @@ def test_groups_are_drawn_whole():
 
 
 def test_a_large_table_has_the_interval_of_its_size():
-    """n rows drawn m at a time must give the spread of n: compared with fits to fresh tables of that size."""
+    """n rows drawn m at a time must give the spread of n: compared with fits to fresh tables."""
     rows, what = 12_000, parse_objective("least-squares")
     ends = []
     for seed in range(12):
         design, _, minimum = prepared("two-power", TWO_POWER_TRUTH, "least-squares", rows, seed, 0.02)
         ends.append(minimum.theta[-1])
     drawn = bootstrap(design, what, minimum, draws=100, seed=0)[:, -1]
-    # Ratio of two standard deviations from 12 and 100 values: 0.5 to 2 is beyond 3 standard errors of its log.
+    # Ratio of standard deviations of 12 and 100 values: 0.5 to 2 is beyond 3 standard errors of its log.
     assert 0.5 < drawn.std() / np.std(ends, ddof=1) < 2.0
 
 

@@ -1,9 +1,9 @@
-"""Do 95 % intervals hold the truth 95 % of the time? A small run always, 200 data sets for each law when slow."""
+"""Do 95 % intervals hold the truth 95 % of the time? A small run always, 200 tables for each law if slow."""
 
 import numpy as np
 import pytest
-from oracles_fitting import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
 
+from oracles_fitting import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
 from sparselaw.fitting.bootstrap import bootstrap
 from sparselaw.fitting.design import Runs, two_size_design
 from sparselaw.fitting.objectives import parse_objective
@@ -13,7 +13,7 @@ LAWS = [("chinchilla", CHINCHILLA_TRUTH), ("two-power", TWO_POWER_TRUTH)]
 
 
 def coverage(law, truth, tables, draws, shift=0.0):
-    """(share of intervals that hold the truth, estimates) by parameter; ``shift`` plants an error in log theta."""
+    """(share of intervals that hold the truth, estimates) by parameter; ``shift`` plants an error."""
     what = parse_objective("huber")
     held, estimates = [], []
     for seed in range(tables):

@@ -1,7 +1,9 @@
-"""The minimiser against naive twins: plain arrays, finite differences, many slow starts, linear programming."""
+"""The minimiser against naive twins: plain arrays, differences, many slow starts, linear programming."""
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
+
 from oracles_fitting import (
     CHINCHILLA_TRUTH,
     TWO_POWER_TRUTH,
@@ -9,8 +11,6 @@ from oracles_fitting import (
     naive_objective,
     noisy_runs,
 )
-from scipy.optimize import linprog
-
 from sparselaw.fitting.design import Runs, sweep_design, two_size_design
 from sparselaw.fitting.kernel import derivatives, objective
 from sparselaw.fitting.objectives import parse_objective

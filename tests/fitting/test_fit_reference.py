@@ -1,12 +1,12 @@
-"""Real runs: the optimum and the intervals an independent program reached. Skipped where the runs are absent."""
+"""Real runs: the optimum and intervals an independent program reached. Skipped where the runs are absent."""
 
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
-from oracles_fitting import chinchilla_rows, real_runs
 
+from oracles_fitting import chinchilla_rows, real_runs
 from sparselaw.fitting import fit, read_table
 
 
@@ -44,7 +44,8 @@ def test_chinchilla_intervals():
     """Each end within a tenth of the reference's; ends of 1,000 draws have some 2 % of their own noise."""
     found = fit(chinchilla_rows(), bootstrap=1000)
     reference = {
-        "E": (1.771, 1.872), "A": (285, 728), "B": (1066, 5816), "alpha": (0.316, 0.372), "beta": (0.333, 0.416),
+        "E": (1.771, 1.872), "A": (285, 728), "B": (1066, 5816),
+        "alpha": (0.316, 0.372), "beta": (0.333, 0.416),
     }  # fmt: skip
     for name, (low, high) in reference.items():
         assert found.params[name].low == pytest.approx(low, rel=0.1)

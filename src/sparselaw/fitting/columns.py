@@ -54,7 +54,8 @@ def find_columns(columns: Iterable[str], given: Mapping[str, str] | None = None)
         elif role in names:
             found[role] = role
         else:
-            near = [n for n in names if _plain(n) in aliases or _plain(n) == _plain(role)]
+            free = [n for n in names if n not in given.values()]
+            near = [n for n in free if _plain(n) in aliases or _plain(n) == _plain(role)]
             near = [n for n in near if _plain(n) not in FALLBACKS] or near
             if len(near) > 1:
                 raise InputError(
