@@ -5,7 +5,8 @@ same or a lower objective.
     python benchmarks/fit_is_faster_than_many_starts.py [runs.csv] [--starts 4500] [--other-python PATH]
 
 The table has N, D and loss (or Model Size, Training FLOP and loss); without one, made-up runs of the same
-shape. With fewer starts than 4,500 the time is scaled up in proportion. `chinchilla` is looked for in this interpreter, or in the one given (a throwaway venv will do).
+shape. With fewer starts than 4,500 the time is scaled up in proportion. `chinchilla` is looked for in this
+interpreter, or in the one given (a throwaway venv will do).
 """
 
 from __future__ import annotations
@@ -145,12 +146,8 @@ def main() -> None:
     seconds, other = scipy_alone(runs, options.starts)
     print(f"scipy alone: {options.starts} starts {seconds:.1f} s, objective {other:.10g}")
     per_fit = seconds * len(GRID) / options.starts
-    print(
-        f"  one such fit of {len(GRID)} starts against our fit with {DRAWS} bootstraps: {per_fit / whole:.0f}x"
-    )
-    print(
-        f"  {DRAWS + 1} such fits, each as long as this one, against the same: {per_fit * (DRAWS + 1) / whole:.0f}x"
-    )
+    print(f"  one fit of {len(GRID)} starts against ours with {DRAWS} bootstraps: {per_fit / whole:.0f}x")
+    print(f"  {DRAWS + 1} fits like it against the same: {per_fit * (DRAWS + 1) / whole:.0f}x")
     print(f"  objective {'same or lower' if value <= other * (1 + 1e-9) else 'HIGHER'}")
     found = package(runs, options.other_python)
     if found is None:
