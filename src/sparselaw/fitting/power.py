@@ -156,17 +156,19 @@ def _student_interval(alpha: float, spread: tuple[float, int, bool]) -> Interval
 def _seed_interval(part: Mapping[str, _Points], alpha: float, seed: int) -> Interval:
     """Seeds are drawn again at every point on their own; sqrt(n/(n-1)) undoes the shrinking of so few."""
     generator = stream(seed, 2)
-    drawn = np.empty(SEED_DRAWS)
-    widen = min(
-        np.sqrt(p.seeds.shape[1] / (p.seeds.shape[1] - 1)) for p in part.values() if p.seeds is not None
-    )
-    for b in range(SEED_DRAWS):
-        losses = []
-        for p in part.values():
-            assert p.seeds is not None
-            points, n = p.seeds.shape
-            again = generator.integers(0, n, (points, n))
-            losses.append(np.take_along_axis(p.seeds, again, axis=1).mean(axis=1))
-        drawn[b] = _line(part, losses)[0]
+    drawn, spread, fewest = np.zeros(SEED_DRAWS), 0.0, np.inf
+    known = all(p.relative is not None for p in part.values())
+    for p in part.values():
+        assert p.seeds is not None
+        points, n = p.seeds.shape
+        again = generator.integers(0, n, (SEED_DRAWS, points, n))
+        means = np.take_along_axis(p.seeds[None], again, axis=2).mean(axis=2)
+        w = 1.0 / p.relative**2 if known and p.relative is not None else np.ones(points)
+        lever = w * (np.log(p.x) - w @ np.log(p.x) / w.sum())  # alpha = -sum lever log loss / sum lever log x
+        drawn -= np.log(means) @ lever
+        spread += float(lever @ np.log(p.x))
+        fewest = min(fewest, n)
+    drawn /= spread
+    widen = np.sqrt(fewest / (fewest - 1.0))
     low, high = np.quantile(alpha + widen * (drawn - alpha), [0.025, 0.975])
     return Interval(min(float(low), alpha), alpha, max(float(high), alpha))

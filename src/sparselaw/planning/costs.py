@@ -28,7 +28,7 @@ class Cost:
     """C(N, D) = min over ``terms`` (c, p, q) of c N^p D^q.
 
     >>> direct = parse_cost("direct", None)
-    >>> float(direct.compute(10, 1000)), float(direct.data_for(10, 1e5))
+    >>> round(float(direct.compute(10, 1000)), 6), round(float(direct.data_for(10, 1e5)), 6)
     (100000.0, 1000.0)
     """
 
