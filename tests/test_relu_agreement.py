@@ -17,7 +17,7 @@ SPARSE = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=50)
 CROWDED = SparseInputs(alpha1=-0.3, alpha2=0.8, dimension=30)
 DENSE = DenseInputs(alpha=2.3, dimension=40)
 UNDER, OVER = (20, 200), (60, 12)
-TRIALS = 200
+TRIALS = 150
 
 
 def z_score(ours, theirs):
@@ -84,7 +84,7 @@ def test_wide_layers(size, noise):
     [
         Ridge(ridge=2.0),
         GradientDescent(steps=20),
-        Nesterov(tolerance=1e-4, max_iterations=300),
+        Nesterov(tolerance=1e-4, max_iterations=100),
         SGD(passes=2, batch=3),
     ],
     ids=lambda solver: solver.name,

@@ -18,7 +18,7 @@ from sparselaw.solvers import (
     solve,
 )
 from sparselaw.solvers.gradient_descent import largest_stable_step
-from sparselaw.solvers.nesterov import descend, nesterov, power_estimate
+from sparselaw.solvers.nesterov import advance, nesterov, power_estimate
 
 SIZES = [(5, 40), (40, 5), (12, 12), (1, 7), (7, 1)]
 
@@ -152,7 +152,10 @@ class TestNesterov:
         assert len(thetas) < 5000
         b = equations.projections[:, 0]
         for count in {*range(1, min(len(thetas), 60)), len(thetas) // 2, len(thetas)} - {0}:
-            theta, _, iterations, restarts, gradient = descend(equations.eigenvalues, b, step, 0.0, count)
+            theta, ahead = np.zeros_like(b), np.zeros_like(b)
+            _, iterations, restarts, gradient, _ = advance(
+                equations.eigenvalues, b, step, 0.0, count, theta, ahead, 1.0
+            )
             assert iterations == count
             assert restarts == restarted[:count].sum()
             assert gradient == pytest.approx(gradients[count - 1], rel=1e-5)
@@ -166,6 +169,17 @@ class TestNesterov:
         assert solution.restarts > 0
         assert solution.gradient < 1e-9
         assert solution.coefficients == pytest.approx(solve(MinNorm(), equations).coefficients, rel=1e-4)
+
+    def test_a_run_in_pieces_is_the_same_run(self):
+        Phi, y = problem(25, 40, decay=1.5)
+        equations, _ = from_rows(Phi.T, y[:, None])
+        lam, b = equations.eigenvalues, equations.projections[:, 0]
+        whole, pieces = [np.zeros((2, len(b))) for _ in range(2)]
+        advance(lam, b, 0.9 / lam[0], 0.0, 300, whole[0], whole[1], 1.0)
+        momentum = 1.0
+        for count in (1, 120, 79, 100):
+            momentum = advance(lam, b, 0.9 / lam[0], 0.0, count, pieces[0], pieces[1], momentum)[-1]
+        assert np.array_equal(whole, pieces)
 
     def test_not_converged(self):
         Phi, y = problem(25, 40, decay=1.5)

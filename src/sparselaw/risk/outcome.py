@@ -21,9 +21,9 @@ def record(
     control: float | None = None,
     control_mean: float | None = None,
 ) -> Record:
-    """The trial's record; where the readout overflowed, or its loss does, the loss is infinite."""
+    """The trial's record; where the descent diverged, or the loss overflows, the loss is infinite."""
     value = math.inf
-    if np.isfinite(solution.coefficients).all():
+    if solution.status != "diverged" and np.isfinite(solution.coefficients).all():
         with np.errstate(over="ignore", invalid="ignore"):
             value = loss()
     return Record(

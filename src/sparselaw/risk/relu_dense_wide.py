@@ -37,8 +37,8 @@ def trial(task: Task, spectrum: FloatArray) -> Record:
     N, D = task.N, task.D
     data = random_stream(task, "data")
     inputs = data.standard_normal((len(spectrum), D)) * np.sqrt(spectrum)[:, None]
-    triangle = _triangle(inputs)
-    weighted = _in_basis(_weighted_gram(inputs, spectrum), triangle)  # Q^T S Q
+    triangle, span = _factor(inputs)
+    weighted = _weighted(inputs, spectrum, triangle, span)  # Q^T S Q
     unseen = max(float(spectrum.sum() - np.trace(weighted)), 0.0)
 
     embedding = random_stream(task, "embedding").standard_normal((N, D), dtype=np.float32)
@@ -66,7 +66,10 @@ def trial(task: Task, spectrum: FloatArray) -> Record:
         missed = signal - (embedding.T @ theta).astype(np.float64) / 2.0
         norms = np.einsum("it,it->t", theta, theta, dtype=np.float64)
         odd = np.einsum("it,it->", missed, weighted @ missed) + unseen * (1.0 + norms.sum() / (4.0 * N))
-        return float(odd) + _even_part(task, spectrum, inputs, triangle, embedding, theta)
+        tests = random_stream(task, "test")
+        drawn = tests.standard_normal((len(spectrum), TEST_INPUTS)) * np.sqrt(spectrum)[:, None]
+        along = span.T @ drawn if span is not None else _forward(triangle, inputs.T @ drawn)  # b = Q^T x
+        return float(odd) + _even_part(drawn, along, embedding, theta, tests)
 
     return record(solution, loss, averaged, rank=len(equations.eigenvalues))
 
@@ -92,49 +95,44 @@ def _label_noise(task: Task, signal: FloatArray) -> FloatArray:
 
 
 def _even_part(
-    task: Task,
-    spectrum: FloatArray,
-    inputs: FloatArray,
-    triangle: FloatArray,
-    embedding: Single,
-    theta: Single,
+    drawn: FloatArray, along: FloatArray, embedding: Single, theta: Single, rng: np.random.Generator
 ) -> float:
     """The mean over test inputs of sum_t (theta_t . |u x|)^2 / 4."""
-    rng = random_stream(task, "test")
-    tests = rng.standard_normal((len(spectrum), TEST_INPUTS)) * np.sqrt(spectrum)[:, None]
-    along = scipy.linalg.solve_triangular(triangle, inputs.T @ tests, trans="T")  # b = Q^T x
-    across = np.clip((tests**2).sum(axis=0) - (along**2).sum(axis=0), 0.0, None)  # |x'|^2
-    hidden = rng.standard_normal((task.N, TEST_INPUTS), dtype=np.float32)
-    hidden *= np.sqrt(across / task.N).astype(np.float32)
+    across = np.clip((drawn**2).sum(axis=0) - (along**2).sum(axis=0), 0.0, None)  # |x'|^2
+    hidden = rng.standard_normal((len(theta), TEST_INPUTS), dtype=np.float32)
+    hidden *= np.sqrt(across / len(theta)).astype(np.float32)
     hidden += embedding @ along.astype(np.float32)
     np.abs(hidden, out=hidden)
     answers = (theta.T @ hidden).astype(np.float64)
     return float(np.sum(answers**2)) / (4.0 * TEST_INPUTS)
 
 
-def _triangle(inputs: FloatArray) -> FloatArray:
-    """R of X = Q R: by Cholesky of X^T X, or by QR where that is too ill-conditioned."""
+def _factor(inputs: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+    """R of X = Q R by Cholesky of X^T X; where that is singular to rounding, by QR, with Q itself."""
     try:
         triangle: FloatArray = scipy.linalg.cholesky(inputs.T @ inputs)
     except scipy.linalg.LinAlgError:
-        triangle = np.asarray(np.linalg.qr(inputs, mode="r"))
-    return triangle
+        span, triangle = np.linalg.qr(inputs)
+        return triangle, span
+    return triangle, None
 
 
-def _weighted_gram(inputs: FloatArray, spectrum: FloatArray) -> FloatArray:
-    """X^T S X from the leading coordinates; the rest holds a negligible share of it."""
+def _weighted(
+    inputs: FloatArray, spectrum: FloatArray, triangle: FloatArray, span: FloatArray | None
+) -> FloatArray:
+    """Q^T S Q; by way of X^T S X from the leading coordinates, the rest being a negligible share of it."""
+    if span is not None:
+        return np.asarray((span * spectrum[:, None]).T @ span)
     beyond = np.cumsum(spectrum[::-1] ** 2)[::-1]
     head = int(np.searchsorted(-beyond, -NEGLIGIBLE * beyond[0]))
     scaled = inputs[:head] * np.sqrt(spectrum[:head])[:, None]
-    gram: FloatArray = scaled.T @ scaled
-    return gram
+    return _forward(triangle, _forward(triangle, scaled.T @ scaled).T)
 
 
-def _in_basis(matrix: FloatArray, triangle: FloatArray) -> FloatArray:
-    """R^-T matrix R^-1."""
-    half = scipy.linalg.solve_triangular(triangle, matrix, trans="T")
-    whole: FloatArray = scipy.linalg.solve_triangular(triangle, half.T, trans="T")
-    return whole
+def _forward(triangle: FloatArray, matrix: FloatArray) -> FloatArray:
+    """R^-T matrix."""
+    solved: FloatArray = scipy.linalg.solve_triangular(triangle, matrix, trans="T")
+    return solved
 
 
 def _double_gram(features: Single, block: int = 2048) -> FloatArray:

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from sparselaw.data.arrays import FloatArray
 from sparselaw.data.patterns import Patterns, distinct_patterns
@@ -70,7 +69,7 @@ def raw_test_error(task: Task, problem: SparseInputs, readout: Readout) -> float
     data = draw_sparse(problem, task.n_test, rng)
     patterns = distinct_patterns(problem, data)
     embedding, teachers = _extend(readout, data.active, rng, unseen_teachers=True)
-    expected = np.asarray(_matrix(patterns, len(data.active)) @ teachers)
+    expected = np.asarray(patterns.matrix(len(data.active)) @ teachers)
     total = 0.0
     for rows, hidden in _hidden(patterns, embedding):
         answers = np.maximum(hidden, 0.0, out=hidden) @ readout.theta
@@ -99,11 +98,6 @@ def _extend(
     embedding[~seen] = rng.standard_normal((new, N)) / np.sqrt(N)
     teachers[~seen] = rng.standard_normal((new, T)) if unseen_teachers else 0.0
     return embedding, teachers
-
-
-def _matrix(patterns: Patterns, columns: int) -> sparse.csr_array:
-    shape = (len(patterns.counts), columns)
-    return sparse.csr_array((patterns.value, patterns.column, patterns.indptr), shape=shape)
 
 
 def _hidden(patterns: Patterns, embedding: FloatArray) -> Iterator[tuple[slice, FloatArray]]:

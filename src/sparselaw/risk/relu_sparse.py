@@ -10,7 +10,6 @@ closed form and half on a fresh test set, see ``relu_population``.
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from sparselaw.data.arrays import FloatArray
 from sparselaw.data.patterns import Patterns, distinct_patterns
@@ -85,9 +84,7 @@ def _fit(
     Label noise enters a pattern's mean target with variance noise / count. For many teachers it has a column
     of its own, since its part of the readout is independent of theirs; one teacher takes it on board.
     """
-    shape = (len(patterns.counts), len(teachers))
-    inputs = sparse.csr_array((patterns.value, patterns.column, patterns.indptr), shape=shape)
-    targets = np.asarray(inputs @ teachers)
+    targets = np.asarray(patterns.matrix(len(teachers)) @ teachers)
     label_noise = random_stream(task, "noise")
     if isinstance(task.solver, SGD):
         targets = np.repeat(targets, patterns.counts, axis=0)

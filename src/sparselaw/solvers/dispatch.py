@@ -40,8 +40,9 @@ def sgd(
     targets: FloatArray,
     rng: np.random.Generator,
     counts: IntArray | None = None,
+    clip: float = np.inf,
 ) -> Solution:
     """Minibatch SGD on feature rows; see ``minibatch``."""
     from sparselaw.solvers import minibatch  # numba: only where it is needed
 
-    return minibatch.sgd(settings, features, targets, rng, counts)
+    return minibatch.sgd(settings, features, targets, rng, counts, clip)

@@ -27,12 +27,13 @@ def sgd(
     targets: FloatArray,
     rng: np.random.Generator,
     counts: IntArray | None = None,
+    clip: float = np.inf,
 ) -> Solution:
     """``passes`` over the samples, each visited once a pass in a fresh order; the last batch may be short.
 
     Row p of ``features`` stands for counts[p] samples. ``targets`` is (P, T), or (D, T) when repeats have
     targets of their own, in the order of np.repeat(rows, counts). The coefficients are theta in the basis
-    the rows are written in.
+    the rows are written in. A batch gradient longer than ``clip`` is shortened to it.
     """
     counts = np.ones(len(features), dtype=np.int64) if counts is None else counts
     row_of_sample = np.repeat(np.arange(len(features)), counts)
@@ -44,7 +45,7 @@ def sgd(
     for _ in range(settings.passes):
         order = rng.permutation(len(row_of_sample))
         rows, labels = row_of_sample[order], target_of_sample[order]
-        one_pass(theta, features, targets, rows, labels, step, settings.batch)
+        one_pass(theta, features, targets, rows, labels, step, settings.batch, clip)
         batches += -(-len(order) // settings.batch)
         if not np.isfinite(theta).all():
             break
@@ -58,21 +59,24 @@ def sgd(
 
 
 @numba.njit(cache=True, fastmath={"reassoc", "contract"}, error_model="numpy")
-def one_pass(theta, features, targets, rows, labels, step, batch):  # type: ignore[no-untyped-def]
+def one_pass(theta, features, targets, rows, labels, step, batch, clip):  # type: ignore[no-untyped-def]
     """theta <- theta - step * mean over the batch of (phi . theta - y) phi, batch after batch, in place."""
-    residuals = np.empty((batch, theta.shape[0]))
+    gradient = np.empty(theta.shape[1])
     for begin in range(0, rows.size, batch):
         size = min(batch, rows.size - begin)
-        for k in range(size):
-            phi = features[rows[begin + k]]
-            for t in range(theta.shape[0]):
-                prediction = 0.0
+        for t in range(theta.shape[0]):
+            gradient[:] = 0.0
+            for k in range(begin, begin + size):
+                phi = features[rows[k]]
+                residual = -targets[labels[k], t]
                 for i in range(phi.size):
-                    prediction += phi[i] * theta[t, i]
-                residuals[k, t] = prediction - targets[labels[begin + k], t]
-        for k in range(size):
-            phi = features[rows[begin + k]]
-            for t in range(theta.shape[0]):
-                move = step / size * residuals[k, t]
+                    residual += phi[i] * theta[t, i]
                 for i in range(phi.size):
-                    theta[t, i] -= move * phi[i]
+                    gradient[i] += residual * phi[i]
+            move = step / size
+            if clip < np.inf:
+                length = np.sqrt(np.sum(gradient * gradient)) / size
+                if length > clip:
+                    move *= clip / length
+            for i in range(gradient.size):
+                theta[t, i] -= move * gradient[i]

@@ -35,6 +35,12 @@ def power_estimate(eigenvalues: FloatArray, start: FloatArray, iterations: int) 
     return float(eigenvalues[0] * (weights @ ratio) / weights.sum())
 
 
+def nesterov_step(settings: Nesterov, equations: NormalEquations, start: FloatArray | None = None) -> float:
+    """1 / (the power iteration's estimate of lambda_max)."""
+    start = power_start(len(equations.eigenvalues)) if start is None else start
+    return 1.0 / power_estimate(equations.eigenvalues, start, settings.power_iterations)
+
+
 def nesterov(settings: Nesterov, equations: NormalEquations, start: FloatArray | None = None) -> Solution:
     """Descend until |gradient| < tolerance * |first gradient|, for one target.
 
@@ -45,10 +51,17 @@ def nesterov(settings: Nesterov, equations: NormalEquations, start: FloatArray |
         raise ValueError("Nesterov's restarts depend on the target: solve for one target at a time")
     if not projections.any():
         return Solution(coefficients=np.zeros_like(projections), iterations=0, restarts=0, gradient=0.0)
-    start = power_start(len(eigenvalues)) if start is None else start
-    step = 1.0 / power_estimate(eigenvalues, start, settings.power_iterations)
-    theta, outcome, iterations, restarts, gradient = descend(
-        eigenvalues, projections[:, 0].copy(), step, settings.tolerance, settings.max_iterations
+    step = nesterov_step(settings, equations, start)
+    theta, ahead = np.zeros(len(eigenvalues)), np.zeros(len(eigenvalues))
+    outcome, iterations, restarts, gradient, _ = advance(
+        eigenvalues,
+        projections[:, 0].copy(),
+        step,
+        settings.tolerance,
+        settings.max_iterations,
+        theta,
+        ahead,
+        1.0,
     )
     status, reason = "ok", ""
     if outcome == GREW:
@@ -66,20 +79,19 @@ def nesterov(settings: Nesterov, equations: NormalEquations, start: FloatArray |
 
 
 @numba.njit(cache=True, fastmath={"reassoc", "contract"}, error_model="numpy")
-def descend(eigenvalues, projections, step, tolerance, max_iterations):  # type: ignore[no-untyped-def]
-    """The iteration itself: (theta, outcome, iterations, restarts, |gradient| / |first gradient|).
+def advance(eigenvalues, projections, step, tolerance, iterations, theta, ahead, momentum):  # type: ignore[no-untyped-def]
+    """Up to ``iterations`` more from the state (theta, ahead, momentum), the two vectors in place.
 
-    The gradient is taken at the extrapolated point v; a restart, when it points along the last move
-    (g . (theta_new - theta) > 0), drops the momentum.
+    Returns (outcome, iterations done, restarts, |gradient| / |first gradient|, momentum). The gradient is
+    taken at the extrapolated point ``ahead``; when it points along the last move, g . (new - theta) > 0,
+    the momentum is dropped. A fresh run has both vectors at zero and momentum 1; a run in pieces is the
+    same run.
     """
     rank = eigenvalues.size
-    theta = np.zeros(rank)
-    ahead = np.zeros(rank)
     first = np.sqrt(np.sum(projections * projections))
-    momentum_t = 1.0
     restarts = 0
     relative = 1.0
-    for iteration in range(1, max_iterations + 1):
+    for iteration in range(1, iterations + 1):
         square = 0.0
         along = 0.0
         for i in range(rank):
@@ -87,19 +99,19 @@ def descend(eigenvalues, projections, step, tolerance, max_iterations):  # type:
             square += g * g
             along += g * (ahead[i] - step * g - theta[i])
         relative = np.sqrt(square) / first
-        next_t = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum_t * momentum_t))
-        beta = (momentum_t - 1.0) / next_t
-        momentum_t = next_t
+        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum * momentum))
+        beta = (momentum - 1.0) / following
+        momentum = following
         if along > 0.0:
             restarts += 1
             beta = 0.0
-            momentum_t = 1.0
+            momentum = 1.0
         for i in range(rank):
             new = ahead[i] - step * (eigenvalues[i] * ahead[i] - projections[i])
             ahead[i] = new + beta * (new - theta[i])
             theta[i] = new
         if relative < tolerance:
-            return theta, CONVERGED, iteration, restarts, relative
+            return CONVERGED, iteration, restarts, relative, momentum
         if not relative < DIVERGED:  # or no longer a number
-            return theta, GREW, iteration, restarts, relative
-    return theta, RUNNING, max_iterations, restarts, relative
+            return GREW, iteration, restarts, relative, momentum
+    return RUNNING, iterations, restarts, relative, momentum

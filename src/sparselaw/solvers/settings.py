@@ -19,7 +19,7 @@ class MinNorm:
     rtol: float = 1e-10
 
     def __post_init__(self) -> None:
-        check_not_negative("rtol", self.rtol)
+        object.__setattr__(self, "rtol", check_not_negative("rtol", self.rtol))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class Nesterov:
     power_iterations: int = 50  # the step is 1/lambda_max, estimated by these
 
     def __post_init__(self) -> None:
-        check_not_negative("tolerance", self.tolerance)
+        object.__setattr__(self, "tolerance", check_not_negative("tolerance", self.tolerance))
         object.__setattr__(self, "max_iterations", check_size("max_iterations", self.max_iterations))
         object.__setattr__(self, "power_iterations", check_size("power_iterations", self.power_iterations))
 

@@ -1,0 +1,27 @@
+"""A power law's exponent from several independent seeds, with an interval that rests on their spread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import stats
+
+from sparselaw.data.arrays import FloatArray
+from sparselaw.interval import Interval
+
+
+def exponent(sizes: Sequence[float], values: FloatArray) -> Interval:
+    """The slope of log value against log size; ``values`` is (seeds, sizes).
+
+    Each seed gives a slope of its own by least squares. They are independent and alike, so their mean has a
+    Student interval, whatever the shape of the curve: it is the exponent over this range of sizes.
+    """
+    x = np.log(np.asarray(sizes, dtype=np.float64))
+    x = x - x.mean()
+    slopes = np.log(values) @ x / (x @ x)
+    best = float(slopes.mean())
+    if len(slopes) < 2:
+        return Interval(float("-inf"), best, float("inf"))
+    half = float(stats.t.ppf(0.975, len(slopes) - 1) * slopes.std(ddof=1) / np.sqrt(len(slopes)))
+    return Interval(best - half, best, best + half)
