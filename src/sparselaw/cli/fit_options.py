@@ -1,0 +1,96 @@
+"""Options and helpers that `fit` and `plan` share: both start from a table of runs."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from sparselaw.cli import numbers
+from sparselaw.errors import InputError
+
+if TYPE_CHECKING:
+    from sparselaw.fitting import FittedLaw
+    from sparselaw.interval import Interval
+
+LAW: Any = typer.Option("chinchilla", help="chinchilla, two-power or power.")
+OBJECTIVE: Any = typer.Option("huber", help="huber, l1 or least-squares, on log losses.")
+DELTA: Any = typer.Option(None, help="Where Huber's square turns into an absolute value. [default: 1e-3]")
+BOOTSTRAP: Any = typer.Option("1000", help="Draws for the intervals; 0 for none.")
+GROUP: Any = typer.Option(None, help="Column that names the run of a row: whole runs are resampled.")
+COLUMNS: Any = typer.Option(None, help="Names of columns: N=...,D=...,loss=... (also C, stderr).")
+DROP_PEAK: Any = typer.Option(
+    False, "--drop-peak", help="Leave out simulated runs near the double-descent peak."
+)
+SEED: Any = typer.Option("0", help="Seed of the draws.")
+WORKERS: Any = typer.Option("1", help="Threads; the answer does not depend on it.")
+
+
+def whole(name: str, text: str) -> int:
+    """A whole number of at least zero."""
+    value = numbers.real(name, text)
+    if value != int(value) or value < 0:
+        raise InputError(name, text, "must be a whole number of at least 0", f"choose {name} >= 0")
+    return int(value)
+
+
+def columns(text: str | None) -> dict[str, str] | None:
+    """N=params,loss=final_loss as a mapping.
+
+    >>> columns("N=params, loss=final_loss")
+    {'N': 'params', 'loss': 'final_loss'}
+    """
+    if text is None:
+        return None
+    pairs = [part.split("=", 1) for part in text.split(",")]
+    if any(len(pair) != 2 or not pair[0].strip() or not pair[1].strip() for pair in pairs):
+        raise InputError("columns", text, "is not a list of name=column", "write N=params,loss=final_loss")
+    return {role.strip(): column.strip() for role, column in pairs}
+
+
+def fit_file(path: str, **settings: Any) -> FittedLaw:
+    """Reads the table, fits it behind a progress bar, and says what was dropped or assumed."""
+    from sparselaw.cli.output import note
+    from sparselaw.fitting import fit, read_table
+
+    table = read_table(path)
+    with progress_bar("draws") as advance:
+        fitted = fit(table, progress=advance, **settings)
+    for reason, count in fitted.dropped.items():
+        note(f"{count} row{'s' * (count != 1)} dropped: {reason}")
+    for warning in fitted.warnings:
+        note(warning)
+    return fitted
+
+
+@contextmanager
+def progress_bar(label: str) -> Iterator[Any]:
+    """A bar on standard error while it is a terminal; a callable (done, of) to move it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+def interval_json(found: Interval, no_ends: str) -> dict[str, Any]:
+    """An interval for JSON: an end that is not a number is null, with the reason beside it."""
+    result: dict[str, Any] = {}
+    for key, value in found.as_dict().items():
+        result[key] = value if math.isfinite(value) else None
+        if result[key] is None:
+            result[f"{key}_reason"] = no_ends if math.isnan(value) else "larger than a number can hold"
+    return result
+
+
+def interval_text(found: Interval) -> str:
+    ends = (f"{v:.4g}" if math.isfinite(v) else "-" for v in (found.low, found.high))
+    return f"[{', '.join(ends)}]"

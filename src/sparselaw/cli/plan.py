@@ -1,0 +1,134 @@
+"""`sparselaw plan`: the best N and D for a budget."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from sparselaw.cli import fit_options as options
+from sparselaw.cli import options as shared
+from sparselaw.cli.output import finite_or_none, note, number, print_json, print_table
+from sparselaw.errors import InputError
+
+if TYPE_CHECKING:
+    from sparselaw.planning import Plan
+
+
+def plan(
+    runs: str = typer.Argument(None, help="Table of runs: .csv, .jsonl or .parquet; or give alpha1, alpha2."),
+    budget: str = typer.Option(..., help="Compute C, in the units of the cost model."),
+    cost: str = typer.Option("direct", help="direct, 6nd, gd, accelerated, cheapest or power:r."),
+    alpha1: str = typer.Option(None, help="Sparsity exponent of a model, instead of runs."),
+    alpha2: str = typer.Option(None, help="Amplitude exponent of a model."),
+    inputs: str = shared.INPUTS,
+    dimension: str = shared.DIMENSION,
+    law: str = options.LAW,
+    objective: str = options.OBJECTIVE,
+    delta: str = options.DELTA,
+    bootstrap: str = options.BOOTSTRAP,
+    group: str = options.GROUP,
+    columns: str = options.COLUMNS,
+    drop_peak: bool = options.DROP_PEAK,
+    seed: str = options.SEED,
+    workers: str = options.WORKERS,
+    json: bool = shared.JSON,
+) -> None:
+    """The best N and D for a budget, from runs or from the theory."""
+    from sparselaw.cli import numbers
+    from sparselaw.planning import plan as best_plan
+
+    amount = numbers.real("budget", budget)
+    source: Any
+    if runs is None:
+        if alpha1 is None or alpha2 is None:
+            name = "runs" if alpha1 is None and alpha2 is None else "alpha1" if alpha1 is None else "alpha2"
+            raise InputError(name, "", "is missing", "give a table of runs, or --alpha1 and --alpha2")
+        source = shared.problem(alpha1, alpha2, inputs, dimension)
+    else:
+        if alpha1 is not None or alpha2 is not None:
+            raise InputError("runs", runs, "is given together with a model", "give one or the other")
+        source = options.fit_file(
+            runs,
+            law=law,
+            objective=objective,
+            delta=None if delta is None else numbers.real("delta", delta),
+            bootstrap=options.whole("bootstrap", bootstrap),
+            group=group,
+            columns=options.columns(columns),
+            drop_peak=drop_peak,
+            seed=options.whole("seed", seed),
+            workers=options.whole("workers", workers),
+        )
+    found = best_plan(source, amount, cost)
+    for warning in found.warnings:
+        note(warning)
+    if json:
+        print_json(summary(found))
+    else:
+        _show(found)
+
+
+def summary(found: Plan) -> dict[str, Any]:
+    """The plan as plain values for JSON. N and D are real numbers."""
+    result: dict[str, Any] = {
+        "budget": found.budget,
+        "cost": found.cost,
+        "N": options.interval_json(found.N, found.intervals),
+        "D": options.interval_json(found.D, found.intervals),
+        "loss": options.interval_json(found.loss, found.intervals),
+        "intervals": found.intervals,
+        "alpha_C": found.alpha_C,
+        "alpha_C_here": finite_or_none(found.slope),
+        "side": found.side,
+        "others": [{"N": v.N, "D": v.D, "loss": v.loss, "side": v.side} for v in found.others],
+        "isoflop": _isoflop(found),
+        "warnings": list(found.warnings),
+    }
+    if found.side is None:
+        result["side_reason"] = "a fitted law has no double-descent peak"
+    if result["alpha_C_here"] is None:
+        result["alpha_C_here_reason"] = "the loss does not fall at this budget"
+    return result
+
+
+def _isoflop(found: Plan) -> list[dict[str, Any]]:
+    rows = []
+    profile = found.isoflop
+    for i in range(profile.N.size):
+        row: dict[str, Any] = {"factor": float(profile.factor[i])}
+        for key in ("N", "D", "loss", "excess", "wasted"):
+            value = float(getattr(profile, key)[i])
+            row[key] = finite_or_none(value)
+            if row[key] is None:
+                row[f"{key}_reason"] = "infinite" if math.isinf(value) else "the best loss is zero"
+        rows.append(row)
+    return rows
+
+
+def _show(found: Plan) -> None:
+    best = [(name, getattr(found, name)) for name in ("N", "D", "loss")]
+    side = f", {found.side}" if found.side else ""
+    print_table(
+        f"Budget {found.budget:g}, cost {found.cost}{side}",
+        ["quantity", "value", "95 % interval"],
+        [[name, number(v.best), options.interval_text(v) if v.low < v.high else "-"] for name, v in best],
+    )
+    print(f"intervals: {found.intervals}")
+    print(f"loss* - E ~ C^-{found.alpha_C:.4g} for large budgets; exponent here {found.slope:.4g}")
+    for other in found.others:
+        print(f"the other valley: N = {other.N:.4g}, D = {other.D:.4g}, loss {other.loss:.4g} ({other.side})")
+    rows = [
+        [
+            f"{row['factor']:g}",
+            *(number(row[key]) for key in ("N", "D", "loss")),
+            *(_percent(row[key]) for key in ("excess", "wasted")),
+        ]
+        for row in _isoflop(found)
+    ]
+    print_table("What a wrong N costs", ["N / best", "N", "D", "loss", "excess", "budget wasted"], rows)
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.3g} %"

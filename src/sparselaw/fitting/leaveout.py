@@ -1,0 +1,79 @@
+"""How the sparsity moves when some runs go: an answer that hangs on the selection should look like one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from sparselaw.fitting.bootstrap import bootstrap
+from sparselaw.fitting.design import Floats, LawName, Runs, two_size_design
+from sparselaw.fitting.objectives import Objective
+from sparselaw.fitting.result import LeftOut
+from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, global_minimum, sample
+from sparselaw.fitting.sparsity import sparsity_intervals
+
+PART = 0.1  # the smallest or largest sizes that hold at least this part of the rows go
+WORST = 0.05
+MOST_DRAWS = 200
+
+Mask = npt.NDArray[np.bool_]
+
+
+def leave_out_table(
+    runs: Runs, law: LawName, what: Objective, residuals: Floats, *, draws: int, seed: int, workers: int = 1
+) -> tuple[LeftOut, ...]:
+    """One fit for every selection that leaves enough rows; a sample stands for a very large table."""
+    if len(runs) > LARGEST_POLISH_ROWS and runs.group is None:
+        chosen = sample(len(runs))
+        runs, residuals = runs.take(chosen), residuals[chosen]
+    table = []
+    for name, kept in selections(runs, residuals):
+        part = runs.take(kept)
+        if part.group is not None:
+            part = Runs(
+                N=part.N, D=part.D, loss=part.loss, scale=part.scale,
+                group=np.unique(part.group, return_inverse=True)[1],
+            )  # fmt: skip
+        design = two_size_design(part, law)
+        if len(part) <= design.lower.size or np.ptp(part.N) == 0.0 or np.ptp(part.D) == 0.0:
+            continue
+        groups = len(part) if part.group is None else int(part.group.max()) + 1
+        minimum = global_minimum(design, what)
+        drawn = bootstrap(
+            design, what, minimum, draws=min(draws, MOST_DRAWS) if groups >= 3 else 0, seed=seed,
+            group=part.group, workers=workers,
+        )  # fmt: skip
+        alpha_N, alpha_D = (float(v) for v in minimum.theta[-2:])
+        table.append(
+            LeftOut(
+                left_out=name,
+                rows_used=len(part),
+                alpha_N=alpha_N,
+                alpha_D=alpha_D,
+                alpha1=sparsity_intervals(alpha_N, alpha_D, drawn[:, -2], drawn[:, -1])["alpha1"],
+            )
+        )
+    return tuple(table)
+
+
+def selections(runs: Runs, residuals: Floats) -> Iterator[tuple[str, Mask]]:
+    """(what goes, the rows that stay)."""
+    measures: list[tuple[str, Callable[[Runs], Floats]]] = [
+        ("N", lambda r: r.N), ("D", lambda r: r.D), ("D/N", lambda r: r.D / r.N),
+    ]  # fmt: skip
+    for name, measure in measures:
+        values = measure(runs)
+        yield f"smallest {name}", ~_lowest(values)
+        yield f"largest {name}", ~_lowest(-values)
+    size = np.abs(residuals) / runs.scale
+    yield "worst-fitting", size < np.quantile(size, 1.0 - WORST)
+
+
+def _lowest(values: Floats) -> Mask:
+    """The rows with the lowest distinct values, as many values as hold a tenth of the rows."""
+    distinct, counts = np.unique(values, return_counts=True)
+    enough = int(np.searchsorted(np.cumsum(counts), PART * values.size))
+    mask: Mask = values <= distinct[enough]
+    return mask

@@ -1,0 +1,77 @@
+"""Simulated runs near the double-descent peak, where no sum of power laws holds.
+
+The peak sits where the parameters just interpolate the data: at N = K(D) for sparse inputs with alpha1 > 0,
+K(D) = Gamma(1 - 1/(alpha1+1)) D^(1/(alpha1+1)) (Eq. 8), and at N = D for dense inputs or alpha1 <= 0. A
+rank cannot exceed the samples or the coordinates, so K is cut off at D and at the dimension.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparselaw.errors import InputError
+from sparselaw.fitting.columns import find_columns
+from sparselaw.fitting.design import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PEAK_FACTOR = 2.0  # N between K/2 and 2K: the loss is more than about twice what its power law says
+
+
+def interpolation_threshold(D: Any, alpha1: float, dimension: float = math.inf) -> Any:
+    """The N at which the peak sits. A nan alpha1 stands for dense inputs.
+
+    >>> round(float(interpolation_threshold(50_000, 1.0)), 1)
+    396.3
+    """
+    samples = 1.0 * np.asarray(D, dtype=np.float64)
+    if not alpha1 > 0.0:
+        return np.minimum(samples, dimension)
+    power = 1.0 / (alpha1 + 1.0)
+    return np.minimum(np.minimum(math.gamma(1.0 - power) * samples**power, samples), dimension)
+
+
+def near_peak(N: Any, D: Any, alpha1: float, dimension: float = math.inf, factor: float = PEAK_FACTOR) -> Any:
+    """Is N within ``factor`` of the threshold?"""
+    ratio = np.asarray(N, dtype=np.float64) / interpolation_threshold(D, alpha1, dimension)
+    return (ratio > 1.0 / factor) & (ratio < factor)
+
+
+def without_peak(
+    table: pd.DataFrame | Mapping[str, Any], columns: Mapping[str, str] | None = None
+) -> tuple[pd.DataFrame, dict[str, int]]:
+    """The table without the rows near the peak, and how many went."""
+    import pandas as pd
+
+    frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(dict(table))
+    found = find_columns(frame.columns, columns)
+    if "alpha1" not in frame.columns or "N" not in found or "D" not in found:
+        raise InputError(
+            "drop-peak",
+            True,
+            "needs the columns N, D and alpha1 of simulated runs",
+            "leave it out for other runs",
+        )
+    N, D, alpha1 = (_floats(frame[c]) for c in (found["N"], found["D"], "alpha1"))
+    if "inputs" in frame.columns:
+        alpha1 = np.where((frame["inputs"] == "dense").to_numpy(), np.nan, alpha1)
+    dimension = _floats(frame["dimension"]) if "dimension" in frame.columns else np.full(N.size, np.inf)
+    dimension = np.where(np.isnan(dimension), np.inf, dimension)
+    near = np.zeros(N.size, bool)
+    settings = np.stack([alpha1, dimension])
+    for a, M in np.unique(settings, axis=1, equal_nan=True).T:
+        rows = ((alpha1 == a) | (np.isnan(alpha1) & np.isnan(a))) & (dimension == M)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            near[rows] = near_peak(N[rows], D[rows], float(a), float(M))
+    return frame.loc[~near], ({"near the double-descent peak": int(near.sum())} if near.any() else {})
+
+
+def _floats(column: Any) -> Floats:
+    import pandas as pd
+
+    return np.asarray(pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan))

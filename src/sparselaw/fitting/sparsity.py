@@ -1,0 +1,35 @@
+"""From the two exponents back to the sparsity of the inputs (Prop. 3.1 and Thm. 3.3, inverted).
+
+alpha_N = alpha1 + alpha2 + 1 and alpha_D = alpha_N / (alpha1 + 1) for alpha1 > 0, so
+
+    alpha1 = alpha_N / alpha_D - 1,    alpha2 = alpha_N - alpha1 - 1.
+
+An alpha1 at or below zero is no sparsity of the paper's kind: there both exponents are equal, and a fit with
+alpha_N < alpha_D is outside the model.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sparselaw.fitting.design import Floats
+from sparselaw.fitting.result import interval
+from sparselaw.interval import Interval
+
+
+def invert(alpha_N: Any, alpha_D: Any) -> tuple[Any, Any]:
+    """(alpha1, alpha2) for numbers or arrays.
+
+    >>> tuple(round(v, 12) for v in invert(2.3, 1.15))
+    (1.0, 0.3)
+    """
+    alpha1 = alpha_N / alpha_D - 1.0
+    return alpha1, alpha_N - alpha1 - 1.0
+
+
+def sparsity_intervals(
+    alpha_N: float, alpha_D: float, draws_N: Floats, draws_D: Floats
+) -> dict[str, Interval]:
+    """Both with intervals from the same draws, so that the errors of the exponents stay tied together."""
+    best, drawn = invert(alpha_N, alpha_D), invert(draws_N, draws_D)
+    return {name: interval(float(b), d) for name, b, d in zip(("alpha1", "alpha2"), best, drawn, strict=True)}

@@ -1,0 +1,63 @@
+"""Reads a table of runs from a file: CSV, JSON lines or Parquet, told apart by the ending."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sparselaw.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".txt": "csv",
+    ".jsonl": "json lines",
+    ".ndjson": "json lines",
+    ".json": "json lines",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """Every column as it is in the file; rows are judged later, where they can be counted."""
+    file = Path(path)
+    kind = ENDINGS.get(file.suffix.lower())
+    if kind is None:
+        raise InputError("file", path, f"ends in '{file.suffix}'", "give a .csv, .jsonl or .parquet file")
+    if file.is_dir():
+        raise InputError("file", path, "is a folder", "give a file")
+    if not file.exists():
+        raise InputError("file", path, "does not exist", "check the name")
+    if file.stat().st_size == 0:
+        raise InputError("file", path, "is empty", "give a table with N, D and loss")
+    try:
+        frame = _read(file, kind)
+    except (PermissionError, IsADirectoryError):
+        raise InputError("file", path, "may not be read", "check its permissions") from None
+    except ImportError:
+        raise InputError(
+            "file", path, "needs pyarrow to be read", "pip install 'sparselaw[parquet]' or give a CSV"
+        ) from None
+    except (ValueError, OSError, KeyError, UnicodeDecodeError) as error:
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        raise InputError(
+            "file", path, f"is not readable as {kind} ({reason})", "check its contents"
+        ) from None
+    if frame.shape[0] == 0:
+        raise InputError("file", path, "has a header and no rows", "give at least a few runs")
+    return frame
+
+
+def _read(file: Path, kind: str) -> pd.DataFrame:
+    import pandas as pd
+
+    if kind == "parquet":
+        return pd.read_parquet(file)
+    if kind == "json lines":
+        return pd.read_json(file, lines=True)
+    separator = "\t" if kind == "tsv" else ","
+    return pd.read_csv(file, sep=separator, skipinitialspace=True, low_memory=False, encoding="utf-8-sig")

@@ -1,0 +1,152 @@
+"""The N and D that make a loss smallest on the curve C(N, D) = budget.
+
+The loss along the curve may have two valleys with a double-descent peak between them, where it is infinite.
+So the whole curve is scanned on a log grid first, closely on both sides of the peak; every valley of the scan
+is then narrowed by golden section, which only compares and so does not mind an infinite wall. N and D are
+real numbers: nothing is rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparselaw.errors import InputError, check_finite
+from sparselaw.fitting.design import Floats
+from sparselaw.planning.costs import Cost
+
+Loss = Callable[[Any, Any], Any]
+Threshold = Callable[[float], float]
+
+GRID = 241
+GOLDEN = (5.0**0.5 - 1.0) / 2.0
+GOLDEN_STEPS = 40  # each shrinks the bracket by 0.618; the loss is flat to rounding before the last
+AROUND_PEAK = np.geomspace(1e-3, 2.0, 18)  # distances from the peak in log N that are always looked at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peak:
+    """The double-descent peak stands at N = threshold(D); ``name`` is K or D."""
+
+    threshold: Threshold
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Valley:
+    """A local best along the budget curve."""
+
+    N: float
+    D: float
+    loss: float
+    side: str | None  # which side of the peak ("N<K" or "N>K"), where there is one
+    at_edge: bool  # the loss still falls where the curve ends, at N = 1 or D = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allocation:
+    """The best spending of a budget; ``others`` are the worse valleys, best first."""
+
+    best: Valley
+    others: tuple[Valley, ...]
+
+
+def allocate(
+    loss: Loss,
+    cost: Cost,
+    budget: float,
+    *,
+    peak: Peak | None = None,
+    grid: int = GRID,
+    steps: int = GOLDEN_STEPS,
+) -> Allocation:
+    """Minimises ``loss(N, D)``, a function of arrays, along the budget curve."""
+    edge = log_sizes(cost, budget, grid)
+    log_N = edge if peak is None else _around(edge, _wall(cost, budget, peak, edge))
+
+    def along(x: Floats) -> Floats:
+        N = np.exp(x)
+        values = np.asarray(loss(N, cost.data_for(N, budget)), dtype=np.float64)
+        return np.where(np.isnan(values), np.inf, values)
+
+    values = along(log_N)
+    if not np.isfinite(values).any():
+        raise InputError("budget", budget, "every allocation has an infinite loss", "choose a larger budget")
+    places = _valleys(values)
+    low, high = log_N[np.maximum(places - 1, 0)], log_N[np.minimum(places + 1, log_N.size - 1)]
+    x, found = golden(along, low, high, steps)
+    better = found < values[places]
+    x, found = np.where(better, x, log_N[places]), np.where(better, found, values[places])
+    order = np.argsort(found, kind="stable")
+    valleys = [_valley(float(x[i]), float(found[i]), cost, budget, edge, peak) for i in order]
+    return Allocation(best=valleys[0], others=tuple(valleys[1:]))
+
+
+def log_sizes(cost: Cost, budget: float, count: int) -> Floats:
+    """log N over the part of the curve with N >= 1 and D >= 1, evenly spaced."""
+    if check_finite("budget", budget) <= 0.0:
+        raise InputError("budget", budget, "must be positive", "choose budget > 0")
+    least = float(cost.compute(1.0, 1.0))
+    if budget < least:
+        raise InputError("budget", budget, "does not buy N = 1 and D = 1", f"choose budget >= {least:g}")
+    # D is the largest of the monomials' own, so it is at least 1 while any of them leaves one sample.
+    top = max((np.log(budget) - np.log(c)) / p for c, p, _ in cost.terms)
+    return np.linspace(0.0, max(float(top), 1e-9), count)
+
+
+def golden(
+    f: Callable[[Floats], Floats], low: Floats, high: Floats, steps: int = GOLDEN_STEPS
+) -> tuple[Floats, Floats]:
+    """Golden-section search in many brackets at once; f maps an array to an array."""
+    a, b = low.astype(np.float64), high.astype(np.float64)
+    c, d = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
+    fc, fd = f(c), f(d)
+    for _ in range(steps):
+        left = fc < fd
+        a, b = np.where(left, a, c), np.where(left, d, b)
+        c, d = np.where(left, b - GOLDEN * (b - a), d), np.where(left, c, a + GOLDEN * (b - a))
+        fresh = f(np.where(left, c, d))
+        fc, fd = np.where(left, fresh, fd), np.where(left, fc, fresh)
+    lower = fc < fd
+    return np.where(lower, c, d), np.where(lower, fc, fd)
+
+
+def _wall(cost: Cost, budget: float, peak: Peak, edge: Floats) -> float | None:
+    """log N of the peak on the curve: N rises along it while the threshold falls, so they cross once."""
+
+    def below(x: float) -> bool:
+        N = float(np.exp(x))
+        return N < peak.threshold(float(cost.data_for(N, budget)))
+
+    low, high = float(edge[0]), float(edge[-1])
+    if not below(low) or below(high):
+        return None
+    while high - low > 1e-10 * max(high, 1.0):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if below(middle) else (low, middle)
+    return 0.5 * (low + high)
+
+
+def _around(edge: Floats, wall: float | None) -> Floats:
+    if wall is None:
+        return edge
+    merged: Floats = np.unique(np.concatenate([edge, wall - AROUND_PEAK, wall + AROUND_PEAK]))
+    inside = (merged >= edge[0]) & (merged <= edge[-1])
+    return np.asarray(merged[inside & (np.abs(merged - wall) >= AROUND_PEAK[0] / 2)])
+
+
+def _valleys(values: Floats) -> np.ndarray:
+    """Places below their left neighbour and not above their right one; a flat stretch counts once."""
+    padded = np.concatenate([[np.inf], values, [np.inf]])
+    left, middle, right = padded[:-2], padded[1:-1], padded[2:]
+    return np.flatnonzero(np.isfinite(middle) & (middle < left) & (middle <= right))
+
+
+def _valley(x: float, loss: float, cost: Cost, budget: float, edge: Floats, peak: Peak | None) -> Valley:
+    N = float(np.exp(x))
+    D = float(cost.data_for(N, budget))
+    side = None if peak is None else f"N{'<' if N < peak.threshold(D) else '>'}{peak.name}"
+    return Valley(N=N, D=D, loss=loss, side=side, at_edge=min(x - edge[0], edge[-1] - x) < 1e-6)

@@ -1,0 +1,60 @@
+"""What a wrong N costs at one budget: the loss along the budget curve around its best place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparselaw.fitting.design import Floats
+from sparselaw.planning.allocate import Loss, Valley
+from sparselaw.planning.costs import Cost
+
+FACTORS = (0.125, 0.25, 0.5, 0.8, 1.0, 1.25, 2.0, 4.0, 8.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsoFlop:
+    """Loss at ``factor`` times the best N, the whole budget spent.
+
+    ``excess`` is loss / loss* - 1; ``wasted`` the part of the budget that a best allocation would not have
+    needed to reach that loss, from the local exponent of loss* - E.
+    """
+
+    budget: float
+    factor: Floats
+    N: Floats
+    D: Floats
+    loss: Floats
+    excess: Floats
+    wasted: Floats
+
+
+def isoflop(
+    loss: Loss,
+    cost: Cost,
+    budget: float,
+    best: Valley,
+    floor: float,
+    slope: float,
+    factors: tuple[float, ...] = FACTORS,
+) -> IsoFlop:
+    """The profile at the given multiples of the best N that the budget still buys."""
+    N = best.N * np.asarray(factors)
+    D = np.asarray(cost.data_for(N, budget))
+    bought = (N >= 1.0 - 1e-9) & (D >= 1.0 - 1e-9)
+    N, D = N[bought], D[bought]
+    values = np.asarray(loss(N, D), dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = (values - floor) / (best.loss - floor)
+        excess = values / best.loss - 1.0
+        wasted = 1.0 - ratio ** (-1.0 / slope) if slope > 0.0 else np.full(values.size, np.nan)
+    return IsoFlop(
+        budget=budget,
+        factor=np.asarray(factors)[bought],
+        N=N,
+        D=D,
+        loss=values,
+        excess=excess,
+        wasted=np.maximum(wasted, 0.0),
+    )

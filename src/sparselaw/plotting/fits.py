@@ -1,0 +1,177 @@
+"""Pictures of fitted laws. Every function draws on the ``ax`` it is given and returns it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparselaw.errors import InputError
+from sparselaw.fitting.design import Floats
+from sparselaw.planning.allocate import allocate
+from sparselaw.planning.costs import Cost, cost_for_exponents
+from sparselaw.planning.isoflop import isoflop
+from sparselaw.plotting.style import COLOURS, GREY, THEORY, sequence
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sparselaw.fitting.profile import ExponentProfile
+    from sparselaw.fitting.result import FittedLaw
+
+LINE, ACCENT = COLOURS[:2]
+FINE = 200
+
+
+def fit_over_data(law: FittedLaw, ax: Axes, curves: int = 5) -> Axes:
+    """Losses against N (or the one size of a power law), coloured by D, with the law at a few D."""
+    import matplotlib as mpl
+
+    if law.name == "power":
+        return _power_over_data(law, ax)
+    runs = law.runs
+    norm = mpl.colors.LogNorm(runs.D.min(), runs.D.max())
+    colours = mpl.colormaps["viridis"]
+    points = ax.scatter(runs.N, runs.loss, c=runs.D, norm=norm, cmap=colours, s=14, linewidths=0, zorder=2)
+    N = np.geomspace(runs.N.min(), runs.N.max(), FINE)
+    for D in np.quantile(runs.D, np.linspace(0.05, 0.95, curves)):
+        ax.plot(N, law.loss(N, D), color=colours(norm(D)), lw=1.4, zorder=1)
+    ax.figure.colorbar(points, ax=ax, label="data $D$")
+    return _log_axes(ax, "model size $N$", "loss", f"{law.name} fit (lines) over {law.rows_used} runs")
+
+
+def residuals(law: FittedLaw, ax: Axes) -> Axes:
+    """How far each run lies from the law, in per cent, against the fitted loss."""
+    fitted = law.runs.loss * np.exp(-law.residuals)
+    percent = 100.0 * np.expm1(law.residuals)
+    ax.axhline(0.0, color=THEORY, lw=0.8)
+    ax.scatter(fitted, percent, s=14, color=LINE, linewidths=0, alpha=0.7)
+    spread = float(np.median(np.abs(percent)))
+    ax.axhspan(-spread, spread, color=LINE, alpha=0.12, lw=0, label="half of the runs")
+    ax.legend(loc="upper left", fontsize="small")
+    ax.set_xscale("log")
+    ax.set_xlabel("fitted loss")
+    ax.set_ylabel("loss above the fit (%)")
+    ax.set_title("Residuals", fontsize="medium")
+    _plain_ticks(ax.xaxis, float(fitted.min()), float(fitted.max()))
+    return ax
+
+
+def loss_contour(law: FittedLaw, ax: Axes, cost: str = "6nd", levels: int = 8) -> Axes:
+    """Contours of the fitted loss over (N, D), the runs, and the frontier of best allocations."""
+    spend = _cost(law, cost)
+    runs = law.runs
+    N, D = (np.geomspace(v.min() / 2, v.max() * 2, 120) for v in (runs.N, runs.D))
+    surface = np.asarray(law.loss(N[None, :], D[:, None]))
+    shown = np.geomspace(surface.min() * 1.01, surface.max() * 0.97, levels)
+    lines = ax.contour(N, D, surface, levels=shown, cmap="viridis", linewidths=1.2)
+    ax.clabel(lines, fmt=lambda v: f"{v:.3g}", fontsize="x-small")
+    ax.scatter(runs.N, runs.D, s=7, color=GREY, linewidths=0, label="runs")
+    ends = spend.compute(N[[0, -1]], D[[0, -1]])
+    best = [allocate(law.loss, spend, float(C)).best for C in np.geomspace(ends[0], ends[1], 40)]
+    ax.plot([b.N for b in best], [b.D for b in best], color=ACCENT, lw=2, label=f"best at cost {spend.name}")
+    ax.set_xlim(N[0], N[-1])
+    ax.set_ylim(D[0], D[-1])
+    ax.legend(loc="upper left", fontsize="small", frameon=True)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("model size $N$")
+    ax.set_ylabel("data $D$")
+    ax.set_title("Fitted loss and frontier", fontsize="medium")
+    return ax
+
+
+def isoflop_slices(law: FittedLaw, budgets: Sequence[float], ax: Axes, cost: str = "6nd") -> Axes:
+    """Loss against N at a few budgets, all of each budget spent; a dot marks the best N."""
+    spend = _cost(law, cost)
+    floor = law.params["E"].best if "E" in law.params else 0.0
+    dashes = ["-", "--", "-.", ":"]
+    colours = sequence(len(budgets))
+    factors = tuple(np.geomspace(1 / 16, 16, 121))
+    for i, budget in enumerate(sorted(budgets)):
+        best = allocate(law.loss, spend, budget).best
+        slice_ = isoflop(law.loss, spend, budget, best, floor, 1.0, factors)
+        label = f"$C$ = {budget:.2g}"
+        ax.plot(slice_.N, slice_.loss, color=colours[i], ls=dashes[i % len(dashes)], lw=1.6, label=label)
+        ax.plot([best.N], [best.loss], "o", color=colours[i], ms=6)
+    ax.legend(fontsize="small", title=f"budget ({spend.name})", title_fontsize="small")
+    return _log_axes(ax, "model size $N$", "loss", "What a wrong $N$ costs")
+
+
+def exponent_profile(profile: ExponentProfile, ax: Axes, draws: Floats | None = None) -> Axes:
+    """How much worse the fit gets away from the best exponents; the line has alpha_N = alpha_D.
+
+    ``draws`` (n, 2) adds the bootstrap draws of the two exponents.
+    """
+    excess = 100.0 * (profile.values / profile.lowest - 1.0)
+    levels = [0.1, 0.3, 1.0, 3.0, 10.0, 30.0]
+    lines = ax.contour(
+        profile.alpha_N, profile.alpha_D, excess.T, levels=levels, cmap="viridis", linewidths=1.2
+    )
+    ax.clabel(lines, fmt=lambda v: f"{v:g} %", fontsize="x-small")
+    if draws is not None:
+        ax.scatter(draws[:, 0], draws[:, 1], s=4, color=GREY, linewidths=0, zorder=0, label="draws")
+    i, j = np.unravel_index(int(np.argmin(profile.values)), profile.values.shape)
+    ax.plot([profile.alpha_N[i]], [profile.alpha_D[j]], "o", color=ACCENT, ms=6, label="best")
+    ends = [max(profile.alpha_N[0], profile.alpha_D[0]), min(profile.alpha_N[-1], profile.alpha_D[-1])]
+    if ends[0] < ends[1]:
+        ax.plot(ends, ends, color=THEORY, lw=1, ls="--", label="equal exponents")
+    ax.set_xlim(profile.alpha_N[0], profile.alpha_N[-1])
+    ax.set_ylim(profile.alpha_D[0], profile.alpha_D[-1])
+    ax.legend(loc="upper left", fontsize="small")
+    ax.set_xlabel(f"exponent of $N$ ({profile.names[0]})")
+    ax.set_ylabel(f"exponent of $D$ ({profile.names[1]})")
+    ax.set_title("Objective above its minimum", fontsize="medium")
+    return ax
+
+
+def _power_over_data(law: FittedLaw, ax: Axes) -> Axes:
+    runs = law.runs
+    # A sweep shares the size that does not vary within it; the fitted values are drawn as they came.
+    other, size, name = (runs.D, runs.N, "N") if _varies_within(runs.D, runs.N) else (runs.N, runs.D, "D")
+    fitted = runs.loss * np.exp(-law.residuals)
+    marks = ["o", "s", "^", "D", "v", "P"]
+    for i, value in enumerate(np.unique(other)):
+        rows = np.flatnonzero(other == value)
+        rows = rows[np.argsort(size[rows])]
+        colour = COLOURS[i % len(COLOURS)]
+        ax.plot(size[rows], runs.loss[rows], marks[i % len(marks)], ms=5, color=colour)
+        label = f"{'D' if name == 'N' else 'N'} = {value:g}"
+        ax.plot(size[rows], fitted[rows], lw=1.4, label=label, color=colour)
+    ax.legend(fontsize="small")
+    alpha = law.params["alpha"]
+    return _log_axes(ax, f"${name}$", "loss", f"slope {alpha.best:.3g} [{alpha.low:.3g}, {alpha.high:.3g}]")
+
+
+def _varies_within(other: Floats, size: Floats) -> bool:
+    """Does ``size`` take several values where ``other`` stays the same?"""
+    return any(np.ptp(size[other == value]) > 0.0 for value in np.unique(other))
+
+
+def _cost(law: FittedLaw, name: str) -> Cost:
+    if law.sparsity is None:
+        raise InputError("law", law.name, "has no trade-off between N and D", "fit chinchilla or two-power")
+    return cost_for_exponents(name, law.sparsity["alpha1"].best, law.sparsity["alpha2"].best)
+
+
+def _log_axes(ax: Axes, x: str, y: str, title: str) -> Axes:
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    ax.set_title(title, fontsize="medium")
+    _plain_ticks(ax.xaxis, *ax.get_xlim())
+    _plain_ticks(ax.yaxis, *ax.get_ylim())
+    return ax
+
+
+def _plain_ticks(axis: Any, low: float, high: float) -> None:
+    """Below a decade and a half a log axis has too few powers of ten to be read: plain numbers instead."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    if high / low < 30.0:
+        even = MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10])
+        axis.set_major_locator(even if high / low < 4.0 else LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+        axis.set_minor_locator(NullLocator())

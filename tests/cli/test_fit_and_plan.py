@@ -1,0 +1,153 @@
+"""The commands fit and plan: contract keys, words on standard error, one line and exit 2 for bad input."""
+
+import json
+
+import pytest
+
+from oracles_fitting import CHINCHILLA_TRUTH, noisy_runs
+from sparselaw.cli import main
+from sparselaw.cli.app import app
+from sparselaw.cli.fit import fit as fit_command
+from sparselaw.cli.plan import plan as plan_command
+from sparselaw.fitting import fit
+from sparselaw.planning import plan
+
+for command in (fit_command, plan_command):
+    if all(known.callback is not command for known in app.registered_commands):
+        app.command()(command)
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as stop:
+        main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return stop.value.code, out, err
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("runs") / "runs.csv"
+    noisy_runs(CHINCHILLA_TRUTH, 0, 80).to_csv(path, index=False)
+    return path
+
+
+def test_fit_json_is_the_librarys_answer(capsys, file):
+    code, out, _ = run(capsys, "fit", file, "--bootstrap", "60", "--seed", "3", "--json")
+    assert code == 0
+    result = json.loads(out)
+    found = fit(noisy_runs(CHINCHILLA_TRUTH, 0, 80), bootstrap=60, seed=3)
+    assert result["law"] == "chinchilla"
+    assert result["objective"] == "huber"
+    assert result["value"] == pytest.approx(found.value, rel=1e-12)
+    assert result["rows_used"] == 80
+    assert result["status"] == "ok"
+    assert list(result["params"]) == ["E", "A", "B", "alpha", "beta"]
+    for name, ends in result["params"].items():
+        assert ends == pytest.approx(found.params[name].as_dict(), rel=1e-9)
+    assert set(result["sparsity"]) == {"alpha1", "alpha2"}
+    assert {"gradient_norm", "starts_agreeing", "equal_exponents", "rows_dropped"} <= set(result)
+    assert len(result["leave_out"]) == 7
+
+
+def test_same_command_same_bytes_whatever_the_workers(capsys, file):
+    outputs = {run(capsys, "fit", file, "--bootstrap", "60", "--workers", n, "--json")[1] for n in (1, 2)}
+    assert len(outputs) == 1
+
+
+def test_no_draws_no_ends(capsys, file):
+    _, out, _ = run(capsys, "fit", file, "--bootstrap", "0", "--json", "--no-leave-out")
+    alpha = json.loads(out)["params"]["alpha"]
+    assert alpha["low"] is None
+    assert "bootstrap 0" in alpha["low_reason"]
+    assert alpha["best"] > 0
+
+
+def test_power_law_has_no_sparsity(capsys, tmp_path):
+    path = tmp_path / "sweep.csv"
+    path.write_text("N,D,loss\n" + "\n".join(f"{n},1000,{2 * n**-1.5}" for n in (4, 8, 16, 32, 64)))
+    code, out, err = run(capsys, "fit", path, "--law", "power", "--last", "4", "--bootstrap", "50", "--json")
+    assert code == 0
+    result = json.loads(out)
+    assert result["sparsity"] is None
+    assert "one exponent" in result["sparsity_reason"]
+    assert result["params"]["alpha"]["best"] == pytest.approx(1.5)
+    assert "1 rows" in err or "not used" in err
+
+
+def test_dropped_rows_and_assumptions_are_said(capsys, tmp_path):
+    table = noisy_runs(CHINCHILLA_TRUTH, 0, 40)
+    table["Training FLOP"] = 6 * table.N * table.D
+    table.loc[3, "loss"] = -1
+    table.drop(columns="D").to_csv(tmp_path / "runs.csv", index=False)
+    code, out, err = run(
+        capsys, "fit", tmp_path / "runs.csv", "--bootstrap", "40", "--json", "--no-leave-out"
+    )
+    assert code == 0
+    assert "1 row dropped: loss not positive" in err
+    assert "C/(6N)" in err
+    assert json.loads(out)["rows_dropped"] == {"loss not positive": 1}
+
+
+def test_tables_for_people(capsys, file):
+    code, out, _ = run(capsys, "fit", file, "--bootstrap", "40")
+    assert code == 0
+    assert "alpha1" in out
+    assert "starts agree" in out
+    code, out, _ = run(capsys, "plan", file, "--budget", "1e21", "--cost", "6nd", "--bootstrap", "40")
+    assert code == 0
+    assert "What a wrong N costs" in out
+
+
+def test_plan_json_from_runs_and_from_theory(capsys, file):
+    code, out, _ = run(
+        capsys, "plan", file, "--budget", "1e21", "--cost", "6nd", "--bootstrap", "60", "--json"
+    )
+    assert code == 0
+    result = json.loads(out)
+    expected = plan(fit(noisy_runs(CHINCHILLA_TRUTH, 0, 80), bootstrap=60), 1e21, "6nd")
+    for name in ("N", "D", "loss"):
+        assert result[name] == pytest.approx(getattr(expected, name).as_dict(), rel=1e-6)
+    assert result["side"] is None
+    assert "side_reason" in result
+    assert result["alpha_C"] == pytest.approx(expected.alpha_C)
+    code, out, err = run(capsys, "plan", "--alpha1", "1", "--alpha2", "0.3", "--budget", "1e12", "--json")
+    assert (code, err) == (0, "")
+    result = json.loads(out)
+    assert result["side"] == "N<K"
+    assert result["alpha_C"] == pytest.approx(0.575)
+    assert result["N"]["best"] ** 2 * result["D"]["best"] == pytest.approx(1e12)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit", "nowhere.csv"],
+        ["fit", "{file}", "--law", "cubic"],
+        ["fit", "{file}", "--objective", "l3"],
+        ["fit", "{file}", "--bootstrap", "many"],
+        ["fit", "{file}", "--bootstrap", "-5"],
+        ["fit", "{file}", "--columns", "N"],
+        ["fit", "{file}", "--columns", "N=zzz"],
+        ["fit", "{file}", "--group", "zzz"],
+        ["fit", "{file}", "--delta", "0"],
+        ["fit", "{file}", "--drop-peak"],
+        ["fit", "{file}", "--workers", "0"],
+        ["fit"],
+        ["plan", "{file}"],
+        ["plan", "--budget", "1e9"],
+        ["plan", "--alpha1", "1", "--budget", "1e9"],
+        ["plan", "{file}", "--alpha1", "1", "--alpha2", "0", "--budget", "1e9"],
+        ["plan", "--alpha1", "1", "--alpha2", "0", "--budget", "-1"],
+        ["plan", "--alpha1", "1", "--alpha2", "0", "--budget", "nan"],
+        ["plan", "--alpha1", "1", "--alpha2", "0", "--budget", "1e9", "--cost", "7nd"],
+        ["plan", "{file}", "--law", "power", "--budget", "1e9"],
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(capsys, file, arguments):
+    code, out, err = run(capsys, *(a.format(file=file) for a in arguments))
+    assert code == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("sparselaw: error: ")
+    assert ": " in err[18:]
+    assert "; " in err

@@ -1,0 +1,141 @@
+"""The paper's fit of sweeps, the double-descent peak, and the collapse score."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sparselaw.errors import InputError
+from sparselaw.fitting import (
+    Sweep,
+    collapse_score,
+    fit,
+    fit_power,
+    interpolation_threshold,
+    near_peak,
+)
+from sparselaw.problem import SparseInputs
+from sparselaw.theory import expected_seen
+
+X = np.array([4.0, 8.0, 16.0, 32.0, 64.0, 128.0])
+
+
+def test_shared_exponent_is_one_regression_with_dummies():
+    generator = np.random.Generator(np.random.PCG64(1))
+    sweeps, rows, logs = {}, [], []
+    for i, A in enumerate((1.0, 4.0, 0.3)):
+        loss = A * X**-1.5 * np.exp(0.1 * generator.standard_normal(6))
+        sweeps[str(i)] = Sweep(x=X, loss=loss)
+        rows += [[i == 0, i == 1, i == 2, -math.log(x)] for x in X]
+        logs += list(np.log(loss))
+    matrix, target = np.array(rows, float), np.array(logs)
+    solution, misfit, *_ = np.linalg.lstsq(matrix, target)
+    found = fit_power(sweeps)
+    assert found.exponent.best == pytest.approx(solution[3])
+    assert [found.A[str(i)] for i in range(3)] == pytest.approx(np.exp(solution[:3]).tolist())
+    error = math.sqrt(misfit[0] / 14 * np.linalg.inv(matrix.T @ matrix)[3, 3])
+    assert found.exponent.high - found.exponent.best == pytest.approx(2.144787 * error, rel=1e-5)
+    own = fit_power(sweeps, shared=False)
+    assert len({i.best for i in own.exponents.values()}) == 3
+    with pytest.raises(InputError, match="of their own"):
+        _ = own.exponent
+
+
+def test_last_points_only():
+    loss = 2.0 * X**-1.2
+    loss[:2] *= 5.0
+    assert fit_power({"a": Sweep(x=X, loss=loss)}, last=4).exponent.best == pytest.approx(1.2)
+    assert fit_power({"a": Sweep(x=X[::-1], loss=loss[::-1])}, last=4).points == 4
+
+
+def test_two_points_have_no_interval_without_standard_errors():
+    assert math.isnan(fit_power({"a": Sweep(x=X[:2], loss=X[:2] ** -1.0)}).exponent.low)
+    known = fit_power({"a": Sweep(x=X[:2], loss=X[:2] ** -1.0, stderr=0.1 * X[:2] ** -1.0)}).exponent
+    assert known.high - known.best == pytest.approx(1.96 * 0.1 * math.sqrt(2) / math.log(2), rel=1e-3)
+
+
+def test_intervals_of_fit_power_cover():
+    """60 sweeps each way; below 50 of 60 has chance 0.1 % at 95 %. A planted error of 0.2 must be seen."""
+    generator = np.random.Generator(np.random.PCG64(4))
+    student = seeded = planted = 0
+    for s in range(60):
+        losses = X[:, None] ** -1.5 * np.exp(0.3 * generator.standard_normal((6, 20)))
+        student += fit_power({"a": Sweep(x=X, loss=losses.mean(axis=1))}).exponent.contains(1.5)
+        found = fit_power({"a": Sweep(x=X, seeds=losses)}, seed=s).exponent
+        seeded += found.contains(1.5)
+        planted += found.contains(1.7)
+    assert student >= 50
+    assert seeded >= 50
+    assert planted < 50
+
+
+@pytest.mark.parametrize(
+    ("sweeps", "settings"),
+    [
+        ({}, {}),
+        ({"a": Sweep(x=X, loss=X)}, {"last": 1}),
+        ({"a": Sweep(x=X, loss=-X)}, {}),
+        ({"a": Sweep(x=X, loss=X[:3])}, {}),
+        ({"a": Sweep(x=[4.0, 4.0], loss=[1.0, 2.0])}, {}),
+        ({"a": Sweep(x=X, seeds=np.ones((6, 1)))}, {}),
+    ],
+)
+def test_bad_sweeps_are_refused(sweeps, settings):
+    with pytest.raises(InputError):
+        fit_power(sweeps, **settings)
+
+
+def test_threshold_is_the_number_of_coordinates_seen():
+    for alpha1 in (0.7, 1.0, 2.0):
+        exact = expected_seen(SparseInputs(alpha1=alpha1, alpha2=0.3), 10**6)
+        assert interpolation_threshold(10**6, alpha1) == pytest.approx(exact, rel=0.01)
+    assert interpolation_threshold(1000, 0.1) == 1000  # never more than the samples
+    assert interpolation_threshold(1000, float("nan")) == 1000
+    assert interpolation_threshold(1000, -0.5, dimension=50) == 50
+
+
+def peaked_runs(alpha1=1.0):
+    """Losses that follow the power laws away from the peak and blow up at it."""
+    N, D = (
+        v.ravel() for v in np.meshgrid(np.geomspace(8, 4000, 14).round(), np.geomspace(1e3, 1e6, 8).round())
+    )
+    K = interpolation_threshold(D, alpha1)
+    loss = 1.7 * N**-2.3 + 0.6 * D**-1.15
+    loss *= np.where(near_peak(N, D, alpha1), 10.0, 1.0)
+    return pd.DataFrame({"N": N, "D": D, "loss": loss, "alpha1": alpha1}), (N > K / 2) & (N < 2 * K)
+
+
+def test_runs_near_the_peak_are_left_out_on_request():
+    table, near = peaked_runs()
+    with_peak = fit(table, law="two-power", objective="least-squares", bootstrap=0)
+    without = fit(table, law="two-power", objective="least-squares", bootstrap=0, drop_peak=True)
+    assert without.dropped == {"near the double-descent peak": int(near.sum())}
+    assert near.sum() > 5
+    assert without.params["alpha_N"].best == pytest.approx(2.3, rel=1e-3)
+    assert abs(with_peak.params["alpha_N"].best - 2.3) > 0.01
+    dense = table.assign(inputs="dense")
+    kept = fit(dense, law="two-power", bootstrap=0, drop_peak=True)
+    ratio = table.N / table.D
+    assert kept.rows_used == int(((ratio <= 0.5) | (ratio >= 2)).sum())
+
+
+def test_collapse_score():
+    table, _ = peaked_runs()
+
+    def S(xi):
+        return 1.7 + 0.6 * xi**-2.3
+
+    perfect = collapse_score(table, S, alpha1=1.0, alpha2=0.3)
+    assert perfect.spread < 1e-12
+    assert perfect.explained == pytest.approx(1.0)
+    assert perfect.rows_used + perfect.rows_left_out == len(table)
+    assert collapse_score(table, S, alpha1=1.0, alpha2=0.3, with_peak=True).worst == pytest.approx(
+        math.log(10)
+    )
+    off = collapse_score(table, lambda xi: 1.1 * S(xi), alpha1=1.0, alpha2=0.3)
+    assert off.spread == pytest.approx(math.log(1.1))
+    wrong = collapse_score(table, S, alpha1=1.0, alpha2=0.5)
+    assert wrong.spread > 0.2
+    with pytest.raises(InputError):
+        collapse_score(table, S, alpha1=0.0, alpha2=0.5)

@@ -1,0 +1,83 @@
+"""Pictures of fits draw on the axes they are given, with labels, and read nothing else."""
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+
+from oracles_fitting import CHINCHILLA_TRUTH, noisy_runs
+from sparselaw.errors import InputError
+from sparselaw.fitting import exponent_profile, fit
+from sparselaw.plotting import fits
+
+mpl.use("Agg")
+
+
+@pytest.fixture
+def ax():
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots()
+    yield axes
+    figure.canvas.draw()
+    plt.close(figure)
+
+
+@pytest.fixture(scope="module")
+def law():
+    return fit(noisy_runs(CHINCHILLA_TRUTH, 0, 60), bootstrap=50)
+
+
+@pytest.fixture(scope="module")
+def sweep():
+    x = np.geomspace(4, 64, 5)
+    table = pd.concat([pd.DataFrame({"N": x, "D": D, "loss": x**-1.5 / D}) for D in (1e3, 1e4)])
+    return fit(table, law="power", variable="N", bootstrap=40)
+
+
+def test_fit_over_data_shows_every_run_and_the_law(ax, law):
+    assert fits.fit_over_data(law, ax) is ax
+    assert len(ax.collections[0].get_offsets()) == 60
+    line = ax.lines[0]
+    assert len(ax.lines) == 5
+    N = line.get_xdata()
+    D = np.quantile(law.runs.D, 0.05)
+    np.testing.assert_allclose(line.get_ydata(), law.loss(N, D))
+    assert ax.get_xlabel()
+    assert ax.get_ylabel()
+
+
+def test_power_law_over_data(ax, sweep):
+    fits.fit_over_data(sweep, ax)
+    assert len(ax.lines) == 4
+    assert len(ax.get_legend().get_texts()) == 2
+
+
+def test_residuals_in_per_cent(ax, law):
+    fits.residuals(law, ax)
+    shown = ax.collections[0].get_offsets()[:, 1]
+    np.testing.assert_allclose(shown, 100 * (law.runs.loss / law.loss(law.runs.N, law.runs.D) - 1), atol=1e-6)
+
+
+def test_contour_has_the_frontier(ax, law):
+    fits.loss_contour(law, ax)
+    frontier = ax.lines[0]
+    N, D = frontier.get_xdata(), frontier.get_ydata()
+    best = (law.law.alpha * law.law.A * N**-law.law.alpha) / (law.law.beta * law.law.B * D**-law.law.beta)
+    np.testing.assert_allclose(best, 1.0, rtol=1e-5)  # the first-order condition of C = 6 N D
+
+
+def test_slices_mark_their_lowest_point(ax, law):
+    fits.isoflop_slices(law, [1e20, 1e21], ax)
+    for curve, dot in (ax.lines[:2], ax.lines[2:]):
+        assert dot.get_ydata()[0] <= min(curve.get_ydata()) + 1e-12
+
+
+def test_profile(ax, law):
+    fits.exponent_profile(exponent_profile(law, points=7), ax, law.draws[:, -2:])
+    assert "alpha" in ax.get_xlabel()
+
+
+def test_a_power_law_has_no_contour(ax, sweep):
+    with pytest.raises(InputError):
+        fits.loss_contour(sweep, ax)
