@@ -25,6 +25,7 @@ class Law(NamedTuple):
     """
 
     D: int
+    s: float  # p_j = j^-s
     active: Floats  # p_j
     squared: Floats  # c_j
     rare: Range  # J + 1, ..., M
@@ -39,7 +40,7 @@ def data_law(problem: SparseInputs, D: int, spike_index: float, last: float, com
     J = min(last, float(common or default_common(problem, D)))
     j = np.arange(2.0, J + 1.0)
     rare = poisson_range(s, J + 1.0, last) if last > J else Range(max(s, 1e-300), 2.0, 2.0, 0.0, True)
-    return Law(D, j**-s, j**growth, rare, growth, spike_index)
+    return Law(D, s, j**-s, j**growth, rare, growth, spike_index)
 
 
 def default_common(problem: SparseInputs, D: int) -> float:
@@ -109,11 +110,11 @@ def draw_common(rng, D, k, plus, minus, space, size, room):  # type: ignore[no-u
     if active <= 0.0:
         return size, n_plus, n_minus
     share = plus / active
-    scale = 1.0 / math.log1p(-active) if active < 1.0 else 0.0
+    scale = 1.0 / math.log1p(-active) if active < 1.0 else -0.0
     i = -1.0
     while True:
         u = 1.0 - rng.random()
-        i += 1.0 + math.floor(math.log(u) * scale)
+        i += 1.0 + np.floor(math.log(u) * scale)
         if i >= D or size == room:
             return size, n_plus, n_minus
         space.sample[size] = int(i)

@@ -26,8 +26,10 @@ from sparselaw.interval import Interval
 Floats = NDArray[np.float64]
 LEARNING_ROUNDS = 4
 LEARNING_DRAWS = 2500
+LEARNING_WORK = 4e7  # nonzeros drawn in one round, about a second
 UNIFORM = 0.1  # the part of the shares that no learning takes away
 MEANINGFUL = 30.0
+LEAST_EFFECTIVE = 200.0  # never stop before
 Z95 = 1.959963984540054
 
 
@@ -40,6 +42,11 @@ class Weighted:
     replicates: int
     status: str  # ok, or low-ess
 
+    @property
+    def relative_error(self) -> float:
+        """The standard error of the estimate over the estimate."""
+        return math.sqrt(max(1.0 / self.effective - 1.0 / self.replicates, 0.0)) if self.effective else math.inf
+
 
 def sample_by_importance(
     proposal: Proposal,
@@ -47,10 +54,10 @@ def sample_by_importance(
     rng: np.random.Generator,
     *,
     replicates: int,
-    relative_error: float,
+    enough: Callable[[Weighted], bool],
     progress: Callable[[int, int], None] | None = None,
 ) -> Weighted:
-    """Draw until the relative standard error is reached, and no more than ``replicates`` data sets."""
+    """Draw until ``enough`` says so, and no more than ``replicates`` data sets."""
     law, tables = proposal.law, proposal.tables
     space = work_space(law, proposal.most_active)
     T = threshold * law.D
@@ -67,7 +74,7 @@ def sample_by_importance(
         return np.concatenate([w for w, _ in chunks]), np.concatenate([p for _, p in chunks])
 
     shares = _shares(np.full(len(tables.tilt_of), 1.0))
-    learning = min(LEARNING_DRAWS, max(replicates // 10, 100))
+    learning = int(min(LEARNING_DRAWS, max(LEARNING_WORK / work, 200), max(replicates / 10, 100)))
     for _ in range(LEARNING_ROUNDS if len(shares) > 1 else 0):
         log_weight, parts = draw(shares, learning)
         failed = np.isfinite(log_weight)
@@ -81,7 +88,7 @@ def sample_by_importance(
         done += len(log_weight)
         kept.append(log_weight[np.isfinite(log_weight)])
         result = weighted_interval(np.concatenate(kept), done)
-        if result.effective >= 4.0 * MEANINGFUL and _relative(result) <= relative_error:
+        if result.effective >= LEAST_EFFECTIVE and enough(result):
             break
     return result
 
@@ -118,6 +125,3 @@ def weighted_interval(log_weight: Floats, replicates: int) -> Weighted:
         status="ok" if ok else "low-ess",
     )
 
-
-def _relative(result: Weighted) -> float:
-    return math.sqrt(max(1.0 / result.effective - 1.0 / result.replicates, 0.0))

@@ -40,10 +40,10 @@ def weigh_failures(rng, law, tables, log_share, space, T, replicates):  # type: 
                     plus, minus = tables.nodes[node, 2], tables.nodes[node, 3]
             size, n_plus[k], n_minus[k] = draw_common(rng, D, k, plus, minus, space, size, room)
             common_count[k] = n_plus[k] + n_minus[k]
-        common_size = size
         j, i = draw_rare(rng, D, law.rare)
         if tables.kind[force] > 0:
-            j, i = _force(rng, D, tables, force, law.rare.s, j, i)
+            j, i = _force(rng, D, tables, force, law.s, j, i)
+            size, j, i = _add_forced_common(rng, j, i, space, size, room, common_count, n_plus, n_minus)
         size, squared, count, rare_j = add_rare(
             rng, j, i, law.growth, space, size, room, law.squared, common_count
         )
@@ -55,7 +55,7 @@ def weigh_failures(rng, law, tables, log_share, space, T, replicates):  # type: 
                 value = log_share[m]
                 value += _log_tilt(tables, tables.tilt_of[m], D, rows, n_plus, n_minus)
                 value += _log_force(
-                    tables, tables.force_of[m], D, law.rare.s, space, common_size, size, common, rare_j
+                    tables, tables.force_of[m], D, law.s, space, size, common, rare_j
                 )
                 parts[drawn, m] = value
                 top = max(top, value)
@@ -80,12 +80,39 @@ def _force(rng, D, tables, force, s, j, i):  # type: ignore[no-untyped-def]
     out_j[0] = draw_coordinate(rng, law)
     out_i[0] = int(rng.random() * D)
     if kind == TOGETHER:
-        out_j[1] = draw_coordinate(rng, law)
+        second = Range(s, tables.window[force, 3], tables.window[force, 4], tables.window[force, 5], False)
+        out_j[1] = draw_coordinate(rng, second)
         out_i[1] = out_i[0]
     elif kind != SINGLE:
         out_j[1] = out_j[0]
         out_i[1] = (out_i[0] + 1 + int(rng.random() * (D - 1))) % D
     return out_j, out_i
+
+
+@njit(cache=True)
+def _add_forced_common(rng, j, i, space, size, room, common_count, n_plus, n_minus):  # type: ignore[no-untyped-def]
+    """Moves forced activations of common coordinates to their own entries, unless they are there already."""
+    keep = np.ones(len(j), np.bool_)
+    for e in range(min(2, len(j))):
+        k = int(j[e]) - 2 if j[e] < len(common_count) + 2.0 else -1
+        if k < 0:
+            continue
+        keep[e] = False
+        again = size == room
+        for f in range(size):
+            again = again or (space.coordinate[f] == k and space.sample[f] == i[e])
+        if again:
+            continue
+        space.sample[size] = i[e]
+        space.coordinate[size] = k
+        space.sign[size] = 1 if rng.random() < 0.5 else -1
+        if space.sign[size] > 0:
+            n_plus[k] += 1
+        else:
+            n_minus[k] += 1
+        common_count[k] += 1
+        size += 1
+    return size, j[keep], i[keep]
 
 
 @njit(cache=True)
@@ -112,28 +139,31 @@ def _log_tilt(tables, tilt, D, rows, n_plus, n_minus):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def _log_force(tables, force, D, s, space, low, high, common, rare_j):  # type: ignore[no-untyped-def]
-    """log of the force's density over the original law, from the rare entries low..high-1."""
+def _log_force(tables, force, D, s, space, size, common, rare_j):  # type: ignore[no-untyped-def]
+    """log of the force's density over the original law."""
     kind = tables.kind[force]
     if kind == 0:
         return 0.0
     first, last, mass = tables.window[force, 0], tables.window[force, 1], tables.window[force, 2]
+    first2, last2, mass2 = tables.window[force, 3], tables.window[force, 4], tables.window[force, 5]
     total = 0.0
-    for e in range(low, high):
-        a = rare_j[space.coordinate[e] - common]
+    for e in range(size):
+        a = _index(space.coordinate[e], common, rare_j)
         if a < first or a > last:
             continue
-        p = math.exp(-s * math.log(a))
         if kind == SINGLE:
             total += 1.0 / (D * mass)
-        elif kind == TOGETHER:
-            total += p / (D * mass * mass)
-        for f in range(low, high):
-            b = rare_j[space.coordinate[f] - common]
-            if f == e or b < first or b > last:
-                continue
-            if kind == TOGETHER and space.sample[e] == space.sample[f]:
-                total += 1.0 / (D * mass * mass)
-            elif kind > TOGETHER and space.coordinate[e] == space.coordinate[f]:
+            continue
+        p = math.exp(-s * math.log(a))
+        for f in range(size):
+            b = _index(space.coordinate[f], common, rare_j)
+            if kind == TOGETHER and space.sample[e] == space.sample[f] and first2 <= b <= last2:
+                total += (p if f == e else 1.0) / (D * mass * mass2)  # p: both draws were this coordinate
+            elif kind > TOGETHER and f != e and space.coordinate[e] == space.coordinate[f]:
                 total += 1.0 / (D * (D - 1.0) * p * mass)
     return math.log(total) if total > 0.0 else -np.inf
+
+
+@njit(cache=True)
+def _index(k, common, rare_j):  # type: ignore[no-untyped-def]
+    return k + 2.0 if k < common else rare_j[k - common]
