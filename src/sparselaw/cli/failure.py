@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sparselaw.cli import numbers
+from sparselaw.cli import numbers, options
 from sparselaw.cli.output import note, number, print_json, print_table
 
 if TYPE_CHECKING:
@@ -18,18 +18,28 @@ if TYPE_CHECKING:
 
 
 def failure(
-    alpha1: str = typer.Option(..., "--alpha1", help="Sparsity: coordinate j is active with probability j^-(alpha1+1)."),
-    alpha2: str = typer.Option(..., "--alpha2", help="Amplitude: an active coordinate has square j^-(alpha2+1)."),
+    alpha1: str = options.ALPHA1,
+    alpha2: str = options.ALPHA2,
     D: str = typer.Option(..., "-D", help="Numbers of samples: 100,1000 or start:stop:count."),
-    threshold: str = typer.Option(..., "--threshold", help="2 / step size: fails when lambda_max(X X^T / D) is larger."),
-    N: str | None = typer.Option(None, "-N", help="Also the full model with N features, data set by data set."),
-    dimension: str | None = typer.Option(None, "--dimension", help="Number of coordinates, or inf."),
+    threshold: str = typer.Option(
+        ..., "--threshold", help="2 / step size: fails when lambda_max(X X^T / D) is larger."
+    ),
+    N: str | None = typer.Option(
+        None, "-N", help="Also the full model with N features, data set by data set."
+    ),
+    dimension: str = options.DIMENSION,
     method: str = typer.Option("auto", "--method", help="auto, direct, importance or exact-spike."),
-    relative_error: str = typer.Option("0.1", "--relative-error", help="Stop at this relative standard error."),
-    failures: str | None = typer.Option(None, "--failures", help="Stop at this many (effective) failures instead."),
-    replicates: str = typer.Option("200000", "--replicates", help="Draw at most this many data sets for one D."),
+    relative_error: str = typer.Option(
+        "0.1", "--relative-error", help="Stop at this relative standard error."
+    ),
+    failures: str | None = typer.Option(
+        None, "--failures", help="Stop at this many (effective) failures instead."
+    ),
+    replicates: str = typer.Option(
+        "200000", "--replicates", help="Draw at most this many data sets for one D."
+    ),
     seed: str = typer.Option("0", "--seed", help="Seed of every draw."),
-    json: bool = typer.Option(False, "--json", help="Print one JSON object."),
+    json: bool = options.JSON,
 ) -> None:
     """Probability that gradient descent diverges, split into spike and bulk."""
     from sparselaw.failure.estimate import failure_points
@@ -111,9 +121,7 @@ def _print(
             note(f"D={p.D}: {p.status}: {p.reason}")
     local, fitted, nu = local_exponents(points), fitted_exponent(points), model.exponents.nu
     if not as_json:
-        rows = [
-            [str(p.D), str(p.probability), number(p.spike), str(p.bulk), p.method] for p in points
-        ]
+        rows = [[str(p.D), str(p.probability), number(p.spike), str(p.bulk), p.method] for p in points]
         print_table(f"P(lambda_max > {threshold:g})", ["D", "probability", "spike", "bulk", "method"], rows)
         for e in local:
             print(f"  local exponent {e.D_low} to {e.D_high}: {e.exponent or 'unknown, no failure seen'}")

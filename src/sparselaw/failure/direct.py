@@ -77,7 +77,16 @@ def count_failures(  # type: ignore[no-untyped-def]
                 rng, j, i, law.growth, space, size, room, law.squared, common_count
             )
             bad = exceeds(
-                size, space.sample, space.coordinate, space.sign, squared, count, law.D, T, space.first, space.singles
+                size,
+                space.sample,
+                space.coordinate,
+                space.sign,
+                squared,
+                count,
+                law.D,
+                T,
+                space.first,
+                space.singles,
             )
         spikes += spiked
         failed += bad

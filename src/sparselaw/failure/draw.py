@@ -49,20 +49,27 @@ def default_common(problem: SparseInputs, D: int) -> float:
     if s == 0.0:
         return problem.dimension
     log_index = math.log(max(D / COMMON_COUNT, 10.0)) / s
-    return min(problem.dimension, float(math.ceil(math.exp(log_index)))) if log_index < 40.0 else problem.dimension
+    return (
+        min(problem.dimension, float(math.ceil(math.exp(log_index))))
+        if log_index < 40.0
+        else problem.dimension
+    )
 
 
 def mean_nonzeros(problem: SparseInputs, D: int, last: float) -> float:
     """About the nonzeros of a data set, coordinate 1 left out."""
     s, head = problem.alpha1 + 1.0, min(last, 100.0)
-    return D * (sum(j**-s for j in range(2, int(head) + 1)) + _rest(s, head, last))
+    return D * (sum(math.pow(j, -s) for j in range(2, int(head) + 1)) + _rest(s, head, last))
 
 
 def check_nonzeros(problem: SparseInputs, D: int, last: float) -> None:
     nonzeros = max(mean_nonzeros(problem, D, last), D)
     if nonzeros > MOST_NONZEROS:
         raise InputError(
-            "D", D, f"is too many samples to draw ({nonzeros:.1e} nonzeros)", "choose a smaller D or dimension"
+            "D",
+            D,
+            f"is too many samples to draw ({nonzeros:.1e} nonzeros)",
+            "choose a smaller D or dimension",
         )
 
 

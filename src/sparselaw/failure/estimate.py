@@ -76,7 +76,9 @@ def failure_points(
         raise InputError("model", type(model).__name__, "has no rare activations", "give SparseInputs")
     threshold = check_finite("threshold", threshold)
     if threshold <= 0.0:
-        raise InputError("threshold", threshold, "must be positive: it is 2 / step size", "choose threshold > 0")
+        raise InputError(
+            "threshold", threshold, "must be positive: it is 2 / step size", "choose threshold > 0"
+        )
     if method not in METHODS:
         raise InputError("method", method, "is not one of the choices", f"choose {' or '.join(METHODS)}")
     relative_error = check_finite("relative_error", relative_error)
@@ -138,7 +140,8 @@ class _Point:
         seen = binomial_interval(pilot.failures - pilot.spikes, pilot.replicates - pilot.spikes)
         if seen.low > weighted.probability.high:
             hull = Interval(weighted.probability.low, seen.best, seen.high)
-            why = f"direct sampling saw {pilot.failures - pilot.spikes} failures in {pilot.replicates} data sets"
+            seen_failures = pilot.failures - pilot.spikes
+            why = f"direct sampling saw {seen_failures} failures in {pilot.replicates} data sets"
             return self.point(hull, "importance", weighted.replicates, weighted.effective, "disagree", why)
         return self.importance_point(weighted)
 
@@ -154,7 +157,7 @@ class _Point:
         )
 
     def importance(self) -> Weighted:
-        target = self.wanted**-0.5
+        target = 1.0 / math.sqrt(self.wanted)
 
         def enough(result: Weighted) -> bool:
             bulk = (1.0 - self.spike) * result.probability.best
@@ -180,7 +183,11 @@ class _Point:
         )
 
     def importance_point(self, weighted: Weighted) -> FailurePoint:
-        why = "few effective failures: the interval's upper end is a hard limit" if weighted.status != "ok" else ""
+        why = (
+            "few effective failures: the interval's upper end is a hard limit"
+            if weighted.status != "ok"
+            else ""
+        )
         return self.point(
             weighted.probability, "importance", weighted.replicates, weighted.effective, weighted.status, why
         )
@@ -213,7 +220,9 @@ class _Point:
         )
 
     def generator(self, purpose: int) -> np.random.Generator:
-        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=(self.D, purpose))))
+        return np.random.Generator(
+            np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=(self.D, purpose)))
+        )
 
     def reporter(self, method: str) -> Callable[[int, int], None] | None:
         if self.progress is None:

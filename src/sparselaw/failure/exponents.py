@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ class LocalExponent:
 def local_exponents(points: Sequence[FailurePoint]) -> list[LocalExponent]:
     """The points are independent: the ends of their intervals add in squares, each on its own side."""
     ordered = sorted(points, key=lambda point: point.D)
-    return [_between(a, b) for a, b in zip(ordered, ordered[1:], strict=False) if a.D < b.D]
+    return [_between(a, b) for a, b in itertools.pairwise(ordered) if a.D < b.D]
 
 
 def _between(a: FailurePoint, b: FailurePoint) -> LocalExponent:

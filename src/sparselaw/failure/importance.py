@@ -45,7 +45,9 @@ class Weighted:
     @property
     def relative_error(self) -> float:
         """The standard error of the estimate over the estimate."""
-        return math.sqrt(max(1.0 / self.effective - 1.0 / self.replicates, 0.0)) if self.effective else math.inf
+        return (
+            math.sqrt(max(1.0 / self.effective - 1.0 / self.replicates, 0.0)) if self.effective else math.inf
+        )
 
 
 def sample_by_importance(
@@ -124,4 +126,3 @@ def weighted_interval(log_weight: Floats, replicates: int) -> Weighted:
         replicates=n,
         status="ok" if ok else "low-ess",
     )
-

@@ -54,9 +54,7 @@ def weigh_failures(rng, law, tables, log_share, space, T, replicates):  # type: 
             for m in range(components):
                 value = log_share[m]
                 value += _log_tilt(tables, tables.tilt_of[m], D, rows, n_plus, n_minus)
-                value += _log_force(
-                    tables, tables.force_of[m], D, law.s, space, size, common, rare_j
-                )
+                value += _log_force(tables, tables.force_of[m], D, law.s, space, size, common, rare_j)
                 parts[drawn, m] = value
                 top = max(top, value)
             total = 0.0

@@ -3,7 +3,8 @@
 Let coordinate j be active with frequency f_j and its signs lean by d_j. The mean of x x^T is then
 M_11 = 1, M_1j = a_j d_j, M_jk = a_j a_k d_j d_k, M_jj = c_j f_j (a_j = sqrt c_j), and data fail once its top
 eigenvalue reaches the threshold. Relative entropy is least, for a given eigenvector w, under
-    f+-  proportional to  (p_j / 2) exp(theta (c_j w_j^2 +- 2 a_j w_j m_j)),  m_j = w_1 + sum_{k != j} w_k a_k d_k,
+    f+-  proportional to  (p_j / 2) exp(theta (c_j w_j^2 +- 2 a_j w_j m_j)),
+    m_j = w_1 + sum_{k != j} w_k a_k d_k,
 the derivative of w^T M w; w and the frequencies are iterated to a fixed point, theta is bisected.
 """
 

@@ -1,6 +1,6 @@
 """The mixture the bulk is drawn from: which coordinates are tilted, and which rare activations are forced.
 
-The original law is always in the mixture with a share of at least DEFENSIVE, so no weight exceeds its inverse.
+The original law always has a share of at least DEFENSIVE, so no weight exceeds its inverse.
 """
 
 from __future__ import annotations
@@ -51,9 +51,7 @@ def bulk_proposal(problem: SparseInputs, D: int, threshold: float, spike_index: 
     # One activation, or two, can come near T only if the largest amplitude does.
     forced = growth > 0.0 and 2.0 < last < LARGEST_FORCED and last**growth > 0.45 * T
     below = max(1.0, math.floor((LOWEST_FORCED * T) ** (1.0 / growth))) if forced else 1.0
-    bulk = Bulk(
-        D=D, threshold=threshold, active=law.active[:MOST_TILTED], squared=law.squared[:MOST_TILTED]
-    )
+    bulk = Bulk(D=D, threshold=threshold, active=law.active[:MOST_TILTED], squared=law.squared[:MOST_TILTED])
     tilts: list[Tilt] = [{}]
     forces = [Force(NONE)]
     components = [(0, 0)]  # tilt and force of each

@@ -1,8 +1,8 @@
 """The spike by importance sampling: force an activation beyond j* and weigh it.
 
 With N the activations beyond j* in the data set and m = E N, data with one of them forced has the density
-N / m over the original law, so P(N >= 1) = E[m / N] under the forced law. The estimate checks the closed form,
-and every forced data set must fail: c_j > threshold * D stands alone on the diagonal.
+N / m over the original law, so P(N >= 1) = E[m / N] under the forced law. The estimate checks the closed
+form, and every forced data set must fail: c_j > threshold * D stands alone on the diagonal.
 """
 
 from __future__ import annotations
@@ -36,7 +36,12 @@ def forced_spikes(
     """P(some activation beyond j*) from data in which there is one."""
     first, last = spike_index(problem, D, threshold) + 1.0, problem.dimension
     if not first <= last or first > LARGEST:
-        raise InputError("threshold", threshold, "no activation is enough alone", "choose alpha2 < -1, or a larger dimension")
+        raise InputError(
+            "threshold",
+            threshold,
+            "no activation is enough alone",
+            "choose alpha2 < -1, or a larger dimension",
+        )
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(D, 2))))
     s = problem.alpha1 + 1.0
     forced, others = activation_range(s, first, last), poisson_range(s, first, last)

@@ -1,7 +1,7 @@
 """The full model at finite N: when does u act on the data like an isometry?
 
-Gradient descent on features u x is unstable when lambda_max(u X X^T u^T / D) > threshold; the failure law replaces
-u^T u by the identity. Only the columns of u for the K coordinates seen matter, and for N >= K only
+Gradient descent on features u x is unstable when lambda_max(u X X^T u^T / D) > threshold; the failure law
+replaces u^T u by the identity. Only the columns of u for the K coordinates seen matter, and for N >= K only
 u_A^T u_A ~ Wishart(N, I/N), drawn as L L^T with L triangular (Bartlett): N may be as large as one likes.
 """
 
@@ -28,7 +28,7 @@ MOST_SEEN = 4000
 class IsometryPoint:
     """The same data with and without the embedding.
 
-    ``ratio`` holds the 2.5 %, 50 % and 97.5 % points of lambda_max(full) / lambda_max(data): an isometry has 1.
+    ``ratio`` holds the 2.5 %, 50 % and 97.5 % points of lambda_max(full) / lambda_max(data); isometry: 1.
     """
 
     N: int
@@ -85,7 +85,9 @@ def _gram(law: Law, space: Space, rng: np.random.Generator) -> Floats:
     size, squared, count = _entries(rng, law, space)
     K = int((count > 0).sum())
     if K > MOST_SEEN:
-        raise InputError("D", law.D, f"{K} coordinates were seen: too many for the full model", "choose a smaller D")
+        raise InputError(
+            "D", law.D, f"{K} coordinates were seen: too many for the full model", "choose a smaller D"
+        )
     place = np.cumsum(count > 0)  # coordinate 1 takes place 0
     rows = np.concatenate([np.zeros(law.D, np.int64), place[space.coordinate[:size]]])
     columns = np.concatenate([np.arange(law.D), space.sample[:size]])

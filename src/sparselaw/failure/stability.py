@@ -9,6 +9,7 @@ The signs of whole samples drop out of X X^T, so x_1 = 1 in every sample. Three 
        lambda_max > T  <=>  T I - B is not positive definite, or
                             sum_i r_i / (T - r_i) + v^T (T I - B)^-1 v > T - D.
    Nothing cancels here as the threshold T / D nears 1.
+   Where there are fewer samples than repeated coordinates, X^T X is the smaller matrix and is used as it is.
 3. Bounds. |v|^2 / T and |v|^2 / (T - largest row sum of |B|) bracket the last term; most data sets are
    settled by them. The rest is one elimination of T I - B, stopped at the first proof of failure.
 
@@ -51,7 +52,7 @@ def exceeds(size, sample, coordinate, sign, squared, count, D, T, first, rare): 
         else:
             link[e] = first[i]
             first[i] = e
-    answer = _decide(size, sample, coordinate, sign, squared, place, repeated, D, T, gap, first, link, rare)
+    answer = _decide(size, sample, coordinate, sign, squared, place, repeated, D, T, gap, link, rare)
     for e in range(size):
         first[sample[e]] = -1
         rare[sample[e]] = 0.0
@@ -59,7 +60,7 @@ def exceeds(size, sample, coordinate, sign, squared, count, D, T, first, rare): 
 
 
 @njit(cache=True)
-def _decide(size, sample, coordinate, sign, squared, place, repeated, D, T, gap, first, link, rare):  # type: ignore[no-untyped-def]
+def _decide(size, sample, coordinate, sign, squared, place, repeated, D, T, gap, link, rare):  # type: ignore[no-untyped-def]
     limit = gap * (1.0 + EQUAL)
     total = 0.0  # sum_i r_i / (T - r_i)
     for e in range(size):
@@ -71,10 +72,10 @@ def _decide(size, sample, coordinate, sign, squared, place, repeated, D, T, gap,
             total += squared[k] / left
     if total > limit:
         return True
-    if repeated > DENSE_LIMIT:
-        return top_exceeds_one(
-            size, sample, coordinate, sign, squared, place, repeated, D, T, rare, EQUAL
-        )
+    if min(repeated, D) > DENSE_LIMIT:
+        return top_exceeds_one(size, sample, coordinate, sign, squared, place, repeated, D, T, rare, EQUAL)
+    if D < repeated:
+        return samples_exceed(size, sample, coordinate, sign, squared, place, D, T, rare)
     B = np.zeros((repeated, repeated))
     v = np.zeros(repeated)
     for e in range(size):
@@ -137,4 +138,35 @@ def _eliminate(B, v, T, limit):  # type: ignore[no-untyped-def]
                 v[b] += factor * v[a]
                 for c in range(b + 1):
                     B[b, c] += factor * B[a, c]
+    return False
+
+
+@njit(cache=True)
+def samples_exceed(size, sample, coordinate, sign, squared, place, D, T, rare):  # type: ignore[no-untyped-def]
+    """The same question for X^T X: does T I - X^T X have a negative pivot?"""
+    S = np.ones((D, D))
+    for i in range(D):
+        S[i, i] += rare[i]
+    last = np.full(len(squared), -1, np.int64)
+    link = np.full(size, -1, np.int64)
+    for e in range(size):
+        k, i = coordinate[e], sample[e]
+        if place[k] < 0:
+            continue
+        S[i, i] += squared[k]
+        f = last[k]
+        while f >= 0:
+            S[max(i, sample[f]), min(i, sample[f])] += sign[e] * sign[f] * squared[k]
+            f = link[f]
+        link[e] = last[k]
+        last[k] = e
+    for a in range(D - 1, -1, -1):
+        pivot = T - S[a, a]
+        if pivot < -EQUAL * T:
+            return True
+        pivot = max(pivot, EQUAL * T)
+        for b in range(a):
+            factor = S[a, b] / pivot
+            for c in range(b + 1):
+                S[b, c] += factor * S[a, c]
     return False

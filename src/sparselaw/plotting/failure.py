@@ -28,10 +28,14 @@ def failure_curve(points: Sequence[FailurePoint], *, ax: Any, nu: float | None =
             )  # fmt: skip
     unseen = [p for p in ordered if p.probability.best <= SMALLEST < p.probability.high]
     if unseen:
-        ax.plot([p.D for p in unseen], [p.probability.high for p in unseen], "v", color="grey", label="upper end")
+        ax.plot(
+            [p.D for p in unseen], [p.probability.high for p in unseen], "v", color="grey", label="upper end"
+        )
     bulk = [p for p in ordered if p.bulk.best > SMALLEST]
     if bulk:
-        ax.plot([p.D for p in bulk], [(1.0 - p.spike) * p.bulk.best for p in bulk], "--", color="C0", label="bulk")
+        ax.plot(
+            [p.D for p in bulk], [(1.0 - p.spike) * p.bulk.best for p in bulk], "--", color="C0", label="bulk"
+        )
     spikes = [p for p in ordered if p.spike > SMALLEST]
     if spikes:
         ax.plot([p.D for p in spikes], [p.spike for p in spikes], "-", color="C3", label="spike (exact)")

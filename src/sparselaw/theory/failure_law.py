@@ -110,16 +110,18 @@ def power_sum(s: float, first: float, last: float) -> float:
     if start > last:
         return total
     low = start - 0.5 if start < LARGEST_WHOLE else start
-    return total + _integral(s, low, last) - _edge(s, low) + (0.0 if math.isinf(last) else _edge(s, last + 0.5))
+    return (
+        total + _integral(s, low, last) - _edge(s, low) + (0.0 if math.isinf(last) else _edge(s, last + 0.5))
+    )
 
 
 def _integral(s: float, low: float, last: float) -> float:
     if math.isinf(last):
-        return low ** (1.0 - s) / (s - 1.0)
+        return math.pow(low, 1.0 - s) / (s - 1.0)
     log_ratio = math.log1p((last + 0.5 - low) / low)
     if s == 1.0:
         return log_ratio
-    return low ** (1.0 - s) * math.expm1((1.0 - s) * log_ratio) / (1.0 - s)
+    return math.pow(low, 1.0 - s) * math.expm1((1.0 - s) * log_ratio) / (1.0 - s)
 
 
 def _edge(s: float, x: float) -> float:
@@ -127,7 +129,7 @@ def _edge(s: float, x: float) -> float:
     third = s * (s + 1.0) * (s + 2.0)
     fifth = third * (s + 3.0) * (s + 4.0)
     y = 1.0 / (x * x)
-    return x ** (-s - 1.0) * (s / 24.0 + y * (-7.0 * third / 5760.0 + y * 31.0 * fifth / 967680.0))
+    return math.pow(x, -s - 1.0) * (s / 24.0 + y * (-7.0 * third / 5760.0 + y * 31.0 * fifth / 967680.0))
 
 
 def _smooth_from(first: float, s: float) -> float:
