@@ -1,0 +1,111 @@
+"""Direct sampling: draw data sets, count those whose largest eigenvalue is above the threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from sparselaw.failure.draw import Law, Space, add_rare, draw_common, draw_rare, work_space
+from sparselaw.failure.stability import exceeds
+from sparselaw.interval import Interval
+
+BATCH_SECONDS_WORK = 2e6  # nonzeros and data sets between two looks at the clock, about 0.1 s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """Data sets drawn, those that failed, and those that held a spike."""
+
+    replicates: int
+    failures: int
+    spikes: int
+
+
+def sample_directly(
+    law: Law,
+    threshold: float,
+    rng: np.random.Generator,
+    *,
+    replicates: int,
+    failures: int,
+    already: Counts | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Counts:
+    """Draw until ``failures`` are seen, and no more than ``replicates`` data sets.
+
+    The last data set drawn is the one that reached ``failures``: the interval of :func:`binomial_interval`
+    then covers at least as often as it says.
+    """
+    space = work_space(law, float(law.active.sum()))
+    done, failed, spikes = (already.replicates, already.failures, already.spikes) if already else (0, 0, 0)
+    per_batch = max(1, int(BATCH_SECONDS_WORK / (50.0 + law.D * (law.active.sum() + law.rare.mass))))
+    while done < replicates and failed < failures:
+        todo = min(per_batch, replicates - done)
+        drawn, bad, spiked = count_failures(rng, law, space, threshold * law.D, todo, failures - failed)
+        done, failed, spikes = done + drawn, failed + bad, spikes + spiked
+        if progress is not None:
+            progress(done, failed)
+    return Counts(replicates=done, failures=failed, spikes=spikes)
+
+
+@njit(cache=True)
+def count_failures(  # type: ignore[no-untyped-def]
+    rng: np.random.Generator, law: Law, space: Space, T: float, replicates: int, stop: int
+):
+    """Data sets drawn, failures and spikes; stops after ``stop`` failures."""
+    room, common = len(space.sample), len(law.active)
+    common_count = np.zeros(common, np.int64)
+    failed = spikes = 0
+    for drawn in range(replicates):
+        size = 0
+        spiked = False
+        for k in range(common):
+            half = 0.5 * law.active[k]
+            before = size
+            size, _, _ = draw_common(rng, law.D, k, half, half, space, size, room)
+            common_count[k] = size - before
+            spiked = spiked or (size > before and k + 2 > law.spike_index)
+        j, i = draw_rare(rng, law.D, law.rare)
+        for e in range(len(j)):
+            spiked = spiked or j[e] > law.spike_index
+        bad = spiked  # c_j > T alone on the diagonal: no matrix is needed
+        if not spiked:
+            size, squared, count, _ = add_rare(
+                rng, j, i, law.growth, space, size, room, law.squared, common_count
+            )
+            bad = exceeds(
+                size,
+                space.sample,
+                space.coordinate,
+                space.sign,
+                squared,
+                count,
+                law.D,
+                T,
+                space.first,
+                space.singles,
+            )
+        spikes += spiked
+        failed += bad
+        if failed == stop:
+            return drawn + 1, failed, spikes
+    return replicates, failed, spikes
+
+
+def binomial_interval(failures: int, replicates: int) -> Interval:
+    """Clopper and Pearson's exact 95 % interval; [0, 1] where nothing was drawn.
+
+    >>> print(binomial_interval(1, 3000))
+    0.0003333 [8.439e-06, 0.001856]
+    """
+    from scipy.special import betaincinv
+
+    if replicates == 0:
+        return Interval(0.0, 0.0, 1.0)
+    rest = replicates - failures
+    low = float(betaincinv(failures, rest + 1, 0.025)) if failures else 0.0
+    high = float(betaincinv(failures + 1, rest, 0.975)) if rest else 1.0
+    return Interval(low, failures / replicates, high)

@@ -1,0 +1,180 @@
+"""One data set as its nonzeros, drawn at their cost: common coordinates one by one, rare ones together."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from sparselaw.errors import InputError
+from sparselaw.failure.tail import Range, draw_coordinate, poisson_range
+from sparselaw.problem import SparseInputs
+
+Floats = NDArray[np.float64]
+COMMON_COUNT = 0.5  # a coordinate expected this often in the data set is drawn on its own
+MOST_NONZEROS = 2e8
+
+
+class Law(NamedTuple):
+    """The law of a data set of D samples: coordinates 2, ..., J one by one, the rest a Poisson stream.
+
+    Row k of the arrays is coordinate k + 2.
+    """
+
+    D: int
+    s: float  # p_j = j^-s
+    active: Floats  # p_j
+    squared: Floats  # c_j
+    rare: Range  # J + 1, ..., M
+    growth: float  # c_j = j^growth
+    spike_index: float  # an activation beyond it is a failure by itself
+
+
+def data_law(problem: SparseInputs, D: int, spike_index: float, last: float, common: float = 0.0) -> Law:
+    """The law with coordinates up to ``last``, those up to ``common`` (0: as suits D) drawn one by one."""
+    s, growth = problem.alpha1 + 1.0, -problem.alpha2 - 1.0
+    check_nonzeros(problem, D, last)
+    J = min(last, float(common or default_common(problem, D)))
+    j = np.arange(2.0, J + 1.0)
+    rare = poisson_range(s, J + 1.0, last) if last > J else Range(max(s, 1e-300), 2.0, 2.0, 0.0, True)
+    return Law(D, s, j**-s, j**growth, rare, growth, spike_index)
+
+
+def default_common(problem: SparseInputs, D: int) -> float:
+    """The last coordinate expected often enough; the Poisson stream also wants p of at most a tenth."""
+    s = problem.alpha1 + 1.0
+    if s == 0.0:
+        return problem.dimension
+    log_index = math.log(max(D / COMMON_COUNT, 10.0)) / s
+    return (
+        min(problem.dimension, float(math.ceil(math.exp(log_index))))
+        if log_index < 40.0
+        else problem.dimension
+    )
+
+
+def mean_nonzeros(problem: SparseInputs, D: int, last: float) -> float:
+    """About the nonzeros of a data set, coordinate 1 left out."""
+    s, head = problem.alpha1 + 1.0, min(last, 100.0)
+    return D * (sum(math.pow(j, -s) for j in range(2, int(head) + 1)) + _rest(s, head, last))
+
+
+def check_nonzeros(problem: SparseInputs, D: int, last: float) -> None:
+    nonzeros = max(mean_nonzeros(problem, D, last), D)
+    if nonzeros > MOST_NONZEROS:
+        raise InputError(
+            "D",
+            D,
+            f"is too many samples to draw ({nonzeros:.1e} nonzeros)",
+            "choose a smaller D or dimension",
+        )
+
+
+def _rest(s: float, low: float, last: float) -> float:
+    """About the sum of j^-s beyond low."""
+    if last <= low:
+        return 0.0
+    if s == 1.0:
+        return math.log(last / low)
+    high = 0.0 if math.isinf(last) else last ** (1.0 - s)
+    return (low ** (1.0 - s) - high) / (s - 1.0)
+
+
+class Space(NamedTuple):
+    """Work space for one data set at a time."""
+
+    sample: NDArray[np.int64]
+    coordinate: NDArray[np.int64]
+    sign: NDArray[np.int8]
+    first: NDArray[np.int64]
+    singles: Floats
+
+
+def work_space(law: Law, most_active: float) -> Space:
+    """``most_active``: the sum over the common coordinates of the largest probability they may get."""
+    mean = law.D * (most_active + law.rare.mass)
+    room = int(mean + 15.0 * math.sqrt(mean) + 1000.0)  # 15 deviations and more: never reached
+    return Space(
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int8),
+        np.full(law.D, -1, np.int64),
+        np.zeros(law.D),
+    )
+
+
+@njit(cache=True)
+def draw_common(rng, D, k, plus, minus, space, size, room):  # type: ignore[no-untyped-def]
+    """Appends the activations of common coordinate k: positive with probability plus, negative with minus.
+
+    The gap to the next active sample is geometric. Returns the new size and the two counts.
+    """
+    active = plus + minus
+    n_plus = n_minus = 0
+    if active <= 0.0:
+        return size, n_plus, n_minus
+    share = plus / active
+    scale = 1.0 / math.log1p(-active) if active < 1.0 else -0.0
+    i = -1.0
+    while True:
+        u = 1.0 - rng.random()
+        i += 1.0 + np.floor(math.log(u) * scale)
+        if i >= D or size == room:
+            return size, n_plus, n_minus
+        space.sample[size] = int(i)
+        space.coordinate[size] = k
+        if rng.random() < share:
+            space.sign[size] = 1
+            n_plus += 1
+        else:
+            space.sign[size] = -1
+            n_minus += 1
+        size += 1
+
+
+@njit(cache=True)
+def draw_rare(rng, D, rare):  # type: ignore[no-untyped-def]
+    """The activations of the rare coordinates: coordinates and samples, repeats still among them."""
+    events = rng.poisson(D * rare.mass) if rare.mass > 0.0 else 0
+    j, i = np.empty(events), np.empty(events, np.int64)
+    for e in range(events):
+        j[e] = draw_coordinate(rng, rare)
+        i[e] = int(rng.random() * D)
+    return j, i
+
+
+@njit(cache=True)
+def add_rare(rng, j, i, growth, space, size, room, common_squared, common_count):  # type: ignore[no-untyped-def]
+    """Gives the rare activations compact indices and random signs, drops repeats, and appends them.
+
+    Returns the new size, c and the counts of all coordinates (common ones first), and the rare ones' own j.
+    """
+    common, events = len(common_squared), len(j)
+    squared, count = np.empty(common + events), np.zeros(common + events, np.int64)
+    rare_j = np.empty(events)
+    squared[:common] = common_squared
+    count[:common] = common_count
+    order = np.argsort(j)
+    k = common - 1
+    start = 0  # where the entries of the present coordinate begin
+    for e in range(events):
+        a = order[e]
+        if e == 0 or j[a] != j[order[e - 1]]:
+            k += 1
+            squared[k] = math.exp(growth * math.log(j[a]))
+            rare_j[k - common] = j[a]
+            start = size
+        again = False
+        for f in range(start, size):
+            again = again or space.sample[f] == i[a]
+        if again or size == room:
+            continue
+        space.sample[size] = i[a]
+        space.coordinate[size] = k
+        space.sign[size] = 1 if rng.random() < 0.5 else -1
+        count[k] += 1
+        size += 1
+    return size, squared[: k + 1], count[: k + 1], rare_j[: k + 1 - common]

@@ -1,0 +1,110 @@
+"""The full model at finite N: when does u act on the data like an isometry?
+
+Gradient descent on features u x is unstable when lambda_max(u X X^T u^T / D) > threshold; the failure law
+replaces u^T u by the identity. Only the columns of u for the K coordinates seen matter, and for N >= K only
+u_A^T u_A ~ Wishart(N, I/N), drawn as L L^T with L triangular (Bartlett): N may be as large as one likes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from sparselaw.errors import InputError, check_size
+from sparselaw.failure.direct import binomial_interval
+from sparselaw.failure.draw import Law, Space, add_rare, data_law, draw_common, draw_rare, work_space
+from sparselaw.interval import Interval
+from sparselaw.problem import SparseInputs
+from sparselaw.theory.failure_law import spike_index
+
+Floats = NDArray[np.float64]
+MOST_SEEN = 4000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsometryPoint:
+    """The same data with and without the embedding.
+
+    ``ratio`` holds the 2.5 %, 50 % and 97.5 % points of lambda_max(full) / lambda_max(data); isometry: 1.
+    """
+
+    N: int
+    D: int
+    threshold: float
+    replicates: int
+    data: Interval  # P(lambda_max(X X^T / D) > threshold)
+    full: Interval  # P(lambda_max(u X X^T u^T / D) > threshold)
+    ratio: Interval
+    seen: float  # mean of K
+
+
+def near_isometry(
+    model: SparseInputs, N: int, D: int, threshold: float, *, replicates: int = 200, seed: int = 0
+) -> IsometryPoint:
+    """Largest eigenvalues of the data and of the full model, data set by data set."""
+    N, D, replicates = check_size("N", N), check_size("D", D), check_size("replicates", replicates)
+    law = data_law(model, D, spike_index(model, D, threshold), model.dimension)
+    space = work_space(law, float(law.active.sum()))
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(D, 3))))
+    data, full, seen = np.empty(replicates), np.empty(replicates), np.empty(replicates)
+    for r in range(replicates):
+        G = _gram(law, space, rng)
+        data[r] = np.linalg.eigvalsh(G)[-1] / D
+        full[r] = embedded_top(G, N, rng) / D
+        seen[r] = len(G)
+    return IsometryPoint(
+        N=N,
+        D=D,
+        threshold=threshold,
+        replicates=replicates,
+        data=binomial_interval(int((data > threshold).sum()), replicates),
+        full=binomial_interval(int((full > threshold).sum()), replicates),
+        ratio=Interval(*(float(q) for q in np.quantile(full / data, [0.025, 0.5, 0.975]))),
+        seen=float(seen.mean()),
+    )
+
+
+def embedded_top(G: Floats, N: int, rng: np.random.Generator) -> float:
+    """lambda_max(u G u^T) for u of N rows with entries N(0, 1/N)."""
+    K = len(G)
+    if N < K:
+        u = rng.standard_normal((N, K))
+        return float(np.linalg.eigvalsh(u @ G @ u.T)[-1]) / N
+    L = np.tril(rng.standard_normal((K, K)), -1)
+    L[np.diag_indices(K)] = np.sqrt(rng.chisquare(N - np.arange(K)))
+    return float(np.linalg.eigvalsh(L.T @ G @ L)[-1]) / N
+
+
+def _gram(law: Law, space: Space, rng: np.random.Generator) -> Floats:
+    """X X^T of the coordinates seen, coordinate 1 first."""
+    from scipy.sparse import csr_array
+
+    size, squared, count = _entries(rng, law, space)
+    K = int((count > 0).sum())
+    if K > MOST_SEEN:
+        raise InputError(
+            "D", law.D, f"{K} coordinates were seen: too many for the full model", "choose a smaller D"
+        )
+    place = np.cumsum(count > 0)  # coordinate 1 takes place 0
+    rows = np.concatenate([np.zeros(law.D, np.int64), place[space.coordinate[:size]]])
+    columns = np.concatenate([np.arange(law.D), space.sample[:size]])
+    values = np.concatenate([np.ones(law.D), space.sign[:size] * np.sqrt(squared[space.coordinate[:size]])])
+    X = csr_array((values, (rows, columns)), shape=(K + 1, law.D))
+    return np.asarray((X @ X.T).toarray())
+
+
+@njit(cache=True)
+def _entries(rng, law, space):  # type: ignore[no-untyped-def]
+    size, room, common = 0, len(space.sample), len(law.active)
+    common_count = np.zeros(common, np.int64)
+    for k in range(common):
+        before = size
+        half = 0.5 * law.active[k]
+        size, _, _ = draw_common(rng, law.D, k, half, half, space, size, room)
+        common_count[k] = size - before
+    j, i = draw_rare(rng, law.D, law.rare)
+    size, squared, count, _ = add_rare(rng, j, i, law.growth, space, size, room, law.squared, common_count)
+    return size, squared, count

@@ -1,0 +1,172 @@
+"""Is lambda_max(X X^T) above T? Decided exactly, at a cost of the nonzeros and the repeated coordinates.
+
+The signs of whole samples drop out of X X^T, so x_1 = 1 in every sample. Three steps remove the work.
+
+1. Coordinates seen once. Those of sample i act as one coordinate of squared amplitude
+   r_i = sum of their c_j. Eliminating it from T I - X X^T leaves the same matrix without them, sample i
+   weighted by T / (T - r_i). If some 1 + r_i > T then lambda_max > T at once.
+2. Coordinate 1. With B the weighted Gram matrix of the repeated coordinates and v their weighted sums,
+       lambda_max > T  <=>  T I - B is not positive definite, or
+                            sum_i r_i / (T - r_i) + v^T (T I - B)^-1 v > T - D.
+   Nothing cancels here as the threshold T / D nears 1.
+   Where there are fewer samples than repeated coordinates, X^T X is the smaller matrix and is used as it is.
+3. Bounds. |v|^2 / T and |v|^2 / (T - largest row sum of |B|) bracket the last term; most data sets are
+   settled by them. The rest is one elimination of T I - B, stopped at the first proof of failure.
+
+Equality (possible where all amplitudes are equal) counts as stable: the event is strictly more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from sparselaw.failure.lanczos import top_exceeds_one
+
+EQUAL = 1e-11  # relative: closer than this is a tie
+DENSE_LIMIT = 400  # more repeated coordinates than this: Lanczos, never a dense matrix
+
+
+@njit(cache=True)
+def exceeds(size, sample, coordinate, sign, squared, count, D, T, first, rare):  # type: ignore[no-untyped-def]
+    """Whether lambda_max(X X^T) > T.
+
+    The nonzeros of coordinates 2, 3, ... are entries 0..size-1: ``sample``, ``coordinate`` (a compact
+    index into ``squared`` = c and ``count`` = how often it was seen) and ``sign``. ``first`` (-1) and
+    ``rare`` (0) are work space of length D, handed back as they came.
+    """
+    gap = T - D
+    if gap < 0.0:
+        return True
+    link = np.full(size, -1, np.int64)
+    place = np.full(len(squared), -1, np.int64)
+    repeated = 0
+    for k in range(len(squared)):
+        if count[k] >= 2:
+            place[k] = repeated
+            repeated += 1
+    for e in range(size):
+        i, k = sample[e], coordinate[e]
+        if place[k] < 0:
+            rare[i] += squared[k]
+        else:
+            link[e] = first[i]
+            first[i] = e
+    answer = _decide(size, sample, coordinate, sign, squared, place, repeated, D, T, gap, link, rare)
+    for e in range(size):
+        first[sample[e]] = -1
+        rare[sample[e]] = 0.0
+    return answer
+
+
+@njit(cache=True)
+def _decide(size, sample, coordinate, sign, squared, place, repeated, D, T, gap, link, rare):  # type: ignore[no-untyped-def]
+    limit = gap * (1.0 + EQUAL)
+    total = 0.0  # sum_i r_i / (T - r_i)
+    for e in range(size):
+        k = coordinate[e]
+        if place[k] < 0:
+            left = T - rare[sample[e]]
+            if left < 1.0 - EQUAL * T:  # 1 + r_i is the squared length of a sample, cut to what is needed
+                return True
+            total += squared[k] / left
+    if total > limit:
+        return True
+    if min(repeated, D) > DENSE_LIMIT:
+        return top_exceeds_one(size, sample, coordinate, sign, squared, place, repeated, D, T, rare, EQUAL)
+    if D < repeated:
+        return samples_exceed(size, sample, coordinate, sign, squared, place, D, T, rare)
+    B = np.zeros((repeated, repeated))
+    v = np.zeros(repeated)
+    for e in range(size):
+        k = coordinate[e]
+        a = place[k]
+        if a < 0:
+            continue
+        weight = T / (T - rare[sample[e]])
+        v[a] += sign[e] * weight  # whole numbers where no rare coordinate is near: balanced signs give 0
+        x = sign[e] * np.sqrt(squared[k]) * weight
+        B[a, a] += squared[k] * weight
+        f = link[e]
+        while f >= 0:
+            b = place[coordinate[f]]
+            y = x * sign[f] * np.sqrt(squared[coordinate[f]])
+            B[max(a, b), min(a, b)] += y
+            f = link[f]
+    length = 0.0
+    for k in range(len(squared)):
+        if place[k] >= 0:
+            v[place[k]] *= np.sqrt(squared[k])
+            length += v[place[k]] ** 2
+    if total + length / T > limit:
+        return True
+    row = np.zeros(repeated)
+    for a in range(repeated):
+        row[a] += abs(B[a, a])
+        for b in range(a):
+            size_ab = abs(B[a, b])
+            row[a] += size_ab
+            row[b] += size_ab
+    widest = 0.0
+    for a in range(repeated):
+        widest = max(widest, row[a])
+    if widest < T and total + length / (T - widest) <= gap:
+        return False
+    return _eliminate(B, v, T, limit - total)
+
+
+@njit(cache=True)
+def _eliminate(B, v, T, limit):  # type: ignore[no-untyped-def]
+    """Whether T I - B has a negative pivot or v^T (T I - B)^-1 v > limit; B and v are overwritten.
+
+    Rarest coordinates first: they couple to little.
+    """
+    n = len(v)
+    reached = 0.0
+    for a in range(n - 1, -1, -1):
+        pivot = T - B[a, a]
+        if pivot <= EQUAL * T:
+            if pivot < -EQUAL * T:
+                return True
+            pivot = EQUAL * T  # T itself is an eigenvalue of the block: any coupling to x_1 goes beyond it
+        reached += v[a] * v[a] / pivot
+        if reached > limit:
+            return True
+        for b in range(a):
+            factor = B[a, b] / pivot
+            if factor != 0.0:
+                v[b] += factor * v[a]
+                for c in range(b + 1):
+                    B[b, c] += factor * B[a, c]
+    return False
+
+
+@njit(cache=True)
+def samples_exceed(size, sample, coordinate, sign, squared, place, D, T, rare):  # type: ignore[no-untyped-def]
+    """The same question for X^T X: does T I - X^T X have a negative pivot?"""
+    S = np.ones((D, D))
+    for i in range(D):
+        S[i, i] += rare[i]
+    last = np.full(len(squared), -1, np.int64)
+    link = np.full(size, -1, np.int64)
+    for e in range(size):
+        k, i = coordinate[e], sample[e]
+        if place[k] < 0:
+            continue
+        S[i, i] += squared[k]
+        f = last[k]
+        while f >= 0:
+            S[max(i, sample[f]), min(i, sample[f])] += sign[e] * sign[f] * squared[k]
+            f = link[f]
+        link[e] = last[k]
+        last[k] = e
+    for a in range(D - 1, -1, -1):
+        pivot = T - S[a, a]
+        if pivot < -EQUAL * T:
+            return True
+        pivot = max(pivot, EQUAL * T)
+        for b in range(a):
+            factor = S[a, b] / pivot
+            for c in range(b + 1):
+                S[b, c] += factor * S[a, c]
+    return False

@@ -1,0 +1,82 @@
+import json
+
+import pytest
+
+from sparselaw.cli import main
+from sparselaw.cli.app import app
+from sparselaw.cli.failure import failure
+from sparselaw.failure.estimate import failure_probability
+from sparselaw.problem import SparseInputs
+
+if all(command.callback is not failure for command in app.registered_commands):
+    app.command()(failure)
+
+MODEL = ["failure", "--alpha1", "1.5", "--alpha2", "-2", "--threshold", "2"]
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as stop:
+        main(list(arguments))
+    out, err = capsys.readouterr()
+    return stop.value.code, out, err
+
+
+def test_json_has_the_contract_keys_and_the_library_values(capsys):
+    code, out, err = run(capsys, *MODEL, "-D", "10,100", "--json", "--failures", "50")
+    assert (code, err) == (0, "")
+    result = json.loads(out)
+    points = failure_probability(SparseInputs(alpha1=1.5, alpha2=-2.0), [10, 100], 2.0, failures=50)
+    assert [p["D"] for p in result["points"]] == [10, 100]
+    for shown, point in zip(result["points"], points, strict=True):
+        assert shown["probability"] == point.probability.as_dict()
+        assert shown["bulk"] == point.bulk.as_dict()
+        assert (shown["spike"], shown["method"]) == (point.spike, point.method)
+    assert result["nu"] == 0.5
+    assert result["local_exponents"][0]["exponent"]["low"] < result["local_exponents"][0]["exponent"]["high"]
+    assert result["dimension"] is None
+    assert result["dimension_reason"]
+    assert run(capsys, *MODEL, "-D", "10,100", "--json", "--failures", "50")[1] == out
+
+
+def test_missing_values_say_why(capsys):
+    code, out, _ = run(
+        capsys, "failure", "--alpha1", "1", "--alpha2", "0.3", "--threshold", "1.5", "-D", "50,60", "--json",
+        "--replicates", "100", "--method", "direct",
+    )  # fmt: skip
+    result = json.loads(out)
+    assert code == 0
+    assert result["nu"] is None
+    assert "alpha2" in result["nu_reason"]
+    assert result["local_exponents"][0]["exponent"] is None
+    assert result["local_exponents"][0]["exponent_reason"]
+    assert result["points"][0]["spike_index_reason"]
+
+
+def test_the_full_model_and_the_table(capsys):
+    code, out, _ = run(capsys, *MODEL, "-D", "20", "-N", "5,1e9", "--failures", "20", "--json")
+    assert code == 0
+    assert [q["N"] for q in json.loads(out)["full_model"]] == [5, 10**9]
+    code, out, _ = run(capsys, *MODEL, "-D", "20,40", "-N", "5", "--failures", "20")
+    assert code == 0
+    assert "direct" in out
+    assert "full model" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (["--threshold", "-1"], "threshold"),
+        (["--threshold", "x"], "threshold"),
+        (["--alpha1", "0", "--alpha2", "0.5", "--dimension", "inf"], "dimension"),
+        (["--method", "guess"], "method"),
+        (["--relative-error", "2"], "relative_error"),
+        (["--seed", "-3"], "seed"),
+        (["-D", "0"], "D"),
+        (["-N", "0"], "N"),
+    ],
+)
+def test_bad_input_is_one_line(capsys, arguments, name):
+    code, out, err = run(capsys, *MODEL, "-D", "10", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"sparselaw: error: {name}=")
+    assert err.count("\n") == 1
