@@ -1,4 +1,6 @@
-"""Claim: where nu is small, direct sampling, the exact spike law and the theorem's exponent agree, D = 30 to 1e5.
+"""Claim: where nu is small, direct sampling, the exact law and the theorem agree from D = 30 to 1e5.
+
+Of the 95 % intervals one in twenty misses by chance; at the smallest D the bulk adds to the spike.
 
 Writes failure_theorem.png beside where it is run when given --plot.
 """
@@ -9,7 +11,7 @@ import sys
 
 import numpy as np
 
-from sparselaw.failure.estimate import failure_points
+from sparselaw.failure.estimate import failure_points, failure_probability
 from sparselaw.failure.exponents import fitted_exponent
 from sparselaw.problem import SparseInputs
 
@@ -21,9 +23,13 @@ for alpha1, alpha2 in ((1.5, -2.0), (2.0, -2.5), (2.5, -3.0)):
     points = []
     for p in failure_points(model, SIZES, 2.0, method="direct", failures=200):
         points.append(p)
-        mark = "inside" if p.probability.contains(p.spike) else "outside: the bulk shows"
-        print(f"  D={p.D:6d}  direct {p.probability}  spike {p.spike:.4g} {mark}", flush=True)
-    print(f"  fitted exponent over all D {fitted_exponent(points)}; from D = 100 on {fitted_exponent(points[1:])}")
+        (bulk,) = failure_probability(model, p.D, 2.0, method="importance")
+        inside = " ".join(
+            f"{name} {value:.4g} {'inside' if p.probability.contains(value) else 'outside'},"
+            for name, value in (("spike", p.spike), ("spike and bulk", bulk.probability.best))
+        )
+        print(f"  D={p.D:6d}  direct {p.probability}: {inside}", flush=True)
+    print(f"  fitted exponent {fitted_exponent(points)}; from D = 100 on {fitted_exponent(points[1:])}")
     curves.append((model, points))
 
 if "--plot" in sys.argv:

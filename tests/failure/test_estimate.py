@@ -2,8 +2,8 @@ import math
 
 import numpy as np
 import pytest
-from oracles_failure import direct_rate, one_sample
 
+from oracles_failure import direct_rate, one_sample
 from sparselaw.errors import InputError
 from sparselaw.failure.estimate import failure_probability
 from sparselaw.failure.exponents import fitted_exponent, local_exponents
@@ -143,5 +143,6 @@ def test_the_theorem_seen_directly_from_30_to_1e5(alpha1, alpha2):
     sizes = [round(x) for x in np.geomspace(30, 1e5, 6)]
     points = failure_probability(model, D=sizes, threshold=2.0, method="direct", failures=100)
     assert fitted_exponent(points[1:]).contains(model.exponents.nu)
-    for p in points[1:]:  # at D = 30 the bulk adds a tenth
-        assert p.probability.contains(p.spike)
+    for p in points[1:]:  # at D = 30 the bulk adds a tenth; from 150 on less than 5 %
+        # 4 deviations: false alarm 1e-3 in all. A law off by a factor 1.6 fails.
+        assert abs(math.log(p.probability.best / p.spike)) < 4 * p.failures**-0.5 + 0.05

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from oracles_failure import dense_data, top_eigenvalue
 
+from oracles_failure import dense_data, top_eigenvalue
 from sparselaw.failure import stability
 from sparselaw.failure.lanczos import top_exceeds_one
 from sparselaw.failure.stability import exceeds

@@ -1,9 +1,9 @@
 import math
 
 import pytest
-from oracles_failure import plain_spike_probability
 from scipy.special import zeta
 
+from oracles_failure import plain_spike_probability
 from sparselaw.problem import SparseInputs
 from sparselaw.theory.failure_law import (
     log_survival,

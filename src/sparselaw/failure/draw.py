@@ -79,8 +79,8 @@ def _rest(s: float, low: float, last: float) -> float:
         return 0.0
     if s == 1.0:
         return math.log(last / low)
-    high = 0.0 if math.isinf(last) else last ** (1.0 - s)
-    return (low ** (1.0 - s) - high) / (s - 1.0)
+    high = 0.0 if math.isinf(last) else math.pow(last, 1.0 - s)
+    return (math.pow(low, 1.0 - s) - high) / (s - 1.0)
 
 
 class Space(NamedTuple):

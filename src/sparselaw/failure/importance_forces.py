@@ -55,9 +55,10 @@ def double_forces(T: float, growth: float, below: float, last: float, D: int) ->
     forces = []
     missing = 0.5
     while True:
-        lowest = max(below, _edge(0.5 * missing * T, growth))
+        lowest = _edge(0.5 * missing * T, growth)
         low = max(below, _edge((1.0 - missing) * T - 2.0, growth))
-        final = lowest == below or missing < 1e-12
+        final = lowest <= below or missing < 1e-12
+        lowest = 1.0 if final else lowest  # the last pair takes any help, from coordinate 2 on
         high = last if final else min(last, _edge((1.0 - 0.5 * missing) * T, growth))
         if low < high and lowest < last:
             forces.append(Force(TOGETHER, (low + 1.0, high), (lowest + 1.0, last)))

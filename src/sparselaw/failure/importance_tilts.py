@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 MOST_TILTED = 60  # coordinates 2, ..., 61
 SPACING = 1.2  # between the means of a mixture, in standard deviations
-MOST_CARRIERS = 12
+MOST_CARRIERS = 20
 RATE_RANGE = 12.0  # carriers this much (in log probability) behind the best are left out
 
 

@@ -57,7 +57,8 @@ def draw_coordinate(rng: np.random.Generator, law: Range) -> float:
             x = low * math.exp(-math.log(u) / (s - 1.0))
         else:
             x = low * math.exp(math.log1p(u * math.expm1((1.0 - s) * log_ratio)) / (1.0 - s))
-        j = min(max(np.floor(x + 0.5), law.first), law.last)
+        # math.floor would be a 64-bit integer here, and coordinates go far beyond.
+        j: float = min(max(np.floor(x + 0.5), law.first), law.last)
         if rng.random() * most * _cell(s, j) <= _thinning(law, j):
             return j
 

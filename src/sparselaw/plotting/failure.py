@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sparselaw.failure.record import FailurePoint
+from sparselaw.plotting.style import COLOURS, GREY
 
 SMALLEST = 1e-300  # nothing smaller is drawn on a logarithmic axis
 
@@ -29,20 +30,26 @@ def failure_curve(points: Sequence[FailurePoint], *, ax: Any, nu: float | None =
     unseen = [p for p in ordered if p.probability.best <= SMALLEST < p.probability.high]
     if unseen:
         ax.plot(
-            [p.D for p in unseen], [p.probability.high for p in unseen], "v", color="grey", label="upper end"
+            [p.D for p in unseen], [p.probability.high for p in unseen], "v", color=GREY, label="upper end"
         )
     bulk = [p for p in ordered if p.bulk.best > SMALLEST]
     if bulk:
         ax.plot(
-            [p.D for p in bulk], [(1.0 - p.spike) * p.bulk.best for p in bulk], "--", color="C0", label="bulk"
+            [p.D for p in bulk],
+            [(1.0 - p.spike) * p.bulk.best for p in bulk],
+            "--",
+            color=COLOURS[0],
+            label="bulk",
         )
     spikes = [p for p in ordered if p.spike > SMALLEST]
     if spikes:
-        ax.plot([p.D for p in spikes], [p.spike for p in spikes], "-", color="C3", label="spike (exact)")
+        ax.plot(
+            [p.D for p in spikes], [p.spike for p in spikes], "-", color=COLOURS[1], label="spike (exact)"
+        )
         if nu is not None:
             end = spikes[-1]
             slope = [end.spike * (p.D / end.D) ** -nu for p in spikes]
-            ax.plot([p.D for p in spikes], slope, ":", color="C3", label=f"$D^{{-{nu:.3g}}}$")
+            ax.plot([p.D for p in spikes], slope, ":", color=COLOURS[1], label=f"$D^{{-{nu:.3g}}}$")
     ax.set(xscale="log", yscale="log", xlabel="samples D", ylabel="P(gradient descent fails)")
     if ax.get_legend_handles_labels()[0]:
         ax.legend(fontsize="small")
