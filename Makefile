@@ -24,5 +24,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,dask,parquet]'
 	touch $@
 
+reproduce: install
+	$(BIN)/sparselaw reproduce --out $(OUT)
+
 clean:
 	rm -rf $(VENV) $(OUT)

@@ -18,6 +18,10 @@ _PUBLIC = {
     "ChinchillaLaw": "sparselaw.laws",
     "predict": "sparselaw.theory",
     "simulate": "sparselaw.simulation",
+    "fit": "sparselaw.fitting",
+    "FittedLaw": "sparselaw.fitting",
+    "plan": "sparselaw.planning",
+    "failure_probability": "sparselaw.failure",
 }
 _PUBLIC_MODULES = {"plot": "sparselaw.plotting"}
 
@@ -25,10 +29,14 @@ __all__ = ["__version__", *_PUBLIC, *_PUBLIC_MODULES]
 
 if TYPE_CHECKING:
     from sparselaw.errors import InputError as InputError
+    from sparselaw.failure import failure_probability as failure_probability
+    from sparselaw.fitting import FittedLaw as FittedLaw
+    from sparselaw.fitting import fit as fit
     from sparselaw.interval import Interval as Interval
     from sparselaw.laws import ChinchillaLaw as ChinchillaLaw
     from sparselaw.laws import PowerLaw as PowerLaw
     from sparselaw.laws import TwoPowerLaw as TwoPowerLaw
+    from sparselaw.planning import plan as plan
     from sparselaw.problem import DenseInputs as DenseInputs
     from sparselaw.problem import SparseInputs as SparseInputs
     from sparselaw.simulation import simulate as simulate

@@ -12,11 +12,11 @@ import numpy as np
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse import draw_sparse
 from sparselaw.data.spectrum import expected_nonzeros
-from sparselaw.data.sums import power_sum
 from sparselaw.errors import InputError
 from sparselaw.problem import DenseInputs, SparseInputs
 from sparselaw.solvers.settings import SGD, GradientDescent, MinNorm, Ridge
 from sparselaw.task import Task
+from sparselaw.theory import expected_seen
 
 GIGA = 2.0**30
 MEMORY_SHARE = 0.8  # of what is available
@@ -61,19 +61,6 @@ def estimate_trial(task: Task) -> Estimate:
 
 
 @functools.lru_cache(maxsize=1024)
-def expected_seen(problem: SparseInputs, D: int) -> float:
-    """K to about a percent: the integral of 1 - (1 - p(x))^D over x, on a logarithmic grid."""
-    decay = problem.alpha1 + 1.0
-    last = min(problem.dimension, 100.0 * (4.0 * D) ** (1.0 / max(decay, 0.05)), 1e300)
-    log_x = np.linspace(0.0, math.log(last + 0.5), 2001)
-    x = np.exp(log_x)
-    seen = -np.expm1(-D * x**-decay) * x
-    tail = 0.0
-    if last < problem.dimension:
-        tail = D * power_sum(decay, math.ceil(last), problem.dimension)
-    return min(float(np.trapezoid(seen, log_x)) + 1.0 + tail, problem.dimension)
-
-
 def _sparse(task: Task, problem: SparseInputs) -> Estimate:
     nonzeros = float(task.D) * expected_nonzeros(problem)
     K = expected_seen(problem, task.D)

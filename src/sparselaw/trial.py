@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+from threadpoolctl import ThreadpoolController
 
 from sparselaw.errors import InputError
 from sparselaw.estimate import check_fits

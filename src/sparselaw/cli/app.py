@@ -9,7 +9,11 @@ from typing import Any
 import typer
 
 import sparselaw
+from sparselaw.cli.failure import failure
+from sparselaw.cli.fit import fit
+from sparselaw.cli.plan import plan
 from sparselaw.cli.predict import predict
+from sparselaw.cli.reproduce import reproduce
 from sparselaw.cli.runs import runs
 from sparselaw.cli.simulate import simulate
 from sparselaw.errors import InputError
@@ -25,6 +29,10 @@ app = typer.Typer(
 )
 app.command()(predict)
 app.command()(simulate)
+app.command()(fit)
+app.command()(plan)
+app.command()(failure)
+app.command()(reproduce)
 app.add_typer(runs, name="runs")
 
 

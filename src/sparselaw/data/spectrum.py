@@ -13,8 +13,7 @@ import numpy as np
 from sparselaw.data.arrays import FloatArray
 from sparselaw.data.sums import power_sum
 from sparselaw.problem import Problem, SparseInputs
-
-CHUNK = 1 << 20
+from sparselaw.theory.spectral_sums import sparse_sums
 
 
 def probabilities(problem: SparseInputs, j: FloatArray) -> FloatArray:
@@ -59,26 +58,5 @@ def unseen_variance(problem: SparseInputs, active: FloatArray) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def expected_unseen(problem: SparseInputs, D: int) -> float:
-    """sum_j s_j (1-p_j)^D: the mean of the unseen variance over the data, exactly.
-
-    Where D p_j > 1/4 the terms are added as they are. Beyond, (1-p)^D is its binomial series
-    sum_k C(D,k) (-p)^k, each power summed over j in closed form: no cost grows with the dimension.
-    """
-    a = problem.alpha1 + 1.0
-    crossing = (4.0 * D) ** (1.0 / a) if a * math.log(1e15) > math.log(4.0 * D) else math.inf
-    last = min(problem.dimension, math.ceil(crossing) + 1)
-    total = 0.0
-    for start in range(1, int(last) + 1, CHUNK):
-        j = np.arange(start, min(start + CHUNK - 1, int(last)) + 1.0)
-        p = probabilities(problem, j)
-        with np.errstate(divide="ignore"):  # p_1 = 1: the logarithm is -inf and the term 0
-            total += float(np.sum(variances(problem, j) * np.exp(D * np.log1p(-p))))
-    coefficient, k = 1.0, 0
-    while last < problem.dimension and k <= D:
-        term = coefficient * power_sum(problem.spectrum + k * a, last + 1, problem.dimension)
-        total += term
-        if abs(term) <= 1e-17 * total:
-            break
-        coefficient *= -(D - k) / (k + 1)
-        k += 1
-    return total
+    """sum_j s_j (1-p_j)^D: the mean of the unseen variance over the data."""
+    return sparse_sums(problem, float(D)).unseen_variance()

@@ -10,7 +10,7 @@ loss, so that iterations to a loss and iterations to a gradient norm need not ha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -57,8 +57,13 @@ class Row:
     )
 
 
-def cost_table(problem: SparseInputs, seeds: int = 40, regimes: Sequence[Regime] = REGIMES) -> list[Row]:
-    """All rows of the regimes asked for."""
+def cost_table(
+    problem: SparseInputs,
+    seeds: int = 40,
+    regimes: Sequence[Regime] = REGIMES,
+    map_: Callable[..., Iterable[Run]] = map,
+) -> list[Row]:
+    """All rows of the regimes asked for. ``map_`` may be an executor's, to measure on several processes."""
     if problem.alpha1 < SMALLEST_ALPHA1:
         raise InputError(
             "alpha1",
@@ -66,7 +71,7 @@ def cost_table(problem: SparseInputs, seeds: int = 40, regimes: Sequence[Regime]
             f"K(D) is not well below D in reach of a measurement for alpha1 < {SMALLEST_ALPHA1}",
             f"choose alpha1 >= {SMALLEST_ALPHA1}",
         )
-    return [row for regime in regimes for row in _rows(problem, regime, seeds)]
+    return [row for regime in regimes for row in _rows(problem, regime, seeds, map_)]
 
 
 def sizes(problem: SparseInputs, regime: Regime) -> list[tuple[int, int]]:
@@ -100,11 +105,13 @@ def follows(measured: Interval, paper: float, corrected: float) -> str:
     return "nearer the paper" if far[0] < far[1] else "nearer the corrected"
 
 
-def _rows(problem: SparseInputs, regime: Regime, seeds: int) -> Iterator[Row]:
+def _rows(
+    problem: SparseInputs, regime: Regime, seeds: int, map_: Callable[..., Iterable[Run]]
+) -> Iterator[Row]:
     grid = sizes(problem, regime)
-    runs = [
-        [_run(problem, N, D, seed) for N, D in grid] for seed in range(seeds)
-    ]  # (seeds, sizes) of (plain, accelerated)
+    tasks = [Task(problem=problem, N=N, D=D, seed=seed) for seed in range(seeds) for N, D in grid]
+    flat = list(map_(_run, tasks))
+    runs = [flat[i : i + len(grid)] for i in range(0, len(flat), len(grid))]  # (seeds, sizes)
     variable = "N" if regime == "under" else "D"
     axis = [N if regime == "under" else D for N, D in grid]
     paper, corrected = predictions(problem, regime)
@@ -130,8 +137,8 @@ def _rows(problem: SparseInputs, regime: Regime, seeds: int) -> Iterator[Row]:
     yield row("nesterov", "loss", 0.5, lambda run: _count(run[1].to_loss))
 
 
-def _run(problem: SparseInputs, N: int, D: int, seed: int) -> Run:
-    training = prepare_training(Task(problem=problem, N=N, D=D, seed=seed))
+def _run(task: Task) -> Run:
+    training = prepare_training(task)
     return plain_iterations(training), accelerated_iterations(training), plain_to_gradient(training, TINY)
 
 

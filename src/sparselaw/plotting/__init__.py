@@ -1,6 +1,28 @@
 """Figures: every function takes ``ax`` and values, and reads nothing."""
 
+from sparselaw.plotting.failure import failure_curve
+from sparselaw.plotting.fits import (
+    exponent_profile,
+    fit_over_data,
+    isoflop_slices,
+    loss_contour,
+    residuals,
+)
+from sparselaw.plotting.runs import loss_curves
 from sparselaw.plotting.style import style
 from sparselaw.plotting.theory import compute_frontier, loss_surface, phase_diagram, scaling_curve
 
-__all__ = ["compute_frontier", "loss_surface", "phase_diagram", "scaling_curve", "style"]
+__all__ = [
+    "compute_frontier",
+    "exponent_profile",
+    "failure_curve",
+    "fit_over_data",
+    "isoflop_slices",
+    "loss_contour",
+    "loss_curves",
+    "loss_surface",
+    "phase_diagram",
+    "residuals",
+    "scaling_curve",
+    "style",
+]

@@ -51,7 +51,7 @@ class InProcess(SweepExecutor):
     """Runs a batch when it is submitted, here."""
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+        from threadpoolctl import threadpool_limits
 
         future: Future[T] = Future()
         with threadpool_limits(1):  # a sum over threads would round in another order

@@ -61,7 +61,7 @@ def _run(function: TaskFunction, task: Task) -> Record:
 
 @cache
 def _use_one_thread() -> None:
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     threadpool_limits(1)
 

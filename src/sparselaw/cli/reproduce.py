@@ -1,0 +1,55 @@
+"""`sparselaw reproduce`: every figure and table of the paper, and a report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import typer
+
+from sparselaw.cli import numbers
+from sparselaw.cli.options import JSON
+from sparselaw.cli.output import note, print_json, print_table
+
+
+def reproduce(
+    names: list[str] = typer.Argument(
+        None, help="figure-1 ... figure-6, table-3, table-4, checks. [default: all]"
+    ),
+    out: Path = typer.Option(..., help="Folder for report.html, summary.json, pictures and tables."),
+    quick: bool = typer.Option(
+        False, "--quick", help="Fewer seeds and smaller sizes than the paper; says so on every figure."
+    ),
+    workers: str = typer.Option(None, help="Processes. [default: all cores]"),
+    quiet: bool = typer.Option(False, "--quiet", help="No progress."),
+    json: bool = JSON,
+) -> None:
+    """Every figure and table of the paper beside its printed numbers, with a verdict."""
+    from sparselaw.interval import Interval
+    from sparselaw.paper.reproduce import reproduce as run
+
+    summary = run(
+        names or [],
+        out=out,
+        quick=quick,
+        workers=None if workers is None else numbers.size("workers", workers),
+        progress=not quiet and sys.stderr.isatty(),
+        say=None if quiet else note,
+    )
+    if json:
+        print_json({"items": summary.items, "seconds": summary.seconds})
+    else:
+        rows = [
+            [
+                row["name"],
+                row["quantity"],
+                "-" if row["paper"] is None else f"{row['paper']:.4g}",
+                "-" if row["measured"] is None else str(Interval(**row["measured"])),
+                "-" if row["theory"] is None else f"{row['theory']:.4g}",
+                row["verdict"],
+            ]
+            for row in summary.items
+        ]
+        print_table("Reproduction", ["item", "quantity", "paper", "measured", "theory", "verdict"], rows)
+    if not quiet:
+        note(f"report: {summary.report} ({summary.seconds:.0f} s)")

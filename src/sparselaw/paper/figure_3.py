@@ -1,0 +1,119 @@
+"""Figure 3: loss against compute for many N, with the predicted, the fitted and the surface's frontier."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from sparselaw.fitting import Sweep, fit_power
+from sparselaw.interval import Interval
+from sparselaw.paper import settings
+from sparselaw.paper.item import Context, Item, Quantity, Result, Row
+from sparselaw.paper.losses import FloatArray, Measured, SweepSpec, measure
+from sparselaw.paper.verdict import Printed
+from sparselaw.plotting.style import COLOURS, THEORY, sequence
+from sparselaw.problem import SparseInputs
+from sparselaw.solvers.settings import MinNorm
+from sparselaw.theory import frontier
+
+MODELS = (16, 24, 32, 48, 64, 96, 128, 192, 256)
+RATIOS = np.geomspace(0.1, 2.6, 27)  # of D^(1/(alpha1+1)) to N
+SEEDS = 20
+MODEL = SparseInputs(alpha1=settings.ALPHA1, alpha2=settings.ALPHA2)
+
+
+def make(context: Context) -> Result:
+    models = [N for N in MODELS if not context.quick or N <= settings.QUICK_LARGEST["N"]]
+    curves = measure(context, [_spec(N, settings.seeds(SEEDS, context.quick)) for N in models])
+    optimum = frontier(MODEL)
+    exponent, constant, envelope = _envelope(curves)
+    quantities = [
+        Quantity(
+            quantity="alpha_C, from the lower envelope",
+            printed=Printed(value=MODEL.exponents.alpha_C, rounding=5e-4),
+            measured=exponent,
+            theory=optimum.alpha_C,
+            why="the paper's value is its formula; it draws the line and fits none",
+        ),
+        Quantity(
+            quantity="loss* C^alpha_C on the envelope",
+            printed=None,
+            measured=constant,
+            theory=optimum.best.constant,
+            why=(
+                f"the surface's optimum is on the side {optimum.best.side} at xi = {optimum.best.xi:.2f}; "
+                f"the other side's best costs {optimum.other.constant:.2f} C^-{optimum.alpha_C:.3f}"
+            ),
+        ),
+    ]
+    rows: list[Row] = [{**row, "C": _compute(row["N"], row["D"])} for curve in curves for row in curve.rows()]
+    return Result(
+        quantities=quantities,
+        rows=rows,
+        caption=(
+            f"Median loss against C = N D min(N, D), one curve for each N; {curves[0].spec.seeds} seeds. "
+            "Dashed: the optimum of the closed-form surface, not fitted. Dotted: through the lowest points."
+        ),
+        draw=lambda figure: _draw(figure, curves, envelope),
+        size=(7.0, 5.0),
+    )
+
+
+def _spec(N: int, seeds: int) -> SweepSpec:
+    sizes = sorted({round((xi * N) ** (settings.ALPHA1 + 1.0)) for xi in RATIOS})
+    return SweepSpec(
+        problem=MODEL, variable="D", sizes=sizes, fixed=N, features="linear", solver=MinNorm(), seeds=seeds
+    )
+
+
+def _compute(N: int, D: float) -> float:
+    return float(N * D * min(N, D))
+
+
+def _medians(curve: Measured) -> FloatArray:
+    return np.asarray(np.median(curve.losses, axis=1))
+
+
+def _envelope(curves: list[Measured]) -> tuple[Interval, Interval, tuple[FloatArray, FloatArray]]:
+    """The lowest loss C^alpha_C of every curve: its exponent, its constant, and the points."""
+    alpha_C = MODEL.exponents.alpha_C
+    places, losses = [], []
+    for curve in curves:
+        C = np.array([_compute(curve.spec.fixed, D) for D in curve.x])
+        i = int(np.argmin(_medians(curve) * C**alpha_C))
+        places.append(C[i])
+        losses.append(_medians(curve)[i])
+    C, loss = np.array(places), np.array(losses)
+    scaled = loss * C**alpha_C
+    fit = fit_power({"envelope": Sweep(x=C, loss=loss)}, last=6)
+    tail = scaled[-6:]
+    half = 2.57 * float(tail.std(ddof=1)) / np.sqrt(tail.size)  # Student's t, 5 degrees of freedom
+    constant = Interval(float(tail.mean() - half), float(tail.mean()), float(tail.mean() + half))
+    return fit.exponent, constant, (C, loss)
+
+
+def _draw(figure: Figure, curves: list[Measured], envelope: tuple[FloatArray, FloatArray]) -> None:
+    ax = figure.subplots()
+    for colour, curve in zip(sequence(len(curves)), curves, strict=True):
+        C = [_compute(curve.spec.fixed, D) for D in curve.x]
+        ax.loglog(
+            C,
+            _medians(curve),
+            "-o",
+            color=colour,
+            markersize=2.5,
+            linewidth=0.8,
+            label=f"N = {curve.spec.fixed}",
+        )
+    best = frontier(MODEL)
+    budgets = np.geomspace(envelope[0][0] / 10, envelope[0][-1] * 30, 50)
+    label = rf"surface: {best.best.constant:.2f} $C^{{-{best.alpha_C:.3f}}}$"
+    ax.loglog(budgets, best.best.constant * budgets**-best.alpha_C, "--", color=THEORY, label=label)
+    fit = fit_power({"envelope": Sweep(x=envelope[0], loss=envelope[1])}, last=6)
+    label = rf"lowest points: slope {fit.exponent.best:.3f}"
+    ax.loglog(budgets, fit.A["envelope"] * budgets**-fit.exponent.best, ":", color=COLOURS[1], label=label)
+    ax.set(xlabel="compute C = N D min(N, D)", ylabel="population loss (median)")
+    ax.legend(ncols=2)
+
+
+ITEM = Item(name="figure-3", title="Loss against compute", make=make)

@@ -1,0 +1,29 @@
+"""Figure 4: ReLU features trained with Nesterov's method, four panels."""
+
+from __future__ import annotations
+
+from sparselaw.paper import panels, settings
+from sparselaw.paper.item import Context, Item, Result
+from sparselaw.paper.verdict import Printed
+from sparselaw.solvers.settings import Nesterov
+
+FIGURE = panels.FourPanels(
+    features="relu",
+    solver=Nesterov(),
+    N=settings.NESTEROV_N,
+    D=settings.NESTEROV_D,
+    width=settings.NESTEROV_WIDTH,
+    seeds=settings.NESTEROV_SEEDS,
+    last=settings.NESTEROV_LAST,
+    n_test=settings.NESTEROV_N_TEST,
+    joint=Printed(value=1.5, rounding=0.05),
+    alone=Printed(value=1.2, rounding=0.05),
+    ratio=Printed(value=1.25, rounding=0.005),
+)
+
+
+def make(context: Context) -> Result:
+    return panels.make(context, FIGURE)
+
+
+ITEM = Item(name="figure-4", title="ReLU features trained with Nesterov's method", make=make)

@@ -1,0 +1,29 @@
+"""Figure 6: ReLU features, minimum norm, four panels."""
+
+from __future__ import annotations
+
+from sparselaw.paper import panels, settings
+from sparselaw.paper.item import Context, Item, Result
+from sparselaw.paper.verdict import Printed
+from sparselaw.solvers.settings import MinNorm
+
+FIGURE = panels.FourPanels(
+    features="relu",
+    solver=MinNorm(),
+    N=settings.CLOSED_FORM_N,
+    D=settings.CLOSED_FORM_D,
+    width=settings.CLOSED_FORM_WIDTH,
+    seeds=settings.CLOSED_FORM_SEEDS,
+    last=settings.CLOSED_FORM_LAST,
+    n_test=settings.N_TEST,
+    joint=Printed(value=1.25, rounding=0.005),
+    alone=Printed(value=1.10, rounding=0.005),
+    ratio=Printed(value=1.13, rounding=0.005),
+)
+
+
+def make(context: Context) -> Result:
+    return panels.make(context, FIGURE)
+
+
+ITEM = Item(name="figure-6", title="ReLU features, minimum norm", make=make)

@@ -1,0 +1,130 @@
+"""Losses of a sweep as an array (points, seeds), from the records of its trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparselaw.paper.item import Context, Row
+from sparselaw.problem import DenseInputs, Problem
+from sparselaw.solvers.settings import SolverSettings
+from sparselaw.sweeps.grid import grid
+from sparselaw.task import Estimator, Features, Record
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepSpec:
+    """One curve: the sizes along it, and everything that stays fixed."""
+
+    problem: Problem
+    variable: str  # "N" or "D"
+    sizes: Sequence[int]
+    fixed: int  # the other size
+    features: Features
+    solver: SolverSettings
+    seeds: int
+    estimator: Estimator = "exact"
+    n_test: int = 50_000
+
+    @property
+    def inputs(self) -> str:
+        return "dense" if isinstance(self.problem, DenseInputs) else "sparse"
+
+    @property
+    def name(self) -> str:
+        return f"{self.inputs} {self.variable}-sweep"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A curve measured: every seed's loss, corrected by its control where that narrows it."""
+
+    spec: SweepSpec
+    x: FloatArray
+    losses: FloatArray  # (points, seeds)
+    statuses: tuple[str, ...]
+
+    @property
+    def mean(self) -> FloatArray:
+        return np.asarray(self.losses.mean(axis=1))
+
+    @property
+    def stderr(self) -> FloatArray:
+        return np.asarray(self.losses.std(axis=1, ddof=1) / np.sqrt(self.losses.shape[1]))
+
+    def rows(self) -> list[Row]:
+        """One row for each size."""
+        return [
+            {
+                "sweep": self.spec.name,
+                "N": int(size) if self.spec.variable == "N" else self.spec.fixed,
+                "D": int(size) if self.spec.variable == "D" else self.spec.fixed,
+                "loss": mean,
+                "stderr": error,
+                "median": float(np.median(values)),
+                "seeds": values.size,
+                "features": self.spec.features,
+                "solver": self.spec.solver.name,
+                "estimator": self.spec.estimator,
+                "status": status,
+            }
+            for size, mean, error, values, status in zip(
+                self.x, self.mean.tolist(), self.stderr.tolist(), self.losses, self.statuses, strict=True
+            )
+        ]
+
+
+def measure(context: Context, specs: Sequence[SweepSpec]) -> list[Measured]:
+    """Run the trials of all curves together, so that all workers stay busy."""
+    tasks = [
+        grid(
+            spec.problem,
+            N=spec.sizes if spec.variable == "N" else [spec.fixed],
+            D=spec.sizes if spec.variable == "D" else [spec.fixed],
+            seeds=spec.seeds,
+            features=spec.features,
+            solver=spec.solver,
+            estimator=spec.estimator,
+            n_test=spec.n_test,
+        )
+        for spec in specs
+    ]
+    records = iter(context.run([task for part in tasks for task in part]))
+    return [_collect(spec, [next(records) for _ in part]) for spec, part in zip(specs, tasks, strict=True)]
+
+
+def _collect(spec: SweepSpec, records: list[Record]) -> Measured:
+    cells = [records[i : i + spec.seeds] for i in range(0, len(records), spec.seeds)]
+    return Measured(
+        spec=spec,
+        x=np.asarray(spec.sizes, dtype=float),
+        losses=np.array([controlled(cell) for cell in cells]),
+        statuses=tuple("+".join(sorted({r.status for r in cell})) for cell in cells),
+    )
+
+
+def controlled(cell: Sequence[Record]) -> FloatArray:
+    """Losses of one cell with the known mean of their control put in.
+
+    The unseen variance of each data set is known, and so is its mean. Where it explains most of the loss's
+    spread, loss - b (control - mean control) has the same mean and less noise; b is the regression slope.
+    """
+    losses = np.array([record.loss for record in cell])
+    if len(cell) < 4 or any(record.control is None or record.control_mean is None for record in cell):
+        return losses
+    control = np.array([record.control for record in cell], dtype=float)
+    excess = control - np.array([record.control_mean for record in cell], dtype=float)
+    spread = control - control.mean()
+    power = float(spread @ spread)
+    if power == 0.0:
+        return losses
+    slope = float(spread @ (losses - losses.mean())) / power
+    left = losses - losses.mean() - slope * spread
+    if float(left @ left) > 0.5 * float(np.sum((losses - losses.mean()) ** 2)):
+        return losses
+    return np.asarray(losses - slope * excess, dtype=float)

@@ -1,0 +1,45 @@
+"""Loss curves of a table of runs, with a law drawn through them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparselaw.plotting.style import THEORY, sequence
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from sparselaw.fitting import FittedLaw
+
+
+def loss_curves(runs: pd.DataFrame, law: FittedLaw | None = None, *, ax: Axes) -> None:
+    """Loss against the size that varies most, one curve for each value of the other; the law as lines.
+
+    ``runs`` has columns N, D, loss. Runs of the same size are averaged, with bars of 1.96 standard errors.
+    """
+    x, other = ("N", "D") if runs["N"].nunique() >= runs["D"].nunique() else ("D", "N")
+    groups = list(runs.groupby(other, sort=True))
+    for colour, (value, group) in zip(sequence(len(groups)), groups, strict=True):
+        cells = group.groupby(x)["loss"]
+        sizes = np.asarray(cells.mean().index, dtype=float)
+        error = 1.96 * cells.sem().fillna(0.0).to_numpy()
+        size: Any = value
+        label = f"{other} = {float(size):,.0f}"
+        ax.errorbar(sizes, cells.mean().to_numpy(), yerr=error, fmt="o", color=colour, capsize=2, label=label)
+        if law is not None:
+            ax.plot(sizes, _law_loss(law, x, sizes, float(size)), color=THEORY, linewidth=1.0)
+    if law is not None:
+        ax.plot([], [], color=THEORY, linewidth=1.0, label="fitted law")
+    ax.set(xscale="log", yscale="log", xlabel=x, ylabel="loss")
+    ax.legend()
+
+
+def _law_loss(law: FittedLaw, x: str, sizes: Any, other: float) -> Any:
+    from sparselaw.laws import PowerLaw
+
+    if isinstance(law.law, PowerLaw):
+        return law.law.loss(sizes)
+    return law.law.loss(*((sizes, other) if x == "N" else (other, sizes)))

@@ -1,0 +1,53 @@
+"""One HTML file with everything inside it: opens with no network, on a phone, in print, light and dark."""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportRow:
+    """One line of the summary table, already in words."""
+
+    quantity: str
+    paper: str
+    measured: str
+    theory: str
+    verdict: str
+    reason: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportItem:
+    """A figure or table with its numbers, its picture and how to make it again."""
+
+    name: str
+    title: str
+    caption: str
+    rows: Sequence[ReportRow]
+    notes: Sequence[str]
+    picture: Path  # an SVG file, put into the page
+    table: str  # name of the CSV beside the report
+    command: str
+    seconds: float
+    quick: bool
+
+
+def write_report(path: Path, items: Sequence[ReportItem], facts: Mapping[str, str]) -> None:
+    """Write the page. ``facts`` are versions, machine, seeds and time, shown at its end."""
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    template = environment.from_string(files("sparselaw.report").joinpath("page.html").read_text("utf-8"))
+    verdicts = Counter(row.verdict for item in items for row in item.rows)
+    pictures = {item.name: base64.b64encode(item.picture.read_bytes()).decode() for item in items}
+    page = template.render(items=items, facts=facts, verdicts=verdicts, pictures=pictures)
+    path.write_text(page, "utf-8")

@@ -1,0 +1,35 @@
+import math
+
+import pytest
+
+from sparselaw.interval import Interval
+from sparselaw.paper.item import Quantity
+from sparselaw.paper.verdict import Printed, judge
+
+
+@pytest.mark.parametrize(
+    ("printed", "measured", "word"),
+    [
+        (Printed(value=2.0, rounding=0.05), Interval(1.9, 2.0, 2.1), "agrees"),
+        (Printed(value=2.0, rounding=0.0), Interval(2.05, 2.1, 2.15), "differs"),
+        (Printed(value=2.0, rounding=0.0, above=0.2), Interval(2.05, 2.1, 2.15), "agrees"),
+        (Printed(value=2.0, rounding=0.0, below=0.2), Interval(2.05, 2.1, 2.15), "differs"),
+        (Printed(value=2.0, rounding=0.0, below=0.2), Interval(1.85, 1.9, 1.95), "agrees"),
+        (Printed(value=1e-3, rounding=0.0, bound=True), Interval(1e-8, 2e-8, 4e-8), "agrees"),
+        (Printed(value=1e-3, rounding=0.0, bound=True), Interval(2e-3, 3e-3, 4e-3), "differs"),
+        (None, Interval(1.0, 2.0, 3.0), "not comparable"),
+        (Printed(value=2.0, rounding=0.05), None, "not comparable"),
+        (Printed(value=2.0, rounding=0.05), Interval(0.0, math.nan, 1.0), "not comparable"),
+    ],
+)
+def test_verdicts_follow_from_the_numbers(printed, measured, word):
+    assert judge(printed, measured).word == word
+
+
+def test_an_altered_measurement_changes_the_verdict():
+    printed = Printed(value=1.11, rounding=0.005, below=0.06, above=0.06)
+    right = Quantity(quantity="exponent", printed=printed, measured=Interval(1.10, 1.13, 1.16), theory=1.15)
+    altered = Quantity(quantity="exponent", printed=printed, measured=Interval(1.27, 1.30, 1.33), theory=1.15)
+    assert right.verdict.word == "agrees"
+    assert altered.verdict.word == "differs"
+    assert "0.19 apart" in altered.verdict.reason
