@@ -37,10 +37,11 @@ def make(context: Context) -> Result:
     endless = spike_probability(SparseInputs(alpha1=MODEL.alpha1, alpha2=MODEL.alpha2), first.D, THRESHOLD)
     notes = [
         "What the rows measure: the theorem's spike needs an activation beyond "
-        f"j* = {first.spike_index:.1e}, and there are {MODEL.dimension:.0f} coordinates, so its probability is {first.spike:g}; with "
-        f"infinitely many it would be {endless:.1e} at D = {first.D}, against {first.probability.best:.2g} "
-        "seen. The rest is the bulk: chance correlations with the first coordinate, which fall exponentially "
-        "with D. So the growing local exponents are an exponential, not an approach to nu."
+        f"j* = {first.spike_index:.1e}, and there are {MODEL.dimension:.0f} coordinates, so its probability "
+        f"is {first.spike:g}; with infinitely many it would be {endless:.1e} at D = {first.D}, against "
+        f"{first.probability.best:.2g} seen. The rest is the bulk: chance correlations with the first "
+        "coordinate, which fall exponentially with D. So the growing local exponents are an exponential, not "
+        "an approach to nu."
     ]
     rows: list[Row] = [
         {"alpha1": m.alpha1, "alpha2": m.alpha2, **_plain(p)}

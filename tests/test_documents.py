@@ -1,0 +1,76 @@
+"""The examples of README and docs run as they stand."""
+
+import re
+import shlex
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+
+from sparselaw.cli import main
+
+mpl.use("Agg")
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# Commands of a page that take minutes: their shape is checked, smaller sizes are run.
+SMALLER = {
+    "-D 500,1000,2000,5000,10000,20000": "-D 500,5000",
+    "-D 30:1e5:8 --threshold 2 --method direct --failures 200": "-D 30 --threshold 2 --method direct --failures 20",
+    "-N 4:256:13 -D 50000": "-N 4:16:3 -D 5000 --seeds 2",
+    "-N 4:256:13 -D 1e3:1e6:7 --seeds 20": "-N 4:16:3 -D 1e3 --seeds 2",
+    "--bootstrap 1000": "--bootstrap 50",
+}
+
+
+def blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
+
+
+def commands(page):
+    lines = [
+        line.removeprefix("$ ")
+        for text in blocks(page, r"(?:console|sh|bash)?")
+        for line in text.splitlines()
+    ]
+    return [line.split(" #")[0].strip() for line in lines if line.startswith("sparselaw ")]
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    """A folder with the tables that the examples name."""
+    rng = np.random.default_rng(0)
+    N = np.repeat(np.geomspace(1e7, 1e10, 12), 6)
+    D = N * np.tile(np.geomspace(5, 200, 6), 12)
+    loss = (1.8 + 480 * N**-0.35 + 2100 * D**-0.37) * np.exp(0.003 * rng.normal(size=N.size))
+    runs = pd.DataFrame({"N": N.round(), "D": D.round(), "loss": loss, "run_name": np.arange(N.size) // 3})
+    runs.to_csv(tmp_path / "runs.csv", index=False)
+    sweep = pd.DataFrame({"N": [4, 8, 16, 32, 64, 128], "D": 50_000})
+    sweep.assign(loss=2.0 * sweep["N"] ** -2.3).to_csv(tmp_path / "sweep.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.stem
+)
+def test_python_examples_run(page, desk):
+    for text in blocks(page, "python"):
+        exec(compile(text, str(page.name), "exec"), {})
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda page: page.stem)
+def test_commands_run(page, desk, capsys):
+    for line in commands(page):
+        for long, short in SMALLER.items():
+            line = line.replace(long, short)
+        with pytest.raises(SystemExit) as stop:
+            main(shlex.split(line)[1:])
+        assert stop.value.code == 0, f"{line}\n{capsys.readouterr().err}"
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in PAGES:
+        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
