@@ -17,7 +17,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Commands of a page that take minutes: their shape is checked, smaller sizes are run.
 SMALLER = {
     "-D 500,1000,2000,5000,10000,20000": "-D 500,5000",
-    "-D 30:1e5:8 --threshold 2 --method direct --failures 200": "-D 30 --threshold 2 --method direct --failures 20",
+    "-D 30:1e5:8 --threshold 2 --method direct --failures 200": "-D 30 --threshold 2 --failures 20",
     "-N 4:256:13 -D 50000": "-N 4:16:3 -D 5000 --seeds 2",
     "-N 4:256:13 -D 1e3:1e6:7 --seeds 20": "-N 4:16:3 -D 1e3 --seeds 2",
     "--bootstrap 1000": "--bootstrap 50",
@@ -49,19 +49,20 @@ def desk(tmp_path, monkeypatch):
     sweep = pd.DataFrame({"N": [4, 8, 16, 32, 64, 128], "D": 50_000})
     sweep.assign(loss=2.0 * sweep["N"] ** -2.3).to_csv(tmp_path / "sweep.csv", index=False)
     monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.stem
 )
-def test_python_examples_run(page, desk):
+@pytest.mark.usefixtures("desk")
+def test_python_examples_run(page):
     for text in blocks(page, "python"):
         exec(compile(text, str(page.name), "exec"), {})
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda page: page.stem)
-def test_commands_run(page, desk, capsys):
+@pytest.mark.usefixtures("desk")
+def test_commands_run(page, capsys):
     for line in commands(page):
         for long, short in SMALLER.items():
             line = line.replace(long, short)

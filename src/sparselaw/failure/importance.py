@@ -30,7 +30,7 @@ LEARNING_WORK = 4e7  # nonzeros drawn in one round, about a second
 UNIFORM = 0.3  # the part of the shares that no learning takes away: what learning missed is still drawn
 MEANINGFUL = 30.0
 LEAST_EFFECTIVE = 200.0  # never stop before
-# Of naturally failing data up to 1.5 % (measured where direct sampling sees it) is of kinds the mixture
+# Of naturally failing data up to 1.6 % (measured where direct sampling sees it) is of kinds the mixture
 # draws so rarely that a run may not meet one: three rare activations at once. The upper end allows for it.
 UNSEEN = 0.02
 Z95 = 1.959963984540054

@@ -64,7 +64,7 @@ def _beyond(context: Context, seeds: int) -> list[Measured]:
         fixed=500_000 if context.quick else 100 * settings.SWEEP_D,
         features="linear",
         solver=MinNorm(),
-        seeds=max(2, seeds // 5),
+        seeds=3,
     )
     largest_D = 100 * max(settings.CLOSED_FORM_D)
     data_sweep = replace(

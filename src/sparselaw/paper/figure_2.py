@@ -22,7 +22,7 @@ from sparselaw.theory import predict, rescaled_ratio, scaling_function
 MODELS = (16, 32, 64, 128, 256)
 FINE = np.geomspace(0.47, 0.68, 12)  # around the peak
 RATIOS = np.unique(np.concatenate([np.geomspace(0.06, 20.0, 25), FINE]))
-SEEDS = 20
+SEEDS = 12
 MODEL = SparseInputs(alpha1=settings.ALPHA1, alpha2=settings.ALPHA2)  # infinitely many coordinates
 LARGEST_D = 500_000
 

@@ -18,7 +18,7 @@ from sparselaw.theory import frontier
 
 MODELS = (16, 24, 32, 48, 64, 96, 128, 192, 256)
 RATIOS = np.geomspace(0.1, 2.6, 27)  # of D^(1/(alpha1+1)) to N
-SEEDS = 20
+SEEDS = 12
 MODEL = SparseInputs(alpha1=settings.ALPHA1, alpha2=settings.ALPHA2)
 
 

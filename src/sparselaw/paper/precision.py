@@ -1,0 +1,56 @@
+"""What TF32 features do to the dense D-sweep: the paper computes its features with TF32 matrix products.
+
+TF32 keeps ten bits of each factor. Rounding u gives another embedding, which does no harm. Rounding x does:
+the model sees x' = x (1 + e), e about 3e-4, while the target is that of x. For dense inputs e is new in every
+sample, so it acts as noise of relative variance e^2, about 1e-7 of the signal: as much as the loss itself at
+the largest D of the paper's dense D-sweep.
+
+For N >> D the readout fits w_hat = X' (X'^T X')^-1 X^T w, and its population loss is exactly
+(w - w_hat)^T Sigma (w - w_hat) + sum_j w_hat_j^2 v_j E[e^2].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr, solve_triangular
+
+from sparselaw.paper import settings
+
+TEACHERS = 8
+LOW_BITS = 13  # of the 23 bits of a float32's fraction that TF32 drops
+
+Floats = NDArray[np.float64]
+
+
+def tf32(values: Floats) -> Floats:
+    """Round to ten bits after the leading one, ties to even.
+
+    >>> float(tf32(np.array([1.0 + 2.0**-10]))[0]) == 1.0 + 2.0**-10
+    True
+    >>> float(tf32(np.array([1.0 + 2.0**-12]))[0])
+    1.0
+    """
+    bits = np.asarray(values, dtype=np.float32).view(np.uint32).astype(np.uint64)
+    half = (1 << (LOW_BITS - 1)) - 1 + ((bits >> LOW_BITS) & 1)
+    rounded = ((bits + half) >> LOW_BITS) << LOW_BITS
+    return rounded.astype(np.uint32).view(np.float32).astype(np.float64)
+
+
+def loss_ratio(setting: tuple[int, int]) -> float:
+    """Loss with TF32 features over loss in double precision, on the same dense data; setting = (D, seed)."""
+    D, seed = setting
+    rng = np.random.default_rng([D, seed])
+    v = np.arange(1.0, settings.DIMENSION + 1.0) ** -settings.DENSE.spectrum
+    X = rng.standard_normal((settings.DIMENSION, D)) * np.sqrt(v)[:, None]
+    teachers = rng.standard_normal((settings.DIMENSION, TEACHERS))
+    targets = X.T @ teachers
+    rounded = tf32(X)
+    error = float(np.mean((rounded / X - 1.0) ** 2))
+    return _loss(rounded, targets, teachers, v, error) / _loss(X, targets, teachers, v, 0.0)
+
+
+def _loss(seen: Floats, targets: Floats, teachers: Floats, v: Floats, error: float) -> float:
+    Q, R = qr(seen, mode="economic", check_finite=False)
+    fitted = Q @ solve_triangular(R, targets, trans="T")
+    return float(np.mean(v @ (teachers - fitted) ** 2 + error * (v @ fitted**2)))
