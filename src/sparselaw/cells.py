@@ -34,6 +34,8 @@ SAME_CELL = [
     "ridge",
 ]
 FEWEST_FOR_CONTROL = 8
+MOST_WITH_THEORY = 1000  # each costs some milliseconds
+MANY_CELLS = f"more than {MOST_WITH_THEORY} cells: ask sparselaw predict for those of interest"
 LEAST_EXPLAINED = 0.5  # share of the variance that the control must explain to be worth its degree of freedom
 
 
@@ -43,10 +45,12 @@ def summarise(runs: pd.DataFrame) -> list[dict[str, Any]]:
     A missing or infinite figure is None, with a sibling ``<name>_reason``.
     """
     keys = [key for key in SAME_CELL if key in runs]
-    return [_cell(group) for _, group in runs.groupby(keys, sort=False, dropna=False)]
+    groups = runs.groupby(keys, sort=False, dropna=False)
+    with_theory = groups.ngroups <= MOST_WITH_THEORY
+    return [_cell(group, with_theory) for _, group in groups]
 
 
-def _cell(runs: pd.DataFrame) -> dict[str, Any]:
+def _cell(runs: pd.DataFrame, with_theory: bool) -> dict[str, Any]:
     loss = runs["loss"].to_numpy(dtype=float)
     first = runs.iloc[0].to_dict()
     cell: dict[str, Any] = {"N": int(first["N"]), "D": int(first["D"])}
@@ -64,17 +68,24 @@ def _cell(runs: pd.DataFrame) -> dict[str, Any]:
         cell["median_reason"] = _reason(runs)
     cell["seeds"] = int(loss.size)
     ridge = None if first["ridge"] is None or math.isnan(first["ridge"]) else float(first["ridge"])
-    linear = first["features"] == "linear"
-    theory = theory_loss(problem_of(first), cell["N"], cell["D"], ridge, first["noise"]) if linear else None
-    cell["theory"] = theory if theory is not None and math.isfinite(theory) else None
-    if cell["theory"] is None:
-        cell["theory_reason"] = (
-            "no closed form for these features and this solver" if theory is None else "infinite"
-        )
+    cell["theory"], reason = (
+        _theory(first, cell["N"], cell["D"], ridge) if with_theory else (None, MANY_CELLS)
+    )
+    if reason:
+        cell["theory_reason"] = reason
     notes = sorted({str(note) for note in runs["reason"] if note}) if finite else []
     if notes:
         cell["note"] = "; ".join(notes)
     return cell
+
+
+def _theory(first: dict[Any, Any], N: int, D: int, ridge: float | None) -> tuple[float | None, str]:
+    """The closed-form loss of a cell, or why there is none."""
+    linear = first["features"] == "linear"
+    loss = theory_loss(problem_of(first), N, D, ridge, first["noise"]) if linear else None
+    if loss is None:
+        return None, "no closed form for these features and this solver"
+    return (loss, "") if math.isfinite(loss) else (None, "infinite")
 
 
 def _estimate(runs: pd.DataFrame, loss: NDArray[np.float64]) -> tuple[float, float | None, str]:
