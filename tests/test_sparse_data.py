@@ -14,10 +14,10 @@ from sparselaw.data.gram import scaled_gram
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse import draw_sparse, draw_tail_coordinates, head_size, tail_rate
 from sparselaw.data.spectrum import expected_unseen, unseen_variance
-from sparselaw.data.sums import power_sum
 from sparselaw.errors import InputError
 from sparselaw.features.factor import factorise, left_out, resolve
 from sparselaw.problem import SparseInputs
+from sparselaw.theory.power_sums import power_sum
 
 ALPHA1 = [0.2, 0.5, 1.0, 2.0, 3.0]
 

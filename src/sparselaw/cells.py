@@ -10,15 +10,16 @@ seeds - 2 degrees of freedom.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparselaw.simulation import problem_of, theory_loss
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import NDArray
 
 SAME_CELL = [
     "N",
@@ -32,6 +33,7 @@ SAME_CELL = [
     "dimension",
     "noise",
     "ridge",
+    "estimator",
 ]
 FEWEST_FOR_CONTROL = 8
 MOST_WITH_THEORY = 1000  # each costs some milliseconds
@@ -56,8 +58,10 @@ def _cell(runs: pd.DataFrame, with_theory: bool) -> dict[str, Any]:
     cell: dict[str, Any] = {"N": int(first["N"]), "D": int(first["D"])}
     finite = bool(np.isfinite(loss).all())
     if finite:
-        mean, stderr, method = _estimate(runs, loss)
-        cell |= {"mean": mean, "stderr": stderr, "method": method}
+        found = estimate_mean(
+            loss, runs["control"].to_numpy(dtype=float), runs["control_mean"].to_numpy(dtype=float)
+        )
+        cell |= {"mean": found.mean, "stderr": found.stderr, "method": found.method}
     else:
         cell |= {"mean": None, "mean_reason": _reason(runs), "stderr": None, "method": "plain"}
     if cell["stderr"] is None:
@@ -88,25 +92,40 @@ def _theory(first: dict[Any, Any], N: int, D: int, ridge: float | None) -> tuple
     return (loss, "") if math.isfinite(loss) else (None, "infinite")
 
 
-def _estimate(runs: pd.DataFrame, loss: NDArray[np.float64]) -> tuple[float, float | None, str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """The mean of a cell with its standard error; ``adjusted`` are the losses it is the mean of."""
+
+    mean: float
+    stderr: float | None
+    adjusted: NDArray[np.float64]
+    method: str  # plain or control
+
+
+def estimate_mean(
+    loss: NDArray[np.float64], control: NDArray[np.float64], known: NDArray[np.float64]
+) -> Estimate:
+    """The mean loss of one cell; ``control`` (nan where there is none) has the known mean ``known``."""
     plain = float(loss.mean())
-    if loss.size == 1:
-        return plain, None, "plain"
-    plain_error = float(loss.std(ddof=1)) / math.sqrt(loss.size)
-    control = runs["control"].to_numpy(dtype=float)
-    known = runs["control_mean"].to_numpy(dtype=float)
-    usable = loss.size >= FEWEST_FOR_CONTROL and np.isfinite(control).all() and np.ptp(known) == 0.0
-    if not usable or np.ptp(control) == 0.0 or plain_error == 0.0:
-        return plain, plain_error, "plain"
+    error = float(loss.std(ddof=1)) / math.sqrt(loss.size) if loss.size > 1 else None
+    without = Estimate(mean=plain, stderr=error, adjusted=loss, method="plain")
+    finite = np.isfinite(loss).all() and np.isfinite(control).all() and np.ptp(known) == 0.0
+    if loss.size < FEWEST_FOR_CONTROL or not finite or np.ptp(control) == 0.0 or not error:
+        return without
     centred = control - control.mean()
     spread = float(centred @ centred)
     slope = float(centred @ loss) / spread
     left = loss - plain - slope * centred
     if float(left @ left) > (1.0 - LEAST_EXPLAINED) * float(np.sum((loss - plain) ** 2)):
-        return plain, plain_error, "plain"
+        return without
     shift = float(known[0] - control.mean())
     variance = float(left @ left) / (loss.size - 2) * (1.0 / loss.size + shift**2 / spread)
-    return plain + slope * shift, math.sqrt(variance), "control"
+    return Estimate(
+        mean=plain + slope * shift,
+        stderr=math.sqrt(variance),
+        adjusted=np.asarray(loss - slope * (control - known), dtype=float),
+        method="control",
+    )
 
 
 def _reason(runs: pd.DataFrame) -> str:

@@ -25,6 +25,8 @@ def check_finite(name: str, value: float) -> float:
     """Return ``value`` as a float, or say that it is not a finite number."""
     try:
         number = float(value)
+    except OverflowError:
+        raise InputError(name, f"{str(value)[:12]}...", "is too large", f"give a smaller {name}") from None
     except (TypeError, ValueError):
         raise InputError(name, value, "is not a number", f"give a number for {name}") from None
     if not math.isfinite(number):

@@ -5,13 +5,8 @@ from scipy.special import zeta
 
 from oracles_failure import plain_spike_probability
 from sparselaw.problem import SparseInputs
-from sparselaw.theory.failure_law import (
-    log_survival,
-    power_sum,
-    spike_exponent,
-    spike_index,
-    spike_probability,
-)
+from sparselaw.theory.failure_law import spike_exponent, spike_index, spike_probability
+from sparselaw.theory.power_sums import log_survival, power_sum
 
 
 @pytest.mark.parametrize(

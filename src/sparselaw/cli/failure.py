@@ -52,7 +52,7 @@ def failure(
         dimension=numbers.dimension(dimension),  # type: ignore[arg-type]
     )
     sizes, widths = numbers.sizes("D", D), numbers.sizes("N", N) if N is not None else []
-    limit, start = numbers.real("threshold", threshold), _seed(seed)
+    limit, start = numbers.real("threshold", threshold), numbers.whole("seed", seed)
     points: list[FailurePoint] = []
     full: list[IsometryPoint] = []
     meter = _Meter()
@@ -78,10 +78,6 @@ def failure(
     finally:
         meter.clear()
     _print(model, limit, start, points, full, json)
-
-
-def _seed(text: str) -> int:
-    return 0 if text.strip() == "0" else numbers.size("seed", text)
 
 
 class _Meter:

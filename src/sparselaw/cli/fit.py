@@ -40,15 +40,15 @@ def fit(
         law=law,
         objective=objective,
         delta=None if delta is None else numbers.real("delta", delta),
-        bootstrap=options.whole("bootstrap", bootstrap),
+        bootstrap=numbers.whole("bootstrap", bootstrap),
         group=group,
         columns=options.columns(columns),
         variable=variable,
-        last=None if last is None else options.whole("last", last),
+        last=None if last is None else numbers.whole("last", last),
         drop_peak=drop_peak,
         leave_out=leave_out,
-        seed=options.whole("seed", seed),
-        workers=options.whole("workers", workers),
+        seed=numbers.whole("seed", seed),
+        workers=numbers.whole("workers", workers),
     )
     if json:
         print_json(summary(fitted))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sparselaw.cli import numbers
 from sparselaw.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,14 +27,6 @@ DROP_PEAK: Any = typer.Option(
 )
 SEED: Any = typer.Option("0", help="Seed of the draws.")
 WORKERS: Any = typer.Option("1", help="Threads; the answer does not depend on it.")
-
-
-def whole(name: str, text: str) -> int:
-    """A whole number of at least zero."""
-    value = numbers.real(name, text)
-    if value != int(value) or value < 0:
-        raise InputError(name, text, "must be a whole number of at least 0", f"choose {name} >= 0")
-    return int(value)
 
 
 def columns(text: str | None) -> dict[str, str] | None:

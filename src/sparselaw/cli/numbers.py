@@ -28,7 +28,8 @@ def size(name: str, text: str) -> int:
     >>> size("D", "1e6")
     1000000
     """
-    return int(text) if text.isdecimal() and int(text) > 0 else check_size(name, real(name, text))
+    exact = len(text) <= 300 and text.isdecimal() and int(text) > 0  # beyond 2^53 a float would round it
+    return int(text) if exact else check_size(name, real(name, text))
 
 
 def sizes(name: str, text: str) -> list[int]:
@@ -54,9 +55,13 @@ def sizes(name: str, text: str) -> list[int]:
     return sorted({start, stop, *(round(start * math.exp(i * ratio)) for i in range(1, count - 1))})
 
 
-def reals(name: str, text: str) -> list[float]:
-    """Numbers separated by commas."""
-    return [real(name, item.strip()) for item in text.split(",")]
+def whole(name: str, text: str) -> int:
+    """A whole number of at least zero.
+
+    >>> whole("seed", "0")
+    0
+    """
+    return 0 if text.strip() == "0" else size(name, text)
 
 
 def dimension(text: str | None) -> float | None:

@@ -54,12 +54,12 @@ def plan(
             law=law,
             objective=objective,
             delta=None if delta is None else numbers.real("delta", delta),
-            bootstrap=options.whole("bootstrap", bootstrap),
+            bootstrap=numbers.whole("bootstrap", bootstrap),
             group=group,
             columns=options.columns(columns),
             drop_peak=drop_peak,
-            seed=options.whole("seed", seed),
-            workers=options.whole("workers", workers),
+            seed=numbers.whole("seed", seed),
+            workers=numbers.whole("workers", workers),
         )
     found = best_plan(source, amount, cost)
     for warning in found.warnings:

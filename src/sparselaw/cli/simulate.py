@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sparselaw.cli import numbers
+from sparselaw.cli import numbers, options
 from sparselaw.cli.output import note, number, print_json, print_table
 from sparselaw.errors import InputError
 
@@ -14,20 +14,19 @@ if TYPE_CHECKING:
     from sparselaw.solvers.settings import SolverSettings
     from sparselaw.task import Record, Task
 
-INPUTS = ["sparse", "dense"]
 FEATURES = ["linear", "relu"]
 SOLVERS = ["min-norm", "ridge", "gd", "nesterov", "sgd"]
 
 
 def simulate(
-    alpha1: str = typer.Option(..., help="Sparsity exponent of the activation probabilities."),
-    alpha2: str = typer.Option(..., help="Exponent of the squared amplitudes."),
+    alpha1: str = options.ALPHA1,
+    alpha2: str = options.ALPHA2,
     N: str = typer.Option(..., "-N", "--N", help="Widths: 4,8,16 or start:stop:count."),
     D: str = typer.Option(..., "-D", "--D", help="Sample sizes: 4,8,16 or start:stop:count."),
-    inputs: str = typer.Option("sparse", help="sparse or dense."),
+    inputs: str = options.INPUTS,
     features: str = typer.Option("linear", help="linear or relu."),
     solver: str = typer.Option("min-norm", help="min-norm, ridge, gd, nesterov or sgd."),
-    dimension: str = typer.Option(None, help="Number of coordinates, or inf."),
+    dimension: str = options.DIMENSION,
     noise: str = typer.Option("0", help="Variance of the label noise."),
     ridge: str = typer.Option(None, help="The ridge, for --solver ridge."),
     steps: str = typer.Option(None, help="Number of steps, for --solver gd."),
@@ -44,29 +43,21 @@ def simulate(
     scheduler: str = typer.Option(None, help="Run on the Dask scheduler at this address, tcp://host:port."),
     retry: bool = typer.Option(False, "--retry", help="Run failed runs again."),
     quiet: bool = typer.Option(False, "--quiet", help="No progress bar."),
-    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
+    as_json: bool = options.JSON,
 ) -> None:
     """Measure the loss on every (N, D) for every seed."""
     from sparselaw.cells import summarise
-    from sparselaw.problem import DenseInputs, SparseInputs
     from sparselaw.simulation import as_frame, grid, run_tasks
     from sparselaw.sweeps.run import SweepStopped
     from sparselaw.sweeps.store import Store, default_store
     from sparselaw.sweeps.table import check_out
 
-    model: Any = SparseInputs(
-        alpha1=numbers.real("alpha1", alpha1),
-        alpha2=numbers.real("alpha2", alpha2),
-        dimension=numbers.dimension(dimension),  # type: ignore[arg-type]
-    )
-    if numbers.choice("inputs", inputs, INPUTS) == "dense":
-        model = DenseInputs.matching(model, **({} if dimension is None else {"dimension": model.dimension}))
     tasks = grid(
-        model,
+        options.problem(alpha1, alpha2, inputs, dimension),
         numbers.sizes("N", N),
         numbers.sizes("D", D),
         seeds=numbers.size("seeds", seeds),
-        seed=_whole("seed", seed),
+        seed=numbers.whole("seed", seed),
         features=numbers.choice("features", features, FEATURES),
         solver=make_solver(solver, ridge=ridge, steps=steps, step=step, passes=passes, batch=batch),
         noise=numbers.real("noise", noise),
@@ -170,7 +161,3 @@ def _not_negative(name: str, text: str) -> float:
     from sparselaw.errors import check_not_negative
 
     return check_not_negative(name, numbers.real(name, text))
-
-
-def _whole(name: str, text: str) -> int:
-    return 0 if text.strip() == "0" else numbers.size(name, text)

@@ -15,9 +15,9 @@ import numpy as np
 
 from sparselaw.data.arrays import FloatArray, IntArray
 from sparselaw.data.spectrum import probabilities
-from sparselaw.data.sums import power_sum
 from sparselaw.errors import InputError
 from sparselaw.problem import SparseInputs
+from sparselaw.theory.power_sums import power_sum
 
 HEAD_PROBABILITY = 1.0 / 16.0
 HEAD_BLOCK = 1 << 23  # uniform numbers held at once

@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from sparselaw.data.arrays import FloatArray
-from sparselaw.data.sums import power_sum
 from sparselaw.problem import Problem, SparseInputs
+from sparselaw.theory.power_sums import power_sum
 from sparselaw.theory.spectral_sums import sparse_sums
 
 

@@ -29,6 +29,7 @@ from sparselaw.errors import InputError
 from sparselaw.interval import Interval
 from sparselaw.problem import SparseInputs
 from sparselaw.task import Task
+from sparselaw.theory import asymptotic_seen, condition_exponents
 
 Regime = Literal["over", "intermediate", "under"]
 Run = tuple[Iterations, Iterations, int | None]  # plain, accelerated, plain to a tiny gradient
@@ -79,8 +80,8 @@ def sizes(problem: SparseInputs, regime: Regime) -> list[tuple[int, int]]:
     if regime == "over":
         return [(WIDE * D, D) for D in OVER_D]
     if regime == "intermediate":
-        return [(round(_between(_seen(problem, D), D)), D) for D in OVER_D]
-    widths = np.geomspace(4.0, max(_seen(problem, UNDER_D) / DEEP, 8.0), 5)
+        return [(round(_between(asymptotic_seen(problem, D), D)), D) for D in OVER_D]
+    widths = np.geomspace(4.0, max(asymptotic_seen(problem, UNDER_D) / DEEP, 8.0), 5)
     return [(round(N), UNDER_D) for N in widths]
 
 
@@ -89,7 +90,7 @@ def predictions(problem: SparseInputs, regime: Regime) -> tuple[float, float]:
     a = problem.spectrum
     if regime == "under":
         return a, a
-    return a / (problem.alpha1 + 1.0), 1.0 + (problem.alpha2 + 1.0) / problem.alpha1
+    return condition_exponents(problem)
 
 
 def follows(measured: Interval, paper: float, corrected: float) -> str:
@@ -145,12 +146,6 @@ def _run(task: Task) -> Run:
 def _between(seen: float, D: int) -> float:
     """A width above K(D) and below D, at a fixed ratio to K(D) wherever there is room for it."""
     return min(WIDE * seen, math.sqrt(seen * D))
-
-
-def _seen(problem: SparseInputs, D: int) -> float:
-    """K(D) by its asymptote Gamma(1 - 1/(alpha1+1)) D^(1/(alpha1+1))."""
-    power = 1.0 / (problem.alpha1 + 1.0)
-    return math.gamma(1.0 - power) * math.pow(D, power)
 
 
 def _count(iterations: int | None) -> float:

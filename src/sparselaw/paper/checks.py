@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 from matplotlib.figure import Figure
-from scipy import stats
 
 from sparselaw.dynamics import compare_small_steps, prepare_training
 from sparselaw.fitting import Sweep, fit_power
-from sparselaw.interval import Interval
+from sparselaw.interval import Interval, student_interval
 from sparselaw.paper import settings
 from sparselaw.paper.item import Context, Item, Quantity, Result, Row
 from sparselaw.paper.losses import Measured, SweepSpec, measure
@@ -160,13 +159,12 @@ def _seen(context: Context, seeds: int) -> list[Quantity]:
     quantities = []
     for D in (1280, settings.SWEEP_D):
         records = context.run(grid(MODEL, N=[10**6], D=[D], seeds=seeds))
-        counts = np.array([r.seen for r in records], dtype=float)
-        half = student(counts.size) * float(counts.std(ddof=1)) / np.sqrt(counts.size)
+        counts = [float(r.seen or 0) for r in records]
         quantities.append(
             Quantity(
                 quantity=f"K(D) at D = {D:,}",
                 printed=Printed(value=asymptotic_seen(MODEL, D), rounding=0.5),
-                measured=Interval(counts.mean() - half, counts.mean(), counts.mean() + half),
+                measured=student_interval(counts),
                 theory=expected_seen(MODEL, D),
                 why="the paper's value is its asymptote; theory: the exact sum",
             )
@@ -184,7 +182,7 @@ def _constants(beyond: list[Measured]) -> list[Quantity]:
         i = 2 if curve is model_sweep else -1  # the N-sweep is nearest its limit far below the peak
         size = curve.x[i]
         best = curve.mean[i] * size**power
-        half = student(curve.spec.seeds) * curve.stderr[i] * size**power
+        half = curve.half_width[i] * size**power
         finite = surface(curve.spec)[i] * size**power
         quantities.append(
             Quantity(
@@ -221,11 +219,6 @@ def _exponents(beyond: list[Measured]) -> list[Quantity]:
     return quantities
 
 
-def student(count: int) -> float:
-    """The 95 % point of Student's t for a mean of ``count`` values."""
-    return float(stats.t.ppf(0.975, count - 1))
-
-
 def _draw(figure: Figure, beyond: list[Measured], weak: list[Measured]) -> None:
     left, right = figure.subplots(1, 2)
     for ax, curves, title in (
@@ -235,7 +228,7 @@ def _draw(figure: Figure, beyond: list[Measured], weak: list[Measured]) -> None:
         for curve, colour in zip(curves, COLOURS, strict=False):
             label = f"{curve.spec.variable}-sweep"
             ax.errorbar(
-                curve.x, curve.mean, yerr=1.96 * curve.stderr, fmt="o", color=colour, capsize=2, label=label
+                curve.x, curve.mean, yerr=curve.half_width, fmt="o", color=colour, capsize=2, label=label
             )
             ax.plot(curve.x, surface(curve.spec), color=THEORY, linewidth=1.0)
         ax.plot([], [], color=THEORY, linewidth=1.0, label="closed form")

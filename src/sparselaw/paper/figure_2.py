@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from sparselaw.interval import Interval
 from sparselaw.paper import settings
 from sparselaw.paper.item import Context, Item, Quantity, Result, Row
-from sparselaw.paper.losses import FloatArray, Measured, SweepSpec, measure
+from sparselaw.paper.losses import Measured, SweepSpec, measure
 from sparselaw.paper.verdict import Printed
 from sparselaw.plotting import scaling_curve
 from sparselaw.plotting.style import sequence
@@ -75,14 +75,10 @@ def _spec(N: int, seeds: int) -> SweepSpec:
     )
 
 
-def _medians(curve: Measured) -> FloatArray:
-    return np.asarray(np.median(curve.losses, axis=1))
-
-
 def _points(curve: Measured) -> list[Row]:
     N = curve.spec.fixed
     rows = []
-    for D, median, row in zip(curve.spec.sizes, _medians(curve), curve.rows(), strict=True):
+    for D, median, row in zip(curve.spec.sizes, curve.median, curve.rows(), strict=True):
         xi = rescaled_ratio(MODEL, N, D)
         scaled = float(median) * N**MODEL.exponents.alpha_N
         closed, surface = scaling_function(MODEL, xi), predict(MODEL, N=N, D=D).loss
@@ -96,7 +92,7 @@ def _peak(curves: list[Measured]) -> Interval:
     for curve in curves[-3:]:
         xi = np.array([rescaled_ratio(MODEL, curve.spec.fixed, int(D)) for D in curve.x])
         near = (xi >= FINE[0] * 0.99) & (xi <= FINE[-1] * 1.01)
-        places.append(float(xi[near][np.argmax(_medians(curve)[near])]))
+        places.append(float(xi[near][np.argmax(curve.median[near])]))
     step = float(FINE[1] / FINE[0])
     best = float(np.exp(np.mean(np.log(places))))
     return Interval(min(places) / step, best, max(places) * step)
@@ -120,7 +116,7 @@ def _draw(figure: Figure, curves: list[Measured]) -> None:
     for colour, curve in zip(sequence(len(curves)), curves, strict=True):
         N = curve.spec.fixed
         xi = [rescaled_ratio(MODEL, N, int(D)) for D in curve.x]
-        scaled = _medians(curve) * N**MODEL.exponents.alpha_N
+        scaled = curve.median * N**MODEL.exponents.alpha_N
         ax.loglog(xi, scaled, "o", color=colour, label=f"N = {N}", zorder=3)
     ax.set_ylim(1.0, 1e3)
     ax.legend(ncols=2)

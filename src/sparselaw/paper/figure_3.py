@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from sparselaw.fitting import Sweep, fit_power
-from sparselaw.interval import Interval
+from sparselaw.interval import Interval, student_interval
 from sparselaw.paper import settings
 from sparselaw.paper.item import Context, Item, Quantity, Result, Row
 from sparselaw.paper.losses import FloatArray, Measured, SweepSpec, measure
@@ -70,26 +70,20 @@ def _compute(N: int, D: float) -> float:
     return float(N * D * min(N, D))
 
 
-def _medians(curve: Measured) -> FloatArray:
-    return np.asarray(np.median(curve.losses, axis=1))
-
-
 def _envelope(curves: list[Measured]) -> tuple[Interval, Interval, tuple[FloatArray, FloatArray]]:
     """The lowest loss C^alpha_C of every curve: its exponent, its constant, and the points."""
     alpha_C = MODEL.exponents.alpha_C
     places, losses = [], []
     for curve in curves:
         C = np.array([_compute(curve.spec.fixed, D) for D in curve.x])
-        i = int(np.argmin(_medians(curve) * C**alpha_C))
+        i = int(np.argmin(curve.median * C**alpha_C))
         places.append(C[i])
-        losses.append(_medians(curve)[i])
+        losses.append(curve.median[i])
     C, loss = np.array(places), np.array(losses)
     scaled = loss * C**alpha_C
     fit = fit_power({"envelope": Sweep(x=C, loss=loss)}, last=6)
     tail = scaled[-6:]
-    half = 2.57 * float(tail.std(ddof=1)) / np.sqrt(tail.size)  # Student's t, 5 degrees of freedom
-    constant = Interval(float(tail.mean() - half), float(tail.mean()), float(tail.mean() + half))
-    return fit.exponent, constant, (C, loss)
+    return fit.exponent, student_interval(tail.tolist()), (C, loss)
 
 
 def _draw(figure: Figure, curves: list[Measured], envelope: tuple[FloatArray, FloatArray]) -> None:
@@ -98,7 +92,7 @@ def _draw(figure: Figure, curves: list[Measured], envelope: tuple[FloatArray, Fl
         C = [_compute(curve.spec.fixed, D) for D in curve.x]
         ax.loglog(
             C,
-            _medians(curve),
+            curve.median,
             "-o",
             color=colour,
             markersize=2.5,

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sparselaw.cells import Estimate, estimate_mean
+from sparselaw.interval import student_factor
 from sparselaw.paper.item import Context, Row
 from sparselaw.problem import DenseInputs, Problem
 from sparselaw.solvers.settings import SolverSettings
@@ -47,15 +49,18 @@ class Measured:
     spec: SweepSpec
     x: FloatArray
     losses: FloatArray  # (points, seeds)
+    mean: FloatArray
+    stderr: FloatArray
     statuses: tuple[str, ...]
 
     @property
-    def mean(self) -> FloatArray:
-        return np.asarray(self.losses.mean(axis=1))
+    def median(self) -> FloatArray:
+        return np.asarray(np.median(self.losses, axis=1))
 
     @property
-    def stderr(self) -> FloatArray:
-        return np.asarray(self.losses.std(axis=1, ddof=1) / np.sqrt(self.losses.shape[1]))
+    def half_width(self) -> FloatArray:
+        """95 % half-width of the mean, by Student's t."""
+        return student_factor(self.spec.seeds) * self.stderr
 
     def rows(self) -> list[Row]:
         """One row for each size."""
@@ -100,31 +105,19 @@ def measure(context: Context, specs: Sequence[SweepSpec]) -> list[Measured]:
 
 def _collect(spec: SweepSpec, records: list[Record]) -> Measured:
     cells = [records[i : i + spec.seeds] for i in range(0, len(records), spec.seeds)]
+    found = [_estimate(cell) for cell in cells]
     return Measured(
         spec=spec,
         x=np.asarray(spec.sizes, dtype=float),
-        losses=np.array([controlled(cell) for cell in cells]),
+        losses=np.array([estimate.adjusted for estimate in found]),
+        mean=np.array([estimate.mean for estimate in found]),
+        stderr=np.array([np.nan if e.stderr is None else e.stderr for e in found]),
         statuses=tuple("+".join(sorted({r.status for r in cell})) for cell in cells),
     )
 
 
-def controlled(cell: Sequence[Record]) -> FloatArray:
-    """Losses of one cell with the known mean of their control put in.
+def _estimate(cell: Sequence[Record]) -> Estimate:
+    def column(name: str) -> FloatArray:
+        return np.array([getattr(record, name) for record in cell], dtype=float)
 
-    The unseen variance of each data set is known, and so is its mean. Where it explains most of the loss's
-    spread, loss - b (control - mean control) has the same mean and less noise; b is the regression slope.
-    """
-    losses = np.array([record.loss for record in cell])
-    if len(cell) < 4 or any(record.control is None or record.control_mean is None for record in cell):
-        return losses
-    control = np.array([record.control for record in cell], dtype=float)
-    excess = control - np.array([record.control_mean for record in cell], dtype=float)
-    spread = control - control.mean()
-    power = float(spread @ spread)
-    if power == 0.0:
-        return losses
-    slope = float(spread @ (losses - losses.mean())) / power
-    left = losses - losses.mean() - slope * spread
-    if float(left @ left) > 0.5 * float(np.sum((losses - losses.mean()) ** 2)):
-        return losses
-    return np.asarray(losses - slope * excess, dtype=float)
+    return estimate_mean(column("loss"), column("control"), column("control_mean"))

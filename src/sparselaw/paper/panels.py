@@ -225,7 +225,7 @@ def _panel(ax: Axes, curve: Measured, exponent: Interval, A: float, figure: Four
     ax.errorbar(
         curve.x,
         curve.mean,
-        yerr=1.96 * curve.stderr,
+        yerr=curve.half_width,
         fmt="o",
         color=colour,
         capsize=2,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import time
@@ -25,6 +26,7 @@ from sparselaw.sweeps.executors import WorkerPool, all_cores
 from sparselaw.sweeps.run import run_sweep
 from sparselaw.sweeps.store import Store
 from sparselaw.sweeps.table import write_table
+from sparselaw.task import Record, Task
 
 STORE = "runs.sqlite"
 PACKAGES = ("sparselaw", "numpy", "scipy", "numba", "pandas", "matplotlib")
@@ -56,17 +58,30 @@ def reproduce(
     with Store(folder / STORE) as store, WorkerPool(workers or all_cores()) as pool, threadpool_limits(1):
         context = Context(
             quick=quick,
-            run=lambda tasks: run_sweep(tasks, store=store, executor=pool, progress=progress),
+            run=partial(_run, store=store, pool=pool, progress=progress),
             remember=partial(remember, folder / "kept"),
             map=pool.map,
         )
-        for place, name in enumerate(wanted, start=1):
-            if say is not None:
-                say(f"{name} ({place} of {len(wanted)}): {item(name).title}")
-            begun = time.perf_counter()
-            result = item(name).make(context)
-            _write_item(folder, name, result, quick, time.perf_counter() - begun)
+        try:
+            for place, name in enumerate(wanted, start=1):
+                if say is not None:
+                    say(f"{name} ({place} of {len(wanted)}): {item(name).title}")
+                begun = time.perf_counter()
+                result = item(name).make(context)
+                _write_item(folder, name, result, quick, time.perf_counter() - begun)
+        except BaseException:  # Ctrl-C above all: do not wait for what the workers are at
+            pool.abort()
+            raise
     return _write_summary(folder, time.perf_counter() - started)
+
+
+def _run(tasks: Sequence[Task], store: Store, pool: WorkerPool, progress: bool) -> list[Record]:
+    """The records of trials that an item needs; one that failed before is tried again."""
+    records = run_sweep(tasks, store=store, executor=pool, progress=progress, retry=True)
+    failed = [record.reason for record in records if record.status == "failed"]
+    if failed:
+        raise RuntimeError(f"{len(failed)} of {len(records)} trials failed: {failed[0]}")
+    return records
 
 
 def _folder(out: Path) -> Path:
@@ -96,7 +111,7 @@ def _write_item(folder: Path, name: str, result: Result, quick: bool, seconds: f
             )
         figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
         figure.savefig(folder / f"{name}.png", metadata={"Software": None})
-    write_table(folder / f"{name}.csv", list(result.rows))
+    write_table(folder / f"{name}.csv", list(result.rows), always=())
     made = {
         "title": item(name).title,
         "caption": result.caption,
@@ -105,28 +120,33 @@ def _write_item(folder: Path, name: str, result: Result, quick: bool, seconds: f
         "seconds": seconds,
         "quantities": [_quantity(q) for q in result.quantities],
     }
-    (folder / "kept" / f"{name}.json").write_text(json.dumps(made, indent=1), "utf-8")
+    (folder / "kept" / f"{name}.json").write_text(json.dumps(made, indent=1, allow_nan=False), "utf-8")
 
 
 def _quantity(q: Quantity) -> dict[str, Any]:
     verdict = q.verdict
+    measured = q.measured if q.measured is not None and _finite(q.measured) else None
     row: dict[str, Any] = {
         "quantity": q.quantity,
         "paper": None if q.printed is None else q.printed.value,
         "paper_is_bound": q.printed is not None and q.printed.bound,
-        "measured": None if q.measured is None else asdict(q.measured),
+        "measured": None if measured is None else asdict(measured),
         "theory": q.theory,
         "verdict": verdict.word,
         "reason": verdict.reason,
         "why": q.why,
     }
-    if q.measured is None:
-        row["measured_reason"] = verdict.reason
+    if measured is None:
+        row["measured_reason"] = "no finite interval came of it"
     if q.printed is None:
         row["paper_reason"] = "the paper prints no number for this"
     if q.theory is None:
         row["theory_reason"] = "no closed form"
     return row
+
+
+def _finite(interval: Interval) -> bool:
+    return all(math.isfinite(value) for value in (interval.low, interval.best, interval.high))
 
 
 def _write_summary(folder: Path, seconds: float) -> Summary:

@@ -156,7 +156,6 @@ def _plain(point: FailurePoint) -> Row:
         "bulk": point.bulk.best,
         "bulk_low": point.bulk.low,
         "bulk_high": point.bulk.high,
-        "loss": None,
         "method": point.method,
         "status": point.status,
     }

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparselaw.planning import parse_cost
 from sparselaw.plotting.style import COLOURS, GREY, THEORY, sequence
 from sparselaw.theory import frontier, predict, scaling_function
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sparselaw.problem import Problem
+    from sparselaw.problem import Problem, SparseInputs
 
 
 def phase_diagram(ax: Axes) -> None:
@@ -69,14 +70,15 @@ def scaling_curve(problem: Problem, ax: Axes, span: tuple[float, float] = (0.05,
     ax.legend()
 
 
-def compute_frontier(problem: Problem, N: Sequence[int], ax: Axes, cost: str = "direct") -> None:
+def compute_frontier(problem: SparseInputs, N: Sequence[int], ax: Axes, cost: str = "direct") -> None:
     """Loss against compute, one curve for each N with D varied, and the surface's own optimum."""
     best = frontier(problem, cost)
+    spent = parse_cost(cost, problem)
     e = problem.exponents.alpha_N / problem.exponents.alpha_D
     for colour, size in zip(sequence(len(N)), N, strict=True):
         D = np.unique(np.round((np.geomspace(0.1, 8.0, 120) * size) ** e).astype(np.int64))
         D = D[D >= 1]
-        C = np.array([_spent(problem, cost, size, float(d)) for d in D])
+        C = np.asarray(spent.compute(float(size), D.astype(float)))
         losses = np.array([predict(problem, N=size, D=int(d)).loss for d in D])
         losses[~np.isfinite(losses)] = np.nan
         ax.loglog(C, losses, color=colour, linewidth=1.0)
@@ -86,12 +88,3 @@ def compute_frontier(problem: Problem, N: Sequence[int], ax: Axes, cost: str = "
     ax.loglog(budgets, best.best.constant * budgets**-best.alpha_C, color=THEORY, linestyle="--", label=label)
     ax.set(xlabel=f"compute C ({cost})", ylabel="population loss")
     ax.legend(loc="lower left")
-
-
-def _spent(problem: Problem, cost: str, N: float, D: float) -> float:
-    """C = factor N^r D m^q, in the form the frontier uses."""
-    shape = frontier(problem, cost).cost
-    resolved = min(
-        N, D ** (problem.exponents.alpha_D / problem.exponents.alpha_N) / problem.exponents.xi_crit
-    )
-    return float(shape.factor * N**shape.r * D * resolved**shape.q)

@@ -37,13 +37,13 @@ def row_of(identity: dict[str, Any], record: Record) -> Row:
     return row
 
 
-def columns_of(rows: Sequence[Row]) -> list[str]:
+def columns_of(rows: Sequence[Row], always: Sequence[str] = _ALWAYS) -> list[str]:
     """The columns that hold a value somewhere: the common ones, settings, what was measured."""
     names = dict.fromkeys(_FIRST)
     middle = sorted({name for row in rows for name in row} - names.keys() - set(_RECORD) - {"averaged"})
     names |= dict.fromkeys((*middle, *_RECORD, "averaged"))
     held = {name for row in rows for name, value in row.items() if not _is_missing(value)}
-    return [name for name in names if name in held or name in _ALWAYS]
+    return [name for name in names if name in held or name in always]
 
 
 def check_out(out: str) -> Path:
@@ -59,9 +59,9 @@ def check_out(out: str) -> Path:
     return path
 
 
-def write_table(path: Path, rows: Sequence[Row]) -> None:
+def write_table(path: Path, rows: Sequence[Row], always: Sequence[str] = _ALWAYS) -> None:
     """Write CSV, or Parquet where the name ends so. The file is complete or, if that fails, as it was."""
-    columns = columns_of(rows)
+    columns = columns_of(rows, always)
     parquet = path.suffix.lower() in _PARQUET
     content = _parquet(path, columns, rows) if parquet else csv_text(columns, rows).encode()
     path = Path(os.path.realpath(path))

@@ -45,6 +45,8 @@ def sparse_loss(sums: SpectralSums, N: float, seen: float, ridge: float, noise: 
     log_k = _cutoff(sums, N, ridge)
     s = sums.at(log_k)
     slack = s.partial + (math.exp(math.log(N * ridge) - log_k) if ridge > 0.0 else 0.0)  # N - B
+    if slack <= 0.0:
+        return SurfaceValue(math.inf, log_k, "sizes beyond the range of floating-point numbers")
     loss = s.lost * N / slack
     if noise > 0.0:
         log_fitted = math.log(s.lost * s.partial / slack) - log_k
