@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sparselaw.data.sparse import check_drawable
 from sparselaw.errors import InputError, check_size
 from sparselaw.estimate import MEMORY_SHARE, available_memory, check_fits
 from sparselaw.problem import DenseInputs, Problem, SparseInputs
@@ -107,8 +108,10 @@ def problem_of(row: Mapping[Any, Any]) -> Problem:
 def _workers_that_fit(tasks: Sequence[Task], workers: int) -> int:
     """As many as can each hold the largest trial in memory at once."""
     cells = {(task.problem, task.N, task.D): task for task in tasks}  # the seed changes no size
-    for problem, _, _ in cells:
-        if isinstance(problem, DenseInputs) and math.isinf(problem.dimension):
+    for problem in {task.problem for task in cells.values()}:
+        if isinstance(problem, SparseInputs):
+            check_drawable(problem)
+        elif math.isinf(problem.dimension):
             raise InputError("dimension", "inf", "dense samples have every coordinate", "choose a finite one")
     largest = max((check_fits(task).memory for task in cells.values()), default=0.0)
     room = MEMORY_SHARE * available_memory()

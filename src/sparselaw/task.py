@@ -16,6 +16,8 @@ from sparselaw.solvers.settings import MinNorm, SolverSettings
 
 ENGINE_VERSION = 2  # raise it when the same task would give another number
 
+STATUSES = ("ok", "diverged", "not-converged", "rank-deficient", "infinite", "failed")
+
 Features = Literal["linear", "relu"]
 Estimator = Literal["exact", "raw"]
 

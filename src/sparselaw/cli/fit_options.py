@@ -40,6 +40,9 @@ def columns(text: str | None) -> dict[str, str] | None:
     pairs = [part.split("=", 1) for part in text.split(",")]
     if any(len(pair) != 2 or not pair[0].strip() or not pair[1].strip() for pair in pairs):
         raise InputError("columns", text, "is not a list of name=column", "write N=params,loss=final_loss")
+    roles = [role.strip() for role, _ in pairs]
+    if len(set(roles)) < len(roles):
+        raise InputError("columns", text, "names a role twice", "give each of N, D, loss one column")
     return {role.strip(): column.strip() for role, column in pairs}
 
 

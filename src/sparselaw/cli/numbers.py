@@ -44,7 +44,8 @@ def sizes(name: str, text: str) -> list[int]:
     parts = text.split(":")
     if len(parts) != 3:
         raise InputError(name, text, "is not a list", LIST_REMEDY)
-    start, stop, count = (size(name, part) for part in parts)
+    start, stop = size(name, parts[0]), size(name, parts[1])
+    count = size(f"count of {name}", parts[2])
     if stop < start:
         raise InputError(name, text, "stops before it starts", LIST_REMEDY)
     if count > 1_000_000:
@@ -61,7 +62,10 @@ def whole(name: str, text: str) -> int:
     >>> whole("seed", "0")
     0
     """
-    return 0 if text.strip() == "0" else size(name, text)
+    number = real(name, text)
+    if number < 0 or number != int(number):
+        raise InputError(name, text, "must be a whole number of at least 0", f"choose {name} >= 0")
+    return int(text) if text.isdecimal() else int(number)
 
 
 def dimension(text: str | None) -> float | None:

@@ -45,8 +45,10 @@ def plan(
         if alpha1 is None or alpha2 is None:
             name = "runs" if alpha1 is None and alpha2 is None else "alpha1" if alpha1 is None else "alpha2"
             raise InputError(name, "", "is missing", "give a table of runs, or --alpha1 and --alpha2")
+        _refuse_given({"law": law, "group": group, "columns": columns, "delta": delta}, "a table of runs")
         source = shared.problem(alpha1, alpha2, inputs, dimension)
     else:
+        _refuse_given({"dimension": dimension}, "--alpha1 and --alpha2")
         if alpha1 is not None or alpha2 is not None:
             raise InputError("runs", runs, "is given together with a model", "give one or the other")
         source = options.fit_file(
@@ -68,6 +70,13 @@ def plan(
         print_json(summary(found))
     else:
         _show(found)
+
+
+def _refuse_given(options_: dict[str, str | None], needs: str) -> None:
+    """Options that would be ignored are refused; ``law`` has a default, which may stand."""
+    for name, value in options_.items():
+        if value is not None and not (name == "law" and value == options.LAW.default):
+            raise InputError(name, value, f"has no effect without {needs}", f"leave out --{name}")
 
 
 def summary(found: Plan) -> dict[str, Any]:
@@ -102,7 +111,7 @@ def _isoflop(found: Plan) -> list[dict[str, Any]]:
             value = float(getattr(profile, key)[i])
             row[key] = finite_or_none(value)
             if row[key] is None:
-                row[f"{key}_reason"] = "infinite" if math.isinf(value) else "the best loss is zero"
+                row[f"{key}_reason"] = "infinite" if math.isinf(value) else "not defined at this point"
         rows.append(row)
     return rows
 

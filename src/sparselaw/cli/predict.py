@@ -27,13 +27,14 @@ def predict(
 ) -> None:
     """Exponents, regime, constants and the loss surface."""
     from sparselaw import theory
-    from sparselaw.errors import InputError
+    from sparselaw.errors import InputError, check_not_negative
 
     problem = options.problem(alpha1, alpha2, inputs, dimension)
     if (N is None) != (D is None):
         name, other = ("D", "N") if D is None else ("N", "D")
         raise InputError(name, "", f"is missing while {other} is given", f"give -{name} too")
-    penalty, variance = numbers.real("ridge", ridge), numbers.real("noise", noise)
+    penalty = check_not_negative("ridge", numbers.real("ridge", ridge))
+    variance = check_not_negative("noise", numbers.real("noise", noise))
     points = [
         theory.predict(problem, N=n, D=d, ridge=penalty, noise=variance)
         for n in (numbers.sizes("N", N) if N is not None else [])

@@ -10,6 +10,7 @@ import typer
 from sparselaw.cli import numbers
 from sparselaw.cli.options import JSON
 from sparselaw.cli.output import note, print_json, print_table
+from sparselaw.errors import InputError
 
 
 def reproduce(
@@ -28,6 +29,8 @@ def reproduce(
     from sparselaw.interval import Interval
     from sparselaw.paper.reproduce import reproduce as run
 
+    if not str(out).strip(" .") and str(out) != ".":
+        raise InputError("out", "", "is empty", "name a folder for the report")
     summary = run(
         names or [],
         out=out,
@@ -38,6 +41,8 @@ def reproduce(
     )
     if json:
         print_json({"items": summary.items, "seconds": summary.seconds})
+    elif not summary.items:
+        print("Nothing here has a number to compare; the pictures are in the folder.")
     else:
         rows = [
             [

@@ -80,6 +80,7 @@ def export(
     from sparselaw.sweeps.table import check_out, row_of, write_table
 
     check_out(out)
+    _check_status(status)
     with Store(_path(store or context.obj), read_only=True) as opened:
         _check_study(opened, study)
         rows = [row_of(identity, record) for identity, record in opened.runs(study=study, status=status)]
@@ -108,6 +109,7 @@ def prune(
     if not (study or status or older_than is not None or old_engine):
         remedy = "give --study, --status, --older-than or --old-engine"
         raise InputError("prune", "", "would delete every run", remedy)
+    _check_status(status)
     before = None
     if older_than is not None:
         days = numbers.real("older-than", older_than)
@@ -129,6 +131,13 @@ def _path(store: str | None) -> Path:
     from sparselaw.sweeps.store import default_store
 
     return Path(store) if store else default_store()
+
+
+def _check_status(status: str | None) -> None:
+    from sparselaw.task import STATUSES
+
+    if status is not None:
+        numbers.choice("status", status, list(STATUSES))
 
 
 def _check_study(store: Any, study: str | None) -> None:

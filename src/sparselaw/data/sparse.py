@@ -35,8 +35,8 @@ class SparseData:
     sign: IntArray  # (nonzeros,) -1 or +1
 
 
-def draw_sparse(problem: SparseInputs, D: int, rng: np.random.Generator) -> SparseData:
-    """D independent samples of the sparse inputs."""
+def check_drawable(problem: SparseInputs) -> None:
+    """Refuse inputs whose coordinates cannot be numbered."""
     if math.isinf(problem.dimension) and problem.alpha1 < SMALLEST_ALPHA1:
         raise InputError(
             "alpha1",
@@ -44,6 +44,11 @@ def draw_sparse(problem: SparseInputs, D: int, rng: np.random.Generator) -> Spar
             f"coordinates overflow below {SMALLEST_ALPHA1} when the dimension is infinite",
             "choose a finite dimension",
         )
+
+
+def draw_sparse(problem: SparseInputs, D: int, rng: np.random.Generator) -> SparseData:
+    """D independent samples of the sparse inputs."""
+    check_drawable(problem)
     head = head_size(problem)
     active, column, sample = _draw_head(problem, head, D, rng)
     if head < problem.dimension:

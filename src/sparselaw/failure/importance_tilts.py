@@ -68,7 +68,9 @@ def diffuse(bulk: Bulk, level: float) -> Tilt:
     low, high = 0.0, top
     for _ in range(200):
         theta = 0.5 * (low + high)
-        if float((weights / (1.0 - theta / top * weights / weights.max())).sum()) < level:
+        with np.errstate(divide="ignore"):  # at the pole the sum is infinite, which is above every level
+            total = float((weights / (1.0 - theta / top * weights / weights.max())).sum())
+        if total < level:
             low = theta
         else:
             high = theta

@@ -20,6 +20,7 @@ from sparselaw.problem import DenseInputs, Problem, SparseInputs
 
 MODEL_GRID, MODEL_STEPS = 45, 24  # a point of the theory takes some 20 ms; N is good to six digits
 SLOPE_STEP = 0.02  # in log C
+EXHAUSTED = 0.5  # share of the dimension above which the spectrum's end decides
 FAR_BUDGET = 100.0  # times the largest budget in the data
 FAR_SIZE = 10.0  # times the largest N or D in the data
 
@@ -175,9 +176,9 @@ def _edge(found: Allocation) -> tuple[str, ...]:
 
 
 def _exhausted(found: Allocation, model: Problem) -> tuple[str, ...]:
-    if found.best.loss > 0.0:
+    if found.best.loss > 0.0 and min(found.best.N, found.best.D) < EXHAUSTED * model.dimension:
         return ()
-    return (f"the loss is zero: N and D reach the dimension {model.dimension:g}; raise it for this budget",)
+    return (f"N and D reach the dimension {model.dimension:g}: an artefact of it; raise it for this budget",)
 
 
 def _far(fitted: FittedLaw, cost: Cost, budget: float, found: Allocation) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -24,6 +25,8 @@ class DaskExecutor(SweepExecutor):
 
     def __init__(self, address: str) -> None:
         self._address = address
+        if not re.fullmatch(r"[a-z]+://.+:\d+", address):
+            raise InputError("scheduler", address, "is not an address", "write tcp://host:port")
         try:
             distributed: Any = import_module("distributed")
         except ImportError:

@@ -10,6 +10,8 @@ from sparselaw.problem import Problem
 from sparselaw.solvers.settings import MinNorm, Nesterov, SolverSettings
 from sparselaw.task import Task
 
+MOST_TASKS = 500_000
+
 
 def grid(
     model: Problem,
@@ -29,11 +31,15 @@ def grid(
     [(4, 100, 7), (4, 100, 8), (8, 100, 7), (8, 100, 8)]
     """
     settings["solver"] = _settings_of(solver)
+    widths, samples, count = _sizes("N", N), _sizes("D", D), check_size("seeds", seeds)
+    total = len(widths) * len(samples) * count
+    if total > MOST_TASKS:
+        raise InputError("seeds", count, f"makes {total:.3g} runs", f"ask for at most {MOST_TASKS:,} at once")
     return [
         Task(problem=model, N=n, D=d, seed=seed + i, **settings)
-        for n in _sizes("N", N)
-        for d in _sizes("D", D)
-        for i in range(check_size("seeds", seeds))
+        for n in widths
+        for d in samples
+        for i in range(count)
     ]
 
 
