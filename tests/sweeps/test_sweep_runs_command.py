@@ -63,7 +63,8 @@ def test_export_of_one_study_and_status(sparselaw, store, tmp_path):
     assert json.loads(sparselaw("runs", "export", *options, "--study", first)[1])["runs"] == 60
     assert json.loads(sparselaw("runs", "export", *options, "--status", "failed")[1])["runs"] == 2
     assert (
-        json.loads(sparselaw("runs", "export", *options, "--study", first, "--status", "x")[1])["runs"] == 0
+        json.loads(sparselaw("runs", "export", *options, "--study", first, "--status", "diverged")[1])["runs"]
+        == 0
     )
 
 

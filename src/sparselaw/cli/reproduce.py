@@ -17,7 +17,7 @@ def reproduce(
     names: list[str] = typer.Argument(
         None, help="figure-1 ... figure-6, table-3, table-4, checks. [default: all]"
     ),
-    out: Path = typer.Option(..., help="Folder for report.html, summary.json, pictures and tables."),
+    out: str = typer.Option(..., help="Folder for report.html, summary.json, pictures and tables."),
     quick: bool = typer.Option(
         False, "--quick", help="Fewer seeds and smaller sizes than the paper; says so on every figure."
     ),
@@ -29,11 +29,11 @@ def reproduce(
     from sparselaw.interval import Interval
     from sparselaw.paper.reproduce import reproduce as run
 
-    if not str(out).strip(" .") and str(out) != ".":
+    if not out.strip():
         raise InputError("out", "", "is empty", "name a folder for the report")
     summary = run(
         names or [],
-        out=out,
+        out=Path(out),
         quick=quick,
         workers=None if workers is None else numbers.size("workers", workers),
         progress=not quiet and sys.stderr.isatty(),

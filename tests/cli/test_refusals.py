@@ -1,0 +1,71 @@
+"""Input that cannot be used is refused at once: exit 2, one line, nothing run."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sparselaw.cli import main
+
+MODEL = ["--alpha1", "1", "--alpha2", "0.3"]
+
+
+@pytest.fixture
+def runs(tmp_path):
+    rng = np.random.default_rng(0)
+    N, D = rng.uniform(1e7, 1e9, 30).round(), rng.uniform(1e9, 1e11, 30).round()
+    path = tmp_path / "runs.csv"
+    pd.DataFrame({"N": N, "D": D, "loss": 1.8 + 400 * N**-0.35 + 2000 * D**-0.37}).to_csv(path, index=False)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "start"),
+    [
+        (
+            ["simulate", *MODEL, "-N", "8", "-D", "100", "--seeds", "1e9"],
+            "seeds=1000000000: makes 1e+09 runs",
+        ),
+        (["simulate", "--alpha1", "0.01", "--alpha2", "0.3", "-N", "8", "-D", "10"], "alpha1=0.01"),
+        (
+            ["simulate", *MODEL, "-N", "8", "-D", "10", "--scheduler", "foo"],
+            "scheduler=foo: is not an address",
+        ),
+        (["simulate", *MODEL, "-N", "8", "-D", "10", "--seed", "-1"], "seed=-1: must be a whole number"),
+        (["simulate", *MODEL, "-N", "9" * 400, "-D", "10"], "N="),
+        (["predict", *MODEL, "--ridge", "-1"], "ridge=-1.0: must not be negative"),
+        (["predict", *MODEL, "-N", "4:8:0", "-D", "9"], "count of N=0"),
+        (["failure", *MODEL, "-D", "10", "--threshold", "2", "--seed", "0.5"], "seed=0.5"),
+        (["plan", *MODEL, "--budget", "1e12", "--group", "x"], "group=x: has no effect"),
+        (["plan", *MODEL, "--budget", "nan"], "budget=nan"),
+        (["runs", "export", "--out", "a.csv", "--status", "foo"], "status=foo"),
+        (["reproduce", "figure-1", "--out", ""], "out="),
+    ],
+)
+def test_refused(arguments, start, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    out, err = capsys.readouterr()
+    assert (stop.value.code, out) == (2, "")
+    assert err.startswith(f"sparselaw: error: {start}")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "start"),
+    [
+        (["--columns", "N=N,N=D"], "columns=N=N,N=D: names a role twice"),
+        (["--dimension", "50"], "dimension=50: has no effect"),
+    ],
+)
+def test_refused_with_a_table(runs, options, start, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["plan", runs, "--budget", "1e20", *options])
+    assert stop.value.code == 2
+    assert start in capsys.readouterr().err
+
+
+def test_a_plan_at_the_end_of_the_spectrum_is_an_artefact_and_says_so(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["plan", *MODEL, "--inputs", "dense", "--budget", "1e12", "--json"])
+    assert stop.value.code == 0
+    assert "artefact" in capsys.readouterr().err
