@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -60,7 +61,7 @@ def _summary(problem: Problem, points: list[Point]) -> dict[str, Any]:
         "nu": e.nu,
         "constant_N": theory.model_constant(problem),
         "constant_D": theory.data_constant(problem),
-        "dimension": finite_or_none(problem.dimension),
+        "dimension": int(problem.dimension) if math.isfinite(problem.dimension) else None,
         "points": [_point(point) for point in points],
     }
     if e.nu is None:

@@ -97,7 +97,9 @@ def _check(law: str, draws: int, seed: int, workers: int) -> None:
                 name, value, f"must be a whole number of at least {least}", f"choose {name} >= {least}"
             )
     if 0 < draws < 20:
-        raise InputError("bootstrap", draws, "is too few for a 95 % interval", "choose 0, or 200 and more")
+        raise InputError(
+            "bootstrap", draws, "is too few for a 95 % interval", "choose 0, or at least 20 (better 200)"
+        )
 
 
 def _check_rows(runs: Runs, design: Design, law: LawName) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,7 +74,7 @@ def _plan_law(source: FittedLaw | TwoPowerLaw | ChinchillaLaw, budget: float, co
     draws = source.draws if isinstance(source, FittedLaw) else np.empty((0, 0))
     N, D, loss = (interval(v, d) for v, d in zip(_values(found), _drawn(draws, cost, budget), strict=True))
     if not draws.size:
-        N, D, loss = (Interval(v, v, v) for v in _values(found))
+        N, D, loss = (Interval(math.nan, v, math.nan) for v in _values(found))  # nothing is known of the ends
     slope = _slope(law.loss, cost, budget, found.best, floor)
     return Plan(
         budget=budget,
