@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from sparselaw.dynamics import compare_small_steps, prepare_training
 from sparselaw.fitting import Sweep, fit_power
@@ -233,6 +234,7 @@ def _draw(figure: Figure, beyond: list[Measured], weak: list[Measured]) -> None:
             ax.plot(curve.x, surface(curve.spec), color=THEORY, linewidth=1.0)
         ax.plot([], [], color=THEORY, linewidth=1.0, label="closed form")
         ax.set(xscale="log", yscale="log", xlabel="N or D", ylabel="population loss", title=title)
+        ax.xaxis.set_minor_formatter(NullFormatter())
         ax.legend()
 
 

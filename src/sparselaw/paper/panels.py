@@ -75,7 +75,7 @@ def _specs(figure: FourPanels, quick: bool) -> list[SweepSpec]:
             fixed=settings.SWEEP_D if variable == "N" else figure.width,
             features=figure.features,
             solver=figure.solver,
-            seeds=settings.seeds(figure.seeds, quick),
+            seeds=settings.seeds(figure.seeds, quick, figure.features),
         )
         for problem in (settings.SPARSE, settings.DENSE)
         for variable in ("N", "D")
@@ -90,7 +90,7 @@ def _paper_procedure(context: Context, figure: FourPanels, specs: Sequence[Sweep
             sizes=spec.sizes[-figure.last :],
             estimator="raw",
             n_test=figure.n_test,
-            seeds=min(spec.seeds, RAW_SEEDS),
+            seeds=min(spec.seeds, RAW_SEEDS) if spec.seeds > settings.QUICK_SEEDS else 2,
         )
         for spec in specs
         if spec.inputs == "sparse"
