@@ -8,6 +8,7 @@ a uniform sample, and repeats are dropped. The law is exact, also when the dimen
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from sparselaw.data.arrays import FloatArray, IntArray
 from sparselaw.data.spectrum import probabilities
 from sparselaw.errors import InputError
 from sparselaw.problem import SparseInputs
-from sparselaw.theory.power_sums import power_sum
+from sparselaw.theory.power_sums import log_survival
 
 HEAD_PROBABILITY = 1.0 / 16.0
 HEAD_BLOCK = 1 << 23  # uniform numbers held at once
@@ -67,16 +68,10 @@ def head_size(problem: SparseInputs) -> int:
     return int(min(last, problem.dimension))
 
 
+@functools.lru_cache(maxsize=256)
 def tail_rate(problem: SparseInputs, head: int) -> float:
-    """sum_{j>head} -log(1-p_j) = sum_k (1/k) sum_{j>head} j^-k(alpha1+1), by its geometric series in k."""
-    decay = problem.alpha1 + 1.0
-    total, k = 0.0, 1
-    while True:
-        term = power_sum(k * decay, head + 1, problem.dimension) / k
-        total += term
-        if term <= 1e-17 * total:
-            return total
-        k += 1
+    """sum_{j>head} -log(1-p_j)."""
+    return log_survival(problem.alpha1 + 1.0, head + 1.0, problem.dimension)
 
 
 def draw_tail_coordinates(
