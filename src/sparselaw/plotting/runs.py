@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from sparselaw.fitting import FittedLaw
 
+MOST_TICKS = 7
+
 
 def loss_curves(runs: pd.DataFrame, law: FittedLaw | None = None, *, ax: Axes) -> None:
     """Loss against the size that varies most, one curve for each value of the other; the law as lines.
@@ -34,6 +36,10 @@ def loss_curves(runs: pd.DataFrame, law: FittedLaw | None = None, *, ax: Axes) -
     if law is not None:
         ax.plot([], [], color=THEORY, linewidth=1.0, label="fitted law")
     ax.set(xscale="log", yscale="log", xlabel=x, ylabel="loss")
+    measured = sorted(runs[x].unique())
+    if len(measured) <= MOST_TICKS:  # the sizes themselves, instead of a decade's crowded minor ticks
+        ax.set_xticks(measured, [f"{size:,.0f}" for size in measured])
+        ax.minorticks_off()
     ax.legend()
 
 
