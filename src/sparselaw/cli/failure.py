@@ -81,24 +81,22 @@ def failure(
 
 
 class _Meter:
-    """A line on standard error once the work has taken two seconds."""
+    """A line on standard error once the work has taken two seconds; silent where that is not a terminal."""
 
     def __init__(self) -> None:
         self.started = self.shown = time.monotonic()
+        self.seen = sys.stderr.isatty()
 
     def show(self, D: int, method: str, done: int, failed: int) -> None:
         now = time.monotonic()
-        if now - self.started > 2.0 and now - self.shown > 1.0:
+        if self.seen and now - self.started > 2.0 and now - self.shown > 1.0:
             self.shown = now
             line = f"D={D}: {method} sampling, {done} data sets, {failed} failures"
-            if sys.stderr.isatty():
-                sys.stderr.write(f"\r\x1b[2K{line}")
-                sys.stderr.flush()
-            else:
-                note(line)
+            sys.stderr.write(f"\r\x1b[2K{line}")
+            sys.stderr.flush()
 
     def clear(self) -> None:
-        if sys.stderr.isatty() and self.shown > self.started:
+        if self.seen and self.shown > self.started:
             sys.stderr.write("\r\x1b[2K")
 
 
