@@ -31,14 +31,18 @@ def reproduce(
 
     if not out.strip():
         raise InputError("out", "", "is empty", "name a folder for the report")
-    summary = run(
-        names or [],
-        out=Path(out),
-        quick=quick,
-        workers=None if workers is None else numbers.size("workers", workers),
-        progress=not quiet and sys.stderr.isatty(),
-        say=None if quiet else note,
-    )
+    try:
+        summary = run(
+            names or [],
+            out=Path(out),
+            quick=quick,
+            workers=None if workers is None else numbers.size("workers", workers),
+            progress=not quiet and sys.stderr.isatty(),
+            say=None if quiet else note,
+        )
+    except KeyboardInterrupt:
+        note(f"stopped; what is finished is in {out}: the same command goes on from there")
+        raise
     if json:
         print_json({"items": summary.items, "seconds": summary.seconds})
     elif not summary.items:
