@@ -39,16 +39,16 @@ def fit(
         runs,
         law=law,
         objective=objective,
-        delta=None if delta is None else numbers.real("delta", delta),
-        bootstrap=numbers.whole("bootstrap", bootstrap),
+        delta=delta,
+        bootstrap=bootstrap,
         group=group,
-        columns=options.columns(columns),
+        named_columns=columns,
         variable=variable,
         last=None if last is None else numbers.whole("last", last),
         drop_peak=drop_peak,
         leave_out=leave_out,
-        seed=numbers.whole("seed", seed),
-        workers=numbers.whole("workers", workers),
+        seed=seed,
+        workers=workers,
     )
     if json:
         print_json(summary(fitted))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from sparselaw.cli import numbers
 from sparselaw.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,14 +47,30 @@ def columns(text: str | None) -> dict[str, str] | None:
     return {role.strip(): column.strip() for role, column in pairs}
 
 
-def fit_file(path: str, **settings: Any) -> FittedLaw:
-    """Reads the table, fits it behind a progress bar, and says what was dropped or assumed."""
+def fit_file(
+    path: str,
+    *,
+    delta: str | None,
+    bootstrap: str,
+    named_columns: str | None,
+    seed: str,
+    workers: str,
+    **settings: Any,
+) -> FittedLaw:
+    """Reads options and table, fits it behind a progress bar, and says what was dropped or assumed."""
     from sparselaw.cli.output import note
     from sparselaw.fitting import fit, read_table
 
+    read: dict[str, Any] = {
+        "delta": None if delta is None else numbers.real("delta", delta),
+        "bootstrap": numbers.whole("bootstrap", bootstrap),
+        "columns": columns(named_columns),
+        "seed": numbers.whole("seed", seed),
+        "workers": numbers.whole("workers", workers),
+    }
     table = read_table(path)
     with progress_bar("draws") as advance:
-        fitted = fit(table, progress=advance, **settings)
+        fitted = fit(table, progress=advance, **read, **settings)
     for reason, count in fitted.dropped.items():
         note(f"{count} row{'s' * (count != 1)} dropped: {reason}")
     for warning in fitted.warnings:

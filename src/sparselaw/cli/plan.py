@@ -55,13 +55,13 @@ def plan(
             runs,
             law=law,
             objective=objective,
-            delta=None if delta is None else numbers.real("delta", delta),
-            bootstrap=numbers.whole("bootstrap", bootstrap),
+            delta=delta,
+            bootstrap=bootstrap,
             group=group,
-            columns=options.columns(columns),
+            named_columns=columns,
             drop_peak=drop_peak,
-            seed=numbers.whole("seed", seed),
-            workers=numbers.whole("workers", workers),
+            seed=seed,
+            workers=workers,
         )
     found = best_plan(source, amount, cost)
     for warning in found.warnings:

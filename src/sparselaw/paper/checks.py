@@ -107,6 +107,7 @@ def _same_solution(context: Context) -> list[Quantity]:
                 printed=Printed(value=1.0, rounding=0.0),
                 measured=Interval(min(ratios), float(np.median(ratios)), max(ratios)),
                 theory=1.0,
+                interval="range",
                 why="range over six trials; the paper calls the two the same solution",
             )
         )
@@ -138,6 +139,7 @@ def _small_steps(context: Context) -> Quantity:
         printed=Printed(value=1.0, rounding=0.02),
         measured=Interval(min(ratios), float(np.median(ratios)), max(ratios)),
         theory=1.0,
+        interval="range",
         why=f"{passes} passes at step {step}, D = 400, range over {seeds} seeds; the paper: 'agree closely'",
     )
 

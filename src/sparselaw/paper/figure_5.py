@@ -54,6 +54,7 @@ def _in_tf32(context: Context, result: Result) -> Quantity:
         quantity="joint exponent with TF32 features, as the paper computes them",
         printed=result.quantities[0].printed,
         measured=Interval(joint.low + best - range_, joint.best + best, joint.high + best + range_),
+        interval="95 % and range",
         why=(
             f"TF32 multiplies the dense loss by {ratios[0].mean():.2f} at D = {sizes[0]:,} and by "
             f"{ratios[-1].mean():.2f} at D = {sizes[-1]:,}, which moves the joint exponent by {best:+.2f} "

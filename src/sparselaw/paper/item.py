@@ -25,6 +25,7 @@ class Quantity:
     measured: Interval | None
     theory: float | None = None
     why: str = ""
+    interval: str = "95 %"  # what the ends of ``measured`` are, where they are something else
 
     @property
     def verdict(self) -> Verdict:

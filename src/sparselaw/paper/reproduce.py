@@ -131,6 +131,7 @@ def _quantity(q: Quantity) -> dict[str, Any]:
         "paper": None if q.printed is None else q.printed.value,
         "paper_is_bound": q.printed is not None and q.printed.bound,
         "measured": None if measured is None else asdict(measured),
+        "interval": q.interval,
         "theory": q.theory,
         "verdict": verdict.word,
         "reason": verdict.reason,
@@ -185,12 +186,19 @@ def _report_row(row: dict[str, Any]) -> ReportRow:
     return ReportRow(
         quantity=row["quantity"],
         paper=paper,
-        measured="-" if row["measured"] is None else str(Interval(**row["measured"])),
+        measured=_measured(row),
         theory="-" if row["theory"] is None else f"{row['theory']:.4g}",
         verdict=row["verdict"],
         reason=row["reason"],
         why=row["why"],
     )
+
+
+def _measured(row: dict[str, Any]) -> str:
+    if row["measured"] is None:
+        return "-"
+    kind = "" if row["interval"] == "95 %" else f" ({row['interval']})"
+    return f"{Interval(**row['measured'])}{kind}"
 
 
 def _facts(made: dict[str, Any], seconds: float) -> dict[str, str]:
