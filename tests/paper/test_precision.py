@@ -17,11 +17,11 @@ def test_rounding_keeps_ten_bits():
 
 def test_loss_ratio_equals_a_fit_on_rounded_features(monkeypatch):
     monkeypatch.setattr(settings, "DIMENSION", 80)
-    monkeypatch.setattr(settings, "DENSE", DenseInputs(alpha=2.3, dimension=80))
+    monkeypatch.setattr(settings, "DENSE", DenseInputs(alpha=4.5, dimension=80))
     ratio = loss_ratio((40, 3))
     # The naive twin: the same data, minimum norm by pinv, and a large fresh test set rounded likewise.
     rng = np.random.default_rng([40, 3])
-    v = np.arange(1.0, 81.0) ** -3.3
+    v = np.arange(1.0, 81.0) ** -5.5
     X = rng.standard_normal((80, 40)) * np.sqrt(v)[:, None]
     W = rng.standard_normal((80, 8))
     test = np.random.default_rng(1).standard_normal((80, 200_000)) * np.sqrt(v)[:, None]
@@ -30,4 +30,4 @@ def test_loss_ratio_equals_a_fit_on_rounded_features(monkeypatch):
         fitted = np.linalg.pinv(seen.T, rcond=1e-14) @ (X.T @ W)
         losses.append(np.mean((W.T @ test - fitted.T @ seen_test) ** 2))
     assert ratio == pytest.approx(losses[0] / losses[1], rel=0.02)  # 200,000 test samples: well below 1 %
-    assert ratio > 1.0
+    assert ratio > 1.2  # so that the comparison says something
