@@ -13,6 +13,7 @@ import numpy as np
 
 from sparselaw.data.gram import scaled_gram
 from sparselaw.data.sparse import draw_sparse
+from sparselaw.data.spectrum import amplitudes
 from sparselaw.features.factor import factorise
 from sparselaw.problem import SparseInputs
 from sparselaw.task import Task, random_stream
@@ -32,7 +33,7 @@ def main() -> None:
         t0 = time.perf_counter()
         data = draw_sparse(problem, D, random_stream(task, "data"))
         t1 = time.perf_counter()
-        gram = scaled_gram(problem, data)
+        gram = scaled_gram(data, amplitudes(problem, data.active))
         t2 = time.perf_counter()
         factorise(gram)
         t3 = time.perf_counter()

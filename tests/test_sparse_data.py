@@ -10,12 +10,17 @@ from scipy import stats
 from scipy.special import zeta
 
 from oracles_sparse import as_matrix, sequences
-from sparselaw.data.gram import scaled_gram
 from sparselaw.data.patterns import distinct_patterns
-from sparselaw.data.sparse import draw_sparse, draw_tail_coordinates, head_size, tail_rate
+from sparselaw.data.sparse import (
+    COMMON_BLOCK,
+    _arrivals,
+    draw_rare_coordinates,
+    draw_sparse,
+    last_above,
+    rare_rate,
+)
 from sparselaw.data.spectrum import expected_unseen, unseen_variance
 from sparselaw.errors import InputError
-from sparselaw.features.factor import factorise, left_out, resolve
 from sparselaw.problem import SparseInputs
 from sparselaw.theory.power_sums import power_sum
 
@@ -76,20 +81,20 @@ def test_nothing_is_unseen_once_all_are_seen():
 @pytest.mark.parametrize("alpha1", ALPHA1)
 @pytest.mark.parametrize("dimension", [math.inf, 700])
 @pytest.mark.parametrize("early", [False, True])
-def test_tail_coordinates_follow_their_law(alpha1, dimension, early):
+def test_rare_coordinates_follow_their_law(alpha1, dimension, early):
     """Beyond the split J, and from j = 2: chi-square of counts in bins against -log(1-p_j), summed exactly.
 
     p-value above 1e-4: a false alarm once in 10,000; seeds fixed.
     """
     problem = SparseInputs(alpha1=alpha1, alpha2=0.3, dimension=dimension)
-    head = 1 if early else head_size(problem)
-    draws = draw_tail_coordinates(problem, head, 200_000, np.random.default_rng(7))
+    head = 1 if early else last_above(problem, 1 / 16)
+    draws = draw_rare_coordinates(problem, head, 200_000, np.random.default_rng(7))
     assert draws.min() > head
     assert draws.max() <= dimension
     edges = np.unique(np.concatenate([np.arange(1, 13), np.geomspace(14, 600, 12).astype(int)])) + head
     edges = edges[edges < dimension]
     j = np.arange(head + 1.0, edges[-1] + 1.0)
-    mass = np.cumsum(-np.log1p(-(j ** -(alpha1 + 1))))[edges - head - 1] / tail_rate(problem, head)
+    mass = np.cumsum(-np.log1p(-(j ** -(alpha1 + 1))))[edges - head - 1] / rare_rate(problem, head)
     expected = np.diff(np.concatenate([[0.0], mass, [1.0]])) * draws.size
     counts = np.diff(np.concatenate([[0], np.searchsorted(np.sort(draws), edges + 0.5), [draws.size]]))
     kept = expected > 5
@@ -105,7 +110,7 @@ def test_tail_coordinates_follow_their_law(alpha1, dimension, early):
 def test_far_tail_is_a_power_law(alpha1):
     """Kolmogorov-Smirnov far beyond the split, where j is nearly continuous: P(j > x) ~ x^-alpha1."""
     problem = SparseInputs(alpha1=alpha1, alpha2=0.3)
-    draws = draw_tail_coordinates(problem, 2000, 20_000, np.random.default_rng(11))
+    draws = draw_rare_coordinates(problem, 2000, 20_000, np.random.default_rng(11))
     jitter = np.random.default_rng(12).random(draws.size) - 0.5
     uniform = ((draws + jitter) / 2000.5) ** -alpha1
     assert stats.kstest(uniform, "uniform").pvalue > 1e-4
@@ -150,6 +155,52 @@ def test_counts_signs_and_coactivations(alpha1):
     assert D * power_sum(alpha1 + 1, 1, math.inf) - np.sum(q) - far > 4.5 * error
 
 
+def test_runs_of_a_common_coordinate_are_those_of_coin_tosses():
+    """Per coordinate of 20,000 samples: how often it is active in one, in two and in three samples on end.
+
+    |z| < 4.5 for 30 scores with the variances of moving products of coins; a false alarm once in 5,000.
+    Repeats kept, or gaps of the wrong scale, would move the first by tens of deviations.
+    """
+    problem, D = SparseInputs(alpha1=1.0, alpha2=0.3), 20_000
+    data = draw_sparse(problem, D, np.random.default_rng(31))
+    for j in range(2, 12):
+        p, active = j**-2.0, np.zeros(D)
+        active[data.sample[data.column == j - 1]] = 1.0
+        for run in (1, 2, 3):
+            hits = np.prod([active[k : D - run + 1 + k] for k in range(run)], axis=0)
+            q = p**run
+            overlap = sum(p ** (run + k) - q**2 for k in range(1, run))
+            deviation = math.sqrt(hits.size * (q - q**2 + 2 * overlap))
+            assert abs(hits.sum() - hits.size * q) < 4.5 * deviation
+
+
+def test_common_coordinates_fill_many_blocks_evenly():
+    """D = 400,000: four blocks. Counts in tenths of the samples, |z| < 4.5 for 400 scores (one in 400)."""
+    problem, D = SparseInputs(alpha1=1.0, alpha2=0.3), 400_000
+    assert 0.64 * D > 3 * COMMON_BLOCK
+    data = draw_sparse(problem, D, np.random.default_rng(32))
+    near = data.active[data.column] <= 41
+    tenth, j = data.sample[near] // (D // 10), data.active[data.column[near]].astype(int)
+    counts = np.zeros((42, 10))
+    np.add.at(counts, (j, tenth), 1.0)
+    p = np.arange(2.0, 42.0)[:, None] ** -2.0
+    z = (counts[2:] - D / 10 * p) / np.sqrt(D / 10 * p * (1 - p))
+    assert np.abs(z).max() < 4.5
+    assert np.sum(z**2) == pytest.approx(400, abs=4.5 * math.sqrt(800))
+    ordered = np.lexsort((data.sample, data.column))
+    assert np.array_equal(ordered, np.arange(ordered.size))
+
+
+def test_arrivals_go_on_until_the_end():
+    class Slow:
+        def standard_exponential(self, size):
+            return np.full(size, 0.25)
+
+    times = _arrivals(100.0, Slow())
+    assert times[-1] >= 100.0
+    assert np.allclose(np.diff(times, prepend=0.0), 0.25)
+
+
 @pytest.mark.parametrize(("alpha1", "dimension"), [(0.0, 50), (-0.5, 40), (-1.0, 6), (1.0, 3), (0.5, 1)])
 def test_finite_dimensions_have_the_right_means(alpha1, dimension):
     problem = SparseInputs(alpha1=alpha1, alpha2=1.0, dimension=dimension)
@@ -162,7 +213,7 @@ def test_finite_dimensions_have_the_right_means(alpha1, dimension):
 
 
 @pytest.mark.parametrize("alpha1", [0.3, 1.0, -0.5])
-def test_patterns_and_gram_are_those_of_the_matrix(alpha1):
+def test_patterns_are_those_of_the_matrix(alpha1):
     problem = SparseInputs(alpha1=alpha1, alpha2=0.8, dimension=30)
     data = draw_sparse(problem, 150, np.random.default_rng(5))
     X = as_matrix(problem, data)
@@ -172,32 +223,6 @@ def test_patterns_and_gram_are_those_of_the_matrix(alpha1):
     assert len(np.unique(rows, axis=0)) == len(rows) == len(np.unique(X.T, axis=0))
     assert patterns.counts.sum() == data.samples
     assert np.array_equal(patterns.counts, np.bincount(patterns.inverse))
-    gram = scaled_gram(problem, data)
-    G = gram.length[:, None] * gram.correlation * gram.length
-    assert np.allclose(G, X @ X.T, rtol=1e-13, atol=1e-15)
-
-
-@pytest.mark.parametrize("D", [1, 2, 5, 12])
-def test_factor_rank_and_null_space_when_rows_are_dependent(D):
-    problem = SparseInputs(alpha1=0.1, alpha2=0.8, dimension=30)
-    data = draw_sparse(problem, D, np.random.default_rng(8))
-    X = as_matrix(problem, data)
-    factor = factorise(scaled_gram(problem, data))
-    assert factor.rank == np.linalg.matrix_rank(X) <= min(D, 30)
-    assert np.allclose(factor.values @ factor.values.T, X @ X.T, atol=1e-13)
-    outside = np.eye(len(X)) - X @ np.linalg.pinv(X)
-    s = sequences(problem, 30)[2][data.active.astype(int) - 1]
-    assert left_out(factor, s) == pytest.approx(s @ np.diag(outside), rel=1e-10, abs=1e-15)
-
-
-def test_resolve_cuts_what_a_solver_would():
-    problem = SparseInputs(alpha1=0.5, alpha2=3.0, dimension=200)
-    data = draw_sparse(problem, 300, np.random.default_rng(9))
-    X = as_matrix(problem, data)
-    cut = resolve(factorise(scaled_gram(problem, data)), 1e-3)
-    singular = np.linalg.svd(X, compute_uv=False)
-    assert cut.rank == np.count_nonzero(singular > 1e-3 * singular[0]) < data.active.size
-    assert cut.cut > 0
 
 
 def test_an_infinite_tail_too_heavy_for_floats_is_refused():

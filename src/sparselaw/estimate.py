@@ -24,6 +24,7 @@ LONGEST = 7 * 24 * 3600.0
 PATTERN_SAMPLES = (1024, 4096)
 MANY = 10**12  # samples: too many for any trial
 LONG_SAMPLE = 100.0  # nonzeros, at which no two samples are equal
+SPARSE_FACTOR = 0.75  # alpha1 above which the Cholesky factor of the data has few nonzeros
 FLOPS = 1e10  # a second, on one core of an ordinary machine
 
 
@@ -63,22 +64,40 @@ def estimate_trial(task: Task) -> Estimate:
 @functools.lru_cache(maxsize=1024)
 def _sparse(task: Task, problem: SparseInputs) -> Estimate:
     nonzeros = float(task.D) * expected_nonzeros(problem)
+    pairs = 0.5 * nonzeros * expected_nonzeros(problem)
     K = expected_seen(problem, task.D)
     k = min(float(task.N), K)
-    memory, seconds = (
-        70.0 * nonzeros + 48.0 * K * K + 48.0 * k * K,
-        1e-3 + 2e-7 * nonzeros + 2.0 * K**3 / FLOPS,
-    )
-    closed = isinstance(task.solver, MinNorm) and task.estimator == "exact" and task.N > K + 1
-    if not closed:
-        # A QR, or an SVD at some ten times its cost, and products of the embedding with G.
-        seconds += (8.0 if isinstance(task.solver, MinNorm) else 40.0) * k * K * K / FLOPS
+    memory = 40.0 * nonzeros + 48.0 * k * K
+    seconds = 1e-3 + 5e-8 * nonzeros + 1e-8 * pairs
+    K_by_K = True  # whether a matrix of this size is needed
+    if problem.alpha1 < SPARSE_FACTOR:
+        seconds += 0.4 * K**3 / FLOPS
+    if not (isinstance(task.solver, MinNorm) and task.estimator == "exact"):
+        seconds += (10.0 * k + 3.0 * K) * k * K / FLOPS  # an SVD, and a product
+    elif task.N <= K + 1:
+        side = min(k, K - k) if task.noise == 0.0 else k
+        seconds += 4.0 * K * side * side / FLOPS  # a QR
+        K_by_K = problem.alpha1 < SPARSE_FACTOR
+    elif _lost(problem, task.D, task.solver.rtol):
+        seconds += 6.0 * K**3 / FLOPS  # an SVD finds what the solver's tolerance cuts
+    else:
+        seconds += 2.0 * K**3 / FLOPS if task.noise > 0.0 else 0.0
+        K_by_K = problem.alpha1 < SPARSE_FACTOR or task.noise > 0.0
+    memory += 48.0 * K * K if K_by_K else 0.0
     if isinstance(task.solver, SGD):
         memory += 16.0 * min(float(task.D), nonzeros) * k
         seconds += 4.0 * task.solver.passes * float(task.D) * k / FLOPS
     if task.estimator == "raw":
         memory += 70.0 * task.n_test * expected_nonzeros(problem)
     return Estimate(memory=memory, seconds=seconds)
+
+
+def _lost(problem: SparseInputs, D: int, rtol: float) -> bool:
+    """Whether the smallest amplitude in the data may well be near the solver's tolerance."""
+    log_last = math.log(problem.dimension)
+    if problem.alpha1 > 0.0:
+        log_last = min(log_last, math.log(10.0 * D) / problem.alpha1)
+    return -0.5 * (problem.alpha2 + 1.0) * log_last < math.log(30.0 * rtol) + 0.5 * math.log(D)
 
 
 @functools.lru_cache(maxsize=1024)

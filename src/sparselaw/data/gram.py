@@ -2,7 +2,7 @@
 
 Coordinates differ by many orders of magnitude, but after scaling each to length one G becomes a correlation
 matrix of small integers over square roots of counts: its rank is read off with no doubt, and its Cholesky
-factor is accurate however small the amplitudes are.
+factor is accurate however small the amplitudes are. Most pairs of coordinates never meet: it is kept sparse.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 
 from sparselaw.data.arrays import FloatArray
 from sparselaw.data.sparse import SparseData
-from sparselaw.data.spectrum import amplitudes
-from sparselaw.problem import SparseInputs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,26 +22,63 @@ class ScaledGram:
     """G = diag(length) correlation diag(length)."""
 
     length: FloatArray  # (K,) sqrt(G_jj)
-    correlation: FloatArray  # (K, K), ones on the diagonal
+    correlation: sparse.csr_array  # (K, K), the lower triangle; the ones of the diagonal end the rows
 
 
-def scaled_gram(problem: SparseInputs, data: SparseData) -> ScaledGram:
-    """From the co-activations of pairs: the cost is the sum over samples of their nonzeros squared.
+def scaled_gram(data: SparseData, amplitudes: FloatArray) -> ScaledGram:
+    """From the co-activations of pairs: the cost is the sum over samples of their nonzeros squared."""
+    counts = np.diff(np.searchsorted(data.column, np.arange(data.active.size + 1)))
+    index = np.int32 if data.sign.size < 2**31 else np.int64
+    starts = np.zeros(data.samples + 1, index)
+    filled = np.zeros(data.samples, np.uint16 if data.active.size < 2**16 else np.int32)
+    row_starts, column, value = _co_activations(data.sample, data.sign, counts, starts, filled)
+    shape = (data.active.size, data.active.size)
+    correlation = sparse.csr_array((value, column, row_starts), shape=shape)
+    return ScaledGram(length=np.sqrt(counts) * amplitudes, correlation=correlation)
 
-    Most nonzeros are of the first coordinate, which is always active: its row needs no search for partners.
+
+@njit(cache=True)
+def _co_activations(sample, sign, counts, starts, filled):  # type: ignore[no-untyped-def]
+    """The sums of sign * sign over the samples two coordinates share, divided by the roots of their counts.
+
+    The nonzeros come by coordinate; the first is active in every sample. Each sample lists those of the other
+    coordinates that came so far: the partners of its next.
     """
-    first, rest = data.sign[: data.samples], slice(data.samples, None)  # x_1 is active in every sample
-    with_first = (data.sign[rest] * first[data.sample[rest]]).astype(np.float64)
-    row = np.bincount(data.column[rest] - 1, with_first, minlength=data.active.size - 1)
-    starts = np.searchsorted(data.column[rest], np.arange(1, data.active.size + 1))
-    entries = (data.sign[rest].astype(np.float64), data.sample[rest], starts.astype(data.sample.dtype))
-    signs = sparse.csr_array(entries, shape=(data.active.size - 1, data.samples))
-    pairs = sparse.coo_array(signs @ signs.T)
-    root = np.sqrt(np.diff(starts))
-    correlation = np.zeros((data.active.size, data.active.size))
-    correlation[0, 0] = 1.0
-    correlation[0, 1:] = correlation[1:, 0] = row / (root * np.sqrt(data.samples))
-    at, partner = pairs.coords
-    correlation[at + 1, partner + 1] = pairs.data / (root[at] * root[partner])
-    length = np.concatenate([[np.sqrt(data.samples)], root]) * amplitudes(problem, data.active)
-    return ScaledGram(length=length, correlation=correlation)
+    D, K = len(filled), len(counts)
+    for i in sample[D:]:
+        starts[i + 1] += 1
+    for i in range(D):
+        starts[i + 1] += starts[i]
+    partners = np.empty(len(sample) - D, np.int32)  # the coordinate, with the sign of the nonzero
+    row, row_starts = np.zeros(K), np.zeros(K + 1, np.int64)
+    column, value = np.empty(8 * K, np.int32), np.empty(8 * K)
+    column[0], value[0], row_starts[1] = 0, 1.0, 1
+    at, done = 1, D
+    for k in range(1, K):
+        for e in range(done, done + counts[k]):
+            i, s = sample[e], sign[e]
+            row[0] += s * sign[i]
+            start, end = starts[i], starts[i] + filled[i]
+            for a in range(start, end):
+                row[abs(partners[a])] += s if partners[a] > 0 else -s
+            partners[end] = s * k
+            filled[i] += 1
+        done += counts[k]
+        if at + k + 1 > len(value):
+            column, value = _larger(column, 2 * at + K), _larger(value, 2 * at + K)
+        for c in range(k):
+            if row[c] != 0.0:
+                column[at], value[at] = c, row[c] / np.sqrt(counts[c] * counts[k])
+                row[c] = 0.0
+                at += 1
+        column[at], value[at] = k, 1.0
+        at += 1
+        row_starts[k + 1] = at
+    return row_starts, column[:at], value[:at]
+
+
+@njit(cache=True)
+def _larger(array, size):  # type: ignore[no-untyped-def]
+    larger = np.empty(size, array.dtype)
+    larger[: len(array)] = array
+    return larger

@@ -1,9 +1,14 @@
 """Draws sparse data in time proportional to its nonzeros, with infinitely many coordinates if need be.
 
-Head, the few coordinates with p_j >= 1/16: one Bernoulli draw per sample. Tail j > J: Bernoulli(p) is the
-event that a Poisson variable of rate -log(1-p) is at least one. So one Poisson number of events is drawn with
-rate D * sum_{j>J} -log(1-p_j), each event gets a coordinate with probability proportional to -log(1-p_j) and
-a uniform sample, and repeats are dropped. The law is exact, also when the dimension is infinite.
+Bernoulli(p) is the event that a Poisson variable of rate f = -log(1-p) is at least one. So the nonzeros are
+the events of a Poisson process over (coordinate, sample), repeats dropped. Three groups, by how often:
+
+  frequent, p_j >= 1/2        one Bernoulli draw per sample, since Poisson events would mostly be repeats;
+  common, down to p_j ~ 1/D   the process runs along the samples of one coordinate after the other, its gaps
+                              exponential: the events come in order;
+  rare, all the others        one Poisson number of events, a random coordinate and a uniform sample for each.
+
+The law is exact, also when the dimension is infinite.
 """
 
 from __future__ import annotations
@@ -20,9 +25,13 @@ from sparselaw.errors import InputError
 from sparselaw.problem import SparseInputs
 from sparselaw.theory.power_sums import log_survival
 
-HEAD_PROBABILITY = 1.0 / 16.0
-HEAD_BLOCK = 1 << 23  # uniform numbers held at once
+FREQUENT = 0.5
+RARE = 1.0 / 16.0  # never rare above it: the proposal for rare coordinates would fit badly
+FREQUENT_BLOCK = 1 << 23  # uniform numbers held at once
+COMMON_BLOCK = 1 << 16  # events in a sum of gaps, so that rounding never moves one by a sample
 SMALLEST_ALPHA1 = 0.06  # below, the coordinates of an infinite tail overflow: 2^53 to the power 1/alpha1
+
+Group = tuple[FloatArray, IntArray, IntArray]  # coordinates, how often each is active, and in which samples
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,47 +59,52 @@ def check_drawable(problem: SparseInputs) -> None:
 def draw_sparse(problem: SparseInputs, D: int, rng: np.random.Generator) -> SparseData:
     """D independent samples of the sparse inputs."""
     check_drawable(problem)
-    head = head_size(problem)
-    active, column, sample = _draw_head(problem, head, D, rng)
-    if head < problem.dimension:
-        tail_active, tail_column, tail_sample = _draw_tail(problem, head, D, rng)
-        column = np.concatenate([column, tail_column + column.dtype.type(active.size)])
-        active = np.concatenate([active, tail_active])
-        sample = np.concatenate([sample, tail_sample])
-    sign = 2 * rng.integers(0, 2, size=sample.size, dtype=np.int8) - np.int8(1)
-    return SparseData(samples=D, active=active, sample=sample, column=column, sign=sign)
+    frequent, common = last_above(problem, FREQUENT), last_above(problem, min(RARE, 1.0 / D))
+    groups = [_draw_frequent(problem, frequent, D, rng)]
+    if common > frequent:
+        groups.append(_draw_common(problem, frequent, common, D, rng))
+    if problem.dimension > common:
+        groups.append(_draw_rare(problem, common, D, rng))
+    coordinates, counts, samples = (np.concatenate(parts) for parts in zip(*groups, strict=True))
+    seen = counts > 0
+    column = np.repeat(np.arange(np.count_nonzero(seen), dtype=samples.dtype), counts[seen])
+    return SparseData(
+        samples=D, active=coordinates[seen], sample=samples, column=column, sign=_signs(samples.size, rng)
+    )
 
 
-def head_size(problem: SparseInputs) -> int:
-    """J: the number of coordinates with p_j >= 1/16."""
+def last_above(problem: SparseInputs, probability: float) -> int:
+    """The last coordinate with p_j >= probability."""
     decay = problem.alpha1 + 1.0
-    last = HEAD_PROBABILITY ** (-1.0 / decay) * (1.0 + 1e-12) if decay > 0.05 else math.inf
-    return int(min(last, problem.dimension))
+    log_last = -math.log(probability) / decay if decay > 0.0 else math.inf
+    return int(
+        min(math.exp(log_last) * (1.0 + 1e-12), problem.dimension) if log_last < 700.0 else problem.dimension
+    )
 
 
 @functools.lru_cache(maxsize=256)
-def tail_rate(problem: SparseInputs, head: int) -> float:
-    """sum_{j>head} -log(1-p_j)."""
-    return log_survival(problem.alpha1 + 1.0, head + 1.0, problem.dimension)
+def rare_rate(problem: SparseInputs, common: int) -> float:
+    """sum_{j>common} -log(1-p_j)."""
+    return log_survival(problem.alpha1 + 1.0, common + 1.0, problem.dimension)
 
 
-def draw_tail_coordinates(
-    problem: SparseInputs, head: int, count: int, rng: np.random.Generator
+def draw_rare_coordinates(
+    problem: SparseInputs, common: int, count: int, rng: np.random.Generator
 ) -> FloatArray:
-    """``count`` coordinates j > head with probability proportional to f_j = -log(1-p_j).
+    """``count`` coordinates j > common with probability proportional to f_j = -log(1-p_j).
 
-    Propose the integer nearest to x of density x^-(alpha1+1) on [head+1/2, dimension+1/2], by inversion: it
+    Propose the integer nearest to x of density x^-(alpha1+1) on [common+1/2, dimension+1/2], by inversion: it
     is j with weight I_j = int_{j-1/2}^{j+1/2} x^-(alpha1+1) dx >= p_j (convexity). Accept with probability
-    f_j / (B I_j), where B = f/p at head+1 bounds f_j/p_j. More than nine in ten are accepted.
+    f_j / (B I_j), where B = f/p at common+1 bounds f_j/p_j. More than nine in ten are accepted.
     """
-    p_first = float(probabilities(problem, np.array([head + 1.0]))[0])
+    p_first = float(probabilities(problem, np.array([common + 1.0]))[0])
     bound = -math.log1p(-p_first) / p_first
     accepted: list[FloatArray] = []
     missing = count
     while missing > 0:
         size = int(missing * 1.1) + 16
-        j = np.rint(_invert(problem, head, 1.0 - rng.random(size)))
-        np.clip(j, head + 1.0, problem.dimension, out=j)  # rounding of the inversion at the two ends
+        j = np.rint(_invert(problem, common, 1.0 - rng.random(size)))
+        np.clip(j, common + 1.0, problem.dimension, out=j)  # rounding of the inversion at the two ends
         p = probabilities(problem, j)
         ratio = -np.log1p(-p) / (bound * p * _interval_over_p(problem.alpha1 + 1.0, j))
         kept = j[rng.random(size) < ratio][:missing]
@@ -99,9 +113,9 @@ def draw_tail_coordinates(
     return np.concatenate(accepted) if accepted else np.empty(0)
 
 
-def _invert(problem: SparseInputs, head: int, uniform: FloatArray) -> FloatArray:
-    """x with uniform = (mass beyond x) / (mass beyond head+1/2), density x^-(alpha1+1)."""
-    low, high, alpha1 = head + 0.5, problem.dimension + 0.5, problem.alpha1
+def _invert(problem: SparseInputs, common: int, uniform: FloatArray) -> FloatArray:
+    """x with uniform = (mass beyond x) / (mass beyond common+1/2), density x^-(alpha1+1)."""
+    low, high, alpha1 = common + 0.5, problem.dimension + 0.5, problem.alpha1
     if math.isinf(high):
         return low * uniform ** (-1.0 / alpha1)
     span = math.log(high / low)
@@ -125,43 +139,74 @@ def _interval_over_p(decay: float, j: FloatArray) -> FloatArray:
     return np.where(small, 1.0 + decay * (decay + 1.0) * h**2 / 6.0, exact)
 
 
-def _draw_head(
-    problem: SparseInputs, head: int, D: int, rng: np.random.Generator
-) -> tuple[FloatArray, IntArray, IntArray]:
-    """Active coordinates j <= head, and column and sample of their nonzeros; x_1 is always active."""
-    index = _index_type(D)
-    coordinates, samples = [np.zeros(D, dtype=index)], [np.arange(D, dtype=index)]
-    p = probabilities(problem, np.arange(2.0, head + 1.0))
-    block = max(1, HEAD_BLOCK // D)
+def _draw_frequent(problem: SparseInputs, last: int, D: int, rng: np.random.Generator) -> Group:
+    """Coordinates 1, ..., last, each sample with its own uniform number; x_1 is always active."""
+    p = probabilities(problem, np.arange(2.0, last + 1.0))
+    counts, samples = [np.array([D])], [np.arange(D, dtype=_index_type(D))]
+    block = max(1, FREQUENT_BLOCK // D)
     for start in range(0, p.size, block):
         part = p[start : start + block]
-        row, sample = np.nonzero(rng.random((part.size, D)) < part[:, None])
-        coordinates.append((row + (start + 1)).astype(index))
-        samples.append(sample.astype(index))
-    column: IntArray = np.concatenate(coordinates)
-    seen = np.bincount(column, minlength=head) > 0
-    column = np.asarray((np.cumsum(seen) - 1)[column], dtype=index)
-    return 1.0 + np.flatnonzero(seen).astype(np.float64), column, np.concatenate(samples)
+        active = rng.random((part.size, D)) < part[:, None]
+        counts.append(np.count_nonzero(active, axis=1))
+        samples.append(np.nonzero(active)[1].astype(_index_type(D)))
+    return np.arange(1.0, last + 1.0), np.concatenate(counts), np.concatenate(samples)
 
 
-def _draw_tail(
-    problem: SparseInputs, head: int, D: int, rng: np.random.Generator
-) -> tuple[FloatArray, IntArray, IntArray]:
-    """The same for j > head. One sort by coordinate, one by (coordinate, sample) as a single integer."""
-    events = int(rng.poisson(D * tail_rate(problem, head)))
-    coordinates = draw_tail_coordinates(problem, head, events, rng)
-    samples = rng.integers(0, D, size=events)
-    order = np.argsort(coordinates)
-    coordinates = coordinates[order]
-    new = np.ones(events, dtype=bool)
-    new[1:] = coordinates[1:] != coordinates[:-1]
-    key = (np.cumsum(new) - 1) * D + samples[order]
-    key.sort()
+def _draw_common(problem: SparseInputs, first: int, last: int, D: int, rng: np.random.Generator) -> Group:
+    """Coordinates first+1, ..., last, a block of them at a time."""
+    coordinates = np.arange(first + 1.0, last + 1.0)
+    rates = -np.log1p(-probabilities(problem, coordinates))
+    block = np.floor(np.cumsum(D * rates) / COMMON_BLOCK)
+    parts = np.split(rates, np.flatnonzero(np.diff(block)) + 1)
+    counts, samples = zip(*(_cells_hit(part, D, rng) for part in parts), strict=True)
+    return coordinates, np.concatenate(counts), np.concatenate(samples)
+
+
+def _cells_hit(rates: FloatArray, D: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Poisson processes of these rates on [0, D): how many of the D unit cells of each are hit, and which.
+
+    Laid end to end and scaled by their rates they are one process of rate one.
+    """
+    ends = np.cumsum(D * rates)
+    times = _arrivals(ends[-1], rng)
+    which = np.repeat(np.arange(rates.size), np.diff(np.searchsorted(times, ends), prepend=0))
+    times = times[: which.size]
+    cell: IntArray = ((times - (ends - D * rates)[which]) / rates[which]).astype(_index_type(D))
+    np.clip(cell, 0, D - 1, out=cell)  # rounding at the two ends
+    once = np.ones(cell.size, dtype=bool)
+    once[1:] = (cell[1:] != cell[:-1]) | (which[1:] != which[:-1])
+    return np.bincount(which[once], minlength=rates.size), cell[once]
+
+
+def _arrivals(end: float, rng: np.random.Generator) -> FloatArray:
+    """The arrival times of a Poisson process of rate one, up to and beyond ``end``."""
+    times = np.cumsum(rng.standard_exponential(int(end + 4.0 * math.sqrt(end)) + 16))
+    while times[-1] < end:
+        more = times[-1] + np.cumsum(rng.standard_exponential(int(math.sqrt(end)) + 16))
+        times = np.concatenate([times, more])
+    return times
+
+
+def _draw_rare(problem: SparseInputs, common: int, D: int, rng: np.random.Generator) -> Group:
+    """Coordinates beyond ``common``, those that were hit."""
+    events = int(rng.poisson(D * rare_rate(problem, common)))
+    coordinates = draw_rare_coordinates(problem, common, events, rng)
+    samples = rng.integers(0, D, size=events, dtype=_index_type(D))
+    order = np.lexsort((samples, coordinates))
+    coordinates, samples = coordinates[order], samples[order]
     once = np.ones(events, dtype=bool)
-    once[1:] = key[1:] != key[:-1]
-    column, sample = np.divmod(key[once], D)
-    index = _index_type(D)
-    return coordinates[new], column.astype(index), sample.astype(index)
+    once[1:] = (samples[1:] != samples[:-1]) | (coordinates[1:] != coordinates[:-1])
+    active, counts = np.unique(coordinates[once], return_counts=True)
+    return active, counts, samples[once]
+
+
+def _signs(count: int, rng: np.random.Generator) -> IntArray:
+    """Fair signs, one random bit for each."""
+    bits = np.frombuffer(rng.bytes(-(-count // 8)), dtype=np.uint8)
+    sign = np.unpackbits(bits, count=count).view(np.int8)
+    sign *= 2
+    sign -= 1
+    return sign
 
 
 def _index_type(size: int) -> type[np.int32] | type[np.int64]:

@@ -18,7 +18,7 @@ from sparselaw.data.dense import factor_vectors
 from sparselaw.data.gram import scaled_gram
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse import draw_sparse
-from sparselaw.data.spectrum import unseen_variance, variances
+from sparselaw.data.spectrum import amplitudes, unseen_variance, variances
 from sparselaw.errors import InputError
 from sparselaw.features.factor import factorise
 from sparselaw.features.linear import LinearProblem, draw_embedding
@@ -104,7 +104,7 @@ def relative_gradient(training: Training, coefficients: FloatArray) -> FloatArra
 def _sparse(task: Task, model: SparseInputs) -> Training:
     data = visible(model, draw_sparse(model, task.D, random_stream(task, "data")))
     problem = LinearProblem(
-        factor=factorise(scaled_gram(model, data)).values,
+        factor=factorise(scaled_gram(data, amplitudes(model, data.active))).values,
         embedding=draw_embedding(task.N, data.active.size, random_stream(task, "embedding")),
         covariance=variances(model, data.active),
         teacher_covariance=None,

@@ -9,6 +9,7 @@ from scipy.linalg import lapack, qr, svd
 
 from sparselaw.data.arrays import FloatArray
 from sparselaw.data.gram import ScaledGram
+from sparselaw.features.elimination import Triangle, upper_factor
 
 PIVOT = 1e-10  # squared distance of a unit-length row from the span of the others, below which it is in it
 
@@ -17,28 +18,33 @@ PIVOT = 1e-10  # squared distance of a unit-length row from the span of the othe
 class Factor:
     """G = values values^T."""
 
-    values: FloatArray  # (K, r)
-    triangular: bool = False  # values is lower triangular
+    values: Triangle  # (K, r)
+    length: FloatArray  # (K,) of the rows
     cut: int = 0  # directions that are there but below a solver's rank tolerance, left out of ``values``
 
     @property
     def rank(self) -> int:
         return int(self.values.shape[1])
 
+    @property
+    def full_rank(self) -> bool:
+        """No two rows of X_A are dependent: ``values`` is square, and upper triangular."""
+        return self.rank == self.length.size
+
+    def dense(self) -> FloatArray:
+        return self.values if isinstance(self.values, np.ndarray) else self.values.toarray()
+
 
 def factorise(gram: ScaledGram) -> Factor:
-    """Cholesky of the correlation matrix; with pivoting where rows of X_A are dependent.
-
-    Dependent rows are common: two rare coordinates seen once each, in the same sample, already are.
-    """
-    lower, info = lapack.dpotrf(gram.correlation.T, lower=1, clean=1)
-    if info == 0 and np.diag(lower).min() ** 2 > PIVOT:
-        return Factor(values=gram.length[:, None] * lower, triangular=True)
-    packed, pivots, rank, _ = lapack.dpstrf(gram.correlation.T, tol=PIVOT, lower=1)
+    """Cholesky of the correlation matrix; with pivoting where rows of X_A are dependent."""
+    triangle = upper_factor(gram.correlation, gram.length, PIVOT)
+    if triangle is not None:
+        return Factor(values=triangle, length=gram.length)
+    packed, pivots, rank, _ = lapack.dpstrf(gram.correlation.toarray().T, tol=PIVOT, overwrite_a=1)
     order = pivots - 1
     values = np.empty((gram.length.size, rank))
-    values[order] = gram.length[order, None] * np.tril(packed)[:, :rank]
-    return Factor(values=values)
+    values[order] = gram.length[order, None] * np.triu(packed).T[:, :rank]
+    return Factor(values=values, length=gram.length)
 
 
 def doubtful_rows(factor: Factor, rtol: float) -> int:
@@ -47,15 +53,14 @@ def doubtful_rows(factor: Factor, rtol: float) -> int:
     Rows of length one are well apart (their distances from each other's spans are the pivots), so that a
     singular value far below all row lengths does not occur; thirty-fold is taken as the margin.
     """
-    lengths = np.linalg.norm(factor.values, axis=1)
-    return int(np.count_nonzero(lengths <= 30.0 * rtol * np.linalg.norm(lengths)))
+    return int(np.count_nonzero(factor.length <= 30.0 * rtol * np.linalg.norm(factor.length)))
 
 
 def resolve(factor: Factor, rtol: float) -> Factor:
     """Give up the singular values of X_A at or below ``rtol`` times the largest, as a solver would."""
-    basis, singular, _ = svd(factor.values, full_matrices=False, check_finite=False)
+    basis, singular, _ = svd(factor.dense(), full_matrices=False, check_finite=False)
     kept = int(np.count_nonzero(singular > rtol * singular[0]))
-    return Factor(values=basis[:, :kept] * singular[:kept], cut=factor.rank - kept)
+    return Factor(values=basis[:, :kept] * singular[:kept], length=factor.length, cut=factor.rank - kept)
 
 
 def left_out(factor: Factor, variances: FloatArray) -> float:
@@ -64,9 +69,9 @@ def left_out(factor: Factor, variances: FloatArray) -> float:
     Zero when G has full rank. Otherwise sum_j s_j |e_j - Q Q_j^T|^2: the same as s_j (1 - |Q_j|^2), but
     without its cancellation for the leading coordinates. Those beyond twice the rank have none to fear.
     """
-    values = factor.values
-    if factor.rank == values.shape[0]:
+    if factor.full_rank:
         return 0.0
+    values = factor.dense()
     scale = np.linalg.norm(values, axis=0)
     basis = np.asarray(qr(values / scale, mode="economic", check_finite=False)[0], dtype=np.float64)
     head = min(2 * factor.rank, values.shape[0])

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.data.arrays import FloatArray
+from sparselaw.features.elimination import Triangle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +27,7 @@ class LinearProblem:
     eta: it adds eta ~ N(0, q I) to t.
     """
 
-    factor: FloatArray  # F (n, r), G = F F^T
+    factor: Triangle  # F (n, r), G = F F^T
     embedding: FloatArray  # U (k, n), k <= min(N, n)
     covariance: FloatArray  # Sigma, (n,) when diagonal, else (n, n)
     teacher_covariance: FloatArray | None  # of a, (n, n); None is the identity
@@ -35,7 +36,6 @@ class LinearProblem:
     noise: float
     width: int  # N
     samples: int  # D
-    triangular: bool = False  # F is lower triangular
 
 
 def draw_embedding(width: int, columns: int, rng: np.random.Generator) -> FloatArray:

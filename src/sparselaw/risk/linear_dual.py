@@ -9,16 +9,17 @@ all. Given null(u), u on its row space is still isotropic, with E (u^T u)^-1 = N
 norm of the readout is averaged over it: E |T|^2 / N = |I - error|_F^2 / (K-N-1), where
 |I - error|_F^2 = N - (K-N) + |error|_F^2 since the error is a projection of rank K - N.
 
-With P = F^-1 Z = H R and Z^T Z = C^T C, the rows of the error have the norms of the rows of F^-T H R^-T C^T:
-no K x K product, and nothing cancels.
+With P = F^-1 Z = H R (a QR factorisation, of which only R is needed) and Z^T Z = C C^T, the rows of the error
+have the norms of the rows of F^-T P (R^T R)^-1 C: no K x K product, and nothing cancels.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import blas, cholesky, lapack
+from scipy.linalg import blas, lapack
 
 from sparselaw.data.arrays import FloatArray
+from sparselaw.features.elimination import Triangle, solve, solve_transposed
 
 
 def applies(width: int, columns: int, noise: float) -> bool:
@@ -26,8 +27,8 @@ def applies(width: int, columns: int, noise: float) -> bool:
     return noise == 0.0 and columns < 2 * width and width <= columns - 2
 
 
-def dual_loss(factor: FloatArray, null: FloatArray, variances: FloatArray, unseen: float) -> float:
-    """Mean over teacher, unseen columns and u u^T, given F (K, K) lower triangular and Z (K, K - N)."""
+def dual_loss(factor: Triangle, null: FloatArray, variances: FloatArray, unseen: float) -> float:
+    """Mean over teacher, unseen columns and u u^T, given F (K, K) upper triangular and Z (K, K - N)."""
     outside = int(null.shape[1])
     squares = row_norms(factor, null)
     kept = int(null.shape[0]) - 2 * outside + float(squares.sum())
@@ -35,14 +36,13 @@ def dual_loss(factor: FloatArray, null: FloatArray, variances: FloatArray, unsee
     return seen + unseen * (1.0 + kept / float(outside - 1))
 
 
-def row_norms(factor: FloatArray, null: FloatArray) -> FloatArray:
+def row_norms(factor: Triangle, null: FloatArray) -> FloatArray:
     """|error_j|^2 for every active coordinate."""
     size = null.shape[1]
-    P = blas.dtrsm(1.0, factor, np.asfortranarray(null), lower=1)
-    triangle = np.triu(lapack.dgeqrf(P, lwork=64 * size)[0][:size])
-    H = blas.dtrsm(1.0, triangle, P, side=1)
-    left = blas.dtrsm(1.0, factor, H, lower=1, trans_a=1)
-    middle = blas.dtrsm(1.0, triangle, np.asfortranarray(cholesky(null.T @ null).T), trans_a=1)
-    rows = left @ middle
+    P = solve(factor, null)
+    triangle = lapack.dgeqrf(P, lwork=64 * size)[0][:size]
+    root, _ = lapack.dpotrf(blas.dsyrk(1.0, null, trans=1, lower=1), lower=1, clean=1)
+    middle, _ = lapack.dpotrs(triangle, root)
+    rows = solve_transposed(factor, P @ middle)
     squares: FloatArray = np.einsum("ij,ij->i", rows, rows)
     return squares

@@ -21,8 +21,8 @@ def min_norm_loss(settings: MinNorm, problem: LinearProblem) -> tuple[float, Sol
 
     Q itself is never formed: Y^T = Q R gives Q = F^T left with left = U^T R^-1.
     """
-    embedding = problem.embedding
-    rows = _times(problem, embedding.T, transpose=True)  # Y^T (r, k)
+    embedding, factor = problem.embedding, problem.factor
+    rows = factor.T @ embedding.T  # Y^T (r, k)
     if rows.shape[1] > rows.shape[0]:
         return averaged_loss(settings, prepare(problem))
     triangle = np.triu(lapack.dgeqrf(rows, lwork=64 * rows.shape[1])[0][: rows.shape[1]])
@@ -30,26 +30,35 @@ def min_norm_loss(settings: MinNorm, problem: LinearProblem) -> tuple[float, Sol
     if info != 0 or not _well_conditioned(triangle, inverse, settings.rtol):
         return averaged_loss(settings, prepare(problem))
     left = blas.dtrmm(1.0, inverse, embedding.T, side=1)
-    right = _times(problem, _times(problem, left, transpose=True), transpose=False)
+    right = factor @ (factor.T @ left)
     readout = blas.dtrmm(1.0, inverse, right, side=1, trans_a=1)
-    error = -(left @ right.T)
-    error[np.diag_indices(error.shape[0])] += 1.0
     norm = float(quadratic_rows(readout.T, problem.teacher_covariance).sum())
     loss = (
         problem.floor
-        + weighted(problem.covariance, error, problem.teacher_covariance)
+        + _error(problem, left, right)
         + problem.unseen * (1.0 + norm / problem.width)
         + noise_part(problem, left, float(np.sum(inverse**2)))
     )
     return loss, None
 
 
-def _times(problem: LinearProblem, matrix: FloatArray, transpose: bool) -> FloatArray:
-    """F matrix or F^T matrix; a triangular F costs half."""
-    if problem.triangular:
-        product: FloatArray = blas.dtrmm(1.0, problem.factor, matrix, lower=1, trans_a=int(transpose))
-        return product
-    return (problem.factor.T if transpose else problem.factor) @ matrix
+def _error(problem: LinearProblem, left: FloatArray, right: FloatArray) -> float:
+    """tr(Sigma error error^T) for error = I - left right^T, averaged over teachers.
+
+    The square of a row is (1 - left_j.right_j)^2 and so on, which cancels where the readout gets a coordinate
+    nearly right. Row by row that is avoided, at K^2 k; among many coordinates most are not got right by far:
+    those beyond twice the rank go by |row|^2 = 1 - 2 left_j.right_j + left_j (right^T right) left_j^T.
+    """
+    head = 2 * left.shape[1]
+    if head >= left.shape[0] or problem.covariance.ndim > 1 or problem.teacher_covariance is not None:
+        head = left.shape[0]
+    error = -(left[:head] @ right.T)
+    error[np.diag_indices(head)] += 1.0
+    if head == left.shape[0]:
+        return weighted(problem.covariance, error, problem.teacher_covariance)
+    far = left[head:]
+    squares = 1.0 - 2.0 * np.einsum("ij,ij->i", far, right[head:]) + quadratic_rows(far, right.T @ right)
+    return weighted(problem.covariance[:head], error, None) + float(problem.covariance[head:] @ squares)
 
 
 def _well_conditioned(triangle: FloatArray, inverse: FloatArray, rtol: float) -> bool:

@@ -1,7 +1,7 @@
 """Sparse inputs, linear features: one trial.
 
-Only the active coordinates A matter: G = X_A X_A^T and the columns u_A. Everything else is averaged exactly.
-Minimum norm, with r the rank of X_A:
+Only the active coordinates A matter: G = X_A X_A^T and the columns u_A. Everything else is averaged exactly,
+and so is what lies between coordinates that were only seen together. Minimum norm, with r the rank of X_A:
   N > r + 1        closed form, averaged over u too;
   N <= r - 2       one draw of u (for r/2 < N of its null space), averaged over teacher and unseen columns;
   |N - r| <= 1     the same, but the mean over u is infinite there: the loss of one u is finite and is what is
@@ -14,10 +14,12 @@ import dataclasses
 
 import numpy as np
 
+from sparselaw.data.arrays import FloatArray
 from sparselaw.data.gram import scaled_gram
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse import SparseData, draw_sparse
 from sparselaw.data.spectrum import amplitudes, expected_unseen, unseen_variance, variances
+from sparselaw.data.twins import told_apart
 from sparselaw.features.factor import Factor, doubtful_rows, factorise, left_out, resolve
 from sparselaw.features.linear import LinearProblem, draw_embedding
 from sparselaw.problem import SparseInputs
@@ -39,20 +41,16 @@ def trial(task: Task) -> Record:
     assert isinstance(model, SparseInputs)
     drawn = draw_sparse(model, task.D, random_stream(task, "data"))
     data = visible(model, drawn)
-    factor = factorise(scaled_gram(model, data))
-    unseen = unseen_variance(model, data.active)
-    if task.estimator == "exact" and isinstance(task.solver, MinNorm):
-        record = _min_norm(task, task.solver, data, factor, unseen)
-    elif task.estimator == "exact" and is_linear(task.solver):
-        problem = _with_embedding(task, data, factor, unseen)
-        loss, solution = averaged_loss(task.solver, prepare(problem))
-        record = as_record(loss, solution, averaged=("teacher", "test", "unseen"))
+    gram = scaled_gram(data, amplitudes(model, data.active))
+    variance, unseen = variances(model, data.active), unseen_variance(model, data.active)
+    if task.estimator == "exact" and is_linear(task.solver):
+        seen = told_apart(gram, variance)
+        record = _averaged(task, factorise(seen.gram), seen.variance, unseen + seen.across)
     else:
-        record = _one_teacher(task, data, factor, unseen)
+        record = _one_teacher(task, data, factorise(gram), variance, unseen)
     return dataclasses.replace(
         record,
         seen=drawn.active.size,
-        rank=factor.rank if record.rank is None else record.rank,
         control=unseen if data is drawn else unseen_variance(model, drawn.active),
         control_mean=expected_unseen(model, task.D),
     )
@@ -90,25 +88,33 @@ def as_record(loss: float, solution: Solution | None, averaged: tuple[str, ...])
     )
 
 
-def _min_norm(task: Task, settings: MinNorm, data: SparseData, factor: Factor, unseen: float) -> Record:
-    K, uncut = data.active.size, factor
+def _averaged(task: Task, factor: Factor, variance: FloatArray, unseen: float) -> Record:
+    """The mean over teachers, which a solver that is linear in the labels allows."""
+    if isinstance(task.solver, MinNorm):
+        return _min_norm(task, task.solver, factor, variance, unseen)
+    problem = _with_embedding(task, factor, variance, unseen)
+    loss, solution = averaged_loss(task.solver, prepare(problem))
+    record = as_record(loss, solution, averaged=("teacher", "test", "unseen"))
+    return dataclasses.replace(record, rank=factor.rank)
+
+
+def _min_norm(task: Task, settings: MinNorm, factor: Factor, variance: FloatArray, unseen: float) -> Record:
+    K, uncut = variance.size, factor
     doubtful = doubtful_rows(factor, settings.rtol)
     if doubtful > 0 and factor.rank - doubtful - 2 < task.N:  # only here can the cut change the branch
         factor = resolve(factor, settings.rtol)
-    if doubtful == 0 and factor.triangular and linear_dual.applies(task.N, K, task.noise):
+    if doubtful == 0 and factor.full_rank and linear_dual.applies(task.N, K, task.noise):
         null = random_stream(task, "embedding").standard_normal((K, K - task.N))
-        s = variances(task.problem, data.active)
-        loss = linear_dual.dual_loss(factor.values, null, s, unseen)
+        loss = linear_dual.dual_loss(factor.values, null, variance, unseen)
         return Record(loss=loss, status="ok", averaged=("teacher", "test", "unseen"), rank=K)
     if factor.rank + 1 >= task.N:
-        loss, solution = min_norm_loss(settings, _with_embedding(task, data, uncut, unseen))
+        loss, solution = min_norm_loss(settings, _with_embedding(task, uncut, variance, unseen))
         record = as_record(loss, solution, averaged=("teacher", "test", "unseen"))
         if factor.rank - 1 <= task.N and record.status == "ok":
             record = dataclasses.replace(record, reason=INFINITE_MEAN)
         return dataclasses.replace(record, rank=factor.rank)
-    s = variances(task.problem, data.active)
-    outside = unseen + left_out(factor, s)
-    inverse = inverse_traces(factor.values, s) if task.noise > 0.0 else (0.0, 0.0)
+    outside = unseen + left_out(factor, variance)
+    inverse = inverse_traces(factor.dense(), variance) if task.noise > 0.0 else (0.0, 0.0)
     return Record(
         loss=over_parameterised(outside, factor.rank, task.N, task.noise, inverse),
         status="rank-deficient" if factor.cut else "ok",
@@ -118,31 +124,32 @@ def _min_norm(task: Task, settings: MinNorm, data: SparseData, factor: Factor, u
     )
 
 
-def _with_embedding(task: Task, data: SparseData, factor: Factor, unseen: float) -> LinearProblem:
+def _with_embedding(task: Task, factor: Factor, variance: FloatArray, unseen: float) -> LinearProblem:
     return LinearProblem(
         factor=factor.values,
-        embedding=draw_embedding(task.N, data.active.size, random_stream(task, "embedding")),
-        covariance=variances(task.problem, data.active),
+        embedding=draw_embedding(task.N, variance.size, random_stream(task, "embedding")),
+        covariance=variance,
         teacher_covariance=None,
         unseen=unseen,
         floor=0.0,
         noise=task.noise,
         width=task.N,
         samples=task.D,
-        triangular=factor.triangular,
     )
 
 
-def _one_teacher(task: Task, data: SparseData, factor: Factor, unseen: float) -> Record:
+def _one_teacher(task: Task, data: SparseData, factor: Factor, variance: FloatArray, unseen: float) -> Record:
     """One teacher and one label noise; the unseen part of the loss still exact unless raw."""
-    problem = _with_embedding(task, data, factor, unseen)
+    problem = _with_embedding(task, factor, variance, unseen)
     teacher = random_stream(task, "teacher").standard_normal(data.active.size)
     readout = _train(task, problem, data, teacher)
     if task.estimator == "raw":
         loss = linear_raw.sparse_test_loss(task, problem, data, teacher, readout)
-        return as_record(loss, readout.solution, averaged=())
-    loss = loss_of_readout(problem, teacher, readout)
-    return as_record(loss, readout.solution, averaged=("test", "unseen"))
+        record = as_record(loss, readout.solution, averaged=())
+    else:
+        loss = loss_of_readout(problem, teacher, readout)
+        record = as_record(loss, readout.solution, averaged=("test", "unseen"))
+    return dataclasses.replace(record, rank=factor.rank)
 
 
 def _train(task: Task, problem: LinearProblem, data: SparseData, teacher: np.ndarray) -> Readout:

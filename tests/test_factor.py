@@ -1,0 +1,170 @@
+"""Second moments, coordinates that are told apart, and the factor of G: against plain linear algebra."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from oracles_linear import averaged_min_norm
+from oracles_sparse import as_matrix, sequences
+from sparselaw.data.gram import ScaledGram, scaled_gram
+from sparselaw.data.sparse import SparseData, draw_sparse
+from sparselaw.data.spectrum import amplitudes, variances
+from sparselaw.data.twins import told_apart
+from sparselaw.features.elimination import solve, solve_transposed, upper_factor
+from sparselaw.features.factor import PIVOT, factorise, left_out, resolve
+from sparselaw.features.linear import draw_embedding
+from sparselaw.problem import SparseInputs
+from sparselaw.risk.linear_closed import inverse_traces
+
+
+def gram_of(problem, data):
+    return scaled_gram(data, amplitudes(problem, data.active))
+
+
+def in_full(gram):
+    lower = gram.correlation.toarray()
+    assert np.array_equal(lower, np.tril(lower))
+    return gram.length[:, None] * (lower + np.tril(lower, -1).T) * gram.length
+
+
+@pytest.mark.parametrize(
+    ("alpha1", "dimension", "D"),
+    [(1.0, 1e9, 3000), (0.3, 30, 150), (-0.5, 40, 400), (2.0, 1, 7), (1.0, 30, 1)],
+)
+def test_gram_is_that_of_the_matrix(alpha1, dimension, D):
+    problem = SparseInputs(alpha1=alpha1, alpha2=0.8, dimension=dimension)
+    data = draw_sparse(problem, D, np.random.default_rng(5))
+    X = as_matrix(problem, data)
+    assert np.allclose(in_full(gram_of(problem, data)), X @ X.T, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("alpha1", "dimension", "D", "kept_sparse", "core"),
+    [
+        (1.0, 1e9, 3000, True, False),
+        (0.8, 300, 3000, True, False),
+        (0.35, 300, 3000, True, True),
+        (-0.5, 150, 2000, False, True),
+        (1.0, 1, 9, False, False),
+    ],
+)
+def test_factor_is_triangular_and_solves(alpha1, dimension, D, kept_sparse, core, monkeypatch):
+    problem = SparseInputs(alpha1=alpha1, alpha2=0.8, dimension=dimension)
+    gram = told_apart(gram_of(problem, draw_sparse(problem, D, np.random.default_rng(1))), np.ones(1)).gram
+    calls = []
+    potrf = upper_factor.__globals__["lapack"].dpotrf
+    monkeypatch.setattr(
+        upper_factor.__globals__["lapack"], "dpotrf", lambda *a, **k: calls.append(1) or potrf(*a, **k)
+    )
+    F = upper_factor(gram.correlation, gram.length, PIVOT)
+    assert (not isinstance(F, np.ndarray), bool(calls)) == (kept_sparse, core)
+    full = F.toarray() if kept_sparse else F
+    assert np.array_equal(full, np.triu(full))
+    G = in_full(gram)
+    assert np.allclose(full @ full.T, G, rtol=1e-12, atol=1e-13 * G.max())
+    right = np.random.default_rng(2).standard_normal((len(G), 7))
+    before = right.copy()
+    assert np.allclose(solve(F, right), np.linalg.solve(full, right), rtol=1e-9)
+    assert np.allclose(solve_transposed(F, right), np.linalg.solve(full.T, right), rtol=1e-9)
+    assert np.array_equal(right, before)
+
+
+def test_factor_with_far_more_fill_than_entries():
+    """The last coordinate meets all others: eliminated first, it makes everything full."""
+    lower = np.eye(60)
+    lower[-1, :-1] = 0.1
+    F = upper_factor(sparse.csr_array(lower), np.ones(60), PIVOT)
+    assert isinstance(F, np.ndarray)
+    assert np.allclose(F @ F.T, lower + np.tril(lower, -1).T, atol=1e-14)
+
+
+def test_dependent_rows_have_no_triangular_factor():
+    lower = np.array([[1.0, 0, 0], [0.6, 1.0, 0], [0.6, -1.0, 1.0]])
+    lower[2, 0] = -0.6
+    assert upper_factor(sparse.csr_array(lower), np.ones(3), PIVOT) is None
+
+
+@pytest.mark.parametrize("D", [1, 2, 5, 12])
+def test_factor_rank_and_null_space_when_rows_are_dependent(D):
+    problem = SparseInputs(alpha1=0.1, alpha2=0.8, dimension=30)
+    data = draw_sparse(problem, D, np.random.default_rng(8))
+    X = as_matrix(problem, data)
+    factor = factorise(gram_of(problem, data))
+    assert factor.rank == np.linalg.matrix_rank(X) <= min(D, 30)
+    assert np.allclose(factor.dense() @ factor.dense().T, X @ X.T, atol=1e-13)
+    outside = np.eye(len(X)) - X @ np.linalg.pinv(X)
+    s = sequences(problem, 30)[2][data.active.astype(int) - 1]
+    assert left_out(factor, s) == pytest.approx(s @ np.diag(outside), rel=1e-10, abs=1e-15)
+
+
+def test_resolve_cuts_what_a_solver_would():
+    problem = SparseInputs(alpha1=0.5, alpha2=3.0, dimension=200)
+    data = draw_sparse(problem, 300, np.random.default_rng(9))
+    X = as_matrix(problem, data)
+    cut = resolve(factorise(gram_of(problem, data)), 1e-3)
+    singular = np.linalg.svd(X, compute_uv=False)
+    assert cut.rank == np.count_nonzero(singular > 1e-3 * singular[0]) < data.active.size
+    assert cut.cut > 0
+
+
+def with_twins():
+    """Coordinates 1, ..., 6; 3 and 5 always together, 4 and 6 only once, with opposite signs."""
+    rows = [np.array([0, 1, 2, 3, 4, 5, 6, 7]), [1, 4, 6], [0, 2], [5], [0, 2], [5]]
+    signs = [[1, -1, 1, 1, -1, 1, 1, 1], [1, 1, -1], [1, 1], [1], [-1, -1], [-1]]
+    return SparseData(
+        samples=8,
+        active=np.arange(1.0, 7.0),
+        sample=np.concatenate(rows).astype(np.int32),
+        column=np.repeat(np.arange(6, dtype=np.int32), [len(row) for row in rows]),
+        sign=np.concatenate(signs).astype(np.int8),
+    )
+
+
+def test_twins_leave_the_traces_of_the_problem_as_they_are():
+    """Rank, variance outside the span, tr(Sigma G^+) and tr(G^+): turning coordinates changes none."""
+    problem = SparseInputs(alpha1=1.0, alpha2=0.3)
+    data = with_twins()
+    gram, s = gram_of(problem, data), variances(problem, data.active)
+    seen = told_apart(gram, s)
+    whole, merged = factorise(gram), factorise(seen.gram)
+    assert (whole.rank, merged.rank, seen.variance.size) == (4, 4, 4)
+    assert seen.across > 0.0
+    assert seen.across + seen.variance.sum() == pytest.approx(s.sum(), rel=1e-14)
+    assert seen.across + left_out(merged, seen.variance) == pytest.approx(left_out(whole, s), rel=1e-12)
+    X = as_matrix(problem, data)
+    P = X @ np.linalg.pinv(X)
+    assert seen.across == pytest.approx(s @ np.diag(np.eye(6) - P), rel=1e-12)
+    traces = inverse_traces(merged.dense(), seen.variance)
+    assert traces == pytest.approx(inverse_traces(whole.dense(), s), rel=1e-12)
+    assert traces == pytest.approx(
+        (s @ np.diag(np.linalg.pinv(X @ X.T)), np.trace(np.linalg.pinv(X @ X.T))), rel=1e-10
+    )
+
+
+def test_loss_with_twins_is_the_loss_with_all_coordinates():
+    """N = 1 feature, 20,000 draws of u each way, |z| < 4 (once in 16,000); unmerged variances must fail."""
+    problem, rng = SparseInputs(alpha1=1.0, alpha2=0.3), np.random.default_rng(4)
+    data, s = with_twins(), np.array([0.2, 0.2, 1.0, 2.0, 1.5, 0.5])
+    seen = told_apart(gram_of(problem, data), s)
+    X, F = as_matrix(problem, data), factorise(seen.gram).dense()
+    plain, turned, wrong = [], [], []
+    for _ in range(20_000):
+        plain.append(averaged_min_norm(X, draw_embedding(1, 6, rng), s, 0.1, 1, 0.0))
+        u = draw_embedding(1, 4, rng)
+        turned.append(averaged_min_norm(F, u, seen.variance, 0.1 + seen.across, 1, 0.0))
+        wrong.append(averaged_min_norm(F, u, s[:4], 0.1, 1, 0.0))
+    error = np.hypot(np.std(plain), np.std(turned)) / np.sqrt(20_000)
+    assert abs(np.mean(plain) - np.mean(turned)) < 4 * error
+    assert abs(np.mean(plain) - np.mean(wrong)) > 4 * error
+
+
+def test_groups_of_any_size_have_one_leader():
+    correlation = np.array([[1.0, 0, 0, 0], [0.5, 1, 0, 0], [-0.5, -1, 1, 0], [0.5, 1, -1, 1]])
+    length = np.array([1.0, 2.0, 2.0, 1.0])
+    seen = told_apart(ScaledGram(length=length, correlation=sparse.csr_array(correlation)), np.ones(4))
+    assert seen.gram.length.tolist() == pytest.approx([1.0, 3.0])
+    assert seen.gram.correlation.toarray().tolist() == [[1.0, 0.0], [0.5, 1.0]]
+    assert seen.variance.tolist() == pytest.approx([1.0, 1.0])
+    assert seen.across == pytest.approx(2.0)
