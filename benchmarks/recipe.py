@@ -28,15 +28,20 @@ def draw_dense_matrix(alpha, M, D, rng):
     return X
 
 
-def trial(draw, N, D, M, n_test, rng):
-    """One trial of linear features; ``draw(D, rng)`` gives D rows of M inputs."""
+def trial(draw, N, D, M, n_test, rng, relu=False):
+    """One trial; ``draw(D, rng)`` gives D rows of M inputs."""
+
+    def features(X):
+        Phi = X @ u.T
+        return np.maximum(Phi, 0.0, out=Phi) if relu else Phi
+
     w = rng.standard_normal(M).astype(np.float32)
     u = rng.standard_normal((N, M), dtype=np.float32)
     u /= np.float32(np.sqrt(N))
     X = draw(D, rng)
-    Phi, y = X @ u.T, X @ w
+    Phi, y = features(X), X @ w
     theta = np.linalg.pinv(Phi.astype(np.float64), rcond=1e-10) @ y
     del X, Phi
     X = draw(n_test, rng)
-    errors = [(X[i : i + BLOCK] @ u.T) @ theta - X[i : i + BLOCK] @ w for i in range(0, n_test, BLOCK)]
+    errors = [features(X[i : i + BLOCK]) @ theta - X[i : i + BLOCK] @ w for i in range(0, n_test, BLOCK)]
     return float(np.mean(np.concatenate(errors) ** 2))

@@ -222,7 +222,7 @@ class TestSGD:
         equations, basis = from_rows(Phi.T, y[:, None])
         settings = SGD(passes=2)
         theta = sgd(settings, Phi.T, y[:, None], np.random.default_rng(1)).coefficients
-        rotated = sgd(settings, Phi.T @ basis, y[:, None], np.random.default_rng(1)).coefficients
+        rotated = sgd(settings, (basis.T @ Phi).T, y[:, None], np.random.default_rng(1)).coefficients
         assert len(equations.eigenvalues) == 12
         assert basis @ rotated == pytest.approx(theta, rel=1e-9, abs=1e-12)
 

@@ -17,7 +17,17 @@ import scipy.linalg
 from sparselaw.data.arrays import FloatArray
 from sparselaw.risk.outcome import record
 from sparselaw.risk.relu_gaussian import population_loss
-from sparselaw.solvers import SGD, NormalEquations, Solution, from_gram, from_rows, is_linear, sgd, solve
+from sparselaw.solvers import (
+    SGD,
+    Basis,
+    NormalEquations,
+    Solution,
+    from_gram,
+    from_rows,
+    is_linear,
+    sgd,
+    solve,
+)
 from sparselaw.task import Record, Task, random_stream
 
 SAMPLE_BLOCK = 2048
@@ -94,9 +104,10 @@ def _one_teacher(task: Task, spectrum: FloatArray, span: FloatArray, factor: Flo
     return record(solution, loss, ("test",) if task.estimator == "exact" else (), rank=rank)
 
 
-def _fit(task: Task, features: FloatArray, targets: FloatArray) -> tuple[Solution, FloatArray, int | None]:
+def _fit(task: Task, features: FloatArray, targets: FloatArray) -> tuple[Solution, Basis, int | None]:
     if isinstance(task.solver, SGD):
         return sgd(task.solver, features, targets, random_stream(task, "order")), np.eye(task.N), None
+    basis: Basis
     if task.D > task.N:
         equations, basis = from_gram(features.T @ features / task.D, features.T @ targets / task.D, task.D)
     else:

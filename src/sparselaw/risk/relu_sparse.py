@@ -19,7 +19,7 @@ from sparselaw.features.relu import preactivations
 from sparselaw.problem import SparseInputs
 from sparselaw.risk.outcome import record
 from sparselaw.risk.relu_population import Readout, population_error, raw_test_error
-from sparselaw.solvers import SGD, Solution, from_rows, is_linear, sgd, solve
+from sparselaw.solvers import SGD, Basis, Solution, from_rows, is_linear, sgd, solve
 from sparselaw.task import Record, Task, random_stream
 
 EXACT_TEACHERS = 2048  # seen coordinates up to which each has a target of its own
@@ -78,7 +78,7 @@ def _teachers(task: Task, data: SparseData) -> tuple[FloatArray, tuple[str, ...]
 
 def _fit(
     task: Task, patterns: Patterns, features: FloatArray, teachers: FloatArray
-) -> tuple[Solution, FloatArray, int | None]:
+) -> tuple[Solution, Basis, int | None]:
     """The solution, the basis it is written in, and the rank.
 
     Label noise enters a pattern's mean target with variance noise / count. For many teachers it has a column

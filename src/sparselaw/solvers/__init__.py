@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from sparselaw.solvers.dispatch import is_linear, sgd, solve
-from sparselaw.solvers.equations import NormalEquations, from_gram, from_rows
+from sparselaw.solvers.equations import Basis, NormalEquations, from_gram, from_rows
 from sparselaw.solvers.settings import SGD, GradientDescent, MinNorm, Nesterov, Ridge, SolverSettings
 from sparselaw.solvers.solution import Solution
 
 __all__ = [
     "SGD",
+    "Basis",
     "GradientDescent",
     "MinNorm",
     "Nesterov",

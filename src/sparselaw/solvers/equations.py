@@ -19,11 +19,15 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
+from scipy.linalg import lapack
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.integer[Any]]
+Basis = FloatArray | LinearOperator
 
 EPSILON = float(np.finfo(np.float64).eps)
+CACHED_ROWS = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +41,7 @@ class NormalEquations:
 
 def from_rows(
     rows: FloatArray, targets: FloatArray, counts: IntArray | None = None
-) -> tuple[NormalEquations, FloatArray]:
+) -> tuple[NormalEquations, Basis]:
     """The equations of P feature rows (P, N) with targets (P, T), row p standing for counts[p] samples.
 
     Rows are scaled by sqrt(count), which leaves the objective unchanged when the repeats share their target
@@ -45,22 +49,36 @@ def from_rows(
     triangular factor of a QR on the thin side goes through the SVD, so the cost is N P min(N, P).
     """
     samples = rows.shape[0] if counts is None else int(counts.sum())
-    if counts is not None:
-        root = np.sqrt(counts.astype(np.float64))[:, None]
-        rows, targets = rows * root, targets * root
+    root = np.ones((rows.shape[0], 1)) if counts is None else np.sqrt(counts.astype(np.float64))[:, None]
     tall = rows.shape[0] >= rows.shape[1]
-    triangle = np.asarray(np.linalg.qr(rows if tall else rows.T, mode="r"))
-    left, singular, right = scipy.linalg.svd(triangle if tall else triangle.T, check_finite=False)
+    triangle = _triangle(rows, root) if tall else _triangle(rows.T, root.T).T
+    left, singular, right = scipy.linalg.svd(triangle, check_finite=False)
     kept = singular > EPSILON * max(rows.shape) * singular[0]
-    singular = singular[kept]
+    left, singular, right = left[:, kept], singular[kept], right[kept]
+    basis: Basis
     if tall:
-        basis = right[kept].T
-        projections = basis.T @ (rows.T @ targets) / samples
+        basis = right.T
+        projections = right @ (rows.T @ (root**2 * targets)) / samples
     else:
-        basis = rows.T @ (left[:, kept] / singular)
-        projections = singular[:, None] * (left[:, kept].T @ targets) / samples
-    equations = NormalEquations(eigenvalues=singular**2 / samples, projections=projections, samples=samples)
-    return equations, basis
+        basis = aslinearoperator(rows.T) @ aslinearoperator(root * left / singular)  # never formed
+        projections = singular[:, None] * (left.T @ (root * targets)) / samples
+    return NormalEquations(eigenvalues=singular**2 / samples, projections=projections, samples=samples), basis
+
+
+def _triangle(tall: FloatArray, scale: FloatArray) -> FloatArray:
+    """R of a QR factorisation of tall * scale, scale a column or a row.
+
+    Blocks of rows are reduced first, each small enough to stay in the cache.
+    """
+    height, size = tall.shape
+    block = max(CACHED_ROWS, 4 * size)
+    if height > block:
+        scales = np.broadcast_to(scale, (height, scale.shape[1]))
+        starts = range(0, height, block)
+        tall = np.concatenate([_triangle(tall[i : i + block], scales[i : i + block]) for i in starts])
+        return _triangle(tall, np.ones((1, 1)))
+    factored = lapack.dgeqrf(tall * scale, lwork=64 * size, overwrite_a=1)[0]
+    return np.asarray(np.triu(factored[: min(height, size)]))
 
 
 def from_gram(hessian: FloatArray, moments: FloatArray, samples: int) -> tuple[NormalEquations, FloatArray]:
