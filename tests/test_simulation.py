@@ -210,17 +210,31 @@ def test_command_prints_a_table(capsys):
     assert "median" in capsys.readouterr().out
 
 
+def test_theory_at_the_peak_carries_its_caution(capsys):
+    peak = ["simulate", "--alpha1", "1", "--alpha2", "0.3", "-N", "24,80", "-D", "2000", "--seeds", "2"]
+    assert _run(peak) == 0
+    printed = capsys.readouterr()
+    rows = [line.split() for line in printed.out.splitlines() if " 2000 " in line]
+    assert [row[-1] == "[1]" for row in rows] == [False, True]
+    assert "theory [1]: at the double-descent peak" in printed.err
+    assert _run([*peak, "--json"]) == 0
+    cells = json.loads(capsys.readouterr().out)["cells"]
+    assert ["caution" in cell for cell in cells] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
         (["--solver", "ridge"], "ridge=: is needed"),
         (["--ridge", "1"], "ridge=1: is not a setting of min-norm"),
         (["--solver", "sgd", "--passes", "0"], "passes=0"),
-        (["--noise", "-1"], "noise=-1.0: must not be negative"),
+        (["--noise", "-1"], "noise=-1: must not be negative"),
         (["--inputs", "dense", "--dimension", "inf"], "dimension=inf"),
         (["--out", "runs.txt"], "out=runs.txt"),
         (["--out", "/nowhere/at/all.csv"], "cannot be written"),
         (["--seed", "-1"], "seed=-1"),
+        (["--n-test", "5"], "n-test=5: has no effect without --raw"),
+        (["--raw", "--n-test", "0"], "n-test=0: must be at least 1"),
         (["--features", "tanh"], "features=tanh"),
         (["--solver", "gd", "--steps", "5", "--step", "0"], "step=0"),
         (["-D", "1e15"], "needs about"),

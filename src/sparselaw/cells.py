@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparselaw.simulation import problem_of, theory_loss
+from sparselaw.simulation import problem_of
+from sparselaw.theory import predict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,24 +73,27 @@ def _cell(runs: pd.DataFrame, with_theory: bool) -> dict[str, Any]:
         cell["median_reason"] = _reason(runs)
     cell["seeds"] = int(loss.size)
     ridge = None if first["ridge"] is None or math.isnan(first["ridge"]) else float(first["ridge"])
-    cell["theory"], reason = (
-        _theory(first, cell["N"], cell["D"], ridge) if with_theory else (None, MANY_CELLS)
-    )
-    if reason:
-        cell["theory_reason"] = reason
+    cell |= _theory(first, cell["N"], cell["D"], ridge) if with_theory else _none(MANY_CELLS)
     notes = sorted({str(note) for note in runs["reason"] if note}) if finite else []
     if notes:
         cell["note"] = "; ".join(notes)
     return cell
 
 
-def _theory(first: dict[Any, Any], N: int, D: int, ridge: float | None) -> tuple[float | None, str]:
-    """The closed-form loss of a cell, or why there is none."""
-    linear = first["features"] == "linear"
-    loss = theory_loss(problem_of(first), N, D, ridge, first["noise"]) if linear else None
-    if loss is None:
-        return None, "no closed form for these features and this solver"
-    return (loss, "") if math.isfinite(loss) else (None, "infinite")
+def _theory(first: dict[Any, Any], N: int, D: int, ridge: float | None) -> dict[str, Any]:
+    """The closed-form loss of a cell with its caution, or why there is none.
+
+    ``ridge`` None means a solver that is neither ridge nor minimum norm.
+    """
+    if first["features"] != "linear" or ridge is None:
+        return _none("no closed form for these features and this solver")
+    point = predict(problem_of(first), N=N, D=D, ridge=ridge, noise=first["noise"])
+    found = {"theory": point.loss} if math.isfinite(point.loss) else _none("infinite")
+    return found | ({"caution": point.caution} if point.caution else {})
+
+
+def _none(reason: str) -> dict[str, Any]:
+    return {"theory": None, "theory_reason": reason}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,11 +10,12 @@ class InputError(ValueError):
     """A value that cannot be used: its name, the condition it breaks, and the remedy.
 
     >>> print(InputError("alpha1", -2.0, "must be at least -1", "choose alpha1 >= -1"))
-    alpha1=-2.0: must be at least -1; choose alpha1 >= -1
+    alpha1=-2: must be at least -1; choose alpha1 >= -1
     """
 
     def __init__(self, name: str, value: Any, condition: str, remedy: str) -> None:
-        super().__init__(f"{name}={value}: {condition}; {remedy}")
+        shown = f"{value:.12g}" if isinstance(value, float) else value
+        super().__init__(f"{name}={shown}: {condition}; {remedy}")
         self.name, self.value, self.condition, self.remedy = name, value, condition, remedy
 
     def __reduce__(self) -> tuple[Any, ...]:  # so that it survives the trip back from a worker process

@@ -19,7 +19,6 @@ from sparselaw.sweeps.run import run_sweep
 from sparselaw.sweeps.store import Store
 from sparselaw.sweeps.table import row_of
 from sparselaw.task import Estimator, Features, Record, Task
-from sparselaw.theory import predict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,11 +90,6 @@ def as_frame(results: Iterable[tuple[Task, Record]]) -> pd.DataFrame:
 def as_row(task: Task, record: Record) -> dict[str, Any]:
     """A trial as plain values, under the column names that runs have everywhere."""
     return row_of(task.identity(), record)
-
-
-def theory_loss(problem: Problem, N: int, D: int, ridge: float | None, noise: float) -> float | None:
-    """The closed-form surface at (N, D), or None; ``ridge`` None means neither ridge nor min-norm."""
-    return None if ridge is None else predict(problem, N=N, D=D, ridge=ridge, noise=noise).loss
 
 
 def problem_of(row: Mapping[Any, Any]) -> Problem:

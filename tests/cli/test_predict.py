@@ -70,7 +70,7 @@ def test_table_shows_points_and_cautions(capsys):
         (["--alpha1", "nan", "--alpha2", "1"], "alpha1=nan: is not finite"),
         (["--alpha1", "inf", "--alpha2", "1"], "alpha1=inf: is not finite"),
         (["--alpha1", "-1.5", "--alpha2", "1"], "alpha1=-1.5: must be at least -1"),
-        (["--alpha1", "1", "--alpha2", "-2"], "alpha2=-2.0: alpha1 + alpha2 + 1 must be positive"),
+        (["--alpha1", "1", "--alpha2", "-2"], "alpha2=-2: alpha1 + alpha2 + 1 must be positive"),
         (["--alpha1", "1"], "alpha2=: is missing"),
         ([*MODEL, "-N", "0", "-D", "5"], "N=0"),
         ([*MODEL, "-N", "-3", "-D", "5"], "N=-3"),

@@ -32,7 +32,7 @@ def runs(tmp_path):
         ),
         (["simulate", *MODEL, "-N", "8", "-D", "10", "--seed", "-1"], "seed=-1: must be a whole number"),
         (["simulate", *MODEL, "-N", "9" * 400, "-D", "10"], "N="),
-        (["predict", *MODEL, "--ridge", "-1"], "ridge=-1.0: must not be negative"),
+        (["predict", *MODEL, "--ridge", "-1"], "ridge=-1: must not be negative"),
         (["predict", *MODEL, "-N", "4:8:0", "-D", "9"], "count of N=0"),
         (["failure", *MODEL, "-D", "10", "--threshold", "2", "--seed", "0.5"], "seed=0.5"),
         (["plan", *MODEL, "--budget", "1e12", "--group", "x"], "group=x: has no effect"),
@@ -55,6 +55,7 @@ def test_refused(arguments, start, capsys):
     [
         (["--columns", "N=N,N=D"], "columns=N=N,N=D: names a role twice"),
         (["--dimension", "50"], "dimension=50: has no effect"),
+        (["--law", "power"], "law=power: has one size"),
     ],
 )
 def test_refused_with_a_table(runs, options, start, capsys):

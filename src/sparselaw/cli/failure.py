@@ -61,7 +61,7 @@ def failure(
         sizes,
         limit,
         method=method,
-        relative_error=numbers.real("relative_error", relative_error),
+        relative_error=numbers.real("relative-error", relative_error),
         failures=numbers.size("failures", failures) if failures is not None else None,
         replicates=numbers.size("replicates", replicates),
         seed=start,

@@ -38,5 +38,16 @@ def note(text: str) -> None:
     print(f"sparselaw: {text}", file=sys.stderr)
 
 
+def footnotes(texts: Sequence[str]) -> tuple[list[str], list[str]]:
+    """A mark for each text, and the notes that the marks refer to; equal texts share one, empty ones none.
+
+    >>> footnotes(["near the peak", "", "near the peak"])
+    (['[1]', '', '[1]'], ['[1]: near the peak'])
+    """
+    distinct = list(dict.fromkeys(text for text in texts if text))
+    marks = [f"[{distinct.index(text) + 1}]" if text else "" for text in texts]
+    return marks, [f"[{index}]: {text}" for index, text in enumerate(distinct, start=1)]
+
+
 def number(value: float | None, digits: int = 4) -> str:
     return "-" if value is None else f"{value:.{digits}g}"

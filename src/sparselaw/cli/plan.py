@@ -40,6 +40,8 @@ def plan(
     from sparselaw.planning import plan as best_plan
 
     amount = numbers.real("budget", budget)
+    if law == "power":
+        raise InputError("law", law, "has one size and no trade-off", "choose chinchilla or two-power")
     source: Any
     if runs is None:
         if alpha1 is None or alpha2 is None:

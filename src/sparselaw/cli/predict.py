@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from sparselaw.cli import numbers, options
-from sparselaw.cli.output import finite_or_none, note, number, print_json, print_table
+from sparselaw.cli.output import finite_or_none, footnotes, note, number, print_json, print_table
 
 if TYPE_CHECKING:
     from sparselaw.problem import Problem
@@ -101,16 +101,16 @@ def _show(result: dict[str, Any]) -> None:
     print_table("Exponents", ["quantity", "value", "meaning"], rows)
     if not result["points"]:
         return
-    table, cautions = [], []
-    for point in result["points"]:
-        why = point.get("loss_reason", "")
-        text = "; ".join(part for part in (why, point["caution"]) if part)
-        if text and text not in cautions:
-            cautions.append(text)
-        mark = f"[{cautions.index(text) + 1}]" if text else ""
+    table = []
+    texts = [
+        "; ".join(part for part in (point.get("loss_reason", ""), point["caution"]) if part)
+        for point in result["points"]
+    ]
+    marks, cautions = footnotes(texts)
+    for point, mark in zip(result["points"], marks, strict=True):
         loss = "infinite" if point["loss"] is None else number(point["loss"], 6)
         row = [str(point["N"]), str(point["D"]), number(point["K"], 6), number(point["xi"]), loss, mark]
         table.append(row)
     print_table("Loss surface", ["N", "D", "K", "xi", "loss", "caution"], table)
-    for index, text in enumerate(cautions, start=1):
-        note(f"caution [{index}]: {text}")
+    for text in cautions:
+        note(f"caution {text}")

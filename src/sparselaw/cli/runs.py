@@ -156,7 +156,7 @@ def _line(entry: dict[str, Any]) -> list[str]:
         entry["study"],
         " ".join([entry["inputs"], *problem]),
         entry["features"],
-        entry["solver"]["name"],
+        entry["solver"]["name"] + (" (raw)" if entry["estimator"] == "raw" else ""),
         sizes("N"),
         sizes("D"),
         str(entry["cells"]),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from sparselaw.cli import numbers, options
-from sparselaw.cli.output import note, number, print_json, print_table
+from sparselaw.cli.output import footnotes, note, number, print_json, print_table
 from sparselaw.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def simulate(
     seeds: str = typer.Option("20", help="Trials for each (N, D)."),
     seed: str = typer.Option("0", help="Seed of the first trial; the next have the next numbers."),
     raw: bool = typer.Option(False, "--raw", help="The paper's estimator: one teacher, one test set."),
-    n_test: str = typer.Option("50000", help="Samples of the test set, with --raw."),
+    n_test: str = typer.Option(None, help="Samples of the test set, with --raw. [default: 50000]"),
     out: str = typer.Option(None, help="Write one row a trial to this .csv or .parquet file."),
     store: str = typer.Option(None, help="Keep the runs in this file (default: in your data folder)."),
     workers: str = typer.Option(None, help="Number of processes (default: all cores)."),
@@ -52,6 +52,8 @@ def simulate(
     from sparselaw.sweeps.store import Store, default_store
     from sparselaw.sweeps.table import check_out
 
+    if n_test is not None and not raw:
+        raise InputError("n-test", n_test, "has no effect without --raw", "add --raw or leave out --n-test")
     tasks = grid(
         options.problem(alpha1, alpha2, inputs, dimension),
         numbers.sizes("N", N),
@@ -62,7 +64,7 @@ def simulate(
         solver=make_solver(solver, ridge=ridge, steps=steps, step=step, passes=passes, batch=batch),
         noise=numbers.real("noise", noise),
         estimator="raw" if raw else "exact",
-        n_test=numbers.size("n_test", n_test),
+        n_test=numbers.size("n-test", n_test or "50000"),
     )
     if out is not None:
         check_out(out)
@@ -97,9 +99,12 @@ def simulate(
 
 def _print_cells(title: str, cells: list[dict[str, Any]]) -> None:
     columns = ["N", "D", "mean", "stderr", "median", "seeds", "theory"]
+    marks, cautions = footnotes([c.get("caution", "") for c in cells])
     rows = [[str(c["N"]), str(c["D"]), *(number(c[k]) for k in columns[2:5]), str(c["seeds"]),
-             number(c["theory"])] for c in cells]  # fmt: skip
+             f"{number(c['theory'])} {mark}"] for c, mark in zip(cells, marks, strict=True)]  # fmt: skip
     print_table(title, columns, rows)
+    for text in cautions:
+        note(f"theory {text}")
     for text in sorted({c[key] for c in cells for key in ("mean_reason", "note") if key in c}):
         note(text)
 
