@@ -14,10 +14,10 @@ from sparselaw.solvers import (
     Ridge,
     from_gram,
     from_rows,
-    sgd,
     solve,
 )
 from sparselaw.solvers.gradient_descent import largest_stable_step
+from sparselaw.solvers.minibatch import sgd
 from sparselaw.solvers.nesterov import advance, nesterov, power_estimate
 
 SIZES = [(5, 40), (40, 5), (12, 12), (1, 7), (7, 1)]

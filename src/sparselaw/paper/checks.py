@@ -55,7 +55,7 @@ def make(context: Context) -> Result:
 
 def _beyond(context: Context, seeds: int) -> list[Measured]:
     """Ten times the paper's largest N and a hundred times its largest D."""
-    largest = 10 * max(settings.CLOSED_FORM_N)
+    largest = 10 * max(settings.CLOSED_FORM.N)
     sizes = [largest // 2**k for k in reversed(range(7))]
     model_sweep = SweepSpec(
         problem=MODEL,
@@ -66,12 +66,12 @@ def _beyond(context: Context, seeds: int) -> list[Measured]:
         solver=MinNorm(),
         seeds=3,
     )
-    largest_D = 100 * max(settings.CLOSED_FORM_D)
+    largest_D = 100 * max(settings.CLOSED_FORM.D)
     data_sweep = replace(
         model_sweep,
         variable="D",
         sizes=[largest_D // 2**k for k in reversed(range(8))],
-        fixed=10 * settings.CLOSED_FORM_WIDTH,
+        fixed=10 * settings.CLOSED_FORM.width,
         seeds=seeds,
     )
     return measure(context, [model_sweep, data_sweep])

@@ -10,12 +10,7 @@ from sparselaw.solvers.settings import Nesterov
 FIGURE = panels.FourPanels(
     features="relu",
     solver=Nesterov(),
-    N=settings.NESTEROV_N,
-    D=settings.NESTEROV_D,
-    width=settings.NESTEROV_WIDTH,
-    seeds=settings.NESTEROV_SEEDS,
-    last=settings.NESTEROV_LAST,
-    n_test=settings.NESTEROV_N_TEST,
+    grid=settings.NESTEROV,
     joint=Printed(value=1.5, rounding=0.05),
     alone=Printed(value=1.2, rounding=0.05),
     ratio=Printed(value=1.25, rounding=0.005),

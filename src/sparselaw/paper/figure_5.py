@@ -17,12 +17,7 @@ from sparselaw.solvers.settings import MinNorm
 FIGURE = panels.FourPanels(
     features="linear",
     solver=MinNorm(),
-    N=settings.CLOSED_FORM_N,
-    D=settings.CLOSED_FORM_D,
-    width=settings.CLOSED_FORM_WIDTH,
-    seeds=settings.CLOSED_FORM_SEEDS,
-    last=settings.CLOSED_FORM_LAST,
-    n_test=settings.N_TEST,
+    grid=settings.CLOSED_FORM,
     joint=Printed(value=2.0, rounding=0.05),
     alone=Printed(value=1.11, rounding=0.005),
     ratio=Printed(value=1.80, rounding=0.005),
@@ -36,7 +31,7 @@ def make(context: Context) -> Result:
 
 def _in_tf32(context: Context, result: Result) -> Quantity:
     """The joint exponent with the dense D-sweep as TF32 features would have given it."""
-    sizes = settings.sizes(FIGURE.D, "D", context.quick)[-FIGURE.last :]
+    sizes = settings.sizes(FIGURE.grid.D, "D", context.quick)[-FIGURE.grid.last :]
     seeds = 2 if context.quick else 3
     pairs = [(D, seed) for D in reversed(sizes) for seed in range(seeds)]
     flat = context.remember(
@@ -45,7 +40,7 @@ def _in_tf32(context: Context, result: Result) -> Quantity:
     ratios = np.reshape(flat, (len(sizes), seeds))[::-1]  # (sizes, seeds)
     # In a joint fit each sweep's slope counts by its sum of squares about the mean of log x.
     x = np.log(sizes) - np.mean(np.log(sizes))
-    models = settings.sizes(FIGURE.N, "N", context.quick)
+    models = settings.sizes(FIGURE.grid.N, "N", context.quick)
     shifts = -(x @ np.log(ratios)) / (2.0 * _spread(models) + _spread(sizes))
     best, range_ = float(shifts.mean()), float(np.ptp(shifts))
     joint = result.quantities[0].measured
@@ -64,7 +59,7 @@ def _in_tf32(context: Context, result: Result) -> Quantity:
 
 
 def _spread(sizes: Sequence[int]) -> float:
-    x = np.log(sizes[-FIGURE.last :])
+    x = np.log(sizes[-FIGURE.grid.last :])
     return float(np.sum((x - x.mean()) ** 2))
 
 

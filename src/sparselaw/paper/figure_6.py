@@ -10,12 +10,7 @@ from sparselaw.solvers.settings import MinNorm
 FIGURE = panels.FourPanels(
     features="relu",
     solver=MinNorm(),
-    N=settings.CLOSED_FORM_N,
-    D=settings.CLOSED_FORM_D,
-    width=settings.CLOSED_FORM_WIDTH,
-    seeds=settings.CLOSED_FORM_SEEDS,
-    last=settings.CLOSED_FORM_LAST,
-    n_test=settings.N_TEST,
+    grid=settings.CLOSED_FORM,
     joint=Printed(value=1.25, rounding=0.005),
     alone=Printed(value=1.10, rounding=0.005),
     ratio=Printed(value=1.13, rounding=0.005),

@@ -38,12 +38,7 @@ class FourPanels:
 
     features: Features
     solver: SolverSettings
-    N: Sequence[int]
-    D: Sequence[int]
-    width: int  # N of the D-sweeps
-    seeds: int
-    last: int
-    n_test: int
+    grid: settings.Grid
     joint: Printed
     alone: Printed
     ratio: Printed
@@ -53,7 +48,7 @@ def make(context: Context, figure: FourPanels) -> Result:
     specs = _specs(figure, context.quick)
     curves = {curve.spec.name: curve for curve in measure(context, specs)}
     raw = _paper_procedure(context, figure, specs)
-    joint, alone = _exponents(curves, figure.last)
+    joint, alone = _exponents(curves, figure.grid.last)
     noise = {name: _seed_noise(raw.get(name, curve), figure) for name, curve in curves.items()}
     quantities = _quantities(figure, curves, raw, joint.exponent, alone.exponent, noise)
     rows = [row for curve in (*curves.values(), *raw.values()) for row in curve.rows()]
@@ -71,11 +66,11 @@ def _specs(figure: FourPanels, quick: bool) -> list[SweepSpec]:
         SweepSpec(
             problem=problem,
             variable=variable,
-            sizes=settings.sizes(figure.N if variable == "N" else figure.D, variable, quick),
-            fixed=settings.SWEEP_D if variable == "N" else figure.width,
+            sizes=settings.sizes(figure.grid.N if variable == "N" else figure.grid.D, variable, quick),
+            fixed=settings.SWEEP_D if variable == "N" else figure.grid.width,
             features=figure.features,
             solver=figure.solver,
-            seeds=settings.seeds(figure.seeds, quick, figure.features),
+            seeds=settings.seeds(figure.grid.seeds, quick, figure.features),
         )
         for problem in (settings.SPARSE, settings.DENSE)
         for variable in ("N", "D")
@@ -87,9 +82,9 @@ def _paper_procedure(context: Context, figure: FourPanels, specs: Sequence[Sweep
     raw = [
         replace(
             spec,
-            sizes=spec.sizes[-figure.last :],
+            sizes=spec.sizes[-figure.grid.last :],
             estimator="raw",
-            n_test=figure.n_test,
+            n_test=figure.grid.n_test,
             seeds=min(spec.seeds, RAW_SEEDS) if spec.seeds > settings.QUICK_SEEDS else 2,
         )
         for spec in specs
@@ -118,10 +113,10 @@ def surface(spec: SweepSpec) -> FloatArray:
 
 def _seed_noise(curve: Measured, figure: FourPanels) -> tuple[float, float]:
     """Sum of squares of log x about its mean, and the variance of the slope's numerator (paper's seeds)."""
-    x = np.log(curve.x[-figure.last :])
+    x = np.log(curve.x[-figure.grid.last :])
     x = x - x.mean()
-    losses = curve.losses[-figure.last :]
-    relative = losses.var(axis=1, ddof=1) / figure.seeds / losses.mean(axis=1) ** 2
+    losses = curve.losses[-figure.grid.last :]
+    relative = losses.var(axis=1, ddof=1) / figure.grid.seeds / losses.mean(axis=1) ** 2
     return float(x @ x), float((x * x) @ relative)
 
 
@@ -152,15 +147,15 @@ def _quantities(
     )
     raw_N = fit_power({JOINT[0]: Sweep(x=raw[JOINT[0]].x, loss=raw[JOINT[0]].mean)}).exponent.best
     why_joint = (
-        f"separately: {_separate(curves, figure.last)}; the paper's raw estimator gives {raw_N:.2f} for the "
-        f"first; its seed noise ±{noisy_joint:.2f}"
+        f"separately: {_separate(curves, figure.grid.last)}; the paper's raw estimator gives {raw_N:.2f} "
+        f"for the first; its seed noise ±{noisy_joint:.2f}"
     )
     if linear:
         why_joint += (
             f"; the closed-form surface fitted at the same sizes gives "
-            f"{_on_surface(curves, JOINT, figure.last):.2f}, against {theory[0]:.2f} in the limit"
+            f"{_on_surface(curves, JOINT, figure.grid.last):.2f}, against {theory[0]:.2f} in the limit"
         )
-        at_same_sizes = _on_surface(curves, [ALONE], figure.last)
+        at_same_sizes = _on_surface(curves, [ALONE], figure.grid.last)
         why_alone += f"; the closed-form surface at the same sizes gives {at_same_sizes:.3f}"
     triples = (
         (
@@ -204,9 +199,9 @@ def _caption(figure: FourPanels, joint: Interval, alone: Interval, seeds: int) -
         f"{'ReLU' if figure.features == 'relu' else 'Linear'} features, {figure.solver.name}, "
         f"(alpha1, alpha2) = ({settings.ALPHA1:g}, {settings.ALPHA2:g}), M = {settings.DIMENSION:,}, "
         f"{seeds} seeds. "
-        f"N-sweeps at D = {settings.SWEEP_D:,}, D-sweeps at N = {figure.width:,}. Dashed: fits to the last "
-        f"{figure.last} points, exponent {joint} shared by three panels, {alone} for the sparse D-sweep. "
-        "Bars: 95 %."
+        f"N-sweeps at D = {settings.SWEEP_D:,}, D-sweeps at N = {figure.grid.width:,}. Dashed: fits to the "
+        f"last {figure.grid.last} points, exponent {joint} shared by three panels, {alone} for the sparse "
+        "D-sweep. Bars: 95 %."
     )
 
 
@@ -233,7 +228,7 @@ def _panel(ax: Axes, curve: Measured, exponent: Interval, A: float, figure: Four
     )
     if figure.features == "linear":
         ax.plot(curve.x, surface(spec), color=THEORY, linewidth=1.0, label="closed form")
-    fitted = curve.x[-figure.last :]
+    fitted = curve.x[-figure.grid.last :]
     ax.plot(fitted, A * fitted**-exponent.best, "--", color=GREY, label=f"slope {exponent.best:.2f}")
     ax.set(xscale="log", yscale="log", xlabel=spec.variable, ylabel="population loss")
     fixed = "D" if spec.variable == "N" else "N"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sparselaw.problem import DenseInputs, SparseInputs
 
@@ -13,18 +14,36 @@ SPARSE = SparseInputs(alpha1=ALPHA1, alpha2=ALPHA2, dimension=DIMENSION)
 DENSE = DenseInputs.matching(SPARSE, DIMENSION)
 
 SWEEP_D = 50_000  # data of the model sweeps
-CLOSED_FORM_N = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
-CLOSED_FORM_D = (10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320, 448, 640, 896, 1280)
-CLOSED_FORM_WIDTH = 16_000
-CLOSED_FORM_SEEDS, CLOSED_FORM_LAST = 20, 6
 
-NESTEROV_N = (4, 8, 16, 32, 64, 128, 256)
-NESTEROV_D = (10, 20, 40, 80, 160, 320, 640, 1280)
-NESTEROV_WIDTH = 8_000
-NESTEROV_SEEDS, NESTEROV_LAST = 5, 4
 
-N_TEST, NESTEROV_N_TEST = 50_000, 20_000
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """The sizes of an N-sweep and a D-sweep, and how they are measured and fitted."""
 
+    N: tuple[int, ...]
+    D: tuple[int, ...]
+    width: int  # N of the D-sweep
+    seeds: int
+    last: int  # points that are fitted
+    n_test: int
+
+
+CLOSED_FORM = Grid(
+    N=(4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256),
+    D=(10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320, 448, 640, 896, 1280),
+    width=16_000,
+    seeds=20,
+    last=6,
+    n_test=50_000,
+)
+NESTEROV = Grid(
+    N=(4, 8, 16, 32, 64, 128, 256),
+    D=(10, 20, 40, 80, 160, 320, 640, 1280),
+    width=8_000,
+    seeds=5,
+    last=4,
+    n_test=20_000,
+)
 
 QUICK_SEEDS = 3
 QUICK_LARGEST = {"N": 96, "D": 320}

@@ -11,7 +11,8 @@ from scipy import sparse
 from sparselaw.data.arrays import FloatArray
 from sparselaw.features.linear import LinearProblem
 from sparselaw.risk.linear_filter import prepare, weighted
-from sparselaw.solvers import SGD, NormalEquations, Solution, SolverSettings, sgd, solve
+from sparselaw.solvers import SGD, NormalEquations, Solution, SolverSettings, solve
+from sparselaw.solvers.minibatch import sgd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

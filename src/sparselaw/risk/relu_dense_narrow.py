@@ -25,9 +25,9 @@ from sparselaw.solvers import (
     from_gram,
     from_rows,
     is_linear,
-    sgd,
     solve,
 )
+from sparselaw.solvers.minibatch import sgd
 from sparselaw.task import Record, Task, random_stream
 
 SAMPLE_BLOCK = 2048

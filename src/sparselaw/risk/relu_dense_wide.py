@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from sparselaw.data.arrays import FloatArray
 from sparselaw.risk.outcome import record
-from sparselaw.solvers import SGD, NormalEquations, from_gram, is_linear, sgd, solve
+from sparselaw.solvers import SGD, NormalEquations, from_gram, is_linear, solve
+from sparselaw.solvers.minibatch import sgd
 from sparselaw.task import Record, Task, random_stream
 
 TEACHERS = 128  # up to as many samples the teacher is averaged exactly, beyond that many are drawn

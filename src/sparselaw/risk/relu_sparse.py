@@ -19,7 +19,8 @@ from sparselaw.features.relu import preactivations
 from sparselaw.problem import SparseInputs
 from sparselaw.risk.outcome import record
 from sparselaw.risk.relu_population import Readout, population_error, raw_test_error
-from sparselaw.solvers import SGD, Basis, Solution, from_rows, is_linear, sgd, solve
+from sparselaw.solvers import SGD, Basis, Solution, from_rows, is_linear, solve
+from sparselaw.solvers.minibatch import sgd
 from sparselaw.task import Record, Task, random_stream
 
 EXACT_TEACHERS = 2048  # seen coordinates up to which each has a target of its own

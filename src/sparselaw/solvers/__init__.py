@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sparselaw.solvers.dispatch import is_linear, sgd, solve
+from sparselaw.solvers.dispatch import is_linear, solve
 from sparselaw.solvers.equations import Basis, NormalEquations, from_gram, from_rows
 from sparselaw.solvers.settings import SGD, GradientDescent, MinNorm, Nesterov, Ridge, SolverSettings
 from sparselaw.solvers.solution import Solution
@@ -20,6 +20,5 @@ __all__ = [
     "from_gram",
     "from_rows",
     "is_linear",
-    "sgd",
     "solve",
 ]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from sparselaw.solvers.equations import FloatArray, IntArray, NormalEquations
+from sparselaw.solvers.equations import NormalEquations
 from sparselaw.solvers.gradient_descent import gradient_descent
 from sparselaw.solvers.min_norm import min_norm
 from sparselaw.solvers.ridge import ridge
@@ -18,7 +16,7 @@ def is_linear(settings: SolverSettings) -> bool:
 
 
 def solve(settings: SolverSettings, equations: NormalEquations) -> Solution:
-    """Solve prepared equations; SGD needs the samples themselves, see ``sgd``."""
+    """Solve prepared equations; SGD needs the samples themselves, see ``minibatch``."""
     match settings:
         case MinNorm():
             return min_norm(settings, equations)
@@ -31,18 +29,4 @@ def solve(settings: SolverSettings, equations: NormalEquations) -> Solution:
 
             return nesterov(settings, equations)
         case SGD():
-            raise ValueError("SGD works on samples: call sgd(settings, features, targets, rng)")
-
-
-def sgd(
-    settings: SGD,
-    features: FloatArray,
-    targets: FloatArray,
-    rng: np.random.Generator,
-    counts: IntArray | None = None,
-    clip: float = np.inf,
-) -> Solution:
-    """Minibatch SGD on feature rows; see ``minibatch``."""
-    from sparselaw.solvers import minibatch  # numba: only where it is needed
-
-    return minibatch.sgd(settings, features, targets, rng, counts, clip)
+            raise ValueError("SGD works on samples: call minibatch.sgd(settings, features, targets, rng)")
