@@ -52,7 +52,8 @@ def test_gram_is_that_of_the_matrix(alpha1, dimension, D):
 )
 def test_factor_is_triangular_and_solves(alpha1, dimension, D, kept_sparse, core, monkeypatch):
     problem = SparseInputs(alpha1=alpha1, alpha2=0.8, dimension=dimension)
-    gram = told_apart(gram_of(problem, draw_sparse(problem, D, np.random.default_rng(1))), np.ones(1)).gram
+    data = draw_sparse(problem, D, np.random.default_rng(1))
+    gram = told_apart(gram_of(problem, data), variances(problem, data.active)).gram
     calls = []
     potrf = upper_factor.__globals__["lapack"].dpotrf
     monkeypatch.setattr(

@@ -29,10 +29,6 @@ def variances(problem: Problem, j: FloatArray) -> FloatArray:
     return j**-problem.spectrum
 
 
-def total_variance(problem: Problem) -> float:
-    return power_sum(problem.spectrum, 1, problem.dimension)
-
-
 def expected_nonzeros(problem: SparseInputs) -> float:
     """sum_j p_j: the mean number of nonzeros of a sample."""
     return power_sum(problem.alpha1 + 1.0, 1, problem.dimension)

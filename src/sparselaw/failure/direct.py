@@ -31,7 +31,6 @@ def sample_directly(
     *,
     replicates: int,
     failures: int,
-    already: Counts | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Counts:
     """Draw until ``failures`` are seen, and no more than ``replicates`` data sets.
@@ -40,7 +39,7 @@ def sample_directly(
     then covers at least as often as it says.
     """
     space = work_space(law, float(law.active.sum()))
-    done, failed, spikes = (already.replicates, already.failures, already.spikes) if already else (0, 0, 0)
+    done = failed = spikes = 0
     per_batch = max(1, int(BATCH_SECONDS_WORK / (50.0 + law.D * (law.active.sum() + law.rare.mass))))
     while done < replicates and failed < failures:
         todo = min(per_batch, replicates - done)
