@@ -13,8 +13,9 @@ from sparselaw.data.sparse import SparseData, draw_sparse
 from sparselaw.data.spectrum import amplitudes, variances
 from sparselaw.data.twins import told_apart
 from sparselaw.features.elimination import solve, solve_transposed, upper_factor
-from sparselaw.features.factor import PIVOT, factorise, left_out, resolve
+from sparselaw.features.factor import PIVOT, factorise, left_out, without_small
 from sparselaw.features.linear import draw_embedding
+from sparselaw.features.tolerance import cut_directions, doubtful_rows, largest_singular_value
 from sparselaw.problem import SparseInputs
 from sparselaw.risk.linear_closed import inverse_traces
 
@@ -100,14 +101,49 @@ def test_factor_rank_and_null_space_when_rows_are_dependent(D):
     assert left_out(factor, s) == pytest.approx(s @ np.diag(outside), rel=1e-10, abs=1e-15)
 
 
-def test_resolve_cuts_what_a_solver_would():
+@pytest.mark.parametrize(
+    ("alpha1", "alpha2", "D", "rtol"),
+    [(1.0, 0.3, 3000, 1e-3), (1.0, 8.0, 500, 1e-6), (0.8, 0.8, 20_000, 1e-6), (2.0, 10.0, 5000, 1e-3)],
+)
+def test_tolerance_cuts_what_an_svd_would(alpha1, alpha2, D, rtol):
+    problem = SparseInputs(alpha1=alpha1, alpha2=alpha2)
+    data = draw_sparse(problem, D, np.random.default_rng(10))
+    seen = told_apart(gram_of(problem, data), variances(problem, data.active))
+    factor = factorise(seen.gram)
+    assert factor.full_rank
+    basis, singular, _ = np.linalg.svd(factor.dense(), full_matrices=False)
+    small = singular <= rtol * singular[0]
+    assert 0 < np.count_nonzero(small) <= doubtful_rows(factor, rtol) < singular.size
+    assert largest_singular_value(factor) == pytest.approx(singular[0], rel=1e-12)
+    cut = cut_directions(factor, rtol)
+    assert np.allclose(cut.T @ cut, np.eye(np.count_nonzero(small)), atol=1e-13)
+    along = seen.variance @ (cut**2).sum(axis=1)
+    assert along == pytest.approx(seen.variance @ (basis[:, small] ** 2).sum(axis=1), rel=1e-9)
+    kept = without_small(factor, rtol)
+    assert kept.shape[1] == np.count_nonzero(~small)
+    assert np.allclose(cut.T @ kept, 0.0, atol=1e-12 * singular[0])
+
+
+def test_tolerance_with_dependent_rows():
     problem = SparseInputs(alpha1=0.5, alpha2=3.0, dimension=200)
-    data = draw_sparse(problem, 300, np.random.default_rng(9))
+    data = draw_sparse(problem, 30, np.random.default_rng(9))
     X = as_matrix(problem, data)
-    cut = resolve(factorise(gram_of(problem, data)), 1e-3)
-    singular = np.linalg.svd(X, compute_uv=False)
-    assert cut.rank == np.count_nonzero(singular > 1e-3 * singular[0]) < data.active.size
-    assert cut.cut > 0
+    factor = factorise(gram_of(problem, data))
+    assert not factor.full_rank
+    singular = np.linalg.svd(X, compute_uv=False)[: factor.rank]
+    cut = cut_directions(factor, 1e-3)
+    assert 0 < cut.shape[1] == np.count_nonzero(singular <= 1e-3 * singular[0])
+
+
+def test_amplitudes_far_below_the_tolerance_are_cut():
+    """Lengths from 1 to 1e-90, correlated: their squares span 180 orders of magnitude."""
+    correlation = np.full((6, 6), 0.3) + 0.7 * np.eye(6)
+    length = np.array([1.0, 0.5, 1e-5, 1e-30, 1e-60, 1e-90])
+    factor = factorise(ScaledGram(length=length, correlation=sparse.csr_array(np.tril(correlation))))
+    cut = cut_directions(factor, 1e-10)
+    assert cut.shape[1] == 3
+    assert np.allclose(cut[3:].T @ cut[3:], np.eye(3), atol=1e-12)
+    assert 1e-26 < np.abs(cut[2]).max() < 1e-25  # the ratio of lengths, times their correlation
 
 
 def with_twins():

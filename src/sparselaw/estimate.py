@@ -78,11 +78,10 @@ def _sparse(task: Task, problem: SparseInputs) -> Estimate:
         side = min(k, K - k) if task.noise == 0.0 else k
         seconds += 4.0 * K * side * side / FLOPS  # a QR
         K_by_K = problem.alpha1 < SPARSE_FACTOR
-    elif _lost(problem, task.D, task.solver.rtol):
-        seconds += 6.0 * K**3 / FLOPS  # an SVD finds what the solver's tolerance cuts
     else:
-        seconds += 2.0 * K**3 / FLOPS if task.noise > 0.0 else 0.0
         K_by_K = problem.alpha1 < SPARSE_FACTOR or task.noise > 0.0
+        if K_by_K:  # an SVD finds what the solver's tolerance cuts, or else a QR the traces of the noise
+            seconds += (6.0 if _lost(problem, task.D, task.solver.rtol) else 2.0) * K**3 / FLOPS
     memory += 48.0 * K * K if K_by_K else 0.0
     if isinstance(task.solver, SGD):
         memory += 16.0 * min(float(task.D), nonzeros) * k

@@ -20,7 +20,6 @@ class Factor:
 
     values: Triangle  # (K, r)
     length: FloatArray  # (K,) of the rows
-    cut: int = 0  # directions that are there but below a solver's rank tolerance, left out of ``values``
 
     @property
     def rank(self) -> int:
@@ -47,20 +46,11 @@ def factorise(gram: ScaledGram) -> Factor:
     return Factor(values=values, length=gram.length)
 
 
-def doubtful_rows(factor: Factor, rtol: float) -> int:
-    """How many rows are short enough to make a singular value at or below ``rtol`` times the largest.
-
-    Rows of length one are well apart (their distances from each other's spans are the pivots), so that a
-    singular value far below all row lengths does not occur; thirty-fold is taken as the margin.
-    """
-    return int(np.count_nonzero(factor.length <= 30.0 * rtol * np.linalg.norm(factor.length)))
-
-
-def resolve(factor: Factor, rtol: float) -> Factor:
-    """Give up the singular values of X_A at or below ``rtol`` times the largest, as a solver would."""
+def without_small(factor: Factor, rtol: float) -> FloatArray:
+    """A factor (K, r') without the singular values of X_A at or below ``rtol`` times the largest."""
     basis, singular, _ = svd(factor.dense(), full_matrices=False, check_finite=False)
-    kept = int(np.count_nonzero(singular > rtol * singular[0]))
-    return Factor(values=basis[:, :kept] * singular[:kept], length=factor.length, cut=factor.rank - kept)
+    kept = singular > rtol * singular[0]
+    return np.asarray(basis[:, kept] * singular[kept])
 
 
 def left_out(factor: Factor, variances: FloatArray) -> float:

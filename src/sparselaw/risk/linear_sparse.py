@@ -20,8 +20,9 @@ from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse import SparseData, draw_sparse
 from sparselaw.data.spectrum import amplitudes, expected_unseen, unseen_variance, variances
 from sparselaw.data.twins import told_apart
-from sparselaw.features.factor import Factor, doubtful_rows, factorise, left_out, resolve
+from sparselaw.features.factor import Factor, factorise, left_out, without_small
 from sparselaw.features.linear import LinearProblem, draw_embedding
+from sparselaw.features.tolerance import cut_directions, doubtful_rows
 from sparselaw.problem import SparseInputs
 from sparselaw.risk import linear_dual, linear_raw
 from sparselaw.risk.linear_closed import inverse_traces, over_parameterised
@@ -99,28 +100,32 @@ def _averaged(task: Task, factor: Factor, variance: FloatArray, unseen: float) -
 
 
 def _min_norm(task: Task, settings: MinNorm, factor: Factor, variance: FloatArray, unseen: float) -> Record:
-    K, uncut = variance.size, factor
+    K, rank, cut = variance.size, factor.rank, np.empty((variance.size, 0))
     doubtful = doubtful_rows(factor, settings.rtol)
-    if doubtful > 0 and factor.rank - doubtful - 2 < task.N:  # only here can the cut change the branch
-        factor = resolve(factor, settings.rtol)
+    if doubtful > 0 and rank - doubtful - 2 < task.N:  # only here can the cut change the branch
+        cut = cut_directions(factor, settings.rtol)
+        rank -= cut.shape[1]
     if doubtful == 0 and factor.full_rank and linear_dual.applies(task.N, K, task.noise):
         null = random_stream(task, "embedding").standard_normal((K, K - task.N))
         loss = linear_dual.dual_loss(factor.values, null, variance, unseen)
         return Record(loss=loss, status="ok", averaged=("teacher", "test", "unseen"), rank=K)
-    if factor.rank + 1 >= task.N:
-        loss, solution = min_norm_loss(settings, _with_embedding(task, uncut, variance, unseen))
+    if rank + 1 >= task.N:
+        loss, solution = min_norm_loss(settings, _with_embedding(task, factor, variance, unseen))
         record = as_record(loss, solution, averaged=("teacher", "test", "unseen"))
-        if factor.rank - 1 <= task.N and record.status == "ok":
+        if rank - 1 <= task.N and record.status == "ok":
             record = dataclasses.replace(record, reason=INFINITE_MEAN)
-        return dataclasses.replace(record, rank=factor.rank)
-    outside = unseen + left_out(factor, variance)
-    inverse = inverse_traces(factor.dense(), variance) if task.noise > 0.0 else (0.0, 0.0)
+        return dataclasses.replace(record, rank=rank)
+    outside = unseen + left_out(factor, variance) + float(variance @ np.einsum("ij,ij->i", cut, cut))
+    inverse = (0.0, 0.0)
+    if task.noise > 0.0:
+        kept = without_small(factor, settings.rtol) if cut.size else factor.dense()
+        inverse = inverse_traces(kept, variance)
     return Record(
-        loss=over_parameterised(outside, factor.rank, task.N, task.noise, inverse),
-        status="rank-deficient" if factor.cut else "ok",
-        reason=f"{factor.cut} singular values below rtol={settings.rtol:g}" if factor.cut else "",
+        loss=over_parameterised(outside, rank, task.N, task.noise, inverse),
+        status="rank-deficient" if cut.size else "ok",
+        reason=f"{cut.shape[1]} singular values below rtol={settings.rtol:g}" if cut.size else "",
         averaged=("teacher", "test", "unseen", "u"),
-        rank=factor.rank,
+        rank=rank,
     )
 
 
