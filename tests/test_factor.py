@@ -12,7 +12,14 @@ from sparselaw.data.gram import ScaledGram, scaled_gram
 from sparselaw.data.sparse import SparseData, draw_sparse
 from sparselaw.data.spectrum import amplitudes, variances
 from sparselaw.data.twins import told_apart
-from sparselaw.features.elimination import solve, solve_transposed, upper_factor
+from sparselaw.features.elimination import (
+    SMALL,
+    _dense_root,
+    _sparse_columns,
+    solve,
+    solve_transposed,
+    upper_factor,
+)
 from sparselaw.features.factor import PIVOT, factorise, left_out, without_small
 from sparselaw.features.linear import draw_embedding
 from sparselaw.features.tolerance import cut_directions, doubtful_rows, largest_singular_value
@@ -60,7 +67,8 @@ def test_factor_is_triangular_and_solves(alpha1, dimension, D, kept_sparse, core
     monkeypatch.setattr(
         upper_factor.__globals__["lapack"], "dpotrf", lambda *a, **k: calls.append(1) or potrf(*a, **k)
     )
-    F = upper_factor(gram.correlation, gram.length, PIVOT)
+    F, independent = upper_factor(gram.correlation, gram.length, PIVOT)
+    assert np.array_equal(independent, np.arange(gram.length.size))
     assert (not isinstance(F, np.ndarray), bool(calls)) == (kept_sparse, core)
     full = F.toarray() if kept_sparse else F
     assert np.array_equal(full, np.triu(full))
@@ -77,15 +85,52 @@ def test_factor_with_far_more_fill_than_entries():
     """The last coordinate meets all others: eliminated first, it makes everything full."""
     lower = np.eye(60)
     lower[-1, :-1] = 0.1
-    F = upper_factor(sparse.csr_array(lower), np.ones(60), PIVOT)
+    F, _ = upper_factor(sparse.csr_array(lower), np.ones(60), PIVOT)
     assert isinstance(F, np.ndarray)
     assert np.allclose(F @ F.T, lower + np.tril(lower, -1).T, atol=1e-14)
 
 
-def test_dependent_rows_have_no_triangular_factor():
-    lower = np.array([[1.0, 0, 0], [0.6, 1.0, 0], [0.6, -1.0, 1.0]])
-    lower[2, 0] = -0.6
-    assert upper_factor(sparse.csr_array(lower), np.ones(3), PIVOT) is None
+def test_dependent_rows_add_no_column():
+    """x_2 = x_3 + x_4 and x_5 = -x_6 in units of length one."""
+    rows = np.array([[1.0, 1, 1, 1], [0, 1, 1, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, -1]])
+    unit = rows / np.linalg.norm(rows, axis=1)[:, None]
+    gram = ScaledGram(
+        length=np.array([4.0, 3, 2, 1, 1, 1]), correlation=sparse.csr_array(np.tril(unit @ unit.T))
+    )
+    F, independent = upper_factor(gram.correlation, gram.length, PIVOT)
+    assert independent.tolist() == [0, 2, 3, 5]
+    F = F if isinstance(F, np.ndarray) else F.toarray()
+    assert np.array_equal(F[independent], np.triu(F[independent]))
+    assert np.allclose(F @ F.T, in_full(gram), atol=1e-14)
+    null = factorise(gram).null
+    assert np.allclose(null.T @ null, np.eye(2), atol=1e-14)
+    assert np.allclose(in_full(gram) @ null, 0.0, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("alpha1", "D", "left", "dense_is_full"),
+    [(0.35, 800, 0, True), (0.3, 3000, 121, True), (0.2, 800, 91, False)],
+)
+def test_many_dependent_rows(alpha1, D, left, dense_is_full):
+    """Dependent rows beyond twins: without a dense rest, beside one, and in it.
+
+    The factor stays sparse; rank and null space are those of an SVD.
+    """
+    problem = SparseInputs(alpha1=alpha1, alpha2=0.5, dimension=5000)
+    data = draw_sparse(problem, D, np.random.default_rng(5 if D == 3000 else 6))
+    seen = told_apart(gram_of(problem, data), variances(problem, data.active))
+    columns = _sparse_columns(seen.gram.correlation, PIVOT, SMALL)
+    assert columns.left == left
+    assert (_dense_root(seen.gram.correlation, columns, PIVOT) is not None) == dense_is_full
+    factor, G = factorise(seen.gram), in_full(seen.gram)
+    assert factor.rank == np.linalg.matrix_rank(as_matrix(problem, data)) < seen.variance.size
+    assert factor.null is not None
+    assert factor.values.nnz < 0.1 * G.size
+    assert np.allclose(factor.dense() @ factor.dense().T, G, rtol=1e-12, atol=1e-13 * G.max())
+    assert np.allclose(factor.null.T @ factor.null, np.eye(factor.null.shape[1]), atol=1e-12)
+    inside = np.linalg.svd(factor.dense(), full_matrices=False)[0]
+    outside = seen.variance @ (1.0 - (inside**2).sum(axis=1))
+    assert left_out(factor, seen.variance) == pytest.approx(outside, rel=1e-9)
 
 
 @pytest.mark.parametrize("D", [1, 2, 5, 12])
@@ -103,7 +148,12 @@ def test_factor_rank_and_null_space_when_rows_are_dependent(D):
 
 @pytest.mark.parametrize(
     ("alpha1", "alpha2", "D", "rtol"),
-    [(1.0, 0.3, 3000, 1e-3), (1.0, 8.0, 500, 1e-6), (0.8, 0.8, 20_000, 1e-6), (2.0, 10.0, 5000, 1e-3)],
+    [
+        (1.0, 0.3, 3000, 1e-3),
+        (1.0, 8.0, 500, 1e-6),
+        (0.8, 0.8, 20_000, 1e-6),
+        (2.0, 10.0, 5000, 1e-3),
+    ],
 )
 def test_tolerance_cuts_what_an_svd_would(alpha1, alpha2, D, rtol):
     problem = SparseInputs(alpha1=alpha1, alpha2=alpha2)
@@ -122,6 +172,16 @@ def test_tolerance_cuts_what_an_svd_would(alpha1, alpha2, D, rtol):
     kept = without_small(factor, rtol)
     assert kept.shape[1] == np.count_nonzero(~small)
     assert np.allclose(cut.T @ kept, 0.0, atol=1e-12 * singular[0])
+
+
+@pytest.mark.parametrize("seed", range(5, 10))
+def test_amplitudes_that_rise_leave_short_rows_among_long_ones(seed):
+    problem = SparseInputs(alpha1=0.7, alpha2=-1.5)
+    data = draw_sparse(problem, 2000, np.random.default_rng(seed))
+    factor = factorise(told_apart(gram_of(problem, data), variances(problem, data.active)).gram)
+    singular = np.linalg.svd(factor.dense(), compute_uv=False)
+    assert 0 < doubtful_rows(factor, 2.5e-3) < singular.size
+    assert cut_directions(factor, 2.5e-3).shape[1] == np.count_nonzero(singular <= 2.5e-3 * singular[0])
 
 
 def test_tolerance_with_dependent_rows():

@@ -59,6 +59,22 @@ def test_min_norm_by_qr_and_by_svd_is_pinv(N, D, noise):
     assert by_svd == pytest.approx(naive, rel=1e-10)
 
 
+@pytest.mark.parametrize(
+    ("alpha1", "alpha2", "N", "D"), [(1.0, 10.0, 12, 100), (3.0, 10.0, 10, 10_000), (1.0, 6.0, 25, 500)]
+)
+def test_steep_amplitudes_cost_the_qr_no_more_digits_than_the_svd(alpha1, alpha2, N, D):
+    """Condition numbers near 1e9; their squares would leave nothing."""
+    compared = 0
+    for seed in range(8):
+        problem, _ = sparse_problem(SparseInputs(alpha1=alpha1, alpha2=alpha2), N, D, 0.0, seed)
+        by_qr, solution = min_norm_loss(MinNorm(), problem)
+        by_svd, checked = averaged_loss(MinNorm(), prepare(problem))
+        if solution is None and checked.status == "ok":
+            compared += 1
+            assert by_qr == pytest.approx(by_svd, rel=1e-5)
+    assert compared >= 3
+
+
 def test_rank_tolerance_sends_the_qr_to_the_svd():
     problem, X = sparse_problem(MODEL, 60, 2000, 0.0)
     loss, solution = min_norm_loss(MinNorm(rtol=1e-3), problem)

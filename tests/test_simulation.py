@@ -121,6 +121,12 @@ def test_cells_that_cannot_fit_are_refused_with_the_estimate(task):
         check_fits(task)
 
 
+def test_a_tolerance_of_zero_cuts_nothing():
+    problem = SparseInputs(alpha1=0.3, alpha2=0.3, dimension=50)
+    record = run(Task(problem=problem, N=100, D=100, solver=MinNorm(rtol=0.0)))
+    assert (record.status, record.rank) == ("ok", record.seen)
+
+
 def test_estimate_grows_with_the_cell():
     small, large = (estimate_trial(Task(problem=MODEL, N=100, D=D)) for D in (10**4, 10**7))
     assert small.memory < large.memory < 8 * 2**30

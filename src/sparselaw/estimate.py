@@ -24,7 +24,8 @@ LONGEST = 7 * 24 * 3600.0
 PATTERN_SAMPLES = (1024, 4096)
 MANY = 10**12  # samples: too many for any trial
 LONG_SAMPLE = 100.0  # nonzeros, at which no two samples are equal
-SPARSE_FACTOR = 0.75  # alpha1 above which the Cholesky factor of the data has few nonzeros
+SPARSE_FACTOR = 0.02  # alpha1 above which the Cholesky factor of the data has few nonzeros
+INDEPENDENT = 0.75  # alpha1 above which dependent rows are rare
 FLOPS = 1e10  # a second, on one core of an ordinary machine
 
 
@@ -67,22 +68,24 @@ def _sparse(task: Task, problem: SparseInputs) -> Estimate:
     pairs = 0.5 * nonzeros * expected_nonzeros(problem)
     K = expected_seen(problem, task.D)
     k = min(float(task.N), K)
-    memory = 40.0 * nonzeros + 48.0 * k * K
-    seconds = 1e-3 + 5e-8 * nonzeros + 1e-8 * pairs
-    K_by_K = True  # whether a matrix of this size is needed
-    if problem.alpha1 < SPARSE_FACTOR:
-        seconds += 0.4 * K**3 / FLOPS
-    if not (isinstance(task.solver, MinNorm) and task.estimator == "exact"):
+    memory, seconds = 40.0 * nonzeros, 1e-3 + 5e-8 * nonzeros + 1e-8 * pairs + 1e-8 * K * K
+    dense = problem.alpha1 < SPARSE_FACTOR
+    seconds += 0.4 * K**3 / FLOPS if dense else 0.0
+    solver = task.solver
+    if not isinstance(solver, MinNorm) or task.estimator == "raw":
+        memory += 48.0 * K * (K + k)
         seconds += (10.0 * k + 3.0 * K) * k * K / FLOPS  # an SVD, and a product
     elif task.N <= K + 1:
+        memory += 48.0 * K * (K + k if dense else k)
         side = min(k, K - k) if task.noise == 0.0 else k
-        seconds += 4.0 * K * side * side / FLOPS  # a QR
-        K_by_K = problem.alpha1 < SPARSE_FACTOR
+        condition = k ** (0.5 * problem.spectrum)  # about that of the features: near 1/rtol an SVD decides
+        svd = condition * solver.rtol > 0.1
+        seconds += ((10.0 * k + 3.0 * K) * k if svd else 4.0 * side * side) * K / FLOPS  # or else a QR
     else:
-        K_by_K = problem.alpha1 < SPARSE_FACTOR or task.noise > 0.0
-        if K_by_K:  # an SVD finds what the solver's tolerance cuts, or else a QR the traces of the noise
-            seconds += (6.0 if _lost(problem, task.D, task.solver.rtol) else 2.0) * K**3 / FLOPS
-    memory += 48.0 * K * K if K_by_K else 0.0
+        noisy, dependent = task.noise > 0.0, problem.alpha1 < INDEPENDENT
+        svd = (noisy or dependent) and _lost(problem, task.D, solver.rtol)  # of what the tolerance cuts
+        memory += 48.0 * K * K if svd or noisy or dense else 0.0
+        seconds += (6.0 if svd else 2.0 if noisy else 0.0) * K**3 / FLOPS
     if isinstance(task.solver, SGD):
         memory += 16.0 * min(float(task.D), nonzeros) * k
         seconds += 4.0 * task.solver.passes * float(task.D) * k / FLOPS
@@ -93,6 +96,8 @@ def _sparse(task: Task, problem: SparseInputs) -> Estimate:
 
 def _lost(problem: SparseInputs, D: int, rtol: float) -> bool:
     """Whether the smallest amplitude in the data may well be near the solver's tolerance."""
+    if rtol == 0.0:
+        return False
     log_last = math.log(problem.dimension)
     if problem.alpha1 > 0.0:
         log_last = min(log_last, math.log(10.0 * D) / problem.alpha1)

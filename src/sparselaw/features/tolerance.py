@@ -9,10 +9,11 @@ small SVD decides. No step mixes lengths: amplitudes of 1e-90 are as good as any
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, qr, solve_triangular, svd
 
 from sparselaw.data.arrays import FloatArray
-from sparselaw.features.elimination import Triangle, solve, solve_transposed
+from sparselaw.features.elimination import dense, solve, solve_transposed
 from sparselaw.features.factor import Factor
 
 MARGIN = 30.0
@@ -37,32 +38,42 @@ def cut_directions(factor: Factor, rtol: float) -> FloatArray:
     short = factor.length <= MARGIN * limit
     if not short.any():
         return np.empty((factor.length.size, 0))
-    space, halves = _short_space(factor, int(np.argmax(short)))
+    space = _short_space(factor, short)
     span, triangle = qr(space, mode="economic", check_finite=False)
-    _, singular, rotation = svd(solve_triangular(triangle, halves.T, trans=1).T, full_matrices=False)
+    halves = solve_triangular(triangle, (factor.values.T @ space).T, trans=1).T
+    _, singular, rotation = svd(halves, full_matrices=False, check_finite=False)
     return np.asarray(span @ rotation[singular <= limit].T)
 
 
-def _short_space(factor: Factor, first: int) -> tuple[FloatArray, FloatArray]:
-    """Columns x = [W; I], invariant under G for S the coordinates from ``first`` on, and F^T x.
+def _short_space(factor: Factor, short: NDArray[np.bool_]) -> FloatArray:
+    """Columns x with x_S = I and x_B = W, invariant under G, for S the short coordinates.
 
-    Amplitudes fall along the coordinates, so that S holds all the short ones. F is upper triangular, hence
-    G_BB^-1 = F_BB^-T (I + Y Y^T)^-1 F_BB^-1 with Y = F_BB^-1 F_BS.
+    The columns of G^-1 over S are those of the first W, up to a matrix from the right; and G_BB^-1 b is what
+    G^-1 b has in B, less W times what it has in S.
     """
-    head, side = factor.values[:first, :first], _dense(factor.values[:first, first:])
-    corner = _dense(factor.values[first:, first:])
-    Y, unit = solve(head, side), np.eye(corner.shape[0])
-    capacity = cho_factor(unit + Y.T @ Y)
+    length, number = factor.length[short], int(np.count_nonzero(short))
 
     def inverse(right: FloatArray) -> FloatArray:
-        half = solve(head, right)
-        return solve_transposed(head, half - Y @ cho_solve(capacity, Y.T @ half))
+        return solve_transposed(factor.values, solve(factor.values, right))
 
-    G_BS, G_SS = side @ corner.T, corner @ corner.T
-    W = -inverse(G_BS)
+    def inverse_B(right: FloatArray) -> FloatArray:
+        everywhere = np.zeros((short.size, number))
+        everywhere[~short] = right
+        found = inverse(everywhere)
+        return np.asarray(found[~short] - first @ found[short])
+
+    scaled = np.zeros((short.size, number))
+    scaled[short] = np.diag(length)
+    columns = inverse(scaled)
+    middle = cho_factor(length[:, None] * columns[short])  # of a matrix of order one, whatever the lengths
+    first = columns[~short] @ cho_solve(middle, np.diag(length))
+    G = np.asarray(factor.values @ dense(factor.values[short]).T)  # (K, |S|)
+    W = first
     for _ in range(SWEEPS):
-        W = inverse(W @ (G_SS + G_BS.T @ W) - G_BS)
-    return np.vstack([W, unit]), np.vstack([head.T @ W, side.T @ W + corner.T])
+        W = inverse_B(W @ (G[short] + G[~short].T @ W) - G[~short])
+    space = np.zeros((short.size, number))
+    space[short], space[~short] = np.eye(number), W
+    return space
 
 
 def largest_singular_value(factor: Factor) -> float:
@@ -74,7 +85,3 @@ def largest_singular_value(factor: Factor) -> float:
         vector = factor.values @ (factor.values.T @ (vector / np.linalg.norm(vector)))
         last, value = value, float(np.linalg.norm(vector))
     return float(np.sqrt(value))
-
-
-def _dense(part: Triangle) -> FloatArray:
-    return part if isinstance(part, np.ndarray) else np.asarray(part.toarray())

@@ -17,20 +17,19 @@ from sparselaw.solvers import MinNorm, Solution
 
 
 def min_norm_loss(settings: MinNorm, problem: LinearProblem) -> tuple[float, Solution | None]:
-    """Mean over teacher and noise; the solution is None where the QR sufficed.
-
-    Q itself is never formed: Y^T = Q R gives Q = F^T left with left = U^T R^-1.
-    """
+    """Mean over teacher and noise; the solution is None where the QR sufficed."""
     embedding, factor = problem.embedding, problem.factor
     rows = factor.T @ embedding.T  # Y^T (r, k)
     if rows.shape[1] > rows.shape[0]:
         return averaged_loss(settings, prepare(problem))
-    triangle = np.triu(lapack.dgeqrf(rows, lwork=64 * rows.shape[1])[0][: rows.shape[1]])
+    factored, scale = lapack.dgeqrf(rows, lwork=64 * rows.shape[1])[:2]
+    triangle = np.triu(factored[: rows.shape[1]])
     inverse, info = lapack.dtrtri(triangle)
     if info != 0 or not _well_conditioned(triangle, inverse, settings.rtol):
         return averaged_loss(settings, prepare(problem))
     left = blas.dtrmm(1.0, inverse, embedding.T, side=1)
-    right = factor @ (factor.T @ left)
+    span = lapack.dorgqr(factored, scale, lwork=64 * rows.shape[1], overwrite_a=1)[0]
+    right = np.asarray(factor @ span)  # not F (F^T left), which would square the condition number
     readout = blas.dtrmm(1.0, inverse, right, side=1, trans_a=1)
     norm = float(quadratic_rows(readout.T, problem.teacher_covariance).sum())
     loss = (
