@@ -24,8 +24,7 @@ LONGEST = 7 * 24 * 3600.0
 PATTERN_SAMPLES = (1024, 4096)
 MANY = 10**12  # samples: too many for any trial
 LONG_SAMPLE = 100.0  # nonzeros, at which no two samples are equal
-SPARSE_FACTOR = 0.02  # alpha1 above which the Cholesky factor of the data has few nonzeros
-INDEPENDENT = 0.75  # alpha1 above which dependent rows are rare
+INDEPENDENT = 0.6  # alpha1 above which dependent rows are rare, and the factor of the data is sparse
 FLOPS = 1e10  # a second, on one core of an ordinary machine
 
 
@@ -69,7 +68,7 @@ def _sparse(task: Task, problem: SparseInputs) -> Estimate:
     K = expected_seen(problem, task.D)
     k = min(float(task.N), K)
     memory, seconds = 40.0 * nonzeros, 1e-3 + 5e-8 * nonzeros + 1e-8 * pairs + 1e-8 * K * K
-    dense = problem.alpha1 < SPARSE_FACTOR
+    dense = problem.alpha1 < INDEPENDENT
     seconds += 0.4 * K**3 / FLOPS if dense else 0.0
     solver = task.solver
     if not isinstance(solver, MinNorm) or task.estimator == "raw":
@@ -82,8 +81,8 @@ def _sparse(task: Task, problem: SparseInputs) -> Estimate:
         svd = condition * solver.rtol > 0.1
         seconds += ((10.0 * k + 3.0 * K) * k if svd else 4.0 * side * side) * K / FLOPS  # or else a QR
     else:
-        noisy, dependent = task.noise > 0.0, problem.alpha1 < INDEPENDENT
-        svd = (noisy or dependent) and _lost(problem, task.D, solver.rtol)  # of what the tolerance cuts
+        noisy = task.noise > 0.0
+        svd = (noisy or dense) and _lost(problem, task.D, solver.rtol)  # of what the tolerance cuts
         memory += 48.0 * K * K if svd or noisy or dense else 0.0
         seconds += (6.0 if svd else 2.0 if noisy else 0.0) * K**3 / FLOPS
     if isinstance(task.solver, SGD):

@@ -7,87 +7,47 @@ What remains when the rest has become dense goes to LAPACK.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numba import njit
 from scipy import sparse
 from scipy.linalg import blas, lapack
 
-from sparselaw.data.arrays import FloatArray, IntArray
+from sparselaw.data.arrays import FloatArray
 
 DENSE = 0.25  # share of nonzeros above which plain dense code is faster
-SMALL = 64  # a rest this small is eliminated to the end
-LARGE = 0.4  # share of the coordinates, above which a rest is not worth eliminating by plain loops
-FULL = -1
+SMALL = 64  # matrices this small are eliminated to the end
+DEPENDENT, FULL = -1, -2
 
 Triangle = FloatArray | sparse.csc_array
 
 
-def upper_factor(
-    correlation: sparse.csr_array, length: FloatArray, pivot: float
-) -> tuple[Triangle, IntArray] | None:
-    """F = diag(length) U (K, r) with C = U U^T, given the lower triangle of C; and r rows, an upper triangle.
+def upper_factor(correlation: sparse.csr_array, length: FloatArray, pivot: float) -> Triangle | None:
+    """F = diag(length) U, upper triangular with C = U U^T, given the lower triangle of C.
 
-    A row within ``pivot``, as a squared distance, of the span of the later ones adds no column to U. None if
-    there is such a row in a large dense rest, which needs pivoting to be fast.
+    None if a row is within ``pivot``, as a squared distance, of the span of the later ones.
     """
-    columns = _sparse_columns(correlation, pivot, SMALL)
-    root = _dense_root(correlation, columns, pivot)
-    if root is None:
-        if columns.left > LARGE * length.size:
-            return None
-        columns, root = _sparse_columns(correlation, pivot, length.size), np.empty((0, 0))
-    triangle = columns.matrix(length)
-    independent = columns.left + np.flatnonzero(np.diff(columns.starts[columns.left :]))
-    if columns.left > 0:
-        block = np.zeros((length.size, columns.left))
-        block[: columns.left] = length[: columns.left, None] * root
-        triangle = sparse.csc_array(sparse.hstack([sparse.csc_array(block), triangle]))
-        independent = np.concatenate([np.arange(columns.left), independent])
-    if triangle.nnz > DENSE * length.size**2:
-        return np.asarray(triangle.toarray(order="F")), independent
-    return triangle, independent
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Columns:
-    """Columns of U from ``left`` on: the nonzeros of column k are at starts[k] : starts[k + 1]."""
-
-    left: int  # how many are not done, since the rest is dense
-    starts: IntArray
-    index: IntArray
-    value: FloatArray
-
-    def matrix(self, length: FloatArray) -> sparse.csc_array:
-        """diag(length) times the columns, empty ones dropped."""
-        first, size = self.starts[self.left], self.starts.size - 1
-        index, ends = self.index[first:], np.unique(self.starts[self.left :]) - first
-        return sparse.csc_array(
-            (self.value[first:] * length[index], index, ends), shape=(size, ends.size - 1)
-        )
-
-
-def _sparse_columns(correlation: sparse.csr_array, pivot: float, small: int) -> _Columns:
-    lower, size = (correlation.indptr, correlation.indices, correlation.data), correlation.shape[0]
-    room, left = 2 * correlation.nnz, FULL
-    while left == FULL:
-        starts, index, value = np.zeros(size + 1, np.int64), np.empty(room, np.int32), np.empty(room)
-        left = _eliminate(*lower, pivot, small, starts, index, value)
-        room *= 2
-    return _Columns(left=left, starts=starts, index=index, value=value)
-
-
-def _dense_root(correlation: sparse.csr_array, columns: _Columns, pivot: float) -> FloatArray | None:
-    """The remaining columns of U, upper triangular; None if rows are dependent."""
-    if columns.left == 0:
-        return np.empty((0, 0))
     lower = (correlation.indptr, correlation.indices, correlation.data)
-    rest = _rest(*lower, columns.left, columns.starts, columns.index, columns.value)
-    root, info = lapack.dpotrf(rest[::-1, ::-1], lower=1, clean=1)
-    if info != 0 or np.diag(root).min() ** 2 <= pivot:
+    room, core = 2 * correlation.nnz, FULL
+    while core == FULL:
+        starts, index, value = np.zeros(length.size + 1, np.int64), np.empty(room, np.int32), np.empty(room)
+        core = _eliminate(*lower, pivot, starts, index, value)
+        room *= 2
+    if core == DEPENDENT:
         return None
-    return np.asarray(root[::-1, ::-1])
+    first = starts[core]
+    columns = (value[first:] * length[index[first:]], index[first:], starts[core:] - first)
+    triangle = sparse.csc_array(columns, shape=(length.size, length.size - core))
+    if core > 0:
+        rest = _rest(*lower, core, starts, index, value)
+        root, info = lapack.dpotrf(rest[::-1, ::-1], lower=1, clean=1)
+        if info != 0 or np.diag(root).min() ** 2 <= pivot:
+            return None
+        block = np.zeros((length.size, core))
+        block[:core] = length[:core, None] * root[::-1, ::-1]
+        triangle = sparse.csc_array(sparse.hstack([sparse.csc_array(block), triangle]))
+    if triangle.nnz > DENSE * length.size**2:
+        return np.asarray(triangle.toarray(order="F"))
+    return triangle
 
 
 def dense(part: Triangle) -> FloatArray:
@@ -113,11 +73,10 @@ def solve_transposed(triangle: Triangle, right: FloatArray) -> FloatArray:
 
 
 @njit(cache=True)
-def _eliminate(row_starts, columns, entries, pivot, small, starts, index, value):  # type: ignore[no-untyped-def]
+def _eliminate(row_starts, columns, entries, pivot, starts, index, value):  # type: ignore[no-untyped-def]
     """Columns K-1, K-2, ... of U, written from the end of the arrays; the number of those left to be done.
 
-    Not zero where the rest is dense. FULL if the arrays are too small. A column whose pivot is zero is empty:
-    a positive semidefinite rest has nothing in that row either.
+    Not zero where the rest is dense. DEPENDENT if a pivot is too small, FULL if the arrays are.
     Column k of U is row k of C less what the columns after it that reach row k contribute. Each of those is
     in a linked list of the row that is its next.
     """
@@ -139,12 +98,10 @@ def _eliminate(row_starts, columns, entries, pivot, small, starts, index, value)
                 following[m] = head[index[reach[m]]]
                 head[index[reach[m]]] = m
             m = after
+        if not row[k] > pivot:
+            return DEPENDENT
         if at < k + 1:
             return FULL
-        if row[k] <= pivot:
-            row[: k + 1] = 0.0
-            starts[k], reach[k] = at, at - 1
-            continue
         root = np.sqrt(row[k])
         at -= 1
         index[at], value[at], row[k] = k, root, 0.0
@@ -156,7 +113,7 @@ def _eliminate(row_starts, columns, entries, pivot, small, starts, index, value)
         if reach[k] >= at:
             following[k] = head[index[reach[k]]]
             head[index[reach[k]]] = k
-        if k > small and starts[k + 1] - at > DENSE * k:
+        if k > SMALL and starts[k + 1] - at > DENSE * k:
             return k
     return 0
 
@@ -170,7 +127,7 @@ def _rest(row_starts, columns, entries, core, starts, index, value):  # type: ig
             rest[k, columns[e]] = rest[columns[e], k] = entries[e]
     for m in range(core, len(starts) - 1):
         end = starts[m]
-        while end < starts[m + 1] and index[end] < core:
+        while index[end] < core:
             end += 1
         for a in range(starts[m], end):
             for b in range(starts[m], end):

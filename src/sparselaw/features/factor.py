@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack, qr, svd
 
-from sparselaw.data.arrays import FloatArray, IntArray
+from sparselaw.data.arrays import FloatArray
 from sparselaw.data.gram import ScaledGram
-from sparselaw.features.elimination import Triangle, dense, solve_transposed, upper_factor
+from sparselaw.features.elimination import Triangle, dense, upper_factor
 
+CLEAR = 1e-6  # a pivot below it calls for pivoting to decide: without, rounding may have grown as large
 PIVOT = 1e-10  # squared distance of a unit-length row from the span of the others, below which it is in it
 
 
@@ -20,48 +21,26 @@ class Factor:
 
     values: Triangle  # (K, r)
     length: FloatArray  # (K,) of the rows
-    null: FloatArray | None  # (K, K - r), an orthonormal basis of the null space of G, where it is at hand
+    triangular: bool  # values is square and upper triangular: no rows of X_A are dependent
 
     @property
     def rank(self) -> int:
         return int(self.values.shape[1])
-
-    @property
-    def full_rank(self) -> bool:
-        """No rows of X_A are dependent, and ``values`` is upper triangular."""
-        return self.null is not None and self.rank == self.length.size
 
     def dense(self) -> FloatArray:
         return dense(self.values)
 
 
 def factorise(gram: ScaledGram) -> Factor:
-    """Cholesky of the correlation matrix; with pivoting where its dense rest has dependent rows."""
-    found = upper_factor(gram.correlation, gram.length, PIVOT)
-    if found is not None:
-        return Factor(values=found[0], length=gram.length, null=_null_space(*found))
+    """Cholesky of the correlation matrix; with pivoting where rows of X_A are dependent."""
+    triangle = upper_factor(gram.correlation, gram.length, CLEAR)
+    if triangle is not None:
+        return Factor(values=triangle, length=gram.length, triangular=True)
     packed, pivots, rank, _ = lapack.dpstrf(gram.correlation.toarray().T, tol=PIVOT, overwrite_a=1)
     order = pivots - 1
     values = np.empty((gram.length.size, rank))
     values[order] = gram.length[order, None] * np.triu(packed).T[:, :rank]
-    return Factor(values=values, length=gram.length, null=None)
-
-
-def _null_space(values: Triangle, independent: IntArray) -> FloatArray:
-    """The independent rows are a triangle; each other row is a combination of them, hence a null vector."""
-    size, rank = values.shape
-    null = np.zeros((size, size - rank))
-    if rank == size:
-        return null
-    others = np.setdiff1d(np.arange(size), independent)
-    triangle = values[independent]
-    if not isinstance(triangle, np.ndarray):
-        triangle.sort_indices()
-    null[independent] = -solve_transposed(triangle, dense(values[others]).T)
-    null[others, np.arange(others.size)] = 1.0
-    null /= np.abs(null).max(axis=0)  # first, since squares may overflow
-    null /= np.linalg.norm(null, axis=0)
-    return np.asarray(qr(null, mode="economic", check_finite=False)[0], dtype=np.float64)
+    return Factor(values=values, length=gram.length, triangular=False)
 
 
 def without_small(factor: Factor, rtol: float) -> FloatArray:
@@ -74,11 +53,11 @@ def without_small(factor: Factor, rtol: float) -> FloatArray:
 def left_out(factor: Factor, variances: FloatArray) -> float:
     """tr(Sigma (I - P)) over the active coordinates, P the projection on the column space of G.
 
-    From a basis Q of the space it is sum_j s_j |e_j - Q Q_j^T|^2: the same as s_j (1 - |Q_j|^2), but without
-    its cancellation for the leading coordinates. Those beyond twice the rank have none to fear.
+    Zero when G has full rank. Otherwise sum_j s_j |e_j - Q Q_j^T|^2: the same as s_j (1 - |Q_j|^2), but
+    without its cancellation for the leading coordinates. Those beyond twice the rank have none to fear.
     """
-    if factor.null is not None:
-        return float(variances @ np.einsum("ij,ij->i", factor.null, factor.null))
+    if factor.rank == factor.length.size:
+        return 0.0
     values = factor.dense()
     scale = np.linalg.norm(values, axis=0)
     basis = np.asarray(qr(values / scale, mode="economic", check_finite=False)[0], dtype=np.float64)

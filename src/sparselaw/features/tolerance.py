@@ -31,7 +31,7 @@ def doubtful_rows(factor: Factor, rtol: float) -> int:
 
 def cut_directions(factor: Factor, rtol: float) -> FloatArray:
     """The left singular vectors (K, c) of X_A with singular values at or below ``rtol`` times the largest."""
-    if not factor.full_rank:
+    if not factor.triangular:
         basis, singular, _ = svd(factor.dense(), full_matrices=False, check_finite=False)
         return np.asarray(basis[:, singular <= rtol * singular[0]])
     limit = rtol * largest_singular_value(factor)

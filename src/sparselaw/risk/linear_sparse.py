@@ -105,7 +105,7 @@ def _min_norm(task: Task, settings: MinNorm, factor: Factor, variance: FloatArra
     if doubtful > 0 and rank - doubtful - 2 < task.N:  # only here can the cut change the branch
         cut = cut_directions(factor, settings.rtol)
         rank -= cut.shape[1]
-    if doubtful == 0 and factor.full_rank and linear_dual.applies(task.N, K, task.noise):
+    if doubtful == 0 and factor.triangular and linear_dual.applies(task.N, K, task.noise):
         null = random_stream(task, "embedding").standard_normal((K, K - task.N))
         loss = linear_dual.dual_loss(factor.values, null, variance, unseen)
         return Record(loss=loss, status="ok", averaged=("teacher", "test", "unseen"), rank=K)
