@@ -176,7 +176,7 @@ def test_tolerance_cuts_what_an_svd_would(alpha1, alpha2, D, rtol):
     assert np.allclose(cut.T @ cut, np.eye(np.count_nonzero(small)), atol=1e-13)
     along = seen.variance @ (cut**2).sum(axis=1)
     assert along == pytest.approx(seen.variance @ (basis[:, small] ** 2).sum(axis=1), rel=1e-9)
-    kept = without_small(factor, rtol)
+    kept = without_small(factor, rtol).dense()
     assert kept.shape[1] == np.count_nonzero(~small)
     assert np.allclose(cut.T @ kept, 0.0, atol=1e-12 * singular[0])
 
@@ -192,14 +192,18 @@ def test_amplitudes_that_rise_leave_short_rows_among_long_ones(seed):
 
 
 def test_tolerance_with_dependent_rows():
+    """What is left out is all outside the kept singular vectors, null space and cut together."""
     problem = SparseInputs(alpha1=0.5, alpha2=3.0, dimension=200)
     data = draw_sparse(problem, 30, np.random.default_rng(9))
-    X = as_matrix(problem, data)
+    X, s = as_matrix(problem, data), variances(problem, data.active)
     factor = factorise(gram_of(problem, data))
     assert not factor.triangular
-    singular = np.linalg.svd(X, compute_uv=False)[: factor.rank]
-    cut = cut_directions(factor, 1e-3)
-    assert 0 < cut.shape[1] == np.count_nonzero(singular <= 1e-3 * singular[0])
+    basis, singular, _ = np.linalg.svd(X, full_matrices=False)
+    large = singular > 1e-3 * singular[0]
+    kept = without_small(factor, 1e-3)
+    assert kept.rank == np.count_nonzero(large) < factor.rank
+    outside = s @ (1.0 - (basis[:, large] ** 2).sum(axis=1))
+    assert left_out(kept, s) == pytest.approx(outside, rel=1e-9)
 
 
 def test_amplitudes_far_below_the_tolerance_are_cut():

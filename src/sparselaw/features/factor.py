@@ -43,11 +43,11 @@ def factorise(gram: ScaledGram) -> Factor:
     return Factor(values=values, length=gram.length, triangular=False)
 
 
-def without_small(factor: Factor, rtol: float) -> FloatArray:
+def without_small(factor: Factor, rtol: float) -> Factor:
     """A factor (K, r') without the singular values of X_A at or below ``rtol`` times the largest."""
     basis, singular, _ = svd(factor.dense(), full_matrices=False, check_finite=False)
     kept = singular > rtol * singular[0]
-    return np.asarray(basis[:, kept] * singular[kept])
+    return Factor(values=basis[:, kept] * singular[kept], length=factor.length, triangular=False)
 
 
 def left_out(factor: Factor, variances: FloatArray) -> float:

@@ -30,10 +30,10 @@ def doubtful_rows(factor: Factor, rtol: float) -> int:
 
 
 def cut_directions(factor: Factor, rtol: float) -> FloatArray:
-    """The left singular vectors (K, c) of X_A with singular values at or below ``rtol`` times the largest."""
-    if not factor.triangular:
-        basis, singular, _ = svd(factor.dense(), full_matrices=False, check_finite=False)
-        return np.asarray(basis[:, singular <= rtol * singular[0]])
+    """The left singular vectors (K, c) of X_A with singular values at or below ``rtol`` times the largest.
+
+    For a triangular factor. With dependent rows see ``without_small``.
+    """
     limit = rtol * largest_singular_value(factor)
     short = factor.length <= MARGIN * limit
     if not short.any():

@@ -100,11 +100,14 @@ def _averaged(task: Task, factor: Factor, variance: FloatArray, unseen: float) -
 
 
 def _min_norm(task: Task, settings: MinNorm, factor: Factor, variance: FloatArray, unseen: float) -> Record:
-    K, rank, cut = variance.size, factor.rank, np.empty((variance.size, 0))
+    K, kept, cut = variance.size, factor, np.empty((variance.size, 0))
     doubtful = doubtful_rows(factor, settings.rtol)
-    if doubtful > 0 and rank - doubtful - 2 < task.N:  # only here can the cut change the branch
-        cut = cut_directions(factor, settings.rtol)
-        rank -= cut.shape[1]
+    if doubtful > 0 and factor.rank - doubtful - 2 < task.N:  # only here can the cut change the branch
+        if factor.triangular:
+            cut = cut_directions(factor, settings.rtol)
+        else:
+            kept = without_small(factor, settings.rtol)
+    rank = kept.rank - cut.shape[1]
     if doubtful == 0 and factor.triangular and linear_dual.applies(task.N, K, task.noise):
         null = random_stream(task, "embedding").standard_normal((K, K - task.N))
         loss = linear_dual.dual_loss(factor.values, null, variance, unseen)
@@ -115,15 +118,15 @@ def _min_norm(task: Task, settings: MinNorm, factor: Factor, variance: FloatArra
         if rank - 1 <= task.N and record.status == "ok":
             record = dataclasses.replace(record, reason=INFINITE_MEAN)
         return dataclasses.replace(record, rank=rank)
-    outside = unseen + left_out(factor, variance) + float(variance @ np.einsum("ij,ij->i", cut, cut))
-    inverse = (0.0, 0.0)
+    outside = unseen + left_out(kept, variance) + float(variance @ np.einsum("ij,ij->i", cut, cut))
+    inverse, small = (0.0, 0.0), factor.rank - rank
     if task.noise > 0.0:
-        kept = without_small(factor, settings.rtol) if cut.size else factor.dense()
-        inverse = inverse_traces(kept, variance)
+        kept = without_small(factor, settings.rtol) if cut.size else kept
+        inverse = inverse_traces(kept.dense(), variance)
     return Record(
         loss=over_parameterised(outside, rank, task.N, task.noise, inverse),
-        status="rank-deficient" if cut.size else "ok",
-        reason=f"{cut.shape[1]} singular values below rtol={settings.rtol:g}" if cut.size else "",
+        status="rank-deficient" if small else "ok",
+        reason=f"{small} singular values below rtol={settings.rtol:g}" if small else "",
         averaged=("teacher", "test", "unseen", "u"),
         rank=rank,
     )
