@@ -13,9 +13,9 @@ import time
 import numpy as np
 import recipe
 
-from sparselaw.problem import DenseInputs, SparseInputs
-from sparselaw.task import Task
-from sparselaw.trial import run
+from sparselaw.inputs import DenseInputs, SparseInputs
+from sparselaw.trials.run import run
+from sparselaw.trials.task import Task
 
 ALPHA1, ALPHA2, M, N_TEST = 1.0, 0.3, 10_000, 50_000
 
@@ -26,7 +26,7 @@ def main() -> None:
     problem = sparse if inputs == "sparse" else DenseInputs.matching(sparse, dimension=M)
 
     def task(seed):
-        return Task(problem=problem, N=N, D=D, features=features, seed=seed)
+        return Task(inputs=problem, N=N, D=D, features=features, seed=seed)
 
     run(task(1000))  # imports and caches
     losses, times, begin = [], [], clocks()[0]

@@ -12,7 +12,7 @@ import numpy as np
 
 from sparselaw.failure.direct import sample_directly
 from sparselaw.failure.draw import data_law
-from sparselaw.problem import SparseInputs
+from sparselaw.inputs import SparseInputs
 
 D, THRESHOLD = 1000, 1.0005
 model = SparseInputs(alpha1=2.0, alpha2=-1.2, dimension=5000)

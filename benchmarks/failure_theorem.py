@@ -11,9 +11,9 @@ import sys
 
 import numpy as np
 
-from sparselaw.failure.estimate import failure_points, failure_probability
-from sparselaw.failure.exponents import fitted_exponent
-from sparselaw.problem import SparseInputs
+from sparselaw.failure.local_exponents import fitted_exponent
+from sparselaw.failure.probability import failure_points, failure_probability
+from sparselaw.inputs import SparseInputs
 
 SIZES = [round(x) for x in np.geomspace(30, 1e5, 8)]
 curves = []

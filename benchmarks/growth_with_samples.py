@@ -14,22 +14,22 @@ import numpy as np
 from sparselaw.data.gram import scaled_gram
 from sparselaw.data.sparse import draw_sparse
 from sparselaw.data.spectrum import amplitudes
-from sparselaw.features.factor import factorise
-from sparselaw.problem import SparseInputs
-from sparselaw.task import Task, random_stream
-from sparselaw.trial import run
+from sparselaw.inputs import SparseInputs
+from sparselaw.linalg.factor import factorise
+from sparselaw.trials.run import run
+from sparselaw.trials.task import Task, random_stream
 
 
 def main() -> None:
     N = int(float(sys.argv[1])) if len(sys.argv) > 1 else 64
     largest = int(float(sys.argv[2])) if len(sys.argv) > 2 else 10**7
     problem = SparseInputs(alpha1=1.0, alpha2=0.3)
-    run(Task(problem=problem, N=N, D=1000, seed=99))
+    run(Task(inputs=problem, N=N, D=1000, seed=99))
     sizes = [D for D in (10**3, 10**4, 10**5, 10**6, 10**7) if largest >= D]
     totals = []
     print("D        K      draw s   gram s   factor s  trial s  peak GiB")
     for D in sizes:
-        task = Task(problem=problem, N=N, D=D)
+        task = Task(inputs=problem, N=N, D=D)
         t0 = time.perf_counter()
         data = draw_sparse(problem, D, random_stream(task, "data"))
         t1 = time.perf_counter()

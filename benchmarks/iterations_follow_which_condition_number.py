@@ -12,7 +12,7 @@ import sys
 import time
 
 from sparselaw.dynamics import cost_table
-from sparselaw.problem import SparseInputs
+from sparselaw.inputs import SparseInputs
 
 
 def main() -> None:

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sparselaw.problem import SparseInputs
+from sparselaw.inputs import SparseInputs
 from sparselaw.sweeps.executors import InProcess, WorkerPool
 from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.run import run_sweep
+from sparselaw.sweeps.runs_table import row_of, write_table
 from sparselaw.sweeps.store import Store
-from sparselaw.sweeps.table import row_of, write_table
-from sparselaw.task import Record, Task
+from sparselaw.trials.task import Record, Task
 
 
 def tiny(task: Task) -> Record:

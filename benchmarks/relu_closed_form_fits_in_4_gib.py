@@ -13,11 +13,11 @@ import sys
 import time
 
 import numpy as np
-
-from sparselaw.problem import DenseInputs
 from sparselaw.risk import relu_dense_narrow, relu_dense_wide
+
+from sparselaw.inputs import DenseInputs
 from sparselaw.solvers import Nesterov
-from sparselaw.task import Task
+from sparselaw.trials.task import Task
 
 N = int(sys.argv[1]) if len(sys.argv) > 1 else 16_000
 D = int(sys.argv[2]) if len(sys.argv) > 2 else 160
@@ -29,7 +29,7 @@ def main() -> None:
     wide = []
     begin = time.perf_counter()
     for seed in range(20):
-        task = Task(problem=problem, N=N, D=D, features="relu", seed=seed, solver=Nesterov())
+        task = Task(inputs=problem, N=N, D=D, features="relu", seed=seed, solver=Nesterov())
         wide.append(relu_dense_wide.trial(task, spectrum).loss)
     per_trial = (time.perf_counter() - begin) / len(wide)
     spread = f"{np.mean(wide):.4g} +- {np.std(wide):.2g} (spread)"

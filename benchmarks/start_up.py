@@ -31,7 +31,7 @@ def main() -> None:
     print(f"sparselaw --help      {help_:.3f} s   ratio {help_ / numpy:.2f} (claim: below 2)")
     print(f"sparselaw predict     {predict:.3f} s   (claim: below 1 s)")
 
-    from sparselaw.problem import SparseInputs
+    from sparselaw.inputs import SparseInputs
     from sparselaw.theory import predict as surface
 
     model = SparseInputs(alpha1=1.0, alpha2=0.3)

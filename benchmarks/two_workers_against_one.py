@@ -10,11 +10,11 @@ import time
 
 import numpy as np
 
-from sparselaw.problem import SparseInputs
+from sparselaw.inputs import SparseInputs
 from sparselaw.sweeps.executors import WorkerPool
 from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.run import run_sweep
-from sparselaw.task import Record, Task
+from sparselaw.trials.task import Record, Task
 
 
 def heavy(task: Task) -> Record:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from oracles_sparse import draw_dense_matrix, sequences
-from sparselaw.problem import SparseInputs
+from sparselaw.inputs import SparseInputs
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
 
 

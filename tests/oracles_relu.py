@@ -3,7 +3,7 @@
 import numpy as np
 
 import oracles_solvers as plain
-from sparselaw.problem import SparseInputs
+from sparselaw.inputs import SparseInputs
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparselaw.problem import SparseInputs
+from sparselaw.inputs import SparseInputs
 
 
 def sequences(problem: SparseInputs, M: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

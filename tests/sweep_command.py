@@ -9,7 +9,7 @@ import sweep_functions
 from sparselaw.errors import InputError
 from sparselaw.sweeps.executors import WorkerPool
 from sparselaw.sweeps.run import SweepStopped, run_sweep
-from sparselaw.sweeps.table import row_of, write_table
+from sparselaw.sweeps.runs_table import row_of, write_table
 
 if __name__ == "__main__":
     store, out, name, cells, workers = sys.argv[1:]

@@ -6,9 +6,9 @@ import os
 import signal
 import time
 
-from sparselaw.problem import SparseInputs
+from sparselaw.inputs import SparseInputs
 from sparselaw.sweeps.grid import grid
-from sparselaw.task import Record, Task
+from sparselaw.trials.task import Record, Task
 
 MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
 FAILS, KILLS = 13, 66  # the values of N at which a run fails, or kills its worker

@@ -19,10 +19,10 @@ from sparselaw.dynamics import (
 )
 from sparselaw.dynamics.training import population_loss
 from sparselaw.errors import InputError
-from sparselaw.problem import DenseInputs, SparseInputs
+from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers.gradient_descent import largest_stable_step
 from sparselaw.solvers.nesterov import nesterov_step
-from sparselaw.task import Task
+from sparselaw.trials.task import Task
 
 SPARSE = SparseInputs(alpha1=1.0, alpha2=0.3)
 DENSE = DenseInputs(alpha=1.5, dimension=25)
@@ -31,7 +31,7 @@ PROBLEMS = [(SPARSE, 5, 60), (SPARSE, 40, 30), (DENSE, 6, 20), (DENSE, 20, 8), (
 
 
 def training_of(problem, N, D, **options):
-    return prepare_training(Task(problem=problem, N=N, D=D, seed=2, **options))
+    return prepare_training(Task(inputs=problem, N=N, D=D, seed=2, **options))
 
 
 @pytest.fixture(params=PROBLEMS, ids=lambda case: f"{type(case[0]).__name__}-{case[1]}-{case[2]}")
@@ -174,9 +174,9 @@ class TestStability:
 
 def test_relu_and_infinite_dense_inputs_are_refused():
     with pytest.raises(InputError, match="features=relu"):
-        prepare_training(Task(problem=SPARSE, N=3, D=3, features="relu"))
+        prepare_training(Task(inputs=SPARSE, N=3, D=3, features="relu"))
     with pytest.raises(InputError, match="dimension=inf"):
-        prepare_training(Task(problem=DenseInputs(alpha=1.0, dimension=np.inf), N=3, D=3))
+        prepare_training(Task(inputs=DenseInputs(alpha=1.0, dimension=np.inf), N=3, D=3))
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 9), (9, 1), (10**9, 40)])

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sparselaw.dynamics import costs as table
 from sparselaw.dynamics import few_passes_exponent, loss_after_passes
+from sparselaw.dynamics import solver_costs as table
 from sparselaw.dynamics.slopes import exponent
 from sparselaw.errors import InputError
+from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
-from sparselaw.problem import SparseInputs
 
 MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
 

@@ -14,12 +14,12 @@ from sparselaw.data.gram import ScaledGram, scaled_gram
 from sparselaw.data.sparse import SparseData, draw_sparse
 from sparselaw.data.spectrum import amplitudes, variances
 from sparselaw.data.twins import told_apart
-from sparselaw.features.elimination import solve, solve_transposed, upper_factor
-from sparselaw.features.factor import PIVOT, factorise, left_out, without_small
-from sparselaw.features.linear import draw_embedding
-from sparselaw.features.tolerance import cut_directions, doubtful_rows, largest_singular_value
-from sparselaw.problem import SparseInputs
-from sparselaw.risk.linear_closed import inverse_traces
+from sparselaw.inputs import SparseInputs
+from sparselaw.linalg.elimination import solve, solve_transposed, upper_factor
+from sparselaw.linalg.factor import PIVOT, factorise, left_out, without_small
+from sparselaw.linalg.tolerance import cut_directions, doubtful_rows, largest_singular_value
+from sparselaw.trials.linear_closed import inverse_traces
+from sparselaw.trials.linear_problem import draw_embedding
 
 
 def gram_of(problem, data):

@@ -12,15 +12,15 @@ from sparselaw.data.dense import draw_span, span_of
 from sparselaw.data.gram import scaled_gram
 from sparselaw.data.sparse import draw_sparse
 from sparselaw.data.spectrum import amplitudes, unseen_variance, variances
-from sparselaw.features.factor import factorise, left_out
-from sparselaw.features.linear import LinearProblem, draw_embedding, wishart_root
-from sparselaw.problem import DenseInputs, SparseInputs
-from sparselaw.risk.linear_closed import inverse_traces, over_parameterised
-from sparselaw.risk.linear_dual import dual_loss, row_norms
-from sparselaw.risk.linear_filter import averaged_loss, prepare
-from sparselaw.risk.linear_min_norm import min_norm_loss
-from sparselaw.risk.linear_train import loss_of_readout, train
+from sparselaw.inputs import DenseInputs, SparseInputs
+from sparselaw.linalg.factor import factorise, left_out
 from sparselaw.solvers import GradientDescent, MinNorm, Nesterov, Ridge
+from sparselaw.trials.linear_closed import inverse_traces, over_parameterised
+from sparselaw.trials.linear_dual import dual_loss, row_norms
+from sparselaw.trials.linear_filter import averaged_loss, prepare
+from sparselaw.trials.linear_min_norm import min_norm_loss
+from sparselaw.trials.linear_problem import LinearProblem, draw_embedding, wishart_root
+from sparselaw.trials.linear_train import loss_of_readout, train
 
 
 def sparse_problem(model, N, D, noise, seed=0):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from oracles_linear import trial_loss
-from sparselaw.problem import DenseInputs, SparseInputs
+from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
-from sparselaw.task import Task
-from sparselaw.trial import run
+from sparselaw.trials.run import run
+from sparselaw.trials.task import Task
 
 ASYMMETRIC = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=60)
 SLOW_TAIL = SparseInputs(alpha1=0.3, alpha2=0.5, dimension=60)
@@ -67,7 +67,7 @@ def z_score(case, estimator="exact", repeats=REPEATS, n_test=40):
     losses = [
         run(
             Task(
-                problem=problem, N=N, D=D, seed=seed, solver=solver, noise=noise,
+                inputs=problem, N=N, D=D, seed=seed, solver=solver, noise=noise,
                 estimator=estimator, n_test=n_test,
             )
         ).loss
@@ -101,6 +101,6 @@ def test_a_planted_error_is_seen():
     rng = np.random.default_rng(5)
     twin = [trial_loss(problem, N, D, solver, 1.5 * noise, rng) for _ in range(REPEATS)]
     naive, error = mean_and_error(twin)
-    tasks = [Task(problem=problem, N=N, D=D, seed=s, solver=solver, noise=noise) for s in range(REPEATS)]
+    tasks = [Task(inputs=problem, N=N, D=D, seed=s, solver=solver, noise=noise) for s in range(REPEATS)]
     ours, our_error = mean_and_error([run(task).loss for task in tasks])
     assert abs(ours - naive) / np.hypot(error, our_error) > 4.0

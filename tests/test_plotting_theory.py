@@ -6,7 +6,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 from sparselaw import plot
-from sparselaw.problem import SparseInputs
+from sparselaw.inputs import SparseInputs
 from sparselaw.theory import frontier, predict, scaling_function
 
 MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)

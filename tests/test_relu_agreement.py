@@ -6,12 +6,12 @@ Two means over independent trials are compared at z = 4: a false alarm has proba
 
 import numpy as np
 import pytest
+from sparselaw.risk import relu_dense, relu_dense_wide, relu_population, relu_sparse
 
 import oracles_relu as recipe
-from sparselaw.problem import DenseInputs, SparseInputs
-from sparselaw.risk import relu_dense, relu_dense_wide, relu_population, relu_sparse
+from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
-from sparselaw.task import Task
+from sparselaw.trials.task import Task
 
 SPARSE = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=50)
 CROWDED = SparseInputs(alpha1=-0.3, alpha2=0.8, dimension=30)
@@ -31,7 +31,7 @@ def ours(run, problem, size, solver=None, trials=TRIALS, **options):
     N, D = size
     solver = solver or MinNorm()
     tasks = (
-        Task(problem=problem, N=N, D=D, seed=seed, features="relu", solver=solver, **options)
+        Task(inputs=problem, N=N, D=D, seed=seed, features="relu", solver=solver, **options)
         for seed in range(trials)
     )
     return [run(task).loss for task in tasks]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import integrate
+from sparselaw.risk import relu_dense, relu_dense_narrow, relu_dense_wide, relu_population, relu_sparse
 
 import oracles_relu as recipe
 from sparselaw.data.patterns import distinct_patterns
@@ -10,18 +11,17 @@ from sparselaw.data.sparse import draw_sparse
 from sparselaw.data.spectrum import amplitudes, unseen_variance
 from sparselaw.errors import InputError
 from sparselaw.features.relu import gaussian_moments, preactivations
-from sparselaw.problem import DenseInputs, SparseInputs
-from sparselaw.risk import relu_dense, relu_dense_narrow, relu_dense_wide, relu_population, relu_sparse
-from sparselaw.risk.relu_gaussian import population_loss, predicted_square
+from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
-from sparselaw.task import Task, random_stream
+from sparselaw.trials.relu_gaussian import population_loss, predicted_square
+from sparselaw.trials.task import Task, random_stream
 
 SPARSE = SparseInputs(alpha1=1.0, alpha2=0.3)
 DENSE = DenseInputs(alpha=2.3, dimension=40)
 
 
 def relu_task(problem, N, D, **options):
-    return Task(problem=problem, N=N, D=D, features="relu", **options)
+    return Task(inputs=problem, N=N, D=D, features="relu", **options)
 
 
 def dense_samples(problem, data):
@@ -32,17 +32,17 @@ def dense_samples(problem, data):
 
 def replay(task):
     """The draws of a sparse trial as dense matrices: X, u, and the test set with its own u."""
-    data = draw_sparse(task.problem, task.D, random_stream(task, "data"))
+    data = draw_sparse(task.inputs, task.D, random_stream(task, "data"))
     u = random_stream(task, "embedding").standard_normal((len(data.active), task.N)).T / np.sqrt(task.N)
     rng = random_stream(task, "test")
-    test = draw_sparse(task.problem, relu_population.MOST, rng)
+    test = draw_sparse(task.inputs, relu_population.MOST, rng)
     new = np.setdiff1d(test.active, data.active)
     fresh = rng.standard_normal((len(new), task.N)).T / np.sqrt(task.N)
     u_test = np.empty((task.N, len(test.active)))
     u_test[:, np.isin(test.active, new)] = fresh
     known = ~np.isin(test.active, new)
     u_test[:, known] = u[:, np.searchsorted(data.active, test.active[known])]
-    return data, dense_samples(task.problem, data), u, dense_samples(task.problem, test), u_test
+    return data, dense_samples(task.inputs, data), u, dense_samples(task.inputs, test), u_test
 
 
 @pytest.mark.parametrize("size", [(6, 300), (50, 20), (200, 300)])

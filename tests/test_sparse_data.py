@@ -21,8 +21,8 @@ from sparselaw.data.sparse import (
 )
 from sparselaw.data.spectrum import expected_unseen, unseen_variance
 from sparselaw.errors import InputError
-from sparselaw.problem import SparseInputs
-from sparselaw.theory.power_sums import power_sum
+from sparselaw.inputs import SparseInputs
+from sparselaw.sums.power_sums import power_sum
 
 ALPHA1 = [0.2, 0.5, 1.0, 2.0, 3.0]
 

@@ -11,13 +11,13 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "InputError": "sparselaw.errors",
     "Interval": "sparselaw.interval",
-    "SparseInputs": "sparselaw.problem",
-    "DenseInputs": "sparselaw.problem",
+    "SparseInputs": "sparselaw.inputs",
+    "DenseInputs": "sparselaw.inputs",
     "PowerLaw": "sparselaw.laws",
     "TwoPowerLaw": "sparselaw.laws",
     "ChinchillaLaw": "sparselaw.laws",
     "predict": "sparselaw.theory",
-    "simulate": "sparselaw.simulation",
+    "simulate": "sparselaw.sweeps.simulate",
     "fit": "sparselaw.fitting",
     "FittedLaw": "sparselaw.fitting",
     "plan": "sparselaw.planning",
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from sparselaw.failure import failure_probability as failure_probability
     from sparselaw.fitting import FittedLaw as FittedLaw
     from sparselaw.fitting import fit as fit
+    from sparselaw.inputs import DenseInputs as DenseInputs
+    from sparselaw.inputs import SparseInputs as SparseInputs
     from sparselaw.interval import Interval as Interval
     from sparselaw.laws import ChinchillaLaw as ChinchillaLaw
     from sparselaw.laws import PowerLaw as PowerLaw
     from sparselaw.laws import TwoPowerLaw as TwoPowerLaw
     from sparselaw.planning import plan as plan
-    from sparselaw.problem import DenseInputs as DenseInputs
-    from sparselaw.problem import SparseInputs as SparseInputs
-    from sparselaw.simulation import simulate as simulate
+    from sparselaw.sweeps.simulate import simulate as simulate
     from sparselaw.theory import predict as predict
 
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from sparselaw.cells import summarise
-from sparselaw.problem import SparseInputs
-from sparselaw.simulation import simulate
+from sparselaw.inputs import SparseInputs
+from sparselaw.sweeps.cells import summarise
+from sparselaw.sweeps.simulate import simulate
 
 MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
 SPECTRUM = MODEL.spectrum

@@ -5,8 +5,8 @@ import pytest
 from sparselaw.cli import main
 from sparselaw.cli.app import app
 from sparselaw.cli.failure import failure
-from sparselaw.failure.estimate import failure_probability
-from sparselaw.problem import SparseInputs
+from sparselaw.failure.probability import failure_probability
+from sparselaw.inputs import SparseInputs
 
 if all(command.callback is not failure for command in app.registered_commands):
     app.command()(failure)

@@ -6,7 +6,7 @@ import pytest
 from sparselaw.cli import main
 from sparselaw.cli.numbers import sizes
 from sparselaw.errors import InputError
-from sparselaw.problem import SparseInputs
+from sparselaw.inputs import SparseInputs
 from sparselaw.theory import expected_seen, predict
 
 MODEL = ["--alpha1", "1", "--alpha2", "0.3"]

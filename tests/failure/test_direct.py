@@ -5,7 +5,7 @@ from scipy.stats import binom, fisher_exact
 from oracles_failure import direct_rate, every_data_set, one_sample
 from sparselaw.failure.direct import binomial_interval, sample_directly
 from sparselaw.failure.draw import data_law
-from sparselaw.problem import SparseInputs
+from sparselaw.inputs import SparseInputs
 from sparselaw.theory.failure_law import spike_index, spike_probability
 
 

@@ -6,7 +6,7 @@ from sparselaw.errors import InputError
 from sparselaw.failure.draw import add_rare, data_law, draw_common, draw_rare, work_space
 from sparselaw.failure.isometry import _entries
 from sparselaw.failure.tail import activation_range, draw_coordinate, poisson_range
-from sparselaw.problem import SparseInputs
+from sparselaw.inputs import SparseInputs
 
 
 def generator(seed):

@@ -5,9 +5,9 @@ import pytest
 
 from oracles_failure import direct_rate, one_sample
 from sparselaw.errors import InputError
-from sparselaw.failure.estimate import failure_probability
-from sparselaw.failure.exponents import fitted_exponent, local_exponents
-from sparselaw.problem import DenseInputs, SparseInputs
+from sparselaw.failure.local_exponents import fitted_exponent, local_exponents
+from sparselaw.failure.probability import failure_probability
+from sparselaw.inputs import DenseInputs, SparseInputs
 
 SPIKY = SparseInputs(alpha1=1.5, alpha2=-2.0)
 PAPER = SparseInputs(alpha1=2.0, alpha2=-1.2, dimension=5000)

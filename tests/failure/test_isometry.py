@@ -3,7 +3,7 @@ import pytest
 
 from sparselaw.failure.draw import data_law, work_space
 from sparselaw.failure.isometry import _gram, embedded_top, near_isometry
-from sparselaw.problem import SparseInputs
+from sparselaw.inputs import SparseInputs
 
 MODEL = SparseInputs(alpha1=2.0, alpha2=-1.2)
 

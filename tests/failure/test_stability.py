@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from oracles_failure import dense_data, top_eigenvalue
-from sparselaw.failure import stability
+from sparselaw.failure import divergence
+from sparselaw.failure.divergence import exceeds
 from sparselaw.failure.lanczos import top_exceeds_one
-from sparselaw.failure.stability import exceeds
 
 SETTINGS = [
     (2.0, -1.2, 200, 300),
@@ -73,7 +73,7 @@ def test_lanczos_gives_the_same_answers(alpha1, alpha2, D, M):
         for factor in (0.95, 1 - 1e-6, 1 + 1e-6, 1.05):
             found = top_exceeds_one(
                 len(samples), samples, rows, signs, squared, place, len(count), D, factor * top,
-                np.zeros(D), stability.EQUAL,
+                np.zeros(D), divergence.EQUAL,
             )  # fmt: skip
             assert found == (factor < 1)
 
@@ -82,7 +82,7 @@ def test_the_large_branch_is_reached_and_right():
     rng = np.random.default_rng(3)
     D, M = 450, 2000
     X = dense_data(rng, -0.3, 0.5, D, M)
-    assert min(D, ((X[1:] != 0).sum(axis=1) >= 2).sum()) > stability.DENSE_LIMIT
+    assert min(D, ((X[1:] != 0).sum(axis=1) >= 2).sum()) > divergence.DENSE_LIMIT
     top = top_eigenvalue(X)
     assert decide(X, top * (1 - 1e-6))
     assert not decide(X, top * (1 + 1e-6))

@@ -8,8 +8,8 @@ from oracles_fitting import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import exponent_profile, fit
 from sparselaw.fitting.sparsity import invert
+from sparselaw.inputs import SparseInputs
 from sparselaw.laws import ChinchillaLaw, TwoPowerLaw
-from sparselaw.problem import SparseInputs
 
 
 @pytest.mark.parametrize(("law", "truth"), [("chinchilla", CHINCHILLA_TRUTH), ("two-power", TWO_POWER_TRUTH)])

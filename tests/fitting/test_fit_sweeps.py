@@ -15,7 +15,7 @@ from sparselaw.fitting import (
     interpolation_threshold,
     near_peak,
 )
-from sparselaw.problem import SparseInputs
+from sparselaw.inputs import SparseInputs
 from sparselaw.theory import expected_seen
 
 X = np.array([4.0, 8.0, 16.0, 32.0, 64.0, 128.0])

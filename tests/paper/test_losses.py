@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from sparselaw import trial
+from sparselaw.inputs import SparseInputs
 from sparselaw.paper.item import Context
 from sparselaw.paper.losses import SweepSpec, measure
-from sparselaw.problem import SparseInputs
 from sparselaw.solvers.settings import MinNorm
 from sparselaw.sweeps.grid import grid
+from sparselaw.trials import run as trial
 
 MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
 
@@ -23,7 +23,7 @@ def in_process():
 @pytest.mark.parametrize(("variable", "sizes", "fixed"), [("N", [4, 8], 300), ("D", [30, 60], 5000)])
 def test_a_sweep_is_the_trials_of_its_cells(variable, sizes, fixed):
     spec = SweepSpec(
-        problem=MODEL,
+        inputs=MODEL,
         variable=variable,
         sizes=sizes,
         fixed=fixed,
@@ -42,7 +42,7 @@ def test_a_sweep_is_the_trials_of_its_cells(variable, sizes, fixed):
 
 def test_the_control_keeps_the_mean_and_narrows_it():
     spec = SweepSpec(
-        problem=MODEL, variable="D", sizes=[400], fixed=10_000, features="linear", solver=MinNorm(), seeds=12
+        inputs=MODEL, variable="D", sizes=[400], fixed=10_000, features="linear", solver=MinNorm(), seeds=12
     )
     (found,) = measure(in_process(), [spec])
     records = [trial.run(task) for task in grid(MODEL, N=[10_000], D=[400], seeds=12)]

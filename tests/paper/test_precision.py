@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from sparselaw.paper import settings
+from sparselaw.inputs import DenseInputs
+from sparselaw.paper import grids
 from sparselaw.paper.precision import loss_ratio, tf32
-from sparselaw.problem import DenseInputs
 
 
 def test_rounding_keeps_ten_bits():
@@ -16,8 +16,8 @@ def test_rounding_keeps_ten_bits():
 
 
 def test_loss_ratio_equals_a_fit_on_rounded_features(monkeypatch):
-    monkeypatch.setattr(settings, "DIMENSION", 80)
-    monkeypatch.setattr(settings, "DENSE", DenseInputs(alpha=4.5, dimension=80))
+    monkeypatch.setattr(grids, "DIMENSION", 80)
+    monkeypatch.setattr(grids, "DENSE", DenseInputs(alpha=4.5, dimension=80))
     ratio = loss_ratio((40, 3))
     # The naive twin: the same data, minimum norm by pinv, and a large fresh test set rounded likewise.
     rng = np.random.default_rng([40, 3])

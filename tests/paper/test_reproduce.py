@@ -5,7 +5,7 @@ import pytest
 from sparselaw.cli import main
 from sparselaw.errors import InputError
 from sparselaw.interval import Interval
-from sparselaw.paper import figure_1, items, reproduce
+from sparselaw.paper import figure_1, registry, reproduce
 from sparselaw.paper.item import Item, Quantity, Result
 from sparselaw.paper.memory import remember
 from sparselaw.paper.verdict import Printed
@@ -102,8 +102,8 @@ def test_results_are_kept_and_taken_from_the_folder(tmp_path):
 
 
 def test_every_named_item_exists():
-    for name in items.NAMES:
-        assert items.item(name).name == name
+    for name in registry.NAMES:
+        assert registry.item(name).name == name
 
 
 def test_unknown_items_and_bad_folders_are_refused(tmp_path, capsys):

@@ -6,9 +6,9 @@ import pytest
 from oracles_fitting import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import fit
+from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.laws import PowerLaw, TwoPowerLaw
 from sparselaw.planning import Peak, allocate, parse_cost, plan
-from sparselaw.problem import DenseInputs, SparseInputs
 from sparselaw.theory import frontier, predict
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sparselaw.errors import InputError
-from sparselaw.exponents import compute_exponent
+from sparselaw.inputs import SparseInputs
+from sparselaw.inputs.exponents import compute_exponent
 from sparselaw.planning import cost_for_exponents, parse_cost
-from sparselaw.problem import SparseInputs
 from sparselaw.theory import frontier
 
 MODELS = [

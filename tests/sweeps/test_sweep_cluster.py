@@ -14,8 +14,8 @@ import pytest
 import sweep_functions as functions
 from sparselaw.errors import InputError
 from sparselaw.sweeps.run import run_sweep, stream
+from sparselaw.sweeps.runs_table import columns_of, csv_text, row_of
 from sparselaw.sweeps.store import Store
-from sparselaw.sweeps.table import columns_of, csv_text, row_of
 
 pytest.importorskip("distributed")
 from sparselaw.sweeps.cluster import DaskExecutor

@@ -13,8 +13,8 @@ import psutil
 import pytest
 
 import sweep_functions as functions
+from sparselaw.sweeps.runs_table import columns_of, csv_text, row_of
 from sparselaw.sweeps.store import Store
-from sparselaw.sweeps.table import columns_of, csv_text, row_of
 
 COMMAND = Path(__file__).parents[1] / "sweep_command.py"
 CELLS = 150  # with 3 seeds each

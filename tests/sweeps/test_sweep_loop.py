@@ -15,8 +15,8 @@ import sweep_functions as functions
 from sparselaw.errors import InputError
 from sparselaw.sweeps.executors import InProcess, WorkerPool
 from sparselaw.sweeps.run import SweepStopped, run_sweep, stream
+from sparselaw.sweeps.runs_table import columns_of, csv_text, row_of
 from sparselaw.sweeps.store import Store
-from sparselaw.sweeps.table import columns_of, csv_text, row_of
 
 
 def as_csv(tasks, records):

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 import sweep_functions as functions
-from sparselaw.problem import DenseInputs
+from sparselaw.inputs import DenseInputs
 from sparselaw.solvers.settings import Ridge
 from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.store import Store
-from sparselaw.task import Record
+from sparselaw.trials.task import Record
 
 
 @pytest.fixture

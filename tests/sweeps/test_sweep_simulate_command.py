@@ -12,14 +12,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sparselaw import trial
-from sparselaw.problem import DenseInputs, SparseInputs
-from sparselaw.simulation import run_tasks, simulate
+from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers.settings import SGD, GradientDescent
 from sparselaw.sweeps.executors import InProcess, WorkerPool
 from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.run import run_sweep
+from sparselaw.sweeps.simulate import run_tasks, simulate
 from sparselaw.sweeps.store import Store
+from sparselaw.trials import run as trial
 
 SHELL = Path(__file__).parents[1] / "sweep_shell.py"
 STUDY = ["simulate", "--alpha1", "1", "--alpha2", "0.3", "-N", "4,8,16", "-D", "50,200", "--seeds", "3"]
@@ -151,10 +151,11 @@ def test_what_cannot_fit_is_refused_before_anything_is_run(sparselaw, tmp_path):
 
 
 def test_no_more_workers_than_fit_in_memory(monkeypatch):
-    monkeypatch.setattr("sparselaw.simulation.available_memory", lambda: 3e5)
+    monkeypatch.setattr("sparselaw.sweeps.simulate.available_memory", lambda: 3e5)
     seen = {}
     monkeypatch.setattr(
-        "sparselaw.simulation.run_sweep", lambda tasks, **given: seen.update(given) or [None] * len(tasks)
+        "sparselaw.sweeps.simulate.run_sweep",
+        lambda tasks, **given: seen.update(given) or [None] * len(tasks),
     )
     run_tasks(grid(SparseInputs(alpha1=1.0, alpha2=0.3), N=4, D=500, seeds=1), workers=1000)
     assert 1 <= seen["workers"] < 1000

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 import sweep_functions as functions
 from sparselaw.errors import InputError
-from sparselaw.problem import DenseInputs
+from sparselaw.inputs import DenseInputs
 from sparselaw.solvers.settings import Ridge
 from sparselaw.sweeps.encoding import decode_record, encode_record
 from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.store import Store
 from sparselaw.sweeps.store_file import VERSION
-from sparselaw.task import Record
+from sparselaw.trials.task import Record
 
 TESTS = Path(__file__).parents[1]
 

@@ -6,7 +6,7 @@ import pytest
 from scipy.special import zeta
 
 from sparselaw.errors import InputError
-from sparselaw.problem import DenseInputs, SparseInputs
+from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.theory import frontier, model_constant, predict, scaling_function
 
 CORNERS = [

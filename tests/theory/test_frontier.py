@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparselaw.errors import InputError
-from sparselaw.problem import DenseInputs, SparseInputs
+from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.theory import (
     asymptotic_seen,
     balanced_size,

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, poisson
 
-from sparselaw.theory.occupancy import occupancy, unseen_probability
+from sparselaw.sums.occupancy import occupancy, unseen_probability
 
 
 def evaluate(mean, p, q):

@@ -8,10 +8,10 @@ from scipy.integrate import quad
 from scipy.special import zeta
 
 import oracles
-from sparselaw.problem import SparseInputs
-from sparselaw.theory.coordinates import coordinate_nodes, power_integral
-from sparselaw.theory.roots import solve_decreasing
-from sparselaw.theory.spectral_sums import sparse_sums
+from sparselaw.inputs import SparseInputs
+from sparselaw.sums.coordinates import coordinate_nodes, power_integral
+from sparselaw.sums.roots import solve_decreasing
+from sparselaw.sums.spectral_sums import sparse_sums
 
 
 @settings(max_examples=60, deadline=None)

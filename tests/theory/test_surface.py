@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import oracles
 from sparselaw.errors import InputError
-from sparselaw.problem import DenseInputs, SparseInputs
+from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.theory import data_constant, model_constant, predict, rescaled_ratio, scaling_function
 
 GRID = [(0.5, 1.0), (1.0, 0.3), (1.0, -0.8), (1.5, -2.0), (2.0, 0.0), (3.0, 0.5)]

@@ -14,7 +14,7 @@ from sparselaw.cli.output import note, number, print_json, print_table
 if TYPE_CHECKING:
     from sparselaw.failure.isometry import IsometryPoint
     from sparselaw.failure.record import FailurePoint
-    from sparselaw.problem import SparseInputs
+    from sparselaw.inputs import SparseInputs
 
 
 def failure(
@@ -42,9 +42,9 @@ def failure(
     json: bool = options.JSON,
 ) -> None:
     """Probability that gradient descent diverges, split into spike and bulk."""
-    from sparselaw.failure.estimate import failure_points
     from sparselaw.failure.isometry import near_isometry
-    from sparselaw.problem import SparseInputs
+    from sparselaw.failure.probability import failure_points
+    from sparselaw.inputs import SparseInputs
 
     model = SparseInputs(
         alpha1=numbers.real("alpha1", alpha1),
@@ -108,7 +108,7 @@ def _print(
     full: list[IsometryPoint],
     as_json: bool,
 ) -> None:
-    from sparselaw.failure.exponents import fitted_exponent, local_exponents
+    from sparselaw.failure.local_exponents import fitted_exponent, local_exponents
 
     for p in points:
         if p.status != "ok":

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the problem they describe."""
+"""Options that several commands share, and the inputs they describe."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 from sparselaw.cli import numbers
 
 if TYPE_CHECKING:
-    from sparselaw.problem import Problem
+    from sparselaw.inputs import Inputs
 
 ALPHA1: Any = typer.Option(
     ..., help="Sparsity exponent: coordinate j is active with probability j^-(alpha1+1)."
@@ -22,13 +22,13 @@ DIMENSION: Any = typer.Option(
 JSON: Any = typer.Option(False, "--json", help="Print one JSON object on standard output.")
 
 
-def problem(alpha1: str, alpha2: str, inputs: str, dimension: str | None) -> Problem:
+def read_inputs(alpha1: str, alpha2: str, kind: str, dimension: str | None) -> Inputs:
     """The inputs that the options describe."""
-    from sparselaw.problem import DEFAULT_DIMENSION, DenseInputs, SparseInputs
+    from sparselaw.inputs import DEFAULT_DIMENSION, DenseInputs, SparseInputs
 
     first, second = numbers.real("alpha1", alpha1), numbers.real("alpha2", alpha2)
     size = numbers.dimension(dimension)
-    if numbers.choice("inputs", inputs, ["sparse", "dense"]) == "sparse":
+    if numbers.choice("inputs", kind, ["sparse", "dense"]) == "sparse":
         return SparseInputs(alpha1=first, alpha2=second, dimension=size)  # type: ignore[arg-type]
     variances = SparseInputs(alpha1=first, alpha2=second)  # checks the exponents as for sparse inputs
     return DenseInputs.matching(variances, DEFAULT_DIMENSION if size is None else size)

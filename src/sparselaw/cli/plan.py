@@ -48,7 +48,7 @@ def plan(
             name = "runs" if alpha1 is None and alpha2 is None else "alpha1" if alpha1 is None else "alpha2"
             raise InputError(name, "", "is missing", "give a table of runs, or --alpha1 and --alpha2")
         _refuse_given({"law": law, "group": group, "columns": columns, "delta": delta}, "a table of runs")
-        source = shared.problem(alpha1, alpha2, inputs, dimension)
+        source = shared.read_inputs(alpha1, alpha2, inputs, dimension)
     else:
         _refuse_given({"dimension": dimension}, "--alpha1 and --alpha2")
         if alpha1 is not None or alpha2 is not None:

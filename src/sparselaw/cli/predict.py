@@ -11,7 +11,7 @@ from sparselaw.cli import numbers, options
 from sparselaw.cli.output import finite_or_none, footnotes, note, number, print_json, print_table
 
 if TYPE_CHECKING:
-    from sparselaw.problem import Problem
+    from sparselaw.inputs import Inputs
     from sparselaw.theory import Point
 
 
@@ -30,28 +30,28 @@ def predict(
     from sparselaw import theory
     from sparselaw.errors import InputError, check_not_negative
 
-    problem = options.problem(alpha1, alpha2, inputs, dimension)
+    described = options.read_inputs(alpha1, alpha2, inputs, dimension)
     if (N is None) != (D is None):
         name, other = ("D", "N") if D is None else ("N", "D")
         raise InputError(name, "", f"is missing while {other} is given", f"give -{name} too")
     penalty = check_not_negative("ridge", numbers.real("ridge", ridge))
     variance = check_not_negative("noise", numbers.real("noise", noise))
     points = [
-        theory.predict(problem, N=n, D=d, ridge=penalty, noise=variance)
+        theory.predict(described, N=n, D=d, ridge=penalty, noise=variance)
         for n in (numbers.sizes("N", N) if N is not None else [])
         for d in numbers.sizes("D", D)
     ]
-    result = _summary(problem, points)
+    result = _summary(described, points)
     if json:
         print_json(result)
         return
     _show(result)
 
 
-def _summary(problem: Problem, points: list[Point]) -> dict[str, Any]:
+def _summary(inputs: Inputs, points: list[Point]) -> dict[str, Any]:
     from sparselaw import theory
 
-    e = problem.exponents
+    e = inputs.exponents
     result: dict[str, Any] = {
         "regime": e.regime,
         "alpha_N": e.alpha_N,
@@ -59,9 +59,9 @@ def _summary(problem: Problem, points: list[Point]) -> dict[str, Any]:
         "alpha_C": e.alpha_C,
         "xi_crit": e.xi_crit,
         "nu": e.nu,
-        "constant_N": theory.model_constant(problem),
-        "constant_D": theory.data_constant(problem),
-        "dimension": int(problem.dimension) if math.isfinite(problem.dimension) else None,
+        "constant_N": theory.model_constant(inputs),
+        "constant_D": theory.data_constant(inputs),
+        "dimension": int(inputs.dimension) if math.isfinite(inputs.dimension) else None,
         "points": [_point(point) for point in points],
     }
     if e.nu is None:

@@ -76,8 +76,8 @@ def export(
     json: bool = JSON,
 ) -> None:
     """Write runs to a CSV or Parquet file, sorted by study, N, D and seed."""
+    from sparselaw.sweeps.runs_table import check_out, row_of, write_table
     from sparselaw.sweeps.store import Store
-    from sparselaw.sweeps.table import check_out, row_of, write_table
 
     check_out(out)
     _check_status(status)
@@ -104,7 +104,7 @@ def prune(
     import time
 
     from sparselaw.sweeps.store import Store
-    from sparselaw.task import ENGINE_VERSION
+    from sparselaw.trials.task import ENGINE_VERSION
 
     if not (study or status or older_than is not None or old_engine):
         remedy = "give --study, --status, --older-than or --old-engine"
@@ -134,7 +134,7 @@ def _path(store: str | None) -> Path:
 
 
 def _check_status(status: str | None) -> None:
-    from sparselaw.task import STATUSES
+    from sparselaw.trials.task import STATUSES
 
     if status is not None:
         numbers.choice("status", status, list(STATUSES))
@@ -146,7 +146,7 @@ def _check_study(store: Any, study: str | None) -> None:
 
 
 def _line(entry: dict[str, Any]) -> list[str]:
-    problem = [f"{name}={value:g}" for name, value in entry["problem"].items() if value != "inf"]
+    inputs = [f"{name}={value:g}" for name, value in entry["problem"].items() if value != "inf"]
 
     def sizes(name: str) -> str:
         low, high = entry[name]["smallest"], entry[name]["largest"]
@@ -154,7 +154,7 @@ def _line(entry: dict[str, Any]) -> list[str]:
 
     return [
         entry["study"],
-        " ".join([entry["inputs"], *problem]),
+        " ".join([entry["inputs"], *inputs]),
         entry["features"],
         entry["solver"]["name"] + (" (raw)" if entry["estimator"] == "raw" else ""),
         sizes("N"),

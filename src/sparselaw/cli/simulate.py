@@ -12,7 +12,7 @@ from sparselaw.errors import InputError
 
 if TYPE_CHECKING:
     from sparselaw.solvers.settings import SolverSettings
-    from sparselaw.task import Record, Task
+    from sparselaw.trials.task import Record, Task
 
 FEATURES = ["linear", "relu"]
 SOLVERS = ["min-norm", "ridge", "gd", "nesterov", "sgd"]
@@ -46,16 +46,16 @@ def simulate(
     as_json: bool = options.JSON,
 ) -> None:
     """Measure the loss on every (N, D) for every seed."""
-    from sparselaw.cells import summarise
-    from sparselaw.simulation import as_frame, grid, run_tasks
+    from sparselaw.sweeps.cells import summarise
     from sparselaw.sweeps.run import SweepStopped
+    from sparselaw.sweeps.runs_table import check_out
+    from sparselaw.sweeps.simulate import as_frame, grid, run_tasks
     from sparselaw.sweeps.store import Store, default_store
-    from sparselaw.sweeps.table import check_out
 
     if n_test is not None and not raw:
         raise InputError("n-test", n_test, "has no effect without --raw", "add --raw or leave out --n-test")
     tasks = grid(
-        options.problem(alpha1, alpha2, inputs, dimension),
+        options.read_inputs(alpha1, alpha2, inputs, dimension),
         numbers.sizes("N", N),
         numbers.sizes("D", D),
         seeds=numbers.size("seeds", seeds),
@@ -142,8 +142,8 @@ def write_runs(out: str | None, runs: list[tuple[Task, Record]]) -> None:
     """One row a run, to the file named by --out if there is one and anything is finished."""
     from pathlib import Path
 
-    from sparselaw.simulation import as_row
-    from sparselaw.sweeps.table import write_table
+    from sparselaw.sweeps.runs_table import write_table
+    from sparselaw.sweeps.simulate import as_row
 
     if out is not None and runs:
         write_table(Path(out), [as_row(task, record) for task, record in runs])

@@ -1,7 +1,7 @@
 """Gaussian vectors in M dimensions, seen through the span they make.
 
 m vectors z_i ~ N(0, I_M), scaled by the standard deviations, are the columns of Y = Sigma^(1/2) Z = Q R.
-They are the data (m = D) or the embedding's rows (m = N, up to 1/sqrt(N)): the two sides of one problem,
+They are the data (m = D) or the embedding's rows (m = N, up to 1/sqrt(N)): the two sides of one inputs,
 each other's mirror. What a trial needs is R, Q^T Sigma Q and the variance that the span leaves out,
 tr(Sigma (I - Q Q^T)).
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cholesky, qr, solve_triangular
 
-from sparselaw.data.arrays import FloatArray
+from sparselaw.arrays import FloatArray
 
 HEAD = 2  # times m: coordinates kept apart; the others are summarised by two m x m sums
 BLOCK = 1 << 22  # numbers drawn at once

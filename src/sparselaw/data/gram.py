@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from sparselaw.data.arrays import FloatArray
+from sparselaw.arrays import FloatArray
 from sparselaw.data.sparse import SparseData
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sparselaw.data.arrays import FloatArray, IntArray
+from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.data.sparse import SparseData
 from sparselaw.data.spectrum import amplitudes
-from sparselaw.problem import SparseInputs
+from sparselaw.inputs import SparseInputs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Patterns:
         return sparse.csr_array((self.value, self.column, self.indptr), shape=shape)
 
 
-def distinct_patterns(problem: SparseInputs, data: SparseData) -> Patterns:
+def distinct_patterns(inputs: SparseInputs, data: SparseData) -> Patterns:
     """Group equal samples by a 64-bit hash of their nonzeros; the groups are then checked entry by entry."""
     indptr, column, sign = by_sample(data)
     code = 2 * column.astype(np.uint64) + (sign > 0)
@@ -54,7 +54,7 @@ def distinct_patterns(problem: SparseInputs, data: SparseData) -> Patterns:
     return Patterns(
         indptr=np.concatenate([[0], np.cumsum(lengths)]),
         column=column,
-        value=sign[chosen] * amplitudes(problem, data.active)[column],
+        value=sign[chosen] * amplitudes(inputs, data.active)[column],
         counts=np.bincount(inverse, minlength=first.size),
         inverse=inverse,
     )

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparselaw.data.arrays import FloatArray, IntArray
+from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.data.spectrum import probabilities
 from sparselaw.errors import InputError
-from sparselaw.problem import SparseInputs
-from sparselaw.theory.power_sums import log_survival
+from sparselaw.inputs import SparseInputs
+from sparselaw.sums.power_sums import log_survival
 
 FREQUENT = 0.5
 RARE = 1.0 / 16.0  # never rare above it: the proposal for rare coordinates would fit badly
@@ -45,26 +45,26 @@ class SparseData:
     sign: IntArray  # (nonzeros,) -1 or +1
 
 
-def check_drawable(problem: SparseInputs) -> None:
+def check_drawable(inputs: SparseInputs) -> None:
     """Refuse inputs whose coordinates cannot be numbered."""
-    if math.isinf(problem.dimension) and problem.alpha1 < SMALLEST_ALPHA1:
+    if math.isinf(inputs.dimension) and inputs.alpha1 < SMALLEST_ALPHA1:
         raise InputError(
             "alpha1",
-            problem.alpha1,
+            inputs.alpha1,
             f"coordinates overflow below {SMALLEST_ALPHA1} when the dimension is infinite",
             "choose a finite dimension",
         )
 
 
-def draw_sparse(problem: SparseInputs, D: int, rng: np.random.Generator) -> SparseData:
+def draw_sparse(inputs: SparseInputs, D: int, rng: np.random.Generator) -> SparseData:
     """D independent samples of the sparse inputs."""
-    check_drawable(problem)
-    frequent, common = last_above(problem, FREQUENT), last_above(problem, min(RARE, 1.0 / D))
-    groups = [_draw_frequent(problem, frequent, D, rng)]
+    check_drawable(inputs)
+    frequent, common = last_above(inputs, FREQUENT), last_above(inputs, min(RARE, 1.0 / D))
+    groups = [_draw_frequent(inputs, frequent, D, rng)]
     if common > frequent:
-        groups.append(_draw_common(problem, frequent, common, D, rng))
-    if problem.dimension > common:
-        groups.append(_draw_rare(problem, common, D, rng))
+        groups.append(_draw_common(inputs, frequent, common, D, rng))
+    if inputs.dimension > common:
+        groups.append(_draw_rare(inputs, common, D, rng))
     coordinates, counts, samples = (np.concatenate(parts) for parts in zip(*groups, strict=True))
     seen = counts > 0
     column = np.repeat(np.arange(np.count_nonzero(seen), dtype=samples.dtype), counts[seen])
@@ -73,23 +73,23 @@ def draw_sparse(problem: SparseInputs, D: int, rng: np.random.Generator) -> Spar
     )
 
 
-def last_above(problem: SparseInputs, probability: float) -> int:
+def last_above(inputs: SparseInputs, probability: float) -> int:
     """The last coordinate with p_j >= probability."""
-    decay = problem.alpha1 + 1.0
+    decay = inputs.alpha1 + 1.0
     log_last = -math.log(probability) / decay if decay > 0.0 else math.inf
     return int(
-        min(math.exp(log_last) * (1.0 + 1e-12), problem.dimension) if log_last < 700.0 else problem.dimension
+        min(math.exp(log_last) * (1.0 + 1e-12), inputs.dimension) if log_last < 700.0 else inputs.dimension
     )
 
 
 @functools.lru_cache(maxsize=256)
-def rare_rate(problem: SparseInputs, common: int) -> float:
+def rare_rate(inputs: SparseInputs, common: int) -> float:
     """sum_{j>common} -log(1-p_j)."""
-    return log_survival(problem.alpha1 + 1.0, common + 1.0, problem.dimension)
+    return log_survival(inputs.alpha1 + 1.0, common + 1.0, inputs.dimension)
 
 
 def draw_rare_coordinates(
-    problem: SparseInputs, common: int, count: int, rng: np.random.Generator
+    inputs: SparseInputs, common: int, count: int, rng: np.random.Generator
 ) -> FloatArray:
     """``count`` coordinates j > common with probability proportional to f_j = -log(1-p_j).
 
@@ -97,25 +97,25 @@ def draw_rare_coordinates(
     is j with weight I_j = int_{j-1/2}^{j+1/2} x^-(alpha1+1) dx >= p_j (convexity). Accept with probability
     f_j / (B I_j), where B = f/p at common+1 bounds f_j/p_j. More than nine in ten are accepted.
     """
-    p_first = float(probabilities(problem, np.array([common + 1.0]))[0])
+    p_first = float(probabilities(inputs, np.array([common + 1.0]))[0])
     bound = -math.log1p(-p_first) / p_first
     accepted: list[FloatArray] = []
     missing = count
     while missing > 0:
         size = int(missing * 1.1) + 16
-        j = np.rint(_invert(problem, common, 1.0 - rng.random(size)))
-        np.clip(j, common + 1.0, problem.dimension, out=j)  # rounding of the inversion at the two ends
-        p = probabilities(problem, j)
-        ratio = -np.log1p(-p) / (bound * p * _interval_over_p(problem.alpha1 + 1.0, j))
+        j = np.rint(_invert(inputs, common, 1.0 - rng.random(size)))
+        np.clip(j, common + 1.0, inputs.dimension, out=j)  # rounding of the inversion at the two ends
+        p = probabilities(inputs, j)
+        ratio = -np.log1p(-p) / (bound * p * _interval_over_p(inputs.alpha1 + 1.0, j))
         kept = j[rng.random(size) < ratio][:missing]
         accepted.append(kept)
         missing -= kept.size
     return np.concatenate(accepted) if accepted else np.empty(0)
 
 
-def _invert(problem: SparseInputs, common: int, uniform: FloatArray) -> FloatArray:
+def _invert(inputs: SparseInputs, common: int, uniform: FloatArray) -> FloatArray:
     """x with uniform = (mass beyond x) / (mass beyond common+1/2), density x^-(alpha1+1)."""
-    low, high, alpha1 = common + 0.5, problem.dimension + 0.5, problem.alpha1
+    low, high, alpha1 = common + 0.5, inputs.dimension + 0.5, inputs.alpha1
     if math.isinf(high):
         return low * uniform ** (-1.0 / alpha1)
     span = math.log(high / low)
@@ -139,9 +139,9 @@ def _interval_over_p(decay: float, j: FloatArray) -> FloatArray:
     return np.where(small, 1.0 + decay * (decay + 1.0) * h**2 / 6.0, exact)
 
 
-def _draw_frequent(problem: SparseInputs, last: int, D: int, rng: np.random.Generator) -> Group:
+def _draw_frequent(inputs: SparseInputs, last: int, D: int, rng: np.random.Generator) -> Group:
     """Coordinates 1, ..., last, each sample with its own uniform number; x_1 is always active."""
-    p = probabilities(problem, np.arange(2.0, last + 1.0))
+    p = probabilities(inputs, np.arange(2.0, last + 1.0))
     counts, samples = [np.array([D])], [np.arange(D, dtype=_index_type(D))]
     block = max(1, FREQUENT_BLOCK // D)
     for start in range(0, p.size, block):
@@ -152,10 +152,10 @@ def _draw_frequent(problem: SparseInputs, last: int, D: int, rng: np.random.Gene
     return np.arange(1.0, last + 1.0), np.concatenate(counts), np.concatenate(samples)
 
 
-def _draw_common(problem: SparseInputs, first: int, last: int, D: int, rng: np.random.Generator) -> Group:
+def _draw_common(inputs: SparseInputs, first: int, last: int, D: int, rng: np.random.Generator) -> Group:
     """Coordinates first+1, ..., last, a block of them at a time."""
     coordinates = np.arange(first + 1.0, last + 1.0)
-    rates = -np.log1p(-probabilities(problem, coordinates))
+    rates = -np.log1p(-probabilities(inputs, coordinates))
     block = np.floor(np.cumsum(D * rates) / COMMON_BLOCK)
     parts = np.split(rates, np.flatnonzero(np.diff(block)) + 1)
     counts, samples = zip(*(_cells_hit(part, D, rng) for part in parts), strict=True)
@@ -187,10 +187,10 @@ def _arrivals(end: float, rng: np.random.Generator) -> FloatArray:
     return times
 
 
-def _draw_rare(problem: SparseInputs, common: int, D: int, rng: np.random.Generator) -> Group:
+def _draw_rare(inputs: SparseInputs, common: int, D: int, rng: np.random.Generator) -> Group:
     """Coordinates beyond ``common``, those that were hit."""
-    events = int(rng.poisson(D * rare_rate(problem, common)))
-    coordinates = draw_rare_coordinates(problem, common, events, rng)
+    events = int(rng.poisson(D * rare_rate(inputs, common)))
+    coordinates = draw_rare_coordinates(inputs, common, events, rng)
     samples = rng.integers(0, D, size=events, dtype=_index_type(D))
     order = np.lexsort((samples, coordinates))
     coordinates, samples = coordinates[order], samples[order]

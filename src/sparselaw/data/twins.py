@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from sparselaw.data.arrays import FloatArray, IntArray
+from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.data.gram import ScaledGram
 
 EQUAL = 1.0 - 1e-12  # correlations of other pairs of integer rows stay below 1 - 1/(2D)

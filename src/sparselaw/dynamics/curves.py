@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
-from sparselaw.data.arrays import FloatArray
+from sparselaw.arrays import FloatArray
 from sparselaw.dynamics.training import Training, population_loss, relative_gradient, training_loss
 from sparselaw.solvers import SGD, GradientDescent, Nesterov, solve
 from sparselaw.solvers.gradient_descent import largest_stable_step

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparselaw.data.arrays import FloatArray
+from sparselaw.arrays import FloatArray
 from sparselaw.dynamics.curves import sgd_curve
 from sparselaw.dynamics.slopes import exponent
 from sparselaw.dynamics.training import population_loss, prepare_training
+from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
-from sparselaw.problem import SparseInputs
-from sparselaw.task import Task, random_stream
+from sparselaw.trials.task import Task, random_stream
 
 PASSES = (1, 2, 4, 8, 16, 32, 64)
 SAMPLES = (100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600)
@@ -37,13 +37,13 @@ class PassesLaw:
     exponent: Interval  # -d log loss / d log D over the upper half of the sizes
 
 
-def few_passes_exponent(problem: SparseInputs) -> float:
+def few_passes_exponent(inputs: SparseInputs) -> float:
     """(a-1)/a: of the loss against D at a fixed number of passes."""
-    return (problem.spectrum - 1.0) / problem.spectrum
+    return (inputs.spectrum - 1.0) / inputs.spectrum
 
 
 def loss_after_passes(
-    problem: SparseInputs,
+    inputs: SparseInputs,
     width: int,
     passes: Sequence[int] = PASSES,
     samples: Sequence[int] = SAMPLES,
@@ -55,7 +55,7 @@ def loss_after_passes(
     losses = np.empty((len(passes) + 1, seeds, len(samples)))
     for seed in range(seeds):
         for k, D in enumerate(samples):
-            task = Task(problem=problem, N=width, D=D, seed=seed)
+            task = Task(inputs=inputs, N=width, D=D, seed=seed)
             training = prepare_training(task)
             curve = sgd_curve(training, passes, random_stream(task, "order"), step, batch)
             losses[:-1, seed, k] = curve.population_loss

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from sparselaw.data.arrays import FloatArray
+from sparselaw.arrays import FloatArray
 from sparselaw.interval import Interval
 
 

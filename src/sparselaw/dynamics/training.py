@@ -13,20 +13,20 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from sparselaw.data.arrays import FloatArray, IntArray
+from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.data.dense import factor_vectors
 from sparselaw.data.gram import scaled_gram
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse import draw_sparse
 from sparselaw.data.spectrum import amplitudes, unseen_variance, variances
 from sparselaw.errors import InputError
-from sparselaw.features.factor import factorise
-from sparselaw.features.linear import LinearProblem, draw_embedding
-from sparselaw.problem import SparseInputs
-from sparselaw.risk.linear_filter import prepare
-from sparselaw.risk.linear_sparse import visible
+from sparselaw.inputs import SparseInputs
+from sparselaw.linalg.factor import factorise
 from sparselaw.solvers import NormalEquations
-from sparselaw.task import Task, random_stream
+from sparselaw.trials.linear_filter import prepare
+from sparselaw.trials.linear_problem import LinearProblem, draw_embedding
+from sparselaw.trials.linear_sparse import visible
+from sparselaw.trials.task import Task, random_stream
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +59,8 @@ def prepare_training(task: Task) -> Training:
     """Draw data, embedding and teacher of ``task`` (linear features); the solver it names is not used."""
     if task.features != "linear":
         raise InputError("features", task.features, "dynamics are those of linear features", "choose linear")
-    if isinstance(task.problem, SparseInputs):
-        return _sparse(task, task.problem)
+    if isinstance(task.inputs, SparseInputs):
+        return _sparse(task, task.inputs)
     return _dense(task)
 
 
@@ -121,10 +121,10 @@ def _sparse(task: Task, model: SparseInputs) -> Training:
 
 def _dense(task: Task) -> Training:
     """In the span of the data for N >= D, in that of the embedding's rows for N < D."""
-    dimension = task.problem.dimension
+    dimension = task.inputs.dimension
     if np.isinf(dimension):
         raise InputError("dimension", "inf", "dense samples are drawn in full", "choose a finite dimension")
-    v = variances(task.problem, np.arange(1.0, dimension + 1.0))
+    v = variances(task.inputs, np.arange(1.0, dimension + 1.0))
     data, embedding = random_stream(task, "data"), random_stream(task, "embedding")
     w = random_stream(task, "teacher").standard_normal(v.size)
     if min(task.N, task.D) > v.size:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from sparselaw.failure.divergence import exceeds
 from sparselaw.failure.draw import Law, Space, add_rare, draw_common, draw_rare, work_space
-from sparselaw.failure.stability import exceeds
 from sparselaw.interval import Interval
 
 BATCH_SECONDS_WORK = 2e6  # nonzeros and data sets between two looks at the clock, about 0.1 s

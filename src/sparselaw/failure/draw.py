@@ -9,11 +9,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.failure.tail import Range, draw_coordinate, poisson_range
-from sparselaw.problem import SparseInputs
+from sparselaw.inputs import SparseInputs
 
-Floats = NDArray[np.float64]
 COMMON_COUNT = 0.5  # a coordinate expected this often in the data set is drawn on its own
 MOST_NONZEROS = 2e8
 
@@ -26,44 +26,42 @@ class Law(NamedTuple):
 
     D: int
     s: float  # p_j = j^-s
-    active: Floats  # p_j
-    squared: Floats  # c_j
+    active: FloatArray  # p_j
+    squared: FloatArray  # c_j
     rare: Range  # J + 1, ..., M
     growth: float  # c_j = j^growth
     spike_index: float  # an activation beyond it is a failure by itself
 
 
-def data_law(problem: SparseInputs, D: int, spike_index: float, last: float, common: float = 0.0) -> Law:
+def data_law(inputs: SparseInputs, D: int, spike_index: float, last: float, common: float = 0.0) -> Law:
     """The law with coordinates up to ``last``, those up to ``common`` (0: as suits D) drawn one by one."""
-    s, growth = problem.alpha1 + 1.0, -problem.alpha2 - 1.0
-    check_nonzeros(problem, D, last)
-    J = min(last, float(common or default_common(problem, D)))
+    s, growth = inputs.alpha1 + 1.0, -inputs.alpha2 - 1.0
+    check_nonzeros(inputs, D, last)
+    J = min(last, float(common or default_common(inputs, D)))
     j = np.arange(2.0, J + 1.0)
     rare = poisson_range(s, J + 1.0, last) if last > J else Range(max(s, 1e-300), 2.0, 2.0, 0.0, True)
     return Law(D, s, j**-s, j**growth, rare, growth, spike_index)
 
 
-def default_common(problem: SparseInputs, D: int) -> float:
+def default_common(inputs: SparseInputs, D: int) -> float:
     """The last coordinate expected often enough; the Poisson stream also wants p of at most a tenth."""
-    s = problem.alpha1 + 1.0
+    s = inputs.alpha1 + 1.0
     if s == 0.0:
-        return problem.dimension
+        return inputs.dimension
     log_index = math.log(max(D / COMMON_COUNT, 10.0)) / s
     return (
-        min(problem.dimension, float(math.ceil(math.exp(log_index))))
-        if log_index < 40.0
-        else problem.dimension
+        min(inputs.dimension, float(math.ceil(math.exp(log_index)))) if log_index < 40.0 else inputs.dimension
     )
 
 
-def mean_nonzeros(problem: SparseInputs, D: int, last: float) -> float:
+def mean_nonzeros(inputs: SparseInputs, D: int, last: float) -> float:
     """About the nonzeros of a data set, coordinate 1 left out."""
-    s, head = problem.alpha1 + 1.0, min(last, 100.0)
+    s, head = inputs.alpha1 + 1.0, min(last, 100.0)
     return D * (sum(math.pow(j, -s) for j in range(2, int(head) + 1)) + _rest(s, head, last))
 
 
-def check_nonzeros(problem: SparseInputs, D: int, last: float) -> None:
-    nonzeros = max(mean_nonzeros(problem, D, last), D)
+def check_nonzeros(inputs: SparseInputs, D: int, last: float) -> None:
+    nonzeros = max(mean_nonzeros(inputs, D, last), D)
     if nonzeros > MOST_NONZEROS:
         raise InputError(
             "D",
@@ -90,7 +88,7 @@ class Space(NamedTuple):
     coordinate: NDArray[np.int64]
     sign: NDArray[np.int8]
     first: NDArray[np.int64]
-    singles: Floats
+    singles: FloatArray
 
 
 def work_space(law: Law, most_active: float) -> Space:

@@ -11,16 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_size
 from sparselaw.failure.direct import binomial_interval
 from sparselaw.failure.draw import Law, Space, add_rare, data_law, draw_common, draw_rare, work_space
+from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
-from sparselaw.problem import SparseInputs
 from sparselaw.theory.failure_law import spike_index
 
-Floats = NDArray[np.float64]
 MOST_SEEN = 4000
 
 
@@ -67,7 +66,7 @@ def near_isometry(
     )
 
 
-def embedded_top(G: Floats, N: int, rng: np.random.Generator) -> float:
+def embedded_top(G: FloatArray, N: int, rng: np.random.Generator) -> float:
     """lambda_max(u G u^T) for u of N rows with entries N(0, 1/N)."""
     K = len(G)
     if N < K:
@@ -78,7 +77,7 @@ def embedded_top(G: Floats, N: int, rng: np.random.Generator) -> float:
     return float(np.linalg.eigvalsh(L.T @ G @ L)[-1]) / N
 
 
-def _gram(law: Law, space: Space, rng: np.random.Generator) -> Floats:
+def _gram(law: Law, space: Space, rng: np.random.Generator) -> FloatArray:
     """X X^T of the coordinates seen, coordinate 1 first."""
     from scipy.sparse import csr_array
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from sparselaw.theory.power_sums import log_survival, power_sum
+from sparselaw.sums.power_sums import log_survival, power_sum
 
 FLAT = 1e4  # beyond this the cell's mass is p_j (1 + s (s + 1) / (24 j^2)) to 16 digits
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from sparselaw.data.arrays import FloatArray, IntArray
+from sparselaw.arrays import FloatArray, IntArray
 
 
 def preactivations(

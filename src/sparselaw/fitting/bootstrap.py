@@ -13,8 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
-from sparselaw.fitting.design import Design, Floats, Ints
+from sparselaw.fitting.design import Design
 from sparselaw.fitting.kernel import minimise_many
 from sparselaw.fitting.objectives import Objective
 from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, Minimum
@@ -33,10 +34,10 @@ def bootstrap(
     *,
     draws: int,
     seed: int,
-    group: Ints | None = None,
+    group: IntArray | None = None,
     workers: int = 1,
     progress: Progress | None = None,
-) -> Floats:
+) -> FloatArray:
     """(draws, p): theta for every resampled table."""
     units = design.rows if group is None else int(group.max()) + 1
     if group is not None and units < FEWEST_GROUPS:
@@ -47,17 +48,17 @@ def bootstrap(
     taken = _units_per_draw(design.rows, units)
     members = None if group is None else _members(group, units)
 
-    def one_chunk(first: int) -> Floats:
+    def one_chunk(first: int) -> FloatArray:
         last = min(first + CHUNK, draws)
         drawn = [_draw(design, units, taken, members, seed, b) for b in range(first, last)]
         if taken == units:
             counts = np.array([np.bincount(rows, minlength=design.rows) for rows in drawn])
             return _refit(design, what, minimum.basins, counts)
         found = [_refit(design.take(rows), what, minimum.basins[:1], None) for rows in drawn]
-        theta: Floats = minimum.theta + math.sqrt(taken / units) * (np.vstack(found) - minimum.theta)
+        theta: FloatArray = minimum.theta + math.sqrt(taken / units) * (np.vstack(found) - minimum.theta)
         return np.clip(theta, design.lower, design.upper)
 
-    found: list[Floats] = []
+    found: list[FloatArray] = []
     for part in in_order(one_chunk, range(0, draws, CHUNK), workers):
         found.append(part)
         if progress is not None:
@@ -65,7 +66,7 @@ def bootstrap(
     return np.vstack(found) if found else np.empty((0, minimum.theta.size))
 
 
-def in_order(work: Callable[[int], Floats], starts: range, workers: int) -> Iterator[Floats]:
+def in_order(work: Callable[[int], FloatArray], starts: range, workers: int) -> Iterator[FloatArray]:
     """The chunks one after another; worked on at the same time (the minimiser lets go of the interpreter)."""
     if workers <= 1:
         yield from map(work, starts)
@@ -90,13 +91,15 @@ def _units_per_draw(rows: int, units: int) -> int:
     return fewer if fewer >= 30 else units
 
 
-def _members(group: Ints, units: int) -> list[Ints]:
+def _members(group: IntArray, units: int) -> list[IntArray]:
     """The rows of every group."""
     order = np.argsort(group, kind="stable")
     return np.split(order, np.cumsum(np.bincount(group, minlength=units))[:-1])
 
 
-def _draw(design: Design, units: int, taken: int, members: list[Ints] | None, seed: int, b: int) -> Ints:
+def _draw(
+    design: Design, units: int, taken: int, members: list[IntArray] | None, seed: int, b: int
+) -> IntArray:
     """The rows of draw b. Drawn again while they cannot carry the law."""
     generator = stream(seed, 0, b)
     for _ in range(MOST_TRIES):
@@ -107,7 +110,7 @@ def _draw(design: Design, units: int, taken: int, members: list[Ints] | None, se
     return np.arange(design.rows)
 
 
-def _carries(design: Design, rows: Ints) -> bool:
+def _carries(design: Design, rows: IntArray) -> bool:
     """More distinct rows than parameters, two sizes for every exponent, every sweep present."""
     distinct = np.unique(rows)
     if distinct.size <= design.lower.size:
@@ -117,7 +120,7 @@ def _carries(design: Design, rows: Ints) -> bool:
     return all(np.ptp(design.x[k, distinct]) > 0.0 for k in np.flatnonzero(design.slope >= 0))
 
 
-def _refit(design: Design, what: Objective, starts: Floats, counts: Ints | None) -> Floats:
+def _refit(design: Design, what: Objective, starts: FloatArray, counts: IntArray | None) -> FloatArray:
     weights = np.ones((1, design.rows)) if counts is None else counts.astype(np.float64)
     thetas, _, _ = minimise_many(
         starts, design.x, design.intercept, design.slope, design.sweep, design.log_loss[None, :],

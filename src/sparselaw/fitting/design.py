@@ -13,10 +13,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.laws import ChinchillaLaw, Law, PowerLaw, TwoPowerLaw
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 LawName = Literal["chinchilla", "two-power", "power"]
 
 EXPONENT_RANGE = (1e-3, 30.0)
@@ -28,13 +27,13 @@ LARGEST_INTERCEPT = 400.0
 class Runs:
     """The runs a law is fitted to: positive, finite, at least one. ``group`` numbers the whole runs."""
 
-    N: Floats
-    D: Floats
-    loss: Floats
-    scale: Floats  # relative standard errors over their median; ones where the table has none
-    group: Ints | None = None
+    N: FloatArray
+    D: FloatArray
+    loss: FloatArray
+    scale: FloatArray  # relative standard errors over their median; ones where the table has none
+    group: IntArray | None = None
 
-    def take(self, rows: npt.NDArray[np.bool_] | Ints) -> Runs:
+    def take(self, rows: npt.NDArray[np.bool_] | IntArray) -> Runs:
         group = None if self.group is None else self.group[rows]
         return Runs(N=self.N[rows], D=self.D[rows], loss=self.loss[rows], scale=self.scale[rows], group=group)
 
@@ -46,27 +45,27 @@ class Runs:
 class Design:
     """What the minimiser reads. Term k of row i is theta[intercept_k + sweep_i] - theta[slope_k] x_ki."""
 
-    x: Floats  # (terms, rows): centred log sizes
-    intercept: Ints  # (terms,)
-    slope: Ints  # (terms,): -1 for a term without an exponent
-    sweep: Ints  # (rows,): which intercept of a power law with several sweeps
-    log_loss: Floats  # (rows,): centred
-    inverse_scale: Floats  # (rows,)
-    lower: Floats
-    upper: Floats
+    x: FloatArray  # (terms, rows): centred log sizes
+    intercept: IntArray  # (terms,)
+    slope: IntArray  # (terms,): -1 for a term without an exponent
+    sweep: IntArray  # (rows,): which intercept of a power law with several sweeps
+    log_loss: FloatArray  # (rows,): centred
+    inverse_scale: FloatArray  # (rows,)
+    lower: FloatArray
+    upper: FloatArray
     names: tuple[str, ...]  # of the natural parameters, in the order of theta
-    centres: Floats  # (terms,): what was subtracted from the log sizes
+    centres: FloatArray  # (terms,): what was subtracted from the log sizes
     centre: float  # what was subtracted from the log losses
 
     @property
     def rows(self) -> int:
         return int(self.log_loss.size)
 
-    def with_log_loss(self, log_loss: Floats) -> Design:
+    def with_log_loss(self, log_loss: FloatArray) -> Design:
         """The same design with other losses, already centred."""
         return replace(self, log_loss=np.ascontiguousarray(log_loss))
 
-    def take(self, rows: Ints) -> Design:
+    def take(self, rows: IntArray) -> Design:
         return replace(
             self,
             x=np.ascontiguousarray(self.x[:, rows]),
@@ -75,23 +74,23 @@ class Design:
             inverse_scale=self.inverse_scale[rows],
         )
 
-    def shares(self, theta: Floats) -> Floats:
+    def shares(self, theta: FloatArray) -> FloatArray:
         """(terms, rows): the part of the predicted loss that each term gives."""
         t = self._terms(theta)
-        share: Floats = np.exp(t - np.logaddexp.reduce(t, axis=0))
+        share: FloatArray = np.exp(t - np.logaddexp.reduce(t, axis=0))
         return share
 
-    def residuals(self, theta: Floats) -> Floats:
+    def residuals(self, theta: FloatArray) -> FloatArray:
         """log loss minus log prediction, not divided by the scale."""
-        difference: Floats = self.log_loss - np.logaddexp.reduce(self._terms(theta), axis=0)
+        difference: FloatArray = self.log_loss - np.logaddexp.reduce(self._terms(theta), axis=0)
         return difference
 
-    def _terms(self, theta: Floats) -> Floats:
+    def _terms(self, theta: FloatArray) -> FloatArray:
         slopes = np.where(self.slope >= 0, theta[self.slope], 0.0)
-        terms: Floats = theta[self.intercept[:, None] + self.sweep[None, :]] - slopes[:, None] * self.x
+        terms: FloatArray = theta[self.intercept[:, None] + self.sweep[None, :]] - slopes[:, None] * self.x
         return terms
 
-    def natural(self, theta: Floats) -> Floats:
+    def natural(self, theta: FloatArray) -> FloatArray:
         """The law's own parameters for one theta (p,) or many (draws, p), in the order of ``names``.
 
         For a power law with several sweeps every sweep has its own A.
@@ -107,7 +106,7 @@ class Design:
                 values[theta[:, column] <= self.lower[column], column] = 0.0
         return values if values.shape[0] != 1 else values[0]
 
-    def law(self, theta: Floats) -> Law:
+    def law(self, theta: FloatArray) -> Law:
         """The law at theta; for several sweeps, the first one's."""
         values = dict(zip(self.names, (float(v) for v in self.natural(theta)), strict=True))
         if "E" in values:
@@ -151,7 +150,9 @@ def two_size_design(runs: Runs, law: LawName, tied: bool = False) -> Design:
     )
 
 
-def sweep_design(size: Floats, loss: Floats, scale: Floats, sweep: Ints, names: tuple[str, ...]) -> Design:
+def sweep_design(
+    size: FloatArray, loss: FloatArray, scale: FloatArray, sweep: IntArray, names: tuple[str, ...]
+) -> Design:
     """The design of ``power``: one exponent for every sweep, an intercept for each."""
     log_size, log_loss = np.log(size), np.log(loss)
     centre, middle = float(np.median(log_loss)), float(log_size.mean())

@@ -16,8 +16,9 @@ import math
 
 import numpy as np
 
+from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.fitting.bootstrap import CHUNK, in_order, stream
-from sparselaw.fitting.design import Design, Floats, Ints
+from sparselaw.fitting.design import Design
 from sparselaw.fitting.kernel import minimise_many
 from sparselaw.fitting.objectives import Objective
 from sparselaw.fitting.result import EqualityTest
@@ -34,7 +35,7 @@ def equal_exponents(
     *,
     draws: int,
     seed: int,
-    group: Ints | None = None,
+    group: IntArray | None = None,
     workers: int = 1,
 ) -> EqualityTest | None:
     """The test; None when no draws were asked for or the table is too large to fit this often."""
@@ -50,7 +51,7 @@ def equal_exponents(
     # Data drawn under the null have their optimum near the null law: start both fits there too.
     starts = np.vstack([_untie(null.theta), minimum.basins[:1]])
 
-    def one_chunk(first: int) -> Floats:
+    def one_chunk(first: int) -> FloatArray:
         last = min(first + CHUNK, draws)
         signs = np.array(
             [stream(seed, 1, b).integers(0, 2, count)[units] * 2 - 1 for b in range(first, last)]
@@ -78,12 +79,12 @@ def _statistic(tied: float, free: float, rows: int, what: Objective) -> float:
     return factor * rows * math.log(tied / max(free, 1e-300))
 
 
-def _untie(theta: Floats) -> Floats:
+def _untie(theta: FloatArray) -> FloatArray:
     """The theta with two exponents that equals a theta with one."""
     return np.append(theta, theta[-1])
 
 
-def _values(design: Design, what: Objective, starts: Floats, losses: Floats) -> Floats:
+def _values(design: Design, what: Objective, starts: FloatArray, losses: FloatArray) -> FloatArray:
     _, values, _ = minimise_many(
         starts, design.x, design.intercept, design.slope, design.sweep, losses, design.inverse_scale,
         np.ones((1, design.rows)), what.delta, design.lower, design.upper,

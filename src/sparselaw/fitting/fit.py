@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.bootstrap import Progress, bootstrap
-from sparselaw.fitting.design import Design, Floats, LawName, Runs, two_size_design
+from sparselaw.fitting.design import Design, LawName, Runs, two_size_design
 from sparselaw.fitting.equality import equal_exponents
 from sparselaw.fitting.identification import findings, no_sparsity
 from sparselaw.fitting.leaveout import leave_out_table
 from sparselaw.fitting.objectives import Objective, parse_objective
+from sparselaw.fitting.one_variable import one_variable_design
 from sparselaw.fitting.peak import without_peak
 from sparselaw.fitting.result import EqualityTest, FittedLaw, LeftOut, interval
 from sparselaw.fitting.rows import CleanRuns, clean_runs
 from sparselaw.fitting.solve import Minimum, global_minimum
 from sparselaw.fitting.sparsity import sparsity_intervals
-from sparselaw.fitting.sweeps import one_variable_design
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,14 +127,14 @@ def _check_rows(runs: Runs, design: Design, law: LawName) -> None:
 def _draws(
     design: Design, what: Objective, minimum: Minimum, count: int, seed: int, runs: Runs, workers: int,
     progress: Progress | None,
-) -> Floats:  # fmt: skip
+) -> FloatArray:  # fmt: skip
     return bootstrap(
         design, what, minimum, draws=count, seed=seed, group=runs.group, workers=workers, progress=progress
     )
 
 
 def _result(
-    design: Design, what: Objective, minimum: Minimum, draws: Floats, runs: Runs, clean: CleanRuns,
+    design: Design, what: Objective, minimum: Minimum, draws: FloatArray, runs: Runs, clean: CleanRuns,
     law: LawName, notes: tuple[str, ...], test: EqualityTest | None, table: tuple[LeftOut, ...],
 ) -> FittedLaw:  # fmt: skip
     found = findings(design, what, minimum, None if law == "power" else runs)

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
+from sparselaw.arrays import FloatArray
 from sparselaw.fitting.bootstrap import bootstrap
-from sparselaw.fitting.design import Floats, LawName, Runs, two_size_design
+from sparselaw.fitting.design import LawName, Runs, two_size_design
 from sparselaw.fitting.objectives import Objective
 from sparselaw.fitting.result import LeftOut
 from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, global_minimum, sample
@@ -22,7 +23,14 @@ Mask = npt.NDArray[np.bool_]
 
 
 def leave_out_table(
-    runs: Runs, law: LawName, what: Objective, residuals: Floats, *, draws: int, seed: int, workers: int = 1
+    runs: Runs,
+    law: LawName,
+    what: Objective,
+    residuals: FloatArray,
+    *,
+    draws: int,
+    seed: int,
+    workers: int = 1,
 ) -> tuple[LeftOut, ...]:
     """One fit for every selection that leaves enough rows; a sample stands for a very large table."""
     if len(runs) > LARGEST_POLISH_ROWS and runs.group is None:
@@ -58,9 +66,9 @@ def leave_out_table(
     return tuple(table)
 
 
-def selections(runs: Runs, residuals: Floats) -> Iterator[tuple[str, Mask]]:
+def selections(runs: Runs, residuals: FloatArray) -> Iterator[tuple[str, Mask]]:
     """(what goes, the rows that stay)."""
-    measures: list[tuple[str, Callable[[Runs], Floats]]] = [
+    measures: list[tuple[str, Callable[[Runs], FloatArray]]] = [
         ("N", lambda r: r.N), ("D", lambda r: r.D), ("D/N", lambda r: r.D / r.N),
     ]  # fmt: skip
     for name, measure in measures:
@@ -71,7 +79,7 @@ def selections(runs: Runs, residuals: Floats) -> Iterator[tuple[str, Mask]]:
     yield "worst-fitting", size < np.quantile(size, 1.0 - WORST)
 
 
-def _lowest(values: Floats) -> Mask:
+def _lowest(values: FloatArray) -> Mask:
     """The rows with the lowest distinct values, as many values as hold a tenth of the rows."""
     distinct, counts = np.unique(values, return_counts=True)
     enough = int(np.searchsorted(np.cumsum(counts), PART * values.size))

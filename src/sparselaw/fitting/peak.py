@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.columns import find_columns
-from sparselaw.fitting.design import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +71,7 @@ def without_peak(
     return frame.loc[~near], ({"near the double-descent peak": int(near.sum())} if near.any() else {})
 
 
-def _floats(column: Any) -> Floats:
+def _floats(column: Any) -> FloatArray:
     import pandas as pd
 
     return np.asarray(pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan))

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.bootstrap import stream
-from sparselaw.fitting.design import Floats
 from sparselaw.interval import Interval
 
 SEED_DRAWS = 2000
@@ -52,10 +52,10 @@ class PowerFit:
 
 @dataclass(frozen=True, slots=True)
 class _Points:
-    x: Floats
-    loss: Floats
-    relative: Floats | None  # standard error over loss
-    seeds: Floats | None
+    x: FloatArray
+    loss: FloatArray
+    relative: FloatArray | None  # standard error over loss
+    seeds: FloatArray | None
 
 
 def fit_power(
@@ -113,7 +113,9 @@ def _points(name: str, sweep: Sweep, last: int | None) -> _Points:
     )
 
 
-def _line(part: Mapping[str, _Points], losses: list[Floats]) -> tuple[float, Floats, tuple[float, int, bool]]:
+def _line(
+    part: Mapping[str, _Points], losses: list[FloatArray]
+) -> tuple[float, FloatArray, tuple[float, int, bool]]:
     """alpha, log A of every sweep, and (standard error, degrees of freedom, whether noise was given).
 
     Intercepts are eliminated: alpha is the slope through points centred on their sweep's weighted mean.

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
-from sparselaw.fitting.design import Floats, two_size_design
+from sparselaw.fitting.design import two_size_design
 from sparselaw.fitting.kernel import minimise
 from sparselaw.fitting.objectives import parse_objective
 from sparselaw.fitting.result import FittedLaw
@@ -17,9 +18,9 @@ from sparselaw.fitting.result import FittedLaw
 class ExponentProfile:
     """``values[i, j]``: the objective at alpha_N[i], alpha_D[j]; ``lowest`` is the optimum's own."""
 
-    alpha_N: Floats
-    alpha_D: Floats
-    values: Floats
+    alpha_N: FloatArray
+    alpha_D: FloatArray
+    values: FloatArray
     lowest: float
     names: tuple[str, str]
 
@@ -50,7 +51,7 @@ def exponent_profile(law: FittedLaw, *, points: int = 41) -> ExponentProfile:
     )
 
 
-def _window(law: FittedLaw, name: str, points: int) -> Floats:
+def _window(law: FittedLaw, name: str, points: int) -> FloatArray:
     found = law.params[name]
     low, high = found.low, found.high
     if not np.isfinite(low):
@@ -59,7 +60,7 @@ def _window(law: FittedLaw, name: str, points: int) -> Floats:
     return np.linspace(max(low - room, 0.5 * low), high + room, points)
 
 
-def _theta(law: FittedLaw, centres: Floats, centre: float) -> Floats:
+def _theta(law: FittedLaw, centres: FloatArray, centre: float) -> FloatArray:
     """The law's parameters back on the centred log scale."""
     best = {name: found.best for name, found in law.params.items()}
     names = law.exponents()

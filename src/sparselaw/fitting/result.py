@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sparselaw.fitting.design import Floats, LawName, Runs
+from sparselaw.arrays import FloatArray
+from sparselaw.fitting.design import LawName, Runs
 from sparselaw.fitting.objectives import ObjectiveName
 from sparselaw.interval import Interval
 from sparselaw.laws import Law
@@ -57,9 +58,9 @@ class FittedLaw:
     params: Mapping[str, Interval]
     sparsity: Mapping[str, Interval] | None
     sparsity_reason: str  # why there is none: a power law, or a fit without two exponents
-    draws: Floats = field(repr=False)  # (draws, p): parameters in the order of ``params``
+    draws: FloatArray = field(repr=False)  # (draws, p): parameters in the order of ``params``
     runs: Runs = field(repr=False)  # the rows the law was fitted to
-    residuals: Floats = field(repr=False)  # log loss minus log prediction, row by row
+    residuals: FloatArray = field(repr=False)  # log loss minus log prediction, row by row
     equal_exponents: EqualityTest | None = None
     leave_out: tuple[LeftOut, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
@@ -74,7 +75,7 @@ class FittedLaw:
         return ("alpha", "beta") if self.name == "chinchilla" else ("alpha_N", "alpha_D")
 
 
-def interval(best: float, draws: Floats) -> Interval:
+def interval(best: float, draws: FloatArray) -> Interval:
     """Percentiles 2.5 and 97.5 of the draws, widened to hold the best value where it lies outside.
 
     >>> interval(2.0, np.linspace(0.0, 4.0, 401))

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.columns import find_columns, missing_column
-from sparselaw.fitting.design import Floats, Ints, Runs
+from sparselaw.fitting.design import Runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +24,7 @@ class CleanRuns:
     runs: Runs
     dropped: dict[str, int]
     notes: tuple[str, ...]
-    kept: Ints  # row numbers in the table
+    kept: IntArray  # row numbers in the table
 
 
 def clean_runs(
@@ -48,7 +49,7 @@ def clean_runs(
     notes: list[str] = []
     judged = _Rows(frame)
     loss = judged.number(found, "loss")
-    sizes: dict[str, Floats] = {}
+    sizes: dict[str, FloatArray] = {}
     for role in ("N", "D"):
         if role in found:
             sizes[role] = judged.number(found, role)
@@ -97,7 +98,7 @@ class _Rows:
             self.counts[reason] = int(np.count_nonzero(new))
             self.good &= ~bad
 
-    def number(self, found: Mapping[str, str], role: str) -> Floats:
+    def number(self, found: Mapping[str, str], role: str) -> FloatArray:
         """The column as floats; rows that are not positive finite numbers are dropped and nan."""
         import pandas as pd
 
@@ -120,8 +121,8 @@ class _Rows:
 
 
 def _scale(
-    frame: pd.DataFrame, found: Mapping[str, str], loss: Floats, kept: Ints
-) -> tuple[Floats, tuple[str, ...]]:
+    frame: pd.DataFrame, found: Mapping[str, str], loss: FloatArray, kept: IntArray
+) -> tuple[FloatArray, tuple[str, ...]]:
     """Relative standard errors over their median; ones where the table does not have them for every row."""
     import pandas as pd
 

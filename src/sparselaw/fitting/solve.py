@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparselaw.fitting.design import Design, Floats, Ints
+from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.fitting.design import Design
 from sparselaw.fitting.kernel import CONVERGED, TOLERANCE, minimise, newton, objective
 from sparselaw.fitting.objectives import Objective
 from sparselaw.fitting.starts import starting_points
@@ -20,18 +21,18 @@ WARM_STARTS = 3
 class Minimum:
     """The best theta, its value in the objective's own unit, and how sure we are of it."""
 
-    theta: Floats
+    theta: FloatArray
     value: float
     gradient_norm: float  # of the objective over the value of a constant law: a number of order one
     converged: bool
     starts_tried: int
     starts_agreeing: int
-    basins: Floats  # (n, p): the best few distinct ends, best first; warm starts for resampled data
+    basins: FloatArray  # (n, p): the best few distinct ends, best first; warm starts for resampled data
 
 
 def polish(
-    design: Design, what: Objective, start: Floats, w: Floats | None = None
-) -> tuple[Floats, float, float, bool]:
+    design: Design, what: Objective, start: FloatArray, w: FloatArray | None = None
+) -> tuple[FloatArray, float, float, bool]:
     """The local minimum below one start: theta, value, gradient norm, converged."""
     theta = np.clip(start, design.lower, design.upper).astype(np.float64)
     weights = np.ones(design.rows) if w is None else w
@@ -39,7 +40,7 @@ def polish(
     return theta, float(value), float(norm), bool(end == CONVERGED)
 
 
-def global_minimum(design: Design, what: Objective, w: Floats | None = None) -> Minimum:
+def global_minimum(design: Design, what: Objective, w: FloatArray | None = None) -> Minimum:
     """The minimum over every start of the grid (a power law is linear in theta: one start is enough)."""
     weights = np.ones(design.rows) if w is None else w
     if design.x.shape[0] == 1:
@@ -76,12 +77,14 @@ def global_minimum(design: Design, what: Objective, w: Floats | None = None) -> 
     )
 
 
-def sample(rows: int) -> Ints:
+def sample(rows: int) -> IntArray:
     """The same ``LARGEST_POLISH_ROWS`` of the rows every time, in order."""
     return np.sort(np.random.Generator(np.random.PCG64(1)).choice(rows, LARGEST_POLISH_ROWS, replace=False))
 
 
-def _finish(design: Design, what: Objective, start: Floats, w: Floats) -> tuple[Floats, float, float, bool]:
+def _finish(
+    design: Design, what: Objective, start: FloatArray, w: FloatArray
+) -> tuple[FloatArray, float, float, bool]:
     """From the optimum of a sample to that of all rows: so close by that no stages are needed."""
     theta = start.copy()
     value, norm, end = newton(theta, *_arguments(design, w, what), design.lower, design.upper, TOLERANCE)
@@ -90,7 +93,7 @@ def _finish(design: Design, what: Objective, start: Floats, w: Floats) -> tuple[
     return polish(design, what, theta, w)
 
 
-def _constant_value(design: Design, what: Objective, w: Floats) -> float:
+def _constant_value(design: Design, what: Objective, w: FloatArray) -> float:
     """The objective of the best constant, near enough: what any law has to explain."""
     flat = design.with_log_loss(design.log_loss - np.median(design.log_loss))
     theta = np.zeros(design.lower.size)
@@ -101,9 +104,9 @@ def _constant_value(design: Design, what: Objective, w: Floats) -> float:
     return max(float(value), 1e-300)
 
 
-def _arguments(design: Design, w: Floats, what: Objective) -> tuple[object, ...]:
+def _arguments(design: Design, w: FloatArray, what: Objective) -> tuple[object, ...]:
     return design.x, design.intercept, design.slope, design.sweep, *_rows(design, w, what)
 
 
-def _rows(design: Design, w: Floats, what: Objective) -> tuple[object, ...]:
+def _rows(design: Design, w: FloatArray, what: Objective) -> tuple[object, ...]:
     return design.log_loss, design.inverse_scale, w, what.delta

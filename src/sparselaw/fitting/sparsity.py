@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sparselaw.fitting.design import Floats
+from sparselaw.arrays import FloatArray
 from sparselaw.fitting.result import interval
 from sparselaw.interval import Interval
 
@@ -28,7 +28,7 @@ def invert(alpha_N: Any, alpha_D: Any) -> tuple[Any, Any]:
 
 
 def sparsity_intervals(
-    alpha_N: float, alpha_D: float, draws_N: Floats, draws_D: Floats
+    alpha_N: float, alpha_D: float, draws_N: FloatArray, draws_D: FloatArray
 ) -> dict[str, Interval]:
     """Both with intervals from the same draws, so that the errors of the exponents stay tied together."""
     best, drawn = invert(alpha_N, alpha_D), invert(draws_N, draws_D)

@@ -1,7 +1,7 @@
 """Where the minimiser starts: variable projection over a coarse grid of exponents.
 
 Given the exponents the law is linear in (E, A, B), and a relative residual is close to a residual in log
-loss. So at every grid point a small nonnegative least-squares problem, reweighted for the robust objective,
+loss. So at every grid point a small nonnegative least-squares inputs, reweighted for the robust objective,
 gives the best coefficients; the points with the smallest objective that lie apart become starts.
 """
 
@@ -12,7 +12,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from sparselaw.fitting.design import Design, Floats
+from sparselaw.arrays import FloatArray
+from sparselaw.fitting.design import Design
 from sparselaw.fitting.kernel import objective
 
 jit: Any = numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -23,7 +24,7 @@ LARGEST_GRID_ROWS = 2000
 ABSENT = -30.0  # the log of a coefficient that came out as zero
 
 
-def starting_points(design: Design, delta: float, w: Floats) -> Floats:
+def starting_points(design: Design, delta: float, w: FloatArray) -> FloatArray:
     """(starts, p): the best grid points that are not neighbours of a better one."""
     if design.rows > LARGEST_GRID_ROWS:
         rows = np.random.Generator(np.random.PCG64(0)).choice(design.rows, LARGEST_GRID_ROWS, replace=False)

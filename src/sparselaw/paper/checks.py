@@ -10,25 +10,25 @@ from matplotlib.ticker import NullFormatter
 
 from sparselaw.dynamics import compare_small_steps, prepare_training
 from sparselaw.fitting import Sweep, fit_power
+from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval, student_interval
-from sparselaw.paper import settings
+from sparselaw.paper import grids
 from sparselaw.paper.item import Context, Item, Quantity, Result, Row
 from sparselaw.paper.losses import Measured, SweepSpec, measure
 from sparselaw.paper.panels import surface
 from sparselaw.paper.verdict import Printed
 from sparselaw.plotting.style import COLOURS, THEORY
-from sparselaw.problem import SparseInputs
 from sparselaw.solvers.settings import MinNorm, Nesterov
 from sparselaw.sweeps.grid import grid
-from sparselaw.task import Task
 from sparselaw.theory import asymptotic_seen, data_constant, expected_seen, model_constant
+from sparselaw.trials.task import Task
 
-MODEL = SparseInputs(alpha1=settings.ALPHA1, alpha2=settings.ALPHA2)
+MODEL = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)
 WEAK = SparseInputs(alpha1=-0.5, alpha2=0.8, dimension=2000)  # alpha1 <= 0: one exponent, 1.3
 
 
 def make(context: Context) -> Result:
-    seeds = settings.seeds(20, context.quick)
+    seeds = grids.seeds(20, context.quick)
     beyond = _beyond(context, seeds)
     weak = _weak(context, seeds)
     quantities = [
@@ -55,23 +55,23 @@ def make(context: Context) -> Result:
 
 def _beyond(context: Context, seeds: int) -> list[Measured]:
     """Ten times the paper's largest N and a hundred times its largest D."""
-    largest = 10 * max(settings.CLOSED_FORM.N)
+    largest = 10 * max(grids.CLOSED_FORM.N)
     sizes = [largest // 2**k for k in reversed(range(7))]
     model_sweep = SweepSpec(
-        problem=MODEL,
+        inputs=MODEL,
         variable="N",
         sizes=sizes[:4] if context.quick else sizes,
-        fixed=500_000 if context.quick else 100 * settings.SWEEP_D,
+        fixed=500_000 if context.quick else 100 * grids.SWEEP_D,
         features="linear",
         solver=MinNorm(),
         seeds=3,
     )
-    largest_D = 100 * max(settings.CLOSED_FORM.D)
+    largest_D = 100 * max(grids.CLOSED_FORM.D)
     data_sweep = replace(
         model_sweep,
         variable="D",
         sizes=[largest_D // 2**k for k in reversed(range(8))],
-        fixed=10 * settings.CLOSED_FORM.width,
+        fixed=10 * grids.CLOSED_FORM.width,
         seeds=seeds,
     )
     return measure(context, [model_sweep, data_sweep])
@@ -80,7 +80,7 @@ def _beyond(context: Context, seeds: int) -> list[Measured]:
 def _weak(context: Context, seeds: int) -> list[Measured]:
     sizes = (8, 11, 16, 23, 32, 45, 64)
     first = SweepSpec(
-        problem=WEAK, variable="N", sizes=sizes, fixed=2000, features="linear", solver=MinNorm(), seeds=seeds
+        inputs=WEAK, variable="N", sizes=sizes, fixed=2000, features="linear", solver=MinNorm(), seeds=seeds
     )
     return measure(context, [first, replace(first, variable="D")])
 
@@ -90,7 +90,7 @@ def _same_solution(context: Context) -> list[Quantity]:
     quantities = []
     for features in ("linear", "relu"):
         tasks = grid(
-            settings.SPARSE,
+            grids.SPARSE,
             N=[16, 64, 256],
             D=[320],
             seeds=2,
@@ -128,7 +128,7 @@ def _small_steps(context: Context) -> Quantity:
     def compute() -> list[float]:
         ratios = []
         for seed in range(seeds):
-            training = prepare_training(Task(problem=MODEL, N=16_000, D=400, seed=seed))
+            training = prepare_training(Task(inputs=MODEL, N=16_000, D=400, seed=seed))
             found = compare_small_steps(training, [passes], np.random.default_rng(seed), step)
             ratios.append(float(found.sgd.population_loss[-1] / found.full_batch.population_loss[-1]))
         return ratios
@@ -160,7 +160,7 @@ def _symmetric(weak: list[Measured]) -> Quantity:
 
 def _seen(context: Context, seeds: int) -> list[Quantity]:
     quantities = []
-    for D in (1280, settings.SWEEP_D):
+    for D in (1280, grids.SWEEP_D):
         records = context.run(grid(MODEL, N=[10**6], D=[D], seeds=50 * seeds))  # milliseconds each
         counts = [float(r.seen or 0) for r in records]
         quantities.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from sparselaw.exponents import sparse_exponents
+from sparselaw.inputs.exponents import sparse_exponents
 from sparselaw.paper.item import Context, Item, Result
 from sparselaw.plotting import phase_diagram
 

@@ -7,14 +7,14 @@ import math
 import numpy as np
 from matplotlib.figure import Figure
 
+from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
-from sparselaw.paper import settings
+from sparselaw.paper import grids
 from sparselaw.paper.item import Context, Item, Quantity, Result, Row
 from sparselaw.paper.losses import Measured, SweepSpec, measure
 from sparselaw.paper.verdict import Printed
 from sparselaw.plotting import scaling_curve
 from sparselaw.plotting.style import sequence
-from sparselaw.problem import SparseInputs
 from sparselaw.solvers.settings import MinNorm
 from sparselaw.theory import predict, rescaled_ratio, scaling_function
 
@@ -23,13 +23,13 @@ MODELS = (16, 32, 64, 128, 256)
 FINE = np.geomspace(0.47, 0.68, 12)  # around the peak
 RATIOS = np.unique(np.concatenate([np.geomspace(0.06, 20.0, 25), FINE]))
 SEEDS = 12
-MODEL = SparseInputs(alpha1=settings.ALPHA1, alpha2=settings.ALPHA2)  # infinitely many coordinates
+MODEL = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)  # infinitely many coordinates
 LARGEST_D = 500_000
 
 
 def make(context: Context) -> Result:
-    models = [N for N in MODELS if not context.quick or N <= settings.QUICK_LARGEST["N"]]
-    specs = [_spec(N, settings.seeds(SEEDS, context.quick)) for N in models]
+    models = [N for N in MODELS if not context.quick or N <= grids.QUICK_LARGEST["N"]]
+    specs = [_spec(N, grids.seeds(SEEDS, context.quick)) for N in models]
     curves = measure(context, specs)
     points = [point for curve in curves for point in _points(curve)]
     peak = _peak(curves)
@@ -56,7 +56,7 @@ def make(context: Context) -> Result:
         quantities=quantities,
         rows=points,
         caption=(
-            f"Scaling collapse at (alpha1, alpha2) = ({settings.ALPHA1:g}, {settings.ALPHA2:g}): medians of "
+            f"Scaling collapse at (alpha1, alpha2) = ({grids.ALPHA1:g}, {grids.ALPHA2:g}): medians of "
             f"{specs[0].seeds} seeds for N = {models[0]} to {models[-1]}; the line is the closed form."
         ),
         draw=lambda figure: _draw(figure, curves),
@@ -65,9 +65,9 @@ def make(context: Context) -> Result:
 
 
 def _spec(N: int, seeds: int) -> SweepSpec:
-    D = {round((xi * N) ** (settings.ALPHA1 + 1.0)) for xi in RATIOS}
+    D = {round((xi * N) ** (grids.ALPHA1 + 1.0)) for xi in RATIOS}
     return SweepSpec(
-        problem=MODEL,
+        inputs=MODEL,
         variable="D",
         sizes=sorted(d for d in D if 16 <= d <= LARGEST_D),
         fixed=N,

@@ -5,26 +5,27 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
+from sparselaw.arrays import FloatArray
 from sparselaw.fitting import Sweep, fit_power
+from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval, student_interval
-from sparselaw.paper import settings
+from sparselaw.paper import grids
 from sparselaw.paper.item import Context, Item, Quantity, Result, Row
-from sparselaw.paper.losses import FloatArray, Measured, SweepSpec, measure
+from sparselaw.paper.losses import Measured, SweepSpec, measure
 from sparselaw.paper.verdict import Printed
 from sparselaw.plotting.style import COLOURS, THEORY, sequence
-from sparselaw.problem import SparseInputs
 from sparselaw.solvers.settings import MinNorm
 from sparselaw.theory import frontier
 
 MODELS = (16, 24, 32, 48, 64, 96, 128, 192, 256)
 RATIOS = np.geomspace(0.1, 2.6, 27)  # of D^(1/(alpha1+1)) to N
 SEEDS = 12
-MODEL = SparseInputs(alpha1=settings.ALPHA1, alpha2=settings.ALPHA2)
+MODEL = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)
 
 
 def make(context: Context) -> Result:
-    models = [N for N in MODELS if not context.quick or N <= settings.QUICK_LARGEST["N"]]
-    curves = measure(context, [_spec(N, settings.seeds(SEEDS, context.quick)) for N in models])
+    models = [N for N in MODELS if not context.quick or N <= grids.QUICK_LARGEST["N"]]
+    curves = measure(context, [_spec(N, grids.seeds(SEEDS, context.quick)) for N in models])
     optimum = frontier(MODEL)
     exponent, constant, envelope = _envelope(curves)
     quantities = [
@@ -60,9 +61,9 @@ def make(context: Context) -> Result:
 
 
 def _spec(N: int, seeds: int) -> SweepSpec:
-    sizes = sorted({round((xi * N) ** (settings.ALPHA1 + 1.0)) for xi in RATIOS})
+    sizes = sorted({round((xi * N) ** (grids.ALPHA1 + 1.0)) for xi in RATIOS})
     return SweepSpec(
-        problem=MODEL, variable="D", sizes=sizes, fixed=N, features="linear", solver=MinNorm(), seeds=seeds
+        inputs=MODEL, variable="D", sizes=sizes, fixed=N, features="linear", solver=MinNorm(), seeds=seeds
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sparselaw.paper import panels, settings
+from sparselaw.paper import grids, panels
 from sparselaw.paper.item import Context, Item, Result
 from sparselaw.paper.verdict import Printed
 from sparselaw.solvers.settings import Nesterov
@@ -10,7 +10,7 @@ from sparselaw.solvers.settings import Nesterov
 FIGURE = panels.FourPanels(
     features="relu",
     solver=Nesterov(),
-    grid=settings.NESTEROV,
+    grid=grids.NESTEROV,
     joint=Printed(value=1.5, rounding=0.05),
     alone=Printed(value=1.2, rounding=0.05),
     ratio=Printed(value=1.25, rounding=0.005),

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sparselaw.interval import Interval
-from sparselaw.paper import panels, settings
+from sparselaw.paper import grids, panels
 from sparselaw.paper.item import Context, Item, Quantity, Result
 from sparselaw.paper.precision import loss_ratio
 from sparselaw.paper.verdict import Printed
@@ -17,7 +17,7 @@ from sparselaw.solvers.settings import MinNorm
 FIGURE = panels.FourPanels(
     features="linear",
     solver=MinNorm(),
-    grid=settings.CLOSED_FORM,
+    grid=grids.CLOSED_FORM,
     joint=Printed(value=2.0, rounding=0.05),
     alone=Printed(value=1.11, rounding=0.005),
     ratio=Printed(value=1.80, rounding=0.005),
@@ -31,7 +31,7 @@ def make(context: Context) -> Result:
 
 def _in_tf32(context: Context, result: Result) -> Quantity:
     """The joint exponent with the dense D-sweep as TF32 features would have given it."""
-    sizes = settings.sizes(FIGURE.grid.D, "D", context.quick)[-FIGURE.grid.last :]
+    sizes = grids.sizes(FIGURE.grid.D, "D", context.quick)[-FIGURE.grid.last :]
     seeds = 2 if context.quick else 3
     pairs = [(D, seed) for D in reversed(sizes) for seed in range(seeds)]
     flat = context.remember(
@@ -40,7 +40,7 @@ def _in_tf32(context: Context, result: Result) -> Quantity:
     ratios = np.reshape(flat, (len(sizes), seeds))[::-1]  # (sizes, seeds)
     # In a joint fit each sweep's slope counts by its sum of squares about the mean of log x.
     x = np.log(sizes) - np.mean(np.log(sizes))
-    models = settings.sizes(FIGURE.grid.N, "N", context.quick)
+    models = grids.sizes(FIGURE.grid.N, "N", context.quick)
     shifts = -(x @ np.log(ratios)) / (2.0 * _spread(models) + _spread(sizes))
     best, range_ = float(shifts.mean()), float(np.ptp(shifts))
     joint = result.quantities[0].measured

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sparselaw.paper import panels, settings
+from sparselaw.paper import grids, panels
 from sparselaw.paper.item import Context, Item, Result
 from sparselaw.paper.verdict import Printed
 from sparselaw.solvers.settings import MinNorm
@@ -10,7 +10,7 @@ from sparselaw.solvers.settings import MinNorm
 FIGURE = panels.FourPanels(
     features="relu",
     solver=MinNorm(),
-    grid=settings.CLOSED_FORM,
+    grid=grids.CLOSED_FORM,
     joint=Printed(value=1.25, rounding=0.005),
     alone=Printed(value=1.10, rounding=0.005),
     ratio=Printed(value=1.13, rounding=0.005),

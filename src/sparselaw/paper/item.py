@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparselaw.interval import Interval
 from sparselaw.paper.verdict import Printed, Verdict, judge
-from sparselaw.task import Record, Task
+from sparselaw.trials.task import Record, Task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

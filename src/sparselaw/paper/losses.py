@@ -6,24 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparselaw.cells import Estimate, estimate_mean
+from sparselaw.arrays import FloatArray
+from sparselaw.inputs import Inputs
 from sparselaw.interval import student_factor
 from sparselaw.paper.item import Context, Row
-from sparselaw.problem import DenseInputs, Problem
 from sparselaw.solvers.settings import SolverSettings
+from sparselaw.sweeps.cells import Estimate, estimate_mean
 from sparselaw.sweeps.grid import grid
-from sparselaw.task import Estimator, Features, Record
-
-FloatArray = NDArray[np.float64]
+from sparselaw.trials.task import Estimator, Features, Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepSpec:
     """One curve: the sizes along it, and everything that stays fixed."""
 
-    problem: Problem
+    inputs: Inputs
     variable: str  # "N" or "D"
     sizes: Sequence[int]
     fixed: int  # the other size
@@ -34,12 +32,12 @@ class SweepSpec:
     n_test: int = 50_000
 
     @property
-    def inputs(self) -> str:
-        return "dense" if isinstance(self.problem, DenseInputs) else "sparse"
+    def kind(self) -> str:
+        return self.inputs.kind
 
     @property
     def name(self) -> str:
-        return f"{self.inputs} {self.variable}-sweep"
+        return f"{self.kind} {self.variable}-sweep"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +86,7 @@ def measure(context: Context, specs: Sequence[SweepSpec]) -> list[Measured]:
     """Run the trials of all curves together, so that all workers stay busy."""
     tasks = [
         grid(
-            spec.problem,
+            spec.inputs,
             N=spec.sizes if spec.variable == "N" else [spec.fixed],
             D=spec.sizes if spec.variable == "D" else [spec.fixed],
             seeds=spec.seeds,

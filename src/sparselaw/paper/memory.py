@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sparselaw.task import ENGINE_VERSION
+from sparselaw.trials.task import ENGINE_VERSION
 
 
 def remember(folder: Path, name: str, settings: dict[str, Any], compute: Callable[[], Any]) -> Any:

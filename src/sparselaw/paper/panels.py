@@ -16,16 +16,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sparselaw.arrays import FloatArray
 from sparselaw.fitting import PowerFit, Sweep, fit_power
 from sparselaw.interval import Interval
-from sparselaw.paper import settings
+from sparselaw.paper import grids
 from sparselaw.paper.item import Context, Quantity, Result
-from sparselaw.paper.losses import FloatArray, Measured, SweepSpec, measure
+from sparselaw.paper.losses import Measured, SweepSpec, measure
 from sparselaw.paper.verdict import Printed
 from sparselaw.plotting.style import COLOURS, GREY, THEORY
 from sparselaw.solvers.settings import SolverSettings
-from sparselaw.task import Features
 from sparselaw.theory import predict
+from sparselaw.trials.task import Features
 
 JOINT = ("sparse N-sweep", "dense N-sweep", "dense D-sweep")
 ALONE = "sparse D-sweep"
@@ -38,7 +39,7 @@ class FourPanels:
 
     features: Features
     solver: SolverSettings
-    grid: settings.Grid
+    grid: grids.Grid
     joint: Printed
     alone: Printed
     ratio: Printed
@@ -64,15 +65,15 @@ def make(context: Context, figure: FourPanels) -> Result:
 def _specs(figure: FourPanels, quick: bool) -> list[SweepSpec]:
     return [
         SweepSpec(
-            problem=problem,
+            inputs=inputs,
             variable=variable,
-            sizes=settings.sizes(figure.grid.N if variable == "N" else figure.grid.D, variable, quick),
-            fixed=settings.SWEEP_D if variable == "N" else figure.grid.width,
+            sizes=grids.sizes(figure.grid.N if variable == "N" else figure.grid.D, variable, quick),
+            fixed=grids.SWEEP_D if variable == "N" else figure.grid.width,
             features=figure.features,
             solver=figure.solver,
-            seeds=settings.seeds(figure.grid.seeds, quick, figure.features),
+            seeds=grids.seeds(figure.grid.seeds, quick, figure.features),
         )
-        for problem in (settings.SPARSE, settings.DENSE)
+        for inputs in (grids.SPARSE, grids.DENSE)
         for variable in ("N", "D")
     ]
 
@@ -85,10 +86,10 @@ def _paper_procedure(context: Context, figure: FourPanels, specs: Sequence[Sweep
             sizes=spec.sizes[-figure.grid.last :],
             estimator="raw",
             n_test=figure.grid.n_test,
-            seeds=min(spec.seeds, RAW_SEEDS) if spec.seeds > settings.QUICK_SEEDS else 2,
+            seeds=min(spec.seeds, RAW_SEEDS) if spec.seeds > grids.QUICK_SEEDS else 2,
         )
         for spec in specs
-        if spec.inputs == "sparse"
+        if spec.kind == "sparse"
     ]
     return {curve.spec.name: curve for curve in measure(context, raw)}
 
@@ -108,7 +109,7 @@ def _on_surface(curves: dict[str, Measured], names: Sequence[str], last: int) ->
 def surface(spec: SweepSpec) -> FloatArray:
     """The closed-form loss along a sweep."""
     sizes = [(n, spec.fixed) if spec.variable == "N" else (spec.fixed, n) for n in spec.sizes]
-    return np.array([predict(spec.problem, N=N, D=D).loss for N, D in sizes])
+    return np.array([predict(spec.inputs, N=N, D=D).loss for N, D in sizes])
 
 
 def _seed_noise(curve: Measured, figure: FourPanels) -> tuple[float, float]:
@@ -138,7 +139,7 @@ def _quantities(
     ratio = _ratio(joint, alone)
     noisy_ratio = ratio.best * math.hypot(noisy_joint / joint.best, noisy_alone / alone.best)
     linear = figure.features == "linear"
-    exponents = settings.SPARSE.exponents
+    exponents = grids.SPARSE.exponents
     theory = (exponents.alpha_N, exponents.alpha_D, exponents.alpha_N / exponents.alpha_D)
     replay = fit_power({ALONE: Sweep(x=raw[ALONE].x, loss=raw[ALONE].mean)}).exponent.best
     why_alone = (
@@ -197,9 +198,9 @@ def _separate(curves: dict[str, Measured], last: int) -> str:
 def _caption(figure: FourPanels, joint: Interval, alone: Interval, seeds: int) -> str:
     return (
         f"{'ReLU' if figure.features == 'relu' else 'Linear'} features, {figure.solver.name}, "
-        f"(alpha1, alpha2) = ({settings.ALPHA1:g}, {settings.ALPHA2:g}), M = {settings.DIMENSION:,}, "
+        f"(alpha1, alpha2) = ({grids.ALPHA1:g}, {grids.ALPHA2:g}), M = {grids.DIMENSION:,}, "
         f"{seeds} seeds. "
-        f"N-sweeps at D = {settings.SWEEP_D:,}, D-sweeps at N = {figure.grid.width:,}. Dashed: fits to the "
+        f"N-sweeps at D = {grids.SWEEP_D:,}, D-sweeps at N = {figure.grid.width:,}. Dashed: fits to the "
         f"last {figure.grid.last} points, exponent {joint} shared by three panels, {alone} for the sparse "
         "D-sweep. Bars: 95 %."
     )

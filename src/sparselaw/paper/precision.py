@@ -12,18 +12,16 @@ For N >> D the readout fits w_hat = X' (X'^T X')^-1 X^T w, and its population lo
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
-from sparselaw.paper import settings
+from sparselaw.arrays import FloatArray
+from sparselaw.paper import grids
 
 TEACHERS = 8
 LOW_BITS = 13  # of the 23 bits of a float32's fraction that TF32 drops
 
-Floats = NDArray[np.float64]
 
-
-def tf32(values: Floats) -> Floats:
+def tf32(values: FloatArray) -> FloatArray:
     """Round to ten bits after the leading one, ties to even.
 
     >>> float(tf32(np.array([1.0 + 2.0**-10]))[0]) == 1.0 + 2.0**-10
@@ -41,16 +39,16 @@ def loss_ratio(setting: tuple[int, int]) -> float:
     """Loss with TF32 features over loss in double precision, on the same dense data; setting = (D, seed)."""
     D, seed = setting
     rng = np.random.default_rng([D, seed])
-    v = np.arange(1.0, settings.DIMENSION + 1.0) ** -settings.DENSE.spectrum
-    X = rng.standard_normal((settings.DIMENSION, D)) * np.sqrt(v)[:, None]
-    teachers = rng.standard_normal((settings.DIMENSION, TEACHERS))
+    v = np.arange(1.0, grids.DIMENSION + 1.0) ** -grids.DENSE.spectrum
+    X = rng.standard_normal((grids.DIMENSION, D)) * np.sqrt(v)[:, None]
+    teachers = rng.standard_normal((grids.DIMENSION, TEACHERS))
     targets = X.T @ teachers
     rounded = tf32(X)
     error = float(np.mean((rounded / X - 1.0) ** 2))
     return _loss(rounded, targets, teachers, v, error) / _loss(X, targets, teachers, v, 0.0)
 
 
-def _loss(seen: Floats, targets: Floats, teachers: Floats, v: Floats, error: float) -> float:
+def _loss(seen: FloatArray, targets: FloatArray, teachers: FloatArray, v: FloatArray, error: float) -> float:
     Q, R = qr(seen, mode="economic", check_finite=False)
     fitted = Q @ solve_triangular(R, targets, trans="T")
     return float(np.mean(v @ (teachers - fitted) ** 2 + error * (v @ fitted**2)))

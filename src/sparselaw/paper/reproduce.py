@@ -19,14 +19,14 @@ from threadpoolctl import threadpool_limits
 from sparselaw.errors import InputError
 from sparselaw.interval import Interval
 from sparselaw.paper.item import Context, Quantity, Result
-from sparselaw.paper.items import NAMES, chosen, item
 from sparselaw.paper.memory import remember
+from sparselaw.paper.registry import NAMES, chosen, item
 from sparselaw.report import ReportItem, ReportRow, write_report
 from sparselaw.sweeps.executors import WorkerPool, all_cores
 from sparselaw.sweeps.run import run_sweep
+from sparselaw.sweeps.runs_table import write_table
 from sparselaw.sweeps.store import Store
-from sparselaw.sweeps.table import write_table
-from sparselaw.task import Record, Task
+from sparselaw.trials.task import Record, Task
 
 STORE = "runs.sqlite"
 PACKAGES = ("sparselaw", "numpy", "scipy", "numba", "pandas", "matplotlib")

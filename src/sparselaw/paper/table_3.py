@@ -8,21 +8,21 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from sparselaw.dynamics import cost_table
+from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
-from sparselaw.paper import settings
+from sparselaw.paper import grids
 from sparselaw.paper.item import Context, Item, Quantity, Result
 from sparselaw.paper.verdict import Printed
 from sparselaw.plotting.style import COLOURS
-from sparselaw.problem import SparseInputs
 
-MODEL = SparseInputs(alpha1=settings.ALPHA1, alpha2=settings.ALPHA2)
+MODEL = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)
 SEEDS = 20
 REGIMES = {"over": "N > D", "intermediate": "D > N > K", "under": "K > N"}
 METHODS = {"gd": "gradient descent", "nesterov": "accelerated", "condition number": "condition number"}
 
 
 def make(context: Context) -> Result:
-    seeds = settings.seeds(SEEDS, context.quick)
+    seeds = grids.seeds(SEEDS, context.quick)
     identity = {"alpha1": MODEL.alpha1, "alpha2": MODEL.alpha2, "seeds": seeds}
     kept = context.remember(
         "iterations",

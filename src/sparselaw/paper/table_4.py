@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 
 from sparselaw.failure import FailurePoint, failure_probability, fitted_exponent, local_exponents
 from sparselaw.failure.direct import binomial_interval
+from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
 from sparselaw.paper.item import Context, Item, Quantity, Result, Row
 from sparselaw.paper.verdict import Printed
 from sparselaw.plotting.failure import failure_curve
 from sparselaw.plotting.style import COLOURS
-from sparselaw.problem import SparseInputs
 from sparselaw.theory.failure_law import spike_probability
 
 MODEL = SparseInputs(alpha1=2.0, alpha2=-1.2, dimension=5000)

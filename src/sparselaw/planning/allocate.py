@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite
-from sparselaw.fitting.design import Floats
 from sparselaw.planning.costs import Cost
 
 Loss = Callable[[Any, Any], Any]
@@ -67,7 +67,7 @@ def allocate(
     edge = log_sizes(cost, budget, grid)
     log_N = edge if peak is None else _around(edge, _wall(cost, budget, peak, edge))
 
-    def along(x: Floats) -> Floats:
+    def along(x: FloatArray) -> FloatArray:
         N = np.exp(x)
         values = np.asarray(loss(N, cost.data_for(N, budget)), dtype=np.float64)
         return np.where(np.isnan(values), np.inf, values)
@@ -85,7 +85,7 @@ def allocate(
     return Allocation(best=valleys[0], others=tuple(valleys[1:]))
 
 
-def log_sizes(cost: Cost, budget: float, count: int) -> Floats:
+def log_sizes(cost: Cost, budget: float, count: int) -> FloatArray:
     """log N over the part of the curve with N >= 1 and D >= 1, evenly spaced."""
     if check_finite("budget", budget) <= 0.0:
         raise InputError("budget", budget, "must be positive", "choose budget > 0")
@@ -98,8 +98,8 @@ def log_sizes(cost: Cost, budget: float, count: int) -> Floats:
 
 
 def golden(
-    f: Callable[[Floats], Floats], low: Floats, high: Floats, steps: int = GOLDEN_STEPS
-) -> tuple[Floats, Floats]:
+    f: Callable[[FloatArray], FloatArray], low: FloatArray, high: FloatArray, steps: int = GOLDEN_STEPS
+) -> tuple[FloatArray, FloatArray]:
     """Golden-section search in many brackets at once; f maps an array to an array."""
     a, b = low.astype(np.float64), high.astype(np.float64)
     c, d = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
@@ -114,7 +114,7 @@ def golden(
     return np.where(lower, c, d), np.where(lower, fc, fd)
 
 
-def _wall(cost: Cost, budget: float, peak: Peak, edge: Floats) -> float | None:
+def _wall(cost: Cost, budget: float, peak: Peak, edge: FloatArray) -> float | None:
     """log N of the peak on the curve: N rises along it while the threshold falls, so they cross once."""
 
     def below(x: float) -> bool:
@@ -130,22 +130,22 @@ def _wall(cost: Cost, budget: float, peak: Peak, edge: Floats) -> float | None:
     return 0.5 * (low + high)
 
 
-def _around(edge: Floats, wall: float | None) -> Floats:
+def _around(edge: FloatArray, wall: float | None) -> FloatArray:
     if wall is None:
         return edge
-    merged: Floats = np.unique(np.concatenate([edge, wall - AROUND_PEAK, wall + AROUND_PEAK]))
+    merged: FloatArray = np.unique(np.concatenate([edge, wall - AROUND_PEAK, wall + AROUND_PEAK]))
     inside = (merged >= edge[0]) & (merged <= edge[-1])
     return np.asarray(merged[inside & (np.abs(merged - wall) >= AROUND_PEAK[0] / 2)])
 
 
-def _valleys(values: Floats) -> np.ndarray:
+def _valleys(values: FloatArray) -> np.ndarray:
     """Places below their left neighbour and not above their right one; a flat stretch counts once."""
     padded = np.concatenate([[np.inf], values, [np.inf]])
     left, middle, right = padded[:-2], padded[1:-1], padded[2:]
     return np.flatnonzero(np.isfinite(middle) & (middle < left) & (middle <= right))
 
 
-def _valley(x: float, loss: float, cost: Cost, budget: float, edge: Floats, peak: Peak | None) -> Valley:
+def _valley(x: float, loss: float, cost: Cost, budget: float, edge: FloatArray, peak: Peak | None) -> Valley:
     N = float(np.exp(x))
     D = float(cost.data_for(N, budget))
     side = None if peak is None else f"N{'<' if N < peak.threshold(D) else '>'}{peak.name}"

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from sparselaw.errors import InputError, check_finite
-from sparselaw.problem import SparseInputs
+from sparselaw.inputs import SparseInputs
 
 COSTS = ("direct", "6nd", "gd", "accelerated", "cheapest", "power:r")
 

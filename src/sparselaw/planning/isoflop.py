@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparselaw.fitting.design import Floats
+from sparselaw.arrays import FloatArray
 from sparselaw.planning.allocate import Loss, Valley
 from sparselaw.planning.costs import Cost
 
@@ -22,12 +22,12 @@ class IsoFlop:
     """
 
     budget: float
-    factor: Floats
-    N: Floats
-    D: Floats
-    loss: Floats
-    excess: Floats
-    wasted: Floats
+    factor: FloatArray
+    N: FloatArray
+    D: FloatArray
+    loss: FloatArray
+    excess: FloatArray
+    wasted: FloatArray
 
 
 def isoflop(

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite
-from sparselaw.fitting.design import Floats
 from sparselaw.fitting.result import FittedLaw, interval
 from sparselaw.fitting.sparsity import invert
+from sparselaw.inputs import DenseInputs, Inputs, SparseInputs
 from sparselaw.interval import Interval
 from sparselaw.laws import ChinchillaLaw, PowerLaw, TwoPowerLaw
 from sparselaw.planning.allocate import Allocation, Loss, Valley, allocate, golden, log_sizes
 from sparselaw.planning.costs import Cost, cost_for_exponents, parse_cost
 from sparselaw.planning.isoflop import IsoFlop, isoflop
-from sparselaw.planning.surface import model_surface
-from sparselaw.problem import DenseInputs, Problem, SparseInputs
+from sparselaw.planning.theory_loss import model_surface
 
 MODEL_GRID, MODEL_STEPS = 45, 24  # a point of the theory takes some 20 ms; N is good to six digits
 SLOPE_STEP = 0.02  # in log C
@@ -48,7 +48,7 @@ class Plan:
 
 
 def plan(
-    source: FittedLaw | TwoPowerLaw | ChinchillaLaw | Problem, budget: float, cost: str = "direct"
+    source: FittedLaw | TwoPowerLaw | ChinchillaLaw | Inputs, budget: float, cost: str = "direct"
 ) -> Plan:
     """Minimises the loss over every N and D that ``budget`` buys under the cost model.
 
@@ -95,7 +95,7 @@ def _plan_law(source: FittedLaw | TwoPowerLaw | ChinchillaLaw, budget: float, co
     )
 
 
-def _plan_model(model: Problem, budget: float, cost_name: str) -> Plan:
+def _plan_model(model: Inputs, budget: float, cost_name: str) -> Plan:
     from sparselaw.theory import predict
 
     if isinstance(model, SparseInputs):
@@ -139,17 +139,17 @@ def _values(found: Allocation) -> tuple[float, float, float]:
     return found.best.N, found.best.D, found.best.loss
 
 
-def _drawn(draws: Floats, cost: Cost, budget: float) -> tuple[Floats, Floats, Floats]:
+def _drawn(draws: FloatArray, cost: Cost, budget: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The best N, D and loss of every draw, all at once: a scan, then golden section."""
     if not draws.size:
         return (np.empty(0),) * 3
     E = draws[:, :1] if draws.shape[1] == 5 else np.zeros((len(draws), 1))
     A, B, first, second = (draws[:, i : i + 1] for i in range(draws.shape[1] - 4, draws.shape[1]))
 
-    def along(x: Floats) -> Floats:
+    def along(x: FloatArray) -> FloatArray:
         log_N = np.atleast_2d(x) if x.ndim == 1 else x
         log_D = np.log(cost.data_for(np.exp(log_N), budget))
-        loss: Floats = E + A * np.exp(-first * log_N) + B * np.exp(-second * log_D)
+        loss: FloatArray = E + A * np.exp(-first * log_N) + B * np.exp(-second * log_D)
         return loss
 
     grid = log_sizes(cost, budget, 121)
@@ -176,7 +176,7 @@ def _edge(found: Allocation) -> tuple[str, ...]:
     return ("the best allocation is at the end of the budget curve, where N or D is 1",)
 
 
-def _exhausted(found: Allocation, model: Problem) -> tuple[str, ...]:
+def _exhausted(found: Allocation, model: Inputs) -> tuple[str, ...]:
     if found.best.loss > 0.0 and min(found.best.N, found.best.D) < EXHAUSTED * model.dimension:
         return ()
     return (f"N and D reach the dimension {model.dimension:g}: an artefact of it; raise it for this budget",)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
-from sparselaw.fitting.design import Floats
 from sparselaw.planning.allocate import allocate
 from sparselaw.planning.costs import Cost, cost_for_exponents
 from sparselaw.planning.isoflop import isoflop
@@ -99,7 +99,7 @@ def isoflop_slices(law: FittedLaw, budgets: Sequence[float], ax: Axes, cost: str
     return _log_axes(ax, "model size $N$", "loss", "What a wrong $N$ costs")
 
 
-def exponent_profile(profile: ExponentProfile, ax: Axes, draws: Floats | None = None) -> Axes:
+def exponent_profile(profile: ExponentProfile, ax: Axes, draws: FloatArray | None = None) -> Axes:
     """How much worse the fit gets away from the best exponents; the line has alpha_N = alpha_D.
 
     ``draws`` (n, 2) adds the bootstrap draws of the two exponents.
@@ -144,7 +144,7 @@ def _power_over_data(law: FittedLaw, ax: Axes) -> Axes:
     return _log_axes(ax, f"${name}$", "loss", f"slope {alpha.best:.3g} [{alpha.low:.3g}, {alpha.high:.3g}]")
 
 
-def _varies_within(other: Floats, size: Floats) -> bool:
+def _varies_within(other: FloatArray, size: FloatArray) -> bool:
     """Does ``size`` take several values where ``other`` stays the same?"""
     return any(np.ptp(size[other == value]) > 0.0 for value in np.unique(other))
 

@@ -15,7 +15,7 @@ from sparselaw.theory import frontier, predict, scaling_function
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sparselaw.problem import Problem, SparseInputs
+    from sparselaw.inputs import Inputs, SparseInputs
 
 
 def phase_diagram(ax: Axes) -> None:
@@ -46,40 +46,40 @@ def phase_diagram(ax: Axes) -> None:
     ax.grid(False)
 
 
-def loss_surface(problem: Problem, N: Sequence[int], D: Sequence[int], ax: Axes) -> None:
+def loss_surface(inputs: Inputs, N: Sequence[int], D: Sequence[int], ax: Axes) -> None:
     """Loss against N, one curve for each D, from the closed form; the peak is cut where it is infinite."""
     for colour, data in zip(sequence(len(D)), D, strict=True):
-        losses = np.array([predict(problem, N=n, D=data).loss for n in N])
+        losses = np.array([predict(inputs, N=n, D=data).loss for n in N])
         losses[~np.isfinite(losses)] = np.nan
         ax.loglog(N, losses, color=colour, label=f"D = {data:,}")
     ax.set(xlabel="model size N", ylabel="population loss")
     ax.legend()
 
 
-def scaling_curve(problem: Problem, ax: Axes, span: tuple[float, float] = (0.05, 30.0)) -> None:
+def scaling_curve(inputs: Inputs, ax: Axes, span: tuple[float, float] = (0.05, 30.0)) -> None:
     """S(xi), the curve on which loss * N^alpha_N collapses, with its peak marked."""
-    crit = problem.exponents.xi_crit
+    crit = inputs.exponents.xi_crit
     gap = np.geomspace(2e-3, 1.0, 120)
     below = crit * (1.0 - gap * (1.0 - span[0] / crit))
     above = crit * np.exp(gap * math.log(span[1] / crit))
     for part, label in ((np.sort(below), r"closed form $\mathcal{S}(\xi)$"), (above, None)):
-        values = [scaling_function(problem, float(xi)) for xi in part]
+        values = [scaling_function(inputs, float(xi)) for xi in part]
         ax.loglog(part, values, color=THEORY, label=label)
     ax.axvline(crit, color=GREY, linestyle=":", label=rf"$\xi_{{\rm crit}}$ = {crit:.3f}")
     ax.set(xlabel=r"$\xi = D^{\alpha_D/\alpha_N}/N$", ylabel=r"loss $\cdot\, N^{\alpha_N}$")
     ax.legend()
 
 
-def compute_frontier(problem: SparseInputs, N: Sequence[int], ax: Axes, cost: str = "direct") -> None:
+def compute_frontier(inputs: SparseInputs, N: Sequence[int], ax: Axes, cost: str = "direct") -> None:
     """Loss against compute, one curve for each N with D varied, and the surface's own optimum."""
-    best = frontier(problem, cost)
-    spent = parse_cost(cost, problem)
-    e = problem.exponents.alpha_N / problem.exponents.alpha_D
+    best = frontier(inputs, cost)
+    spent = parse_cost(cost, inputs)
+    e = inputs.exponents.alpha_N / inputs.exponents.alpha_D
     for colour, size in zip(sequence(len(N)), N, strict=True):
         D = np.unique(np.round((np.geomspace(0.1, 8.0, 120) * size) ** e).astype(np.int64))
         D = D[D >= 1]
         C = np.asarray(spent.compute(float(size), D.astype(float)))
-        losses = np.array([predict(problem, N=size, D=int(d)).loss for d in D])
+        losses = np.array([predict(inputs, N=size, D=int(d)).loss for d in D])
         losses[~np.isfinite(losses)] = np.nan
         ax.loglog(C, losses, color=colour, linewidth=1.0)
         ax.annotate(f"N={size}", (C[-1], losses[-1]), fontsize="x-small", color=colour, va="center")

@@ -14,16 +14,14 @@ levels exist and are needed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.integer[Any]]
+from sparselaw.arrays import FloatArray, IntArray
+
 Basis = FloatArray | LinearOperator
 
 EPSILON = float(np.finfo(np.float64).eps)

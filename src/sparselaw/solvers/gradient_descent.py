@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparselaw.solvers.equations import FloatArray, NormalEquations
+from sparselaw.arrays import FloatArray
+from sparselaw.solvers.equations import NormalEquations
 from sparselaw.solvers.settings import GradientDescent
 from sparselaw.solvers.solution import Solution
 

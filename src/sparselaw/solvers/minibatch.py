@@ -10,7 +10,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from sparselaw.solvers.equations import FloatArray, IntArray
+from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.solvers.settings import SGD
 from sparselaw.solvers.solution import Solution
 

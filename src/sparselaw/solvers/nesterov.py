@@ -14,7 +14,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from sparselaw.solvers.equations import FloatArray, NormalEquations
+from sparselaw.arrays import FloatArray
+from sparselaw.solvers.equations import NormalEquations
 from sparselaw.solvers.settings import Nesterov
 from sparselaw.solvers.solution import Solution
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from sparselaw.arrays import FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
     """The readout in the eigenbasis V of the normal equations: theta = V @ coefficients."""
 
-    coefficients: NDArray[np.float64]  # (r, T), one column for each target
+    coefficients: FloatArray  # (r, T), one column for each target
     status: str = "ok"  # ok, diverged, not-converged, rank-deficient
     reason: str = ""  # in words, where the status is not ok
     iterations: int | None = None

@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from sparselaw.errors import InputError
 from sparselaw.sweeps.executors import SweepExecutor
-from sparselaw.task import ENGINE_VERSION
+from sparselaw.trials.task import ENGINE_VERSION
 
 P = ParamSpec("P")
 T = TypeVar("T")

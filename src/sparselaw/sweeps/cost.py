@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import lru_cache
 from statistics import median
 
-from sparselaw.estimate import estimate_trial
-from sparselaw.task import Task
+from sparselaw.trials.needs import estimate_trial
+from sparselaw.trials.task import Task
 
 _REMEMBERED = 31
 
@@ -41,4 +41,4 @@ class Calibration:
 
 def kind_of(task: Task) -> Hashable:
     """Tasks of one kind share the error of the estimate."""
-    return type(task.problem), task.features, type(task.solver), task.estimator
+    return type(task.inputs), task.features, type(task.solver), task.estimator

@@ -1,6 +1,6 @@
 """Tasks and records as text: one spelling for each value, so that equal records are equal bytes.
 
-Floats are written by their shortest exact decimal and come back bit for bit. JSON has no infinity, so a
+FloatArray are written by their shortest exact decimal and come back bit for bit. JSON has no infinity, so a
 number that is not finite is written as {"float": "inf"}.
 """
 
@@ -12,7 +12,7 @@ import json
 import math
 from typing import Any
 
-from sparselaw.task import Record
+from sparselaw.trials.task import Record
 
 _FIELDS = {field.name: field.default for field in dataclasses.fields(Record)}
 _OF_ONE_CELL = ("N", "D", "seed")

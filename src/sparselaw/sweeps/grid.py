@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sparselaw.errors import InputError, check_size
-from sparselaw.problem import Problem
+from sparselaw.inputs import Inputs
 from sparselaw.solvers.settings import MinNorm, Nesterov, SolverSettings
-from sparselaw.task import Task
+from sparselaw.trials.task import Task
 
 MOST_TASKS = 500_000
 
 
 def grid(
-    model: Problem,
+    model: Inputs,
     N: int | Sequence[int],
     D: int | Sequence[int],
     *,
@@ -25,7 +25,7 @@ def grid(
 ) -> list[Task]:
     """The tasks of a study, N outermost and seed innermost; ``settings`` are further fields of a task.
 
-    >>> from sparselaw.problem import SparseInputs
+    >>> from sparselaw.inputs import SparseInputs
     >>> tasks = grid(SparseInputs(alpha1=1, alpha2=0.3), N=[4, 8], D=100, seeds=2, seed=7)
     >>> [(task.N, task.D, task.seed) for task in tasks]
     [(4, 100, 7), (4, 100, 8), (8, 100, 7), (8, 100, 8)]
@@ -36,7 +36,7 @@ def grid(
     if total > MOST_TASKS:
         raise InputError("seeds", count, f"makes {total:.3g} runs", f"ask for at most {MOST_TASKS:,} at once")
     return [
-        Task(problem=model, N=n, D=d, seed=seed + i, **settings)
+        Task(inputs=model, N=n, D=d, seed=seed + i, **settings)
         for n in widths
         for d in samples
         for i in range(count)

@@ -19,7 +19,7 @@ from sparselaw.sweeps.progress import Progress
 from sparselaw.sweeps.stop import StopRequest
 from sparselaw.sweeps.store import Store
 from sparselaw.sweeps.worker import TaskFunction, failure, run_batch, run_batch_in_worker
-from sparselaw.task import Record, Task
+from sparselaw.trials.task import Record, Task
 
 _WORTH_WORKERS = 1.0  # seconds of estimated work below which starting workers takes longer than the work
 _DEATHS = 3  # of its worker, each time alone, before a task counts as failed
@@ -96,7 +96,7 @@ class _Sweep:
     ) -> None:
         self._tasks, self._store, self._retry = tasks, store, retry
         if function is None:
-            from sparselaw import trial
+            from sparselaw.trials import run as trial
 
             function = trial.run
         self._function = function

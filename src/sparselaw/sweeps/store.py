@@ -21,7 +21,7 @@ from typing import Any, Self
 from sparselaw.errors import InputError
 from sparselaw.sweeps.encoding import decode_record, encode_identity, encode_record, study_id, study_of
 from sparselaw.sweeps.store_file import check_store, create_store, has_log, refusal
-from sparselaw.task import Record, Task
+from sparselaw.trials.task import Record, Task
 
 _PATIENCE = 120.0  # seconds to wait for another command's commit; one takes milliseconds
 _IDS_PER_QUERY = 500

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from multiprocessing import connection, parent_process
 
-from sparselaw.task import Record, Task
+from sparselaw.trials.task import Record, Task
 
 TaskFunction = Callable[[Task], Record]
 

@@ -1,7 +1,6 @@
 """Everything the paper states and what its closed forms add: exponents, counts, loss surface, frontier."""
 
 from sparselaw.theory.collapse import rescaled_ratio, scaling_function
-from sparselaw.theory.compute_optimal import frontier
 from sparselaw.theory.conditioning import (
     balanced_size,
     cheapest_solver,
@@ -14,6 +13,7 @@ from sparselaw.theory.conditioning import (
 )
 from sparselaw.theory.constants import data_constant, model_constant
 from sparselaw.theory.counts import asymptotic_seen, coactivation, expected_seen, rarest_seen
+from sparselaw.theory.frontier import frontier
 from sparselaw.theory.surface import Point, predict
 
 __all__ = [

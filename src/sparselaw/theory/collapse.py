@@ -14,16 +14,16 @@ from functools import lru_cache
 import numpy as np
 
 from sparselaw.errors import InputError, check_finite
-from sparselaw.problem import Problem, SparseInputs
+from sparselaw.inputs import Inputs, SparseInputs
+from sparselaw.sums.coordinates import panels
+from sparselaw.sums.roots import solve_decreasing
+from sparselaw.sums.spectral_sums import SEEN_AT_MOST_ONCE, SpectralSums
 from sparselaw.theory.constants import data_constant, model_constant, resolved_edge
-from sparselaw.theory.coordinates import panels
-from sparselaw.theory.roots import solve_decreasing
-from sparselaw.theory.spectral_sums import SEEN_AT_MOST_ONCE, SpectralSums
 
 _NEAR = 1e-9  # below the nodes, relative fluctuations of the count and k/g are smaller than this
 
 
-def scaling_function(problem: Problem, xi: float) -> float:
+def scaling_function(inputs: Inputs, xi: float) -> float:
     """S(xi); infinite at xi_crit, where it peaks.
 
     >>> model = SparseInputs(alpha1=1.0, alpha2=0.3)
@@ -33,29 +33,29 @@ def scaling_function(problem: Problem, xi: float) -> float:
     xi = check_finite("xi", xi)
     if xi <= 0.0:
         raise InputError("xi", xi, "must be positive", "choose xi > 0")
-    log_value = log_scaling_function(problem, math.log(xi))
+    log_value = log_scaling_function(inputs, math.log(xi))
     return math.exp(log_value) if log_value < 709.0 else math.inf
 
 
-def log_scaling_function(problem: Problem, log_xi: float) -> float:
+def log_scaling_function(inputs: Inputs, log_xi: float) -> float:
     """log S as a function of log xi: for exponents so large that S itself would overflow."""
-    alpha_N, log_crit = problem.exponents.alpha_N, math.log(problem.exponents.xi_crit)
+    alpha_N, log_crit = inputs.exponents.alpha_N, math.log(inputs.exponents.xi_crit)
     if log_xi == log_crit:
         return math.inf
     if log_xi < log_crit:
         peak = math.log(-math.expm1(log_xi - log_crit))
-        return math.log(data_constant(problem)) - alpha_N * log_xi - peak
-    if not (isinstance(problem, SparseInputs) and problem.alpha1 > 0.0):
-        return math.log(model_constant(problem)) - math.log(-math.expm1(-log_xi))
-    if (problem.alpha1 + 1.0) * log_xi > 36.0 or problem.spectrum * log_xi > 640.0:
+        return math.log(data_constant(inputs)) - alpha_N * log_xi - peak
+    if not (isinstance(inputs, SparseInputs) and inputs.alpha1 > 0.0):
+        return math.log(model_constant(inputs)) - math.log(-math.expm1(-log_xi))
+    if (inputs.alpha1 + 1.0) * log_xi > 36.0 or inputs.spectrum * log_xi > 640.0:
         # S = C_N (1 + O(xi^-(alpha1+1))): equal to rounding, or the sums would overflow (alpha_N beyond 20).
-        return math.log(model_constant(problem))
-    return _under_parameterised(problem.alpha1, problem.alpha2, log_xi)
+        return math.log(model_constant(inputs))
+    return _under_parameterised(inputs.alpha1, inputs.alpha2, log_xi)
 
 
-def rescaled_ratio(problem: Problem, N: float, D: float) -> float:
+def rescaled_ratio(inputs: Inputs, N: float, D: float) -> float:
     """xi = D^(alpha_D/alpha_N) / N: D^(1/(alpha1+1))/N for alpha1 > 0, D/N otherwise."""
-    exponents = problem.exponents
+    exponents = inputs.exponents
     return math.exp(math.log(D) * exponents.alpha_D / exponents.alpha_N - math.log(N))
 
 

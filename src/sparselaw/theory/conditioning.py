@@ -5,47 +5,47 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sparselaw.problem import Problem, SparseInputs
+from sparselaw.inputs import Inputs, SparseInputs
 from sparselaw.theory.counts import asymptotic_seen, rarest_seen
 
 
-def resolved_directions(problem: Problem, N: float, D: float) -> float:
+def resolved_directions(inputs: Inputs, N: float, D: float) -> float:
     """min(N, K(D)): the features the readout can use. With alpha1 <= 0 or dense inputs, min(N, D)."""
-    if isinstance(problem, SparseInputs) and problem.alpha1 > 0.0:
-        return min(N, asymptotic_seen(problem, D))
-    return min(N, D, problem.dimension)
+    if isinstance(inputs, SparseInputs) and inputs.alpha1 > 0.0:
+        return min(N, asymptotic_seen(inputs, D))
+    return min(N, D, inputs.dimension)
 
 
-def paper_condition_number(problem: Problem, N: float, D: float) -> float:
+def paper_condition_number(inputs: Inputs, N: float, D: float) -> float:
     """kappa ~ min(N, K(D))^(alpha1+alpha2+2), as the paper estimates it."""
-    return math.pow(resolved_directions(problem, N, D), problem.spectrum)
+    return math.pow(resolved_directions(inputs, N, D), inputs.spectrum)
 
 
-def condition_number(problem: Problem, N: float, D: float) -> float:
+def condition_number(inputs: Inputs, N: float, D: float) -> float:
     """kappa with the rarest coordinate seen, j_max ~ D^(1/alpha1), setting the smallest eigenvalue.
 
     Above the peak (N > K) the coordinate j_max was seen once, so the smallest eigenvalue of the Gram over
     D is about c_{j_max}/D and kappa ~ D^(1 + (alpha2+1)/alpha1). When amplitudes do not shrink with j
     (alpha2 <= -1), or below the peak, the paper's estimate stands.
     """
-    estimate = paper_condition_number(problem, N, D)
-    if not isinstance(problem, SparseInputs) or problem.alpha1 <= 0.0 or problem.alpha2 <= -1.0:
+    estimate = paper_condition_number(inputs, N, D)
+    if not isinstance(inputs, SparseInputs) or inputs.alpha1 <= 0.0 or inputs.alpha2 <= -1.0:
         return estimate
-    if N <= asymptotic_seen(problem, D):
+    if N <= asymptotic_seen(inputs, D):
         return estimate
-    log_corrected = math.log(D) + (problem.alpha2 + 1.0) * math.log(rarest_seen(problem, D))
+    log_corrected = math.log(D) + (inputs.alpha2 + 1.0) * math.log(rarest_seen(inputs, D))
     return max(estimate, math.exp(min(log_corrected, 700.0)))
 
 
-def condition_exponents(problem: SparseInputs) -> tuple[float, float]:
+def condition_exponents(inputs: SparseInputs) -> tuple[float, float]:
     """The exponent of kappa in D above the peak: the paper's, and the corrected one (alpha1 > 0).
 
     >>> paper, corrected = condition_exponents(SparseInputs(alpha1=1.0, alpha2=0.3))
     >>> round(paper, 12), round(corrected, 12)
     (1.65, 2.3)
     """
-    paper = problem.spectrum / (problem.alpha1 + 1.0)
-    return paper, max(paper, 1.0 + (problem.alpha2 + 1.0) / problem.alpha1)
+    paper = inputs.spectrum / (inputs.alpha1 + 1.0)
+    return paper, max(paper, 1.0 + (inputs.alpha2 + 1.0) / inputs.alpha1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +60,10 @@ class RegimeCost:
     direct: float = 1.0
 
 
-def cost_table(problem: SparseInputs) -> tuple[RegimeCost, RegimeCost, RegimeCost]:
+def cost_table(inputs: SparseInputs) -> tuple[RegimeCost, RegimeCost, RegimeCost]:
     """Table 3: exponents of the cost divided by N D, for alpha1 > 0."""
-    a = problem.spectrum
-    data = a / (problem.alpha1 + 1.0)
+    a = inputs.spectrum
+    data = a / (inputs.alpha1 + 1.0)
     return (
         RegimeCost(regime="N > D", variable="D", gd=data, accelerated=data / 2, direct_variable="D"),
         RegimeCost(regime="D > N > K", variable="D", gd=data, accelerated=data / 2, direct_variable="N"),
@@ -71,28 +71,28 @@ def cost_table(problem: SparseInputs) -> tuple[RegimeCost, RegimeCost, RegimeCos
     )
 
 
-def solver_costs(problem: Problem, N: float, D: float) -> dict[str, float]:
+def solver_costs(inputs: Inputs, N: float, D: float) -> dict[str, float]:
     """Compute of each solver at (N, D), up to constants, with the paper's condition number."""
-    kappa = paper_condition_number(problem, N, D)
+    kappa = paper_condition_number(inputs, N, D)
     return {"gd": N * D * kappa, "accelerated": N * D * math.sqrt(kappa), "direct": N * D * min(N, D)}
 
 
-def cheapest_solver(problem: Problem, N: float, D: float) -> str:
+def cheapest_solver(inputs: Inputs, N: float, D: float) -> str:
     """The solver with the smallest cost at (N, D).
 
     >>> model = SparseInputs(alpha1=1.0, alpha2=0.3)
     >>> cheapest_solver(model, 100, 1e6), cheapest_solver(model, 1e8, 1e6)
     ('direct', 'accelerated')
     """
-    costs = solver_costs(problem, N, D)
+    costs = solver_costs(inputs, N, D)
     return min(costs, key=lambda name: costs[name])
 
 
-def direct_crossover(problem: SparseInputs, D: float) -> float:
+def direct_crossover(inputs: SparseInputs, D: float) -> float:
     """N_c(D) ~ D^((alpha1+alpha2+2)/(2(alpha1+1))): above it acceleration beats the direct solve."""
-    return float(D ** (problem.spectrum / (2.0 * (problem.alpha1 + 1.0))))
+    return float(D ** (inputs.spectrum / (2.0 * (inputs.alpha1 + 1.0))))
 
 
-def balanced_size(problem: SparseInputs, D: float) -> float:
+def balanced_size(inputs: SparseInputs, D: float) -> float:
     """N_bal(D) ~ D^(1/(alpha1+1)): where the two terms of the loss are alike."""
-    return float(D ** (problem.exponents.alpha_D / problem.exponents.alpha_N))
+    return float(D ** (inputs.exponents.alpha_D / inputs.exponents.alpha_N))

@@ -19,9 +19,9 @@ import math
 
 import numpy as np
 
+from sparselaw.sums.coordinates import coordinate_nodes, power_integral
+from sparselaw.sums.roots import solve_decreasing
 from sparselaw.theory.constants import resolved_edge
-from sparselaw.theory.coordinates import coordinate_nodes, power_integral
-from sparselaw.theory.roots import solve_decreasing
 from sparselaw.theory.sparse_surface import SurfaceValue
 
 _FAR = 1e-9  # v/k beyond the nodes: v/(v+k) = v/k - (v/k)^2 to 1e-18 there

@@ -13,22 +13,22 @@ from __future__ import annotations
 
 import math
 
-from sparselaw.problem import SparseInputs
-from sparselaw.theory.power_sums import LARGEST_WHOLE, log_survival
+from sparselaw.inputs import SparseInputs
+from sparselaw.sums.power_sums import LARGEST_WHOLE, log_survival
 
 TIE = 4e-15  # c_j and threshold * D closer than this are equal: the spike needs strictly more
 
 
-def spike_exponent(problem: SparseInputs) -> float | None:
+def spike_exponent(inputs: SparseInputs) -> float | None:
     """nu of Thm. 6.2, or None where amplitudes do not grow with j.
 
     >>> spike_exponent(SparseInputs(alpha1=1.5, alpha2=-2.0))
     0.5
     """
-    return problem.exponents.nu
+    return inputs.exponents.nu
 
 
-def spike_index(problem: SparseInputs, D: int, threshold: float) -> float:
+def spike_index(inputs: SparseInputs, D: int, threshold: float) -> float:
     """j*: an activation of any j > j* makes lambda_max(X X^T / D) > threshold by itself.
 
     A whole number as a float; infinite where no amplitude is large enough.
@@ -36,12 +36,12 @@ def spike_index(problem: SparseInputs, D: int, threshold: float) -> float:
     >>> spike_index(SparseInputs(alpha1=1.5, alpha2=-2.0), D=100, threshold=2.0)
     200.0
     """
-    log_index = log_spike_index(problem, D, threshold)
+    log_index = log_spike_index(inputs, D, threshold)
     if log_index < 0.0:
         return 0.0
     if log_index > math.log(LARGEST_WHOLE):
         return math.exp(log_index) if log_index < 709.0 else math.inf
-    growth, limit = -problem.alpha2 - 1.0, threshold * D * (1.0 + TIE)
+    growth, limit = -inputs.alpha2 - 1.0, threshold * D * (1.0 + TIE)
     index = math.floor(math.exp(log_index))
     while (index + 1.0) ** growth <= limit:
         index += 1
@@ -50,29 +50,29 @@ def spike_index(problem: SparseInputs, D: int, threshold: float) -> float:
     return float(index)
 
 
-def log_spike_index(problem: SparseInputs, D: int, threshold: float) -> float:
+def log_spike_index(inputs: SparseInputs, D: int, threshold: float) -> float:
     """log of (threshold * D)^(1/g), before rounding down to a whole number."""
-    growth = -problem.alpha2 - 1.0
+    growth = -inputs.alpha2 - 1.0
     if growth <= 0.0:
         return math.inf
     return math.log(threshold * D) / growth
 
 
-def spike_probability(problem: SparseInputs, D: int, threshold: float) -> float:
+def spike_probability(inputs: SparseInputs, D: int, threshold: float) -> float:
     """P(some activation beyond j* in D samples), exactly.
 
     >>> round(spike_probability(SparseInputs(alpha1=1.5, alpha2=-2.0), D=100, threshold=2.0), 4)
     0.0232
     """
-    log_index = log_spike_index(problem, D, threshold)
-    s = problem.alpha1 + 1.0
-    if math.isinf(log_index) or log_index >= math.log(problem.dimension):
+    log_index = log_spike_index(inputs, D, threshold)
+    s = inputs.alpha1 + 1.0
+    if math.isinf(log_index) or log_index >= math.log(inputs.dimension):
         return 0.0
     if log_index > math.log(LARGEST_WHOLE):
         # Here the sum is its integral to 16 digits, and in logarithms it survives j* beyond 1e308.
         mean = D * math.exp((1.0 - s) * log_index) / (s - 1.0)
-        if not math.isinf(problem.dimension):
-            mean *= -math.expm1((1.0 - s) * (math.log(problem.dimension) - log_index))
+        if not math.isinf(inputs.dimension):
+            mean *= -math.expm1((1.0 - s) * (math.log(inputs.dimension) - log_index))
     else:
-        mean = D * log_survival(s, spike_index(problem, D, threshold) + 1.0, problem.dimension)
+        mean = D * log_survival(s, spike_index(inputs, D, threshold) + 1.0, inputs.dimension)
     return -math.expm1(-mean)

@@ -15,9 +15,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from sparselaw.sums.roots import solve_decreasing
+from sparselaw.sums.spectral_sums import SpectralSums
 from sparselaw.theory.constants import resolved_edge
-from sparselaw.theory.roots import solve_decreasing
-from sparselaw.theory.spectral_sums import SpectralSums
 
 _NOISE_DIVERGES = (
     "label noise is fitted through seen coordinates of vanishing amplitude: "

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 
 from sparselaw.errors import check_not_negative, check_size
-from sparselaw.problem import Problem, SparseInputs
+from sparselaw.inputs import Inputs, SparseInputs
+from sparselaw.sums.spectral_sums import sparse_sums
 from sparselaw.theory.collapse import rescaled_ratio
 from sparselaw.theory.counts import coactivation
 from sparselaw.theory.dense_surface import dense_loss
 from sparselaw.theory.sparse_surface import SurfaceValue, sparse_loss
-from sparselaw.theory.spectral_sums import sparse_sums
 
 PEAK_WIDTH = 5.0  # in standard deviations of the number of coordinates seen; at its edge about 4 % off
 SMALL_SIZE = 20
@@ -32,7 +32,7 @@ class Point:
     loss_reason: str = ""  # why the loss is infinite, where it is
 
 
-def predict(problem: Problem, *, N: int, D: int, ridge: float = 0.0, noise: float = 0.0) -> Point:
+def predict(inputs: Inputs, *, N: int, D: int, ridge: float = 0.0, noise: float = 0.0) -> Point:
     """The expected population loss of N features trained on D samples.
 
     ``ridge`` is the paper's gamma (Eq. 9), not divided by D; ``noise`` the variance of the label noise.
@@ -42,26 +42,26 @@ def predict(problem: Problem, *, N: int, D: int, ridge: float = 0.0, noise: floa
     """
     N, D = check_size("N", N), check_size("D", D)
     ridge, noise = check_not_negative("ridge", ridge), check_not_negative("noise", noise)
-    if isinstance(problem, SparseInputs) and problem.alpha1 > 0.0:
-        sums = sparse_sums(problem, float(D))
+    if isinstance(inputs, SparseInputs) and inputs.alpha1 > 0.0:
+        sums = sparse_sums(inputs, float(D))
         K = sums.seen()
         value = sparse_loss(sums, float(N), K, ridge, noise)
         spread = math.sqrt(sums.seen_variance_of_count())
-        cautions = _sparse_cautions(problem, N, D, K, spread, ridge)
+        cautions = _sparse_cautions(inputs, N, D, K, spread, ridge)
     else:
-        sparse = isinstance(problem, SparseInputs)
-        K = sparse_sums(problem, float(D)).seen() if isinstance(problem, SparseInputs) else problem.dimension
-        value = dense_loss(problem.spectrum, problem.dimension, float(N), float(D), ridge, noise)
-        cautions = _dense_cautions(N, D, sparse, ridge, problem.dimension)
-    return _point(problem, N, D, K, value, cautions)
+        sparse = isinstance(inputs, SparseInputs)
+        K = sparse_sums(inputs, float(D)).seen() if isinstance(inputs, SparseInputs) else inputs.dimension
+        value = dense_loss(inputs.spectrum, inputs.dimension, float(N), float(D), ridge, noise)
+        cautions = _dense_cautions(N, D, sparse, ridge, inputs.dimension)
+    return _point(inputs, N, D, K, value, cautions)
 
 
-def _point(problem: Problem, N: int, D: int, K: float, value: SurfaceValue, cautions: list[str]) -> Point:
+def _point(inputs: Inputs, N: int, D: int, K: float, value: SurfaceValue, cautions: list[str]) -> Point:
     return Point(
         N=N,
         D=D,
         K=K,
-        xi=rescaled_ratio(problem, N, D),
+        xi=rescaled_ratio(inputs, N, D),
         loss=value.loss,
         caution="; ".join(cautions),
         loss_reason=value.reason,
@@ -69,7 +69,7 @@ def _point(problem: Problem, N: int, D: int, K: float, value: SurfaceValue, caut
 
 
 def _sparse_cautions(
-    problem: SparseInputs, N: int, D: int, K: float, spread: float, ridge: float
+    inputs: SparseInputs, N: int, D: int, K: float, spread: float, ridge: float
 ) -> list[str]:
     cautions = []
     if ridge == 0.0 and abs(N - K) <= max(PEAK_WIDTH * spread, 1.0):
@@ -77,7 +77,7 @@ def _sparse_cautions(
             f"at the double-descent peak (N within {PEAK_WIDTH:g} standard deviations of K = {K:.4g}): "
             "the mean over data is infinite or nearly so, compare medians"
         )
-    share = coactivation(problem, float(D)).share
+    share = coactivation(inputs, float(D)).share
     if K > CROWDED * D:
         cautions.append(
             f"{K:.3g} coordinates are seen in {D} samples: the surface needs K well below D, "

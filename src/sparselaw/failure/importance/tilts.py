@@ -1,0 +1,171 @@
+"""Other laws for the common coordinates, under which the bulk fails often.
+
+Given x_1 = 1, coordinate j of a sample is +1, -1 or 0 with probabilities p_j/2, p_j/2, 1 - p_j. A node
+(plus, minus) replaces the first two; a coordinate may have several nodes, one of which is chosen for the
+whole data set. With n+ and n- the counts of a coordinate, the density over the original law is
+
+    sum over nodes of weight * (plus / (p/2))^n+ * (minus / (p/2))^n- * ((1-plus-minus) / (1-p))^(D-n+-n-),
+
+and the product over coordinates is the density of the tilt, exactly.
+
+Which nodes: near threshold 1 the event is a weighted sum of squares, sum_j l_j z_j^2 > (threshold-1) D
+with z_j = v_j / sqrt(D s_j), l_j = s_j / (threshold - s_j). Tilting it exponentially gives each z_j the
+variance 1 / (1 - 2 theta l_j): a mixture of shifted means (``diffuse``). Farther out a single coordinate
+carries the event; its cheapest frequencies, by relative entropy, are found on a line (``carriers``).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+
+MOST_TILTED = 60  # coordinates 2, ..., 61
+SPACING = 1.2  # between the means of a mixture, in standard deviations
+MOST_CARRIERS = 20
+RATE_RANGE = 12.0  # carriers this much (in log probability) behind the best are left out
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    weight: float
+    plus: float
+    minus: float
+
+
+Tilt = dict[int, list[Node]]  # row of the common coordinate -> its nodes; rows left out keep their law
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bulk:
+    """What the tilts are computed from: rows 0, 1, ... are coordinates 2, 3, ..."""
+
+    D: int
+    threshold: float
+    active: FloatArray
+    squared: FloatArray
+
+    @property
+    def weights(self) -> FloatArray:
+        """l_j of the weighted sum of squares."""
+        variance = self.active * self.squared
+        return variance / (self.threshold - variance)
+
+    @property
+    def gap(self) -> float:
+        return (self.threshold - 1.0) * self.D
+
+
+def diffuse(bulk: Bulk, level: float) -> Tilt:
+    """The exponential tilt of the weighted sum of squares to the mean ``level``; empty if it is there."""
+    weights = bulk.weights
+    if len(weights) == 0 or level <= weights.sum():
+        return {}
+    top = 0.5 / weights.max()
+    low, high = 0.0, top
+    for _ in range(200):
+        theta = 0.5 * (low + high)
+        with np.errstate(divide="ignore"):  # at the pole the sum is infinite, which is above every level
+            total = float((weights / (1.0 - theta / top * weights / weights.max())).sum())
+        if total < level:
+            low = theta
+        else:
+            high = theta
+    return _spread(bulk, low)
+
+
+def _spread(bulk: Bulk, theta: float, leave_out: int = -1) -> Tilt:
+    tilt: Tilt = {}
+    for row, weight in enumerate(bulk.weights):
+        extra = 1.0 / max(1.0 - 2.0 * theta * weight, 1e-12) - 1.0  # variance of the shifts
+        if row == leave_out or extra < 0.1:
+            continue
+        p = float(bulk.active[row])
+        reach = 0.9 * bulk.D / math.sqrt(bulk.D * p)  # a mean frequency of signs cannot pass 1
+        steps = max(1, math.ceil(2.5 * math.sqrt(extra) / SPACING))
+        shifts = np.arange(-min(steps, 200), min(steps, 200) + 1) * SPACING
+        shifts = shifts[np.abs(shifts) <= reach] if reach >= SPACING else np.array([-reach, 0.0, reach])
+        chances = np.exp(-0.5 * shifts**2 / extra)
+        tilt[row] = [
+            Node(float(chance), *signed(p, shift * math.sqrt(p / bulk.D)))
+            for chance, shift in zip(chances / chances.sum(), shifts, strict=True)
+        ]
+    return tilt
+
+
+def signed(p: float, mean: float) -> tuple[float, float]:
+    """The frequencies of +1 and -1, tilted by exp(h x), whose difference is ``mean``."""
+    root = math.sqrt((mean * (1.0 - p)) ** 2 + p * p * (1.0 - mean * mean))
+    if mean < 0.0:
+        minus, plus = signed(p, -mean)
+        return plus, minus
+    e = (mean * (1.0 - p) + root) / (p * (1.0 - mean))
+    norm = 1.0 - p + 0.5 * p * (e + 1.0 / e)
+    return 0.5 * p * e / norm, 0.5 * p / e / norm
+
+
+def carriers(bulk: Bulk) -> list[Tilt]:
+    """One tilt for each coordinate that can carry the event cheaply, the cheapest first.
+
+    With frequencies f of being active and d of the signs' excess, coordinates 1 and j alone fail when
+    c d^2 >= (threshold - 1)(threshold - f c), or f c >= threshold with no excess at all.
+    """
+    found: list[tuple[float, int, list[Node]]] = []
+    for row in range(len(bulk.active)):
+        p, c = float(bulk.active[row]), float(bulk.squared[row])
+        most = min(1.0, bulk.threshold / c)
+        f = np.geomspace(0.2 * p, most, 600)[:-1]
+        d = np.sqrt((bulk.threshold - 1.0) * np.maximum(bulk.threshold - f * c, 0.0) / c)
+        rate = np.where(d < f, bulk.D * _entropy(f, np.minimum(d, f), p), np.inf)
+        best = int(rate.argmin())
+        if np.isfinite(rate[best]) and p < 1.0:
+            plus, minus = 0.5 * (f[best] + d[best]), 0.5 * (f[best] - d[best])
+            minus = max(minus, 1e-6 * plus)
+            found.append((float(rate[best]), row, [Node(0.5, plus, minus), Node(0.5, minus, plus)]))
+        if p < most < 1.0:
+            rate_count = float(bulk.D * _entropy(np.array([most]), np.array([0.0]), p)[0])
+            found.append((rate_count, row, [Node(1.0, 0.5 * most, 0.5 * most)]))
+    found.sort(key=lambda item: item[:2])
+    kept = [item for item in found if item[0] <= found[0][0] + RATE_RANGE][:MOST_CARRIERS]
+    tilts: list[Tilt] = []
+    for place, (_, row, nodes) in enumerate(kept):
+        tilts.append({row: nodes})
+        if place == 0 and row == int(bulk.weights.argmax()):
+            others = _spread(bulk, 0.4 / float(bulk.weights[row]), leave_out=row)
+            if others:
+                tilts.append({row: nodes, **others})
+    return tilts
+
+
+def one_sample(bulk: Bulk) -> list[Tilt]:
+    """For D = 1: activations tilted by exp(k c_j) to a mean squared length at the threshold."""
+    tilts: list[Tilt] = []
+    for level in (0.7 * bulk.gap, bulk.gap):
+        if level >= 0.95 * bulk.squared.sum() or level <= float((bulk.active * bulk.squared).sum()):
+            continue
+        low, high = 0.0, 700.0 / float(bulk.squared.max())
+        for _ in range(100):
+            k = 0.5 * (low + high)
+            if float((_tilted(bulk, k) * bulk.squared).sum()) < level:
+                low = k
+            else:
+                high = k
+        tilts.append({row: [Node(1.0, 0.5 * f, 0.5 * f)] for row, f in enumerate(_tilted(bulk, low))})
+    return tilts
+
+
+def _tilted(bulk: Bulk, k: float) -> FloatArray:
+    odds: FloatArray = bulk.active * np.exp(k * bulk.squared)
+    return odds / (1.0 - bulk.active + odds)
+
+
+def _entropy(f: FloatArray, d: FloatArray, p: float) -> FloatArray:
+    """Relative entropy of frequencies (f + d)/2, (f - d)/2, 1 - f against p/2, p/2, 1 - p."""
+    from scipy.special import xlogy
+
+    plus, minus, none = 0.5 * (f + d), 0.5 * (f - d), 1.0 - f
+    total = xlogy(plus, plus / (0.5 * p)) + xlogy(minus, minus / (0.5 * p))
+    return np.asarray(total + (xlogy(none, none / (1.0 - p)) if p < 1.0 else 0.0))

@@ -1,0 +1,1 @@
+"""Linear algebra the trials share: factors, tolerances, random roots."""

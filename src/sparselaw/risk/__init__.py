@@ -1,1 +1,0 @@
-"""Population loss of the trained readout."""

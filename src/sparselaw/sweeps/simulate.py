@@ -1,0 +1,112 @@
+"""Measures the loss on a grid of sizes: the convenient function around sweeps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sparselaw.data.sparse import check_drawable
+from sparselaw.errors import InputError, check_size
+from sparselaw.inputs import DenseInputs, Inputs, SparseInputs
+from sparselaw.solvers.settings import SolverSettings
+from sparselaw.sweeps.executors import all_cores
+from sparselaw.sweeps.grid import grid as grid
+from sparselaw.sweeps.run import run_sweep
+from sparselaw.sweeps.runs_table import row_of
+from sparselaw.sweeps.store import Store
+from sparselaw.trials.needs import MEMORY_SHARE, available_memory, check_fits
+from sparselaw.trials.task import Estimator, Features, Record, Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def simulate(
+    model: Inputs,
+    N: int | Sequence[int],
+    D: int | Sequence[int],
+    *,
+    seeds: int = 20,
+    seed: int = 0,
+    features: Features = "linear",
+    solver: SolverSettings | str = "min-norm",
+    noise: float = 0.0,
+    estimator: Estimator = "exact",
+    n_test: int = 50_000,
+    store: str | Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    retry: bool = False,
+) -> pd.DataFrame:
+    """The loss at every (N, D) for every seed, one row a trial.
+
+    ``solver`` is a record of settings (``Ridge(ridge=0.1)``) or the name of one that needs none ("min-norm",
+    "nesterov"). Trial i of a cell has the seed ``seed + i``. With a ``store`` finished trials are kept there
+    and not run again, except failed ones with ``retry``. It takes all cores, ``workers`` of them, or the
+    workers of the Dask ``scheduler`` at that address.
+    """
+    tasks = grid(
+        model, N, D, seeds=seeds, seed=seed, features=features, solver=solver, noise=noise,
+        estimator=estimator, n_test=n_test,
+    )  # fmt: skip
+    return as_frame(run_tasks(tasks, store=store, workers=workers, scheduler=scheduler, retry=retry))
+
+
+def run_tasks(
+    tasks: Sequence[Task],
+    *,
+    store: Store | str | Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    retry: bool = False,
+    progress: bool = False,
+) -> list[tuple[Task, Record]]:
+    """The tasks with their records, in order. A task that cannot fit is refused before any is run."""
+    with ExitStack() as stack:
+        executor = None
+        count = all_cores() if workers is None else check_size("workers", workers)
+        if scheduler is None:
+            count = _workers_that_fit(tasks, count)
+        else:
+            from sparselaw.sweeps.cluster import DaskExecutor
+
+            executor = stack.enter_context(DaskExecutor(scheduler))
+        records = run_sweep(
+            tasks, store=store, executor=executor, workers=count, retry=retry, progress=progress
+        )
+    return list(zip(tasks, records, strict=True))
+
+
+def as_frame(results: Iterable[tuple[Task, Record]]) -> pd.DataFrame:
+    """One row a trial."""
+    import pandas as pd
+
+    return pd.DataFrame([as_row(task, record) for task, record in results])
+
+
+def as_row(task: Task, record: Record) -> dict[str, Any]:
+    """A trial as plain values, under the column names that runs have everywhere."""
+    return row_of(task.identity(), record)
+
+
+def inputs_of(row: Mapping[Any, Any]) -> Inputs:
+    """The inputs that a row of runs describes."""
+    if row["inputs"] == "dense":
+        return DenseInputs(alpha=row["alpha"], dimension=row["dimension"])
+    return SparseInputs(alpha1=row["alpha1"], alpha2=row["alpha2"], dimension=row["dimension"])
+
+
+def _workers_that_fit(tasks: Sequence[Task], workers: int) -> int:
+    """As many as can each hold the largest trial in memory at once."""
+    cells = {(task.inputs, task.N, task.D): task for task in tasks}  # the seed changes no size
+    for inputs in {task.inputs for task in cells.values()}:
+        if isinstance(inputs, SparseInputs):
+            check_drawable(inputs)
+        elif math.isinf(inputs.dimension):
+            raise InputError("dimension", "inf", "dense samples have every coordinate", "choose a finite one")
+    largest = max((check_fits(task).memory for task in cells.values()), default=0.0)
+    room = MEMORY_SHARE * available_memory()
+    return workers if largest * workers <= room else max(1, int(room / largest))

@@ -1,0 +1,1 @@
+"""One trial: a task in, a record out."""

@@ -1,0 +1,74 @@
+"""One teacher, one label noise, one readout: for solvers whose answer cannot be averaged over teachers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sparselaw.arrays import FloatArray
+from sparselaw.solvers import SGD, NormalEquations, Solution, SolverSettings, solve
+from sparselaw.solvers.minibatch import sgd
+from sparselaw.trials.linear_filter import prepare, weighted
+from sparselaw.trials.linear_problem import LinearProblem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readout:
+    theta: FloatArray  # (k,) in the rows of the embedding; not finite where the descent diverged
+    solution: Solution
+
+    @property
+    def diverged(self) -> bool:
+        return self.solution.status == "diverged" or not bool(np.isfinite(self.theta).all())
+
+
+def train(
+    settings: SolverSettings, problem: LinearProblem, teacher: FloatArray, noise: np.random.Generator
+) -> Readout:
+    """The readout for teacher a (n,) by any solver that works on the normal equations."""
+    eigenbasis = prepare(problem)
+    label_noise = np.sqrt(problem.noise) * noise.standard_normal(eigenbasis.singular.size)
+    target = eigenbasis.right.T @ teacher + label_noise
+    equations = NormalEquations(
+        eigenvalues=eigenbasis.eigenvalues,
+        projections=(eigenbasis.singular * target / problem.samples)[:, None],
+        samples=problem.samples,
+    )
+    solution = solve(settings, equations)
+    return Readout(theta=eigenbasis.basis @ solution.coefficients[:, 0], solution=solution)
+
+
+def train_by_sgd(
+    settings: SGD,
+    problem: LinearProblem,
+    teacher: FloatArray,
+    samples: FloatArray | sparse.csr_array,
+    counts: NDArray[np.int64] | None,
+    noise: np.random.Generator,
+    order: np.random.Generator,
+) -> Readout:
+    """The readout by SGD on ``samples`` (P, n), row p standing for counts[p] samples.
+
+    Each sample has its own label noise, so that with noise the targets are given sample by sample.
+    """
+    rows = np.asarray(samples @ problem.embedding.T)
+    targets = np.asarray(samples @ teacher)
+    if problem.noise > 0.0:
+        if counts is not None:
+            targets = np.repeat(targets, counts)
+        targets = targets + np.sqrt(problem.noise) * noise.standard_normal(targets.size)
+    solution = sgd(settings, rows, targets[:, None], order, counts)
+    return Readout(theta=solution.coefficients[:, 0], solution=solution)
+
+
+def loss_of_readout(problem: LinearProblem, teacher: FloatArray, readout: Readout) -> float:
+    """The population loss, averaged over what the data never show."""
+    if readout.diverged:
+        return float("inf")
+    theta = readout.theta
+    error = teacher - problem.embedding.T @ theta
+    seen = weighted(problem.covariance, error[:, None], None)
+    return problem.floor + problem.unseen * (1.0 + float(theta @ theta) / problem.width) + seen

@@ -1,0 +1,165 @@
+"""What a trial will need in memory and time, before it starts. Rough, within a factor of three or so."""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparselaw.data.patterns import distinct_patterns
+from sparselaw.data.sparse import draw_sparse
+from sparselaw.data.spectrum import expected_nonzeros
+from sparselaw.errors import InputError
+from sparselaw.inputs import DenseInputs, SparseInputs
+from sparselaw.solvers.settings import SGD, GradientDescent, MinNorm, Ridge
+from sparselaw.theory import expected_seen
+from sparselaw.trials.task import Task
+
+GIGA = 2.0**30
+MEMORY_SHARE = 0.8  # of what is available
+LONGEST = 7 * 24 * 3600.0
+PATTERN_SAMPLES = (1024, 4096)
+MANY = 10**12  # samples: too many for any trial
+LONG_SAMPLE = 100.0  # nonzeros, at which no two samples are equal
+INDEPENDENT = 0.6  # alpha1 above which dependent rows are rare, and the factor of the data is sparse
+FLOPS = 1e10  # a second, on one core of an ordinary machine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    memory: float  # bytes
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"about {self.memory / GIGA:.3g} GiB and {self.seconds:.3g} s"
+
+
+def check_fits(task: Task) -> Estimate:
+    """The estimate, or a refusal that says what to reduce."""
+    estimate = estimate_trial(task)
+    remedy = "reduce N, D or the dimension"
+    if isinstance(task.inputs, SparseInputs):
+        remedy = "reduce D" if task.features == "linear" else "reduce N or D"
+    cell = f"{task.N} D={task.D}"
+    limit = MEMORY_SHARE * available_memory()
+    if not estimate.memory <= limit:
+        raise InputError("N", cell, f"needs {estimate}, and {limit / GIGA:.3g} GiB are available", remedy)
+    if not estimate.seconds <= LONGEST:
+        remedy = "reduce passes or D" if isinstance(task.solver, SGD) else remedy
+        raise InputError("N", cell, f"needs {estimate}, more than a week", remedy)
+    return estimate
+
+
+def estimate_trial(task: Task) -> Estimate:
+    if isinstance(task.inputs, DenseInputs):
+        M = min(task.inputs.dimension, 1e15)
+        return _dense_relu(task, M) if task.features == "relu" else _dense(task, M)
+    linear = _sparse(task, task.inputs)
+    return linear if task.features == "linear" else _sparse_relu(task, task.inputs, linear)
+
+
+@functools.lru_cache(maxsize=1024)
+def _sparse(task: Task, inputs: SparseInputs) -> Estimate:
+    nonzeros = float(task.D) * expected_nonzeros(inputs)
+    pairs = 0.5 * nonzeros * expected_nonzeros(inputs)
+    K = expected_seen(inputs, task.D)
+    k = min(float(task.N), K)
+    memory, seconds = 40.0 * nonzeros, 1e-3 + 5e-8 * nonzeros + 1e-8 * pairs + 1e-8 * K * K
+    dense = inputs.alpha1 < INDEPENDENT
+    seconds += 0.4 * K**3 / FLOPS if dense else 0.0
+    solver = task.solver
+    if not isinstance(solver, MinNorm) or task.estimator == "raw":
+        memory += 48.0 * K * (K + k)
+        seconds += (10.0 * k + 3.0 * K) * k * K / FLOPS  # an SVD, and a product
+    elif task.N <= K + 1:
+        memory += 48.0 * K * (K + k if dense else k)
+        side = min(k, K - k) if task.noise == 0.0 else k
+        condition = k ** (0.5 * inputs.spectrum)  # about that of the features: near 1/rtol an SVD decides
+        svd = condition * solver.rtol > 0.1
+        seconds += ((10.0 * k + 3.0 * K) * k if svd else 4.0 * side * side) * K / FLOPS  # or else a QR
+    else:
+        noisy = task.noise > 0.0
+        svd = (noisy or dense) and _lost(inputs, task.D, solver.rtol)  # of what the tolerance cuts
+        memory += 48.0 * K * K if svd or noisy or dense else 0.0
+        seconds += (6.0 if svd else 2.0 if noisy else 0.0) * K**3 / FLOPS
+    if isinstance(task.solver, SGD):
+        memory += 16.0 * min(float(task.D), nonzeros) * k
+        seconds += 4.0 * task.solver.passes * float(task.D) * k / FLOPS
+    if task.estimator == "raw":
+        memory += 70.0 * task.n_test * expected_nonzeros(inputs)
+    return Estimate(memory=memory, seconds=seconds)
+
+
+def _lost(inputs: SparseInputs, D: int, rtol: float) -> bool:
+    """Whether the smallest amplitude in the data may well be near the solver's tolerance."""
+    if rtol == 0.0:
+        return False
+    log_last = math.log(inputs.dimension)
+    if inputs.alpha1 > 0.0:
+        log_last = min(log_last, math.log(10.0 * D) / inputs.alpha1)
+    return -0.5 * (inputs.alpha2 + 1.0) * log_last < math.log(30.0 * rtol) + 0.5 * math.log(D)
+
+
+@functools.lru_cache(maxsize=1024)
+def expected_patterns(inputs: SparseInputs, D: int) -> float:
+    """Distinct samples among D: a power of D through the counts in 1,024 and in 4,096 drawn samples."""
+    if PATTERN_SAMPLES[0] >= D or D > MANY or expected_nonzeros(inputs) > LONG_SAMPLE:
+        return float(D)
+    rng = np.random.Generator(np.random.PCG64(0))
+    small, large = (
+        distinct_patterns(inputs, draw_sparse(inputs, size, rng)).counts.size for size in PATTERN_SAMPLES
+    )
+    growth = math.log(large / small) / math.log(PATTERN_SAMPLES[1] / PATTERN_SAMPLES[0])
+    return min(float(D), large * math.exp(growth * math.log(D / PATTERN_SAMPLES[1])))
+
+
+def _sparse_relu(task: Task, inputs: SparseInputs, linear: Estimate) -> Estimate:
+    P, K = expected_patterns(inputs, task.D), expected_seen(inputs, task.D)
+    N = float(task.N)
+    small = min(P, N)
+    memory = 24.0 * P * N + 32.0 * small * small + 16.0 * K * (N + P)
+    return Estimate(
+        memory=linear.memory + memory,
+        seconds=linear.seconds + (4.0 * P * N * small + 20.0 * small**3 + 2.0 * K * small * N) / FLOPS,
+    )
+
+
+def _dense_relu(task: Task, M: float) -> Estimate:
+    N, D = float(task.N), float(task.D)
+    if min(N, M) > D and task.estimator == "exact":
+        memory, work = 16.0 * M * D + 16.0 * N * D + 48.0 * D * D, 2.0 * (N + M) * D * D + 600.0 * N * D
+    else:
+        memory, work = 24.0 * N * M + 48.0 * N * N, 4.0 * N * N * M + 2.0 * N * N * D + 40.0 * N**3
+    return Estimate(memory=memory + 1e8, seconds=1e-3 + work / FLOPS)
+
+
+def _dense(task: Task, M: float) -> Estimate:
+    m = float(min(task.N, task.D, M))
+    memory, seconds = 120.0 * m * m + 1e8 + 16.0 * M, 1e-3 + (2.0 * M * m * m + 40.0 * m**3) / FLOPS
+    if task.estimator == "raw" or not isinstance(task.solver, MinNorm | Ridge | GradientDescent):
+        memory += 32.0 * M * m
+        seconds += 6.0 * M * m * m / FLOPS
+    if not isinstance(task.solver, MinNorm):
+        seconds += 40.0 * m**3 / FLOPS
+    if isinstance(task.solver, SGD):
+        memory += 32.0 * m * task.D
+        seconds += 4.0 * task.solver.passes * float(task.D) * m / FLOPS
+    return Estimate(memory=memory, seconds=seconds)
+
+
+def available_memory() -> float:
+    """Bytes that a process may still take; the machine's whole memory where the system does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return float(line.split()[1]) * 1024.0
+    except OSError:
+        pass
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
+    except (ValueError, OSError, AttributeError):
+        return 8.0 * GIGA

@@ -1,0 +1,129 @@
+"""Dense ReLU trials in the space of the preactivations, with test set and teacher averaged exactly.
+
+Write x = S^(1/2) xi with S the diagonal of variances, and S^(1/2) u^T = Q R (M x m times m x N with
+m = min(M, N)). Then u x = R^T g with g = Q^T xi standard normal in R^m, and a teacher w gives
+  y = w . x = h . g + residual,   h = Q^T S^(1/2) w,   residual variance |S^(1/2) w|^2 - |h|^2,
+the residual independent of g. So samples are drawn in R^m, not R^M. Over w, E h h^T = Q^T S Q and the mean
+residual variance is tr S - tr Q^T S Q: where the solver filters the targets linearly, the loss is averaged
+over teacher, residuals and label noise in closed form. Over the test set it always is, but for the raw
+estimator.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from sparselaw.arrays import FloatArray
+from sparselaw.solvers import (
+    SGD,
+    Basis,
+    NormalEquations,
+    Solution,
+    from_gram,
+    from_rows,
+    is_linear,
+    solve,
+)
+from sparselaw.solvers.minibatch import sgd
+from sparselaw.trials.outcome import record
+from sparselaw.trials.relu_gaussian import population_loss
+from sparselaw.trials.task import Record, Task, random_stream
+
+SAMPLE_BLOCK = 2048
+
+
+def trial(task: Task, spectrum: FloatArray) -> Record:
+    span, factor = latent_space(task, spectrum)
+    if task.estimator == "exact" and is_linear(task.solver):
+        return _teacher_averaged(task, spectrum, span, factor)
+    return _one_teacher(task, spectrum, span, factor)
+
+
+def latent_space(task: Task, spectrum: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Q (M, m) and R^T (N, m), so that u x = R^T g."""
+    weights = random_stream(task, "embedding").standard_normal((task.N, len(spectrum)))
+    weights *= np.sqrt(spectrum / task.N)
+    if len(spectrum) <= task.N:
+        return np.eye(len(spectrum)), weights
+    span, triangle = np.linalg.qr(weights.T)
+    return span, np.ascontiguousarray(triangle.T)
+
+
+def _teacher_averaged(task: Task, spectrum: FloatArray, span: FloatArray, factor: FloatArray) -> Record:
+    residual = float(spectrum @ np.clip(1.0 - np.einsum("jm,jm->j", span, span), 0.0, None))
+    values, vectors = scipy.linalg.eigh((span * spectrum[:, None]).T @ span)
+    signal = vectors * np.sqrt(np.clip(values, 0.0, None))  # columns whose outer products sum to E h h^T
+    hessian, cross = _moments(task, factor)
+    equations, basis = from_gram(hessian, cross @ signal, task.D)
+    # white noise of unit variance in the targets gives b = Phi y / D the covariance H / D
+    white = NormalEquations(
+        eigenvalues=equations.eigenvalues,
+        projections=np.diag(np.sqrt(equations.eigenvalues / task.D)),
+        samples=task.D,
+    )
+    solution = solve(task.solver, equations)
+
+    def loss() -> float:
+        noise = np.sqrt(residual + task.noise) * solve(task.solver, white).coefficients
+        theta = basis @ np.hstack([solution.coefficients, noise])
+        return population_loss(factor, signal, theta, float(spectrum.sum()))
+
+    return record(solution, loss, ("teacher", "test"), rank=len(equations.eigenvalues))
+
+
+def _moments(task: Task, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """H = Phi Phi^T / D and Phi g^T / D over D fresh samples, a block at a time."""
+    rng = random_stream(task, "data")
+    N, m = factor.shape
+    hessian, cross = np.zeros((N, N)), np.zeros((N, m))
+    for begin in range(0, task.D, SAMPLE_BLOCK):
+        latent = rng.standard_normal((min(SAMPLE_BLOCK, task.D - begin), m))
+        features = np.maximum(latent @ factor.T, 0.0)
+        hessian += features.T @ features
+        cross += features.T @ latent
+    return hessian / task.D, cross / task.D
+
+
+def _one_teacher(task: Task, spectrum: FloatArray, span: FloatArray, factor: FloatArray) -> Record:
+    teacher = random_stream(task, "teacher")
+    scaled = np.sqrt(spectrum) * teacher.standard_normal(len(spectrum))
+    signal = span.T @ scaled
+    residual = max(float(scaled @ scaled - signal @ signal), 0.0)
+    latent = random_stream(task, "data").standard_normal((task.D, factor.shape[1]))
+    features = np.maximum(latent @ factor.T, 0.0)
+    targets = latent @ signal + np.sqrt(residual + task.noise) * teacher.standard_normal(task.D)
+    solution, basis, rank = _fit(task, features, targets[:, None])
+
+    def loss() -> float:
+        theta = basis @ solution.coefficients
+        if task.estimator == "exact":
+            return population_loss(factor, signal[:, None], theta, float(scaled @ scaled))
+        return _test_error(task, factor, signal, residual, theta[:, 0])
+
+    return record(solution, loss, ("test",) if task.estimator == "exact" else (), rank=rank)
+
+
+def _fit(task: Task, features: FloatArray, targets: FloatArray) -> tuple[Solution, Basis, int | None]:
+    if isinstance(task.solver, SGD):
+        return sgd(task.solver, features, targets, random_stream(task, "order")), np.eye(task.N), None
+    basis: Basis
+    if task.D > task.N:
+        equations, basis = from_gram(features.T @ features / task.D, features.T @ targets / task.D, task.D)
+    else:
+        equations, basis = from_rows(features, targets)
+    return solve(task.solver, equations), basis, len(equations.eigenvalues)
+
+
+def _test_error(
+    task: Task, factor: FloatArray, signal: FloatArray, residual: float, theta: FloatArray
+) -> float:
+    """The mean square error on n_test fresh samples, labels without noise."""
+    rng = random_stream(task, "test")
+    total = 0.0
+    for begin in range(0, task.n_test, SAMPLE_BLOCK):
+        latent = rng.standard_normal((min(SAMPLE_BLOCK, task.n_test - begin), factor.shape[1]))
+        targets = latent @ signal + np.sqrt(residual) * rng.standard_normal(len(latent))
+        errors = targets - np.maximum(latent @ factor.T, 0.0) @ theta
+        total += float(errors @ errors)
+    return total / task.n_test

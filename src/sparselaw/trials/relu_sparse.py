@@ -1,0 +1,103 @@
+"""One trial of ReLU features on sparse inputs.
+
+Most sparse samples repeat, so the fit works on the distinct patterns weighted by their counts and only the
+columns of u of the K coordinates seen are drawn. The teacher is averaged exactly where the solver is a linear
+filter: each seen coordinate has a target of its own, and the squared errors of those K readouts sum to the
+mean over teachers. Where K is large, drawn teachers take their place. Half of the population error is in
+closed form and half on a fresh test set, see ``relu_population``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.data.patterns import Patterns, distinct_patterns
+from sparselaw.data.sparse import SparseData, draw_sparse
+from sparselaw.data.spectrum import expected_unseen, unseen_variance
+from sparselaw.features.relu import preactivations
+from sparselaw.inputs import SparseInputs
+from sparselaw.solvers import SGD, Basis, Solution, from_rows, is_linear, solve
+from sparselaw.solvers.minibatch import sgd
+from sparselaw.trials.outcome import record
+from sparselaw.trials.relu_population import Readout, population_error, raw_test_error
+from sparselaw.trials.task import Record, Task, random_stream
+
+EXACT_TEACHERS = 2048  # seen coordinates up to which each has a target of its own
+DRAWN_TEACHERS = 64
+
+
+def trial(task: Task) -> Record:
+    inputs = task.inputs
+    assert isinstance(inputs, SparseInputs)
+    data = draw_sparse(inputs, task.D, random_stream(task, "data"))
+    patterns = distinct_patterns(inputs, data)
+    embedding = random_stream(task, "embedding").standard_normal((len(data.active), task.N))
+    embedding /= np.sqrt(task.N)
+    features = preactivations(patterns.indptr, patterns.column, patterns.value, embedding)
+    np.maximum(features, 0.0, out=features)
+
+    teachers, averaged = _teachers(task, data)
+    solution, basis, rank = _fit(task, patterns, features, teachers)
+    unseen = unseen_variance(inputs, data.active)
+
+    def loss() -> float:
+        columns = solution.coefficients.shape[1] - teachers.shape[1]  # driven by label noise alone
+        readout = Readout(
+            active=data.active,
+            embedding=embedding,
+            theta=basis @ solution.coefficients,
+            teachers=np.pad(teachers, ((0, 0), (0, columns))),
+        )
+        if task.estimator == "raw":
+            return raw_test_error(task, inputs, readout)
+        return population_error(task, inputs, readout)
+
+    return record(
+        solution,
+        loss,
+        averaged,
+        rank=rank,
+        seen=len(data.active),
+        control=unseen,
+        control_mean=expected_unseen(inputs, task.D),
+    )
+
+
+def _teachers(task: Task, data: SparseData) -> tuple[FloatArray, tuple[str, ...]]:
+    """Columns (K, T) whose squared errors sum to the mean over teachers, and what is averaged exactly."""
+    K = len(data.active)
+    rng = random_stream(task, "teacher")
+    if task.estimator == "raw":
+        return rng.standard_normal((K, 1)), ()
+    if not is_linear(task.solver):
+        return rng.standard_normal((K, 1)), ("unseen",)
+    if K <= EXACT_TEACHERS:
+        return np.eye(K), ("teacher", "unseen")
+    return rng.standard_normal((K, DRAWN_TEACHERS)) / np.sqrt(DRAWN_TEACHERS), ("unseen",)
+
+
+def _fit(
+    task: Task, patterns: Patterns, features: FloatArray, teachers: FloatArray
+) -> tuple[Solution, Basis, int | None]:
+    """The solution, the basis it is written in, and the rank.
+
+    Label noise enters a pattern's mean target with variance noise / count. For many teachers it has a column
+    of its own, since its part of the readout is independent of theirs; one teacher takes it on board.
+    """
+    targets = np.asarray(patterns.matrix(len(teachers)) @ teachers)
+    label_noise = random_stream(task, "noise")
+    if isinstance(task.solver, SGD):
+        targets = np.repeat(targets, patterns.counts, axis=0)
+        targets = targets + np.sqrt(task.noise) * label_noise.standard_normal(targets.shape)
+        order = random_stream(task, "order")
+        if len(features) >= task.N:
+            return sgd(task.solver, features, targets, order, patterns.counts), np.eye(task.N), None
+        span, triangle = np.linalg.qr(features.T)  # fewer patterns than features: rows in their span
+        return sgd(task.solver, triangle.T, targets, order, patterns.counts), span, None
+    if task.noise > 0.0:
+        noise = np.sqrt(task.noise / patterns.counts) * label_noise.standard_normal(len(targets))
+        many = task.estimator == "exact" and is_linear(task.solver)
+        targets = np.column_stack([targets, noise]) if many else targets + noise[:, None]
+    equations, basis = from_rows(features, targets, patterns.counts)
+    return solve(task.solver, equations), basis, len(equations.eigenvalues)

@@ -1,0 +1,109 @@
+"""One trial to run, and what came of it: the records that simulation, store and report share."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from sparselaw.errors import InputError, check_not_negative, check_size
+from sparselaw.inputs import Inputs
+from sparselaw.solvers.settings import MinNorm, SolverSettings
+
+ENGINE_VERSION = 3  # raise it when the same task would give another number
+
+STATUSES = ("ok", "diverged", "not-converged", "rank-deficient", "infinite", "failed")
+
+Features = Literal["linear", "relu"]
+Estimator = Literal["exact", "raw"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Everything that changes the answer of one trial.
+
+    ``estimator="raw"`` is the paper's own: one teacher, one fresh test set of ``n_test`` samples.
+    """
+
+    inputs: Inputs
+    N: int
+    D: int
+    seed: int = 0
+    features: Features = "linear"
+    solver: SolverSettings = field(default_factory=MinNorm)
+    noise: float = 0.0  # variance of the label noise
+    estimator: Estimator = "exact"
+    n_test: int = 50_000
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "N", check_size("N", self.N))
+        object.__setattr__(self, "D", check_size("D", self.D))
+        object.__setattr__(self, "noise", check_not_negative("noise", self.noise))
+        if self.seed < 0:
+            raise InputError("seed", self.seed, "must not be negative", "choose seed >= 0")
+        check_size("n_test", self.n_test)
+
+    def identity(self) -> dict[str, Any]:
+        """The task as plain values, with the engine's version: what its id is made of."""
+        inputs = "sparse" if hasattr(self.inputs, "alpha1") else "dense"
+        identity: dict[str, Any] = {
+            "engine": ENGINE_VERSION,
+            "inputs": inputs,
+            "problem": {k: str(v) if v == float("inf") else v for k, v in _plain(self.inputs).items()},
+            "N": self.N,
+            "D": self.D,
+            "seed": self.seed,
+            "features": self.features,
+            "solver": {"name": self.solver.name, **_plain(self.solver)},
+            "noise": self.noise,
+            "estimator": self.estimator,
+        }
+        if self.estimator == "raw":
+            identity["n_test"] = self.n_test
+        return identity
+
+    @property
+    def id(self) -> str:
+        """A hash of the identity: the same task twice has the same id, on any machine."""
+        text = json.dumps(self.identity(), sort_keys=True, allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What one trial gave. A diverged descent is an observation: it has a status, not an exception."""
+
+    loss: float  # population loss; inf where the expectation is infinite or the descent diverged
+    status: str  # ok, diverged, not-converged, rank-deficient, infinite, failed
+    reason: str = ""  # in words, where the status is not ok
+    averaged: tuple[
+        str, ...
+    ] = ()  # averaged exactly, not sampled: of "teacher", "test", "unseen", "u", "data"
+    control: float | None = None  # a quantity of known mean, drawn with this loss (the unseen variance)
+    control_mean: float | None = None
+    seen: int | None = None  # K, the coordinates seen in the data
+    rank: int | None = None
+    iterations: int | None = None
+    restarts: int | None = None
+    gradient: float | None = None  # the last |gradient| / |first gradient|
+
+
+def random_stream(task: Task, purpose: str) -> np.random.Generator:
+    """The random numbers of one task for one purpose ("data", "embedding", "teacher", ...).
+
+    They depend on the seed, the inputs, the sizes and the features, but not on the solver, the noise or the
+    estimator: what is compared is compared on the same draws.
+    """
+    identity = task.identity()
+    shared = {key: identity[key] for key in ("engine", "inputs", "problem", "N", "D", "features")}
+    text = json.dumps([shared, purpose], sort_keys=True, allow_nan=False)
+    words = np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype="<u4")
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([task.seed, *words.tolist()])))
+
+
+def _plain(record: Any) -> dict[str, Any]:
+    return {f.name: getattr(record, f.name) for f in dataclasses.fields(record)}
