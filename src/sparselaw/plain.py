@@ -1,0 +1,45 @@
+"""Results in plain form: values fit for JSON, and a short table for notebooks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+def finite(value: float | None) -> float | None:
+    """The value, or None where it is missing, infinite or not a number."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def put(result: dict[str, Any], key: str, value: Any, reason: str) -> None:
+    """Store a number, or a record with ``as_dict``; where there is none, None and beside it the reason.
+
+    >>> result = {}
+    >>> put(result, "dimension", math.inf, "infinitely many coordinates")
+    >>> result
+    {'dimension': None, 'dimension_reason': 'infinitely many coordinates'}
+    """
+    plain = value.as_dict() if hasattr(value, "as_dict") else finite(value)
+    result[key] = plain
+    if plain is None:
+        result[f"{key}_reason"] = reason
+
+
+def html_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], notes: Iterable[str] = ()
+) -> str:
+    """A table for a notebook: title, what there is to say (status, warnings) first, then the rows.
+
+    >>> html_table("x < y", ["N"], [[4]])[:24]
+    '<div><p><b>x &lt; y</b><'
+    """
+    from html import escape
+
+    def line(cells: Sequence[object], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
+
+    said = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    body = "".join(line(row, "td") for row in rows)
+    head = f"<thead>{line(columns, 'th')}</thead>"
+    return f"<div><p><b>{escape(title)}</b></p>{said}<table>{head}<tbody>{body}</tbody></table></div>"
