@@ -70,6 +70,23 @@ class FittedLaw:
         """The fitted loss at (N, D), or at the one size of a power law."""
         return self.law.loss(*sizes)
 
+    def drawn_law(self, axes: int = 1) -> Law:
+        """Every draw as one law: its parameters are arrays (draws, 1, ...) with ``axes`` axes for the sizes.
+
+        With several sweeps, the first one's.
+        """
+        shape = (len(self.draws),) + (1,) * axes
+        names = type(self.law).parameters()
+        columns = dict(zip(self.params, range(len(self.params)), strict=True))
+        places = [columns.get(name, 0) for name in names]  # A of several sweeps: the first
+        values = {name: self.draws[:, i].reshape(shape) for name, i in zip(names, places, strict=True)}
+        return type(self.law)(**values)
+
+    def losses_of_draws(self, *sizes: Any) -> FloatArray:
+        """(draws, ...): the loss of every draw, for sizes that broadcast against each other."""
+        axes = max(np.ndim(size) for size in sizes)
+        return np.asarray(self.drawn_law(axes).loss(*sizes), dtype=np.float64)
+
     def exponents(self) -> tuple[str, str]:
         """The names of the exponents of N and of D."""
         return ("alpha", "beta") if self.name == "chinchilla" else ("alpha_N", "alpha_D")

@@ -67,7 +67,7 @@ def plan(
 
 def _plan_law(source: FittedLaw | TwoPowerLaw | ChinchillaLaw, budget: float, cost_name: str) -> Plan:
     law = source.law if isinstance(source, FittedLaw) else source
-    assert not isinstance(law, PowerLaw)
+    assert isinstance(law, (TwoPowerLaw, ChinchillaLaw))
     floor, alpha_N, alpha_D = _shape(law)
     cost = cost_for_exponents(cost_name, *invert(alpha_N, alpha_D))
     found = allocate(law.loss, cost, budget)

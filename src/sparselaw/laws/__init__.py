@@ -1,0 +1,64 @@
+"""Scaling laws as records: parameters in, loss out. One file each; a new one is registered below.
+
+>>> LAWS["two-power"].parameters()
+('A', 'B', 'alpha_N', 'alpha_D')
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from sparselaw.errors import InputError
+from sparselaw.laws.base import ANY_SIZE, Law, Term
+from sparselaw.laws.chinchilla import ChinchillaLaw
+from sparselaw.laws.power import PowerLaw
+from sparselaw.laws.ranges import Range
+from sparselaw.laws.two_power import TwoPowerLaw
+
+__all__ = [
+    "ANY_SIZE",
+    "LAWS",
+    "ChinchillaLaw",
+    "Law",
+    "PowerLaw",
+    "Range",
+    "Term",
+    "TwoPowerLaw",
+    "law_named",
+    "register",
+    "two_exponent_laws",
+]
+
+LAWS: dict[str, type[Law]] = {}
+SomeLaw = TypeVar("SomeLaw", bound=type[Law])
+
+
+def register(law: SomeLaw) -> SomeLaw:
+    """Makes a law known by its name, in Python and on the command line. Also a decorator."""
+    name, parameters = law.name, set(law.parameters())
+    if LAWS.get(name, law) is not law:
+        raise InputError("law", name, "is the name of another law", "choose another name")
+    named = {n for term in law.terms for n in (term.coefficient, term.exponent) if n is not None}
+    if parameters != (named if law.terms else set(law.ranges)):
+        raise InputError(
+            "law", name, "does not say how every parameter is fitted", "give it terms, or ranges for all"
+        )
+    LAWS[name] = law
+    return law
+
+
+def law_named(name: str) -> type[Law]:
+    """The law of that name, or a line that lists those there are."""
+    if name not in LAWS:
+        raise InputError("law", name, "is not one of the laws", f"choose {' or '.join(LAWS)}")
+    return LAWS[name]
+
+
+def two_exponent_laws() -> str:
+    """The laws that trade N against D, for a remedy: "chinchilla or two-power"."""
+    return " or ".join(name for name, law in LAWS.items() if law.exponent_names is not None)
+
+
+register(ChinchillaLaw)
+register(TwoPowerLaw)
+register(PowerLaw)

@@ -1,0 +1,92 @@
+"""What a law must answer: its names, its formula, its floor and exponents, and how it is fitted.
+
+A law is a frozen record of its parameters. Its loss is a plain formula, so numbers and arrays pass through,
+in the sizes as well as in the parameters: a record of (draws, 1) parameters gives (draws, points) losses.
+
+How it is fitted follows from what it declares. With ``terms`` it is a sum of powers of single sizes, and the
+compiled Newton minimiser does it with exact derivatives. Without, ``ranges`` says where each parameter may
+lie and where to start, and the formula itself is followed downhill with numerical derivatives.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from sparselaw.laws.ranges import Range
+
+ANY_SIZE = "x"  # stands for whichever size varies, in a law of one size
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """coefficient * size^-exponent, each a name; without a size, the coefficient alone."""
+
+    coefficient: str
+    size: str | None = None
+    exponent: str | None = None
+
+
+class Law(ABC):
+    """Subclasses are frozen dataclasses; their fields are the parameters, in the order they are reported."""
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    formula: ClassVar[str]
+    sizes: ClassVar[tuple[str, ...]] = ("N", "D")  # the columns ``loss`` takes, in its order
+    terms: ClassVar[tuple[Term, ...]] = ()
+    ranges: ClassVar[Mapping[str, Range]] = {}
+    floor_name: ClassVar[str | None] = None  # the parameter that is the loss of infinite sizes
+    exponent_names: ClassVar[tuple[str, str] | None] = None  # of N and of D, where the law has both
+    column_names: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # other names for sizes beyond N and D
+
+    @abstractmethod
+    def loss(self, *sizes: Any) -> Any:
+        """The loss at the sizes named in ``sizes``, in that order."""
+
+    @classmethod
+    def parameters(cls) -> tuple[str, ...]:
+        """The names of the parameters, in order."""
+        return tuple(field.name for field in dataclasses.fields(cast(Any, cls)))
+
+    @classmethod
+    def has_one_size(cls) -> bool:
+        """Is it a law of whichever size varies? Then runs that share the other sizes form a sweep."""
+        return cls.sizes == (ANY_SIZE,)
+
+    @property
+    def floor(self) -> Any:
+        """The loss that no size removes; zero where the law has none."""
+        return 0.0 if self.floor_name is None else getattr(self, self.floor_name)
+
+    @property
+    def exponents(self) -> tuple[Any, Any] | None:
+        """(alpha_N, alpha_D) of the loss above its floor, or None."""
+        if self.exponent_names is None:
+            return None
+        of_N, of_D = self.exponent_names
+        return getattr(self, of_N), getattr(self, of_D)
+
+    def loss_of_logs(self, *log_sizes: Any) -> Any:
+        """The loss where sizes are given by their logarithms: no rounding trip for a search along them."""
+        import numpy as np
+
+        if not self.terms:
+            return self.loss(*(np.exp(x) for x in log_sizes))
+        total: Any = 0.0
+        for term in self.terms:
+            value = getattr(self, term.coefficient)
+            if term.size is not None and term.exponent is not None:
+                x = log_sizes[self.sizes.index(term.size)]
+                value = value * np.exp(-getattr(self, term.exponent) * x)
+            total = total + value
+        return total
+
+
+def real(x: Any) -> Any:
+    """Integers to a negative power are an error in numpy; 1.0 * x makes both scalars and arrays real."""
+    return 1.0 * x
