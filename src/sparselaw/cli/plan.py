@@ -10,6 +10,7 @@ import typer
 from sparselaw.cli import fit_options as options
 from sparselaw.cli import options as shared
 from sparselaw.cli.output import finite_or_none, note, number, print_json, print_table
+from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def plan(
     runs: str = typer.Argument(None, help="Table of runs: .csv, .jsonl or .parquet; or give alpha1, alpha2."),
     budget: str = typer.Option(..., help="Compute C, in the units of the cost model."),
-    cost: str = typer.Option("direct", help="direct, 6nd, gd, accelerated, cheapest or power:r."),
+    cost: str = typer.Option("direct", help=f"One of {', '.join(cost_names())}."),
     alpha1: str = typer.Option(None, help="Sparsity exponent of a model, instead of runs."),
     alpha2: str = typer.Option(None, help="Amplitude exponent of a model."),
     inputs: str = shared.INPUTS,

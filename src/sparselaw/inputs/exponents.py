@@ -22,6 +22,8 @@ class Exponents:
     alpha_C: float  # loss ~ C^-alpha_C at C = N D min(N, D), Prop. 5.1
     xi_crit: float  # the double-descent peak: N = K(D) when alpha1 > 0, N = D otherwise
     nu: float | None  # P(gradient descent diverges) ~ D^-nu, Thm. 6.2
+    seen_exponent: float = 1.0  # K(D) ~ seen_constant D^seen_exponent directions are resolved, eq:K-of-D
+    seen_constant: float = 1.0
 
 
 def sparse_exponents(alpha1: float, alpha2: float) -> Exponents:
@@ -34,6 +36,7 @@ def sparse_exponents(alpha1: float, alpha2: float) -> Exponents:
     symmetric = alpha1 <= 0.0
     alpha_D = alpha_N if symmetric else alpha_N / (alpha1 + 1.0)
     fails = alpha2 < -1.0
+    seen_exponent, seen_constant = seen_law(alpha1)
     return Exponents(
         regime="gd-failure" if fails else "symmetric" if symmetric else "asymmetric",
         alpha_N=alpha_N,
@@ -41,7 +44,20 @@ def sparse_exponents(alpha1: float, alpha2: float) -> Exponents:
         alpha_C=compute_exponent(alpha_N, alpha_D),
         xi_crit=1.0 if symmetric else 1.0 / math.gamma(alpha1 / (1.0 + alpha1)),
         nu=alpha_N / (-alpha2 - 1.0) if fails else None,
+        seen_exponent=seen_exponent,
+        seen_constant=seen_constant,
     )
+
+
+def seen_law(alpha1: float) -> tuple[float, float]:
+    """(s, g) of K(D) ~ g D^s (eq:K-of-D); for alpha1 <= 0 every coordinate is seen and K(D) stands for D.
+
+    >>> s, g = seen_law(1.0)
+    >>> s, round(g**2, 12) == round(math.pi, 12)
+    (0.5, True)
+    """
+    s = 1.0 / (alpha1 + 1.0) if alpha1 > 0.0 else 1.0
+    return (s, math.gamma(1.0 - s)) if s < 1.0 else (1.0, 1.0)
 
 
 def dense_exponents(alpha: float) -> Exponents:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.costs import Cost
 from sparselaw.errors import InputError, check_finite
-from sparselaw.planning.costs import Cost
 
 Loss = Callable[[Any, Any], Any]
 Threshold = Callable[[float], float]
@@ -92,9 +92,7 @@ def log_sizes(cost: Cost, budget: float, count: int) -> FloatArray:
     least = float(cost.compute(1.0, 1.0))
     if budget < least:
         raise InputError("budget", budget, "does not buy N = 1 and D = 1", f"choose budget >= {least:g}")
-    # D is the largest of the monomials' own, so it is at least 1 while any of them leaves one sample.
-    top = max((np.log(budget) - np.log(c)) / p for c, p, _ in cost.terms)
-    return np.linspace(0.0, max(float(top), 1e-9), count)
+    return np.linspace(0.0, max(cost.log_largest_N(budget), 1e-9), count)
 
 
 def golden(

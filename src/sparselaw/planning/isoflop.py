@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.costs import Cost
 from sparselaw.planning.allocate import Loss, Valley
-from sparselaw.planning.costs import Cost
 
 FACTORS = (0.125, 0.25, 0.5, 0.8, 1.0, 1.25, 2.0, 4.0, 8.0)
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.costs import Conditioning, Cost, parse_cost
 from sparselaw.errors import InputError, check_finite
 from sparselaw.fitting.result import FittedLaw, interval
 from sparselaw.fitting.sparsity import invert
-from sparselaw.inputs import DenseInputs, Inputs, SparseInputs
+from sparselaw.inputs import Inputs
 from sparselaw.interval import Interval
 from sparselaw.laws import ChinchillaLaw, PowerLaw, TwoPowerLaw
 from sparselaw.planning.allocate import Allocation, Loss, Valley, allocate, golden, log_sizes
-from sparselaw.planning.costs import Cost, cost_for_exponents, parse_cost
 from sparselaw.planning.isoflop import IsoFlop, isoflop
 from sparselaw.planning.theory_loss import model_surface
 
@@ -69,7 +69,7 @@ def _plan_law(source: FittedLaw | TwoPowerLaw | ChinchillaLaw, budget: float, co
     law = source.law if isinstance(source, FittedLaw) else source
     assert isinstance(law, (TwoPowerLaw, ChinchillaLaw))
     floor, alpha_N, alpha_D = _shape(law)
-    cost = cost_for_exponents(cost_name, *invert(alpha_N, alpha_D))
+    cost = parse_cost(cost_name, Conditioning.of_sparsity(*invert(alpha_N, alpha_D)))
     found = allocate(law.loss, cost, budget)
     draws = source.draws if isinstance(source, FittedLaw) else np.empty((0, 0))
     N, D, loss = (interval(v, d) for v, d in zip(_values(found), _drawn(draws, cost, budget), strict=True))
@@ -98,15 +98,11 @@ def _plan_law(source: FittedLaw | TwoPowerLaw | ChinchillaLaw, budget: float, co
 def _plan_model(model: Inputs, budget: float, cost_name: str) -> Plan:
     from sparselaw.theory import predict
 
-    if isinstance(model, SparseInputs):
-        cost = parse_cost(cost_name, model)
-    elif isinstance(model, DenseInputs):
-        # Dense inputs have the condition number of alpha1 = -1, alpha2 = alpha, where every coordinate is on.
-        cost = cost_for_exponents(cost_name, -1.0, model.alpha)
-    else:
+    if not hasattr(model, "exponents"):
         raise InputError(
             "law", type(model).__name__, "is no law and no model", "fit a law or describe inputs"
         )
+    cost = parse_cost(cost_name, Conditioning.of_inputs(model))
     loss, peak = model_surface(model)
     found = allocate(loss, cost, budget, peak=peak, grid=MODEL_GRID, steps=MODEL_STEPS)
     slope = _slope(loss, cost, budget, found.best, 0.0)

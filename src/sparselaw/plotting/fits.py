@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.costs import Conditioning, Cost, parse_cost
 from sparselaw.errors import InputError
 from sparselaw.planning.allocate import allocate
-from sparselaw.planning.costs import Cost, cost_for_exponents
 from sparselaw.planning.isoflop import isoflop
 from sparselaw.plotting.style import COLOURS, GREY, THEORY, sequence
 
@@ -152,7 +152,8 @@ def _varies_within(other: FloatArray, size: FloatArray) -> bool:
 def _cost(law: FittedLaw, name: str) -> Cost:
     if law.sparsity is None:
         raise InputError("law", law.name, "has no trade-off between N and D", "fit chinchilla or two-power")
-    return cost_for_exponents(name, law.sparsity["alpha1"].best, law.sparsity["alpha2"].best)
+    implied = Conditioning.of_sparsity(law.sparsity["alpha1"].best, law.sparsity["alpha2"].best)
+    return parse_cost(name, implied)
 
 
 def _log_axes(ax: Axes, x: str, y: str, title: str) -> Axes:

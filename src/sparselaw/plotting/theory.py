@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparselaw.planning import parse_cost
+from sparselaw.costs import Conditioning, parse_cost
 from sparselaw.plotting.style import COLOURS, GREY, THEORY, sequence
 from sparselaw.theory import frontier, predict, scaling_function
 
@@ -73,7 +73,7 @@ def scaling_curve(inputs: Inputs, ax: Axes, span: tuple[float, float] = (0.05, 3
 def compute_frontier(inputs: SparseInputs, N: Sequence[int], ax: Axes, cost: str = "direct") -> None:
     """Loss against compute, one curve for each N with D varied, and the surface's own optimum."""
     best = frontier(inputs, cost)
-    spent = parse_cost(cost, inputs)
+    spent = parse_cost(cost, Conditioning.of_inputs(inputs))
     e = inputs.exponents.alpha_N / inputs.exponents.alpha_D
     for colour, size in zip(sequence(len(N)), N, strict=True):
         D = np.unique(np.round((np.geomspace(0.1, 8.0, 120) * size) ** e).astype(np.int64))

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from oracles_fitting import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
+from sparselaw.costs import parse_cost
 from sparselaw.errors import InputError
 from sparselaw.fitting import fit
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.laws import PowerLaw, TwoPowerLaw
-from sparselaw.planning import Peak, allocate, parse_cost, plan
+from sparselaw.planning import Peak, allocate, plan
 from sparselaw.theory import frontier, predict
 
 
@@ -21,7 +22,7 @@ def test_closed_form_of_a_power_cost(name, r, factor):
     exact = (law.alpha * law.A / (r * law.beta * law.B) * (C / factor) ** law.beta) ** (
         1 / (law.alpha + r * law.beta)
     )
-    best = allocate(law.loss, parse_cost(name, None), C).best
+    best = allocate(law.loss, parse_cost(name), C).best
     assert best.N == pytest.approx(exact, rel=1e-6)
     assert factor * best.N**r * best.D == pytest.approx(C, rel=1e-9)
     assert best.side is None
@@ -32,7 +33,7 @@ def test_closed_form_of_a_power_cost(name, r, factor):
 
 def test_two_valleys_and_a_wall_between_them():
     """A made-up double descent: the better valley wins, wherever it is; brute force on a fine grid agrees."""
-    cost = parse_cost("6nd", None)
+    cost = parse_cost("6nd")
     for tilt in (-0.3, 0.3):
 
         def loss(N, D, tilt=tilt):
@@ -59,7 +60,7 @@ def test_a_wall_that_a_coarse_grid_would_miss():
         return np.where(x == 0, np.inf, 1.0 - 0.5 * np.exp(-(((x - 0.02) / 0.01) ** 2)) + 0.01 * x**2)
 
     peak = Peak(threshold=lambda D: float(np.sqrt(D)), name="K")
-    best = allocate(loss, parse_cost("6nd", None), 6e12, peak=peak, grid=45).best
+    best = allocate(loss, parse_cost("6nd"), 6e12, peak=peak, grid=45).best
     assert best.loss == pytest.approx(0.5, abs=1e-3)
 
 
@@ -95,7 +96,7 @@ def test_intervals_come_from_the_draws(fitted):
     ends = []
     for E, A, B, alpha, beta in fitted.draws:
         law = type(CHINCHILLA_TRUTH)(E=E, A=A, B=B, alpha=alpha, beta=beta)
-        best = allocate(law.loss, parse_cost("6nd", None), 1e21).best
+        best = allocate(law.loss, parse_cost("6nd"), 1e21).best
         ends.append([best.N, best.D, best.loss])
     low, high = np.quantile(np.array(ends), [0.025, 0.975], axis=0)
     for i, name in enumerate(("N", "D", "loss")):

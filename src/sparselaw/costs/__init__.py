@@ -1,0 +1,22 @@
+"""What training costs: one registry, used by the theory's frontier and by plans.
+
+A new cost is one function that returns its terms, and one call of ``register``.
+"""
+
+from __future__ import annotations
+
+from sparselaw.costs import named as named  # fills the registry
+from sparselaw.costs.base import Conditioning, Cost, Leading, Term
+from sparselaw.costs.registry import COSTS, CostModel, cost_names, parse_cost, register
+
+__all__ = [
+    "COSTS",
+    "Conditioning",
+    "Cost",
+    "CostModel",
+    "Leading",
+    "Term",
+    "cost_names",
+    "parse_cost",
+    "register",
+]
