@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from sparselaw.costs import COSTS, Conditioning, Cost, Term, cost_names, parse_cost, register
+from sparselaw.costs import COSTS, Conditioning, Cost, CostTerm, cost_names, parse_cost, register
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.inputs.exponents import compute_exponent
@@ -108,7 +108,7 @@ def test_costs_that_tie_both_count():
 
 
 @pytest.mark.parametrize(
-    "term", [Term(N_power=0.0), Term(D_power=-1.0), Term(factor=0.0), Term(factor=math.nan)]
+    "term", [CostTerm(N_power=0.0), CostTerm(D_power=-1.0), CostTerm(factor=0.0), CostTerm(factor=math.nan)]
 )
 def test_a_cost_must_rise(term):
     with pytest.raises(InputError, match="must rise"):
@@ -119,7 +119,7 @@ def test_a_cost_must_rise(term):
 def test_names_are_plain_and_taken_once(name):
     before = dict(COSTS)
     with pytest.raises(InputError, match="cost="):
-        register(name, lambda: (Term(),))
+        register(name, lambda: (CostTerm(),))
     assert before == COSTS
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import sparselaw as sl
 from sparselaw.cli import main
-from sparselaw.costs import COSTS, Term, register
+from sparselaw.costs import COSTS, CostTerm, register
 from sparselaw.theory import frontier
 
 INPUTS = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
@@ -14,8 +14,8 @@ INPUTS = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
 
 @pytest.fixture(autouse=True)
 def mine():
-    """Attention over contexts whose length grows as sqrt(D): C = 6 N D + 2 sqrt(N) D^1.5, the larger part."""
-    register("mine", lambda: (Term(factor=2.0, N_power=0.5, D_power=1.5),), formula="2 N^0.5 D^1.5")
+    """C = 2 N^0.5 D^1.5: samples that grow longer as there are more of them."""
+    register("mine", lambda: (CostTerm(factor=2.0, N_power=0.5, D_power=1.5),), formula="2 N^0.5 D^1.5")
     yield
     del COSTS["mine"]
 

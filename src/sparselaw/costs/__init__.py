@@ -6,7 +6,7 @@ A new cost is one function that returns its terms, and one call of ``register``.
 from __future__ import annotations
 
 from sparselaw.costs import named as named  # fills the registry
-from sparselaw.costs.base import Conditioning, Cost, Leading, Term
+from sparselaw.costs.base import Conditioning, Cost, CostTerm, Leading
 from sparselaw.costs.registry import COSTS, CostModel, cost_names, parse_cost, register
 
 __all__ = [
@@ -14,8 +14,8 @@ __all__ = [
     "Conditioning",
     "Cost",
     "CostModel",
+    "CostTerm",
     "Leading",
-    "Term",
     "cost_names",
     "parse_cost",
     "register",

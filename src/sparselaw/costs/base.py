@@ -60,7 +60,7 @@ class Conditioning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Term:
+class CostTerm:
     """factor * N^N_power * D^D_power * min(N, seen_constant D^seen_exponent)^resolved_power."""
 
     factor: float = 1.0
@@ -111,13 +111,13 @@ class Leading:
 class Cost:
     """C(N, D) is the smallest of ``terms``.
 
-    >>> direct = Cost(name="direct", terms=(Term(resolved_power=1.0),))
+    >>> direct = Cost(name="direct", terms=(CostTerm(resolved_power=1.0),))
     >>> round(float(direct.compute(10, 1000)), 6), round(float(direct.data_for(10, 1e5)), 6)
     (100000.0, 1000.0)
     """
 
     name: str
-    terms: tuple[Term, ...]
+    terms: tuple[CostTerm, ...]
 
     def __post_init__(self) -> None:
         for c, p, q in self.monomials():

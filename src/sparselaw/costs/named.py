@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from sparselaw.costs.base import Conditioning, Term
+from sparselaw.costs.base import Conditioning, CostTerm
 from sparselaw.costs.registry import Terms, register
 
 
 def direct() -> Terms:
     """N D min(N, D): a direct least-squares solve."""
-    return (Term(resolved_power=1.0),)
+    return (CostTerm(resolved_power=1.0),)
 
 
 def six_nd() -> Terms:
     """6 N D: one pass forward and backward through a network."""
-    return (Term(factor=6.0),)
+    return (CostTerm(factor=6.0),)
 
 
 def gd(conditioning: Conditioning) -> Terms:
@@ -33,12 +33,12 @@ def cheapest(conditioning: Conditioning) -> Terms:
 
 def power(r: float) -> Terms:
     """N^r D."""
-    return (Term(N_power=r),)
+    return (CostTerm(N_power=r),)
 
 
 def _first_order(conditioning: Conditioning, effort: float) -> Terms:
     """N D kappa^effort: the steps that a first-order method takes grow as a power of kappa."""
-    term = Term(
+    term = CostTerm(
         resolved_power=effort * conditioning.power,
         seen_exponent=conditioning.seen_exponent,
         seen_constant=conditioning.seen_constant,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sparselaw.costs.base import Conditioning, Cost, Term
+from sparselaw.costs.base import Conditioning, Cost, CostTerm
 from sparselaw.errors import InputError, check_finite
 
-Terms = tuple[Term, ...]
+Terms = tuple[CostTerm, ...]
 LARGEST_PARAMETER = 100.0
 
 
