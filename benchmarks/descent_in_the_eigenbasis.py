@@ -11,7 +11,8 @@ import time
 
 import numpy as np
 
-from sparselaw.solvers import Nesterov, from_gram, solve
+from sparselaw.solvers import Nesterov
+from sparselaw.solvers.equations import from_gram
 
 N, D, ITERATIONS, TIMED = 250, 5_000, 500_000, 500
 
@@ -20,11 +21,11 @@ def main() -> None:
     rng = np.random.default_rng(0)
     Phi = rng.standard_normal((N, D)) * np.arange(1.0, N + 1.0)[:, None] ** -1.65
     y = rng.standard_normal(D)
-    solve(Nesterov(max_iterations=1), from_gram(np.eye(1), np.ones((1, 1)), 1)[0])  # compiles
+    Nesterov(max_iterations=1).solve(from_gram(np.eye(1), np.ones((1, 1)), 1)[0])  # compiles
     begin = time.perf_counter()
     equations, _ = from_gram(Phi @ Phi.T / D, (Phi @ y)[:, None] / D, D)
     prepared = time.perf_counter() - begin
-    solution = solve(Nesterov(tolerance=0.0, max_iterations=ITERATIONS), equations)
+    solution = Nesterov(tolerance=0.0, max_iterations=ITERATIONS).solve(equations)
     ours = time.perf_counter() - begin
     theta = ahead = np.zeros(N)
     begin = time.perf_counter()

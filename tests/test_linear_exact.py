@@ -52,7 +52,7 @@ def test_min_norm_by_qr_and_by_svd_is_pinv(N, D, noise):
     problem, X = sparse_problem(MODEL, N, D, noise)
     u, s = problem.embedding, problem.covariance
     naive = averaged_min_norm(X, u, s, problem.unseen, N, noise)
-    by_qr, solution = min_norm_loss(MinNorm(), problem)
+    by_qr, solution = min_norm_loss(MinNorm(), 1e-10, problem)
     by_svd, _ = averaged_loss(MinNorm(), prepare(problem))
     assert (solution is None) == (problem.factor.shape[1] >= N)  # the QR sufficed
     assert by_qr == pytest.approx(naive, rel=1e-10)
@@ -67,7 +67,7 @@ def test_steep_amplitudes_cost_the_qr_no_more_digits_than_the_svd(alpha1, alpha2
     compared = 0
     for seed in range(8):
         problem, _ = sparse_problem(SparseInputs(alpha1=alpha1, alpha2=alpha2), N, D, 0.0, seed)
-        by_qr, solution = min_norm_loss(MinNorm(), problem)
+        by_qr, solution = min_norm_loss(MinNorm(), 1e-10, problem)
         by_svd, checked = averaged_loss(MinNorm(), prepare(problem))
         if solution is None and checked.status == "ok":
             compared += 1
@@ -77,7 +77,7 @@ def test_steep_amplitudes_cost_the_qr_no_more_digits_than_the_svd(alpha1, alpha2
 
 def test_rank_tolerance_sends_the_qr_to_the_svd():
     problem, X = sparse_problem(MODEL, 60, 2000, 0.0)
-    loss, solution = min_norm_loss(MinNorm(rtol=1e-3), problem)
+    loss, solution = min_norm_loss(MinNorm(rtol=1e-3), 1e-3, problem)
     assert solution is not None
     assert solution.status == "rank-deficient"
     T = np.linalg.pinv((problem.embedding @ X).T, rcond=1e-3) @ X.T

@@ -6,11 +6,11 @@ Two means over independent trials are compared at z = 4: a false alarm has proba
 
 import numpy as np
 import pytest
-from sparselaw.risk import relu_dense, relu_dense_wide, relu_population, relu_sparse
 
 import oracles_relu as recipe
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
+from sparselaw.trials import relu_dense, relu_dense_wide, relu_population, relu_sparse
 from sparselaw.trials.task import Task
 
 SPARSE = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=50)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy import integrate
-from sparselaw.risk import relu_dense, relu_dense_narrow, relu_dense_wide, relu_population, relu_sparse
 
 import oracles_relu as recipe
 from sparselaw.data.patterns import distinct_patterns
@@ -13,6 +12,7 @@ from sparselaw.errors import InputError
 from sparselaw.features.relu import gaussian_moments, preactivations
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
+from sparselaw.trials import relu_dense, relu_dense_narrow, relu_dense_wide, relu_population, relu_sparse
 from sparselaw.trials.relu_gaussian import population_loss, predicted_square
 from sparselaw.trials.task import Task, random_stream
 

@@ -13,6 +13,11 @@ _PUBLIC = {
     "Interval": "sparselaw.interval",
     "SparseInputs": "sparselaw.inputs",
     "DenseInputs": "sparselaw.inputs",
+    "MinNorm": "sparselaw.solvers",
+    "Ridge": "sparselaw.solvers",
+    "GradientDescent": "sparselaw.solvers",
+    "Nesterov": "sparselaw.solvers",
+    "SGD": "sparselaw.solvers",
     "PowerLaw": "sparselaw.laws",
     "TwoPowerLaw": "sparselaw.laws",
     "ChinchillaLaw": "sparselaw.laws",
@@ -39,6 +44,11 @@ if TYPE_CHECKING:
     from sparselaw.laws import PowerLaw as PowerLaw
     from sparselaw.laws import TwoPowerLaw as TwoPowerLaw
     from sparselaw.planning import plan as plan
+    from sparselaw.solvers import SGD as SGD
+    from sparselaw.solvers import GradientDescent as GradientDescent
+    from sparselaw.solvers import MinNorm as MinNorm
+    from sparselaw.solvers import Nesterov as Nesterov
+    from sparselaw.solvers import Ridge as Ridge
     from sparselaw.sweeps.simulate import simulate as simulate
     from sparselaw.theory import predict as predict
 

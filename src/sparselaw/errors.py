@@ -55,3 +55,11 @@ def check_not_negative(name: str, value: float) -> float:
     if number < 0:
         raise InputError(name, value, "must not be negative", f"choose {name} >= 0")
     return number
+
+
+def check_positive(name: str, value: float) -> float:
+    """Return ``value`` as a float above zero."""
+    number = check_finite(name, value)
+    if number <= 0:
+        raise InputError(name, value, "must be positive", f"choose {name} > 0")
+    return number

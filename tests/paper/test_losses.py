@@ -4,7 +4,7 @@ import pytest
 from sparselaw.inputs import SparseInputs
 from sparselaw.paper.item import Context
 from sparselaw.paper.losses import SweepSpec, measure
-from sparselaw.solvers.settings import MinNorm
+from sparselaw.solvers import MinNorm
 from sparselaw.sweeps.grid import grid
 from sparselaw.trials import run as trial
 

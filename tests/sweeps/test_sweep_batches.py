@@ -8,7 +8,7 @@ import random
 import pytest
 
 import sweep_functions as functions
-from sparselaw.solvers.settings import SGD, Nesterov
+from sparselaw.solvers import SGD, Nesterov
 from sparselaw.sweeps.batches import LONGEST_BATCH, MOST_IN_BATCH, Pending
 from sparselaw.sweeps.cost import Calibration, cost_of
 from sparselaw.sweeps.grid import grid

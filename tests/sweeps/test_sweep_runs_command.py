@@ -10,7 +10,7 @@ import pytest
 
 import sweep_functions as functions
 from sparselaw.inputs import DenseInputs
-from sparselaw.solvers.settings import Ridge
+from sparselaw.solvers import Ridge
 from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.store import Store
 from sparselaw.trials.task import Record

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from sparselaw.inputs import DenseInputs, SparseInputs
-from sparselaw.solvers.settings import SGD, GradientDescent
+from sparselaw.solvers import SGD, GradientDescent
 from sparselaw.sweeps.executors import InProcess, WorkerPool
 from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.run import run_sweep

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import sweep_functions as functions
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs
-from sparselaw.solvers.settings import Ridge
+from sparselaw.solvers import Ridge
 from sparselaw.sweeps.encoding import decode_record, encode_record
 from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.store import Store

@@ -18,6 +18,9 @@ from sparselaw.cli.runs import runs
 from sparselaw.cli.simulate import simulate
 from sparselaw.errors import InputError
 
+# A registered solver has options that are not written here; simulate reads or refuses them itself.
+OPTIONS_OF_SOLVERS = {"allow_extra_args": True, "ignore_unknown_options": True}
+
 app = typer.Typer(
     name="sparselaw",
     help="Scaling laws from sparse features: theory, exact simulation, fits and plans.",
@@ -28,7 +31,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(predict)
-app.command()(simulate)
+app.command(context_settings=OPTIONS_OF_SOLVERS)(simulate)
 app.command()(fit)
 app.command()(plan)
 app.command()(failure)

@@ -11,14 +11,14 @@ from sparselaw.cli.output import footnotes, note, number, print_json, print_tabl
 from sparselaw.errors import InputError
 
 if TYPE_CHECKING:
-    from sparselaw.solvers.settings import SolverSettings
+    from sparselaw.solvers import Solver
     from sparselaw.trials.task import Record, Task
 
 FEATURES = ["linear", "relu"]
-SOLVERS = ["min-norm", "ridge", "gd", "nesterov", "sgd"]
 
 
 def simulate(
+    context: typer.Context,
     alpha1: str = options.ALPHA1,
     alpha2: str = options.ALPHA2,
     N: str = typer.Option(..., "-N", "--N", help="Widths: 4,8,16 or start:stop:count."),
@@ -61,7 +61,9 @@ def simulate(
         seeds=numbers.size("seeds", seeds),
         seed=numbers.whole("seed", seed),
         features=numbers.choice("features", features, FEATURES),
-        solver=make_solver(solver, ridge=ridge, steps=steps, step=step, passes=passes, batch=batch),
+        solver=make_solver(
+            solver, context.args, ridge=ridge, steps=steps, step=step, passes=passes, batch=batch
+        ),
         noise=numbers.real("noise", noise),
         estimator="raw" if raw else "exact",
         n_test=numbers.size("n-test", n_test or "50000"),
@@ -109,33 +111,22 @@ def _print_cells(title: str, cells: list[dict[str, Any]]) -> None:
         note(text)
 
 
-def make_solver(
-    name: str,
-    *,
-    ridge: str | None = None,
-    steps: str | None = None,
-    step: str | None = None,
-    passes: str | None = None,
-    batch: str | None = None,
-) -> SolverSettings:
-    """The settings named on the command line; one that the solver does not take is refused."""
-    from sparselaw.solvers.settings import SGD, GradientDescent, MinNorm, Nesterov, Ridge
+def make_solver(name: str, extra: list[str], **options: str | None) -> Solver:
+    """The solver named on the command line; ``extra`` holds options of solvers that others have added."""
+    from sparselaw.solvers import from_options
 
-    numbers.choice("solver", name, SOLVERS)
-    given = {"ridge": ridge, "steps": steps, "step": step, "passes": passes, "batch": batch}
-    takes = {"ridge": ["ridge"], "gd": ["steps", "step"], "sgd": ["passes", "step", "batch"]}.get(name, [])
-    for option, value in given.items():
-        if value is not None and option not in takes:
-            raise InputError(option, value, f"is not a setting of {name}", f"leave out --{option}")
-    step_size = None if step is None else _positive("step", step)
-    if name == "ridge":
-        return Ridge(ridge=_not_negative("ridge", _needed("ridge", ridge, name)))
-    if name == "gd":
-        return GradientDescent(steps=numbers.size("steps", _needed("steps", steps, name)), step=step_size)
-    if name == "sgd":
-        count = numbers.size("passes", _needed("passes", passes, name))
-        return SGD(passes=count, step=step_size, batch=numbers.size("batch", batch or "1"))
-    return Nesterov() if name == "nesterov" else MinNorm()
+    return from_options(name, {**options, **_pairs(extra)})
+
+
+def _pairs(extra: list[str]) -> dict[str, str]:
+    """--name value and --name=value as a dictionary; anything else is refused as typed."""
+    found, words = {}, iter(extra)
+    for word in words:
+        name, equals, value = word.removeprefix("--").partition("=")
+        if not word.startswith("--") or not (equals or (value := next(words, ""))):
+            raise InputError("arguments", word, "is not an option", "see 'sparselaw simulate --help'")
+        found[name] = value
+    return found
 
 
 def write_runs(out: str | None, runs: list[tuple[Task, Record]]) -> None:
@@ -147,22 +138,3 @@ def write_runs(out: str | None, runs: list[tuple[Task, Record]]) -> None:
 
     if out is not None and runs:
         write_table(Path(out), [as_row(task, record) for task, record in runs])
-
-
-def _needed(name: str, text: str | None, solver: str) -> str:
-    if text is None:
-        raise InputError(name, "", f"is needed by --solver {solver}", f"give --{name}")
-    return text
-
-
-def _positive(name: str, text: str) -> float:
-    value = numbers.real(name, text)
-    if value <= 0.0:
-        raise InputError(name, text, "must be positive", f"choose {name} > 0")
-    return value
-
-
-def _not_negative(name: str, text: str) -> float:
-    from sparselaw.errors import check_not_negative
-
-    return check_not_negative(name, numbers.real(name, text))

@@ -10,10 +10,11 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.dynamics.training import Training, population_loss, relative_gradient, training_loss
-from sparselaw.solvers import SGD, GradientDescent, Nesterov, solve
+from sparselaw.solvers import SGD, GradientDescent, Nesterov
 from sparselaw.solvers.gradient_descent import largest_stable_step
-from sparselaw.solvers.minibatch import default_step, one_pass
-from sparselaw.solvers.nesterov import GREW, advance, nesterov_step
+from sparselaw.solvers.loops import GREW, advance, one_pass
+from sparselaw.solvers.nesterov import nesterov_step
+from sparselaw.solvers.sgd import default_step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,7 @@ class Curve:
 
 def gradient_descent_curve(training: Training, steps: Sequence[int], step: float | None = None) -> Curve:
     """Full-batch descent in closed form: no step count costs more than another."""
-    solutions = [solve(GradientDescent(steps=t, step=step), training.equations) for t in steps]
+    solutions = [GradientDescent(steps=t, step=step).solve(training.equations) for t in steps]
     coefficients = np.column_stack([solution.coefficients[:, 0] for solution in solutions])
     eta = 1.0 / float(training.equations.eigenvalues[0]) if step is None else step
     status = "diverged" if eta > largest_stable_step(training.equations) else "ok"

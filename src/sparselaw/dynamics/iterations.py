@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.dynamics.training import Training, population_loss
-from sparselaw.solvers import GradientDescent, Nesterov, solve
-from sparselaw.solvers.nesterov import CONVERGED, advance, nesterov_step
+from sparselaw.solvers import GradientDescent, Nesterov
+from sparselaw.solvers.loops import CONVERGED, advance
+from sparselaw.solvers.nesterov import nesterov_step
 
 GRADIENT = 1e-9  # relative to the first, as in the paper's experiments
 WITHIN = 0.01  # of the final population loss
@@ -32,7 +33,7 @@ def plain_to_gradient(training: Training, tolerance: float) -> int | None:
     """Steps of full-batch descent at 1/lambda_max; its closed form allows any tolerance."""
 
     def reached(steps: int) -> bool:
-        return (solve(GradientDescent(steps=steps), training.equations).gradient or 0.0) < tolerance
+        return (GradientDescent(steps=steps).solve(training.equations).gradient or 0.0) < tolerance
 
     return _first(reached)
 
@@ -43,7 +44,7 @@ def plain_iterations(training: Training, tolerance: float = GRADIENT) -> Iterati
     final = _final_loss(training)
 
     def settled(t: int) -> bool:
-        solution = solve(GradientDescent(steps=t), training.equations)
+        solution = GradientDescent(steps=t).solve(training.equations)
         return abs(float(population_loss(training, solution.coefficients)[0]) / final - 1.0) <= WITHIN
 
     # The loss may pass through the band and leave it again: look for the last time it is outside.

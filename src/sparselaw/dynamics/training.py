@@ -22,7 +22,7 @@ from sparselaw.data.spectrum import amplitudes, unseen_variance, variances
 from sparselaw.errors import InputError
 from sparselaw.inputs import SparseInputs
 from sparselaw.linalg.factor import factorise
-from sparselaw.solvers import NormalEquations
+from sparselaw.solvers.equations import NormalEquations
 from sparselaw.trials.linear_filter import prepare
 from sparselaw.trials.linear_problem import LinearProblem, draw_embedding
 from sparselaw.trials.linear_sparse import visible

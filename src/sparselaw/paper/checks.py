@@ -18,7 +18,7 @@ from sparselaw.paper.losses import Measured, SweepSpec, measure
 from sparselaw.paper.panels import surface
 from sparselaw.paper.verdict import Printed
 from sparselaw.plotting.style import COLOURS, THEORY
-from sparselaw.solvers.settings import MinNorm, Nesterov
+from sparselaw.solvers import MinNorm, Nesterov
 from sparselaw.sweeps.grid import grid
 from sparselaw.theory import asymptotic_seen, data_constant, expected_seen, model_constant
 from sparselaw.trials.task import Task

@@ -15,7 +15,7 @@ from sparselaw.paper.losses import Measured, SweepSpec, measure
 from sparselaw.paper.verdict import Printed
 from sparselaw.plotting import scaling_curve
 from sparselaw.plotting.style import sequence
-from sparselaw.solvers.settings import MinNorm
+from sparselaw.solvers import MinNorm
 from sparselaw.theory import predict, rescaled_ratio, scaling_function
 
 # The paper says "a wide range of (N, D)"; these cover xi from 0.05 to 30.

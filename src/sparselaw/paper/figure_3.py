@@ -14,7 +14,7 @@ from sparselaw.paper.item import Context, Item, Quantity, Result, Row
 from sparselaw.paper.losses import Measured, SweepSpec, measure
 from sparselaw.paper.verdict import Printed
 from sparselaw.plotting.style import COLOURS, THEORY, sequence
-from sparselaw.solvers.settings import MinNorm
+from sparselaw.solvers import MinNorm
 from sparselaw.theory import frontier
 
 MODELS = (16, 24, 32, 48, 64, 96, 128, 192, 256)

@@ -12,7 +12,7 @@ from sparselaw.paper import grids, panels
 from sparselaw.paper.item import Context, Item, Quantity, Result
 from sparselaw.paper.precision import loss_ratio
 from sparselaw.paper.verdict import Printed
-from sparselaw.solvers.settings import MinNorm
+from sparselaw.solvers import MinNorm
 
 FIGURE = panels.FourPanels(
     features="linear",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sparselaw.paper import grids, panels
 from sparselaw.paper.item import Context, Item, Result
 from sparselaw.paper.verdict import Printed
-from sparselaw.solvers.settings import MinNorm
+from sparselaw.solvers import MinNorm
 
 FIGURE = panels.FourPanels(
     features="relu",

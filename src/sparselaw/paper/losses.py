@@ -11,7 +11,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.inputs import Inputs
 from sparselaw.interval import student_factor
 from sparselaw.paper.item import Context, Row
-from sparselaw.solvers.settings import SolverSettings
+from sparselaw.solvers import Solver
 from sparselaw.sweeps.cells import Estimate, estimate_mean
 from sparselaw.sweeps.grid import grid
 from sparselaw.trials.task import Estimator, Features, Record
@@ -26,7 +26,7 @@ class SweepSpec:
     sizes: Sequence[int]
     fixed: int  # the other size
     features: Features
-    solver: SolverSettings
+    solver: Solver
     seeds: int
     estimator: Estimator = "exact"
     n_test: int = 50_000

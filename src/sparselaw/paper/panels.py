@@ -24,7 +24,7 @@ from sparselaw.paper.item import Context, Quantity, Result
 from sparselaw.paper.losses import Measured, SweepSpec, measure
 from sparselaw.paper.verdict import Printed
 from sparselaw.plotting.style import COLOURS, GREY, THEORY
-from sparselaw.solvers.settings import SolverSettings
+from sparselaw.solvers import Solver
 from sparselaw.theory import predict
 from sparselaw.trials.task import Features
 
@@ -38,7 +38,7 @@ class FourPanels:
     """The settings of one such figure, and the three numbers the paper prints for it."""
 
     features: Features
-    solver: SolverSettings
+    solver: Solver
     grid: grids.Grid
     joint: Printed
     alone: Printed

@@ -1,24 +1,30 @@
-"""Least squares by several methods: matrices in, solution out. Nothing here knows what the data mean."""
+"""Least squares by several methods: matrices in, solution out. Nothing here knows what the data mean.
+
+One file a method, its settings beside it; ``base`` says what a solver answers, ``equations`` prepares.
+"""
 
 from __future__ import annotations
 
-from sparselaw.solvers.dispatch import is_linear, solve
-from sparselaw.solvers.equations import Basis, NormalEquations, from_gram, from_rows
-from sparselaw.solvers.settings import SGD, GradientDescent, MinNorm, Nesterov, Ridge, SolverSettings
+from sparselaw.solvers.base import SOLVERS, Solver, register
+from sparselaw.solvers.gradient_descent import GradientDescent
+from sparselaw.solvers.min_norm import MinNorm
+from sparselaw.solvers.nesterov import Nesterov
+from sparselaw.solvers.options import as_solver, from_options, settings_of
+from sparselaw.solvers.ridge import Ridge
+from sparselaw.solvers.sgd import SGD
 from sparselaw.solvers.solution import Solution
 
 __all__ = [
     "SGD",
-    "Basis",
+    "SOLVERS",
     "GradientDescent",
     "MinNorm",
     "Nesterov",
-    "NormalEquations",
     "Ridge",
     "Solution",
-    "SolverSettings",
-    "from_gram",
-    "from_rows",
-    "is_linear",
-    "solve",
+    "Solver",
+    "as_solver",
+    "from_options",
+    "register",
+    "settings_of",
 ]

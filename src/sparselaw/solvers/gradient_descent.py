@@ -2,12 +2,58 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.solvers.equations import NormalEquations
-from sparselaw.solvers.settings import GradientDescent
+from sparselaw.errors import check_not_negative, check_positive, check_size
+from sparselaw.solvers.base import Solver, register
 from sparselaw.solvers.solution import Solution
+
+if TYPE_CHECKING:
+    from sparselaw.solvers.equations import NormalEquations
+
+
+@register
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradientDescent(Solver):
+    """Full-batch gradient descent stopped after ``steps``; the step None means 1/lambda_max."""
+
+    name: ClassVar[str] = "gd"
+    linear: ClassVar[bool] = True
+    steps: int
+    step: float | None = None
+
+    def __post_init__(self) -> None:
+        if check_not_negative("steps", self.steps) > 0:
+            object.__setattr__(self, "steps", check_size("steps", self.steps))
+        if self.step is not None:
+            object.__setattr__(self, "step", check_positive("step", self.step))
+
+    def solve(self, equations: NormalEquations) -> Solution:
+        """The iterate after ``steps``: (1 - (1 - eta l)^t) / l times the projection, eigenvalue l for l."""
+        eigenvalues, projections = equations.eigenvalues, equations.projections
+        if len(eigenvalues) == 0:
+            return Solution(coefficients=projections, iterations=self.steps, gradient=0.0)
+        step = self.step if self.step is not None else 1.0 / float(eigenvalues[0])
+        with np.errstate(invalid="ignore", over="ignore"):
+            filtered = shortfall(eigenvalues, step, self.steps) / eigenvalues
+            moving = projections != 0.0
+            coefficients = np.where(moving, filtered[:, None] * projections, 0.0)
+            left = np.where(moving, contraction(eigenvalues, step, self.steps)[:, None] * projections, 0.0)
+            first = float(np.linalg.norm(projections))
+            gradient = float(np.linalg.norm(left)) / first if first > 0.0 else 0.0
+        unstable = bool(moving[step * eigenvalues > 2.0].any())
+        limit = largest_stable_step(equations)
+        return Solution(
+            coefficients=coefficients,
+            status="diverged" if unstable else "ok",
+            reason=f"step {step:g} is above the largest stable step {limit:g}" if unstable else "",
+            iterations=self.steps,
+            gradient=gradient,
+        )
 
 
 def largest_stable_step(equations: NormalEquations) -> float:
@@ -35,27 +81,3 @@ def shortfall(eigenvalues: FloatArray, step: float, steps: int) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         small = -np.expm1(steps * np.log1p(-np.minimum(x, 0.5)))
     return np.where(x <= 0.5, small, 1.0 - contraction(eigenvalues, step, steps))
-
-
-def gradient_descent(settings: GradientDescent, equations: NormalEquations) -> Solution:
-    """The iterate after ``steps``: (1 - (1 - eta l)^t) / l times the projection, eigenvalue by eigenvalue."""
-    eigenvalues, projections = equations.eigenvalues, equations.projections
-    if len(eigenvalues) == 0:
-        return Solution(coefficients=projections, iterations=settings.steps, gradient=0.0)
-    step = settings.step if settings.step is not None else 1.0 / float(eigenvalues[0])
-    with np.errstate(invalid="ignore", over="ignore"):
-        filtered = shortfall(eigenvalues, step, settings.steps) / eigenvalues
-        moving = projections != 0.0
-        coefficients = np.where(moving, filtered[:, None] * projections, 0.0)
-        left = np.where(moving, contraction(eigenvalues, step, settings.steps)[:, None] * projections, 0.0)
-        first = float(np.linalg.norm(projections))
-        gradient = float(np.linalg.norm(left)) / first if first > 0.0 else 0.0
-    unstable = bool(moving[step * eigenvalues > 2.0].any())
-    limit = largest_stable_step(equations)
-    return Solution(
-        coefficients=coefficients,
-        status="diverged" if unstable else "ok",
-        reason=f"step {step:g} is above the largest stable step {limit:g}" if unstable else "",
-        iterations=settings.steps,
-        gradient=gradient,
-    )

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from sparselaw.solvers.equations import NormalEquations
-from sparselaw.solvers.settings import Ridge
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from sparselaw.errors import check_not_negative
+from sparselaw.solvers.base import Solver, register
 from sparselaw.solvers.solution import Solution
 
+if TYPE_CHECKING:
+    from sparselaw.solvers.equations import NormalEquations
 
-def ridge(settings: Ridge, equations: NormalEquations) -> Solution:
-    """With Phi Phi^T = D H the filter is 1 / (eigenvalue + ridge / D)."""
-    shifted = equations.eigenvalues + settings.ridge / equations.samples
-    return Solution(coefficients=equations.projections / shifted[:, None])
+
+@register
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ridge(Solver):
+    """(Phi Phi^T + ridge I)^-1 Phi y: the ridge is the paper's gamma, not divided by D."""
+
+    name: ClassVar[str] = "ridge"
+    linear: ClassVar[bool] = True
+    ridge: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ridge", check_not_negative("ridge", self.ridge))
+
+    @property
+    def ridge_of_theory(self) -> float:
+        return self.ridge
+
+    def solve(self, equations: NormalEquations) -> Solution:
+        """With Phi Phi^T = D H the filter is 1 / (eigenvalue + ridge / D)."""
+        shifted = equations.eigenvalues + self.ridge / equations.samples
+        return Solution(coefficients=equations.projections / shifted[:, None])

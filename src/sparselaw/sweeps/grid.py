@@ -7,7 +7,7 @@ from typing import Any
 
 from sparselaw.errors import InputError, check_size
 from sparselaw.inputs import Inputs
-from sparselaw.solvers.settings import MinNorm, Nesterov, SolverSettings
+from sparselaw.solvers import Solver, as_solver
 from sparselaw.trials.task import Task
 
 MOST_TASKS = 500_000
@@ -20,7 +20,7 @@ def grid(
     *,
     seeds: int = 20,
     seed: int = 0,
-    solver: SolverSettings | str = "min-norm",
+    solver: Solver | str = "min-norm",
     **settings: Any,
 ) -> list[Task]:
     """The tasks of a study, N outermost and seed innermost; ``settings`` are further fields of a task.
@@ -30,13 +30,13 @@ def grid(
     >>> [(task.N, task.D, task.seed) for task in tasks]
     [(4, 100, 7), (4, 100, 8), (8, 100, 7), (8, 100, 8)]
     """
-    settings["solver"] = _settings_of(solver)
+    named = as_solver(solver)
     widths, samples, count = _sizes("N", N), _sizes("D", D), check_size("seeds", seeds)
     total = len(widths) * len(samples) * count
     if total > MOST_TASKS:
         raise InputError("seeds", count, f"makes {total:.3g} runs", f"ask for at most {MOST_TASKS:,} at once")
     return [
-        Task(inputs=model, N=n, D=d, seed=seed + i, **settings)
+        Task(inputs=model, N=n, D=d, seed=seed + i, solver=named, **settings)
         for n in widths
         for d in samples
         for i in range(count)
@@ -47,13 +47,3 @@ def _sizes(name: str, value: int | Sequence[int]) -> list[int]:
     if isinstance(value, str):
         raise InputError(name, value, "is text", f"give a number or a list of numbers for {name}")
     return [check_size(name, item) for item in (value if isinstance(value, Iterable) else [value])]
-
-
-def _settings_of(solver: SolverSettings | str) -> SolverSettings:
-    if not isinstance(solver, str):
-        return solver
-    named: dict[str, SolverSettings] = {"min-norm": MinNorm(), "nesterov": Nesterov()}
-    if solver not in named:
-        remedy = "give min-norm, nesterov, or a record such as Ridge(ridge=0.1)"
-        raise InputError("solver", solver, "is not a solver that needs no settings", remedy)
-    return named[solver]

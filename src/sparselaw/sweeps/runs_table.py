@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sparselaw.errors import InputError
+from sparselaw.solvers.options import ridge_of_theory
 from sparselaw.trials.task import Record
 
 Row = dict[str, Any]
@@ -32,8 +33,7 @@ def row_of(identity: dict[str, Any], record: Record) -> Row:
     row |= {name: value for name, value in identity["solver"].items() if name != "name"}
     row |= {name: getattr(record, name) for name in _RECORD}
     row |= {"solver": identity["solver"]["name"], "loss": record.loss, "averaged": "+".join(record.averaged)}
-    if row["solver"] == "min-norm":
-        row["ridge"] = 0.0
+    row["ridge"] = ridge_of_theory(identity["solver"])
     return row
 
 

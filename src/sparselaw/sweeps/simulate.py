@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sparselaw.data.sparse import check_drawable
 from sparselaw.errors import InputError, check_size
 from sparselaw.inputs import DenseInputs, Inputs, SparseInputs
-from sparselaw.solvers.settings import SolverSettings
+from sparselaw.solvers import Solver
 from sparselaw.sweeps.executors import all_cores
 from sparselaw.sweeps.grid import grid as grid
 from sparselaw.sweeps.run import run_sweep
@@ -32,7 +32,7 @@ def simulate(
     seeds: int = 20,
     seed: int = 0,
     features: Features = "linear",
-    solver: SolverSettings | str = "min-norm",
+    solver: Solver | str = "min-norm",
     noise: float = 0.0,
     estimator: Estimator = "exact",
     n_test: int = 50_000,

@@ -15,13 +15,12 @@ from sparselaw.arrays import FloatArray
 from sparselaw.data.dense import draw_span, factor_vectors
 from sparselaw.data.spectrum import variances
 from sparselaw.inputs import DenseInputs
-from sparselaw.solvers import SGD, MinNorm, is_linear
 from sparselaw.trials.linear_closed import over_parameterised, under_parameterised
 from sparselaw.trials.linear_filter import averaged_loss, prepare
 from sparselaw.trials.linear_problem import LinearProblem, draw_embedding, wishart_root
 from sparselaw.trials.linear_raw import dense_test_loss
 from sparselaw.trials.linear_sparse import as_record
-from sparselaw.trials.linear_train import Readout, loss_of_readout, train, train_by_sgd
+from sparselaw.trials.linear_train import Readout, loss_of_readout, train, train_by_samples
 from sparselaw.trials.task import Record, Task, random_stream
 
 
@@ -29,9 +28,9 @@ def trial(task: Task) -> Record:
     """Measure the loss of ``task`` on dense inputs."""
     assert isinstance(task.inputs, DenseInputs)
     v = variances(task.inputs, np.arange(1.0, task.inputs.dimension + 1.0))
-    if task.estimator == "exact" and isinstance(task.solver, MinNorm):
+    if task.estimator == "exact" and task.solver.rank_tolerance is not None:
         return _min_norm(task, v)
-    if task.estimator == "exact" and is_linear(task.solver):
+    if task.estimator == "exact" and task.solver.linear:
         loss, solution = averaged_loss(task.solver, prepare(_reduced(task, v)))
         return as_record(loss, solution, averaged=("teacher", "test", "unseen"))
     return _one_teacher(task, v)
@@ -127,7 +126,7 @@ def _one_teacher(task: Task, v: FloatArray) -> Record:
     w = random_stream(task, "teacher").standard_normal(M)
     data, embedding = random_stream(task, "data"), random_stream(task, "embedding")
     deviation = np.sqrt(v)
-    by_samples = isinstance(task.solver, SGD)
+    by_samples = task.solver.by_samples
     if min(N, D) > M:
         samples = deviation[:, None] * (
             data.standard_normal((M, D)) if by_samples else wishart_root(D, M, data)
@@ -155,9 +154,9 @@ def _one_teacher(task: Task, v: FloatArray) -> Record:
         inside = (Q.T * v) @ Q
         problem = _in_data_span(task, samples, inside, max(float(v.sum() - np.trace(inside)), 0.0))
     noise = random_stream(task, "noise")
-    if isinstance(task.solver, SGD):
+    if by_samples:
         order = random_stream(task, "order")
-        readout = train_by_sgd(task.solver, problem, teacher, samples.T, None, noise, order)
+        readout = train_by_samples(task.solver, problem, teacher, samples.T, None, noise, order)
     else:
         readout = train(task.solver, problem, teacher, noise)
     if task.estimator == "raw":

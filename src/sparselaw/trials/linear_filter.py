@@ -13,7 +13,8 @@ import numpy as np
 import scipy.linalg
 
 from sparselaw.arrays import FloatArray
-from sparselaw.solvers import NormalEquations, Solution, SolverSettings, solve
+from sparselaw.solvers import Solution, Solver
+from sparselaw.solvers.equations import NormalEquations
 from sparselaw.trials.linear_problem import LinearProblem
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -48,7 +49,7 @@ def prepare(problem: LinearProblem) -> Eigenbasis:
     )
 
 
-def averaged_loss(settings: SolverSettings, eigenbasis: Eigenbasis) -> tuple[float, Solution]:
+def averaged_loss(solver: Solver, eigenbasis: Eigenbasis) -> tuple[float, Solution]:
     """Mean over teacher and noise for a solver that is a linear filter.
 
     The solver is given the root mean square of each projection, so that its figures (gradient, status) mean
@@ -60,7 +61,7 @@ def averaged_loss(settings: SolverSettings, eigenbasis: Eigenbasis) -> tuple[flo
     equations = NormalEquations(
         eigenvalues=eigenbasis.eigenvalues, projections=projections[:, None], samples=problem.samples
     )
-    solution = solve(settings, equations)
+    solution = solver.solve(equations)
     if solution.status == "diverged" or not np.isfinite(solution.coefficients).all():
         return float("inf"), solution
     moving = projections > 0.0

@@ -11,22 +11,22 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from sparselaw.arrays import FloatArray
-from sparselaw.solvers import MinNorm, Solution
+from sparselaw.solvers import Solution, Solver
 from sparselaw.trials.linear_filter import averaged_loss, noise_part, prepare, quadratic_rows, weighted
 from sparselaw.trials.linear_problem import LinearProblem
 
 
-def min_norm_loss(settings: MinNorm, problem: LinearProblem) -> tuple[float, Solution | None]:
+def min_norm_loss(solver: Solver, rtol: float, problem: LinearProblem) -> tuple[float, Solution | None]:
     """Mean over teacher and noise; the solution is None where the QR sufficed."""
     embedding, factor = problem.embedding, problem.factor
     rows = factor.T @ embedding.T  # Y^T (r, k)
     if rows.shape[1] > rows.shape[0]:
-        return averaged_loss(settings, prepare(problem))
+        return averaged_loss(solver, prepare(problem))
     factored, scale = lapack.dgeqrf(rows, lwork=64 * rows.shape[1])[:2]
     triangle = np.triu(factored[: rows.shape[1]])
     inverse, info = lapack.dtrtri(triangle)
-    if info != 0 or not _well_conditioned(triangle, inverse, settings.rtol):
-        return averaged_loss(settings, prepare(problem))
+    if info != 0 or not _well_conditioned(triangle, inverse, rtol):
+        return averaged_loss(solver, prepare(problem))
     left = blas.dtrmm(1.0, inverse, embedding.T, side=1)
     span = lapack.dorgqr(factored, scale, lwork=64 * rows.shape[1], overwrite_a=1)[0]
     right = np.asarray(factor @ span)  # not F (F^T left), which would square the condition number

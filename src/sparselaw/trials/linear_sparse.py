@@ -23,13 +23,13 @@ from sparselaw.data.twins import told_apart
 from sparselaw.inputs import SparseInputs
 from sparselaw.linalg.factor import Factor, factorise, left_out, without_small
 from sparselaw.linalg.tolerance import cut_directions, doubtful_rows
-from sparselaw.solvers import SGD, MinNorm, Solution, is_linear
+from sparselaw.solvers import Solution
 from sparselaw.trials import linear_dual, linear_raw
 from sparselaw.trials.linear_closed import inverse_traces, over_parameterised
 from sparselaw.trials.linear_filter import averaged_loss, prepare
 from sparselaw.trials.linear_min_norm import min_norm_loss
 from sparselaw.trials.linear_problem import LinearProblem, draw_embedding
-from sparselaw.trials.linear_train import Readout, loss_of_readout, train, train_by_sgd
+from sparselaw.trials.linear_train import Readout, loss_of_readout, train, train_by_samples
 from sparselaw.trials.task import Record, Task, random_stream
 
 NEGLIGIBLE = 1e-100  # amplitudes this far below the largest are lost in every sum: as if never seen
@@ -44,7 +44,7 @@ def trial(task: Task) -> Record:
     data = visible(model, drawn)
     gram = scaled_gram(data, amplitudes(model, data.active))
     variance, unseen = variances(model, data.active), unseen_variance(model, data.active)
-    if task.estimator == "exact" and is_linear(task.solver):
+    if task.estimator == "exact" and task.solver.linear:
         seen = told_apart(gram, variance)
         record = _averaged(task, factorise(seen.gram), seen.variance, unseen + seen.across)
     else:
@@ -91,29 +91,30 @@ def as_record(loss: float, solution: Solution | None, averaged: tuple[str, ...])
 
 def _averaged(task: Task, factor: Factor, variance: FloatArray, unseen: float) -> Record:
     """The mean over teachers, which a solver that is linear in the labels allows."""
-    if isinstance(task.solver, MinNorm):
-        return _min_norm(task, task.solver, factor, variance, unseen)
+    rtol = task.solver.rank_tolerance
+    if rtol is not None:
+        return _min_norm(task, rtol, factor, variance, unseen)
     problem = _with_embedding(task, factor, variance, unseen)
     loss, solution = averaged_loss(task.solver, prepare(problem))
     record = as_record(loss, solution, averaged=("teacher", "test", "unseen"))
     return dataclasses.replace(record, rank=factor.rank)
 
 
-def _min_norm(task: Task, settings: MinNorm, factor: Factor, variance: FloatArray, unseen: float) -> Record:
+def _min_norm(task: Task, rtol: float, factor: Factor, variance: FloatArray, unseen: float) -> Record:
     K, kept, cut = variance.size, factor, np.empty((variance.size, 0))
-    doubtful = doubtful_rows(factor, settings.rtol)
+    doubtful = doubtful_rows(factor, rtol)
     if doubtful > 0 and factor.rank - doubtful - 2 < task.N:  # only here can the cut change the branch
         if factor.triangular:
-            cut = cut_directions(factor, settings.rtol)
+            cut = cut_directions(factor, rtol)
         else:
-            kept = without_small(factor, settings.rtol)
+            kept = without_small(factor, rtol)
     rank = kept.rank - cut.shape[1]
     if doubtful == 0 and factor.triangular and linear_dual.applies(task.N, K, task.noise):
         null = random_stream(task, "embedding").standard_normal((K, K - task.N))
         loss = linear_dual.dual_loss(factor.values, null, variance, unseen)
         return Record(loss=loss, status="ok", averaged=("teacher", "test", "unseen"), rank=K)
     if rank + 1 >= task.N:
-        loss, solution = min_norm_loss(settings, _with_embedding(task, factor, variance, unseen))
+        loss, solution = min_norm_loss(task.solver, rtol, _with_embedding(task, factor, variance, unseen))
         record = as_record(loss, solution, averaged=("teacher", "test", "unseen"))
         if rank - 1 <= task.N and record.status == "ok":
             record = dataclasses.replace(record, reason=INFINITE_MEAN)
@@ -121,12 +122,12 @@ def _min_norm(task: Task, settings: MinNorm, factor: Factor, variance: FloatArra
     outside = unseen + left_out(kept, variance) + float(variance @ np.einsum("ij,ij->i", cut, cut))
     inverse, small = (0.0, 0.0), factor.rank - rank
     if task.noise > 0.0:
-        kept = without_small(factor, settings.rtol) if cut.size else kept
+        kept = without_small(factor, rtol) if cut.size else kept
         inverse = inverse_traces(kept.dense(), variance)
     return Record(
         loss=over_parameterised(outside, rank, task.N, task.noise, inverse),
         status="rank-deficient" if small else "ok",
-        reason=f"{small} singular values below rtol={settings.rtol:g}" if small else "",
+        reason=f"{small} singular values below rtol={rtol:g}" if small else "",
         averaged=("teacher", "test", "unseen", "u"),
         rank=rank,
     )
@@ -162,11 +163,11 @@ def _one_teacher(task: Task, data: SparseData, factor: Factor, variance: FloatAr
 
 def _train(task: Task, problem: LinearProblem, data: SparseData, teacher: np.ndarray) -> Readout:
     noise = random_stream(task, "noise")
-    if not isinstance(task.solver, SGD):
+    if not task.solver.by_samples:
         return train(task.solver, problem, teacher, noise)
     assert isinstance(task.inputs, SparseInputs)
     patterns = distinct_patterns(task.inputs, data)
-    return train_by_sgd(
+    return train_by_samples(
         task.solver,
         problem,
         teacher,

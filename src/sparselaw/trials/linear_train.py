@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sparselaw.arrays import FloatArray
-from sparselaw.solvers import SGD, NormalEquations, Solution, SolverSettings, solve
-from sparselaw.solvers.minibatch import sgd
+from sparselaw.solvers import Solution, Solver
+from sparselaw.solvers.equations import NormalEquations
 from sparselaw.trials.linear_filter import prepare, weighted
 from sparselaw.trials.linear_problem import LinearProblem
 
@@ -25,9 +25,7 @@ class Readout:
         return self.solution.status == "diverged" or not bool(np.isfinite(self.theta).all())
 
 
-def train(
-    settings: SolverSettings, problem: LinearProblem, teacher: FloatArray, noise: np.random.Generator
-) -> Readout:
+def train(solver: Solver, problem: LinearProblem, teacher: FloatArray, noise: np.random.Generator) -> Readout:
     """The readout for teacher a (n,) by any solver that works on the normal equations."""
     eigenbasis = prepare(problem)
     label_noise = np.sqrt(problem.noise) * noise.standard_normal(eigenbasis.singular.size)
@@ -37,12 +35,12 @@ def train(
         projections=(eigenbasis.singular * target / problem.samples)[:, None],
         samples=problem.samples,
     )
-    solution = solve(settings, equations)
+    solution = solver.solve(equations)
     return Readout(theta=eigenbasis.basis @ solution.coefficients[:, 0], solution=solution)
 
 
-def train_by_sgd(
-    settings: SGD,
+def train_by_samples(
+    solver: Solver,
     problem: LinearProblem,
     teacher: FloatArray,
     samples: FloatArray | sparse.csr_array,
@@ -50,7 +48,7 @@ def train_by_sgd(
     noise: np.random.Generator,
     order: np.random.Generator,
 ) -> Readout:
-    """The readout by SGD on ``samples`` (P, n), row p standing for counts[p] samples.
+    """The readout from ``samples`` (P, n), row p standing for counts[p] samples.
 
     Each sample has its own label noise, so that with noise the targets are given sample by sample.
     """
@@ -60,7 +58,7 @@ def train_by_sgd(
         if counts is not None:
             targets = np.repeat(targets, counts)
         targets = targets + np.sqrt(problem.noise) * noise.standard_normal(targets.size)
-    solution = sgd(settings, rows, targets[:, None], order, counts)
+    solution = solver.solve_samples(rows, targets[:, None], order, counts)
     return Readout(theta=solution.coefficients[:, 0], solution=solution)
 
 

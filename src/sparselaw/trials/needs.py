@@ -14,7 +14,6 @@ from sparselaw.data.sparse import draw_sparse
 from sparselaw.data.spectrum import expected_nonzeros
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
-from sparselaw.solvers.settings import SGD, GradientDescent, MinNorm, Ridge
 from sparselaw.theory import expected_seen
 from sparselaw.trials.task import Task
 
@@ -48,7 +47,7 @@ def check_fits(task: Task) -> Estimate:
     if not estimate.memory <= limit:
         raise InputError("N", cell, f"needs {estimate}, and {limit / GIGA:.3g} GiB are available", remedy)
     if not estimate.seconds <= LONGEST:
-        remedy = "reduce passes or D" if isinstance(task.solver, SGD) else remedy
+        remedy = task.solver.remedy or remedy
         raise InputError("N", cell, f"needs {estimate}, more than a week", remedy)
     return estimate
 
@@ -70,24 +69,24 @@ def _sparse(task: Task, inputs: SparseInputs) -> Estimate:
     memory, seconds = 40.0 * nonzeros, 1e-3 + 5e-8 * nonzeros + 1e-8 * pairs + 1e-8 * K * K
     dense = inputs.alpha1 < INDEPENDENT
     seconds += 0.4 * K**3 / FLOPS if dense else 0.0
-    solver = task.solver
-    if not isinstance(solver, MinNorm) or task.estimator == "raw":
+    rtol = task.solver.rank_tolerance
+    if rtol is None or task.estimator == "raw":
         memory += 48.0 * K * (K + k)
         seconds += (10.0 * k + 3.0 * K) * k * K / FLOPS  # an SVD, and a product
     elif task.N <= K + 1:
         memory += 48.0 * K * (K + k if dense else k)
         side = min(k, K - k) if task.noise == 0.0 else k
         condition = k ** (0.5 * inputs.spectrum)  # about that of the features: near 1/rtol an SVD decides
-        svd = condition * solver.rtol > 0.1
+        svd = condition * rtol > 0.1
         seconds += ((10.0 * k + 3.0 * K) * k if svd else 4.0 * side * side) * K / FLOPS  # or else a QR
     else:
         noisy = task.noise > 0.0
-        svd = (noisy or dense) and _lost(inputs, task.D, solver.rtol)  # of what the tolerance cuts
+        svd = (noisy or dense) and _lost(inputs, task.D, rtol)  # of what the tolerance cuts
         memory += 48.0 * K * K if svd or noisy or dense else 0.0
         seconds += (6.0 if svd else 2.0 if noisy else 0.0) * K**3 / FLOPS
-    if isinstance(task.solver, SGD):
+    if task.solver.by_samples:
         memory += 16.0 * min(float(task.D), nonzeros) * k
-        seconds += 4.0 * task.solver.passes * float(task.D) * k / FLOPS
+    seconds += task.solver.work(float(task.D), k) / FLOPS
     if task.estimator == "raw":
         memory += 70.0 * task.n_test * expected_nonzeros(inputs)
     return Estimate(memory=memory, seconds=seconds)
@@ -139,14 +138,14 @@ def _dense_relu(task: Task, M: float) -> Estimate:
 def _dense(task: Task, M: float) -> Estimate:
     m = float(min(task.N, task.D, M))
     memory, seconds = 120.0 * m * m + 1e8 + 16.0 * M, 1e-3 + (2.0 * M * m * m + 40.0 * m**3) / FLOPS
-    if task.estimator == "raw" or not isinstance(task.solver, MinNorm | Ridge | GradientDescent):
+    if task.estimator == "raw" or not task.solver.linear:
         memory += 32.0 * M * m
         seconds += 6.0 * M * m * m / FLOPS
-    if not isinstance(task.solver, MinNorm):
+    if task.solver.rank_tolerance is None:
         seconds += 40.0 * m**3 / FLOPS
-    if isinstance(task.solver, SGD):
+    if task.solver.by_samples:
         memory += 32.0 * m * task.D
-        seconds += 4.0 * task.solver.passes * float(task.D) * m / FLOPS
+    seconds += task.solver.work(float(task.D), m) / FLOPS
     return Estimate(memory=memory, seconds=seconds)
 
 

@@ -15,17 +15,8 @@ import numpy as np
 import scipy.linalg
 
 from sparselaw.arrays import FloatArray
-from sparselaw.solvers import (
-    SGD,
-    Basis,
-    NormalEquations,
-    Solution,
-    from_gram,
-    from_rows,
-    is_linear,
-    solve,
-)
-from sparselaw.solvers.minibatch import sgd
+from sparselaw.solvers import Solution
+from sparselaw.solvers.equations import Basis, NormalEquations, from_gram, from_rows
 from sparselaw.trials.outcome import record
 from sparselaw.trials.relu_gaussian import population_loss
 from sparselaw.trials.task import Record, Task, random_stream
@@ -35,7 +26,7 @@ SAMPLE_BLOCK = 2048
 
 def trial(task: Task, spectrum: FloatArray) -> Record:
     span, factor = latent_space(task, spectrum)
-    if task.estimator == "exact" and is_linear(task.solver):
+    if task.estimator == "exact" and task.solver.linear:
         return _teacher_averaged(task, spectrum, span, factor)
     return _one_teacher(task, spectrum, span, factor)
 
@@ -62,10 +53,10 @@ def _teacher_averaged(task: Task, spectrum: FloatArray, span: FloatArray, factor
         projections=np.diag(np.sqrt(equations.eigenvalues / task.D)),
         samples=task.D,
     )
-    solution = solve(task.solver, equations)
+    solution = task.solver.solve(equations)
 
     def loss() -> float:
-        noise = np.sqrt(residual + task.noise) * solve(task.solver, white).coefficients
+        noise = np.sqrt(residual + task.noise) * task.solver.solve(white).coefficients
         theta = basis @ np.hstack([solution.coefficients, noise])
         return population_loss(factor, signal, theta, float(spectrum.sum()))
 
@@ -105,14 +96,18 @@ def _one_teacher(task: Task, spectrum: FloatArray, span: FloatArray, factor: Flo
 
 
 def _fit(task: Task, features: FloatArray, targets: FloatArray) -> tuple[Solution, Basis, int | None]:
-    if isinstance(task.solver, SGD):
-        return sgd(task.solver, features, targets, random_stream(task, "order")), np.eye(task.N), None
+    if task.solver.by_samples:
+        return (
+            task.solver.solve_samples(features, targets, random_stream(task, "order")),
+            np.eye(task.N),
+            None,
+        )
     basis: Basis
     if task.D > task.N:
         equations, basis = from_gram(features.T @ features / task.D, features.T @ targets / task.D, task.D)
     else:
         equations, basis = from_rows(features, targets)
-    return solve(task.solver, equations), basis, len(equations.eigenvalues)
+    return task.solver.solve(equations), basis, len(equations.eigenvalues)
 
 
 def _test_error(

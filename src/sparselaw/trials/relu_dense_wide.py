@@ -23,8 +23,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
-from sparselaw.solvers import SGD, NormalEquations, from_gram, is_linear, solve
-from sparselaw.solvers.minibatch import sgd
+from sparselaw.solvers.equations import NormalEquations, from_gram
 from sparselaw.trials.outcome import record
 from sparselaw.trials.task import Record, Task, random_stream
 
@@ -56,11 +55,11 @@ def trial(task: Task, spectrum: FloatArray) -> Record:
     equations = NormalEquations(
         eigenvalues=dual.eigenvalues, projections=root * dual.projections / np.sqrt(D), samples=D
     )
-    if isinstance(task.solver, SGD):
+    if task.solver.by_samples:
         rows = left * (root.T * np.sqrt(D))
-        solution = sgd(task.solver, rows, targets, random_stream(task, "order"))
+        solution = task.solver.solve_samples(rows, targets, random_stream(task, "order"))
     else:
-        solution = solve(task.solver, equations)
+        solution = task.solver.solve(equations)
 
     def loss() -> float:
         theta = features @ (left @ (solution.coefficients / (root * np.sqrt(D)))).astype(np.float32)
@@ -81,7 +80,7 @@ def _teachers(task: Task) -> tuple[FloatArray, tuple[str, ...]]:
     The last column is no teacher: the readout it gets is driven by label noise alone.
     """
     D, rng = task.D, random_stream(task, "teacher")
-    if not is_linear(task.solver):
+    if not task.solver.linear:
         return rng.standard_normal((D, 1)), ("unseen",)
     exact = D <= TEACHERS
     signal = np.eye(D) if exact else rng.standard_normal((D, TEACHERS)) / np.sqrt(TEACHERS)

@@ -17,8 +17,8 @@ from sparselaw.data.sparse import SparseData, draw_sparse
 from sparselaw.data.spectrum import expected_unseen, unseen_variance
 from sparselaw.features.relu import preactivations
 from sparselaw.inputs import SparseInputs
-from sparselaw.solvers import SGD, Basis, Solution, from_rows, is_linear, solve
-from sparselaw.solvers.minibatch import sgd
+from sparselaw.solvers import Solution
+from sparselaw.solvers.equations import Basis, from_rows
 from sparselaw.trials.outcome import record
 from sparselaw.trials.relu_population import Readout, population_error, raw_test_error
 from sparselaw.trials.task import Record, Task, random_stream
@@ -70,7 +70,7 @@ def _teachers(task: Task, data: SparseData) -> tuple[FloatArray, tuple[str, ...]
     rng = random_stream(task, "teacher")
     if task.estimator == "raw":
         return rng.standard_normal((K, 1)), ()
-    if not is_linear(task.solver):
+    if not task.solver.linear:
         return rng.standard_normal((K, 1)), ("unseen",)
     if K <= EXACT_TEACHERS:
         return np.eye(K), ("teacher", "unseen")
@@ -87,17 +87,17 @@ def _fit(
     """
     targets = np.asarray(patterns.matrix(len(teachers)) @ teachers)
     label_noise = random_stream(task, "noise")
-    if isinstance(task.solver, SGD):
+    if task.solver.by_samples:
         targets = np.repeat(targets, patterns.counts, axis=0)
         targets = targets + np.sqrt(task.noise) * label_noise.standard_normal(targets.shape)
         order = random_stream(task, "order")
         if len(features) >= task.N:
-            return sgd(task.solver, features, targets, order, patterns.counts), np.eye(task.N), None
+            return task.solver.solve_samples(features, targets, order, patterns.counts), np.eye(task.N), None
         span, triangle = np.linalg.qr(features.T)  # fewer patterns than features: rows in their span
-        return sgd(task.solver, triangle.T, targets, order, patterns.counts), span, None
+        return task.solver.solve_samples(triangle.T, targets, order, patterns.counts), span, None
     if task.noise > 0.0:
         noise = np.sqrt(task.noise / patterns.counts) * label_noise.standard_normal(len(targets))
-        many = task.estimator == "exact" and is_linear(task.solver)
+        many = task.estimator == "exact" and task.solver.linear
         targets = np.column_stack([targets, noise]) if many else targets + noise[:, None]
     equations, basis = from_rows(features, targets, patterns.counts)
-    return solve(task.solver, equations), basis, len(equations.eigenvalues)
+    return task.solver.solve(equations), basis, len(equations.eigenvalues)

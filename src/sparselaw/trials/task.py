@@ -6,13 +6,13 @@ import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from sparselaw.errors import InputError, check_not_negative, check_size
 from sparselaw.inputs import Inputs
-from sparselaw.solvers.settings import MinNorm, SolverSettings
+from sparselaw.solvers import MinNorm, Solver, as_solver, settings_of
 
 ENGINE_VERSION = 3  # raise it when the same task would give another number
 
@@ -34,7 +34,7 @@ class Task:
     D: int
     seed: int = 0
     features: Features = "linear"
-    solver: SolverSettings = field(default_factory=MinNorm)
+    solver: Solver = field(default_factory=MinNorm)
     noise: float = 0.0  # variance of the label noise
     estimator: Estimator = "exact"
     n_test: int = 50_000
@@ -46,6 +46,13 @@ class Task:
         if self.seed < 0:
             raise InputError("seed", self.seed, "must not be negative", "choose seed >= 0")
         check_size("n_test", self.n_test)
+        object.__setattr__(self, "solver", as_solver(self.solver))
+        if not self.solver.rotation_invariant:
+            condition = "depends on the axes of theta, which a trial is free to turn"
+            raise InputError("solver", self.solver.name, condition, "choose a rotation-invariant solver")
+        if self.estimator not in get_args(Estimator):
+            remedy = f"choose {' or '.join(get_args(Estimator))}"
+            raise InputError("estimator", self.estimator, "is not one of the choices", remedy)
 
     def identity(self) -> dict[str, Any]:
         """The task as plain values, with the engine's version: what its id is made of."""
@@ -58,7 +65,7 @@ class Task:
             "D": self.D,
             "seed": self.seed,
             "features": self.features,
-            "solver": {"name": self.solver.name, **_plain(self.solver)},
+            "solver": {"name": self.solver.name, **settings_of(self.solver)},
             "noise": self.noise,
             "estimator": self.estimator,
         }

@@ -5,20 +5,12 @@ import pytest
 
 import oracles_solvers as plain
 from sparselaw.errors import InputError
-from sparselaw.solvers import (
-    SGD,
-    GradientDescent,
-    MinNorm,
-    Nesterov,
-    NormalEquations,
-    Ridge,
-    from_gram,
-    from_rows,
-    solve,
-)
+from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
+from sparselaw.solvers.equations import NormalEquations, from_gram, from_rows
 from sparselaw.solvers.gradient_descent import largest_stable_step
-from sparselaw.solvers.minibatch import sgd
-from sparselaw.solvers.nesterov import advance, nesterov, power_estimate
+from sparselaw.solvers.loops import advance
+from sparselaw.solvers.nesterov import nesterov, power_estimate
+from sparselaw.solvers.sgd import sgd
 
 SIZES = [(5, 40), (40, 5), (12, 12), (1, 7), (7, 1)]
 
@@ -41,7 +33,7 @@ class TestFilters:
     def check(self, settings, size, prepare, expected):
         Phi, y = problem(*size)
         equations, basis = self.equations(Phi, y, prepare)
-        solution = solve(settings, equations)
+        solution = settings.solve(equations)
         assert solution.status == "ok"
         want = expected(Phi, y)
         assert basis @ solution.coefficients[:, 0] == pytest.approx(want, rel=1e-8, abs=1e-9)
@@ -70,17 +62,17 @@ def test_repeated_rows_equal_rows_with_counts():
     assert short.samples == long.samples == 11
     assert short.eigenvalues == pytest.approx(long.eigenvalues, rel=1e-12)
     for settings in (MinNorm(), Ridge(ridge=2.0), GradientDescent(steps=50)):
-        theta = basis @ solve(settings, short).coefficients
-        assert theta == pytest.approx(long_basis @ solve(settings, long).coefficients, rel=1e-9)
+        theta = basis @ settings.solve(short).coefficients
+        assert theta == pytest.approx(long_basis @ settings.solve(long).coefficients, rel=1e-9)
 
 
 def test_rows_resolve_what_a_gram_cannot():
     rows = np.diag([1.0, 1e-9])
     y = np.array([[1.0], [1.0]])
     equations, basis = from_rows(rows, y)
-    assert basis @ solve(MinNorm(), equations).coefficients == pytest.approx(np.array([[1.0], [1e9]]))
+    assert basis @ MinNorm().solve(equations).coefficients == pytest.approx(np.array([[1.0], [1e9]]))
     assert len(from_gram(rows.T @ rows / 2, rows.T @ y / 2, 2)[0].eigenvalues) == 1
-    cut = solve(MinNorm(rtol=1e-8), equations)
+    cut = MinNorm(rtol=1e-8).solve(equations)
     assert cut.status == "rank-deficient"
     assert basis @ cut.coefficients == pytest.approx(np.array([[1.0], [0.0]]))
 
@@ -90,7 +82,7 @@ def test_dependent_features_drop_out():
     Phi = np.vstack([Phi, Phi[:2] + Phi[3]])
     equations, basis = from_rows(Phi.T, y[:, None])
     assert len(equations.eigenvalues) == 5
-    theta = basis @ solve(MinNorm(), equations).coefficients[:, 0]
+    theta = basis @ MinNorm().solve(equations).coefficients[:, 0]
     assert theta == pytest.approx(plain.min_norm(Phi, y), rel=1e-8)
 
 
@@ -100,29 +92,29 @@ class TestGradientDescentClosedForm:
     )
 
     def test_huge_step_counts(self):
-        got = solve(GradientDescent(steps=10**9, step=0.5), self.equations).coefficients[:, 0]
+        got = GradientDescent(steps=10**9, step=0.5).solve(self.equations).coefficients[:, 0]
         # (1 - (1 - x)^t)/l with x t = 5e-4 for the last: 1 - exp(-5e-4) to first order in x
         assert got == pytest.approx([0.5, 1e3, -np.expm1(-5e-4) * 1e12], rel=1e-9)
 
     @pytest.mark.parametrize("steps", [1, 2, 3, 10, 11])
     def test_step_above_one_over_lambda_alternates(self, steps):
-        got = solve(GradientDescent(steps=steps, step=0.8), self.equations)
+        got = GradientDescent(steps=steps, step=0.8).solve(self.equations)
         assert got.status == "ok"
         assert got.coefficients[0, 0] == pytest.approx((1 - (1 - 1.6) ** steps) / 2)
 
     def test_divergence_is_a_status(self):
         assert largest_stable_step(self.equations) == 1.0
-        short = solve(GradientDescent(steps=5, step=1.5), self.equations)
+        short = GradientDescent(steps=5, step=1.5).solve(self.equations)
         assert short.status == "diverged"
         assert short.coefficients[0, 0] == pytest.approx((1 - (1 - 3.0) ** 5) / 2)
-        long = solve(GradientDescent(steps=10**6, step=1.5), self.equations)
+        long = GradientDescent(steps=10**6, step=1.5).solve(self.equations)
         assert long.status == "diverged"
         assert np.isinf(long.coefficients[0, 0])
         assert np.isfinite(long.coefficients[1:]).all()
         assert long.gradient == np.inf
 
     def test_the_edge_of_stability_is_stable(self):
-        got = solve(GradientDescent(steps=10**6 + 1, step=1.0), self.equations)
+        got = GradientDescent(steps=10**6 + 1, step=1.0).solve(self.equations)
         assert got.status == "ok"
         assert got.coefficients[0, 0] == pytest.approx(1.0)
 
@@ -130,7 +122,7 @@ class TestGradientDescentClosedForm:
         quiet = NormalEquations(
             eigenvalues=np.array([2.0, 0.5]), projections=np.array([[0.0], [1.0]]), samples=2
         )
-        got = solve(GradientDescent(steps=10**5, step=1.5), quiet)
+        got = GradientDescent(steps=10**5, step=1.5).solve(quiet)
         assert got.status == "ok"
         assert got.coefficients[:, 0] == pytest.approx([0.0, 2.0])
 
@@ -164,11 +156,11 @@ class TestNesterov:
     def test_restarts_happen_and_the_limit_is_the_minimum_norm(self):
         Phi, y = problem(25, 40, decay=1.5)
         equations, _ = from_rows(Phi.T, y[:, None])
-        solution = solve(Nesterov(), equations)
+        solution = Nesterov().solve(equations)
         assert solution.status == "ok"
         assert solution.restarts > 0
         assert solution.gradient < 1e-9
-        assert solution.coefficients == pytest.approx(solve(MinNorm(), equations).coefficients, rel=1e-4)
+        assert solution.coefficients == pytest.approx(MinNorm().solve(equations).coefficients, rel=1e-4)
 
     def test_a_run_in_pieces_is_the_same_run(self):
         Phi, y = problem(25, 40, decay=1.5)
@@ -184,7 +176,7 @@ class TestNesterov:
     def test_not_converged(self):
         Phi, y = problem(25, 40, decay=1.5)
         equations, _ = from_rows(Phi.T, y[:, None])
-        solution = solve(Nesterov(max_iterations=10), equations)
+        solution = Nesterov(max_iterations=10).solve(equations)
         assert (solution.status, solution.iterations) == ("not-converged", 10)
         assert "10 iterations" in solution.reason
 
@@ -196,7 +188,7 @@ class TestNesterov:
 
     def test_nothing_to_fit(self):
         equations = NormalEquations(eigenvalues=np.array([1.0]), projections=np.zeros((1, 1)), samples=1)
-        assert solve(Nesterov(), equations).iterations == 0
+        assert Nesterov().solve(equations).iterations == 0
 
 
 class TestSGD:

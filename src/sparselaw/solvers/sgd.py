@@ -7,12 +7,46 @@ R^N, at r numbers a sample.
 
 from __future__ import annotations
 
-import numba
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.solvers.settings import SGD
+from sparselaw.errors import check_positive, check_size
+from sparselaw.solvers.base import Solver, register
 from sparselaw.solvers.solution import Solution
+
+
+@register
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SGD(Solver):
+    """Minibatch stochastic gradient descent: ``passes`` over the data, reshuffled each time."""
+
+    name: ClassVar[str] = "sgd"
+    by_samples: ClassVar[bool] = True
+    remedy: ClassVar[str] = "reduce passes or D"
+    passes: int
+    step: float | None = None  # None: 1/E|phi|^2 over the training samples, stable for one sample at a time
+    batch: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "passes", check_size("passes", self.passes))
+        object.__setattr__(self, "batch", check_size("batch", self.batch))
+        if self.step is not None:
+            object.__setattr__(self, "step", check_positive("step", self.step))
+
+    def solve_samples(
+        self,
+        features: FloatArray,
+        targets: FloatArray,
+        rng: np.random.Generator,
+        counts: IntArray | None = None,
+    ) -> Solution:
+        return sgd(self, features, targets, rng, counts)
+
+    def work(self, samples: float, width: float) -> float:
+        return 4.0 * self.passes * samples * width
 
 
 def default_step(features: FloatArray, counts: IntArray | None = None) -> float:
@@ -35,6 +69,8 @@ def sgd(
     targets of their own, in the order of np.repeat(rows, counts). The coefficients are theta in the basis
     the rows are written in. A batch gradient longer than ``clip`` is shortened to it.
     """
+    from sparselaw.solvers.loops import one_pass  # numba: only where it is needed
+
     counts = np.ones(len(features), dtype=np.int64) if counts is None else counts
     row_of_sample = np.repeat(np.arange(len(features)), counts)
     target_of_sample = row_of_sample if len(targets) == len(features) else np.arange(len(row_of_sample))
@@ -56,27 +92,3 @@ def sgd(
         reason=f"the iterates overflowed at step {step:g}" if diverged else "",
         iterations=batches,
     )
-
-
-@numba.njit(cache=True, fastmath={"reassoc", "contract"}, error_model="numpy")
-def one_pass(theta, features, targets, rows, labels, step, batch, clip):  # type: ignore[no-untyped-def]
-    """theta <- theta - step * mean over the batch of (phi . theta - y) phi, batch after batch, in place."""
-    gradient = np.empty(theta.shape[1])
-    for begin in range(0, rows.size, batch):
-        size = min(batch, rows.size - begin)
-        for t in range(theta.shape[0]):
-            gradient[:] = 0.0
-            for k in range(begin, begin + size):
-                phi = features[rows[k]]
-                residual = -targets[labels[k], t]
-                for i in range(phi.size):
-                    residual += phi[i] * theta[t, i]
-                for i in range(phi.size):
-                    gradient[i] += residual * phi[i]
-            move = step / size
-            if clip < np.inf:
-                length = np.sqrt(np.sum(gradient * gradient)) / size
-                if length > clip:
-                    move *= clip / length
-            for i in range(gradient.size):
-                theta[t, i] -= move * gradient[i]
