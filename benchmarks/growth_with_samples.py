@@ -13,7 +13,6 @@ import numpy as np
 
 from sparselaw.data.gram import scaled_gram
 from sparselaw.data.sparse import draw_sparse
-from sparselaw.data.spectrum import amplitudes
 from sparselaw.inputs import SparseInputs
 from sparselaw.linalg.factor import factorise
 from sparselaw.trials.run import run
@@ -33,7 +32,7 @@ def main() -> None:
         t0 = time.perf_counter()
         data = draw_sparse(problem, D, random_stream(task, "data"))
         t1 = time.perf_counter()
-        gram = scaled_gram(data, amplitudes(problem, data.active))
+        gram = scaled_gram(data, problem.amplitudes(data.active))
         t2 = time.perf_counter()
         factorise(gram)
         t3 = time.perf_counter()

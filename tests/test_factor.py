@@ -12,7 +12,6 @@ from oracles_linear import averaged_min_norm
 from oracles_sparse import as_matrix, sequences
 from sparselaw.data.gram import ScaledGram, scaled_gram
 from sparselaw.data.sparse import SparseData, draw_sparse
-from sparselaw.data.spectrum import amplitudes, variances
 from sparselaw.data.twins import told_apart
 from sparselaw.inputs import SparseInputs
 from sparselaw.linalg.elimination import solve, solve_transposed, upper_factor
@@ -23,7 +22,7 @@ from sparselaw.trials.linear_problem import draw_embedding
 
 
 def gram_of(problem, data):
-    return scaled_gram(data, amplitudes(problem, data.active))
+    return scaled_gram(data, problem.amplitudes(data.active))
 
 
 def in_full(gram):
@@ -56,7 +55,7 @@ def test_gram_is_that_of_the_matrix(alpha1, dimension, D):
 def test_factor_is_triangular_and_solves(alpha1, dimension, D, kept_sparse, core, monkeypatch):
     problem = SparseInputs(alpha1=alpha1, alpha2=0.8, dimension=dimension)
     data = draw_sparse(problem, D, np.random.default_rng(1))
-    gram = told_apart(gram_of(problem, data), variances(problem, data.active)).gram
+    gram = told_apart(gram_of(problem, data), problem.variances(data.active)).gram
     calls = []
     potrf = upper_factor.__globals__["lapack"].dpotrf
     monkeypatch.setattr(
@@ -94,7 +93,7 @@ def test_many_dependent_rows(alpha1, D):
     """Dependent rows beyond twins; rank and what is left out are those of an SVD."""
     problem = SparseInputs(alpha1=alpha1, alpha2=0.5, dimension=5000)
     data = draw_sparse(problem, D, np.random.default_rng(6))
-    seen = told_apart(gram_of(problem, data), variances(problem, data.active))
+    seen = told_apart(gram_of(problem, data), problem.variances(data.active))
     factor, G = factorise(seen.gram), in_full(seen.gram)
     assert factor.rank == np.linalg.matrix_rank(as_matrix(problem, data)) < seen.variance.size
     assert np.allclose(factor.dense() @ factor.dense().T, G, rtol=1e-12, atol=1e-13 * G.max())
@@ -165,7 +164,7 @@ def test_factor_rank_and_null_space_when_rows_are_dependent(D):
 def test_tolerance_cuts_what_an_svd_would(alpha1, alpha2, D, rtol):
     problem = SparseInputs(alpha1=alpha1, alpha2=alpha2)
     data = draw_sparse(problem, D, np.random.default_rng(10))
-    seen = told_apart(gram_of(problem, data), variances(problem, data.active))
+    seen = told_apart(gram_of(problem, data), problem.variances(data.active))
     factor = factorise(seen.gram)
     assert factor.triangular
     basis, singular, _ = np.linalg.svd(factor.dense(), full_matrices=False)
@@ -185,7 +184,7 @@ def test_tolerance_cuts_what_an_svd_would(alpha1, alpha2, D, rtol):
 def test_amplitudes_that_rise_leave_short_rows_among_long_ones(seed):
     problem = SparseInputs(alpha1=0.7, alpha2=-1.5)
     data = draw_sparse(problem, 2000, np.random.default_rng(seed))
-    factor = factorise(told_apart(gram_of(problem, data), variances(problem, data.active)).gram)
+    factor = factorise(told_apart(gram_of(problem, data), problem.variances(data.active)).gram)
     singular = np.linalg.svd(factor.dense(), compute_uv=False)
     assert 0 < doubtful_rows(factor, 2.5e-3) < singular.size
     assert cut_directions(factor, 2.5e-3).shape[1] == np.count_nonzero(singular <= 2.5e-3 * singular[0])
@@ -195,7 +194,7 @@ def test_tolerance_with_dependent_rows():
     """What is left out is all outside the kept singular vectors, null space and cut together."""
     problem = SparseInputs(alpha1=0.5, alpha2=3.0, dimension=200)
     data = draw_sparse(problem, 30, np.random.default_rng(9))
-    X, s = as_matrix(problem, data), variances(problem, data.active)
+    X, s = as_matrix(problem, data), problem.variances(data.active)
     factor = factorise(gram_of(problem, data))
     assert not factor.triangular
     basis, singular, _ = np.linalg.svd(X, full_matrices=False)
@@ -234,7 +233,7 @@ def test_twins_leave_the_traces_of_the_problem_as_they_are():
     """Rank, variance outside the span, tr(Sigma G^+) and tr(G^+): turning coordinates changes none."""
     problem = SparseInputs(alpha1=1.0, alpha2=0.3)
     data = with_twins()
-    gram, s = gram_of(problem, data), variances(problem, data.active)
+    gram, s = gram_of(problem, data), problem.variances(data.active)
     seen = told_apart(gram, s)
     whole, merged = factorise(gram), factorise(seen.gram)
     assert (whole.rank, merged.rank, seen.variance.size) == (4, 4, 4)

@@ -11,7 +11,6 @@ from oracles_sparse import as_matrix
 from sparselaw.data.dense import draw_span, span_of
 from sparselaw.data.gram import scaled_gram
 from sparselaw.data.sparse import draw_sparse
-from sparselaw.data.spectrum import amplitudes, unseen_variance, variances
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.linalg.factor import factorise, left_out
 from sparselaw.solvers import GradientDescent, MinNorm, Nesterov, Ridge
@@ -26,13 +25,13 @@ from sparselaw.trials.linear_train import loss_of_readout, train
 def sparse_problem(model, N, D, noise, seed=0):
     rng = np.random.default_rng(seed)
     data = draw_sparse(model, D, rng)
-    factor = factorise(scaled_gram(data, amplitudes(model, data.active)))
+    factor = factorise(scaled_gram(data, model.amplitudes(data.active)))
     problem = LinearProblem(
         factor=factor.values,
         embedding=draw_embedding(N, data.active.size, rng),
-        covariance=variances(model, data.active),
+        covariance=model.variances(data.active),
         teacher_covariance=None,
-        unseen=unseen_variance(model, data.active),
+        unseen=model.unseen_variance(data.active),
         floor=0.0,
         noise=noise,
         width=N,
@@ -129,7 +128,7 @@ def test_closed_form_over_u_is_the_mean_of_drawn_embeddings():
     rng = np.random.default_rng(6)
     base, X = sparse_problem(model, 10, 12, 0.5, seed=9)
     data = draw_sparse(model, 12, np.random.default_rng(9))
-    factor = factorise(scaled_gram(data, amplitudes(model, data.active)))
+    factor = factorise(scaled_gram(data, model.amplitudes(data.active)))
     N = factor.rank + 10
     for _ in range(3000):
         u = draw_embedding(N, len(X), rng)
@@ -145,7 +144,7 @@ def test_closed_form_over_u_is_the_mean_of_drawn_embeddings():
 
 @pytest.mark.parametrize(("m", "alpha"), [(1, 2.3), (3, 0.5), (20, 2.3), (20, 6.0), (60, 1.0)])
 def test_span_summarised_is_the_span_factored(m, alpha):
-    v = variances(DenseInputs(alpha=alpha), np.arange(1.0, 501.0))
+    v = DenseInputs(alpha=alpha).variances(np.arange(1.0, 501.0))
     fast = draw_span(v, m, np.random.default_rng(1))
     z = np.random.default_rng(1).standard_normal((v.size, m))
     slow = span_of(v, z)
@@ -158,7 +157,7 @@ def test_span_summarised_is_the_span_factored(m, alpha):
 
 def test_span_outside_is_the_formula_of_the_covariances():
     """tr Sigma - tr(A^-1 u Sigma^2 u^T), A = u Sigma u^T."""
-    v = variances(DenseInputs(alpha=1.5), np.arange(1.0, 201.0))
+    v = DenseInputs(alpha=1.5).variances(np.arange(1.0, 201.0))
     z = np.random.default_rng(3).standard_normal((200, 10))
     A, B = z.T @ (v[:, None] * z), z.T @ (v[:, None] ** 2 * z)
     assert span_of(v, z).outside == pytest.approx(v.sum() - np.trace(np.linalg.solve(A, B)), rel=1e-10)
@@ -166,7 +165,7 @@ def test_span_outside_is_the_formula_of_the_covariances():
 
 def test_steep_spectra_keep_their_digits():
     """Left out at alpha = 12, m = 30: near 1e-18, far below the rounding of the total variance."""
-    v = variances(DenseInputs(alpha=12.0), np.arange(1.0, 401.0))
+    v = DenseInputs(alpha=12.0).variances(np.arange(1.0, 401.0))
     span = draw_span(v, 30, np.random.default_rng(4))
     assert 0.5 * v[30:].sum() < span.outside < 1e3 * v[30:].sum()
 
@@ -182,22 +181,22 @@ def test_wishart_root_has_the_wishart_mean_and_variance():
 
 def test_total_variance_is_seen_plus_unseen():
     data = draw_sparse(MODEL, 500, np.random.default_rng(0))
-    seen = variances(MODEL, data.active).sum()
-    assert seen + unseen_variance(MODEL, data.active) == pytest.approx(zeta(MODEL.spectrum), rel=1e-14)
+    seen = MODEL.variances(data.active).sum()
+    assert seen + MODEL.unseen_variance(data.active) == pytest.approx(zeta(MODEL.spectrum), rel=1e-14)
 
 
 def dual_setting():
     rng = np.random.default_rng(0)
     model = SparseInputs(alpha1=1.0, alpha2=0.3)
     data = draw_sparse(model, 400, rng)
-    factor = factorise(scaled_gram(data, amplitudes(model, data.active)))
+    factor = factorise(scaled_gram(data, model.amplitudes(data.active)))
     assert factor.triangular
     K = data.active.size
     N = 2 * K // 3
     return (
         factor.values,
         as_matrix(model, data),
-        variances(model, data.active),
+        model.variances(data.active),
         rng.standard_normal((N, K)),
         rng,
     )

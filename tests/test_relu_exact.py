@@ -7,7 +7,6 @@ from scipy import integrate
 import oracles_relu as recipe
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse import draw_sparse
-from sparselaw.data.spectrum import amplitudes, unseen_variance
 from sparselaw.errors import InputError
 from sparselaw.features.relu import gaussian_moments, preactivations
 from sparselaw.inputs import DenseInputs, SparseInputs
@@ -26,7 +25,7 @@ def relu_task(problem, N, D, **options):
 
 def dense_samples(problem, data):
     X = np.zeros((len(data.active), data.samples))
-    X[data.column, data.sample] = data.sign * amplitudes(problem, data.active)[data.column]
+    X[data.column, data.sample] = data.sign * problem.amplitudes(data.active)[data.column]
     return X
 
 
@@ -55,7 +54,7 @@ def test_sparse_trial_from_the_same_draws(monkeypatch, size, solver):
     theta = recipe.fit(solver, recipe.relu(u @ X), X.T, None)  # one column for each seen coordinate
     s = data.active**-SPARSE.spectrum
     linear = u.T @ theta / 2
-    unseen = unseen_variance(SPARSE, data.active)
+    unseen = SPARSE.unseen_variance(data.active)
     odd = s @ ((np.eye(len(s)) - linear) ** 2).sum(axis=1) + unseen * (1 + (theta**2).sum() / (4 * task.N))
     even = np.mean(((np.abs(u_test @ X_test).T @ theta / 2) ** 2).sum(axis=1))
     assert relu_sparse.trial(task).loss == pytest.approx(odd + even, rel=1e-9)

@@ -11,13 +11,12 @@ import pytest
 
 from sparselaw.cli.app import _run, app
 from sparselaw.cli.simulate import simulate as command
-from sparselaw.data.spectrum import expected_unseen
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
 from sparselaw.sweeps.cells import summarise
 from sparselaw.sweeps.simulate import as_row, grid, simulate
-from sparselaw.trials.needs import check_fits, estimate_trial, expected_seen
+from sparselaw.trials.needs import check_fits, estimate_trial
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task, random_stream
 
@@ -104,7 +103,7 @@ def test_expected_seen_is_the_plain_sum():
         p = np.arange(1, M + 1.0) ** -(alpha1 + 1)
         exact = np.sum(1 - (1 - p) ** 1000)
         problem = SparseInputs(alpha1=alpha1, alpha2=1.0, dimension=M)
-        assert expected_seen(problem, 1000) == pytest.approx(exact, rel=0.05)
+        assert problem.expected_seen(1000) == pytest.approx(exact, rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +167,7 @@ def test_control_variate_is_honest():
 def test_control_mean_is_the_mean_of_the_control():
     """|z| < 4 over 400 data sets."""
     controls = np.array([run(Task(inputs=MODEL, N=10**9, D=30, seed=s)).control for s in range(400)])
-    assert abs(controls.mean() - expected_unseen(MODEL, 30)) < 4 * controls.std() / math.sqrt(400)
+    assert abs(controls.mean() - MODEL.expected_unseen(30)) < 4 * controls.std() / math.sqrt(400)
 
 
 def test_infinite_cells_have_no_mean_but_a_reason():

@@ -11,15 +11,7 @@ from scipy.special import zeta
 
 from oracles_sparse import as_matrix, sequences
 from sparselaw.data.patterns import distinct_patterns
-from sparselaw.data.sparse import (
-    COMMON_BLOCK,
-    _arrivals,
-    draw_rare_coordinates,
-    draw_sparse,
-    last_above,
-    rare_rate,
-)
-from sparselaw.data.spectrum import expected_unseen, unseen_variance
+from sparselaw.data.sparse import COMMON_BLOCK, _arrivals, draw_sparse
 from sparselaw.errors import InputError
 from sparselaw.inputs import SparseInputs
 from sparselaw.sums.power_sums import power_sum
@@ -49,13 +41,13 @@ def test_expected_unseen_is_the_plain_sum(alpha1, dimension, D):
     M = int(min(dimension, 400_000))
     p, _, s = sequences(problem, M)
     rest = zeta(problem.spectrum, M + 1) if dimension == math.inf else 0.0
-    assert expected_unseen(problem, D) == pytest.approx(s @ (1 - p) ** D + rest, rel=1e-9)
+    assert problem.expected_unseen(D) == pytest.approx(s @ (1 - p) ** D + rest, rel=1e-9)
 
 
 def test_expected_unseen_costs_nothing_for_a_large_dimension():
     near = SparseInputs(alpha1=0.5, alpha2=1.0, dimension=1e15)
     far = SparseInputs(alpha1=0.5, alpha2=1.0)
-    assert expected_unseen(near, 1000) == pytest.approx(expected_unseen(far, 1000), rel=1e-10)
+    assert near.expected_unseen(1000) == pytest.approx(far.expected_unseen(1000), rel=1e-10)
 
 
 @pytest.mark.parametrize("dimension", [math.inf, 500, 10_000])
@@ -68,14 +60,14 @@ def test_unseen_variance_is_the_plain_complement(dimension):
     s[inside] = 0.0
     beyond = zeta(problem.spectrum, M + 1) if dimension == math.inf else 0.0
     beyond -= np.sum(data.active[data.active > M] ** -problem.spectrum)
-    assert unseen_variance(problem, data.active) == pytest.approx(math.fsum(s) + beyond, rel=1e-12)
+    assert problem.unseen_variance(data.active) == pytest.approx(math.fsum(s) + beyond, rel=1e-12)
 
 
 def test_nothing_is_unseen_once_all_are_seen():
     problem = SparseInputs(alpha1=-1.0, alpha2=2.0, dimension=12)
     data = draw_sparse(problem, 3, np.random.default_rng(0))
     assert data.active.tolist() == list(range(1, 13))
-    assert unseen_variance(problem, data.active) == 0.0
+    assert problem.unseen_variance(data.active) == 0.0
 
 
 @pytest.mark.parametrize("alpha1", ALPHA1)
@@ -87,14 +79,14 @@ def test_rare_coordinates_follow_their_law(alpha1, dimension, early):
     p-value above 1e-4: a false alarm once in 10,000; seeds fixed.
     """
     problem = SparseInputs(alpha1=alpha1, alpha2=0.3, dimension=dimension)
-    head = 1 if early else last_above(problem, 1 / 16)
-    draws = draw_rare_coordinates(problem, head, 200_000, np.random.default_rng(7))
+    head = 1 if early else problem.last_above(1 / 16)
+    draws = problem.draw_tail(head, 200_000, np.random.default_rng(7))
     assert draws.min() > head
     assert draws.max() <= dimension
     edges = np.unique(np.concatenate([np.arange(1, 13), np.geomspace(14, 600, 12).astype(int)])) + head
     edges = edges[edges < dimension]
     j = np.arange(head + 1.0, edges[-1] + 1.0)
-    mass = np.cumsum(-np.log1p(-(j ** -(alpha1 + 1))))[edges - head - 1] / rare_rate(problem, head)
+    mass = np.cumsum(-np.log1p(-(j ** -(alpha1 + 1))))[edges - head - 1] / problem.tail_rate(head)
     expected = np.diff(np.concatenate([[0.0], mass, [1.0]])) * draws.size
     counts = np.diff(np.concatenate([[0], np.searchsorted(np.sort(draws), edges + 0.5), [draws.size]]))
     kept = expected > 5
@@ -110,7 +102,7 @@ def test_rare_coordinates_follow_their_law(alpha1, dimension, early):
 def test_far_tail_is_a_power_law(alpha1):
     """Kolmogorov-Smirnov far beyond the split, where j is nearly continuous: P(j > x) ~ x^-alpha1."""
     problem = SparseInputs(alpha1=alpha1, alpha2=0.3)
-    draws = draw_rare_coordinates(problem, 2000, 20_000, np.random.default_rng(11))
+    draws = problem.draw_tail(2000, 20_000, np.random.default_rng(11))
     jitter = np.random.default_rng(12).random(draws.size) - 0.5
     uniform = ((draws + jitter) / 2000.5) ** -alpha1
     assert stats.kstest(uniform, "uniform").pvalue > 1e-4

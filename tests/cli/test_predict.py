@@ -7,7 +7,7 @@ from sparselaw.cli import main
 from sparselaw.cli.numbers import sizes
 from sparselaw.errors import InputError
 from sparselaw.inputs import SparseInputs
-from sparselaw.theory import expected_seen, predict
+from sparselaw.theory import predict
 
 MODEL = ["--alpha1", "1", "--alpha2", "0.3"]
 
@@ -35,7 +35,7 @@ def test_json_has_the_contract_keys_and_the_library_values(capsys):
         assert row["N"] == N
         assert row["D"] == 10_000
         assert row["loss"] == predict(model, N=N, D=10_000).loss
-        assert row["K"] == expected_seen(model, 10_000)
+        assert row["K"] == model.expected_seen(10_000)
         assert row["xi"] == pytest.approx(100.0 / N)
         assert isinstance(row["caution"], str)
 

@@ -16,7 +16,6 @@ from sparselaw.fitting import (
     near_peak,
 )
 from sparselaw.inputs import SparseInputs
-from sparselaw.theory import expected_seen
 
 X = np.array([4.0, 8.0, 16.0, 32.0, 64.0, 128.0])
 
@@ -88,7 +87,7 @@ def test_bad_sweeps_are_refused(sweeps, settings):
 
 def test_threshold_is_the_number_of_coordinates_seen():
     for alpha1 in (0.7, 1.0, 2.0):
-        exact = expected_seen(SparseInputs(alpha1=alpha1, alpha2=0.3), 10**6)
+        exact = SparseInputs(alpha1=alpha1, alpha2=0.3).expected_seen(10**6)
         assert interpolation_threshold(10**6, alpha1) == pytest.approx(exact, rel=0.01)
     assert interpolation_threshold(1000, 0.1) == 1000  # never more than the samples
     assert interpolation_threshold(1000, float("nan")) == 1000

@@ -7,26 +7,26 @@ from hypothesis import strategies as st
 
 import oracles
 from sparselaw.inputs import SparseInputs
-from sparselaw.theory import asymptotic_seen, coactivation, expected_seen, rarest_seen
+from sparselaw.theory import coactivation
 
 
 @settings(max_examples=60, deadline=None)
 @given(alpha1=st.floats(-1.0, 5.0), M=st.integers(1, 6000), D=st.integers(1, 10**6))
 def test_expected_seen_equals_the_plain_sum(alpha1, M, D):
     model = SparseInputs(alpha1=alpha1, alpha2=3.0, dimension=M)
-    assert expected_seen(model, D) == pytest.approx(oracles.seen(alpha1, M, D), rel=1e-8)
+    assert model.expected_seen(D) == pytest.approx(oracles.seen(alpha1, M, D), rel=1e-8)
 
 
 @pytest.mark.parametrize("alpha1", [0.2, 1.0, 3.0])
 def test_the_asymptote_of_the_paper_is_approached(alpha1):
     model = SparseInputs(alpha1=alpha1, alpha2=0.3)
-    gaps = [abs(expected_seen(model, D) / asymptotic_seen(model, D) - 1.0) for D in (1e4, 1e8, 1e16)]
+    gaps = [abs(model.expected_seen(D) / model.asymptotic_seen(D) - 1.0) for D in (1e4, 1e8, 1e16)]
     assert gaps[0] > gaps[1] > gaps[2]
     assert gaps[2] < 2e-4
 
 
 def test_seen_counts_every_coordinate_of_dense_activation():
-    assert expected_seen(SparseInputs(alpha1=-1.0, alpha2=1.0, dimension=777), 3) == pytest.approx(777)
+    assert SparseInputs(alpha1=-1.0, alpha2=1.0, dimension=777).expected_seen(3) == pytest.approx(777)
 
 
 def exact_coactivation(alpha1, alpha2, M, D):
@@ -85,11 +85,11 @@ def test_rarest_seen_is_the_median(alpha1, M):
         D * np.cumsum(np.log1p(-np.minimum(p[::-1], 1 - 1e-16)))[::-1]
     )  # log P(nothing at or beyond j)
     median = np.argmax(log_below > math.log(0.5))
-    found = rarest_seen(SparseInputs(alpha1=alpha1, alpha2=1.0, dimension=M), D)
+    found = SparseInputs(alpha1=alpha1, alpha2=1.0, dimension=M).rarest_seen(D)
     assert found == pytest.approx(median, abs=1.0, rel=0.02)
 
 
 def test_rarest_seen_grows_as_the_paper_says():
     model = SparseInputs(alpha1=0.8, alpha2=0.3)
-    ratio = rarest_seen(model, 1e9) / rarest_seen(model, 1e5)
+    ratio = model.rarest_seen(1e9) / model.rarest_seen(1e5)
     assert math.log(ratio) / math.log(1e4) == pytest.approx(1 / 0.8, rel=1e-3)

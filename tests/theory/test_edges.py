@@ -7,7 +7,7 @@ from scipy.special import zeta
 
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
-from sparselaw.theory import frontier, model_constant, predict, scaling_function
+from sparselaw.theory import frontier, predict, scaling_function
 
 CORNERS = [
     (-1.0, 0.001),
@@ -44,7 +44,7 @@ def test_corners_give_a_number_or_a_reason(alpha1, alpha2, N, D, ridge, noise):
 @pytest.mark.parametrize(("alpha1", "alpha2"), CORNERS)
 def test_corners_have_a_frontier_and_constants(alpha1, alpha2):
     model = SparseInputs(alpha1=alpha1, alpha2=alpha2)
-    assert model_constant(model) >= 1.0
+    assert model.model_constant() >= 1.0
     for xi in (1e-3, 0.5, 2.0, 1e3):
         assert scaling_function(model, xi) > 0.0
     if model.exponents.alpha_N > 0.01:

@@ -11,7 +11,6 @@ import oracles
 from sparselaw.inputs import SparseInputs
 from sparselaw.sums.coordinates import coordinate_nodes, power_integral
 from sparselaw.sums.roots import solve_decreasing
-from sparselaw.sums.spectral_sums import sparse_sums
 
 
 @settings(max_examples=60, deadline=None)
@@ -42,7 +41,7 @@ def test_power_integral(exponent, start, stop):
 @pytest.mark.parametrize(("D", "k"), [(30, 0.5), (700, 1e-3)])
 def test_spectral_sums_equal_plain_sums(alpha1, alpha2, D, k):
     M = 900
-    s = sparse_sums(SparseInputs(alpha1=alpha1, alpha2=alpha2, dimension=M), D).at(math.log(k))
+    s = SparseInputs(alpha1=alpha1, alpha2=alpha2, dimension=M).count_sums(D).at(math.log(k))
     expected = oracles.sums(alpha1, alpha2, M, D, k)
     np.testing.assert_allclose([s.resolved, s.partial, s.lost, s.noise], expected, rtol=1e-8)
 
@@ -52,7 +51,7 @@ def test_spectral_sums_equal_plain_sums(alpha1, alpha2, D, k):
 )
 @pytest.mark.parametrize("log_k", [-60.0, -12.0, 0.0, 8.0])
 def test_far_coordinates_of_infinite_dimension_equal_numerical_integration(alpha1, alpha2, log_k):
-    sums = sparse_sums(SparseInputs(alpha1=alpha1, alpha2=alpha2), 500.0)
+    sums = SparseInputs(alpha1=alpha1, alpha2=alpha2).count_sums(500.0)
     b, start = alpha2 + 1.0, sums.log_far
 
     def mean(y):
@@ -73,7 +72,7 @@ def test_far_coordinates_of_infinite_dimension_equal_numerical_integration(alpha
 def test_infinite_dimension_is_the_limit_of_large_ones():
     values = []
     for M in (1e4, 1e6, 1e8, math.inf):
-        sums = sparse_sums(SparseInputs(alpha1=0.8, alpha2=0.3, dimension=M), 1e4)
+        sums = SparseInputs(alpha1=0.8, alpha2=0.3, dimension=M).count_sums(1e4)
         values.append((sums.seen(), sums.unseen_variance(), sums.at(-3.0).degrees))
     gaps = np.abs(np.array(values[:-1]) / np.array(values[-1]) - 1.0)
     assert np.all(gaps[1:] < gaps[:-1])

@@ -24,11 +24,8 @@ JSON: Any = typer.Option(False, "--json", help="Print one JSON object on standar
 
 def read_inputs(alpha1: str, alpha2: str, kind: str, dimension: str | None) -> Inputs:
     """The inputs that the options describe."""
-    from sparselaw.inputs import DEFAULT_DIMENSION, DenseInputs, SparseInputs
+    from sparselaw.inputs import kind_of
 
     first, second = numbers.real("alpha1", alpha1), numbers.real("alpha2", alpha2)
     size = numbers.dimension(dimension)
-    if numbers.choice("inputs", kind, ["sparse", "dense"]) == "sparse":
-        return SparseInputs(alpha1=first, alpha2=second, dimension=size)  # type: ignore[arg-type]
-    variances = SparseInputs(alpha1=first, alpha2=second)  # checks the exponents as for sparse inputs
-    return DenseInputs.matching(variances, DEFAULT_DIMENSION if size is None else size)
+    return kind_of(kind).from_exponents(first, second, size)

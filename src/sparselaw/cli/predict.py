@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from sparselaw.cli import numbers, options
-from sparselaw.cli.output import finite_or_none, footnotes, note, number, print_json, print_table
+from sparselaw.cli.output import footnotes, note, number, print_json, print_table
 
 if TYPE_CHECKING:
-    from sparselaw.inputs import Inputs
-    from sparselaw.theory import Point
+    pass
 
 
 def predict(
@@ -36,55 +34,17 @@ def predict(
         raise InputError(name, "", f"is missing while {other} is given", f"give -{name} too")
     penalty = check_not_negative("ridge", numbers.real("ridge", ridge))
     variance = check_not_negative("noise", numbers.real("noise", noise))
-    points = [
-        theory.predict(described, N=n, D=d, ridge=penalty, noise=variance)
-        for n in (numbers.sizes("N", N) if N is not None else [])
-        for d in numbers.sizes("D", D)
-    ]
-    result = _summary(described, points)
+    result = theory.prediction(
+        described,
+        numbers.sizes("N", N) if N is not None else (),
+        numbers.sizes("D", D) if D is not None else (),
+        ridge=penalty,
+        noise=variance,
+    ).as_dict()
     if json:
         print_json(result)
         return
     _show(result)
-
-
-def _summary(inputs: Inputs, points: list[Point]) -> dict[str, Any]:
-    from sparselaw import theory
-
-    e = inputs.exponents
-    result: dict[str, Any] = {
-        "regime": e.regime,
-        "alpha_N": e.alpha_N,
-        "alpha_D": e.alpha_D,
-        "alpha_C": e.alpha_C,
-        "xi_crit": e.xi_crit,
-        "nu": e.nu,
-        "constant_N": theory.model_constant(inputs),
-        "constant_D": theory.data_constant(inputs),
-        "dimension": int(inputs.dimension) if math.isfinite(inputs.dimension) else None,
-        "points": [_point(point) for point in points],
-    }
-    if e.nu is None:
-        result["nu_reason"] = "alpha2 >= -1: activated amplitudes do not grow, so there is no rare spike"
-    if result["dimension"] is None:
-        result["dimension_reason"] = "infinite"
-    return result
-
-
-def _point(point: Point) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "N": point.N,
-        "D": point.D,
-        "K": finite_or_none(point.K),
-        "xi": point.xi,
-        "loss": finite_or_none(point.loss),
-        "caution": point.caution,
-    }
-    if row["K"] is None:
-        row["K_reason"] = "infinite: every coordinate of dense inputs is seen"
-    if row["loss"] is None:
-        row["loss_reason"] = f"infinite: {point.loss_reason}"
-    return row
 
 
 def _show(result: dict[str, Any]) -> None:

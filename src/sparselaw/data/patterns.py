@@ -10,8 +10,7 @@ from scipy import sparse
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.data.sparse import SparseData
-from sparselaw.data.spectrum import amplitudes
-from sparselaw.inputs import SparseInputs
+from sparselaw.inputs import ActivationInputs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +32,7 @@ class Patterns:
         return sparse.csr_array((self.value, self.column, self.indptr), shape=shape)
 
 
-def distinct_patterns(inputs: SparseInputs, data: SparseData) -> Patterns:
+def distinct_patterns(inputs: ActivationInputs, data: SparseData) -> Patterns:
     """Group equal samples by a 64-bit hash of their nonzeros; the groups are then checked entry by entry."""
     indptr, column, sign = by_sample(data)
     code = 2 * column.astype(np.uint64) + (sign > 0)
@@ -54,7 +53,7 @@ def distinct_patterns(inputs: SparseInputs, data: SparseData) -> Patterns:
     return Patterns(
         indptr=np.concatenate([[0], np.cumsum(lengths)]),
         column=column,
-        value=sign[chosen] * amplitudes(inputs, data.active)[column],
+        value=sign[chosen] * inputs.amplitudes(data.active)[column],
         counts=np.bincount(inverse, minlength=first.size),
         inverse=inverse,
     )

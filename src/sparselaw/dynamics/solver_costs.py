@@ -28,7 +28,7 @@ from sparselaw.dynamics.training import prepare_training
 from sparselaw.errors import InputError
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
-from sparselaw.theory import asymptotic_seen, condition_exponents
+from sparselaw.theory import condition_exponents
 from sparselaw.trials.task import Task
 
 Regime = Literal["over", "intermediate", "under"]
@@ -80,8 +80,8 @@ def sizes(inputs: SparseInputs, regime: Regime) -> list[tuple[int, int]]:
     if regime == "over":
         return [(WIDE * D, D) for D in OVER_D]
     if regime == "intermediate":
-        return [(round(_between(asymptotic_seen(inputs, D), D)), D) for D in OVER_D]
-    widths = np.geomspace(4.0, max(asymptotic_seen(inputs, UNDER_D) / DEEP, 8.0), 5)
+        return [(round(_between(inputs.asymptotic_seen(D), D)), D) for D in OVER_D]
+    widths = np.geomspace(4.0, max(inputs.asymptotic_seen(UNDER_D) / DEEP, 8.0), 5)
     return [(round(N), UNDER_D) for N in widths]
 
 

@@ -9,6 +9,7 @@ averaged over what the data never show; the training loss is the mean square err
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from scipy import sparse
@@ -18,9 +19,8 @@ from sparselaw.data.dense import factor_vectors
 from sparselaw.data.gram import scaled_gram
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse import draw_sparse
-from sparselaw.data.spectrum import amplitudes, unseen_variance, variances
 from sparselaw.errors import InputError
-from sparselaw.inputs import SparseInputs
+from sparselaw.inputs import ActivationInputs
 from sparselaw.linalg.factor import factorise
 from sparselaw.solvers.equations import NormalEquations
 from sparselaw.trials.linear_filter import prepare
@@ -59,9 +59,7 @@ def prepare_training(task: Task) -> Training:
     """Draw data, embedding and teacher of ``task`` (linear features); the solver it names is not used."""
     if task.features != "linear":
         raise InputError("features", task.features, "dynamics are those of linear features", "choose linear")
-    if isinstance(task.inputs, SparseInputs):
-        return _sparse(task, task.inputs)
-    return _dense(task)
+    return _DRAWS[task.inputs.sampling](task)
 
 
 def population_loss(training: Training, coefficients: FloatArray) -> FloatArray:
@@ -101,20 +99,21 @@ def relative_gradient(training: Training, coefficients: FloatArray) -> FloatArra
     return size
 
 
-def _sparse(task: Task, model: SparseInputs) -> Training:
-    data = visible(model, draw_sparse(model, task.D, random_stream(task, "data")))
+def _sparse(task: Task) -> Training:
+    inputs = cast(ActivationInputs, task.inputs)
+    data = visible(inputs, draw_sparse(inputs, task.D, random_stream(task, "data")))
     problem = LinearProblem(
-        factor=factorise(scaled_gram(data, amplitudes(model, data.active))).values,
+        factor=factorise(scaled_gram(data, inputs.amplitudes(data.active))).values,
         embedding=draw_embedding(task.N, data.active.size, random_stream(task, "embedding")),
-        covariance=variances(model, data.active),
+        covariance=inputs.variances(data.active),
         teacher_covariance=None,
-        unseen=unseen_variance(model, data.active),
+        unseen=inputs.unseen_variance(data.active),
         floor=0.0,
         noise=task.noise,
         width=task.N,
         samples=task.D,
     )
-    patterns = distinct_patterns(model, data)
+    patterns = distinct_patterns(inputs, data)
     teacher = random_stream(task, "teacher").standard_normal(data.active.size)
     return _assemble(task, problem, teacher, patterns.matrix(data.active.size), patterns.counts)
 
@@ -124,7 +123,7 @@ def _dense(task: Task) -> Training:
     dimension = task.inputs.dimension
     if np.isinf(dimension):
         raise InputError("dimension", "inf", "dense samples are drawn in full", "choose a finite dimension")
-    v = variances(task.inputs, np.arange(1.0, dimension + 1.0))
+    v = task.inputs.variances(np.arange(1.0, dimension + 1.0))
     data, embedding = random_stream(task, "data"), random_stream(task, "embedding")
     w = random_stream(task, "teacher").standard_normal(v.size)
     if min(task.N, task.D) > v.size:
@@ -192,3 +191,6 @@ def _assemble(
         targets=targets,
         counts=counts,
     )
+
+
+_DRAWS = {"activations": _sparse, "gaussian": _dense}

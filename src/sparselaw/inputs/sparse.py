@@ -1,40 +1,52 @@
-"""One frozen description of the inputs, read by theory and simulation alike.
+"""Sparse inputs with power laws (eq:sparse-active-prob), the paper's own.
 
-Sparse inputs (Eq. 1): coordinate j is active with probability p_j = j^-(alpha1+1) and then has the value
-+-sqrt(c_j), c_j = j^-(alpha2+1), so that its variance is s_j = p_j c_j = j^-(alpha1+alpha2+2).
-Dense inputs: x_j ~ N(0, v_j), v_j = j^-(alpha+1).
+Coordinate j is active with probability p_j = j^-(alpha1+1) and then has the value +-sqrt(c_j), c_j =
+j^-(alpha2+1), so that its variance is s_j = p_j c_j = j^-(alpha1+alpha2+2).
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from sparselaw.errors import InputError, check_finite, check_size
-from sparselaw.inputs.exponents import Exponents, dense_exponents, sparse_exponents
+import numpy as np
 
-LARGEST_EXPONENT = 30.0
-DEFAULT_DIMENSION = 10_000.0
+from sparselaw.arrays import FloatArray
+from sparselaw.errors import InputError
+from sparselaw.inputs.activations import ActivationInputs
+from sparselaw.inputs.base import DEFAULT_DIMENSION, ClosedForm, check_dimension, check_exponent
+from sparselaw.inputs.exponents import Exponents, sparse_exponents
+from sparselaw.inputs.power_tail import draw_power_tail, rarest_seen
+from sparselaw.sums.coordinates import coordinate_nodes
+from sparselaw.sums.counts import PowerCountSums, continuum_sums, power_count_sums
+from sparselaw.sums.power_sums import log_survival, power_sum
+from sparselaw.sums.spectrum import PowerSpectrum
+
+SMALLEST_ALPHA1 = 0.06  # below, the coordinates of an infinite tail overflow: 2^53 to the power 1/alpha1
+INDEPENDENT = 0.6  # alpha1 above which dependent rows are rare
+PAIR_SHARE = 1e-5  # neglected part of the rare coordinates in the sums over pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SparseInputs:
+class SparseInputs(ActivationInputs):
     """Sparse inputs with ``dimension`` coordinates (infinitely many by default when alpha1 > 0).
 
-    >>> model = SparseInputs(alpha1=1.0, alpha2=0.3)
-    >>> model.dimension, round(model.exponents.alpha_N, 12)
+    >>> inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
+    >>> inputs.dimension, round(inputs.exponents.alpha_N, 12)
     (inf, 2.3)
     """
 
     kind: ClassVar[str] = "sparse"
+
     alpha1: float
     alpha2: float
     dimension: float = None  # type: ignore[assignment]  # None going in means the default; never None after
 
     def __post_init__(self) -> None:
-        alpha1 = _checked_exponent("alpha1", self.alpha1)
-        alpha2 = _checked_exponent("alpha2", self.alpha2)
+        alpha1 = check_exponent("alpha1", self.alpha1)
+        alpha2 = check_exponent("alpha2", self.alpha2)
         if alpha1 < -1.0:
             raise InputError("alpha1", alpha1, "must be at least -1", "choose alpha1 >= -1")
         if alpha1 + alpha2 + 1.0 <= 0.0:
@@ -46,7 +58,7 @@ class SparseInputs:
             )
         dimension = math.inf if alpha1 > 0.0 else DEFAULT_DIMENSION
         if self.dimension is not None:
-            dimension = _checked_dimension(self.dimension)
+            dimension = check_dimension(self.dimension)
         if alpha1 <= 0.0 and math.isinf(dimension):
             raise InputError(
                 "dimension",
@@ -58,6 +70,10 @@ class SparseInputs:
         object.__setattr__(self, "alpha2", alpha2)
         object.__setattr__(self, "dimension", dimension)
 
+    @classmethod
+    def from_exponents(cls, alpha1: float, alpha2: float, dimension: float | None) -> Self:
+        return cls(alpha1=alpha1, alpha2=alpha2, dimension=dimension)  # type: ignore[arg-type]
+
     @property
     def exponents(self) -> Exponents:
         return sparse_exponents(self.alpha1, self.alpha2)
@@ -67,53 +83,128 @@ class SparseInputs:
         """The decay a of the variances s_j = j^-a, a = alpha1 + alpha2 + 2."""
         return self.alpha1 + self.alpha2 + 2.0
 
+    def probabilities(self, j: FloatArray) -> FloatArray:
+        return j ** -(self.alpha1 + 1.0)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DenseInputs:
-    """The dense Gaussian baseline with variances j^-(alpha+1).
+    def squared_amplitudes(self, j: FloatArray) -> FloatArray:
+        return j ** -(self.alpha2 + 1.0)
 
-    >>> DenseInputs(alpha=2.3).dimension
-    10000.0
-    """
+    def amplitudes(self, j: FloatArray) -> FloatArray:
+        return j ** (-0.5 * (self.alpha2 + 1.0))
 
-    kind: ClassVar[str] = "dense"
-    alpha: float
-    dimension: float = DEFAULT_DIMENSION
-
-    def __post_init__(self) -> None:
-        alpha = _checked_exponent("alpha", self.alpha)
-        if alpha <= 0.0:
-            raise InputError("alpha", alpha, "must be positive", "choose alpha > 0")
-        object.__setattr__(self, "alpha", alpha)
-        object.__setattr__(self, "dimension", _checked_dimension(self.dimension))
-
-    @classmethod
-    def matching(cls, sparse: SparseInputs, dimension: float = DEFAULT_DIMENSION) -> DenseInputs:
-        """The paper's baseline: Gaussian inputs with the variances of ``sparse``."""
-        return cls(alpha=sparse.alpha1 + sparse.alpha2 + 1.0, dimension=dimension)
+    def variances(self, j: FloatArray) -> FloatArray:
+        return j**-self.spectrum
 
     @property
-    def exponents(self) -> Exponents:
-        return dense_exponents(self.alpha)
+    def closed_form(self) -> ClosedForm:
+        """For alpha1 <= 0 every coordinate is seen often, as if the inputs were dense."""
+        return "counts" if self.alpha1 > 0.0 else "gaussian"
 
     @property
-    def spectrum(self) -> float:
-        return self.alpha + 1.0
-
-
-Inputs = SparseInputs | DenseInputs
-
-
-def _checked_exponent(name: str, value: float) -> float:
-    number = check_finite(name, value)
-    if abs(number) > LARGEST_EXPONENT:
-        raise InputError(
-            name, value, f"is larger in size than {LARGEST_EXPONENT:g}", f"choose {name} within that range"
+    def closed_form_caution(self) -> str:
+        if self.alpha1 > 0.0:
+            return ""
+        return (
+            "alpha1 <= 0: the surface of dense Gaussian inputs with the same variances; "
+            "the exponent is the paper's, the constant is not proved (least of all at alpha1 = 0)"
         )
-    return number
+
+    def expected_nonzeros(self) -> float:
+        return power_sum(self.alpha1 + 1.0, 1, self.dimension)
+
+    def last_above(self, probability: float) -> int:
+        decay = self.alpha1 + 1.0
+        log_last = -math.log(probability) / decay if decay > 0.0 else math.inf
+        return int(
+            min(math.exp(log_last) * (1.0 + 1e-12), self.dimension) if log_last < 700.0 else self.dimension
+        )
+
+    def tail_rate(self, after: int) -> float:
+        return _tail_rate(self, after)
+
+    def draw_tail(self, after: int, count: int, rng: np.random.Generator) -> FloatArray:
+        return draw_power_tail(self.alpha1, self.dimension, after, count, rng)
+
+    def tail_variance(self, after: int) -> float:
+        return power_sum(self.spectrum, after + 1, self.dimension)
+
+    def count_sums(self, D: float) -> PowerCountSums:
+        return power_count_sums(self.alpha1, self.alpha2, self.dimension, D)
+
+    def expected_unseen(self, D: float) -> float:
+        return _expected_unseen(self, D)
+
+    def asymptotic_seen(self, D: float) -> float:
+        """K(D) ~ Gamma(1 - 1/(alpha1+1)) D^(1/(alpha1+1)) (eq:K-of-D) for alpha1 > 0, else min(D, M)."""
+        if self.alpha1 <= 0.0:
+            return min(D, self.dimension)
+        b = self.alpha1 + 1.0
+        return min(math.gamma(1.0 - 1.0 / b) * math.pow(D, 1.0 / b), self.dimension)
+
+    def corrected_condition(self, D: float) -> float:
+        """kappa ~ D^(1 + (alpha2+1)/alpha1): j_max ~ D^(1/alpha1) was seen once, at c_{j_max}/D.
+
+        None is needed where amplitudes do not shrink with j (alpha2 <= -1) or every coordinate is seen.
+        """
+        if self.alpha1 <= 0.0 or self.alpha2 <= -1.0:
+            return 0.0
+        log_condition = math.log(D) + (self.alpha2 + 1.0) * math.log(self.rarest_seen(D))
+        return math.exp(min(log_condition, 700.0))
+
+    def rarest_seen(self, D: float) -> float:
+        """The median of j_max, the largest coordinate seen at least once; of order D^(1/alpha1)."""
+        return rarest_seen(self.alpha1, self.dimension, D)
+
+    def data_constant(self) -> float:
+        """C_D = Gamma(alpha_D)/(alpha1+1) for alpha1 > 0, from the integral eq:bayes-integral-over.
+
+        >>> inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
+        >>> round(inputs.model_constant(), 3), round(inputs.data_constant(), 3)
+        (1.673, 0.467)
+        """
+        if self.alpha1 <= 0.0:
+            return self.model_constant()
+        return math.gamma(self.exponents.alpha_D) / (self.alpha1 + 1.0)
+
+    def limit_sums(self, xi: float) -> PowerCountSums:
+        return continuum_sums(self.alpha1, self.alpha2, xi)
+
+    def variance_sums(self, size: float) -> PowerSpectrum:
+        return PowerSpectrum(self.spectrum, self.dimension, size)
+
+    def pair_nodes(self, D: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        a1, b = self.alpha1, self.alpha2 + 1.0
+        J = math.log(D) / (a1 + 1.0)
+        reach = J - math.log(PAIR_SHARE) / a1  # the number seen once beyond j falls as j^-alpha1
+        nodes = coordinate_nodes(self.dimension, min(reach, J + 400.0), max(a1 + 1.0, abs(b), 1.0))
+        return nodes.weight, np.exp(-(a1 + 1.0) * nodes.log_j), np.exp(-b * nodes.log_j)
+
+    @property
+    def independent_rows(self) -> bool:
+        return self.alpha1 >= INDEPENDENT
+
+    def log_smallest_amplitude(self, D: float) -> float:
+        log_last = math.log(self.dimension)
+        if self.alpha1 > 0.0:
+            log_last = min(log_last, math.log(10.0 * D) / self.alpha1)
+        return -0.5 * (self.alpha2 + 1.0) * log_last
+
+    def check_drawable(self) -> None:
+        """Refuse inputs whose coordinates cannot be numbered."""
+        if math.isinf(self.dimension) and self.alpha1 < SMALLEST_ALPHA1:
+            raise InputError(
+                "alpha1",
+                self.alpha1,
+                f"coordinates overflow below {SMALLEST_ALPHA1} when the dimension is infinite",
+                "choose a finite dimension",
+            )
 
 
-def _checked_dimension(value: float) -> float:
-    if isinstance(value, (int, float)) and value == math.inf:
-        return math.inf
-    return float(check_size("dimension", value))
+@functools.lru_cache(maxsize=256)
+def _tail_rate(inputs: SparseInputs, after: int) -> float:
+    return log_survival(inputs.alpha1 + 1.0, after + 1.0, inputs.dimension)
+
+
+@functools.lru_cache(maxsize=4096)
+def _expected_unseen(inputs: SparseInputs, D: float) -> float:
+    return inputs.count_sums(float(D)).unseen_variance()

@@ -20,7 +20,6 @@ from sparselaw.paper.verdict import Printed
 from sparselaw.plotting.style import COLOURS, THEORY
 from sparselaw.solvers import MinNorm, Nesterov
 from sparselaw.sweeps.grid import grid
-from sparselaw.theory import asymptotic_seen, data_constant, expected_seen, model_constant
 from sparselaw.trials.task import Task
 
 MODEL = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)
@@ -166,9 +165,9 @@ def _seen(context: Context, seeds: int) -> list[Quantity]:
         quantities.append(
             Quantity(
                 quantity=f"K(D) at D = {D:,}",
-                printed=Printed(value=asymptotic_seen(MODEL, D), rounding=1.0),
+                printed=Printed(value=MODEL.asymptotic_seen(D), rounding=1.0),
                 measured=student_interval(counts),
-                theory=expected_seen(MODEL, D),
+                theory=MODEL.expected_seen(D),
                 why="the paper's value is its asymptote, which is for large D, so ±1; theory: the exact sum",
             )
         )
@@ -179,8 +178,8 @@ def _constants(beyond: list[Measured]) -> list[Quantity]:
     model_sweep, data_sweep = beyond
     quantities = []
     for curve, power, name, value in (
-        (model_sweep, MODEL.exponents.alpha_N, "C_N = loss N^alpha_N", model_constant(MODEL)),
-        (data_sweep, MODEL.exponents.alpha_D, "C_D = loss D^alpha_D", data_constant(MODEL)),
+        (model_sweep, MODEL.exponents.alpha_N, "C_N = loss N^alpha_N", MODEL.model_constant()),
+        (data_sweep, MODEL.exponents.alpha_D, "C_D = loss D^alpha_D", MODEL.data_constant()),
     ):
         i = 2 if curve is model_sweep else -1  # the N-sweep is nearest its limit far below the peak
         size = curve.x[i]

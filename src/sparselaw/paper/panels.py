@@ -89,7 +89,7 @@ def _paper_procedure(context: Context, figure: FourPanels, specs: Sequence[Sweep
             seeds=min(spec.seeds, RAW_SEEDS) if spec.seeds > grids.QUICK_SEEDS else 2,
         )
         for spec in specs
-        if spec.kind == "sparse"
+        if spec.inputs == grids.SPARSE
     ]
     return {curve.spec.name: curve for curve in measure(context, raw)}
 

@@ -58,7 +58,7 @@ def loss_surface(inputs: Inputs, N: Sequence[int], D: Sequence[int], ax: Axes) -
 
 def scaling_curve(inputs: Inputs, ax: Axes, span: tuple[float, float] = (0.05, 30.0)) -> None:
     """S(xi), the curve on which loss * N^alpha_N collapses, with its peak marked."""
-    crit = inputs.exponents.xi_crit
+    crit = inputs.power_law().xi_crit
     gap = np.geomspace(2e-3, 1.0, 120)
     below = crit * (1.0 - gap * (1.0 - span[0] / crit))
     above = crit * np.exp(gap * math.log(span[1] / crit))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.sweeps.simulate import inputs_of
+from sparselaw.inputs import inputs_of
 from sparselaw.theory import predict
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _theory(first: dict[Any, Any], N: int, D: int, ridge: float | None) -> dict[
     """
     if first["features"] != "linear" or ridge is None:
         return _none("no closed form for these features and this solver")
-    point = predict(inputs_of(first), N=N, D=D, ridge=ridge, noise=first["noise"])
+    point = predict(inputs_of(first["inputs"], first), N=N, D=D, ridge=ridge, noise=first["noise"])
     found = {"theory": point.loss} if math.isfinite(point.loss) else _none("infinite")
     return found | ({"caution": point.caution} if point.caution else {})
 

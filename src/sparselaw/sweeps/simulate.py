@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sparselaw.data.sparse import check_drawable
-from sparselaw.errors import InputError, check_size
-from sparselaw.inputs import DenseInputs, Inputs, SparseInputs
+from sparselaw.errors import check_size
+from sparselaw.inputs import Inputs
 from sparselaw.solvers import Solver
 from sparselaw.sweeps.executors import all_cores
 from sparselaw.sweeps.grid import grid as grid
@@ -92,21 +90,11 @@ def as_row(task: Task, record: Record) -> dict[str, Any]:
     return row_of(task.identity(), record)
 
 
-def inputs_of(row: Mapping[Any, Any]) -> Inputs:
-    """The inputs that a row of runs describes."""
-    if row["inputs"] == "dense":
-        return DenseInputs(alpha=row["alpha"], dimension=row["dimension"])
-    return SparseInputs(alpha1=row["alpha1"], alpha2=row["alpha2"], dimension=row["dimension"])
-
-
 def _workers_that_fit(tasks: Sequence[Task], workers: int) -> int:
     """As many as can each hold the largest trial in memory at once."""
     cells = {(task.inputs, task.N, task.D): task for task in tasks}  # the seed changes no size
     for inputs in {task.inputs for task in cells.values()}:
-        if isinstance(inputs, SparseInputs):
-            check_drawable(inputs)
-        elif math.isinf(inputs.dimension):
-            raise InputError("dimension", "inf", "dense samples have every coordinate", "choose a finite one")
+        inputs.check_drawable()
     largest = max((check_fits(task).memory for task in cells.values()), default=0.0)
     room = MEMORY_SHARE * available_memory()
     return workers if largest * workers <= room else max(1, int(room / largest))

@@ -1,5 +1,6 @@
 """Everything the paper states and what its closed forms add: exponents, counts, loss surface, frontier."""
 
+from sparselaw.theory.coactivation import coactivation
 from sparselaw.theory.collapse import rescaled_ratio, scaling_function
 from sparselaw.theory.conditioning import (
     balanced_size,
@@ -11,28 +12,26 @@ from sparselaw.theory.conditioning import (
     paper_condition_number,
     solver_costs,
 )
-from sparselaw.theory.constants import data_constant, model_constant
-from sparselaw.theory.counts import asymptotic_seen, coactivation, expected_seen, rarest_seen
 from sparselaw.theory.frontier import frontier
-from sparselaw.theory.surface import Point, predict
+from sparselaw.theory.prediction import Prediction, predict, prediction
+from sparselaw.theory.surface import Point, loss_at, peak_of
 
 __all__ = [
     "Point",
-    "asymptotic_seen",
+    "Prediction",
     "balanced_size",
     "cheapest_solver",
     "coactivation",
     "condition_exponents",
     "condition_number",
     "cost_table",
-    "data_constant",
     "direct_crossover",
-    "expected_seen",
     "frontier",
-    "model_constant",
+    "loss_at",
     "paper_condition_number",
+    "peak_of",
     "predict",
-    "rarest_seen",
+    "prediction",
     "rescaled_ratio",
     "scaling_function",
     "solver_costs",

@@ -11,23 +11,19 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-import numpy as np
-
 from sparselaw.errors import InputError, check_finite
-from sparselaw.inputs import Inputs, SparseInputs
-from sparselaw.sums.coordinates import panels
+from sparselaw.inputs import Inputs
+from sparselaw.sums.constants import resolved_edge
+from sparselaw.sums.counts import CountSums
 from sparselaw.sums.roots import solve_decreasing
-from sparselaw.sums.spectral_sums import SEEN_AT_MOST_ONCE, SpectralSums
-from sparselaw.theory.constants import data_constant, model_constant, resolved_edge
-
-_NEAR = 1e-9  # below the nodes, relative fluctuations of the count and k/g are smaller than this
 
 
 def scaling_function(inputs: Inputs, xi: float) -> float:
     """S(xi); infinite at xi_crit, where it peaks.
 
-    >>> model = SparseInputs(alpha1=1.0, alpha2=0.3)
-    >>> round(scaling_function(model, 1e4) / model_constant(model), 6)
+    >>> from sparselaw.inputs import SparseInputs
+    >>> inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
+    >>> round(scaling_function(inputs, 1e4) / inputs.model_constant(), 6)
     1.0
     """
     xi = check_finite("xi", xi)
@@ -39,57 +35,37 @@ def scaling_function(inputs: Inputs, xi: float) -> float:
 
 def log_scaling_function(inputs: Inputs, log_xi: float) -> float:
     """log S as a function of log xi: for exponents so large that S itself would overflow."""
-    alpha_N, log_crit = inputs.exponents.alpha_N, math.log(inputs.exponents.xi_crit)
+    law = inputs.power_law()
+    log_crit = math.log(law.xi_crit)
     if log_xi == log_crit:
         return math.inf
     if log_xi < log_crit:
         peak = math.log(-math.expm1(log_xi - log_crit))
-        return math.log(data_constant(inputs)) - alpha_N * log_xi - peak
-    if not (isinstance(inputs, SparseInputs) and inputs.alpha1 > 0.0):
-        return math.log(model_constant(inputs)) - math.log(-math.expm1(-log_xi))
-    if (inputs.alpha1 + 1.0) * log_xi > 36.0 or inputs.spectrum * log_xi > 640.0:
+        return math.log(inputs.data_constant()) - law.alpha_N * log_xi - peak
+    if inputs.closed_form == "gaussian":
+        return math.log(inputs.model_constant()) - math.log(-math.expm1(-log_xi))
+    if law.alpha_N / law.alpha_D * log_xi > 36.0 or inputs.spectrum * log_xi > 640.0:
         # S = C_N (1 + O(xi^-(alpha1+1))): equal to rounding, or the sums would overflow (alpha_N beyond 20).
-        return math.log(model_constant(inputs))
-    return _under_parameterised(inputs.alpha1, inputs.alpha2, log_xi)
+        return math.log(inputs.model_constant())
+    return _under_parameterised(inputs, log_xi)
 
 
 def rescaled_ratio(inputs: Inputs, N: float, D: float) -> float:
     """xi = D^(alpha_D/alpha_N) / N: D^(1/(alpha1+1))/N for alpha1 > 0, D/N otherwise."""
-    exponents = inputs.exponents
+    exponents = inputs.power_law()
     return math.exp(math.log(D) * exponents.alpha_D / exponents.alpha_N - math.log(N))
 
 
 @lru_cache(maxsize=4096)
-def _under_parameterised(alpha1: float, alpha2: float, log_xi: float) -> float:
-    a, xi = alpha1 + alpha2 + 2.0, math.exp(log_xi)
-    sums = _continuum(alpha1, alpha2, xi)
+def _under_parameterised(inputs: Inputs, log_xi: float) -> float:
+    a, xi = inputs.spectrum, math.exp(log_xi)
+    sums = inputs.limit_sums(xi)
     # sum g/(g+k) = N, in units of J
     log_k = solve_decreasing(lambda x: _degrees(sums, x), 1.0 / xi, a * math.log(resolved_edge(a) * xi))
     s = sums.at(log_k)
     return math.log(s.lost) - math.log(s.partial) - a * log_xi
 
 
-def _degrees(sums: SpectralSums, log_k: float) -> tuple[float, float]:
+def _degrees(sums: CountSums, log_k: float) -> tuple[float, float]:
     s = sums.at(log_k)
     return s.degrees, -s.partial
-
-
-def _continuum(alpha1: float, alpha2: float, xi: float) -> SpectralSums:
-    """The sums with j replaced by z = j/J and Binomial counts by Poisson ones."""
-    a, b = alpha1 + alpha2 + 2.0, alpha2 + 1.0
-    near = min(
-        math.log(_NEAR) / (alpha1 + 1.0), math.log(_NEAR) / a - math.log(max(resolved_edge(a) * xi, 1.0))
-    )
-    far = -math.log(SEEN_AT_MOST_ONCE) / (alpha1 + 1.0)
-    y, w = panels(near, far, max(alpha1 + 1.0, abs(b), 1.0))
-    return SpectralSums(
-        alpha1=alpha1,
-        alpha2=alpha2,
-        log_j=y,
-        weight=w * np.exp(y),
-        mean=np.exp(-(alpha1 + 1.0) * y),
-        p=np.zeros_like(y),
-        log_far=far,
-        log_samples=0.0,
-        near=near,
-    )

@@ -6,14 +6,11 @@ import math
 from dataclasses import dataclass
 
 from sparselaw.inputs import Inputs, SparseInputs
-from sparselaw.theory.counts import asymptotic_seen, rarest_seen
 
 
 def resolved_directions(inputs: Inputs, N: float, D: float) -> float:
     """min(N, K(D)): the features the readout can use. With alpha1 <= 0 or dense inputs, min(N, D)."""
-    if isinstance(inputs, SparseInputs) and inputs.alpha1 > 0.0:
-        return min(N, asymptotic_seen(inputs, D))
-    return min(N, D, inputs.dimension)
+    return min(N, inputs.asymptotic_seen(D))
 
 
 def paper_condition_number(inputs: Inputs, N: float, D: float) -> float:
@@ -29,12 +26,9 @@ def condition_number(inputs: Inputs, N: float, D: float) -> float:
     (alpha2 <= -1), or below the peak, the paper's estimate stands.
     """
     estimate = paper_condition_number(inputs, N, D)
-    if not isinstance(inputs, SparseInputs) or inputs.alpha1 <= 0.0 or inputs.alpha2 <= -1.0:
+    if N <= inputs.asymptotic_seen(D):
         return estimate
-    if N <= asymptotic_seen(inputs, D):
-        return estimate
-    log_corrected = math.log(D) + (inputs.alpha2 + 1.0) * math.log(rarest_seen(inputs, D))
-    return max(estimate, math.exp(min(log_corrected, 700.0)))
+    return max(estimate, inputs.corrected_condition(D))
 
 
 def condition_exponents(inputs: SparseInputs) -> tuple[float, float]:

@@ -55,7 +55,7 @@ def frontier(inputs: Inputs, cost: str = "direct") -> Frontier:
     (0.575, 'N<K', 1.11, 2.76)
     """
     model = parse_cost(cost, Conditioning.of_inputs(inputs))
-    exponents = inputs.exponents
+    exponents = inputs.power_law()
     e = exponents.alpha_N / exponents.alpha_D
     terms, crit = model.leading(e), math.log(exponents.xi_crit)
     power = terms[0].growth(e)
@@ -84,7 +84,7 @@ def _best(
 ) -> Side:
     from scipy.optimize import minimize_scalar
 
-    alpha_N = inputs.exponents.alpha_N
+    alpha_N = inputs.power_law().alpha_N
 
     def log_loss(log_xi: float) -> float:
         return log_scaling_function(inputs, log_xi) - alpha_N * log_N(log_xi)

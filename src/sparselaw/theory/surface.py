@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 from sparselaw.errors import check_not_negative, check_size
-from sparselaw.inputs import Inputs, SparseInputs
-from sparselaw.sums.spectral_sums import sparse_sums
+from sparselaw.inputs import ActivationInputs, Inputs, check_inputs
+from sparselaw.plain import put
+from sparselaw.theory.coactivation import coactivation
 from sparselaw.theory.collapse import rescaled_ratio
-from sparselaw.theory.counts import coactivation
-from sparselaw.theory.dense_surface import dense_loss
-from sparselaw.theory.sparse_surface import SurfaceValue, sparse_loss
+from sparselaw.theory.count_surface import count_loss
+from sparselaw.theory.gaussian_surface import gaussian_loss
+from sparselaw.theory.surface_value import SurfaceValue
 
 PEAK_WIDTH = 5.0  # in standard deviations of the number of coordinates seen; at its edge about 4 % off
 SMALL_SIZE = 20
@@ -26,50 +29,87 @@ class Point:
     N: int
     D: int
     K: float  # expected number of coordinates seen in D samples
-    xi: float
-    loss: float
+    xi: float  # nan where the inputs follow no power law
+    loss: float  # the sum of ``terms``
     caution: str
     loss_reason: str = ""  # why the loss is infinite, where it is
+    terms: Mapping[str, float] = field(default_factory=dict)  # what adds up to the loss, each with its name
+
+    def as_dict(self) -> dict[str, Any]:
+        row: dict[str, Any] = {"N": self.N, "D": self.D}
+        put(row, "K", self.K, "infinite: every coordinate of dense inputs is seen")
+        put(row, "xi", self.xi, "these inputs follow no power law")
+        put(row, "loss", self.loss, f"infinite: {self.loss_reason}")
+        return row | {"caution": self.caution}
 
 
-def predict(inputs: Inputs, *, N: int, D: int, ridge: float = 0.0, noise: float = 0.0) -> Point:
+def predict_point(inputs: Inputs, *, N: int, D: int, ridge: float = 0.0, noise: float = 0.0) -> Point:
     """The expected population loss of N features trained on D samples.
 
-    ``ridge`` is the paper's gamma (Eq. 9), not divided by D; ``noise`` the variance of the label noise.
+    ``ridge`` is the paper's gamma (eq:thetaSolved), not divided by D; ``noise`` the variance of the label
+    noise.
 
-    >>> predict(SparseInputs(alpha1=1.0, alpha2=0.3), N=64, D=50_000).loss  # doctest: +ELLIPSIS
+    >>> from sparselaw.inputs import SparseInputs
+    >>> predict_point(SparseInputs(alpha1=1.0, alpha2=0.3), N=64, D=50_000).loss  # doctest: +ELLIPSIS
     0.000117...
     """
+    check_inputs(inputs)
     N, D = check_size("N", N), check_size("D", D)
     ridge, noise = check_not_negative("ridge", ridge), check_not_negative("noise", noise)
-    if isinstance(inputs, SparseInputs) and inputs.alpha1 > 0.0:
-        sums = sparse_sums(inputs, float(D))
-        K = sums.seen()
-        value = sparse_loss(sums, float(N), K, ridge, noise)
-        spread = math.sqrt(sums.seen_variance_of_count())
-        cautions = _sparse_cautions(inputs, N, D, K, spread, ridge)
-    else:
-        sparse = isinstance(inputs, SparseInputs)
-        K = sparse_sums(inputs, float(D)).seen() if isinstance(inputs, SparseInputs) else inputs.dimension
-        value = dense_loss(inputs.spectrum, inputs.dimension, float(N), float(D), ridge, noise)
-        cautions = _dense_cautions(N, D, sparse, ridge, inputs.dimension)
-    return _point(inputs, N, D, K, value, cautions)
-
-
-def _point(inputs: Inputs, N: int, D: int, K: float, value: SurfaceValue, cautions: list[str]) -> Point:
+    K, value, cautions = _SURFACES[inputs.closed_form](inputs, N, D, ridge, noise)
     return Point(
         N=N,
         D=D,
         K=K,
-        xi=rescaled_ratio(inputs, N, D),
+        xi=rescaled_ratio(inputs, N, D) if inputs.exponents is not None else math.nan,
         loss=value.loss,
         caution="; ".join(cautions),
         loss_reason=value.reason,
+        terms={"leading": value.loss},
     )
 
 
-def _sparse_cautions(
-    inputs: SparseInputs, N: int, D: int, K: float, spread: float, ridge: float
+def loss_at(inputs: Inputs, N: float, D: float) -> float:
+    """The loss without ridge and noise at real sizes: for curves and for the search of a best one."""
+    if inputs.closed_form == "gaussian":
+        return _gaussian(inputs, N, D, 0.0, 0.0).loss
+    sums = cast(ActivationInputs, inputs).count_sums(D)
+    return count_loss(sums, N, sums.seen(), 0.0, 0.0).loss
+
+
+def peak_of(inputs: Inputs) -> tuple[str, Callable[[float], float]]:
+    """What the double-descent peak meets, and the N at which it stands for D samples."""
+    if inputs.closed_form == "gaussian":
+        return "D", lambda D: D
+    return "K", inputs.expected_seen
+
+
+_Found = tuple[float, SurfaceValue, list[str]]
+
+
+def _count_point(inputs: Inputs, N: int, D: int, ridge: float, noise: float) -> _Found:
+    activations = cast(ActivationInputs, inputs)
+    sums = activations.count_sums(float(D))
+    K = sums.seen()
+    value = count_loss(sums, float(N), K, ridge, noise)
+    spread = math.sqrt(sums.seen_variance_of_count())
+    return K, value, _count_cautions(activations, N, D, K, spread, ridge)
+
+
+def _gaussian_point(inputs: Inputs, N: int, D: int, ridge: float, noise: float) -> _Found:
+    value = _gaussian(inputs, float(N), float(D), ridge, noise)
+    return inputs.expected_seen(float(D)), value, _gaussian_cautions(inputs, N, D, ridge)
+
+
+_SURFACES = {"counts": _count_point, "gaussian": _gaussian_point}
+
+
+def _gaussian(inputs: Inputs, N: float, D: float, ridge: float, noise: float) -> SurfaceValue:
+    return gaussian_loss(inputs.variance_sums(min(N, D)), inputs.dimension, N, D, ridge, noise)
+
+
+def _count_cautions(
+    inputs: ActivationInputs, N: int, D: int, K: float, spread: float, ridge: float
 ) -> list[str]:
     cautions = []
     if ridge == 0.0 and abs(N - K) <= max(PEAK_WIDTH * spread, 1.0):
@@ -95,15 +135,10 @@ def _sparse_cautions(
     return cautions
 
 
-def _dense_cautions(N: int, D: int, sparse: bool, ridge: float, dimension: float) -> list[str]:
-    cautions = []
-    if sparse:
-        cautions.append(
-            "alpha1 <= 0: the surface of dense Gaussian inputs with the same variances; "
-            "the exponent is the paper's, the constant is not proved (least of all at alpha1 = 0)"
-        )
+def _gaussian_cautions(inputs: Inputs, N: int, D: int, ridge: float) -> list[str]:
+    cautions = [inputs.closed_form_caution] if inputs.closed_form_caution else []
     smaller, larger = min(N, D), max(N, D)
-    if ridge == 0.0 and smaller < dimension and larger - smaller <= max(1.0, 0.05 * smaller):
+    if ridge == 0.0 and smaller < inputs.dimension and larger - smaller <= max(1.0, 0.05 * smaller):
         cautions.append(
             "at the double-descent peak (N close to D): the mean over data is infinite or nearly so"
         )

@@ -13,8 +13,6 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.data.dense import draw_span, factor_vectors
-from sparselaw.data.spectrum import variances
-from sparselaw.inputs import DenseInputs
 from sparselaw.trials.linear_closed import over_parameterised, under_parameterised
 from sparselaw.trials.linear_filter import averaged_loss, prepare
 from sparselaw.trials.linear_problem import LinearProblem, draw_embedding, wishart_root
@@ -26,8 +24,7 @@ from sparselaw.trials.task import Record, Task, random_stream
 
 def trial(task: Task) -> Record:
     """Measure the loss of ``task`` on dense inputs."""
-    assert isinstance(task.inputs, DenseInputs)
-    v = variances(task.inputs, np.arange(1.0, task.inputs.dimension + 1.0))
+    v = task.inputs.variances(np.arange(1.0, task.inputs.dimension + 1.0))
     if task.estimator == "exact" and task.solver.rank_tolerance is not None:
         return _min_norm(task, v)
     if task.estimator == "exact" and task.solver.linear:

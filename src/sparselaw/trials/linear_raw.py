@@ -8,13 +8,14 @@ loss(theta) times a chi-square over its freedom.
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.data.patterns import sign_matrix
 from sparselaw.data.sparse import SparseData, draw_sparse
-from sparselaw.data.spectrum import amplitudes
-from sparselaw.inputs import SparseInputs
+from sparselaw.inputs import ActivationInputs
 from sparselaw.trials.linear_problem import LinearProblem
 from sparselaw.trials.linear_train import Readout
 from sparselaw.trials.task import Task, random_stream
@@ -23,18 +24,17 @@ from sparselaw.trials.task import Task, random_stream
 def sparse_test_loss(
     task: Task, problem: LinearProblem, train: SparseData, teacher: FloatArray, readout: Readout
 ) -> float:
-    model = task.inputs
-    assert isinstance(model, SparseInputs)
     if readout.diverged:
         return float("inf")
     theta = readout.theta
     rng = random_stream(task, "test")
-    test = draw_sparse(model, task.n_test, rng)
+    inputs = cast(ActivationInputs, task.inputs)
+    test = draw_sparse(inputs, task.n_test, rng)
     spread = np.sqrt(1.0 + float(theta @ theta) / task.N)
     error = spread * rng.standard_normal(test.active.size)  # of the coordinates never seen in training
     _, in_train, in_test = np.intersect1d(train.active, test.active, return_indices=True)
     error[in_test] = (teacher - problem.embedding.T @ theta)[in_train]
-    errors = sign_matrix(test).T @ (amplitudes(model, test.active) * error)
+    errors = sign_matrix(test).T @ (inputs.amplitudes(test.active) * error)
     return float(np.mean(errors**2))
 
 

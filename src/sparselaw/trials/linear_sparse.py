@@ -11,6 +11,7 @@ and so is what lies between coordinates that were only seen together. Minimum no
 from __future__ import annotations
 
 import dataclasses
+from typing import cast
 
 import numpy as np
 
@@ -18,9 +19,8 @@ from sparselaw.arrays import FloatArray
 from sparselaw.data.gram import scaled_gram
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse import SparseData, draw_sparse
-from sparselaw.data.spectrum import amplitudes, expected_unseen, unseen_variance, variances
 from sparselaw.data.twins import told_apart
-from sparselaw.inputs import SparseInputs
+from sparselaw.inputs import ActivationInputs
 from sparselaw.linalg.factor import Factor, factorise, left_out, without_small
 from sparselaw.linalg.tolerance import cut_directions, doubtful_rows
 from sparselaw.solvers import Solution
@@ -38,12 +38,11 @@ INFINITE_MEAN = "one draw of u: at |N - rank| <= 1 the mean over u is infinite, 
 
 def trial(task: Task) -> Record:
     """Draw the data of ``task`` and measure the loss."""
-    model = task.inputs
-    assert isinstance(model, SparseInputs)
-    drawn = draw_sparse(model, task.D, random_stream(task, "data"))
-    data = visible(model, drawn)
-    gram = scaled_gram(data, amplitudes(model, data.active))
-    variance, unseen = variances(model, data.active), unseen_variance(model, data.active)
+    inputs = cast(ActivationInputs, task.inputs)
+    drawn = draw_sparse(inputs, task.D, random_stream(task, "data"))
+    data = visible(inputs, drawn)
+    gram = scaled_gram(data, inputs.amplitudes(data.active))
+    variance, unseen = inputs.variances(data.active), inputs.unseen_variance(data.active)
     if task.estimator == "exact" and task.solver.linear:
         seen = told_apart(gram, variance)
         record = _averaged(task, factorise(seen.gram), seen.variance, unseen + seen.across)
@@ -52,14 +51,14 @@ def trial(task: Task) -> Record:
     return dataclasses.replace(
         record,
         seen=drawn.active.size,
-        control=unseen if data is drawn else unseen_variance(model, drawn.active),
-        control_mean=expected_unseen(model, task.D),
+        control=unseen if data is drawn else inputs.unseen_variance(drawn.active),
+        control_mean=inputs.expected_unseen(task.D),
     )
 
 
-def visible(model: SparseInputs, data: SparseData) -> SparseData:
+def visible(inputs: ActivationInputs, data: SparseData) -> SparseData:
     """The data without coordinates whose amplitude is lost to rounding beside the largest."""
-    size = amplitudes(model, data.active)
+    size = inputs.amplitudes(data.active)
     kept = size > NEGLIGIBLE * size.max()
     if kept.all():
         return data
@@ -165,8 +164,7 @@ def _train(task: Task, problem: LinearProblem, data: SparseData, teacher: np.nda
     noise = random_stream(task, "noise")
     if not task.solver.by_samples:
         return train(task.solver, problem, teacher, noise)
-    assert isinstance(task.inputs, SparseInputs)
-    patterns = distinct_patterns(task.inputs, data)
+    patterns = distinct_patterns(cast(ActivationInputs, task.inputs), data)
     return train_by_samples(
         task.solver,
         problem,

@@ -6,15 +6,14 @@ import functools
 import math
 import os
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse import draw_sparse
-from sparselaw.data.spectrum import expected_nonzeros
 from sparselaw.errors import InputError
-from sparselaw.inputs import DenseInputs, SparseInputs
-from sparselaw.theory import expected_seen
+from sparselaw.inputs import ActivationInputs
 from sparselaw.trials.task import Task
 
 GIGA = 2.0**30
@@ -23,7 +22,6 @@ LONGEST = 7 * 24 * 3600.0
 PATTERN_SAMPLES = (1024, 4096)
 MANY = 10**12  # samples: too many for any trial
 LONG_SAMPLE = 100.0  # nonzeros, at which no two samples are equal
-INDEPENDENT = 0.6  # alpha1 above which dependent rows are rare, and the factor of the data is sparse
 FLOPS = 1e10  # a second, on one core of an ordinary machine
 
 
@@ -39,9 +37,7 @@ class Estimate:
 def check_fits(task: Task) -> Estimate:
     """The estimate, or a refusal that says what to reduce."""
     estimate = estimate_trial(task)
-    remedy = "reduce N, D or the dimension"
-    if isinstance(task.inputs, SparseInputs):
-        remedy = "reduce D" if task.features == "linear" else "reduce N or D"
+    remedy = _REMEDIES.get((task.inputs.sampling, task.features), "reduce N, D or the dimension")
     cell = f"{task.N} D={task.D}"
     limit = MEMORY_SHARE * available_memory()
     if not estimate.memory <= limit:
@@ -53,21 +49,32 @@ def check_fits(task: Task) -> Estimate:
 
 
 def estimate_trial(task: Task) -> Estimate:
-    if isinstance(task.inputs, DenseInputs):
-        M = min(task.inputs.dimension, 1e15)
-        return _dense_relu(task, M) if task.features == "relu" else _dense(task, M)
-    linear = _sparse(task, task.inputs)
-    return linear if task.features == "linear" else _sparse_relu(task, task.inputs, linear)
+    return _ESTIMATES[task.inputs.sampling](task)
+
+
+def _activations(task: Task) -> Estimate:
+    inputs = cast(ActivationInputs, task.inputs)
+    linear = _sparse(task, inputs)
+    return linear if task.features == "linear" else _sparse_relu(task, inputs, linear)
+
+
+def _gaussian(task: Task) -> Estimate:
+    M = min(task.inputs.dimension, 1e15)
+    return _dense_relu(task, M) if task.features == "relu" else _dense(task, M)
+
+
+_ESTIMATES = {"activations": _activations, "gaussian": _gaussian}
+_REMEDIES = {("activations", "linear"): "reduce D", ("activations", "relu"): "reduce N or D"}
 
 
 @functools.lru_cache(maxsize=1024)
-def _sparse(task: Task, inputs: SparseInputs) -> Estimate:
-    nonzeros = float(task.D) * expected_nonzeros(inputs)
-    pairs = 0.5 * nonzeros * expected_nonzeros(inputs)
-    K = expected_seen(inputs, task.D)
+def _sparse(task: Task, inputs: ActivationInputs) -> Estimate:
+    nonzeros = float(task.D) * inputs.expected_nonzeros()
+    pairs = 0.5 * nonzeros * inputs.expected_nonzeros()
+    K = inputs.expected_seen(task.D)
     k = min(float(task.N), K)
     memory, seconds = 40.0 * nonzeros, 1e-3 + 5e-8 * nonzeros + 1e-8 * pairs + 1e-8 * K * K
-    dense = inputs.alpha1 < INDEPENDENT
+    dense = not inputs.independent_rows
     seconds += 0.4 * K**3 / FLOPS if dense else 0.0
     rtol = task.solver.rank_tolerance
     if rtol is None or task.estimator == "raw":
@@ -76,7 +83,8 @@ def _sparse(task: Task, inputs: SparseInputs) -> Estimate:
     elif task.N <= K + 1:
         memory += 48.0 * K * (K + k if dense else k)
         side = min(k, K - k) if task.noise == 0.0 else k
-        condition = k ** (0.5 * inputs.spectrum)  # about that of the features: near 1/rtol an SVD decides
+        # About the condition number of the features: near 1/rtol an SVD decides.
+        condition = float(inputs.variances(np.array([k]))[0]) ** -0.5
         svd = condition * rtol > 0.1
         seconds += ((10.0 * k + 3.0 * K) * k if svd else 4.0 * side * side) * K / FLOPS  # or else a QR
     else:
@@ -88,24 +96,21 @@ def _sparse(task: Task, inputs: SparseInputs) -> Estimate:
         memory += 16.0 * min(float(task.D), nonzeros) * k
     seconds += task.solver.work(float(task.D), k) / FLOPS
     if task.estimator == "raw":
-        memory += 70.0 * task.n_test * expected_nonzeros(inputs)
+        memory += 70.0 * task.n_test * inputs.expected_nonzeros()
     return Estimate(memory=memory, seconds=seconds)
 
 
-def _lost(inputs: SparseInputs, D: int, rtol: float) -> bool:
+def _lost(inputs: ActivationInputs, D: int, rtol: float) -> bool:
     """Whether the smallest amplitude in the data may well be near the solver's tolerance."""
     if rtol == 0.0:
         return False
-    log_last = math.log(inputs.dimension)
-    if inputs.alpha1 > 0.0:
-        log_last = min(log_last, math.log(10.0 * D) / inputs.alpha1)
-    return -0.5 * (inputs.alpha2 + 1.0) * log_last < math.log(30.0 * rtol) + 0.5 * math.log(D)
+    return inputs.log_smallest_amplitude(D) < math.log(30.0 * rtol) + 0.5 * math.log(D)
 
 
 @functools.lru_cache(maxsize=1024)
-def expected_patterns(inputs: SparseInputs, D: int) -> float:
+def expected_patterns(inputs: ActivationInputs, D: int) -> float:
     """Distinct samples among D: a power of D through the counts in 1,024 and in 4,096 drawn samples."""
-    if PATTERN_SAMPLES[0] >= D or D > MANY or expected_nonzeros(inputs) > LONG_SAMPLE:
+    if PATTERN_SAMPLES[0] >= D or D > MANY or inputs.expected_nonzeros() > LONG_SAMPLE:
         return float(D)
     rng = np.random.Generator(np.random.PCG64(0))
     small, large = (
@@ -115,8 +120,8 @@ def expected_patterns(inputs: SparseInputs, D: int) -> float:
     return min(float(D), large * math.exp(growth * math.log(D / PATTERN_SAMPLES[1])))
 
 
-def _sparse_relu(task: Task, inputs: SparseInputs, linear: Estimate) -> Estimate:
-    P, K = expected_patterns(inputs, task.D), expected_seen(inputs, task.D)
+def _sparse_relu(task: Task, inputs: ActivationInputs, linear: Estimate) -> Estimate:
+    P, K = expected_patterns(inputs, task.D), inputs.expected_seen(task.D)
     N = float(task.N)
     small = min(P, N)
     memory = 24.0 * P * N + 32.0 * small * small + 16.0 * K * (N + P)

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from sparselaw.data.spectrum import variances
 from sparselaw.errors import InputError
 from sparselaw.trials import relu_dense_narrow, relu_dense_wide
 from sparselaw.trials.task import Record, Task
@@ -21,7 +20,7 @@ def trial(task: Task) -> Record:
         raise InputError(
             "dimension", dimension, "dense inputs are drawn coordinate by coordinate", "choose a finite one"
         )
-    spectrum = variances(task.inputs, np.arange(1.0, dimension + 1.0))
+    spectrum = task.inputs.variances(np.arange(1.0, dimension + 1.0))
     if task.estimator == "exact" and task.N > NARROW and min(task.N, len(spectrum)) > task.D:
         return relu_dense_wide.trial(task, spectrum)
     return relu_dense_narrow.trial(task, spectrum)

@@ -19,9 +19,8 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.data.patterns import Patterns, distinct_patterns
 from sparselaw.data.sparse import SparseData, draw_sparse
-from sparselaw.data.spectrum import expected_nonzeros, unseen_variance, variances
 from sparselaw.features.relu import preactivations
-from sparselaw.inputs import SparseInputs
+from sparselaw.inputs import ActivationInputs
 from sparselaw.trials.task import Task, random_stream
 
 TEST_WORK = 1 << 26  # multiplications for u x over the test samples, before equal ones are merged
@@ -39,20 +38,20 @@ class Readout:
     teachers: FloatArray  # (K, T)
 
 
-def population_error(task: Task, inputs: SparseInputs, readout: Readout) -> float:
+def population_error(task: Task, inputs: ActivationInputs, readout: Readout) -> float:
     """E_x sum_t (w_t . x - theta_t . phi(x))^2 with unseen coordinates of u and w averaged over."""
-    unseen = unseen_variance(inputs, readout.active)
+    unseen = inputs.unseen_variance(readout.active)
     linear = readout.embedding @ readout.theta / 2.0
     missed = np.einsum("kt,kt->k", readout.teachers - linear, readout.teachers - linear)
     spread = float(np.einsum("it,it->", readout.theta, readout.theta)) / (4.0 * task.N)
-    odd = float(variances(inputs, readout.active) @ missed) + unseen * (1.0 + spread)
+    odd = float(inputs.variances(readout.active) @ missed) + unseen * (1.0 + spread)
     return odd + _even_part(task, inputs, readout)
 
 
-def _even_part(task: Task, inputs: SparseInputs, readout: Readout) -> float:
+def _even_part(task: Task, inputs: ActivationInputs, readout: Readout) -> float:
     """The mean over a fresh test set of sum_t (theta_t . |u x|)^2 / 4."""
     rng = random_stream(task, "test")
-    samples = int(np.clip(TEST_WORK / (task.N * expected_nonzeros(inputs)), FEWEST, MOST))
+    samples = int(np.clip(TEST_WORK / (task.N * inputs.expected_nonzeros()), FEWEST, MOST))
     data = _towards_positive(draw_sparse(inputs, samples, rng))
     patterns = distinct_patterns(inputs, data)
     embedding, _ = _extend(readout, data.active, rng, unseen_teachers=False)
@@ -63,7 +62,7 @@ def _even_part(task: Task, inputs: SparseInputs, readout: Readout) -> float:
     return total / (4.0 * samples)
 
 
-def raw_test_error(task: Task, inputs: SparseInputs, readout: Readout) -> float:
+def raw_test_error(task: Task, inputs: ActivationInputs, readout: Readout) -> float:
     """The paper's estimate: one teacher, n_test samples as they come."""
     rng = random_stream(task, "test")
     data = draw_sparse(inputs, task.n_test, rng)

@@ -9,14 +9,15 @@ closed form and half on a fresh test set, see ``relu_population``.
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.data.patterns import Patterns, distinct_patterns
 from sparselaw.data.sparse import SparseData, draw_sparse
-from sparselaw.data.spectrum import expected_unseen, unseen_variance
 from sparselaw.features.relu import preactivations
-from sparselaw.inputs import SparseInputs
+from sparselaw.inputs import ActivationInputs
 from sparselaw.solvers import Solution
 from sparselaw.solvers.equations import Basis, from_rows
 from sparselaw.trials.outcome import record
@@ -28,8 +29,7 @@ DRAWN_TEACHERS = 64
 
 
 def trial(task: Task) -> Record:
-    inputs = task.inputs
-    assert isinstance(inputs, SparseInputs)
+    inputs = cast(ActivationInputs, task.inputs)
     data = draw_sparse(inputs, task.D, random_stream(task, "data"))
     patterns = distinct_patterns(inputs, data)
     embedding = random_stream(task, "embedding").standard_normal((len(data.active), task.N))
@@ -39,7 +39,7 @@ def trial(task: Task) -> Record:
 
     teachers, averaged = _teachers(task, data)
     solution, basis, rank = _fit(task, patterns, features, teachers)
-    unseen = unseen_variance(inputs, data.active)
+    unseen = inputs.unseen_variance(data.active)
 
     def loss() -> float:
         columns = solution.coefficients.shape[1] - teachers.shape[1]  # driven by label noise alone
@@ -60,7 +60,7 @@ def trial(task: Task) -> Record:
         rank=rank,
         seen=len(data.active),
         control=unseen,
-        control_mean=expected_unseen(inputs, task.D),
+        control_mean=inputs.expected_unseen(task.D),
     )
 
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import functools
-import math
 
 from threadpoolctl import ThreadpoolController
 
-from sparselaw.errors import InputError
-from sparselaw.inputs import DenseInputs
 from sparselaw.trials.needs import check_fits
 from sparselaw.trials.task import Record, Task
 
@@ -21,15 +18,14 @@ def run(task: Task) -> Record:
     >>> record.status, record.averaged
     ('ok', ('teacher', 'test', 'unseen', 'u'))
     """
-    dense = isinstance(task.inputs, DenseInputs)
-    if dense and math.isinf(task.inputs.dimension):
-        raise InputError("dimension", "inf", "dense samples have every coordinate", "choose a finite one")
+    task.inputs.check_drawable()
     check_fits(task)
     with _controller().limit(limits=1, user_api="blas"):
-        return _dispatch(task, dense)
+        return _dispatch(task)
 
 
-def _dispatch(task: Task, dense: bool) -> Record:
+def _dispatch(task: Task) -> Record:
+    dense = task.inputs.sampling == "gaussian"
     if task.features == "relu":
         if dense:
             from sparselaw.trials.relu_dense import trial

@@ -56,11 +56,10 @@ class Task:
 
     def identity(self) -> dict[str, Any]:
         """The task as plain values, with the engine's version: what its id is made of."""
-        inputs = "sparse" if hasattr(self.inputs, "alpha1") else "dense"
         identity: dict[str, Any] = {
             "engine": ENGINE_VERSION,
-            "inputs": inputs,
-            "problem": {k: str(v) if v == float("inf") else v for k, v in _plain(self.inputs).items()},
+            "inputs": self.inputs.kind,
+            "problem": {k: str(v) if v == float("inf") else v for k, v in self.inputs.parameters().items()},
             "N": self.N,
             "D": self.D,
             "seed": self.seed,

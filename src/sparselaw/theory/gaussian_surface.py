@@ -17,51 +17,18 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from sparselaw.sums.coordinates import coordinate_nodes, power_integral
 from sparselaw.sums.roots import solve_decreasing
-from sparselaw.theory.constants import resolved_edge
-from sparselaw.theory.sparse_surface import SurfaceValue
-
-_FAR = 1e-9  # v/k beyond the nodes: v/(v+k) = v/k - (v/k)^2 to 1e-18 there
+from sparselaw.sums.spectrum import VarianceSums
+from sparselaw.theory.surface_value import SurfaceValue
 
 
-class PowerSpectrum:
-    """Sums over v_j = j^-a, j <= dimension, for cut-offs near that of ``size`` resolved directions."""
-
-    def __init__(self, a: float, dimension: float, size: float) -> None:
-        self.a, self.dimension = a, dimension
-        reach = math.log(max(size, 1.0)) + (40.0 - math.log(_FAR)) / a
-        nodes = coordinate_nodes(dimension, reach, a)
-        self._log_v = -a * nodes.log_j
-        self._weight = nodes.weight
-        self._far = nodes.log_end if nodes.log_end < math.log(dimension + 0.5) else math.inf
-
-    def degrees(self, log_k: float) -> tuple[float, float]:
-        """f1 = sum v/(v+k) and f1 - f2 = sum v k/(v+k)^2."""
-        with np.errstate(over="ignore"):
-            inside = 1.0 / (1.0 + np.exp(log_k - self._log_v))
-            outside = 1.0 / (1.0 + np.exp(self._log_v - log_k))
-        f1, spread = float(self._weight @ inside), float(self._weight @ (inside * outside))
-        if math.isfinite(self._far):
-            once = math.exp(-log_k) * power_integral(1.0 - self.a, self._far)
-            twice = math.exp(-2.0 * log_k) * power_integral(1.0 - 2.0 * self.a, self._far)
-            f1, spread = f1 + once - twice, spread + once - 2.0 * twice
-        return f1, spread
-
-    def total(self) -> float:
-        """tr Sigma, the loss before any training."""
-        far = power_integral(1.0 - self.a, self._far) if math.isfinite(self._far) else 0.0
-        return float(self._weight @ np.exp(self._log_v)) + far
-
-
-def dense_loss(a: float, dimension: float, N: float, D: float, ridge: float, noise: float) -> SurfaceValue:
-    """The loss of N features and D samples of Gaussian inputs with variances j^-a, j <= dimension."""
+def gaussian_loss(
+    spectrum: VarianceSums, dimension: float, N: float, D: float, ridge: float, noise: float
+) -> SurfaceValue:
+    """The loss of N features and D samples of Gaussian inputs, given the sums over their variances."""
     smaller = min(N, D)
     if ridge == 0.0 and N == D and smaller < dimension:
         return SurfaceValue(math.inf, -math.inf, "N equals D: the double-descent peak")
-    spectrum = PowerSpectrum(a, dimension, smaller)
     if ridge == 0.0 and smaller >= dimension:
         if noise > 0.0 and D <= dimension:
             return SurfaceValue(
@@ -79,11 +46,10 @@ def dense_loss(a: float, dimension: float, N: float, D: float, ridge: float, noi
     return SurfaceValue((bias + (1.0 - free) * noise) / free, log_k)
 
 
-def _cutoff(spectrum: PowerSpectrum, N: float, D: float, ridge: float) -> float:
+def _cutoff(spectrum: VarianceSums, N: float, D: float, ridge: float) -> float:
     """log k: f1 = min(N, D) without ridge; else  D k (1 - f1/N)(1 - f1/D) = ridge."""
     smaller, larger = min(N, D), max(N, D)
-    a = spectrum.a
-    ridgeless = a * (math.log(resolved_edge(a)) - math.log(smaller))
+    ridgeless = spectrum.first_cutoff(smaller)
     if ridge == 0.0:
         return solve_decreasing(lambda x: _negated(spectrum.degrees(x)), smaller, ridgeless)
 

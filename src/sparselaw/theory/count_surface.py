@@ -1,4 +1,4 @@
-"""The loss surface of sparse inputs in closed form, alpha1 > 0.
+"""The loss surface of inputs with independent activations, in closed form.
 
 Sparse data make the Gram matrix of the seen coordinates nearly diagonal, g_j = n_j c_j. For a diagonal
 Gram the random embedding acts as a ridge: the effective cut-off k solves
@@ -13,11 +13,10 @@ above it, where the loss is the unseen variance times N/(N - K): the double-desc
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+from sparselaw.sums.counts import CountSums
 from sparselaw.sums.roots import solve_decreasing
-from sparselaw.sums.spectral_sums import SpectralSums
-from sparselaw.theory.constants import resolved_edge
+from sparselaw.theory.surface_value import SurfaceValue
 
 _NOISE_DIVERGES = (
     "label noise is fitted through seen coordinates of vanishing amplitude: "
@@ -25,16 +24,7 @@ _NOISE_DIVERGES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SurfaceValue:
-    """The loss at one point; ``log_cutoff`` is log k, -inf where every seen coordinate is resolved."""
-
-    loss: float
-    log_cutoff: float
-    reason: str = ""  # why the loss is infinite, where it is
-
-
-def sparse_loss(sums: SpectralSums, N: float, seen: float, ridge: float, noise: float) -> SurfaceValue:
+def count_loss(sums: CountSums, N: float, seen: float, ridge: float, noise: float) -> SurfaceValue:
     """The loss of N features, given the sums for D samples and the expected number of coordinates seen."""
     if ridge == 0.0 and N == seen:
         return SurfaceValue(
@@ -56,7 +46,7 @@ def sparse_loss(sums: SpectralSums, N: float, seen: float, ridge: float, noise: 
     return SurfaceValue(loss, log_k)
 
 
-def _interpolating(sums: SpectralSums, N: float, seen: float, noise: float) -> SurfaceValue:
+def _interpolating(sums: CountSums, N: float, seen: float, noise: float) -> SurfaceValue:
     """N > K without ridge: k = 0."""
     unseen = sums.unseen_variance()
     loss = unseen * N / (N - seen)
@@ -68,7 +58,7 @@ def _interpolating(sums: SpectralSums, N: float, seen: float, noise: float) -> S
     return SurfaceValue(loss, -math.inf)
 
 
-def _cutoff(sums: SpectralSums, N: float, ridge: float) -> float:
+def _cutoff(sums: CountSums, N: float, ridge: float) -> float:
     """log k from  E sum g/(g+k) + N ridge/k = N."""
     pull = math.log(N * ridge) if ridge > 0.0 else -math.inf
 
@@ -77,7 +67,5 @@ def _cutoff(sums: SpectralSums, N: float, ridge: float) -> float:
         shrinkage = math.exp(min(pull - log_k, 700.0))
         return s.degrees + shrinkage, -s.partial - shrinkage
 
-    # Exact for D -> infinity, where g_j = D s_j.
-    a = sums.alpha1 + sums.alpha2 + 2.0
-    start = sums.log_samples - a * math.log(N / resolved_edge(a))
+    start = sums.first_cutoff(N)
     return solve_decreasing(degrees, N, max(start, math.log(ridge)) if ridge > 0.0 else start)

@@ -1,0 +1,84 @@
+"""Dense Gaussian inputs, the paper's baseline: x_j ~ N(0, v_j), v_j = j^-(alpha+1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from sparselaw.arrays import FloatArray
+from sparselaw.errors import InputError
+from sparselaw.inputs.base import (
+    DEFAULT_DIMENSION,
+    ClosedForm,
+    Inputs,
+    Sampling,
+    check_dimension,
+    check_exponent,
+)
+from sparselaw.inputs.exponents import Exponents, dense_exponents
+from sparselaw.inputs.sparse import SparseInputs
+from sparselaw.sums.spectrum import PowerSpectrum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DenseInputs(Inputs):
+    """The dense Gaussian baseline with variances j^-(alpha+1).
+
+    >>> DenseInputs(alpha=2.3).dimension
+    10000.0
+    """
+
+    kind: ClassVar[str] = "dense"
+    sampling: ClassVar[Sampling] = "gaussian"
+
+    alpha: float
+    dimension: float = DEFAULT_DIMENSION
+
+    def __post_init__(self) -> None:
+        alpha = check_exponent("alpha", self.alpha)
+        if alpha <= 0.0:
+            raise InputError("alpha", alpha, "must be positive", "choose alpha > 0")
+        object.__setattr__(self, "alpha", alpha)
+        object.__setattr__(self, "dimension", check_dimension(self.dimension))
+
+    @classmethod
+    def matching(cls, sparse: SparseInputs, dimension: float = DEFAULT_DIMENSION) -> Self:
+        """The paper's baseline: Gaussian inputs with the variances of ``sparse``."""
+        return cls(alpha=sparse.alpha1 + sparse.alpha2 + 1.0, dimension=dimension)
+
+    @classmethod
+    def from_exponents(cls, alpha1: float, alpha2: float, dimension: float | None) -> Self:
+        sparse = SparseInputs(alpha1=alpha1, alpha2=alpha2)  # checks the exponents as for sparse inputs
+        return cls.matching(sparse, DEFAULT_DIMENSION if dimension is None else dimension)
+
+    @property
+    def exponents(self) -> Exponents:
+        return dense_exponents(self.alpha)
+
+    @property
+    def spectrum(self) -> float:
+        """The decay a of the variances v_j = j^-a."""
+        return self.alpha + 1.0
+
+    def variances(self, j: FloatArray) -> FloatArray:
+        return j**-self.spectrum
+
+    @property
+    def closed_form(self) -> ClosedForm:
+        return "gaussian"
+
+    def expected_seen(self, D: float) -> float:
+        """Every sample shows every coordinate."""
+        del D
+        return self.dimension
+
+    def asymptotic_seen(self, D: float) -> float:
+        return min(D, self.dimension)
+
+    def variance_sums(self, size: float) -> PowerSpectrum:
+        return PowerSpectrum(self.spectrum, self.dimension, size)
+
+    def check_drawable(self) -> None:
+        if math.isinf(self.dimension):
+            raise InputError("dimension", "inf", "dense samples have every coordinate", "choose a finite one")

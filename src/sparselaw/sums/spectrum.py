@@ -1,0 +1,61 @@
+"""Sums over the variances of the coordinates, from which the loss surface of dense inputs is made."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from sparselaw.sums.constants import resolved_edge
+from sparselaw.sums.coordinates import coordinate_nodes, power_integral
+
+_FAR = 1e-9  # v/k beyond the nodes: v/(v+k) = v/k - (v/k)^2 to 1e-18 there
+
+
+class VarianceSums(ABC):
+    """Sums over variances v_j."""
+
+    @abstractmethod
+    def degrees(self, log_k: float) -> tuple[float, float]:
+        """f1 = sum v/(v+k) and f1 - f2 = sum v k/(v+k)^2, k = exp(log_k)."""
+
+    @abstractmethod
+    def first_cutoff(self, size: float) -> float:
+        """Where to look for the log k that resolves ``size`` directions."""
+
+    @abstractmethod
+    def total(self) -> float:
+        """tr Sigma, the loss before any training."""
+
+
+class PowerSpectrum(VarianceSums):
+    """Sums over v_j = j^-a, j <= dimension, for cut-offs near that of ``size`` resolved directions."""
+
+    def __init__(self, a: float, dimension: float, size: float) -> None:
+        self.a, self.dimension = a, dimension
+        reach = math.log(max(size, 1.0)) + (40.0 - math.log(_FAR)) / a
+        nodes = coordinate_nodes(dimension, reach, a)
+        self._log_v = -a * nodes.log_j
+        self._weight = nodes.weight
+        self._far = nodes.log_end if nodes.log_end < math.log(dimension + 0.5) else math.inf
+
+    def degrees(self, log_k: float) -> tuple[float, float]:
+        """f1 = sum v/(v+k) and f1 - f2 = sum v k/(v+k)^2."""
+        with np.errstate(over="ignore"):
+            inside = 1.0 / (1.0 + np.exp(log_k - self._log_v))
+            outside = 1.0 / (1.0 + np.exp(self._log_v - log_k))
+        f1, spread = float(self._weight @ inside), float(self._weight @ (inside * outside))
+        if math.isfinite(self._far):
+            once = math.exp(-log_k) * power_integral(1.0 - self.a, self._far)
+            twice = math.exp(-2.0 * log_k) * power_integral(1.0 - 2.0 * self.a, self._far)
+            f1, spread = f1 + once - twice, spread + once - 2.0 * twice
+        return f1, spread
+
+    def first_cutoff(self, size: float) -> float:
+        return self.a * (math.log(resolved_edge(self.a)) - math.log(size))
+
+    def total(self) -> float:
+        """tr Sigma, the loss before any training."""
+        far = power_integral(1.0 - self.a, self._far) if math.isfinite(self._far) else 0.0
+        return float(self._weight @ np.exp(self._log_v)) + far

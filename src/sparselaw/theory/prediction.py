@@ -1,0 +1,112 @@
+"""Exponents and loss surface of one kind of inputs: behind `sparselaw predict` and ``sl.predict``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+from sparselaw.inputs import Inputs, check_inputs
+from sparselaw.plain import html_table, put
+from sparselaw.theory.surface import Point, predict_point
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NO_SPIKE = "alpha2 >= -1: activated amplitudes do not grow, so there is no rare spike"
+NO_POWER_LAW = "these inputs follow no power law"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """What the theory says of ``inputs``, at the points that were asked for."""
+
+    inputs: Inputs
+    points: tuple[Point, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; null where there is no number, with the reason beside it."""
+        law = self.inputs.exponents
+        result: dict[str, Any] = {"regime": None if law is None else law.regime}
+        for name in ("alpha_N", "alpha_D", "alpha_C", "xi_crit", "nu"):
+            put(result, name, getattr(law, name, None), NO_POWER_LAW if law is None else NO_SPIKE)
+        put(result, "constant_N", None if law is None else self.inputs.model_constant(), NO_POWER_LAW)
+        put(result, "constant_D", None if law is None else self.inputs.data_constant(), NO_POWER_LAW)
+        dimension = self.inputs.dimension
+        put(result, "dimension", int(dimension) if math.isfinite(dimension) else None, "infinite")
+        return result | {"points": [point.as_dict() for point in self.points]}
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a point."""
+        import pandas as pd
+
+        names = ("N", "D", "K", "xi", "loss", "caution")
+        return pd.DataFrame([{name: getattr(p, name) for name in names} for p in self.points], columns=names)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [p.N, p.D, f"{p.K:.6g}", f"{p.xi:.4g}", f"{p.loss:.6g}", p.caution] for p in self.points
+        ]
+        law = self.inputs.exponents
+        title = f"{self.inputs!r}: {law.regime if law else NO_POWER_LAW}"
+        return html_table(title, ["N", "D", "K", "xi", "loss", "caution"], rows)
+
+
+@overload
+def predict(inputs: Inputs, *, N: int, D: int, ridge: float = ..., noise: float = ...) -> Point: ...
+@overload
+def predict(
+    inputs: Inputs,
+    *,
+    N: int | Sequence[int],
+    D: int | Sequence[int],
+    ridge: float = ...,
+    noise: float = ...,
+) -> Point | pd.DataFrame: ...
+def predict(
+    inputs: Inputs,
+    *,
+    N: int | Sequence[int],
+    D: int | Sequence[int],
+    ridge: float = 0.0,
+    noise: float = 0.0,
+) -> Point | pd.DataFrame:
+    """The expected population loss of N features trained on D samples; for lists a frame of every pair.
+
+    ``ridge`` is the paper's gamma (eq:thetaSolved), not divided by D; ``noise`` the variance of the label
+    noise.
+
+    >>> from sparselaw.inputs import SparseInputs
+    >>> predict(SparseInputs(alpha1=1.0, alpha2=0.3), N=64, D=50_000).loss  # doctest: +ELLIPSIS
+    0.000117...
+    >>> predict(SparseInputs(alpha1=1.0, alpha2=0.3), N=[64, 128], D=50_000)["loss"].round(7).tolist()
+    [0.0001172, 2.64e-05]
+    """
+    check_inputs(inputs)
+    if not _several(N) and not _several(D):
+        return predict_point(inputs, N=N, D=D, ridge=ridge, noise=noise)  # type: ignore[arg-type]
+    return prediction(inputs, N, D, ridge=ridge, noise=noise).to_frame()
+
+
+def prediction(
+    inputs: Inputs,
+    N: int | Sequence[int] = (),
+    D: int | Sequence[int] = (),
+    *,
+    ridge: float = 0.0,
+    noise: float = 0.0,
+) -> Prediction:
+    """Exponents, constants and every (N, D)."""
+    points = tuple(
+        predict_point(inputs, N=n, D=d, ridge=ridge, noise=noise) for n in _listed(N) for d in _listed(D)
+    )
+    return Prediction(inputs=check_inputs(inputs), points=points)
+
+
+def _several(size: Any) -> bool:
+    return hasattr(size, "__iter__") and not isinstance(size, str)
+
+
+def _listed(size: Any) -> list[Any]:
+    return list(size) if _several(size) else [size]
