@@ -115,7 +115,7 @@ def _plan_model(model: Inputs, budget: float, cost_name: str) -> Plan:
         D=D,
         loss=best,
         intervals="none: the theory is not a measurement",
-        alpha_C=cost.compute_exponent(model.exponents.alpha_N, model.exponents.alpha_D),
+        alpha_C=cost.compute_exponent(model.power_law().alpha_N, model.power_law().alpha_D),
         slope=slope,
         side=found.best.side,
         others=found.others,

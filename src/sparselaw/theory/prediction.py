@@ -45,9 +45,7 @@ class Prediction:
         return pd.DataFrame([{name: getattr(p, name) for name in names} for p in self.points], columns=names)
 
     def _repr_html_(self) -> str:
-        rows = [
-            [p.N, p.D, f"{p.K:.6g}", f"{p.xi:.4g}", f"{p.loss:.6g}", p.caution] for p in self.points
-        ]
+        rows = [[p.N, p.D, f"{p.K:.6g}", f"{p.xi:.4g}", f"{p.loss:.6g}", p.caution] for p in self.points]
         law = self.inputs.exponents
         title = f"{self.inputs!r}: {law.regime if law else NO_POWER_LAW}"
         return html_table(title, ["N", "D", "K", "xi", "loss", "caution"], rows)
