@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -93,15 +92,8 @@ def progress_bar(label: str) -> Iterator[Any]:
 
 
 def interval_json(found: Interval, no_ends: str) -> dict[str, Any]:
-    """An interval for JSON: an end that is not a number is null, with the reason beside it."""
-    result: dict[str, Any] = {}
-    for key, value in found.as_dict().items():
-        result[key] = value if math.isfinite(value) else None
-        if result[key] is None:
-            result[f"{key}_reason"] = no_ends if math.isnan(value) else "larger than a number can hold"
-    return result
+    return found.plain(no_ends)
 
 
 def interval_text(found: Interval) -> str:
-    ends = (f"{v:.4g}" if math.isfinite(v) else "-" for v in (found.low, found.high))
-    return f"[{', '.join(ends)}]"
+    return found.ends()
