@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,9 +12,10 @@ from sparselaw.cli import numbers, options
 from sparselaw.cli.output import note, number, print_json, print_table
 
 if TYPE_CHECKING:
+    from sparselaw.failure.curve import FailureCurve
     from sparselaw.failure.isometry import IsometryPoint
-    from sparselaw.failure.record import FailurePoint
-    from sparselaw.inputs import SparseInputs
+    from sparselaw.failure.point import FailurePoint
+    from sparselaw.failure.sampling import Sampled
 
 
 def failure(
@@ -42,42 +43,46 @@ def failure(
     json: bool = options.JSON,
 ) -> None:
     """Probability that gradient descent diverges, split into spike and bulk."""
+    from sparselaw.failure.curve import FailureCurve
     from sparselaw.failure.isometry import near_isometry
     from sparselaw.failure.probability import failure_points
+    from sparselaw.failure.sampling import Sampling
     from sparselaw.inputs import SparseInputs
 
-    model = SparseInputs(
+    inputs = SparseInputs(
         alpha1=numbers.real("alpha1", alpha1),
         alpha2=numbers.real("alpha2", alpha2),
         dimension=numbers.dimension(dimension),  # type: ignore[arg-type]
     )
     sizes, widths = numbers.sizes("D", D), numbers.sizes("N", N) if N is not None else []
-    limit, start = numbers.real("threshold", threshold), numbers.whole("seed", seed)
-    points: list[FailurePoint] = []
-    full: list[IsometryPoint] = []
-    meter = _Meter()
-    stream = failure_points(
-        model,
-        sizes,
-        limit,
+    limit = numbers.real("threshold", threshold)
+    sampling = Sampling(
         method=method,
         relative_error=numbers.real("relative-error", relative_error),
         failures=numbers.size("failures", failures) if failures is not None else None,
         replicates=numbers.size("replicates", replicates),
-        seed=start,
-        progress=meter.show,
+        seed=numbers.whole("seed", seed),
     )
+    points: list[FailurePoint] = []
+    full: list[IsometryPoint] = []
+    pairs = [(width, size) for size in sizes for width in widths]
+    meter = _Meter()
+
+    def finish() -> None:
+        meter.clear()
+        curve = FailureCurve(
+            inputs=inputs, threshold=limit, seed=sampling.seed, points=tuple(points), full_model=tuple(full)
+        )
+        _print(curve, json)
+
     try:
-        points.extend(stream)
-        for size in sizes:
-            full += [near_isometry(model, width, size, limit, seed=start) for width in widths]
+        points.extend(failure_points(inputs, sizes, limit, sampling, meter.show))
+        full.extend(near_isometry(inputs, *pair, limit, seed=sampling.seed) for pair in pairs)
     except KeyboardInterrupt:
         note("interrupted: the points finished so far follow")
-        _print(model, limit, start, points, full, json)
+        finish()
         raise
-    finally:
-        meter.clear()
-    _print(model, limit, start, points, full, json)
+    finish()
 
 
 class _Meter:
@@ -87,12 +92,11 @@ class _Meter:
         self.started = self.shown = time.monotonic()
         self.seen = sys.stderr.isatty()
 
-    def show(self, D: int, method: str, done: int, failed: int) -> None:
+    def show(self, now_at: Sampled) -> None:
         now = time.monotonic()
         if self.seen and now - self.started > 2.0 and now - self.shown > 1.0:
             self.shown = now
-            line = f"D={D}: {method} sampling, {done} data sets, {failed} failures"
-            sys.stderr.write(f"\r\x1b[2K{line}")
+            sys.stderr.write(f"\r\x1b[2KD={now_at.D}: {now_at.method} sampling, {now_at.done} data sets")
             sys.stderr.flush()
 
     def clear(self) -> None:
@@ -100,78 +104,17 @@ class _Meter:
             sys.stderr.write("\r\x1b[2K")
 
 
-def _print(
-    model: SparseInputs,
-    threshold: float,
-    seed: int,
-    points: list[FailurePoint],
-    full: list[IsometryPoint],
-    as_json: bool,
-) -> None:
-    from sparselaw.failure.local_exponents import fitted_exponent, local_exponents
+def _print(curve: FailureCurve, as_json: bool) -> None:
+    from sparselaw.failure.curve import COLUMNS
 
-    for p in points:
-        if p.status != "ok":
-            note(f"D={p.D}: {p.status}: {p.reason}")
-    local, fitted, nu = local_exponents(points), fitted_exponent(points), model.exponents.nu
-    if not as_json:
-        rows = [[str(p.D), str(p.probability), number(p.spike), str(p.bulk), p.method] for p in points]
-        print_table(f"P(lambda_max > {threshold:g})", ["D", "probability", "spike", "bulk", "method"], rows)
-        for e in local:
-            print(f"  local exponent {e.D_low} to {e.D_high}: {e.exponent or 'unknown, no failure seen'}")
-        print(f"  nu = {number(nu)}" + ("" if nu is not None else " (no spike: alpha2 >= -1)"))
-        for q in full:
-            print(f"  N={q.N}, D={q.D}: full model {q.full}, data alone {q.data}; lambda_max ratio {q.ratio}")
+    for warning in curve.warnings:
+        note(warning)
+    if as_json:
+        print_json(curve.as_dict())
         return
-    result: dict[str, Any] = {
-        "alpha1": model.alpha1,
-        "alpha2": model.alpha2,
-        **_value("dimension", model.dimension, "infinitely many coordinates"),
-        "threshold": threshold,
-        "seed": seed,
-        **_value("nu", nu, "no spike: amplitudes grow with j only where alpha2 < -1"),
-        "points": [_point(p) for p in points],
-        "local_exponents": [
-            {
-                "D_low": e.D_low,
-                "D_high": e.D_high,
-                **_interval("exponent", e.exponent, "a probability may be zero: no failure was seen"),
-            }
-            for e in local
-        ],
-        **_interval("fitted_exponent", fitted, "fewer than two D with an interval away from zero"),
-    }
-    if full:
-        result["full_model"] = [
-            {
-                "N": q.N, "D": q.D, "full": q.full.as_dict(), "data": q.data.as_dict(),
-                "ratio": q.ratio.as_dict(), "seen": q.seen, "replicates": q.replicates,
-            }
-            for q in full
-        ]  # fmt: skip
-    print_json(result)
-
-
-def _point(p: FailurePoint) -> dict[str, Any]:
-    return {
-        "D": p.D,
-        "probability": p.probability.as_dict(),
-        "spike": p.spike,
-        "bulk": p.bulk.as_dict(),
-        "method": p.method,
-        **_value("spike_index", p.spike_index, "no activation is enough alone"),
-        "replicates": p.replicates,
-        "failures": p.failures,
-        "status": p.status,
-        **({"status_reason": p.reason} if p.reason else {}),
-    }
-
-
-def _value(key: str, value: float | None, why: str) -> dict[str, Any]:
-    if value is None or value == float("inf"):
-        return {key: None, f"{key}_reason": why}
-    return {key: value}
-
-
-def _interval(key: str, interval: Any, why: str) -> dict[str, Any]:
-    return {key: interval.as_dict()} if interval is not None else {key: None, f"{key}_reason": why}
+    print_table(f"P(lambda_max > {curve.threshold:g})", COLUMNS, curve.rows())
+    for e in curve.local_exponents:
+        print(f"  local exponent {e.D_low} to {e.D_high}: {e.exponent or 'unknown, no failure seen'}")
+    print(f"  nu = {number(curve.nu)}" + ("" if curve.nu is not None else " (no spike: alpha2 >= -1)"))
+    for q in curve.full_model:
+        print(f"  N={q.N}, D={q.D}: full model {q.full}, data alone {q.data}; lambda_max ratio {q.ratio}")

@@ -10,9 +10,8 @@ from numba import njit
 
 from sparselaw.failure.divergence import exceeds
 from sparselaw.failure.draw import Law, Space, add_rare, draw_common, draw_rare, work_space
+from sparselaw.failure.timing import data_sets_at_a_time
 from sparselaw.interval import Interval
-
-BATCH_SECONDS_WORK = 2e6  # nonzeros and data sets between two looks at the clock, about 0.1 s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,22 +30,23 @@ def sample_directly(
     *,
     replicates: int,
     failures: int,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, float, int], None] | None = None,
 ) -> Counts:
     """Draw until ``failures`` are seen, and no more than ``replicates`` data sets.
 
+    ``progress`` is told the data sets drawn, how many it may become, and the failures among them.
     The last data set drawn is the one that reached ``failures``: the interval of :func:`binomial_interval`
     then covers at least as often as it says.
     """
     space = work_space(law, float(law.active.sum()))
     done = failed = spikes = 0
-    per_batch = max(1, int(BATCH_SECONDS_WORK / (50.0 + law.D * (law.active.sum() + law.rare.mass))))
+    at_a_time = data_sets_at_a_time(law)
     while done < replicates and failed < failures:
-        todo = min(per_batch, replicates - done)
+        todo = min(at_a_time, replicates - done)
         drawn, bad, spiked = count_failures(rng, law, space, threshold * law.D, todo, failures - failed)
         done, failed, spikes = done + drawn, failed + bad, spikes + spiked
         if progress is not None:
-            progress(done, failed)
+            progress(done, min(replicates, done * failures / failed) if failed else replicates, failed)
     return Counts(replicates=done, failures=failed, spikes=spikes)
 
 

@@ -8,6 +8,7 @@ u_A^T u_A ~ Wishart(N, I/N), drawn as L L^T with L triangular (Bartlett): N may 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -16,6 +17,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_size
 from sparselaw.failure.direct import binomial_interval
 from sparselaw.failure.draw import Law, Space, add_rare, data_law, draw_common, draw_rare, work_space
+from sparselaw.failure.streams import random_numbers
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
 from sparselaw.theory.failure_law import spike_index
@@ -39,15 +41,20 @@ class IsometryPoint:
     ratio: Interval
     seen: float  # mean of K
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON."""
+        intervals = {"full": self.full.as_dict(), "data": self.data.as_dict(), "ratio": self.ratio.as_dict()}
+        return {"N": self.N, "D": self.D, **intervals, "seen": self.seen, "replicates": self.replicates}
+
 
 def near_isometry(
-    model: SparseInputs, N: int, D: int, threshold: float, *, replicates: int = 200, seed: int = 0
+    inputs: SparseInputs, N: int, D: int, threshold: float, *, replicates: int = 200, seed: int = 0
 ) -> IsometryPoint:
     """Largest eigenvalues of the data and of the full model, data set by data set."""
     N, D, replicates = check_size("N", N), check_size("D", D), check_size("replicates", replicates)
-    law = data_law(model, D, spike_index(model, D, threshold), model.dimension)
+    law = data_law(inputs, D, spike_index(inputs, D, threshold), inputs.dimension)
     space = work_space(law, float(law.active.sum()))
-    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(D, 3))))
+    rng = random_numbers(seed, D, "isometry")
     data, full, seen = np.empty(replicates), np.empty(replicates), np.empty(replicates)
     for r in range(replicates):
         G = _gram(law, space, rng)

@@ -6,13 +6,13 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from sparselaw.failure.record import FailurePoint
-from sparselaw.interval import Interval
-
-Z95 = 1.959963984540054
+from sparselaw.failure.point import FailurePoint
+from sparselaw.interval import Z95, Interval
+from sparselaw.plain import put
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +22,12 @@ class LocalExponent:
     D_low: int
     D_high: int
     exponent: Interval | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON."""
+        result: dict[str, Any] = {"D_low": self.D_low, "D_high": self.D_high}
+        put(result, "exponent", self.exponent, "a probability may be zero: no failure was seen")
+        return result
 
 
 def local_exponents(points: Sequence[FailurePoint]) -> list[LocalExponent]:

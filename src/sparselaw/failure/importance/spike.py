@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.errors import InputError
-from sparselaw.failure.importance.probability import Z95
+from sparselaw.failure.streams import random_numbers
 from sparselaw.failure.tail import activation_range, draw_coordinate, poisson_range
 from sparselaw.inputs import SparseInputs
-from sparselaw.interval import Interval
+from sparselaw.interval import Z95, Interval
 from sparselaw.theory.failure_law import spike_index
 
 LARGEST = 1e280
@@ -42,7 +42,7 @@ def forced_spikes(
             "no activation is enough alone",
             "choose alpha2 < -1, or a larger dimension",
         )
-    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(D, 2))))
+    rng = random_numbers(seed, D, "spike")
     s = inputs.alpha1 + 1.0
     forced, others = activation_range(s, first, last), poisson_range(s, first, last)
     values, coordinates = np.empty(replicates), []

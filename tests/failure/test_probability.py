@@ -127,12 +127,12 @@ def test_exponents_without_failures_are_unknown():
         ({"replicates": 0}, "replicates"),
         ({"seed": -1}, "seed"),
         ({"D": 10**11, "method": "direct"}, "D"),
-        ({"model": DenseInputs(alpha=1.0)}, "model"),
+        ({"inputs": DenseInputs(alpha=1.0)}, "inputs"),
     ],
 )
 def test_bad_input_is_one_clear_line(change, name):
     with pytest.raises(InputError) as error:
-        failure_probability(**{"model": SPIKY, "D": 10, "threshold": 2.0, **change})
+        failure_probability(**{"inputs": SPIKY, "D": 10, "threshold": 2.0, **change})
     assert error.value.name == name
 
 

@@ -3,7 +3,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-from sparselaw.failure.record import FailurePoint
+from sparselaw.failure.point import FailurePoint
 from sparselaw.interval import Interval
 from sparselaw.plotting.failure import failure_curve
 

@@ -19,9 +19,10 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.failure.draw import work_space
-from sparselaw.failure.importance.kernel import weigh_failures
 from sparselaw.failure.importance.proposal import DEFENSIVE, Proposal
-from sparselaw.interval import Interval
+from sparselaw.failure.importance.weighing import weigh_failures
+from sparselaw.failure.timing import data_sets_at_a_time
+from sparselaw.interval import Z95, Interval
 
 LEARNING_ROUNDS = 4
 LEARNING_DRAWS = 2500
@@ -32,7 +33,6 @@ LEAST_EFFECTIVE = 200.0  # never stop before
 # Of naturally failing data up to 1.6 % (measured where direct sampling sees it) is of kinds the mixture
 # draws so rarely that a run may not meet one: three rare activations at once. The upper end allows for it.
 UNSEEN = 0.02
-Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,32 +59,36 @@ def sample_by_importance(
     *,
     replicates: int,
     enough: Callable[[Weighted], bool],
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, float | None, float], None] | None = None,
 ) -> Weighted:
-    """Draw until ``enough`` says so, and no more than ``replicates`` data sets."""
+    """Draw until ``enough`` says so, and no more than ``replicates`` data sets.
+
+    ``progress`` is told the data sets drawn, those for learning included, how many it may become (None
+    while it learns), and the effective failures among those that count.
+    """
     law, tables = proposal.law, proposal.tables
     space = work_space(law, proposal.most_active)
-    T = threshold * law.D
     work = 100.0 + len(law.active) + law.D * (proposal.most_active + law.rare.mass)
     batch = max(10, min(LEARNING_DRAWS, int(2e6 / work)))
+    at_a_time = data_sets_at_a_time(law, proposal.most_active)
+    drawn, effective = 0, 0.0
+    total: float | None = None
 
     def draw(shares: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
-        chunks = []
-        while count > 0:
-            chunks.append(weigh_failures(rng, law, tables, np.log(shares), space, T, min(batch, count)))
-            count -= batch
+        nonlocal drawn
+        weights, parts = [], []
+        for start in range(0, count, at_a_time):
+            todo = min(at_a_time, count - start)
+            weight, part = weigh_failures(rng, law, tables, np.log(shares), space, threshold * law.D, todo)
+            weights.append(weight)
+            parts.append(part)
+            drawn += todo
             if progress is not None:
-                progress(sum(len(w) for w, _ in chunks), sum(int(np.isfinite(w).sum()) for w, _ in chunks))
-        return np.concatenate([w for w, _ in chunks]), np.concatenate([p for _, p in chunks])
+                progress(drawn, total, effective)
+        return np.concatenate(weights), np.concatenate(parts)
 
-    shares = _shares(np.full(len(tables.tilt_of), 1.0))
-    learning = int(min(LEARNING_DRAWS, max(LEARNING_WORK / work, 200), max(replicates / 10, 100)))
-    for _ in range(LEARNING_ROUNDS if len(shares) > 1 else 0):
-        log_weight, parts = draw(shares, learning)
-        failed = np.isfinite(log_weight)
-        if failed.any():
-            weight = np.exp(log_weight[failed] - log_weight[failed].max())
-            shares = _shares(weight @ parts[failed])
+    shares = _learn(draw, len(tables.tilt_of), learning_draws(replicates, work))
+    learning = drawn
     kept: list[FloatArray] = []
     done = 0
     while done < replicates:
@@ -92,9 +96,30 @@ def sample_by_importance(
         done += len(log_weight)
         kept.append(log_weight[np.isfinite(log_weight)])
         result = weighted_interval(np.concatenate(kept), done)
-        if result.effective >= LEAST_EFFECTIVE and enough(result):
+        effective = result.effective
+        if effective >= LEAST_EFFECTIVE and enough(result):
             break
+        total = learning + (min(replicates, done * LEAST_EFFECTIVE / effective) if effective else replicates)
     return result
+
+
+def learning_draws(replicates: int, work: float) -> int:
+    """Data sets of one learning round; ``work`` is about the nonzeros of one of them."""
+    return int(min(LEARNING_DRAWS, max(LEARNING_WORK / work, 200), max(replicates / 10, 100)))
+
+
+def _learn(
+    draw: Callable[[FloatArray, int], tuple[FloatArray, FloatArray]], components: int, count: int
+) -> FloatArray:
+    """The shares of the components, learnt in rounds of ``count`` draws."""
+    shares = _shares(np.full(components, 1.0))
+    for _ in range(LEARNING_ROUNDS if components > 1 else 0):
+        log_weight, parts = draw(shares, count)
+        failed = np.isfinite(log_weight)
+        if failed.any():
+            weight = np.exp(log_weight[failed] - log_weight[failed].max())
+            shares = _shares(weight @ parts[failed])
+    return shares
 
 
 def _shares(parts: FloatArray) -> FloatArray:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from sparselaw.interval import Interval
+from sparselaw.plain import put
 
 Method = Literal["exact", "exact-spike", "direct", "importance"]
 
@@ -30,3 +31,16 @@ class FailurePoint:
     failures: float  # failures among them; for importance sampling their effective number
     status: str  # ok, low-ess, disagree, bulk-not-sampled
     reason: str = ""  # in words, where the status is not ok
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON."""
+        result: dict[str, Any] = {
+            "D": self.D,
+            "probability": self.probability.as_dict(),
+            "spike": self.spike,
+            "bulk": self.bulk.as_dict(),
+            "method": self.method,
+        }
+        put(result, "spike_index", self.spike_index, "no activation is enough alone")
+        result |= {"replicates": self.replicates, "failures": self.failures, "status": self.status}
+        return result | ({"status_reason": self.reason} if self.reason else {})

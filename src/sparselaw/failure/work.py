@@ -1,0 +1,61 @@
+"""What sampling one D will take, before it starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sparselaw.errors import InputError
+from sparselaw.failure.case import Case
+from sparselaw.failure.importance.sampler import LEARNING_ROUNDS, LEAST_EFFECTIVE, learning_draws
+from sparselaw.failure.sampling import Sampling
+from sparselaw.failure.timing import data_set_seconds, in_words
+
+PILOT_WORK = 4e7  # nonzeros drawn to choose the method, about a second
+LONGEST = 86_400.0  # seconds: what cannot answer within a day is refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """Data sets to be drawn, and the time of one. Rough: right to a factor of two or so."""
+
+    seconds: float  # of one data set
+    least: float  # data sets that no answer can do without
+    most: float  # data sets after which it stops, whatever was seen
+
+    @property
+    def longest(self) -> float:
+        """Seconds until it stops, whatever is seen."""
+        return self.seconds * self.most
+
+
+def work_of(case: Case, sampling: Sampling) -> Work:
+    """The work of a case that is to be sampled."""
+    law = case.bulk_law() if sampling.method == "importance" else case.law()
+    wanted, limit = sampling.wanted, sampling.replicates
+    pilot = pilot_draws(case, sampling) if sampling.method == "auto" else 0
+    learning = LEARNING_ROUNDS * learning_draws(limit, 100.0 + len(law.active) + case.nonzeros)
+    least: float
+    if sampling.method == "direct":
+        least, most = min(wanted, limit), limit
+    elif sampling.method == "importance":
+        least, most = learning + min(LEAST_EFFECTIVE, limit), learning + limit
+    else:
+        least, most = min(wanted, pilot), pilot + learning + limit
+    return Work(seconds=data_set_seconds(law), least=least, most=most)
+
+
+def check_work(case: Case, sampling: Sampling) -> None:
+    """Refuse what would not answer within a day."""
+    work = work_of(case, sampling)
+    if work.seconds * work.least > LONGEST:
+        raise InputError(
+            "D",
+            case.D,
+            f"sampling would take {in_words(work.seconds * work.least)} at least",
+            "ask for fewer failures or replicates, or choose a smaller D or dimension",
+        )
+
+
+def pilot_draws(case: Case, sampling: Sampling) -> int:
+    """Data sets drawn directly before the method is chosen."""
+    return min(sampling.replicates, max(100, min(20_000, int(PILOT_WORK / (50.0 + case.nonzeros)))))
