@@ -1,7 +1,7 @@
 """Simulated runs near the double-descent peak, where no sum of power laws holds.
 
 The peak sits where the parameters just interpolate the data: at N = K(D) for sparse inputs with alpha1 > 0,
-K(D) = Gamma(1 - 1/(alpha1+1)) D^(1/(alpha1+1)) (Eq. 8), and at N = D for dense inputs or alpha1 <= 0. A
+K(D) = Gamma(1 - 1/(alpha1+1)) D^(1/(alpha1+1)) (eq:K-of-D), and at N = D for dense inputs or alpha1 <= 0. A
 rank cannot exceed the samples or the coordinates, so K is cut off at D and at the dimension.
 """
 
@@ -16,6 +16,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.columns import find_columns
+from sparselaw.inputs.exponents import seen_law
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,10 +31,8 @@ def interpolation_threshold(D: Any, alpha1: float, dimension: float = math.inf) 
     396.3
     """
     samples = 1.0 * np.asarray(D, dtype=np.float64)
-    if not alpha1 > 0.0:
-        return np.minimum(samples, dimension)
-    power = 1.0 / (alpha1 + 1.0)
-    return np.minimum(np.minimum(math.gamma(1.0 - power) * samples**power, samples), dimension)
+    s, g = seen_law(alpha1)
+    return np.minimum(np.minimum(g * samples**s, samples), dimension)
 
 
 def near_peak(N: Any, D: Any, alpha1: float, dimension: float = math.inf, factor: float = PEAK_FACTOR) -> Any:

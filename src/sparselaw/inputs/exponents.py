@@ -17,11 +17,11 @@ class Exponents:
     """
 
     regime: Regime
-    alpha_N: float  # loss ~ N^-alpha_N, Prop. 3.1
-    alpha_D: float  # loss ~ D^-alpha_D, Thm. 3.3
-    alpha_C: float  # loss ~ C^-alpha_C at C = N D min(N, D), Prop. 5.1
+    alpha_N: float  # loss ~ N^-alpha_N, prop:underparam
+    alpha_D: float  # loss ~ D^-alpha_D, thm:over-scaling
+    alpha_C: float  # loss ~ C^-alpha_C at C = N D min(N, D), prop:compute-optimal
     xi_crit: float  # the double-descent peak: N = K(D) when alpha1 > 0, N = D otherwise
-    nu: float | None  # P(gradient descent diverges) ~ D^-nu, Thm. 6.2
+    nu: float | None  # P(gradient descent diverges) ~ D^-nu, thm:gd_failure_scaling
     seen_exponent: float = 1.0  # K(D) ~ seen_constant D^seen_exponent directions are resolved, eq:K-of-D
     seen_constant: float = 1.0
 

@@ -17,7 +17,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.inputs.activations import ActivationInputs
 from sparselaw.inputs.base import DEFAULT_DIMENSION, ClosedForm, check_dimension, check_exponent
-from sparselaw.inputs.exponents import Exponents, sparse_exponents
+from sparselaw.inputs.exponents import Exponents, seen_law, sparse_exponents
 from sparselaw.inputs.power_tail import draw_power_tail, rarest_seen
 from sparselaw.sums.coordinates import coordinate_nodes
 from sparselaw.sums.counts import PowerCountSums, continuum_sums, power_count_sums
@@ -136,10 +136,8 @@ class SparseInputs(ActivationInputs):
 
     def asymptotic_seen(self, D: float) -> float:
         """K(D) ~ Gamma(1 - 1/(alpha1+1)) D^(1/(alpha1+1)) (eq:K-of-D) for alpha1 > 0, else min(D, M)."""
-        if self.alpha1 <= 0.0:
-            return min(D, self.dimension)
-        b = self.alpha1 + 1.0
-        return min(math.gamma(1.0 - 1.0 / b) * math.pow(D, 1.0 / b), self.dimension)
+        s, g = seen_law(self.alpha1)
+        return min(g * math.pow(D, s), self.dimension)
 
     def corrected_condition(self, D: float) -> float:
         """kappa ~ D^(1 + (alpha2+1)/alpha1): j_max ~ D^(1/alpha1) was seen once, at c_{j_max}/D.

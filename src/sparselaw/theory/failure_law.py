@@ -6,7 +6,7 @@ lambda_max(X X^T / D) > threshold. With j* the last coordinate for which c_j <= 
 
     P(spike) = 1 - prod_{j > j*} (1 - p_j)^D,
 
-which falls as D^-nu, nu = (alpha1 + alpha2 + 1) / g (Thm. 6.2).
+which falls as D^-nu, nu = (alpha1 + alpha2 + 1) / g (thm:gd_failure_scaling).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TIE = 4e-15  # c_j and threshold * D closer than this are equal: the spike needs
 
 
 def spike_exponent(inputs: SparseInputs) -> float | None:
-    """nu of Thm. 6.2, or None where amplitudes do not grow with j.
+    """nu of thm:gd_failure_scaling, or None where amplitudes do not grow with j.
 
     >>> spike_exponent(SparseInputs(alpha1=1.5, alpha2=-2.0))
     0.5

@@ -72,7 +72,7 @@ def predict(
 ) -> Point | pd.DataFrame:
     """The expected population loss of N features trained on D samples; for lists a frame of every pair.
 
-    ``ridge`` is the paper's gamma (eq:thetaSolved), not divided by D; ``noise`` the variance of the label
+    ``ridge`` is the paper's gamma (eq:lossEquation), not divided by D; ``noise`` the variance of the label
     noise.
 
     >>> from sparselaw.inputs import SparseInputs

@@ -46,7 +46,7 @@ class Point:
 def predict_point(inputs: Inputs, *, N: int, D: int, ridge: float = 0.0, noise: float = 0.0) -> Point:
     """The expected population loss of N features trained on D samples.
 
-    ``ridge`` is the paper's gamma (eq:thetaSolved), not divided by D; ``noise`` the variance of the label
+    ``ridge`` is the paper's gamma (eq:lossEquation), not divided by D; ``noise`` the variance of the label
     noise.
 
     >>> from sparselaw.inputs import SparseInputs
