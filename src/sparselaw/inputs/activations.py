@@ -3,19 +3,28 @@
 Coordinate j is active with probability p_j and then has the value +-sqrt(c_j) with a fair sign, so that its
 variance is s_j = p_j c_j (eq:sparse-active-prob). Coordinates come in the order of falling p_j; the first is
 always active, p_1 = 1.
+
+A law says what p_j and c_j are. Everything else follows here by plain sums over its coordinates, which must
+then be finitely many; a law with closed forms says them itself.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import abstractmethod
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.errors import InputError
 from sparselaw.inputs.base import ClosedForm, Inputs, Sampling
+from sparselaw.inputs.exponents import Exponents
 from sparselaw.sums.counts import CountSums
+from sparselaw.sums.spectrum import TableSpectrum, VarianceSums
+
+LARGEST_TABLE = 10_000_000  # coordinates that are added one by one
 
 
 class ActivationInputs(Inputs):
@@ -42,45 +51,73 @@ class ActivationInputs(Inputs):
         return self.probabilities(j) * self.squared_amplitudes(j)
 
     @property
+    def exponents(self) -> Exponents | None:
+        return None
+
+    @property
     def closed_form(self) -> ClosedForm:
         return "counts"
 
-    @abstractmethod
     def expected_nonzeros(self) -> float:
         """sum_j p_j: the mean number of nonzeros of a sample."""
+        return float(_table(self).p.sum())
 
-    @abstractmethod
     def last_above(self, probability: float) -> int:
         """The last coordinate with p_j >= probability."""
+        return int(np.searchsorted(-_table(self).p, -probability, side="right"))
 
-    @abstractmethod
     def tail_rate(self, after: int) -> float:
         """sum_{j>after} -log(1-p_j): the rate of the Poisson events beyond a coordinate."""
+        return float(-np.log1p(-_table(self).p[after:]).sum())
 
-    @abstractmethod
     def draw_tail(self, after: int, count: int, rng: np.random.Generator) -> FloatArray:
         """``count`` coordinates j > after with probability proportional to -log(1-p_j)."""
+        mass = np.cumsum(-np.log1p(-_table(self).p[after:]))
+        place = np.searchsorted(mass, rng.random(count) * mass[-1], side="right")
+        drawn: FloatArray = after + 1.0 + np.minimum(place, mass.size - 1)
+        return drawn
 
-    @abstractmethod
     def tail_variance(self, after: int) -> float:
         """sum_{j>after} s_j."""
+        return math.fsum(_table(self).s[after:])
 
-    @abstractmethod
     def count_sums(self, D: float) -> CountSums:
         """The sums over coordinates and counts from which the loss surface of D samples is made."""
+        table = _table(self)
+        with np.errstate(divide="ignore"):
+            log_c, log_s = np.log(table.c), np.log(table.s)
+        return CountSums(
+            weight=np.ones_like(table.p),
+            mean=D * table.p,
+            p=table.p,
+            activity=table.p,
+            log_c=log_c,
+            log_s=log_s,
+            log_samples=math.log(D),
+        )
 
-    @abstractmethod
     def pair_nodes(self, D: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(weight, p, c) of coordinates so many that pairs seen once in D samples are all among them."""
+        del D
+        table = _table(self)
+        return np.ones_like(table.p), table.p, table.c
+
+    def variance_sums(self, size: float) -> VarianceSums:
+        del size
+        return TableSpectrum(_table(self).s)
 
     @property
     def independent_rows(self) -> bool:
         """Whether rows of the data are seldom dependent, so that their factor is sparse."""
-        return True
+        return False
 
-    @abstractmethod
     def log_smallest_amplitude(self, D: float) -> float:
         """log sqrt(c_j) of the smallest amplitude that D samples may well show."""
+        del D
+        return 0.5 * math.log(float(_table(self).c.min()))
+
+    def check_drawable(self) -> None:
+        _table(self)
 
     def expected_seen(self, D: float) -> float:
         return self.count_sums(D).seen()
@@ -108,3 +145,28 @@ class ActivationInputs(Inputs):
             return below
         beyond = self.tail_variance(cutoff) - math.fsum(self.variances(far))
         return below + max(beyond, 0.0)
+
+
+class _Table(NamedTuple):
+    p: FloatArray
+    c: FloatArray
+    s: FloatArray
+
+
+@functools.lru_cache(maxsize=16)
+def _table(inputs: ActivationInputs) -> _Table:
+    """The law coordinate by coordinate, checked."""
+    if not inputs.dimension <= LARGEST_TABLE:
+        raise InputError(
+            "dimension", inputs.dimension, "is too large to add coordinate by coordinate",
+            f"choose a dimension of at most {LARGEST_TABLE}",
+        )  # fmt: skip
+    j = np.arange(1.0, inputs.dimension + 1.0)
+    p, c = inputs.probabilities(j), inputs.squared_amplitudes(j)
+    if not (p[0] == 1.0 and (np.diff(p) <= 0.0).all() and (p > 0.0).all()):
+        raise InputError(
+            "probabilities", p[0], "must start at 1 and fall with j, staying positive", "sort the coordinates"
+        )
+    if not (np.isfinite(c).all() and (c > 0.0).all()):
+        raise InputError("amplitudes", c.min(), "must be positive and finite", "leave other coordinates out")
+    return _Table(p, c, inputs.variances(j))

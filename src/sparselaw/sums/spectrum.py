@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from sparselaw.arrays import FloatArray
 from sparselaw.sums.constants import resolved_edge
 from sparselaw.sums.coordinates import coordinate_nodes, power_integral
 
@@ -59,3 +60,22 @@ class PowerSpectrum(VarianceSums):
         """tr Sigma, the loss before any training."""
         far = power_integral(1.0 - self.a, self._far) if math.isfinite(self._far) else 0.0
         return float(self._weight @ np.exp(self._log_v)) + far
+
+
+class TableSpectrum(VarianceSums):
+    """Sums over variances given one by one."""
+
+    def __init__(self, variances: FloatArray) -> None:
+        self._log_v = np.sort(np.log(variances))[::-1]
+
+    def degrees(self, log_k: float) -> tuple[float, float]:
+        with np.errstate(over="ignore"):
+            inside = 1.0 / (1.0 + np.exp(log_k - self._log_v))
+            outside = 1.0 / (1.0 + np.exp(self._log_v - log_k))
+        return float(inside.sum()), float((inside * outside).sum())
+
+    def first_cutoff(self, size: float) -> float:
+        return float(self._log_v[min(int(size), self._log_v.size - 1)])
+
+    def total(self) -> float:
+        return float(np.exp(self._log_v).sum())
