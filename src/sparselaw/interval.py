@@ -10,8 +10,6 @@ from typing import Any
 
 Z95 = 1.959963984540054  # a normal deviate lies within this many standard deviations 95 % of the time
 
-Z95 = 1.959963984540054  # the 97.5 % point of the normal law
-
 
 @dataclass(frozen=True, slots=True)
 class Interval:

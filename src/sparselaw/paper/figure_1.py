@@ -27,7 +27,7 @@ def make(context: Context) -> Result:  # noqa: ARG001
 
 
 def _draw(figure: Figure) -> None:
-    phase_diagram(figure.subplots())
+    phase_diagram(ax=figure.subplots())
 
 
 ITEM = Item(name="figure-1", title="Phase diagram in (alpha1, alpha2)", make=make)

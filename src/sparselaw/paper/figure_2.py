@@ -114,7 +114,7 @@ def _score(points: list[Row]) -> Interval:
 
 def _draw(figure: Figure, curves: list[Measured]) -> None:
     ax = figure.subplots()
-    scaling_curve(MODEL, ax)
+    scaling_curve(MODEL, ax=ax)
     for colour, curve in zip(sequence(len(curves)), curves, strict=True):
         N = curve.spec.fixed
         xi = [rescaled_ratio(MODEL, N, int(D)) for D in curve.x]

@@ -1,4 +1,4 @@
-"""Figures: every function takes ``ax`` and values, and reads nothing."""
+"""Figures. Every function takes values and the keyword ``ax``, draws there, returns it and reads nothing."""
 
 from sparselaw.plotting.failure import failure_curve
 from sparselaw.plotting.fits import (

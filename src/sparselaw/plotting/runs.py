@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparselaw.interval import Z95
 from sparselaw.plotting.style import THEORY, sequence
 
 if TYPE_CHECKING:
@@ -17,17 +18,17 @@ if TYPE_CHECKING:
 MOST_TICKS = 7
 
 
-def loss_curves(runs: pd.DataFrame, law: FittedLaw | None = None, *, ax: Axes) -> None:
+def loss_curves(runs: pd.DataFrame, law: FittedLaw | None = None, *, ax: Axes) -> Axes:
     """Loss against the size that varies most, one curve for each value of the other; the law as lines.
 
-    ``runs`` has columns N, D, loss. Runs of the same size are averaged, with bars of 1.96 standard errors.
+    ``runs`` has columns N, D, loss. Runs of the same size are averaged, with bars of 95 %.
     """
     x, other = ("N", "D") if runs["N"].nunique() >= runs["D"].nunique() else ("D", "N")
     groups = list(runs.groupby(other, sort=True))
     for colour, (value, group) in zip(sequence(len(groups)), groups, strict=True):
         cells = group.groupby(x)["loss"]
         sizes = np.asarray(cells.mean().index, dtype=float)
-        error = 1.96 * cells.sem().fillna(0.0).to_numpy()
+        error = Z95 * cells.sem().fillna(0.0).to_numpy()
         size: Any = value
         label = f"{other} = {float(size):,.0f}"
         ax.errorbar(sizes, cells.mean().to_numpy(), yerr=error, fmt="o", color=colour, capsize=2, label=label)
@@ -41,6 +42,7 @@ def loss_curves(runs: pd.DataFrame, law: FittedLaw | None = None, *, ax: Axes) -
         ax.set_xticks(measured, [f"{size:,.0f}" for size in measured])
         ax.minorticks_off()
     ax.legend()
+    return ax
 
 
 def _law_loss(law: FittedLaw, x: str, sizes: Any, other: float) -> Any:

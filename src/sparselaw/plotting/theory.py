@@ -15,10 +15,10 @@ from sparselaw.theory import frontier, predict, scaling_function
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sparselaw.inputs import Inputs, SparseInputs
+    from sparselaw.inputs import Inputs
 
 
-def phase_diagram(ax: Axes) -> None:
+def phase_diagram(*, ax: Axes) -> Axes:
     """The three regimes of (alpha1, alpha2) and the outer boundary (the paper's figure 1)."""
     right, top, bottom = 3.0, 2.0, -4.0
     corner = -1.0 - right  # alpha2 on the boundary alpha1 + alpha2 + 1 = 0 at the right edge
@@ -44,9 +44,10 @@ def phase_diagram(ax: Axes) -> None:
     ax.set(xlim=(-1.25, right), ylim=(bottom, top), xlabel=r"$\alpha_1$ (sparsity)")
     ax.set_ylabel(r"$\alpha_2$ (amplitude)")
     ax.grid(False)
+    return ax
 
 
-def loss_surface(inputs: Inputs, N: Sequence[int], D: Sequence[int], ax: Axes) -> None:
+def loss_surface(inputs: Inputs, N: Sequence[int], D: Sequence[int], *, ax: Axes) -> Axes:
     """Loss against N, one curve for each D, from the closed form; the peak is cut where it is infinite."""
     for colour, data in zip(sequence(len(D)), D, strict=True):
         losses = np.array([predict(inputs, N=n, D=data).loss for n in N])
@@ -54,9 +55,10 @@ def loss_surface(inputs: Inputs, N: Sequence[int], D: Sequence[int], ax: Axes) -
         ax.loglog(N, losses, color=colour, label=f"D = {data:,}")
     ax.set(xlabel="model size N", ylabel="population loss")
     ax.legend()
+    return ax
 
 
-def scaling_curve(inputs: Inputs, ax: Axes, span: tuple[float, float] = (0.05, 30.0)) -> None:
+def scaling_curve(inputs: Inputs, *, ax: Axes, span: tuple[float, float] = (0.05, 30.0)) -> Axes:
     """S(xi), the curve on which loss * N^alpha_N collapses, with its peak marked."""
     crit = inputs.power_law().xi_crit
     gap = np.geomspace(2e-3, 1.0, 120)
@@ -68,13 +70,15 @@ def scaling_curve(inputs: Inputs, ax: Axes, span: tuple[float, float] = (0.05, 3
     ax.axvline(crit, color=GREY, linestyle=":", label=rf"$\xi_{{\rm crit}}$ = {crit:.3f}")
     ax.set(xlabel=r"$\xi = D^{\alpha_D/\alpha_N}/N$", ylabel=r"loss $\cdot\, N^{\alpha_N}$")
     ax.legend()
+    return ax
 
 
-def compute_frontier(inputs: SparseInputs, N: Sequence[int], ax: Axes, cost: str = "direct") -> None:
+def compute_frontier(inputs: Inputs, N: Sequence[int], *, ax: Axes, cost: str = "direct") -> Axes:
     """Loss against compute, one curve for each N with D varied, and the surface's own optimum."""
     best = frontier(inputs, cost)
     spent = parse_cost(cost, Conditioning.of_inputs(inputs))
-    e = inputs.exponents.alpha_N / inputs.exponents.alpha_D
+    law = inputs.power_law()
+    e = law.alpha_N / law.alpha_D
     for colour, size in zip(sequence(len(N)), N, strict=True):
         D = np.unique(np.round((np.geomspace(0.1, 8.0, 120) * size) ** e).astype(np.int64))
         D = D[D >= 1]
@@ -88,3 +92,4 @@ def compute_frontier(inputs: SparseInputs, N: Sequence[int], ax: Axes, cost: str
     ax.loglog(budgets, best.best.constant * budgets**-best.alpha_C, color=THEORY, linestyle="--", label=label)
     ax.set(xlabel=f"compute C ({cost})", ylabel="population loss")
     ax.legend(loc="lower left")
+    return ax

@@ -22,7 +22,7 @@ def ax():
 
 
 def test_phase_diagram_names_the_three_regimes(ax):
-    plot.phase_diagram(ax)
+    plot.phase_diagram(ax=ax)
     text = " ".join(t.get_text() for t in ax.texts)
     assert "symmetric" in text
     assert "asymmetric" in text
@@ -30,21 +30,21 @@ def test_phase_diagram_names_the_three_regimes(ax):
 
 
 def test_surface_curves_are_the_predictions(ax):
-    plot.loss_surface(MODEL, [10, 100, 1000], [1000, 50_000], ax)
+    plot.loss_surface(MODEL, [10, 100, 1000], [1000, 50_000], ax=ax)
     drawn = ax.lines[1].get_ydata()
     assert drawn[1] == predict(MODEL, N=100, D=50_000).loss
     assert len(ax.get_legend().get_texts()) == 2
 
 
 def test_scaling_curve_is_the_scaling_function(ax):
-    plot.scaling_curve(MODEL, ax)
+    plot.scaling_curve(MODEL, ax=ax)
     xi, S = (np.asarray(v) for v in ax.lines[1].get_data())
     assert S[-1] == scaling_function(MODEL, float(xi[-1]))
     assert np.all(xi > MODEL.exponents.xi_crit)
 
 
 def test_frontier_lies_below_every_curve(ax):
-    plot.compute_frontier(MODEL, [256, 512], ax)
+    plot.compute_frontier(MODEL, [256, 512], ax=ax)
     best = frontier(MODEL)
     for line in ax.lines[:2]:
         C, loss = (np.asarray(v) for v in line.get_data())
