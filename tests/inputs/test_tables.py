@@ -22,8 +22,8 @@ class Plain(ActivationInputs):
     dimension: float = 300.0
 
     @classmethod
-    def from_exponents(cls, alpha1, alpha2, dimension):
-        return cls(alpha1=alpha1, alpha2=alpha2, dimension=dimension or 300.0)
+    def from_options(cls, given, dimension):
+        return cls(alpha1=given["alpha1"], alpha2=given["alpha2"], dimension=dimension or 300.0)
 
     def probabilities(self, j):
         return j ** -(self.alpha1 + 1.0)

@@ -1,4 +1,8 @@
-"""Options that several commands share, and the inputs they describe."""
+"""Options that several commands share, and the inputs they describe.
+
+Numbers arrive as text and are read by ``numbers``, so that every refusal has the same one-line form;
+``metavar`` says in --help what kind of text is meant.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +15,45 @@ from sparselaw.cli import numbers
 if TYPE_CHECKING:
     from sparselaw.inputs import Inputs
 
+FLOAT, INTEGER, SIZES, FILE = "FLOAT", "INTEGER", "SIZES", "FILE"
+
+
+def input_kinds() -> list[str]:
+    """For the shell to complete."""
+    from sparselaw.inputs import KINDS
+
+    return list(KINDS)
+
+
 ALPHA1: Any = typer.Option(
-    ..., help="Sparsity exponent: coordinate j is active with probability j^-(alpha1+1)."
+    None, metavar=FLOAT, help="Sparsity exponent: coordinate j is active with probability j^-(alpha1+1)."
 )
-ALPHA2: Any = typer.Option(..., help="Amplitude exponent: an active coordinate has size j^(-(alpha2+1)/2).")
-INPUTS: Any = typer.Option("sparse", help="sparse, or dense: Gaussian inputs with the same variances.")
+ALPHA2: Any = typer.Option(
+    None, metavar=FLOAT, help="Amplitude exponent: an active coordinate has size j^(-(alpha2+1)/2)."
+)
+ALPHA: Any = typer.Option(
+    None, metavar=FLOAT, help="For dense inputs, in place of the two: coordinate j has variance j^-(alpha+1)."
+)
+INPUTS: Any = typer.Option(
+    "sparse",
+    metavar="sparse|dense",
+    autocompletion=input_kinds,
+    help="sparse, or dense: Gaussian inputs with the same variances.",
+)
 DIMENSION: Any = typer.Option(
-    None, help="Number of coordinates, or inf. [default: inf for sparse inputs with alpha1 > 0, else 10000]"
+    None,
+    metavar="INTEGER|inf",
+    help="Number of coordinates. [default: inf for sparse inputs with alpha1 > 0, else 10000]",
 )
 JSON: Any = typer.Option(False, "--json", help="Print one JSON object on standard output.")
 
 
-def read_inputs(alpha1: str, alpha2: str, kind: str, dimension: str | None) -> Inputs:
+def read_inputs(
+    alpha1: str | None, alpha2: str | None, kind: str, dimension: str | None, alpha: str | None = None
+) -> Inputs:
     """The inputs that the options describe."""
     from sparselaw.inputs import kind_of
 
-    first, second = numbers.real("alpha1", alpha1), numbers.real("alpha2", alpha2)
-    size = numbers.dimension(dimension)
-    return kind_of(kind).from_exponents(first, second, size)
+    typed = {"alpha1": alpha1, "alpha2": alpha2, "alpha": alpha}
+    given = {name: numbers.real(name, text) for name, text in typed.items() if text is not None}
+    return kind_of(kind).from_options(given, numbers.dimension(dimension))

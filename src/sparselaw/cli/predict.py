@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 def predict(
     alpha1: str = options.ALPHA1,
     alpha2: str = options.ALPHA2,
-    N: str = typer.Option(None, "-N", help="Model sizes: 4,8,16 or 4:256:13."),
-    D: str = typer.Option(None, "-D", help="Data sizes, likewise."),
-    ridge: str = typer.Option("0", help="Ridge: the paper's gamma, not divided by D."),
-    noise: str = typer.Option("0", help="Variance of the label noise."),
+    alpha: str = options.ALPHA,
+    N: str = typer.Option(None, "-N", "--N", metavar=options.SIZES, help="Model sizes: 4,8,16 or 4:256:13."),
+    D: str = typer.Option(None, "-D", "--D", metavar=options.SIZES, help="Data sizes, likewise."),
+    ridge: str = typer.Option("0", metavar=options.FLOAT, help="Ridge: the paper's gamma, not divided by D."),
+    noise: str = typer.Option("0", metavar=options.FLOAT, help="Variance of the label noise."),
     inputs: str = options.INPUTS,
     dimension: str = options.DIMENSION,
     json: bool = options.JSON,
@@ -28,7 +29,7 @@ def predict(
     from sparselaw import theory
     from sparselaw.errors import InputError, check_not_negative
 
-    described = options.read_inputs(alpha1, alpha2, inputs, dimension)
+    described = options.read_inputs(alpha1, alpha2, inputs, dimension, alpha)
     if (N is None) != (D is None):
         name, other = ("D", "N") if D is None else ("N", "D")
         raise InputError(name, "", f"is missing while {other} is given", f"give -{name} too")

@@ -42,8 +42,11 @@ class Inputs(ABC):
 
     @classmethod
     @abstractmethod
-    def from_exponents(cls, alpha1: float, alpha2: float, dimension: float | None) -> Self:
-        """The inputs of this kind that the command line's exponents describe; None: the usual dimension."""
+    def from_options(cls, given: Mapping[str, float], dimension: float | None) -> Self:
+        """The inputs that options describe: ``given`` has those of alpha1, alpha2, alpha that were named.
+
+        A dimension of None is the usual one.
+        """
 
     @abstractmethod
     def variances(self, j: FloatArray) -> FloatArray:
@@ -111,6 +114,17 @@ class Inputs(ABC):
     @abstractmethod
     def check_drawable(self) -> None:
         """Refuse inputs that no sample can be drawn of."""
+
+
+def needed(given: Mapping[str, float], *names: str) -> list[float]:
+    """The options of these names and of no others, or a refusal in one line."""
+    for name in names:
+        if name not in given:
+            raise InputError(name, "", "is missing", f"give {name} (on the command line --{name})")
+    for name in given:
+        if name not in names:
+            raise InputError(name, given[name], "does not describe these inputs", f"leave out {name}")
+    return [given[name] for name in names]
 
 
 def check_exponent(name: str, value: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -15,6 +16,7 @@ from sparselaw.inputs.base import (
     Sampling,
     check_dimension,
     check_exponent,
+    needed,
 )
 from sparselaw.inputs.exponents import Exponents, dense_exponents
 from sparselaw.inputs.sparse import SparseInputs
@@ -48,9 +50,13 @@ class DenseInputs(Inputs):
         return cls(alpha=sparse.alpha1 + sparse.alpha2 + 1.0, dimension=dimension)
 
     @classmethod
-    def from_exponents(cls, alpha1: float, alpha2: float, dimension: float | None) -> Self:
-        sparse = SparseInputs(alpha1=alpha1, alpha2=alpha2)  # checks the exponents as for sparse inputs
-        return cls.matching(sparse, DEFAULT_DIMENSION if dimension is None else dimension)
+    def from_options(cls, given: Mapping[str, float], dimension: float | None) -> Self:
+        """By alpha itself, or by the exponents of the sparse inputs whose variances they have."""
+        size = DEFAULT_DIMENSION if dimension is None else dimension
+        if "alpha" in given:
+            return cls(alpha=needed(given, "alpha")[0], dimension=size)
+        alpha1, alpha2 = needed(given, "alpha1", "alpha2")
+        return cls.matching(SparseInputs(alpha1=alpha1, alpha2=alpha2), size)
 
     @property
     def exponents(self) -> Exponents:

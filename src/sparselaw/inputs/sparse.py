@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -16,7 +17,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.inputs.activations import ActivationInputs
-from sparselaw.inputs.base import DEFAULT_DIMENSION, ClosedForm, check_dimension, check_exponent
+from sparselaw.inputs.base import DEFAULT_DIMENSION, ClosedForm, check_dimension, check_exponent, needed
 from sparselaw.inputs.exponents import Exponents, seen_law, sparse_exponents
 from sparselaw.inputs.power_tail import draw_power_tail, rarest_seen
 from sparselaw.sums.coordinates import coordinate_nodes
@@ -71,7 +72,8 @@ class SparseInputs(ActivationInputs):
         object.__setattr__(self, "dimension", dimension)
 
     @classmethod
-    def from_exponents(cls, alpha1: float, alpha2: float, dimension: float | None) -> Self:
+    def from_options(cls, given: Mapping[str, float], dimension: float | None) -> Self:
+        alpha1, alpha2 = needed(given, "alpha1", "alpha2")
         return cls(alpha1=alpha1, alpha2=alpha2, dimension=dimension)  # type: ignore[arg-type]
 
     @property
