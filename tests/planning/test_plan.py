@@ -1,4 +1,7 @@
-"""The allocation against closed forms, brute force and the theory's own frontier; the plan's words."""
+"""Plans against closed forms, draws planned one by one and the theory's own frontier; their words."""
+
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -8,8 +11,8 @@ from sparselaw.costs import parse_cost
 from sparselaw.errors import InputError
 from sparselaw.fitting import fit
 from sparselaw.inputs import DenseInputs, SparseInputs
-from sparselaw.laws import PowerLaw, TwoPowerLaw
-from sparselaw.planning import Peak, allocate, plan
+from sparselaw.laws import Law, PowerLaw, TwoPowerLaw
+from sparselaw.planning import allocate, plan
 from sparselaw.theory import frontier, predict
 
 
@@ -31,54 +34,21 @@ def test_closed_form_of_a_power_cost(name, r, factor):
     assert found.alpha_C == pytest.approx(law.alpha * law.beta / (law.alpha + r * law.beta))
 
 
-def test_two_valleys_and_a_wall_between_them():
-    """A made-up double descent: the better valley wins, wherever it is; brute force on a fine grid agrees."""
-    cost = parse_cost("6nd")
-    for tilt in (-0.3, 0.3):
-
-        def loss(N, D, tilt=tilt):
-            gap = np.log(N / np.sqrt(D))
-            with np.errstate(divide="ignore"):
-                wall = np.where(gap == 0.0, np.inf, 1.0 / np.abs(gap))
-            return wall + (gap + 1.0 * np.sign(gap)) ** 2 * 0.1 + tilt * np.tanh(gap) + 2.0
-
-        peak = Peak(threshold=lambda D: float(np.sqrt(D)), name="K")
-        found = allocate(loss, cost, 6e12, peak=peak)
-        N = np.exp(np.linspace(0, np.log(1e12), 400_001))
-        values = loss(N, 1e12 / N)
-        assert found.best.loss <= values.min() + 1e-12
-        assert found.best.N == pytest.approx(N[np.argmin(values)], rel=1e-3)
-        assert found.best.side == ("N>K" if tilt < 0 else "N<K")
-        assert found.others[0].side != found.best.side
-
-
-def test_a_wall_that_a_coarse_grid_would_miss():
-    """A narrow deep valley beside the wall is found because the scan looks closely there."""
-
-    def loss(N, D):
-        x = np.log(N / np.sqrt(D)) / 1.5
-        return np.where(x == 0, np.inf, 1.0 - 0.5 * np.exp(-(((x - 0.02) / 0.01) ** 2)) + 0.01 * x**2)
-
-    peak = Peak(threshold=lambda D: float(np.sqrt(D)), name="K")
-    best = allocate(loss, parse_cost("6nd"), 6e12, peak=peak, grid=45).best
-    assert best.loss == pytest.approx(0.5, abs=1e-3)
-
-
 @pytest.mark.parametrize("cost", ["direct", "6nd", "accelerated"])
-def test_model_plan_agrees_with_the_scaling_limit(cost):
-    model = SparseInputs(alpha1=1.0, alpha2=0.3)
-    found, limit = plan(model, 1e15, cost), frontier(model, cost)
+def test_the_theorys_plan_agrees_with_the_scaling_limit(cost):
+    inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
+    found, limit = plan(inputs, 1e15, cost), frontier(inputs, cost)
     N, D, loss = limit.allocation(1e15)
     assert found.side == limit.best.side
     assert [found.N.best, found.D.best, found.loss.best] == pytest.approx([N, D, loss], rel=5e-3)
     assert found.others[0].side == limit.other.side
     assert found.others[0].loss == pytest.approx(limit.other.constant * 1e15**-limit.alpha_C, rel=5e-3)
     assert found.slope == pytest.approx(limit.alpha_C, rel=2e-3)
-    rounded = predict(model, N=round(found.N.best), D=round(found.D.best))
+    rounded = predict(inputs, N=round(found.N.best), D=round(found.D.best))
     assert found.loss.best == pytest.approx(rounded.loss, rel=1e-3)
 
 
-def test_dense_and_exhausted_models():
+def test_dense_and_exhausted_inputs():
     dense = plan(DenseInputs(alpha=2.3, dimension=10_000), 1e9, "direct")
     assert dense.side in {"N<D", "N>D"}
     done = plan(SparseInputs(alpha1=-0.5, alpha2=0.8, dimension=50), 1e9, "direct")
@@ -143,3 +113,34 @@ def test_edges_and_bad_budgets():
         plan(PowerLaw(A=1.0, alpha=1.0), 1e6)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no law and no model"):
         plan("law", 1e6)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowLaw(Law):
+    """No power law: L = a / log(1 + N) + 1 / log(1 + D)."""
+
+    name: ClassVar[str] = "slow"
+    formula: ClassVar[str] = "L = a / log(1 + N) + 1 / log(1 + D)"
+    a: float
+
+    def loss(self, N, D):
+        return self.a / np.log1p(N) + 1.0 / np.log1p(D)
+
+
+def test_a_law_without_exponents_is_planned_for_but_has_no_alpha_C():
+    found = plan(SlowLaw(a=1.0), 6e10, "6nd")
+    assert found.N.best == pytest.approx(found.D.best, rel=1e-3)
+    result = found.as_dict()
+    assert result["alpha_C"] is None
+    assert "no power law" in result["alpha_C_reason"]
+    with pytest.raises(InputError, match="needs alpha1"):
+        plan(SlowLaw(a=1.0), 6e10, "gd")
+
+
+class OtherSizes(SlowLaw):
+    sizes: ClassVar[tuple[str, ...]] = ("N", "D", "passes")
+
+
+def test_a_law_of_other_sizes_is_refused():
+    with pytest.raises(InputError, match="law=slow: is a law of N, D, passes, not of N and D"):
+        plan(OtherSizes(a=1.0), 1e9)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from sparselaw.cli import fit_options as options
 from sparselaw.cli import options as shared
-from sparselaw.cli.output import finite_or_none, note, number, print_json, print_table
+from sparselaw.cli.output import note, number, print_json, print_table
 from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
 
@@ -38,11 +37,12 @@ def plan(
 ) -> None:
     """The best N and D for a budget, from runs or from the theory."""
     from sparselaw.cli import numbers
+    from sparselaw.laws import law_named
+    from sparselaw.planning import check_trade_off
     from sparselaw.planning import plan as best_plan
 
     amount = numbers.real("budget", budget)
-    if law == "power":
-        raise InputError("law", law, "has one size and no trade-off", "choose chinchilla or two-power")
+    check_trade_off(law_named(law))
     source: Any
     if runs is None:
         if alpha1 is None or alpha2 is None:
@@ -70,7 +70,7 @@ def plan(
     for warning in found.warnings:
         note(warning)
     if json:
-        print_json(summary(found))
+        print_json(found.as_dict())
     else:
         _show(found)
 
@@ -82,50 +82,13 @@ def _refuse_given(options_: dict[str, str | None], needs: str) -> None:
             raise InputError(name, value, f"has no effect without {needs}", f"leave out --{name}")
 
 
-def summary(found: Plan) -> dict[str, Any]:
-    """The plan as plain values for JSON. N and D are real numbers."""
-    result: dict[str, Any] = {
-        "budget": found.budget,
-        "cost": found.cost,
-        "N": options.interval_json(found.N, found.intervals),
-        "D": options.interval_json(found.D, found.intervals),
-        "loss": options.interval_json(found.loss, found.intervals),
-        "intervals": found.intervals,
-        "alpha_C": found.alpha_C,
-        "alpha_C_here": finite_or_none(found.slope),
-        "side": found.side,
-        "others": [{"N": v.N, "D": v.D, "loss": v.loss, "side": v.side} for v in found.others],
-        "isoflop": _isoflop(found),
-        "warnings": list(found.warnings),
-    }
-    if found.side is None:
-        result["side_reason"] = "a fitted law has no double-descent peak"
-    if result["alpha_C_here"] is None:
-        result["alpha_C_here_reason"] = "the loss does not fall at this budget"
-    return result
-
-
-def _isoflop(found: Plan) -> list[dict[str, Any]]:
-    rows = []
-    profile = found.isoflop
-    for i in range(profile.N.size):
-        row: dict[str, Any] = {"factor": float(profile.factor[i])}
-        for key in ("N", "D", "loss", "excess", "wasted"):
-            value = float(getattr(profile, key)[i])
-            row[key] = finite_or_none(value)
-            if row[key] is None:
-                row[f"{key}_reason"] = "infinite" if math.isinf(value) else "not defined at this point"
-        rows.append(row)
-    return rows
-
-
 def _show(found: Plan) -> None:
     best = [(name, getattr(found, name)) for name in ("N", "D", "loss")]
     side = f", {found.side}" if found.side else ""
     print_table(
         f"Budget {found.budget:g}, cost {found.cost}{side}",
         ["quantity", "value", "95 % interval"],
-        [[name, number(v.best), options.interval_text(v) if v.low < v.high else "-"] for name, v in best],
+        [[name, number(v.best), v.ends() if v.low < v.high else "-"] for name, v in best],
     )
     print(f"intervals: {found.intervals}")
     print(f"loss* - E ~ C^-{found.alpha_C:.4g} for large budgets; exponent here {found.slope:.4g}")
@@ -137,7 +100,7 @@ def _show(found: Plan) -> None:
             *(number(row[key]) for key in ("N", "D", "loss")),
             *(_percent(row[key]) for key in ("excess", "wasted")),
         ]
-        for row in _isoflop(found)
+        for row in found.isoflop.as_rows()
     ]
     print_table("What a wrong N costs", ["N / best", "N", "D", "loss", "excess", "budget wasted"], rows)
 

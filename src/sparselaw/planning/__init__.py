@@ -1,10 +1,12 @@
-"""The compute-optimal allocation for any law."""
+"""The best N and D for a budget: for any law, and for the theory."""
 
 from __future__ import annotations
 
 from sparselaw.planning.allocate import Allocation, Peak, Valley, allocate
+from sparselaw.planning.from_law import check_trade_off
 from sparselaw.planning.isoflop import IsoFlop, isoflop
-from sparselaw.planning.plan import Plan, plan
+from sparselaw.planning.plan import plan
+from sparselaw.planning.result import Plan
 
 __all__ = [
     "Allocation",
@@ -13,6 +15,7 @@ __all__ = [
     "Plan",
     "Valley",
     "allocate",
+    "check_trade_off",
     "isoflop",
     "plan",
 ]

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Cost
+from sparselaw.plain import put
 from sparselaw.planning.allocate import Loss, Valley
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ("factor", "N", "D", "loss", "excess", "wasted")
 FACTORS = (0.125, 0.25, 0.5, 0.8, 1.0, 1.25, 2.0, 4.0, 8.0)
 
 
@@ -28,6 +35,22 @@ class IsoFlop:
     loss: FloatArray
     excess: FloatArray
     wasted: FloatArray
+
+    def as_rows(self) -> list[dict[str, Any]]:
+        """One row for each factor, in plain values."""
+        rows: list[dict[str, Any]] = []
+        for i in range(self.N.size):
+            row: dict[str, Any] = {"factor": float(self.factor[i])}
+            for key in COLUMNS[1:]:
+                value = float(getattr(self, key)[i])
+                put(row, key, value, "infinite" if math.isinf(value) else "not defined at this point")
+            rows.append(row)
+        return rows
+
+    def to_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame({name: getattr(self, name) for name in COLUMNS})
 
 
 def isoflop(

@@ -1,0 +1,64 @@
+"""The theory of some inputs to plan for: its loss surface at real N and D, with the double-descent peak."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sparselaw.costs import Conditioning, Cost
+from sparselaw.inputs import Inputs
+from sparselaw.interval import Interval
+from sparselaw.planning.allocate import Allocation, Peak
+from sparselaw.planning.planned import Ends, Planned
+
+THEORY_GRID, THEORY_STEPS = 45, 24  # a point of the theory takes some 10 ms; N is good to six digits
+EXHAUSTED = 0.5  # share of the dimension above which the spectrum's end decides
+
+
+def planned_theory(inputs: Inputs) -> Planned:
+    """The theory is not a measurement: its intervals have no width."""
+    from sparselaw.theory import loss_at, peak_of
+
+    def loss(N: Any, D: Any) -> Any:
+        N, D = np.broadcast_arrays(np.asarray(N, np.float64), np.asarray(D, np.float64))
+        values = [loss_at(inputs, float(n), float(d)) for n, d in zip(N.ravel(), D.ravel(), strict=True)]
+        return np.array(values).reshape(N.shape)
+
+    def warnings(cost: Cost, budget: float, found: Allocation) -> tuple[str, ...]:
+        del cost, budget
+        return (*_exhausted(found, inputs), *_caution(found, inputs))
+
+    law = inputs.exponents
+    name, threshold = peak_of(inputs)
+    return Planned(
+        loss=loss,
+        exponents=None if law is None else (law.alpha_N, law.alpha_D),
+        conditioning=Conditioning.of_inputs(inputs),
+        intervals="none: the theory is not a measurement",
+        ends=_no_width,
+        warnings=warnings,
+        peak=Peak(threshold=threshold, name=name),
+        grid=THEORY_GRID,
+        steps=THEORY_STEPS,
+    )
+
+
+def _no_width(cost: Cost, budget: float, found: Allocation) -> Ends:
+    del cost, budget
+    N, D, loss = (Interval(value, value, value) for value in (found.best.N, found.best.D, found.best.loss))
+    return N, D, loss
+
+
+def _exhausted(found: Allocation, inputs: Inputs) -> tuple[str, ...]:
+    if found.best.loss > 0.0 and min(found.best.N, found.best.D) < EXHAUSTED * inputs.dimension:
+        return ()
+    return (f"N and D reach the dimension {inputs.dimension:g}: an artefact of it; raise it for this budget",)
+
+
+def _caution(found: Allocation, inputs: Inputs) -> tuple[str, ...]:
+    """The theory's own, at the whole sizes nearest to the answer."""
+    from sparselaw.theory import predict
+
+    caution = predict(inputs, N=max(round(found.best.N), 1), D=max(round(found.best.D), 1)).caution
+    return (caution,) if caution else ()

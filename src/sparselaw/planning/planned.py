@@ -1,0 +1,32 @@
+"""What is planned for: a loss over N and D, and what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sparselaw.costs import Conditioning, Cost
+from sparselaw.interval import Interval
+from sparselaw.planning.allocate import GOLDEN_STEPS, GRID, Allocation, Loss, Peak
+
+Ends = tuple[Interval, Interval, Interval]  # of N, D and the loss
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A law or the theory of some inputs, with the questions that only they can answer.
+
+    ``exponents`` are (alpha_N, alpha_D) of the loss above its ``floor``; where there are none, alpha_C is not
+    known, and without ``conditioning`` costs that depend on the condition number are refused.
+    """
+
+    loss: Loss
+    exponents: tuple[float, float] | None
+    conditioning: Conditioning | None
+    intervals: str  # where the intervals come from
+    ends: Callable[[Cost, float, Allocation], Ends]
+    warnings: Callable[[Cost, float, Allocation], tuple[str, ...]]
+    floor: float = 0.0
+    peak: Peak | None = None
+    grid: int = GRID
+    steps: int = GOLDEN_STEPS

@@ -1,0 +1,75 @@
+"""What a plan hands out, and its plain form."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sparselaw.interval import Interval
+from sparselaw.plain import html_table, put
+from sparselaw.planning.allocate import Valley
+from sparselaw.planning.isoflop import IsoFlop
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NO_PEAK = "a fitted law has no double-descent peak"
+NO_POWERS = "the loss follows no power law in N and D"
+NOT_FALLING = "the loss does not fall at this budget"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How to spend ``budget``. N and D are real numbers: round them to what can be built.
+
+    ``alpha_C`` is the exponent of loss* - E against C for large budgets; ``slope`` is it at this budget.
+    """
+
+    budget: float
+    cost: str
+    N: Interval
+    D: Interval
+    loss: Interval
+    intervals: str  # where they come from
+    alpha_C: float
+    slope: float
+    side: str | None
+    others: tuple[Valley, ...]
+    isoflop: IsoFlop
+    warnings: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: null where there is no number, and beside it the reason."""
+        result: dict[str, Any] = {"budget": self.budget, "cost": self.cost}
+        for name in ("N", "D", "loss"):
+            result[name] = getattr(self, name).plain(self.intervals)
+        result["intervals"] = self.intervals
+        put(result, "alpha_C", self.alpha_C, NO_POWERS)
+        put(result, "alpha_C_here", self.slope, NOT_FALLING)
+        result["side"] = self.side
+        if self.side is None:
+            result["side_reason"] = NO_PEAK
+        result["others"] = [{"N": v.N, "D": v.D, "loss": v.loss, "side": v.side} for v in self.others]
+        result["isoflop"] = self.isoflop.as_rows()
+        result["warnings"] = list(self.warnings)
+        return result
+
+    def to_frame(self) -> pd.DataFrame:
+        """What a wrong N costs: one row for each multiple of the best N, the whole budget spent."""
+        return self.isoflop.to_frame()
+
+    def _repr_html_(self) -> str:
+        side = "" if self.side is None else f", {self.side}"
+        rows = [[name, _shown(getattr(self, name))] for name in ("N", "D", "loss")]
+        rows += [["alpha_C", f"{self.alpha_C:.4g}"], ["alpha_C here", f"{self.slope:.4g}"]]
+        title = f"Budget {self.budget:g}, cost {self.cost}{side}"
+        return html_table(title, ["quantity", "best [95 % interval]"], rows, self.warnings)
+
+
+def _shown(found: Interval) -> str:
+    return (
+        str(found)
+        if math.isfinite(found.high - found.low) and found.low < found.high
+        else f"{found.best:.4g}"
+    )
