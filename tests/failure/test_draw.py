@@ -3,8 +3,7 @@ import pytest
 from scipy.stats import chisquare
 
 from sparselaw.errors import InputError
-from sparselaw.failure.draw import add_rare, data_law, draw_common, draw_rare, work_space
-from sparselaw.failure.isometry import _entries
+from sparselaw.failure.draw import data_law, draw_data, work_space
 from sparselaw.failure.tail import activation_range, draw_coordinate, poisson_range
 from sparselaw.inputs import SparseInputs
 
@@ -47,17 +46,8 @@ def test_every_coordinate_is_seen_as_often_as_it_should(alpha1, M):
     space, rng = work_space(law, float(law.active.sum())), generator(3)
     tally, beyond = np.zeros(30), 0
     for _ in range(rounds):
-        common = np.zeros(len(law.active), np.int64)
-        size = 0
-        for k in range(len(law.active)):
-            half = 0.5 * law.active[k]
-            size, plus, minus = draw_common(rng, D, k, half, half, space, size, len(space.sample))
-            common[k] = plus + minus
-        j, i = draw_rare(rng, D, law.rare)
-        _, _, count, rare_j = add_rare(
-            rng, j, i, law.growth, space, size, len(space.sample), law.squared, common
-        )
-        index = np.concatenate([np.arange(len(common)) + 2.0, rare_j])
+        _, _, count, rare_j = draw_data(rng, law, space)
+        index = np.concatenate([np.arange(len(law.active)) + 2.0, rare_j])
         np.add.at(tally, index[index < 30].astype(int), count[index < 30])
         beyond += count[index >= 30].sum()
     last = int(min(M, 29))
@@ -76,7 +66,7 @@ def test_signs_and_samples_are_even():
     space, rng = work_space(law, float(law.active.sum())), generator(4)
     signs, samples = [], []
     for _ in range(3000):
-        size, _, _ = _entries(rng, law, space)
+        size, *_ = draw_data(rng, law, space)
         signs.append(space.sign[:size].copy())
         samples.append(space.sample[:size].copy())
     signs, samples = np.concatenate(signs), np.concatenate(samples)

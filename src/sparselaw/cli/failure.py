@@ -28,6 +28,7 @@ def failure(
     N: str | None = typer.Option(
         None, "-N", help="Also the full model with N features, data set by data set."
     ),
+    inputs: str = typer.Option("sparse", help="Inputs with rare activations: sparse."),
     dimension: str = options.DIMENSION,
     method: str = typer.Option("auto", "--method", help="auto, direct, importance or exact-spike."),
     relative_error: str = typer.Option(
@@ -47,13 +48,8 @@ def failure(
     from sparselaw.failure.isometry import near_isometry
     from sparselaw.failure.probability import failure_points
     from sparselaw.failure.sampling import Sampling
-    from sparselaw.inputs import SparseInputs
 
-    inputs = SparseInputs(
-        alpha1=numbers.real("alpha1", alpha1),
-        alpha2=numbers.real("alpha2", alpha2),
-        dimension=numbers.dimension(dimension),  # type: ignore[arg-type]
-    )
+    described = options.read_inputs(alpha1, alpha2, inputs, dimension)
     sizes, widths = numbers.sizes("D", D), numbers.sizes("N", N) if N is not None else []
     limit = numbers.real("threshold", threshold)
     sampling = Sampling(
@@ -71,13 +67,17 @@ def failure(
     def finish() -> None:
         meter.clear()
         curve = FailureCurve(
-            inputs=inputs, threshold=limit, seed=sampling.seed, points=tuple(points), full_model=tuple(full)
+            inputs=described,
+            threshold=limit,
+            seed=sampling.seed,
+            points=tuple(points),
+            full_model=tuple(full),
         )
         _print(curve, json)
 
     try:
-        points.extend(failure_points(inputs, sizes, limit, sampling, meter.show))
-        full.extend(near_isometry(inputs, *pair, limit, seed=sampling.seed) for pair in pairs)
+        points.extend(failure_points(described, sizes, limit, sampling, meter.show))
+        full.extend(near_isometry(described, *pair, limit, seed=sampling.seed) for pair in pairs)
     except KeyboardInterrupt:
         note("interrupted: the points finished so far follow")
         finish()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sparselaw.failure.draw import MOST_NONZEROS, Law, data_law, mean_nonzeros
-from sparselaw.inputs import SparseInputs
+from sparselaw.inputs import Inputs
 from sparselaw.theory.failure_law import spike_index, spike_probability
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    inputs: SparseInputs
+    inputs: Inputs
     D: int
     threshold: float
     spike: float  # P(some activation beyond j*)
@@ -45,7 +45,7 @@ class Case:
         return data_law(self.inputs, self.D, self.spike_index, self.last)
 
 
-def case_of(inputs: SparseInputs, D: int, threshold: float) -> Case:
+def case_of(inputs: Inputs, D: int, threshold: float) -> Case:
     return Case(
         inputs=inputs,
         D=D,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from sparselaw.failure.isometry import IsometryPoint
 from sparselaw.failure.local_exponents import LocalExponent, fitted_exponent, local_exponents
 from sparselaw.failure.point import FailurePoint
-from sparselaw.inputs import SparseInputs
+from sparselaw.inputs import Inputs
 from sparselaw.interval import Interval
 from sparselaw.plain import html_table, put
 
@@ -24,7 +24,7 @@ COLUMNS = ("D", "probability", "spike", "bulk", "method")
 class FailureCurve(Sequence[FailurePoint]):
     """The points, one for each D, in the order asked for; a sequence of them."""
 
-    inputs: SparseInputs
+    inputs: Inputs
     threshold: float  # 2 / step size
     seed: int
     points: tuple[FailurePoint, ...]
@@ -46,7 +46,7 @@ class FailureCurve(Sequence[FailurePoint]):
     @property
     def nu(self) -> float | None:
         """The spike's exponent, or None where amplitudes do not grow with j."""
-        return self.inputs.exponents.nu
+        return self.inputs.power_law().nu
 
     @property
     def local_exponents(self) -> list[LocalExponent]:
@@ -67,7 +67,7 @@ class FailureCurve(Sequence[FailurePoint]):
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
-        result: dict[str, Any] = {"alpha1": self.inputs.alpha1, "alpha2": self.inputs.alpha2}
+        result = self.inputs.parameters()
         put(result, "dimension", self.inputs.dimension, "infinitely many coordinates")
         result |= {"threshold": self.threshold, "seed": self.seed}
         put(result, "nu", self.nu, NO_SPIKE)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.failure.tail import Range, draw_coordinate, poisson_range
-from sparselaw.inputs import SparseInputs
+from sparselaw.inputs import Inputs
+from sparselaw.sums.power_sums import power_sum
 
 COMMON_COUNT = 0.5  # a coordinate expected this often in the data set is drawn on its own
 MOST_NONZEROS = 2e8
@@ -33,9 +34,10 @@ class Law(NamedTuple):
     spike_index: float  # an activation beyond it is a failure by itself
 
 
-def data_law(inputs: SparseInputs, D: int, spike_index: float, last: float, common: float = 0.0) -> Law:
+def data_law(inputs: Inputs, D: int, spike_index: float, last: float, common: float = 0.0) -> Law:
     """The law with coordinates up to ``last``, those up to ``common`` (0: as suits D) drawn one by one."""
-    s, growth = inputs.alpha1 + 1.0, -inputs.alpha2 - 1.0
+    activations = inputs.power_activations()
+    s, growth = activations.decay, activations.growth
     check_nonzeros(inputs, D, last)
     J = min(last, float(common or default_common(inputs, D)))
     j = np.arange(2.0, J + 1.0)
@@ -43,24 +45,19 @@ def data_law(inputs: SparseInputs, D: int, spike_index: float, last: float, comm
     return Law(D, s, j**-s, j**growth, rare, growth, spike_index)
 
 
-def default_common(inputs: SparseInputs, D: int) -> float:
-    """The last coordinate expected often enough; the Poisson stream also wants p of at most a tenth."""
-    s = inputs.alpha1 + 1.0
-    if s == 0.0:
-        return inputs.dimension
-    log_index = math.log(max(D / COMMON_COUNT, 10.0)) / s
-    return (
-        min(inputs.dimension, float(math.ceil(math.exp(log_index)))) if log_index < 40.0 else inputs.dimension
-    )
+def default_common(inputs: Inputs, D: int) -> float:
+    """The first coordinate not expected often enough; the Poisson stream also wants p of at most a tenth."""
+    s = inputs.power_activations().decay
+    log_index = math.log(max(D / COMMON_COUNT, 10.0)) / s if s > 0.0 else math.inf
+    return min(inputs.dimension, float(math.ceil(math.exp(log_index))) if log_index < 40.0 else math.inf)
 
 
-def mean_nonzeros(inputs: SparseInputs, D: int, last: float) -> float:
-    """About the nonzeros of a data set, coordinate 1 left out."""
-    s, head = inputs.alpha1 + 1.0, min(last, 100.0)
-    return D * (sum(math.pow(j, -s) for j in range(2, int(head) + 1)) + _rest(s, head, last))
+def mean_nonzeros(inputs: Inputs, D: int, last: float) -> float:
+    """The expected nonzeros of a data set up to a coordinate, the first left out."""
+    return D * power_sum(inputs.power_activations().decay, 2.0, last)
 
 
-def check_nonzeros(inputs: SparseInputs, D: int, last: float) -> None:
+def check_nonzeros(inputs: Inputs, D: int, last: float) -> None:
     nonzeros = max(mean_nonzeros(inputs, D, last), D)
     if nonzeros > MOST_NONZEROS:
         raise InputError(
@@ -69,16 +66,6 @@ def check_nonzeros(inputs: SparseInputs, D: int, last: float) -> None:
             f"is too many samples to draw ({nonzeros:.1e} nonzeros)",
             "choose a smaller D or dimension",
         )
-
-
-def _rest(s: float, low: float, last: float) -> float:
-    """About the sum of j^-s beyond low."""
-    if last <= low:
-        return 0.0
-    if s == 1.0:
-        return math.log(last / low)
-    high = 0.0 if math.isinf(last) else math.pow(last, 1.0 - s)
-    return (math.pow(low, 1.0 - s) - high) / (s - 1.0)
 
 
 class Space(NamedTuple):
@@ -102,6 +89,20 @@ def work_space(law: Law, most_active: float) -> Space:
         np.full(law.D, -1, np.int64),
         np.zeros(law.D),
     )
+
+
+@njit(cache=True)
+def draw_data(rng, law, space):  # type: ignore[no-untyped-def]
+    """One data set into the work space; its size, and c, count and (of the rare) j of its coordinates."""
+    size, room, common = 0, len(space.sample), len(law.active)
+    common_count = np.zeros(common, np.int64)
+    for k in range(common):
+        before = size
+        half = 0.5 * law.active[k]
+        size, _, _ = draw_common(rng, law.D, k, half, half, space, size, room)
+        common_count[k] = size - before
+    j, i = draw_rare(rng, law.D, law.rare)
+    return add_rare(rng, j, i, law.growth, space, size, room, law.squared, common_count)
 
 
 @njit(cache=True)

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_size
 from sparselaw.failure.direct import binomial_interval
-from sparselaw.failure.draw import Law, Space, add_rare, data_law, draw_common, draw_rare, work_space
+from sparselaw.failure.draw import Law, Space, data_law, draw_data, work_space
+from sparselaw.failure.sampling import check_threshold
 from sparselaw.failure.streams import random_numbers
-from sparselaw.inputs import SparseInputs
+from sparselaw.inputs import Inputs
 from sparselaw.interval import Interval
 from sparselaw.theory.failure_law import spike_index
 
@@ -48,10 +48,11 @@ class IsometryPoint:
 
 
 def near_isometry(
-    inputs: SparseInputs, N: int, D: int, threshold: float, *, replicates: int = 200, seed: int = 0
+    inputs: Inputs, N: int, D: int, threshold: float, *, replicates: int = 200, seed: int = 0
 ) -> IsometryPoint:
     """Largest eigenvalues of the data and of the full model, data set by data set."""
     N, D, replicates = check_size("N", N), check_size("D", D), check_size("replicates", replicates)
+    threshold = check_threshold(threshold)
     law = data_law(inputs, D, spike_index(inputs, D, threshold), inputs.dimension)
     space = work_space(law, float(law.active.sum()))
     rng = random_numbers(seed, D, "isometry")
@@ -88,7 +89,7 @@ def _gram(law: Law, space: Space, rng: np.random.Generator) -> FloatArray:
     """X X^T of the coordinates seen, coordinate 1 first."""
     from scipy.sparse import csr_array
 
-    size, squared, count = _entries(rng, law, space)
+    size, squared, count, _ = draw_data(rng, law, space)
     K = int((count > 0).sum())
     if K > MOST_SEEN:
         raise InputError(
@@ -100,17 +101,3 @@ def _gram(law: Law, space: Space, rng: np.random.Generator) -> FloatArray:
     values = np.concatenate([np.ones(law.D), space.sign[:size] * np.sqrt(squared[space.coordinate[:size]])])
     X = csr_array((values, (rows, columns)), shape=(K + 1, law.D))
     return np.asarray((X @ X.T).toarray())
-
-
-@njit(cache=True)
-def _entries(rng, law, space):  # type: ignore[no-untyped-def]
-    size, room, common = 0, len(space.sample), len(law.active)
-    common_count = np.zeros(common, np.int64)
-    for k in range(common):
-        before = size
-        half = 0.5 * law.active[k]
-        size, _, _ = draw_common(rng, law.D, k, half, half, space, size, room)
-        common_count[k] = size - before
-    j, i = draw_rare(rng, law.D, law.rare)
-    size, squared, count, _ = add_rare(rng, j, i, law.growth, space, size, room, law.squared, common_count)
-    return size, squared, count

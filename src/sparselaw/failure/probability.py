@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sparselaw.errors import InputError, check_finite, check_size
+from sparselaw.errors import check_size
 from sparselaw.failure.case import case_of
 from sparselaw.failure.curve import FailureCurve
 from sparselaw.failure.isometry import near_isometry
 from sparselaw.failure.one_size import estimate
 from sparselaw.failure.point import FailurePoint
-from sparselaw.failure.sampling import Progress, Sampling
-from sparselaw.inputs import SparseInputs
+from sparselaw.failure.sampling import Progress, Sampling, check_threshold
+from sparselaw.inputs import Inputs, check_inputs
 
 
 def failure_probability(
-    inputs: SparseInputs,
+    inputs: Inputs,
     D: int | Sequence[int],
     threshold: float,
     *,
@@ -33,6 +33,7 @@ def failure_probability(
     relative standard error asked for, and in any case after ``replicates`` data sets. ``N`` asks for the
     full model with so many features beside it (:func:`near_isometry`).
 
+    >>> from sparselaw.inputs import SparseInputs
     >>> point, = failure_probability(SparseInputs(alpha1=1.5, alpha2=-2.0), D=100, threshold=2.0)
     >>> point.method, round(point.spike, 4), point.probability.contains(0.024)
     ('direct', 0.0232, True)
@@ -49,20 +50,15 @@ def failure_probability(
 
 
 def failure_points(
-    inputs: SparseInputs,
+    inputs: Inputs,
     D: Sequence[int],
     threshold: float,
     sampling: Sampling,
     progress: Progress | None = None,
 ) -> Iterator[FailurePoint]:
     """The points one by one. A point's draws depend on the seed and its own D alone."""
-    if not isinstance(inputs, SparseInputs):
-        raise InputError("inputs", type(inputs).__name__, "have no rare activations", "give SparseInputs")
-    threshold = check_finite("threshold", threshold)
-    if threshold <= 0.0:
-        raise InputError(
-            "threshold", threshold, "must be positive: it is 2 / step size", "choose threshold > 0"
-        )
+    check_inputs(inputs).power_activations()  # refuses inputs that have none
+    threshold = check_threshold(threshold)
     for size in [check_size("D", size) for size in D]:
         yield estimate(case_of(inputs, size, threshold), sampling, progress)
 

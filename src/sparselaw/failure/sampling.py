@@ -43,6 +43,13 @@ class Sampling:
         return self.failures if self.failures is not None else math.ceil(self.relative_error**-2)
 
 
+def check_threshold(threshold: float) -> float:
+    number = check_finite("threshold", threshold)
+    if number <= 0.0:
+        raise InputError("threshold", number, "must be positive: it is 2 / step size", "choose threshold > 0")
+    return number
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampled:
     """How far the sampling at one D has come."""

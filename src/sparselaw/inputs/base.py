@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite, check_size
 from sparselaw.inputs.exponents import Exponents
+from sparselaw.inputs.power_activations import PowerActivations
 from sparselaw.sums.constants import resolved_edge
 from sparselaw.sums.counts import CountSums
 from sparselaw.sums.spectrum import VarianceSums
@@ -106,6 +107,10 @@ class Inputs(ABC):
         """The condition number that the rarest coordinate seen sets above the peak; 0 where it sets none."""
         del D
         return 0.0
+
+    def power_activations(self) -> PowerActivations:
+        """The power laws of rare activations, or a refusal where there are none."""
+        raise InputError("inputs", self.kind, "have no rare activations with power laws", "give SparseInputs")
 
     @abstractmethod
     def variance_sums(self, size: float) -> VarianceSums:

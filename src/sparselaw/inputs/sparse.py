@@ -19,6 +19,7 @@ from sparselaw.errors import InputError
 from sparselaw.inputs.activations import ActivationInputs
 from sparselaw.inputs.base import DEFAULT_DIMENSION, ClosedForm, check_dimension, check_exponent, needed
 from sparselaw.inputs.exponents import Exponents, seen_law, sparse_exponents
+from sparselaw.inputs.power_activations import PowerActivations
 from sparselaw.inputs.power_tail import draw_power_tail, rarest_seen
 from sparselaw.sums.coordinates import coordinate_nodes
 from sparselaw.sums.counts import PowerCountSums, continuum_sums, power_count_sums
@@ -178,6 +179,9 @@ class SparseInputs(ActivationInputs):
         reach = J - math.log(PAIR_SHARE) / a1  # the number seen once beyond j falls as j^-alpha1
         nodes = coordinate_nodes(self.dimension, min(reach, J + 400.0), max(a1 + 1.0, abs(b), 1.0))
         return nodes.weight, np.exp(-(a1 + 1.0) * nodes.log_j), np.exp(-b * nodes.log_j)
+
+    def power_activations(self) -> PowerActivations:
+        return PowerActivations(decay=self.alpha1 + 1.0, growth=-self.alpha2 - 1.0, dimension=self.dimension)
 
     @property
     def independent_rows(self) -> bool:

@@ -6,33 +6,35 @@ lambda_max(X X^T / D) > threshold. With j* the last coordinate for which c_j <= 
 
     P(spike) = 1 - prod_{j > j*} (1 - p_j)^D,
 
-which falls as D^-nu, nu = (alpha1 + alpha2 + 1) / g (thm:gd_failure_scaling).
+which falls as D^-nu, nu = (alpha1 + alpha2 + 1) / g (thm:gd_failure_scaling); j* is that of eq:j_star.
 """
 
 from __future__ import annotations
 
 import math
 
-from sparselaw.inputs import SparseInputs
+from sparselaw.inputs import Inputs
 from sparselaw.sums.power_sums import LARGEST_WHOLE, log_survival
 
 TIE = 4e-15  # c_j and threshold * D closer than this are equal: the spike needs strictly more
 
 
-def spike_exponent(inputs: SparseInputs) -> float | None:
+def spike_exponent(inputs: Inputs) -> float | None:
     """nu of thm:gd_failure_scaling, or None where amplitudes do not grow with j.
 
+    >>> from sparselaw.inputs import SparseInputs
     >>> spike_exponent(SparseInputs(alpha1=1.5, alpha2=-2.0))
     0.5
     """
-    return inputs.exponents.nu
+    return inputs.power_law().nu
 
 
-def spike_index(inputs: SparseInputs, D: int, threshold: float) -> float:
+def spike_index(inputs: Inputs, D: int, threshold: float) -> float:
     """j*: an activation of any j > j* makes lambda_max(X X^T / D) > threshold by itself.
 
     A whole number as a float; infinite where no amplitude is large enough.
 
+    >>> from sparselaw.inputs import SparseInputs
     >>> spike_index(SparseInputs(alpha1=1.5, alpha2=-2.0), D=100, threshold=2.0)
     200.0
     """
@@ -41,7 +43,7 @@ def spike_index(inputs: SparseInputs, D: int, threshold: float) -> float:
         return 0.0
     if log_index > math.log(LARGEST_WHOLE):
         return math.exp(log_index) if log_index < 709.0 else math.inf
-    growth, limit = -inputs.alpha2 - 1.0, threshold * D * (1.0 + TIE)
+    growth, limit = inputs.power_activations().growth, threshold * D * (1.0 + TIE)
     index = math.floor(math.exp(log_index))
     while (index + 1.0) ** growth <= limit:
         index += 1
@@ -50,22 +52,23 @@ def spike_index(inputs: SparseInputs, D: int, threshold: float) -> float:
     return float(index)
 
 
-def log_spike_index(inputs: SparseInputs, D: int, threshold: float) -> float:
+def log_spike_index(inputs: Inputs, D: int, threshold: float) -> float:
     """log of (threshold * D)^(1/g), before rounding down to a whole number."""
-    growth = -inputs.alpha2 - 1.0
+    growth = inputs.power_activations().growth
     if growth <= 0.0:
         return math.inf
     return math.log(threshold * D) / growth
 
 
-def spike_probability(inputs: SparseInputs, D: int, threshold: float) -> float:
+def spike_probability(inputs: Inputs, D: int, threshold: float) -> float:
     """P(some activation beyond j* in D samples), exactly.
 
+    >>> from sparselaw.inputs import SparseInputs
     >>> round(spike_probability(SparseInputs(alpha1=1.5, alpha2=-2.0), D=100, threshold=2.0), 4)
     0.0232
     """
     log_index = log_spike_index(inputs, D, threshold)
-    s = inputs.alpha1 + 1.0
+    s = inputs.power_activations().decay
     if math.isinf(log_index) or log_index >= math.log(inputs.dimension):
         return 0.0
     if log_index > math.log(LARGEST_WHOLE):

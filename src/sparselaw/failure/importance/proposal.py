@@ -17,7 +17,7 @@ from sparselaw.failure.draw import Law, data_law, default_common
 from sparselaw.failure.importance.forces import NONE, Force, double_forces, single_forces
 from sparselaw.failure.importance.meanfield import joint_tilt
 from sparselaw.failure.importance.tilts import MOST_TILTED, Bulk, Tilt, carriers, diffuse, one_sample
-from sparselaw.inputs import SparseInputs
+from sparselaw.inputs import Inputs
 
 DEFENSIVE = 0.1
 LOWEST_FORCED = 0.05  # coordinates with c_j of this share of T and more may be forced
@@ -43,10 +43,10 @@ class Proposal:
     most_active: float  # activations a sample may expect under any component
 
 
-def bulk_proposal(inputs: SparseInputs, D: int, threshold: float, spike_index: float) -> Proposal:
+def bulk_proposal(inputs: Inputs, D: int, threshold: float, spike_index: float) -> Proposal:
     """The mixture for data without a spike: coordinates up to min(M, j*)."""
     last = min(inputs.dimension, spike_index)
-    growth, T = -inputs.alpha2 - 1.0, threshold * D
+    growth, T = inputs.power_activations().growth, threshold * D
     law = data_law(inputs, D, spike_index, last, max(default_common(inputs, D), COMMON_AT_LEAST))
     # One activation, or two, can come near T only if the largest amplitude does.
     forced = growth > 0.0 and 2.0 < last < LARGEST_FORCED and last**growth > 0.45 * T
@@ -76,9 +76,7 @@ def bulk_proposal(inputs: SparseInputs, D: int, threshold: float, spike_index: f
     for force in double_forces(T, growth, below, last, D) if forced else []:
         forces.append(force)
         components.append((0, len(forces) - 1))
-    return Proposal(
-        law=law, tables=_tables(inputs, law, tilts, forces, components), most_active=_most(law, tilts)
-    )
+    return Proposal(law=law, tables=_tables(law, tilts, forces, components), most_active=_most(law, tilts))
 
 
 def _most(law: Law, tilts: list[Tilt]) -> float:
@@ -87,9 +85,7 @@ def _most(law: Law, tilts: list[Tilt]) -> float:
     return natural + max(extra)
 
 
-def _tables(
-    inputs: SparseInputs, law: Law, tilts: list[Tilt], forces: list[Force], components: list[tuple[int, int]]
-) -> Tables:
+def _tables(law: Law, tilts: list[Tilt], forces: list[Force], components: list[tuple[int, int]]) -> Tables:
     rows = min(MOST_TILTED, len(law.active))
     start = np.zeros((len(tilts), rows + 1), np.int64)
     nodes: list[list[float]] = []
@@ -108,7 +104,7 @@ def _tables(
         start,
         np.array(nodes, dtype=float).reshape(-1, 7),
         np.array([force.kind for force in forces], np.int64),
-        np.array([force.row(inputs.alpha1 + 1.0) for force in forces]),
+        np.array([force.row(law.s) for force in forces]),
         np.array([a for a, _ in components], np.int64),
         np.array([f for _, f in components], np.int64),
     )

@@ -14,7 +14,7 @@ import numpy as np
 from sparselaw.errors import InputError
 from sparselaw.failure.streams import random_numbers
 from sparselaw.failure.tail import activation_range, draw_coordinate, poisson_range
-from sparselaw.inputs import SparseInputs
+from sparselaw.inputs import Inputs
 from sparselaw.interval import Z95, Interval
 from sparselaw.theory.failure_law import spike_index
 
@@ -31,7 +31,7 @@ class ForcedSpikes:
 
 
 def forced_spikes(
-    inputs: SparseInputs, D: int, threshold: float, *, replicates: int = 1000, seed: int = 0
+    inputs: Inputs, D: int, threshold: float, *, replicates: int = 1000, seed: int = 0
 ) -> ForcedSpikes:
     """P(some activation beyond j*) from data in which there is one."""
     first, last = spike_index(inputs, D, threshold) + 1.0, inputs.dimension
@@ -43,7 +43,7 @@ def forced_spikes(
             "choose alpha2 < -1, or a larger dimension",
         )
     rng = random_numbers(seed, D, "spike")
-    s = inputs.alpha1 + 1.0
+    s = inputs.power_activations().decay
     forced, others = activation_range(s, first, last), poisson_range(s, first, last)
     values, coordinates = np.empty(replicates), []
     for r in range(replicates):
