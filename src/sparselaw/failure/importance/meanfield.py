@@ -17,26 +17,32 @@ from sparselaw.failure.importance.tilts import Bulk, Node, Tilt
 
 ROWS = 16
 ITERATIONS = 60
+HALVED = 2.0**-40
 LEAST_SHIFT = 0.3  # coordinates moved by fewer standard deviations keep their law
 
 
 def joint_tilt(bulk: Bulk) -> Tilt:
     """Empty where no alignment of the first coordinates reaches the threshold."""
+    from scipy.optimize import bisect
+
     p, c = bulk.active[:ROWS], bulk.squared[:ROWS]
     if len(p) == 0 or bulk.threshold >= 0.999 * (1.0 + float(c.sum())) or bulk.threshold <= 1.0:
         return {}
+
+    def gap(theta: float) -> float:
+        return _solve(p, c, theta)[0] - bulk.threshold
+
+    if gap(0.0) >= 0.0:
+        return {}
     low, high = 0.0, 1.0
-    while _solve(p, c, high)[0] < bulk.threshold:
+    while gap(high) < 0.0:
         low, high = high, 2.0 * high
         if high > 1e6:
             return {}
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        if _solve(p, c, middle)[0] < bulk.threshold:
-            low = middle
-        else:
-            high = middle
-    _, plus, minus = _solve(p, c, high)
+    # Plain bisection: near its fixed point the value is known to 1e-10 only, too rough for a secant.
+    width = HALVED * (high - low)
+    theta = float(bisect(gap, low, high, xtol=1.5 * width))
+    _, plus, minus = _solve(p, c, theta if gap(theta) >= 0.0 else theta + width)  # the end that fails
     tilt: Tilt = {}
     for row in range(len(p)):
         shift = abs(plus[row] - minus[row]) * np.sqrt(bulk.D / p[row])

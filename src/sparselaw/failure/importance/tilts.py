@@ -17,7 +17,9 @@ carries the event; its cheapest frequencies, by relative entropy, are found on a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -62,19 +64,26 @@ class Bulk:
 def diffuse(bulk: Bulk, level: float) -> Tilt:
     """The exponential tilt of the weighted sum of squares to the mean ``level``; empty if it is there."""
     weights = bulk.weights
-    if len(weights) == 0 or level <= weights.sum():
+    if len(weights) == 0 or weights.min() < 0.0 or level <= weights.sum():
         return {}
     top = 0.5 / weights.max()
-    low, high = 0.0, top
-    for _ in range(200):
-        theta = 0.5 * (low + high)
-        with np.errstate(divide="ignore"):  # at the pole the sum is infinite, which is above every level
+
+    def gap(theta: float) -> float:
+        """Reciprocals of level and sum: finite at the pole, where the sum is above every level."""
+        with np.errstate(divide="ignore"):
             total = float((weights / (1.0 - theta / top * weights / weights.max())).sum())
-        if total < level:
-            low = theta
-        else:
-            high = theta
-    return _spread(bulk, low)
+        return 1.0 / level - 1.0 / total
+
+    return _spread(bulk, _root(gap, 0.0, top))
+
+
+def _root(gap: Callable[[float], float], low: float, high: float) -> float:
+    """Where a rising function passes zero; the upper end where it stays below."""
+    from scipy.optimize import brentq
+
+    if gap(high) <= 0.0:
+        return high
+    return float(brentq(gap, low, high, xtol=1e-300, rtol=4.0 * np.finfo(float).eps, maxiter=500))
 
 
 def _spread(bulk: Bulk, theta: float, leave_out: int = -1) -> Tilt:
@@ -146,15 +155,14 @@ def one_sample(bulk: Bulk) -> list[Tilt]:
     for level in (0.7 * bulk.gap, bulk.gap):
         if level >= 0.95 * bulk.squared.sum() or level <= float((bulk.active * bulk.squared).sum()):
             continue
-        low, high = 0.0, 700.0 / float(bulk.squared.max())
-        for _ in range(100):
-            k = 0.5 * (low + high)
-            if float((_tilted(bulk, k) * bulk.squared).sum()) < level:
-                low = k
-            else:
-                high = k
-        tilts.append({row: [Node(1.0, 0.5 * f, 0.5 * f)] for row, f in enumerate(_tilted(bulk, low))})
+        most = 700.0 / float(bulk.squared.max())
+        k = _root(partial(_length_above, bulk, level), 0.0, most)
+        tilts.append({row: [Node(1.0, 0.5 * f, 0.5 * f)] for row, f in enumerate(_tilted(bulk, k))})
     return tilts
+
+
+def _length_above(bulk: Bulk, level: float, k: float) -> float:
+    return float((_tilted(bulk, k) * bulk.squared).sum()) - level
 
 
 def _tilted(bulk: Bulk, k: float) -> FloatArray:
