@@ -9,12 +9,12 @@ from sparselaw.dynamics.curves import (
     nesterov_curve,
     sgd_curve,
 )
-from sparselaw.dynamics.first_divergence import Demonstration, demonstrate, find_unstable
+from sparselaw.dynamics.iteration_table import Row, cost_table
 from sparselaw.dynamics.iterations import Iterations, accelerated_iterations, plain_iterations
 from sparselaw.dynamics.passes import PassesLaw, few_passes_exponent, loss_after_passes
 from sparselaw.dynamics.small_steps import SmallSteps, compare_small_steps
-from sparselaw.dynamics.solver_costs import Row, cost_table
 from sparselaw.dynamics.training import Training, prepare_training
+from sparselaw.dynamics.unstable_step import Demonstration, demonstrate, find_unstable
 
 __all__ = [
     "Curve",

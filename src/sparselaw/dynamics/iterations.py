@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -111,7 +112,4 @@ def _first(reached: Callable[[int], bool], low: int = 0, high: int | None = None
             low, high = high, 2 * high
             if high > LONGEST:
                 return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    return high
+    return low + 1 + bisect_left(range(low + 1, high), True, key=reached)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
 
 from sparselaw.arrays import FloatArray
-from sparselaw.interval import Interval
+from sparselaw.interval import Interval, student_factor
 
 
 def exponent(sizes: Sequence[float], values: FloatArray) -> Interval:
@@ -23,5 +22,5 @@ def exponent(sizes: Sequence[float], values: FloatArray) -> Interval:
     best = float(slopes.mean())
     if len(slopes) < 2:
         return Interval(float("-inf"), best, float("inf"))
-    half = float(stats.t.ppf(0.975, len(slopes) - 1) * slopes.std(ddof=1) / np.sqrt(len(slopes)))
+    half = float(student_factor(len(slopes)) * slopes.std(ddof=1) / np.sqrt(len(slopes)))
     return Interval(best - half, best, best + half)
