@@ -1,4 +1,11 @@
-"""One data set as its nonzeros, drawn at their cost: common coordinates one by one, rare ones together."""
+"""One data set as its nonzeros, drawn at their cost: common coordinates one by one, rare ones together.
+
+Trials draw theirs in ``data.sparse``, by the same law. That sampler takes any law of activations and numpy's
+vectors, which cost more than ten times as much for data of a few hundred nonzeros; here up to 200,000 data
+sets are drawn for one point, their signs and probabilities tilted, within the compiled loop that decides
+whether they fail. Putting this one under the trials would change every recorded loss.
+``tests/failure/test_one_law.py`` compares the two.
+"""
 
 from __future__ import annotations
 
