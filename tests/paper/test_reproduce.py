@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -7,7 +8,7 @@ from sparselaw.errors import InputError
 from sparselaw.interval import Interval
 from sparselaw.paper import figure_1, registry, reproduce
 from sparselaw.paper.item import Item, Quantity, Result
-from sparselaw.paper.memory import remember
+from sparselaw.paper.made import read_made
 from sparselaw.paper.verdict import Printed
 
 
@@ -15,7 +16,7 @@ def item_with(best):
     """An item that measures ``best`` where the paper prints 2.0."""
 
     def make(context):
-        value = context.remember("value", {"best": best}, lambda: best)
+        value = context.remember("value", {"best": best}, lambda: best, float)
         return Result(
             quantities=[
                 Quantity(
@@ -52,7 +53,7 @@ def test_everything_is_written_and_the_summary_has_the_contract_keys(folder, mon
             assert (folder / f"{name}.{ending}").stat().st_size > 0
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["seconds"] > 0
-    row = summary["items"][0]
+    row = summary["items"][-1]
     assert {"name", "quantity", "paper", "measured", "theory", "verdict"} <= set(row)
     assert row["measured"] == pytest.approx({"low": 1.95, "best": 2.05, "high": 2.15})
     assert row["verdict"] == "agrees"
@@ -67,18 +68,10 @@ def test_an_altered_value_changes_the_verdict_in_summary_and_page(folder, monkey
     before = (folder / "report.html").read_text()
     run(folder, monkeypatch, 2.6)
     summary = json.loads((folder / "summary.json").read_text())
-    assert summary["items"][0]["verdict"] == "differs"
+    assert summary["items"][-1]["verdict"] == "differs"
     after = (folder / "report.html").read_text()
     assert 'class="verdict agrees"' in before
     assert 'class="verdict agrees"' not in after
-
-
-def test_one_item_made_again_keeps_the_others(folder, monkeypatch):
-    run(folder, monkeypatch, 2.05)
-    reproduce.reproduce(["figure-1"], out=folder)
-    page = (folder / "report.html").read_text()
-    assert 'id="figure-5"' in page
-    assert 'id="figure-1"' in page
 
 
 def test_a_quick_run_says_so(folder, monkeypatch):
@@ -87,18 +80,71 @@ def test_a_quick_run_says_so(folder, monkeypatch):
     assert "quick run" in (folder / "figure-5.svg").read_text()
 
 
-def test_results_are_kept_and_taken_from_the_folder(tmp_path):
-    calls = []
+def test_summary_and_report_list_the_same_items(folder, monkeypatch):
+    """Also those made before, and those that are a picture with no number."""
+    run(folder, monkeypatch, 2.05)
+    for name in ("figure-1", "figure-5"):
+        again = reproduce.reproduce([name], out=folder)
+        summary = json.loads((folder / "summary.json").read_text())
+        assert [row["name"] for row in summary["items"]] == ["figure-1", "figure-5"]
+        assert again.as_dict() == summary
+        page = (folder / "report.html").read_text()
+        assert re.findall('<section id="(.*?)"', page) == ["figure-1", "figure-5"]
+    picture = summary["items"][0]
+    assert (picture["measured"], picture["verdict"]) == (None, "not comparable")
+    assert {"quantity", "paper", "theory", "measured_reason", "paper_reason"} <= set(picture)
 
-    def compute():
-        calls.append(1)
-        return {"x": [1.5, 2]}
 
-    for _ in range(2):
-        assert remember(tmp_path, "thing", {"a": 1}, compute) == {"x": [1.5, 2]}
-    assert len(calls) == 1
-    remember(tmp_path, "thing", {"a": 2}, compute)
-    assert len(calls) == 2
+def test_an_item_that_cannot_be_read_is_left_out_and_named(folder, monkeypatch, capsys):
+    run(folder, monkeypatch, 2.05)
+    kept = folder / "kept" / "figure-5.json"
+    whole = kept.read_text()
+    no_verdict = whole.replace('"verdict"', '"word"')
+    for content in ("", whole[:-9], "[]", "{}", '{"title": "x"}', "\x00", no_verdict):
+        kept.write_text(content)
+        made, lost = read_made(folder)
+        assert (list(made), lost) == (["figure-1"], ["figure-5"])
+    with pytest.raises(SystemExit) as stop:
+        main(["reproduce", "figure-1", "--out", str(folder), "--json"])
+    assert stop.value.code == 0
+    out, err = capsys.readouterr()
+    assert [row["name"] for row in json.loads(out)["items"]] == ["figure-1"]
+    assert "figure-5 cannot be read" in err
+    found = reproduce.reproduce(["figure-5"], out=folder)
+    assert found.lost == ()
+    assert [row["name"] for row in found.items] == ["figure-1", "figure-5"]
+    (folder / "figure-1.svg").unlink()
+    assert read_made(folder)[1] == ["figure-1"]
+
+
+def test_a_kept_value_that_cannot_be_read_is_computed_again(folder, monkeypatch):
+    first = run(folder, monkeypatch, 2.05)
+    (kept,) = (folder / "kept").glob("value-*.json")
+    kept.write_text("{")
+    assert run(folder, monkeypatch, 2.05).items == first.items
+    assert kept.read_text() == "2.05"
+
+
+def test_no_half_written_file_is_left(folder, monkeypatch):
+    def torn(*_):
+        raise OSError("no space left")
+
+    run(folder, monkeypatch, 2.05)
+    before = {path.name: path.read_bytes() for path in (folder / "kept").iterdir()}
+    monkeypatch.setattr("os.replace", torn)
+    with pytest.raises(OSError, match="no space"):
+        run(folder, monkeypatch, 2.6)
+    assert {path.name: path.read_bytes() for path in (folder / "kept").iterdir()} == before
+
+
+def test_the_summary_as_a_table(folder, monkeypatch):
+    found = run(folder, monkeypatch, 2.05)
+    frame = found.to_frame()
+    assert frame["name"].tolist() == ["figure-1", "figure-5"]
+    assert frame["measured_best"].tolist()[1] == pytest.approx(2.05)
+    shown = found._repr_html_()
+    assert "an exponent &lt;with marks&gt;" in shown
+    assert "2.05 [1.95, 2.15]" in shown
 
 
 def test_every_named_item_exists():

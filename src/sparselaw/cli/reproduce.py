@@ -26,8 +26,8 @@ def reproduce(
     json: bool = JSON,
 ) -> None:
     """Every figure and table of the paper beside its printed numbers, with a verdict."""
-    from sparselaw.interval import Interval
     from sparselaw.paper.reproduce import reproduce as run
+    from sparselaw.paper.summary import COLUMNS
 
     if not out.strip():
         raise InputError("out", "", "is empty", "name a folder for the report")
@@ -43,22 +43,11 @@ def reproduce(
     except KeyboardInterrupt:
         note(f"stopped; what is finished is in {out}: the same command goes on from there")
         raise
+    for name in summary.lost:
+        note(f"{name} cannot be read and is left out: run 'sparselaw reproduce {name} --out {out}' again")
     if json:
-        print_json({"items": summary.items, "seconds": summary.seconds})
-    elif not summary.items:
-        print("Nothing here has a number to compare; the pictures are in the folder.")
+        print_json(summary.as_dict())
     else:
-        rows = [
-            [
-                row["name"],
-                row["quantity"],
-                "-" if row["paper"] is None else f"{row['paper']:.4g}",
-                "-" if row["measured"] is None else str(Interval(**row["measured"])),
-                "-" if row["theory"] is None else f"{row['theory']:.4g}",
-                row["verdict"],
-            ]
-            for row in summary.items
-        ]
-        print_table("Reproduction", ["item", "quantity", "paper", "measured", "theory", "verdict"], rows)
+        print_table("Reproduction", ["item", *COLUMNS[1:]], summary.table())
     if not quiet:
         note(f"report: {summary.report} ({summary.seconds:.0f} s)")

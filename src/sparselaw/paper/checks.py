@@ -22,7 +22,7 @@ from sparselaw.solvers import MinNorm, Nesterov
 from sparselaw.sweeps.grid import grid
 from sparselaw.trials.task import Task
 
-MODEL = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)
+INPUTS = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)
 WEAK = SparseInputs(alpha1=-0.5, alpha2=0.8, dimension=2000)  # alpha1 <= 0: one exponent, 1.3
 
 
@@ -57,7 +57,7 @@ def _beyond(context: Context, seeds: int) -> list[Measured]:
     largest = 10 * max(grids.CLOSED_FORM.N)
     sizes = [largest // 2**k for k in reversed(range(7))]
     model_sweep = SweepSpec(
-        inputs=MODEL,
+        inputs=INPUTS,
         variable="N",
         sizes=sizes[:4] if context.quick else sizes,
         fixed=500_000 if context.quick else 100 * grids.SWEEP_D,
@@ -117,8 +117,8 @@ def _small_steps(context: Context) -> Quantity:
     """Minibatch SGD against full-batch descent on the same data after the same number of small steps."""
     passes, step, seeds = 16, 0.01, 8
     settings_ = {
-        "alpha1": MODEL.alpha1,
-        "alpha2": MODEL.alpha2,
+        "alpha1": INPUTS.alpha1,
+        "alpha2": INPUTS.alpha2,
         "passes": passes,
         "step": step,
         "seeds": seeds,
@@ -127,12 +127,12 @@ def _small_steps(context: Context) -> Quantity:
     def compute() -> list[float]:
         ratios = []
         for seed in range(seeds):
-            training = prepare_training(Task(inputs=MODEL, N=16_000, D=400, seed=seed))
+            training = prepare_training(Task(inputs=INPUTS, N=16_000, D=400, seed=seed))
             found = compare_small_steps(training, [passes], np.random.default_rng(seed), step)
             ratios.append(float(found.sgd.population_loss[-1] / found.full_batch.population_loss[-1]))
         return ratios
 
-    ratios = context.remember("small-steps", settings_, compute)
+    ratios = context.remember("small-steps", settings_, compute, lambda kept: [float(r) for r in kept])
     return Quantity(
         quantity="loss by small-step SGD over loss by full-batch descent, same data",
         printed=Printed(value=1.0, rounding=0.02),
@@ -160,14 +160,14 @@ def _symmetric(weak: list[Measured]) -> Quantity:
 def _seen(context: Context, seeds: int) -> list[Quantity]:
     quantities = []
     for D in (1280, grids.SWEEP_D):
-        records = context.run(grid(MODEL, N=[10**6], D=[D], seeds=50 * seeds))  # milliseconds each
+        records = context.run(grid(INPUTS, N=[10**6], D=[D], seeds=50 * seeds))  # milliseconds each
         counts = [float(r.seen or 0) for r in records]
         quantities.append(
             Quantity(
                 quantity=f"K(D) at D = {D:,}",
-                printed=Printed(value=MODEL.asymptotic_seen(D), rounding=1.0),
+                printed=Printed(value=INPUTS.asymptotic_seen(D), rounding=1.0),
                 measured=student_interval(counts),
-                theory=MODEL.expected_seen(D),
+                theory=INPUTS.expected_seen(D),
                 why="the paper's value is its asymptote, which is for large D, so ±1; theory: the exact sum",
             )
         )
@@ -178,8 +178,8 @@ def _constants(beyond: list[Measured]) -> list[Quantity]:
     model_sweep, data_sweep = beyond
     quantities = []
     for curve, power, name, value in (
-        (model_sweep, MODEL.exponents.alpha_N, "C_N = loss N^alpha_N", MODEL.model_constant()),
-        (data_sweep, MODEL.exponents.alpha_D, "C_D = loss D^alpha_D", MODEL.data_constant()),
+        (model_sweep, INPUTS.exponents.alpha_N, "C_N = loss N^alpha_N", INPUTS.model_constant()),
+        (data_sweep, INPUTS.exponents.alpha_D, "C_D = loss D^alpha_D", INPUTS.data_constant()),
     ):
         i = 2 if curve is model_sweep else -1  # the N-sweep is nearest its limit far below the peak
         size = curve.x[i]
@@ -200,7 +200,7 @@ def _constants(beyond: list[Measured]) -> list[Quantity]:
 
 def _exponents(beyond: list[Measured]) -> list[Quantity]:
     quantities = []
-    for curve, theory in zip(beyond, (MODEL.exponents.alpha_N, MODEL.exponents.alpha_D), strict=True):
+    for curve, theory in zip(beyond, (INPUTS.exponents.alpha_N, INPUTS.exponents.alpha_D), strict=True):
         spec = curve.spec
         count = 4 if spec.variable == "N" else len(spec.sizes)  # below the peak; far above it
         part = slice(0, count)

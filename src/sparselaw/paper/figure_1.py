@@ -1,4 +1,4 @@
-"""Figure 1: the phase diagram."""
+"""Figure 1 (fig:phase-diagram): the phase diagram."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figure 2: scaling collapse and double descent, with the closed-form S(xi) drawn through it."""
+"""Figure 2 (fig:scaling-collapse): collapse and double descent, with the closed-form S(xi) through it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MODELS = (16, 32, 64, 128, 256)
 FINE = np.geomspace(0.47, 0.68, 12)  # around the peak
 RATIOS = np.unique(np.concatenate([np.geomspace(0.06, 20.0, 25), FINE]))
 SEEDS = 12
-MODEL = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)  # infinitely many coordinates
+INPUTS = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)  # infinitely many coordinates
 LARGEST_D = 500_000
 
 
@@ -37,9 +37,9 @@ def make(context: Context) -> Result:
     quantities = [
         Quantity(
             quantity="place of the peak, xi",
-            printed=Printed(value=MODEL.exponents.xi_crit, rounding=5e-4),
+            printed=Printed(value=INPUTS.exponents.xi_crit, rounding=5e-4),
             measured=peak,
-            theory=MODEL.exponents.xi_crit,
+            theory=INPUTS.exponents.xi_crit,
             interval="range",
             why="the paper's value is its formula; measured: the largest median on the grid of xi",
         ),
@@ -67,7 +67,7 @@ def make(context: Context) -> Result:
 def _spec(N: int, seeds: int) -> SweepSpec:
     D = {round((xi * N) ** (grids.ALPHA1 + 1.0)) for xi in RATIOS}
     return SweepSpec(
-        inputs=MODEL,
+        inputs=INPUTS,
         variable="D",
         sizes=sorted(d for d in D if 16 <= d <= LARGEST_D),
         fixed=N,
@@ -81,9 +81,9 @@ def _points(curve: Measured) -> list[Row]:
     N = curve.spec.fixed
     rows = []
     for D, median, row in zip(curve.spec.sizes, curve.median, curve.rows(), strict=True):
-        xi = rescaled_ratio(MODEL, N, D)
-        scaled = float(median) * N**MODEL.exponents.alpha_N
-        closed, surface = scaling_function(MODEL, xi), predict(MODEL, N=N, D=D).loss
+        xi = rescaled_ratio(INPUTS, N, D)
+        scaled = float(median) * N**INPUTS.exponents.alpha_N
+        closed, surface = scaling_function(INPUTS, xi), predict(INPUTS, N=N, D=D).loss
         rows.append({**row, "xi": xi, "scaled_median": scaled, "S": closed, "surface": surface})
     return rows
 
@@ -92,7 +92,7 @@ def _peak(curves: list[Measured]) -> Interval:
     """The xi with the largest median over the largest models; the interval is the spacing of the grid."""
     places = []
     for curve in curves[-3:]:
-        xi = np.array([rescaled_ratio(MODEL, curve.spec.fixed, int(D)) for D in curve.x])
+        xi = np.array([rescaled_ratio(INPUTS, curve.spec.fixed, int(D)) for D in curve.x])
         near = (xi >= FINE[0] * 0.99) & (xi <= FINE[-1] * 1.01)
         places.append(float(xi[near][np.argmax(curve.median[near])]))
     step = float(FINE[1] / FINE[0])
@@ -102,7 +102,7 @@ def _peak(curves: list[Measured]) -> Interval:
 
 def _score(points: list[Row]) -> Interval:
     """Median deviation from S and the range of its middle half."""
-    crit = MODEL.exponents.xi_crit
+    crit = INPUTS.exponents.xi_crit
     off = [
         abs(p["scaled_median"] / p["S"] - 1.0)
         for p in points
@@ -114,11 +114,11 @@ def _score(points: list[Row]) -> Interval:
 
 def _draw(figure: Figure, curves: list[Measured]) -> None:
     ax = figure.subplots()
-    scaling_curve(MODEL, ax=ax)
+    scaling_curve(INPUTS, ax=ax)
     for colour, curve in zip(sequence(len(curves)), curves, strict=True):
         N = curve.spec.fixed
-        xi = [rescaled_ratio(MODEL, N, int(D)) for D in curve.x]
-        scaled = curve.median * N**MODEL.exponents.alpha_N
+        xi = [rescaled_ratio(INPUTS, N, int(D)) for D in curve.x]
+        scaled = curve.median * N**INPUTS.exponents.alpha_N
         ax.loglog(xi, scaled, "o", color=colour, label=f"N = {N}", zorder=3)
     ax.set_ylim(1.0, 1e3)
     ax.legend(ncols=2)

@@ -1,4 +1,7 @@
-"""Figure 3: loss against compute for many N, with the predicted, the fitted and the surface's frontier."""
+"""Figure 3 (fig:compute-scaling): loss against compute for many N.
+
+With the predicted frontier, the fitted one, and that of the surface.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +23,18 @@ from sparselaw.theory import frontier
 MODELS = (16, 24, 32, 48, 64, 96, 128, 192, 256)
 RATIOS = np.geomspace(0.1, 2.6, 27)  # of D^(1/(alpha1+1)) to N
 SEEDS = 12
-MODEL = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)
+INPUTS = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)
 
 
 def make(context: Context) -> Result:
     models = [N for N in MODELS if not context.quick or N <= grids.QUICK_LARGEST["N"]]
     curves = measure(context, [_spec(N, grids.seeds(SEEDS, context.quick)) for N in models])
-    optimum = frontier(MODEL)
+    optimum = frontier(INPUTS)
     exponent, constant, envelope = _envelope(curves)
     quantities = [
         Quantity(
             quantity="alpha_C, from the lower envelope",
-            printed=Printed(value=MODEL.exponents.alpha_C, rounding=5e-4),
+            printed=Printed(value=INPUTS.exponents.alpha_C, rounding=5e-4),
             measured=exponent,
             theory=optimum.alpha_C,
             why="the paper's value is its formula; it draws the line and fits none",
@@ -63,7 +66,7 @@ def make(context: Context) -> Result:
 def _spec(N: int, seeds: int) -> SweepSpec:
     sizes = sorted({round((xi * N) ** (grids.ALPHA1 + 1.0)) for xi in RATIOS})
     return SweepSpec(
-        inputs=MODEL, variable="D", sizes=sizes, fixed=N, features="linear", solver=MinNorm(), seeds=seeds
+        inputs=INPUTS, variable="D", sizes=sizes, fixed=N, features="linear", solver=MinNorm(), seeds=seeds
     )
 
 
@@ -73,7 +76,7 @@ def _compute(N: int, D: float) -> float:
 
 def _envelope(curves: list[Measured]) -> tuple[Interval, Interval, tuple[FloatArray, FloatArray]]:
     """The lowest loss C^alpha_C of every curve: its exponent, its constant, and the points."""
-    alpha_C = MODEL.exponents.alpha_C
+    alpha_C = INPUTS.exponents.alpha_C
     places, losses = [], []
     for curve in curves:
         C = np.array([_compute(curve.spec.fixed, D) for D in curve.x])
@@ -100,7 +103,7 @@ def _draw(figure: Figure, curves: list[Measured], envelope: tuple[FloatArray, Fl
             linewidth=0.8,
             label=f"N = {curve.spec.fixed}",
         )
-    best = frontier(MODEL)
+    best = frontier(INPUTS)
     budgets = np.geomspace(envelope[0][0] / 10, envelope[0][-1] * 30, 50)
     label = rf"surface: {best.best.constant:.2f} $C^{{-{best.alpha_C:.3f}}}$"
     ax.loglog(budgets, best.best.constant * budgets**-best.alpha_C, "--", color=THEORY, label=label)

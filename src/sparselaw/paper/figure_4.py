@@ -1,4 +1,4 @@
-"""Figure 4: ReLU features trained with Nesterov's method, four panels."""
+"""Figure 4 (fig:MLP): ReLU features trained with Nesterov's method, four panels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figure 5: Linear features, minimum norm, four panels."""
+"""Figure 5 (fig:minNormLinear): linear features, minimum norm, four panels."""
 
 from __future__ import annotations
 
@@ -34,10 +34,12 @@ def _in_tf32(context: Context, result: Result) -> Quantity:
     sizes = grids.sizes(FIGURE.grid.D, "D", context.quick)[-FIGURE.grid.last :]
     seeds = 2 if context.quick else 3
     pairs = [(D, seed) for D in reversed(sizes) for seed in range(seeds)]
-    flat = context.remember(
-        "tf32", {"sizes": sizes, "seeds": seeds}, lambda: list(context.map(loss_ratio, pairs))
+    ratios = context.remember(
+        "tf32",
+        {"sizes": sizes, "seeds": seeds},
+        lambda: list(context.map(loss_ratio, pairs)),
+        lambda kept: np.reshape(kept, (len(sizes), seeds)).astype(float)[::-1],  # (sizes, seeds)
     )
-    ratios = np.reshape(flat, (len(sizes), seeds))[::-1]  # (sizes, seeds)
     # In a joint fit each sweep's slope counts by its sum of squares about the mean of log x.
     x = np.log(sizes) - np.mean(np.log(sizes))
     models = grids.sizes(FIGURE.grid.N, "N", context.quick)

@@ -1,4 +1,4 @@
-"""Figure 6: ReLU features, minimum norm, four panels."""
+"""Figure 6 (fig:minNormReLU): ReLU features, minimum norm, four panels."""
 
 from __future__ import annotations
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sparselaw.interval import Interval
-from sparselaw.paper.verdict import Printed, Verdict, judge
+from sparselaw.paper.verdict import NOT_PRINTED, Printed, Verdict, judge
+from sparselaw.plain import put
 from sparselaw.trials.task import Record, Task
 
 if TYPE_CHECKING:
@@ -31,6 +33,19 @@ class Quantity:
     def verdict(self) -> Verdict:
         return judge(self.printed, self.measured)
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; None where there is no number, and beside it why."""
+        measured, verdict = self.measured, self.verdict
+        if measured is not None and not all(map(math.isfinite, measured.as_dict().values())):
+            measured = None
+        row: dict[str, Any] = {"quantity": self.quantity}
+        put(row, "paper", None if self.printed is None else self.printed.value, NOT_PRINTED)
+        row["paper_is_bound"] = self.printed is not None and self.printed.bound
+        put(row, "measured", measured, "no finite interval came of it")
+        row["interval"] = self.interval
+        put(row, "theory", self.theory, "no closed form")
+        return row | {"verdict": verdict.word, "reason": verdict.reason, "why": self.why}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
@@ -50,7 +65,8 @@ class Context:
 
     quick: bool
     run: Callable[[Sequence[Task]], list[Record]]
-    remember: Callable[[str, dict[str, Any], Callable[[], Any]], Any]
+    # remember(name, settings, compute, read): read(compute()), computed once for a name and its settings
+    remember: Callable[[str, dict[str, Any], Callable[[], Any], Callable[[Any], Any]], Any]
     map: Callable[..., Iterable[Any]]  # like the built-in, on all workers
 
 

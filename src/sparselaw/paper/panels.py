@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 from sparselaw.arrays import FloatArray
 from sparselaw.fitting import PowerFit, Sweep, fit_power
-from sparselaw.interval import Interval
+from sparselaw.interval import Z95, Interval
 from sparselaw.paper import grids
 from sparselaw.paper.item import Context, Quantity, Result
 from sparselaw.paper.losses import Measured, SweepSpec, measure
@@ -124,7 +124,7 @@ def _seed_noise(curve: Measured, figure: FourPanels) -> tuple[float, float]:
 def _half_width(noise: dict[str, tuple[float, float]], names: Sequence[str]) -> float:
     """95 % half-width of a shared slope over the named sweeps."""
     power = sum(noise[name][0] for name in names)
-    return 1.96 * math.sqrt(sum(noise[name][1] for name in names)) / power
+    return Z95 * math.sqrt(sum(noise[name][1] for name in names)) / power
 
 
 def _quantities(

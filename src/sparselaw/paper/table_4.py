@@ -1,4 +1,7 @@
-"""Table 4: how often gradient descent diverges, and which of the two mechanisms the paper's rows measure."""
+"""Table 4 (tab:gd_failure_empirical): how often gradient descent diverges.
+
+And which of the two mechanisms the paper's rows measure.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,14 @@ from matplotlib.figure import Figure
 from sparselaw.failure import FailurePoint, failure_probability, fitted_exponent, local_exponents
 from sparselaw.failure.direct import binomial_interval
 from sparselaw.inputs import SparseInputs
-from sparselaw.interval import Interval
+from sparselaw.interval import Z95, Interval
 from sparselaw.paper.item import Context, Item, Quantity, Result, Row
 from sparselaw.paper.verdict import Printed
 from sparselaw.plotting.failure import failure_curve
 from sparselaw.plotting.style import COLOURS
 from sparselaw.theory.failure_law import spike_probability
 
-MODEL = SparseInputs(alpha1=2.0, alpha2=-1.2, dimension=5000)
+INPUTS = SparseInputs(alpha1=2.0, alpha2=-1.2, dimension=5000)
 THRESHOLD = 1.0005
 COUNTS = {500: (185, 500), 1000: (132, 1000), 2000: (40, 2000), 5000: (1, 3000), 10_000: (0, 4000)}
 BEYOND = (20_000,)
@@ -30,32 +33,32 @@ THEOREM_D = (30, 100, 300, 1000, 3000, 10_000)
 
 def make(context: Context) -> Result:
     beyond = () if context.quick else BEYOND
-    points = _estimate(context, MODEL, (*COUNTS, *beyond), THRESHOLD, 0.1 if context.quick else 0.03)
+    points = _estimate(context, INPUTS, (*COUNTS, *beyond), THRESHOLD, 0.1 if context.quick else 0.03)
     sizes = THEOREM_D[:4] if context.quick else THEOREM_D
-    spikes = [_estimate(context, model, sizes, 2.0, 0.2 if context.quick else 0.07) for model in THEOREM]
+    spikes = [_estimate(context, inputs, sizes, 2.0, 0.2 if context.quick else 0.07) for inputs in THEOREM]
     quantities = [_row(point) for point in points] + _slopes(points)
-    quantities += [_theorem(model, found) for model, found in zip(THEOREM, spikes, strict=True)]
+    quantities += [_theorem(inputs, found) for inputs, found in zip(THEOREM, spikes, strict=True)]
     first = points[0]
-    endless = spike_probability(SparseInputs(alpha1=MODEL.alpha1, alpha2=MODEL.alpha2), first.D, THRESHOLD)
+    endless = spike_probability(SparseInputs(alpha1=INPUTS.alpha1, alpha2=INPUTS.alpha2), first.D, THRESHOLD)
     notes = [
         "What the rows measure: the theorem's spike needs an activation beyond "
-        f"j* = {first.spike_index:.1e}, and there are {MODEL.dimension:.0f} coordinates, so its probability "
+        f"j* = {first.spike_index:.1e}, and there are {INPUTS.dimension:.0f} coordinates, so its probability "
         f"is {first.spike:g}; with infinitely many it would be {endless:.1e} at D = {first.D}, against "
         f"{first.probability.best:.2g} seen. The rest is the bulk: chance correlations with the first "
         "coordinate, which fall exponentially with D. So the growing local exponents are an exponential, not "
         "an approach to nu."
     ]
     rows: list[Row] = [
-        {"alpha1": m.alpha1, "alpha2": m.alpha2, **_plain(p)}
-        for m, found in zip((MODEL, *THEOREM), (points, *spikes), strict=True)
+        {"alpha1": inputs.alpha1, "alpha2": inputs.alpha2, **_plain(p)}
+        for inputs, found in zip((INPUTS, *THEOREM), (points, *spikes), strict=True)
         for p in found
     ]
     return Result(
         quantities=quantities,
         rows=rows,
         caption=(
-            f"P(lambda_max(XX^T/D) > {THRESHOLD}) at alpha1 = {MODEL.alpha1:g}, alpha2 = {MODEL.alpha2:g}, "
-            f"M = {MODEL.dimension:.0f} (left), and the theorem where it can be seen, threshold 2 (right)."
+            f"P(lambda_max(XX^T/D) > {THRESHOLD}) at alpha1 = {INPUTS.alpha1:g}, alpha2 = {INPUTS.alpha2:g}, "
+            f"M = {INPUTS.dimension:.0f} (left), and the theorem where it can be seen, threshold 2 (right)."
         ),
         draw=lambda figure: _draw(figure, points, spikes),
         size=(9.0, 4.2),
@@ -64,28 +67,32 @@ def make(context: Context) -> Result:
 
 
 def _estimate(
-    context: Context, model: SparseInputs, D: tuple[int, ...], threshold: float, error: float
+    context: Context, inputs: SparseInputs, D: tuple[int, ...], threshold: float, error: float
 ) -> list[FailurePoint]:
     settings = {
-        "model": asdict(model) | {"dimension": str(model.dimension)},
+        "model": inputs.parameters() | {"dimension": str(inputs.dimension)},
         "D": D,
         "threshold": threshold,
         "error": error,
     }
 
     def compute() -> list[dict[str, Any]]:
-        found = context.map(_one, [(model, size, threshold, error) for size in sorted(D, reverse=True)])
+        found = context.map(_one, [(inputs, size, threshold, error) for size in sorted(D, reverse=True)])
         return sorted((asdict(point) for point in found), key=lambda point: int(point["D"]))
 
-    return [
-        FailurePoint(**{**p, "probability": Interval(**p["probability"]), "bulk": Interval(**p["bulk"])})
-        for p in context.remember("failure", settings, compute)
-    ]
+    def read(kept: list[dict[str, Any]]) -> list[FailurePoint]:
+        return [
+            FailurePoint(**{**p, "probability": Interval(**p["probability"]), "bulk": Interval(**p["bulk"])})
+            for p in kept
+        ]
+
+    found: list[FailurePoint] = context.remember("failure", settings, compute, read)
+    return found
 
 
 def _one(setting: tuple[SparseInputs, int, float, float]) -> FailurePoint:
-    model, D, threshold, error = setting
-    return failure_probability(model, D, threshold, relative_error=error)[0]
+    inputs, D, threshold, error = setting
+    return failure_probability(inputs, D, threshold, relative_error=error)[0]
 
 
 def _row(point: FailurePoint) -> Quantity:
@@ -108,7 +115,7 @@ def _row(point: FailurePoint) -> Quantity:
 
 
 def _slopes(points: list[FailurePoint]) -> list[Quantity]:
-    nu = MODEL.exponents.nu
+    nu = INPUTS.exponents.nu
     quantities = []
     for slope in local_exponents(points):
         value = PRINTED_SLOPES.get((slope.D_low, slope.D_high))
@@ -133,16 +140,16 @@ def _slope_noise(low: int, high: int) -> float:
     for D in (low, high):
         failures, replicates = COUNTS[D]
         spread += 1.0 / failures - 1.0 / replicates
-    return float(1.96 * np.sqrt(spread) / np.log(high / low))
+    return float(Z95 * np.sqrt(spread) / np.log(high / low))
 
 
-def _theorem(model: SparseInputs, points: list[FailurePoint]) -> Quantity:
+def _theorem(inputs: SparseInputs, points: list[FailurePoint]) -> Quantity:
     spike = [f"{p.spike / p.probability.best:.2f}" for p in (points[0], points[-1])]
     return Quantity(
-        quantity=f"exponent at (alpha1, alpha2) = ({model.alpha1:g}, {model.alpha2:g}), threshold 2",
+        quantity=f"exponent at (alpha1, alpha2) = ({inputs.alpha1:g}, {inputs.alpha2:g}), threshold 2",
         printed=None,
         measured=fitted_exponent([p for p in points if p.D >= 100]),
-        theory=model.exponents.nu,
+        theory=inputs.exponents.nu,
         why=f"the spike's share of the failures goes from {spike[0]} to {spike[1]} along D",
     )
 
@@ -171,11 +178,11 @@ def _draw(figure: Figure, points: list[FailurePoint], spikes: list[list[FailureP
     left.set_ylim(1e-12, 2.0)
     left.set_title("the paper's settings")
     left.legend()
-    for model, found, colour in zip(THEOREM, spikes, COLOURS, strict=False):
+    for inputs, found, colour in zip(THEOREM, spikes, COLOURS, strict=False):
         D = [p.D for p in found]
         best = np.array([p.probability.best for p in found])
         bars = [best - [p.probability.low for p in found], [p.probability.high for p in found] - best]
-        label = f"({model.alpha1:g}, {model.alpha2:g}): nu = {model.exponents.nu:.2f}"
+        label = f"({inputs.alpha1:g}, {inputs.alpha2:g}): nu = {inputs.exponents.nu:.2f}"
         right.errorbar(D, best, yerr=bars, fmt="o", color=colour, capsize=2, label=label)
         right.plot(D, [p.spike for p in found], color=colour, linewidth=1.0)
     right.set(xscale="log", yscale="log", xlabel="D", ylabel="P(diverge)")

@@ -8,6 +8,7 @@ from typing import Literal
 
 from sparselaw.interval import Interval
 
+NOT_PRINTED = "the paper prints no number for this"
 Word = Literal["agrees", "differs", "not comparable"]
 
 
@@ -43,7 +44,7 @@ def judge(printed: Printed | None, measured: Interval | None) -> Verdict:
     'differs'
     """
     if printed is None:
-        return Verdict(word="not comparable", reason="the paper prints no number for this")
+        return Verdict(word="not comparable", reason=NOT_PRINTED)
     if measured is None or not math.isfinite(measured.best):
         return Verdict(word="not comparable", reason="nothing was measured here")
     if printed.bound:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
 
+from sparselaw.files import write_atomically
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportRow:
@@ -50,4 +52,5 @@ def write_report(path: Path, items: Sequence[ReportItem], facts: Mapping[str, st
     verdicts = Counter(row.verdict for item in items for row in item.rows)
     pictures = {item.name: base64.b64encode(item.picture.read_bytes()).decode() for item in items}
     page = template.render(items=items, facts=facts, verdicts=verdicts, pictures=pictures)
-    path.write_text(page, "utf-8")
+    with write_atomically(path) as file:
+        file.write(page.encode("utf-8"))
