@@ -122,6 +122,7 @@ def _wall(cost: Cost, budget: float, peak: Peak, edge: FloatArray) -> float | No
     low, high = float(edge[0]), float(edge[-1])
     if not below(low) or below(high):
         return None
+    # Halved by hand: scipy.optimize takes several times as long to import as these forty steps.
     while high - low > 1e-10 * max(high, 1.0):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if below(middle) else (low, middle)
