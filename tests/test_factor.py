@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from oracles_linear import averaged_min_norm
-from oracles_sparse import as_matrix, sequences
+from oracles.linear import averaged_min_norm
+from oracles.sparse import as_matrix, sequences
 from sparselaw.data.gram import ScaledGram, scaled_gram
 from sparselaw.data.sparse import SparseData, draw_sparse
 from sparselaw.data.twins import told_apart
@@ -17,8 +17,8 @@ from sparselaw.inputs import SparseInputs
 from sparselaw.linalg.elimination import solve, solve_transposed, upper_factor
 from sparselaw.linalg.factor import PIVOT, factorise, left_out, without_small
 from sparselaw.linalg.tolerance import cut_directions, doubtful_rows, largest_singular_value
-from sparselaw.trials.linear_closed import inverse_traces
-from sparselaw.trials.linear_problem import draw_embedding
+from sparselaw.trials.linear.closed import inverse_traces
+from sparselaw.trials.linear.problem import draw_embedding
 
 
 def gram_of(problem, data):

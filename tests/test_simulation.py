@@ -1,4 +1,4 @@
-"""Trials, their table and summary, the estimate, and the command."""
+"""The table of trials and its summary, and the command."""
 
 from __future__ import annotations
 
@@ -13,89 +13,16 @@ from sparselaw.cli.app import _run, app
 from sparselaw.cli.simulate import simulate as command
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
-from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
+from sparselaw.solvers import Ridge
 from sparselaw.sweeps.cells import summarise
 from sparselaw.sweeps.simulate import as_row, grid, simulate
-from sparselaw.trials.needs import check_fits, estimate_trial
 from sparselaw.trials.run import run
-from sparselaw.trials.task import Task, random_stream
+from sparselaw.trials.task import Task
 
 if not any(registered.callback is command for registered in app.registered_commands):
     app.command()(command)
 
 MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
-SOLVERS = [MinNorm(), Ridge(ridge=0.1), GradientDescent(steps=9), Nesterov(), SGD(passes=1)]
-
-
-@pytest.mark.parametrize("problem", [MODEL, DenseInputs(alpha=2.3, dimension=50)], ids=["sparse", "dense"])
-@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
-@pytest.mark.parametrize("estimator", ["exact", "raw"])
-@pytest.mark.parametrize(("N", "D"), [(1, 1), (1, 30), (30, 1), (5, 40), (70, 60)])
-def test_every_combination_gives_the_same_record_twice(problem, solver, estimator, N, D):
-    task = Task(
-        inputs=problem, N=N, D=D, seed=3, solver=solver, noise=0.1, estimator=estimator, n_test=100
-    )  # fmt: skip
-    first, second = run(task), run(task)
-    assert first == second
-    assert first.loss > 0.0
-    assert not math.isnan(first.loss)
-
-
-def test_streams_differ_by_purpose_seed_and_size_but_not_by_solver():
-    task = Task(inputs=MODEL, N=4, D=9)
-    draw = random_stream(task, "data").random()
-    assert draw == random_stream(Task(inputs=MODEL, N=4, D=9, solver=Nesterov(), noise=1.0), "data").random()
-    assert draw != random_stream(task, "teacher").random()
-    assert draw != random_stream(Task(inputs=MODEL, N=5, D=9), "data").random()
-    assert draw != random_stream(Task(inputs=MODEL, N=4, D=9, seed=1), "data").random()
-
-
-def test_width_of_a_million_million_is_the_limit_of_infinite_width():
-    record = run(Task(inputs=MODEL, N=10**12, D=2000))
-    assert record.loss == pytest.approx(record.control, rel=1e-6)
-    assert "u" in record.averaged
-
-
-def test_peak_is_sampled_and_says_that_its_mean_is_infinite():
-    D = 200
-    rank = run(Task(inputs=MODEL, N=10**6, D=D)).rank
-    notes = []
-    for seed in range(30):  # the data depend on N: look for cells that fall on their own rank
-        record = run(Task(inputs=MODEL, N=rank, D=D, seed=seed))
-        near = abs(rank - record.rank) <= 1
-        assert near == ("infinite" in record.reason)
-        assert math.isfinite(record.loss)
-        notes.append(near)
-    assert 0 < sum(notes) < 30
-
-
-@pytest.mark.parametrize(("N", "D"), [(20, 20), (20, 21), (21, 20)])
-def test_dense_peak_is_infinite_and_says_so(N, D):
-    record = run(Task(inputs=DenseInputs(alpha=1.0, dimension=300), N=N, D=D))
-    assert (record.loss, record.status) == (math.inf, "infinite")
-    assert "infinite" in record.reason
-
-
-def test_dense_sides_are_mirrors():
-    """The mean loss at (N, D) is that at (D, N): with the roles exchanged the law is the same. |z| < 4."""
-    problem = DenseInputs(alpha=1.5, dimension=80)
-    wide, tall = (
-        np.array([run(Task(inputs=problem, N=N, D=D, seed=seed)).loss for seed in range(300)])
-        for N, D in ((40, 8), (8, 40))
-    )
-    z = (wide.mean() - tall.mean()) / np.hypot(wide.std(), tall.std()) * np.sqrt(300)
-    assert abs(z) < 4.0
-
-
-def test_diverged_descent_is_a_status():
-    record = run(Task(inputs=MODEL, N=4, D=50, solver=GradientDescent(steps=10_000, step=50.0)))
-    assert (record.status, record.loss) == ("diverged", math.inf)
-
-
-def test_amplitudes_lost_to_rounding_do_no_harm():
-    record = run(Task(inputs=SparseInputs(alpha1=0.2, alpha2=30.0), N=3, D=400))
-    assert math.isfinite(record.loss)
-    assert record.status in {"ok", "rank-deficient"}
 
 
 def test_expected_seen_is_the_plain_sum():
@@ -103,33 +30,7 @@ def test_expected_seen_is_the_plain_sum():
         p = np.arange(1, M + 1.0) ** -(alpha1 + 1)
         exact = np.sum(1 - (1 - p) ** 1000)
         problem = SparseInputs(alpha1=alpha1, alpha2=1.0, dimension=M)
-        assert problem.expected_seen(1000) == pytest.approx(exact, rel=0.05)
-
-
-@pytest.mark.parametrize(
-    "task",
-    [
-        Task(inputs=MODEL, N=4, D=10**13),
-        Task(inputs=DenseInputs(alpha=2.3, dimension=10**9), N=10**6, D=10**7),
-        Task(inputs=MODEL, N=10**9, D=10**8, features="relu"),
-        Task(inputs=MODEL, N=4, D=1000, solver=SGD(passes=10**12)),
-    ],
-)
-def test_cells_that_cannot_fit_are_refused_with_the_estimate(task):
-    with pytest.raises(InputError, match=r"needs about .* GiB and .* s.*reduce"):
-        check_fits(task)
-
-
-def test_a_tolerance_of_zero_cuts_nothing():
-    problem = SparseInputs(alpha1=0.3, alpha2=0.3, dimension=50)
-    record = run(Task(inputs=problem, N=100, D=100, solver=MinNorm(rtol=0.0)))
-    assert (record.status, record.rank) == ("ok", record.seen)
-
-
-def test_estimate_grows_with_the_cell():
-    small, large = (estimate_trial(Task(inputs=MODEL, N=100, D=D)) for D in (10**4, 10**7))
-    assert small.memory < large.memory < 8 * 2**30
-    assert small.seconds < large.seconds
+        assert problem.expected_seen(1000) == pytest.approx(exact, rel=1e-9)
 
 
 def test_frame_and_cells():
@@ -162,12 +63,6 @@ def test_control_variate_is_honest():
     assert inside.mean() > 0.83
     assert means.std() < 0.5 * losses["loss"].std() / math.sqrt(20)
     assert abs(means.mean() - truth) < 4 * error
-
-
-def test_control_mean_is_the_mean_of_the_control():
-    """|z| < 4 over 400 data sets."""
-    controls = np.array([run(Task(inputs=MODEL, N=10**9, D=30, seed=s)).control for s in range(400)])
-    assert abs(controls.mean() - MODEL.expected_unseen(30)) < 4 * controls.std() / math.sqrt(400)
 
 
 def test_infinite_cells_have_no_mean_but_a_reason():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -55,6 +56,13 @@ def check_not_negative(name: str, value: float) -> float:
     if number < 0:
         raise InputError(name, value, "must not be negative", f"choose {name} >= 0")
     return number
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
+    """Return ``value``, one of a few words."""
+    if value not in (allowed := list(choices)):
+        raise InputError(name, value, "is not one of the choices", f"choose {' or '.join(allowed)}")
+    return str(value)
 
 
 def check_positive(name: str, value: float) -> float:

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from scipy.special import zeta
 
-from oracles_sparse import as_matrix, sequences
+from oracles.sparse import as_matrix, sequences
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse import COMMON_BLOCK, _arrivals, draw_sparse
 from sparselaw.errors import InputError

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import oracles_dynamics as slow
-import oracles_solvers as plain
+from oracles import solvers as plain
 from sparselaw.dynamics import (
     accelerated_iterations,
     clipped_curve,

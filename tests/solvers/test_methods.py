@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import oracles_solvers as plain
+from oracles import solvers as plain
 from sparselaw.errors import InputError
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
 from sparselaw.solvers.equations import NormalEquations, from_gram, from_rows

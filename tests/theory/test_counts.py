@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracles
+from oracles import theory as oracles
 from sparselaw.inputs import SparseInputs
 from sparselaw.theory import coactivation
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import zeta
 
-import oracles
+from oracles import theory as oracles
 from sparselaw.inputs import SparseInputs
 from sparselaw.sums.coordinates import coordinate_nodes, power_integral
 from sparselaw.sums.roots import solve_decreasing

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from sparselaw.solvers import Solver
     from sparselaw.trials.task import Record, Task
 
-FEATURES = ["linear", "relu"]
-
 
 def simulate(
     context: typer.Context,
@@ -60,7 +58,7 @@ def simulate(
         numbers.sizes("D", D),
         seeds=numbers.size("seeds", seeds),
         seed=numbers.whole("seed", seed),
-        features=numbers.choice("features", features, FEATURES),
+        features=features,
         solver=make_solver(
             solver, context.args, ridge=ridge, steps=steps, step=step, passes=passes, batch=batch
         ),

@@ -9,23 +9,16 @@ averaged over what the data never show; the training loss is the mean square err
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from scipy import sparse
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.data.dense import factor_vectors
-from sparselaw.data.gram import scaled_gram
-from sparselaw.data.patterns import distinct_patterns
-from sparselaw.data.sparse import draw_sparse
 from sparselaw.errors import InputError
-from sparselaw.inputs import ActivationInputs
-from sparselaw.linalg.factor import factorise
 from sparselaw.solvers.equations import NormalEquations
-from sparselaw.trials.linear_filter import prepare
-from sparselaw.trials.linear_problem import LinearProblem, draw_embedding
-from sparselaw.trials.linear_sparse import visible
+from sparselaw.trials.linear.filter import prepare
+from sparselaw.trials.linear.one_teacher import draw_one_teacher
+from sparselaw.trials.linear.problem import LinearProblem
 from sparselaw.trials.task import Task, random_stream
 
 
@@ -57,9 +50,13 @@ class Training:
 
 def prepare_training(task: Task) -> Training:
     """Draw data, embedding and teacher of ``task`` (linear features); the solver it names is not used."""
-    if task.features != "linear":
+    if task.feature_map.kind != "linear":
         raise InputError("features", task.features, "dynamics are those of linear features", "choose linear")
-    return _DRAWS[task.inputs.sampling](task)
+    task.inputs.check_drawable()
+    drawn = draw_one_teacher(task, samples=True)
+    assert drawn.samples is not None
+    counts = np.ones(task.D, dtype=np.int64) if drawn.counts is None else drawn.counts
+    return _assemble(task, drawn.problem, drawn.teacher, drawn.samples, counts)
 
 
 def population_loss(training: Training, coefficients: FloatArray) -> FloatArray:
@@ -99,74 +96,6 @@ def relative_gradient(training: Training, coefficients: FloatArray) -> FloatArra
     return size
 
 
-def _sparse(task: Task) -> Training:
-    inputs = cast(ActivationInputs, task.inputs)
-    data = visible(inputs, draw_sparse(inputs, task.D, random_stream(task, "data")))
-    problem = LinearProblem(
-        factor=factorise(scaled_gram(data, inputs.amplitudes(data.active))).values,
-        embedding=draw_embedding(task.N, data.active.size, random_stream(task, "embedding")),
-        covariance=inputs.variances(data.active),
-        teacher_covariance=None,
-        unseen=inputs.unseen_variance(data.active),
-        floor=0.0,
-        noise=task.noise,
-        width=task.N,
-        samples=task.D,
-    )
-    patterns = distinct_patterns(inputs, data)
-    teacher = random_stream(task, "teacher").standard_normal(data.active.size)
-    return _assemble(task, problem, teacher, patterns.matrix(data.active.size), patterns.counts)
-
-
-def _dense(task: Task) -> Training:
-    """In the span of the data for N >= D, in that of the embedding's rows for N < D."""
-    dimension = task.inputs.dimension
-    if np.isinf(dimension):
-        raise InputError("dimension", "inf", "dense samples are drawn in full", "choose a finite dimension")
-    v = task.inputs.variances(np.arange(1.0, dimension + 1.0))
-    data, embedding = random_stream(task, "data"), random_stream(task, "embedding")
-    w = random_stream(task, "teacher").standard_normal(v.size)
-    if min(task.N, task.D) > v.size:
-        samples = np.sqrt(v)[:, None] * data.standard_normal((v.size, task.D))
-        return _dense_training(task, samples, draw_embedding(task.N, v.size, embedding), v, w, 0.0, 0.0)
-    if task.N < task.D:
-        span, triangle = factor_vectors(v, embedding.standard_normal((v.size, task.N)))
-        teacher = span.T @ (np.sqrt(v) * w)
-        left_out = np.sqrt(v) * w - span @ teacher
-        samples = data.standard_normal((task.N, task.D))
-        rows, floor = triangle.T / np.sqrt(task.N), float(left_out @ left_out)
-        return _dense_training(task, samples, rows, np.ones(task.N), teacher, 0.0, floor)
-    span, samples = factor_vectors(v, data.standard_normal((v.size, task.D)))
-    inside = (span.T * v) @ span
-    unseen = max(float(v.sum() - np.trace(inside)), 0.0)
-    rows = draw_embedding(task.N, task.D, embedding)
-    return _dense_training(task, samples, rows, inside, span.T @ w, unseen, 0.0)
-
-
-def _dense_training(
-    task: Task,
-    samples: FloatArray,
-    embedding: FloatArray,
-    covariance: FloatArray,
-    teacher: FloatArray,
-    unseen: float,
-    floor: float,
-) -> Training:
-    """What the coordinates leave out of the target acts as label noise, of variance ``floor``."""
-    problem = LinearProblem(
-        factor=samples,
-        embedding=embedding,
-        covariance=covariance,
-        teacher_covariance=None,
-        unseen=unseen,
-        floor=floor,
-        noise=floor + task.noise,
-        width=task.N,
-        samples=task.D,
-    )
-    return _assemble(task, problem, teacher, samples.T, np.ones(task.D, dtype=np.int64))
-
-
 def _assemble(
     task: Task,
     problem: LinearProblem,
@@ -191,6 +120,3 @@ def _assemble(
         targets=targets,
         counts=counts,
     )
-
-
-_DRAWS = {"activations": _sparse, "gaussian": _dense}

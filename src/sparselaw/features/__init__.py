@@ -1,1 +1,9 @@
-"""The random features: linear and ReLU."""
+"""The random features: one file for each activation function; ``base`` says what it answers."""
+
+from __future__ import annotations
+
+from sparselaw.features.base import FEATURES, FeatureMap, register
+from sparselaw.features.linear import Linear
+from sparselaw.features.relu import ReLU
+
+__all__ = ["FEATURES", "FeatureMap", "Linear", "ReLU", "register"]

@@ -14,7 +14,7 @@ from sparselaw.paper.item import Context, Row
 from sparselaw.solvers import Solver
 from sparselaw.sweeps.cells import Estimate, estimate_mean
 from sparselaw.sweeps.grid import grid
-from sparselaw.trials.task import Estimator, Features, Record
+from sparselaw.trials.task import Estimator, Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class SweepSpec:
     variable: str  # "N" or "D"
     sizes: Sequence[int]
     fixed: int  # the other size
-    features: Features
+    features: str
     solver: Solver
     seeds: int
     estimator: Estimator = "exact"

@@ -26,7 +26,6 @@ from sparselaw.paper.verdict import Printed
 from sparselaw.plotting.style import COLOURS, GREY, THEORY
 from sparselaw.solvers import Solver
 from sparselaw.theory import predict
-from sparselaw.trials.task import Features
 
 JOINT = ("sparse N-sweep", "dense N-sweep", "dense D-sweep")
 ALONE = "sparse D-sweep"
@@ -37,7 +36,7 @@ RAW_SEEDS = 10  # enough to see the raw estimator's spread
 class FourPanels:
     """The settings of one such figure, and the three numbers the paper prints for it."""
 
-    features: Features
+    features: str
     solver: Solver
     grid: grids.Grid
     joint: Printed

@@ -7,7 +7,7 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
-from sparselaw.errors import InputError, check_finite
+from sparselaw.errors import InputError, check_choice, check_finite
 from sparselaw.solvers.base import SOLVERS, Solver
 
 
@@ -19,9 +19,7 @@ def from_options(name: str, options: Mapping[str, Any]) -> Solver:
     >>> from_options("sgd", {"passes": "1e3", "step": None})
     SGD(passes=1000, step=None, batch=1)
     """
-    if name not in SOLVERS:
-        raise InputError("solver", name, "is not one of the choices", f"choose {' or '.join(SOLVERS)}")
-    solver = SOLVERS[name]
+    solver = SOLVERS[check_choice("solver", name, SOLVERS)]
     hints = typing.get_type_hints(solver)
     fields = {field.name: field for field in dataclasses.fields(solver)}
     given = {option.replace("-", "_"): value for option, value in options.items() if value is not None}

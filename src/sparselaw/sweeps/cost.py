@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from statistics import median
 
-from sparselaw.trials.needs import estimate_trial
+from sparselaw.trials.needs import needs_of
 from sparselaw.trials.task import Task
 
 _REMEMBERED = 31
@@ -21,7 +21,7 @@ def cost_of(task: Task) -> float:
 
 @lru_cache(maxsize=65536)
 def _cost_of_cell(task: Task) -> float:
-    return estimate_trial(task).seconds
+    return needs_of(task).seconds
 
 
 class Calibration:

@@ -16,7 +16,7 @@ from sparselaw.sweeps.run import run_sweep
 from sparselaw.sweeps.runs_table import row_of
 from sparselaw.sweeps.store import Store
 from sparselaw.trials.needs import MEMORY_SHARE, available_memory, check_fits
-from sparselaw.trials.task import Estimator, Features, Record, Task
+from sparselaw.trials.task import Estimator, Record, Task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,7 @@ def simulate(
     *,
     seeds: int = 20,
     seed: int = 0,
-    features: Features = "linear",
+    features: str = "linear",
     solver: Solver | str = "min-norm",
     noise: float = 0.0,
     estimator: Estimator = "exact",

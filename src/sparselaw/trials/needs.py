@@ -14,6 +14,7 @@ from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse import draw_sparse
 from sparselaw.errors import InputError
 from sparselaw.inputs import ActivationInputs
+from sparselaw.trials.table import meeting_of
 from sparselaw.trials.task import Task
 
 GIGA = 2.0**30
@@ -26,7 +27,7 @@ FLOPS = 1e10  # a second, on one core of an ordinary machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Needs:
     memory: float  # bytes
     seconds: float
 
@@ -34,41 +35,30 @@ class Estimate:
         return f"about {self.memory / GIGA:.3g} GiB and {self.seconds:.3g} s"
 
 
-def check_fits(task: Task) -> Estimate:
-    """The estimate, or a refusal that says what to reduce."""
-    estimate = estimate_trial(task)
-    remedy = _REMEDIES.get((task.inputs.sampling, task.features), "reduce N, D or the dimension")
+def check_fits(task: Task) -> Needs:
+    """What the trial needs, or a refusal that says what to reduce."""
+    needs = needs_of(task)
+    remedy = _REMEDIES.get(meeting_of(task), "reduce N, D or the dimension")
     cell = f"{task.N} D={task.D}"
     limit = MEMORY_SHARE * available_memory()
-    if not estimate.memory <= limit:
-        raise InputError("N", cell, f"needs {estimate}, and {limit / GIGA:.3g} GiB are available", remedy)
-    if not estimate.seconds <= LONGEST:
-        remedy = task.solver.remedy or remedy
-        raise InputError("N", cell, f"needs {estimate}, more than a week", remedy)
-    return estimate
+    if not needs.memory <= limit:
+        raise InputError("N", cell, f"needs {needs}, and {limit / GIGA:.3g} GiB are available", remedy)
+    if not needs.seconds <= LONGEST:
+        raise InputError("N", cell, f"needs {needs}, more than a week", task.solver.remedy or remedy)
+    return needs
 
 
-def estimate_trial(task: Task) -> Estimate:
-    return _ESTIMATES[task.inputs.sampling](task)
+def needs_of(task: Task) -> Needs:
+    """Memory and time of the trial that ``table`` names for the task."""
+    return _NEEDS[meeting_of(task)](task)
 
 
-def _activations(task: Task) -> Estimate:
-    inputs = cast(ActivationInputs, task.inputs)
-    linear = _sparse(task, inputs)
-    return linear if task.features == "linear" else _sparse_relu(task, inputs, linear)
-
-
-def _gaussian(task: Task) -> Estimate:
-    M = min(task.inputs.dimension, 1e15)
-    return _dense_relu(task, M) if task.features == "relu" else _dense(task, M)
-
-
-_ESTIMATES = {"activations": _activations, "gaussian": _gaussian}
-_REMEDIES = {("activations", "linear"): "reduce D", ("activations", "relu"): "reduce N or D"}
+def _linear_activations(task: Task) -> Needs:
+    return _sparse(task, cast(ActivationInputs, task.inputs))
 
 
 @functools.lru_cache(maxsize=1024)
-def _sparse(task: Task, inputs: ActivationInputs) -> Estimate:
+def _sparse(task: Task, inputs: ActivationInputs) -> Needs:
     nonzeros = float(task.D) * inputs.expected_nonzeros()
     pairs = 0.5 * nonzeros * inputs.expected_nonzeros()
     K = inputs.expected_seen(task.D)
@@ -97,7 +87,7 @@ def _sparse(task: Task, inputs: ActivationInputs) -> Estimate:
     seconds += task.solver.work(float(task.D), k) / FLOPS
     if task.estimator == "raw":
         memory += 70.0 * task.n_test * inputs.expected_nonzeros()
-    return Estimate(memory=memory, seconds=seconds)
+    return Needs(memory=memory, seconds=seconds)
 
 
 def _lost(inputs: ActivationInputs, D: int, rtol: float) -> bool:
@@ -120,27 +110,30 @@ def expected_patterns(inputs: ActivationInputs, D: int) -> float:
     return min(float(D), large * math.exp(growth * math.log(D / PATTERN_SAMPLES[1])))
 
 
-def _sparse_relu(task: Task, inputs: ActivationInputs, linear: Estimate) -> Estimate:
+def _nonlinear_activations(task: Task) -> Needs:
+    inputs = cast(ActivationInputs, task.inputs)
+    linear = _sparse(task, inputs)
     P, K = expected_patterns(inputs, task.D), inputs.expected_seen(task.D)
     N = float(task.N)
     small = min(P, N)
     memory = 24.0 * P * N + 32.0 * small * small + 16.0 * K * (N + P)
-    return Estimate(
+    return Needs(
         memory=linear.memory + memory,
         seconds=linear.seconds + (4.0 * P * N * small + 20.0 * small**3 + 2.0 * K * small * N) / FLOPS,
     )
 
 
-def _dense_relu(task: Task, M: float) -> Estimate:
-    N, D = float(task.N), float(task.D)
+def _nonlinear_gaussian(task: Task) -> Needs:
+    N, D, M = float(task.N), float(task.D), _dimension(task)
     if min(N, M) > D and task.estimator == "exact":
         memory, work = 16.0 * M * D + 16.0 * N * D + 48.0 * D * D, 2.0 * (N + M) * D * D + 600.0 * N * D
     else:
         memory, work = 24.0 * N * M + 48.0 * N * N, 4.0 * N * N * M + 2.0 * N * N * D + 40.0 * N**3
-    return Estimate(memory=memory + 1e8, seconds=1e-3 + work / FLOPS)
+    return Needs(memory=memory + 1e8, seconds=1e-3 + work / FLOPS)
 
 
-def _dense(task: Task, M: float) -> Estimate:
+def _linear_gaussian(task: Task) -> Needs:
+    M = _dimension(task)
     m = float(min(task.N, task.D, M))
     memory, seconds = 120.0 * m * m + 1e8 + 16.0 * M, 1e-3 + (2.0 * M * m * m + 40.0 * m**3) / FLOPS
     if task.estimator == "raw" or not task.solver.linear:
@@ -151,7 +144,20 @@ def _dense(task: Task, M: float) -> Estimate:
     if task.solver.by_samples:
         memory += 32.0 * m * task.D
     seconds += task.solver.work(float(task.D), m) / FLOPS
-    return Estimate(memory=memory, seconds=seconds)
+    return Needs(memory=memory, seconds=seconds)
+
+
+def _dimension(task: Task) -> float:
+    return min(task.inputs.dimension, 1e15)
+
+
+_NEEDS = {
+    ("activations", "linear"): _linear_activations,
+    ("activations", "nonlinear"): _nonlinear_activations,
+    ("gaussian", "linear"): _linear_gaussian,
+    ("gaussian", "nonlinear"): _nonlinear_gaussian,
+}
+_REMEDIES = {("activations", "linear"): "reduce D", ("activations", "nonlinear"): "reduce N or D"}
 
 
 def available_memory() -> float:

@@ -11,31 +11,31 @@ from sparselaw.solvers import Solution
 from sparselaw.trials.task import Record
 
 
-def record(
-    solution: Solution,
-    loss: Callable[[], float],
+def as_record(
+    loss: float,
+    solution: Solution | None,
     averaged: tuple[str, ...],
-    *,
-    rank: int | None,
-    seen: int | None = None,
-    control: float | None = None,
-    control_mean: float | None = None,
+    rank: int | None = None,
 ) -> Record:
-    """The trial's record; where the descent diverged, or the loss overflows, the loss is infinite."""
-    value = math.inf
-    if solution.status != "diverged" and np.isfinite(solution.coefficients).all():
-        with np.errstate(over="ignore", invalid="ignore"):
-            value = loss()
+    """The outcome of a solver as a record; without a solution nothing went wrong."""
+    if solution is None:
+        return Record(loss=loss, status="ok", averaged=averaged, rank=rank)
     return Record(
-        loss=value if math.isfinite(value) else math.inf,
+        loss=loss,
         status=solution.status,
         reason=solution.reason,
         averaged=averaged,
-        control=control,
-        control_mean=control_mean,
-        seen=seen,
         rank=rank,
         iterations=solution.iterations,
         restarts=solution.restarts,
         gradient=solution.gradient,
     )
+
+
+def finite_loss(solution: Solution, loss: Callable[[], float]) -> float:
+    """The loss, infinite where the descent diverged or the loss overflows."""
+    if solution.status == "diverged" or not np.isfinite(solution.coefficients).all():
+        return math.inf
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = loss()
+    return value if math.isfinite(value) else math.inf

@@ -1,4 +1,4 @@
-"""The one place where data, features, solver and risk meet: a task in, a record out."""
+"""A task in, a record out; which trial it takes is in ``table``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import functools
 from threadpoolctl import ThreadpoolController
 
 from sparselaw.trials.needs import check_fits
+from sparselaw.trials.table import trial_of
 from sparselaw.trials.task import Record, Task
 
 
@@ -21,21 +22,7 @@ def run(task: Task) -> Record:
     task.inputs.check_drawable()
     check_fits(task)
     with _controller().limit(limits=1, user_api="blas"):
-        return _dispatch(task)
-
-
-def _dispatch(task: Task) -> Record:
-    dense = task.inputs.sampling == "gaussian"
-    if task.features == "relu":
-        if dense:
-            from sparselaw.trials.relu_dense import trial
-        else:
-            from sparselaw.trials.relu_sparse import trial
-    elif dense:
-        from sparselaw.trials.linear_dense import trial
-    else:
-        from sparselaw.trials.linear_sparse import trial
-    return trial(task)
+        return trial_of(task)(task)
 
 
 @functools.cache

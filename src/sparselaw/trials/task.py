@@ -10,7 +10,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from sparselaw.errors import InputError, check_not_negative, check_size
+from sparselaw.errors import InputError, check_choice, check_not_negative, check_size
+from sparselaw.features import FEATURES, FeatureMap, register
 from sparselaw.inputs import Inputs
 from sparselaw.solvers import MinNorm, Solver, as_solver, settings_of
 
@@ -18,7 +19,6 @@ ENGINE_VERSION = 3  # raise it when the same task would give another number
 
 STATUSES = ("ok", "diverged", "not-converged", "rank-deficient", "infinite", "failed")
 
-Features = Literal["linear", "relu"]
 Estimator = Literal["exact", "raw"]
 
 
@@ -33,7 +33,7 @@ class Task:
     N: int
     D: int
     seed: int = 0
-    features: Features = "linear"
+    features: str = "linear"  # a name in FEATURES
     solver: Solver = field(default_factory=MinNorm)
     noise: float = 0.0  # variance of the label noise
     estimator: Estimator = "exact"
@@ -50,9 +50,12 @@ class Task:
         if not self.solver.rotation_invariant:
             condition = "depends on the axes of theta, which a trial is free to turn"
             raise InputError("solver", self.solver.name, condition, "choose a rotation-invariant solver")
-        if self.estimator not in get_args(Estimator):
-            remedy = f"choose {' or '.join(get_args(Estimator))}"
-            raise InputError("estimator", self.estimator, "is not one of the choices", remedy)
+        check_choice("features", self.features, FEATURES)
+        check_choice("estimator", self.estimator, get_args(Estimator))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """With its features: another process may not know those that were made by others."""
+        return _with_features, (self.feature_map, _plain(self))
 
     def identity(self) -> dict[str, Any]:
         """The task as plain values, with the engine's version: what its id is made of."""
@@ -73,10 +76,20 @@ class Task:
         return identity
 
     @property
+    def feature_map(self) -> FeatureMap:
+        return FEATURES[self.features]
+
+    @property
     def id(self) -> str:
         """A hash of the identity: the same task twice has the same id, on any machine."""
         text = json.dumps(self.identity(), sort_keys=True, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _with_features(feature_map: FeatureMap, values: dict[str, Any]) -> Task:
+    if feature_map.name not in FEATURES:
+        register(feature_map)
+    return Task(**values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

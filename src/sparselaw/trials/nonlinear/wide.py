@@ -1,36 +1,36 @@
-"""Dense ReLU trials of a wide layer, N > D, without the N x M matrix u and without N x N moments.
+"""Dense trials of a wide nonlinear layer, N > D, without the N x M matrix u and without N x N moments.
 
 Write X = Q R (M x D, Q orthonormal). The rows of u are independent and isotropic, so E = u Q is N x D with
 entries N(0, 1/N) whatever X is, u X = E R, and u off the span of Q is independent of everything trained. A
 test input x = Q b + x' gives u x = E b + |x'| g, g ~ N(0, I/N): the unseen part of u is drawn afresh for each
 test input, which averages over it.
 
-By the symmetry x -> -x the loss is an odd part plus an even part, relu(z) = z/2 + |z|/2. For a teacher
-w = Q a + w' and a readout theta:
-  odd  = (a - e)^T (Q^T S Q) (a - e) + tr(S (I - Q Q^T)) (1 + |theta|^2 / 4N),   e = E^T theta / 2,
+By the symmetry x -> -x the loss is an odd part plus an even part. Where the odd part of f is c z, for a
+teacher w = Q a + w' and a readout theta,
+  odd  = (a - e)^T (Q^T S Q) (a - e) + tr(S (I - Q Q^T)) (1 + c^2 |theta|^2 / N),   e = c E^T theta,
 with w' and the unseen part of u averaged exactly and no test input at all; and even, which is
-E_x (theta . |u x|)^2 / 4, estimated on test inputs. A linear solver is given many teachers at once; they cost
-next to nothing.
+E_x (theta . (f(u x) - c u x))^2, estimated on test inputs. For any other f the whole loss is, but for what w'
+adds. A linear solver is given many teachers at once; they cost next to nothing.
 
-The N x D products run in single precision, which perturbs the features by 1e-7 of themselves and the loss by
-the square of that, far below any loss in reach; the D x D Gram, whose small eigenvalues matter, in double.
+Where the features allow it, the N x D products run in single precision, which perturbs the features by 1e-7
+of themselves and the loss by the square of that, far below any loss in reach; the D x D Gram, whose small
+eigenvalues matter, always in double.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
+from sparselaw.features.base import AnyFloats
 from sparselaw.solvers.equations import NormalEquations, from_gram
-from sparselaw.trials.outcome import record
+from sparselaw.trials.outcome import as_record, finite_loss
 from sparselaw.trials.task import Record, Task, random_stream
 
 TEACHERS = 128  # up to as many samples the teacher is averaged exactly, beyond that many are drawn
 TEST_INPUTS = 256
 NEGLIGIBLE = 1e-13  # of the sum of squared variances: what the coordinates left out of X^T S X may hold
-Single = NDArray[np.float32]
 
 
 def trial(task: Task, spectrum: FloatArray) -> Record:
@@ -41,9 +41,11 @@ def trial(task: Task, spectrum: FloatArray) -> Record:
     weighted = _weighted(inputs, spectrum, triangle, span)  # Q^T S Q
     unseen = max(float(spectrum.sum() - np.trace(weighted)), 0.0)
 
-    embedding = random_stream(task, "embedding").standard_normal((N, D), dtype=np.float32)
-    embedding *= np.float32(1.0 / np.sqrt(N))
-    features = np.maximum(embedding @ triangle.astype(np.float32), np.float32(0.0))
+    f = task.feature_map
+    dtype = np.float32 if f.single_precision else np.float64
+    embedding: AnyFloats = random_stream(task, "embedding").standard_normal((N, D), dtype=dtype)
+    embedding *= dtype(1.0 / np.sqrt(N))
+    features: AnyFloats = np.asarray(f.apply(embedding @ triangle.astype(dtype)), dtype=dtype)
     gram = _double_gram(features)
 
     signal, averaged = _teachers(task)
@@ -62,16 +64,22 @@ def trial(task: Task, spectrum: FloatArray) -> Record:
         solution = task.solver.solve(equations)
 
     def loss() -> float:
-        theta = features @ (left @ (solution.coefficients / (root * np.sqrt(D)))).astype(np.float32)
-        missed = signal - (embedding.T @ theta).astype(np.float64) / 2.0
-        norms = np.einsum("it,it->t", theta, theta, dtype=np.float64)
-        odd = np.einsum("it,it->", missed, weighted @ missed) + unseen * (1.0 + norms.sum() / (4.0 * N))
+        theta = features @ (left @ (solution.coefficients / (root * np.sqrt(D)))).astype(dtype)
         tests = random_stream(task, "test")
         drawn = tests.standard_normal((len(spectrum), TEST_INPUTS)) * np.sqrt(spectrum)[:, None]
         along = span.T @ drawn if span is not None else _forward(triangle, inputs.T @ drawn)  # b = Q^T x
-        return float(odd) + _even_part(drawn, along, embedding, theta, tests)
+        hidden = _hidden(drawn, along, embedding, tests)
+        slope = f.odd_slope
+        if slope is None:
+            answers = _answers(theta, f.apply(hidden))
+            return unseen + float(np.sum((signal.T @ along - answers) ** 2)) / TEST_INPUTS
+        missed = signal - (embedding.T @ theta).astype(np.float64) * slope
+        norms = np.einsum("it,it->t", theta, theta, dtype=np.float64)
+        odd = np.einsum("it,it->", missed, weighted @ missed) + unseen * (1.0 + slope**2 * norms.sum() / N)
+        answers = _answers(theta, f.even_part(hidden))
+        return float(odd) + float(np.sum(answers**2)) / TEST_INPUTS
 
-    return record(solution, loss, averaged, rank=len(equations.eigenvalues))
+    return as_record(finite_loss(solution, loss), solution, averaged, len(equations.eigenvalues))
 
 
 def _teachers(task: Task) -> tuple[FloatArray, tuple[str, ...]]:
@@ -94,17 +102,20 @@ def _label_noise(task: Task, signal: FloatArray) -> FloatArray:
     return noise
 
 
-def _even_part(
-    drawn: FloatArray, along: FloatArray, embedding: Single, theta: Single, rng: np.random.Generator
-) -> float:
-    """The mean over test inputs of sum_t (theta_t . |u x|)^2 / 4."""
+def _hidden(
+    drawn: FloatArray, along: FloatArray, embedding: AnyFloats, rng: np.random.Generator
+) -> AnyFloats:
+    """u x for the test inputs x = Q b + x', (N, inputs)."""
     across = np.clip((drawn**2).sum(axis=0) - (along**2).sum(axis=0), 0.0, None)  # |x'|^2
-    hidden = rng.standard_normal((len(theta), TEST_INPUTS), dtype=np.float32)
-    hidden *= np.sqrt(across / len(theta)).astype(np.float32)
-    hidden += embedding @ along.astype(np.float32)
-    np.abs(hidden, out=hidden)
-    answers = (theta.T @ hidden).astype(np.float64)
-    return float(np.sum(answers**2)) / (4.0 * TEST_INPUTS)
+    dtype = embedding.dtype
+    hidden: AnyFloats = rng.standard_normal((len(embedding), TEST_INPUTS), dtype=dtype)
+    hidden *= np.sqrt(across / len(embedding)).astype(dtype)
+    hidden += embedding @ along.astype(dtype)
+    return hidden
+
+
+def _answers(theta: AnyFloats, features: AnyFloats) -> FloatArray:
+    return np.asarray(theta.T @ features, dtype=np.float64)
 
 
 def _factor(inputs: FloatArray) -> tuple[FloatArray, FloatArray | None]:
@@ -135,7 +146,7 @@ def _forward(triangle: FloatArray, matrix: FloatArray) -> FloatArray:
     return solved
 
 
-def _double_gram(features: Single, block: int = 2048) -> FloatArray:
+def _double_gram(features: AnyFloats, block: int = 2048) -> FloatArray:
     """Phi^T Phi in double precision, a block of features at a time."""
     gram = np.zeros((features.shape[1], features.shape[1]))
     for begin in range(0, len(features), block):

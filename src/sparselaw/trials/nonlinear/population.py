@@ -1,11 +1,13 @@
-"""The population error of a ReLU readout on sparse inputs.
+"""The population error of readouts of nonlinear features f(u x) on inputs drawn by their activations.
 
-By the symmetry x -> -x the error is an odd part plus an even part, relu(z) = z/2 + |z|/2. The odd part is
-that of the linear readout theta / 2, so that its mean over x is a sum over coordinates:
-  odd = sum_{j in A} s_j |w_j - (u_j . theta)/2|^2 + (1 + |theta|^2 / 4N) * sum_{j not in A} s_j,
+By the symmetry x -> -x the error is an odd part plus an even part. Where the odd part of f is c z, that of
+the error is the error of the linear readout c theta, whose mean over x is a sum over coordinates:
+  odd = sum_{j in A} s_j |w_j - c u_j . theta|^2 + (1 + c^2 |theta|^2 / N) * sum_{j not in A} s_j,
 A the coordinates seen in training; u_j and w_j of the others are averaged over. Only the even part,
-E_x (theta . |u x|)^2 / 4, needs test inputs. They are reduced to distinct patterns up to sign; the columns of
-u of coordinates that training never touched are independent of the readout and drawn with the test set.
+E_x (theta . (f(u x) - c u x))^2, needs test inputs. For any other f the whole error does, but for the
+teacher's unseen part, which adds its variance. Test inputs are reduced to distinct patterns (for the even
+part up to sign); the columns of u of coordinates that training never touched are independent of the readout
+and drawn with the test set.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.data.patterns import Patterns, distinct_patterns
 from sparselaw.data.sparse import SparseData, draw_sparse
-from sparselaw.features.relu import preactivations
+from sparselaw.features.preactivations import preactivations
 from sparselaw.inputs import ActivationInputs
 from sparselaw.trials.task import Task, random_stream
 
@@ -29,7 +31,7 @@ BLOCK = 1 << 22  # features held at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Readout:
+class Students:
     """T trained readouts and the teachers they answer to (zero columns: readouts driven by noise alone)."""
 
     active: FloatArray  # (K,) coordinates seen in training
@@ -38,43 +40,53 @@ class Readout:
     teachers: FloatArray  # (K, T)
 
 
-def population_error(task: Task, inputs: ActivationInputs, readout: Readout) -> float:
-    """E_x sum_t (w_t . x - theta_t . phi(x))^2 with unseen coordinates of u and w averaged over."""
-    unseen = inputs.unseen_variance(readout.active)
-    linear = readout.embedding @ readout.theta / 2.0
-    missed = np.einsum("kt,kt->k", readout.teachers - linear, readout.teachers - linear)
-    spread = float(np.einsum("it,it->", readout.theta, readout.theta)) / (4.0 * task.N)
-    odd = float(inputs.variances(readout.active) @ missed) + unseen * (1.0 + spread)
-    return odd + _even_part(task, inputs, readout)
-
-
-def _even_part(task: Task, inputs: ActivationInputs, readout: Readout) -> float:
-    """The mean over a fresh test set of sum_t (theta_t . |u x|)^2 / 4."""
-    rng = random_stream(task, "test")
+def population_error(task: Task, inputs: ActivationInputs, students: Students) -> float:
+    """E_x sum_t (w_t . x - theta_t . phi(x))^2 with unseen coordinates of w averaged over."""
+    slope = task.feature_map.odd_slope
+    unseen = inputs.unseen_variance(students.active)
     samples = int(np.clip(TEST_WORK / (task.N * inputs.expected_nonzeros()), FEWEST, MOST))
+    if slope is None:
+        return unseen + _test_error(task, inputs, students, samples, unseen_teachers=False)
+    missed = students.teachers - students.embedding @ students.theta * slope
+    squares = np.einsum("kt,kt->k", missed, missed)
+    spread = slope**2 * float(np.einsum("it,it->", students.theta, students.theta)) / task.N
+    odd = float(inputs.variances(students.active) @ squares) + unseen * (1.0 + spread)
+    return odd + _even_error(task, inputs, students, samples)
+
+
+def raw_test_error(task: Task, inputs: ActivationInputs, students: Students) -> float:
+    """The paper's estimate: one teacher, n_test samples as they come."""
+    return _test_error(task, inputs, students, task.n_test, unseen_teachers=True)
+
+
+def _even_error(task: Task, inputs: ActivationInputs, students: Students, samples: int) -> float:
+    """The mean over a fresh test set of sum_t (theta_t . (f(u x) - c u x))^2."""
+    rng = random_stream(task, "test")
     data = _towards_positive(draw_sparse(inputs, samples, rng))
     patterns = distinct_patterns(inputs, data)
-    embedding, _ = _extend(readout, data.active, rng, unseen_teachers=False)
+    embedding, _ = _extend(students, data.active, rng, unseen_teachers=False)
     total = 0.0
     for rows, hidden in _hidden(patterns, embedding):
-        answers = np.abs(hidden, out=hidden) @ readout.theta
+        answers = task.feature_map.even_part(hidden) @ students.theta
         total += float(patterns.counts[rows] @ np.einsum("pt,pt->p", answers, answers))
-    return total / (4.0 * samples)
+    return total / samples
 
 
-def raw_test_error(task: Task, inputs: ActivationInputs, readout: Readout) -> float:
-    """The paper's estimate: one teacher, n_test samples as they come."""
+def _test_error(
+    task: Task, inputs: ActivationInputs, students: Students, samples: int, *, unseen_teachers: bool
+) -> float:
+    """The mean over a fresh test set of the whole squared error."""
     rng = random_stream(task, "test")
-    data = draw_sparse(inputs, task.n_test, rng)
+    data = draw_sparse(inputs, samples, rng)
     patterns = distinct_patterns(inputs, data)
-    embedding, teachers = _extend(readout, data.active, rng, unseen_teachers=True)
+    embedding, teachers = _extend(students, data.active, rng, unseen_teachers=unseen_teachers)
     expected = np.asarray(patterns.matrix(len(data.active)) @ teachers)
     total = 0.0
     for rows, hidden in _hidden(patterns, embedding):
-        answers = np.maximum(hidden, 0.0, out=hidden) @ readout.theta
+        answers = task.feature_map.apply(hidden) @ students.theta
         squares = ((expected[rows] - answers) ** 2).sum(axis=1)
         total += float(patterns.counts[rows] @ squares)
-    return total / task.n_test
+    return total / samples
 
 
 def _towards_positive(data: SparseData) -> SparseData:
@@ -86,14 +98,14 @@ def _towards_positive(data: SparseData) -> SparseData:
 
 
 def _extend(
-    readout: Readout, active: FloatArray, rng: np.random.Generator, *, unseen_teachers: bool
+    students: Students, active: FloatArray, rng: np.random.Generator, *, unseen_teachers: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Columns of u (K', N) and teachers (K', T) of the test coordinates, drawn where training had none."""
-    place = np.minimum(np.searchsorted(readout.active, active), len(readout.active) - 1)
-    seen = readout.active[place] == active
+    place = np.minimum(np.searchsorted(students.active, active), len(students.active) - 1)
+    seen = students.active[place] == active
     new = np.count_nonzero(~seen)
-    N, T = readout.theta.shape
-    embedding, teachers = readout.embedding[place], readout.teachers[place]
+    N, T = students.theta.shape
+    embedding, teachers = students.embedding[place], students.teachers[place]
     embedding[~seen] = rng.standard_normal((new, N)) / np.sqrt(N)
     teachers[~seen] = rng.standard_normal((new, T)) if unseen_teachers else 0.0
     return embedding, teachers

@@ -6,20 +6,21 @@ import numpy as np
 import pytest
 from scipy.special import zeta
 
-from oracles_linear import averaged_min_norm
-from oracles_sparse import as_matrix
+from oracles.linear import averaged_min_norm
+from oracles.sparse import as_matrix
 from sparselaw.data.dense import draw_span, span_of
 from sparselaw.data.gram import scaled_gram
 from sparselaw.data.sparse import draw_sparse
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.linalg.factor import factorise, left_out
+from sparselaw.linalg.wishart import wishart_root
 from sparselaw.solvers import GradientDescent, MinNorm, Nesterov, Ridge
-from sparselaw.trials.linear_closed import inverse_traces, over_parameterised
-from sparselaw.trials.linear_dual import dual_loss, row_norms
-from sparselaw.trials.linear_filter import averaged_loss, prepare
-from sparselaw.trials.linear_min_norm import min_norm_loss
-from sparselaw.trials.linear_problem import LinearProblem, draw_embedding, wishart_root
-from sparselaw.trials.linear_train import loss_of_readout, train
+from sparselaw.trials.linear.closed import inverse_traces, over_parameterised
+from sparselaw.trials.linear.dual import dual_loss, row_norms
+from sparselaw.trials.linear.filter import averaged_loss, prepare
+from sparselaw.trials.linear.min_norm import min_norm_loss
+from sparselaw.trials.linear.problem import LinearProblem, draw_embedding
+from sparselaw.trials.linear.readout import loss_of_readout, train_on_equations
 
 
 def sparse_problem(model, N, D, noise, seed=0):
@@ -113,7 +114,7 @@ def test_filters_are_the_plain_solvers(settings, N):
 def test_converged_nesterov_is_the_minimum_norm():
     problem, X = sparse_problem(MODEL, 6, 300, 0.0, seed=4)
     w = np.random.default_rng(1).standard_normal(len(X))
-    readout = train(Nesterov(), problem, w, np.random.default_rng(2))
+    readout = train_on_equations(Nesterov(), problem, w, np.random.default_rng(2))
     theta = np.linalg.pinv((problem.embedding @ X).T) @ (X.T @ w)
     assert np.allclose(readout.theta, theta, rtol=1e-5)
     error = w - problem.embedding.T @ theta
@@ -168,15 +169,6 @@ def test_steep_spectra_keep_their_digits():
     v = DenseInputs(alpha=12.0).variances(np.arange(1.0, 401.0))
     span = draw_span(v, 30, np.random.default_rng(4))
     assert 0.5 * v[30:].sum() < span.outside < 1e3 * v[30:].sum()
-
-
-def test_wishart_root_has_the_wishart_mean_and_variance():
-    """E W = nu I, Var W_ij = nu (1 + [i = j]); |z| < 4.5 over the entries."""
-    rng = np.random.default_rng(5)
-    draws = np.array([(lambda L: L @ L.T)(wishart_root(9, 4, rng)) for _ in range(4000)])
-    variance = 9.0 * (1 + np.eye(4))
-    assert np.all(np.abs(draws.mean(axis=0) - 9.0 * np.eye(4)) < 4.5 * np.sqrt(variance / 4000))
-    assert np.allclose(draws.var(axis=0), variance, rtol=0.15)
 
 
 def test_total_variance_is_seen_plus_unseen():

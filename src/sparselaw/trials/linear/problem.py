@@ -14,6 +14,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.linalg.elimination import Triangle
+from sparselaw.linalg.wishart import wishart_root
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +31,9 @@ class LinearProblem:
     factor: Triangle  # F (n, r), G = F F^T
     embedding: FloatArray  # U (k, n), k <= min(N, n)
     covariance: FloatArray  # Sigma, (n,) when diagonal, else (n, n)
-    teacher_covariance: FloatArray | None  # of a, (n, n); None is the identity
-    unseen: float
-    floor: float
+    teacher_covariance: FloatArray | None = None  # of a, (n, n); None is the identity
+    unseen: float = 0.0
+    floor: float = 0.0
     noise: float
     width: int  # N
     samples: int  # D
@@ -47,10 +48,3 @@ def draw_embedding(width: int, columns: int, rng: np.random.Generator) -> FloatA
     if width <= columns:
         return rng.standard_normal((width, columns)) / math.sqrt(width)
     return wishart_root(width, columns, rng).T / math.sqrt(width)
-
-
-def wishart_root(freedom: int, size: int, rng: np.random.Generator) -> FloatArray:
-    """Lower triangular L (size, size) with L L^T ~ Wishart(freedom, I), freedom >= size (Bartlett)."""
-    root = np.tril(rng.standard_normal((size, size)), -1)
-    root[np.diag_indices(size)] = np.sqrt(rng.chisquare(freedom - np.arange(size, dtype=np.float64)))
-    return root

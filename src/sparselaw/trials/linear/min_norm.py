@@ -12,8 +12,8 @@ from scipy.linalg import blas, lapack
 
 from sparselaw.arrays import FloatArray
 from sparselaw.solvers import Solution, Solver
-from sparselaw.trials.linear_filter import averaged_loss, noise_part, prepare, quadratic_rows, weighted
-from sparselaw.trials.linear_problem import LinearProblem
+from sparselaw.trials.linear.filter import averaged_loss, noise_part, prepare, quadratic_rows, weighted
+from sparselaw.trials.linear.problem import LinearProblem
 
 
 def min_norm_loss(solver: Solver, rtol: float, problem: LinearProblem) -> tuple[float, Solution | None]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
 from sparselaw.arrays import FloatArray
 from sparselaw.solvers import Solution, Solver
 from sparselaw.solvers.equations import NormalEquations
-from sparselaw.trials.linear_filter import prepare, weighted
-from sparselaw.trials.linear_problem import LinearProblem
+from sparselaw.trials.linear.filter import prepare, weighted
+from sparselaw.trials.linear.one_teacher import OneTeacher
+from sparselaw.trials.linear.problem import LinearProblem
+from sparselaw.trials.task import Task, random_stream
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,17 @@ class Readout:
         return self.solution.status == "diverged" or not bool(np.isfinite(self.theta).all())
 
 
-def train(solver: Solver, problem: LinearProblem, teacher: FloatArray, noise: np.random.Generator) -> Readout:
+def train(task: Task, drawn: OneTeacher) -> Readout:
+    """The readout of one draw by the solver of ``task``."""
+    noise = random_stream(task, "noise")
+    if task.solver.by_samples:
+        return train_on_samples(task.solver, drawn, noise, random_stream(task, "order"))
+    return train_on_equations(task.solver, drawn.problem, drawn.teacher, noise)
+
+
+def train_on_equations(
+    solver: Solver, problem: LinearProblem, teacher: FloatArray, noise: np.random.Generator
+) -> Readout:
     """The readout for teacher a (n,) by any solver that works on the normal equations."""
     eigenbasis = prepare(problem)
     label_noise = np.sqrt(problem.noise) * noise.standard_normal(eigenbasis.singular.size)
@@ -39,21 +49,17 @@ def train(solver: Solver, problem: LinearProblem, teacher: FloatArray, noise: np
     return Readout(theta=eigenbasis.basis @ solution.coefficients[:, 0], solution=solution)
 
 
-def train_by_samples(
-    solver: Solver,
-    problem: LinearProblem,
-    teacher: FloatArray,
-    samples: FloatArray | sparse.csr_array,
-    counts: NDArray[np.int64] | None,
-    noise: np.random.Generator,
-    order: np.random.Generator,
+def train_on_samples(
+    solver: Solver, drawn: OneTeacher, noise: np.random.Generator, order: np.random.Generator
 ) -> Readout:
-    """The readout from ``samples`` (P, n), row p standing for counts[p] samples.
+    """The readout by a solver that takes one sample after the other.
 
     Each sample has its own label noise, so that with noise the targets are given sample by sample.
     """
-    rows = np.asarray(samples @ problem.embedding.T)
-    targets = np.asarray(samples @ teacher)
+    assert drawn.samples is not None
+    problem, counts = drawn.problem, drawn.counts
+    rows = np.asarray(drawn.samples @ problem.embedding.T)
+    targets = np.asarray(drawn.samples @ drawn.teacher)
     if problem.noise > 0.0:
         if counts is not None:
             targets = np.repeat(targets, counts)

@@ -1,14 +1,15 @@
-"""One trial of ReLU features on sparse inputs.
+"""Nonlinear features of inputs drawn by their activations: one trial.
 
 Most sparse samples repeat, so the fit works on the distinct patterns weighted by their counts and only the
 columns of u of the K coordinates seen are drawn. The teacher is averaged exactly where the solver is a linear
 filter: each seen coordinate has a target of its own, and the squared errors of those K readouts sum to the
-mean over teachers. Where K is large, drawn teachers take their place. Half of the population error is in
-closed form and half on a fresh test set, see ``relu_population``.
+mean over teachers. Where K is large, drawn teachers take their place. The population error is in closed form
+as far as the features allow and for the rest on a fresh test set, see ``nonlinear.population``.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from typing import cast
 
 import numpy as np
@@ -16,12 +17,12 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.data.patterns import Patterns, distinct_patterns
 from sparselaw.data.sparse import SparseData, draw_sparse
-from sparselaw.features.relu import preactivations
+from sparselaw.features.preactivations import preactivations
 from sparselaw.inputs import ActivationInputs
 from sparselaw.solvers import Solution
 from sparselaw.solvers.equations import Basis, from_rows
-from sparselaw.trials.outcome import record
-from sparselaw.trials.relu_population import Readout, population_error, raw_test_error
+from sparselaw.trials.nonlinear.population import Students, population_error, raw_test_error
+from sparselaw.trials.outcome import as_record, finite_loss
 from sparselaw.trials.task import Record, Task, random_stream
 
 EXACT_TEACHERS = 2048  # seen coordinates up to which each has a target of its own
@@ -29,13 +30,14 @@ DRAWN_TEACHERS = 64
 
 
 def trial(task: Task) -> Record:
+    """Draw the data of ``task`` and measure the loss."""
     inputs = cast(ActivationInputs, task.inputs)
     data = draw_sparse(inputs, task.D, random_stream(task, "data"))
     patterns = distinct_patterns(inputs, data)
     embedding = random_stream(task, "embedding").standard_normal((len(data.active), task.N))
     embedding /= np.sqrt(task.N)
-    features = preactivations(patterns.indptr, patterns.column, patterns.value, embedding)
-    np.maximum(features, 0.0, out=features)
+    hidden = preactivations(patterns.indptr, patterns.column, patterns.value, embedding)
+    features = np.asarray(task.feature_map.apply(hidden), dtype=np.float64)
 
     teachers, averaged = _teachers(task, data)
     solution, basis, rank = _fit(task, patterns, features, teachers)
@@ -43,21 +45,18 @@ def trial(task: Task) -> Record:
 
     def loss() -> float:
         columns = solution.coefficients.shape[1] - teachers.shape[1]  # driven by label noise alone
-        readout = Readout(
+        students = Students(
             active=data.active,
             embedding=embedding,
             theta=basis @ solution.coefficients,
             teachers=np.pad(teachers, ((0, 0), (0, columns))),
         )
         if task.estimator == "raw":
-            return raw_test_error(task, inputs, readout)
-        return population_error(task, inputs, readout)
+            return raw_test_error(task, inputs, students)
+        return population_error(task, inputs, students)
 
-    return record(
-        solution,
-        loss,
-        averaged,
-        rank=rank,
+    return dataclasses.replace(
+        as_record(finite_loss(solution, loss), solution, averaged, rank),
         seen=len(data.active),
         control=unseen,
         control_mean=inputs.expected_unseen(task.D),

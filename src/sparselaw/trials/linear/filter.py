@@ -15,7 +15,7 @@ import scipy.linalg
 from sparselaw.arrays import FloatArray
 from sparselaw.solvers import Solution, Solver
 from sparselaw.solvers.equations import NormalEquations
-from sparselaw.trials.linear_problem import LinearProblem
+from sparselaw.trials.linear.problem import LinearProblem
 
 EPSILON = float(np.finfo(np.float64).eps)
 

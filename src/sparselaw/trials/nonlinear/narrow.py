@@ -1,12 +1,12 @@
-"""Dense ReLU trials in the space of the preactivations, with test set and teacher averaged exactly.
+"""Dense trials of nonlinear features in the space of u x, with test set and teacher averaged exactly.
 
 Write x = S^(1/2) xi with S the diagonal of variances, and S^(1/2) u^T = Q R (M x m times m x N with
 m = min(M, N)). Then u x = R^T g with g = Q^T xi standard normal in R^m, and a teacher w gives
   y = w . x = h . g + residual,   h = Q^T S^(1/2) w,   residual variance |S^(1/2) w|^2 - |h|^2,
 the residual independent of g. So samples are drawn in R^m, not R^M. Over w, E h h^T = Q^T S Q and the mean
 residual variance is tr S - tr Q^T S Q: where the solver filters the targets linearly, the loss is averaged
-over teacher, residuals and label noise in closed form. Over the test set it always is, but for the raw
-estimator.
+over teacher, residuals and label noise in closed form. Over the test set it is, but for the raw estimator,
+where the features have their Gaussian moments in closed form; where not, see ``_measured``.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ import scipy.linalg
 from sparselaw.arrays import FloatArray
 from sparselaw.solvers import Solution
 from sparselaw.solvers.equations import Basis, NormalEquations, from_gram, from_rows
-from sparselaw.trials.outcome import record
-from sparselaw.trials.relu_gaussian import population_loss
+from sparselaw.trials.nonlinear import moments
+from sparselaw.trials.outcome import as_record, finite_loss
 from sparselaw.trials.task import Record, Task, random_stream
 
 SAMPLE_BLOCK = 2048
+TEST_WORK = 1 << 28  # multiplications for u x over the test inputs
+FEWEST, MOST = 2_000, 50_000  # test inputs
 
 
 def trial(task: Task, spectrum: FloatArray) -> Record:
@@ -58,9 +60,11 @@ def _teacher_averaged(task: Task, spectrum: FloatArray, span: FloatArray, factor
     def loss() -> float:
         noise = np.sqrt(residual + task.noise) * task.solver.solve(white).coefficients
         theta = basis @ np.hstack([solution.coefficients, noise])
-        return population_loss(factor, signal, theta, float(spectrum.sum()))
+        return _population_loss(task, factor, signal, theta, float(spectrum.sum()), residual)
 
-    return record(solution, loss, ("teacher", "test"), rank=len(equations.eigenvalues))
+    return as_record(
+        finite_loss(solution, loss), solution, ("teacher", *_averaged(task)), rank=len(equations.eigenvalues)
+    )
 
 
 def _moments(task: Task, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -70,7 +74,7 @@ def _moments(task: Task, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
     hessian, cross = np.zeros((N, N)), np.zeros((N, m))
     for begin in range(0, task.D, SAMPLE_BLOCK):
         latent = rng.standard_normal((min(SAMPLE_BLOCK, task.D - begin), m))
-        features = np.maximum(latent @ factor.T, 0.0)
+        features = task.feature_map.apply(latent @ factor.T)
         hessian += features.T @ features
         cross += features.T @ latent
     return hessian / task.D, cross / task.D
@@ -82,17 +86,17 @@ def _one_teacher(task: Task, spectrum: FloatArray, span: FloatArray, factor: Flo
     signal = span.T @ scaled
     residual = max(float(scaled @ scaled - signal @ signal), 0.0)
     latent = random_stream(task, "data").standard_normal((task.D, factor.shape[1]))
-    features = np.maximum(latent @ factor.T, 0.0)
+    features = np.asarray(task.feature_map.apply(latent @ factor.T), dtype=np.float64)
     targets = latent @ signal + np.sqrt(residual + task.noise) * teacher.standard_normal(task.D)
     solution, basis, rank = _fit(task, features, targets[:, None])
 
     def loss() -> float:
         theta = basis @ solution.coefficients
         if task.estimator == "exact":
-            return population_loss(factor, signal[:, None], theta, float(scaled @ scaled))
+            return _population_loss(task, factor, signal[:, None], theta, float(scaled @ scaled), residual)
         return _test_error(task, factor, signal, residual, theta[:, 0])
 
-    return record(solution, loss, ("test",) if task.estimator == "exact" else (), rank=rank)
+    return as_record(finite_loss(solution, loss), solution, _averaged(task), rank)
 
 
 def _fit(task: Task, features: FloatArray, targets: FloatArray) -> tuple[Solution, Basis, int | None]:
@@ -119,6 +123,38 @@ def _test_error(
     for begin in range(0, task.n_test, SAMPLE_BLOCK):
         latent = rng.standard_normal((min(SAMPLE_BLOCK, task.n_test - begin), factor.shape[1]))
         targets = latent @ signal + np.sqrt(residual) * rng.standard_normal(len(latent))
-        errors = targets - np.maximum(latent @ factor.T, 0.0) @ theta
+        errors = targets - task.feature_map.apply(latent @ factor.T) @ theta
         total += float(errors @ errors)
     return total / task.n_test
+
+
+def _averaged(task: Task) -> tuple[str, ...]:
+    return ("test",) if task.estimator == "exact" and moments.known(task.feature_map) else ()
+
+
+def _population_loss(
+    task: Task, factor: FloatArray, signal: FloatArray, theta: FloatArray, square: float, residual: float
+) -> float:
+    """The loss summed over columns; ``square`` is sum E y^2, ``residual`` what of it is independent of g."""
+    if moments.known(task.feature_map):
+        return moments.population_loss(task.feature_map, factor, signal, theta, square)
+    return residual + _measured(task, factor, signal, theta)
+
+
+def _measured(task: Task, factor: FloatArray, signal: FloatArray, theta: FloatArray) -> float:
+    """E_g sum_t (h_t . g - theta_t . f(R^T g))^2 on fresh test inputs; what f has of c z in closed form."""
+    features, slope, rng = task.feature_map, task.feature_map.odd_slope, random_stream(task, "test")
+    signal = np.pad(signal, ((0, 0), (0, theta.shape[1] - signal.shape[1])))
+    samples = int(np.clip(TEST_WORK / factor.size, FEWEST, MOST))
+    total = 0.0
+    for begin in range(0, samples, SAMPLE_BLOCK):
+        latent = rng.standard_normal((min(SAMPLE_BLOCK, samples - begin), factor.shape[1]))
+        hidden = latent @ factor.T
+        if slope is None:
+            errors = latent @ signal - features.apply(hidden) @ theta
+        else:
+            errors = features.even_part(hidden) @ theta
+        total += float(np.sum(errors**2))
+    if slope is None:
+        return total / samples
+    return total / samples + float(np.sum((signal - slope * (factor.T @ theta)) ** 2))

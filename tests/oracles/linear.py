@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from oracles_sparse import draw_dense_matrix, sequences
+from oracles.sparse import draw_dense_matrix, sequences
 from sparselaw.inputs import SparseInputs
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
 

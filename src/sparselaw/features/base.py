@@ -1,0 +1,61 @@
+"""What random features phi = f(u x) answer about their activation function f, and the one list of them.
+
+New features are one file: a class with a name and ``apply``, and ``register`` below it. The rest says what is
+known in closed form; what is not known is measured on test inputs.
+
+Inputs come with either sign alike, so that the error of a readout is an odd part plus an even part. Where the
+odd part of f is exactly linear, (f(z) - f(-z))/2 = c z, the odd part of the error is that of a linear readout
+and has a closed form; only the even part, that of f(z) - c z, is left for test inputs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparselaw.arrays import FloatArray
+
+AnyFloats = NDArray[np.floating[Any]]  # of double or of single precision
+
+
+class FeatureMap(ABC):
+    """The function f. It travels with a task to other processes, which must be able to import its class."""
+
+    name: ClassVar[str]
+    kind: ClassVar[str] = "nonlinear"  # which trials it has, see trials.table
+    odd_slope: ClassVar[float | None] = None  # c where the odd part of f is exactly c z
+    single_precision: ClassVar[bool] = False  # whether it is enough for f(u x) of a wide layer
+
+    @abstractmethod
+    def apply(self, z: AnyFloats) -> AnyFloats:
+        """f(z); z may be overwritten."""
+
+    def even_part(self, z: AnyFloats) -> AnyFloats:
+        """f(z) - c z, where there is an odd slope c; z may be overwritten."""
+        odd = z * z.dtype.type(self.odd_slope or 0.0)
+        return self.apply(z) - odd
+
+    def gaussian_moments(
+        self, covariance: FloatArray, left: FloatArray, right: FloatArray
+    ) -> FloatArray | None:
+        """E[f(a_i) f(b_j)] for jointly Gaussian a_i, b_j of deviations left_i, right_j; None if unknown."""
+        del covariance, left, right
+        return None
+
+    def gaussian_slopes(self, deviations: FloatArray) -> FloatArray | None:
+        """E[f'(a_i)] for Gaussian a_i, which makes E[f(a_i) y] = E[f'(a_i)] E[a_i y]; None if unknown."""
+        return None if self.odd_slope is None else np.full_like(deviations, self.odd_slope)
+
+
+FEATURES: dict[str, FeatureMap] = {}
+
+F = TypeVar("F", bound=FeatureMap)
+
+
+def register(features: F) -> F:
+    """Add features to the list, under their name."""
+    FEATURES[features.name] = features
+    return features

@@ -1,0 +1,1 @@
+"""Linear features reduced to the few coordinates that matter: problem, readout and population loss."""

@@ -1,0 +1,106 @@
+"""Linear features of inputs drawn by their activations: one trial.
+
+Only the active coordinates A matter: G = X_A X_A^T and the columns u_A. Everything else is averaged exactly,
+and so is what lies between coordinates that were only seen together. Minimum norm, with r the rank of X_A:
+  N > r + 1        closed form, averaged over u too;
+  N <= r - 2       one draw of u (for r/2 < N of its null space), averaged over teacher and unseen columns;
+  |N - r| <= 1     the same, but the mean over u is infinite there: the loss of one u is finite and is what is
+                   recorded, with a reason that says so. Medians over seeds are the thing to look at.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import cast
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.data.twins import told_apart
+from sparselaw.inputs import ActivationInputs
+from sparselaw.linalg.factor import Factor, factorise, left_out, without_small
+from sparselaw.linalg.tolerance import cut_directions, doubtful_rows
+from sparselaw.trials.linear import dual
+from sparselaw.trials.linear.closed import inverse_traces, over_parameterised
+from sparselaw.trials.linear.filter import averaged_loss, prepare
+from sparselaw.trials.linear.min_norm import min_norm_loss
+from sparselaw.trials.linear.one_teacher import one_teacher_of_seen
+from sparselaw.trials.linear.readout import loss_of_readout, train
+from sparselaw.trials.linear.seen import SeenData, draw_seen, with_embedding
+from sparselaw.trials.linear.test_set import activations_test_loss
+from sparselaw.trials.outcome import as_record
+from sparselaw.trials.task import Record, Task, random_stream
+
+INFINITE_MEAN = "one draw of u: at |N - rank| <= 1 the mean over u is infinite, compare medians"
+
+
+def trial(task: Task) -> Record:
+    """Draw the data of ``task`` and measure the loss."""
+    inputs, seen = cast(ActivationInputs, task.inputs), draw_seen(task)
+    if task.estimator == "exact" and task.solver.linear:
+        apart = told_apart(seen.gram, seen.variance)
+        record = _averaged(task, factorise(apart.gram), apart.variance, seen.unseen + apart.across)
+    else:
+        record = _one_teacher(task, seen)
+    active, all_visible = seen.drawn.active, seen.visible is seen.drawn
+    return dataclasses.replace(
+        record,
+        seen=active.size,
+        control=seen.unseen if all_visible else inputs.unseen_variance(active),
+        control_mean=inputs.expected_unseen(task.D),
+    )
+
+
+def _averaged(task: Task, factor: Factor, variance: FloatArray, unseen: float) -> Record:
+    """The mean over teachers, which a solver that is linear in the labels allows."""
+    rtol = task.solver.rank_tolerance
+    if rtol is not None:
+        return _min_norm(task, rtol, factor, variance, unseen)
+    problem = with_embedding(task, factor, variance, unseen)
+    loss, solution = averaged_loss(task.solver, prepare(problem))
+    return as_record(loss, solution, ("teacher", "test", "unseen"), factor.rank)
+
+
+def _min_norm(task: Task, rtol: float, factor: Factor, variance: FloatArray, unseen: float) -> Record:
+    K, kept, cut = variance.size, factor, np.empty((variance.size, 0))
+    doubtful = doubtful_rows(factor, rtol)
+    if doubtful > 0 and factor.rank - doubtful - 2 < task.N:  # only here can the cut change the branch
+        if factor.triangular:
+            cut = cut_directions(factor, rtol)
+        else:
+            kept = without_small(factor, rtol)
+    rank = kept.rank - cut.shape[1]
+    if doubtful == 0 and factor.triangular and dual.applies(task.N, K, task.noise):
+        null = random_stream(task, "embedding").standard_normal((K, K - task.N))
+        loss = dual.dual_loss(factor.values, null, variance, unseen)
+        return Record(loss=loss, status="ok", averaged=("teacher", "test", "unseen"), rank=K)
+    if rank + 1 >= task.N:
+        loss, solution = min_norm_loss(task.solver, rtol, with_embedding(task, factor, variance, unseen))
+        record = as_record(loss, solution, ("teacher", "test", "unseen"), rank)
+        if rank - 1 <= task.N and record.status == "ok":
+            record = dataclasses.replace(record, reason=INFINITE_MEAN)
+        return record
+    outside = unseen + left_out(kept, variance) + float(variance @ np.einsum("ij,ij->i", cut, cut))
+    inverse, small = (0.0, 0.0), factor.rank - rank
+    if task.noise > 0.0:
+        kept = without_small(factor, rtol) if cut.size else kept
+        inverse = inverse_traces(kept.dense(), variance)
+    return Record(
+        loss=over_parameterised(outside, rank, task.N, task.noise, inverse),
+        status="rank-deficient" if small else "ok",
+        reason=f"{small} singular values below rtol={rtol:g}" if small else "",
+        averaged=("teacher", "test", "unseen", "u"),
+        rank=rank,
+    )
+
+
+def _one_teacher(task: Task, seen: SeenData) -> Record:
+    """One teacher and one label noise; the unseen part of the loss still exact unless raw."""
+    drawn = one_teacher_of_seen(task, seen, samples=task.solver.by_samples)
+    readout = train(task, drawn)
+    rank = int(drawn.problem.factor.shape[1])
+    if task.estimator == "raw":
+        loss = activations_test_loss(task, drawn, seen.visible, readout)
+        return as_record(loss, readout.solution, (), rank)
+    loss = loss_of_readout(drawn.problem, drawn.teacher, readout)
+    return as_record(loss, readout.solution, ("test", "unseen"), rank)

@@ -1,0 +1,112 @@
+"""Linear features of dense Gaussian inputs: one trial.
+
+Two mirrored ways in, by the smaller of N and D (see ``data.dense``). N < D: the span of the embedding's
+rows; in its coordinates the features are R^T g with g standard Gaussian, the teacher's part is a = Q^T
+Sigma^(1/2) w, and the variance left out acts as label noise and as a floor. N >= D: the span of the data;
+the embedding restricted to it is Gaussian, and what it leaves out is unseen. If both exceed the dimension
+the coordinates themselves serve.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.data.dense import draw_span
+from sparselaw.linalg.wishart import wishart_root
+from sparselaw.trials.linear.closed import over_parameterised, under_parameterised
+from sparselaw.trials.linear.filter import averaged_loss, prepare
+from sparselaw.trials.linear.one_teacher import OneTeacher, draw_one_teacher, in_coordinates, in_data_span
+from sparselaw.trials.linear.problem import LinearProblem
+from sparselaw.trials.linear.readout import Readout, loss_of_readout, train
+from sparselaw.trials.linear.test_set import gaussian_test_loss
+from sparselaw.trials.outcome import as_record
+from sparselaw.trials.task import Record, Task, random_stream
+
+
+def trial(task: Task) -> Record:
+    """Measure the loss of ``task`` on dense inputs."""
+    v = task.inputs.variances(np.arange(1.0, task.inputs.dimension + 1.0))
+    if task.estimator == "exact" and task.solver.rank_tolerance is not None:
+        return _min_norm(task, v)
+    if task.estimator == "exact" and task.solver.linear:
+        loss, solution = averaged_loss(task.solver, prepare(_reduced(task, v)))
+        return as_record(loss, solution, ("teacher", "test", "unseen"))
+    return _one_teacher(task)
+
+
+def _min_norm(task: Task, v: FloatArray) -> Record:
+    """Given the smaller side, averaged over the larger; infinite where the two nearly meet."""
+    N, D, M = task.N, task.D, v.size
+    if min(N, D) > M:  # every coordinate is learned; only label noise is left, with its N or D at M
+        return _fully_learned(task, M)
+    if abs(N - D) <= 1:
+        return _infinite(f"the mean over the draws is infinite at |N - D| <= 1 (N={N}, D={D})")
+    if N < D:
+        span = draw_span(v, N, random_stream(task, "embedding"))
+        loss = under_parameterised(span.outside, N, D, task.noise)
+        return Record(loss=loss, status="ok", averaged=("teacher", "test", "data"), rank=N)
+    span = draw_span(v, D, random_stream(task, "data"))
+    inverse = (0.0, 0.0)
+    if task.noise > 0.0:
+        root = np.linalg.inv(span.triangle)  # G^+ = Q R^-T R^-1 Q^T
+        inverse = (float(np.sum((root @ span.inside) * root)), float(np.sum(root**2)))
+    loss = over_parameterised(span.outside, D, N, task.noise, inverse)
+    return Record(loss=loss, status="ok", averaged=("teacher", "test", "u"), rank=D)
+
+
+def _fully_learned(task: Task, M: int) -> Record:
+    if task.noise == 0.0:
+        return Record(loss=0.0, status="ok", averaged=("teacher", "test", "data", "u"), rank=M)
+    if task.D <= M + 1:
+        return _infinite(f"the mean over the draws is infinite at D <= dimension + 1 (D={task.D})")
+    loss = task.noise * M / (task.D - M - 1)
+    return Record(loss=loss, status="ok", averaged=("teacher", "test", "data", "u"), rank=M)
+
+
+def _infinite(reason: str) -> Record:
+    return Record(loss=float("inf"), status="infinite", reason=reason, averaged=("teacher", "test"))
+
+
+def _reduced(task: Task, v: FloatArray) -> LinearProblem:
+    """The trial's linear problem, averaged over teachers."""
+    N, D, M = task.N, task.D, v.size
+    data, embedding = random_stream(task, "data"), random_stream(task, "embedding")
+    if min(N, D) > M:
+        return in_coordinates(task, v, np.sqrt(v)[:, None] * wishart_root(D, M, data))
+    if N < D:
+        span = draw_span(v, N, embedding)
+        return LinearProblem(
+            factor=wishart_root(D, N, data),
+            embedding=span.triangle.T / np.sqrt(N),
+            covariance=np.ones(N),
+            teacher_covariance=span.inside,
+            floor=span.outside,
+            noise=span.outside + task.noise,
+            width=N,
+            samples=D,
+        )
+    span = draw_span(v, D, data)
+    return in_data_span(task, span.triangle, span.inside, span.outside)
+
+
+def _one_teacher(task: Task) -> Record:
+    drawn = draw_one_teacher(task, samples=task.solver.by_samples)
+    readout = train(task, drawn)
+    if task.estimator == "raw":
+        loss = gaussian_test_loss(task, _realised_loss(task, drawn, readout))
+        return as_record(loss, readout.solution, ())
+    loss = loss_of_readout(drawn.problem, drawn.teacher, readout)
+    return as_record(loss, readout.solution, ("test", "unseen"))
+
+
+def _realised_loss(task: Task, drawn: OneTeacher, readout: Readout) -> float:
+    """The population loss of this very draw: outside the data's span w and u are drawn, not averaged."""
+    w, Q = drawn.whole_teacher, drawn.span
+    if w is None or Q is None or readout.diverged:
+        return loss_of_readout(drawn.problem, drawn.teacher, readout)
+    theta = readout.theta
+    size = float(np.linalg.norm(theta)) / np.sqrt(task.N)
+    error = w - size * random_stream(task, "outside").standard_normal(w.size)
+    error += Q @ (drawn.teacher - drawn.problem.embedding.T @ theta - Q.T @ error)
+    return float(task.inputs.variances(np.arange(1.0, w.size + 1.0)) @ error**2)
