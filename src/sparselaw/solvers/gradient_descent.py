@@ -1,4 +1,4 @@
-"""Full-batch gradient descent from zero, at any step count by its closed form."""
+"""Full-batch gradient descent from zero (eq:GDequation), at any step count by its closed form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The minimum-norm least-squares solution, the paper's pinv."""
+"""The minimum-norm least-squares solution, the paper's pinv: eq:thetaSolved as the ridge goes to zero."""
 
 from __future__ import annotations
 

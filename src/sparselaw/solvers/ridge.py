@@ -1,4 +1,4 @@
-"""Ridge regression, (Phi Phi^T + ridge I)^-1 Phi y."""
+"""Ridge regression, (Phi Phi^T + ridge I)^-1 Phi y (eq:thetaSolved)."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from sparselaw.linalg.wishart import wishart_root
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinearProblem:
-    """Targets t = F^T a + noise, features Y^T = F^T U^T, and the population loss of theta
+    """Targets t = F^T a + noise, features Y^T = F^T U^T, and the population loss of theta (eq:bayes-loss)
 
     floor + unseen (1 + |theta|^2 / N) + (a - U^T theta)^T Sigma (a - U^T theta).
 
