@@ -25,10 +25,12 @@ from scipy.optimize import minimize
 
 from sparselaw.fitting import read_table
 from sparselaw.fitting.bootstrap import bootstrap
-from sparselaw.fitting.design import Runs, two_size_design
 from sparselaw.fitting.objectives import parse_objective
+from sparselaw.fitting.prepare import prepare
 from sparselaw.fitting.rows import clean_runs
+from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.solve import global_minimum
+from sparselaw.laws import ChinchillaLaw
 
 DELTA = 1e-3
 GRID = list(
@@ -104,13 +106,13 @@ def scipy_alone(runs: Runs, starts: int) -> tuple[float, float]:
 
 def ours(runs: Runs) -> tuple[float, float, float]:
     """(seconds of the fit, seconds with the bootstraps, objective), compiled beforehand."""
-    what = parse_objective("huber", DELTA)
-    design = two_size_design(runs, "chinchilla")
-    bootstrap(design, what, global_minimum(design, what), draws=25, seed=1)
+    objective = parse_objective("huber", DELTA)
+    design = prepare(ChinchillaLaw, runs)
+    bootstrap(design, objective, global_minimum(design, objective), draws=25, seed=1)
     begin = time.perf_counter()
-    minimum = global_minimum(two_size_design(runs, "chinchilla"), what)
+    minimum = global_minimum(prepare(ChinchillaLaw, runs), objective)
     fitted = time.perf_counter() - begin
-    bootstrap(design, what, minimum, draws=DRAWS, seed=0)
+    bootstrap(design, objective, minimum, draws=DRAWS, seed=0)
     return fitted, time.perf_counter() - begin, minimum.value
 
 

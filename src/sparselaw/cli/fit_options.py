@@ -10,23 +10,45 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from sparselaw.cli import numbers
+from sparselaw.cli.options import FLOAT, INTEGER
 from sparselaw.errors import InputError
+from sparselaw.laws import LAWS
 
 if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw
-    from sparselaw.interval import Interval
 
-LAW: Any = typer.Option("chinchilla", help="chinchilla, two-power or power.")
-OBJECTIVE: Any = typer.Option("huber", help="huber, l1 or least-squares, on log losses.")
-DELTA: Any = typer.Option(None, help="Where Huber's square turns into an absolute value. [default: 1e-3]")
-BOOTSTRAP: Any = typer.Option("1000", help="Draws for the intervals; 0 for none.")
-GROUP: Any = typer.Option(None, help="Column that names the run of a row: whole runs are resampled.")
-COLUMNS: Any = typer.Option(None, help="Names of columns: N=...,D=...,loss=... (also C, stderr).")
+OBJECTIVES = ("huber", "l1", "least-squares")  # sparselaw.fitting.objectives has them; importing it is slow
+
+
+def laws() -> list[str]:
+    """For the shell to complete."""
+    return list(LAWS)
+
+
+LAW: Any = typer.Option(
+    "chinchilla",
+    metavar="|".join(LAWS),
+    autocompletion=laws,
+    help="The law: " + "; ".join(f"{name} is {law.formula}" for name, law in LAWS.items()) + ".",
+)
+OBJECTIVE: Any = typer.Option(
+    "huber", metavar="|".join(OBJECTIVES), help="What is minimised over the rows, in log losses."
+)
+DELTA: Any = typer.Option(
+    None, metavar=FLOAT, help="Where Huber's square turns into an absolute value. [default: 1e-3]"
+)
+BOOTSTRAP: Any = typer.Option("1000", metavar=INTEGER, help="Draws for the intervals; 0 for none.")
+GROUP: Any = typer.Option(
+    None, metavar="COLUMN", help="Column that names the run of a row: whole runs are resampled."
+)
+COLUMNS: Any = typer.Option(
+    None, metavar="NAME=COLUMN,...", help="Names of columns: N=...,D=...,loss=... (also C, stderr)."
+)
 DROP_PEAK: Any = typer.Option(
     False, "--drop-peak", help="Leave out simulated runs near the double-descent peak."
 )
-SEED: Any = typer.Option("0", help="Seed of the draws.")
-WORKERS: Any = typer.Option("1", help="Threads; the answer does not depend on it.")
+SEED: Any = typer.Option("0", metavar=INTEGER, help="Seed of the draws.")
+WORKERS: Any = typer.Option("1", metavar=INTEGER, help="Threads; the answer does not depend on it.")
 
 
 def columns(text: str | None) -> dict[str, str] | None:
@@ -58,7 +80,7 @@ def fit_file(
 ) -> FittedLaw:
     """Reads options and table, fits it behind a progress bar, and says what was dropped or assumed."""
     from sparselaw.cli.output import note
-    from sparselaw.fitting import fit, read_table
+    from sparselaw.fitting import fit
 
     read: dict[str, Any] = {
         "delta": None if delta is None else numbers.real("delta", delta),
@@ -67,9 +89,8 @@ def fit_file(
         "seed": numbers.whole("seed", seed),
         "workers": numbers.whole("workers", workers),
     }
-    table = read_table(path)
     with progress_bar("draws") as advance:
-        fitted = fit(table, progress=advance, **read, **settings)
+        fitted = fit(path, progress=advance, **read, **settings)
     for reason, count in fitted.dropped.items():
         note(f"{count} row{'s' * (count != 1)} dropped: {reason}")
     for warning in fitted.warnings:
@@ -89,11 +110,3 @@ def progress_bar(label: str) -> Iterator[Any]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)
-
-
-def interval_json(found: Interval, no_ends: str) -> dict[str, Any]:
-    return found.plain(no_ends)
-
-
-def interval_text(found: Interval) -> str:
-    return found.ends()

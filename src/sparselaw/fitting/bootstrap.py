@@ -16,7 +16,6 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.design import Design
-from sparselaw.fitting.kernel import minimise_many
 from sparselaw.fitting.objectives import Objective
 from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, Minimum
 
@@ -29,7 +28,7 @@ MOST_TRIES = 50  # a draw that leaves too few distinct rows is drawn again, this
 
 def bootstrap(
     design: Design,
-    what: Objective,
+    objective: Objective,
     minimum: Minimum,
     *,
     draws: int,
@@ -53,8 +52,8 @@ def bootstrap(
         drawn = [_draw(design, units, taken, members, seed, b) for b in range(first, last)]
         if taken == units:
             counts = np.array([np.bincount(rows, minlength=design.rows) for rows in drawn])
-            return _refit(design, what, minimum.basins, counts)
-        found = [_refit(design.take(rows), what, minimum.basins[:1], None) for rows in drawn]
+            return design.minimise_many(minimum.basins, objective, weights=counts.astype(np.float64))[0]
+        found = [design.take(rows).minimise_many(minimum.basins[:1], objective)[0] for rows in drawn]
         theta: FloatArray = minimum.theta + math.sqrt(taken / units) * (np.vstack(found) - minimum.theta)
         return np.clip(theta, design.lower, design.upper)
 
@@ -111,19 +110,6 @@ def _draw(
 
 
 def _carries(design: Design, rows: IntArray) -> bool:
-    """More distinct rows than parameters, two sizes for every exponent, every sweep present."""
+    """More distinct rows than parameters, and enough to tell every parameter."""
     distinct = np.unique(rows)
-    if distinct.size <= design.lower.size:
-        return False
-    if design.x.shape[0] == 1 and np.unique(design.sweep[distinct]).size <= design.sweep.max():
-        return False
-    return all(np.ptp(design.x[k, distinct]) > 0.0 for k in np.flatnonzero(design.slope >= 0))
-
-
-def _refit(design: Design, what: Objective, starts: FloatArray, counts: IntArray | None) -> FloatArray:
-    weights = np.ones((1, design.rows)) if counts is None else counts.astype(np.float64)
-    thetas, _, _ = minimise_many(
-        starts, design.x, design.intercept, design.slope, design.sweep, design.log_loss[None, :],
-        design.inverse_scale, weights, what.delta, design.lower, design.upper,
-    )  # fmt: skip
-    return np.asarray(thetas)
+    return distinct.size > design.free and design.carries(distinct)

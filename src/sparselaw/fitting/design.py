@@ -1,172 +1,137 @@
-"""A law and a table of runs as the arrays the minimiser works on, and back to a law.
+"""A law and a table of runs as a minimiser sees them, and the way back to a law.
 
-Logarithms are centred (sizes on their mean, losses on their median), so the fit is the same whatever the
-units of N, D and the loss: only the intercepts shift. Parameters in theta are the logarithms of E, A and B at
-the centre, then the exponents.
+Logarithms of losses are centred on their median and sizes on their geometric means, so the fit is the same
+whatever the units of N, D and the loss. Theta is the vector that is searched; the law's own parameters are
+its natural values. Two kinds of design answer the same questions: one for laws that are sums of powers, with
+exact derivatives and compiled, one for any other formula.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.laws import ChinchillaLaw, Law, PowerLaw, TwoPowerLaw
+from sparselaw.fitting.kernel import misfit
+from sparselaw.fitting.objectives import Objective
+from sparselaw.laws import Law
 
-LawName = Literal["chinchilla", "two-power", "power"]
-
-EXPONENT_RANGE = (1e-3, 30.0)
-LOWEST_FLOOR = 18.0  # log E may fall this far below the smallest log loss: E is then zero for any purpose
-LARGEST_INTERCEPT = 400.0
+VANISHED = 1e-6  # a term that gives less than this part of every loss is not there
+SomeDesign = TypeVar("SomeDesign", bound="Design")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Runs:
-    """The runs a law is fitted to: positive, finite, at least one. ``group`` numbers the whole runs."""
+class End(NamedTuple):
+    """Where a search ended. ``value`` is in the minimiser's own unit; ``norm`` that of the gradient."""
 
-    N: FloatArray
-    D: FloatArray
-    loss: FloatArray
-    scale: FloatArray  # relative standard errors over their median; ones where the table has none
-    group: IntArray | None = None
+    theta: FloatArray
+    value: float
+    norm: float
+    converged: bool
 
-    def take(self, rows: npt.NDArray[np.bool_] | IntArray) -> Runs:
-        group = None if self.group is None else self.group[rows]
-        return Runs(N=self.N[rows], D=self.D[rows], loss=self.loss[rows], scale=self.scale[rows], group=group)
 
-    def __len__(self) -> int:
-        return self.loss.size
+class Bound(NamedTuple):
+    """A parameter that the search left at the end of its range."""
+
+    name: str
+    value: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Design:
-    """What the minimiser reads. Term k of row i is theta[intercept_k + sweep_i] - theta[slope_k] x_ki."""
+class Design(ABC):
+    """What every design holds and answers."""
 
-    x: FloatArray  # (terms, rows): centred log sizes
-    intercept: IntArray  # (terms,)
-    slope: IntArray  # (terms,): -1 for a term without an exponent
-    sweep: IntArray  # (rows,): which intercept of a power law with several sweeps
+    law: type[Law]
+    names: tuple[str, ...]  # of the natural values, in the order of theta
+    places: tuple[int | None, ...]  # where each of the law's parameters is; None for a floor left out
     log_loss: FloatArray  # (rows,): centred
     inverse_scale: FloatArray  # (rows,)
     lower: FloatArray
     upper: FloatArray
-    names: tuple[str, ...]  # of the natural parameters, in the order of theta
-    centres: FloatArray  # (terms,): what was subtracted from the log sizes
-    centre: float  # what was subtracted from the log losses
 
     @property
     def rows(self) -> int:
         return int(self.log_loss.size)
 
-    def with_log_loss(self, log_loss: FloatArray) -> Design:
-        """The same design with other losses, already centred."""
-        return replace(self, log_loss=np.ascontiguousarray(log_loss))
+    @property
+    def free(self) -> int:
+        """The number of free parameters."""
+        return int(self.lower.size)
 
-    def take(self, rows: IntArray) -> Design:
-        return replace(
-            self,
-            x=np.ascontiguousarray(self.x[:, rows]),
-            sweep=self.sweep[rows],
-            log_loss=self.log_loss[rows],
-            inverse_scale=self.inverse_scale[rows],
-        )
+    @abstractmethod
+    def predictions(self, theta: FloatArray) -> FloatArray:
+        """(rows,): centred log losses that the law gives."""
 
-    def shares(self, theta: FloatArray) -> FloatArray:
-        """(terms, rows): the part of the predicted loss that each term gives."""
-        t = self._terms(theta)
-        share: FloatArray = np.exp(t - np.logaddexp.reduce(t, axis=0))
-        return share
+    @abstractmethod
+    def jacobian(self, theta: FloatArray) -> FloatArray:
+        """(rows, p): their derivatives."""
+
+    @abstractmethod
+    def natural(self, theta: FloatArray) -> FloatArray:
+        """The law's own parameters, in the order of ``names``, for one theta (p,) or many (draws, p)."""
+
+    @abstractmethod
+    def theta_of(self, values: FloatArray) -> FloatArray:
+        """The theta (p,) whose natural values these are."""
+
+    @abstractmethod
+    def at_bounds(self, theta: FloatArray) -> list[Bound]:
+        """The parameters at an end of their range, and terms that have vanished."""
+
+    @abstractmethod
+    def carries(self, rows: IntArray) -> bool:
+        """Can the law be fitted to these distinct rows alone? (Enough of them is taken for granted.)"""
+
+    @abstractmethod
+    def take(self: SomeDesign, rows: IntArray) -> SomeDesign:
+        """The same with these rows only; the centre stays."""
+
+    @abstractmethod
+    def starts(self, objective: Objective, weights: FloatArray) -> FloatArray:
+        """(starts, p): where to begin."""
+
+    @abstractmethod
+    def minimise(self, start: FloatArray, objective: Objective, weights: FloatArray) -> End:
+        """The local minimum below one start."""
+
+    @abstractmethod
+    def refine(self, start: FloatArray, objective: Objective, weights: FloatArray) -> End:
+        """The same from a start close by."""
+
+    @abstractmethod
+    def minimise_many(
+        self,
+        starts: FloatArray,
+        objective: Objective,
+        *,
+        losses: FloatArray | None = None,
+        weights: FloatArray | None = None,
+    ) -> tuple[FloatArray, FloatArray]:
+        """(draws, p), (draws,): the best theta over ``starts`` for every row of losses or of weights."""
 
     def residuals(self, theta: FloatArray) -> FloatArray:
         """log loss minus log prediction, not divided by the scale."""
-        difference: FloatArray = self.log_loss - np.logaddexp.reduce(self._terms(theta), axis=0)
+        difference: FloatArray = self.log_loss - self.predictions(theta)
         return difference
 
-    def _terms(self, theta: FloatArray) -> FloatArray:
-        slopes = np.where(self.slope >= 0, theta[self.slope], 0.0)
-        terms: FloatArray = theta[self.intercept[:, None] + self.sweep[None, :]] - slopes[:, None] * self.x
-        return terms
-
-    def natural(self, theta: FloatArray) -> FloatArray:
-        """The law's own parameters for one theta (p,) or many (draws, p), in the order of ``names``.
-
-        For a power law with several sweeps every sweep has its own A.
-        """
-        theta = np.atleast_2d(theta)
-        values = theta.copy()
-        sweeps = int(self.sweep.max()) + 1
-        for k, start in enumerate(self.intercept):
-            exponent = theta[:, self.slope[k]] if self.slope[k] >= 0 else 0.0
-            for column in range(start, start + sweeps):
-                with np.errstate(over="ignore"):
-                    values[:, column] = np.exp(theta[:, column] + self.centre + exponent * self.centres[k])
-                values[theta[:, column] <= self.lower[column], column] = 0.0
-        return values if values.shape[0] != 1 else values[0]
-
-    def law(self, theta: FloatArray) -> Law:
+    def law_at(self, theta: FloatArray) -> Law:
         """The law at theta; for several sweeps, the first one's."""
-        values = dict(zip(self.names, (float(v) for v in self.natural(theta)), strict=True))
-        if "E" in values:
-            return ChinchillaLaw(**values)
-        if "B" in values:
-            return TwoPowerLaw(**values)
-        return PowerLaw(A=float(self.natural(theta)[0]), alpha=values["alpha"])
+        values = [float(v) for v in self.natural(theta)]
+        found = (0.0 if place is None else values[place] for place in self.places)
+        return self.law(**dict(zip(self.law.parameters(), found, strict=True)))
 
+    def exponent_places(self) -> tuple[int, int]:
+        """Where the exponents of N and D are among the natural values; the law must have both."""
+        assert self.law.exponent_names is not None
+        first, second = (self.places[self.law.parameters().index(n)] for n in self.law.exponent_names)
+        assert first is not None
+        assert second is not None
+        return first, second
 
-def two_size_design(runs: Runs, law: LawName, tied: bool = False) -> Design:
-    """The design of ``chinchilla`` or ``two-power``; ``tied`` has one exponent for N and D."""
-    floor = law == "chinchilla"
-    log_N, log_D, log_loss = np.log(runs.N), np.log(runs.D), np.log(runs.loss)
-    centres = np.array([log_N.mean(), log_D.mean()])
-    centre = float(np.median(log_loss))
-    x = np.stack([log_N - centres[0], log_D - centres[1]])
-    first = 1 if floor else 0  # index of A
-    slope = np.array([first + 2, first + (2 if tied else 3)])
-    intercept = np.array([first, first + 1])
-    names = ("alpha", "beta") if floor else ("alpha_N", "alpha_D")
-    if floor:
-        x = np.vstack([np.zeros(len(runs)), x])
-        centres = np.concatenate([[0.0], centres])
-        intercept, slope = np.concatenate([[0], intercept]), np.concatenate([[-1], slope])
-    smallest, largest = float(log_loss.min()) - centre, float(log_loss.max()) - centre
-    exponents = 1 if tied else 2
-    return Design(
-        x=np.ascontiguousarray(x),
-        intercept=intercept,
-        slope=slope,
-        sweep=np.zeros(len(runs), np.int64),
-        log_loss=log_loss - centre,
-        inverse_scale=1.0 / runs.scale,
-        lower=np.array(
-            [smallest - LOWEST_FLOOR] * first + [-LARGEST_INTERCEPT] * 2 + [EXPONENT_RANGE[0]] * exponents
-        ),
-        upper=np.array([largest + 1.0] * first + [LARGEST_INTERCEPT] * 2 + [EXPONENT_RANGE[1]] * exponents),
-        names=(("E",) if floor else ()) + ("A", "B") + (names[:1] if tied else names),
-        centres=centres,
-        centre=centre,
-    )
-
-
-def sweep_design(
-    size: FloatArray, loss: FloatArray, scale: FloatArray, sweep: IntArray, names: tuple[str, ...]
-) -> Design:
-    """The design of ``power``: one exponent for every sweep, an intercept for each."""
-    log_size, log_loss = np.log(size), np.log(loss)
-    centre, middle = float(np.median(log_loss)), float(log_size.mean())
-    sweeps = int(sweep.max()) + 1
-    return Design(
-        x=(log_size - middle)[None, :].copy(),
-        intercept=np.array([0]),
-        slope=np.array([sweeps]),
-        sweep=sweep.astype(np.int64),
-        log_loss=log_loss - centre,
-        inverse_scale=1.0 / scale,
-        lower=np.array([-LARGEST_INTERCEPT] * sweeps + [-EXPONENT_RANGE[1]]),
-        upper=np.array([LARGEST_INTERCEPT] * sweeps + [EXPONENT_RANGE[1]]),
-        names=names,
-        centres=np.array([middle]),
-        centre=centre,
-    )
+    def constant_value(self, objective: Objective, weights: FloatArray) -> float:
+        """The objective of the best constant, near enough: what any law has to explain."""
+        flat = self.log_loss - np.median(self.log_loss)
+        value, _, _ = misfit(flat * self.inverse_scale, weights, objective.delta)
+        return max(float(value), 1e-300)

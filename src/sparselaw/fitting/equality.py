@@ -19,7 +19,6 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.fitting.bootstrap import CHUNK, in_order, stream
 from sparselaw.fitting.design import Design
-from sparselaw.fitting.kernel import minimise_many
 from sparselaw.fitting.objectives import Objective
 from sparselaw.fitting.result import EqualityTest
 from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, Minimum, global_minimum
@@ -30,7 +29,7 @@ MOST_DRAWS = 399
 def equal_exponents(
     free: Design,
     tied: Design,
-    what: Objective,
+    objective: Objective,
     minimum: Minimum,
     *,
     draws: int,
@@ -42,14 +41,14 @@ def equal_exponents(
     draws = min(draws, MOST_DRAWS)
     if draws == 0 or free.rows > LARGEST_POLISH_ROWS:
         return None
-    null = global_minimum(tied, what)
-    observed = _statistic(null.value, minimum.value, free.rows, what)
+    null = global_minimum(tied, objective)
+    observed = likelihood_ratio(null.value, minimum.value, free.rows, objective)
     residual = tied.residuals(null.theta)
     fitted = tied.log_loss - residual
     units = np.arange(free.rows) if group is None else group
     count = int(units.max()) + 1
     # Data drawn under the null have their optimum near the null law: start both fits there too.
-    starts = np.vstack([_untie(null.theta), minimum.basins[:1]])
+    starts = np.vstack([_untie(free, tied, null.theta), minimum.basins[:1]])
 
     def one_chunk(first: int) -> FloatArray:
         last = min(first + CHUNK, draws)
@@ -57,36 +56,33 @@ def equal_exponents(
             [stream(seed, 1, b).integers(0, 2, count)[units] * 2 - 1 for b in range(first, last)]
         )
         losses = fitted + signs * residual
-        tied_values = _values(tied, what, null.basins, losses)
-        free_values = np.minimum(_values(free, what, starts, losses), tied_values)
+        _, tied_values = tied.minimise_many(null.basins, objective, losses=losses)
+        _, free_values = free.minimise_many(starts, objective, losses=losses)
         return np.array(
-            [_statistic(a, b, free.rows, what) for a, b in zip(tied_values, free_values, strict=True)]
+            [
+                likelihood_ratio(a, b, free.rows, objective)
+                for a, b in zip(tied_values, np.minimum(free_values, tied_values), strict=True)
+            ]
         )
 
     drawn = np.concatenate(list(in_order(one_chunk, range(0, draws, CHUNK), workers)))
     return EqualityTest(
         statistic=observed,
         p_value=(1 + int(np.count_nonzero(drawn >= observed))) / (draws + 1),
-        exponent=float(null.theta[-1]),
+        exponent=float(tied.natural(null.theta)[tied.exponent_places()[0]]),
         method=f"likelihood ratio, {draws} refits, random signs per {'row' if group is None else 'group'}",
     )
 
 
-def _statistic(tied: float, free: float, rows: int, what: Objective) -> float:
-    if tied <= free or tied == 0.0:
+def likelihood_ratio(narrow: float, wide: float, rows: int, objective: Objective) -> float:
+    """-2 log of the ratio for a law within a wider one, from the values of the objective."""
+    if narrow <= wide or narrow == 0.0:
         return 0.0
-    factor = 1.0 if math.isinf(what.delta) else 2.0
-    return factor * rows * math.log(tied / max(free, 1e-300))
+    factor = 1.0 if math.isinf(objective.delta) else 2.0
+    return factor * rows * math.log(narrow / max(wide, 1e-300))
 
 
-def _untie(theta: FloatArray) -> FloatArray:
+def _untie(free: Design, tied: Design, theta: FloatArray) -> FloatArray:
     """The theta with two exponents that equals a theta with one."""
-    return np.append(theta, theta[-1])
-
-
-def _values(design: Design, what: Objective, starts: FloatArray, losses: FloatArray) -> FloatArray:
-    _, values, _ = minimise_many(
-        starts, design.x, design.intercept, design.slope, design.sweep, losses, design.inverse_scale,
-        np.ones((1, design.rows)), what.delta, design.lower, design.upper,
-    )  # fmt: skip
-    return np.asarray(values)
+    places = {place: tied.places[i] for i, place in enumerate(free.places) if place is not None}
+    return np.array([theta[places[i]] for i in range(free.free)])

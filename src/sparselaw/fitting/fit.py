@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
-from sparselaw.fitting.bootstrap import Progress, bootstrap
-from sparselaw.fitting.design import Design, LawName, Runs, two_size_design
+from sparselaw.fitting.bootstrap import Progress
+from sparselaw.fitting.bootstrap import bootstrap as draw
+from sparselaw.fitting.design import Design
 from sparselaw.fitting.equality import equal_exponents
 from sparselaw.fitting.identification import findings, no_sparsity
 from sparselaw.fitting.leaveout import leave_out_table
 from sparselaw.fitting.objectives import Objective, parse_objective
-from sparselaw.fitting.one_variable import one_variable_design
+from sparselaw.fitting.one_variable import in_sweeps
 from sparselaw.fitting.peak import without_peak
+from sparselaw.fitting.prepare import prepare
 from sparselaw.fitting.result import EqualityTest, FittedLaw, LeftOut, interval
 from sparselaw.fitting.rows import CleanRuns, clean_runs
+from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.solve import Minimum, global_minimum
 from sparselaw.fitting.sparsity import sparsity_intervals
+from sparselaw.laws import Law, law_named, one_size_laws
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LAWS: tuple[LawName, ...] = get_args(LawName)
-SIZES: dict[LawName, tuple[str, ...]] = {"chinchilla": ("N", "D"), "two-power": ("N", "D"), "power": ()}
 FEW_GROUPS = 10
 
 
 def fit(
-    runs: pd.DataFrame | Mapping[str, Any],
-    law: LawName = "chinchilla",
+    runs: pd.DataFrame | Mapping[str, Any] | str | Path,
+    law: str = "chinchilla",
     objective: str = "huber",
     *,
     delta: float | None = None,
@@ -49,49 +52,39 @@ def fit(
 ) -> FittedLaw:
     """The law that minimises ``objective`` over the rows, with intervals from ``bootstrap`` draws.
 
-    ``runs`` has columns N, D and loss (or common other names, or as ``columns`` says), one row for a run.
-    ``group`` names the column that says which rows belong to one run: whole runs are then resampled.
-    ``variable`` and ``last`` belong to the power law: the size that varies, and how many of its largest
-    values to use. ``drop_peak`` leaves out simulated runs with N near K(D); ``leave_out`` adds
-    the leave-out table.
+    ``runs`` has columns N, D and loss (or common other names, or as ``columns`` says), one row for a run; or
+    it is the path of such a table. ``law`` is the name of a registered law (sparselaw.laws). ``group`` names
+    the column that says which rows belong to one run: whole runs are then resampled. ``variable`` and
+    ``last`` belong to laws of one size: the size that varies, and how many of its largest values to use.
+    ``drop_peak`` leaves out simulated runs with N near K(D); ``leave_out`` adds the leave-out table.
     """
-    _check(law, bootstrap, seed, workers)
-    what = parse_objective(objective, delta)
+    kind = law_named(law)
+    _check(bootstrap, seed, workers)
+    chosen = parse_objective(objective, delta)
     dropped: dict[str, int] = {}
     if drop_peak:
         runs, dropped = without_peak(runs, columns)
-    clean = clean_runs(runs, columns=columns, group=group, needed=SIZES[law])
+    needed = () if kind.has_one_size() else kind.sizes
+    clean = clean_runs(runs, columns=columns, group=group, needed=needed, aliases=kind.column_names)
     clean.dropped.update(dropped)
-    if law == "power":
-        design, used, notes = one_variable_design(clean.runs, variable, last)
-    else:
-        if variable is not None or last is not None:
-            raise InputError(
-                "variable" if variable is not None else "last", variable if variable is not None else last,
-                f"has no meaning for {law}", "choose law power",
-            )  # fmt: skip
-        used, notes = clean.runs, ()
-        design = two_size_design(used, law)
-    _check_rows(used, design, law)
-    minimum = global_minimum(design, what)
-    draws = _draws(design, what, minimum, bootstrap, seed, used, workers, progress)
+    used, notes = _rows_for(kind, clean.runs, variable, last)
+    design = prepare(kind, used)
+    _check_rows(used, design)
+    minimum = global_minimum(design, chosen)
+    resampled: dict[str, Any] = {"draws": bootstrap, "seed": seed, "workers": workers}
+    draws = draw(design, chosen, minimum, group=used.group, progress=progress, **resampled)
     test: EqualityTest | None = None
     table: tuple[LeftOut, ...] = ()
-    if law != "power":
+    if kind.exponent_names is not None:
         test = equal_exponents(
-            design, two_size_design(used, law, tied=True), what, minimum,
-            draws=bootstrap, seed=seed, group=used.group, workers=workers,
-        )  # fmt: skip
+            design, prepare(kind, used, tied=True), chosen, minimum, group=used.group, **resampled
+        )
         if leave_out:
-            table = leave_out_table(
-                used, law, what, design.residuals(minimum.theta), draws=bootstrap, seed=seed, workers=workers
-            )
-    return _result(design, what, minimum, draws, used, clean, law, notes, test, table)
+            table = leave_out_table(used, kind, chosen, design.residuals(minimum.theta), **resampled)
+    return _result(design, chosen, minimum, draws, used, clean, notes, test, table)
 
 
-def _check(law: str, draws: int, seed: int, workers: int) -> None:
-    if law not in LAWS:
-        raise InputError("law", law, "is not one of the laws", f"choose {' or '.join(LAWS)}")
+def _check(draws: int, seed: int, workers: int) -> None:
     for name, value, least in (("bootstrap", draws, 0), ("seed", seed, 0), ("workers", workers, 1)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise InputError(
@@ -103,52 +96,53 @@ def _check(law: str, draws: int, seed: int, workers: int) -> None:
         )
 
 
-def _check_rows(runs: Runs, design: Design, law: LawName) -> None:
-    needed = design.lower.size + 1
+def _rows_for(
+    law: type[Law], runs: Runs, variable: str | None, last: int | None
+) -> tuple[Runs, tuple[str, ...]]:
+    """The rows that the law uses, and what to tell the reader."""
+    if law.has_one_size():
+        return in_sweeps(runs, variable, last)
+    for name, value in (("variable", variable), ("last", last)):
+        if value is not None:
+            raise InputError(name, value, f"has no meaning for {law.name}", f"choose law {one_size_laws()}")
+    return runs, ()
+
+
+def _check_rows(runs: Runs, design: Design) -> None:
+    law, needed = design.law, design.free + 1
     if len(runs) < needed:
         raise InputError(
-            "rows", len(runs), f"{law} has {design.lower.size} parameters and needs {needed} usable rows",
+            "rows", len(runs), f"{law.name} has {design.free} parameters and needs {needed} usable rows",
             "add runs or choose a law with fewer parameters",
         )  # fmt: skip
     if np.ptp(design.log_loss) == 0.0:
         raise InputError("loss", runs.loss[0], "is the same in every row", "add runs that differ")
-    if law == "power":
-        return
-    for name, values in (("N", runs.N), ("D", runs.D)):
+    for name in law.sizes:
+        values = runs.sizes[name]
         if np.ptp(np.log(values)) == 0.0:
             raise InputError(
                 name,
                 f"{values[0]:g}",
                 "is the same in every row",
-                f"add runs with other {name}, or fit law power",
+                f"add runs with other {name}, or fit law {one_size_laws()}",
             )
 
 
-def _draws(
-    design: Design, what: Objective, minimum: Minimum, count: int, seed: int, runs: Runs, workers: int,
-    progress: Progress | None,
-) -> FloatArray:  # fmt: skip
-    return bootstrap(
-        design, what, minimum, draws=count, seed=seed, group=runs.group, workers=workers, progress=progress
-    )
-
-
 def _result(
-    design: Design, what: Objective, minimum: Minimum, draws: FloatArray, runs: Runs, clean: CleanRuns,
-    law: LawName, notes: tuple[str, ...], test: EqualityTest | None, table: tuple[LeftOut, ...],
+    design: Design, objective: Objective, minimum: Minimum, draws: FloatArray, runs: Runs, clean: CleanRuns,
+    notes: tuple[str, ...], test: EqualityTest | None, table: tuple[LeftOut, ...],
 ) -> FittedLaw:  # fmt: skip
-    found = findings(design, what, minimum, None if law == "power" else runs)
-    best = design.natural(minimum.theta)
-    drawn = np.reshape(design.natural(draws), draws.shape) if draws.size else draws
+    found = findings(design, objective, minimum, runs)
+    best, drawn = design.natural(minimum.theta), design.natural(draws)
     sparsity = None
-    why_not = "a power law has one exponent" if law == "power" else no_sparsity(design, minimum)
+    why_not = no_sparsity(design, minimum)
     if not why_not:
-        sparsity = sparsity_intervals(float(best[-2]), float(best[-1]), drawn[:, -2], drawn[:, -1])
+        of_N, of_D = design.exponent_places()
+        sparsity = sparsity_intervals(float(best[of_N]), float(best[of_D]), drawn[:, of_N], drawn[:, of_D])
     return FittedLaw(
-        law=design.law(minimum.theta),
-        name=law,
-        objective=what.name,
-        delta=what.delta if what.name == "huber" else None,
+        law=design.law_at(minimum.theta),
+        objective=objective.name,
+        delta=objective.delta if objective.name == "huber" else None,
         value=minimum.value,
         gradient_norm=minimum.gradient_norm,
         status=found[0].status if found else "ok",

@@ -18,10 +18,12 @@ curvature, so delta comes down in stages, each starting where the last one ended
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+
+from sparselaw.arrays import FloatArray, IntArray
 
 jit: Any = numba.njit(cache=True, nogil=True, error_model="numpy")
 
@@ -33,29 +35,48 @@ DELTA_STEP = 6.0  # by how much delta falls from one stage to the next
 MOST_STEPS = 300
 
 
+class Problem(NamedTuple):
+    """What is minimised: t_ki = theta[intercept_k + sweep_i] - theta[slope_k] x_ki, and the rows."""
+
+    x: FloatArray  # (terms, rows): log sizes
+    intercept: IntArray  # (terms,)
+    slope: IntArray  # (terms,): -1 for a term without an exponent
+    sweep: IntArray  # (rows,)
+    log_loss: FloatArray  # (rows,): y
+    inverse_scale: FloatArray  # (rows,): 1 / s
+    weights: FloatArray  # (rows,): w
+    lower: FloatArray  # (p,): the box that theta stays in
+    upper: FloatArray
+
+
 @jit
-def objective(theta, x, intercept, slope, sweep, y, inv_s, w, delta):  # type: ignore[no-untyped-def]
-    """f(theta) alone: what a rejected step needs."""
-    terms, rows = x.shape
+def rho(z, w, delta):  # type: ignore[no-untyped-def]
+    """w rho(z), rho'(z), rho''(z)."""
+    if abs(z) > delta:
+        return w * (abs(z) - 0.5 * delta), np.sign(z), 0.0
+    if delta == np.inf:
+        return w * 0.5 * z * z, z, 1.0
+    return w * 0.5 * z * z / delta, z / delta, 1.0 / delta
+
+
+@jit
+def misfit(z, weights, delta):  # type: ignore[no-untyped-def]
+    """sum_i w_i rho(z_i), and rho' and rho'' row by row; rows without weight are not looked at."""
+    first, second = np.zeros(z.size), np.zeros(z.size)
     total = 0.0
-    for i in range(rows):
-        if w[i] == 0.0:
-            continue
-        z = abs((y[i] - _log_loss(theta, x, intercept, slope, sweep[i], i, terms)) * inv_s[i])
-        if z > delta:
-            total += w[i] * (z - 0.5 * delta)
-        elif delta == np.inf:
-            total += w[i] * 0.5 * z * z
-        else:
-            total += w[i] * 0.5 * z * z / delta
-    return total
+    for i in range(z.size):
+        if weights[i] != 0.0:
+            value, first[i], second[i] = rho(z[i], weights[i], delta)
+            total += value
+    return total, first, second
 
 
 @jit
-def _log_loss(theta, x, intercept, slope, shift, i, terms):  # type: ignore[no-untyped-def]
+def _log_sum(theta, x, intercept, slope, shift, i):  # type: ignore[no-untyped-def]
+    """eta_i in one pass. The derivatives need every term and take two; their last digit may differ."""
     top = -np.inf
     total = 0.0
-    for k in range(terms):
+    for k in range(intercept.size):
         t = theta[intercept[k] + shift]
         if slope[k] >= 0:
             t -= theta[slope[k]] * x[k, i]
@@ -68,17 +89,29 @@ def _log_loss(theta, x, intercept, slope, shift, i, terms):  # type: ignore[no-u
 
 
 @jit
-def derivatives(theta, x, intercept, slope, sweep, y, inv_s, w, delta, gradient, hessian, size):  # type: ignore[no-untyped-def]
+def objective(theta, problem, delta):  # type: ignore[no-untyped-def]
+    """f(theta) alone: what a rejected step needs."""
+    x, intercept, slope, sweep, y, inv_s, w, _, _ = problem
+    total = 0.0
+    for i in range(y.size):
+        if w[i] != 0.0:
+            z = (y[i] - _log_sum(theta, x, intercept, slope, sweep[i], i)) * inv_s[i]
+            total += rho(z, w[i], delta)[0]
+    return total
+
+
+@jit
+def derivatives(theta, problem, delta, gradient, hessian, size):  # type: ignore[no-untyped-def]
     """Fills gradient, Hessian and the sum of w J_j^2 / s^2 (a scale for each parameter); returns f."""
-    terms, rows = x.shape
-    p = theta.size
+    x, intercept, slope, sweep, y, inv_s, w, _, _ = problem
+    p, terms = theta.size, intercept.size
     gradient[:] = 0.0
     hessian[:] = 0.0
     size[:] = 0.0
     share = np.empty(terms)
     jac = np.empty(p)
     total = 0.0
-    for i in range(rows):
+    for i in range(y.size):
         if w[i] == 0.0:
             continue
         shift = sweep[i]
@@ -99,24 +132,11 @@ def derivatives(theta, x, intercept, slope, sweep, y, inv_s, w, delta, gradient,
             jac[intercept[k] + shift] += share[k]
             if slope[k] >= 0:
                 jac[slope[k]] -= share[k] * x[k, i]
-        z = (y[i] - top - np.log(norm)) * inv_s[i]
-        size_z = abs(z)
-        if size_z > delta:
-            total += w[i] * (size_z - 0.5 * delta)
-            first = np.sign(z)
-            second = 0.0
-        elif delta == np.inf:
-            total += w[i] * 0.5 * z * z
-            first = z
-            second = 1.0
-        else:
-            total += w[i] * 0.5 * z * z / delta
-            first = z / delta
-            second = 1.0 / delta
+        value, first, second = rho((y[i] - top - np.log(norm)) * inv_s[i], w[i], delta)
+        total += value
         pull = w[i] * first * inv_s[i]
-        outer = (
-            w[i] * second * inv_s[i] * inv_s[i] + pull
-        )  # J J^T enters with rho'' and, through V, with rho'
+        # J J^T enters with rho'' and, through V, with rho'
+        outer = w[i] * second * inv_s[i] * inv_s[i] + pull
         square = w[i] * inv_s[i] * inv_s[i]
         for a in range(p):
             if jac[a] == 0.0:
@@ -139,7 +159,7 @@ def derivatives(theta, x, intercept, slope, sweep, y, inv_s, w, delta, gradient,
 
 
 @jit
-def _solve_free(hessian, gradient, size, damping, free, step):  # type: ignore[no-untyped-def]
+def damped_step(hessian, gradient, size, damping, free, step):  # type: ignore[no-untyped-def]
     """Solves (H + damping diag(size)) step = -gradient on the free parameters; False if not positive."""
     p = gradient.size
     index = np.empty(p, np.int64)
@@ -178,8 +198,9 @@ def _solve_free(hessian, gradient, size, damping, free, step):  # type: ignore[n
 
 
 @jit
-def newton(theta, x, intercept, slope, sweep, y, inv_s, w, delta, lower, upper, tolerance):  # type: ignore[no-untyped-def]
+def newton(theta, problem, delta, tolerance):  # type: ignore[no-untyped-def]
     """Improves theta in place. Returns f, the norm of the gradient it can still follow, and how it ended."""
+    lower, upper = problem.lower, problem.upper
     p = theta.size
     gradient = np.empty(p)
     hessian = np.empty((p, p))
@@ -187,12 +208,12 @@ def newton(theta, x, intercept, slope, sweep, y, inv_s, w, delta, lower, upper, 
     step = np.empty(p)
     trial = np.empty(p)
     free = np.empty(p, np.bool_)
-    weight = max(w.sum(), 1e-300)
+    weight = max(problem.weights.sum(), 1e-300)
     damping = 1e-3 if delta == np.inf else 1e-3 / delta
     norm = np.inf
     f = 0.0
     for _ in range(MOST_STEPS):
-        f = derivatives(theta, x, intercept, slope, sweep, y, inv_s, w, delta, gradient, hessian, size)
+        f = derivatives(theta, problem, delta, gradient, hessian, size)
         norm = 0.0
         for a in range(p):
             size[a] = max(size[a], 1e-12 * weight)
@@ -206,7 +227,7 @@ def newton(theta, x, intercept, slope, sweep, y, inv_s, w, delta, lower, upper, 
             return f, norm, CONVERGED
         moved = False
         for _attempt in range(60):
-            if _solve_free(hessian, gradient, size, damping, free, step):
+            if damped_step(hessian, gradient, size, damping, free, step):
                 predicted = 0.0
                 for a in range(p):
                     trial[a] = min(max(theta[a] + step[a], lower[a]), upper[a])
@@ -215,7 +236,7 @@ def newton(theta, x, intercept, slope, sweep, y, inv_s, w, delta, lower, upper, 
                     predicted -= gradient[a] * step[a]
                     for b in range(p):
                         predicted -= 0.5 * step[a] * hessian[a, b] * step[b]
-                found = objective(trial, x, intercept, slope, sweep, y, inv_s, w, delta)
+                found = objective(trial, problem, delta)
                 if found < f:
                     ratio = (f - found) / predicted if predicted > 0.0 else 0.0
                     theta[:] = trial
@@ -234,40 +255,38 @@ def newton(theta, x, intercept, slope, sweep, y, inv_s, w, delta, lower, upper, 
 
 
 @jit
-def minimise(theta, x, intercept, slope, sweep, y, inv_s, w, delta, lower, upper):  # type: ignore[no-untyped-def]
+def minimise(theta, problem, delta):  # type: ignore[no-untyped-def]
     """Newton in stages: delta falls from the typical residual at the start to the one asked for."""
-    rows = y.size
-    terms = x.shape[0]
-    z = np.empty(rows)
+    x, intercept, slope, sweep, y, inv_s, w, _, _ = problem
+    z = np.empty(y.size)
     used = 0
-    for i in range(rows):
+    for i in range(y.size):
         if w[i] != 0.0:
-            z[used] = abs((y[i] - _log_loss(theta, x, intercept, slope, sweep[i], i, terms)) * inv_s[i])
+            z[used] = abs((y[i] - _log_sum(theta, x, intercept, slope, sweep[i], i)) * inv_s[i])
             used += 1
     stage = np.median(z[:used])
     if delta < np.inf:
         while stage > delta * DELTA_STEP:
-            newton(theta, x, intercept, slope, sweep, y, inv_s, w, stage, lower, upper, STAGE_TOLERANCE)
+            newton(theta, problem, stage, STAGE_TOLERANCE)
             stage /= DELTA_STEP
-    return newton(theta, x, intercept, slope, sweep, y, inv_s, w, delta, lower, upper, TOLERANCE)
+    return newton(theta, problem, delta, TOLERANCE)
 
 
 @jit
-def minimise_many(starts, x, intercept, slope, sweep, losses, inv_s, weights, delta, lower, upper):  # type: ignore[no-untyped-def]
+def minimise_many(starts, problem, losses, weights, delta):  # type: ignore[no-untyped-def]
     """The best end over ``starts`` for every row of ``weights`` or of ``losses``; the other has one row."""
     draws = max(weights.shape[0], losses.shape[0])
-    p = starts.shape[1]
-    thetas = np.empty((draws, p))
+    thetas = np.empty((draws, starts.shape[1]))
     values = np.full(draws, np.inf)
-    ends = np.full(draws, STALLED)
     for b in range(draws):
-        w = weights[b % weights.shape[0]]
-        y = losses[b % losses.shape[0]]
+        drawn = Problem(
+            problem.x, problem.intercept, problem.slope, problem.sweep, losses[b % losses.shape[0]],
+            problem.inverse_scale, weights[b % weights.shape[0]], problem.lower, problem.upper,
+        )  # fmt: skip
         for start in range(starts.shape[0]):
             theta = starts[start].copy()
-            f, _, end = minimise(theta, x, intercept, slope, sweep, y, inv_s, w, delta, lower, upper)
+            f, _, _ = minimise(theta, drawn, delta)
             if f < values[b]:
                 values[b] = f
                 thetas[b] = theta
-                ends[b] = end
-    return thetas, values, ends
+    return thetas, values

@@ -9,11 +9,13 @@ import numpy.typing as npt
 
 from sparselaw.arrays import FloatArray
 from sparselaw.fitting.bootstrap import bootstrap
-from sparselaw.fitting.design import LawName, Runs, two_size_design
 from sparselaw.fitting.objectives import Objective
+from sparselaw.fitting.prepare import prepare
 from sparselaw.fitting.result import LeftOut
+from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, global_minimum, sample
 from sparselaw.fitting.sparsity import sparsity_intervals
+from sparselaw.laws import Law
 
 PART = 0.1  # the smallest or largest sizes that hold at least this part of the rows go
 WORST = 0.05
@@ -24,8 +26,8 @@ Mask = npt.NDArray[np.bool_]
 
 def leave_out_table(
     runs: Runs,
-    law: LawName,
-    what: Objective,
+    law: type[Law],
+    objective: Objective,
     residuals: FloatArray,
     *,
     draws: int,
@@ -38,29 +40,26 @@ def leave_out_table(
         runs, residuals = runs.take(chosen), residuals[chosen]
     table = []
     for name, kept in selections(runs, residuals):
-        part = runs.take(kept)
-        if part.group is not None:
-            part = Runs(
-                N=part.N, D=part.D, loss=part.loss, scale=part.scale,
-                group=np.unique(part.group, return_inverse=True)[1],
-            )  # fmt: skip
-        design = two_size_design(part, law)
-        if len(part) <= design.lower.size or np.ptp(part.N) == 0.0 or np.ptp(part.D) == 0.0:
+        part = runs.take(kept).with_groups_numbered()
+        design = prepare(law, part)
+        if len(part) <= design.free or any(np.ptp(part.sizes[name]) == 0.0 for name in law.sizes):
             continue
         groups = len(part) if part.group is None else int(part.group.max()) + 1
-        minimum = global_minimum(design, what)
+        minimum = global_minimum(design, objective)
         drawn = bootstrap(
-            design, what, minimum, draws=min(draws, MOST_DRAWS) if groups >= 3 else 0, seed=seed,
+            design, objective, minimum, draws=min(draws, MOST_DRAWS) if groups >= 3 else 0, seed=seed,
             group=part.group, workers=workers,
         )  # fmt: skip
-        alpha_N, alpha_D = (float(v) for v in minimum.theta[-2:])
+        best, drawn = design.natural(minimum.theta), design.natural(drawn)
+        of_N, of_D = design.exponent_places()
+        alpha_N, alpha_D = float(best[of_N]), float(best[of_D])
         table.append(
             LeftOut(
                 left_out=name,
                 rows_used=len(part),
                 alpha_N=alpha_N,
                 alpha_D=alpha_D,
-                alpha1=sparsity_intervals(alpha_N, alpha_D, drawn[:, -2], drawn[:, -1])["alpha1"],
+                alpha1=sparsity_intervals(alpha_N, alpha_D, drawn[:, of_N], drawn[:, of_D])["alpha1"],
             )
         )
     return tuple(table)

@@ -1,22 +1,24 @@
-"""One size varies: the power law over one sweep or several, with one exponent and an intercept for each."""
+"""One size varies: the runs of one sweep or several, for a law of one size."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
 from sparselaw.errors import InputError
-from sparselaw.fitting.design import Design, Runs, sweep_design
+from sparselaw.fitting.runs import Runs, Sweeps
+from sparselaw.laws import ANY_SIZE
 
 
-def one_variable_design(
-    runs: Runs, variable: str | None, last: int | None
-) -> tuple[Design, Runs, tuple[str, ...]]:
-    """The design, the rows it uses, and what to tell the reader.
+def in_sweeps(runs: Runs, variable: str | None, last: int | None) -> tuple[Runs, tuple[str, ...]]:
+    """The rows that lie in sweeps, and what to tell the reader.
 
     Rows that share the other size make one sweep; of each, the ``last`` largest sizes are used.
     """
     variable = _variable(runs, variable)
-    size, other, name = (runs.N, runs.D, "D") if variable == "N" else (runs.D, runs.N, "N")
+    name = "D" if variable == "N" else "N"
+    size, other = runs.sizes[variable], runs.sizes[name]
     values, sweep = np.unique(other, return_inverse=True)
     kept = np.ones(len(runs), bool)
     for s in range(values.size):
@@ -33,16 +35,15 @@ def one_variable_design(
             "variable", variable, f"no {name} has runs at two values of {variable}", "choose another law"
         )
     values, sweep = np.unique(other[kept], return_inverse=True)
-    names = ("A",) if values.size == 1 else tuple(f"A[{name}={value:g}]" for value in values)
     notes = [f"one exponent for {variable}, over {values.size} value{'s' * (values.size > 1)} of {name}"]
     if len(used) < len(runs):
         notes.append(f"{len(runs) - len(used)} rows outside the sweeps or their last sizes are not used")
-    design = sweep_design(size[kept], used.loss, used.scale, sweep, (*names, "alpha"))
-    return design, used, tuple(notes)
+    sweeps = Sweeps(size=variable, other=name, values=values, index=sweep)
+    return replace(used, sizes={**used.sizes, ANY_SIZE: size[kept]}, sweeps=sweeps), tuple(notes)
 
 
 def _variable(runs: Runs, variable: str | None) -> str:
-    varies = {name: bool(np.ptp(values) > 0.0) for name, values in (("N", runs.N), ("D", runs.D))}
+    varies = {name: bool(np.ptp(runs.sizes[name]) > 0.0) for name in ("N", "D")}
     if variable is None:
         if varies["N"] and varies["D"]:
             raise InputError("variable", "", "both N and D vary", "say which one: variable N or variable D")

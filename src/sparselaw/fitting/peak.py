@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
+from sparselaw.fitting.cells import floats, one_column
 from sparselaw.fitting.columns import find_columns
-from sparselaw.inputs.exponents import seen_law
+from sparselaw.fitting.rows import as_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,11 +26,13 @@ PEAK_FACTOR = 2.0  # N between K/2 and 2K: the loss is more than about twice wha
 
 
 def interpolation_threshold(D: Any, alpha1: float, dimension: float = math.inf) -> Any:
-    """The N at which the peak sits. A nan alpha1 stands for dense inputs.
+    """The N at which the peak sits. A nan alpha1 stands for inputs without rare coordinates.
 
     >>> round(float(interpolation_threshold(50_000, 1.0)), 1)
     396.3
     """
+    from sparselaw.inputs.exponents import seen_law
+
     samples = 1.0 * np.asarray(D, dtype=np.float64)
     s, g = seen_law(alpha1)
     return np.minimum(np.minimum(g * samples**s, samples), dimension)
@@ -42,12 +45,10 @@ def near_peak(N: Any, D: Any, alpha1: float, dimension: float = math.inf, factor
 
 
 def without_peak(
-    table: pd.DataFrame | Mapping[str, Any], columns: Mapping[str, str] | None = None
+    table: pd.DataFrame | Mapping[str, Any] | str | Path, columns: Mapping[str, str] | None = None
 ) -> tuple[pd.DataFrame, dict[str, int]]:
     """The table without the rows near the peak, and how many went."""
-    import pandas as pd
-
-    frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(dict(table))
+    frame = as_frame(table)
     found = find_columns(frame.columns, columns)
     if "alpha1" not in frame.columns or "N" not in found or "D" not in found:
         raise InputError(
@@ -56,10 +57,13 @@ def without_peak(
             "needs the columns N, D and alpha1 of simulated runs",
             "leave it out for other runs",
         )
-    N, D, alpha1 = (_floats(frame[c]) for c in (found["N"], found["D"], "alpha1"))
+    N, D, alpha1 = (floats(frame, name) for name in (found["N"], found["D"], "alpha1"))
     if "inputs" in frame.columns:
-        alpha1 = np.where((frame["inputs"] == "dense").to_numpy(), np.nan, alpha1)
-    dimension = _floats(frame["dimension"]) if "dimension" in frame.columns else np.full(N.size, np.inf)
+        from sparselaw.inputs import KINDS
+
+        never_rare = [name for name, kind in KINDS.items() if kind.sampling == "gaussian"]
+        alpha1 = np.where(one_column(frame, "inputs").isin(never_rare).to_numpy(), np.nan, alpha1)
+    dimension = floats(frame, "dimension") if "dimension" in frame.columns else np.full(N.size, np.inf)
     dimension = np.where(np.isnan(dimension), np.inf, dimension)
     near = np.zeros(N.size, bool)
     settings = np.stack([alpha1, dimension])
@@ -68,9 +72,3 @@ def without_peak(
         with np.errstate(invalid="ignore", divide="ignore"):
             near[rows] = near_peak(N[rows], D[rows], float(a), float(M))
     return frame.loc[~near], ({"near the double-descent peak": int(near.sum())} if near.any() else {})
-
-
-def _floats(column: Any) -> FloatArray:
-    import pandas as pd
-
-    return np.asarray(pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan))

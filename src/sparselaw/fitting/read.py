@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sparselaw.errors import InputError
 
@@ -42,7 +42,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
         raise InputError(
             "file", path, "needs pyarrow to be read", "pip install 'sparselaw[parquet]' or give a CSV"
         ) from None
-    except (ValueError, OSError, KeyError, UnicodeDecodeError) as error:
+    except (ValueError, TypeError, AttributeError, OSError, KeyError) as error:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise InputError(
             "file", path, f"is not readable as {kind} ({reason})", "check its contents"
@@ -59,5 +59,14 @@ def _read(file: Path, kind: str) -> pd.DataFrame:
         return pd.read_parquet(file)
     if kind == "json lines":
         return pd.read_json(file, lines=True)
-    separator = "\t" if kind == "tsv" else ","
-    return pd.read_csv(file, sep=separator, skipinitialspace=True, low_memory=False, encoding="utf-8-sig")
+    form: dict[str, Any] = {
+        "sep": "\t" if kind == "tsv" else ",",
+        "skipinitialspace": True,
+        "encoding": "utf-8-sig",
+    }
+    frame: pd.DataFrame = pd.read_csv(file, low_memory=False, **form)
+    header = pd.read_csv(file, header=None, nrows=1, dtype=str, **form).iloc[0]
+    if header.dropna().duplicated().any():  # pandas renames the second; a reader must be asked
+        names = [name if pd.isna(text) else text for name, text in zip(frame.columns, header, strict=False)]
+        frame.columns = pd.Index(names)
+    return frame

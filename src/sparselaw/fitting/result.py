@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.fitting.design import LawName, Runs
 from sparselaw.fitting.objectives import ObjectiveName
+from sparselaw.fitting.runs import Runs
 from sparselaw.interval import Interval
 from sparselaw.laws import Law
+from sparselaw.plain import html_table, put
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NO_DRAWS = "no draws: bootstrap 0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +29,14 @@ class EqualityTest:
     p_value: float
     exponent: float  # the one exponent of the fit that has them equal
     method: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "statistic": self.statistic,
+            "p_value": self.p_value,
+            "exponent": self.exponent,
+            "method": self.method,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +49,15 @@ class LeftOut:
     alpha_D: float
     alpha1: Interval
 
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "left_out": self.left_out,
+            "rows_used": self.rows_used,
+            "alpha_N": self.alpha_N,
+            "alpha_D": self.alpha_D,
+            "alpha1": self.alpha1.plain(NO_DRAWS),
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedLaw:
@@ -46,7 +69,6 @@ class FittedLaw:
     """
 
     law: Law
-    name: LawName
     objective: ObjectiveName
     delta: float | None  # where Huber's square turns into an absolute value
     value: float
@@ -66,8 +88,13 @@ class FittedLaw:
     dropped: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
+    @property
+    def name(self) -> str:
+        """The law's name."""
+        return self.law.name
+
     def loss(self, *sizes: Any) -> Any:
-        """The fitted loss at (N, D), or at the one size of a power law."""
+        """The fitted loss at (N, D), or at the law's own sizes in their order."""
         return self.law.loss(*sizes)
 
     def drawn_law(self, axes: int = 1) -> Law:
@@ -76,20 +103,90 @@ class FittedLaw:
         With several sweeps, the first one's.
         """
         shape = (len(self.draws),) + (1,) * axes
-        names = type(self.law).parameters()
-        columns = dict(zip(self.params, range(len(self.params)), strict=True))
-        places = [columns.get(name, 0) for name in names]  # A of several sweeps: the first
-        values = {name: self.draws[:, i].reshape(shape) for name, i in zip(names, places, strict=True)}
-        return type(self.law)(**values)
+        kind = type(self.law)
+        columns = {name.partition("[")[0]: i for i, name in reversed(list(enumerate(self.params)))}
+        return kind(**{name: self.draws[:, columns[name]].reshape(shape) for name in kind.parameters()})
 
     def losses_of_draws(self, *sizes: Any) -> FloatArray:
         """(draws, ...): the loss of every draw, for sizes that broadcast against each other."""
         axes = max(np.ndim(size) for size in sizes)
         return np.asarray(self.drawn_law(axes).loss(*sizes), dtype=np.float64)
 
-    def exponents(self) -> tuple[str, str]:
-        """The names of the exponents of N and of D."""
-        return ("alpha", "beta") if self.name == "chinchilla" else ("alpha_N", "alpha_D")
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        result: dict[str, Any] = {"law": self.name, "objective": self.objective}
+        put(result, "value", self.value, "the objective is not finite")
+        put(result, "gradient_norm", self.gradient_norm, "the gradient is not finite")
+        result |= {
+            "status": self.status,
+            "starts_tried": self.starts_tried,
+            "starts_agreeing": self.starts_agreeing,
+            "rows_used": self.rows_used,
+            "rows_dropped": dict(self.dropped),
+            "draws": len(self.draws),
+            "params": {name: v.plain(NO_DRAWS) for name, v in self.params.items()},
+            "sparsity": None,
+            "equal_exponents": None,
+        }
+        if self.delta is not None:
+            result["delta"] = self.delta
+        if self.sparsity is None:
+            result["sparsity_reason"] = self.sparsity_reason
+        else:
+            result["sparsity"] = {name: v.plain(NO_DRAWS) for name, v in self.sparsity.items()}
+        if self.equal_exponents is None:
+            result["equal_exponents_reason"] = "needs two exponents, draws, and at most 10000 rows"
+        else:
+            result["equal_exponents"] = self.equal_exponents.as_dict()
+        result["leave_out"] = [line.as_dict() for line in self.leave_out]
+        result["warnings"] = list(self.warnings)
+        return result
+
+    def quantities(self) -> dict[str, Interval]:
+        """Parameters, and the sparsity where there is one."""
+        return {**self.params, **(self.sparsity or {})}
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each parameter and for alpha1, alpha2: low, best, high."""
+        import pandas as pd
+
+        rows = {name: v.as_dict() for name, v in self.quantities().items()}
+        return pd.DataFrame.from_dict(rows, orient="index", columns=["low", "best", "high"])
+
+    def leave_out_frame(self) -> pd.DataFrame:
+        """The leave-out table: what went, the rows that stayed, the exponents and alpha1 then."""
+        import pandas as pd
+
+        lines = [
+            {
+                "left_out": line.left_out,
+                "rows_used": line.rows_used,
+                "alpha_N": line.alpha_N,
+                "alpha_D": line.alpha_D,
+                **{f"alpha1_{end}": value for end, value in line.alpha1.as_dict().items()},
+            }
+            for line in self.leave_out
+        ]
+        return pd.DataFrame(lines)
+
+    def title(self) -> str:
+        return f"{self.name}: {self.law.formula}"
+
+    def how(self) -> str:
+        """How the optimum was reached, in a line."""
+        return (
+            f"{self.rows_used} rows, {self.objective} {self.value:.7g}, status {self.status}, "
+            f"gradient {self.gradient_norm:.1e}, {self.starts_agreeing} of {self.starts_tried} starts agree"
+        )
+
+    def _repr_html_(self) -> str:
+        dropped = [f"{count} rows dropped: {reason}" for reason, count in self.dropped.items()]
+        return html_table(
+            self.title(),
+            ["quantity", "best [low, high]"],
+            [[name, f"{v.best:.4g} {v.ends()}"] for name, v in self.quantities().items()],
+            [f"status: {self.status}", *self.warnings, *dropped, self.how()],
+        )
 
 
 def interval(best: float, draws: FloatArray) -> Interval:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
-from sparselaw.fitting.columns import find_columns, missing_column
-from sparselaw.fitting.design import Runs
+from sparselaw.fitting import cells
+from sparselaw.fitting.columns import Aliases, find_columns, missing_column, notes_on_columns
+from sparselaw.fitting.read import read_table
+from sparselaw.fitting.runs import Runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,47 +30,56 @@ class CleanRuns:
     kept: IntArray  # row numbers in the table
 
 
-def clean_runs(
-    table: pd.DataFrame | Mapping[str, Any],
-    *,
-    columns: Mapping[str, str] | None = None,
-    group: str | None = None,
-    needed: tuple[str, ...] = ("N", "D"),
-) -> CleanRuns:
-    """``needed`` names the sizes the law uses; a power law may do with one of them."""
+def as_frame(table: pd.DataFrame | Mapping[str, Any] | str | Path) -> pd.DataFrame:
+    """A data frame from a table or from the path of one; column names are text."""
     import pandas as pd
 
+    if isinstance(table, (str, Path)):
+        table = read_table(table)
     try:
         frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(dict(table))
     except (TypeError, ValueError) as error:
         raise InputError(
-            "runs", type(table).__name__, f"is not a table ({error})", "give a DataFrame"
+            "runs", type(table).__name__, f"is not a table ({error})", "give a DataFrame or a file"
         ) from None
     if frame.shape[0] == 0:
         raise InputError("runs", "0 rows", "the table has no rows", "give at least a few runs")
-    found = find_columns(frame.columns, columns)
-    notes: list[str] = []
+    if all(isinstance(name, str) for name in frame.columns):
+        return frame
+    return frame.set_axis([str(name) for name in frame.columns], axis=1)
+
+
+def clean_runs(
+    table: pd.DataFrame | Mapping[str, Any] | str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    group: str | None = None,
+    needed: tuple[str, ...] = ("N", "D"),
+    aliases: Aliases | None = None,
+) -> CleanRuns:
+    """``needed`` names the sizes a law uses (with one size, none: any will do), ``aliases`` other names."""
+    frame = as_frame(table)
+    more = {name: (aliases or {}).get(name, ()) for name in needed}
+    found = find_columns(frame.columns, columns, more)
     judged = _Rows(frame)
     loss = judged.number(found, "loss")
-    sizes: dict[str, FloatArray] = {}
-    for role in ("N", "D"):
-        if role in found:
-            sizes[role] = judged.number(found, role)
+    sizes = {role: judged.number(found, role) for role in ("N", "D", *more) if role in found}
+    used = {role: found[role] for role in ("loss", "stderr", *sizes) if role in found}
+    notes: list[str] = []
     if "D" not in sizes and "N" in sizes and "C" in found:
         sizes["D"] = judged.number(found, "C") / (6.0 * sizes["N"])
+        used["C"] = found["C"]
         notes.append("D is missing: taken as C/(6N)")
-    for role in needed:
+    for role in needed or ("N",) * (not sizes):
         if role not in sizes:
             raise missing_column(role, frame.columns)
-    if not sizes:
-        raise missing_column("N", frame.columns)
     if group is not None:
         if group not in frame.columns:
             raise InputError(
                 "group", group, "is not in the table", f"choose one of {', '.join(map(str, frame))}"
             )
-        judged.drop(frame[group].isna().to_numpy(), f"{group} missing")
-    judged.drop(frame.duplicated().to_numpy(), "exact duplicate")
+        judged.drop(cells.one_column(frame, group).isna().to_numpy(), f"{group} missing")
+    judged.drop(cells.duplicated(frame), "exact duplicate")
     kept = np.flatnonzero(judged.good)
     if kept.size == 0:
         reasons = ", ".join(f"{n} {reason}" for reason, n in judged.counts.items())
@@ -75,13 +87,13 @@ def clean_runs(
     scale, weight_notes = _scale(frame, found, loss, kept)
     ones = np.ones(kept.size)
     runs = Runs(
-        N=sizes["N"][kept] if "N" in sizes else ones,
-        D=sizes["D"][kept] if "D" in sizes else ones,
+        sizes={name: sizes[name][kept] if name in sizes else ones for name in {"N": 0, "D": 0, **sizes}},
         loss=loss[kept],
         scale=scale,
-        group=None if group is None else pd.factorize(frame[group].iloc[kept])[0].astype(np.int64),
+        group=None if group is None else cells.labels(frame[group].iloc[kept]),
     )
-    return CleanRuns(runs=runs, dropped=judged.counts, notes=(*notes, *weight_notes), kept=kept)
+    said = notes_on_columns(frame.columns, used, columns)
+    return CleanRuns(runs=runs, dropped=judged.counts, notes=(*said, *notes, *weight_notes), kept=kept)
 
 
 class _Rows:
@@ -100,14 +112,10 @@ class _Rows:
 
     def number(self, found: Mapping[str, str], role: str) -> FloatArray:
         """The column as floats; rows that are not positive finite numbers are dropped and nan."""
-        import pandas as pd
-
         if role not in found:
             raise missing_column(role, self.frame.columns)
+        values = cells.floats(self.frame, found[role])
         column = self.frame[found[role]]
-        if getattr(column, "ndim", 1) != 1:
-            raise InputError("columns", found[role], "appears more than once", "rename one of them")
-        values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         unreadable = np.isnan(values)
         blank = column.isna().to_numpy().copy()
         if (unreadable & ~blank).any():  # text is slow to look at: only where there is some
@@ -124,14 +132,10 @@ def _scale(
     frame: pd.DataFrame, found: Mapping[str, str], loss: FloatArray, kept: IntArray
 ) -> tuple[FloatArray, tuple[str, ...]]:
     """Relative standard errors over their median; ones where the table does not have them for every row."""
-    import pandas as pd
-
     ones = np.ones(kept.size)
     if "stderr" not in found:
         return ones, ()
-    values = pd.to_numeric(frame[found["stderr"]], errors="coerce").to_numpy(np.float64, na_value=np.nan)[
-        kept
-    ]
+    values = cells.floats(frame, found["stderr"])[kept]
     usable = np.isfinite(values) & (values > 0.0)
     if not usable.all():
         bad = int(np.count_nonzero(~usable))

@@ -1,4 +1,4 @@
-"""From the two exponents back to the sparsity of the inputs (Prop. 3.1 and Thm. 3.3, inverted).
+"""From the two exponents back to the sparsity of the inputs (prop:underparam and thm:over-scaling, inverted).
 
 alpha_N = alpha1 + alpha2 + 1 and alpha_D = alpha_N / (alpha1 + 1) for alpha1 > 0, so
 

@@ -1,80 +1,87 @@
-"""Where the minimiser starts: variable projection over a coarse grid of exponents.
+"""Where the search for a sum of powers starts: variable projection over a coarse grid of exponents.
 
-Given the exponents the law is linear in (E, A, B), and a relative residual is close to a residual in log
-loss. So at every grid point a small nonnegative least-squares inputs, reweighted for the robust objective,
-gives the best coefficients; the points with the smallest objective that lie apart become starts.
+Given the exponents the law is linear in its coefficients, and a relative residual is close to a residual in
+log loss. So at every grid point a small nonnegative least-squares problem, reweighted for the robust
+objective, gives the best coefficients; the points with the smallest objective that lie apart become starts.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numba
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.fitting.design import Design
-from sparselaw.fitting.kernel import objective
+from sparselaw.fitting.kernel import Problem, objective
 
 jit: Any = numba.njit(cache=True, nogil=True, error_model="numpy")
 
 GRID = np.geomspace(0.02, 8.0, 18)
+COARSE_GRID = np.geomspace(0.02, 8.0, 7)  # for three exponents and more
 STARTS = 8
 LARGEST_GRID_ROWS = 2000
 ABSENT = -30.0  # the log of a coefficient that came out as zero
 
 
-def starting_points(design: Design, delta: float, w: FloatArray) -> FloatArray:
+def grid_starts(problem: Problem, delta: float) -> FloatArray:
     """(starts, p): the best grid points that are not neighbours of a better one."""
-    if design.rows > LARGEST_GRID_ROWS:
-        rows = np.random.Generator(np.random.PCG64(0)).choice(design.rows, LARGEST_GRID_ROWS, replace=False)
-        design, w = design.take(np.sort(rows)), w[np.sort(rows)]
-    tied = len(set(design.slope[design.slope >= 0].tolist())) == 1
-    values, thetas = _scan(
-        GRID, tied, design.x, design.intercept, design.slope, design.sweep, design.log_loss,
-        design.inverse_scale, w, delta, design.lower, design.upper,
-    )  # fmt: skip
-    chosen: list[tuple[int, int]] = []
-    for flat in np.argsort(values, axis=None, kind="stable"):
-        i, j = divmod(int(flat), len(GRID))
-        if not np.isfinite(values[i, j]) or len(chosen) == STARTS:
+    rows = problem.log_loss.size
+    if rows > LARGEST_GRID_ROWS:
+        few = np.sort(np.random.Generator(np.random.PCG64(0)).choice(rows, LARGEST_GRID_ROWS, replace=False))
+        problem = problem._replace(
+            x=np.ascontiguousarray(problem.x[:, few]),
+            sweep=problem.sweep[few],
+            log_loss=problem.log_loss[few],
+            inverse_scale=problem.inverse_scale[few],
+            weights=problem.weights[few],
+        )
+    distinct = sorted(set(problem.slope[problem.slope >= 0].tolist()))
+    axis = np.array([-1 if s < 0 else distinct.index(s) for s in problem.slope])
+    grid = GRID if len(distinct) <= 2 else COARSE_GRID
+    places = np.array(list(itertools.product(range(grid.size), repeat=len(distinct))))
+    values, thetas = _scan(grid[places], axis, problem, delta)
+    chosen: list[int] = []
+    for flat in np.argsort(values, kind="stable"):
+        if not np.isfinite(values[flat]) or len(chosen) == STARTS:
             break
-        if all(max(abs(i - a), abs(j - b)) > 1 for a, b in chosen):
-            chosen.append((i, j))
-    return np.array([thetas[i, j] for i, j in chosen])
+        if all(np.max(np.abs(places[flat] - places[other])) > 1 for other in chosen):
+            chosen.append(int(flat))
+    return np.asarray(thetas[chosen])
 
 
 @jit
-def _scan(grid, tied, x, intercept, slope, sweep, y, inv_s, w, delta, lower, upper):  # type: ignore[no-untyped-def]
-    g = grid.size
+def _scan(exponents, axis, problem, delta):  # type: ignore[no-untyped-def]
+    """The objective and theta at every row of ``exponents``; term k has the one in column axis_k."""
+    x, y = problem.x, problem.log_loss
     terms, rows = x.shape
-    p = lower.size
-    values = np.full((g, g), np.inf)
-    thetas = np.zeros((g, g, p))
+    p = problem.lower.size
+    sweeps = problem.sweep.max() + 1
+    values = np.full(exponents.shape[0], np.inf)
+    thetas = np.zeros((exponents.shape[0], p))
     columns = np.ones((terms, rows))
     column_top = np.zeros(terms)
     inverse_loss = np.exp(-y)
-    for i in range(g):
-        for j in range(g):
-            if tied and i != j:
-                continue
-            for k in range(terms):
-                if slope[k] >= 0:
-                    exponent = grid[i] if k == terms - 2 else grid[j]
-                    column_top[k] = np.max(-exponent * x[k])
-                    for r in range(rows):
-                        columns[k, r] = np.exp(-exponent * x[k, r] - column_top[k]) * inverse_loss[r]
-                else:
-                    columns[k] = inverse_loss
-            coefficients = _coefficients(columns, inv_s, w, delta)
-            theta = thetas[i, j]
-            for k in range(terms):
-                value = coefficients[k]
-                theta[intercept[k]] = np.log(value) - column_top[k] if value > 0.0 else ABSENT
-                if slope[k] >= 0:
-                    theta[slope[k]] = grid[i] if k == terms - 2 else grid[j]
-            theta[:] = np.minimum(np.maximum(theta, lower), upper)
-            values[i, j] = objective(theta, x, intercept, slope, sweep, y, inv_s, w, delta)
+    for g in range(exponents.shape[0]):
+        for k in range(terms):
+            if axis[k] >= 0:
+                exponent = exponents[g, axis[k]]
+                column_top[k] = np.max(-exponent * x[k])
+                for r in range(rows):
+                    columns[k, r] = np.exp(-exponent * x[k, r] - column_top[k]) * inverse_loss[r]
+            else:
+                columns[k] = inverse_loss
+        coefficients = _coefficients(columns, problem.inverse_scale, problem.weights, delta)
+        theta = thetas[g]
+        for k in range(terms):
+            value = coefficients[k]
+            for s in range(sweeps):
+                theta[problem.intercept[k] + s] = np.log(value) - column_top[k] if value > 0.0 else ABSENT
+            if axis[k] >= 0:
+                theta[problem.slope[k]] = exponents[g, axis[k]]
+        theta[:] = np.minimum(np.maximum(theta, problem.lower), problem.upper)
+        values[g] = objective(theta, problem, delta)
     return values, thetas
 
 

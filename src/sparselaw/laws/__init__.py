@@ -25,6 +25,7 @@ __all__ = [
     "Term",
     "TwoPowerLaw",
     "law_named",
+    "one_size_laws",
     "register",
     "two_exponent_laws",
 ]
@@ -57,6 +58,11 @@ def law_named(name: str) -> type[Law]:
 def two_exponent_laws() -> str:
     """The laws that trade N against D, for a remedy: "chinchilla or two-power"."""
     return " or ".join(name for name, law in LAWS.items() if law.exponent_names is not None)
+
+
+def one_size_laws() -> str:
+    """The laws of whichever size varies, for a remedy."""
+    return " or ".join(name for name, law in LAWS.items() if law.has_one_size())
 
 
 register(ChinchillaLaw)

@@ -10,6 +10,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Conditioning, Cost, parse_cost
 from sparselaw.errors import InputError
+from sparselaw.laws import two_exponent_laws
 from sparselaw.planning.allocate import allocate
 from sparselaw.planning.isoflop import isoflop
 from sparselaw.plotting.style import COLOURS, GREY, THEORY, sequence
@@ -25,11 +26,11 @@ FINE = 200
 
 
 def fit_over_data(law: FittedLaw, ax: Axes, curves: int = 5) -> Axes:
-    """Losses against N (or the one size of a power law), coloured by D, with the law at a few D."""
+    """Losses against N (or the one size that varies), coloured by D, with the law at a few D."""
     import matplotlib as mpl
 
-    if law.name == "power":
-        return _power_over_data(law, ax)
+    if law.law.has_one_size():
+        return _sweeps_over_data(law, ax)
     runs = law.runs
     norm = mpl.colors.LogNorm(runs.D.min(), runs.D.max())
     colours = mpl.colormaps["viridis"]
@@ -85,13 +86,12 @@ def loss_contour(law: FittedLaw, ax: Axes, cost: str = "6nd", levels: int = 8) -
 def isoflop_slices(law: FittedLaw, budgets: Sequence[float], ax: Axes, cost: str = "6nd") -> Axes:
     """Loss against N at a few budgets, all of each budget spent; a dot marks the best N."""
     spend = _cost(law, cost)
-    floor = law.params["E"].best if "E" in law.params else 0.0
     dashes = ["-", "--", "-.", ":"]
     colours = sequence(len(budgets))
     factors = tuple(np.geomspace(1 / 16, 16, 121))
     for i, budget in enumerate(sorted(budgets)):
         best = allocate(law.loss, spend, budget).best
-        slice_ = isoflop(law.loss, spend, budget, best, floor, 1.0, factors)
+        slice_ = isoflop(law.loss, spend, budget, best, law.law.floor, 1.0, factors)
         label = f"$C$ = {budget:.2g}"
         ax.plot(slice_.N, slice_.loss, color=colours[i], ls=dashes[i % len(dashes)], lw=1.6, label=label)
         ax.plot([best.N], [best.loss], "o", color=colours[i], ms=6)
@@ -126,32 +126,27 @@ def exponent_profile(profile: ExponentProfile, ax: Axes, draws: FloatArray | Non
     return ax
 
 
-def _power_over_data(law: FittedLaw, ax: Axes) -> Axes:
-    runs = law.runs
-    # A sweep shares the size that does not vary within it; the fitted values are drawn as they came.
-    other, size, name = (runs.D, runs.N, "N") if _varies_within(runs.D, runs.N) else (runs.N, runs.D, "D")
-    fitted = runs.loss * np.exp(-law.residuals)
+def _sweeps_over_data(law: FittedLaw, ax: Axes) -> Axes:
+    """The fitted values are drawn as they came: every sweep has coefficients of its own."""
+    sweeps = law.runs.sweeps
+    assert sweeps is not None
+    size, fitted = law.runs.sizes[sweeps.size], law.runs.loss * np.exp(-law.residuals)
     marks = ["o", "s", "^", "D", "v", "P"]
-    for i, value in enumerate(np.unique(other)):
-        rows = np.flatnonzero(other == value)
+    for i, value in enumerate(sweeps.values):
+        rows = np.flatnonzero(sweeps.index == i)
         rows = rows[np.argsort(size[rows])]
         colour = COLOURS[i % len(COLOURS)]
-        ax.plot(size[rows], runs.loss[rows], marks[i % len(marks)], ms=5, color=colour)
-        label = f"{'D' if name == 'N' else 'N'} = {value:g}"
-        ax.plot(size[rows], fitted[rows], lw=1.4, label=label, color=colour)
+        ax.plot(size[rows], law.runs.loss[rows], marks[i % len(marks)], ms=5, color=colour)
+        ax.plot(size[rows], fitted[rows], lw=1.4, label=f"{sweeps.other} = {value:g}", color=colour)
     ax.legend(fontsize="small")
-    alpha = law.params["alpha"]
-    return _log_axes(ax, f"${name}$", "loss", f"slope {alpha.best:.3g} [{alpha.low:.3g}, {alpha.high:.3g}]")
-
-
-def _varies_within(other: FloatArray, size: FloatArray) -> bool:
-    """Does ``size`` take several values where ``other`` stays the same?"""
-    return any(np.ptp(size[other == value]) > 0.0 for value in np.unique(other))
+    name, last = list(law.params.items())[-1]
+    title = f"{name} {last.best:.3g} {last.ends()}"
+    return _log_axes(ax, f"${sweeps.size}$", "loss", title)
 
 
 def _cost(law: FittedLaw, name: str) -> Cost:
     if law.sparsity is None:
-        raise InputError("law", law.name, "has no trade-off between N and D", "fit chinchilla or two-power")
+        raise InputError("law", law.name, "has no trade-off between N and D", f"fit {two_exponent_laws()}")
     implied = Conditioning.of_sparsity(law.sparsity["alpha1"].best, law.sparsity["alpha2"].best)
     return parse_cost(name, implied)
 

@@ -46,8 +46,6 @@ def loss_curves(runs: pd.DataFrame, law: FittedLaw | None = None, *, ax: Axes) -
 
 
 def _law_loss(law: FittedLaw, x: str, sizes: Any, other: float) -> Any:
-    from sparselaw.laws import PowerLaw
-
-    if isinstance(law.law, PowerLaw):
-        return law.law.loss(sizes)
-    return law.law.loss(*((sizes, other) if x == "N" else (other, sizes)))
+    if law.law.has_one_size():
+        return law.loss(sizes)
+    return law.loss(*((sizes, other) if x == "N" else (other, sizes)))

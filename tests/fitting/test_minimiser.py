@@ -11,25 +11,24 @@ from oracles_fitting import (
     naive_objective,
     noisy_runs,
 )
-from sparselaw.fitting.design import Runs, sweep_design, two_size_design
 from sparselaw.fitting.kernel import derivatives, objective
 from sparselaw.fitting.objectives import parse_objective
-from sparselaw.fitting.solve import global_minimum, polish
+from sparselaw.fitting.prepare import prepare
+from sparselaw.fitting.runs import Runs, Sweeps
+from sparselaw.fitting.solve import global_minimum
+from sparselaw.laws import LAWS, ChinchillaLaw, PowerLaw
 
 
 def runs_of(law, seed, rows=60, noise=0.005):
     table = noisy_runs(law, seed, rows, noise)
     generator = np.random.Generator(np.random.PCG64(seed + 1000))
     scale = np.exp(0.3 * generator.standard_normal(rows))
-    return Runs(N=table.N.to_numpy(), D=table.D.to_numpy(), loss=table.loss.to_numpy(), scale=scale)
+    sizes = {"N": table.N.to_numpy(), "D": table.D.to_numpy()}
+    return Runs(sizes=sizes, loss=table.loss.to_numpy(), scale=scale)
 
 
-def arguments(design, delta, w=None):
-    weights = np.ones(design.rows) if w is None else w
-    return (
-        design.x, design.intercept, design.slope, design.sweep, design.log_loss, design.inverse_scale,
-        weights, delta,
-    )  # fmt: skip
+def problem(design):
+    return design.problem(np.ones(design.rows))
 
 
 DESIGNS = [
@@ -43,13 +42,13 @@ THETAS = {5: [-0.3, -1.4, -1.2, 0.4, 0.3], 4: [-0.9, -0.8, 0.5, 0.4]}
 @pytest.mark.parametrize("delta", [1e-3, 1e-2, np.inf])
 @pytest.mark.parametrize(("law", "tied"), DESIGNS)
 def test_objective_gradient_and_hessian(law, tied, delta):
-    design = two_size_design(runs_of(CHINCHILLA_TRUTH, 1), law, tied)
+    design = prepare(LAWS[law], runs_of(CHINCHILLA_TRUTH, 1), tied=tied)
     p = design.lower.size
     theta = np.array(THETAS[p])
     gradient, hessian, size = np.empty(p), np.empty((p, p)), np.empty(p)
-    value = derivatives(theta, *arguments(design, delta), gradient, hessian, size)
+    value = derivatives(theta, problem(design), delta, gradient, hessian, size)
     assert value == pytest.approx(naive_objective(theta, design, delta), rel=1e-12)
-    assert objective(theta, *arguments(design, delta)) == pytest.approx(value, rel=1e-13)
+    assert objective(theta, problem(design), delta) == pytest.approx(value, rel=1e-13)
     step = 1e-6
     for a in range(p):
         up, down = theta.copy(), theta.copy()
@@ -58,8 +57,8 @@ def test_objective_gradient_and_hessian(law, tied, delta):
         slope = (naive_objective(up, design, delta) - naive_objective(down, design, delta)) / (2 * step)
         assert gradient[a] == pytest.approx(slope, rel=1e-5, abs=1e-6)
         g_up, g_down, other = np.empty(p), np.empty(p), np.empty((p, p))
-        derivatives(up, *arguments(design, delta), g_up, other, size)
-        derivatives(down, *arguments(design, delta), g_down, other, size)
+        derivatives(up, problem(design), delta, g_up, other, size)
+        derivatives(down, problem(design), delta, g_down, other, size)
         if np.isinf(delta):  # a Huber gradient has kinks: differences across one are not its derivative
             np.testing.assert_allclose(hessian[a], (g_up - g_down) / (2 * step), rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(hessian, hessian.T)
@@ -67,54 +66,55 @@ def test_objective_gradient_and_hessian(law, tied, delta):
 
 def test_hessian_of_the_linear_part_of_huber():
     """Far from every kink the Hessian is the law's own curvature: checked where no residual is small."""
-    design = two_size_design(runs_of(CHINCHILLA_TRUTH, 1), "chinchilla")
+    design = prepare(ChinchillaLaw, runs_of(CHINCHILLA_TRUTH, 1))
     theta = np.array([0.5, -1.4, -1.2, 0.4, 0.3])  # every prediction far too high
     p = theta.size
     gradient, hessian, size = np.empty(p), np.empty((p, p)), np.empty(p)
-    derivatives(theta, *arguments(design, 1e-3), gradient, hessian, size)
+    derivatives(theta, problem(design), 1e-3, gradient, hessian, size)
     for a in range(p):
         up, down = theta.copy(), theta.copy()
         up[a] += 1e-5
         down[a] -= 1e-5
         g_up, g_down, other = np.empty(p), np.empty(p), np.empty((p, p))
-        derivatives(up, *arguments(design, 1e-3), g_up, other, size)
-        derivatives(down, *arguments(design, 1e-3), g_down, other, size)
+        derivatives(up, problem(design), 1e-3, g_up, other, size)
+        derivatives(down, problem(design), 1e-3, g_down, other, size)
         np.testing.assert_allclose(hessian[a], (g_up - g_down) / 2e-5, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["huber", "l1", "least-squares"])
 @pytest.mark.parametrize(("law", "truth"), [("chinchilla", CHINCHILLA_TRUTH), ("two-power", TWO_POWER_TRUTH)])
 def test_global_minimum_against_many_slow_starts(law, truth, name):
-    design = two_size_design(runs_of(truth, 3, rows=40), law)
-    what = parse_objective(name)
-    found = global_minimum(design, what)
-    _, slow = many_starts(design, what.delta, starts=2)
+    design = prepare(LAWS[law], runs_of(truth, 3, rows=40))
+    target = parse_objective(name)
+    found = global_minimum(design, target)
+    _, slow = many_starts(design, target.delta, starts=2)
     assert found.converged
     assert found.gradient_norm < 1e-5
-    assert found.value <= slow * what.unit * (1 + 1e-9)
+    assert found.value <= slow * target.unit * (1 + 1e-9)
     # The slow twin gets close on its own, so the comparison is not with a failed search.
-    assert slow * what.unit == pytest.approx(found.value, rel=2e-2)
+    assert slow * target.unit == pytest.approx(found.value, rel=2e-2)
 
 
 def test_wrong_starts_reach_the_same_minimum():
-    design = two_size_design(runs_of(CHINCHILLA_TRUTH, 4, rows=240), "chinchilla")
-    what = parse_objective("huber")
-    best = global_minimum(design, what)
+    design = prepare(ChinchillaLaw, runs_of(CHINCHILLA_TRUTH, 4, rows=240))
+    target = parse_objective("huber")
+    best = global_minimum(design, target)
     assert best.starts_agreeing >= 6
     for exponents in [(0.01, 5.0), (5.0, 0.01), (10.0, 10.0), (0.002, 0.002), (25.0, 1.0)]:
-        theta, value, _, converged = polish(design, what, np.array([0.0, -1.0, -1.0, *exponents]))
-        if converged and value * what.unit <= best.value * (1 + 1e-6):
+        start = np.array([0.0, -1.0, -1.0, *exponents])
+        theta, value, _, converged = design.minimise(start, target, np.ones(design.rows))
+        if converged and value * target.unit <= best.value * (1 + 1e-6):
             np.testing.assert_allclose(theta, best.theta, rtol=1e-4)
-        assert value * what.unit >= best.value * (1 - 1e-9)
+        assert value * target.unit >= best.value * (1 - 1e-9)
 
 
 def test_weights_are_repeated_rows():
     runs = runs_of(CHINCHILLA_TRUTH, 5, rows=40)
     counts = np.random.Generator(np.random.PCG64(0)).integers(0, 4, 40)
-    what = parse_objective("huber")
-    design = two_size_design(runs, "chinchilla")
-    weighted = global_minimum(design, what, counts.astype(float))
-    repeated = global_minimum(design.take(np.repeat(np.arange(40), counts)), what)
+    target = parse_objective("huber")
+    design = prepare(ChinchillaLaw, runs)
+    weighted = global_minimum(design, target, counts.astype(float))
+    repeated = global_minimum(design.take(np.repeat(np.arange(40), counts)), target)
     assert weighted.value == pytest.approx(repeated.value, rel=1e-10)
     np.testing.assert_allclose(weighted.theta, repeated.theta, rtol=1e-6)
 
@@ -124,7 +124,9 @@ def test_l1_of_a_line_is_the_linear_program():
     x = np.tile(np.geomspace(4, 256, 9), 2)
     sweep = np.repeat([0, 1], 9)
     loss = np.array([2.0, 0.5])[sweep] * x**-1.7 * np.exp(0.1 * generator.standard_t(3, 18))
-    design = sweep_design(x, loss, np.ones(18), sweep, ("A0", "A1", "alpha"))
+    sweeps = Sweeps(size="N", other="D", values=np.array([1.0, 2.0]), index=sweep)
+    design = prepare(PowerLaw, Runs(sizes={"x": x}, loss=loss, scale=np.ones(18), sweeps=sweeps))
+    assert design.names == ("A[D=1]", "A[D=2]", "alpha")
     found = global_minimum(design, parse_objective("l1"))
     matrix = np.column_stack([sweep == 0, sweep == 1, -design.x[0]]).astype(float)
     eye = np.eye(18)

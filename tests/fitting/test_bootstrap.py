@@ -8,16 +8,17 @@ from oracles_fitting import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import fit
 from sparselaw.fitting.bootstrap import _draw, bootstrap
-from sparselaw.fitting.design import Runs, two_size_design
 from sparselaw.fitting.objectives import parse_objective
-from sparselaw.fitting.solve import global_minimum, polish
+from sparselaw.fitting.prepare import prepare
+from sparselaw.fitting.rows import clean_runs
+from sparselaw.fitting.solve import global_minimum
+from sparselaw.laws import LAWS
 
 
 def prepared(law, truth, name="huber", rows=240, seed=0, noise=0.01):
-    table = noisy_runs(truth, seed, rows, noise)
-    runs = Runs(N=table.N.to_numpy(), D=table.D.to_numpy(), loss=table.loss.to_numpy(), scale=np.ones(rows))
-    design, what = two_size_design(runs, law), parse_objective(name)
-    return design, what, global_minimum(design, what)
+    runs = clean_runs(noisy_runs(truth, seed, rows, noise)).runs
+    design, objective = prepare(LAWS[law], runs), parse_objective(name)
+    return design, objective, global_minimum(design, objective)
 
 
 @pytest.mark.parametrize(
@@ -30,21 +31,21 @@ def prepared(law, truth, name="huber", rows=240, seed=0, noise=0.01):
 )
 @pytest.mark.parametrize("name", ["huber", "l1"])
 def test_warm_starts_find_what_a_global_fit_finds(law, truth, name):
-    design, what, minimum = prepared(law, truth, name)
-    drawn = bootstrap(design, what, minimum, draws=25, seed=3)
+    design, objective, minimum = prepared(law, truth, name)
+    drawn = bootstrap(design, objective, minimum, draws=25, seed=3)
     for b in range(25):
         counts = np.bincount(_draw(design, 240, 240, None, 3, b), minlength=240).astype(float)
-        best = global_minimum(design, what, counts)
-        _, value, _, _ = polish(design, what, drawn[b], counts)
-        assert value * what.unit <= best.value * (1 + 1e-6)
+        best = global_minimum(design, objective, counts)
+        value = design.minimise(drawn[b], objective, counts).value
+        assert value * objective.unit <= best.value * (1 + 1e-6)
 
 
 def test_workers_do_not_change_a_bit():
-    design, what, minimum = prepared("chinchilla", CHINCHILLA_TRUTH, rows=60)
-    one = bootstrap(design, what, minimum, draws=60, seed=7, workers=1)
-    three = bootstrap(design, what, minimum, draws=60, seed=7, workers=3)
+    design, objective, minimum = prepared("chinchilla", CHINCHILLA_TRUTH, rows=60)
+    one = bootstrap(design, objective, minimum, draws=60, seed=7, workers=1)
+    three = bootstrap(design, objective, minimum, draws=60, seed=7, workers=3)
     assert one.tobytes() == three.tobytes()
-    assert one.tobytes() != bootstrap(design, what, minimum, draws=60, seed=8).tobytes()
+    assert one.tobytes() != bootstrap(design, objective, minimum, draws=60, seed=8).tobytes()
 
 
 def test_groups_are_drawn_whole():
@@ -64,12 +65,12 @@ def test_groups_are_drawn_whole():
 
 def test_a_large_table_has_the_interval_of_its_size():
     """n rows drawn m at a time must give the spread of n: compared with fits to fresh tables."""
-    rows, what = 12_000, parse_objective("least-squares")
+    rows, objective = 12_000, parse_objective("least-squares")
     ends = []
     for seed in range(12):
         design, _, minimum = prepared("two-power", TWO_POWER_TRUTH, "least-squares", rows, seed, 0.02)
         ends.append(minimum.theta[-1])
-    drawn = bootstrap(design, what, minimum, draws=100, seed=0)[:, -1]
+    drawn = bootstrap(design, objective, minimum, draws=100, seed=0)[:, -1]
     # Ratio of standard deviations of 12 and 100 values: 0.5 to 2 is beyond 3 standard errors of its log.
     assert 0.5 < drawn.std() / np.std(ends, ddof=1) < 2.0
 

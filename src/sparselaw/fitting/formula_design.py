@@ -1,0 +1,182 @@
+"""Laws known by their formula alone, with numerical derivatives.
+
+Theta has one entry for each parameter: the logarithm of its multiple of the unit that its range names, or the
+multiple itself on a linear scale. The law's formula is evaluated for many thetas at once: its parameters are
+then arrays (thetas, 1).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.errors import InputError
+from sparselaw.fitting import formula_newton
+from sparselaw.fitting.design import VANISHED, Bound, Design, End
+from sparselaw.fitting.kernel import misfit
+from sparselaw.fitting.objectives import Objective
+from sparselaw.fitting.runs import Runs
+from sparselaw.laws import Law, Range
+
+STARTS = 8
+MOST_COMBINATIONS = 4096
+LARGEST_START_ROWS = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormulaDesign(Design):
+    sizes: tuple[FloatArray, ...]  # in the order of the law's own
+    middle: Mapping[str, float]  # geometric means of the sizes, and "loss", "lowest": the units of the runs
+
+    def predictions(self, theta: FloatArray) -> FloatArray:
+        return np.asarray(self.log_losses(theta[None, :])[0])
+
+    def log_losses(self, thetas: FloatArray) -> FloatArray:
+        """(thetas, rows): centred; infinite where the formula has no value."""
+        values = self._values(thetas)
+        law = self.law(**{name: value[:, None] for name, value in values.items()})
+        with np.errstate(all="ignore"):
+            logs = np.log(np.asarray(law.loss(*self.sizes), dtype=np.float64)) - np.log(self.middle["loss"])
+        logs = np.broadcast_to(logs, (len(thetas), self.rows))
+        return np.where(np.isnan(logs), np.inf, logs)
+
+    def jacobian(self, theta: FloatArray) -> FloatArray:
+        return formula_newton.slopes(self.log_losses, theta)[1]
+
+    def natural(self, theta: FloatArray) -> FloatArray:
+        thetas = np.atleast_2d(theta)
+        values = self._values(thetas)
+        found = np.stack([values[name] for name in self.names], axis=-1)
+        gone = [self.law.ranges[name].vanishes for name in self.names] & (thetas <= self.lower)
+        return np.where(gone, 0.0, found).reshape(theta.shape)
+
+    def _values(self, thetas: FloatArray) -> dict[str, FloatArray]:
+        """Every parameter of the law by name, (thetas,)."""
+        columns = {name: thetas[:, i] for i, name in enumerate(self.names)}
+        found: dict[str, Any] = {}
+        for with_unit in (False, True):  # units may hang on the parameters that have none
+            for name, place in zip(self.law.parameters(), self.places, strict=True):
+                held = self.law.ranges[name]
+                if place is None:
+                    found[name] = np.zeros(len(thetas))
+                elif (held.unit is not None) == with_unit:
+                    theta = columns[self.names[place]]
+                    with np.errstate(over="ignore"):
+                        multiple = theta if held.linear else np.exp(theta)
+                        found[name] = multiple * (1.0 if held.unit is None else held.unit(found, self.middle))
+        return {name: found[name] for name in self.law.parameters()}
+
+    def theta_of(self, values: FloatArray) -> FloatArray:
+        known = dict(zip(self.names, values, strict=True))
+        theta = []
+        for name in self.names:
+            held = self.law.ranges[name]
+            multiple = known[name] / (1.0 if held.unit is None else held.unit(known, self.middle))
+            theta.append(multiple if held.linear else np.log(max(multiple, 1e-300)))
+        return np.array(theta)
+
+    def at_bounds(self, theta: FloatArray) -> list[Bound]:
+        found = []
+        for i, name in enumerate(self.names):
+            held = self.law.ranges[name]
+            if held.vanishes and theta[i] < np.log(VANISHED):
+                found.append(Bound(name, 0.0))
+            elif theta[i] in (self.lower[i], self.upper[i]):
+                found.append(Bound(name, float(self.natural(theta)[i])))
+        return found
+
+    def carries(self, rows: IntArray) -> bool:
+        """Two values of every size."""
+        return all(np.ptp(size[rows]) > 0.0 for size in self.sizes)
+
+    def take(self, rows: IntArray) -> FormulaDesign:
+        return replace(
+            self,
+            sizes=tuple(size[rows] for size in self.sizes),
+            log_loss=self.log_loss[rows],
+            inverse_scale=self.inverse_scale[rows],
+        )
+
+    def starts(self, objective: Objective, weights: FloatArray) -> FloatArray:
+        """The best of every combination of the starts that the ranges name."""
+        each = [self._start_thetas(self.law.ranges[name]) for name in self.names]
+        combinations = np.array(list(itertools.islice(itertools.product(*each), 100 * MOST_COMBINATIONS)))
+        generator = np.random.Generator(np.random.PCG64(0))
+        if len(combinations) > MOST_COMBINATIONS:
+            chosen = generator.choice(len(combinations), MOST_COMBINATIONS, replace=False)
+            combinations = combinations[np.sort(chosen)]
+        combinations = np.clip(combinations, self.lower, self.upper)
+        few, used = self, np.flatnonzero(weights)
+        if used.size > LARGEST_START_ROWS:
+            used = np.sort(generator.choice(used, LARGEST_START_ROWS, replace=False))
+            few = self.take(used)
+            weights = weights[used]
+        z = (few.log_loss - few.log_losses(combinations)) * few.inverse_scale
+        values = [misfit(row, weights, objective.delta)[0] for row in z]
+        return np.asarray(combinations[np.argsort(values, kind="stable")[:STARTS]])
+
+    @staticmethod
+    def _start_thetas(held: Range) -> tuple[float, ...]:
+        return held.starts if held.linear else tuple(float(np.log(s)) for s in held.starts)
+
+    def minimise(self, start: FloatArray, objective: Objective, weights: FloatArray) -> End:
+        problem = formula_newton.Problem(
+            self.log_losses, self.log_loss, self.inverse_scale, weights, self.lower, self.upper
+        )
+        return formula_newton.minimise(np.clip(start, self.lower, self.upper), problem, objective.delta)
+
+    def refine(self, start: FloatArray, objective: Objective, weights: FloatArray) -> End:
+        return self.minimise(start, objective, weights)
+
+    def minimise_many(
+        self,
+        starts: FloatArray,
+        objective: Objective,
+        *,
+        losses: FloatArray | None = None,
+        weights: FloatArray | None = None,
+    ) -> tuple[FloatArray, FloatArray]:
+        given = np.ones((1, self.rows)) if weights is None else weights
+        draws = len(given) if losses is None else len(losses)
+        thetas, values = [], []
+        for b in range(draws):
+            design = self if losses is None else replace(self, log_loss=losses[b])
+            w = given[b % len(given)]
+            best = min((design.minimise(s, objective, w) for s in starts), key=lambda end: end.value)
+            thetas.append(best.theta)
+            values.append(best.value)
+        return np.array(thetas), np.array(values)
+
+
+def formula_design(law: type[Law], runs: Runs, *, tied: bool = False, floor: bool = True) -> FormulaDesign:
+    """``tied`` has one exponent for N and D; without ``floor`` the parameter of that name is zero."""
+    if runs.sweeps is not None and runs.sweeps.values.size > 1:
+        raise InputError(
+            "law", law.name, "takes one sweep at a time", f"choose runs with one {runs.sweeps.other}"
+        )
+    second = law.exponent_names[1] if tied and law.exponent_names is not None else None
+    left_out = {second} | ({law.floor_name} if not floor else set())
+    names = tuple(name for name in law.parameters() if name not in left_out)
+    place: dict[str | None, int] = {name: i for i, name in enumerate(names)}
+    if second is not None and law.exponent_names is not None:
+        place[second] = place[law.exponent_names[0]]
+    sizes = tuple(runs.sizes[name] for name in law.sizes)
+    middle = {name: float(np.exp(np.log(s).mean())) for name, s in zip(law.sizes, sizes, strict=True)}
+    middle |= {"loss": float(np.median(runs.loss)), "lowest": float(runs.loss.min())}
+    ranges = [law.ranges[name] for name in names]
+    return FormulaDesign(
+        law=law,
+        names=names,
+        places=tuple(place.get(name) for name in law.parameters()),
+        log_loss=np.log(runs.loss) - np.log(middle["loss"]),
+        inverse_scale=1.0 / runs.scale,
+        lower=np.array([held.low if held.linear else np.log(held.low) for held in ranges]),
+        upper=np.array([held.high if held.linear else np.log(held.high) for held in ranges]),
+        sizes=sizes,
+        middle=middle,
+    )

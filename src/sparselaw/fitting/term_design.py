@@ -1,0 +1,212 @@
+"""Laws that are sums of powers. Theta has the logarithm of each coefficient at the centre, and the exponents.
+
+Centring makes a coefficient nearly free of its exponent. Runs in several sweeps have a coefficient for each
+of them, and share the exponents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.fitting import kernel
+from sparselaw.fitting.design import VANISHED, Bound, Design, End
+from sparselaw.fitting.objectives import Objective
+from sparselaw.fitting.runs import Runs, Sweeps
+from sparselaw.fitting.starts import grid_starts
+from sparselaw.laws import Law
+
+EXPONENT_RANGE = (1e-3, 30.0)
+LOWEST_FLOOR = 18.0  # log E may fall this far below the smallest log loss: E is then zero for any purpose
+LARGEST_INTERCEPT = 400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermDesign(Design):
+    """Term k of row i is theta[intercept_k + sweep_i] - theta[slope_k] x_ki; see kernel.py."""
+
+    x: FloatArray  # (terms, rows): centred log sizes
+    intercept: IntArray  # (terms,)
+    slope: IntArray  # (terms,): -1 for a term without an exponent
+    sweep: IntArray  # (rows,)
+    centres: FloatArray  # (terms,): what was subtracted from the log sizes
+    centre: float  # what was subtracted from the log losses
+
+    def problem(self, weights: FloatArray) -> kernel.Problem:
+        return kernel.Problem(
+            x=self.x,
+            intercept=self.intercept,
+            slope=self.slope,
+            sweep=self.sweep,
+            log_loss=self.log_loss,
+            inverse_scale=self.inverse_scale,
+            weights=weights,
+            lower=self.lower,
+            upper=self.upper,
+        )
+
+    def predictions(self, theta: FloatArray) -> FloatArray:
+        found: FloatArray = np.logaddexp.reduce(self._terms(theta), axis=0)
+        return found
+
+    def jacobian(self, theta: FloatArray) -> FloatArray:
+        found, rows = np.zeros((self.rows, self.free)), np.arange(self.rows)
+        for k, share in enumerate(self.shares(theta)):
+            found[rows, self.intercept[k] + self.sweep] += share
+            if self.slope[k] >= 0:
+                found[:, self.slope[k]] -= share * self.x[k]
+        return found
+
+    def shares(self, theta: FloatArray) -> FloatArray:
+        """(terms, rows): the part of the predicted loss that each term gives."""
+        terms = self._terms(theta)
+        share: FloatArray = np.exp(terms - np.logaddexp.reduce(terms, axis=0))
+        return share
+
+    def _terms(self, theta: FloatArray) -> FloatArray:
+        slopes = np.where(self.slope >= 0, theta[self.slope], 0.0)
+        terms: FloatArray = theta[self.intercept[:, None] + self.sweep[None, :]] - slopes[:, None] * self.x
+        return terms
+
+    def natural(self, theta: FloatArray) -> FloatArray:
+        many = np.atleast_2d(theta)
+        values = many.copy()
+        for column, k in self._coefficients():
+            exponent = many[:, self.slope[k]] if self.slope[k] >= 0 else 0.0
+            with np.errstate(over="ignore"):
+                values[:, column] = np.exp(many[:, column] + self.centre + exponent * self.centres[k])
+            values[many[:, column] <= self.lower[column], column] = 0.0
+        return values.reshape(theta.shape)
+
+    def theta_of(self, values: FloatArray) -> FloatArray:
+        theta = values.copy()
+        for column, k in self._coefficients():
+            exponent = values[self.slope[k]] if self.slope[k] >= 0 else 0.0
+            theta[column] = np.log(max(values[column], 1e-300)) - self.centre - exponent * self.centres[k]
+        return theta
+
+    def _coefficients(self) -> list[tuple[int, int]]:
+        """(place in theta, term) of every coefficient."""
+        sweeps = int(self.sweep.max()) + 1
+        return [(column, k) for k, i in enumerate(self.intercept) for column in range(i, i + sweeps)]
+
+    def at_bounds(self, theta: FloatArray) -> list[Bound]:
+        share = self.shares(theta).max(axis=1)
+        gone = [Bound(self.names[i], 0.0) for k, i in enumerate(self.intercept) if share[k] < VANISHED]
+        ends = [
+            Bound(self.names[index], float(bound))
+            for index in sorted(set(self.slope[self.slope >= 0].tolist()))
+            for bound in (self.lower[index], self.upper[index])
+            if theta[index] == bound
+        ]
+        return gone + ends
+
+    def carries(self, rows: IntArray) -> bool:
+        """Two sizes for every exponent, every sweep present."""
+        if self.sweep.any() and np.unique(self.sweep[rows]).size <= self.sweep.max():
+            return False
+        return all(np.ptp(self.x[k, rows]) > 0.0 for k in np.flatnonzero(self.slope >= 0))
+
+    def take(self, rows: IntArray) -> TermDesign:
+        return replace(
+            self,
+            x=np.ascontiguousarray(self.x[:, rows]),
+            sweep=self.sweep[rows],
+            log_loss=self.log_loss[rows],
+            inverse_scale=self.inverse_scale[rows],
+        )
+
+    def starts(self, objective: Objective, weights: FloatArray) -> FloatArray:
+        if self.intercept.size == 1:  # linear in theta: any start is as good
+            return np.zeros((1, self.free))
+        return grid_starts(self.problem(weights), objective.delta)
+
+    def minimise(self, start: FloatArray, objective: Objective, weights: FloatArray) -> End:
+        theta = np.clip(start, self.lower, self.upper).astype(np.float64)
+        value, norm, end = kernel.minimise(theta, self.problem(weights), objective.delta)
+        return End(theta, float(value), float(norm), bool(end == kernel.CONVERGED))
+
+    def refine(self, start: FloatArray, objective: Objective, weights: FloatArray) -> End:
+        theta = start.copy()
+        value, norm, end = kernel.newton(theta, self.problem(weights), objective.delta, kernel.TOLERANCE)
+        if end == kernel.CONVERGED:
+            return End(theta, float(value), float(norm), True)
+        return self.minimise(theta, objective, weights)
+
+    def minimise_many(
+        self,
+        starts: FloatArray,
+        objective: Objective,
+        *,
+        losses: FloatArray | None = None,
+        weights: FloatArray | None = None,
+    ) -> tuple[FloatArray, FloatArray]:
+        given = np.ones((1, self.rows)) if weights is None else weights
+        thetas, values = kernel.minimise_many(
+            starts,
+            self.problem(given[0]),
+            self.log_loss[None, :] if losses is None else losses,
+            given,
+            objective.delta,
+        )
+        return np.asarray(thetas), np.asarray(values)
+
+
+def term_design(law: type[Law], runs: Runs, *, tied: bool = False, floor: bool = True) -> TermDesign:
+    """``tied`` has one exponent for N and D; without ``floor`` the term that no size removes is left out."""
+    terms = [term for term in law.terms if floor or term.coefficient != law.floor_name]
+    constants = {term.coefficient for term in terms if term.size is None}
+    coefficients = {term.coefficient for term in terms}
+    log_loss = np.log(runs.loss)
+    centre = float(np.median(log_loss))
+    smallest, largest = float(log_loss.min()) - centre, float(log_loss.max()) - centre
+    lowest_exponent = EXPONENT_RANGE[0] if len(terms) > 1 else -EXPONENT_RANGE[1]
+    sweeps = 1 if runs.sweeps is None else runs.sweeps.values.size
+
+    names: list[str] = []
+    place: dict[str, int] = {}
+    box: list[tuple[float, float]] = []
+    for name in law.parameters():
+        if tied and law.exponent_names is not None and name == law.exponent_names[1]:
+            continue
+        if name in coefficients:
+            place[name] = len(names)
+            names += _one_for_each(name, runs.sweeps)
+            ends = (smallest - LOWEST_FLOOR, largest + 1.0), (-LARGEST_INTERCEPT, LARGEST_INTERCEPT)
+            box += [ends[0] if name in constants else ends[1]] * sweeps
+        elif floor or name != law.floor_name:
+            place[name] = len(names)
+            names.append(name)
+            box.append((lowest_exponent, EXPONENT_RANGE[1]))
+    if tied and law.exponent_names is not None:
+        place[law.exponent_names[1]] = place[law.exponent_names[0]]
+
+    logs = {name: np.log(runs.sizes[name]) for name in law.sizes}
+    centres = np.array([0.0 if term.size is None else logs[term.size].mean() for term in terms])
+    rows = [
+        np.zeros(len(runs)) if term.size is None else logs[term.size] - middle
+        for term, middle in zip(terms, centres, strict=True)
+    ]
+    return TermDesign(
+        law=law,
+        names=tuple(names),
+        places=tuple(place.get(name) for name in law.parameters()),
+        log_loss=log_loss - centre,
+        inverse_scale=1.0 / runs.scale,
+        lower=np.array([low for low, _ in box]),
+        upper=np.array([high for _, high in box]),
+        x=np.ascontiguousarray(np.stack(rows)),
+        intercept=np.array([place[term.coefficient] for term in terms]),
+        slope=np.array([-1 if term.exponent is None else place[term.exponent] for term in terms]),
+        sweep=np.zeros(len(runs), np.int64) if runs.sweeps is None else runs.sweeps.index.astype(np.int64),
+        centres=centres,
+        centre=centre,
+    )
+
+
+def _one_for_each(name: str, sweeps: Sweeps | None) -> list[str]:
+    if sweeps is None or sweeps.values.size == 1:
+        return [name]
+    return [f"{name}[{sweeps.other}={value:g}]" for value in sweeps.values]
