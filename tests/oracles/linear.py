@@ -9,17 +9,17 @@ from sparselaw.inputs import SparseInputs
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
 
 
-def draw_inputs(problem, D, rng):
-    if isinstance(problem, SparseInputs):
-        return draw_dense_matrix(problem, D, rng)
-    v = variances(problem)
+def draw_inputs(inputs, D, rng):
+    if isinstance(inputs, SparseInputs):
+        return draw_dense_matrix(inputs, D, rng)
+    v = variances(inputs)
     return np.sqrt(v)[:, None] * rng.standard_normal((v.size, D))
 
 
-def variances(problem):
-    if isinstance(problem, SparseInputs):
-        return sequences(problem, int(problem.dimension))[2]
-    return np.arange(1, int(problem.dimension) + 1.0) ** -(problem.alpha + 1)
+def variances(inputs):
+    if isinstance(inputs, SparseInputs):
+        return sequences(inputs, int(inputs.dimension))[2]
+    return np.arange(1, int(inputs.dimension) + 1.0) ** -(inputs.alpha + 1)
 
 
 def readout(settings, Phi, y, rng):
@@ -48,18 +48,18 @@ def readout(settings, Phi, y, rng):
     return theta
 
 
-def trial_loss(problem, N, D, settings, noise, rng):
+def trial_loss(inputs, N, D, settings, noise, rng):
     """One draw of data and embedding in full; the population loss averaged over teacher and label noise.
 
     All the solvers are linear in the targets (SGD for a given order of samples), so theta = Psi y with Psi
     the readouts of the D unit targets.
     """
-    X = draw_inputs(problem, D, rng)
+    X = draw_inputs(inputs, D, rng)
     M = X.shape[0]
     u = rng.standard_normal((N, M)) / np.sqrt(N)
     response = u.T @ readout(settings, u @ X, np.eye(D), rng)
     error = np.eye(M) - response @ X.T
-    v = variances(problem)
+    v = variances(inputs)
     return float(v @ (error**2).sum(axis=1) + noise * (v @ (response**2).sum(axis=1)))
 
 

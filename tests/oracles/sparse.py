@@ -7,24 +7,24 @@ import numpy as np
 from sparselaw.inputs import SparseInputs
 
 
-def sequences(problem: SparseInputs, M: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def sequences(inputs: SparseInputs, M: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """p, c, s for j = 1 .. M."""
     j = np.arange(1, M + 1, dtype=float)
-    p, c = j ** -(problem.alpha1 + 1), j ** -(problem.alpha2 + 1)
+    p, c = j ** -(inputs.alpha1 + 1), j ** -(inputs.alpha2 + 1)
     return p, c, p * c
 
 
-def draw_dense_matrix(problem: SparseInputs, D: int, rng: np.random.Generator) -> np.ndarray:
+def draw_dense_matrix(inputs: SparseInputs, D: int, rng: np.random.Generator) -> np.ndarray:
     """The M x D matrix of inputs, entry by entry."""
-    p, c, _ = sequences(problem, int(problem.dimension))
+    p, c, _ = sequences(inputs, int(inputs.dimension))
     active = rng.random((p.size, D)) < p[:, None]
     return active * rng.choice([-1.0, 1.0], size=active.shape) * np.sqrt(c)[:, None]
 
 
-def as_matrix(problem, data) -> np.ndarray:
+def as_matrix(inputs, data) -> np.ndarray:
     """The rows of the active coordinates, K x D."""
     X = np.zeros((data.active.size, data.samples))
-    amplitude = data.active ** (-(problem.alpha2 + 1) / 2)
+    amplitude = data.active ** (-(inputs.alpha2 + 1) / 2)
     for sample, column, sign in zip(data.sample, data.column, data.sign, strict=True):
         assert X[column, sample] == 0.0
         X[column, sample] = sign * amplitude[column]

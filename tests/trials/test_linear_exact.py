@@ -23,25 +23,25 @@ from sparselaw.trials.linear.problem import LinearProblem, draw_embedding
 from sparselaw.trials.linear.readout import loss_of_readout, train_on_equations
 
 
-def sparse_problem(model, N, D, noise, seed=0):
+def sparse_problem(inputs, N, D, noise, seed=0):
     rng = np.random.default_rng(seed)
-    data = draw_sparse(model, D, rng)
-    factor = factorise(scaled_gram(data, model.amplitudes(data.active)))
+    data = draw_sparse(inputs, D, rng)
+    factor = factorise(scaled_gram(data, inputs.amplitudes(data.active)))
     problem = LinearProblem(
         factor=factor.values,
         embedding=draw_embedding(N, data.active.size, rng),
-        covariance=model.variances(data.active),
+        covariance=inputs.variances(data.active),
         teacher_covariance=None,
-        unseen=model.unseen_variance(data.active),
+        unseen=inputs.unseen_variance(data.active),
         floor=0.0,
         noise=noise,
         width=N,
         samples=D,
     )
-    return problem, as_matrix(model, data)
+    return problem, as_matrix(inputs, data)
 
 
-MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
+INPUTS = SparseInputs(alpha1=1.0, alpha2=0.3)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
 )
 @pytest.mark.parametrize("noise", [0.0, 0.7])
 def test_min_norm_by_qr_and_by_svd_is_pinv(N, D, noise):
-    problem, X = sparse_problem(MODEL, N, D, noise)
+    problem, X = sparse_problem(INPUTS, N, D, noise)
     u, s = problem.embedding, problem.covariance
     naive = averaged_min_norm(X, u, s, problem.unseen, N, noise)
     by_qr, solution = min_norm_loss(MinNorm(), 1e-10, problem)
@@ -76,7 +76,7 @@ def test_steep_amplitudes_cost_the_qr_no_more_digits_than_the_svd(alpha1, alpha2
 
 
 def test_rank_tolerance_sends_the_qr_to_the_svd():
-    problem, X = sparse_problem(MODEL, 60, 2000, 0.0)
+    problem, X = sparse_problem(INPUTS, 60, 2000, 0.0)
     loss, solution = min_norm_loss(MinNorm(rtol=1e-3), 1e-3, problem)
     assert solution is not None
     assert solution.status == "rank-deficient"
@@ -100,7 +100,7 @@ def response_of(settings, Phi):
 @pytest.mark.parametrize("settings", [Ridge(ridge=0.2), Ridge(ridge=1e-6), GradientDescent(steps=40)])
 @pytest.mark.parametrize("N", [5, 25, 60])
 def test_filters_are_the_plain_solvers(settings, N):
-    problem, X = sparse_problem(MODEL, N, 400, 0.5, seed=3)
+    problem, X = sparse_problem(INPUTS, N, 400, 0.5, seed=3)
     u, s = problem.embedding, problem.covariance
     Psi = response_of(settings, u @ X)
     T = Psi @ X.T
@@ -112,7 +112,7 @@ def test_filters_are_the_plain_solvers(settings, N):
 
 
 def test_converged_nesterov_is_the_minimum_norm():
-    problem, X = sparse_problem(MODEL, 6, 300, 0.0, seed=4)
+    problem, X = sparse_problem(INPUTS, 6, 300, 0.0, seed=4)
     w = np.random.default_rng(1).standard_normal(len(X))
     readout = train_on_equations(Nesterov(), problem, w, np.random.default_rng(2))
     theta = np.linalg.pinv((problem.embedding @ X).T) @ (X.T @ w)
@@ -124,12 +124,12 @@ def test_converged_nesterov_is_the_minimum_norm():
 
 def test_closed_form_over_u_is_the_mean_of_drawn_embeddings():
     """z < 4 against 3,000 draws of u on one data set, with noise; a false alarm once in 16,000."""
-    model = SparseInputs(alpha1=0.5, alpha2=0.3)
+    inputs = SparseInputs(alpha1=0.5, alpha2=0.3)
     losses = []
     rng = np.random.default_rng(6)
-    base, X = sparse_problem(model, 10, 12, 0.5, seed=9)
-    data = draw_sparse(model, 12, np.random.default_rng(9))
-    factor = factorise(scaled_gram(data, model.amplitudes(data.active)))
+    base, X = sparse_problem(inputs, 10, 12, 0.5, seed=9)
+    data = draw_sparse(inputs, 12, np.random.default_rng(9))
+    factor = factorise(scaled_gram(data, inputs.amplitudes(data.active)))
     N = factor.rank + 10
     for _ in range(3000):
         u = draw_embedding(N, len(X), rng)
@@ -172,23 +172,23 @@ def test_steep_spectra_keep_their_digits():
 
 
 def test_total_variance_is_seen_plus_unseen():
-    data = draw_sparse(MODEL, 500, np.random.default_rng(0))
-    seen = MODEL.variances(data.active).sum()
-    assert seen + MODEL.unseen_variance(data.active) == pytest.approx(zeta(MODEL.spectrum), rel=1e-14)
+    data = draw_sparse(INPUTS, 500, np.random.default_rng(0))
+    seen = INPUTS.variances(data.active).sum()
+    assert seen + INPUTS.unseen_variance(data.active) == pytest.approx(zeta(INPUTS.spectrum), rel=1e-14)
 
 
 def dual_setting():
     rng = np.random.default_rng(0)
-    model = SparseInputs(alpha1=1.0, alpha2=0.3)
-    data = draw_sparse(model, 400, rng)
-    factor = factorise(scaled_gram(data, model.amplitudes(data.active)))
+    inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
+    data = draw_sparse(inputs, 400, rng)
+    factor = factorise(scaled_gram(data, inputs.amplitudes(data.active)))
     assert factor.triangular
     K = data.active.size
     N = 2 * K // 3
     return (
         factor.values,
-        as_matrix(model, data),
-        model.variances(data.active),
+        as_matrix(inputs, data),
+        inputs.variances(data.active),
         rng.standard_normal((N, K)),
         rng,
     )

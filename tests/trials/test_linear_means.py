@@ -17,7 +17,7 @@ SYMMETRIC = SparseInputs(alpha1=-0.5, alpha2=1.0, dimension=25)
 LOUD = SparseInputs(alpha1=1.5, alpha2=-1.5, dimension=60)  # amplitudes that grow with j
 DENSE = DenseInputs(alpha=1.3, dimension=40)
 
-# problem, N, D, solver, noise. N and D are kept apart from the peak, where means are heavy-tailed.
+# inputs, N, D, solver, noise. N and D are kept apart from the peak, where means are heavy-tailed.
 CASES = [
     (ASYMMETRIC, 3, 60, MinNorm(), 0.0),
     (ASYMMETRIC, 40, 30, MinNorm(), 0.0),
@@ -59,15 +59,15 @@ def mean_and_error(losses):
 
 
 def z_score(case, estimator="exact", repeats=REPEATS, n_test=40):
-    problem, N, D, solver, noise = case
+    inputs, N, D, solver, noise = case
     rng = np.random.default_rng(hash_free_seed(case))
     naive, naive_error = mean_and_error(
-        [trial_loss(problem, N, D, solver, noise, rng) for _ in range(repeats)]
+        [trial_loss(inputs, N, D, solver, noise, rng) for _ in range(repeats)]
     )
     losses = [
         run(
             Task(
-                inputs=problem, N=N, D=D, seed=seed, solver=solver, noise=noise,
+                inputs=inputs, N=N, D=D, seed=seed, solver=solver, noise=noise,
                 estimator=estimator, n_test=n_test,
             )
         ).loss
@@ -97,10 +97,10 @@ def test_raw_estimator_has_the_naive_mean(index):
 
 def test_a_planted_error_is_seen():
     """The same comparison with the noise of the twin half as large again must fail."""
-    problem, N, D, solver, noise = CASES[10]
+    inputs, N, D, solver, noise = CASES[10]
     rng = np.random.default_rng(5)
-    twin = [trial_loss(problem, N, D, solver, 1.5 * noise, rng) for _ in range(REPEATS)]
+    twin = [trial_loss(inputs, N, D, solver, 1.5 * noise, rng) for _ in range(REPEATS)]
     naive, error = mean_and_error(twin)
-    tasks = [Task(inputs=problem, N=N, D=D, seed=s, solver=solver, noise=noise) for s in range(REPEATS)]
+    tasks = [Task(inputs=inputs, N=N, D=D, seed=s, solver=solver, noise=noise) for s in range(REPEATS)]
     ours, our_error = mean_and_error([run(task).loss for task in tasks])
     assert abs(ours - naive) / np.hypot(error, our_error) > 4.0

@@ -12,17 +12,17 @@ from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task, random_stream
 
-MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
+INPUTS = SparseInputs(alpha1=1.0, alpha2=0.3)
 SOLVERS = [MinNorm(), Ridge(ridge=0.1), GradientDescent(steps=9), Nesterov(), SGD(passes=1)]
 
 
-@pytest.mark.parametrize("problem", [MODEL, DenseInputs(alpha=2.3, dimension=50)], ids=["sparse", "dense"])
+@pytest.mark.parametrize("inputs", [INPUTS, DenseInputs(alpha=2.3, dimension=50)], ids=["sparse", "dense"])
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
 @pytest.mark.parametrize("estimator", ["exact", "raw"])
 @pytest.mark.parametrize(("N", "D"), [(1, 1), (1, 30), (30, 1), (5, 40), (70, 60)])
-def test_every_combination_gives_the_same_record_twice(problem, solver, estimator, N, D):
+def test_every_combination_gives_the_same_record_twice(inputs, solver, estimator, N, D):
     task = Task(
-        inputs=problem, N=N, D=D, seed=3, solver=solver, noise=0.1, estimator=estimator, n_test=100
+        inputs=inputs, N=N, D=D, seed=3, solver=solver, noise=0.1, estimator=estimator, n_test=100
     )  # fmt: skip
     first, second = run(task), run(task)
     assert first == second
@@ -31,26 +31,26 @@ def test_every_combination_gives_the_same_record_twice(problem, solver, estimato
 
 
 def test_streams_differ_by_purpose_seed_and_size_but_not_by_solver():
-    task = Task(inputs=MODEL, N=4, D=9)
+    task = Task(inputs=INPUTS, N=4, D=9)
     draw = random_stream(task, "data").random()
-    assert draw == random_stream(Task(inputs=MODEL, N=4, D=9, solver=Nesterov(), noise=1.0), "data").random()
+    assert draw == random_stream(Task(inputs=INPUTS, N=4, D=9, solver=Nesterov(), noise=1.0), "data").random()
     assert draw != random_stream(task, "teacher").random()
-    assert draw != random_stream(Task(inputs=MODEL, N=5, D=9), "data").random()
-    assert draw != random_stream(Task(inputs=MODEL, N=4, D=9, seed=1), "data").random()
+    assert draw != random_stream(Task(inputs=INPUTS, N=5, D=9), "data").random()
+    assert draw != random_stream(Task(inputs=INPUTS, N=4, D=9, seed=1), "data").random()
 
 
 def test_width_of_a_million_million_is_the_limit_of_infinite_width():
-    record = run(Task(inputs=MODEL, N=10**12, D=2000))
+    record = run(Task(inputs=INPUTS, N=10**12, D=2000))
     assert record.loss == pytest.approx(record.control, rel=1e-6)
     assert "u" in record.averaged
 
 
 def test_peak_is_sampled_and_says_that_its_mean_is_infinite():
     D = 200
-    rank = run(Task(inputs=MODEL, N=10**6, D=D)).rank
+    rank = run(Task(inputs=INPUTS, N=10**6, D=D)).rank
     notes = []
     for seed in range(30):  # the data depend on N: look for cells that fall on their own rank
-        record = run(Task(inputs=MODEL, N=rank, D=D, seed=seed))
+        record = run(Task(inputs=INPUTS, N=rank, D=D, seed=seed))
         near = abs(rank - record.rank) <= 1
         assert near == ("infinite" in record.reason)
         assert math.isfinite(record.loss)
@@ -67,9 +67,9 @@ def test_dense_peak_is_infinite_and_says_so(N, D):
 
 def test_dense_sides_are_mirrors():
     """The mean loss at (N, D) is that at (D, N): with the roles exchanged the law is the same. |z| < 4."""
-    problem = DenseInputs(alpha=1.5, dimension=80)
+    inputs = DenseInputs(alpha=1.5, dimension=80)
     wide, tall = (
-        np.array([run(Task(inputs=problem, N=N, D=D, seed=seed)).loss for seed in range(300)])
+        np.array([run(Task(inputs=inputs, N=N, D=D, seed=seed)).loss for seed in range(300)])
         for N, D in ((40, 8), (8, 40))
     )
     z = (wide.mean() - tall.mean()) / np.hypot(wide.std(), tall.std()) * np.sqrt(300)
@@ -77,7 +77,7 @@ def test_dense_sides_are_mirrors():
 
 
 def test_diverged_descent_is_a_status():
-    record = run(Task(inputs=MODEL, N=4, D=50, solver=GradientDescent(steps=10_000, step=50.0)))
+    record = run(Task(inputs=INPUTS, N=4, D=50, solver=GradientDescent(steps=10_000, step=50.0)))
     assert (record.status, record.loss) == ("diverged", math.inf)
 
 
@@ -88,12 +88,12 @@ def test_amplitudes_lost_to_rounding_do_no_harm():
 
 
 def test_a_tolerance_of_zero_cuts_nothing():
-    problem = SparseInputs(alpha1=0.3, alpha2=0.3, dimension=50)
-    record = run(Task(inputs=problem, N=100, D=100, solver=MinNorm(rtol=0.0)))
+    inputs = SparseInputs(alpha1=0.3, alpha2=0.3, dimension=50)
+    record = run(Task(inputs=inputs, N=100, D=100, solver=MinNorm(rtol=0.0)))
     assert (record.status, record.rank) == ("ok", record.seen)
 
 
 def test_control_mean_is_the_mean_of_the_control():
     """|z| < 4 over 400 data sets."""
-    controls = np.array([run(Task(inputs=MODEL, N=10**9, D=30, seed=s)).control for s in range(400)])
-    assert abs(controls.mean() - MODEL.expected_unseen(30)) < 4 * controls.std() / math.sqrt(400)
+    controls = np.array([run(Task(inputs=INPUTS, N=10**9, D=30, seed=s)).control for s in range(400)])
+    assert abs(controls.mean() - INPUTS.expected_unseen(30)) < 4 * controls.std() / math.sqrt(400)
