@@ -23,6 +23,7 @@ _PUBLIC = {
     "ChinchillaLaw": "sparselaw.laws",
     "predict": "sparselaw.theory",
     "simulate": "sparselaw.sweeps.simulate",
+    "simulate_stream": "sparselaw.sweeps.simulate",
     "fit": "sparselaw.fitting",
     "FittedLaw": "sparselaw.fitting",
     "plan": "sparselaw.planning",
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from sparselaw.solvers import Nesterov as Nesterov
     from sparselaw.solvers import Ridge as Ridge
     from sparselaw.sweeps.simulate import simulate as simulate
+    from sparselaw.sweeps.simulate import simulate_stream as simulate_stream
     from sparselaw.theory import predict as predict
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sweep_shell import main
+from sparselaw.cli import main
 
 TESTS = Path(__file__).parents[1]
 
@@ -29,3 +29,12 @@ def sparselaw(capsys):
         return ended.value.code, printed.out, printed.err
 
     return call
+
+
+@pytest.fixture
+def log(tmp_path, monkeypatch):
+    """The ids of all runs that were begun, in this and in other processes."""
+    path = tmp_path / "log"
+    path.touch()
+    monkeypatch.setenv("SWEEP_LOG", str(path))
+    return lambda: path.read_text().split()

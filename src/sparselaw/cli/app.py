@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 import sparselaw
 from sparselaw.cli.failure import failure
@@ -21,8 +22,30 @@ from sparselaw.errors import InputError
 # A registered solver has options that are not written here; simulate reads or refuses them itself.
 OPTIONS_OF_SOLVERS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
+
+class ReaderGone(Exception):
+    """What reads our output went away, as `head` does: not a failure, and nothing left to say."""
+
+
+class _Commands(TyperGroup):
+    """Tells of a reader that went away before typer can make a failure of it."""
+
+    def make_context(self, *args: Any, **settings: Any) -> Any:
+        try:
+            return super().make_context(*args, **settings)
+        except BrokenPipeError:  # the help text
+            raise ReaderGone from None
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise ReaderGone from None
+
+
 app = typer.Typer(
     name="sparselaw",
+    cls=_Commands,
     help="Scaling laws from sparse features: theory, exact simulation, fits and plans.",
     no_args_is_help=True,
     add_completion=True,
@@ -59,8 +82,10 @@ def _run(arguments: list[str] | None) -> int:
         return _refuse(str(error))
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # the reader of our output went away: not a failure, and nothing left to say
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (ReaderGone, BrokenPipeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())  # for what is still in the buffers
+        os.dup2(nowhere, sys.stderr.fileno())
         return 0
     except Exception as error:
         if hasattr(error, "format_message"):  # typer's own: an unknown option, a missing value

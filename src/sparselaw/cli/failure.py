@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from typing import TYPE_CHECKING
 
 import typer
@@ -21,12 +19,12 @@ if TYPE_CHECKING:
 def failure(
     alpha1: str = options.ALPHA1,
     alpha2: str = options.ALPHA2,
-    D: str = typer.Option(..., "-D", help="Numbers of samples: 100,1000 or start:stop:count."),
+    D: str = options.SAMPLES,
     threshold: str = typer.Option(
         ..., "--threshold", help="2 / step size: fails when lambda_max(X X^T / D) is larger."
     ),
     N: str | None = typer.Option(
-        None, "-N", help="Also the full model with N features, data set by data set."
+        None, "-N", "--N", metavar=options.SIZES, help="Also the full model with N features, data set by data set."
     ),
     inputs: str = typer.Option("sparse", help="Inputs with rare activations: sparse."),
     dimension: str = options.DIMENSION,
@@ -48,6 +46,7 @@ def failure(
     from sparselaw.failure.isometry import near_isometry
     from sparselaw.failure.probability import failure_points
     from sparselaw.failure.sampling import Sampling
+    from sparselaw.progress import progress
 
     described = options.read_inputs(alpha1, alpha2, inputs, dimension)
     sizes, widths = numbers.sizes("D", D), numbers.sizes("N", N) if N is not None else []
@@ -62,10 +61,8 @@ def failure(
     points: list[FailurePoint] = []
     full: list[IsometryPoint] = []
     pairs = [(width, size) for size in sizes for width in widths]
-    meter = _Meter()
 
     def finish() -> None:
-        meter.clear()
         curve = FailureCurve(
             inputs=described,
             threshold=limit,
@@ -76,32 +73,18 @@ def failure(
         _print(curve, json)
 
     try:
-        points.extend(failure_points(described, sizes, limit, sampling, meter.show))
-        full.extend(near_isometry(described, *pair, limit, seed=sampling.seed) for pair in pairs)
+        with progress("failure") as show:
+
+            def report(at: Sampled) -> None:
+                show(at.done, text=f"D={at.D}: {at.method} sampling, {at.done} data sets")
+
+            points.extend(failure_points(described, sizes, limit, sampling, report))
+            full.extend(near_isometry(described, *pair, limit, seed=sampling.seed) for pair in pairs)
     except KeyboardInterrupt:
         note("interrupted: the points finished so far follow")
         finish()
         raise
     finish()
-
-
-class _Meter:
-    """A line on standard error once the work has taken two seconds; silent where that is not a terminal."""
-
-    def __init__(self) -> None:
-        self.started = self.shown = time.monotonic()
-        self.seen = sys.stderr.isatty()
-
-    def show(self, now_at: Sampled) -> None:
-        now = time.monotonic()
-        if self.seen and now - self.started > 2.0 and now - self.shown > 1.0:
-            self.shown = now
-            sys.stderr.write(f"\r\x1b[2KD={now_at.D}: {now_at.method} sampling, {now_at.done} data sets")
-            sys.stderr.flush()
-
-    def clear(self) -> None:
-        if self.seen and self.shown > self.started:
-            sys.stderr.write("\r\x1b[2K")
 
 
 def _print(curve: FailureCurve, as_json: bool) -> None:

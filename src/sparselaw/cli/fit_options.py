@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -81,6 +78,7 @@ def fit_file(
     """Reads options and table, fits it behind a progress bar, and says what was dropped or assumed."""
     from sparselaw.cli.output import note
     from sparselaw.fitting import fit
+    from sparselaw.progress import progress
 
     read: dict[str, Any] = {
         "delta": None if delta is None else numbers.real("delta", delta),
@@ -89,24 +87,10 @@ def fit_file(
         "seed": numbers.whole("seed", seed),
         "workers": numbers.whole("workers", workers),
     }
-    with progress_bar("draws") as advance:
-        fitted = fit(path, progress=advance, **read, **settings)
+    with progress("draws") as show:
+        fitted = fit(path, progress=lambda done, of: show(done, of, f"{done}/{of}"), **read, **settings)
     for reason, count in fitted.dropped.items():
         note(f"{count} row{'s' * (count != 1)} dropped: {reason}")
     for warning in fitted.warnings:
         note(warning)
     return fitted
-
-
-@contextmanager
-def progress_bar(label: str) -> Iterator[Any]:
-    """A bar on standard error while it is a terminal; a callable (done, of) to move it."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None)
-        yield lambda done, of: bar.update(task, completed=done, total=of)

@@ -45,6 +45,11 @@ DIMENSION: Any = typer.Option(
     metavar="INTEGER|inf",
     help="Number of coordinates. [default: inf for sparse inputs with alpha1 > 0, else 10000]",
 )
+_SIZES = "4,8,16 or start:stop:count, log-spaced."
+WIDTHS: Any = typer.Option(..., "-N", "--N", metavar=SIZES, help=f"Model sizes: {_SIZES}")
+SAMPLES: Any = typer.Option(..., "-D", "--D", metavar=SIZES, help=f"Data sizes: {_SIZES}")
+WIDTHS_IF_ANY: Any = typer.Option(None, "-N", "--N", metavar=SIZES, help=f"Model sizes: {_SIZES}")
+SAMPLES_IF_ANY: Any = typer.Option(None, "-D", "--D", metavar=SIZES, help=f"Data sizes: {_SIZES}")
 JSON: Any = typer.Option(False, "--json", help="Print one JSON object on standard output.")
 
 

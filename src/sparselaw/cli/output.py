@@ -30,7 +30,12 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
         table.add_column(column, justify="right" if column in {"N", "D", "K", "xi", "loss"} else "left")
     for row in rows:
         table.add_row(*row)
-    Console(width=None if sys.stdout.isatty() else 110).print(table)
+
+    class Output(Console):
+        def on_broken_pipe(self) -> None:  # rich would end the program with code 1
+            raise
+
+    Output(width=None if sys.stdout.isatty() else 110).print(table)
 
 
 def note(text: str) -> None:

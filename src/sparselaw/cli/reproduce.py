@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import typer
@@ -37,7 +36,7 @@ def reproduce(
             out=Path(out),
             quick=quick,
             workers=None if workers is None else numbers.size("workers", workers),
-            progress=not quiet and sys.stderr.isatty(),
+            progress=not quiet,
             say=None if quiet else note,
         )
     except KeyboardInterrupt:

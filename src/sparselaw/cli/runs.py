@@ -33,30 +33,13 @@ def _list(context: typer.Context, store: str | None = STORE, json: bool = JSON) 
 @runs.command("list")
 def list_(context: typer.Context, store: str | None = STORE, json: bool = JSON) -> None:
     """One line per study: its settings, sizes, number of runs and failures."""
-    from datetime import UTC, datetime
-
     path = _path(store or context.obj)
-    studies = []
+    entries: list[dict[str, Any]] = []
     if store or context.obj or path.exists():
-        from sparselaw.sweeps.store import Store
+        from sparselaw.sweeps.store import open_store
 
-        with Store(path, read_only=True) as opened:
-            studies = opened.studies()
-    entries: list[dict[str, Any]] = [
-        {
-            "study": study.id,
-            **study.identity,
-            "N": {"smallest": study.N[0], "largest": study.N[1]},
-            "D": {"smallest": study.D[0], "largest": study.D[1]},
-            "cells": study.cells,
-            "seeds": study.seeds,
-            "runs": study.runs,
-            "failed": study.failed,
-            "seconds": study.seconds,
-            "finished": datetime.fromtimestamp(study.finished, UTC).isoformat(timespec="seconds"),
-        }
-        for study in studies
-    ]
+        with open_store(path, read_only=True) as opened:
+            entries = [study.as_dict() for study in opened.studies()]
     if json:
         print_json({"store": str(path), "studies": entries})
     elif not entries:
@@ -77,11 +60,12 @@ def export(
 ) -> None:
     """Write runs to a CSV or Parquet file, sorted by study, N, D and seed."""
     from sparselaw.sweeps.runs_table import check_out, row_of, write_table
-    from sparselaw.sweeps.store import Store
+    from sparselaw.sweeps.store import open_store
 
-    check_out(out)
+    path = _path(store or context.obj)
+    check_out(out, path)
     _check_status(status)
-    with Store(_path(store or context.obj), read_only=True) as opened:
+    with open_store(path, read_only=True) as opened:
         _check_study(opened, study)
         rows = [row_of(identity, record) for identity, record in opened.runs(study=study, status=status)]
     write_table(Path(out), rows)
@@ -103,7 +87,7 @@ def prune(
     """Delete the runs for which all the given conditions hold."""
     import time
 
-    from sparselaw.sweeps.store import Store
+    from sparselaw.sweeps.store import open_store
     from sparselaw.trials.task import ENGINE_VERSION
 
     if not (study or status or older_than is not None or old_engine):
@@ -117,9 +101,9 @@ def prune(
             raise InputError("older-than", older_than, "must not be negative", "give a number of days")
         before = time.time() - 86_400 * days
     path = _path(store or context.obj)
-    with Store(path, read_only=True) as opened:  # a store that is not there is not made
+    with open_store(path, read_only=True) as opened:  # a store that is not there is not made
         _check_study(opened, study)
-    with Store(path) as opened:
+    with open_store(path) as opened:
         engine = ENGINE_VERSION if old_engine else None
         count = opened.prune(study=study, status=status, before=before, other_engine_than=engine)
     note(f"{count} runs deleted from {path}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,6 +12,7 @@ from sparselaw.errors import InputError
 
 if TYPE_CHECKING:
     from sparselaw.solvers import Solver
+    from sparselaw.sweeps.cells import Cell
     from sparselaw.trials.task import Record, Task
 
 
@@ -19,8 +20,8 @@ def simulate(
     context: typer.Context,
     alpha1: str = options.ALPHA1,
     alpha2: str = options.ALPHA2,
-    N: str = typer.Option(..., "-N", "--N", help="Widths: 4,8,16 or start:stop:count."),
-    D: str = typer.Option(..., "-D", "--D", help="Sample sizes: 4,8,16 or start:stop:count."),
+    N: str = options.WIDTHS,
+    D: str = options.SAMPLES,
     inputs: str = options.INPUTS,
     features: str = typer.Option("linear", help="linear or relu."),
     solver: str = typer.Option("min-norm", help="min-norm, ridge, gd, nesterov or sgd."),
@@ -44,11 +45,12 @@ def simulate(
     as_json: bool = options.JSON,
 ) -> None:
     """Measure the loss on every (N, D) for every seed."""
-    from sparselaw.sweeps.cells import summarise
-    from sparselaw.sweeps.run import SweepStopped
+    from sparselaw.sweeps.cells import cells_of
+    from sparselaw.sweeps.grid import grid
+    from sparselaw.sweeps.loop import SweepStopped
     from sparselaw.sweeps.runs_table import check_out
-    from sparselaw.sweeps.simulate import as_frame, grid, run_tasks
-    from sparselaw.sweeps.store import Store, default_store
+    from sparselaw.sweeps.simulate import run_tasks
+    from sparselaw.sweeps.store import default_store, open_store
 
     if n_test is not None and not raw:
         raise InputError("n-test", n_test, "has no effect without --raw", "add --raw or leave out --n-test")
@@ -66,9 +68,10 @@ def simulate(
         estimator="raw" if raw else "exact",
         n_test=numbers.size("n-test", n_test or "50000"),
     )
+    path = store or default_store()
     if out is not None:
-        check_out(out)
-    with Store(store or default_store()) as kept:
+        check_out(out, path)
+    with open_store(path) as kept:
         try:
             done = run_tasks(
                 tasks,
@@ -84,12 +87,11 @@ def simulate(
             note(f"{stopped}; they are in {kept.path}: the same command goes on from there")
             raise
     write_runs(out, done)
-    cells = summarise(as_frame(done))
+    cells = cells_of(done)
     failed = sum(record.status == "failed" for _, record in done)
     if as_json:
-        print_json(
-            {"inputs": inputs, "features": features, "solver": solver, "failed": failed, "cells": cells}
-        )
+        described = {"inputs": inputs, "features": features, "solver": solver, "failed": failed}
+        print_json({**described, "cells": [cell.as_dict() for cell in cells]})
     else:
         _print_cells(f"{inputs} inputs, {features} features, {solver}", cells)
     if failed:
@@ -97,15 +99,17 @@ def simulate(
         raise typer.Exit(1)
 
 
-def _print_cells(title: str, cells: list[dict[str, Any]]) -> None:
-    columns = ["N", "D", "mean", "stderr", "median", "seeds", "theory"]
-    marks, cautions = footnotes([c.get("caution", "") for c in cells])
-    rows = [[str(c["N"]), str(c["D"]), *(number(c[k]) for k in columns[2:5]), str(c["seeds"]),
-             f"{number(c['theory'])} {mark}"] for c, mark in zip(cells, marks, strict=True)]  # fmt: skip
-    print_table(title, columns, rows)
+def _print_cells(title: str, cells: list[Cell]) -> None:
+    marks, cautions = footnotes([cell.caution for cell in cells])
+    rows = [
+        [str(c.N), str(c.D), number(c.mean), number(c.stderr), number(c.median), str(c.seeds),
+         f"{number(c.theory)} {mark}"]
+        for c, mark in zip(cells, marks, strict=True)
+    ]  # fmt: skip
+    print_table(title, ["N", "D", "mean", "stderr", "median", "seeds", "theory"], rows)
     for text in cautions:
         note(f"theory {text}")
-    for text in sorted({c[key] for c in cells for key in ("mean_reason", "note") if key in c}):
+    for text in sorted({text for cell in cells for text in (cell.mean_reason, cell.note) if text}):
         note(text)
 
 
@@ -131,8 +135,7 @@ def write_runs(out: str | None, runs: list[tuple[Task, Record]]) -> None:
     """One row a run, to the file named by --out if there is one and anything is finished."""
     from pathlib import Path
 
-    from sparselaw.sweeps.runs_table import write_table
-    from sparselaw.sweeps.simulate import as_row
+    from sparselaw.sweeps.runs_table import row_of, write_table
 
     if out is not None and runs:
-        write_table(Path(out), [as_row(task, record) for task, record in runs])
+        write_table(Path(out), [row_of(task.identity(), record) for task, record in runs])

@@ -12,8 +12,8 @@ from sparselaw.inputs import Inputs
 from sparselaw.interval import student_factor
 from sparselaw.paper.item import Context, Row
 from sparselaw.solvers import Solver
-from sparselaw.sweeps.cells import Estimate, estimate_mean
 from sparselaw.sweeps.grid import grid
+from sparselaw.sweeps.mean import MeanLoss, mean_loss
 from sparselaw.trials.task import Estimator, Record
 
 
@@ -114,8 +114,8 @@ def _collect(spec: SweepSpec, records: list[Record]) -> Measured:
     )
 
 
-def _estimate(cell: Sequence[Record]) -> Estimate:
+def _estimate(cell: Sequence[Record]) -> MeanLoss:
     def column(name: str) -> FloatArray:
         return np.array([getattr(record, name) for record in cell], dtype=float)
 
-    return estimate_mean(column("loss"), column("control"), column("control_mean"))
+    return mean_loss(column("loss"), column("control"), column("control_mean"))

@@ -17,7 +17,7 @@ from sparselaw.paper.registry import chosen, item
 from sparselaw.paper.summary import Summary, write_summary
 from sparselaw.sweeps.executors import WorkerPool, all_cores
 from sparselaw.sweeps.run import run_sweep
-from sparselaw.sweeps.store import Store
+from sparselaw.sweeps.store import Store, open_store
 from sparselaw.trials.task import Record, Task
 
 STORE = "runs.sqlite"
@@ -37,7 +37,11 @@ def reproduce(
     folder = _folder(out)
     started = time.perf_counter()
     # One BLAS thread here as in the workers, so that they do not get in each other's way.
-    with Store(folder / STORE) as store, WorkerPool(workers or all_cores()) as pool, threadpool_limits(1):
+    with (
+        open_store(folder / STORE) as store,
+        WorkerPool(workers or all_cores()) as pool,
+        threadpool_limits(1),
+    ):
         context = Context(
             quick=quick,
             run=partial(_run, store=store, pool=pool, progress=progress),

@@ -1,15 +1,10 @@
-"""Trials of one size summarised: mean, standard error and median over seeds.
-
-The unseen variance of the data has a known mean, sum_j s_j (1-p_j)^D, and in over-parameterised cells
-nearly all the scatter of the loss is its scatter. There the mean is the regression estimate: the loss is
-regressed on the unseen variance over the seeds and read off at the known mean. The slope is estimated (a
-bias of the order of 1/seeds times the standard error); the standard error is the regression's own, with
-seeds - 2 degrees of freedom.
-"""
+"""Trials that differ in their seed alone, summarised: mean, standard error and median beside the theory."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,119 +12,127 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.inputs import inputs_of
+from sparselaw.plain import put
+from sparselaw.sweeps.encoding import encode_identity
+from sparselaw.sweeps.mean import mean_loss
+from sparselaw.sweeps.runs_table import MEASURED, Row, is_missing, row_of
 from sparselaw.theory import predict
+from sparselaw.trials.task import Record, Task
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SAME_CELL = [
-    "N",
-    "D",
-    "inputs",
-    "features",
-    "solver",
-    "alpha1",
-    "alpha2",
-    "alpha",
-    "dimension",
-    "noise",
-    "ridge",
-    "estimator",
-]
-FEWEST_FOR_CONTROL = 8
 MOST_WITH_THEORY = 1000  # each costs some milliseconds
 MANY_CELLS = f"more than {MOST_WITH_THEORY} cells: ask sparselaw predict for those of interest"
-LEAST_EXPLAINED = 0.5  # share of the variance that the control must explain to be worth its degree of freedom
-
-
-def summarise(runs: pd.DataFrame) -> list[dict[str, Any]]:
-    """One dictionary a cell: N, D, mean, stderr, median, seeds, theory, and how the mean was taken.
-
-    A missing or infinite figure is None, with a sibling ``<name>_reason``.
-    """
-    keys = [key for key in SAME_CELL if key in runs]
-    groups = runs.groupby(keys, sort=False, dropna=False)
-    with_theory = groups.ngroups <= MOST_WITH_THEORY
-    return [_cell(group, with_theory) for _, group in groups]
-
-
-def _cell(runs: pd.DataFrame, with_theory: bool) -> dict[str, Any]:
-    loss = runs["loss"].to_numpy(dtype=float)
-    first = runs.iloc[0].to_dict()
-    cell: dict[str, Any] = {"N": int(first["N"]), "D": int(first["D"])}
-    finite = bool(np.isfinite(loss).all())
-    if finite:
-        found = estimate_mean(
-            loss, runs["control"].to_numpy(dtype=float), runs["control_mean"].to_numpy(dtype=float)
-        )
-        cell |= {"mean": found.mean, "stderr": found.stderr, "method": found.method}
-    else:
-        cell |= {"mean": None, "mean_reason": _reason(runs), "stderr": None, "method": "plain"}
-    if cell["stderr"] is None:
-        cell["stderr_reason"] = "one seed" if loss.size == 1 else _reason(runs)
-    median = float(np.median(loss)) if not np.isnan(loss).any() else math.nan
-    cell["median"] = median if math.isfinite(median) else None
-    if cell["median"] is None:
-        cell["median_reason"] = _reason(runs)
-    cell["seeds"] = int(loss.size)
-    ridge = None if first["ridge"] is None or math.isnan(first["ridge"]) else float(first["ridge"])
-    cell |= _theory(first, cell["N"], cell["D"], ridge) if with_theory else _none(MANY_CELLS)
-    notes = sorted({str(note) for note in runs["reason"] if note}) if finite else []
-    if notes:
-        cell["note"] = "; ".join(notes)
-    return cell
-
-
-def _theory(first: dict[Any, Any], N: int, D: int, ridge: float | None) -> dict[str, Any]:
-    """The closed-form loss of a cell with its caution, or why there is none.
-
-    ``ridge`` None means a solver that is neither ridge nor minimum norm.
-    """
-    if first["features"] != "linear" or ridge is None:
-        return _none("no closed form for these features and this solver")
-    point = predict(inputs_of(first["inputs"], first), N=N, D=D, ridge=ridge, noise=first["noise"])
-    found = {"theory": point.loss} if math.isfinite(point.loss) else _none("infinite")
-    return found | ({"caution": point.caution} if point.caution else {})
-
-
-def _none(reason: str) -> dict[str, Any]:
-    return {"theory": None, "theory_reason": reason}
+NO_THEORY = "no closed form for these features and this solver"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """The mean of a cell with its standard error; ``adjusted`` are the losses it is the mean of."""
+class Cell:
+    """The trials of one task over its seeds. A figure that is missing or infinite is None, with a reason."""
 
-    mean: float
+    N: int
+    D: int
+    mean: float | None
     stderr: float | None
-    adjusted: FloatArray
-    method: str  # plain or control
+    median: float | None
+    seeds: int
+    theory: float | None
+    method: str = "plain"  # or "control": how the mean was taken
+    mean_reason: str = ""
+    stderr_reason: str = ""
+    median_reason: str = ""
+    theory_reason: str = ""
+    caution: str = ""  # where the theory is not to be trusted
+    note: str = ""  # what the trials themselves say
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON."""
+        result: dict[str, Any] = {"N": self.N, "D": self.D}
+        put(result, "mean", self.mean, self.mean_reason)
+        put(result, "stderr", self.stderr, self.stderr_reason)
+        result["method"] = self.method
+        put(result, "median", self.median, self.median_reason)
+        result["seeds"] = self.seeds
+        put(result, "theory", self.theory, self.theory_reason)
+        texts = {"caution": self.caution, "note": self.note}
+        return result | {name: text for name, text in texts.items() if text}
 
 
-def estimate_mean(loss: FloatArray, control: FloatArray, known: FloatArray) -> Estimate:
-    """The mean loss of one cell; ``control`` (nan where there is none) has the known mean ``known``."""
-    plain = float(loss.mean())
-    error = float(loss.std(ddof=1)) / math.sqrt(loss.size) if loss.size > 1 else None
-    without = Estimate(mean=plain, stderr=error, adjusted=loss, method="plain")
-    finite = np.isfinite(loss).all() and np.isfinite(control).all() and np.ptp(known) == 0.0
-    if loss.size < FEWEST_FOR_CONTROL or not finite or np.ptp(control) == 0.0 or not error:
-        return without
-    centred = control - control.mean()
-    spread = float(centred @ centred)
-    slope = float(centred @ loss) / spread
-    left = loss - plain - slope * centred
-    if float(left @ left) > (1.0 - LEAST_EXPLAINED) * float(np.sum((loss - plain) ** 2)):
-        return without
-    shift = float(known[0] - control.mean())
-    variance = float(left @ left) / (loss.size - 2) * (1.0 / loss.size + shift**2 / spread)
-    return Estimate(
-        mean=plain + slope * shift,
-        stderr=math.sqrt(variance),
-        adjusted=np.asarray(loss - slope * (control - known), dtype=float),
-        method="control",
+def cells_of(results: Iterable[tuple[Task, Record]]) -> list[Cell]:
+    """One cell for each task without its seed, in the order in which they first occur."""
+    groups: dict[str, list[Row]] = {}
+    for task, record in results:
+        identity = task.identity()
+        key = encode_identity({name: value for name, value in identity.items() if name != "seed"})
+        groups.setdefault(key, []).append(row_of(identity, record))
+    return _cells(groups.values())
+
+
+def summarise(runs: pd.DataFrame) -> list[Cell]:
+    """The same for a table of runs, from ``simulate`` or read back from a file.
+
+    Trials of one cell agree in every column but the seed and what was measured.
+    """
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    settings = [name for name in runs if name != "seed" and name not in MEASURED]
+    for row in runs.to_dict("records"):
+        key = tuple(None if is_missing(row[name]) else row[name] for name in settings)
+        groups.setdefault(key, []).append({str(name): value for name, value in row.items()})
+    return _cells(groups.values())
+
+
+def _cells(groups: Iterable[Sequence[Row]]) -> list[Cell]:
+    groups = list(groups)
+    return [_cell(group, with_theory=len(groups) <= MOST_WITH_THEORY) for group in groups]
+
+
+def _cell(rows: Sequence[Row], *, with_theory: bool) -> Cell:
+    loss, first = _column(rows, "loss"), rows[0]
+    theory = _theory(first) if with_theory else {"theory": None, "theory_reason": MANY_CELLS}
+    common: dict[str, Any] = {"N": int(first["N"]), "D": int(first["D"]), "seeds": loss.size, **theory}
+    median = math.nan if np.isnan(loss).any() else float(np.median(loss))
+    if not np.isfinite(loss).all():
+        reason = _reason(rows, loss)
+        return Cell(
+            mean=None,
+            mean_reason=reason,
+            stderr=None,
+            stderr_reason="one seed" if loss.size == 1 else reason,
+            median=median if math.isfinite(median) else None,
+            median_reason="" if math.isfinite(median) else reason,
+            **common,
+        )
+    found = mean_loss(loss, _column(rows, "control"), _column(rows, "control_mean"))
+    return Cell(
+        mean=found.mean,
+        stderr=found.stderr,
+        stderr_reason="" if found.stderr is not None else "one seed",
+        median=median,
+        method=found.method,
+        note="; ".join(sorted({str(row["reason"]) for row in rows if not is_missing(row.get("reason"))})),
+        **common,
     )
 
 
-def _reason(runs: pd.DataFrame) -> str:
-    counts = runs.loc[~np.isfinite(runs["loss"].to_numpy(dtype=float)), "status"].value_counts()
-    return ", ".join(f"{count} of {len(runs)} trials {status}" for status, count in counts.items())
+def _column(rows: Sequence[Row], name: str) -> FloatArray:
+    values = (row.get(name) for row in rows)
+    return np.array([math.nan if value is None else value for value in values], dtype=float)
+
+
+def _theory(first: Row) -> dict[str, Any]:
+    """The closed-form loss of a cell with its caution, or why there is none."""
+    ridge = first.get("ridge")
+    if first["features"] != "linear" or ridge is None or math.isnan(ridge):
+        return {"theory": None, "theory_reason": NO_THEORY}
+    point = predict(
+        inputs_of(first["inputs"], first), N=int(first["N"]), D=int(first["D"]), ridge=float(ridge), noise=first["noise"]
+    )
+    if not math.isfinite(point.loss):
+        return {"theory": None, "theory_reason": "infinite", "caution": point.caution}
+    return {"theory": point.loss, "caution": point.caution}
+
+
+def _reason(rows: Sequence[Row], loss: FloatArray) -> str:
+    spoilt = Counter(row["status"] for row, value in zip(rows, loss, strict=True) if not math.isfinite(value))
+    return ", ".join(f"{count} of {len(rows)} trials {status}" for status, count in spoilt.most_common())

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, ParamSpec, TypeVar
 
 from sparselaw.errors import InputError
@@ -15,7 +17,8 @@ from sparselaw.trials.task import ENGINE_VERSION
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_PATIENCE = 30  # seconds for a scheduler to answer and to have a worker
+_PATIENCE = 5  # seconds for a scheduler to answer
+_PATIENCE_FOR_WORKERS = 30
 _RECOUNT = 5.0
 _AHEAD = 2  # batches per worker thread: one runs while the next is on its way
 
@@ -25,23 +28,22 @@ class DaskExecutor(SweepExecutor):
 
     def __init__(self, address: str) -> None:
         self._address = address
-        if not re.fullmatch(r"[a-z]+://.+:\d+", address):
+        if not (found := re.fullmatch(r"([a-z]+)://(.+):(\d+)", address)):
             raise InputError("scheduler", address, "is not an address", "write tcp://host:port")
+        if find_spec("distributed") is None:
+            raise InputError("scheduler", address, "needs dask.distributed", "pip install 'sparselaw[dask]'")
+        protocol, host, port = found.groups()
         try:
+            _knock(protocol, host, int(port))
             distributed: Any = import_module("distributed")
-        except ImportError:
-            raise InputError(
-                "scheduler", address, "needs dask.distributed", "pip install 'sparselaw[dask]'"
-            ) from None
-        try:
             self._client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, OverflowError) as error:
             condition = f"does not answer ({type(error).__name__})"
             raise InputError(
                 "scheduler", address, condition, "start one with 'dask scheduler', or correct the address"
             ) from None
         try:
-            self._client.wait_for_workers(1, timeout=_PATIENCE)
+            self._client.wait_for_workers(1, timeout=_PATIENCE_FOR_WORKERS)
             self._check_workers(address)
         except TimeoutError:
             self._client.close()
@@ -95,6 +97,18 @@ class DaskExecutor(SweepExecutor):
                 raise InputError(
                     "scheduler", address, condition, "install the same version of sparselaw everywhere"
                 )
+
+
+def _knock(protocol: str, host: str, port: int) -> None:
+    """Raise OSError unless something listens there that greets as a scheduler does.
+
+    Dask's own client would go on trying for its whole patience where nothing listens, and would wait for
+    ever for the greeting of something else.
+    """
+    if protocol in ("tcp", "tls"):
+        with socket.create_connection((host.strip("[]"), port), timeout=_PATIENCE) as line:
+            if protocol == "tcp" and not line.recv(1):
+                raise ConnectionError
 
 
 def engine_version() -> int:

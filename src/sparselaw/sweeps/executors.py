@@ -15,6 +15,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 import types
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
@@ -29,6 +30,7 @@ from sparselaw.sweeps.worker import ONE_THREAD, start_worker
 P = ParamSpec("P")
 T = TypeVar("T")
 _STARTS = 3
+_LAST_WORDS = 1.0  # seconds for a pool to notice that its worker was killed; it takes milliseconds
 _FILES_PER_WORKER = 10  # pipes, mostly
 
 
@@ -82,12 +84,14 @@ class WorkerPool(SweepExecutor):
     def abort(self) -> None:
         for lane in self._lanes:
             lane.kill()
+        for lane in self._lanes:
+            lane.join(_LAST_WORDS)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         for lane in self._lanes:
-            lane.pool.shutdown(wait=False, cancel_futures=cancel_futures)
-        for lane in self._lanes:
-            lane.pool.shutdown(wait=wait)
+            lane.close(cancel_futures=cancel_futures)
+        for lane in self._lanes if wait else []:
+            lane.join()
 
 
 class _Lane:
@@ -96,6 +100,7 @@ class _Lane:
     def __init__(self, import_main: bool) -> None:
         self._import_main = import_main
         self._futures: list[Future[Any]] = []
+        self._manager: threading.Thread | None = None
         self._open()
 
     def load(self) -> int:
@@ -104,10 +109,10 @@ class _Lane:
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         try:
-            future = self.pool.submit(function, *args, **kwargs)
+            future = self._pool.submit(function, *args, **kwargs)
         except BrokenProcessPool:
             self._reopen()
-            future = self.pool.submit(function, *args, **kwargs)
+            future = self._pool.submit(function, *args, **kwargs)
         self._futures.append(future)
         return future
 
@@ -115,18 +120,28 @@ class _Lane:
         for process in self._context.started:
             if process.is_alive():
                 process.kill()
-        self.pool.shutdown(wait=False, cancel_futures=True)
+        self.close(cancel_futures=True)
+
+    def close(self, *, cancel_futures: bool) -> None:
+        # The pool forgets its thread when it is told to close without waiting for it, so it is noted here.
+        self._manager = getattr(self._pool, "_executor_manager_thread", None) or self._manager
+        self._pool.shutdown(wait=False, cancel_futures=cancel_futures)
+
+    def join(self, seconds: float | None = None) -> None:
+        """Wait for the pool's thread: Python, if it ends while that thread does, may complain about it."""
+        if self._manager is not None:
+            self._manager.join(seconds)
 
     def _open(self) -> None:
         self._context = _WorkerContext(self._import_main)
-        self.pool = ProcessPoolExecutor(1, mp_context=self._context, initializer=start_worker)
+        self._pool = ProcessPoolExecutor(1, mp_context=self._context, initializer=start_worker)
 
     def _reopen(self) -> None:
         for _ in range(_STARTS):
-            self.pool.shutdown(wait=False)
+            self._pool.shutdown(wait=False)
             self._open()
             try:
-                self.pool.submit(os.getpid).result()
+                self._pool.submit(os.getpid).result()
                 return
             except BrokenProcessPool:
                 continue

@@ -14,7 +14,7 @@ MOST_TASKS = 500_000
 
 
 def grid(
-    model: Inputs,
+    inputs: Inputs,
     N: int | Sequence[int],
     D: int | Sequence[int],
     *,
@@ -36,7 +36,7 @@ def grid(
     if total > MOST_TASKS:
         raise InputError("seeds", count, f"makes {total:.3g} runs", f"ask for at most {MOST_TASKS:,} at once")
     return [
-        Task(inputs=model, N=n, D=d, seed=seed + i, solver=named, **settings)
+        Task(inputs=inputs, N=n, D=d, seed=seed + i, solver=named, **settings)
         for n in widths
         for d in samples
         for i in range(count)

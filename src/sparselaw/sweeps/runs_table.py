@@ -7,13 +7,14 @@ import dataclasses
 import io
 import math
 import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from sparselaw.errors import InputError
+from sparselaw.files import write_atomically
 from sparselaw.solvers.options import ridge_of_theory
+from sparselaw.sweeps.store import kind_of_file
 from sparselaw.trials.task import Record
 
 Row = dict[str, Any]
@@ -23,6 +24,7 @@ _PARQUET = (".parquet", ".pq")
 _ENDINGS = (".csv", *_PARQUET)
 _ALWAYS = ("N", "D", "loss", "status")
 _RECORD = tuple(field.name for field in dataclasses.fields(Record) if field.name not in ("loss", "averaged"))
+MEASURED = frozenset(("loss", *_RECORD, "averaged"))
 
 
 def row_of(identity: dict[str, Any], record: Record) -> Row:
@@ -42,21 +44,35 @@ def columns_of(rows: Sequence[Row], always: Sequence[str] = _ALWAYS) -> list[str
     names = dict.fromkeys(_FIRST)
     middle = sorted({name for row in rows for name in row} - names.keys() - set(_RECORD) - {"averaged"})
     names |= dict.fromkeys((*middle, *_RECORD, "averaged"))
-    held = {name for row in rows for name, value in row.items() if not _is_missing(value)}
+    held = {name for row in rows for name, value in row.items() if not is_missing(value)}
     return [name for name in names if name in held or name in always]
 
 
-def check_out(out: str) -> Path:
-    """Before the work and not after it: a file that can be written, with an ending that is known."""
+def check_out(out: str, store: str | os.PathLike[str] | None = None) -> Path:
+    """Before the work and not after it: a file that can be written, with an ending that is known.
+
+    A store is never written over: neither ``store``, which may not be there yet, nor any other.
+    """
     path = Path(os.path.realpath(out))
     if path.suffix.lower() not in _ENDINGS:
         raise InputError("out", out, "has an unknown ending", "name a .csv or a .parquet file")
     if path.is_dir() or not path.parent.is_dir():
         why = "is a folder" if path.is_dir() else "no such folder"
         raise InputError("out", out, f"cannot be written ({why})", "name a file in a folder that exists")
+    _check_no_store(path, out, store)
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise InputError("out", out, "cannot be written", "name a file that you can write")
     return path
+
+
+def _check_no_store(path: Path, out: str | Path, store: str | os.PathLike[str] | None = None) -> None:
+    same = store is not None and (path == Path(os.path.realpath(store)) or _same_file(path, store))
+    if same or kind_of_file(path) is not None:
+        raise InputError("out", out, "is a store of runs", "name another file: its runs would be lost")
+
+
+def _same_file(path: Path, store: str | os.PathLike[str]) -> bool:
+    return path.exists() and os.path.exists(store) and os.path.samefile(path, store)
 
 
 def write_table(path: Path, rows: Sequence[Row], always: Sequence[str] = _ALWAYS) -> None:
@@ -64,20 +80,10 @@ def write_table(path: Path, rows: Sequence[Row], always: Sequence[str] = _ALWAYS
     columns = columns_of(rows, always)
     parquet = path.suffix.lower() in _PARQUET
     content = _parquet(path, columns, rows) if parquet else csv_text(columns, rows).encode()
-    path = Path(os.path.realpath(path))
+    _check_no_store(Path(os.path.realpath(path)), path)  # one may have been made there in the meantime
     try:
-        if path.exists() and not path.is_file():  # a device or a pipe is written to, never replaced
-            path.write_bytes(content)
-            return
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with open(handle, "wb") as file:
-                file.write(content)
-            os.chmod(name, path.stat().st_mode if path.exists() else 0o644)
-            os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        with write_atomically(path) as file:
+            file.write(content)
     except OSError as error:
         raise InputError(
             "out", path, f"cannot be written ({error.strerror})", "name a file that you can write"
@@ -95,14 +101,15 @@ def csv_text(columns: Sequence[str], rows: Iterable[Row]) -> str:
 
 
 def _cell(value: Any) -> Any:
-    if _is_missing(value):
+    if is_missing(value):
         return ""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return int(value)
     return value
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a cell of a table has no value."""
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
@@ -123,5 +130,5 @@ def _parquet(path: Path, columns: Sequence[str], rows: Sequence[Row]) -> bytes:
 
 def _parquet_column(values: Sequence[Any]) -> list[Any]:
     wide = any(isinstance(value, int) and abs(value) >= 2**63 for value in values)
-    held = [None if _is_missing(value) else value for value in values]
+    held = [None if is_missing(value) else value for value in values]
     return [value if value is None else float(value) for value in held] if wide else held

@@ -1,8 +1,9 @@
-"""Measures the loss on a grid of sizes: the convenient function around sweeps."""
+"""Measures the loss on a grid of sizes: the convenient functions around sweeps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from sparselaw.inputs import Inputs
 from sparselaw.solvers import Solver
 from sparselaw.sweeps.executors import all_cores
 from sparselaw.sweeps.grid import grid as grid
-from sparselaw.sweeps.run import run_sweep
+from sparselaw.sweeps.run import stream
 from sparselaw.sweeps.runs_table import row_of
 from sparselaw.sweeps.store import Store
 from sparselaw.trials.needs import MEMORY_SHARE, available_memory, check_fits
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def simulate(
-    model: Inputs,
+    inputs: Inputs,
     N: int | Sequence[int],
     D: int | Sequence[int],
     *,
@@ -47,10 +48,47 @@ def simulate(
     workers of the Dask ``scheduler`` at that address.
     """
     tasks = grid(
-        model, N, D, seeds=seeds, seed=seed, features=features, solver=solver, noise=noise,
+        inputs, N, D, seeds=seeds, seed=seed, features=features, solver=solver, noise=noise,
         estimator=estimator, n_test=n_test,
     )  # fmt: skip
     return as_frame(run_tasks(tasks, store=store, workers=workers, scheduler=scheduler, retry=retry))
+
+
+def simulate_stream(
+    inputs: Inputs,
+    N: int | Sequence[int],
+    D: int | Sequence[int],
+    *,
+    seeds: int = 20,
+    seed: int = 0,
+    features: Features = "linear",
+    solver: Solver | str = "min-norm",
+    noise: float = 0.0,
+    estimator: Estimator = "exact",
+    n_test: int = 50_000,
+    store: str | Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    retry: bool = False,
+    stop: threading.Event | None = None,
+) -> Generator[tuple[Task, Record]]:
+    """The trials of ``simulate``, same arguments, one by one as they finish, in no particular order.
+
+    What cannot be run is refused at once, by the call. Setting ``stop``, from any thread, ends the stream
+    within a second, and so does closing it; what is finished by then is in the store.
+
+    >>> from contextlib import closing
+    >>> from sparselaw.inputs import SparseInputs
+    >>> with closing(simulate_stream(SparseInputs(alpha1=1, alpha2=0.3), N=[4, 8], D=50, seeds=5)) as runs:
+    ...     task, record = next(runs)
+    >>> task.D, record.status
+    (50, 'ok')
+    """
+    tasks = grid(
+        inputs, N, D, seeds=seeds, seed=seed, features=features, solver=solver, noise=noise,
+        estimator=estimator, n_test=n_test,
+    )  # fmt: skip
+    return stream_tasks(tasks, store=store, workers=workers, scheduler=scheduler, retry=retry, stop=stop)
 
 
 def run_tasks(
@@ -62,20 +100,46 @@ def run_tasks(
     retry: bool = False,
     progress: bool = False,
 ) -> list[tuple[Task, Record]]:
-    """The tasks with their records, in order. A task that cannot fit is refused before any is run."""
-    with ExitStack() as stack:
-        executor = None
-        count = all_cores() if workers is None else check_size("workers", workers)
-        if scheduler is None:
-            count = _workers_that_fit(tasks, count)
-        else:
-            from sparselaw.sweeps.cluster import DaskExecutor
+    """The tasks with their records, in order: ``stream_tasks``, to its end."""
+    records = dict(
+        stream_tasks(tasks, store=store, workers=workers, scheduler=scheduler, retry=retry, progress=progress)
+    )
+    return [(task, records[task]) for task in tasks]
 
-            executor = stack.enter_context(DaskExecutor(scheduler))
-        records = run_sweep(
-            tasks, store=store, executor=executor, workers=count, retry=retry, progress=progress
-        )
-    return list(zip(tasks, records, strict=True))
+
+def stream_tasks(
+    tasks: Sequence[Task],
+    *,
+    store: Store | str | Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    retry: bool = False,
+    progress: bool = False,
+    stop: threading.Event | None = None,
+) -> Generator[tuple[Task, Record]]:
+    """Each task with its record as it finishes. A task that cannot fit is refused before any is run."""
+    count = all_cores() if workers is None else check_size("workers", workers)
+    if scheduler is None:
+        count = _workers_that_fit(tasks, count)
+
+    def streamed() -> Generator[tuple[Task, Record]]:
+        with ExitStack() as stack:
+            executor = None
+            if scheduler is not None:
+                from sparselaw.sweeps.cluster import DaskExecutor
+
+                executor = stack.enter_context(DaskExecutor(scheduler))
+            yield from stream(
+                tasks,
+                store=store,
+                executor=executor,
+                workers=count,
+                retry=retry,
+                progress=progress,
+                stop=stop,
+            )
+
+    return streamed()
 
 
 def as_frame(results: Iterable[tuple[Task, Record]]) -> pd.DataFrame:

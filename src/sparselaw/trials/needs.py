@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 from dataclasses import dataclass
 from typing import cast
 
@@ -161,15 +160,7 @@ _REMEDIES = {("activations", "linear"): "reduce D", ("activations", "nonlinear")
 
 
 def available_memory() -> float:
-    """Bytes that a process may still take; the machine's whole memory where the system does not say."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return float(line.split()[1]) * 1024.0
-    except OSError:
-        pass
-    try:
-        return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
-    except (ValueError, OSError, AttributeError):
-        return 8.0 * GIGA
+    """Bytes that a process may still take."""
+    from psutil import virtual_memory
+
+    return float(virtual_memory().available)

@@ -5,18 +5,21 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import sweep_functions
 from sparselaw.errors import InputError
+from sparselaw.sweeps import batches
 from sparselaw.sweeps.executors import WorkerPool
-from sparselaw.sweeps.run import SweepStopped, run_sweep
+from sparselaw.sweeps.loop import SweepStopped
+from sparselaw.sweeps.run import run_sweep
 from sparselaw.sweeps.runs_table import row_of, write_table
+from sweeps import functions
 
 if __name__ == "__main__":
     store, out, name, cells, workers = sys.argv[1:]
-    tasks = sweep_functions.study(cells=int(cells))
+    tasks = functions.study(cells=int(cells))
+    batches.MOST_IN_BATCH = 4  # many commits, and little to lose with a worker
     pool = WorkerPool(int(workers))
     try:
-        records = run_sweep(tasks, function=getattr(sweep_functions, name), store=store, executor=pool)
+        records = run_sweep(tasks, function=getattr(functions, name), store=store, executor=pool)
         write_table(
             Path(out), [row_of(task.identity(), record) for task, record in zip(tasks, records, strict=True)]
         )

@@ -11,7 +11,7 @@ import sys
 from sparselaw.sweeps.progress import Progress
 
 SCRIPT = """
-import sweep_functions as functions
+from sweeps import functions
 from sparselaw.sweeps.run import run_sweep
 run_sweep(functions.study(), function=functions.slow, progress=True)
 """

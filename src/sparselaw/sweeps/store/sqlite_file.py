@@ -1,4 +1,4 @@
-"""Which file is a store, and making a new one.
+"""Which file is an SQLite store, and making a new one.
 
 A file is looked at with plain reads before SQLite may touch it: SQLite would leave its own files beside
 something that is not ours. The first 100 bytes of an SQLite file say what it is: its page size (byte 16),
@@ -14,11 +14,12 @@ import tempfile
 from pathlib import Path
 
 from sparselaw.errors import InputError
+from sparselaw.files import umask
 
 APPLICATION = 0x53504C57  # "SPLW"
 VERSION = 1
 _HEADER = 100
-_MAGIC = b"SQLite format 3\0"
+MAGIC = b"SQLite format 3\0"
 _OTHER_FILE = "name another file with --store"
 
 _SCHEMA = f"""
@@ -53,7 +54,7 @@ def check_store(path: Path) -> None:
         raise InputError(
             "store", path, f"cannot be read ({error.strerror})", "ask for access to it"
         ) from None
-    if not header.startswith(_MAGIC):
+    if not header.startswith(MAGIC):
         raise InputError("store", path, "is not a store of sparselaw", _OTHER_FILE)
     if len(header) < _HEADER:
         raise InputError("store", path, "is cut short", "restore a copy of it, or " + _OTHER_FILE)
@@ -86,7 +87,7 @@ def create_store(path: Path) -> None:
             connection.executescript(_SCHEMA)
         finally:
             connection.close()
-        os.chmod(fresh, 0o666 & ~_umask())
+        os.chmod(fresh, 0o666 & ~umask())
         _move_if_absent(fresh, path)
     except sqlite3.Error as error:
         raise refusal(path, error) from None
@@ -149,9 +150,3 @@ def _move_if_absent(fresh: Path, path: Path) -> None:
     except OSError:  # a file system without hard links
         if not path.exists():
             os.rename(fresh, path)
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

@@ -13,22 +13,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import sweep_functions as functions
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs
 from sparselaw.solvers import Ridge
 from sparselaw.sweeps.encoding import decode_record, encode_record
 from sparselaw.sweeps.grid import grid
-from sparselaw.sweeps.store import Store
-from sparselaw.sweeps.store_file import VERSION
+from sparselaw.sweeps.store import open_store
+from sparselaw.sweeps.store.sqlite_file import VERSION
 from sparselaw.trials.task import Record
+from sweeps import functions
 
 TESTS = Path(__file__).parents[1]
 
 
 def filled(path, tasks=None):
     tasks = tasks or functions.study()
-    with Store(path) as store:
+    with open_store(path) as store:
         store.add((task, functions.plain(task), 0.1) for task in tasks)
     return path
 
@@ -51,7 +51,7 @@ def test_numpy_scalars_become_plain_numbers():
 
 def test_the_same_task_twice_is_one_row(tmp_path):
     task = functions.study()[0]
-    with Store(tmp_path / "s.sqlite") as store:
+    with open_store(tmp_path / "s.sqlite") as store:
         store.add([(task, functions.plain(task), 0.1), (task, functions.plain(task), 0.2)])
         store.add([(task, Record(loss=9.0, status="ok"), 0.3)])
         assert store.find([task.id]) == {task.id: functions.plain(task)}
@@ -61,7 +61,7 @@ def test_the_same_task_twice_is_one_row(tmp_path):
 def test_only_a_failure_is_replaced(tmp_path):
     task = functions.study()[0]
     failed = Record(loss=math.nan, status="failed", reason="x")
-    with Store(tmp_path / "s.sqlite") as store:
+    with open_store(tmp_path / "s.sqlite") as store:
         store.add([(task, failed, 0.1)])
         store.add([(task, functions.plain(task), 0.1)])
         store.add([(task, failed, 0.1)])
@@ -69,9 +69,9 @@ def test_only_a_failure_is_replaced(tmp_path):
 
 
 def test_studies_runs_and_prune(tmp_path):
-    sparse = grid(functions.MODEL, N=[8, 4], D=[100, 10], seeds=3)
+    sparse = grid(functions.INPUTS, N=[8, 4], D=[100, 10], seeds=3)
     dense = grid(DenseInputs(alpha=1.0), N=[2], D=[5], seeds=2, solver=Ridge(ridge=0.5))
-    with Store(tmp_path / "s.sqlite") as store:
+    with open_store(tmp_path / "s.sqlite") as store:
         store.add((task, functions.plain(task), 0.1) for task in sparse)
         store.add((task, Record(loss=math.nan, status="failed", reason="x"), 0.1) for task in dense)
         first, second = store.studies()
@@ -96,15 +96,15 @@ def test_studies_runs_and_prune(tmp_path):
 
 
 def test_sizes_and_seeds_beyond_64_bits(tmp_path):
-    tasks = grid(functions.MODEL, N=[3], D=[10**30], seeds=2, seed=2**70)
+    tasks = grid(functions.INPUTS, N=[3], D=[10**30], seeds=2, seed=2**70)
     filled(tmp_path / "s.sqlite", tasks)
-    with Store(tmp_path / "s.sqlite", read_only=True) as store:
+    with open_store(tmp_path / "s.sqlite", read_only=True) as store:
         assert [task["seed"] for task, _ in store.runs()] == [2**70, 2**70 + 1]
 
 
 def test_closing_leaves_one_file(tmp_path):
     path = filled(tmp_path / "s.sqlite")
-    with Store(path, read_only=True) as store:
+    with open_store(path, read_only=True) as store:
         store.studies()
     assert beside(path) == ["s.sqlite"]
 
@@ -158,7 +158,7 @@ def test_what_is_not_a_whole_store_is_refused_and_untouched(tmp_path, spoil, con
     spoil(path)
     before = path.read_bytes() if path.is_file() else None
     with pytest.raises(InputError, match=condition) as caught:
-        Store(path, read_only=read_only)
+        open_store(path, read_only=read_only)
     assert caught.value.name == "store"
     assert beside(path) == ["s.sqlite"]
     assert before is None or path.read_bytes() == before
@@ -168,33 +168,34 @@ def test_overwritten_pages_are_noticed_as_damage(tmp_path):
     path = filled(tmp_path / "s.sqlite")
     content = path.read_bytes()
     path.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
-    with Store(path, read_only=True) as store, pytest.raises(InputError, match="is damaged"):
+    with open_store(path, read_only=True) as store, pytest.raises(InputError, match="is damaged"):
         store.runs()
 
 
 def test_a_store_killed_and_then_cut_short_is_refused_and_untouched(tmp_path):
     """Half of the pages are gone and the log does not have them."""
     path = filled(tmp_path / "s.sqlite", functions.study(cells=300))
-    script = "import os, sys, sweep_functions as f\nfrom sparselaw.sweeps.store import Store\n"
-    script += "s = Store(sys.argv[1]); t = f.study(cells=301)[-1]; s.add([(t, f.plain(t), 0.1)]); os._exit(0)"
+    script = "import os, sys, sweeps.functions as f\nfrom sparselaw.sweeps.store import open_store\n"
+    script += "s = open_store(sys.argv[1])\nt = f.study(cells=301)[-1]\n"
+    script += "s.add([(t, f.plain(t), 0.1)])\nos._exit(0)"
     subprocess.run([sys.executable, "-c", script, str(path)], check=True, cwd=TESTS)
     assert (tmp_path / "s.sqlite-wal").stat().st_size > 0
     cut = path.read_bytes()[: path.stat().st_size // 2]
     path.write_bytes(cut)
     with pytest.raises(InputError, match=r"is damaged|cut short"):
-        Store(path)
+        open_store(path)
     assert path.read_bytes() == cut
 
 
 @pytest.mark.parametrize("read_only", [True, False])
 def test_missing_places(tmp_path, read_only):
     with pytest.raises(InputError, match="store"):
-        Store(tmp_path / "no" / "folder" / "s.sqlite", read_only=read_only)
+        open_store(tmp_path / "no" / "folder" / "s.sqlite", read_only=read_only)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_names_with_signs_that_mean_something_in_addresses(tmp_path):
     path = filled(tmp_path / "a?b#c%20 d.sqlite")
-    with Store(path, read_only=True) as store:
+    with open_store(path, read_only=True) as store:
         assert store.studies()[0].runs == 60
     assert beside(path) == [path.name]

@@ -6,25 +6,23 @@ import random
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import psutil
 import pytest
 
-import sweep_functions as functions
 from sparselaw.sweeps.runs_table import columns_of, csv_text, row_of
-from sparselaw.sweeps.store import Store
+from sparselaw.sweeps.store import open_store
+from sweeps import functions
+from sweeps.functions import HANGS, wait_until
 
-COMMAND = Path(__file__).parents[1] / "sweep_command.py"
-CELLS = 150  # with 3 seeds each
-PATIENCE = 60
+EVERYTHING = 10**6
+CELLS = 200  # with 3 seeds each
 
 
-def start(folder, function="slow", cells=CELLS, workers=2):
+def start(folder, function="gated", cells=CELLS, workers=2):
     arguments = [folder / "s.sqlite", folder / "out.csv", function, cells, workers]
     return subprocess.Popen(
-        [sys.executable, str(COMMAND), *map(str, arguments)], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "sweeps.command", *map(str, arguments)], stderr=subprocess.PIPE, text=True
     )
 
 
@@ -37,15 +35,8 @@ def undisturbed(cells=CELLS):
 def committed(folder):
     if not (folder / "s.sqlite").exists():
         return set()
-    with Store(folder / "s.sqlite", read_only=True) as store:
+    with open_store(folder / "s.sqlite", read_only=True) as store:
         return set(store.find([task.id for task in functions.study(cells=CELLS)]))
-
-
-def wait_until(condition):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
 
 
 def workers_of(process):
@@ -64,26 +55,21 @@ def ended(process):
         return True
 
 
-@pytest.fixture
-def log(tmp_path, monkeypatch):
-    path = tmp_path / "log"
-    path.touch()
-    monkeypatch.setenv("SWEEP_LOG", str(path))
-    return lambda: path.read_text().split()
-
-
 @pytest.mark.parametrize(
     "seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)]
 )
 def test_killed_ten_times_and_resumed(tmp_path, log, seed):
-    """SIGKILL to the parent, then to a worker, in turn; each after a random number of further runs."""
+    """SIGKILL to the parent, then to a worker, in turn; each after a random number of further runs.
+
+    The runs that may end are always fewer than there are, so that no sweep ends before it is killed.
+    """
     rng = random.Random(seed)
     kept_when_killed = []
     process = start(tmp_path)
     for kill in range(10):
         target = len(log()) + rng.randrange(1, 40)
-        wait_until(lambda target=target, running=process: len(log()) >= target or running.poll() is not None)
-        time.sleep(rng.uniform(0, 0.05))
+        functions.allow(target + rng.randrange(10))
+        wait_until(lambda target=target: len(log()) >= target)
         assert process.poll() is None, process.stderr.read()
         if kill % 2 == 0:
             workers = workers_of(process)
@@ -96,7 +82,8 @@ def test_killed_ten_times_and_resumed(tmp_path, log, seed):
             rng.choice(workers_of(process)).kill()
         kept = committed(tmp_path)
         kept_when_killed.append((len(log()), kept))
-    assert process.wait(PATIENCE) == 0, process.stderr.read()
+    functions.allow(EVERYTHING)
+    assert process.wait(HANGS) == 0, process.stderr.read()
     assert (tmp_path / "out.csv").read_bytes() == undisturbed()
     executed = log()
     for length, kept in kept_when_killed:
@@ -107,28 +94,30 @@ def test_killed_ten_times_and_resumed(tmp_path, log, seed):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_keeps_what_is_finished(tmp_path, log, number):
     process = start(tmp_path)
-    wait_until(lambda: len(log()) > 60)
+    functions.allow(60)
+    wait_until(lambda: len(committed(tmp_path)) > 30)
     workers = workers_of(process)
     for each in [psutil.Process(process.pid), *workers] if number == signal.SIGINT else [process]:
         each.send_signal(number)  # a terminal sends Ctrl-C to the whole group
-    assert process.wait(PATIENCE) == 130
+    assert process.wait(HANGS) == 130
     wait_until(lambda: all(map(ended, workers)))
     line = process.stderr.read().strip()
     kept = committed(tmp_path)
     assert line == f"stopped with {len(kept)} of {3 * CELLS} runs done"
-    assert 30 < len(kept) < 3 * CELLS
+    assert 30 < len(kept) <= 60
     executed = len(log())
-    assert start(tmp_path).wait(PATIENCE) == 0
+    functions.allow(EVERYTHING)
+    assert start(tmp_path).wait(HANGS) == 0
     assert (tmp_path / "out.csv").read_bytes() == undisturbed()
     assert not kept & set(log()[executed:])
 
 
-def test_ctrl_c_does_not_wait_for_a_long_task(tmp_path, log):
-    process = start(tmp_path, function="very_slow", cells=2)
+def test_ctrl_c_does_not_wait_for_a_task_that_never_ends(tmp_path, log):
+    process = start(tmp_path, cells=2)
     wait_until(lambda: len(log()) == 2)
     workers = workers_of(process)
     process.send_signal(signal.SIGINT)
-    assert process.wait(15) == 130  # a task sleeps for 300 seconds
+    assert process.wait(HANGS) == 130
     assert len(workers) == 2
     wait_until(lambda: all(map(ended, workers)))
 
@@ -139,12 +128,13 @@ def test_two_commands_on_one_store(tmp_path, log):
     for folder in folders:
         folder.mkdir()
         (folder / "s.sqlite").symlink_to(tmp_path / "shared.sqlite")
+    functions.allow(EVERYTHING)
     processes = [start(folder, workers=1) for folder in folders]
     for process, folder in zip(processes, folders, strict=True):
-        assert process.wait(PATIENCE) == 0, process.stderr.read()
+        assert process.wait(HANGS) == 0, process.stderr.read()
         assert process.stderr.read() == ""
         assert (folder / "out.csv").read_bytes() == undisturbed()
-    with Store(tmp_path / "shared.sqlite", read_only=True) as store:
+    with open_store(tmp_path / "shared.sqlite", read_only=True) as store:
         (study,) = store.studies()
         assert (study.runs, len(store.runs())) == (3 * CELLS, 3 * CELLS)
     assert len(log()) < 3 * 3 * CELLS  # they share the work
@@ -153,14 +143,14 @@ def test_two_commands_on_one_store(tmp_path, log):
 def test_many_small_commits_from_several_programs(tmp_path):
     """One commit per row, four programs at once, half of the rows the same."""
     script = (
-        "import sys, sweep_functions as f\nfrom sparselaw.sweeps.store import Store\n"
-        "with Store(sys.argv[1]) as store:\n"
+        "import sys, sweeps.functions as f\nfrom sparselaw.sweeps.store import open_store\n"
+        "with open_store(sys.argv[1]) as store:\n"
         "    for task in f.study(cells=200)[int(sys.argv[2]) * 100 :][:200]:\n"
         "        store.add([(task, f.plain(task), 0.0)])\n"
     )
     arguments = [[sys.executable, "-c", script, str(tmp_path / "s.sqlite"), str(part)] for part in range(4)]
     processes = [subprocess.Popen(each, stderr=subprocess.PIPE, text=True) for each in arguments]
     for process in processes:
-        assert process.wait(PATIENCE) == 0, process.stderr.read()
-    with Store(tmp_path / "s.sqlite", read_only=True) as store:
+        assert process.wait(HANGS) == 0, process.stderr.read()
+    with open_store(tmp_path / "s.sqlite", read_only=True) as store:
         assert len(store.runs()) == 500

@@ -1,4 +1,4 @@
-"""The store: one SQLite file, one row per task, committed as cells finish.
+"""A store in one SQLite file, one row per task, committed as cells finish.
 
 Write-ahead logging lets several commands read and write at once. Every write is one short transaction that
 waits for its turn. A program killed at any moment leaves the committed rows and nothing else; a power cut
@@ -13,14 +13,13 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from sparselaw.errors import InputError
 from sparselaw.sweeps.encoding import decode_record, encode_identity, encode_record, study_id, study_of
-from sparselaw.sweeps.store_file import check_store, create_store, has_log, refusal
+from sparselaw.sweeps.store.base import Store, Study
+from sparselaw.sweeps.store.sqlite_file import MAGIC, check_store, create_store, has_log, refusal
 from sparselaw.trials.task import Record, Task
 
 _PATIENCE = 120.0  # seconds to wait for another command's commit; one takes milliseconds
@@ -42,37 +41,10 @@ FROM runs GROUP BY study ORDER BY max(finished), study
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Study:
-    """What the store holds of one study."""
+class SqliteStore(Store):
+    """An open SQLite file of runs."""
 
-    id: str
-    identity: dict[str, Any]
-    runs: int
-    cells: int
-    seeds: int
-    N: tuple[int, int]
-    D: tuple[int, int]
-    failed: int
-    finished: float  # when the last run ended, in seconds since 1970
-    seconds: float  # that all runs took together
-
-
-def default_store() -> Path:
-    """The store used where none is named: in the user's data folder, made if need be."""
-    from platformdirs import user_data_path
-
-    folder = user_data_path("sparselaw", appauthor=False)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        condition = f"the folder cannot be made ({error.strerror})"
-        raise InputError("store", folder, condition, "name a file with --store") from None
-    return folder / "runs.sqlite"
-
-
-class Store:
-    """An open store; made if it is not there, unless it is opened to be read only."""
+    endings = (".sqlite", ".sqlite3", ".db")
 
     def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:
         self.path = Path(os.path.realpath(path))
@@ -86,7 +58,11 @@ class Store:
         mode = "ro&immutable=1" if frozen else "rw"
         with self._refusing():
             self._connection = sqlite3.connect(
-                f"{self.path.as_uri()}?mode={mode}", uri=True, timeout=_PATIENCE, isolation_level=None
+                f"{self.path.as_uri()}?mode={mode}",
+                uri=True,
+                timeout=_PATIENCE,
+                isolation_level=None,
+                check_same_thread=False,  # a sweep may be left, and so closed, by another thread
             )
             if read_only:
                 self._connection.execute("PRAGMA query_only = ON")
@@ -95,26 +71,20 @@ class Store:
                 with self._writing():  # a folder that cannot be written is found out before any work is done
                     pass
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    @classmethod
+    def recognises(cls, start: bytes) -> bool:
+        return start.startswith(MAGIC)
 
     def close(self) -> None:
         self._connection.close()
 
     def add(self, runs: Iterable[tuple[Task, Record, float]]) -> None:
-        """Commit tasks with their records and the seconds each took, all in one transaction."""
         now = time.time()
         rows = [_row(task, record, seconds, now) for task, record, seconds in runs]
         with self._refusing(), self._writing():
             self._connection.executemany(_ADD, rows)
 
     def find(self, ids: Sequence[str]) -> dict[str, Record]:
-        """The records of those tasks that are there, by id."""
         found: dict[str, Record] = {}
         for start in range(0, len(ids), _IDS_PER_QUERY):
             some = ids[start : start + _IDS_PER_QUERY]
@@ -124,13 +94,11 @@ class Store:
         return found
 
     def studies(self) -> list[Study]:
-        """One entry per study, the most recent last."""
         return [_study(*row) for row in self._read(_STUDIES)]
 
     def runs(
         self, *, study: str | None = None, status: str | None = None
     ) -> list[tuple[dict[str, Any], Record]]:
-        """Tasks (as plain values) with their records, sorted by study, sizes and seed."""
         where, values = _conditions(study=study, status=status)
         rows = self._read(f"SELECT study, task, record FROM runs {where}", values)
         decoded = [(name, json.loads(task), decode_record(record)) for name, task, record in rows]
@@ -145,7 +113,6 @@ class Store:
         before: float | None = None,
         other_engine_than: int | None = None,
     ) -> int:
-        """Delete the runs for which all the given conditions hold, give the space back, and count them."""
         where, values = _conditions(study=study, status=status, before=before, engine=other_engine_than)
         with self._refusing():
             with self._writing():

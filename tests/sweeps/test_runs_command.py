@@ -8,19 +8,19 @@ import math
 import pandas as pd
 import pytest
 
-import sweep_functions as functions
 from sparselaw.inputs import DenseInputs
 from sparselaw.solvers import Ridge
 from sparselaw.sweeps.grid import grid
-from sparselaw.sweeps.store import Store
+from sparselaw.sweeps.store import open_store
 from sparselaw.trials.task import Record
+from sweeps import functions
 
 
 @pytest.fixture
 def store(tmp_path):
     path = tmp_path / "s.sqlite"
     dense = grid(DenseInputs(alpha=1.0), N=[2], D=[5], seeds=2, solver=Ridge(ridge=0.5))
-    with Store(path) as opened:
+    with open_store(path) as opened:
         opened.add((task, functions.plain(task), 0.1) for task in functions.study())
         opened.add((task, Record(loss=math.nan, status="failed", reason="a, b"), 0.1) for task in dense)
     return path

@@ -6,8 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -17,11 +15,11 @@ from sparselaw.solvers import SGD, GradientDescent
 from sparselaw.sweeps.executors import InProcess, WorkerPool
 from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.run import run_sweep
-from sparselaw.sweeps.simulate import run_tasks, simulate
-from sparselaw.sweeps.store import Store
+from sparselaw.sweeps.simulate import simulate, stream_tasks
+from sparselaw.sweeps.store import open_store
 from sparselaw.trials import run as trial
+from sweeps import functions
 
-SHELL = Path(__file__).parents[1] / "sweep_shell.py"
 STUDY = ["simulate", "--alpha1", "1", "--alpha2", "0.3", "-N", "4,8,16", "-D", "50,200", "--seeds", "3"]
 
 
@@ -70,7 +68,7 @@ def test_python_function_keeps_runs_only_if_asked(tmp_path):
     model = SparseInputs(alpha1=1.0, alpha2=0.3)
     runs = simulate(model, N=[4, 8], D=50, seeds=2, store=tmp_path / "s.sqlite")
     pd.testing.assert_frame_equal(runs, simulate(model, N=[4, 8], D=50, seeds=2))
-    with Store(tmp_path / "s.sqlite", read_only=True) as store:
+    with open_store(tmp_path / "s.sqlite", read_only=True) as store:
         assert len(store.runs()) == 4
 
 
@@ -98,28 +96,38 @@ def test_failures_are_counted_and_retried(sparselaw, tmp_path, monkeypatch):
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
-def test_ctrl_c_says_how_to_go_on(tmp_path):
-    study = [*STUDY[:5], "-N", "200:400:20", "-D", "1e5", "--seeds", "200", "--store", tmp_path / "s.sqlite"]
-    command = [sys.executable, SHELL, *study, "--out", tmp_path / "a.csv", "--workers", "2"]
+GATED = """
+from sparselaw.cli import main
+from sparselaw.sweeps import batches
+from sparselaw.trials import run as trial
+from sweeps import functions
+batches.MOST_IN_BATCH = 1
+trial.run = functions.gated
+main()
+"""
+
+
+def test_ctrl_c_says_how_to_go_on(tmp_path, log):
+    study = [*STUDY[:5], "-N", "4:64:10", "-D", "1e6", "--seeds", "20", "--store", tmp_path / "s.sqlite"]
+    command = [sys.executable, "-c", GATED, *study, "--out", tmp_path / "a.csv", "--workers", "2"]
+    functions.allow(10)
     process = subprocess.Popen([str(word) for word in command], stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while kept(tmp_path / "s.sqlite") < 2:
-        assert time.monotonic() < deadline
-        assert process.poll() is None, process.stderr.read()
-        time.sleep(0.1)
+    functions.wait_until(lambda: kept(tmp_path / "s.sqlite") >= 2 or process.poll() is not None)
     process.send_signal(signal.SIGINT)
-    assert process.wait(30) == 130
+    assert process.wait(functions.HANGS) == 130
     (line,) = process.stderr.read().splitlines()
     count = kept(tmp_path / "s.sqlite")
-    assert line.startswith(f"sparselaw: stopped with {count} of 4000 runs done; they are in ")
+    assert 2 <= count <= 10
+    assert line.startswith(f"sparselaw: stopped with {count} of 200 runs done; they are in ")
     assert line.endswith("the same command goes on from there")
     assert len(pd.read_csv(tmp_path / "a.csv")) == count
+    assert len(log()) >= count
 
 
 def kept(path):
     if not path.exists():
         return 0
-    with Store(path, read_only=True) as store:
+    with open_store(path, read_only=True) as store:
         return len(store.runs())
 
 
@@ -131,13 +139,12 @@ def kept(path):
         ["--out", "runs.txt"],
         ["--out", "no/folder/runs.csv"],
         ["--store", "no/folder/s.sqlite"],
-        ["--store", str(SHELL)],
+        ["--store", __file__],
         ["--scheduler", "nonsense"],
     ],
 )
 def test_bad_input_is_one_line(sparselaw, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sparselaw.sweeps.cluster._PATIENCE", 1)
     code, out, err = sparselaw(*STUDY, *words)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith(f"sparselaw: error: {words[0][2:]}=")
@@ -153,9 +160,6 @@ def test_what_cannot_fit_is_refused_before_anything_is_run(sparselaw, tmp_path):
 def test_no_more_workers_than_fit_in_memory(monkeypatch):
     monkeypatch.setattr("sparselaw.sweeps.simulate.available_memory", lambda: 3e5)
     seen = {}
-    monkeypatch.setattr(
-        "sparselaw.sweeps.simulate.run_sweep",
-        lambda tasks, **given: seen.update(given) or [None] * len(tasks),
-    )
-    run_tasks(grid(SparseInputs(alpha1=1.0, alpha2=0.3), N=4, D=500, seeds=1), workers=1000)
+    monkeypatch.setattr("sparselaw.sweeps.simulate.stream", lambda _, **given: seen.update(given) or [])
+    list(stream_tasks(grid(SparseInputs(alpha1=1.0, alpha2=0.3), N=4, D=500, seeds=1), workers=1000))
     assert 1 <= seen["workers"] < 1000

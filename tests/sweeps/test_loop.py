@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import random
 import signal
-import time
+import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-import sweep_functions as functions
 from sparselaw.errors import InputError
-from sparselaw.sweeps.executors import InProcess, WorkerPool
-from sparselaw.sweeps.run import SweepStopped, run_sweep, stream
+from sparselaw.sweeps import loop
+from sparselaw.sweeps.executors import InProcess, SweepExecutor, WorkerPool
+from sparselaw.sweeps.loop import SweepStopped
+from sparselaw.sweeps.run import run_sweep, stream
 from sparselaw.sweeps.runs_table import columns_of, csv_text, row_of
-from sparselaw.sweeps.store import Store
+from sparselaw.sweeps.store import open_store
+from sweeps import functions
 
 
 def as_csv(tasks, records):
@@ -24,28 +26,25 @@ def as_csv(tasks, records):
     return csv_text(columns_of(rows), rows)
 
 
-@pytest.fixture
-def log(tmp_path, monkeypatch):
-    path = tmp_path / "log"
-    monkeypatch.setenv("SWEEP_LOG", str(path))
-    return lambda: path.read_text().split() if path.exists() else []
-
-
-class Shuffled(ThreadPoolExecutor):
-    """Finishes batches in a random order."""
+class Shuffled(SweepExecutor):
+    """Finishes batches in a random order: one of those that wait, whenever it is asked how many may wait."""
 
     def __init__(self, seed):
-        super().__init__(4)
-        self._random = random.Random(seed)
+        self._random, self._waiting = random.Random(seed), []
 
-    def submit(self, function, /, *args, **kwargs):
-        pause = self._random.uniform(0, 0.02)
-        return super().submit(_after, pause, function, *args, **kwargs)
+    def submit(self, function, /, *args):
+        future = Future()
+        self._waiting.append((future, function, args))
+        return future
 
+    def slots(self):
+        if self._waiting:
+            future, function, args = self._waiting.pop(self._random.randrange(len(self._waiting)))
+            future.set_result(function(*args))
+        return 4
 
-def _after(pause, function, *args):
-    time.sleep(pause)
-    return function(*args)
+    def abort(self):
+        self._waiting.clear()
 
 
 @pytest.mark.parametrize(
@@ -72,7 +71,7 @@ def test_any_executor_will_do():
 
 def test_what_is_stored_is_not_run_again(tmp_path, log):
     tasks = functions.study()
-    with Store(tmp_path / "s.sqlite") as store:
+    with open_store(tmp_path / "s.sqlite") as store:
         run_sweep(tasks[10:30], function=functions.noted, store=store)
         assert Counter(log()) == Counter(task.id for task in tasks[10:30])
         records = run_sweep(tasks, function=functions.noted, store=store)
@@ -131,7 +130,7 @@ def test_a_task_that_kills_its_worker_is_a_failure_and_its_neighbours_are_not():
 def test_a_second_command_takes_over_what_the_first_has_committed(tmp_path, log):
     """Tasks that appear in the store while the sweep runs are not run again."""
     tasks = functions.study()
-    with Store(tmp_path / "s.sqlite") as store, Store(tmp_path / "s.sqlite") as other:
+    with open_store(tmp_path / "s.sqlite") as store, open_store(tmp_path / "s.sqlite") as other:
         seen = []
         for task, record in stream(
             tasks, function=functions.noted, store=store, cost=lambda _: 10.0, executor=InProcess()
@@ -145,21 +144,85 @@ def test_a_second_command_takes_over_what_the_first_has_committed(tmp_path, log)
 
 def test_stream_can_be_left_early(tmp_path):
     tasks = functions.study()
-    with WorkerPool(2) as pool, Store(tmp_path / "s.sqlite") as store:
-        for count, _ in enumerate(stream(tasks, function=functions.slow, executor=pool, store=store)):
+    with WorkerPool(2) as pool, open_store(tmp_path / "s.sqlite") as store:
+        for count, _ in enumerate(stream(tasks, function=functions.plain, executor=pool, store=store)):
             if count == 5:
                 break
         kept = store.find([task.id for task in tasks])
-    assert 5 <= len(kept) < len(tasks)
+    assert 5 <= len(kept) < len(tasks)  # a batch is at most an eighth of what is left
     assert all(kept[task.id] == functions.plain(task) for task in tasks if task.id in kept)
 
 
+@pytest.mark.parametrize("how", ["event", "close"])
+def test_cancelled_while_tasks_run_that_never_end(tmp_path, log, how):
+    tasks = functions.study(cells=2)
+    functions.allow(3)
+    stop = threading.Event()
+    with open_store(tmp_path / "s.sqlite") as store:
+        runs = stream(tasks, function=functions.gated, store=store, workers=2, cost=lambda _: 10.0, stop=stop)
+        seen = [next(runs) for _ in range(3)]
+        functions.wait_until(lambda: len(log()) == 5)  # two more are running
+        if how == "event":
+            threading.Thread(target=stop.set).start()
+            seen += runs  # ends, although the tasks do not
+        else:
+            runs.close()
+        kept = store.find([task.id for task in tasks])
+    assert sorted(task.id for task, _ in seen) == sorted(kept)
+    assert len(kept) == 3
+
+
+def test_cancelled_before_it_starts_and_between_batches(log):
+    tasks = functions.study()
+    stop = threading.Event()
+    runs = stream(tasks, function=functions.noted, stop=stop)  # in this process
+    next(runs)
+    stop.set()
+    assert len(list(runs)) < len(tasks) - 1
+    assert list(stream(tasks, function=functions.noted, stop=stop)) == []
+    assert len(log()) < len(tasks)
+
+
+def test_a_long_task_that_may_be_cancelled_runs_elsewhere(log):
+    """Here nothing could end it; a sweep that nobody can cancel keeps to the process."""
+    (task,) = functions.study(cells=1, seeds=1)
+    settings = {"function": functions.whereabouts, "workers": 1, "cost": lambda _: 0.5}
+    ((_, record),) = stream([task], stop=threading.Event(), **settings)
+    assert record.seen != os.getpid()
+    ((_, record),) = stream([task], **settings)
+    assert record.seen == os.getpid()
+    assert len(log()) == 2
+
+
+class Clock:
+    """A second passes whenever someone looks."""
+
+    def __init__(self):
+        self._now = 0.0
+
+    def monotonic(self):
+        self._now += 1.0
+        return self._now
+
+
 def test_work_that_was_thought_small_moves_to_workers(monkeypatch, log):
-    monkeypatch.setattr("sparselaw.sweeps.run._WORTH_WORKERS", 0.1)
+    monkeypatch.setattr(loop, "time", Clock())
     tasks = functions.study(cells=50)
     pids = run_sweep(tasks, function=functions.whereabouts, workers=2, cost=lambda _: 1e-5)
     assert {record.seen == os.getpid() for record in pids} == {True, False}  # some here, the others elsewhere
     assert len(log()) == len(tasks)
+
+
+def test_loading_libraries_in_the_first_task_is_no_reason_for_workers(monkeypatch, log):
+    clock = Clock()
+    monkeypatch.setattr(loop, "time", clock)
+
+    def slow_at_first(task):
+        clock._now += 0.0 if log() else 100.0
+        return functions.whereabouts(task)
+
+    records = run_sweep(functions.study(cells=1, seeds=2), function=slow_at_first, workers=2)
+    assert [record.seen for record in records] == [os.getpid()] * 2
 
 
 def test_ctrl_c_in_a_task_that_runs_here(tmp_path):
@@ -167,7 +230,7 @@ def test_ctrl_c_in_a_task_that_runs_here(tmp_path):
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(SweepStopped) as stopped:
         run_sweep(tasks, function=functions.interrupted, store=tmp_path / "s.sqlite", executor=InProcess())
-    with Store(tmp_path / "s.sqlite", read_only=True) as store:
+    with open_store(tmp_path / "s.sqlite", read_only=True) as store:
         assert len(store.runs()) == stopped.value.done
     assert 0 < stopped.value.done < len(tasks)
     assert signal.getsignal(signal.SIGINT) is before

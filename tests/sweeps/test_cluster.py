@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 
 import pytest
 
-import sweep_functions as functions
 from sparselaw.errors import InputError
+from sparselaw.sweeps.cluster import DaskExecutor
 from sparselaw.sweeps.run import run_sweep, stream
 from sparselaw.sweeps.runs_table import columns_of, csv_text, row_of
-from sparselaw.sweeps.store import Store
+from sparselaw.sweeps.store import open_store
+from sweeps import functions
 
-pytest.importorskip("distributed")
-from sparselaw.sweeps.cluster import DaskExecutor
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch):
+    """What is there answers, however busy this machine is."""
+    monkeypatch.setattr("sparselaw.sweeps.cluster._PATIENCE", functions.HANGS)
+    monkeypatch.setattr("sparselaw.sweeps.cluster._PATIENCE_FOR_WORKERS", functions.HANGS)
 
 
 def launch(*arguments, folder):
@@ -43,6 +50,9 @@ def cluster(folder, workers=2):
         address = next(found.group() for line in scheduler.stderr if (found := pattern.search(line)))
         options = [address, "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard"]
         processes += [launch("dask_worker", *options, folder=folder) for _ in range(workers)]
+        with distributed.Client(address, timeout=functions.HANGS, set_as_default=False) as client:
+            if workers:
+                client.wait_for_workers(workers, timeout=functions.HANGS)
         yield address, processes
     finally:
         for process in processes:
@@ -56,28 +66,23 @@ def as_csv(tasks, records):
     return csv_text(columns_of(rows), rows)
 
 
-def test_one_worker_killed_half_way_same_bytes(tmp_path, monkeypatch):
-    log = tmp_path / "log"
-    monkeypatch.setenv("SWEEP_LOG", str(log))
+def test_one_worker_killed_half_way_same_bytes(tmp_path, log):
     tasks = functions.study(cells=50)
     with cluster(tmp_path) as (address, processes), DaskExecutor(address) as executor:
-        deadline = time.monotonic() + 30
-        while executor.slots() < 4 and time.monotonic() < deadline:  # both workers are there
-            time.sleep(0.2)
-        with Store(tmp_path / "s.sqlite") as store:
+        with open_store(tmp_path / "s.sqlite") as store:
             records = {}
-            for task, record in stream(tasks, function=functions.slow, executor=executor, store=store):
+            for task, record in stream(tasks, function=functions.noted, executor=executor, store=store):
                 records[task] = record
                 if len(records) == len(tasks) // 2:
                     processes[1].kill()
         assert as_csv(tasks, [records[task] for task in tasks]) == as_csv(
             tasks, [functions.plain(task) for task in tasks]
         )
-        executed = log.read_text().split()
+        executed = log()
         assert set(executed) == {task.id for task in tasks}
-        again = run_sweep(tasks, function=functions.slow, store=tmp_path / "s.sqlite", executor=executor)
+        again = run_sweep(tasks, function=functions.noted, store=tmp_path / "s.sqlite", executor=executor)
         assert again == [records[task] for task in tasks]
-        assert len(log.read_text().split()) == len(executed)
+        assert len(log()) == len(executed)
 
 
 def test_a_failing_cell_on_the_cluster(tmp_path):
@@ -87,13 +92,15 @@ def test_a_failing_cell_on_the_cluster(tmp_path):
     assert sum(record.status == "failed" for record in records) == 3
 
 
+@pytest.mark.usefixtures("log")
 def test_scheduler_lost_half_way(tmp_path, monkeypatch):
     """A clear line; what was finished is kept, and the unfinished cells are not marked as failed."""
     tasks = functions.study(cells=100)
-    with cluster(tmp_path, workers=1) as (address, processes), Store(tmp_path / "s.sqlite") as store:
-        monkeypatch.setattr("sparselaw.sweeps.cluster._PATIENCE", 5)  # also for the attempts to reconnect
+    with cluster(tmp_path, workers=1) as (address, processes), open_store(tmp_path / "s.sqlite") as store:
+        functions.allow(100)
         with DaskExecutor(address) as executor:
-            runs = stream(tasks, function=functions.slow, executor=executor, store=store)
+            monkeypatch.setattr(executor._client, "_timeout", 1)  # for the attempts to reconnect
+            runs = stream(tasks, function=functions.gated, executor=executor, store=store)
             finished = len([next(runs) for _ in range(30)])
             processes[0].kill()
             with pytest.raises(InputError, match="connection was lost"):
@@ -103,14 +110,28 @@ def test_scheduler_lost_half_way(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x", "127.0.0.1:99999"])
-def test_no_scheduler_there(address, monkeypatch):
-    monkeypatch.setattr("sparselaw.sweeps.cluster._PATIENCE", 1)
+def test_no_scheduler_there(address):
     with pytest.raises(InputError, match="scheduler"):
         DaskExecutor(address)
 
 
+def test_nothing_listens_there(monkeypatch):
+    """The refusal comes from one plain attempt to connect, before dask and its patience are asked."""
+    monkeypatch.setattr("sparselaw.sweeps.cluster.import_module", None)
+    with socket.create_server(("127.0.0.1", 0)) as freed:
+        port = freed.getsockname()[1]
+    with pytest.raises(InputError, match=r"does not answer .*; start one with"):
+        DaskExecutor(f"tcp://127.0.0.1:{port}")
+
+
+def test_what_listens_there_is_no_scheduler(monkeypatch):
+    monkeypatch.setattr("sparselaw.sweeps.cluster._PATIENCE", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(InputError, match="does not answer"):
+        DaskExecutor(f"tcp://127.0.0.1:{silent.getsockname()[1]}")
+
+
 def test_no_workers_there(tmp_path, monkeypatch):
     with cluster(tmp_path, workers=0) as (address, _):
-        monkeypatch.setattr("sparselaw.sweeps.cluster._PATIENCE", 1)
+        monkeypatch.setattr("sparselaw.sweeps.cluster._PATIENCE_FOR_WORKERS", 1)
         with pytest.raises(InputError, match="has no workers"):
             DaskExecutor(address)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-import sweep_functions as functions
-from sparselaw.sweeps.store import Store
+from sparselaw.sweeps.store import open_store
+from sweeps import functions
 
 TESTS = Path(__file__).parents[1]
 
@@ -26,13 +26,12 @@ def in_namespace(script, *arguments):
         capture_output=True,
         text=True,
         env=environment,
-        timeout=120,
         check=False,
     )
 
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux namespaces")
-SWEEP = f"{sys.executable} {TESTS / 'sweep_command.py'}"
+SWEEP = f"{sys.executable} -m sweeps.command"
 
 READ_ONLY = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1"'
 
@@ -55,7 +54,7 @@ def test_full_disk(tmp_path):
     copy.mkdir()
     assert "the disk is full; free some space" in complaint(in_namespace(script, disk, copy))
     tasks = functions.study(cells=2000)
-    with Store(copy / "s.sqlite") as store:
+    with open_store(copy / "s.sqlite") as store:
         kept = store.find([task.id for task in tasks])
     assert 0 < len(kept) < len(tasks)
     assert all(kept[task.id] == functions.plain(task) for task in tasks if task.id in kept)
@@ -77,7 +76,7 @@ def test_disk_too_small_for_an_empty_store(tmp_path, size):
 def test_read_only_folder(tmp_path, exists):
     path = tmp_path / "s.sqlite"
     if exists:
-        with Store(path) as store:
+        with open_store(path) as store:
             store.add([(functions.study()[0], functions.plain(functions.study()[0]), 0.1)])
     before = path.read_bytes() if exists else None
     script = f'{READ_ONLY} && {SWEEP} "$1/s.sqlite" /dev/null plain 20 1'
@@ -86,10 +85,10 @@ def test_read_only_folder(tmp_path, exists):
 
 
 def test_a_store_in_a_read_only_folder_can_be_read(tmp_path):
-    with Store(tmp_path / "s.sqlite") as store:
+    with open_store(tmp_path / "s.sqlite") as store:
         store.add((task, functions.plain(task), 0.1) for task in functions.study())
-    read = "from sparselaw.sweeps.store import Store; import sys; "
-    read += "print(Store(sys.argv[1], read_only=True).studies()[0].runs)"
+    read = "from sparselaw.sweeps.store import open_store; import sys; "
+    read += "print(open_store(sys.argv[1], read_only=True).studies()[0].runs)"
     script = f"""{READ_ONLY} && {sys.executable} -c '{read}' "$1/s.sqlite" """
     result = in_namespace(script, tmp_path)
     assert result.stdout.strip() == "60", result.stderr

@@ -7,11 +7,11 @@ import random
 
 import pytest
 
-import sweep_functions as functions
 from sparselaw.solvers import SGD, Nesterov
 from sparselaw.sweeps.batches import LONGEST_BATCH, MOST_IN_BATCH, Pending
 from sparselaw.sweeps.cost import Calibration, cost_of
 from sparselaw.sweeps.grid import grid
+from sweeps import functions
 
 
 def waiting(costs):
@@ -90,7 +90,7 @@ def test_a_suspect_goes_alone_and_first():
 
 def test_cost_grows_with_sizes_and_work():
     def cost(N, D, **settings):
-        return cost_of(grid(functions.MODEL, N=[N], D=[D], **settings)[0])
+        return cost_of(grid(functions.INPUTS, N=[N], D=[D], **settings)[0])
 
     assert cost(4, 100) < cost(400, 100_000) < cost(4000, 1_000_000)
     assert cost(64, 10_000) < cost(64, 10_000, features="relu")

@@ -1,0 +1,108 @@
+"""What a store must answer: it keeps records by the id of their task, and gives them back as they were."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+from sparselaw.trials.task import Record, Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """What a store holds of one study."""
+
+    id: str
+    identity: dict[str, Any]  # of its tasks, without sizes and seed
+    runs: int
+    cells: int
+    seeds: int
+    N: tuple[int, int]
+    D: tuple[int, int]
+    failed: int
+    finished: float  # when the last run ended, in seconds since 1970
+    seconds: float  # that all runs took together
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values: the settings of the study, its sizes, and what is there of it."""
+        return {
+            "study": self.id,
+            **self.identity,
+            "N": {"smallest": self.N[0], "largest": self.N[1]},
+            "D": {"smallest": self.D[0], "largest": self.D[1]},
+            "cells": self.cells,
+            "seeds": self.seeds,
+            "runs": self.runs,
+            "failed": self.failed,
+            "seconds": self.seconds,
+            "finished": datetime.fromtimestamp(self.finished, UTC).isoformat(timespec="seconds"),
+        }
+
+
+class Store(ABC):
+    """An open store. A sweep needs ``find`` and ``add``; the rest is for those who look at what is kept.
+
+    What ``add`` has returned from must survive the death of the program. A file that is not a store of its
+    kind is refused with an InputError named "store", and not touched.
+    """
+
+    endings: ClassVar[tuple[str, ...]] = ()  # of the names of new files of this kind
+    path: Path
+
+    @abstractmethod
+    def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:
+        """Open what is there; make it if nothing is, unless it is opened to be read only."""
+
+    @classmethod
+    @abstractmethod
+    def recognises(cls, start: bytes) -> bool:
+        """Whether a file whose first bytes these are is of this kind."""
+
+    @abstractmethod
+    def add(self, runs: Iterable[tuple[Task, Record, float]]) -> None:
+        """Keep tasks with their records and the seconds each took: all of them, or none.
+
+        A task that is there stays as it is, unless it had failed.
+        """
+
+    @abstractmethod
+    def find(self, ids: Sequence[str]) -> dict[str, Record]:
+        """The records of those tasks that are there, by id."""
+
+    @abstractmethod
+    def studies(self) -> list[Study]:
+        """One entry per study, the most recent last."""
+
+    @abstractmethod
+    def runs(
+        self, *, study: str | None = None, status: str | None = None
+    ) -> list[tuple[dict[str, Any], Record]]:
+        """Tasks (as plain values) with their records, sorted by study, sizes and seed."""
+
+    @abstractmethod
+    def prune(
+        self,
+        *,
+        study: str | None = None,
+        status: str | None = None,
+        before: float | None = None,
+        other_engine_than: int | None = None,
+    ) -> int:
+        """Delete the runs for which all the given conditions hold, and count them."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
