@@ -24,7 +24,11 @@ def failure(
         ..., "--threshold", help="2 / step size: fails when lambda_max(X X^T / D) is larger."
     ),
     N: str | None = typer.Option(
-        None, "-N", "--N", metavar=options.SIZES, help="Also the full model with N features, data set by data set."
+        None,
+        "-N",
+        "--N",
+        metavar=options.SIZES,
+        help="Also the full model with N features, data set by data set.",
     ),
     inputs: str = typer.Option("sparse", help="Inputs with rare activations: sparse."),
     dimension: str = options.DIMENSION,

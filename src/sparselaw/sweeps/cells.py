@@ -126,7 +126,11 @@ def _theory(first: Row) -> dict[str, Any]:
     if first["features"] != "linear" or ridge is None or math.isnan(ridge):
         return {"theory": None, "theory_reason": NO_THEORY}
     point = predict(
-        inputs_of(first["inputs"], first), N=int(first["N"]), D=int(first["D"]), ridge=float(ridge), noise=first["noise"]
+        inputs_of(first["inputs"], first),
+        N=int(first["N"]),
+        D=int(first["D"]),
+        ridge=float(ridge),
+        noise=first["noise"],
     )
     if not math.isfinite(point.loss):
         return {"theory": None, "theory_reason": "infinite", "caution": point.caution}
