@@ -1,8 +1,12 @@
-"""No test reads or writes the runs that the user keeps."""
+"""No test reads or writes the runs that the user keeps, or has to be done in a given time."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("whatever the machine is busy with", deadline=None)
+settings.load_profile("whatever the machine is busy with")
 
 
 @pytest.fixture(autouse=True)

@@ -61,7 +61,7 @@ def simulate_stream(
     *,
     seeds: int = 20,
     seed: int = 0,
-    features: Features = "linear",
+    features: str = "linear",
     solver: Solver | str = "min-norm",
     noise: float = 0.0,
     estimator: Estimator = "exact",
