@@ -17,7 +17,7 @@ from sparselaw.sweeps.executors import InProcess, WorkerPool
 from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.run import run_sweep
 from sparselaw.sweeps.runs_table import row_of, write_table
-from sparselaw.sweeps.store import Store
+from sparselaw.sweeps.store import open_store
 from sparselaw.trials.task import Record, Task
 
 
@@ -54,7 +54,7 @@ def main() -> None:
             seconds, records = timed(lambda: run_sweep(tasks, function=tiny, executor=pool, store=there))
         assert records == expected
         report("two workers, store:", seconds)
-        with Store(there, read_only=True) as store:
+        with open_store(there, read_only=True) as store:
             print(f"list:                      {timed(store.studies)[0]:6.2f} s")
             seconds, _ = timed(
                 lambda: write_table(Path(folder, "out.csv"), [row_of(*run) for run in store.runs()])

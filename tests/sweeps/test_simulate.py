@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparselaw.cli.app import _run, app
-from sparselaw.cli.simulate import simulate as command
+from sparselaw.cli.app import _run
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers import Ridge
@@ -19,19 +18,7 @@ from sparselaw.sweeps.simulate import as_row, grid, simulate
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task
 
-if not any(registered.callback is command for registered in app.registered_commands):
-    app.command()(command)
-
 MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
-
-
-def test_expected_seen_is_the_plain_sum():
-    for alpha1, M in [(1.0, 10**6), (0.3, 5000), (-0.5, 300)]:
-        p = np.arange(1, M + 1.0) ** -(alpha1 + 1)
-        with np.errstate(divide="ignore"):  # the first coordinate is always there
-            exact = -np.sum(np.expm1(1000 * np.log1p(-p)))
-        problem = SparseInputs(alpha1=alpha1, alpha2=1.0, dimension=M)
-        assert problem.expected_seen(1000) == pytest.approx(exact, rel=1e-9)
 
 
 def test_frame_and_cells():
