@@ -12,8 +12,7 @@ import sys
 import numpy as np
 
 from sparselaw.failure.local_exponents import fitted_exponent
-from sparselaw.failure.probability import failure_points, failure_probability
-from sparselaw.failure.sampling import Sampling
+from sparselaw.failure.probability import failure_probability
 from sparselaw.inputs import SparseInputs
 
 SIZES = [round(x) for x in np.geomspace(30, 1e5, 8)]
@@ -22,7 +21,8 @@ for alpha1, alpha2 in ((1.5, -2.0), (2.0, -2.5), (2.5, -3.0)):
     model = SparseInputs(alpha1=alpha1, alpha2=alpha2)
     print(f"alpha1={alpha1} alpha2={alpha2} nu={model.exponents.nu:.4f}")
     points = []
-    for p in failure_points(model, SIZES, 2.0, Sampling(method="direct", failures=200)):
+    for size in SIZES:
+        (p,) = failure_probability(model, size, 2.0, method="direct", failures=200)
         points.append(p)
         (bulk,) = failure_probability(model, p.D, 2.0, method="importance")
         inside = " ".join(

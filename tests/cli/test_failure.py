@@ -3,13 +3,8 @@ import json
 import pytest
 
 from sparselaw.cli import main
-from sparselaw.cli.app import app
-from sparselaw.cli.failure import failure
-from sparselaw.failure.probability import failure_probability
+from sparselaw.failure import failure_probability, probability
 from sparselaw.inputs import SparseInputs
-
-if all(command.callback is not failure for command in app.registered_commands):
-    app.command()(failure)
 
 MODEL = ["failure", "--alpha1", "1.5", "--alpha2", "-2", "--threshold", "2"]
 
@@ -80,3 +75,36 @@ def test_bad_input_is_one_line(capsys, arguments, name):
     assert (code, out) == (2, "")
     assert err.startswith(f"sparselaw: error: {name}=")
     assert err.count("\n") == 1
+
+
+def test_ctrl_c_prints_what_is_finished(capsys, monkeypatch):
+    """Descent on nearly dense inputs takes hours: it says so first, and a stopped run keeps its points."""
+    real = probability.estimate
+
+    def interrupted(case, *rest):
+        if case.D == 1000:
+            raise KeyboardInterrupt
+        return real(case, *rest)
+
+    monkeypatch.setattr(probability, "estimate", interrupted)
+    slow = ["failure", "--alpha1", "-0.5", "--alpha2", "0.8", "--threshold", "1.1", "--json"]
+    code, out, err = run(capsys, *slow, "-D", "2,1000,3")
+    assert code == 130
+    assert [point["D"] for point in json.loads(out)["points"]] == [2]
+    announced, stopped = err.splitlines()
+    assert announced.startswith("sparselaw: D=1000: up to ")
+    assert " h in all" in announced
+    assert "interrupted" in stopped
+
+
+def test_more_than_a_day_is_refused_in_one_line(capsys):
+    endless = ["--method", "direct", "--failures", "1e12", "--replicates", "1e12"]
+    code, out, err = run(capsys, *MODEL, "-D", "10,100", *endless)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "days at least" in err
+
+
+def test_inputs_without_rare_activations_are_refused(capsys):
+    code, _, err = run(capsys, *MODEL, "-D", "10", "--inputs", "dense")
+    assert code == 2
+    assert "inputs=dense" in err

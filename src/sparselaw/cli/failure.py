@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import typer
@@ -11,9 +13,15 @@ from sparselaw.cli.output import note, number, print_json, print_table
 
 if TYPE_CHECKING:
     from sparselaw.failure.curve import FailureCurve
-    from sparselaw.failure.isometry import IsometryPoint
-    from sparselaw.failure.point import FailurePoint
     from sparselaw.failure.sampling import Sampled
+    from sparselaw.progress import Show
+
+
+def methods() -> list[str]:
+    """For the shell to complete."""
+    from sparselaw.failure.sampling import METHODS
+
+    return list(METHODS)
 
 
 def failure(
@@ -21,36 +29,37 @@ def failure(
     alpha2: str = options.ALPHA2,
     D: str = options.SAMPLES,
     threshold: str = typer.Option(
-        ..., "--threshold", help="2 / step size: fails when lambda_max(X X^T / D) is larger."
+        ..., metavar=options.FLOAT, help="2 / step size: fails when lambda_max(X X^T / D) is larger."
     ),
     N: str | None = typer.Option(
-        None,
-        "-N",
-        "--N",
-        metavar=options.SIZES,
-        help="Also the full model with N features, data set by data set.",
+        None, "-N", "--N", metavar=options.SIZES, help="Also the full model with so many features."
     ),
-    inputs: str = typer.Option("sparse", help="Inputs with rare activations: sparse."),
+    inputs: str = typer.Option(
+        "sparse", metavar="sparse", autocompletion=options.input_kinds, help="Inputs with rare activations."
+    ),
     dimension: str = options.DIMENSION,
-    method: str = typer.Option("auto", "--method", help="auto, direct, importance or exact-spike."),
+    method: str = typer.Option(
+        "auto",
+        metavar="auto|direct|importance|exact-spike",
+        autocompletion=methods,
+        help="How to estimate; auto looks at a few data sets and chooses.",
+    ),
     relative_error: str = typer.Option(
-        "0.1", "--relative-error", help="Stop at this relative standard error."
+        "0.1", metavar=options.FLOAT, help="Stop at this relative standard error."
     ),
     failures: str | None = typer.Option(
-        None, "--failures", help="Stop at this many (effective) failures instead."
+        None, metavar=options.INTEGER, help="Stop at this many (effective) failures instead."
     ),
     replicates: str = typer.Option(
-        "200000", "--replicates", help="Draw at most this many data sets for one D."
+        "200000", metavar=options.INTEGER, help="Draw at most this many data sets for one D."
     ),
-    seed: str = typer.Option("0", "--seed", help="Seed of every draw."),
+    seed: str = typer.Option("0", metavar=options.INTEGER, help="Seed of every draw."),
     json: bool = options.JSON,
 ) -> None:
     """Probability that gradient descent diverges, split into spike and bulk."""
-    from sparselaw.failure.curve import FailureCurve
-    from sparselaw.failure.isometry import near_isometry
-    from sparselaw.failure.probability import failure_points
+    from sparselaw.failure.probability import growing_curve
     from sparselaw.failure.sampling import Sampling
-    from sparselaw.progress import progress
+    from sparselaw.failure.work import announcements
 
     described = options.read_inputs(alpha1, alpha2, inputs, dimension)
     sizes, widths = numbers.sizes("D", D), numbers.sizes("N", N) if N is not None else []
@@ -62,33 +71,36 @@ def failure(
         replicates=numbers.size("replicates", replicates),
         seed=numbers.whole("seed", seed),
     )
-    points: list[FailurePoint] = []
-    full: list[IsometryPoint] = []
-    pairs = [(width, size) for size in sizes for width in widths]
+    with ExitStack() as bars:
+        curves = growing_curve(described, sizes, limit, sampling, N=widths, progress=_bar_for_each(bars))
+        curve = next(curves)
+        for line in announcements(described, sizes, limit, sampling):
+            note(line)
+        try:
+            for curve in curves:  # noqa: B007  # the last one is wanted, also where Ctrl-C ends it
+                pass
+        except KeyboardInterrupt:
+            bars.close()
+            note("interrupted: the points finished so far follow")
+            _print(curve, json)
+            raise
+    _print(curve, json)
 
-    def finish() -> None:
-        curve = FailureCurve(
-            inputs=described,
-            threshold=limit,
-            seed=sampling.seed,
-            points=tuple(points),
-            full_model=tuple(full),
-        )
-        _print(curve, json)
 
-    try:
-        with progress("failure") as show:
+def _bar_for_each(bars: ExitStack) -> Callable[[Sampled], None]:
+    """A bar for each D, moved by what the samplers say."""
+    from sparselaw.progress import progress
 
-            def report(at: Sampled) -> None:
-                show(at.done, text=f"D={at.D}: {at.method} sampling, {at.done} data sets")
+    shown: dict[int, Show] = {}
 
-            points.extend(failure_points(described, sizes, limit, sampling, report))
-            full.extend(near_isometry(described, *pair, limit, seed=sampling.seed) for pair in pairs)
-    except KeyboardInterrupt:
-        note("interrupted: the points finished so far follow")
-        finish()
-        raise
-    finish()
+    def told(now: Sampled) -> None:
+        if now.D not in shown:
+            bars.close()
+            shown[now.D] = bars.enter_context(progress(f"D={now.D}"))
+        text = f"{now.method}: {now.done} data sets, {now.failures:.0f} failures"
+        shown[now.D](now.done, now.total, text)
+
+    return told
 
 
 def _print(curve: FailureCurve, as_json: bool) -> None:

@@ -27,7 +27,7 @@ class FailureCurve(Sequence[FailurePoint]):
     inputs: Inputs
     threshold: float  # 2 / step size
     seed: int
-    points: tuple[FailurePoint, ...]
+    points: tuple[FailurePoint, ...] = ()
     full_model: tuple[IsometryPoint, ...] = ()
 
     def __len__(self) -> int:

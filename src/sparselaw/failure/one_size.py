@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from sparselaw.failure.case import Case
 from sparselaw.failure.direct import Counts, binomial_interval, sample_directly
@@ -12,7 +13,7 @@ from sparselaw.failure.importance.sampler import Weighted, sample_by_importance
 from sparselaw.failure.point import FailurePoint, Method
 from sparselaw.failure.sampling import Progress, Sampled, Sampling
 from sparselaw.failure.streams import random_numbers
-from sparselaw.failure.work import check_work, pilot_draws
+from sparselaw.failure.work import pilot_draws
 from sparselaw.interval import Interval
 
 PILOT_FAILURES = 20  # as many in the pilot: direct sampling goes on
@@ -30,7 +31,6 @@ def estimate(case: Case, sampling: Sampling, progress: Progress | None = None) -
         return _spike_alone(case, "as asked")
     if sampling.method == "auto" and not case.drawable:
         return _spike_alone(case, "too large to draw")
-    check_work(case, sampling)
     if sampling.method == "direct":
         return _direct_point(case, _direct(case, sampling, sampling.replicates, progress))
     if sampling.method == "importance":
@@ -40,7 +40,7 @@ def estimate(case: Case, sampling: Sampling, progress: Progress | None = None) -
 
 def _automatic(case: Case, sampling: Sampling, progress: Progress | None) -> FailurePoint:
     """A short direct run first; where it sees too little, importance sampling, checked against it."""
-    pilot = _direct(case, sampling, pilot_draws(case, sampling), progress)
+    pilot = _direct(case, sampling, pilot_draws(case, sampling), _open_ended(progress))
     if pilot.failures >= min(sampling.wanted, PILOT_FAILURES):  # the pilot is the beginning of the whole run
         counts = _direct(case, sampling, sampling.replicates, progress, before=pilot.replicates)
         return _direct_point(case, counts)
@@ -102,6 +102,11 @@ def _reporter(
         progress(Sampled(D=case.D, method=method, done=before + done, total=whole, failures=failures))
 
     return report
+
+
+def _open_ended(progress: Progress | None) -> Progress | None:
+    """For the pilot, which does not know what comes after it."""
+    return None if progress is None else lambda now: progress(replace(now, total=None))
 
 
 def _spike_alone(case: Case, why: str) -> FailurePoint:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
 
 from sparselaw.errors import check_size
 from sparselaw.failure.case import case_of
 from sparselaw.failure.curve import FailureCurve
 from sparselaw.failure.isometry import near_isometry
 from sparselaw.failure.one_size import estimate
-from sparselaw.failure.point import FailurePoint
 from sparselaw.failure.sampling import Progress, Sampling, check_threshold
+from sparselaw.failure.work import check_work, is_sampled
 from sparselaw.inputs import Inputs, check_inputs
 
 
@@ -41,26 +43,40 @@ def failure_probability(
     sampling = Sampling(
         method=method, relative_error=relative_error, failures=failures, replicates=replicates, seed=seed
     )
-    sizes, widths = _list(D), [check_size("N", width) for width in _list(N)]
-    points = tuple(failure_points(inputs, sizes, threshold, sampling, progress))
-    full = [near_isometry(inputs, width, size, threshold, seed=seed) for size in sizes for width in widths]
-    return FailureCurve(
-        inputs=inputs, threshold=float(threshold), seed=seed, points=points, full_model=tuple(full)
-    )
+    *_, curve = growing_curve(inputs, _list(D), threshold, sampling, N=_list(N), progress=progress)
+    return curve
 
 
-def failure_points(
+def growing_curve(
     inputs: Inputs,
     D: Sequence[int],
     threshold: float,
     sampling: Sampling,
+    *,
+    N: Sequence[int] = (),
     progress: Progress | None = None,
-) -> Iterator[FailurePoint]:
-    """The points one by one. A point's draws depend on the seed and its own D alone."""
+) -> Iterator[FailureCurve]:
+    """The curve so far: empty, and then again after each point. So whoever stops has what was finished.
+
+    A point's draws depend on the seed and its own D alone.
+    """
     check_inputs(inputs).power_activations()  # refuses inputs that have none
-    threshold = check_threshold(threshold)
-    for size in [check_size("D", size) for size in D]:
-        yield estimate(case_of(inputs, size, threshold), sampling, progress)
+    sizes, widths = [check_size("D", size) for size in D], [check_size("N", width) for width in N]
+    limit = check_threshold(threshold)
+    cases = [case_of(inputs, size, limit) for size in sizes]
+    for case in cases:
+        if is_sampled(case, sampling):
+            check_work(case, sampling)
+    curve = FailureCurve(inputs=inputs, threshold=limit, seed=sampling.seed)
+    yield curve
+    for case in cases:
+        point = estimate(case, sampling, progress)
+        curve = replace(curve, points=(*curve.points, point))
+        yield curve
+    for size, width in product(sizes, widths):
+        full = near_isometry(inputs, width, size, limit, seed=sampling.seed)
+        curve = replace(curve, full_model=(*curve.full_model, full))
+        yield curve
 
 
 def _list(sizes: int | Sequence[int]) -> Sequence[int]:

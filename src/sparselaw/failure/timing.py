@@ -9,8 +9,9 @@ from sparselaw.failure.draw import Law
 
 BETWEEN_LOOKS = 0.1  # seconds of compiled work at a time: Ctrl-C and progress wait no longer
 # Seconds, measured on one core of 2020: for a data set, for a common coordinate, for a nonzero drawn and
-# looked at; for the products of Lanczos's method with it; for a pair of nonzeros where a matrix is filled.
-START, COORDINATE, NONZERO, PRODUCTS, PAIR = 2e-6, 1e-8, 4e-8, 1.6e-7, 5e-9
+# looked at, and more for a rare one, which is sorted; for the products of Lanczos's method with a nonzero;
+# for a pair of nonzeros where a matrix is filled.
+START, COORDINATE, NONZERO, RARE, PRODUCTS, PAIR = 2e-6, 1e-8, 4e-8, 3e-7, 1.6e-7, 6e-9
 
 
 def data_set_seconds(law: Law, most_active: float | None = None) -> float:
@@ -20,11 +21,13 @@ def data_set_seconds(law: Law, most_active: float | None = None) -> float:
     """
     common = float(law.active.sum()) if most_active is None else most_active
     nonzeros = law.D * (common + law.rare.mass)
-    repeated = int(np.count_nonzero(law.D * law.active > 2.0))
-    seconds = START + COORDINATE * len(law.active) + NONZERO * nonzeros
-    if min(repeated, law.D) > DENSE_LIMIT:
+    often = law.active[law.D * law.active > 2.0]
+    seconds = START + COORDINATE * len(law.active) + NONZERO * nonzeros + RARE * law.D * law.rare.mass
+    if min(often.size, law.D) > DENSE_LIMIT:
         return seconds + PRODUCTS * nonzeros
-    return seconds + PAIR * nonzeros * nonzeros / max(law.D, repeated)
+    if often.size > law.D:  # the matrix of the samples: pairs of samples that share a coordinate
+        return seconds + PAIR * 0.5 * float(np.sum((law.D * often) ** 2))
+    return seconds + PAIR * 0.5 * law.D * float(often.sum()) ** 2  # pairs of coordinates within a sample
 
 
 def data_sets_at_a_time(law: Law, most_active: float | None = None) -> int:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sparselaw.errors import InputError
-from sparselaw.failure.case import Case
+from sparselaw.failure.case import Case, case_of
 from sparselaw.failure.importance.sampler import LEARNING_ROUNDS, LEAST_EFFECTIVE, learning_draws
 from sparselaw.failure.sampling import Sampling
 from sparselaw.failure.timing import data_set_seconds, in_words
+from sparselaw.inputs import Inputs
 
 PILOT_WORK = 4e7  # nonzeros drawn to choose the method, about a second
 LONGEST = 86_400.0  # seconds: what cannot answer within a day is refused
+LONG = 120.0  # seconds: what may take longer is announced
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +47,11 @@ def work_of(case: Case, sampling: Sampling) -> Work:
     return Work(seconds=data_set_seconds(law), least=least, most=most)
 
 
+def is_sampled(case: Case, sampling: Sampling) -> bool:
+    """Whether data sets are drawn for it; what is too large to draw is left to the spike, or refused."""
+    return case.sampled and sampling.method != "exact-spike" and (sampling.method != "auto" or case.drawable)
+
+
 def check_work(case: Case, sampling: Sampling) -> None:
     """Refuse what would not answer within a day."""
     work = work_of(case, sampling)
@@ -54,6 +62,21 @@ def check_work(case: Case, sampling: Sampling) -> None:
             f"sampling would take {in_words(work.seconds * work.least)} at least",
             "ask for fewer failures or replicates, or choose a smaller D or dimension",
         )
+
+
+def announcements(inputs: Inputs, D: Sequence[int], threshold: float, sampling: Sampling) -> list[str]:
+    """What to say before sampling, one line for each D that may take minutes."""
+    cases = (case_of(inputs, size, threshold) for size in D)
+    lines = (_announcement(case, sampling) for case in cases if is_sampled(case, sampling))
+    return [line for line in lines if line]
+
+
+def _announcement(case: Case, sampling: Sampling) -> str:
+    work = work_of(case, sampling)
+    if work.longest < LONG:
+        return ""
+    most = f"up to {work.most:.0f} data sets of {in_words(work.seconds)}, {in_words(work.longest)} in all"
+    return f"D={case.D}: {most}; fewer replicates or failures make it shorter"
 
 
 def pilot_draws(case: Case, sampling: Sampling) -> int:
