@@ -4,6 +4,7 @@ import pytest
 from oracles_failure import dense_data, top_eigenvalue
 from sparselaw.failure import divergence
 from sparselaw.failure.divergence import exceeds
+from sparselaw.failure.entries import Entries
 from sparselaw.failure.lanczos import top_exceeds_one
 
 SETTINGS = [
@@ -26,14 +27,13 @@ def entries(X):
     values = X[seen][rows, samples]
     squared = np.array([X[k][X[k] != 0][0] ** 2 for k in seen])
     count = np.bincount(rows, minlength=len(seen))
-    return samples, rows, np.sign(values).astype(np.int8), squared, count
+    return Entries(len(samples), X.shape[1], samples, rows, np.sign(values).astype(np.int8), squared, count)
 
 
 def decide(X, T):
     D = X.shape[1]
-    samples, rows, signs, squared, count = entries(X)
     first, rare = np.full(D, -1), np.zeros(D)
-    answer = exceeds(len(samples), samples, rows, signs, squared, count, D, T, first, rare)
+    answer = exceeds(entries(X), T, first, rare)
     assert (first == -1).all()
     assert (rare == 0).all()
     return answer
@@ -68,13 +68,10 @@ def test_lanczos_gives_the_same_answers(alpha1, alpha2, D, M):
     for _ in range(20):
         X = dense_data(rng, alpha1, alpha2, D, M)
         top = top_eigenvalue(X)
-        samples, rows, signs, squared, count = entries(X)
-        place = np.where(count >= 1, np.arange(len(count)), -1)
+        data = entries(X)
+        place = np.where(data.often >= 1, np.arange(len(data.often)), -1)
         for factor in (0.95, 1 - 1e-6, 1 + 1e-6, 1.05):
-            found = top_exceeds_one(
-                len(samples), samples, rows, signs, squared, place, len(count), D, factor * top,
-                np.zeros(D), divergence.EQUAL,
-            )  # fmt: skip
+            found = top_exceeds_one(data, place, len(data.often), factor * top, np.zeros(D), divergence.EQUAL)
             assert found == (factor < 1)
 
 

@@ -10,6 +10,7 @@ from numba import njit
 
 from sparselaw.failure.divergence import exceeds
 from sparselaw.failure.draw import Law, Space, add_rare, draw_common, draw_rare, work_space
+from sparselaw.failure.entries import Entries
 from sparselaw.failure.timing import data_sets_at_a_time
 from sparselaw.interval import Interval
 
@@ -75,18 +76,8 @@ def count_failures(  # type: ignore[no-untyped-def]
             size, squared, count, _ = add_rare(
                 rng, j, i, law.growth, space, size, room, law.squared, common_count
             )
-            bad = exceeds(
-                size,
-                space.sample,
-                space.coordinate,
-                space.sign,
-                squared,
-                count,
-                law.D,
-                T,
-                space.first,
-                space.singles,
-            )
+            data = Entries(size, law.D, space.sample, space.coordinate, space.sign, squared, count)
+            bad = exceeds(data, T, space.first, space.singles)
         spikes += spiked
         failed += bad
         if failed == stop:

@@ -28,91 +28,104 @@ DENSE_LIMIT = 400  # more repeated coordinates than this: Lanczos, never a dense
 
 
 @njit(cache=True)
-def exceeds(size, sample, coordinate, sign, squared, count, D, T, first, rare):  # type: ignore[no-untyped-def]
-    """Whether lambda_max(X X^T) > T.
+def exceeds(data, T, first, rare):  # type: ignore[no-untyped-def]
+    """Whether lambda_max(X X^T) > T for the ``Entries`` of a data set.
 
-    The nonzeros of coordinates 2, 3, ... are entries 0..size-1: ``sample``, ``coordinate`` (a compact
-    index into ``squared`` = c and ``count`` = how often it was seen) and ``sign``. ``first`` (-1) and
-    ``rare`` (0) are work space of length D, handed back as they came.
+    ``first`` (-1) and ``rare`` (0) are work space of length D, handed back as they came.
     """
-    gap = T - D
-    if gap < 0.0:
+    if T < data.D:
         return True
-    link = np.full(size, -1, np.int64)
-    place = np.full(len(squared), -1, np.int64)
+    link = np.full(data.size, -1, np.int64)
+    place = np.full(len(data.squared), -1, np.int64)
     repeated = 0
-    for k in range(len(squared)):
-        if count[k] >= 2:
+    for k in range(len(data.squared)):
+        if data.often[k] >= 2:
             place[k] = repeated
             repeated += 1
-    for e in range(size):
-        i, k = sample[e], coordinate[e]
+    for e in range(data.size):
+        i, k = data.sample[e], data.coordinate[e]
         if place[k] < 0:
-            rare[i] += squared[k]
+            rare[i] += data.squared[k]
         else:
             link[e] = first[i]
             first[i] = e
-    answer = _decide(size, sample, coordinate, sign, squared, place, repeated, D, T, gap, link, rare)
-    for e in range(size):
-        first[sample[e]] = -1
-        rare[sample[e]] = 0.0
+    answer = _decide(data, place, repeated, T, link, rare)
+    for e in range(data.size):
+        first[data.sample[e]] = -1
+        rare[data.sample[e]] = 0.0
     return answer
 
 
 @njit(cache=True)
-def _decide(size, sample, coordinate, sign, squared, place, repeated, D, T, gap, link, rare):  # type: ignore[no-untyped-def]
+def _decide(data, place, repeated, T, link, rare):  # type: ignore[no-untyped-def]
+    gap = T - data.D
     limit = gap * (1.0 + EQUAL)
     total = 0.0  # sum_i r_i / (T - r_i)
-    for e in range(size):
-        k = coordinate[e]
+    for e in range(data.size):
+        k = data.coordinate[e]
         if place[k] < 0:
-            left = T - rare[sample[e]]
+            left = T - rare[data.sample[e]]
             if left < 1.0 - EQUAL * T:  # 1 + r_i is the squared length of a sample, cut to what is needed
                 return True
-            total += squared[k] / left
+            total += data.squared[k] / left
     if total > limit:
         return True
-    if min(repeated, D) > DENSE_LIMIT:
-        return top_exceeds_one(size, sample, coordinate, sign, squared, place, repeated, D, T, rare, EQUAL)
-    if D < repeated:
-        return samples_exceed(size, sample, coordinate, sign, squared, place, D, T, rare)
+    if min(repeated, data.D) > DENSE_LIMIT:
+        return top_exceeds_one(data, place, repeated, T, rare, EQUAL)
+    if data.D < repeated:
+        return samples_exceed(data, place, T, rare)
+    B, v = _repeated_gram(data, place, repeated, T, link, rare)
+    length = 0.0
+    for a in range(repeated):
+        length += v[a] ** 2
+    if total + length / T > limit:
+        return True
+    widest = _largest_row(B)
+    if widest < T and total + length / (T - widest) <= gap:
+        return False
+    return _eliminate(B, v, T, limit - total)
+
+
+@njit(cache=True)
+def _repeated_gram(data, place, repeated, T, link, rare):  # type: ignore[no-untyped-def]
+    """B (its lower triangle) and v of the repeated coordinates."""
     B = np.zeros((repeated, repeated))
     v = np.zeros(repeated)
-    for e in range(size):
-        k = coordinate[e]
+    for e in range(data.size):
+        k = data.coordinate[e]
         a = place[k]
         if a < 0:
             continue
-        weight = T / (T - rare[sample[e]])
-        v[a] += sign[e] * weight  # whole numbers where no rare coordinate is near: balanced signs give 0
-        x = sign[e] * np.sqrt(squared[k]) * weight
-        B[a, a] += squared[k] * weight
+        weight = T / (T - rare[data.sample[e]])
+        v[a] += data.sign[e] * weight  # whole numbers where no rare coordinate is near: balanced signs give 0
+        x = data.sign[e] * np.sqrt(data.squared[k]) * weight
+        B[a, a] += data.squared[k] * weight
         f = link[e]
         while f >= 0:
-            b = place[coordinate[f]]
-            y = x * sign[f] * np.sqrt(squared[coordinate[f]])
+            b = place[data.coordinate[f]]
+            y = x * data.sign[f] * np.sqrt(data.squared[data.coordinate[f]])
             B[max(a, b), min(a, b)] += y
             f = link[f]
-    length = 0.0
-    for k in range(len(squared)):
+    for k in range(len(data.squared)):
         if place[k] >= 0:
-            v[place[k]] *= np.sqrt(squared[k])
-            length += v[place[k]] ** 2
-    if total + length / T > limit:
-        return True
-    row = np.zeros(repeated)
-    for a in range(repeated):
+            v[place[k]] *= np.sqrt(data.squared[k])
+    return B, v
+
+
+@njit(cache=True)
+def _largest_row(B):  # type: ignore[no-untyped-def]
+    """The largest row sum of |B|, of which the lower triangle is given."""
+    row = np.zeros(len(B))
+    for a in range(len(B)):
         row[a] += abs(B[a, a])
         for b in range(a):
             size_ab = abs(B[a, b])
             row[a] += size_ab
             row[b] += size_ab
     widest = 0.0
-    for a in range(repeated):
+    for a in range(len(B)):
         widest = max(widest, row[a])
-    if widest < T and total + length / (T - widest) <= gap:
-        return False
-    return _eliminate(B, v, T, limit - total)
+    return widest
 
 
 @njit(cache=True)
@@ -142,21 +155,23 @@ def _eliminate(B, v, T, limit):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def samples_exceed(size, sample, coordinate, sign, squared, place, D, T, rare):  # type: ignore[no-untyped-def]
+def samples_exceed(data, place, T, rare):  # type: ignore[no-untyped-def]
     """The same question for X^T X: does T I - X^T X have a negative pivot?"""
+    D = data.D
     S = np.ones((D, D))
     for i in range(D):
         S[i, i] += rare[i]
-    last = np.full(len(squared), -1, np.int64)
-    link = np.full(size, -1, np.int64)
-    for e in range(size):
-        k, i = coordinate[e], sample[e]
+    last = np.full(len(data.squared), -1, np.int64)
+    link = np.full(data.size, -1, np.int64)
+    for e in range(data.size):
+        k, i = data.coordinate[e], data.sample[e]
         if place[k] < 0:
             continue
-        S[i, i] += squared[k]
+        S[i, i] += data.squared[k]
         f = last[k]
         while f >= 0:
-            S[max(i, sample[f]), min(i, sample[f])] += sign[e] * sign[f] * squared[k]
+            j = data.sample[f]
+            S[max(i, j), min(i, j)] += data.sign[e] * data.sign[f] * data.squared[k]
             f = link[f]
         link[e] = last[k]
         last[k] = e

@@ -14,9 +14,7 @@ MAX_STEPS = 640
 
 
 @njit(cache=True)
-def top_exceeds_one(  # type: ignore[no-untyped-def]
-    size, sample, coordinate, sign, squared, place, repeated, D, T, rare, equal
-):
+def top_exceeds_one(data, place, repeated, T, rare, equal):  # type: ignore[no-untyped-def]
     """Whether A has an eigenvalue above 1 + equal."""
     n = repeated + 1
     steps = min(n, MAX_STEPS)
@@ -29,7 +27,7 @@ def top_exceeds_one(  # type: ignore[no-untyped-def]
     z /= np.sqrt(np.dot(z, z))
     before = np.zeros(n)
     for m in range(steps):
-        out = _product(z, size, sample, coordinate, sign, squared, place, D, T, rare)
+        out = _product(z, data, place, T, rare)
         alpha[m] = np.dot(out, z)
         out -= alpha[m] * z
         if m > 0:
@@ -48,20 +46,20 @@ def top_exceeds_one(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _product(z, size, sample, coordinate, sign, squared, place, D, T, rare):  # type: ignore[no-untyped-def]
-    along = np.full(D, z[0])
-    for e in range(size):
-        a = place[coordinate[e]]
+def _product(z, data, place, T, rare):  # type: ignore[no-untyped-def]
+    along = np.full(data.D, z[0])
+    for e in range(data.size):
+        a = place[data.coordinate[e]]
         if a >= 0:
-            along[sample[e]] += sign[e] * np.sqrt(squared[coordinate[e]]) * z[a + 1]
+            along[data.sample[e]] += data.sign[e] * np.sqrt(data.squared[data.coordinate[e]]) * z[a + 1]
     out = np.zeros(len(z))
-    for i in range(D):
+    for i in range(data.D):
         along[i] /= T - rare[i]
         out[0] += along[i]
-    for e in range(size):
-        a = place[coordinate[e]]
+    for e in range(data.size):
+        a = place[data.coordinate[e]]
         if a >= 0:
-            out[a + 1] += sign[e] * np.sqrt(squared[coordinate[e]]) * along[sample[e]]
+            out[a + 1] += data.sign[e] * np.sqrt(data.squared[data.coordinate[e]]) * along[data.sample[e]]
     return out
 
 

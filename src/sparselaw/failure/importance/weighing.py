@@ -9,6 +9,7 @@ from numba import njit
 
 from sparselaw.failure.divergence import exceeds
 from sparselaw.failure.draw import add_rare, draw_common, draw_rare
+from sparselaw.failure.entries import Entries
 from sparselaw.failure.tail import Range, draw_coordinate
 
 SINGLE, TOGETHER = 1, 2
@@ -47,9 +48,8 @@ def weigh_failures(rng, law, tables, log_share, space, T, replicates):  # type: 
         size, squared, count, rare_j = add_rare(
             rng, j, i, law.growth, space, size, room, law.squared, common_count
         )
-        if exceeds(
-            size, space.sample, space.coordinate, space.sign, squared, count, D, T, space.first, space.singles
-        ):
+        data = Entries(size, D, space.sample, space.coordinate, space.sign, squared, count)
+        if exceeds(data, T, space.first, space.singles):
             top = -np.inf
             for m in range(components):
                 value = log_share[m]
