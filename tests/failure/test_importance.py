@@ -128,7 +128,7 @@ def test_weights_never_pass_the_defensive_limit():
     from sparselaw.failure.draw import work_space
     from sparselaw.failure.importance.weighing import weigh_failures
 
-    components = len(proposal.tables.tilt_of)
+    components = len(proposal.tables.kind)
     shares = np.full(components, (1 - DEFENSIVE) / components)
     shares[0] += DEFENSIVE
     space, rng = work_space(proposal.law, proposal.most_active), np.random.Generator(np.random.PCG64(0))

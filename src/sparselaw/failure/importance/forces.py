@@ -35,6 +35,9 @@ class Force:
         return [value for r in ranges for value in (r.first, r.last, r.mass)]
 
 
+NOTHING = Force(NONE)
+
+
 def single_forces(growth: float, below: float, last: float) -> list[Force]:
     """Windows of the coordinates below+1..last, top first: c_j within 4, 16, 64, ... of the largest."""
     largest = last**growth

@@ -87,7 +87,7 @@ def sample_by_importance(
                 progress(drawn, total, effective)
         return np.concatenate(weights), np.concatenate(parts)
 
-    shares = _learn(draw, len(tables.tilt_of), learning_draws(replicates, work))
+    shares = _learn(draw, len(tables.kind), learning_draws(replicates, work))
     learning = drawn
     kept: list[FloatArray] = []
     done = 0

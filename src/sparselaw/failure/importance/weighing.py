@@ -10,16 +10,14 @@ from numba import njit
 from sparselaw.failure.divergence import exceeds
 from sparselaw.failure.draw import add_rare, draw_common, draw_rare
 from sparselaw.failure.entries import Entries
+from sparselaw.failure.importance.forces import AGAIN, NONE, SINGLE, TOGETHER
 from sparselaw.failure.tail import Range, draw_coordinate
-
-SINGLE, TOGETHER = 1, 2
 
 
 @njit(cache=True)
 def weigh_failures(rng, law, tables, log_share, space, T, replicates):  # type: ignore[no-untyped-def]
     """log(P / Q) of each data set that fails, -inf otherwise, and each component's part of Q there."""
-    D, room, common, rows = law.D, len(space.sample), len(law.active), tables.start.shape[1] - 1
-    components = len(tables.tilt_of)
+    room, common, components = len(space.sample), len(law.active), len(tables.kind)
     cumulative = np.cumsum(np.exp(log_share))
     common_count = np.zeros(common, np.int64)
     n_plus, n_minus = np.zeros(common, np.int64), np.zeros(common, np.int64)
@@ -27,50 +25,62 @@ def weigh_failures(rng, law, tables, log_share, space, T, replicates):  # type: 
     parts = np.zeros((replicates, components))
     for drawn in range(replicates):
         m = min(np.searchsorted(cumulative, rng.random() * cumulative[-1]), components - 1)
-        tilt, force = tables.tilt_of[m], tables.force_of[m]
-        size = 0
+        size = _draw_tilted(rng, law, tables, m, space, n_plus, n_minus)
         for k in range(common):
-            plus = minus = 0.5 * law.active[k]
-            if k < rows:
-                low, high = tables.start[tilt, k], tables.start[tilt, k + 1]
-                if high > low:
-                    u = rng.random()
-                    node = low
-                    while node < high - 1 and u > tables.nodes[node, 0]:
-                        node += 1
-                    plus, minus = tables.nodes[node, 2], tables.nodes[node, 3]
-            size, n_plus[k], n_minus[k] = draw_common(rng, D, k, plus, minus, space, size, room)
             common_count[k] = n_plus[k] + n_minus[k]
-        j, i = draw_rare(rng, D, law.rare)
-        if tables.kind[force] > 0:
-            j, i = _force(rng, D, tables, force, law.s, j, i)
+        j, i = draw_rare(rng, law.D, law.rare)
+        if tables.kind[m] != NONE:
+            j, i = _force(rng, law.D, tables, m, law.s, j, i)
             size, j, i = _add_forced_common(rng, j, i, space, size, room, common_count, n_plus, n_minus)
         size, squared, count, rare_j = add_rare(
             rng, j, i, law.growth, space, size, room, law.squared, common_count
         )
-        data = Entries(size, D, space.sample, space.coordinate, space.sign, squared, count)
+        data = Entries(size, law.D, space.sample, space.coordinate, space.sign, squared, count)
         if exceeds(data, T, space.first, space.singles):
-            top = -np.inf
             for m in range(components):
-                value = log_share[m]
-                value += _log_tilt(tables, tables.tilt_of[m], D, rows, n_plus, n_minus)
-                value += _log_force(tables, tables.force_of[m], D, law.s, space, size, common, rare_j)
-                parts[drawn, m] = value
-                top = max(top, value)
-            total = 0.0
-            for m in range(components):
-                parts[drawn, m] = math.exp(parts[drawn, m] - top)
-                total += parts[drawn, m]
-            parts[drawn] /= total
-            log_weight[drawn] = -(top + math.log(total))
+                parts[drawn, m] = log_share[m] + _log_tilt(tables, m, law.D, n_plus, n_minus)
+                parts[drawn, m] += _log_force(tables, m, law.D, law.s, space, size, common, rare_j)
+            log_weight[drawn] = -_to_shares(parts[drawn])
     return log_weight, parts
 
 
 @njit(cache=True)
-def _force(rng, D, tables, force, s, j, i):  # type: ignore[no-untyped-def]
+def _draw_tilted(rng, law, tables, m, space, n_plus, n_minus):  # type: ignore[no-untyped-def]
+    """The common coordinates under component m; fills their counts and returns the size."""
+    room, rows, size = len(space.sample), tables.start.shape[1] - 1, 0
+    for k in range(len(law.active)):
+        plus = minus = 0.5 * law.active[k]
+        if k < rows:
+            low, high = tables.start[m, k], tables.start[m, k + 1]
+            if high > low:
+                u = rng.random()
+                node = low
+                while node < high - 1 and u > tables.nodes[node, 0]:
+                    node += 1
+                plus, minus = tables.nodes[node, 2], tables.nodes[node, 3]
+        size, n_plus[k], n_minus[k] = draw_common(rng, law.D, k, plus, minus, space, size, room)
+    return size
+
+
+@njit(cache=True)
+def _to_shares(logs):  # type: ignore[no-untyped-def]
+    """Turns logarithms into shares of their sum, in place, and returns the logarithm of the sum."""
+    top = -np.inf
+    for m in range(len(logs)):
+        top = max(top, logs[m])
+    total = 0.0
+    for m in range(len(logs)):
+        logs[m] = math.exp(logs[m] - top)
+        total += logs[m]
+    logs /= total
+    return top + math.log(total)
+
+
+@njit(cache=True)
+def _force(rng, D, tables, m, s, j, i):  # type: ignore[no-untyped-def]
     """Adds the forced activations to the rare ones."""
-    kind = tables.kind[force]
-    law = Range(s, tables.window[force, 0], tables.window[force, 1], tables.window[force, 2], False)
+    kind = tables.kind[m]
+    law = Range(s, tables.window[m, 0], tables.window[m, 1], tables.window[m, 2], False)
     more = 1 if kind == SINGLE else 2
     out_j, out_i = np.empty(len(j) + more), np.empty(len(j) + more, np.int64)
     out_j[more:] = j
@@ -78,7 +88,7 @@ def _force(rng, D, tables, force, s, j, i):  # type: ignore[no-untyped-def]
     out_j[0] = draw_coordinate(rng, law)
     out_i[0] = int(rng.random() * D)
     if kind == TOGETHER:
-        second = Range(s, tables.window[force, 3], tables.window[force, 4], tables.window[force, 5], False)
+        second = Range(s, tables.window[m, 3], tables.window[m, 4], tables.window[m, 5], False)
         out_j[1] = draw_coordinate(rng, second)
         out_i[1] = out_i[0]
     elif kind != SINGLE:
@@ -114,10 +124,11 @@ def _add_forced_common(rng, j, i, space, size, room, common_count, n_plus, n_min
 
 
 @njit(cache=True)
-def _log_tilt(tables, tilt, D, rows, n_plus, n_minus):  # type: ignore[no-untyped-def]
+def _log_tilt(tables, m, D, n_plus, n_minus):  # type: ignore[no-untyped-def]
+    """log of the tilt's density over the original law."""
     total = 0.0
-    for k in range(rows):
-        low, high = tables.start[tilt, k], tables.start[tilt, k + 1]
+    for k in range(tables.start.shape[1] - 1):
+        low, high = tables.start[m, k], tables.start[m, k + 1]
         if high == low:
             continue
         rest = D - n_plus[k] - n_minus[k]
@@ -137,13 +148,13 @@ def _log_tilt(tables, tilt, D, rows, n_plus, n_minus):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def _log_force(tables, force, D, s, space, size, common, rare_j):  # type: ignore[no-untyped-def]
+def _log_force(tables, m, D, s, space, size, common, rare_j):  # type: ignore[no-untyped-def]
     """log of the force's density over the original law."""
-    kind = tables.kind[force]
-    if kind == 0:
+    kind = tables.kind[m]
+    if kind == NONE:
         return 0.0
-    first, last, mass = tables.window[force, 0], tables.window[force, 1], tables.window[force, 2]
-    first2, last2, mass2 = tables.window[force, 3], tables.window[force, 4], tables.window[force, 5]
+    first, last, mass = tables.window[m, 0], tables.window[m, 1], tables.window[m, 2]
+    first2, last2, mass2 = tables.window[m, 3], tables.window[m, 4], tables.window[m, 5]
     total = 0.0
     for e in range(size):
         a = _index(space.coordinate[e], common, rare_j)
@@ -157,7 +168,7 @@ def _log_force(tables, force, D, s, space, size, common, rare_j):  # type: ignor
             b = _index(space.coordinate[f], common, rare_j)
             if kind == TOGETHER and space.sample[e] == space.sample[f] and first2 <= b <= last2:
                 total += (p if f == e else 1.0) / (D * mass * mass2)  # p: both draws were this coordinate
-            elif kind > TOGETHER and f != e and space.coordinate[e] == space.coordinate[f]:
+            elif kind == AGAIN and f != e and space.coordinate[e] == space.coordinate[f]:
                 total += 1.0 / (D * (D - 1.0) * p * mass)
     return math.log(total) if total > 0.0 else -np.inf
 
