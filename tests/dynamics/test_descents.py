@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import oracles_dynamics as slow
+from oracles import dynamics as slow
 from oracles import solvers as plain
 from sparselaw.dynamics import (
     accelerated_iterations,

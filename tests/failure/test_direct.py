@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, fisher_exact
 
-from oracles_failure import direct_rate, every_data_set, one_sample
+from oracles.failure import direct_rate, every_data_set, one_sample
 from sparselaw.failure.direct import binomial_interval, sample_directly
 from sparselaw.failure.draw import data_law
 from sparselaw.inputs import SparseInputs

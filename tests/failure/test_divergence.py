@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from oracles_failure import dense_data, top_eigenvalue
+from oracles.failure import dense_data, top_eigenvalue
 from sparselaw.failure import divergence
 from sparselaw.failure.divergence import exceeds
 from sparselaw.failure.entries import Entries

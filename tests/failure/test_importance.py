@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from oracles_failure import every_data_set, one_sample, two_coordinates
+from oracles.failure import every_data_set, one_sample, two_coordinates
 from sparselaw.failure.direct import binomial_interval, sample_directly
 from sparselaw.failure.draw import data_law
 from sparselaw.failure.importance.proposal import bulk_proposal

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from oracles_failure import direct_rate, one_sample
+from oracles.failure import direct_rate, one_sample
 from sparselaw.errors import InputError
 from sparselaw.failure.local_exponents import fitted_exponent, local_exponents
 from sparselaw.failure.probability import failure_probability

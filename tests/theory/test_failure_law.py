@@ -3,7 +3,7 @@ import math
 import pytest
 from scipy.special import zeta
 
-from oracles_failure import plain_spike_probability
+from oracles.failure import plain_spike_probability
 from sparselaw.inputs import SparseInputs
 from sparselaw.sums.power_sums import log_survival, power_sum
 from sparselaw.theory.failure_law import spike_exponent, spike_index, spike_probability

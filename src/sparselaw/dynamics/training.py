@@ -30,8 +30,8 @@ class Training:
     problem: LinearProblem
     left: FloatArray  # E (n, r)
     teacher: FloatArray  # a (n,)
-    inputs: FloatArray | sparse.csr_array  # (P, n) distinct samples in the n coordinates of the problem
-    targets: FloatArray  # (D,) in the order of np.repeat(inputs, counts)
+    samples: FloatArray | sparse.csr_array  # (P, n) distinct samples in the n coordinates of the problem
+    targets: FloatArray  # (D,) in the order of np.repeat(samples, counts)
     counts: IntArray  # (P,)
 
     @property
@@ -45,7 +45,7 @@ class Training:
 
     def rows(self) -> FloatArray:
         """The features of the distinct samples in the eigenbasis (P, r)."""
-        return np.asarray(self.inputs @ self.left)
+        return np.asarray(self.samples @ self.left)
 
 
 def prepare_training(task: Task) -> Training:
@@ -55,8 +55,24 @@ def prepare_training(task: Task) -> Training:
     task.inputs.check_drawable()
     drawn = draw_one_teacher(task, samples=True)
     assert drawn.samples is not None
+    problem, samples = drawn.problem, drawn.samples
     counts = np.ones(task.D, dtype=np.int64) if drawn.counts is None else drawn.counts
-    return _assemble(task, drawn.problem, drawn.teacher, drawn.samples, counts)
+    eigenbasis = prepare(problem)
+    clean = np.repeat(np.asarray(samples @ drawn.teacher), counts)
+    targets = clean + np.sqrt(problem.noise) * random_stream(task, "noise").standard_normal(task.D)
+    sums = np.add.reduceat(targets, np.concatenate([[0], np.cumsum(counts)[:-1]]))
+    projections = eigenbasis.left.T @ (samples.T @ sums) / task.D
+    return Training(
+        equations=NormalEquations(
+            eigenvalues=eigenbasis.eigenvalues, projections=projections[:, None], samples=task.D
+        ),
+        problem=problem,
+        left=eigenbasis.left,
+        teacher=drawn.teacher,
+        samples=samples,
+        targets=targets,
+        counts=counts,
+    )
 
 
 def population_loss(training: Training, coefficients: FloatArray) -> FloatArray:
@@ -94,29 +110,3 @@ def relative_gradient(training: Training, coefficients: FloatArray) -> FloatArra
         size: FloatArray = np.linalg.norm(gradient, axis=0) / np.linalg.norm(equations.projections)
     size[~np.isfinite(size)] = np.inf
     return size
-
-
-def _assemble(
-    task: Task,
-    problem: LinearProblem,
-    teacher: FloatArray,
-    inputs: FloatArray | sparse.csr_array,
-    counts: IntArray,
-) -> Training:
-    eigenbasis = prepare(problem)
-    clean = np.repeat(np.asarray(inputs @ teacher), counts)
-    targets = clean + np.sqrt(problem.noise) * random_stream(task, "noise").standard_normal(task.D)
-    sums = np.add.reduceat(targets, np.concatenate([[0], np.cumsum(counts)[:-1]]))
-    projections = eigenbasis.left.T @ (inputs.T @ sums) / task.D
-    equations = NormalEquations(
-        eigenvalues=eigenbasis.eigenvalues, projections=projections[:, None], samples=task.D
-    )
-    return Training(
-        equations=equations,
-        problem=problem,
-        left=eigenbasis.left,
-        teacher=teacher,
-        inputs=inputs,
-        targets=targets,
-        counts=counts,
-    )

@@ -5,7 +5,7 @@ import numpy as np
 
 def matrices(training):
     """Phi (k, D), y (D,) of a training problem, every sample written out."""
-    rows = np.asarray(training.inputs @ np.eye(training.inputs.shape[1]))
+    rows = np.asarray(training.samples @ np.eye(training.samples.shape[1]))
     X = np.repeat(rows, training.counts, axis=0).T
     return training.problem.embedding @ X, training.targets
 
