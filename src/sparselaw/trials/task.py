@@ -76,6 +76,12 @@ class Task:
         return identity
 
     @property
+    def modules(self) -> frozenset[str]:
+        """Where its parts are defined: another process must be able to import these."""
+        parts = (self.inputs, self.solver, self.feature_map)
+        return frozenset(type(part).__module__ for part in parts)
+
+    @property
     def feature_map(self) -> FeatureMap:
         return FEATURES[self.features]
 
