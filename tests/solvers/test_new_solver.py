@@ -96,3 +96,13 @@ def test_a_solver_bound_to_the_axes_is_refused():
 
     with pytest.raises(sl.InputError, match="solver=signs: depends on the axes"):
         Task(inputs=SPARSE, N=8, D=60, solver=Signs())
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [({}, "must have a method solve"), ({"by_samples": True}, "must have a method solve_samples")],
+)
+def test_a_solver_that_solves_nothing_is_refused(answers, message):
+    with pytest.raises(TypeError, match=message):
+        register(type("Idle", (Solver,), {"name": "idle", **answers}))
+    assert "idle" not in SOLVERS

@@ -72,5 +72,10 @@ S = TypeVar("S", bound=Solver)
 
 def register(solver: type[S]) -> type[S]:
     """Add a solver to the list, under its name; a decorator of its record."""
+    method = "solve_samples" if solver.by_samples else "solve"
+    if getattr(solver, method) is getattr(Solver, method):
+        raise TypeError(f"{solver.__name__} must have a method {method}")
+    if solver.linear and solver.by_samples:
+        raise TypeError(f"{solver.__name__} sees samples one by one: it has no one filter for every target")
     SOLVERS[solver.name] = solver
     return solver
