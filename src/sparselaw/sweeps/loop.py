@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import threading
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
@@ -99,7 +101,7 @@ class Sweep:
             if self._cancelled():
                 return (yield from self._last())
             here = isinstance(self._executor, InProcess)
-            if here and self._own_executor and time.monotonic() > patient_until:
+            if here and self._own_executor and time.monotonic() > patient_until and not self._bound_to_script:
                 self._executor, here = self._worker_pool(), False  # the estimate was too low
             stop.at_once = here  # a task that runs here can only be interrupted
             ready = self._fill()
@@ -196,7 +198,22 @@ class Sweep:
         soon = self.work < _WORTH_WORKERS
         if soon and self._cancel is not None:
             soon = max(self._costs.values()) < LONGEST_BATCH
-        return InProcess() if soon else self._worker_pool()
+        return InProcess() if soon or self._bound_to_script else self._worker_pool()
+
+    @functools.cached_property
+    def _bound_to_script(self) -> bool:
+        """Whether tasks have parts that only the running script or notebook defines.
+
+        A worker could find them by running the script again, which not every script survives.
+        """
+        if not any("__main__" in task.modules for task in self._tasks):
+            return False
+        warnings.warn(
+            "inputs, features or a solver are defined in the script itself: one process runs all; "
+            "define them in a module of their own to use all cores",
+            stacklevel=2,
+        )
+        return True
 
     def _worker_pool(self) -> WorkerPool:
         import_main = getattr(self._function, "__module__", None) == "__main__"
