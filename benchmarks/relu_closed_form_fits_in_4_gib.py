@@ -13,10 +13,10 @@ import sys
 import time
 
 import numpy as np
-from sparselaw.risk import relu_dense_narrow, relu_dense_wide
 
 from sparselaw.inputs import DenseInputs
 from sparselaw.solvers import Nesterov
+from sparselaw.trials.nonlinear import narrow, wide
 from sparselaw.trials.task import Task
 
 N = int(sys.argv[1]) if len(sys.argv) > 1 else 16_000
@@ -24,18 +24,18 @@ D = int(sys.argv[2]) if len(sys.argv) > 2 else 160
 
 
 def main() -> None:
-    problem = DenseInputs(alpha=2.3)
-    spectrum = np.arange(1.0, problem.dimension + 1.0) ** -problem.spectrum
-    wide = []
+    inputs = DenseInputs(alpha=2.3)
+    spectrum = np.arange(1.0, inputs.dimension + 1.0) ** -inputs.spectrum
+    losses = []
     begin = time.perf_counter()
     for seed in range(20):
-        task = Task(inputs=problem, N=N, D=D, features="relu", seed=seed, solver=Nesterov())
-        wide.append(relu_dense_wide.trial(task, spectrum).loss)
-    per_trial = (time.perf_counter() - begin) / len(wide)
-    spread = f"{np.mean(wide):.4g} +- {np.std(wide):.2g} (spread)"
+        task = Task(inputs=inputs, N=N, D=D, features="relu", seed=seed, solver=Nesterov())
+        losses.append(wide.trial(task, spectrum).loss)
+    per_trial = (time.perf_counter() - begin) / len(losses)
+    spread = f"{np.mean(losses):.4g} +- {np.std(losses):.2g} (spread)"
     print(f"wide layer   {per_trial:8.2f} s a trial, one teacher: {spread}")
     begin = time.perf_counter()
-    loss = relu_dense_narrow.trial(task, spectrum).loss
+    loss = narrow.trial(task, spectrum).loss
     print(f"closed form  {time.perf_counter() - begin:8.2f} s, one teacher: {loss:.4g}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"peak memory  {peak:8.2f} GiB")
