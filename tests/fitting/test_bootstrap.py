@@ -7,7 +7,7 @@ import pytest
 from oracles_fitting import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import fit
-from sparselaw.fitting.bootstrap import _draw, bootstrap
+from sparselaw.fitting.bootstrap import LONGEST, _draw, bootstrap, refuse_if_long
 from sparselaw.fitting.objectives import parse_objective
 from sparselaw.fitting.prepare import prepare
 from sparselaw.fitting.rows import clean_runs
@@ -85,3 +85,16 @@ def test_progress_is_told():
     )
     assert seen[-1] == (60, 60)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+def test_draws_without_end_are_refused_at_once():
+    with pytest.raises(
+        InputError, match=r"bootstrap=1000000000000: would take about .* days; choose bootstrap"
+    ):
+        fit(noisy_runs(TWO_POWER_TRUTH, 1, 40), law="two-power", bootstrap=10**12)
+
+
+def test_an_hour_is_the_limit():
+    refuse_if_long(1e-3, int(LONGEST / 1e-3))
+    with pytest.raises(InputError, match=r"about 1.11 hours; choose bootstrap <= 3e\+06"):
+        refuse_if_long(1e-3, 4_000_000)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from sparselaw.arrays import FloatArray
+from sparselaw.compiled import njit
 from sparselaw.data.sparse import SparseData
 
 
@@ -37,7 +37,7 @@ def scaled_gram(data: SparseData, amplitudes: FloatArray) -> ScaledGram:
     return ScaledGram(length=np.sqrt(counts) * amplitudes, correlation=correlation)
 
 
-@njit(cache=True)
+@njit()
 def _co_activations(sample, sign, counts, starts, filled):  # type: ignore[no-untyped-def]
     """The sums of sign * sign over the samples two coordinates share, divided by the roots of their counts.
 
@@ -77,7 +77,7 @@ def _co_activations(sample, sign, counts, starts, filled):  # type: ignore[no-un
     return row_starts, column[:at], value[:at]
 
 
-@njit(cache=True)
+@njit()
 def _larger(array, size):  # type: ignore[no-untyped-def]
     larger = np.empty(size, array.dtype)
     larger[: len(array)] = array

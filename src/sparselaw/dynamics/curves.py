@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.compiled import njit
 from sparselaw.dynamics.training import Training, population_loss, relative_gradient, training_loss
 from sparselaw.solvers import SGD, GradientDescent, Nesterov
 from sparselaw.solvers.gradient_descent import largest_stable_step
@@ -94,7 +94,7 @@ def clipped_curve(training: Training, steps: Sequence[int], step: float, clip: f
     return _curve("clipped gd", step, steps, training, np.column_stack(kept), "ok")
 
 
-@numba.njit(cache=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def clipped_descent(eigenvalues, projections, step, clip, steps, theta):  # type: ignore[no-untyped-def]
     """theta <- theta - step * g * min(1, clip / |g|), in place."""
     for _ in range(steps):

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from sparselaw.compiled import njit
 from sparselaw.failure.divergence import exceeds
 from sparselaw.failure.draw import Law, Space, add_rare, draw_common, draw_rare, work_space
 from sparselaw.failure.entries import Entries
@@ -51,7 +51,7 @@ def sample_directly(
     return Counts(replicates=done, failures=failed, spikes=spikes)
 
 
-@njit(cache=True)
+@njit()
 def count_failures(  # type: ignore[no-untyped-def]
     rng: np.random.Generator, law: Law, space: Space, T: float, replicates: int, stop: int
 ):

@@ -19,15 +19,15 @@ Equality (possible where all amplitudes are equal) counts as stable: the event i
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from sparselaw.compiled import njit
 from sparselaw.failure.lanczos import top_exceeds_one
 
 EQUAL = 1e-11  # relative: closer than this is a tie
 DENSE_LIMIT = 400  # more repeated coordinates than this: Lanczos, never a dense matrix
 
 
-@njit(cache=True)
+@njit()
 def exceeds(data, T, first, rare):  # type: ignore[no-untyped-def]
     """Whether lambda_max(X X^T) > T for the ``Entries`` of a data set.
 
@@ -56,7 +56,7 @@ def exceeds(data, T, first, rare):  # type: ignore[no-untyped-def]
     return answer
 
 
-@njit(cache=True)
+@njit()
 def _decide(data, place, repeated, T, link, rare):  # type: ignore[no-untyped-def]
     gap = T - data.D
     limit = gap * (1.0 + EQUAL)
@@ -86,7 +86,7 @@ def _decide(data, place, repeated, T, link, rare):  # type: ignore[no-untyped-de
     return _eliminate(B, v, T, limit - total)
 
 
-@njit(cache=True)
+@njit()
 def _repeated_gram(data, place, repeated, T, link, rare):  # type: ignore[no-untyped-def]
     """B (its lower triangle) and v of the repeated coordinates."""
     B = np.zeros((repeated, repeated))
@@ -112,7 +112,7 @@ def _repeated_gram(data, place, repeated, T, link, rare):  # type: ignore[no-unt
     return B, v
 
 
-@njit(cache=True)
+@njit()
 def _largest_row(B):  # type: ignore[no-untyped-def]
     """The largest row sum of |B|, of which the lower triangle is given."""
     row = np.zeros(len(B))
@@ -128,7 +128,7 @@ def _largest_row(B):  # type: ignore[no-untyped-def]
     return widest
 
 
-@njit(cache=True)
+@njit()
 def _eliminate(B, v, T, limit):  # type: ignore[no-untyped-def]
     """Whether T I - B has a negative pivot or v^T (T I - B)^-1 v > limit; B and v are overwritten.
 
@@ -154,7 +154,7 @@ def _eliminate(B, v, T, limit):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(cache=True)
+@njit()
 def samples_exceed(data, place, T, rare):  # type: ignore[no-untyped-def]
     """The same question for X^T X: does T I - X^T X have a negative pivot?"""
     D = data.D

@@ -13,10 +13,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
+from sparselaw.compiled import njit
 from sparselaw.errors import InputError
 from sparselaw.failure.tail import Range, draw_coordinate, poisson_range
 from sparselaw.inputs import Inputs
@@ -98,7 +98,7 @@ def work_space(law: Law, most_active: float) -> Space:
     )
 
 
-@njit(cache=True)
+@njit()
 def draw_data(rng, law, space):  # type: ignore[no-untyped-def]
     """One data set into the work space; its size, and c, count and (of the rare) j of its coordinates."""
     size, room, common = 0, len(space.sample), len(law.active)
@@ -112,7 +112,7 @@ def draw_data(rng, law, space):  # type: ignore[no-untyped-def]
     return add_rare(rng, j, i, law.growth, space, size, room, law.squared, common_count)
 
 
-@njit(cache=True)
+@njit()
 def draw_common(rng, D, k, plus, minus, space, size, room):  # type: ignore[no-untyped-def]
     """Appends the activations of common coordinate k: positive with probability plus, negative with minus.
 
@@ -141,7 +141,7 @@ def draw_common(rng, D, k, plus, minus, space, size, room):  # type: ignore[no-u
         size += 1
 
 
-@njit(cache=True)
+@njit()
 def draw_rare(rng, D, rare):  # type: ignore[no-untyped-def]
     """The activations of the rare coordinates: coordinates and samples, repeats still among them."""
     events = rng.poisson(D * rare.mass) if rare.mass > 0.0 else 0
@@ -152,7 +152,7 @@ def draw_rare(rng, D, rare):  # type: ignore[no-untyped-def]
     return j, i
 
 
-@njit(cache=True)
+@njit()
 def add_rare(rng, j, i, growth, space, size, room, common_squared, common_count):  # type: ignore[no-untyped-def]
     """Gives the rare activations compact indices and random signs, drops repeats, and appends them.
 

@@ -8,12 +8,13 @@ value above 1 proves it; that none is there is taken from a top Ritz value whose
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from sparselaw.compiled import njit
 
 MAX_STEPS = 640
 
 
-@njit(cache=True)
+@njit()
 def top_exceeds_one(data, place, repeated, T, rare, equal):  # type: ignore[no-untyped-def]
     """Whether A has an eigenvalue above 1 + equal."""
     n = repeated + 1
@@ -45,7 +46,7 @@ def top_exceeds_one(data, place, repeated, T, rare, equal):  # type: ignore[no-u
     return False
 
 
-@njit(cache=True)
+@njit()
 def _product(z, data, place, T, rare):  # type: ignore[no-untyped-def]
     along = np.full(data.D, z[0])
     for e in range(data.size):
@@ -63,7 +64,7 @@ def _product(z, data, place, T, rare):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True)
+@njit()
 def _top(alpha, beta):  # type: ignore[no-untyped-def]
     """The largest eigenvalue of the tridiagonal matrix and the size of its vector's last entry."""
     n = len(alpha)

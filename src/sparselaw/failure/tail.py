@@ -15,8 +15,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from sparselaw.compiled import njit
 from sparselaw.sums.power_sums import log_survival, power_sum
 
 FLAT = 1e4  # beyond this the cell's mass is p_j (1 + s (s + 1) / (24 j^2)) to 16 digits
@@ -42,7 +42,7 @@ def activation_range(s: float, first: float, last: float) -> Range:
     return Range(s, first, last, power_sum(s, first, last), False)
 
 
-@njit(cache=True)
+@njit()
 def draw_coordinate(rng: np.random.Generator, law: Range) -> float:
     """One coordinate of the range."""
     s = law.s
@@ -63,7 +63,7 @@ def draw_coordinate(rng: np.random.Generator, law: Range) -> float:
             return j
 
 
-@njit(cache=True)
+@njit()
 def _thinning(law: Range, j: float) -> float:
     """The law over p_j: 1, or -log(1 - p) / p, which falls with j."""
     if not law.poisson:
@@ -72,7 +72,7 @@ def _thinning(law: Range, j: float) -> float:
     return -math.log1p(-p) / p if p > 1e-17 else 1.0
 
 
-@njit(cache=True)
+@njit()
 def _cell(s: float, j: float) -> float:
     """The mass of x^-s on [j - 1/2, j + 1/2] over j^-s, at least 1."""
     if j > FLAT:

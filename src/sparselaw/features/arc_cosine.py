@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.compiled import njit
 
 
 def arc_cosine(covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
@@ -18,7 +18,7 @@ def arc_cosine(covariance: FloatArray, left: FloatArray, right: FloatArray) -> F
     return moments
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _arc_cosine(covariance, left, right, moments):  # type: ignore[no-untyped-def]
     for i in range(covariance.shape[0]):
         for j in range(covariance.shape[1]):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.compiled import njit
 
 
 def preactivations(
@@ -20,7 +20,7 @@ def preactivations(
     return rows
 
 
-@numba.njit(cache=True)
+@njit()
 def _sum_columns(indptr, column, value, embedding, rows):  # type: ignore[no-untyped-def]
     for p in range(rows.shape[0]):
         row = rows[p]

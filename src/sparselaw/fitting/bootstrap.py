@@ -8,6 +8,7 @@ its distance from the full fit is shrunk by sqrt(m/n): the same spread at a frac
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -24,6 +25,8 @@ CHUNK = 25
 FEWEST_GROUPS = 3
 DRAW_ROWS = 4000  # about how many rows a draw takes from a table too large to be drawn in full
 MOST_TRIES = 50  # a draw that leaves too few distinct rows is drawn again, this often at most
+SURELY_SHORT = 2000  # so many draws are begun without asking how long they take
+LONGEST = 3600.0  # seconds; more is refused
 
 
 def bootstrap(
@@ -57,12 +60,34 @@ def bootstrap(
         theta: FloatArray = minimum.theta + math.sqrt(taken / units) * (np.vstack(found) - minimum.theta)
         return np.clip(theta, design.lower, design.upper)
 
+    if draws > SURELY_SHORT:
+        one_chunk(0)  # compiled, and in the cache of the processor
+        refuse_if_long(_seconds(lambda: one_chunk(0)) / (CHUNK * workers), draws)
     found: list[FloatArray] = []
+    done = 0
     for part in in_order(one_chunk, range(0, draws, CHUNK), workers):
         found.append(part)
+        done += len(part)
         if progress is not None:
-            progress(sum(len(p) for p in found), draws)
+            progress(done, draws)
     return np.vstack(found) if found else np.empty((0, minimum.theta.size))
+
+
+def refuse_if_long(seconds: float, draws: int) -> None:
+    """Refuse draws that take longer than anybody waits; ``seconds`` is the time of one."""
+    if seconds * draws <= LONGEST:
+        return
+    hours = seconds * draws / 3600.0
+    span = f"{hours:.3g} hours" if hours < 48 else f"{hours / 24:.3g} days"
+    unit = 10.0 ** math.floor(math.log10(LONGEST / seconds))
+    most = unit * math.floor(LONGEST / seconds / unit)
+    raise InputError("bootstrap", draws, f"would take about {span}", f"choose bootstrap <= {most:g}")
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
 
 
 def in_order(work: Callable[[int], FloatArray], starts: range, workers: int) -> Iterator[FloatArray]:

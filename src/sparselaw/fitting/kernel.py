@@ -20,12 +20,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.compiled import njit
 
-jit: Any = numba.njit(cache=True, nogil=True, error_model="numpy")
+jit: Any = njit(nogil=True, error_model="numpy")
 
 CONVERGED, STALLED = 0, 1
 TOLERANCE = 1e-9  # on the gradient divided by the sum of the weights

@@ -10,13 +10,13 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import numba
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.compiled import njit
 from sparselaw.fitting.kernel import Problem, objective
 
-jit: Any = numba.njit(cache=True, nogil=True, error_model="numpy")
+jit: Any = njit(nogil=True, error_model="numpy")
 
 GRID = np.geomspace(0.02, 8.0, 18)
 COARSE_GRID = np.geomspace(0.02, 8.0, 7)  # for three exponents and more

@@ -8,11 +8,11 @@ What remains when the rest has become dense goes to LAPACK.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 from scipy.linalg import blas, lapack
 
 from sparselaw.arrays import FloatArray
+from sparselaw.compiled import njit
 
 DENSE = 0.25  # share of nonzeros above which plain dense code is faster
 SMALL = 64  # matrices this small are eliminated to the end
@@ -72,7 +72,7 @@ def solve_transposed(triangle: Triangle, right: FloatArray) -> FloatArray:
     return solution
 
 
-@njit(cache=True)
+@njit()
 def _eliminate(row_starts, columns, entries, pivot, starts, index, value):  # type: ignore[no-untyped-def]
     """Columns K-1, K-2, ... of U, written from the end of the arrays; the number of those left to be done.
 
@@ -118,7 +118,7 @@ def _eliminate(row_starts, columns, entries, pivot, starts, index, value):  # ty
     return 0
 
 
-@njit(cache=True)
+@njit()
 def _rest(row_starts, columns, entries, core, starts, index, value):  # type: ignore[no-untyped-def]
     """What is left of C for the first ``core`` coordinates once the others are eliminated, in full."""
     rest = np.zeros((core, core))
@@ -135,7 +135,7 @@ def _rest(row_starts, columns, entries, core, starts, index, value):  # type: ig
     return rest
 
 
-@njit(cache=True)
+@njit()
 def _solve(starts, index, value, right):  # type: ignore[no-untyped-def]
     """Back substitution in place; the diagonal is the last nonzero of each column."""
     for k in range(len(right) - 1, -1, -1):
@@ -145,7 +145,7 @@ def _solve(starts, index, value, right):  # type: ignore[no-untyped-def]
             _subtract(right[index[e]], value[e], right[k])
 
 
-@njit(cache=True)
+@njit()
 def _solve_transposed(starts, index, value, right):  # type: ignore[no-untyped-def]
     for k in range(len(right)):
         last = starts[k + 1] - 1
@@ -154,13 +154,13 @@ def _solve_transposed(starts, index, value, right):  # type: ignore[no-untyped-d
         _divide(right[k], value[last])
 
 
-@njit(cache=True)
+@njit()
 def _subtract(row, factor, other):  # type: ignore[no-untyped-def]
     for c in range(len(row)):
         row[c] -= factor * other[c]
 
 
-@njit(cache=True)
+@njit()
 def _divide(row, divisor):  # type: ignore[no-untyped-def]
     for c in range(len(row)):
         row[c] /= divisor

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from sparselaw.compiled import njit
 
 DIVERGED = 1e8  # times the first gradient: far beyond the overshoot of a stable run
 RUNNING, CONVERGED, GREW = 0, 1, 2
 
 
-@numba.njit(cache=True, fastmath={"reassoc", "contract"}, error_model="numpy")
+@njit(fastmath={"reassoc", "contract"}, error_model="numpy")
 def advance(eigenvalues, projections, step, tolerance, iterations, theta, ahead, momentum):  # type: ignore[no-untyped-def]
     """Up to ``iterations`` more from the state (theta, ahead, momentum), the two vectors in place.
 
@@ -48,7 +49,7 @@ def advance(eigenvalues, projections, step, tolerance, iterations, theta, ahead,
     return RUNNING, iterations, restarts, relative, momentum
 
 
-@numba.njit(cache=True, fastmath={"reassoc", "contract"}, error_model="numpy")
+@njit(fastmath={"reassoc", "contract"}, error_model="numpy")
 def one_pass(theta, features, targets, rows, labels, step, batch, clip):  # type: ignore[no-untyped-def]
     """theta <- theta - step * mean over the batch of (phi . theta - y) phi, batch after batch, in place."""
     gradient = np.empty(theta.shape[1])

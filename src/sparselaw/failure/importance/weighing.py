@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from sparselaw.compiled import njit
 from sparselaw.failure.divergence import exceeds
 from sparselaw.failure.draw import add_rare, draw_common, draw_rare
 from sparselaw.failure.entries import Entries
@@ -14,7 +14,7 @@ from sparselaw.failure.importance.forces import AGAIN, NONE, SINGLE, TOGETHER
 from sparselaw.failure.tail import Range, draw_coordinate
 
 
-@njit(cache=True)
+@njit()
 def weigh_failures(rng, law, tables, log_share, space, T, replicates):  # type: ignore[no-untyped-def]
     """log(P / Q) of each data set that fails, -inf otherwise, and each component's part of Q there."""
     room, common, components = len(space.sample), len(law.active), len(tables.kind)
@@ -44,7 +44,7 @@ def weigh_failures(rng, law, tables, log_share, space, T, replicates):  # type: 
     return log_weight, parts
 
 
-@njit(cache=True)
+@njit()
 def _draw_tilted(rng, law, tables, m, space, n_plus, n_minus):  # type: ignore[no-untyped-def]
     """The common coordinates under component m; fills their counts and returns the size."""
     room, rows, size = len(space.sample), tables.start.shape[1] - 1, 0
@@ -62,7 +62,7 @@ def _draw_tilted(rng, law, tables, m, space, n_plus, n_minus):  # type: ignore[n
     return size
 
 
-@njit(cache=True)
+@njit()
 def _to_shares(logs):  # type: ignore[no-untyped-def]
     """Turns logarithms into shares of their sum, in place, and returns the logarithm of the sum."""
     top = -np.inf
@@ -76,7 +76,7 @@ def _to_shares(logs):  # type: ignore[no-untyped-def]
     return top + math.log(total)
 
 
-@njit(cache=True)
+@njit()
 def _force(rng, D, tables, m, s, j, i):  # type: ignore[no-untyped-def]
     """Adds the forced activations to the rare ones."""
     kind = tables.kind[m]
@@ -97,7 +97,7 @@ def _force(rng, D, tables, m, s, j, i):  # type: ignore[no-untyped-def]
     return out_j, out_i
 
 
-@njit(cache=True)
+@njit()
 def _add_forced_common(rng, j, i, space, size, room, common_count, n_plus, n_minus):  # type: ignore[no-untyped-def]
     """Moves forced activations of common coordinates to their own entries, unless they are there already."""
     keep = np.ones(len(j), np.bool_)
@@ -123,7 +123,7 @@ def _add_forced_common(rng, j, i, space, size, room, common_count, n_plus, n_min
     return size, j[keep], i[keep]
 
 
-@njit(cache=True)
+@njit()
 def _log_tilt(tables, m, D, n_plus, n_minus):  # type: ignore[no-untyped-def]
     """log of the tilt's density over the original law."""
     total = 0.0
@@ -147,7 +147,7 @@ def _log_tilt(tables, m, D, n_plus, n_minus):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True)
+@njit()
 def _log_force(tables, m, D, s, space, size, common, rare_j):  # type: ignore[no-untyped-def]
     """log of the force's density over the original law."""
     kind = tables.kind[m]
@@ -173,6 +173,6 @@ def _log_force(tables, m, D, s, space, size, common, rare_j):  # type: ignore[no
     return math.log(total) if total > 0.0 else -np.inf
 
 
-@njit(cache=True)
+@njit()
 def _index(k, common, rare_j):  # type: ignore[no-untyped-def]
     return k + 2.0 if k < common else rare_j[k - common]
