@@ -13,7 +13,7 @@ import numpy as np
 from sparselaw.inputs import SparseInputs
 from sparselaw.sweeps.executors import WorkerPool
 from sparselaw.sweeps.grid import grid
-from sparselaw.sweeps.run import run_sweep
+from sparselaw.sweeps.sweep import run_sweep
 from sparselaw.trials.task import Record, Task
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from oracles.linear import averaged_min_norm
 from oracles.sparse import as_matrix, sequences
 from sparselaw.data.gram import ScaledGram, scaled_gram
-from sparselaw.data.sparse import SparseData, draw_sparse
+from sparselaw.data.sparse_samples import SparseData, draw_sparse
 from sparselaw.data.twins import told_apart
 from sparselaw.inputs import SparseInputs
 from sparselaw.linalg.elimination import solve, solve_transposed, upper_factor

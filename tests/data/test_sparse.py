@@ -11,7 +11,7 @@ from scipy.special import zeta
 
 from oracles.sparse import as_matrix, sequences
 from sparselaw.data.patterns import distinct_patterns
-from sparselaw.data.sparse import COMMON_BLOCK, _arrivals, draw_sparse
+from sparselaw.data.sparse_samples import COMMON_BLOCK, _arrivals, draw_sparse
 from sparselaw.errors import InputError
 from sparselaw.inputs import SparseInputs
 from sparselaw.sums.power_sums import power_sum

@@ -8,7 +8,7 @@ import sparselaw as sl
 from oracles.features import OTHERS
 from oracles.sparse import as_matrix
 from sparselaw.data.patterns import distinct_patterns
-from sparselaw.data.sparse import draw_sparse
+from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.errors import InputError
 from sparselaw.features import FEATURES
 from sparselaw.features.preactivations import preactivations

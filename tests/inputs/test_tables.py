@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from sparselaw.data.sparse import draw_sparse
+from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.errors import InputError
 from sparselaw.inputs import ActivationInputs, SparseInputs
 from sparselaw.theory import loss_at, predict

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sparselaw.paper.registry import NAMES
+from sparselaw.paper.contents import NAMES
 from sparselaw.paper.reproduce import reproduce
 
 

@@ -6,7 +6,7 @@ import pytest
 from sparselaw.cli import main
 from sparselaw.errors import InputError
 from sparselaw.interval import Interval
-from sparselaw.paper import figure_1, registry, reproduce
+from sparselaw.paper import contents, figure_1, reproduce
 from sparselaw.paper.item import Item, Quantity, Result
 from sparselaw.paper.made import read_made
 from sparselaw.paper.verdict import Printed
@@ -148,8 +148,8 @@ def test_the_summary_as_a_table(folder, monkeypatch):
 
 
 def test_every_named_item_exists():
-    for name in registry.NAMES:
-        assert registry.item(name).name == name
+    for name in contents.NAMES:
+        assert contents.item(name).name == name
 
 
 def test_unknown_items_and_bad_folders_are_refused(tmp_path, capsys):

@@ -13,9 +13,9 @@ import pytest
 
 from sparselaw.errors import InputError
 from sparselaw.sweeps.cluster import DaskExecutor
-from sparselaw.sweeps.run import run_sweep, stream
 from sparselaw.sweeps.runs_table import columns_of, csv_text, row_of
 from sparselaw.sweeps.store import open_store
+from sparselaw.sweeps.sweep import run_sweep, stream
 from sweeps import functions
 
 distributed = pytest.importorskip("distributed")

@@ -18,7 +18,7 @@ from sweeps import functions
 SCRIPT = """
 print("hello")
 from sweeps import functions
-from sparselaw.sweeps.run import run_sweep
+from sparselaw.sweeps.sweep import run_sweep
 from sparselaw.sweeps.executors import WorkerPool
 tasks = functions.study()
 records = run_sweep(tasks, function=functions.plain, executor=WorkerPool(2))
@@ -27,7 +27,7 @@ print(records == [functions.plain(task) for task in tasks])
 
 OWN_FUNCTION = """
 from sweeps import functions
-from sparselaw.sweeps.run import run_sweep
+from sparselaw.sweeps.sweep import run_sweep
 
 def twice(task):
     return functions.plain(task)

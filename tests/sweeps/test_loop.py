@@ -15,9 +15,9 @@ from sparselaw.errors import InputError
 from sparselaw.sweeps import loop
 from sparselaw.sweeps.executors import InProcess, SweepExecutor, WorkerPool
 from sparselaw.sweeps.loop import SweepStopped
-from sparselaw.sweeps.run import run_sweep, stream
 from sparselaw.sweeps.runs_table import columns_of, csv_text, row_of
 from sparselaw.sweeps.store import open_store
+from sparselaw.sweeps.sweep import run_sweep, stream
 from sweeps import functions
 
 

@@ -14,9 +14,9 @@ from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers import SGD, GradientDescent
 from sparselaw.sweeps.executors import InProcess, WorkerPool
 from sparselaw.sweeps.grid import grid
-from sparselaw.sweeps.run import run_sweep
 from sparselaw.sweeps.simulate import simulate, stream_tasks
 from sparselaw.sweeps.store import open_store
+from sparselaw.sweeps.sweep import run_sweep
 from sparselaw.trials import run as trial
 from sweeps import functions
 

@@ -8,9 +8,9 @@ from scipy.special import zeta
 
 from oracles.linear import averaged_min_norm
 from oracles.sparse import as_matrix
-from sparselaw.data.dense import draw_span, span_of
+from sparselaw.data.gaussian_span import draw_span, span_of
 from sparselaw.data.gram import scaled_gram
-from sparselaw.data.sparse import draw_sparse
+from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.linalg.factor import factorise, left_out
 from sparselaw.linalg.wishart import wishart_root
@@ -18,7 +18,7 @@ from sparselaw.solvers import GradientDescent, MinNorm, Nesterov, Ridge
 from sparselaw.trials.linear.closed import inverse_traces, over_parameterised
 from sparselaw.trials.linear.dual import dual_loss, row_norms
 from sparselaw.trials.linear.filter import averaged_loss, prepare
-from sparselaw.trials.linear.min_norm import min_norm_loss
+from sparselaw.trials.linear.min_norm_loss import min_norm_loss
 from sparselaw.trials.linear.problem import LinearProblem, draw_embedding
 from sparselaw.trials.linear.readout import loss_of_readout, train_on_equations
 

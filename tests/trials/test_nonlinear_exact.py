@@ -6,7 +6,7 @@ import pytest
 from oracles import nonlinear as recipe
 from oracles.features import OTHERS
 from oracles.sparse import as_matrix
-from sparselaw.data.sparse import draw_sparse
+from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.features import FEATURES
 from sparselaw.inputs import SparseInputs
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from sparselaw.arrays import FloatArray
 from sparselaw.compiled import njit
-from sparselaw.data.sparse import SparseData
+from sparselaw.data.sparse_samples import SparseData
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.data.sparse import SparseData
+from sparselaw.data.sparse_samples import SparseData
 from sparselaw.inputs import ActivationInputs
 
 

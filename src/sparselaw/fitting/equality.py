@@ -19,8 +19,8 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.fitting.bootstrap import CHUNK, in_order, stream
 from sparselaw.fitting.design import Design
+from sparselaw.fitting.fitted_law import EqualityTest
 from sparselaw.fitting.objectives import Objective
-from sparselaw.fitting.result import EqualityTest
 from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, Minimum, global_minimum
 
 MOST_DRAWS = 399

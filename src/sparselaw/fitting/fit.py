@@ -14,13 +14,13 @@ from sparselaw.fitting.bootstrap import Progress
 from sparselaw.fitting.bootstrap import bootstrap as draw
 from sparselaw.fitting.design import Design
 from sparselaw.fitting.equality import equal_exponents
+from sparselaw.fitting.fitted_law import EqualityTest, FittedLaw, LeftOut, interval
 from sparselaw.fitting.identification import findings, no_sparsity
 from sparselaw.fitting.leaveout import leave_out_table
 from sparselaw.fitting.objectives import Objective, parse_objective
 from sparselaw.fitting.one_variable import in_sweeps
 from sparselaw.fitting.peak import without_peak
 from sparselaw.fitting.prepare import prepare
-from sparselaw.fitting.result import EqualityTest, FittedLaw, LeftOut, interval
 from sparselaw.fitting.rows import CleanRuns, clean_runs
 from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.solve import Minimum, global_minimum

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparselaw.errors import InputError
-from sparselaw.fitting.cells import floats, one_column
+from sparselaw.fitting.cell_values import floats, one_column
 from sparselaw.fitting.columns import find_columns
 from sparselaw.fitting.rows import as_frame
 

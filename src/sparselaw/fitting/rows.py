@@ -11,7 +11,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
-from sparselaw.fitting import cells
+from sparselaw.fitting import cell_values
 from sparselaw.fitting.columns import Aliases, find_columns, missing_column, notes_on_columns
 from sparselaw.fitting.read import read_table
 from sparselaw.fitting.runs import Runs
@@ -78,8 +78,8 @@ def clean_runs(
             raise InputError(
                 "group", group, "is not in the table", f"choose one of {', '.join(map(str, frame))}"
             )
-        judged.drop(cells.one_column(frame, group).isna().to_numpy(), f"{group} missing")
-    judged.drop(cells.duplicated(frame), "exact duplicate")
+        judged.drop(cell_values.one_column(frame, group).isna().to_numpy(), f"{group} missing")
+    judged.drop(cell_values.duplicated(frame), "exact duplicate")
     kept = np.flatnonzero(judged.good)
     if kept.size == 0:
         reasons = ", ".join(f"{n} {reason}" for reason, n in judged.counts.items())
@@ -90,7 +90,7 @@ def clean_runs(
         sizes={name: sizes[name][kept] if name in sizes else ones for name in {"N": 0, "D": 0, **sizes}},
         loss=loss[kept],
         scale=scale,
-        group=None if group is None else cells.labels(frame[group].iloc[kept]),
+        group=None if group is None else cell_values.labels(frame[group].iloc[kept]),
     )
     said = notes_on_columns(frame.columns, used, columns)
     return CleanRuns(runs=runs, dropped=judged.counts, notes=(*said, *notes, *weight_notes), kept=kept)
@@ -114,7 +114,7 @@ class _Rows:
         """The column as floats; rows that are not positive finite numbers are dropped and nan."""
         if role not in found:
             raise missing_column(role, self.frame.columns)
-        values = cells.floats(self.frame, found[role])
+        values = cell_values.floats(self.frame, found[role])
         column = self.frame[found[role]]
         unreadable = np.isnan(values)
         blank = column.isna().to_numpy().copy()
@@ -135,7 +135,7 @@ def _scale(
     ones = np.ones(kept.size)
     if "stderr" not in found:
         return ones, ()
-    values = cells.floats(frame, found["stderr"])[kept]
+    values = cell_values.floats(frame, found["stderr"])[kept]
     usable = np.isfinite(values) & (values > 0.0)
     if not usable.all():
         bad = int(np.count_nonzero(~usable))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from sparselaw.arrays import FloatArray
-from sparselaw.fitting.result import interval
+from sparselaw.fitting.fitted_law import interval
 from sparselaw.interval import Interval
 
 

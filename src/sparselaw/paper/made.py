@@ -10,9 +10,9 @@ from typing import Any
 
 from sparselaw.files import write_atomically
 from sparselaw.interval import Interval
+from sparselaw.paper.contents import NAMES
 from sparselaw.paper.item import Item, Quantity, Result, Row
 from sparselaw.paper.kept import read_json, write_text
-from sparselaw.paper.registry import NAMES
 from sparselaw.sweeps.runs_table import write_table
 
 KEPT = "kept"

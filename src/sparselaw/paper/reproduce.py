@@ -10,14 +10,14 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from sparselaw.errors import InputError
+from sparselaw.paper.contents import chosen, item
 from sparselaw.paper.item import Context
 from sparselaw.paper.kept import remember
 from sparselaw.paper.made import KEPT, write_made
-from sparselaw.paper.registry import chosen, item
 from sparselaw.paper.summary import Summary, write_summary
 from sparselaw.sweeps.executors import WorkerPool, all_cores
-from sparselaw.sweeps.run import run_sweep
 from sparselaw.sweeps.store import Store, open_store
+from sparselaw.sweeps.sweep import run_sweep
 from sparselaw.trials.task import Record, Task
 
 STORE = "runs.sqlite"

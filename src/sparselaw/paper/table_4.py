@@ -17,7 +17,7 @@ from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Z95, Interval
 from sparselaw.paper.item import Context, Item, Quantity, Result, Row
 from sparselaw.paper.verdict import Printed
-from sparselaw.plotting.failure import failure_curve
+from sparselaw.plotting.failure_curve import failure_curve
 from sparselaw.plotting.style import COLOURS
 from sparselaw.theory.failure_law import spike_probability
 

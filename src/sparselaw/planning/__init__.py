@@ -6,7 +6,7 @@ from sparselaw.planning.allocate import Allocation, Peak, Valley, allocate
 from sparselaw.planning.from_law import check_trade_off
 from sparselaw.planning.isoflop import IsoFlop, isoflop
 from sparselaw.planning.plan import plan
-from sparselaw.planning.result import Plan
+from sparselaw.planning.plan_result import Plan
 
 __all__ = [
     "Allocation",

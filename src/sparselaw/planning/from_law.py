@@ -39,7 +39,7 @@ def planned_law(law: Law) -> Planned:
 
 def planned_fit(fitted: FittedLaw) -> Planned:
     """A fitted law: every draw is planned for, and what lies far beyond the runs is said."""
-    from sparselaw.fitting.result import interval
+    from sparselaw.fitting.fitted_law import interval
 
     draws = len(fitted.draws)
     if draws == 0:

@@ -15,8 +15,8 @@ from sparselaw.planning.allocate import Allocation, Valley, allocate
 from sparselaw.planning.from_law import planned_fit, planned_law
 from sparselaw.planning.from_theory import planned_theory
 from sparselaw.planning.isoflop import isoflop
+from sparselaw.planning.plan_result import Plan
 from sparselaw.planning.planned import Planned
-from sparselaw.planning.result import Plan
 
 if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw

@@ -1,6 +1,6 @@
 """Figures. Every function takes values and the keyword ``ax``, draws there, returns it and reads nothing."""
 
-from sparselaw.plotting.failure import failure_curve
+from sparselaw.plotting.failure_curve import failure_curve
 from sparselaw.plotting.fits import (
     exponent_profile,
     fit_over_data,
@@ -8,7 +8,7 @@ from sparselaw.plotting.fits import (
     loss_contour,
     residuals,
 )
-from sparselaw.plotting.runs import loss_curves
+from sparselaw.plotting.loss_curves import loss_curves
 from sparselaw.plotting.style import style
 from sparselaw.plotting.theory import compute_frontier, loss_surface, phase_diagram, scaling_curve
 

@@ -18,8 +18,8 @@ from sparselaw.plotting.style import COLOURS, GREY, THEORY, sequence
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sparselaw.fitting.fitted_law import FittedLaw
     from sparselaw.fitting.profile import ExponentProfile
-    from sparselaw.fitting.result import FittedLaw
 
 LINE, ACCENT = COLOURS[:2]
 FINE = 200

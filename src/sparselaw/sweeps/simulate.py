@@ -13,9 +13,9 @@ from sparselaw.inputs import Inputs
 from sparselaw.solvers import Solver
 from sparselaw.sweeps.executors import all_cores
 from sparselaw.sweeps.grid import grid as grid
-from sparselaw.sweeps.run import stream
 from sparselaw.sweeps.runs_table import row_of
 from sparselaw.sweeps.store import Store
+from sparselaw.sweeps.sweep import stream
 from sparselaw.trials.needs import MEMORY_SHARE, available_memory, check_fits
 from sparselaw.trials.task import Estimator, Record, Task
 

@@ -23,7 +23,7 @@ from sparselaw.linalg.tolerance import cut_directions, doubtful_rows
 from sparselaw.trials.linear import dual
 from sparselaw.trials.linear.closed import inverse_traces, over_parameterised
 from sparselaw.trials.linear.filter import averaged_loss, prepare
-from sparselaw.trials.linear.min_norm import min_norm_loss
+from sparselaw.trials.linear.min_norm_loss import min_norm_loss
 from sparselaw.trials.linear.one_teacher import one_teacher_of_seen
 from sparselaw.trials.linear.readout import loss_of_readout, train
 from sparselaw.trials.linear.seen import SeenData, draw_seen, with_embedding

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.data.dense import draw_span
+from sparselaw.data.gaussian_span import draw_span
 from sparselaw.linalg.wishart import wishart_root
 from sparselaw.trials.linear.closed import over_parameterised, under_parameterised
 from sparselaw.trials.linear.filter import averaged_loss, prepare

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.data.dense import factor_vectors
+from sparselaw.data.gaussian_span import factor_vectors
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.inputs import ActivationInputs
 from sparselaw.linalg.factor import factorise

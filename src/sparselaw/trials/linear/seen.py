@@ -10,7 +10,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.data.gram import ScaledGram, scaled_gram
-from sparselaw.data.sparse import SparseData, draw_sparse
+from sparselaw.data.sparse_samples import SparseData, draw_sparse
 from sparselaw.inputs import ActivationInputs
 from sparselaw.linalg.factor import Factor
 from sparselaw.trials.linear.problem import LinearProblem, draw_embedding

@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from sparselaw.data.patterns import sign_matrix
-from sparselaw.data.sparse import SparseData, draw_sparse
+from sparselaw.data.sparse_samples import SparseData, draw_sparse
 from sparselaw.inputs import ActivationInputs
 from sparselaw.trials.linear.one_teacher import OneTeacher
 from sparselaw.trials.linear.readout import Readout

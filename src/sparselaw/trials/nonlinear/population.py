@@ -20,7 +20,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.data.patterns import Patterns, distinct_patterns
-from sparselaw.data.sparse import SparseData, draw_sparse
+from sparselaw.data.sparse_samples import SparseData, draw_sparse
 from sparselaw.features.preactivations import preactivations
 from sparselaw.inputs import ActivationInputs
 from sparselaw.trials.task import Task, random_stream
