@@ -96,3 +96,11 @@ def test_plain_form():
 def test_words_that_mean_nothing_are_refused(setting, choices):
     with pytest.raises(sl.InputError, match=f"{setting}=foo: is not one of the choices; choose {choices}"):
         sl.simulate(functions.INPUTS, N=4, D=50, seeds=1, **{setting: "foo"})
+
+
+def test_losses_too_large_to_square_have_a_reason_and_no_warning():
+    runs = sl.simulate(sl.SparseInputs(alpha1=1.0, alpha2=0.3), N=8, D=100, seeds=3, noise=1e300, workers=1)
+    (cell,) = summarise(runs)
+    plain = cell.as_dict()
+    assert plain["stderr"] is None
+    assert plain["stderr_reason"] == "larger than a number can hold"

@@ -26,6 +26,7 @@ class FeatureMap(ABC):
 
     name: ClassVar[str]
     kind: ClassVar[str] = "nonlinear"  # which trials it has, see trials.table
+    has_surface: ClassVar[bool] = False  # whether the loss surface in closed form is that of these features
     odd_slope: ClassVar[float | None] = None  # c where the odd part of f is exactly c z
     single_precision: ClassVar[bool] = False  # whether it is enough for f(u x) of a wide layer
 

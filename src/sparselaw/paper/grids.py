@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sparselaw.features import FEATURES
 from sparselaw.inputs import DenseInputs, SparseInputs
 
 ALPHA1, ALPHA2 = 1.0, 0.3
@@ -51,7 +52,7 @@ QUICK_LARGEST = {"N": 96, "D": 320}
 
 def seeds(full: int, quick: bool, features: str = "linear") -> int:
     """As many seeds as the paper, or a few; two of the slow ReLU trials."""
-    return min(full, QUICK_SEEDS if features == "linear" else 2) if quick else full
+    return min(full, QUICK_SEEDS if FEATURES[features].has_surface else 2) if quick else full
 
 
 def sizes(full: Sequence[int], variable: str, quick: bool) -> list[int]:

@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sparselaw.arrays import FloatArray
+from sparselaw.features import FEATURES
 from sparselaw.fitting import PowerFit, Sweep, fit_power
 from sparselaw.interval import Z95, Interval
 from sparselaw.paper import grids
@@ -137,7 +138,7 @@ def _quantities(
     noisy_joint, noisy_alone = _half_width(noise, JOINT), _half_width(noise, [ALONE])
     ratio = _ratio(joint, alone)
     noisy_ratio = ratio.best * math.hypot(noisy_joint / joint.best, noisy_alone / alone.best)
-    linear = figure.features == "linear"
+    in_closed_form = FEATURES[figure.features].has_surface
     exponents = grids.SPARSE.exponents
     theory = (exponents.alpha_N, exponents.alpha_D, exponents.alpha_N / exponents.alpha_D)
     replay = fit_power({ALONE: Sweep(x=raw[ALONE].x, loss=raw[ALONE].mean)}).exponent.best
@@ -150,7 +151,7 @@ def _quantities(
         f"separately: {_separate(curves, figure.grid.last)}; the paper's raw estimator gives {raw_N:.2f} "
         f"for the first; its seed noise ±{noisy_joint:.2f}"
     )
-    if linear:
+    if in_closed_form:
         why_joint += (
             f"; the closed-form surface fitted at the same sizes gives "
             f"{_on_surface(curves, JOINT, figure.grid.last):.2f}, against {theory[0]:.2f} in the limit"
@@ -174,7 +175,7 @@ def _quantities(
             quantity=name,
             printed=replace(printed, below=half_width, above=half_width),
             measured=measured,
-            theory=value if linear else None,
+            theory=value if in_closed_form else None,
             why=why,
         )
         for name, printed, measured, value, half_width, why in triples
@@ -226,7 +227,7 @@ def _panel(ax: Axes, curve: Measured, exponent: Interval, A: float, figure: Four
         capsize=2,
         label="measured, 95 %",
     )
-    if figure.features == "linear":
+    if FEATURES[figure.features].has_surface:
         ax.plot(curve.x, surface(spec), color=THEORY, linewidth=1.0, label="closed form")
     fitted = curve.x[-figure.grid.last :]
     ax.plot(fitted, A * fitted**-exponent.best, "--", color=GREY, label=f"slope {exponent.best:.2f}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.features import FEATURES
 from sparselaw.inputs import inputs_of
 from sparselaw.plain import put
 from sparselaw.sweeps.encoding import encode_identity
@@ -107,7 +108,7 @@ def _cell(rows: Sequence[Row], *, with_theory: bool) -> Cell:
     return Cell(
         mean=found.mean,
         stderr=found.stderr,
-        stderr_reason="" if found.stderr is not None else "one seed",
+        stderr_reason="one seed" if found.stderr is None else "larger than a number can hold",
         median=median,
         method=found.method,
         note="; ".join(sorted({str(row["reason"]) for row in rows if not is_missing(row.get("reason"))})),
@@ -123,7 +124,7 @@ def _column(rows: Sequence[Row], name: str) -> FloatArray:
 def _theory(first: Row) -> dict[str, Any]:
     """The closed-form loss of a cell with its caution, or why there is none."""
     ridge = first.get("ridge")
-    if first["features"] != "linear" or ridge is None or math.isnan(ridge):
+    if not FEATURES[first["features"]].has_surface or ridge is None or math.isnan(ridge):
         return {"theory": None, "theory_reason": NO_THEORY}
     point = predict(
         inputs_of(first["inputs"], first),

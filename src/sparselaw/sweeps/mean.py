@@ -33,10 +33,21 @@ class MeanLoss:
 def mean_loss(loss: FloatArray, control: FloatArray, known: FloatArray) -> MeanLoss:
     """The mean loss of one cell; ``control`` (nan where there is none) has the known mean ``known``."""
     plain = float(loss.mean())
+    with np.errstate(over="ignore"):  # squares of losses beyond 1e154: the error is then infinite
+        return _mean_loss(plain, loss, control, known)
+
+
+def _mean_loss(plain: float, loss: FloatArray, control: FloatArray, known: FloatArray) -> MeanLoss:
     error = float(loss.std(ddof=1)) / math.sqrt(loss.size) if loss.size > 1 else None
     without = MeanLoss(mean=plain, stderr=error, adjusted=loss, method="plain")
     finite = np.isfinite(loss).all() and np.isfinite(control).all() and np.ptp(known) == 0.0
-    if loss.size < FEWEST_FOR_CONTROL or not finite or np.ptp(control) == 0.0 or not error:
+    if (
+        loss.size < FEWEST_FOR_CONTROL
+        or not finite
+        or np.ptp(control) == 0.0
+        or not error
+        or math.isinf(error)
+    ):
         return without
     centred = control - control.mean()
     spread = float(centred @ centred)
