@@ -36,7 +36,7 @@ def sweep():
 
 
 def test_fit_over_data_shows_every_run_and_the_law(ax, law):
-    assert fits.fit_over_data(law, ax) is ax
+    assert fits.fit_over_data(law, ax=ax) is ax
     assert len(ax.collections[0].get_offsets()) == 60
     line = ax.lines[0]
     assert len(ax.lines) == 5
@@ -48,19 +48,19 @@ def test_fit_over_data_shows_every_run_and_the_law(ax, law):
 
 
 def test_power_law_over_data(ax, sweep):
-    fits.fit_over_data(sweep, ax)
+    fits.fit_over_data(sweep, ax=ax)
     assert len(ax.lines) == 4
     assert len(ax.get_legend().get_texts()) == 2
 
 
 def test_residuals_in_per_cent(ax, law):
-    fits.residuals(law, ax)
+    fits.residuals(law, ax=ax)
     shown = ax.collections[0].get_offsets()[:, 1]
     np.testing.assert_allclose(shown, 100 * (law.runs.loss / law.loss(law.runs.N, law.runs.D) - 1), atol=1e-6)
 
 
 def test_contour_has_the_frontier(ax, law):
-    fits.loss_contour(law, ax)
+    fits.loss_contour(law, ax=ax)
     frontier = ax.lines[0]
     N, D = frontier.get_xdata(), frontier.get_ydata()
     best = (law.law.alpha * law.law.A * N**-law.law.alpha) / (law.law.beta * law.law.B * D**-law.law.beta)
@@ -68,16 +68,16 @@ def test_contour_has_the_frontier(ax, law):
 
 
 def test_slices_mark_their_lowest_point(ax, law):
-    fits.isoflop_slices(law, [1e20, 1e21], ax)
+    fits.isoflop_slices(law, [1e20, 1e21], ax=ax)
     for curve, dot in (ax.lines[:2], ax.lines[2:]):
         assert dot.get_ydata()[0] <= min(curve.get_ydata()) + 1e-12
 
 
 def test_profile(ax, law):
-    fits.exponent_profile(exponent_profile(law, points=7), ax, law.draws[:, -2:])
+    fits.exponent_profile(exponent_profile(law, points=7), ax=ax, draws=law.draws[:, -2:])
     assert "alpha" in ax.get_xlabel()
 
 
 def test_a_power_law_has_no_contour(ax, sweep):
     with pytest.raises(InputError):
-        fits.loss_contour(sweep, ax)
+        fits.loss_contour(sweep, ax=ax)

@@ -25,7 +25,7 @@ LINE, ACCENT = COLOURS[:2]
 FINE = 200
 
 
-def fit_over_data(law: FittedLaw, ax: Axes, curves: int = 5) -> Axes:
+def fit_over_data(law: FittedLaw, *, ax: Axes, curves: int = 5) -> Axes:
     """Losses against N (or the one size that varies), coloured by D, with the law at a few D."""
     import matplotlib as mpl
 
@@ -42,7 +42,7 @@ def fit_over_data(law: FittedLaw, ax: Axes, curves: int = 5) -> Axes:
     return _log_axes(ax, "model size $N$", "loss", f"{law.name} fit (lines) over {law.rows_used} runs")
 
 
-def residuals(law: FittedLaw, ax: Axes) -> Axes:
+def residuals(law: FittedLaw, *, ax: Axes) -> Axes:
     """How far each run lies from the law, in per cent, against the fitted loss."""
     fitted = law.runs.loss * np.exp(-law.residuals)
     percent = 100.0 * np.expm1(law.residuals)
@@ -59,7 +59,7 @@ def residuals(law: FittedLaw, ax: Axes) -> Axes:
     return ax
 
 
-def loss_contour(law: FittedLaw, ax: Axes, cost: str = "6nd", levels: int = 8) -> Axes:
+def loss_contour(law: FittedLaw, *, ax: Axes, cost: str = "6nd", levels: int = 8) -> Axes:
     """Contours of the fitted loss over (N, D), the runs, and the frontier of best allocations."""
     spend = _cost(law, cost)
     runs = law.runs
@@ -83,7 +83,7 @@ def loss_contour(law: FittedLaw, ax: Axes, cost: str = "6nd", levels: int = 8) -
     return ax
 
 
-def isoflop_slices(law: FittedLaw, budgets: Sequence[float], ax: Axes, cost: str = "6nd") -> Axes:
+def isoflop_slices(law: FittedLaw, budgets: Sequence[float], *, ax: Axes, cost: str = "6nd") -> Axes:
     """Loss against N at a few budgets, all of each budget spent; a dot marks the best N."""
     spend = _cost(law, cost)
     dashes = ["-", "--", "-.", ":"]
@@ -99,7 +99,7 @@ def isoflop_slices(law: FittedLaw, budgets: Sequence[float], ax: Axes, cost: str
     return _log_axes(ax, "model size $N$", "loss", "What a wrong $N$ costs")
 
 
-def exponent_profile(profile: ExponentProfile, ax: Axes, draws: FloatArray | None = None) -> Axes:
+def exponent_profile(profile: ExponentProfile, *, ax: Axes, draws: FloatArray | None = None) -> Axes:
     """How much worse the fit gets away from the best exponents; the line has alpha_N = alpha_D.
 
     ``draws`` (n, 2) adds the bootstrap draws of the two exponents.
