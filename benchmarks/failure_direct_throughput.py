@@ -15,8 +15,8 @@ from sparselaw.failure.draw import data_law
 from sparselaw.inputs import SparseInputs
 
 D, THRESHOLD = 1000, 1.0005
-model = SparseInputs(alpha1=2.0, alpha2=-1.2, dimension=5000)
-law = data_law(model, D, float("inf"), model.dimension)
+inputs = SparseInputs(alpha1=2.0, alpha2=-1.2, dimension=5000)
+law = data_law(inputs, D, float("inf"), inputs.dimension)
 rng = np.random.Generator(np.random.PCG64(0))
 
 

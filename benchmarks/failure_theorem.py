@@ -18,20 +18,20 @@ from sparselaw.inputs import SparseInputs
 SIZES = [round(x) for x in np.geomspace(30, 1e5, 8)]
 curves = []
 for alpha1, alpha2 in ((1.5, -2.0), (2.0, -2.5), (2.5, -3.0)):
-    model = SparseInputs(alpha1=alpha1, alpha2=alpha2)
-    print(f"alpha1={alpha1} alpha2={alpha2} nu={model.exponents.nu:.4f}")
+    inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2)
+    print(f"alpha1={alpha1} alpha2={alpha2} nu={inputs.exponents.nu:.4f}")
     points = []
     for size in SIZES:
-        (p,) = failure_probability(model, size, 2.0, method="direct", failures=200)
+        (p,) = failure_probability(inputs, size, 2.0, method="direct", failures=200)
         points.append(p)
-        (bulk,) = failure_probability(model, p.D, 2.0, method="importance")
+        (bulk,) = failure_probability(inputs, p.D, 2.0, method="importance")
         inside = " ".join(
             f"{name} {value:.4g} {'inside' if p.probability.contains(value) else 'outside'},"
             for name, value in (("spike", p.spike), ("spike and bulk", bulk.probability.best))
         )
         print(f"  D={p.D:6d}  direct {p.probability}: {inside}", flush=True)
     print(f"  fitted exponent {fitted_exponent(points)}; from D = 100 on {fitted_exponent(points[1:])}")
-    curves.append((model, points))
+    curves.append((inputs, points))
 
 if "--plot" in sys.argv:
     import matplotlib.pyplot as plt
@@ -39,7 +39,7 @@ if "--plot" in sys.argv:
     from sparselaw.plotting.failure_curve import failure_curve
 
     figure, axes = plt.subplots(1, 3, figsize=(13, 4), constrained_layout=True)
-    for ax, (model, points) in zip(axes, curves, strict=True):
-        failure_curve(points, ax=ax, nu=model.exponents.nu)
-        ax.set_title(f"alpha1 = {model.alpha1}, alpha2 = {model.alpha2}")
+    for ax, (inputs, points) in zip(axes, curves, strict=True):
+        failure_curve(points, ax=ax, nu=inputs.exponents.nu)
+        ax.set_title(f"alpha1 = {inputs.alpha1}, alpha2 = {inputs.alpha2}")
     figure.savefig("failure_theorem.png", dpi=110)

@@ -19,11 +19,11 @@ def main() -> None:
     alpha1, alpha2 = given[:2] if len(given) > 1 else (1.0, 0.3)
     seeds = int(given[2]) if len(given) > 2 else 20
     step = given[3] if len(given) > 3 else 0.1
-    model = SparseInputs(alpha1=alpha1, alpha2=alpha2)
+    inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2)
     begin = time.perf_counter()
-    laws = loss_after_passes(model, width=16_000, seeds=seeds, step=step)
+    laws = loss_after_passes(inputs, width=16_000, seeds=seeds, step=step)
     print(f"alpha1 = {alpha1}, alpha2 = {alpha2}, {seeds} seeds, step {step:g}, N = 16,000")
-    print(f"few passes: {few_passes_exponent(model):.3f}; to the end: {model.exponents.alpha_D:.3f}")
+    print(f"few passes: {few_passes_exponent(inputs):.3f}; to the end: {inputs.exponents.alpha_D:.3f}")
     for law in laws:
         name = "to the end" if law.passes is None else f"{law.passes} passes"
         medians = " ".join(f"{loss:.2e}" for loss in np.median(law.loss, axis=0))

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import pytest
+import scipy.linalg  # noqa: F401  # its BLAS must be loaded to be limited
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 settings.register_profile("whatever the machine is busy with", deadline=None)
 settings.load_profile("whatever the machine is busy with")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_blas_thread():
+    """Threads of small matrix products that wait for each other take ten times as long on busy cores."""
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
 
 
 @pytest.fixture(autouse=True)

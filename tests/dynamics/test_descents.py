@@ -27,14 +27,14 @@ from sparselaw.trials.task import Task
 SPARSE = SparseInputs(alpha1=1.0, alpha2=0.3)
 DENSE = DenseInputs(alpha=1.5, dimension=25)
 SPIKED = SparseInputs(alpha1=1.5, alpha2=-2.0)
-PROBLEMS = [(SPARSE, 5, 60), (SPARSE, 40, 30), (DENSE, 6, 20), (DENSE, 20, 8), (DENSE, 40, 30)]
+CASES = [(SPARSE, 5, 60), (SPARSE, 40, 30), (DENSE, 6, 20), (DENSE, 20, 8), (DENSE, 40, 30)]
 
 
-def training_of(problem, N, D, **options):
-    return prepare_training(Task(inputs=problem, N=N, D=D, seed=2, **options))
+def training_of(inputs, N, D, **options):
+    return prepare_training(Task(inputs=inputs, N=N, D=D, seed=2, **options))
 
 
-@pytest.fixture(params=PROBLEMS, ids=lambda case: f"{type(case[0]).__name__}-{case[1]}-{case[2]}")
+@pytest.fixture(params=CASES, ids=lambda case: f"{type(case[0]).__name__}-{case[1]}-{case[2]}")
 def training(request):
     return training_of(*request.param, noise=0.2)
 

@@ -8,7 +8,7 @@ from sparselaw.errors import InputError
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
 
-MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
+INPUTS = SparseInputs(alpha1=1.0, alpha2=0.3)
 
 
 @pytest.mark.parametrize(
@@ -27,16 +27,16 @@ def test_the_verdict_is_computed(measured, expected):
 
 
 def test_predictions():
-    assert table.predictions(MODEL, "over") == pytest.approx((1.65, 2.3))
-    assert table.predictions(MODEL, "under") == pytest.approx((3.3, 3.3))
+    assert table.predictions(INPUTS, "over") == pytest.approx((1.65, 2.3))
+    assert table.predictions(INPUTS, "under") == pytest.approx((3.3, 3.3))
 
 
 def test_the_regimes_are_what_they_say():
-    for N, D in table.sizes(MODEL, "over"):
+    for N, D in table.sizes(INPUTS, "over"):
         assert N > D
-    for N, D in table.sizes(MODEL, "intermediate"):
+    for N, D in table.sizes(INPUTS, "intermediate"):
         assert 1.7 * np.sqrt(D) < N < D
-    for N, D in table.sizes(MODEL, "under"):
+    for N, D in table.sizes(INPUTS, "under"):
         assert np.sqrt(D) > N
 
 
@@ -51,7 +51,7 @@ def test_loss_follows_the_paper_and_the_condition_number_does_not(monkeypatch):
     20 seeds give standard errors of about 0.05 and 0.1, so each exclusion is by about four of them or more.
     """
     monkeypatch.setattr(table, "OVER_D", (100, 800, 6400))
-    rows = {(row.method, row.until): row for row in table.cost_table(MODEL, seeds=20, regimes=["over"])}
+    rows = {(row.method, row.until): row for row in table.cost_table(INPUTS, seeds=20, regimes=["over"])}
     loss, condition = rows["gd", "loss"], rows["condition number", ""]
     assert loss.measured.high < 2.0
     assert condition.measured.low > 1.75

@@ -8,11 +8,11 @@ from sparselaw.dynamics import few_passes_exponent, loss_after_passes
 from sparselaw.dynamics.slopes import exponent
 from sparselaw.inputs import SparseInputs
 
-MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
+INPUTS = SparseInputs(alpha1=1.0, alpha2=0.3)
 
 
 def test_the_prediction():
-    assert few_passes_exponent(MODEL) == pytest.approx(2.3 / 3.3)
+    assert few_passes_exponent(INPUTS) == pytest.approx(2.3 / 3.3)
 
 
 def test_more_passes_fall_faster():
@@ -22,7 +22,7 @@ def test_more_passes_fall_faster():
     at all would reach it with probability 6e-5.
     """
     samples = [100, 400, 1600, 6400]
-    one, some, end = loss_after_passes(MODEL, 4000, passes=[1, 16], samples=samples, seeds=24, step=0.3)
+    one, some, end = loss_after_passes(INPUTS, 4000, passes=[1, 16], samples=samples, seeds=24, step=0.3)
     assert (one.passes, some.passes, end.passes) == (1, 16, None)
     assert one.loss.shape == (24, 4)
     assert (one.loss.mean(axis=0) > end.loss.mean(axis=0)).all()
@@ -30,5 +30,5 @@ def test_more_passes_fall_faster():
     error = (gap.high - gap.best) / stats.t.ppf(0.975, 23)
     assert gap.best > 4 * error
     fall = exponent(samples, one.loss)
-    assert abs(-fall.best - few_passes_exponent(MODEL)) < 0.2
+    assert abs(-fall.best - few_passes_exponent(INPUTS)) < 0.2
     assert np.isfinite([one.exponent.low, end.exponent.high]).all()

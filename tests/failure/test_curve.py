@@ -3,6 +3,7 @@
 import json
 import math
 
+import numpy as np
 import pytest
 
 from sparselaw.failure import FailureCurve, FailurePoint, failure_probability
@@ -84,3 +85,8 @@ def test_the_curve_grows_point_by_point_to_the_whole(curve):
     assert [(len(part), len(part.full_model)) for part in parts] == [(0, 0), (1, 0), (2, 0), (2, 1)]
     assert whole == curve
     assert parts[1][0] == whole[0]
+
+
+def test_one_size_or_many_from_numpy_too():
+    calm = [failure_probability(CALM, D, 0.9) for D in (np.int64(5), 5, np.array([5]), [5])]
+    assert all(curve == calm[0] for curve in calm)

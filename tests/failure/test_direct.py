@@ -10,8 +10,8 @@ from sparselaw.theory.failure_law import spike_index, spike_probability
 
 
 def counts(alpha1, alpha2, D, threshold, M=None, *, replicates=20_000, failures=10**9, seed=1):
-    model = SparseInputs(alpha1=alpha1, alpha2=alpha2, dimension=M)
-    law = data_law(model, D, spike_index(model, D, threshold), model.dimension)
+    inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2, dimension=M)
+    law = data_law(inputs, D, spike_index(inputs, D, threshold), inputs.dimension)
     rng = np.random.Generator(np.random.PCG64(seed))
     return sample_directly(law, threshold, rng, replicates=replicates, failures=failures)
 
@@ -57,10 +57,10 @@ def test_medium_cases_against_dense_data(alpha1, alpha2, D, M, threshold):
 
 
 def test_spikes_come_as_often_as_their_law_says():
-    model = SparseInputs(alpha1=1.5, alpha2=-2.0)
+    inputs = SparseInputs(alpha1=1.5, alpha2=-2.0)
     for D in (30, 300, 3000):
         found = counts(1.5, -2.0, D, 2.0)
-        spike = spike_probability(model, D, 2.0)
+        spike = spike_probability(inputs, D, 2.0)
         # 5 deviations, 6e-7 each; the law's next power, D^-0.4, would be 20 deviations off at D = 3000.
         assert abs(found.spikes - 20_000 * spike) < 5 * (20_000 * spike) ** 0.5
 

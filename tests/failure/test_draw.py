@@ -40,9 +40,9 @@ def test_huge_coordinates_are_spread_over_their_range():
 
 @pytest.mark.parametrize(("alpha1", "M"), [(1.0, np.inf), (0.5, 60), (-0.4, 30), (-1.0, 5)])
 def test_every_coordinate_is_seen_as_often_as_it_should(alpha1, M):
-    model = SparseInputs(alpha1=alpha1, alpha2=0.8 - min(alpha1, 0), dimension=M)
+    inputs = SparseInputs(alpha1=alpha1, alpha2=0.8 - min(alpha1, 0), dimension=M)
     D, rounds = 20, 4000
-    law = data_law(model, D, np.inf, model.dimension)
+    law = data_law(inputs, D, np.inf, inputs.dimension)
     space, rng = work_space(law, float(law.active.sum())), generator(3)
     tally, beyond = np.zeros(30), 0
     for _ in range(rounds):
@@ -61,8 +61,8 @@ def test_every_coordinate_is_seen_as_often_as_it_should(alpha1, M):
 
 
 def test_signs_and_samples_are_even():
-    model = SparseInputs(alpha1=1.0, alpha2=0.3)
-    law = data_law(model, 10, np.inf, np.inf)
+    inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
+    law = data_law(inputs, 10, np.inf, np.inf)
     space, rng = work_space(law, float(law.active.sum())), generator(4)
     signs, samples = [], []
     for _ in range(3000):

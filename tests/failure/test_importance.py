@@ -1,3 +1,4 @@
+import functools
 import math
 
 import numpy as np
@@ -14,12 +15,17 @@ from sparselaw.theory.failure_law import spike_index, spike_probability
 
 
 def weighted(alpha1, alpha2, D, threshold, M=None, *, relative=0.05, seed=1, replicates=40_000):
-    model = SparseInputs(alpha1=alpha1, alpha2=alpha2, dimension=M)
-    proposal = bulk_proposal(model, D, threshold, spike_index(model, D, threshold))
+    proposal = proposal_of(alpha1, alpha2, D, threshold, M)
     rng = np.random.Generator(np.random.PCG64(seed))
     return sample_by_importance(
         proposal, threshold, rng, replicates=replicates, enough=lambda w: w.relative_error < relative
     )
+
+
+@functools.cache
+def proposal_of(alpha1, alpha2, D, threshold, M):
+    inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2, dimension=M)
+    return bulk_proposal(inputs, D, threshold, spike_index(inputs, D, threshold))
 
 
 def deviations(found, exact):
@@ -75,9 +81,9 @@ TEN = [
 
 @pytest.mark.parametrize(("alpha1", "alpha2", "D", "threshold", "M"), TEN)
 def test_ten_settings_agree_with_direct_sampling(alpha1, alpha2, D, threshold, M):
-    model = SparseInputs(alpha1=alpha1, alpha2=alpha2, dimension=M)
-    index = spike_index(model, D, threshold)
-    law = data_law(model, D, index, min(index, model.dimension))
+    inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2, dimension=M)
+    index = spike_index(inputs, D, threshold)
+    law = data_law(inputs, D, index, min(index, inputs.dimension))
     rng = np.random.Generator(np.random.PCG64(2))
     direct = sample_directly(law, threshold, rng, replicates=400_000, failures=150)
     chance = direct.failures / direct.replicates
@@ -123,8 +129,8 @@ def test_no_failure_and_few_failures_give_hard_limits():
 
 
 def test_weights_never_pass_the_defensive_limit():
-    model = SparseInputs(alpha1=2.0, alpha2=-2.0)
-    proposal = bulk_proposal(model, 3, 2.0, spike_index(model, 3, 2.0))
+    inputs = SparseInputs(alpha1=2.0, alpha2=-2.0)
+    proposal = bulk_proposal(inputs, 3, 2.0, spike_index(inputs, 3, 2.0))
     from sparselaw.failure.draw import work_space
     from sparselaw.failure.importance.weighing import weigh_failures
 
@@ -143,9 +149,9 @@ def test_weights_never_pass_the_defensive_limit():
     ("alpha1", "alpha2", "D", "M"), [(1.5, -2.0, 2, None), (2.0, -1.2, 10_000, None), (1.5, -2.0, 100, 300)]
 )
 def test_forced_spikes_recover_the_exact_law_and_all_fail(alpha1, alpha2, D, M):
-    model = SparseInputs(alpha1=alpha1, alpha2=alpha2, dimension=M)
-    forced = forced_spikes(model, D, 2.0, replicates=2000)
-    exact = spike_probability(model, D, 2.0)
+    inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2, dimension=M)
+    forced = forced_spikes(inputs, D, 2.0, replicates=2000)
+    exact = spike_probability(inputs, D, 2.0)
     width = max(forced.probability.high - forced.probability.best, 1e-9 * exact)
     assert abs(forced.probability.best - exact) < 2.5 * width  # 4.9 deviations
     assert min(j ** (-alpha2 - 1.0) for j in forced.coordinates) > 2.0 * D  # one diagonal entry is enough

@@ -5,14 +5,14 @@ from sparselaw.failure.draw import data_law, work_space
 from sparselaw.failure.isometry import _gram, embedded_top, near_isometry
 from sparselaw.inputs import SparseInputs
 
-MODEL = SparseInputs(alpha1=2.0, alpha2=-1.2)
+INPUTS = SparseInputs(alpha1=2.0, alpha2=-1.2)
 
 
 def test_wide_models_are_isometries_and_narrow_ones_are_not():
-    wide = near_isometry(MODEL, 10**8, 100, 1.1, replicates=50)
+    wide = near_isometry(INPUTS, 10**8, 100, 1.1, replicates=50)
     assert abs(wide.ratio.best - 1) < 1e-3
     assert wide.full == wide.data
-    narrow = near_isometry(MODEL, 10, 100, 1.1, replicates=50)
+    narrow = near_isometry(INPUTS, 10, 100, 1.1, replicates=50)
     assert narrow.ratio.high > 1.5
     assert narrow.full.best > wide.full.best
 
@@ -33,7 +33,7 @@ def test_embedding_against_a_plain_one(N):
 
 def test_gram_has_the_model_second_moments():
     D = 50
-    law = data_law(MODEL, D, np.inf, np.inf)
+    law = data_law(INPUTS, D, np.inf, np.inf)
     space, rng = work_space(law, float(law.active.sum())), np.random.Generator(np.random.PCG64(1))
     second = []
     for _ in range(3000):
@@ -46,4 +46,6 @@ def test_gram_has_the_model_second_moments():
 
 
 def test_same_seed_same_record():
-    assert near_isometry(MODEL, 20, 30, 1.5, replicates=5) == near_isometry(MODEL, 20, 30, 1.5, replicates=5)
+    assert near_isometry(INPUTS, 20, 30, 1.5, replicates=5) == near_isometry(
+        INPUTS, 20, 30, 1.5, replicates=5
+    )

@@ -27,8 +27,8 @@ def test_at_one_it_fails_unless_all_couplings_to_x_1_vanish():
 
 
 def test_one_sample_is_its_squared_length():
-    model = SparseInputs(alpha1=1.0, alpha2=-1.4, dimension=14)
-    (point,) = failure_probability(model, D=1, threshold=2.1)
+    inputs = SparseInputs(alpha1=1.0, alpha2=-1.4, dimension=14)
+    (point,) = failure_probability(inputs, D=1, threshold=2.1)
     assert point.spike > 0
     assert point.probability.contains(one_sample(1.0, -1.4, 14, 2.1))
 
@@ -77,8 +77,8 @@ def test_resolved_rows_beyond_the_papers_table():
 
 
 def test_nu_nine_is_recovered_where_spikes_dominate():
-    model = SparseInputs(alpha1=2.0, alpha2=-1.2)
-    points = failure_probability(model, D=[300, 1000, 3000], threshold=2.0)
+    inputs = SparseInputs(alpha1=2.0, alpha2=-1.2)
+    points = failure_probability(inputs, D=[300, 1000, 3000], threshold=2.0)
     assert all(p.method == "importance" and p.status == "ok" for p in points)
     assert all(p.bulk.high < 0.05 * p.spike for p in points)
     last = local_exponents(points)[-1].exponent
@@ -94,9 +94,9 @@ def test_same_seed_same_answer_whatever_the_list():
 
 
 def test_dense_twin_at_a_small_threshold():
-    model = SparseInputs(alpha1=0.8, alpha2=-1.3, dimension=60)
+    inputs = SparseInputs(alpha1=0.8, alpha2=-1.3, dimension=60)
     failed = direct_rate(7, 0.8, -1.3, 15, 60, 1.5, 3000)
-    (point,) = failure_probability(model, D=15, threshold=1.5, failures=2000)
+    (point,) = failure_probability(inputs, D=15, threshold=1.5, failures=2000)
     half = 2.6 * (failed / 3000 / 3000) ** 0.5 + 2.6 * point.probability.best / 2000**0.5  # false alarm 1e-3
     assert abs(point.probability.best - failed / 3000) < half
 
@@ -139,10 +139,10 @@ def test_bad_input_is_one_clear_line(change, name):
 @pytest.mark.slow
 @pytest.mark.parametrize(("alpha1", "alpha2"), [(1.5, -2.0), (2.0, -2.5), (2.5, -3.0)])
 def test_the_theorem_seen_directly_from_30_to_1e5(alpha1, alpha2):
-    model = SparseInputs(alpha1=alpha1, alpha2=alpha2)
+    inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2)
     sizes = [round(x) for x in np.geomspace(30, 1e5, 6)]
-    points = failure_probability(model, D=sizes, threshold=2.0, method="direct", failures=100)
-    assert fitted_exponent(points[1:]).contains(model.exponents.nu)
+    points = failure_probability(inputs, D=sizes, threshold=2.0, method="direct", failures=100)
+    assert fitted_exponent(points[1:]).contains(inputs.exponents.nu)
     for p in points[1:]:  # at D = 30 the bulk adds a tenth; from 150 on less than 5 %
         # 4 deviations: false alarm 1e-3 in all. A law off by a factor 1.6 fails.
         assert abs(math.log(p.probability.best / p.spike)) < 4 * p.failures**-0.5 + 0.05

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -80,4 +80,4 @@ def growing_curve(
 
 
 def _list(sizes: int | Sequence[int]) -> Sequence[int]:
-    return [sizes] if isinstance(sizes, (int, float)) else sizes
+    return list(sizes) if isinstance(sizes, Iterable) else [sizes]
