@@ -20,7 +20,7 @@ def reproduce(
     quick: bool = typer.Option(
         False, "--quick", help="Fewer seeds and smaller sizes than the paper; says so on every figure."
     ),
-    workers: str = typer.Option(None, help="Processes. [default: all cores]"),
+    workers: str = typer.Option(None, metavar="INTEGER", help="Processes. [default: all cores]"),
     quiet: bool = typer.Option(False, "--quiet", help="No progress."),
     json: bool = JSON,
 ) -> None:
