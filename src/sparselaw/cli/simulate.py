@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from sparselaw.cli import numbers, options
+from sparselaw.cli.options import FILE, FLOAT, INTEGER
 from sparselaw.cli.output import footnotes, note, number, print_json, print_table
 from sparselaw.errors import InputError
 
@@ -16,30 +17,60 @@ if TYPE_CHECKING:
     from sparselaw.trials.task import Record, Task
 
 
+def feature_names() -> list[str]:
+    """For the shell to complete."""
+    from sparselaw.features import FEATURES
+
+    return list(FEATURES)
+
+
+def solver_names() -> list[str]:
+    """For the shell to complete."""
+    from sparselaw.solvers import SOLVERS
+
+    return list(SOLVERS)
+
+
 def simulate(
     context: typer.Context,
     alpha1: str = options.ALPHA1,
     alpha2: str = options.ALPHA2,
+    alpha: str = options.ALPHA,
     N: str = options.WIDTHS,
     D: str = options.SAMPLES,
     inputs: str = options.INPUTS,
-    features: str = typer.Option("linear", help="linear or relu."),
-    solver: str = typer.Option("min-norm", help="min-norm, ridge, gd, nesterov or sgd."),
+    features: str = typer.Option(
+        "linear", metavar="linear|relu", autocompletion=feature_names, help="The features of the inputs."
+    ),
+    solver: str = typer.Option(
+        "min-norm",
+        metavar="min-norm|ridge|gd|nesterov|sgd",
+        autocompletion=solver_names,
+        help="What trains the readout.",
+    ),
     dimension: str = options.DIMENSION,
-    noise: str = typer.Option("0", help="Variance of the label noise."),
-    ridge: str = typer.Option(None, help="The ridge, for --solver ridge."),
-    steps: str = typer.Option(None, help="Number of steps, for --solver gd."),
-    step: str = typer.Option(None, help="Step size, for gd and sgd; without it a stable one is chosen."),
-    passes: str = typer.Option(None, help="Passes over the data, for --solver sgd."),
-    batch: str = typer.Option(None, help="Batch size, for --solver sgd (default 1)."),
-    seeds: str = typer.Option("20", help="Trials for each (N, D)."),
-    seed: str = typer.Option("0", help="Seed of the first trial; the next have the next numbers."),
+    noise: str = typer.Option("0", metavar=FLOAT, help="Variance of the label noise."),
+    ridge: str = typer.Option(None, metavar=FLOAT, help="The ridge, for --solver ridge."),
+    steps: str = typer.Option(None, metavar=INTEGER, help="Number of steps, for --solver gd."),
+    step: str = typer.Option(
+        None, metavar=FLOAT, help="Step size, for gd and sgd; without it a stable one is chosen."
+    ),
+    passes: str = typer.Option(None, metavar=INTEGER, help="Passes over the data, for --solver sgd."),
+    batch: str = typer.Option(None, metavar=INTEGER, help="Batch size, for --solver sgd. [default: 1]"),
+    seeds: str = typer.Option("20", metavar=INTEGER, help="Trials for each (N, D)."),
+    seed: str = typer.Option(
+        "0", metavar=INTEGER, help="Of the first trial; then the next numbers."
+    ),
     raw: bool = typer.Option(False, "--raw", help="The paper's estimator: one teacher, one test set."),
-    n_test: str = typer.Option(None, help="Samples of the test set, with --raw. [default: 50000]"),
-    out: str = typer.Option(None, help="Write one row a trial to this .csv or .parquet file."),
-    store: str = typer.Option(None, help="Keep the runs in this file (default: in your data folder)."),
-    workers: str = typer.Option(None, help="Number of processes (default: all cores)."),
-    scheduler: str = typer.Option(None, help="Run on the Dask scheduler at this address, tcp://host:port."),
+    n_test: str = typer.Option(
+        None, metavar=INTEGER, help="Samples of the test set, with --raw. [default: 50000]"
+    ),
+    out: str = typer.Option(None, metavar=FILE, help="Write one row a trial to this .csv or .parquet file."),
+    store: str = typer.Option(None, metavar=FILE, help="Keep the runs here. [default: in your data folder]"),
+    workers: str = typer.Option(None, metavar=INTEGER, help="Number of processes. [default: all cores]"),
+    scheduler: str = typer.Option(
+        None, metavar="tcp://HOST:PORT", help="Run on the Dask scheduler at this address."
+    ),
     retry: bool = typer.Option(False, "--retry", help="Run failed runs again."),
     quiet: bool = typer.Option(False, "--quiet", help="No progress bar."),
     as_json: bool = options.JSON,
@@ -55,7 +86,7 @@ def simulate(
     if n_test is not None and not raw:
         raise InputError("n-test", n_test, "has no effect without --raw", "add --raw or leave out --n-test")
     tasks = grid(
-        options.read_inputs(alpha1, alpha2, inputs, dimension),
+        options.read_inputs(alpha1, alpha2, inputs, dimension, alpha),
         numbers.sizes("N", N),
         numbers.sizes("D", D),
         seeds=numbers.size("seeds", seeds),
