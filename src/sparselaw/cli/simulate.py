@@ -58,9 +58,7 @@ def simulate(
     passes: str = typer.Option(None, metavar=INTEGER, help="Passes over the data, for --solver sgd."),
     batch: str = typer.Option(None, metavar=INTEGER, help="Batch size, for --solver sgd. [default: 1]"),
     seeds: str = typer.Option("20", metavar=INTEGER, help="Trials for each (N, D)."),
-    seed: str = typer.Option(
-        "0", metavar=INTEGER, help="Of the first trial; then the next numbers."
-    ),
+    seed: str = typer.Option("0", metavar=INTEGER, help="Of the first trial; then the next numbers."),
     raw: bool = typer.Option(False, "--raw", help="The paper's estimator: one teacher, one test set."),
     n_test: str = typer.Option(
         None, metavar=INTEGER, help="Samples of the test set, with --raw. [default: 50000]"

@@ -7,14 +7,15 @@ factor is accurate however small the amplitudes are. Most pairs of coordinates n
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
 from sparselaw.arrays import FloatArray
-from sparselaw.compiled import njit
 from sparselaw.data.sparse_samples import SparseData
+from sparselaw.lazy_njit import FREE_STEPS, lazy_njit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,13 +32,24 @@ def scaled_gram(data: SparseData, amplitudes: FloatArray) -> ScaledGram:
     index = np.int32 if data.sign.size < 2**31 else np.int64
     starts = np.zeros(data.samples + 1, index)
     filled = np.zeros(data.samples, np.uint16 if data.active.size < 2**16 else np.int32)
-    row_starts, column, value = _co_activations(data.sample, data.sign, counts, starts, filled)
+    co_activations = _co_activations.after(_steps(data))
+    plain = co_activations is _co_activations.plain
+    sign = data.sign.astype(np.int64) if plain else data.sign  # numpy's own small integers would overflow
+    row_starts, column, value = co_activations(data.sample, sign, counts, starts, filled)
     shape = (data.active.size, data.active.size)
     correlation = sparse.csr_array((value, column, row_starts), shape=shape)
     return ScaledGram(length=np.sqrt(counts) * amplitudes, correlation=correlation)
 
 
-@njit()
+def _steps(data: SparseData) -> float:
+    """Of the loop below, about."""
+    if data.sign.size > FREE_STEPS:
+        return math.inf
+    nonzeros = np.bincount(data.sample)  # of each sample
+    return float(nonzeros @ nonzeros) / 2 + 2 * data.samples + data.active.size**2 / 2
+
+
+@lazy_njit()
 def _co_activations(sample, sign, counts, starts, filled):  # type: ignore[no-untyped-def]
     """The sums of sign * sign over the samples two coordinates share, divided by the roots of their counts.
 
@@ -77,7 +89,7 @@ def _co_activations(sample, sign, counts, starts, filled):  # type: ignore[no-un
     return row_starts, column[:at], value[:at]
 
 
-@njit()
+@lazy_njit()
 def _larger(array, size):  # type: ignore[no-untyped-def]
     larger = np.empty(size, array.dtype)
     larger[: len(array)] = array

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.linalg import blas, lapack
 
 from sparselaw.arrays import FloatArray
-from sparselaw.compiled import njit
+from sparselaw.lazy_njit import lazy_njit
 
 DENSE = 0.25  # share of nonzeros above which plain dense code is faster
 SMALL = 64  # matrices this small are eliminated to the end
@@ -28,9 +28,10 @@ def upper_factor(correlation: sparse.csr_array, length: FloatArray, pivot: float
     """
     lower = (correlation.indptr, correlation.indices, correlation.data)
     room, core = 2 * correlation.nnz, FULL
+    eliminate = _eliminate.after(length.size**3 / 6)
     while core == FULL:
         starts, index, value = np.zeros(length.size + 1, np.int64), np.empty(room, np.int32), np.empty(room)
-        core = _eliminate(*lower, pivot, starts, index, value)
+        core = eliminate(*lower, pivot, starts, index, value)
         room *= 2
     if core == DEPENDENT:
         return None
@@ -59,7 +60,8 @@ def solve(triangle: Triangle, right: FloatArray) -> FloatArray:
     if isinstance(triangle, np.ndarray):
         return np.asarray(blas.dtrsm(1.0, triangle, right))
     solution = np.array(right, order="C")
-    _solve(triangle.indptr, triangle.indices, triangle.data, solution)
+    substitute = _solve.after(triangle.nnz * right.size / len(right))
+    substitute(triangle.indptr, triangle.indices, triangle.data, solution)
     return solution
 
 
@@ -68,11 +70,12 @@ def solve_transposed(triangle: Triangle, right: FloatArray) -> FloatArray:
     if isinstance(triangle, np.ndarray):
         return np.asarray(blas.dtrsm(1.0, triangle, right, trans_a=1))
     solution = np.array(right, order="C")
-    _solve_transposed(triangle.indptr, triangle.indices, triangle.data, solution)
+    substitute = _solve_transposed.after(triangle.nnz * right.size / len(right))
+    substitute(triangle.indptr, triangle.indices, triangle.data, solution)
     return solution
 
 
-@njit()
+@lazy_njit()
 def _eliminate(row_starts, columns, entries, pivot, starts, index, value):  # type: ignore[no-untyped-def]
     """Columns K-1, K-2, ... of U, written from the end of the arrays; the number of those left to be done.
 
@@ -118,7 +121,7 @@ def _eliminate(row_starts, columns, entries, pivot, starts, index, value):  # ty
     return 0
 
 
-@njit()
+@lazy_njit()
 def _rest(row_starts, columns, entries, core, starts, index, value):  # type: ignore[no-untyped-def]
     """What is left of C for the first ``core`` coordinates once the others are eliminated, in full."""
     rest = np.zeros((core, core))
@@ -135,7 +138,7 @@ def _rest(row_starts, columns, entries, core, starts, index, value):  # type: ig
     return rest
 
 
-@njit()
+@lazy_njit()
 def _solve(starts, index, value, right):  # type: ignore[no-untyped-def]
     """Back substitution in place; the diagonal is the last nonzero of each column."""
     for k in range(len(right) - 1, -1, -1):
@@ -145,7 +148,7 @@ def _solve(starts, index, value, right):  # type: ignore[no-untyped-def]
             _subtract(right[index[e]], value[e], right[k])
 
 
-@njit()
+@lazy_njit()
 def _solve_transposed(starts, index, value, right):  # type: ignore[no-untyped-def]
     for k in range(len(right)):
         last = starts[k + 1] - 1
@@ -154,13 +157,13 @@ def _solve_transposed(starts, index, value, right):  # type: ignore[no-untyped-d
         _divide(right[k], value[last])
 
 
-@njit()
+@lazy_njit()
 def _subtract(row, factor, other):  # type: ignore[no-untyped-def]
     for c in range(len(row)):
         row[c] -= factor * other[c]
 
 
-@njit()
+@lazy_njit()
 def _divide(row, divisor):  # type: ignore[no-untyped-def]
     for c in range(len(row)):
         row[c] /= divisor
