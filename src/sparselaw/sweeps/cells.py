@@ -123,8 +123,8 @@ def _column(rows: Sequence[Row], name: str) -> FloatArray:
 
 def _theory(first: Row) -> dict[str, Any]:
     """The closed-form loss of a cell with its caution, or why there is none."""
-    ridge = first.get("ridge")
-    if not FEATURES[first["features"]].has_surface or ridge is None or math.isnan(ridge):
+    ridge, features = first.get("ridge"), FEATURES.get(first["features"])  # None: of another program
+    if features is None or not features.has_surface or ridge is None or math.isnan(ridge):
         return {"theory": None, "theory_reason": NO_THEORY}
     point = predict(
         inputs_of(first["inputs"], first),
