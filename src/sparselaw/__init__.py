@@ -21,6 +21,7 @@ _PUBLIC = {
     "PowerLaw": "sparselaw.laws",
     "TwoPowerLaw": "sparselaw.laws",
     "ChinchillaLaw": "sparselaw.laws",
+    "CoupledLaw": "sparselaw.laws",
     "predict": "sparselaw.theory",
     "simulate": "sparselaw.sweeps.simulate",
     "simulate_stream": "sparselaw.sweeps.simulate",
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from sparselaw.inputs import SparseInputs as SparseInputs
     from sparselaw.interval import Interval as Interval
     from sparselaw.laws import ChinchillaLaw as ChinchillaLaw
+    from sparselaw.laws import CoupledLaw as CoupledLaw
     from sparselaw.laws import PowerLaw as PowerLaw
     from sparselaw.laws import TwoPowerLaw as TwoPowerLaw
     from sparselaw.planning import plan as plan

@@ -17,10 +17,10 @@ from sparselaw.laws.ranges import coefficient, exponent, floor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoupledLaw(Law):
+class OwnLaw(Law):
     """L = E + [(A N^-alpha)^(1/g) + (B D^-beta)^(1/g)]^g: one size makes up for the other, or not."""
 
-    name: ClassVar[str] = "coupled"
+    name: ClassVar[str] = "own"
     formula: ClassVar[str] = "L = E + [(A N^-alpha)^(1/g) + (B D^-beta)^(1/g)]^g"
     floor_name: ClassVar[str | None] = "E"
     exponent_names: ClassVar[tuple[str, str] | None] = ("alpha", "beta")
@@ -45,12 +45,12 @@ class CoupledLaw(Law):
         return self.E + (of_N ** (1 / self.g) + of_D ** (1 / self.g)) ** self.g
 
 
-TRUTH = CoupledLaw(E=1.8, A=480.0, B=2100.0, alpha=0.35, beta=0.37, g=0.6)
+TRUTH = OwnLaw(E=1.8, A=480.0, B=2100.0, alpha=0.35, beta=0.37, g=0.6)
 
 
 @pytest.fixture(autouse=True)
 def _registered(monkeypatch):
-    monkeypatch.setitem(LAWS, "coupled", CoupledLaw)
+    monkeypatch.setitem(LAWS, "own", OwnLaw)
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +62,14 @@ def runs():
 
 
 def test_registering_is_one_call():
-    LAWS.pop("coupled")
-    assert register(CoupledLaw) is CoupledLaw
-    assert LAWS["coupled"] is CoupledLaw
+    LAWS.pop("own")
+    assert register(OwnLaw) is OwnLaw
+    assert LAWS["own"] is OwnLaw
 
 
 @pytest.mark.parametrize("objective", ["huber", "least-squares"])
 def test_python(runs, objective):
-    found = sl.fit(runs, law="coupled", objective=objective, bootstrap=20)
+    found = sl.fit(runs, law="own", objective=objective, bootstrap=20)
     assert found.status == "ok", found.warnings
     assert list(found.params) == ["E", "A", "B", "alpha", "beta", "g"]
     assert found.gradient_norm < 1e-5
@@ -84,24 +84,24 @@ def test_python(runs, objective):
 def test_command_line(runs, tmp_path, capsys):
     path = tmp_path / "runs.csv"
     pd.DataFrame(runs).to_csv(path, index=False)
-    command = ["fit", str(path), "--law", "coupled", "--bootstrap", "20", "--no-leave-out", "--json"]
+    command = ["fit", str(path), "--law", "own", "--bootstrap", "20", "--no-leave-out", "--json"]
     with pytest.raises(SystemExit) as stop:
         main(command)
     assert stop.value.code == 0
     shown = json.loads(capsys.readouterr().out)
-    assert shown["law"] == "coupled"
+    assert shown["law"] == "own"
     assert shown["params"]["g"]["best"] == pytest.approx(TRUTH.g, rel=0.1)
 
 
 def test_plan(runs):
-    found = sl.plan(sl.fit(runs, law="coupled", bootstrap=20), budget=1e21, cost="6nd")
+    found = sl.plan(sl.fit(runs, law="own", bootstrap=20), budget=1e21, cost="6nd")
     best = sl.plan(TRUTH, budget=1e21, cost="6nd")
     assert found.N.best == pytest.approx(best.N.best, rel=0.1)
     assert found.N.low < found.N.best < found.N.high
 
 
 def test_profile_of_the_exponents(runs):
-    found = sl.fit(runs, law="coupled", bootstrap=20)
+    found = sl.fit(runs, law="own", bootstrap=20)
     profile = exponent_profile(found, points=3)
     assert profile.values.min() >= found.value * (1 - 1e-9)
 

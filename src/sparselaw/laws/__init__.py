@@ -11,6 +11,7 @@ from typing import TypeVar
 from sparselaw.errors import InputError
 from sparselaw.laws.base import ANY_SIZE, Law, Term
 from sparselaw.laws.chinchilla import ChinchillaLaw
+from sparselaw.laws.coupled import CoupledLaw
 from sparselaw.laws.power import PowerLaw
 from sparselaw.laws.ranges import Range
 from sparselaw.laws.two_power import TwoPowerLaw
@@ -19,6 +20,7 @@ __all__ = [
     "ANY_SIZE",
     "LAWS",
     "ChinchillaLaw",
+    "CoupledLaw",
     "Law",
     "PowerLaw",
     "Range",
@@ -68,3 +70,4 @@ def one_size_laws() -> str:
 register(ChinchillaLaw)
 register(TwoPowerLaw)
 register(PowerLaw)
+register(CoupledLaw)

@@ -1,0 +1,52 @@
+"""A floor, and the powers of N and of D joined by a norm instead of a sum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sparselaw.laws.base import Law, real
+from sparselaw.laws.ranges import Range, coefficient, exponent, floor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoupledLaw(Law):
+    """L = E + [(A N^-alpha)^(1/g) + (B D^-beta)^(1/g)]^g.
+
+    g = 1 is Chinchilla's sum. As g falls to 0 the larger of the two terms alone remains: what is scarcer
+    decides. g = beta is Kaplan's form with a floor.
+
+    >>> CoupledLaw(E=1.0, A=12.0, B=16.0, alpha=1.0, beta=1.0, g=0.5).loss(4, 4)
+    6.0
+    """
+
+    name: ClassVar[str] = "coupled"
+    formula: ClassVar[str] = "L = E + [(A N^-alpha)^(1/g) + (B D^-beta)^(1/g)]^g"
+    floor_name: ClassVar[str | None] = "E"
+    exponent_names: ClassVar[tuple[str, str] | None] = ("alpha", "beta")
+    ranges: ClassVar[dict[str, Range]] = {
+        "E": floor(starts=(0.3, 0.65, 0.9)),
+        "A": coefficient("N", "alpha"),
+        "B": coefficient("D", "beta"),
+        "alpha": exponent(),
+        "beta": exponent(),
+        "g": Range(low=0.05, high=20.0, starts=(0.3, 0.6, 1.0)),
+    }
+
+    E: float
+    A: float
+    B: float
+    alpha: float
+    beta: float
+    g: float
+
+    def loss(self, N: Any, D: Any) -> Any:
+        """The larger term is taken out first: a term to the power 1/g may leave the range of numbers."""
+        import numpy as np
+
+        of_N, of_D = self.A * real(N) ** -self.alpha, self.B * real(D) ** -self.beta
+        largest = np.maximum(of_N, of_D)
+        with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0: both terms are gone
+            ratio = np.minimum(of_N, of_D) / largest
+        value = self.E + np.where(largest > 0.0, largest * (1.0 + ratio ** (1.0 / self.g)) ** self.g, 0.0)
+        return value if np.ndim(value) else float(value)
