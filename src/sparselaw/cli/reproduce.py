@@ -16,7 +16,9 @@ def reproduce(
     names: list[str] = typer.Argument(
         None, help="figure-1 ... figure-6, table-3, table-4, checks. [default: all]"
     ),
-    out: str = typer.Option(..., metavar="FOLDER", help="Folder for report.html, summary.json, pictures and tables."),
+    out: str = typer.Option(
+        ..., metavar="FOLDER", help="Folder for report.html, summary.json, pictures and tables."
+    ),
     quick: bool = typer.Option(
         False, "--quick", help="Fewer seeds and smaller sizes than the paper; says so on every figure."
     ),
