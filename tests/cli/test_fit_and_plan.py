@@ -98,6 +98,31 @@ def test_tables_for_people(capsys, file):
     assert "What a wrong N costs" in out
 
 
+def test_what_matters_comes_first(capsys, file):
+    _, out, _ = run(capsys, "fit", file, "--bootstrap", "40", "--no-leave-out")
+    assert out.index("residuals: SD") < out.index("worst: row") < out.index("beta") < out.index("alpha1")
+    assert "about one pass" in out
+
+
+def test_fit_by_and_where(capsys, tmp_path):
+    table = noisy_runs(CHINCHILLA_TRUTH, 0, 60)
+    table["lr"] = [1e-3, 2e-3] * 30
+    table.to_csv(tmp_path / "runs.csv", index=False)
+    base = ["fit", tmp_path / "runs.csv", "--bootstrap", "0", "--no-leave-out"]
+    code, out, err = run(capsys, *base, "--json")
+    assert code == 0
+    assert json.loads(out)["status"] == "pooled"
+    assert "--where 'lr=...'" in err
+    _, out, _ = run(capsys, *base, "--json", "--where", "lr=0.001")
+    one = json.loads(out)
+    assert (one["rows_used"], one["status"]) == (30, "ok")
+    assert set(one["residuals"]) == {"sd", "mad", "worst"}
+    _, out, _ = run(capsys, *base, "--json", "--by", "lr")
+    assert json.loads(out)["fits"][0]["by_value"] == 0.001
+    code, out, _ = run(capsys, *base, "--by", "lr")
+    assert (code, "One fit for each lr" in out) == (0, True)
+
+
 def test_plan_json_from_runs_and_from_theory(capsys, file):
     code, out, _ = run(
         capsys, "plan", file, "--budget", "1e21", "--cost", "6nd", "--bootstrap", "60", "--json"
@@ -129,6 +154,9 @@ def test_plan_json_from_runs_and_from_theory(capsys, file):
         ["fit", "{file}", "--columns", "N"],
         ["fit", "{file}", "--columns", "N=zzz"],
         ["fit", "{file}", "--group", "zzz"],
+        ["fit", "{file}", "--by", "zzz"],
+        ["fit", "{file}", "--where", "zzz=1"],
+        ["fit", "{file}", "--where", "N"],
         ["fit", "{file}", "--delta", "0"],
         ["fit", "{file}", "--drop-peak"],
         ["fit", "{file}", "--workers", "0"],

@@ -83,3 +83,10 @@ def test_gadre_answer_hangs_on_the_selection():
     smallest = next(line for line in late.leave_out if line.left_out == "smallest N")
     assert smallest.alpha1.best == pytest.approx(0.69, abs=0.02)
     assert late.sparsity["alpha1"].contains(0.69)
+
+
+def test_llama3_optimum():
+    found = fit(read_table(real_runs("forecast/llama3.csv")), bootstrap=0)
+    assert found.status == "ok"
+    best = [found.params[n].best for n in ("E", "alpha", "beta")]
+    assert best == pytest.approx([1.838, 0.332, 0.372], abs=1e-3)

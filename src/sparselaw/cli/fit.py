@@ -12,7 +12,7 @@ from sparselaw.cli.output import number, print_json, print_table
 from sparselaw.laws import one_size_laws
 
 if TYPE_CHECKING:
-    from sparselaw.fitting import FittedLaw
+    from sparselaw.fitting import FitsBy, FittedLaw
 
 
 def fit(
@@ -22,6 +22,8 @@ def fit(
     delta: str = options.DELTA,
     bootstrap: str = options.BOOTSTRAP,
     group: str = options.GROUP,
+    by: str = typer.Option(None, metavar="COLUMN", help="Fit each value of this column on its own."),
+    where: list[str] = options.WHERE,
     columns: str = options.COLUMNS,
     variable: str = typer.Option(
         None, metavar="N|D", help=f"For {one_size_laws()}: the size that varies, where both do."
@@ -45,6 +47,8 @@ def fit(
         delta=delta,
         bootstrap=bootstrap,
         group=group,
+        by=by,
+        where=where,
         named_columns=columns,
         variable=variable,
         last=None if last is None else numbers.whole("last", last),
@@ -55,17 +59,37 @@ def fit(
     )
     if json:
         print_json(fitted.as_dict())
+    elif by is not None:
+        _show_by(fitted)
     else:
         _show(fitted)
 
 
+def _show_by(parts: FitsBy) -> None:
+    frame = parts.to_frame()
+    rows = [
+        [number(c) if isinstance(c, float) else str(c) for c in row] for row in frame.itertuples(index=False)
+    ]
+    print_table(f"One fit for each {parts.column} (sd: residuals in per cent)", list(frame.columns), rows)
+
+
 def _show(fitted: FittedLaw) -> None:
+    print(f"{fitted.goodness.words()}; status {fitted.status}")
+    print(fitted.goodness.worst_words())
     print_table(
         fitted.title(),
         ["quantity", "value", "95 % interval"],
-        [[name, number(v.best), v.ends()] for name, v in fitted.quantities().items()],
+        [[name, number(v.best), v.ends()] for name, v in fitted.params.items()],
     )
     print(fitted.how())
+    if fitted.sparsity is not None:
+        print_table(
+            "Implied sparsity",
+            ["quantity", "value", "95 % interval"],
+            [[name, number(v.best), v.ends()] for name, v in fitted.sparsity.items()],
+        )
+        for words in fitted.sparsity_words():
+            print(words)
     if fitted.equal_exponents is not None:
         test = fitted.equal_exponents
         print(f"equal exponents: p = {test.p_value:.3g} ({test.method})")

@@ -8,6 +8,7 @@ import typer
 
 from sparselaw.cli import numbers
 from sparselaw.cli.options import FLOAT, INTEGER
+from sparselaw.cli.output import note
 from sparselaw.errors import InputError
 from sparselaw.laws import LAWS
 
@@ -37,6 +38,9 @@ DELTA: Any = typer.Option(
 BOOTSTRAP: Any = typer.Option("1000", metavar=INTEGER, help="Draws for the intervals; 0 for none.")
 GROUP: Any = typer.Option(
     None, metavar="COLUMN", help="Column that names the run of a row: whole runs are resampled."
+)
+WHERE: Any = typer.Option(
+    None, metavar="CONDITION", help="Only rows with, say, 'lr=0.001' or 'epochs<=4'. Repeat for more."
 )
 COLUMNS: Any = typer.Option(
     None, metavar="NAME=COLUMN,...", help="Names of columns: N=...,D=...,loss=... (also C, stderr)."
@@ -73,11 +77,15 @@ def fit_file(
     named_columns: str | None,
     seed: str,
     workers: str,
+    where: list[str] | None = None,
+    by: str | None = None,
     **settings: Any,
-) -> FittedLaw:
-    """Reads options and table, fits it behind a progress bar, and says what was dropped or assumed."""
-    from sparselaw.cli.output import note
-    from sparselaw.fitting import fit
+) -> Any:
+    """Reads options and table, fits it behind a progress bar, and says what was dropped or assumed.
+
+    A FittedLaw; with ``by`` a FitsBy.
+    """
+    from sparselaw.fitting import fit, fit_by
     from sparselaw.progress import progress
 
     read: dict[str, Any] = {
@@ -86,11 +94,26 @@ def fit_file(
         "columns": columns(named_columns),
         "seed": numbers.whole("seed", seed),
         "workers": numbers.whole("workers", workers),
+        "where": tuple(where or ()),
     }
     with progress("draws") as show:
-        fitted = fit(path, progress=lambda done, of: show(done, of, f"{done}/{of}"), **read, **settings)
+        settings["progress"] = lambda done, of: show(done, of, f"{done}/{of}")
+        if by is None:
+            fitted = fit(path, **read, **settings)
+        else:
+            parts = fit_by(path, by, **read, **settings)
+    if by is None:
+        _tell(fitted)
+        return fitted
+    for value, part in parts.fits.items():
+        _tell(part, f"{by} = {value}: ")
+    for value, why in parts.refused.items():
+        note(f"{by} = {value}: no fit ({why})")
+    return parts
+
+
+def _tell(fitted: FittedLaw, of: str = "") -> None:
     for reason, count in fitted.dropped.items():
-        note(f"{count} row{'s' * (count != 1)} dropped: {reason}")
+        note(f"{of}{count} row{'s' * (count != 1)} dropped: {reason}")
     for warning in fitted.warnings:
-        note(warning)
-    return fitted
+        note(of + warning)

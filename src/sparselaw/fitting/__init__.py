@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sparselaw.fitting.by import FitsBy, fit_by
 from sparselaw.fitting.collapse_score import Collapse, collapse_score
 from sparselaw.fitting.fit import fit
 from sparselaw.fitting.fitted_law import EqualityTest, FittedLaw, LeftOut
@@ -14,6 +15,7 @@ __all__ = [
     "Collapse",
     "EqualityTest",
     "ExponentProfile",
+    "FitsBy",
     "FittedLaw",
     "LeftOut",
     "PowerFit",
@@ -21,6 +23,7 @@ __all__ = [
     "collapse_score",
     "exponent_profile",
     "fit",
+    "fit_by",
     "fit_power",
     "interpolation_threshold",
     "near_peak",

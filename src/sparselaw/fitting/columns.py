@@ -100,7 +100,7 @@ def _check_given(given: Mapping[str, str], names: list[str], roles: Iterable[str
         if role not in roles:
             raise InputError("columns", role, "is not a role", f"name {', '.join(roles)} only")
         if name not in names:
-            raise InputError("columns", f"{role}={name}", "is not in the table", _there(names))
+            raise InputError("columns", f"{role}={name}", "is not in the table", there(names))
         others = [other for other in given if other != role and given[other] == name]
         if others:
             raise InputError(
@@ -126,14 +126,23 @@ def _say_which(candidates: list[str], role: str) -> str:
 
 
 def missing_column(role: str, columns: Iterable[str]) -> InputError:
-    names = [str(c) for c in columns]
-    return InputError(
-        "columns", ",".join(names) or "none", f"no column for {role}", f"name it with columns {role}=..."
-    )
+    return InputError("columns", listed(columns), f"no column for {role}", f"name it with columns {role}=...")
 
 
-def _there(names: list[str]) -> str:
-    return f"the columns are {', '.join(names)}"
+def there(names: Iterable[str]) -> str:
+    """A remedy that lists the columns."""
+    return f"the columns are {listed(names)}"
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """The first few of many names, so that the advice after them is still seen.
+
+    >>> listed("abcdefghijkl")
+    'a, b, c, d, e, f, g, h and 4 more'
+    """
+    shown = [str(name) for name in names]
+    more = f" and {len(shown) - most} more" if len(shown) > most else ""
+    return ", ".join(shown[:most]) + more or "none"
 
 
 def _plain(name: str) -> str:

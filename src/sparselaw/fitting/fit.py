@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,9 @@ from sparselaw.fitting.objectives import Objective, parse_objective
 from sparselaw.fitting.one_variable import in_sweeps
 from sparselaw.fitting.peak import without_peak
 from sparselaw.fitting.prepare import prepare
-from sparselaw.fitting.rows import CleanRuns, clean_runs
+from sparselaw.fitting.rows import CleanRuns, as_frame, clean_runs
 from sparselaw.fitting.runs import Runs
+from sparselaw.fitting.select import select
 from sparselaw.fitting.solve import Minimum, global_minimum
 from sparselaw.fitting.sparsity import sparsity_intervals
 from sparselaw.laws import Law, law_named, one_size_laws
@@ -41,6 +42,7 @@ def fit(
     delta: float | None = None,
     bootstrap: int = 1000,
     group: str | None = None,
+    where: str | Sequence[str] = (),
     columns: Mapping[str, str] | None = None,
     variable: str | None = None,
     last: int | None = None,
@@ -54,7 +56,8 @@ def fit(
 
     ``runs`` has columns N, D and loss (or common other names, or as ``columns`` says), one row for a run; or
     it is the path of such a table. ``law`` is the name of a registered law (sparselaw.laws). ``group`` names
-    the column that says which rows belong to one run: whole runs are then resampled. ``variable`` and
+    the column that says which rows belong to one run: whole runs are then resampled. ``where`` selects rows
+    ("lr=0.001", or several conditions). ``variable`` and
     ``last`` belong to laws of one size: the size that varies, and how many of its largest values to use.
     ``drop_peak`` leaves out simulated runs with N near K(D); ``leave_out`` adds the leave-out table.
     """
@@ -62,6 +65,8 @@ def fit(
     _check(bootstrap, seed, workers)
     chosen = parse_objective(objective, delta)
     dropped: dict[str, int] = {}
+    if where:
+        runs = select(as_frame(runs), (where,) if isinstance(where, str) else where)
     if drop_peak:
         runs, dropped = without_peak(runs, columns)
     needed = () if kind.has_one_size() else kind.sizes
@@ -132,7 +137,8 @@ def _result(
     design: Design, objective: Objective, minimum: Minimum, draws: FloatArray, runs: Runs, clean: CleanRuns,
     notes: tuple[str, ...], test: EqualityTest | None, table: tuple[LeftOut, ...],
 ) -> FittedLaw:  # fmt: skip
-    found = findings(design, objective, minimum, runs)
+    found = findings(design, objective, minimum, runs, clean.pooled)
+    seeds = tuple(column.words() for column in clean.pooled if column.kind == "seed")
     best, drawn = design.natural(minimum.theta), design.natural(draws)
     sparsity = None
     why_not = no_sparsity(design, minimum)
@@ -158,7 +164,7 @@ def _result(
         equal_exponents=test,
         leave_out=table,
         dropped=clean.dropped,
-        warnings=(*clean.notes, *notes, *(f.words for f in found), *_words(runs, sparsity, table)),
+        warnings=(*clean.notes, *notes, *(f.words for f in found), *seeds, *_words(runs, sparsity, table)),
     )
 
 

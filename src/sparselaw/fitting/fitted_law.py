@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.fitting.goodness import Goodness, goodness
 from sparselaw.fitting.objectives import ObjectiveName
 from sparselaw.fitting.runs import Runs
 from sparselaw.interval import Interval
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NO_DRAWS = "no draws: bootstrap 0"
+ONE_PASS = (
+    "runs of about one pass over their data may hide sparsity: before training is finished sparse inputs "
+    "show the exponents of dense ones"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +68,9 @@ class LeftOut:
 class FittedLaw:
     """A law at its optimum, with 95 % intervals from the draws.
 
-    ``status`` is ``ok``, ``not-converged``, ``collinear``, ``not-identified``, ``bound`` or
-    ``E-not-identified``: the first that applies; ``warnings`` has all of them in words. An interval has no
-    ends (nan) when no draws were asked for.
+    ``status`` is ``ok``, ``not-converged``, ``collinear``, ``not-identified``, ``bound``, ``few-rows``,
+    ``pooled`` or ``E-not-identified``: the first that applies; ``warnings`` has all of them in words. An
+    interval has no ends (nan) when no draws were asked for.
     """
 
     law: Law
@@ -92,6 +97,11 @@ class FittedLaw:
     def name(self) -> str:
         """The law's name."""
         return self.law.name
+
+    @property
+    def goodness(self) -> Goodness:
+        """How far the runs lie from the law, in per cent, and which lie furthest."""
+        return goodness(self.residuals, self.runs)
 
     def loss(self, *sizes: Any) -> Any:
         """The fitted loss at (N, D), or at the law's own sizes in their order."""
@@ -123,6 +133,7 @@ class FittedLaw:
             "starts_agreeing": self.starts_agreeing,
             "rows_used": self.rows_used,
             "rows_dropped": dict(self.dropped),
+            "residuals": self.goodness.as_dict(),
             "draws": len(self.draws),
             "params": {name: v.plain(NO_DRAWS) for name, v in self.params.items()},
             "sparsity": None,
@@ -134,6 +145,7 @@ class FittedLaw:
             result["sparsity_reason"] = self.sparsity_reason
         else:
             result["sparsity"] = {name: v.plain(NO_DRAWS) for name, v in self.sparsity.items()}
+            result["sparsity_words"] = list(self.sparsity_words())
         if self.equal_exponents is None:
             result["equal_exponents_reason"] = "needs two exponents, draws, and at most 10000 rows"
         else:
@@ -172,6 +184,26 @@ class FittedLaw:
     def title(self) -> str:
         return f"{self.name}: {self.law.formula}"
 
+    def sparsity_words(self) -> tuple[str, ...]:
+        """What the implied sparsity means."""
+        if self.sparsity is None:
+            return ()
+        alpha1 = self.sparsity["alpha1"]
+        words = []
+        if alpha1.best < 0.0:
+            if np.isnan(alpha1.high):
+                sure = ""
+            else:
+                sure = " (95 % sure)" if alpha1.high < 0.0 else " (0 is not excluded)"
+            words.append(
+                f"alpha1 < 0{sure}: the loss falls faster with data than with model size, which no sparsity "
+                "explains; in the theory both exponents are then equal"
+            )
+        elif not np.isnan(alpha1.low) and alpha1.low <= 0.0:
+            words.append("0 is not excluded: equal exponents, and so dense inputs, fit too")
+        words.append(ONE_PASS)
+        return tuple(words)
+
     def how(self) -> str:
         """How the optimum was reached, in a line."""
         return (
@@ -185,7 +217,14 @@ class FittedLaw:
             self.title(),
             ["quantity", "best [low, high]"],
             [[name, f"{v.best:.4g} {v.ends()}"] for name, v in self.quantities().items()],
-            [f"status: {self.status}", *self.warnings, *dropped, self.how()],
+            [
+                f"status: {self.status}",
+                self.goodness.words(),
+                self.goodness.worst_words(),
+                *self.warnings,
+                *dropped,
+                self.how(),
+            ],
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +11,13 @@ import numpy as np
 from sparselaw.fitting.design import Bound, Design
 from sparselaw.fitting.equality import likelihood_ratio
 from sparselaw.fitting.objectives import Objective
+from sparselaw.fitting.pooled import Pooled
 from sparselaw.fitting.prepare import prepare
 from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, Minimum, global_minimum, sample
 
 COLLINEAR = 0.9995  # correlation of two log sizes above which their effects are not told apart
+ROWS_PER_PARAMETER = 2  # fewer rows than this for each parameter are too few
 SINGULAR = 1e-7  # smallest over largest singular value of the scaled derivatives
 CHI2_95 = 3.841  # 95 % point of chi-square with one degree of freedom
 
@@ -25,7 +28,9 @@ class Finding:
     words: str
 
 
-def findings(design: Design, objective: Objective, minimum: Minimum, runs: Runs) -> list[Finding]:
+def findings(
+    design: Design, objective: Objective, minimum: Minimum, runs: Runs, pooled: Sequence[Pooled] = ()
+) -> list[Finding]:
     """Everything that should keep a reader from taking the optimum at its word, gravest first.
 
     With one size only convergence and bounds can go wrong.
@@ -40,6 +45,10 @@ def findings(design: Design, objective: Objective, minimum: Minimum, runs: Runs)
     if not one_size:
         found += _collinear(design, runs) or _singular(design, minimum)
     found += [Finding("bound", _at(bound)) for bound in bounds]
+    if len(runs) < ROWS_PER_PARAMETER * design.free:
+        words = f"{len(runs)} rows are few for {design.free} parameters: the fit may follow single runs"
+        found.append(Finding("few-rows", words))
+    found += [Finding("pooled", column.words()) for column in pooled if column.kind != "seed"]
     if not one_size and not bounds and design.law.floor_name is not None:
         found += _floor(design, objective, minimum, runs)
     return found

@@ -12,7 +12,8 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
 from sparselaw.fitting import cell_values
-from sparselaw.fitting.columns import Aliases, find_columns, missing_column, notes_on_columns
+from sparselaw.fitting.columns import Aliases, find_columns, missing_column, notes_on_columns, there
+from sparselaw.fitting.pooled import Pooled, pooled_columns
 from sparselaw.fitting.read import read_table
 from sparselaw.fitting.runs import Runs
 
@@ -28,6 +29,7 @@ class CleanRuns:
     dropped: dict[str, int]
     notes: tuple[str, ...]
     kept: IntArray  # row numbers in the table
+    pooled: tuple[Pooled, ...] = ()  # columns that tell groups of rows apart
 
 
 def as_frame(table: pd.DataFrame | Mapping[str, Any] | str | Path) -> pd.DataFrame:
@@ -75,9 +77,7 @@ def clean_runs(
             raise missing_column(role, frame.columns)
     if group is not None:
         if group not in frame.columns:
-            raise InputError(
-                "group", group, "is not in the table", f"choose one of {', '.join(map(str, frame))}"
-            )
+            raise InputError("group", group, "is not in the table", there(frame.columns))
         judged.drop(cell_values.one_column(frame, group).isna().to_numpy(), f"{group} missing")
     judged.drop(cell_values.duplicated(frame), "exact duplicate")
     kept = np.flatnonzero(judged.good)
@@ -91,9 +91,16 @@ def clean_runs(
         loss=loss[kept],
         scale=scale,
         group=None if group is None else cell_values.labels(frame[group].iloc[kept]),
+        row=_positions(frame, kept),
     )
     said = notes_on_columns(frame.columns, used, columns)
-    return CleanRuns(runs=runs, dropped=judged.counts, notes=(*said, *notes, *weight_notes), kept=kept)
+    return CleanRuns(
+        runs=runs,
+        dropped=judged.counts,
+        notes=(*said, *notes, *weight_notes),
+        kept=kept,
+        pooled=tuple(pooled_columns(frame, kept, used, group)),
+    )
 
 
 class _Rows:
@@ -126,6 +133,15 @@ class _Rows:
         self.drop(np.isinf(values), f"{role} infinite")
         self.drop(values <= 0.0, f"{role} not positive")
         return np.where(np.isfinite(values) & (values > 0.0), values, np.nan)
+
+
+def _positions(frame: pd.DataFrame, kept: IntArray) -> IntArray:
+    """Where the rows stood in the table that was read: a selection keeps its numbers in the index."""
+    import pandas as pd
+
+    if pd.api.types.is_integer_dtype(frame.index.dtype):
+        return np.asarray(frame.index.to_numpy()[kept], dtype=np.int64)
+    return kept
 
 
 def _scale(

@@ -30,6 +30,7 @@ class Runs:
     scale: FloatArray  # relative standard errors over their median; ones where the table has none
     group: IntArray | None = None
     sweeps: Sweeps | None = None
+    row: IntArray | None = None  # where each stood in the table, from zero
 
     @property
     def N(self) -> FloatArray:
@@ -46,6 +47,7 @@ class Runs:
             scale=self.scale[rows],
             group=None if self.group is None else self.group[rows],
             sweeps=None if self.sweeps is None else replace(self.sweeps, index=self.sweeps.index[rows]),
+            row=None if self.row is None else self.row[rows],
         )
 
     def with_groups_numbered(self) -> Runs:

@@ -1,0 +1,117 @@
+"""Columns that tell apart rows which a fit would throw together.
+
+Checkpoints of one run hang together: as rows of their own they make intervals far too narrow. Runs with other
+data, learning rates or numbers of passes follow laws of their own. Neither shows in N, D and the loss, but
+most tables have a column that says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.fitting import cell_values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Words in the names of columns, letters only and lower case; a column counts if one of its words is here.
+RUN_WORDS = frozenset({"run", "runs", "runname", "runid", "experiment", "experiments", "exp", "trial", "job"})
+SETTING_WORDS = frozenset(
+    {
+        "lr", "learning", "epoch", "epochs", "passes", "u", "unique", "uniquetokens", "batch", "bs",
+        "batchsize", "optimizer", "schedule", "warmup", "wd", "decay", "dropout", "dataset", "corpus",
+        "train", "tokenizer", "vocab", "arch", "architecture", "family", "features", "solver", "inputs",
+        "group", "alpha1", "alpha2",
+    }
+)  # fmt: skip
+SEED_WORDS = frozenset({"seed", "seeds"})
+OUTCOME_WORDS = frozenset({"loss", "flops", "flop", "status", "reason", "averaged", "estimator"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pooled:
+    """A column with ``values`` distinct values in the rows used; ``kind`` is run, setting or seed."""
+
+    column: str
+    values: int
+    kind: str
+
+    def words(self) -> str:
+        name = f"'{self.column}'" if re.search(r"\W", self.column) else self.column
+        said = f"the column {self.column} tells {self.values} groups of rows apart, and they are pooled: "
+        if self.kind == "seed":
+            return f"rows of one {self.column} may hang together: --group {name} resamples them whole"
+        if self.kind == "run":
+            return said + (
+                f"rows of one run make the intervals too narrow; resample whole runs with --group {name}, "
+                f"or fit each with --by {name}"
+            )
+        return said + f"fit each with --by {name}, select with --where '{self.column}=...', or --group {name}"
+
+
+def pooled_columns(
+    frame: pd.DataFrame, kept: IntArray, used: Mapping[str, str], group: str | None
+) -> list[Pooled]:
+    """The columns of the rows ``kept`` that tell groups apart; ``used`` maps N, D, loss, ... to columns."""
+    rows = frame.iloc[kept]
+    of_group = None if group is None else cell_values.labels(rows[group])
+    sizes = [cell_values.floats(rows, name) for role, name in used.items() if role in {"N", "D", "C"}]
+    loss = cell_values.labels(rows[used["loss"]])
+    found = []
+    for column in frame.columns:
+        if column in used.values() or column == group or rows[column].ndim != 1:
+            continue
+        kind = _kind(column, rows[column])
+        if kind is None:
+            continue
+        labels = _labels(rows[column])
+        values = int(labels.max()) + 1
+        if not 2 <= values < len(rows):
+            continue
+        if of_group is not None and _depends_on(labels, of_group):
+            continue  # whole groups have one value: their resampling carries it
+        if kind != "run" and (_depends_on(loss, labels) or any(_comes_with(labels, s) for s in sizes)):
+            continue  # it comes with N or D, as a learning rate chosen by width does, or tells the loss
+        if kind == "other" and values > len(rows) // 2:
+            continue
+        found.append(Pooled(column=column, values=values, kind="setting" if kind == "other" else kind))
+    return found
+
+
+def _kind(column: str, values: pd.Series[Any]) -> str | None:
+    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", column)
+    words = [w.lower() for w in re.findall(r"[A-Za-z]+\d*", spaced)]
+    near = {*words, "".join(words)}
+    if near & OUTCOME_WORDS:
+        return None
+    for kind, known in (("seed", SEED_WORDS), ("run", RUN_WORDS), ("setting", SETTING_WORDS)):
+        if near & known:
+            return kind
+    return "other" if values.dtype == object or str(values.dtype) in {"category", "str", "string"} else None
+
+
+def _labels(column: pd.Series[Any]) -> IntArray:
+    """Numbers of the distinct values; a blank cell is a value of its own."""
+    labels = cell_values.labels(column)
+    return np.asarray(np.where(labels < 0, labels.max() + 1, labels))
+
+
+def _comes_with(labels: IntArray, size: FloatArray) -> bool:
+    """Is there one label for each of a few sizes, or for each stretch of sizes?"""
+    values, place = np.unique(size, return_inverse=True)
+    if values.size <= size.size // 2 and _depends_on(labels, place):
+        return True
+    in_order = labels[np.argsort(size, kind="stable")]
+    return int(np.count_nonzero(np.diff(in_order))) == int(labels.max())
+
+
+def _depends_on(labels: IntArray, other: IntArray) -> bool:
+    """Has every value of ``other`` one label only?"""
+    pairs = np.unique(np.stack([other, labels]), axis=1)
+    return bool(np.unique(pairs[0]).size == pairs.shape[1])
