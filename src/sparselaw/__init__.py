@@ -28,6 +28,8 @@ _PUBLIC = {
     "fit": "sparselaw.fitting",
     "FittedLaw": "sparselaw.fitting",
     "plan": "sparselaw.planning",
+    "forecast": "sparselaw.planning",
+    "Forecast": "sparselaw.fitting.forecast",
     "failure_probability": "sparselaw.failure",
 }
 _PUBLIC_MODULES = {"plot": "sparselaw.plotting"}
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from sparselaw.failure import failure_probability as failure_probability
     from sparselaw.fitting import FittedLaw as FittedLaw
     from sparselaw.fitting import fit as fit
+    from sparselaw.fitting.forecast import Forecast as Forecast
     from sparselaw.inputs import DenseInputs as DenseInputs
     from sparselaw.inputs import SparseInputs as SparseInputs
     from sparselaw.interval import Interval as Interval
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from sparselaw.laws import CoupledLaw as CoupledLaw
     from sparselaw.laws import PowerLaw as PowerLaw
     from sparselaw.laws import TwoPowerLaw as TwoPowerLaw
+    from sparselaw.planning import forecast as forecast
     from sparselaw.planning import plan as plan
     from sparselaw.solvers import SGD as SGD
     from sparselaw.solvers import GradientDescent as GradientDescent

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 import sparselaw
 from sparselaw.cli.failure import failure
 from sparselaw.cli.fit import fit
+from sparselaw.cli.forecast import forecast
 from sparselaw.cli.plan import plan
 from sparselaw.cli.predict import predict
 from sparselaw.cli.reproduce import reproduce
@@ -57,6 +58,7 @@ app.command()(predict)
 app.command(context_settings=OPTIONS_OF_SOLVERS)(simulate)
 app.command()(fit)
 app.command()(plan)
+app.command()(forecast)
 app.command()(failure)
 app.command()(reproduce)
 app.add_typer(runs, name="runs")

@@ -19,6 +19,8 @@ from sparselaw.plain import html_table, put
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sparselaw.fitting.forecast.predicted import PredictedLoss
+
 NO_DRAWS = "no draws: bootstrap 0"
 ONE_PASS = (
     "runs of about one pass over their data may hide sparsity: before training is finished sparse inputs "
@@ -106,6 +108,17 @@ class FittedLaw:
     def loss(self, *sizes: Any) -> Any:
         """The fitted loss at (N, D), or at the law's own sizes in their order."""
         return self.law.loss(*sizes)
+
+    def predict(self, *sizes: Any) -> PredictedLoss | tuple[PredictedLoss, ...]:
+        """The loss of a new run at (N, D), with the forecast's 95 % interval where the runs allow one.
+
+        Elsewhere the bootstrap's, which is the law's alone; ``intervals`` says which. Several sizes give a
+        tuple, one for each.
+        """
+        from sparselaw.fitting.forecast.predicted import predict_losses
+
+        found = predict_losses(self, sizes)
+        return found[0] if all(np.ndim(size) == 0 for size in sizes) else tuple(found)
 
     def drawn_law(self, axes: int = 1) -> Law:
         """Every draw as one law: its parameters are arrays (draws, 1, ...) with ``axes`` axes for the sizes.

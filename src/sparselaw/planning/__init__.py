@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sparselaw.planning.allocate import Allocation, Peak, Valley, allocate
+from sparselaw.planning.forecast_budgets import forecast
 from sparselaw.planning.from_law import check_trade_off
 from sparselaw.planning.isoflop import IsoFlop, isoflop
 from sparselaw.planning.plan import plan
@@ -16,6 +17,7 @@ __all__ = [
     "Valley",
     "allocate",
     "check_trade_off",
+    "forecast",
     "isoflop",
     "plan",
 ]

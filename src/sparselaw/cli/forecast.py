@@ -1,0 +1,111 @@
+"""`sparselaw forecast`: the loss of runs not yet made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from sparselaw.cli import fit_options as options
+from sparselaw.cli.options import FILE, JSON
+from sparselaw.cli.output import note, number, print_json, print_table
+from sparselaw.costs import cost_names
+from sparselaw.errors import InputError
+
+if TYPE_CHECKING:
+    from sparselaw.fitting.forecast import Forecast
+
+
+def forecast(
+    runs: str = typer.Argument(..., metavar=FILE, help="Table of runs: .csv, .jsonl or .parquet."),
+    at: list[str] = typer.Option([], metavar="N=..,D=..", help="Sizes of a run not yet made; repeatable."),
+    budget: str = typer.Option(
+        None, metavar="C,...", help="Budgets, in place of --at: the best N and D at each."
+    ),
+    cost: str = typer.Option("6nd", help=f"What a budget pays for: one of {', '.join(cost_names())}."),
+    group: str = options.GROUP,
+    columns: str = options.COLUMNS,
+    json: bool = JSON,
+) -> None:
+    """The loss of runs not yet made, with an interval that holds."""
+    from sparselaw.cli import numbers
+    from sparselaw.planning import forecast as forecast_of
+
+    if bool(at) == (budget is not None):
+        raise InputError(
+            "at", "", "is missing" if not at else "is given together with a budget",
+            "give --at N=..,D=.. or --budget",
+        )  # fmt: skip
+    found = forecast_of(
+        runs,
+        at=[point(text) for text in at] or None,
+        budget=None if budget is None else [numbers.real("budget", part) for part in budget.split(",")],
+        cost=cost,
+        group=group,
+        columns=options.columns(columns),
+    )
+    for reason, count in found.dropped.items():
+        note(f"{count} row{'s' * (count != 1)} dropped: {reason}")
+    for warning in found.warnings:
+        note(warning)
+    if json:
+        print_json(found.as_dict())
+    else:
+        _show(found)
+
+
+def point(text: str) -> tuple[float, float]:
+    """N=7e9,D=4e12 as a pair.
+
+    >>> point("D=4e12, N=7e9")
+    (7000000000.0, 4000000000000.0)
+    """
+    from sparselaw.cli import numbers
+
+    pairs = [part.partition("=")[::2] for part in text.split(",")]
+    given = {name.strip(): value.strip() for name, value in pairs}
+    if set(given) != {"N", "D"} or len(pairs) != 2:
+        raise InputError("at", text, "is not a pair of sizes", "write --at N=7e9,D=4e12")
+    return numbers.real("N", given["N"]), numbers.real("D", given["D"])
+
+
+def _show(found: Forecast) -> None:
+    budgets = any(p.budget is not None for p in found.points)
+    print_table(
+        found.title(),
+        [*["budget"] * budgets, "N", "D", "loss", "95 % interval"],
+        [
+            [*[number(p.budget)] * budgets, number(p.N), number(p.D), number(p.loss.best), p.loss.ends()]
+            for p in found.points
+        ],
+    )
+    print(f"status {found.status}; runs scatter by {100 * found.noise:.2g} %")
+    print(found.meaning())
+    print_table(
+        "Back-test: fitted on the cheapest runs, the dearer ones foretold",
+        ["fitted on", "foretold", "inside 95 %", "rms error", "median width"],
+        [
+            [f"{100 * t.cutoff:.0f} % ({t.fitted})", str(t.runs)]
+            + (
+                [t.reason, "-", "-"]
+                if t.reason
+                else [_percent(t.covered), _percent(t.error), _percent(t.width)]
+            )
+            for t in found.backtest
+        ],
+    )
+    print_table(
+        "The coupled law",
+        ["parameter", "value", "95 % interval"],
+        [[name, number(v.best), v.ends()] for name, v in found.params.items()],
+    )
+    last = found.points[-1]
+    print_table(
+        f"Runs that pull most at N = {last.N:.3g}, D = {last.D:.3g}",
+        ["N", "D", "loss", "moves the forecast by"],
+        [[number(r.N), number(r.D), number(r.loss), f"{100 * r.moves:+.2g} %"] for r in last.pulls],
+    )
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.3g} %"
