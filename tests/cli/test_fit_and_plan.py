@@ -143,6 +143,21 @@ def test_plan_json_from_runs_and_from_theory(capsys, file):
     assert result["N"]["best"] ** 2 * result["D"]["best"] == pytest.approx(1e12)
 
 
+def test_plan_for_several_budgets(capsys, file):
+    base = ["plan", file, "--bootstrap", "40", "--budget", "1e21,1e22"]
+    code, out, _ = run(capsys, *base, "--json")
+    result = json.loads(out)
+    assert code == 0
+    assert result["cost"] == "6nd"
+    assert [p["budget"] for p in result["plans"]] == [1e21, 1e22]
+    assert result["N"] == result["plans"][0]["N"]
+    assert result["plans"][0]["tokens_per_parameter"]["best"] > 1
+    code, out, _ = run(capsys, *base, "--inference-tokens", "1e12")
+    assert code == 0
+    assert "N ~ C^" in out
+    assert "2 N T" in out
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -163,6 +178,8 @@ def test_plan_json_from_runs_and_from_theory(capsys, file):
         ["fit"],
         ["plan", "{file}"],
         ["plan", "--budget", "1e9"],
+        ["plan", "{file}", "--budget", "1e21,x"],
+        ["plan", "{file}", "--budget", "1e21", "--inference-tokens", "-3"],
         ["plan", "--alpha1", "1", "--budget", "1e9"],
         ["plan", "{file}", "--alpha1", "1", "--alpha2", "0", "--budget", "1e9"],
         ["plan", "--alpha1", "1", "--alpha2", "0", "--budget", "-1"],

@@ -12,7 +12,7 @@ from sparselaw.errors import InputError
 from sparselaw.fitting import fit
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.laws import Law, PowerLaw, TwoPowerLaw
-from sparselaw.planning import allocate, plan
+from sparselaw.planning import allocate, plan, plan_many
 from sparselaw.theory import frontier, predict
 
 
@@ -144,3 +144,57 @@ class OtherSizes(SlowLaw):
 def test_a_law_of_other_sizes_is_refused():
     with pytest.raises(InputError, match="law=slow: is a law of N, D, passes, not of N and D"):
         plan(OtherSizes(a=1.0), 1e9)
+
+
+def test_the_cost_is_6nd_for_a_law_and_direct_for_the_theory(fitted):
+    assert plan(fitted, 1e21).cost == "6nd"
+    assert plan(CHINCHILLA_TRUTH, 1e21).cost == "6nd"
+    assert plan(SparseInputs(alpha1=1.0, alpha2=0.3), 1e9).cost == "direct"
+
+
+def test_exponents_of_N_and_D_against_the_budget(fitted):
+    """N ~ C^a with a = beta/(alpha+beta): in closed form, and by planning at two far budgets."""
+    law = CHINCHILLA_TRUTH
+    found = plan(fitted, 1e21)
+    assert found.growth.N.contains(law.beta / (law.alpha + law.beta))
+    assert found.growth.N.best + found.growth.D.best == pytest.approx(1.0)
+    for cost in ("6nd", "power:1.5"):
+        near, far = plan(law, 1e30, cost), plan(law, 1e32, cost)
+        assert near.growth.N.best == pytest.approx(np.log(far.N.best / near.N.best) / np.log(100.0), abs=1e-4)
+        assert near.growth.D.best == pytest.approx(np.log(far.D.best / near.D.best) / np.log(100.0), abs=1e-4)
+
+
+def test_tokens_per_parameter_are_those_of_the_draws(fitted):
+    found = plan(fitted, 1e21)
+    ratios = []
+    for E, A, B, alpha, beta in fitted.draws:
+        best = plan(type(CHINCHILLA_TRUTH)(E=E, A=A, B=B, alpha=alpha, beta=beta), 1e21)
+        ratios.append(best.D.best / best.N.best)
+    low, high = np.quantile(ratios, [0.025, 0.975])
+    assert found.tokens_per_parameter.low == pytest.approx(low, rel=1e-2)
+    assert found.tokens_per_parameter.high == pytest.approx(high, rel=1e-2)
+
+
+def test_several_budgets(fitted):
+    found = plan_many(fitted, [1e21, 1e22])
+    result = found.as_dict()
+    assert result["plans"][1] == plan(fitted, 1e22).as_dict()
+    assert result["N"] == plan(fitted, 1e21).as_dict()["N"]
+    assert list(found.to_frame()["budget"]) == [1e21, 1e22]
+    assert "1e+22" in found._repr_html_()
+
+
+def test_serving_makes_the_model_smaller():
+    """The minimum of L on 6ND + 2NT = C, by a fine scan."""
+    law, C, T = CHINCHILLA_TRUTH, 1e22, 1e12
+    found = plan(law, C, inference_tokens=T)
+    N = found.N.best * np.linspace(0.5, 2.0, 200_001)
+    D = (C - 2 * N * T) / (6 * N)
+    losses = np.where(D > 0, law.loss(N, np.maximum(D, 1e-9)), np.inf)
+    assert found.N.best == pytest.approx(N[np.argmin(losses)], rel=1e-3)
+    assert found.loss.best == pytest.approx(losses.min(), rel=1e-9)
+    assert 6 * found.N.best * found.D.best + 2 * found.N.best * T == pytest.approx(C)
+    assert found.N.best < plan(law, C).N.best
+    assert plan(law, C, inference_tokens=1.0).N.best == pytest.approx(plan(law, C).N.best, rel=1e-6)
+    with pytest.raises(InputError, match="inference-tokens"):
+        plan(law, C, inference_tokens=-1.0)

@@ -13,13 +13,18 @@ from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
 
 if TYPE_CHECKING:
-    from sparselaw.planning import Plan
+    from sparselaw.planning import Plan, Plans
 
 
 def plan(
     runs: str = typer.Argument(None, help="Table of runs: .csv, .jsonl or .parquet; or give alpha1, alpha2."),
-    budget: str = typer.Option(..., help="Compute C, in the units of the cost model."),
-    cost: str = typer.Option("direct", help=f"One of {', '.join(cost_names())}."),
+    budget: str = typer.Option(..., metavar="FLOAT,...", help="Compute C, or several: 1e21,1e22."),
+    cost: str = typer.Option(
+        None, help=f"One of {', '.join(cost_names())}. [default: 6nd for runs, direct for the theory]"
+    ),
+    inference_tokens: str = typer.Option(
+        None, metavar=shared.FLOAT, help="Tokens T that the model will serve: adds 2 N T to the cost."
+    ),
     alpha1: str = typer.Option(None, help="Sparsity exponent of a model, instead of runs."),
     alpha2: str = typer.Option(None, help="Amplitude exponent of a model."),
     inputs: str = shared.INPUTS,
@@ -39,10 +44,9 @@ def plan(
     """The best N and D for a budget, from runs or from the theory."""
     from sparselaw.cli import numbers
     from sparselaw.laws import law_named
-    from sparselaw.planning import check_trade_off
-    from sparselaw.planning import plan as best_plan
+    from sparselaw.planning import check_trade_off, plan_many
 
-    amount = numbers.real("budget", budget)
+    budgets = [numbers.real("budget", part.strip()) for part in budget.split(",")]
     check_trade_off(law_named(law))
     source: Any
     if runs is None:
@@ -68,13 +72,18 @@ def plan(
             seed=seed,
             workers=workers,
         )
-    found = best_plan(source, amount, cost)
-    for warning in found.warnings:
-        note(warning)
+    tokens = 0.0 if inference_tokens is None else numbers.real("inference-tokens", inference_tokens)
+    found = plan_many(source, budgets, cost, inference_tokens=tokens)
+    several = len(found.plans) > 1
+    for one in found.plans:
+        for warning in one.warnings:
+            note(f"budget {one.budget:g}: {warning}" if several else warning)
     if json:
-        print_json(found.as_dict())
+        print_json(found.as_dict() if several else found.plans[0].as_dict())
+    elif several:
+        _show_many(found)
     else:
-        _show(found)
+        _show(found.plans[0])
 
 
 def _refuse_given(options_: dict[str, str | None], needs: str) -> None:
@@ -86,6 +95,7 @@ def _refuse_given(options_: dict[str, str | None], needs: str) -> None:
 
 def _show(found: Plan) -> None:
     best = [(name, getattr(found, name)) for name in ("N", "D", "loss")]
+    best.append(("D / N", found.tokens_per_parameter))
     side = f", {found.side}" if found.side else ""
     print_table(
         f"Budget {found.budget:g}, cost {found.cost}{side}",
@@ -93,6 +103,7 @@ def _show(found: Plan) -> None:
         [[name, number(v.best), v.ends() if v.low < v.high else "-"] for name, v in best],
     )
     print(f"intervals: {found.intervals}")
+    _show_growth(found)
     print(f"loss* - E ~ C^-{found.alpha_C:.4g} for large budgets; exponent here {found.slope:.4g}")
     for other in found.others:
         print(f"the other valley: N = {other.N:.4g}, D = {other.D:.4g}, loss {other.loss:.4g} ({other.side})")
@@ -105,6 +116,23 @@ def _show(found: Plan) -> None:
         for row in found.isoflop.as_rows()
     ]
     print_table("What a wrong N costs", ["N / best", "N", "D", "loss", "excess", "budget wasted"], rows)
+
+
+def _show_many(found: Plans) -> None:
+    rows = []
+    for one in found.plans:
+        cells = (one.N, one.D, one.tokens_per_parameter, one.loss)
+        rows.append([f"{one.budget:g}", *(f"{number(v.best)} {v.ends()}" for v in cells)])
+    print_table(f"Cost {found.plans[0].cost}", ["budget", "best N", "best D", "D / N", "loss*"], rows)
+    print(f"brackets: 95 % intervals, {found.plans[0].intervals}")
+    _show_growth(found.plans[0])
+
+
+def _show_growth(found: Plan) -> None:
+    a, b = found.growth.N, found.growth.D
+    if a.best == a.best:
+        ends = (f" {v.ends()}" if v.low < v.high else "" for v in (a, b))
+        print(f"N ~ C^{a.best:.3g}{next(ends)}, D ~ C^{b.best:.3g}{next(ends)} for large budgets")
 
 
 def _percent(value: float | None) -> str:

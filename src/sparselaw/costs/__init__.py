@@ -8,6 +8,7 @@ from __future__ import annotations
 from sparselaw.costs import named as named  # fills the registry
 from sparselaw.costs.base import Conditioning, Cost, CostTerm, Leading
 from sparselaw.costs.registry import COSTS, CostModel, cost_names, parse_cost, register
+from sparselaw.costs.serving import ServedCost, with_serving
 
 __all__ = [
     "COSTS",
@@ -16,7 +17,9 @@ __all__ = [
     "CostModel",
     "CostTerm",
     "Leading",
+    "ServedCost",
     "cost_names",
     "parse_cost",
     "register",
+    "with_serving",
 ]

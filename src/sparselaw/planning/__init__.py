@@ -6,18 +6,21 @@ from sparselaw.planning.allocate import Allocation, Peak, Valley, allocate
 from sparselaw.planning.forecast_budgets import forecast
 from sparselaw.planning.from_law import check_trade_off
 from sparselaw.planning.isoflop import IsoFlop, isoflop
-from sparselaw.planning.plan import plan
+from sparselaw.planning.plan import plan, plan_many
 from sparselaw.planning.plan_result import Plan
+from sparselaw.planning.plans import Plans
 
 __all__ = [
     "Allocation",
     "IsoFlop",
     "Peak",
     "Plan",
+    "Plans",
     "Valley",
     "allocate",
     "check_trade_off",
     "forecast",
     "isoflop",
     "plan",
+    "plan_many",
 ]

@@ -51,10 +51,10 @@ def planned_fit(fitted: FittedLaw) -> Planned:
         N, D, loss = (interval(v, d) for v, d in zip(best, _best_of_draws(drawn, cost, budget), strict=True))
         return N, D, loss
 
-    return _planned(fitted.law, f"{draws} draws of the fit", ends, _far(fitted))
+    return _planned(fitted.law, f"{draws} draws of the fit", ends, _far(fitted), drawn.exponents)
 
 
-def _planned(law: Law, intervals: str, ends: Any, warnings: Any) -> Planned:
+def _planned(law: Law, intervals: str, ends: Any, warnings: Any, drawn: Any = None) -> Planned:
     from sparselaw.fitting.sparsity import invert
 
     check_trade_off(type(law))
@@ -63,6 +63,7 @@ def _planned(law: Law, intervals: str, ends: Any, warnings: Any) -> Planned:
     return Planned(
         loss=law.loss,
         exponents=exponents,
+        drawn_exponents=None if drawn is None else (np.ravel(drawn[0]), np.ravel(drawn[1])),
         conditioning=implied,
         intervals=intervals,
         ends=ends,

@@ -38,6 +38,7 @@ def planned_theory(inputs: Inputs) -> Planned:
         intervals="none: the theory is not a measurement",
         ends=_no_width,
         warnings=warnings,
+        usual_cost="direct",
         peak=Peak(threshold=threshold, name=name),
         grid=THEORY_GRID,
         steps=THEORY_STEPS,

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparselaw.costs import Cost, parse_cost
+from sparselaw.costs import Cost, parse_cost, with_serving
 from sparselaw.errors import InputError, check_finite
 from sparselaw.inputs import Inputs
 from sparselaw.laws import Law
 from sparselaw.planning.allocate import Allocation, Valley, allocate
 from sparselaw.planning.from_law import planned_fit, planned_law
 from sparselaw.planning.from_theory import planned_theory
+from sparselaw.planning.growth import growth
 from sparselaw.planning.isoflop import isoflop
 from sparselaw.planning.plan_result import Plan
 from sparselaw.planning.planned import Planned
+from sparselaw.planning.plans import Plans
 
 if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw
@@ -24,8 +27,17 @@ if TYPE_CHECKING:
 SLOPE_STEP = 0.02  # in log C
 
 
-def plan(source: FittedLaw | Law | Inputs, budget: float, cost: str = "direct") -> Plan:
+def plan(
+    source: FittedLaw | Law | Inputs,
+    budget: float,
+    cost: str | None = None,
+    *,
+    inference_tokens: float = 0.0,
+) -> Plan:
     """Minimises the loss over every N and D that ``budget`` buys under the cost model.
+
+    The cost is 6nd for a law and direct for the theory, unless named. ``inference_tokens`` T adds the cost
+    2 N T of serving the model for T tokens.
 
     >>> from sparselaw.laws import ChinchillaLaw
     >>> law = ChinchillaLaw(E=1.8, A=480.0, B=2100.0, alpha=0.35, beta=0.35)
@@ -35,7 +47,9 @@ def plan(source: FittedLaw | Law | Inputs, budget: float, cost: str = "direct") 
     """
     budget = check_finite("budget", budget)
     planned = planned_for(source)
-    spending = parse_cost(cost, planned.conditioning)
+    spending = parse_cost(planned.usual_cost if cost is None else cost, planned.conditioning)
+    if inference_tokens:
+        spending = with_serving(spending, inference_tokens)
     found = allocate(
         planned.loss, spending, budget, peak=planned.peak, grid=planned.grid, steps=planned.steps
     )
@@ -50,11 +64,19 @@ def plan(source: FittedLaw | Law | Inputs, budget: float, cost: str = "direct") 
         intervals=planned.intervals,
         alpha_C=math.nan if planned.exponents is None else spending.compute_exponent(*planned.exponents),
         slope=slope,
+        growth=growth(planned, spending),
         side=found.best.side,
         others=found.others,
         isoflop=isoflop(planned.loss, spending, budget, found.best, planned.floor, slope),
         warnings=(*_edge(found), *planned.warnings(spending, budget, found)),
     )
+
+
+def plan_many(
+    source: FittedLaw | Law | Inputs, budgets: Sequence[float], cost: str | None = None, **settings: Any
+) -> Plans:
+    """One plan for each budget."""
+    return Plans(plans=tuple(plan(source, budget, cost, **settings) for budget in budgets))
 
 
 def planned_for(source: Any) -> Planned:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sparselaw.interval import Interval
 from sparselaw.plain import html_table, put
 from sparselaw.planning.allocate import Valley
+from sparselaw.planning.growth import Growth
 from sparselaw.planning.isoflop import IsoFlop
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ NOT_FALLING = "the loss does not fall at this budget"
 class Plan:
     """How to spend ``budget``. N and D are real numbers: round them to what can be built.
 
+    ``growth`` has the exponents a and b of N ~ C^a and D ~ C^b for large budgets.
     ``alpha_C`` is the exponent of loss* - E against C for large budgets; ``slope`` is it at this budget.
     """
 
@@ -34,10 +36,16 @@ class Plan:
     intervals: str  # where they come from
     alpha_C: float
     slope: float
+    growth: Growth
     side: str | None
     others: tuple[Valley, ...]
     isoflop: IsoFlop
     warnings: tuple[str, ...]
+
+    @property
+    def tokens_per_parameter(self) -> Interval:
+        """D/N. Along a budget D falls as N rises: the ends belong together."""
+        return Interval(self.D.low / self.N.high, self.D.best / self.N.best, self.D.high / self.N.low)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON: null where there is no number, and beside it the reason."""
@@ -45,6 +53,9 @@ class Plan:
         for name in ("N", "D", "loss"):
             result[name] = getattr(self, name).plain(self.intervals)
         result["intervals"] = self.intervals
+        result["tokens_per_parameter"] = self.tokens_per_parameter.plain(self.intervals)
+        result["N_exponent"] = self.growth.N.plain(self.growth.why)
+        result["D_exponent"] = self.growth.D.plain(self.growth.why)
         put(result, "alpha_C", self.alpha_C, NO_POWERS)
         put(result, "alpha_C_here", self.slope, NOT_FALLING)
         result["side"] = self.side
@@ -62,6 +73,7 @@ class Plan:
     def _repr_html_(self) -> str:
         side = "" if self.side is None else f", {self.side}"
         rows = [[name, _shown(getattr(self, name))] for name in ("N", "D", "loss")]
+        rows.append(["tokens per parameter", _shown(self.tokens_per_parameter)])
         rows += [["alpha_C", f"{self.alpha_C:.4g}"], ["alpha_C here", f"{self.slope:.4g}"]]
         title = f"Budget {self.budget:g}, cost {self.cost}{side}"
         return html_table(title, ["quantity", "best [95 % interval]"], rows, self.warnings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sparselaw.arrays import FloatArray
 from sparselaw.costs import Conditioning, Cost
 from sparselaw.interval import Interval
 from sparselaw.planning.allocate import GOLDEN_STEPS, GRID, Allocation, Loss, Peak
@@ -26,6 +27,8 @@ class Planned:
     intervals: str  # where the intervals come from
     ends: Callable[[Cost, float, Allocation], Ends]
     warnings: Callable[[Cost, float, Allocation], tuple[str, ...]]
+    drawn_exponents: tuple[FloatArray, FloatArray] | None = None  # the same for every draw of a fit
+    usual_cost: str = "6nd"  # where none is named
     floor: float = 0.0
     peak: Peak | None = None
     grid: int = GRID
