@@ -110,7 +110,8 @@ def test_standard_errors_weigh_the_rows(table):
         ("ragged.csv", b"N,D,loss\n1,2,3\n1,2,3,4\n", "not readable"),
         ("broken.jsonl", b'{"N": 1, "D"\n', "not readable"),
         ("broken.parquet", b"x", "not readable"),
-        ("runs.xlsx", b"x", "ends in '.xlsx'"),
+        ("runs.xlsx", b"x", "not readable|needs openpyxl"),
+        ("runs.docx", b"x", "ends in '.docx'"),
     ],
 )
 def test_bad_files_are_refused_in_words(tmp_path, name, content, words):
@@ -124,7 +125,7 @@ def test_absent_files_and_folders(tmp_path):
     with pytest.raises(InputError, match="does not exist"):
         read_table(tmp_path / "none.csv")
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(InputError, match="is a folder"):
+    with pytest.raises(InputError, match="is a folder without event files or tables"):
         read_table(tmp_path / "folder.csv")
     with pytest.raises(InputError, match="no column for loss"):
         fit({"N": [1.0], "D": [2.0]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,13 @@ from sparselaw.errors import InputError
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
+
+
+UNITS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12}
+WRITTEN = re.compile(
+    r"^(\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d{1,3}(?:_\d{3})+|\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*([kKmMbBgGtT]?)"
+    r"(?:\s*(?:params|parameters|tokens))?$"
+)
 
 
 def floats(frame: pd.DataFrame, name: str) -> FloatArray:
@@ -25,7 +33,26 @@ def floats(frame: pd.DataFrame, name: str) -> FloatArray:
         numbers = pd.to_numeric(column.where(column.map(np.isscalar)), errors="coerce")
     if np.iscomplexobj(numbers):
         raise InputError("columns", name, "holds complex numbers", "give real ones")
-    return np.asarray(numbers.to_numpy(dtype=np.float64, na_value=np.nan))
+    found = np.array(numbers.to_numpy(dtype=np.float64, na_value=np.nan))
+    if column.dtype == object or str(column.dtype) in {"str", "string"}:
+        for i in np.flatnonzero(np.isnan(found)):
+            cell = column.iloc[i]
+            if isinstance(cell, str):
+                found[i] = written_number(cell)
+    return found
+
+
+def written_number(text: str) -> float:
+    """A number as people write sizes; nan where it is none.
+
+    >>> [written_number(t) for t in ("10M", "1.5 B", "1,000,000", "7_000", "300k", "2T", "many")]
+    [10000000.0, 1500000000.0, 1000000.0, 7000.0, 300000.0, 2000000000000.0, nan]
+    """
+    match = WRITTEN.match(text.strip())
+    if match is None:
+        return float("nan")
+    digits, unit = match.groups()
+    return float(digits.replace(",", "").replace("_", "")) * UNITS[unit.lower()]
 
 
 def one_column(frame: pd.DataFrame, name: str) -> pd.Series[Any]:

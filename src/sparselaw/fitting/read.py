@@ -1,11 +1,14 @@
-"""Reads a table of runs from a file: CSV, JSON lines or Parquet, told apart by the ending."""
+"""Reads a table of runs from what people have: a file of any common kind, a folder, or standard input."""
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparselaw.errors import InputError
+from sparselaw.fitting.separated import read_separated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,40 +16,70 @@ if TYPE_CHECKING:
 ENDINGS = {
     ".csv": "csv",
     ".tsv": "tsv",
+    ".tab": "tsv",
     ".txt": "csv",
     ".jsonl": "json lines",
     ".ndjson": "json lines",
-    ".json": "json lines",
+    ".json": "json",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".xlsx": "excel",
+    ".xls": "excel",
 }
+EXTRAS = {"parquet": ("pyarrow", "parquet"), "excel": ("openpyxl", "excel")}
+STDIN = "-"
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
-    """Every column as it is in the file; rows are judged later, where they can be counted."""
+    """Every column as it is in the file; rows are judged later, where they can be counted.
+
+    ``-`` is standard input. A folder holds one run in each file: see folders.py.
+    """
+    if str(path) == STDIN:
+        return _whole(path, "standard input", lambda: _read_text(sys.stdin.buffer.read()))
     file = Path(path)
-    kind = ENDINGS.get(file.suffix.lower())
-    if kind is None:
-        raise InputError("file", path, f"ends in '{file.suffix}'", "give a .csv, .jsonl or .parquet file")
     if file.is_dir():
-        raise InputError("file", path, "is a folder", "give a file")
+        from sparselaw.fitting.folders import read_folder
+
+        return read_folder(file, read_table)
+    kind = kind_of_file(file)
+    if kind is None:
+        known = ".csv, .tsv, .json, .jsonl, .parquet or .xlsx file (also .gz), or a folder"
+        raise InputError("file", path, f"ends in '{file.suffix}'", f"give a {known}")
     if not file.exists():
         raise InputError("file", path, "does not exist", "check the name")
     if file.stat().st_size == 0:
         raise InputError("file", path, "is empty", "give a table with N, D and loss")
+    return _whole(path, kind, lambda: _read(file, kind))
+
+
+def kind_of_file(file: Path) -> str | None:
+    """By its ending, before .gz where there is one."""
+    name = file.with_suffix("") if file.suffix.lower() in {".gz"} else file
+    return ENDINGS.get(name.suffix.lower())
+
+
+def _whole(path: str | Path, kind: str, read: Any) -> pd.DataFrame:
     try:
-        frame = _read(file, kind)
+        frame: pd.DataFrame = read()
+    except InputError as error:  # a part of the file is named: say of which
+        raise InputError("file", path, error.condition, error.remedy) from None
     except (PermissionError, IsADirectoryError):
         raise InputError("file", path, "may not be read", "check its permissions") from None
     except ImportError:
-        raise InputError(
-            "file", path, "needs pyarrow to be read", "pip install 'sparselaw[parquet]' or give a CSV"
-        ) from None
-    except (ValueError, TypeError, AttributeError, OSError, KeyError) as error:
+        package, extra = EXTRAS.get(kind, ("a package", "all"))
+        remedy = f"pip install 'sparselaw[{extra}]' or give a CSV"
+        raise InputError("file", path, f"needs {package} to be read", remedy) from None
+    except (ValueError, TypeError, AttributeError, OSError, KeyError, EOFError) as error:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise InputError(
             "file", path, f"is not readable as {kind} ({reason})", "check its contents"
         ) from None
+    except Exception as error:  # zipfile's and openpyxl's own
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        if kind != "excel":
+            raise
+        raise InputError("file", path, f"is not readable as excel ({reason})", "save it as CSV") from None
     if frame.shape[0] == 0:
         raise InputError("file", path, "has a header and no rows", "give at least a few runs")
     return frame
@@ -57,16 +90,51 @@ def _read(file: Path, kind: str) -> pd.DataFrame:
 
     if kind == "parquet":
         return pd.read_parquet(file)
+    if kind == "excel":
+        return pd.read_excel(file)
     if kind == "json lines":
         return pd.read_json(file, lines=True)
-    form: dict[str, Any] = {
-        "sep": "\t" if kind == "tsv" else ",",
-        "skipinitialspace": True,
-        "encoding": "utf-8-sig",
-    }
-    frame: pd.DataFrame = pd.read_csv(file, low_memory=False, **form)
-    header = pd.read_csv(file, header=None, nrows=1, dtype=str, **form).iloc[0]
-    if header.dropna().duplicated().any():  # pandas renames the second; a reader must be asked
-        names = [name if pd.isna(text) else text for name, text in zip(frame.columns, header, strict=False)]
-        frame.columns = pd.Index(names)
-    return frame
+    if kind == "json":
+        import gzip
+
+        content = file.read_bytes()
+        return read_json(gzip.decompress(content) if file.suffix.lower() == ".gz" else content)
+    return read_separated(file, "\t" if kind == "tsv" else None)
+
+
+def _read_text(content: bytes) -> pd.DataFrame:
+    """Standard input: JSON where it begins like it, else a table with separators."""
+    if not content.strip():
+        raise InputError("file", STDIN, "is empty", "pipe a table with N, D and loss")
+    if content.lstrip()[:1] in (b"[", b"{"):
+        return read_json(content)
+    return read_separated(io.BytesIO(content))
+
+
+def read_json(content: bytes) -> pd.DataFrame:
+    """An array of objects, JSON lines, an object of columns, or one that holds such an array.
+
+    Objects within objects (the config and summary of a tracker) become columns of their own.
+    """
+    import json
+
+    import pandas as pd
+
+    try:
+        found = json.loads(content)
+    except ValueError:
+        return pd.read_json(io.BytesIO(content), lines=True)
+    if isinstance(found, dict):
+        lists = [v for v in found.values() if isinstance(v, list) and v and isinstance(v[0], dict)]
+        if len(lists) == 1:
+            found = lists[0]
+        elif not all(isinstance(v, (list, dict)) for v in found.values()):
+            found = [found]
+    if isinstance(found, dict):
+        return pd.DataFrame(found)
+    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+        raise ValueError("not an array of objects")
+    frame = pd.json_normalize(found)
+    short = [str(name).rsplit(".", 1)[-1] for name in frame.columns]
+    names = [s if short.count(s) == 1 else str(n) for s, n in zip(short, frame.columns, strict=True)]
+    return frame.set_axis(names, axis=1)
