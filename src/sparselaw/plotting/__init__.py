@@ -8,15 +8,18 @@ from sparselaw.plotting.fits import (
     loss_contour,
     residuals,
 )
+from sparselaw.plotting.forecasts import back_test, forecast_fan
 from sparselaw.plotting.loss_curves import loss_curves
 from sparselaw.plotting.style import style
 from sparselaw.plotting.theory import compute_frontier, loss_surface, phase_diagram, scaling_curve
 
 __all__ = [
+    "back_test",
     "compute_frontier",
     "exponent_profile",
     "failure_curve",
     "fit_over_data",
+    "forecast_fan",
     "isoflop_slices",
     "loss_contour",
     "loss_curves",

@@ -1,0 +1,81 @@
+"""Pictures of forecasts. Every function draws on the ``ax`` it is given and returns it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sparselaw.interval import Z95
+from sparselaw.planning.forecast_budgets import best_sizes
+from sparselaw.plotting.style import COLOURS, GREY, THEORY
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sparselaw.fitting.forecast import BackTest, Forecast
+    from sparselaw.fitting.runs import Runs
+
+LINE, ACCENT = COLOURS[:2]
+ALONG = 60
+
+
+def forecast_fan(forecast: Forecast, *, ax: Axes, cost: str = "6nd") -> Axes:
+    """Loss against compute: the runs, the best loss of each budget with its 95 % band, and the points asked for.
+
+    The band opens where the runs end.
+    """
+    runs, points = forecast.runs, forecast.points
+    spent = 6.0 * runs.N * runs.D
+    asked = np.array([6.0 * p.N * p.D for p in points])
+    budgets = np.geomspace(spent.min(), 1.5 * max(spent.max(), asked.max()), ALONG)
+    sizes = np.array([best_sizes(forecast.law, float(C), cost) for C in budgets])
+    mean, sd = forecast.average.log_losses(sizes[:, 0], sizes[:, 1])
+    compute = 6.0 * sizes[:, 0] * sizes[:, 1]
+    ax.scatter(spent, runs.loss, s=9, color=GREY, linewidths=0, alpha=0.7, label=f"{len(runs)} runs")
+    ax.fill_between(
+        compute, np.exp(mean - Z95 * sd), np.exp(mean + Z95 * sd), color=LINE, alpha=0.2, lw=0, label="95 %"
+    )
+    ax.plot(compute, np.exp(mean), color=LINE, label="best at each budget")
+    ax.axhline(forecast.law.E, color=THEORY, lw=0.8, ls=":", label=f"floor E = {forecast.law.E:.3g}")
+    best = np.array([p.loss.best for p in points])
+    below = best - [p.loss.low for p in points]
+    above = [p.loss.high for p in points] - best
+    ax.errorbar(
+        asked, best, yerr=[below, above], fmt="D", ms=5, color=ACCENT, capsize=3, lw=1.4, label="forecast"
+    )
+    ax.axvline(spent.max(), color=THEORY, lw=0.8, ls="--")
+    ax.annotate(
+        "runs end", (spent.max(), 0.98), xycoords=("data", "axes fraction"), xytext=(4, 0),
+        textcoords="offset points", va="top", fontsize="x-small",
+    )  # fmt: skip
+    ax.set_xscale("log")
+    ax.set_xlabel("compute $6ND$")
+    ax.set_ylabel("loss")
+    ax.set_title("Forecast", fontsize="medium")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def back_test(test: BackTest, runs: Runs, *, ax: Axes) -> Axes:
+    """What was foretold of the dearer runs, and what came: error in per cent with its 95 % band, by compute."""
+    if test.reason:
+        ax.text(0.5, 0.5, f"no forecast:\n{test.reason}", ha="center", va="center", transform=ax.transAxes)
+        ax.set_axis_off()
+        return ax
+    later = runs.take(test.rows)
+    spent = 6.0 * later.N * later.D
+    error = 100.0 * np.expm1(np.log(later.loss) - test.mean)
+    low, high = (100.0 * np.expm1(sign * Z95 * test.sd) for sign in (-1.0, 1.0))
+    inside = (low <= error) & (error <= high)
+    ax.vlines(spent, low, high, color=LINE, alpha=0.25, lw=3, label="95 % interval")
+    ax.axhline(0.0, color=THEORY, lw=0.8)
+    ax.plot(spent[inside], error[inside], "o", ms=4, color=LINE, label="inside")
+    ax.plot(spent[~inside], error[~inside], "s", ms=4, color=ACCENT, label="outside")
+    ax.set_xscale("log")
+    ax.set_xlabel("compute $6ND$")
+    ax.set_ylabel("loss above the forecast (%)")
+    shares = f"{100 * test.covered:.0f} % of {test.runs} inside"
+    ax.set_title(f"Fitted on the cheapest {100 * test.cutoff:.0f} %: {shares}", fontsize="medium")
+    ax.legend(fontsize="small")
+    return ax
