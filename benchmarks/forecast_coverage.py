@@ -168,15 +168,16 @@ def main() -> None:
     if options.synthetic:
         additive = ChinchillaLaw(E=1.8172, A=477.8, B=2143.4, alpha=0.3473, beta=0.3672)
         coupled = CoupledLaw(E=1.6, A=90.0, B=300.0, alpha=0.27, beta=0.30, g=0.45)
-        print("| true law | runs | coverage | median width | bootstrap's |")
+        print("| true law | runs known | coverage | median width | bootstrap's |")
         print("|---|---|---|---|---|")
         for law in (additive, coupled):
             for rows in (60, 240, 800):
                 draws = options.bootstrap if law is additive else 0  # of the coupled law it takes minutes
                 found = synthetic(law, options.synthetic, rows, draws)
+                other = f"{100 * found['bootstrap_width']:.2f} %" if draws else "-"
                 print(
-                    f"| {law.name} | {rows} | {100 * found['coverage']:.1f} % | {100 * found['width']:.2f} % "
-                    f"| {100 * found['bootstrap_width']:.2f} % |"
+                    f"| {law.name} | {rows // 2} | {100 * found['coverage']:.1f} % "
+                    f"| {100 * found['width']:.2f} % | {other} |"
                 )
     elif options.data.exists():
         show(foretell_all(options.data, options.bootstrap))

@@ -100,6 +100,12 @@ def test_command_line(runs, found, tmp_path, capsys):
     shown = command(capsys, path, "--budget", "1e22,1e23").out
     assert "Back-test" in shown
     assert "coupling g" in shown
+    doubled = pd.concat([runs.assign(lr=0.1), runs.assign(lr=0.2, loss=1.1 * runs["loss"])])
+    doubled.to_csv(path, index=False)
+    pooled = json.loads(command(capsys, path, "--at", "N=1e10,D=2e11", "--json").out)
+    assert pooled["status"] == "pooled"
+    out = command(capsys, path, "--where", "lr=0.1", "--at", "N=1e10,D=2e11", "--json").out
+    assert json.loads(out)["points"][0]["loss"] == pytest.approx(found.as_dict()["points"][0]["loss"])
     renamed = runs.rename(columns={"N": "size", "loss": "y"}).assign(run=np.arange(60) // 2)
     renamed.to_csv(path, index=False)
     out = command(

@@ -24,6 +24,7 @@ def forecast(
     ),
     cost: str = typer.Option("6nd", help=f"What a budget pays for: one of {', '.join(cost_names())}."),
     group: str = options.GROUP,
+    where: list[str] = options.WHERE,
     columns: str = options.COLUMNS,
     json: bool = JSON,
 ) -> None:
@@ -42,6 +43,7 @@ def forecast(
         budget=None if budget is None else [numbers.real("budget", part) for part in budget.split(",")],
         cost=cost,
         group=group,
+        where=tuple(where or ()),
         columns=options.columns(columns),
     )
     for reason, count in found.dropped.items():

@@ -26,6 +26,7 @@ def forecast(
     cost: str = "6nd",
     group: str | None = None,
     columns: Mapping[str, str] | None = None,
+    where: str | Sequence[str] = (),
 ) -> Forecast:
     """The loss of runs not yet made, with 95 % intervals for the loss itself.
 
@@ -35,12 +36,12 @@ def forecast(
     from sparselaw.fitting.forecast import forecast_at, prepare_forecast
 
     if at is not None and budget is None:
-        return forecast_at(runs, at, group=group, columns=columns)
+        return forecast_at(runs, at, group=group, columns=columns, where=where)
     if at is not None or budget is None:
         raise InputError("at", "", "give points or budgets, and not both", "write at=[(N, D)] or budget=C")
     given = budget if isinstance(budget, Iterable) else [budget]
     budgets = [check_positive("budget", C) for C in given]
-    prepared = prepare_forecast(runs, group=group, columns=columns)
+    prepared = prepare_forecast(runs, group=group, columns=columns, where=where)
     law = prepared.average.law()
     points = [best_sizes(law, C, cost) for C in budgets]
     return prepared.forecast(points, budgets)

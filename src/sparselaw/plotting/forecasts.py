@@ -21,7 +21,7 @@ ALONG = 60
 
 
 def forecast_fan(forecast: Forecast, *, ax: Axes, cost: str = "6nd") -> Axes:
-    """Loss against compute: the runs, the best loss of each budget with its 95 % band, and the points asked for.
+    """Loss against compute: the runs, the best loss at each budget with its 95 % band, the points asked for.
 
     The band opens where the runs end.
     """
@@ -53,12 +53,12 @@ def forecast_fan(forecast: Forecast, *, ax: Axes, cost: str = "6nd") -> Axes:
     ax.set_xlabel("compute $6ND$")
     ax.set_ylabel("loss")
     ax.set_title("Forecast", fontsize="medium")
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="small", loc="lower left")
     return ax
 
 
 def back_test(test: BackTest, runs: Runs, *, ax: Axes) -> Axes:
-    """What was foretold of the dearer runs, and what came: error in per cent with its 95 % band, by compute."""
+    """What was foretold of the dearer runs, and what came: errors in per cent with their 95 % intervals."""
     if test.reason:
         ax.text(0.5, 0.5, f"no forecast:\n{test.reason}", ha="center", va="center", transform=ax.transAxes)
         ax.set_axis_off()

@@ -15,8 +15,9 @@ from sparselaw.fitting.forecast.average import Average, average
 from sparselaw.fitting.forecast.backtest import BackTest, backtest
 from sparselaw.fitting.forecast.forecast_result import Forecast, ForecastPoint, Pull, in_words
 from sparselaw.fitting.forecast.refusals import FARTHEST, check_runs, spans_ahead
-from sparselaw.fitting.rows import clean_runs
+from sparselaw.fitting.rows import as_frame, clean_runs
 from sparselaw.fitting.runs import Runs
+from sparselaw.fitting.select import select
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +37,7 @@ class Prepared:
     backtest: tuple[BackTest, ...]
     dropped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    pooled: tuple[str, ...] = ()  # columns that tell groups of rows apart, in words
 
     def forecast(self, points: Sequence[tuple[float, float]], budgets: Sequence[float] = ()) -> Forecast:
         """``budgets`` are the ones that the points spend, where they came from budgets."""
@@ -90,6 +92,7 @@ class Prepared:
         if not self.average.converged:
             found.append(("not-converged", "the law did not converge: the interval may be wrong"))
         found += [("far", _far(point)) for point in points if point.ahead > FARTHEST]
+        found += [("pooled", words) for words in self.pooled]
         found += [
             ("back-test", f"missed too often before: {in_words(test)}")
             for test in self.backtest
@@ -110,17 +113,22 @@ def prepare_forecast(
     *,
     group: str | None = None,
     columns: Mapping[str, str] | None = None,
+    where: str | Sequence[str] = (),
     back_tests: bool = True,
 ) -> Prepared:
     """Reads and judges the runs, and takes everything from them that does not hang on the points."""
     from sparselaw.fitting.fitted_law import FittedLaw
 
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    pooled: tuple[str, ...] = ()
     if isinstance(runs, FittedLaw):
-        used, dropped, notes = runs.runs, dict(runs.dropped), ()
+        used, dropped = runs.runs, dict(runs.dropped)
     else:
+        if where:
+            runs = select(as_frame(runs), (where,) if isinstance(where, str) else where)
         clean = clean_runs(runs, columns=columns, group=group)
         used, dropped, notes = clean.runs, clean.dropped, clean.notes
+        pooled = tuple(column.words() for column in clean.pooled if column.kind != "seed")
     check_runs(used)
     found = average(used)
     thin = len(found.used) < len(used)
@@ -129,6 +137,7 @@ def prepare_forecast(
         average=found,
         backtest=backtest(used) if back_tests else (),
         dropped=dropped,
+        pooled=pooled,
         notes=(*notes, *([f"{len(found.used)} of {len(used)} rows used, evenly along compute"] * thin)),
     )
 
@@ -139,10 +148,11 @@ def forecast_at(
     *,
     group: str | None = None,
     columns: Mapping[str, str] | None = None,
+    where: str | Sequence[str] = (),
 ) -> Forecast:
     """The losses at the points ``at``, (N, D) each."""
     check_points(at)
-    return prepare_forecast(runs, group=group, columns=columns).forecast(at)
+    return prepare_forecast(runs, group=group, columns=columns, where=where).forecast(at)
 
 
 def check_points(at: Sequence[tuple[float, float]]) -> FloatArray:
