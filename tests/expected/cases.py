@@ -313,8 +313,13 @@ add(
 
 def planned(source: Callable[[], Any], budget: float, cost: str) -> dict[str, Any]:
     found = sl.plan(source(), budget=budget, cost=cost)
-    values: dict[str, Any] = {name: spread(getattr(found, name)) for name in ("N", "D", "loss")}
-    values |= {"alpha_C": found.alpha_C, "slope": found.slope, "side": found.side}
+    values: dict[str, Any] = {name: spread(getattr(found, name)) for name in ("N", "D")}
+    values |= {
+        "loss": spread(found.law_loss),
+        "alpha_C": found.alpha_C,
+        "slope": found.slope,
+        "side": found.side,
+    }
     values["others"] = [[v.N, v.D, v.loss] for v in found.others]
     values |= {
         f"isoflop {k}": getattr(found.isoflop, k).tolist() for k in ("N", "D", "loss", "excess", "wasted")

@@ -173,6 +173,13 @@ def test_a_far_target_is_said(runs):
     assert found.points[0].ahead < 1.5 < found.points[1].ahead
 
 
+def test_losses_without_a_floor_in_sight_are_said(runs):
+    steep = runs.assign(loss=1e6 * runs["N"] ** -0.9 + 1e6 * runs["D"] ** -0.7)
+    found = sl.forecast(steep, at=[(1e10, 2e11)])
+    assert found.status == "no-floor"
+    assert "losses fall by a factor" in sl.fit(steep, bootstrap=0).predict(1e10, 2e11).intervals
+
+
 def test_a_failed_back_test_is_said():
     """The dearer half is 10 % worse than any smooth law of the cheaper half has it."""
     runs = runs_of(80, seed=2)
@@ -220,12 +227,15 @@ def test_a_fitted_law_predicts_with_the_forecast(runs, found):
 
 def test_without_a_forecast_the_bootstrap_answers():
     few = runs_of(9)
-    law = sl.fit(few, law="two-power", bootstrap=40)
+    law = sl.fit(few, bootstrap=40)
     one = law.predict(1e10, 2e11)
     assert one.intervals == "bootstrap: no forecast, rows=9 is too few for a forecast, which needs 10"
     assert one.low <= one.best <= one.high
     assert one.best == law.loss(1e10, 2e11)
-    bare = sl.fit(few, law="two-power", bootstrap=0).predict(1e10, 2e11)
+    assert (
+        "without the floor" in sl.fit(runs_of(40), law="two-power", bootstrap=0).predict(1e9, 1e10).intervals
+    )
+    bare = sl.fit(few, bootstrap=0).predict(1e10, 2e11)
     assert math.isnan(bare.low)
     assert bare.as_dict()["loss"]["low"] is None
     sweep = sl.fit({"N": [4, 8, 16, 32], "D": [9] * 4, "loss": [8, 4, 2, 1.1]}, law="power", bootstrap=40)

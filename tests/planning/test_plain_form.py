@@ -12,7 +12,7 @@ from sparselaw.planning import plan
 
 LAW = ChinchillaLaw(E=1.8, A=480.0, B=2100.0, alpha=0.35, beta=0.37)
 KEYS = ["budget", "cost", "N", "D", "loss", "intervals", "alpha_C", "alpha_C_here", "side", "others"]
-KEYS += ["tokens_per_parameter", "N_exponent", "D_exponent"]
+KEYS += ["tokens_per_parameter", "N_exponent", "D_exponent", "law_loss", "loss_intervals"]
 
 
 @pytest.fixture(scope="module")

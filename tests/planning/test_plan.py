@@ -69,12 +69,16 @@ def test_intervals_come_from_the_draws(fitted):
         best = allocate(law.loss, parse_cost("6nd"), 1e21).best
         ends.append([best.N, best.D, best.loss])
     low, high = np.quantile(np.array(ends), [0.025, 0.975], axis=0)
-    for i, name in enumerate(("N", "D", "loss")):
+    for i, name in enumerate(("N", "D", "law_loss")):
         assert getattr(found, name).low == pytest.approx(low[i], rel=1e-5)
         assert getattr(found, name).high == pytest.approx(high[i], rel=1e-5)
     truth = plan(CHINCHILLA_TRUTH, 1e21, "6nd")
     assert found.N.contains(truth.N.best)
+    assert found.law_loss.contains(truth.loss.best)
     assert found.loss.contains(truth.loss.best)
+    assert found.loss_intervals.startswith("forecast")
+    assert found.loss == fitted.predict(found.N.best, found.D.best).loss
+    assert found.loss.high - found.loss.low > found.law_loss.high - found.law_loss.low
     assert found.side is None
 
 
@@ -97,7 +101,7 @@ def test_isoflop_profile(fitted):
     # What is wasted: a best allocation of the rest reaches the same loss.
     for i in (0, 2, 6):
         rest = plan(fitted, 1e21 * (1 - profile.wasted[i]), "6nd")
-        assert rest.loss.best == pytest.approx(profile.loss[i], rel=1e-5)
+        assert rest.law_loss.best == pytest.approx(profile.loss[i], rel=1e-5)
 
 
 def test_edges_and_bad_budgets():

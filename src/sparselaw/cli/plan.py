@@ -103,6 +103,8 @@ def _show(found: Plan) -> None:
         [[name, number(v.best), v.ends() if v.low < v.high else "-"] for name, v in best],
     )
     print(f"intervals: {found.intervals}")
+    if found.loss_intervals != found.intervals:
+        print(f"interval of the loss: {found.loss_intervals}; the law itself has {found.law_loss.best:.4g}")
     _show_growth(found)
     print(f"loss* - E ~ C^-{found.alpha_C:.4g} for large budgets; exponent here {found.slope:.4g}")
     for other in found.others:

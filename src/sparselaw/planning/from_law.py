@@ -13,7 +13,7 @@ from sparselaw.errors import InputError
 from sparselaw.interval import Interval
 from sparselaw.laws import Law, two_exponent_laws
 from sparselaw.planning.allocate import Allocation, golden, log_sizes
-from sparselaw.planning.planned import Ends, Planned
+from sparselaw.planning.planned import Ends, Forecast, Planned
 
 if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw
@@ -41,9 +41,10 @@ def planned_fit(fitted: FittedLaw) -> Planned:
     """A fitted law: every draw is planned for, and what lies far beyond the runs is said."""
     from sparselaw.fitting.fitted_law import interval
 
-    draws = len(fitted.draws)
+    draws, forecast = len(fitted.draws), _forecast(fitted)
     if draws == 0:
-        return _planned(fitted.law, "none: the law came without draws", _no_ends, _far(fitted))
+        words = "none: the law came without draws"
+        return _planned(fitted.law, words, _no_ends, _far(fitted), forecast=forecast)
     drawn = fitted.drawn_law()
 
     def ends(cost: Cost, budget: float, found: Allocation) -> Ends:
@@ -51,10 +52,25 @@ def planned_fit(fitted: FittedLaw) -> Planned:
         N, D, loss = (interval(v, d) for v, d in zip(best, _best_of_draws(drawn, cost, budget), strict=True))
         return N, D, loss
 
-    return _planned(fitted.law, f"{draws} draws of the fit", ends, _far(fitted), drawn.exponents)
+    return _planned(fitted.law, f"{draws} draws of the fit", ends, _far(fitted), drawn.exponents, forecast)
 
 
-def _planned(law: Law, intervals: str, ends: Any, warnings: Any, drawn: Any = None) -> Planned:
+def _forecast(fitted: FittedLaw) -> Forecast | None:
+    from sparselaw.fitting.forecast import forecast_interval, no_forecast
+
+    if no_forecast(fitted):
+        return None
+    return lambda N, D: forecast_interval(fitted, N, D)
+
+
+def _planned(
+    law: Law,
+    intervals: str,
+    ends: Any,
+    warnings: Any,
+    drawn: Any = None,
+    forecast: Forecast | None = None,
+) -> Planned:
     from sparselaw.fitting.sparsity import invert
 
     check_trade_off(type(law))
@@ -69,6 +85,7 @@ def _planned(law: Law, intervals: str, ends: Any, warnings: Any, drawn: Any = No
         ends=ends,
         warnings=warnings,
         floor=law.floor,
+        forecast=forecast,
     )
 
 

@@ -53,7 +53,10 @@ def plan(
     found = allocate(
         planned.loss, spending, budget, peak=planned.peak, grid=planned.grid, steps=planned.steps
     )
-    N, D, loss = planned.ends(spending, budget, found)
+    N, D, law_loss = planned.ends(spending, budget, found)
+    loss, loss_intervals = law_loss, planned.intervals
+    if planned.forecast is not None:
+        loss, loss_intervals = planned.forecast(found.best.N, found.best.D)
     slope = _slope(planned, spending, budget, found.best)
     return Plan(
         budget=budget,
@@ -61,7 +64,9 @@ def plan(
         N=N,
         D=D,
         loss=loss,
+        law_loss=law_loss,
         intervals=planned.intervals,
+        loss_intervals=loss_intervals,
         alpha_C=math.nan if planned.exponents is None else spending.compute_exponent(*planned.exponents),
         slope=slope,
         growth=growth(planned, spending),

@@ -24,6 +24,8 @@ NOT_FALLING = "the loss does not fall at this budget"
 class Plan:
     """How to spend ``budget``. N and D are real numbers: round them to what can be built.
 
+    ``loss`` is that of a run made there: the forecast with its interval, where the runs allow one.
+    ``law_loss`` is what the fitted law and its draws say, which do not know that the law is a little wrong.
     ``growth`` has the exponents a and b of N ~ C^a and D ~ C^b for large budgets.
     ``alpha_C`` is the exponent of loss* - E against C for large budgets; ``slope`` is it at this budget.
     """
@@ -33,7 +35,9 @@ class Plan:
     N: Interval
     D: Interval
     loss: Interval
-    intervals: str  # where they come from
+    law_loss: Interval
+    intervals: str  # where those of N, D and law_loss come from
+    loss_intervals: str  # where that of the loss comes from
     alpha_C: float
     slope: float
     growth: Growth
@@ -50,9 +54,10 @@ class Plan:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON: null where there is no number, and beside it the reason."""
         result: dict[str, Any] = {"budget": self.budget, "cost": self.cost}
-        for name in ("N", "D", "loss"):
+        for name in ("N", "D", "loss", "law_loss"):
             result[name] = getattr(self, name).plain(self.intervals)
         result["intervals"] = self.intervals
+        result["loss_intervals"] = self.loss_intervals
         result["tokens_per_parameter"] = self.tokens_per_parameter.plain(self.intervals)
         result["N_exponent"] = self.growth.N.plain(self.growth.why)
         result["D_exponent"] = self.growth.D.plain(self.growth.why)

@@ -11,6 +11,7 @@ from sparselaw.interval import Interval
 from sparselaw.planning.allocate import GOLDEN_STEPS, GRID, Allocation, Loss, Peak
 
 Ends = tuple[Interval, Interval, Interval]  # of N, D and the loss
+Forecast = Callable[[float, float], tuple[Interval, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,7 @@ class Planned:
     intervals: str  # where the intervals come from
     ends: Callable[[Cost, float, Allocation], Ends]
     warnings: Callable[[Cost, float, Allocation], tuple[str, ...]]
+    forecast: Forecast | None = None  # the loss of a run at (N, D) with its interval, and where it comes from
     drawn_exponents: tuple[FloatArray, FloatArray] | None = None  # the same for every draw of a fit
     usual_cost: str = "6nd"  # where none is named
     floor: float = 0.0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sparselaw.fitting.forecast.backtest import BackTest
 from sparselaw.fitting.forecast.forecast_result import Forecast, ForecastPoint, Pull
-from sparselaw.fitting.forecast.predicted import PredictedLoss, forecast_interval
+from sparselaw.fitting.forecast.predicted import PredictedLoss, forecast_interval, no_forecast
 from sparselaw.fitting.forecast.prepared import Prepared, forecast_at, prepare_forecast
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "Pull",
     "forecast_at",
     "forecast_interval",
+    "no_forecast",
     "prepare_forecast",
 ]

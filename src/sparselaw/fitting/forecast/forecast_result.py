@@ -58,10 +58,10 @@ class ForecastPoint:
 class Forecast:
     """Losses of runs not yet made, with 95 % intervals for the loss itself.
 
-    ``status`` is ``ok``, or the first of ``not-converged``, ``far`` (a point lies more than 1.5 spans of log
-    compute ahead), ``pooled`` (a column tells groups of rows apart) and ``back-test`` (too many of the dearer
-    runs would have been missed). ``noise`` is the scatter of a single run, ``discrepancy`` the typical size
-    of what the law does not know; in log loss.
+    ``status`` is ``ok``, or the first of ``not-converged``, ``no-floor`` (the losses fall by decades),
+    ``far`` (a point lies more than 1.5 spans of log compute ahead), ``pooled`` (a column tells groups of
+    rows apart) and ``back-test`` (too many of the dearer runs would have been missed). ``noise`` is the
+    scatter of a single run, ``discrepancy`` the typical size of what the law does not know; in log loss.
     """
 
     points: tuple[ForecastPoint, ...]

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparselaw.errors import InputError, check_positive
 from sparselaw.fitting.forecast.average import average
-from sparselaw.fitting.forecast.refusals import refusal
+from sparselaw.fitting.forecast.refusals import no_floor, refusal
 from sparselaw.interval import Interval
 from sparselaw.plain import html_table
 
@@ -75,8 +75,10 @@ def no_forecast(fitted: FittedLaw) -> str:
     """Why the runs of this law allow no forecast; empty where they do."""
     if fitted.law.sizes != ("N", "D"):
         return f"{fitted.name} is a law of {', '.join(fitted.law.sizes)}"
+    if fitted.law.floor_name is None:
+        return f"{fitted.name} is a law without the floor that a forecast supposes"
     found = refusal(fitted.runs)
-    return "" if found is None else found.sentence()
+    return no_floor(fitted.runs) if found is None else found.sentence()
 
 
 def predict_losses(fitted: FittedLaw, sizes: tuple[Any, ...]) -> list[PredictedLoss]:

@@ -14,7 +14,7 @@ from sparselaw.errors import InputError, check_positive
 from sparselaw.fitting.forecast.average import Average, average
 from sparselaw.fitting.forecast.backtest import BackTest, backtest
 from sparselaw.fitting.forecast.forecast_result import Forecast, ForecastPoint, Pull, in_words
-from sparselaw.fitting.forecast.refusals import FARTHEST, check_runs, spans_ahead
+from sparselaw.fitting.forecast.refusals import FARTHEST, check_runs, no_floor, spans_ahead
 from sparselaw.fitting.rows import as_frame, clean_runs
 from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.select import select
@@ -91,6 +91,9 @@ class Prepared:
         found = []
         if not self.average.converged:
             found.append(("not-converged", "the law did not converge: the interval may be wrong"))
+        unsuited = no_floor(self.runs)
+        if unsuited:
+            found.append(("no-floor", f"{unsuited}: fit a law without one instead"))
         found += [("far", _far(point)) for point in points if point.ahead > FARTHEST]
         found += [("pooled", words) for words in self.pooled]
         found += [

@@ -13,6 +13,7 @@ from sparselaw.fitting.runs import Runs
 FEWEST_ROWS, FEWEST_SIZES = 10, 3
 LARGEST_CORRELATION = 0.995
 LEAST_RANGE = 2.0  # of compute, 90th over 10th percentile
+LARGEST_FALL = 10.0  # of the loss, highest over lowest: beyond it no floor is in sight
 FARTHEST = 1.5  # spans of log compute ahead of the runs
 
 
@@ -63,6 +64,17 @@ def check_runs(runs: Runs) -> None:
     found = refusal(runs)
     if found is not None:
         raise InputError(*found)
+
+
+def no_floor(runs: Runs) -> str:
+    """Why the prior on the floor does not suit these runs; empty where it does.
+
+    It supposes a floor of about 0.65 times the lowest loss, as language models have.
+    """
+    fall = float(runs.loss.max() / runs.loss.min())
+    if fall <= LARGEST_FALL:
+        return ""
+    return f"the losses fall by a factor of {fall:.3g}, and a forecast supposes a floor near the lowest"
 
 
 def spans_ahead(runs: Runs, N: FloatArray, D: FloatArray) -> FloatArray:
