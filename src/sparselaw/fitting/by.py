@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from sparselaw.errors import InputError
 from sparselaw.fitting.fit import fit
 from sparselaw.fitting.fitted_law import FittedLaw
-from sparselaw.fitting.rows import as_frame
+from sparselaw.fitting.rows import Source, as_table
 from sparselaw.fitting.select import select, split
 from sparselaw.plain import html_table
 
@@ -61,18 +60,17 @@ class FitsBy:
 
 
 def fit_by(
-    runs: pd.DataFrame | Mapping[str, Any] | str | Path,
+    runs: Source,
     by: str,
     *,
     where: str | tuple[str, ...] = (),
     **settings: Any,
 ) -> FitsBy:
     """``fit`` with the same settings on the rows of every value of the column ``by``."""
-    frame = as_frame(runs)
-    frame = select(frame, (where,) if isinstance(where, str) else where)
+    table = select(as_table(runs), (where,) if isinstance(where, str) else where)
     fits: dict[Any, FittedLaw] = {}
     refused: dict[Any, str] = {}
-    for value, rows in split(frame, by):
+    for value, rows in split(table, by):
         try:
             fits[value] = fit(rows, **settings)
         except InputError as error:

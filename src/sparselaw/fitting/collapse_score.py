@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.peak import near_peak
-from sparselaw.fitting.rows import clean_runs
-
-if TYPE_CHECKING:
-    import pandas as pd
+from sparselaw.fitting.rows import Source, clean_runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +32,7 @@ class Collapse:
 
 
 def collapse_score(
-    runs: pd.DataFrame | Mapping[str, Any],
+    runs: Source,
     S: Callable[[float], float],
     *,
     alpha1: float,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,21 +20,18 @@ from sparselaw.fitting.objectives import Objective, parse_objective
 from sparselaw.fitting.one_variable import in_sweeps
 from sparselaw.fitting.peak import without_peak
 from sparselaw.fitting.prepare import prepare
-from sparselaw.fitting.rows import CleanRuns, as_frame, clean_runs
+from sparselaw.fitting.rows import CleanRuns, Source, as_table, clean_runs
 from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.select import select
 from sparselaw.fitting.solve import Minimum, global_minimum
 from sparselaw.fitting.sparsity import sparsity_intervals
 from sparselaw.laws import Law, law_named, one_size_laws
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 FEW_GROUPS = 10
 
 
 def fit(
-    runs: pd.DataFrame | Mapping[str, Any] | str | Path,
+    runs: Source,
     law: str = "chinchilla",
     objective: str = "huber",
     *,
@@ -66,7 +62,7 @@ def fit(
     chosen = parse_objective(objective, delta)
     dropped: dict[str, int] = {}
     if where:
-        runs = select(as_frame(runs), (where,) if isinstance(where, str) else where)
+        runs = select(as_table(runs), (where,) if isinstance(where, str) else where)
     if drop_peak:
         runs, dropped = without_peak(runs, columns)
     needed = () if kind.has_one_size() else kind.sizes

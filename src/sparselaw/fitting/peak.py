@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from sparselaw.errors import InputError
-from sparselaw.fitting.cell_values import floats, one_column
 from sparselaw.fitting.columns import find_columns
-from sparselaw.fitting.rows import as_frame
-
-if TYPE_CHECKING:
-    import pandas as pd
+from sparselaw.fitting.rows import Source, as_table
+from sparselaw.fitting.run_table import Table, floats
 
 PEAK_FACTOR = 2.0  # N between K/2 and 2K: the loss is more than about twice what its power law says
 
@@ -44,26 +40,26 @@ def near_peak(N: Any, D: Any, alpha1: float, dimension: float = math.inf, factor
     return (ratio > 1.0 / factor) & (ratio < factor)
 
 
-def without_peak(
-    table: pd.DataFrame | Mapping[str, Any] | str | Path, columns: Mapping[str, str] | None = None
-) -> tuple[pd.DataFrame, dict[str, int]]:
+def without_peak(source: Source, columns: Mapping[str, str] | None = None) -> tuple[Table, dict[str, int]]:
     """The table without the rows near the peak, and how many went."""
-    frame = as_frame(table)
-    found = find_columns(frame.columns, columns)
-    if "alpha1" not in frame.columns or "N" not in found or "D" not in found:
+    table = as_table(source)
+    found = find_columns(table.names, columns)
+    if "alpha1" not in table.names or "N" not in found or "D" not in found:
         raise InputError(
             "drop-peak",
             True,
             "needs the columns N, D and alpha1 of simulated runs",
             "leave it out for other runs",
         )
-    N, D, alpha1 = (floats(frame, name) for name in (found["N"], found["D"], "alpha1"))
-    if "inputs" in frame.columns:
+    N, D, alpha1 = (floats(table.column(name)) for name in (found["N"], found["D"], "alpha1"))
+    if "inputs" in table.names:
         from sparselaw.inputs import KINDS
 
         never_rare = [name for name, kind in KINDS.items() if kind.sampling == "gaussian"]
-        alpha1 = np.where(one_column(frame, "inputs").isin(never_rare).to_numpy(), np.nan, alpha1)
-    dimension = floats(frame, "dimension") if "dimension" in frame.columns else np.full(N.size, np.inf)
+        alpha1 = np.where([kind in never_rare for kind in table.column("inputs")], np.nan, alpha1)
+    dimension = np.full(N.size, np.inf)
+    if "dimension" in table.names:
+        dimension = floats(table.column("dimension"))
     dimension = np.where(np.isnan(dimension), np.inf, dimension)
     near = np.zeros(N.size, bool)
     settings = np.stack([alpha1, dimension])
@@ -71,4 +67,4 @@ def without_peak(
         rows = ((alpha1 == a) | (np.isnan(alpha1) & np.isnan(a))) & (dimension == M)
         with np.errstate(invalid="ignore", divide="ignore"):
             near[rows] = near_peak(N[rows], D[rows], float(a), float(M))
-    return frame.loc[~near], ({"near the double-descent peak": int(near.sum())} if near.any() else {})
+    return table.take(~near), ({"near the double-descent peak": int(near.sum())} if near.any() else {})

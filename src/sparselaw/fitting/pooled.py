@@ -10,15 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.fitting import cell_values
-
-if TYPE_CHECKING:
-    import pandas as pd
+from sparselaw.fitting.run_table import NUMBERS, Cells, Table, floats, labels
 
 # Words in the names of columns, letters only and lower case; a column counts if one of its words is here.
 RUN_WORDS = frozenset({"run", "runs", "runname", "runid", "experiment", "experiments", "exp", "trial", "job"})
@@ -55,28 +51,26 @@ class Pooled:
         return said + f"fit each with --by {name}, select with --where '{self.column}=...', or --group {name}"
 
 
-def pooled_columns(
-    frame: pd.DataFrame, kept: IntArray, used: Mapping[str, str], group: str | None
-) -> list[Pooled]:
-    """The columns of the rows ``kept`` that tell groups apart; ``used`` maps N, D, loss, ... to columns."""
-    rows = frame.iloc[kept]
-    of_group = None if group is None else cell_values.labels(rows[group])
-    sizes = [cell_values.floats(rows, name) for role, name in used.items() if role in {"N", "D", "C"}]
-    loss = cell_values.labels(rows[used["loss"]])
+def pooled_columns(rows: Table, used: Mapping[str, str], group: str | None) -> list[Pooled]:
+    """The columns of the rows that tell groups apart; ``used`` maps N, D, loss, ... to columns."""
+    of_group = None if group is None else labels(rows.column(group))
+    sizes = [floats(rows.column(name)) for role, name in used.items() if role in {"N", "D", "C"}]
+    loss = labels(rows.column(used["loss"]))
     found = []
-    for column in frame.columns:
-        if column in used.values() or column == group or rows[column].ndim != 1:
+    for column in rows.names:
+        if column in used.values() or column == group or rows.names.count(column) > 1:
             continue
-        kind = _kind(column, rows[column])
+        cells = rows.column(column)
+        kind = _kind(column, cells)
         if kind is None:
             continue
-        labels = _labels(rows[column])
-        values = int(labels.max()) + 1
+        parts = labels(cells)
+        values = int(parts.max()) + 1
         if not 2 <= values < len(rows):
             continue
-        if of_group is not None and _depends_on(labels, of_group):
+        if of_group is not None and _depends_on(parts, of_group):
             continue  # whole groups have one value: their resampling carries it
-        if kind != "run" and (_depends_on(loss, labels) or any(_comes_with(labels, s) for s in sizes)):
+        if kind != "run" and (_depends_on(loss, parts) or any(_comes_with(parts, s) for s in sizes)):
             continue  # it comes with N or D, as a learning rate chosen by width does, or tells the loss
         if kind == "other" and values > len(rows) // 2:
             continue
@@ -84,7 +78,7 @@ def pooled_columns(
     return found
 
 
-def _kind(column: str, values: pd.Series[Any]) -> str | None:
+def _kind(column: str, cells: Cells) -> str | None:
     spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", column)
     words = [w.lower() for w in re.findall(r"[A-Za-z]+\d*", spaced)]
     near = {*words, "".join(words)}
@@ -93,13 +87,7 @@ def _kind(column: str, values: pd.Series[Any]) -> str | None:
     for kind, known in (("seed", SEED_WORDS), ("run", RUN_WORDS), ("setting", SETTING_WORDS)):
         if near & known:
             return kind
-    return "other" if values.dtype == object or str(values.dtype) in {"category", "str", "string"} else None
-
-
-def _labels(column: pd.Series[Any]) -> IntArray:
-    """Numbers of the distinct values; a blank cell is a value of its own."""
-    labels = cell_values.labels(column)
-    return np.asarray(np.where(labels < 0, labels.max() + 1, labels))
+    return "other" if cells.dtype.kind not in NUMBERS else None
 
 
 def _comes_with(labels: IntArray, size: FloatArray) -> bool:

@@ -1,0 +1,160 @@
+"""Headers and cells that tell two stories: refused, or said; never guessed, never a traceback."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sparselaw as sl
+from oracles_fitting import CHINCHILLA_TRUTH, noisy_runs
+from sparselaw.cli import main
+from sparselaw.errors import InputError
+from sparselaw.fitting import read_table
+from sparselaw.fitting.plain_csv import plain_csv
+from sparselaw.fitting.read import read_file
+from sparselaw.fitting.rows import clean_runs
+from sparselaw.fitting.run_table import duplicated, floats, labels, missing, table_of
+
+
+@pytest.fixture
+def table():
+    return noisy_runs(CHINCHILLA_TRUTH, 0, 40)
+
+
+def command(capsys, *arguments):
+    with pytest.raises(SystemExit) as stop:
+        main([str(a) for a in arguments])
+    return stop.value.code, capsys.readouterr().err
+
+
+def test_one_column_has_one_role(capsys, tmp_path, table):
+    table.to_csv(tmp_path / "runs.csv", index=False)
+    code, err = command(capsys, "fit", tmp_path / "runs.csv", "--columns", "N=D,D=D")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "one column for two roles" in err
+    for columns in ({"N": "D", "D": "D"}, {"N": "D"}, {"loss": "N"}):
+        with pytest.raises(InputError):
+            sl.fit(table, columns=columns)
+
+
+def test_a_header_with_two_candidates_is_refused(capsys, tmp_path, table):
+    N, D, loss = table["N"], table["D"], table["loss"]
+    twice = pd.concat([N, D, loss, 2 * loss], axis=1)
+    twice.columns = ["N", "D", "loss", "loss"]
+    twice.to_csv(tmp_path / "twice.csv", index=False)
+    for source in (twice, tmp_path / "twice.csv", read_table(tmp_path / "twice.csv")):
+        with pytest.raises(InputError, match=r"loss, loss: could each be loss; rename one"):
+            sl.fit(source)
+    code, err = command(capsys, "fit", tmp_path / "twice.csv")
+    assert (code, err.count("\n")) == (2, 1)
+    with pytest.raises(InputError, match=r"N, n: could each be N; say which: columns N=N"):
+        sl.fit(table.assign(n=2 * N))
+    with pytest.raises(InputError, match="could each be loss"):
+        sl.fit(table.rename(columns={"loss": "val_loss"}).assign(test_loss=loss))
+    assert sl.fit(table.assign(n=2 * N), columns={"N": "N"}, bootstrap=0).status == "ok"
+
+
+def test_a_conventional_choice_is_said(table):
+    both = table.rename(columns={"loss": "val_loss"}).assign(train_loss=0.9 * table["loss"])
+    found = sl.fit(both, bootstrap=0)
+    assert found.value == sl.fit(table, bootstrap=0).value
+    assert "loss is the column val_loss, not train_loss" in found.warnings
+    named = sl.fit(table.assign(params=table["N"]), bootstrap=0)
+    assert "N is the column N, not params" in named.warnings
+    assert not any("is the column" in words for words in sl.fit(table, bootstrap=0).warnings)
+    told = sl.fit(both, columns={"loss": "train_loss"}, bootstrap=0)
+    assert not any("is the column" in words for words in told.warnings)
+
+
+def test_lists_and_objects_in_cells(tmp_path, table):
+    plain = sl.fit(table, bootstrap=0)
+    tags = [["a", 1], ["b"]] * 20
+    listed = table.assign(tags=tags, config=[{"lr": 0.1}] * 40)
+    assert sl.fit(listed, bootstrap=0).value == plain.value
+    assert clean_runs(pd.concat([listed, listed.iloc[:3]])).dropped == {"exact duplicate": 3}
+    assert clean_runs(listed, group="tags").runs.group.tolist() == [0, 1] * 20
+    rows = json.loads(listed.to_json(orient="records", double_precision=15))
+    rows[0]["N"], rows[1]["loss"], rows[2]["D"] = {"value": 7}, [1.0], True
+    (tmp_path / "runs.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    clean = clean_runs(tmp_path / "runs.jsonl")
+    assert clean.dropped == {"loss not a number": 1, "N not a number": 1}
+    assert len(clean.runs) == 38
+
+
+def test_columns_need_no_names_of_text():
+    frame = noisy_runs(CHINCHILLA_TRUTH, 0, 40).set_axis([0, 1, 2], axis=1)
+    assert sl.fit(frame, columns={"N": "0", "D": "1", "loss": "2"}, bootstrap=0).status == "ok"
+
+
+def test_a_path_is_a_table(tmp_path, table):
+    table.to_csv(tmp_path / "runs.csv", index=False)
+    found = sl.fit(tmp_path / "runs.csv", bootstrap=0)
+    assert (
+        found.value
+        == sl.fit(str(tmp_path / "runs.csv"), bootstrap=0).value
+        == sl.fit(table, bootstrap=0).value
+    )
+
+
+# The reader of small files against pandas, and our columns against those of pandas.
+
+CELL = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.integers(-(10**17), 10**17).map(str),
+    st.sampled_from(
+        ["", " 7", "NA", "nan", "inf", "-inf", "abc", "1_000", "1e5", "+3", "True", "None", "x y"]
+    ),
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(rows=st.lists(st.tuples(CELL, CELL, CELL), min_size=1, max_size=8))
+def test_small_files_are_read_as_pandas_reads_them(tmp_path_factory, rows):
+    file = tmp_path_factory.mktemp("csv") / "runs.csv"
+    file.write_text("N,D,tag\n" + "\n".join(",".join(row) for row in rows) + "\n")
+    ours = plain_csv(file, ",")
+    if ours is None:  # empty lines only
+        return
+    theirs = table_of(pd.read_csv(file, skipinitialspace=True, low_memory=False))
+    assert ours.names == theirs.names
+    for mine, other in zip(ours.columns, theirs.columns, strict=True):
+        if other.dtype.kind == "b":  # a column of True and False alone is no column of numbers
+            continue
+        np.testing.assert_array_equal(floats(mine), floats(other))
+        np.testing.assert_array_equal(missing(mine), missing(other))
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    cells=st.lists(st.sampled_from([1, 2.0, float("nan"), "a", "b", None]), min_size=1, max_size=12),
+    more=st.lists(st.sampled_from([0.5, 1.5, float("nan")]), min_size=12, max_size=12),
+)
+def test_labels_and_duplicates_are_those_of_pandas(cells, more):
+    frame = pd.DataFrame({"a": pd.Series(cells, dtype=object), "b": more[: len(cells)]})
+    table = table_of(frame)
+    np.testing.assert_array_equal(duplicated(table), frame.duplicated().to_numpy())
+    filled = [cell for cell in cells if cell is not None and cell == cell]
+    if filled:
+        expected = pd.factorize(pd.Series(filled, dtype=object))[0]
+        np.testing.assert_array_equal(labels(table_of({"a": filled}).column("a")), expected)
+
+
+def test_quotes_and_long_rows_are_left_to_pandas(tmp_path):
+    (tmp_path / "quoted.csv").write_text('N,D,loss,note\n1,2,3,"a, b"\n')
+    assert plain_csv(tmp_path / "quoted.csv", None) is None
+    assert read_file(tmp_path / "quoted.csv").column("note").tolist() == ["a, b"]
+
+
+def test_pandas_is_not_imported_for_a_small_file(tmp_path, table):
+    import subprocess
+    import sys
+
+    table.to_csv(tmp_path / "runs.csv", index=False)
+    code = "import sys, sparselaw as sl; sl.fit('runs.csv', bootstrap=0); print('pandas' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
