@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,13 +14,11 @@ from sparselaw.fitting.forecast.average import Average, average
 from sparselaw.fitting.forecast.backtest import BackTest, backtest
 from sparselaw.fitting.forecast.forecast_result import Forecast, ForecastPoint, Pull, in_words
 from sparselaw.fitting.forecast.refusals import FARTHEST, check_runs, no_floor, spans_ahead
-from sparselaw.fitting.rows import as_frame, clean_runs
+from sparselaw.fitting.rows import Source, as_table, clean_runs
 from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.select import select
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from sparselaw.fitting.fitted_law import FittedLaw
 
 SHOWN_PULLS = 5
@@ -112,7 +109,7 @@ def _far(point: ForecastPoint) -> str:
 
 
 def prepare_forecast(
-    runs: pd.DataFrame | Mapping[str, Any] | str | Path | FittedLaw,
+    runs: Source | FittedLaw,
     *,
     group: str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -128,7 +125,7 @@ def prepare_forecast(
         used, dropped = runs.runs, dict(runs.dropped)
     else:
         if where:
-            runs = select(as_frame(runs), (where,) if isinstance(where, str) else where)
+            runs = select(as_table(runs), (where,) if isinstance(where, str) else where)
         clean = clean_runs(runs, columns=columns, group=group)
         used, dropped, notes = clean.runs, clean.dropped, clean.notes
         pooled = tuple(column.words() for column in clean.pooled if column.kind != "seed")
@@ -146,7 +143,7 @@ def prepare_forecast(
 
 
 def forecast_at(
-    runs: pd.DataFrame | Mapping[str, Any] | str | Path | FittedLaw,
+    runs: Source | FittedLaw,
     at: Sequence[tuple[float, float]],
     *,
     group: str | None = None,
