@@ -20,6 +20,7 @@ from sparselaw.fitting.forecast.marquardt import Found, Residuals, marquardt
 HUBER, OUTLYING = 1.345, 2.0
 LEAST_NOISE, NOISE_SHARE = 0.001, 0.7
 FLOOR_SHARES, EXPONENTS = (0.35, 0.65, 0.9), (0.15, 0.3, 0.6)
+FOLLOWED = 3  # of the nine starts, after one round
 ROUNDS, LAST_ROUNDS, INNER_STEPS = 4, 30, 6
 
 
@@ -33,8 +34,11 @@ class LawAlone(NamedTuple):
 
 def law_alone(x: FloatArray, y: FloatArray, weight: FloatArray, prior: Prior) -> LawAlone:
     """``x`` (rows, 2) centred log sizes, ``y`` log losses, ``weight`` relative standard errors (ones)."""
-    tried = [_rounds(start, ROUNDS, x, y, weight, prior) for start in starts(y, prior)]
-    best = min(tried, key=lambda found: _merit(found, x, y, weight, prior))
+    def merit(found: Found) -> float:
+        return _merit(found, x, y, weight, prior)
+
+    tried = sorted((_rounds(start, 1, x, y, weight, prior) for start in starts(y, prior)), key=merit)
+    best = min((_rounds(one.theta, ROUNDS, x, y, weight, prior) for one in tried[:FOLLOWED]), key=merit)
     found = _rounds(best.theta, LAST_ROUNDS, x, y, weight, prior)
     r = (y - value_and_slopes(found.theta, x)[0]) / weight
     s = scale_of(r)
