@@ -34,6 +34,7 @@ class LawAlone(NamedTuple):
 
 def law_alone(x: FloatArray, y: FloatArray, weight: FloatArray, prior: Prior) -> LawAlone:
     """``x`` (rows, 2) centred log sizes, ``y`` log losses, ``weight`` relative standard errors (ones)."""
+
     def merit(found: Found) -> float:
         return _merit(found, x, y, weight, prior)
 
