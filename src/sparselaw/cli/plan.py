@@ -25,6 +25,9 @@ def plan(
     inference_tokens: str = typer.Option(
         None, metavar=shared.FLOAT, help="Tokens T that the model will serve: adds 2 N T to the cost."
     ),
+    unique_data: str = typer.Option(
+        None, metavar=shared.FLOAT, help="Different samples there are: how often to pass over them."
+    ),
     alpha1: str = typer.Option(None, help="Sparsity exponent of a model, instead of runs."),
     alpha2: str = typer.Option(None, help="Amplitude exponent of a model."),
     inputs: str = shared.INPUTS,
@@ -47,7 +50,9 @@ def plan(
     from sparselaw.planning import check_trade_off, plan_many
 
     budgets = [numbers.real("budget", part.strip()) for part in budget.split(",")]
-    check_trade_off(law_named(law))
+    unique = None if unique_data is None else numbers.real("unique-data", unique_data)
+    if unique is None:
+        check_trade_off(law_named(law))
     source: Any
     if runs is None:
         if alpha1 is None or alpha2 is None:
@@ -73,7 +78,7 @@ def plan(
             workers=workers,
         )
     tokens = 0.0 if inference_tokens is None else numbers.real("inference-tokens", inference_tokens)
-    found = plan_many(source, budgets, cost, inference_tokens=tokens)
+    found = plan_many(source, budgets, cost, inference_tokens=tokens, unique_data=unique)
     several = len(found.plans) > 1
     for one in found.plans:
         for warning in one.warnings:
@@ -96,6 +101,8 @@ def _refuse_given(options_: dict[str, str | None], needs: str) -> None:
 def _show(found: Plan) -> None:
     best = [(name, getattr(found, name)) for name in ("N", "D", "loss")]
     best.append(("D / N", found.tokens_per_parameter))
+    if found.unique is not None:
+        best += [("passes", found.unique.passes), ("effective D", found.unique.effective_data)]
     side = f", {found.side}" if found.side else ""
     print_table(
         f"Budget {found.budget:g}, cost {found.cost}{side}",
@@ -106,7 +113,10 @@ def _show(found: Plan) -> None:
     if found.loss_intervals != found.intervals:
         print(f"interval of the loss: {found.loss_intervals}; the law itself has {found.law_loss.best:.4g}")
     _show_growth(found)
-    print(f"loss* - E ~ C^-{found.alpha_C:.4g} for large budgets; exponent here {found.slope:.4g}")
+    large = (
+        f"loss* - E ~ C^-{found.alpha_C:.4g} for large budgets; " if found.alpha_C == found.alpha_C else ""
+    )
+    print(f"{large}exponent of loss* - E here {found.slope:.4g}")
     for other in found.others:
         print(f"the other valley: N = {other.N:.4g}, D = {other.D:.4g}, loss {other.loss:.4g} ({other.side})")
     rows = [

@@ -26,6 +26,7 @@ SETTING_WORDS = frozenset(
         "group", "alpha1", "alpha2",
     }
 )  # fmt: skip
+REPEAT_WORDS = frozenset({"u", "unique", "uniquetokens", "epoch", "epochs", "passes"})
 SEED_WORDS = frozenset({"seed", "seeds"})
 OUTCOME_WORDS = frozenset({"loss", "flops", "flop", "status", "reason", "averaged", "estimator"})
 
@@ -48,6 +49,8 @@ class Pooled:
                 f"rows of one run make the intervals too narrow; resample whole runs with --group {name}, "
                 f"or fit each with --by {name}"
             )
+        if _words(self.column) & REPEAT_WORDS:
+            return said + f"--law data-constrained knows repeated data; or --by {name}, or --group {name}"
         return said + f"fit each with --by {name}, select with --where '{self.column}=...', or --group {name}"
 
 
@@ -56,13 +59,14 @@ def pooled_columns(rows: Table, used: Mapping[str, str], group: str | None) -> l
     of_group = None if group is None else labels(rows.column(group))
     sizes = [floats(rows.column(name)) for role, name in used.items() if role in {"N", "D", "C"}]
     loss = labels(rows.column(used["loss"]))
+    repeats = "U" in used or "epochs" in used  # a law of repeated data: it knows these columns
     found = []
     for column in rows.names:
         if column in used.values() or column == group or rows.names.count(column) > 1:
             continue
         cells = rows.column(column)
         kind = _kind(column, cells)
-        if kind is None:
+        if kind is None or (repeats and _words(column) & REPEAT_WORDS):
             continue
         parts = labels(cells)
         values = int(parts.max()) + 1
@@ -79,15 +83,19 @@ def pooled_columns(rows: Table, used: Mapping[str, str], group: str | None) -> l
 
 
 def _kind(column: str, cells: Cells) -> str | None:
-    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", column)
-    words = [w.lower() for w in re.findall(r"[A-Za-z]+\d*", spaced)]
-    near = {*words, "".join(words)}
+    near = _words(column)
     if near & OUTCOME_WORDS:
         return None
     for kind, known in (("seed", SEED_WORDS), ("run", RUN_WORDS), ("setting", SETTING_WORDS)):
         if near & known:
             return kind
     return "other" if cells.dtype.kind not in NUMBERS else None
+
+
+def _words(column: str) -> set[str]:
+    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", column)
+    words = [w.lower() for w in re.findall(r"[A-Za-z]+\d*", spaced)]
+    return {*words, "".join(words)}
 
 
 def _comes_with(labels: IntArray, size: FloatArray) -> bool:

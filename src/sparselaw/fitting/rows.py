@@ -65,6 +65,12 @@ def clean_runs(
         sizes["D"] = judged.number(found, "C") / (6.0 * sizes["N"])
         used["C"] = found["C"]
         notes.append("D is missing: taken as C/(6N)")
+    if "U" in needed and "U" not in sizes and "D" in sizes:
+        passes = _passes(table)
+        if passes is not None:
+            sizes["U"] = sizes["D"] / judged.number({"epochs": passes}, "epochs")
+            used["epochs"] = passes
+            notes.append(f"U is missing: taken as D/{passes}")
     for role in needed or ("N",) * (not sizes):
         if role not in sizes:
             raise missing_column(role, table.names)
@@ -121,6 +127,11 @@ class _Rows:
         self.drop(np.isinf(values), f"{role} infinite")
         self.drop(values <= 0.0, f"{role} not positive")
         return np.where(np.isfinite(values) & (values > 0.0), values, np.nan)
+
+
+def _passes(table: Table) -> str | None:
+    """The column with the number of passes over the unique data, if there is one."""
+    return next((n for n in table.names if n.strip().lower() in {"epochs", "passes", "n_epochs"}), None)
 
 
 def _scale(

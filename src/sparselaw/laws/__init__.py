@@ -12,6 +12,9 @@ from sparselaw.errors import InputError
 from sparselaw.laws.base import ANY_SIZE, Law, Term
 from sparselaw.laws.chinchilla import ChinchillaLaw
 from sparselaw.laws.coupled import CoupledLaw
+from sparselaw.laws.data_constrained import DataConstrainedLaw
+from sparselaw.laws.kaplan import KaplanLaw
+from sparselaw.laws.one_exponent import OneExponentLaw
 from sparselaw.laws.power import PowerLaw
 from sparselaw.laws.ranges import Range
 from sparselaw.laws.two_power import TwoPowerLaw
@@ -21,7 +24,10 @@ __all__ = [
     "LAWS",
     "ChinchillaLaw",
     "CoupledLaw",
+    "DataConstrainedLaw",
+    "KaplanLaw",
     "Law",
+    "OneExponentLaw",
     "PowerLaw",
     "Range",
     "Term",
@@ -59,7 +65,8 @@ def law_named(name: str) -> type[Law]:
 
 def two_exponent_laws() -> str:
     """The laws that trade N against D, for a remedy: "chinchilla or two-power"."""
-    return " or ".join(name for name, law in LAWS.items() if law.exponent_names is not None)
+    traded = (name for name, law in LAWS.items() if law.exponent_names and law.sizes == ("N", "D"))
+    return " or ".join(traded)
 
 
 def one_size_laws() -> str:
@@ -71,3 +78,6 @@ register(ChinchillaLaw)
 register(TwoPowerLaw)
 register(PowerLaw)
 register(CoupledLaw)
+register(KaplanLaw)
+register(OneExponentLaw)
+register(DataConstrainedLaw)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,27 +33,37 @@ def check_trade_off(law: type[Law]) -> None:
         raise InputError("law", law.name, f"is a law of {', '.join(law.sizes)}, not of N and D", remedy)
 
 
-def planned_law(law: Law) -> Planned:
-    """A law as a bare record: nothing is known of how sure it is."""
+SeenAs = Callable[[Law], Law]
+
+
+def _as_it_is(law: Law) -> Law:
+    return law
+
+
+def planned_law(law: Law, seen_as: SeenAs = _as_it_is) -> Planned:
+    """A law as a bare record: nothing is known of how sure it is. ``seen_as`` makes it one of N and D."""
+    law = seen_as(law)
     return _planned(law, "none: the law came without draws", _no_ends, lambda *_: ())
 
 
-def planned_fit(fitted: FittedLaw) -> Planned:
+def planned_fit(fitted: FittedLaw, seen_as: SeenAs = _as_it_is) -> Planned:
     """A fitted law: every draw is planned for, and what lies far beyond the runs is said."""
     from sparselaw.fitting.fitted_law import interval
 
-    draws, forecast = len(fitted.draws), _forecast(fitted)
+    draws = len(fitted.draws)
+    forecast = _forecast(fitted) if seen_as is _as_it_is else None
     if draws == 0:
         words = "none: the law came without draws"
-        return _planned(fitted.law, words, _no_ends, _far(fitted), forecast=forecast)
-    drawn = fitted.drawn_law()
+        return _planned(seen_as(fitted.law), words, _no_ends, _far(fitted), forecast=forecast)
+    drawn = seen_as(fitted.drawn_law())
 
     def ends(cost: Cost, budget: float, found: Allocation) -> Ends:
         best = (found.best.N, found.best.D, found.best.loss)
         N, D, loss = (interval(v, d) for v, d in zip(best, _best_of_draws(drawn, cost, budget), strict=True))
         return N, D, loss
 
-    return _planned(fitted.law, f"{draws} draws of the fit", ends, _far(fitted), drawn.exponents, forecast)
+    words = f"{draws} draws of the fit"
+    return _planned(seen_as(fitted.law), words, ends, _far(fitted), drawn.exponents, forecast)
 
 
 def _forecast(fitted: FittedLaw) -> Forecast | None:

@@ -20,6 +20,7 @@ from sparselaw.planning.isoflop import isoflop
 from sparselaw.planning.plan_result import Plan
 from sparselaw.planning.planned import Planned
 from sparselaw.planning.plans import Plans
+from sparselaw.planning.unique_data import LimitedLaw, limited, on_unique, words
 
 if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw
@@ -33,11 +34,13 @@ def plan(
     cost: str | None = None,
     *,
     inference_tokens: float = 0.0,
+    unique_data: float | None = None,
 ) -> Plan:
     """Minimises the loss over every N and D that ``budget`` buys under the cost model.
 
     The cost is 6nd for a law and direct for the theory, unless named. ``inference_tokens`` T adds the cost
-    2 N T of serving the model for T tokens.
+    2 N T of serving the model for T tokens. With ``unique_data`` U samples there are no more than U different
+    ones, and D counts repetitions.
 
     >>> from sparselaw.laws import ChinchillaLaw
     >>> law = ChinchillaLaw(E=1.8, A=480.0, B=2100.0, alpha=0.35, beta=0.35)
@@ -46,7 +49,11 @@ def plan(
     (0.175, 1.0)
     """
     budget = check_finite("budget", budget)
-    planned = planned_for(source)
+    view, word = None, ""
+    if unique_data is None:
+        planned = planned_for(source)
+    else:
+        planned, view, word = _on_unique(source, unique_data)
     spending = parse_cost(planned.usual_cost if cost is None else cost, planned.conditioning)
     if inference_tokens:
         spending = with_serving(spending, inference_tokens)
@@ -57,6 +64,7 @@ def plan(
     loss, loss_intervals = law_loss, planned.intervals
     if planned.forecast is not None:
         loss, loss_intervals = planned.forecast(found.best.N, found.best.D)
+    unique = None if view is None else on_unique(D, view)
     slope = _slope(planned, spending, budget, found.best)
     return Plan(
         budget=budget,
@@ -73,7 +81,12 @@ def plan(
         side=found.best.side,
         others=found.others,
         isoflop=isoflop(planned.loss, spending, budget, found.best, planned.floor, slope),
-        warnings=(*_edge(found), *planned.warnings(spending, budget, found)),
+        warnings=(
+            *_edge(found),
+            *planned.warnings(spending, budget, found),
+            *(() if unique is None else words(unique, word)),
+        ),
+        unique=unique,
     )
 
 
@@ -82,6 +95,17 @@ def plan_many(
 ) -> Plans:
     """One plan for each budget."""
     return Plans(plans=tuple(plan(source, budget, cost, **settings) for budget in budgets))
+
+
+def _on_unique(source: Any, unique: float) -> tuple[Planned, LimitedLaw, str]:
+    """The law of a fit, or a bare one, at U unique samples."""
+    fitted = not isinstance(source, Law)
+    law = source.law if fitted and isinstance(getattr(source, "law", None), Law) else source
+    if not isinstance(law, Law):
+        raise InputError("unique-data", unique, "needs a law", "fit a table of runs")
+    view, word = limited(law, unique)
+    build = planned_fit if fitted else planned_law
+    return build(source, lambda one: limited(one, unique)[0]), view, word
 
 
 def planned_for(source: Any) -> Planned:

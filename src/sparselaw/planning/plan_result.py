@@ -11,6 +11,7 @@ from sparselaw.plain import html_table, put
 from sparselaw.planning.allocate import Valley
 from sparselaw.planning.growth import Growth
 from sparselaw.planning.isoflop import IsoFlop
+from sparselaw.planning.unique_data import UniqueData
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +46,7 @@ class Plan:
     others: tuple[Valley, ...]
     isoflop: IsoFlop
     warnings: tuple[str, ...]
+    unique: UniqueData | None = None  # where data are limited
 
     @property
     def tokens_per_parameter(self) -> Interval:
@@ -61,6 +63,8 @@ class Plan:
         result["tokens_per_parameter"] = self.tokens_per_parameter.plain(self.intervals)
         result["N_exponent"] = self.growth.N.plain(self.growth.why)
         result["D_exponent"] = self.growth.D.plain(self.growth.why)
+        if self.unique is not None:
+            result |= self.unique.as_dict()
         put(result, "alpha_C", self.alpha_C, NO_POWERS)
         put(result, "alpha_C_here", self.slope, NOT_FALLING)
         result["side"] = self.side
@@ -79,6 +83,9 @@ class Plan:
         side = "" if self.side is None else f", {self.side}"
         rows = [[name, _shown(getattr(self, name))] for name in ("N", "D", "loss")]
         rows.append(["tokens per parameter", _shown(self.tokens_per_parameter)])
+        if self.unique is not None:
+            rows.append(["passes", _shown(self.unique.passes)])
+            rows.append(["effective data", _shown(self.unique.effective_data)])
         rows += [["alpha_C", f"{self.alpha_C:.4g}"], ["alpha_C here", f"{self.slope:.4g}"]]
         title = f"Budget {self.budget:g}, cost {self.cost}{side}"
         return html_table(title, ["quantity", "best [95 % interval]"], rows, self.warnings)
