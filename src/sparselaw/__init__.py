@@ -26,6 +26,7 @@ _PUBLIC = {
     "simulate": "sparselaw.sweeps.simulate",
     "simulate_stream": "sparselaw.sweeps.simulate",
     "fit": "sparselaw.fitting",
+    "compare": "sparselaw.fitting",
     "FittedLaw": "sparselaw.fitting",
     "plan": "sparselaw.planning",
     "forecast": "sparselaw.planning",
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from sparselaw.errors import InputError as InputError
     from sparselaw.failure import failure_probability as failure_probability
     from sparselaw.fitting import FittedLaw as FittedLaw
+    from sparselaw.fitting import compare as compare
     from sparselaw.fitting import fit as fit
     from sparselaw.fitting.forecast import Forecast as Forecast
     from sparselaw.inputs import DenseInputs as DenseInputs

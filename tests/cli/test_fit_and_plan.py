@@ -143,6 +143,15 @@ def test_plan_json_from_runs_and_from_theory(capsys, file):
     assert result["N"]["best"] ** 2 * result["D"]["best"] == pytest.approx(1e12)
 
 
+def test_all_laws_side_by_side(capsys, file):
+    code, out, err = run(capsys, "fit", file, "--law", "all", "--json")
+    assert code == 0
+    laws = json.loads(out)["laws"]
+    assert laws[0]["law"] == "coupled"
+    assert {"chinchilla", "two-power", "kaplan", "one-exponent"} < {line["law"] for line in laws}
+    assert "data-constrained: no fit" in err
+
+
 def test_plan_for_several_budgets(capsys, file):
     base = ["plan", file, "--bootstrap", "40", "--budget", "1e21,1e22"]
     code, out, _ = run(capsys, *base, "--json")
@@ -170,6 +179,7 @@ def test_plan_for_several_budgets(capsys, file):
         ["fit", "{file}", "--columns", "N=zzz"],
         ["fit", "{file}", "--group", "zzz"],
         ["fit", "{file}", "--by", "zzz"],
+        ["fit", "{file}", "--law", "all", "--last", "3"],
         ["fit", "{file}", "--where", "zzz=1"],
         ["fit", "{file}", "--where", "N"],
         ["fit", "{file}", "--delta", "0"],

@@ -8,11 +8,11 @@ import typer
 
 from sparselaw.cli import fit_options as options
 from sparselaw.cli.options import FILE, INTEGER, JSON
-from sparselaw.cli.output import number, print_json, print_table
+from sparselaw.cli.output import finite_or_none, number, print_json, print_table
 from sparselaw.laws import one_size_laws
 
 if TYPE_CHECKING:
-    from sparselaw.fitting import FitsBy, FittedLaw
+    from sparselaw.fitting import Comparison, FitsBy, FittedLaw
 
 
 def fit(
@@ -59,10 +59,26 @@ def fit(
     )
     if json:
         print_json(fitted.as_dict())
+    elif law == options.ALL:
+        _show_all(fitted)
     elif by is not None:
         _show_by(fitted)
     else:
         _show(fitted)
+
+
+def _show_all(found: Comparison) -> None:
+    rows = []
+    for line in found.laws:
+        name, good = line.fitted.name, line.fitted.goodness
+        errors = [number(finite_or_none(e), 3) for e in (line.out_of_sample_error, *line.errors.values())]
+        scores = [f"{line.aic:.1f}", f"{line.bic:.1f}"]
+        rows.append(
+            [name, *errors, *scores, number(good.sd, 3), str(len(line.fitted.params)), line.fitted.status]
+        )
+    cutoffs = [f"from {100 * cutoff:g} %" for cutoff in found.laws[0].errors]
+    columns = ["law", "out of sample", *cutoffs, "AIC", "BIC", "SD", "parameters", "status"]
+    print_table("Laws side by side: errors on dearer runs, in per cent", columns, rows)
 
 
 def _show_by(parts: FitsBy) -> None:

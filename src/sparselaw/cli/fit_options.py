@@ -15,6 +15,7 @@ from sparselaw.laws import LAWS
 if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw
 
+ALL = "all"  # the name that compares every law
 OBJECTIVES = ("huber", "l1", "least-squares")  # sparselaw.fitting.objectives has them; importing it is slow
 
 
@@ -27,7 +28,9 @@ LAW: Any = typer.Option(
     "chinchilla",
     metavar="|".join(LAWS),
     autocompletion=laws,
-    help="The law: " + "; ".join(f"{name} is {law.formula}" for name, law in LAWS.items()) + ".",
+    help="The law (fit also takes all, to compare them): "
+    + "; ".join(f"{name} is {law.formula}" for name, law in LAWS.items())
+    + ".",
 )
 OBJECTIVE: Any = typer.Option(
     "huber", metavar="|".join(OBJECTIVES), help="What is minimised over the rows, in log losses."
@@ -35,7 +38,9 @@ OBJECTIVE: Any = typer.Option(
 DELTA: Any = typer.Option(
     None, metavar=FLOAT, help="Where Huber's square turns into an absolute value. [default: 1e-3]"
 )
-BOOTSTRAP: Any = typer.Option("1000", metavar=INTEGER, help="Draws for the intervals; 0 for none.")
+BOOTSTRAP: Any = typer.Option(
+    None, metavar=INTEGER, help="Draws for the intervals; 0 for none. [default: 1000; for all laws 0]"
+)
 GROUP: Any = typer.Option(
     None, metavar="COLUMN", help="Column that names the run of a row: whole runs are resampled."
 )
@@ -73,7 +78,7 @@ def fit_file(
     path: str,
     *,
     delta: str | None,
-    bootstrap: str,
+    bootstrap: str | None,
     named_columns: str | None,
     seed: str,
     workers: str,
@@ -83,14 +88,14 @@ def fit_file(
 ) -> Any:
     """Reads options and table, fits it behind a progress bar, and says what was dropped or assumed.
 
-    A FittedLaw; with ``by`` a FitsBy.
+    A FittedLaw; with ``by`` a FitsBy; a Comparison of all laws.
     """
-    from sparselaw.fitting import fit, fit_by
+    from sparselaw.fitting import compare, fit, fit_by
     from sparselaw.progress import progress
 
     read: dict[str, Any] = {
         "delta": None if delta is None else numbers.real("delta", delta),
-        "bootstrap": numbers.whole("bootstrap", bootstrap),
+        "bootstrap": numbers.whole("bootstrap", bootstrap or ("0" if settings["law"] == ALL else "1000")),
         "columns": columns(named_columns),
         "seed": numbers.whole("seed", seed),
         "workers": numbers.whole("workers", workers),
@@ -98,10 +103,18 @@ def fit_file(
     }
     with progress("draws") as show:
         settings["progress"] = lambda done, of: show(done, of, f"{done}/{of}")
-        if by is None:
+        if settings["law"] == ALL:
+            every = compare(path, **read, **_for_all(settings, by))
+        elif by is None:
             fitted = fit(path, **read, **settings)
         else:
             parts = fit_by(path, by, **read, **settings)
+    if settings["law"] == ALL:
+        for warning in every.warnings:
+            note(warning)
+        for name, why in every.refused.items():
+            note(f"{name}: no fit ({why})")
+        return every
     if by is None:
         _tell(fitted)
         return fitted
@@ -110,6 +123,14 @@ def fit_file(
     for value, why in parts.refused.items():
         note(f"{by} = {value}: no fit ({why})")
     return parts
+
+
+def _for_all(settings: dict[str, Any], by: str | None) -> dict[str, Any]:
+    for name, value in {"by": by, "variable": settings.get("variable"), "last": settings.get("last")}.items():
+        if value is not None:
+            raise InputError(name, value, "has no meaning for all laws", "name one law")
+    left_out = {"law", "variable", "last", "leave_out"}
+    return {name: value for name, value in settings.items() if name not in left_out}
 
 
 def _tell(fitted: FittedLaw, of: str = "") -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sparselaw.fitting.by import FitsBy, fit_by
 from sparselaw.fitting.collapse_score import Collapse, collapse_score
+from sparselaw.fitting.compare import ComparedLaw, Comparison, compare
 from sparselaw.fitting.fit import fit
 from sparselaw.fitting.fitted_law import EqualityTest, FittedLaw, LeftOut
 from sparselaw.fitting.peak import interpolation_threshold, near_peak
@@ -13,6 +14,8 @@ from sparselaw.fitting.read import read_table
 
 __all__ = [
     "Collapse",
+    "ComparedLaw",
+    "Comparison",
     "EqualityTest",
     "ExponentProfile",
     "FitsBy",
@@ -21,6 +24,7 @@ __all__ = [
     "PowerFit",
     "Sweep",
     "collapse_score",
+    "compare",
     "exponent_profile",
     "fit",
     "fit_by",

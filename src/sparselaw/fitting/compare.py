@@ -1,0 +1,175 @@
+"""Laws side by side: first by how well they foretell runs they have not seen, AIC and BIC beside it.
+
+Out of sample: fitted to the cheapest 50 and 70 % of the runs by compute, a law foretells the dearer ones; the
+error is the root mean square of the log error in per cent, averaged over both. AIC and BIC take the noise in
+log loss as Gaussian for least squares and as Laplace otherwise, with its scale a parameter:
+
+    -2 log likelihood = n (log(2 pi s^2) + 1),  s^2 the mean square residual;
+                      = 2 n (log(2 b) + 1),     b the mean absolute residual.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparselaw.errors import InputError
+from sparselaw.fitting.fit import fit
+from sparselaw.fitting.fitted_law import FittedLaw
+from sparselaw.fitting.objectives import parse_objective
+from sparselaw.fitting.prepare import prepare
+from sparselaw.fitting.rows import Source
+from sparselaw.fitting.runs import Runs
+from sparselaw.fitting.solve import global_minimum
+from sparselaw.laws import LAWS, law_named
+from sparselaw.plain import html_table, put
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CUTOFFS = (0.5, 0.7)
+FIRST = "coupled"  # the best point forecaster of all on real runs: shown first
+TOO_FEW = "too few cheap runs to fit it to"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedLaw:
+    """One line: a fitted law, its errors on dearer runs in per cent (nan: too few cheaper ones), AIC, BIC."""
+
+    fitted: FittedLaw
+    errors: Mapping[float, float]  # by the part of the runs it was fitted to
+    aic: float
+    bic: float
+
+    @property
+    def out_of_sample_error(self) -> float:
+        """In per cent, averaged over the cutoffs."""
+        return float(np.mean(list(self.errors.values())))
+
+    def as_dict(self) -> dict[str, Any]:
+        result: dict[str, Any] = {"law": self.fitted.name}
+        put(result, "out_of_sample_error", self.out_of_sample_error, TOO_FEW)
+        cutoffs: list[dict[str, Any]] = []
+        for cutoff, error in self.errors.items():
+            line: dict[str, Any] = {"cutoff": cutoff}
+            put(line, "error", error, TOO_FEW)
+            cutoffs.append(line)
+        whole = self.fitted.as_dict()
+        result["out_of_sample"] = cutoffs
+        put(result, "aic", self.aic, "the law fits exactly")
+        put(result, "bic", self.bic, "the law fits exactly")
+        kept = ("status", "params", "residuals", "rows_used", "sparsity", "sparsity_reason")
+        return result | {key: whole[key] for key in kept if key in whole}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The coupled law first, then the others by their error on dearer runs; ``refused`` have no fit."""
+
+    laws: tuple[ComparedLaw, ...]
+    refused: Mapping[str, str]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was said of the table, once, and of each law."""
+        said: dict[str, list[str]] = {}
+        for line in self.laws:
+            for words in line.fitted.warnings:
+                said.setdefault(words, []).append(line.fitted.name)
+        every = len(self.laws)
+        return tuple(w if len(names) == every else f"{', '.join(names)}: {w}" for w, names in said.items())
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "laws": [line.as_dict() for line in self.laws],
+            "refused": [{"law": name, "reason": why} for name, why in self.refused.items()],
+            "warnings": list(self.warnings),
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = []
+        for line in self.laws:
+            row: dict[str, Any] = {"law": line.fitted.name, "out_of_sample_error": line.out_of_sample_error}
+            row |= {f"error_{cutoff:g}": error for cutoff, error in line.errors.items()}
+            row |= {"aic": line.aic, "bic": line.bic, "sd": line.fitted.goodness.sd}
+            rows.append(row | {"parameters": len(line.fitted.params), "status": line.fitted.status})
+        return pd.DataFrame(rows)
+
+    def _repr_html_(self) -> str:
+        frame = self.to_frame()
+        rows = [
+            [f"{c:.4g}" if isinstance(c, float) else c for c in row] for row in frame.itertuples(index=False)
+        ]
+        notes = [*self.warnings, *(f"{name}: {why}" for name, why in self.refused.items())]
+        return html_table("Laws side by side (errors in per cent)", list(frame.columns), rows, notes)
+
+
+def compare(
+    runs: Source,
+    laws: Sequence[str] | None = None,
+    objective: str = "huber",
+    *,
+    delta: float | None = None,
+    bootstrap: int = 0,
+    **settings: Any,
+) -> Comparison:
+    """Fits every law of N and D (and of what else the table has) to the same runs; ``laws`` names some."""
+    names = tuple(laws) if laws is not None else tuple(n for n, law in LAWS.items() if not law.has_one_size())
+    chosen = parse_objective(objective, delta)
+    lines: list[ComparedLaw] = []
+    refused: dict[str, str] = {}
+    first: InputError | None = None
+    for name in names:
+        try:
+            found = fit(runs, name, objective, delta=delta, bootstrap=bootstrap, **settings)
+        except InputError as error:
+            refused[law_named(name).name] = str(error)
+            first = first or error
+            continue
+        errors = {cutoff: _error_on_dearer(found, cutoff, chosen) for cutoff in CUTOFFS}
+        aic, bic = information(found)
+        lines.append(ComparedLaw(fitted=found, errors=errors, aic=aic, bic=bic))
+    if not lines:
+        raise first or InputError("laws", "", "names no law", "leave it out for all of them")
+
+    def order(line: ComparedLaw) -> tuple[bool, float]:
+        error = line.out_of_sample_error
+        return line.fitted.name != FIRST, error if math.isfinite(error) else math.inf
+
+    return Comparison(laws=tuple(sorted(lines, key=order)), refused=refused)
+
+
+def information(found: FittedLaw) -> tuple[float, float]:
+    """AIC and BIC."""
+    r = found.residuals / found.runs.scale
+    n, k = r.size, len(found.params) + 1
+    with np.errstate(divide="ignore"):
+        if found.objective == "least-squares":
+            deviance = n * (np.log(2.0 * np.pi * np.mean(r**2)) + 1.0)
+        else:
+            deviance = 2.0 * n * (np.log(2.0 * np.mean(np.abs(r))) + 1.0)
+    return float(deviance + 2.0 * k), float(deviance + k * np.log(n))
+
+
+def cheapest(runs: Runs, cutoff: float) -> tuple[Runs, Runs]:
+    """The cheaper part by compute and the dearer; runs of the same compute stay in the order of the table."""
+    order = np.argsort((np.log(runs.N) + np.log(runs.D)).round(9), kind="stable")
+    count = round(cutoff * len(runs))
+    return runs.take(np.sort(order[:count])), runs.take(np.sort(order[count:]))
+
+
+def _error_on_dearer(found: FittedLaw, cutoff: float, objective: Any) -> float:
+    known, later = cheapest(found.runs, cutoff)
+    kind = type(found.law)
+    design = prepare(kind, known.with_groups_numbered())
+    if len(known) <= design.free or any(np.ptp(known.sizes[name]) == 0.0 for name in kind.sizes):
+        return math.nan
+    law = design.law_at(global_minimum(design, objective).theta)
+    error = np.log(later.loss) - np.log(law.loss(*(later.sizes[name] for name in kind.sizes)))
+    return float(100.0 * np.sqrt(np.mean(error**2)))
