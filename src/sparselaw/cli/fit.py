@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from sparselaw.cli import fit_options as options
+from sparselaw.cli import pictures
 from sparselaw.cli.options import FILE, INTEGER, JSON
 from sparselaw.cli.output import finite_or_none, number, print_json, print_table
 from sparselaw.laws import one_size_laws
@@ -35,11 +36,14 @@ def fit(
     leave_out: bool = typer.Option(True, help="Fit again without the smallest, largest and worst runs."),
     seed: str = options.SEED,
     workers: str = options.WORKERS,
+    plot: str = pictures.PLOT,
+    report: str = pictures.REPORT,
     json: bool = JSON,
 ) -> None:
     """A law with intervals, and the sparsity it implies."""
     from sparselaw.cli import numbers
 
+    pictures.check(plot, report, of_one_fit=by is None)
     fitted = options.fit_file(
         runs,
         law=law,
@@ -57,6 +61,7 @@ def fit(
         seed=seed,
         workers=workers,
     )
+    pictures.write(plot, report, lambda room: room.fit_panels(fitted), lambda room: room.fit_page(fitted))
     if json:
         print_json(fitted.as_dict())
     elif law == options.ALL:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from sparselaw.cli import fit_options as options
+from sparselaw.cli import pictures
 from sparselaw.cli.options import FILE, JSON
 from sparselaw.cli.output import note, number, print_json, print_table
 from sparselaw.costs import cost_names
@@ -26,6 +27,8 @@ def forecast(
     group: str = options.GROUP,
     where: list[str] = options.WHERE,
     columns: str = options.COLUMNS,
+    plot: str = pictures.PLOT,
+    report: str = pictures.REPORT,
     json: bool = JSON,
 ) -> None:
     """The loss of runs not yet made, with an interval that holds."""
@@ -37,6 +40,7 @@ def forecast(
             "at", "", "is missing" if not at else "is given together with a budget",
             "give --at N=..,D=.. or --budget",
         )  # fmt: skip
+    pictures.check(plot, report)
     found = forecast_of(
         runs,
         at=[point(text) for text in at] or None,
@@ -50,6 +54,9 @@ def forecast(
         note(f"{count} row{'s' * (count != 1)} dropped: {reason}")
     for warning in found.warnings:
         note(warning)
+    pictures.write(
+        plot, report, lambda room: room.forecast_panels(found), lambda room: room.forecast_page(found)
+    )
     if json:
         print_json(found.as_dict())
     else:

@@ -8,6 +8,7 @@ import typer
 
 from sparselaw.cli import fit_options as options
 from sparselaw.cli import options as shared
+from sparselaw.cli import pictures
 from sparselaw.cli.output import note, number, print_json, print_table
 from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
@@ -42,6 +43,8 @@ def plan(
     drop_peak: bool = options.DROP_PEAK,
     seed: str = options.SEED,
     workers: str = options.WORKERS,
+    plot: str = pictures.PLOT,
+    report: str = pictures.REPORT,
     json: bool = shared.JSON,
 ) -> None:
     """The best N and D for a budget, from runs or from the theory."""
@@ -53,6 +56,7 @@ def plan(
     unique = None if unique_data is None else numbers.real("unique-data", unique_data)
     if unique is None:
         check_trade_off(law_named(law))
+    pictures.check(plot, report, of_one_fit=runs is not None and unique is None)
     source: Any
     if runs is None:
         if alpha1 is None or alpha2 is None:
@@ -83,6 +87,13 @@ def plan(
     for one in found.plans:
         for warning in one.warnings:
             note(f"budget {one.budget:g}: {warning}" if several else warning)
+    plans = found.plans
+    pictures.write(
+        plot,
+        report,
+        lambda room: room.plan_panels(source, [one.budget for one in plans], cost or "6nd"),
+        lambda room: room.plan_page(source, plans),
+    )
     if json:
         print_json(found.as_dict() if several else found.plans[0].as_dict())
     elif several:

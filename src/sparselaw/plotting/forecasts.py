@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparselaw.arrays import FloatArray
 from sparselaw.interval import Z95
 from sparselaw.planning.forecast_budgets import best_sizes
 from sparselaw.plotting.style import COLOURS, GREY, THEORY
@@ -46,14 +47,14 @@ def forecast_fan(forecast: Forecast, *, ax: Axes, cost: str = "6nd") -> Axes:
     )
     ax.axvline(spent.max(), color=THEORY, lw=0.8, ls="--")
     ax.annotate(
-        "runs end", (spent.max(), 0.98), xycoords=("data", "axes fraction"), xytext=(4, 0),
-        textcoords="offset points", va="top", fontsize="x-small",
+        "runs end", (spent.max(), 0.02), xycoords=("data", "axes fraction"), xytext=(4, 0),
+        textcoords="offset points", va="bottom", fontsize="x-small",
     )  # fmt: skip
     ax.set_xscale("log")
     ax.set_xlabel("compute $6ND$")
     ax.set_ylabel("loss")
     ax.set_title("Forecast", fontsize="medium")
-    ax.legend(fontsize="small", loc="lower left")
+    ax.legend(fontsize="small", loc="upper right")
     return ax
 
 
@@ -64,7 +65,7 @@ def back_test(test: BackTest, runs: Runs, *, ax: Axes) -> Axes:
         ax.set_axis_off()
         return ax
     later = runs.take(test.rows)
-    spent = 6.0 * later.N * later.D
+    spent = _apart(6.0 * later.N * later.D, later.N)
     error = 100.0 * np.expm1(np.log(later.loss) - test.mean)
     low, high = (100.0 * np.expm1(sign * Z95 * test.sd) for sign in (-1.0, 1.0))
     inside = (low <= error) & (error <= high)
@@ -77,5 +78,16 @@ def back_test(test: BackTest, runs: Runs, *, ax: Axes) -> Axes:
     ax.set_ylabel("loss above the forecast (%)")
     shares = f"{100 * test.covered:.0f} % of {test.runs} inside"
     ax.set_title(f"Fitted on the cheapest {100 * test.cutoff:.0f} %: {shares}", fontsize="medium")
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="small", frameon=True)
     return ax
+
+
+def _apart(spent: FloatArray, N: FloatArray) -> FloatArray:
+    """Runs of one budget side by side, by N, within a tenth of it: on top of each other none is seen."""
+    shown = spent.copy()
+    budgets = np.log(spent).round(1)
+    for budget in np.unique(budgets):
+        rows = np.flatnonzero(budgets == budget)
+        if np.ptp(np.log(spent[rows])) < 0.01:
+            shown[rows[np.argsort(N[rows])]] *= np.exp(np.linspace(-0.1, 0.1, rows.size))
+    return shown

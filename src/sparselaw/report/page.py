@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
 
 from sparselaw.files import write_atomically
 
@@ -45,12 +46,18 @@ class ReportItem:
 
 def write_report(path: Path, items: Sequence[ReportItem], facts: Mapping[str, str]) -> None:
     """Write the page. ``facts`` are versions, machine, seeds and time, shown at its end."""
+    verdicts = Counter(row.verdict for item in items for row in item.rows)
+    pictures = {item.name: base64.b64encode(item.picture.read_bytes()).decode() for item in items}
+    write_html(path, "page.html", items=items, facts=facts, verdicts=verdicts, pictures=pictures)
+
+
+def write_html(path: Path, template: str, **values: object) -> None:
+    """Fill one of the templates of this room and write it, all at once."""
+    room = files("sparselaw.report")
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    template = environment.from_string(files("sparselaw.report").joinpath("page.html").read_text("utf-8"))
-    verdicts = Counter(row.verdict for item in items for row in item.rows)
-    pictures = {item.name: base64.b64encode(item.picture.read_bytes()).decode() for item in items}
-    page = template.render(items=items, facts=facts, verdicts=verdicts, pictures=pictures)
+    style = Markup(room.joinpath("style.css").read_text("utf-8"))
+    page = environment.from_string(room.joinpath(template).read_text("utf-8")).render(style=style, **values)
     with write_atomically(path) as file:
         file.write(page.encode("utf-8"))

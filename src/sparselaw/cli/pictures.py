@@ -1,0 +1,60 @@
+"""`--plot` and `--report`, for the commands that start from runs."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from sparselaw.errors import InputError
+
+if TYPE_CHECKING:
+    from sparselaw.plotting.figures import Panel
+    from sparselaw.report import ResultPage
+
+PLOT: Any = typer.Option(None, metavar="FILE", help="Draw it: an .svg, .png or .pdf file.")
+REPORT: Any = typer.Option(None, metavar="FILE", help="Write a page with tables and pictures: an .html file.")
+KINDS = (".svg", ".png", ".pdf")
+
+
+def check(plot: str | None, report: str | None, of_one_fit: bool = True) -> None:
+    """Before anything is computed: is there something to draw, and can the files be written?"""
+    for name, path, endings in (("plot", plot, KINDS), ("report", report, (".html",))):
+        if path is None:
+            continue
+        if not of_one_fit:
+            raise InputError(name, path, "draws one law of N and D fitted to runs", f"leave out --{name}")
+        if Path(path).suffix.lower() not in endings:
+            raise InputError(name, path, "has another ending", f"let it end in {' or '.join(endings)}")
+        if not Path(path).absolute().parent.is_dir():
+            raise InputError(name, path, "is in a folder that does not exist", "make the folder first")
+
+
+def write(
+    plot: str | None,
+    report: str | None,
+    panels: Callable[[Any], Sequence[Panel]],
+    page: Callable[[Any], ResultPage],
+) -> None:
+    """Make what was asked for. ``panels`` is given plotting.figures, ``page`` report.results."""
+    from sparselaw.cli.output import note
+
+    if plot is not None:
+        from sparselaw.files import write_atomically
+        from sparselaw.plotting import figures
+
+        content = figures.draw(panels(figures), Path(plot).suffix.lower().lstrip("."))
+        with write_atomically(Path(plot)) as file:
+            file.write(content)
+        note(f"drawn in {plot}")
+    if report is not None:
+        from sparselaw.report import results, write_result
+
+        command = shlex.join(["sparselaw", *sys.argv[1:]])
+        write_result(Path(report), replace(page(results), command=command))
+        note(f"written to {report}")
