@@ -10,7 +10,6 @@ from importlib.resources import files
 from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
 
 from sparselaw.files import write_atomically
 
@@ -57,7 +56,7 @@ def write_html(path: Path, template: str, **values: object) -> None:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    style = Markup(room.joinpath("style.css").read_text("utf-8"))
+    style = room.joinpath("style.css").read_text("utf-8")
     page = environment.from_string(room.joinpath(template).read_text("utf-8")).render(style=style, **values)
     with write_atomically(path) as file:
         file.write(page.encode("utf-8"))
