@@ -43,7 +43,7 @@ def fit(
     """A law with intervals, and the sparsity it implies."""
     from sparselaw.cli import numbers
 
-    pictures.check(plot, report, of_one_fit=by is None)
+    pictures.check(plot, report, of_one_fit=by is None and law != options.ALL)
     fitted = options.fit_file(
         runs,
         law=law,

@@ -28,7 +28,7 @@ def check(plot: str | None, report: str | None, of_one_fit: bool = True) -> None
         if path is None:
             continue
         if not of_one_fit:
-            raise InputError(name, path, "draws one law of N and D fitted to runs", f"leave out --{name}")
+            raise InputError(name, path, "draws one fit, and several are asked for", f"leave out --{name}")
         if Path(path).suffix.lower() not in endings:
             raise InputError(name, path, "has another ending", f"let it end in {' or '.join(endings)}")
         if not Path(path).absolute().parent.is_dir():

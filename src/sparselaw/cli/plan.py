@@ -56,7 +56,7 @@ def plan(
     unique = None if unique_data is None else numbers.real("unique-data", unique_data)
     if unique is None:
         check_trade_off(law_named(law))
-    pictures.check(plot, report, of_one_fit=runs is not None and unique is None)
+    pictures.check(plot, report)
     source: Any
     if runs is None:
         if alpha1 is None or alpha2 is None:
@@ -91,7 +91,7 @@ def plan(
     pictures.write(
         plot,
         report,
-        lambda room: room.plan_panels(source, [one.budget for one in plans], cost or "6nd"),
+        lambda room: room.plan_panels(source, plans),
         lambda room: room.plan_page(source, plans),
     )
     if json:

@@ -2,8 +2,10 @@
 
 from sparselaw.plotting.failure_curve import failure_curve
 from sparselaw.plotting.fits import (
+    budget_profiles,
     exponent_profile,
     fit_over_data,
+    fitted_and_measured,
     isoflop_slices,
     loss_contour,
     residuals,
@@ -15,10 +17,12 @@ from sparselaw.plotting.theory import compute_frontier, loss_surface, phase_diag
 
 __all__ = [
     "back_test",
+    "budget_profiles",
     "compute_frontier",
     "exponent_profile",
     "failure_curve",
     "fit_over_data",
+    "fitted_and_measured",
     "forecast_fan",
     "isoflop_slices",
     "loss_contour",

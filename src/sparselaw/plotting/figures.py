@@ -5,15 +5,26 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sparselaw.plotting.fits import fit_over_data, isoflop_slices, loss_contour, residuals
+import numpy as np
+
+from sparselaw.plotting.fits import (
+    budget_profiles,
+    fit_over_data,
+    fitted_and_measured,
+    isoflop_slices,
+    loss_contour,
+    plans_on_contour,
+    residuals,
+)
 from sparselaw.plotting.forecasts import back_test, forecast_fan
 from sparselaw.plotting.style import style
 
 if TYPE_CHECKING:
     from sparselaw.fitting.fitted_law import FittedLaw
     from sparselaw.fitting.forecast import Forecast
+    from sparselaw.planning import Plan
 
 Panel = Callable[..., object]  # called with ``ax``
 PANEL = (5.4, 4.2)  # inches
@@ -28,14 +39,26 @@ def forecast_panels(found: Forecast) -> list[Panel]:
 
 
 def fit_panels(law: FittedLaw) -> list[Panel]:
-    """The law over its runs, the residuals, and the contours where N and D can be traded."""
-    contours = [partial(loss_contour, law)] if law.sparsity is not None else []
-    return [partial(fit_over_data, law), partial(residuals, law), *contours]
+    """The law over its runs, the residuals; where N and D can be traded, contours and three budgets."""
+    if law.law.sizes != ("N", "D"):
+        over = fit_over_data if law.law.has_one_size() else fitted_and_measured
+        return [partial(over, law), partial(residuals, law)]
+    budgets = np.quantile(6.0 * law.runs.N * law.runs.D, [0.1, 0.5, 0.9]).tolist()
+    return [
+        partial(fit_over_data, law),
+        partial(residuals, law),
+        partial(loss_contour, law),
+        partial(isoflop_slices, law, budgets),
+    ]
 
 
-def plan_panels(law: FittedLaw, budgets: Sequence[float], cost: str) -> list[Panel]:
-    """What a wrong N costs at each budget, and the frontier."""
-    return [partial(isoflop_slices, law, budgets, cost=cost), partial(loss_contour, law, cost=cost)]
+def plan_panels(source: Any, plans: Sequence[Plan]) -> list[Panel]:
+    """What a wrong N costs at each budget; for a fitted law of N and D also where runs and plans lie."""
+    panels: list[Panel] = [partial(budget_profiles, plans)]
+    law = getattr(source, "law", None)
+    if law is not None and law.sizes == ("N", "D"):
+        panels.append(partial(plans_on_contour, source, plans))
+    return panels
 
 
 def draw(panels: Sequence[Panel], kind: str = "svg") -> bytes:
@@ -44,9 +67,11 @@ def draw(panels: Sequence[Panel], kind: str = "svg") -> bytes:
     from matplotlib.figure import Figure
 
     with style():
-        figure = Figure(figsize=(PANEL[0] * len(panels), PANEL[1]))
+        columns = 2 if len(panels) == 4 else len(panels)
+        rows = -(-len(panels) // columns)
+        figure = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows))
         FigureCanvasAgg(figure)
-        axes = figure.subplots(1, len(panels), squeeze=False)[0]
+        axes = figure.subplots(rows, columns, squeeze=False).ravel()
         for panel, ax in zip(panels, axes, strict=True):
             panel(ax=ax)
         file = io.BytesIO()

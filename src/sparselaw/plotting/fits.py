@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from sparselaw.fitting.fitted_law import FittedLaw
     from sparselaw.fitting.profile import ExponentProfile
+    from sparselaw.planning import Plan
 
 LINE, ACCENT = COLOURS[:2]
 FINE = 200
@@ -50,13 +51,44 @@ def residuals(law: FittedLaw, *, ax: Axes) -> Axes:
     ax.scatter(fitted, percent, s=14, color=LINE, linewidths=0, alpha=0.7)
     spread = float(np.median(np.abs(percent)))
     ax.axhspan(-spread, spread, color=LINE, alpha=0.12, lw=0, label="half of the runs")
-    ax.legend(loc="upper left", fontsize="small")
+    ax.legend(loc="best", fontsize="small")
     ax.set_xscale("log")
     ax.set_xlabel("fitted loss")
     ax.set_ylabel("loss above the fit (%)")
     ax.set_title("Residuals", fontsize="medium")
     _plain_ticks(ax.xaxis, float(fitted.min()), float(fitted.max()))
     return ax
+
+
+def fitted_and_measured(law: FittedLaw, *, ax: Axes) -> Axes:
+    """Measured against fitted losses, for any law."""
+    fitted = law.runs.loss * np.exp(-law.residuals)
+    ends = [min(fitted.min(), law.runs.loss.min()), max(fitted.max(), law.runs.loss.max())]
+    ax.plot(ends, ends, color=THEORY, lw=0.8)
+    ax.scatter(fitted, law.runs.loss, s=14, color=LINE, linewidths=0, alpha=0.7)
+    return _log_axes(ax, "fitted loss", "loss", f"{law.name} fit to {law.rows_used} runs")
+
+
+def budget_profiles(plans: Sequence[Plan], *, ax: Axes) -> Axes:
+    """The loss along each plan's budget as N is varied, all of it spent; a dot marks the best N."""
+    from scipy.interpolate import PchipInterpolator
+
+    colours = sequence(len(plans))
+    dashes = ["-", "--", "-.", ":"]
+    for i, plan in enumerate(plans):
+        shown = np.isfinite(plan.isoflop.loss)
+        N, loss = plan.isoflop.N[shown], plan.isoflop.loss[shown]
+        look: dict[str, Any] = {"color": colours[i], "label": f"$C$ = {plan.budget:.3g}"}
+        if plan.side is None and N.size > 2:  # smooth between the points that were looked at
+            fine = np.linspace(np.log(N[0]), np.log(N[-1]), FINE)
+            smooth = np.exp(PchipInterpolator(np.log(N), np.log(loss))(fine))
+            ax.plot(np.exp(fine), smooth, ls=dashes[i % len(dashes)], lw=1.6, **look)
+        else:  # a peak may stand between any two of them
+            ax.plot(N, loss, "s", ms=4, **look)
+        best = int(np.argmin(np.abs(np.log(plan.isoflop.N / plan.N.best))))
+        ax.plot([plan.N.best], [plan.isoflop.loss[best]], "o", color=colours[i], ms=7)
+    ax.legend(fontsize="small", title=f"budget ({plans[0].cost})", title_fontsize="small")
+    return _log_axes(ax, "model size $N$", "loss", "What a wrong $N$ costs")
 
 
 def loss_contour(law: FittedLaw, *, ax: Axes, cost: str = "6nd", levels: int = 8) -> Axes:
@@ -80,6 +112,18 @@ def loss_contour(law: FittedLaw, *, ax: Axes, cost: str = "6nd", levels: int = 8
     ax.set_xlabel("model size $N$")
     ax.set_ylabel("data $D$")
     ax.set_title("Fitted loss and frontier", fontsize="medium")
+    return ax
+
+
+def plans_on_contour(law: FittedLaw, plans: Sequence[Plan], *, ax: Axes) -> Axes:
+    """The contours, the runs and the frontier, with a star for each plan."""
+    loss_contour(law, ax=ax)
+    N, D = [plan.N.best for plan in plans], [plan.D.best for plan in plans]
+    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+    ax.plot(N, D, "*", ms=11, color=THEORY, zorder=5, label="plans")
+    ax.set_xlim(min(left, min(N) / 2), max(right, 2 * max(N)))
+    ax.set_ylim(min(low, min(D) / 2), max(high, 2 * max(D)))
+    ax.legend(loc="upper left", fontsize="small", frameon=True)
     return ax
 
 
@@ -145,10 +189,13 @@ def _sweeps_over_data(law: FittedLaw, ax: Axes) -> Axes:
 
 
 def _cost(law: FittedLaw, name: str) -> Cost:
-    if law.sparsity is None:
+    if law.law.sizes != ("N", "D"):
         raise InputError("law", law.name, "has no trade-off between N and D", f"fit {two_exponent_laws()}")
-    implied = Conditioning.of_sparsity(law.sparsity["alpha1"].best, law.sparsity["alpha2"].best)
-    return parse_cost(name, implied)
+    if law.sparsity is None:
+        return parse_cost(name)
+    return parse_cost(
+        name, Conditioning.of_sparsity(law.sparsity["alpha1"].best, law.sparsity["alpha2"].best)
+    )
 
 
 def _log_axes(ax: Axes, x: str, y: str, title: str) -> Axes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sparselaw.plotting.figures import draw, fit_panels, forecast_panels, plan_panels
 from sparselaw.report.result_page import ResultPage, Section
@@ -58,11 +58,15 @@ def forecast_page(found: Forecast) -> ResultPage:
 def fit_page(law: FittedLaw) -> ResultPage:
     return ResultPage(
         title=f"Fit of the {law.name} law",
-        lead=[f"{law.law.formula}. {_capital(law.how())}."],
+        lead=[
+            f"{_capital(law.goodness.words())}; {law.goodness.worst_words()}.",
+            f"{law.law.formula}. {_capital(law.how())}.",
+        ],
         warnings=law.warnings,
         sections=[
             Section(title="The law over the runs", picture=draw(fit_panels(law))),
-            Section(title="Parameters", columns=QUANTITIES, rows=_intervals(law.quantities())),
+            Section(title="Parameters", columns=QUANTITIES, rows=_intervals(law.params)),
+            *_sparsity(law),
             Section(
                 title="Sparsity alpha1 as runs are left out",
                 columns=("left out", "rows", "alpha1", "95 % interval"),
@@ -71,25 +75,37 @@ def fit_page(law: FittedLaw) -> ResultPage:
                     for line in law.leave_out
                 ],
             ),
-        ][: 3 if law.leave_out else 2],
+        ][: None if law.leave_out else -1],
     )
 
 
-def plan_page(law: FittedLaw, plans: Sequence[Plan]) -> ResultPage:
+def _sparsity(law: FittedLaw) -> list[Section]:
+    if law.sparsity is None:
+        return []
+    words = [f"{_capital(words)}." for words in law.sparsity_words()]
+    return [Section(title="Implied sparsity", text=words, columns=QUANTITIES, rows=_intervals(law.sparsity))]
+
+
+def plan_page(source: Any, plans: Sequence[Plan]) -> ResultPage:
+    """``source`` is the fitted law, or the inputs of the theory."""
     first = plans[0]
+    growth = first.growth
+    fitted = hasattr(source, "rows_used")
+    by = f"by the {source.name} law fitted to {source.rows_used} runs" if fitted else "by the theory"
+    lead = [f"Cost {first.cost}, {by}."]
+    if growth.N.best == growth.N.best:
+        lead.append(f"For large budgets N grows as C^{growth.N.best:.3g} and D as C^{growth.D.best:.3g}.")
     return ResultPage(
         title="The best N and D for a budget",
-        lead=[f"Cost {first.cost}, by the {law.name} law fitted to {law.rows_used} runs."],
+        lead=lead,
         warnings=list(dict.fromkeys(w for plan in plans for w in plan.warnings)),
         sections=[
             Section(
                 title="Allocation",
-                picture=draw(plan_panels(law, [plan.budget for plan in plans], first.cost)),
+                picture=draw(plan_panels(source, plans)),
                 text=[f"Intervals: {first.intervals}; of the loss: {first.loss_intervals}."],
-                columns=("budget", "N", "D", "loss"),
-                rows=[
-                    [_n(p.budget), *(f"{_n(v.best)} {v.ends()}" for v in (p.N, p.D, p.loss))] for p in plans
-                ],
+                columns=("budget", "N", "D", "D / N", "loss", *(("passes",) if first.unique else ())),
+                rows=[[_n(p.budget), *(_shown(v) for v in _of_plan(p))] for p in plans],
             )
         ],
     )
@@ -97,6 +113,15 @@ def plan_page(law: FittedLaw, plans: Sequence[Plan]) -> ResultPage:
 
 def _intervals(values: Mapping[str, Interval]) -> list[list[str]]:
     return [[name, _n(v.best), v.ends()] for name, v in values.items()]
+
+
+def _of_plan(plan: Plan) -> list[Interval]:
+    passes = [] if plan.unique is None else [plan.unique.passes]
+    return [plan.N, plan.D, plan.tokens_per_parameter, plan.loss, *passes]
+
+
+def _shown(v: Interval) -> str:
+    return f"{_n(v.best)} {v.ends()}" if v.low < v.high else _n(v.best)
 
 
 def _n(value: float) -> str:
