@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparselaw.data.gram import ScaledGram, scaled_gram
 from sparselaw.inputs import SparseInputs
 
 
@@ -29,3 +30,14 @@ def as_matrix(inputs, data) -> np.ndarray:
         assert X[column, sample] == 0.0
         X[column, sample] = sign * amplitude[column]
     return X
+
+
+def gram_of(inputs, data) -> ScaledGram:
+    return scaled_gram(data, inputs.amplitudes(data.active))
+
+
+def in_full(gram: ScaledGram) -> np.ndarray:
+    """G, K x K."""
+    lower = gram.correlation.toarray()
+    assert np.array_equal(lower, np.tril(lower))
+    return gram.length[:, None] * (lower + np.tril(lower, -1).T) * gram.length

@@ -107,14 +107,9 @@ class ActivationInputs(Inputs):
         return TableSpectrum(_table(self).s)
 
     @property
-    def independent_rows(self) -> bool:
-        """Whether rows of the data are seldom dependent, so that their factor is sparse."""
+    def sparse_factor(self) -> bool:
+        """Whether the Cholesky factor of the data's second moments has few nonzeros."""
         return False
-
-    def log_smallest_amplitude(self, D: float) -> float:
-        """log sqrt(c_j) of the smallest amplitude that D samples may well show."""
-        del D
-        return 0.5 * math.log(float(_table(self).c.min()))
 
     def check_drawable(self) -> None:
         _table(self)

@@ -27,7 +27,7 @@ from sparselaw.sums.power_sums import log_survival, power_sum
 from sparselaw.sums.spectrum import PowerSpectrum
 
 SMALLEST_ALPHA1 = 0.06  # below, the coordinates of an infinite tail overflow: 2^53 to the power 1/alpha1
-INDEPENDENT = 0.6  # alpha1 above which dependent rows are rare
+SPARSE = 0.1  # alpha1 above which few coordinates meet many others
 PAIR_SHARE = 1e-5  # neglected part of the rare coordinates in the sums over pairs
 
 
@@ -184,14 +184,8 @@ class SparseInputs(ActivationInputs):
         return PowerActivations(decay=self.alpha1 + 1.0, growth=-self.alpha2 - 1.0, dimension=self.dimension)
 
     @property
-    def independent_rows(self) -> bool:
-        return self.alpha1 >= INDEPENDENT
-
-    def log_smallest_amplitude(self, D: float) -> float:
-        log_last = math.log(self.dimension)
-        if self.alpha1 > 0.0:
-            log_last = min(log_last, math.log(10.0 * D) / self.alpha1)
-        return -0.5 * (self.alpha2 + 1.0) * log_last
+    def sparse_factor(self) -> bool:
+        return self.alpha1 >= SPARSE
 
     def check_drawable(self) -> None:
         """Refuse inputs whose coordinates cannot be numbered."""

@@ -7,16 +7,18 @@ What remains when the rest has become dense goes to LAPACK.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import sparse
 from scipy.linalg import blas, lapack
 
-from sparselaw.arrays import FloatArray
+from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.lazy_njit import lazy_njit
 
 DENSE = 0.25  # share of nonzeros above which plain dense code is faster
 SMALL = 64  # matrices this small are eliminated to the end
-DEPENDENT, FULL = -1, -2
+FULL = -1
 
 Triangle = FloatArray | sparse.csc_array
 
@@ -26,21 +28,16 @@ def upper_factor(correlation: sparse.csr_array, length: FloatArray, pivot: float
 
     None if a row is within ``pivot``, as a squared distance, of the span of the later ones.
     """
-    lower = (correlation.indptr, correlation.indices, correlation.data)
-    room, core = 2 * correlation.nnz, FULL
-    eliminate = _eliminate.after(length.size**3 / 6)
-    while core == FULL:
-        starts, index, value = np.zeros(length.size + 1, np.int64), np.empty(room, np.int32), np.empty(room)
-        core = eliminate(*lower, pivot, starts, index, value)
-        room *= 2
-    if core == DEPENDENT:
+    columns = _eliminated(correlation, pivot)
+    if not (columns.distance > pivot).all():
         return None
-    first = starts[core]
-    columns = (value[first:] * length[index[first:]], index[first:], starts[core:] - first)
-    triangle = sparse.csc_array(columns, shape=(length.size, length.size - core))
+    core, first = columns.core, columns.starts[columns.core]
+    index, value = columns.index[first:], columns.value[first:]
+    triangle = sparse.csc_array(
+        (value * length[index], index, columns.starts[core:] - first), shape=(length.size, length.size - core)
+    )
     if core > 0:
-        rest = _rest(*lower, core, starts, index, value)
-        root, info = lapack.dpotrf(rest[::-1, ::-1], lower=1, clean=1)
+        root, info = lapack.dpotrf(columns.rest(correlation)[::-1, ::-1], lower=1, clean=1)
         if info != 0 or np.diag(root).min() ** 2 <= pivot:
             return None
         block = np.zeros((length.size, core))
@@ -49,6 +46,53 @@ def upper_factor(correlation: sparse.csr_array, length: FloatArray, pivot: float
     if triangle.nnz > DENSE * length.size**2:
         return np.asarray(triangle.toarray(order="F"))
     return triangle
+
+
+def dependent_rows(correlation: sparse.csr_array, clear: float, pivot: float) -> IntArray | None:
+    """Rows that are combinations of the others, which are independent.
+
+    A squared distance from the span of the later rows up to ``pivot`` is none, one above ``clear`` is one.
+    None where a distance lies between: rounding may have grown as large.
+    """
+    columns = _eliminated(correlation, clear)
+    within = ~(columns.distance > clear)
+    if not (np.abs(columns.distance[within]) <= pivot).all():
+        return None
+    rows = columns.core + np.flatnonzero(within)
+    if columns.core == 0:
+        return rows
+    packed, pivots, rank, _ = lapack.dpstrf(columns.rest(correlation), tol=pivot)
+    if rank > 0 and np.diag(packed)[:rank].min() ** 2 <= clear:
+        return None
+    return np.concatenate([np.sort(pivots[rank:] - 1), rows])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Columns:
+    """Columns core, core + 1, ... of U; that of a dependent row is empty."""
+
+    core: int  # the columns left to be done, since the rest is dense
+    starts: IntArray  # (K + 1,) column k has the nonzeros starts[k] : starts[k + 1]
+    index: IntArray
+    value: FloatArray
+    distance: FloatArray  # (K - core,) squared, of each row from the span of the later ones
+
+    def rest(self, correlation: sparse.csr_array) -> FloatArray:
+        """What is left of C for the first ``core`` coordinates."""
+        lower = (correlation.indptr, correlation.indices, correlation.data)
+        return np.asarray(_rest(*lower, self.core, self.starts, self.index, self.value))
+
+
+def _eliminated(correlation: sparse.csr_array, pivot: float) -> _Columns:
+    lower, K = (correlation.indptr, correlation.indices, correlation.data), correlation.shape[0]
+    room, core = 2 * correlation.nnz, FULL
+    eliminate = _eliminate.after(K**3 / 6)
+    while core == FULL:
+        starts, index, value = np.zeros(K + 1, np.int64), np.empty(room, np.int32), np.empty(room)
+        distance = np.empty(K)
+        core = eliminate(*lower, pivot, starts, index, value, distance)
+        room *= 2
+    return _Columns(core=core, starts=starts, index=index, value=value, distance=distance[core:])
 
 
 def dense(part: Triangle) -> FloatArray:
@@ -76,10 +120,11 @@ def solve_transposed(triangle: Triangle, right: FloatArray) -> FloatArray:
 
 
 @lazy_njit()
-def _eliminate(row_starts, columns, entries, pivot, starts, index, value):  # type: ignore[no-untyped-def]
+def _eliminate(row_starts, columns, entries, pivot, starts, index, value, distance):  # type: ignore[no-untyped-def]
     """Columns K-1, K-2, ... of U, written from the end of the arrays; the number of those left to be done.
 
-    Not zero where the rest is dense. DEPENDENT if a pivot is too small, FULL if the arrays are.
+    Not zero where the rest is dense. FULL if the arrays are too small. A row within ``pivot`` of the span of
+    the later ones has an empty column: others are eliminated as if it were not there.
     Column k of U is row k of C less what the columns after it that reach row k contribute. Each of those is
     in a linked list of the row that is its next.
     """
@@ -101,8 +146,11 @@ def _eliminate(row_starts, columns, entries, pivot, starts, index, value):  # ty
                 following[m] = head[index[reach[m]]]
                 head[index[reach[m]]] = m
             m = after
+        distance[k] = row[k]
         if not row[k] > pivot:
-            return DEPENDENT
+            row[: k + 1] = 0.0
+            starts[k], reach[k] = at, at - 1
+            continue
         if at < k + 1:
             return FULL
         root = np.sqrt(row[k])
@@ -130,7 +178,7 @@ def _rest(row_starts, columns, entries, core, starts, index, value):  # type: ig
             rest[k, columns[e]] = rest[columns[e], k] = entries[e]
     for m in range(core, len(starts) - 1):
         end = starts[m]
-        while index[end] < core:
+        while end < starts[m + 1] and index[end] < core:
             end += 1
         for a in range(starts[m], end):
             for b in range(starts[m], end):

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import lapack, qr, svd
 
 from sparselaw.arrays import FloatArray
 from sparselaw.data.gram import ScaledGram
-from sparselaw.linalg.elimination import Triangle, dense, upper_factor
+from sparselaw.linalg.dependence import CLEAR, PIVOT, Dependence, longest_first, variance_across
+from sparselaw.linalg.elimination import DENSE, Triangle, dense, upper_factor
 
-CLEAR = 1e-6  # a pivot below it calls for pivoting to decide: without, rounding may have grown as large
-PIVOT = 1e-10  # squared distance of a unit-length row from the span of the others, below which it is in it
+FEW = 200  # rows that LAPACK pivots in less time than the sparse code needs,
+ALIKE = 1e-6  # and at no loss of digits where the shortest is not too short beside the longest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,7 @@ class Factor:
     values: Triangle  # (K, r)
     length: FloatArray  # (K,) of the rows
     triangular: bool  # values is square and upper triangular: no rows of X_A are dependent
+    dependence: Dependence | None = None  # of dependent rows, where it is known
 
     @property
     def rank(self) -> int:
@@ -33,9 +36,34 @@ class Factor:
 
 def factorise(gram: ScaledGram) -> Factor:
     """Cholesky of the correlation matrix; with pivoting where rows of X_A are dependent."""
-    triangle = upper_factor(gram.correlation, gram.length, CLEAR)
-    if triangle is not None:
-        return Factor(values=triangle, length=gram.length, triangular=True)
+    return _triangular(gram) or _pivoted(gram)
+
+
+def sparse_factor(gram: ScaledGram) -> Factor:
+    """As ``factorise``, but sparse also where rows of X_A are dependent: F = [F_I; T F_I].
+
+    Not for draws that depend on the columns of F, and not only on G: those of label noise for one teacher.
+    """
+    factor = _triangular(gram)
+    if factor is not None:
+        return factor
+    few = gram.length.size <= FEW and gram.length.min() > ALIKE * gram.length.max()
+    dependence = None if few else longest_first(gram)
+    if dependence is None:
+        return _pivoted(gram)
+    order = np.argsort(np.concatenate([dependence.independent, dependence.dependent]))
+    rows = sparse.csr_array(dependence.triangle)
+    stacked = sparse.csc_array(sparse.vstack([rows, dependence.mixture @ rows]).tocsr()[order])
+    values = stacked.toarray() if stacked.nnz > DENSE * stacked.shape[0] * stacked.shape[1] else stacked
+    return Factor(values=values, length=gram.length, triangular=False, dependence=dependence)
+
+
+def _triangular(gram: ScaledGram) -> Factor | None:
+    values = upper_factor(gram.correlation, gram.length, CLEAR)
+    return None if values is None else Factor(values=values, length=gram.length, triangular=True)
+
+
+def _pivoted(gram: ScaledGram) -> Factor:
     packed, pivots, rank, _ = lapack.dpstrf(gram.correlation.toarray().T, tol=PIVOT, overwrite_a=1)
     order = pivots - 1
     values = np.empty((gram.length.size, rank))
@@ -58,6 +86,8 @@ def left_out(factor: Factor, variances: FloatArray) -> float:
     """
     if factor.rank == factor.length.size:
         return 0.0
+    if factor.dependence is not None:
+        return variance_across(factor.dependence, variances)
     values = factor.dense()
     scale = np.linalg.norm(values, axis=0)
     basis = np.asarray(qr(values / scale, mode="economic", check_finite=False)[0], dtype=np.float64)

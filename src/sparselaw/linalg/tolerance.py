@@ -1,23 +1,44 @@
 """What a solver's rank tolerance cuts off: directions in which the data vary, but too little.
 
-They lie near the coordinates of the shortest rows of X_A, which are few. Split the coordinates in the short
-ones S and the rest B, longer by a margin. The vectors x with x_B = W x_S are invariant under G if
-W = -G_BB^-1 (G_BS - W (G_SS + G_SB W)), an iteration that gains the margin squared in each sweep. On them a
-small SVD decides. No step mixes lengths: amplitudes of 1e-90 are as good as any.
+They lie near the coordinates of the short rows of X_A. Let S be the rows shorter than the limit times a
+margin. The vectors x with x_S = I and x_B = W, B the other rows, come closer to the space of the smallest
+eigenvalues of G with every inverse iteration, x -> G^-1 x (G^-1 x)_S^-1, and those at the limit gain the
+margin squared. Among them a small eigenvalue problem decides. If nearly all rows are far below the limit, the
+space of the others is found first, by x -> G x (G x)_H^-1 with H the rows that are not, and the rest is cut
+without more ado. No step mixes lengths: amplitudes of 1e-90 are as good as any.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, qr, solve_triangular, svd
+from scipy.linalg import cholesky, eigh, qr, solve_triangular
 
 from sparselaw.arrays import FloatArray
-from sparselaw.linalg.elimination import dense, solve, solve_transposed
-from sparselaw.linalg.factor import Factor
+from sparselaw.linalg.elimination import solve, solve_transposed, upper_factor
+from sparselaw.linalg.factor import Factor, left_out, without_small
+from sparselaw.linalg.turning import turned
 
 MARGIN = 30.0
-SWEEPS = 6
+CLOSE = 0.1  # distance of a unit row from the span of others, below which the margin must be wider
+SWEEPS = 4
+FAR = 1.0 / 3.0  # share of rows far below the limit, above which it pays to cut them first
+
+Map = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coordinates:
+    """Coordinates z in an orthonormal basis of (a part of) the column space of G, with G = F F^T in them."""
+
+    length: FloatArray  # (n,) of the rows of F
+    half: Map  # z -> F^T z
+    whole: Map  # z -> G z
+    inverse: Map  # z -> G^-1 z
+    vectors: Map  # z -> x (K, .)
 
 
 def doubtful_rows(factor: Factor, rtol: float) -> int:
@@ -29,51 +50,134 @@ def doubtful_rows(factor: Factor, rtol: float) -> int:
     return int(np.count_nonzero(factor.length <= MARGIN * rtol * np.linalg.norm(factor.length)))
 
 
-def cut_directions(factor: Factor, rtol: float) -> FloatArray:
-    """The left singular vectors (K, c) of X_A with singular values at or below ``rtol`` times the largest.
+def outside_kept(factor: Factor, variances: FloatArray, rtol: float) -> tuple[int, float]:
+    """The rank that a solver with this tolerance sees, and tr(Sigma (I - P)), P projecting on what it keeps.
 
-    For a triangular factor. With dependent rows see ``without_small``.
+    I - P is what no data show, and what the tolerance cuts of the rest.
     """
-    limit = rtol * largest_singular_value(factor)
-    short = factor.length <= MARGIN * limit
+    if not factor.triangular and factor.dependence is None:
+        return _by_svd(factor, variances, rtol)
+    outside, limit = left_out(factor, variances), rtol * largest_singular_value(factor)
+    triangle, length = factor.values, factor.length
+    if factor.dependence is not None:  # the others make no singular value smaller
+        triangle, length = factor.dependence.triangle, length[factor.dependence.independent]
+    margin = MARGIN * max(1.0, CLOSE / float((triangle.diagonal() / length).min()))
+    if not (length <= margin * limit).any():
+        return factor.rank, outside
+    coordinates = _coordinates(factor)
+    if coordinates is None:
+        return _by_svd(factor, variances, rtol)
+    far_below = coordinates.length * margin < limit
+    if np.count_nonzero(far_below) > FAR * far_below.size:
+        coordinates, across = _without(coordinates, far_below, variances)
+        outside += across
+    cut = cut_directions(coordinates, limit, margin)
+    x = coordinates.vectors(cut)
+    outside += float(variances @ np.einsum("ij,ij->i", x, x))
+    return cut.shape[0] - cut.shape[1], outside
+
+
+def _by_svd(factor: Factor, variances: FloatArray, rtol: float) -> tuple[int, float]:
+    kept = without_small(factor, rtol)
+    return kept.rank, left_out(kept, variances)
+
+
+def _coordinates(factor: Factor) -> Coordinates | None:
+    """Those of the data themselves where no rows are dependent. None where rounding leaves no factor."""
+    if factor.dependence is None:
+        return _triangular(factor, lambda z: z)
+    turn = turned(factor.dependence)
+    values = upper_factor(turn.gram.correlation, turn.gram.length, 0.0)
+    if values is None:
+        return None
+    return _triangular(Factor(values=values, length=turn.gram.length, triangular=True), turn.vectors)
+
+
+def _triangular(factor: Factor, vectors: Map) -> Coordinates:
+    return Coordinates(
+        length=factor.length,
+        half=lambda z: np.asarray(factor.values.T @ z),
+        whole=lambda z: np.asarray(factor.values @ (factor.values.T @ z)),
+        inverse=lambda z: solve_transposed(factor.values, solve(factor.values, z)),
+        vectors=vectors,
+    )
+
+
+def cut_directions(coordinates: Coordinates, limit: float, margin: float) -> FloatArray:
+    """The left singular vectors (n, c) of F with singular values at or below ``limit``."""
+    short = coordinates.length <= margin * limit
     if not short.any():
-        return np.empty((factor.length.size, 0))
-    space = _short_space(factor, short)
-    span, triangle = qr(space, mode="economic", check_finite=False)
-    halves = solve_triangular(triangle, (factor.values.T @ space).T, trans=1).T
-    _, singular, rotation = svd(halves, full_matrices=False, check_finite=False)
-    return np.asarray(span @ rotation[singular <= limit].T)
+        return np.empty((short.size, 0))
+    W = _small_space(coordinates, short)
+    space = np.empty((short.size, W.shape[1]))
+    space[short], space[~short] = np.eye(W.shape[1]), W
+    image = coordinates.whole(space) / limit
+    moments = (image[short] + W.T @ image[~short]) / limit
+    squares, rotation = eigh(0.5 * (moments + moments.T), _one_plus(W), check_finite=False)
+    rotation = rotation[:, squares <= 1.0]
+    cut = np.empty((short.size, rotation.shape[1]))
+    cut[short], cut[~short] = rotation, W @ rotation
+    return cut
 
 
-def _short_space(factor: Factor, short: NDArray[np.bool_]) -> FloatArray:
-    """Columns x with x_S = I and x_B = W, invariant under G, for S the short coordinates.
+def _small_space(coordinates: Coordinates, short: NDArray[np.bool_]) -> FloatArray:
+    """W (|B|, |S|) such that the vectors x with x_B = W x_S hold the smallest eigenvalues of G.
 
-    The columns of G^-1 over S are those of the first W, up to a matrix from the right; and G_BB^-1 b is what
-    G^-1 b has in B, less W times what it has in S.
+    Inverse iteration of the coordinates in S, or iteration of those in B, whichever are fewer: the one leads
+    to the orthogonal complement of the other.
     """
-    length, number = factor.length[short], int(np.count_nonzero(short))
+    if 2 * np.count_nonzero(short) <= short.size:
+        return _iterated(coordinates.inverse, short, coordinates.length[short])
+    return -_iterated(coordinates.whole, ~short, 1.0 / coordinates.length[~short]).T
 
-    def inverse(right: FloatArray) -> FloatArray:
-        return solve_transposed(factor.values, solve(factor.values, right))
 
-    def inverse_B(right: FloatArray) -> FloatArray:
-        everywhere = np.zeros((short.size, number))
-        everywhere[~short] = right
-        found = inverse(everywhere)
-        return np.asarray(found[~short] - first @ found[short])
+def _iterated(step: Map, chosen: NDArray[np.bool_], scale: FloatArray) -> FloatArray:
+    """The space of step(...(step(E))), E the chosen unit vectors: its other coordinates where these are I.
 
-    scaled = np.zeros((short.size, number))
-    scaled[short] = np.diag(length)
-    columns = inverse(scaled)
-    middle = cho_factor(length[:, None] * columns[short])  # of a matrix of order one, whatever the lengths
-    first = columns[~short] @ cho_solve(middle, np.diag(length))
-    G = np.asarray(factor.values @ dense(factor.values[short]).T)  # (K, |S|)
-    W = first
+    ``scale`` times the chosen part of step(x scale) is of order one, whatever the lengths.
+    """
+    x = np.zeros((chosen.size, scale.size))
+    x[chosen] = np.eye(scale.size)
     for _ in range(SWEEPS):
-        W = inverse_B(W @ (G[short] + G[~short].T @ W) - G[~short])
-    space = np.zeros((short.size, number))
-    space[short], space[~short] = np.eye(number), W
-    return space
+        image = step(x * scale)
+        middle = scale[:, None] * image[chosen]
+        x[~chosen] = np.linalg.solve(middle.T, image[~chosen].T).T * scale
+    return x[~chosen]
+
+
+def _one_plus(A: FloatArray) -> FloatArray:
+    """I + A^T A."""
+    return np.eye(A.shape[1]) + A.T @ A
+
+
+def _without(
+    coordinates: Coordinates, far_below: NDArray[np.bool_], variances: FloatArray
+) -> tuple[Coordinates, float]:
+    """Coordinates of the space of the longer rows, and tr(Sigma (I - P)) for P projecting on it from before.
+
+    The space across has the vectors v with v_H = W v_V, hence this one those with y_V = -W^T y_H. With
+    I + W W^T = R^T R those with y_H = R^-1 z have the length of z, and the projection on the space across is
+    that of its vectors v with I - W^T R^-1 R^-T W in the middle.
+    """
+    W = _small_space(coordinates, far_below)
+    root = cholesky(_one_plus(W.T), check_finite=False)
+    across = np.empty((far_below.size, W.shape[1]))
+    across[far_below], across[~far_below] = np.eye(W.shape[1]), W
+    x = coordinates.vectors(across)
+    inner = solve_triangular(root, W @ x.T, trans=1, check_finite=False)
+    lost = np.einsum("ij,ij->i", x, x) - np.einsum("ij,ij->j", inner, inner)
+    basis = np.empty((far_below.size, W.shape[0]))
+    basis[~far_below] = solve_triangular(root, np.eye(W.shape[0]), check_finite=False)
+    basis[far_below] = -W.T @ basis[~far_below]
+    triangle = qr(coordinates.half(basis), mode="r", check_finite=False)[0][: W.shape[0]]
+    reduced = Coordinates(
+        length=np.linalg.norm(triangle, axis=0),
+        half=lambda z: np.asarray(triangle @ z),
+        whole=lambda z: np.asarray(triangle.T @ (triangle @ z)),
+        inverse=lambda z: solve_triangular(triangle, solve_triangular(triangle, z, trans=1)),
+        vectors=lambda z: coordinates.vectors(basis @ z),
+    )
+    return reduced, float(variances @ lost)
 
 
 def largest_singular_value(factor: Factor) -> float:

@@ -73,6 +73,11 @@ class CountSums:
         """E[K]: the expected number of coordinates seen at least once, the exact sum behind eq:K-of-D."""
         return float(self.weight @ (1.0 - unseen_probability(self.mean, self.p)))
 
+    def seen_below(self, log_c: float) -> float:
+        """The expected number of coordinates seen whose squared amplitude is below exp(log_c)."""
+        below = self.log_c < log_c
+        return float(self.weight[below] @ (1.0 - unseen_probability(self.mean[below], self.p[below])))
+
     def seen_variance_of_count(self) -> float:
         """Var[K]: the coordinates are independent."""
         unseen = unseen_probability(self.mean, self.p)

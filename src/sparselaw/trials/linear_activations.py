@@ -13,13 +13,11 @@ from __future__ import annotations
 import dataclasses
 from typing import cast
 
-import numpy as np
-
 from sparselaw.arrays import FloatArray
 from sparselaw.data.twins import told_apart
 from sparselaw.inputs import ActivationInputs
-from sparselaw.linalg.factor import Factor, factorise, left_out, without_small
-from sparselaw.linalg.tolerance import cut_directions, doubtful_rows
+from sparselaw.linalg.factor import Factor, left_out, sparse_factor, without_small
+from sparselaw.linalg.tolerance import doubtful_rows, outside_kept
 from sparselaw.trials.linear import dual
 from sparselaw.trials.linear.closed import inverse_traces, over_parameterised
 from sparselaw.trials.linear.filter import averaged_loss, prepare
@@ -39,7 +37,7 @@ def trial(task: Task) -> Record:
     inputs, seen = cast(ActivationInputs, task.inputs), draw_seen(task)
     if task.estimator == "exact" and task.solver.linear:
         apart = told_apart(seen.gram, seen.variance)
-        record = _averaged(task, factorise(apart.gram), apart.variance, seen.unseen + apart.across)
+        record = _averaged(task, sparse_factor(apart.gram), apart.variance, seen.unseen + apart.across)
     else:
         record = _one_teacher(task, seen)
     active, all_visible = seen.drawn.active, seen.visible is seen.drawn
@@ -62,14 +60,10 @@ def _averaged(task: Task, factor: Factor, variance: FloatArray, unseen: float) -
 
 
 def _min_norm(task: Task, rtol: float, factor: Factor, variance: FloatArray, unseen: float) -> Record:
-    K, kept, cut = variance.size, factor, np.empty((variance.size, 0))
+    K, rank, outside = variance.size, factor.rank, None
     doubtful = doubtful_rows(factor, rtol)
     if doubtful > 0 and factor.rank - doubtful - 2 < task.N:  # only here can the cut change the branch
-        if factor.triangular:
-            cut = cut_directions(factor, rtol)
-        else:
-            kept = without_small(factor, rtol)
-    rank = kept.rank - cut.shape[1]
+        rank, outside = outside_kept(factor, variance, rtol)
     if doubtful == 0 and factor.triangular and dual.applies(task.N, K, task.noise):
         null = random_stream(task, "embedding").standard_normal((K, K - task.N))
         loss = dual.dual_loss(factor.values, null, variance, unseen)
@@ -80,13 +74,14 @@ def _min_norm(task: Task, rtol: float, factor: Factor, variance: FloatArray, uns
         if rank - 1 <= task.N and record.status == "ok":
             record = dataclasses.replace(record, reason=INFINITE_MEAN)
         return record
-    outside = unseen + left_out(kept, variance) + float(variance @ np.einsum("ij,ij->i", cut, cut))
+    if outside is None:
+        outside = left_out(factor, variance)
     inverse, small = (0.0, 0.0), factor.rank - rank
     if task.noise > 0.0:
-        kept = without_small(factor, rtol) if cut.size else kept
+        kept = without_small(factor, rtol) if small else factor
         inverse = inverse_traces(kept.dense(), variance)
     return Record(
-        loss=over_parameterised(outside, rank, task.N, task.noise, inverse),
+        loss=over_parameterised(unseen + outside, rank, task.N, task.noise, inverse),
         status="rank-deficient" if small else "ok",
         reason=f"{small} singular values below rtol={rtol:g}" if small else "",
         averaged=("teacher", "test", "unseen", "u"),

@@ -63,8 +63,8 @@ def _sparse(task: Task, inputs: ActivationInputs) -> Needs:
     K = inputs.expected_seen(task.D)
     k = min(float(task.N), K)
     memory, seconds = 40.0 * nonzeros, 1e-3 + 5e-8 * nonzeros + 1e-8 * pairs + 1e-8 * K * K
-    dense = not inputs.independent_rows
-    seconds += 0.4 * K**3 / FLOPS if dense else 0.0
+    dense, one_teacher = not inputs.sparse_factor, task.estimator == "raw" or not task.solver.linear
+    seconds += 0.4 * K**3 / FLOPS if dense or one_teacher else 0.0  # pivoting
     rtol = task.solver.rank_tolerance
     if rtol is None or task.estimator == "raw":
         memory += 48.0 * K * (K + k)
@@ -77,10 +77,10 @@ def _sparse(task: Task, inputs: ActivationInputs) -> Needs:
         svd = condition * rtol > 0.1
         seconds += ((10.0 * k + 3.0 * K) * k if svd else 4.0 * side * side) * K / FLOPS  # or else a QR
     else:
-        noisy = task.noise > 0.0
-        svd = (noisy or dense) and _lost(inputs, task.D, rtol)  # of what the tolerance cuts
-        memory += 48.0 * K * K if svd or noisy or dense else 0.0
-        seconds += (6.0 if svd else 2.0 if noisy else 0.0) * K**3 / FLOPS
+        noisy, short = task.noise > 0.0, _short_rows(inputs, task.D, rtol)
+        memory += 48.0 * K * K if noisy or dense else 40.0 * K * short
+        seconds += 5.0 * short * short * K / FLOPS  # what the tolerance cuts
+        seconds += (6.0 if short > 0.5 else 2.0) * K**3 / FLOPS if noisy else 0.0  # an SVD, or a QR
     if task.solver.by_samples:
         memory += 16.0 * min(float(task.D), nonzeros) * k
     seconds += task.solver.work(float(task.D), k) / FLOPS
@@ -89,11 +89,11 @@ def _sparse(task: Task, inputs: ActivationInputs) -> Needs:
     return Needs(memory=memory, seconds=seconds)
 
 
-def _lost(inputs: ActivationInputs, D: int, rtol: float) -> bool:
-    """Whether the smallest amplitude in the data may well be near the solver's tolerance."""
+def _short_rows(inputs: ActivationInputs, D: int, rtol: float) -> float:
+    """How many rows of the data may well be near the solver's tolerance."""
     if rtol == 0.0:
-        return False
-    return inputs.log_smallest_amplitude(D) < math.log(30.0 * rtol) + 0.5 * math.log(D)
+        return 0.0
+    return inputs.count_sums(float(D)).seen_below(2.0 * math.log(30.0 * rtol) + math.log(D))
 
 
 @functools.lru_cache(maxsize=1024)
