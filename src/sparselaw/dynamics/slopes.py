@@ -8,6 +8,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.interval import Interval, student_factor
+from sparselaw.log_slope import log_slope
 
 
 def exponent(sizes: Sequence[float], values: FloatArray) -> Interval:
@@ -16,9 +17,7 @@ def exponent(sizes: Sequence[float], values: FloatArray) -> Interval:
     Each seed gives a slope of its own by least squares. They are independent and alike, so their mean has a
     Student interval, whatever the shape of the curve: it is the exponent over this range of sizes.
     """
-    x = np.log(np.asarray(sizes, dtype=np.float64))
-    x = x - x.mean()
-    slopes = np.log(values) @ x / (x @ x)
+    slopes, _ = log_slope(sizes, values)
     best = float(slopes.mean())
     if len(slopes) < 2:
         return Interval(float("-inf"), best, float("inf"))

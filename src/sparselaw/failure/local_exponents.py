@@ -12,6 +12,7 @@ import numpy as np
 
 from sparselaw.failure.point import FailurePoint
 from sparselaw.interval import Z95, Interval
+from sparselaw.log_slope import log_slope
 from sparselaw.plain import put
 
 
@@ -55,12 +56,8 @@ def fitted_exponent(points: Sequence[FailurePoint]) -> Interval | None:
     usable = [p for p in points if p.probability.low > 0.0 and p.probability.high > p.probability.low]
     if len({p.D for p in usable}) < 2:
         return None
-    x = np.log([p.D for p in usable])
-    y = np.log([p.probability.best for p in usable])
     deviation = np.log([p.probability.high / p.probability.low for p in usable]) / (2.0 * Z95)
-    weight = deviation**-2.0
-    centred = x - np.average(x, weights=weight)
-    spread = float(weight @ centred**2)
-    best = -float(weight @ (centred * y)) / spread
+    slope, spread = log_slope([p.D for p in usable], [p.probability.best for p in usable], deviation**-2.0)
+    best = -slope
     half = Z95 / math.sqrt(spread)
     return Interval(best - half, best, best + half)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.bootstrap import stream
-from sparselaw.interval import Interval
+from sparselaw.interval import Z95, Interval, student_factor
 
 SEED_DRAWS = 2000
 
@@ -76,7 +76,7 @@ def fit_power(
     intercepts: dict[str, float] = {}
     seeded = all(p.seeds is not None for p in points.values())
     for part in parts:
-        alpha, logs, spread = _line(part, [p.loss for p in part.values()])
+        alpha, logs, spread = _shared_slope(part, [p.loss for p in part.values()])
         found = _seed_interval(part, alpha, seed) if seeded else _student_interval(alpha, spread)
         exponents |= dict.fromkeys(part, found)
         intercepts |= dict(zip(part, np.exp(logs).tolist(), strict=True))
@@ -113,7 +113,7 @@ def _points(name: str, sweep: Sweep, last: int | None) -> _Points:
     )
 
 
-def _line(
+def _shared_slope(
     part: Mapping[str, _Points], losses: list[FloatArray]
 ) -> tuple[float, FloatArray, tuple[float, int, bool]]:
     """alpha, log A of every sweep, and (standard error, degrees of freedom, whether noise was given).
@@ -145,13 +145,9 @@ def _line(
 
 def _student_interval(alpha: float, spread: tuple[float, int, bool]) -> Interval:
     """Two points have no residual: without standard errors the ends are nan, not a guess."""
-    from scipy.stats import norm, t
-
     error, degrees, known = spread
-    if degrees > 0:
-        half = float(t.ppf(0.975, degrees)) * error
-    else:
-        half = float(norm.ppf(0.975)) * error if known else float("nan")
+    unknown = Z95 if known else float("nan")
+    half = error * (student_factor(degrees + 1) if degrees > 0 else unknown)
     return Interval(alpha - half, alpha, alpha + half)
 
 
