@@ -56,7 +56,7 @@ def test_gd_failure_regime_has_nu(capsys):
 
 
 def test_table_shows_points_and_cautions(capsys):
-    code, out, err = run(capsys, "predict", *MODEL, "-N", "4,64", "-D", "50000")
+    code, out, err = run(capsys, "predict", *MODEL, "-N", "4,64", "-D", "50000", "--surface", "leading")
     assert code == 0
     assert "asymmetric" in out
     assert "0.000117203" in out

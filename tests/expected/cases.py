@@ -187,7 +187,7 @@ for how, record in SOLVERS.items():
 
 
 def predictions(model: Any, N: list[int], D: list[int], **settings: Any) -> dict[str, Any]:
-    points = [sl.predict(model, N=n, D=d, **settings) for n in N for d in D]
+    points = [sl.predict(model, N=n, D=d, surface="leading", **settings) for n in N for d in D]
     return {name: [float(getattr(p, name)) for p in points] for name in ("loss", "K", "xi")}
 
 

@@ -97,3 +97,61 @@ def trained_loss(X, variances, N, rng, ridge=0.0, noise=0.0):
         readout = np.linalg.pinv(features.T, rcond=1e-10)
     error = np.eye(M) - u.T @ readout @ X.T
     return np.sum(variances[:, None] * error**2) + noise * np.sum(variances[:, None] * (u.T @ readout) ** 2)
+
+
+def power_of_resolved(p, c, D, k, m, lost=False):
+    """E sum f^m, f = n c/(n c + k), or E sum s (1-f)^2 f^m, count by count."""
+    total = 0.0
+    for probability, amplitude in zip(p, c, strict=True):
+        n = np.arange(D + 1.0)
+        f = n * amplitude / (n * amplitude + k)
+        weight = binom.pmf(n, D, probability)
+        total += np.sum(weight * f**m * (probability * amplitude * (1.0 - f) ** 2 if lost else 1.0))
+    return total
+
+
+def finite_width_loss(p, c, D, k, N):
+    """The loss with its terms of order 1/N, as the formula is written."""
+    B, C, F = (power_of_resolved(p, c, D, k, m) for m in (2, 3, 4))
+    A = [power_of_resolved(p, c, D, k, m, lost=True) for m in range(3)]
+    v, t, d = N / (N - B), B / (N - B), (B - C) / (N - B) ** 2
+    b, e = 2 * (v * C - t * B), 3 * (v * F - t * C)
+    T = t * d - (b - e) / (N - B) ** 2 - 2 * (B - C) * b / (N - B) ** 3
+    return A[0] * (v + T) + (-2 * t * A[1] + 3 * v * A[2] + A[1] * b / (N - B)) / (N - B) - 2 * v * d * A[1]
+
+
+def log_cutoff(p, c, D, N):
+    """log k with E sum f = N."""
+    return brentq(lambda x: power_of_resolved(p, c, D, np.exp(x), 1) - N, -25.0, 15.0, xtol=1e-10)
+
+
+def loss_of_counts(n, c, s, N):
+    """The leading loss of one data set with a diagonal Gram."""
+    g = n * c
+    k = np.exp(brentq(lambda x: np.sum(g / (g + np.exp(x))) - N, -60.0, 20.0, xtol=1e-12))
+    f = g / (g + k)
+    return np.sum(s * (1.0 - f) ** 2) * N / (N - np.sum(f**2))
+
+
+def drawn_ranks(alpha1, D, seeds, seed, M=2000):
+    """Ranks of drawn data; coordinates beyond M are drawn as events of one sample each."""
+    rng = np.random.default_rng(seed)
+    p = np.arange(1, M + 1) ** -(alpha1 + 1.0)
+    far = D * M**-alpha1 / alpha1  # activations beyond M, nearly all of coordinates seen once
+    ranks = []
+    for _ in range(seeds):
+        head = (rng.random((M, D)) < p[:, None]) * rng.normal(size=(M, D))
+        head = head[np.any(head != 0.0, axis=1)]
+        count = rng.poisson(far)
+        tail = np.zeros((count, D))
+        tail[np.arange(count), rng.integers(0, D, count)] = 1.0
+        ranks.append(np.linalg.matrix_rank(np.vstack([head, tail])))
+    return np.array(ranks)
+
+
+def dense_given_embedding(u, v, D):
+    """Exact mean over data and teacher for N < D - 1."""
+    N = u.shape[0]
+    A = (u * v) @ u.T
+    left = v.sum() - np.trace(np.linalg.solve(A, (u * v**2) @ u.T))
+    return left * (1.0 + N / (D - N - 1.0))

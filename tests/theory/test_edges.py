@@ -53,7 +53,7 @@ def test_corners_have_a_frontier_and_constants(alpha1, alpha2):
 
 def test_a_very_sparse_model_sees_only_the_first_coordinate():
     model = SparseInputs(alpha1=20.0, alpha2=0.5)
-    assert predict(model, N=10**6, D=1).loss == pytest.approx(zeta(22.5) - 1.0, rel=1e-5)
+    assert predict(model, N=10**6, D=1, surface="leading").loss == pytest.approx(zeta(22.5) - 1.0, rel=1e-5)
 
 
 def test_dense_activation_is_the_dense_surface():
@@ -67,12 +67,25 @@ def test_dense_activation_is_the_dense_surface():
 def test_cautions_say_where_not_to_trust():
     model = SparseInputs(alpha1=1.0, alpha2=0.3)
     assert predict(model, N=64, D=50_000).caution == ""
+    assert predict(model, N=16, D=50_000).caution == ""
     assert "peak" in predict(model, N=396, D=50_000).caution
-    assert "1/N" in predict(model, N=3, D=50_000).caution
-    assert "co-activation" in predict(SparseInputs(alpha1=0.5, alpha2=0.3), N=10**4, D=1000).caution
-    assert "samples" in predict(SparseInputs(alpha1=0.1, alpha2=0.3), N=64, D=10_000).caution
+    assert "off by" in predict(model, N=340, D=50_000).caution
+    assert predict(SparseInputs(alpha1=0.5, alpha2=0.3), N=10**4, D=1000).caution == ""
     # a ridge flattens the peak
     assert "peak" not in predict(model, N=396, D=50_000, ridge=1.0).caution
+
+
+def test_cautions_of_the_leading_surface():
+    def caution(alpha1, N, D, **settings):
+        model = SparseInputs(alpha1=alpha1, alpha2=0.3)
+        return predict(model, N=N, D=D, surface="leading", **settings).caution
+
+    assert caution(1.0, 64, 50_000) == ""
+    assert "peak" in caution(1.0, 396, 50_000)
+    assert "1/N" in caution(1.0, 3, 50_000)
+    assert "co-activation" in caution(0.5, 10**4, 1000)
+    assert "samples" in caution(0.1, 64, 10_000)
+    assert "peak" not in caution(1.0, 396, 50_000, ridge=1.0)
 
 
 def test_more_sizes_than_coordinates_leave_no_loss():

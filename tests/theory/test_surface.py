@@ -1,3 +1,4 @@
+import functools
 import math
 
 import numpy as np
@@ -8,7 +9,10 @@ from hypothesis import strategies as st
 from oracles import theory as oracles
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
-from sparselaw.theory import predict, rescaled_ratio, scaling_function
+from sparselaw.theory import predict as sharp_predict
+from sparselaw.theory import rescaled_ratio, scaling_function
+
+predict = functools.partial(sharp_predict, surface="leading")  # formulas of leading order
 
 GRID = [(0.5, 1.0), (1.0, 0.3), (1.0, -0.8), (1.5, -2.0), (2.0, 0.0), (3.0, 0.5)]
 

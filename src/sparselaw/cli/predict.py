@@ -21,13 +21,16 @@ def predict(
     D: str = options.SAMPLES_IF_ANY,
     ridge: str = typer.Option("0", metavar=options.FLOAT, help="Ridge: the paper's gamma, not divided by D."),
     noise: str = typer.Option("0", metavar=options.FLOAT, help="Variance of the label noise."),
+    surface: str = typer.Option(
+        "sharp", metavar="TEXT", help="sharp, or leading: without corrections for finite sizes."
+    ),
     inputs: str = options.INPUTS,
     dimension: str = options.DIMENSION,
     json: bool = options.JSON,
 ) -> None:
     """Exponents, regime, constants and the loss surface."""
     from sparselaw import theory
-    from sparselaw.errors import InputError, check_not_negative
+    from sparselaw.errors import InputError, check_choice, check_not_negative
 
     described = options.read_inputs(alpha1, alpha2, inputs, dimension, alpha)
     if (N is None) != (D is None):
@@ -41,6 +44,7 @@ def predict(
         numbers.sizes("D", D) if D is not None else (),
         ridge=penalty,
         noise=variance,
+        surface=check_choice("surface", surface, ("sharp", "leading")),  # type: ignore[arg-type]
     ).as_dict()
     if json:
         print_json(result)
@@ -70,8 +74,11 @@ def _show(result: dict[str, Any]) -> None:
     marks, cautions = footnotes(texts)
     for point, mark in zip(result["points"], marks, strict=True):
         loss = "infinite" if point["loss"] is None else number(point["loss"], 6)
-        row = [str(point["N"]), str(point["D"]), number(point["K"], 6), number(point["xi"]), loss, mark]
-        table.append(row)
-    print_table("Loss surface", ["N", "D", "K", "xi", "loss", "caution"], table)
+        error = "" if point["loss_error"] is None else f"{point['loss_error']:.1%}"
+        median = "" if point["median"] is None else number(point["median"], 4)
+        sizes = [str(point["N"]), str(point["D"]), number(point["K"], 6), number(point["rank"], 6)]
+        table.append([*sizes, number(point["xi"]), loss, error, median, mark])
+    columns = ["N", "D", "K", "rank", "xi", "loss", "error", "median", "caution"]
+    print_table("Loss surface", columns, table)
     for text in cautions:
         note(f"caution {text}")

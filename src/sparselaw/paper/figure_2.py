@@ -83,7 +83,8 @@ def _points(curve: Measured) -> list[Row]:
     for D, median, row in zip(curve.spec.sizes, curve.median, curve.rows(), strict=True):
         xi = rescaled_ratio(INPUTS, N, D)
         scaled = float(median) * N**INPUTS.exponents.alpha_N
-        closed, surface = scaling_function(INPUTS, xi), predict(INPUTS, N=N, D=D).loss
+        closed, point = scaling_function(INPUTS, xi), predict(INPUTS, N=N, D=D)
+        surface = point.loss if point.median is None else point.median  # at the peak the mean is infinite
         rows.append({**row, "xi": xi, "scaled_median": scaled, "S": closed, "surface": surface})
     return rows
 

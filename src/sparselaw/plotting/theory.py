@@ -83,7 +83,7 @@ def compute_frontier(inputs: Inputs, N: Sequence[int], *, ax: Axes, cost: str = 
         D = np.unique(np.round((np.geomspace(0.1, 8.0, 120) * size) ** e).astype(np.int64))
         D = D[D >= 1]
         C = np.asarray(spent.compute(float(size), D.astype(float)))
-        losses = np.array([predict(inputs, N=size, D=int(d)).loss for d in D])
+        losses = np.array([predict(inputs, N=size, D=int(d), surface="leading").loss for d in D])
         losses[~np.isfinite(losses)] = np.nan
         ax.loglog(C, losses, color=colour, linewidth=1.0)
         ax.annotate(f"N={size}", (C[-1], losses[-1]), fontsize="x-small", color=colour, va="center")

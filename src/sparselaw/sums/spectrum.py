@@ -22,6 +22,10 @@ class VarianceSums(ABC):
         """f1 = sum v/(v+k) and f1 - f2 = sum v k/(v+k)^2, k = exp(log_k)."""
 
     @abstractmethod
+    def cubes(self, log_k: float) -> float:
+        """f3 = sum v^3/(v+k)^3."""
+
+    @abstractmethod
     def first_cutoff(self, size: float) -> float:
         """Where to look for the log k that resolves ``size`` directions."""
 
@@ -53,6 +57,10 @@ class PowerSpectrum(VarianceSums):
             f1, spread = f1 + once - twice, spread + once - 2.0 * twice
         return f1, spread
 
+    def cubes(self, log_k: float) -> float:
+        with np.errstate(over="ignore"):  # beyond the nodes (v/k)^3 is below 1e-27
+            return float(self._weight @ (1.0 + np.exp(log_k - self._log_v)) ** -3.0)
+
     def first_cutoff(self, size: float) -> float:
         return self.a * (math.log(resolved_edge(self.a)) - math.log(size))
 
@@ -73,6 +81,10 @@ class TableSpectrum(VarianceSums):
             inside = 1.0 / (1.0 + np.exp(log_k - self._log_v))
             outside = 1.0 / (1.0 + np.exp(self._log_v - log_k))
         return float(inside.sum()), float((inside * outside).sum())
+
+    def cubes(self, log_k: float) -> float:
+        with np.errstate(over="ignore"):
+            return float(np.sum((1.0 + np.exp(log_k - self._log_v)) ** -3.0))
 
     def first_cutoff(self, size: float) -> float:
         return float(self._log_v[min(int(size), self._log_v.size - 1)])

@@ -13,8 +13,9 @@ from sparselaw.theory.conditioning import (
     solver_costs,
 )
 from sparselaw.theory.frontier import frontier
+from sparselaw.theory.point import Point
 from sparselaw.theory.prediction import Prediction, predict, prediction
-from sparselaw.theory.surface import Point, loss_at, peak_of
+from sparselaw.theory.surface import loss_at, peak_of, rank_of
 
 __all__ = [
     "Point",
@@ -32,6 +33,7 @@ __all__ = [
     "peak_of",
     "predict",
     "prediction",
+    "rank_of",
     "rescaled_ratio",
     "scaling_function",
     "solver_costs",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.plain import html_table, put
-from sparselaw.theory.surface import Point, predict_point
+from sparselaw.theory.point import Point
+from sparselaw.theory.surface import Surface, predict_point
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,18 +42,23 @@ class Prediction:
         """One row a point."""
         import pandas as pd
 
-        names = ("N", "D", "K", "xi", "loss", "caution")
+        names = ("N", "D", "K", "xi", "loss", "caution", "rank", "loss_error", "median")
         return pd.DataFrame([{name: getattr(p, name) for name in names} for p in self.points], columns=names)
 
     def _repr_html_(self) -> str:
-        rows = [[p.N, p.D, f"{p.K:.6g}", f"{p.xi:.4g}", f"{p.loss:.6g}", p.caution] for p in self.points]
+        rows = [
+            [p.N, p.D, f"{p.K:.6g}", f"{p.rank:.6g}", f"{p.xi:.4g}", f"{p.loss:.6g}", p.caution]
+            for p in self.points
+        ]
         law = self.inputs.exponents
         title = f"{self.inputs!r}: {law.regime if law else NO_POWER_LAW}"
-        return html_table(title, ["N", "D", "K", "xi", "loss", "caution"], rows)
+        return html_table(title, ["N", "D", "K", "rank", "xi", "loss", "caution"], rows)
 
 
 @overload
-def predict(inputs: Inputs, *, N: int, D: int, ridge: float = ..., noise: float = ...) -> Point: ...
+def predict(
+    inputs: Inputs, *, N: int, D: int, ridge: float = ..., noise: float = ..., surface: Surface = ...
+) -> Point: ...
 @overload
 def predict(
     inputs: Inputs,
@@ -61,6 +67,7 @@ def predict(
     D: int | Sequence[int],
     ridge: float = ...,
     noise: float = ...,
+    surface: Surface = ...,
 ) -> Point | pd.DataFrame: ...
 def predict(
     inputs: Inputs,
@@ -69,22 +76,25 @@ def predict(
     D: int | Sequence[int],
     ridge: float = 0.0,
     noise: float = 0.0,
+    surface: Surface = "sharp",
 ) -> Point | pd.DataFrame:
     """The expected population loss of N features trained on D samples; for lists a frame of every pair.
 
     ``ridge`` is the paper's gamma (eq:lossEquation), not divided by D; ``noise`` the variance of the label
-    noise.
+    noise. ``surface="leading"`` leaves out the corrections for finite sizes.
 
     >>> from sparselaw.inputs import SparseInputs
-    >>> predict(SparseInputs(alpha1=1.0, alpha2=0.3), N=64, D=50_000).loss  # doctest: +ELLIPSIS
-    0.000117...
-    >>> predict(SparseInputs(alpha1=1.0, alpha2=0.3), N=[64, 128], D=50_000)["loss"].round(7).tolist()
+    >>> inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
+    >>> predict(inputs, N=64, D=50_000).loss  # doctest: +ELLIPSIS
+    0.000119...
+    >>> predict(inputs, N=[64, 128], D=50_000, surface="leading")["loss"].round(7).tolist()
     [0.0001172, 2.64e-05]
     """
     check_inputs(inputs)
     if not _several(N) and not _several(D):
-        return predict_point(inputs, N=N, D=D, ridge=ridge, noise=noise)  # type: ignore[arg-type]
-    return prediction(inputs, N, D, ridge=ridge, noise=noise).to_frame()
+        size, samples = cast(int, N), cast(int, D)
+        return predict_point(inputs, N=size, D=samples, ridge=ridge, noise=noise, surface=surface)
+    return prediction(inputs, N, D, ridge=ridge, noise=noise, surface=surface).to_frame()
 
 
 def prediction(
@@ -94,10 +104,13 @@ def prediction(
     *,
     ridge: float = 0.0,
     noise: float = 0.0,
+    surface: Surface = "sharp",
 ) -> Prediction:
     """Exponents, constants and every (N, D)."""
     points = tuple(
-        predict_point(inputs, N=n, D=d, ridge=ridge, noise=noise) for n in _listed(N) for d in _listed(D)
+        predict_point(inputs, N=n, D=d, ridge=ridge, noise=noise, surface=surface)
+        for n in _listed(N)
+        for d in _listed(D)
     )
     return Prediction(inputs=check_inputs(inputs), points=points)
 

@@ -1,79 +1,77 @@
-"""The loss at one point of the surface, with a word of caution where the theory is not to be trusted."""
+"""The loss at one point of the surface: leading order or sharp, with its terms, its error and cautions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Literal, cast, get_args
 
-from sparselaw.errors import check_not_negative, check_size
+from sparselaw.errors import check_choice, check_not_negative, check_size
 from sparselaw.inputs import ActivationInputs, Inputs, check_inputs
-from sparselaw.plain import put
+from sparselaw.theory.cautions import count_cautions, error_caution, gaussian_cautions
 from sparselaw.theory.coactivation import coactivation
 from sparselaw.theory.collapse import rescaled_ratio
+from sparselaw.theory.count_setting import count_setting, rank_setting
 from sparselaw.theory.count_surface import count_loss
 from sparselaw.theory.gaussian_surface import gaussian_loss
+from sparselaw.theory.point import Point
+from sparselaw.theory.sharp_counts import Sharp, sharp_count_loss
+from sparselaw.theory.sharp_gaussian import sharp_gaussian_loss
 from sparselaw.theory.surface_value import SurfaceValue
 
-PEAK_WIDTH = 5.0  # in standard deviations of the number of coordinates seen; at its edge about 4 % off
-SMALL_SIZE = 20
-COACTIVATION_SHARE = 0.02
-CROWDED = 0.5  # K/D above which pairs are no small correction
+Surface = Literal["sharp", "leading"]
+LARGEST_D = 1e15  # beyond, the corrections are below every other error or cannot be computed
+SMALLEST_ALPHA1 = 0.1  # below, infinitely many coordinates are too faint and too many to be added up
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """The predicted loss at (N, D). ``caution`` is empty where the prediction can be trusted."""
-
-    N: int
-    D: int
-    K: float  # expected number of coordinates seen in D samples
-    xi: float  # nan where the inputs follow no power law
-    loss: float  # the sum of ``terms``
-    caution: str
-    loss_reason: str = ""  # why the loss is infinite, where it is
-    terms: Mapping[str, float] = field(default_factory=dict)  # what adds up to the loss, each with its name
-
-    def as_dict(self) -> dict[str, Any]:
-        row: dict[str, Any] = {"N": self.N, "D": self.D}
-        put(row, "K", self.K, "infinite: every coordinate of dense inputs is seen")
-        put(row, "xi", self.xi, "these inputs follow no power law")
-        put(row, "loss", self.loss, f"infinite: {self.loss_reason}")
-        return row | {"caution": self.caution}
-
-
-def predict_point(inputs: Inputs, *, N: int, D: int, ridge: float = 0.0, noise: float = 0.0) -> Point:
+def predict_point(
+    inputs: Inputs,
+    *,
+    N: int,
+    D: int,
+    ridge: float = 0.0,
+    noise: float = 0.0,
+    surface: Surface = "sharp",
+) -> Point:
     """The expected population loss of N features trained on D samples.
 
     ``ridge`` is the paper's gamma (eq:lossEquation), not divided by D; ``noise`` the variance of the label
-    noise.
+    noise. ``surface="leading"`` leaves out every correction for finite sizes.
 
     >>> from sparselaw.inputs import SparseInputs
     >>> predict_point(SparseInputs(alpha1=1.0, alpha2=0.3), N=64, D=50_000).loss  # doctest: +ELLIPSIS
-    0.000117...
+    0.000119...
     """
     check_inputs(inputs)
     N, D = check_size("N", N), check_size("D", D)
     ridge, noise = check_not_negative("ridge", ridge), check_not_negative("noise", noise)
-    K, value, cautions = _SURFACES[inputs.closed_form](inputs, N, D, ridge, noise)
+    check_choice("surface", surface, get_args(Surface))
+    found = _POINTS[inputs.closed_form](inputs, N, D, ridge, noise, surface == "sharp")
     return Point(
         N=N,
         D=D,
-        K=K,
+        K=inputs.expected_seen(float(D)),
         xi=rescaled_ratio(inputs, N, D) if inputs.exponents is not None else math.nan,
-        loss=value.loss,
-        caution="; ".join(cautions),
-        loss_reason=value.reason,
-        terms={"leading": value.loss},
+        loss=found.value.loss,
+        caution="; ".join(found.cautions),
+        loss_reason=found.value.reason,
+        terms=found.value.terms,
+        rank=found.rank,
+        loss_error=found.value.error,
+        median=found.value.median,
     )
 
 
-def loss_at(inputs: Inputs, N: float, D: float) -> float:
+def loss_at(inputs: Inputs, N: float, D: float, surface: Surface = "leading") -> float:
     """The loss without ridge and noise at real sizes: for curves and for the search of a best one."""
     if inputs.closed_form == "gaussian":
-        return _gaussian(inputs, N, D, 0.0, 0.0).loss
-    sums = cast(ActivationInputs, inputs).count_sums(D)
+        if surface == "leading":
+            return _gaussian(inputs, N, D, 0.0, 0.0).loss
+        return sharp_gaussian_loss(inputs.variance_sums(min(N, D)), inputs.dimension, N, D).loss
+    activations = cast(ActivationInputs, inputs)
+    if surface == "sharp" and _sharp_applies(activations, D):
+        return sharp_count_loss(count_setting(activations, D), N, median=False).loss
+    sums = activations.count_sums(D)
     return count_loss(sums, N, sums.seen(), 0.0, 0.0).loss
 
 
@@ -81,69 +79,88 @@ def peak_of(inputs: Inputs) -> tuple[str, Callable[[float], float]]:
     """What the double-descent peak meets, and the N at which it stands for D samples."""
     if inputs.closed_form == "gaussian":
         return "D", lambda D: D
-    return "K", inputs.expected_seen
+    return "K", lambda D: rank_of(inputs, D)
 
 
-_Found = tuple[float, SurfaceValue, list[str]]
+def rank_of(inputs: Inputs, D: float) -> float:
+    """The expected rank of D samples: at most the coordinates seen, and at most D."""
+    if inputs.closed_form == "gaussian":
+        return min(D, inputs.dimension)
+    activations = cast(ActivationInputs, inputs)
+    if not _sharp_applies(activations, D):
+        return min(inputs.expected_seen(D), D)
+    return rank_setting(activations, D).mean
 
 
-def _count_point(inputs: Inputs, N: int, D: int, ridge: float, noise: float) -> _Found:
+class _Found:
+    def __init__(self, value: Sharp, rank: float, cautions: list[str]) -> None:
+        self.value, self.rank, self.cautions = value, rank, cautions
+
+
+def _sharp_applies(inputs: ActivationInputs, D: float) -> bool:
+    if D > LARGEST_D:
+        return False
+    law = inputs.exponents
+    if law is None or math.isfinite(inputs.dimension):
+        return True
+    return law.alpha_N / law.alpha_D - 1.0 >= SMALLEST_ALPHA1
+
+
+def _count_point(inputs: Inputs, N: int, D: int, ridge: float, noise: float, sharp: bool) -> _Found:
     activations = cast(ActivationInputs, inputs)
     sums = activations.count_sums(float(D))
-    K = sums.seen()
-    value = count_loss(sums, float(N), K, ridge, noise)
-    spread = math.sqrt(sums.seen_variance_of_count())
-    return K, value, _count_cautions(activations, N, D, K, spread, ridge)
+    seen = sums.seen()
+    leading = count_loss(sums, float(N), seen, ridge, noise)
+    if not sharp or not _sharp_applies(activations, D):
+        spread = math.sqrt(sums.seen_variance_of_count())
+        cautions = count_cautions(activations, N, D, seen, spread, ridge)
+        value = Sharp(leading.loss, {"leading": leading.loss}, math.nan, None, leading.reason)
+        return _Found(value, rank_of(inputs, float(D)), cautions)
+    setting = count_setting(activations, float(D))
+    if ridge > 0.0:
+        # The leading surface: f = g/(g+k) stays away from one, and 1/N terms are a few over N.
+        error = 0.01 + 2.0 / N + 3.0 * min(coactivation(activations, float(D)).share, 1.0)
+        value = Sharp(leading.loss, {"leading": leading.loss}, error, None, leading.reason)
+        return _Found(value, setting.rank.mean, error_caution(value, "ridge: the leading surface"))
+    value = sharp_count_loss(setting, float(N))
+    if noise > 0.0:
+        value = _with_noise(value, count_loss(sums, float(N), seen, 0.0, 0.0), leading)
+    return _Found(value, setting.rank.mean, error_caution(value))
 
 
-def _gaussian_point(inputs: Inputs, N: int, D: int, ridge: float, noise: float) -> _Found:
-    value = _gaussian(inputs, float(N), float(D), ridge, noise)
-    return inputs.expected_seen(float(D)), value, _gaussian_cautions(inputs, N, D, ridge)
+def _gaussian_point(inputs: Inputs, N: int, D: int, ridge: float, noise: float, sharp: bool) -> _Found:
+    leading = _gaussian(inputs, float(N), float(D), ridge, noise)
+    rank = min(float(D), inputs.dimension)
+    if not sharp:
+        value = Sharp(leading.loss, {"leading": leading.loss}, math.nan, None, leading.reason)
+        return _Found(value, rank, gaussian_cautions(inputs, N, D, ridge))
+    cautions = [inputs.closed_form_caution] if inputs.closed_form_caution else []
+    if ridge > 0.0 or min(N, D) >= inputs.dimension:
+        error = 2.0 / min(N, D) if leading.loss > 0.0 else 0.0
+        value = Sharp(leading.loss, {"leading": leading.loss}, error, None, leading.reason)
+        return _Found(value, rank, cautions + error_caution(value, "ridge: the leading surface"))
+    value = sharp_gaussian_loss(inputs.variance_sums(float(min(N, D))), inputs.dimension, float(N), float(D))
+    if noise > 0.0:
+        value = _with_noise(value, _gaussian(inputs, float(N), float(D), 0.0, 0.0), leading)
+    return _Found(value, rank, cautions + error_caution(value))
 
 
-_SURFACES = {"counts": _count_point, "gaussian": _gaussian_point}
+_POINTS = {"counts": _count_point, "gaussian": _gaussian_point}
+
+
+def _with_noise(value: Sharp, quiet: SurfaceValue, noisy: SurfaceValue) -> Sharp:
+    """Label noise adds its own part, to leading order."""
+    if math.isinf(noisy.loss):
+        return Sharp(math.inf, {**value.terms, "label noise": math.inf}, math.inf, None, noisy.reason)
+    part = noisy.loss - quiet.loss
+    loss = value.loss + part
+    if math.isinf(loss):
+        return Sharp(loss, {**value.terms, "label noise": part}, math.inf, None, value.reason)
+    leading = max(value.terms.get("leading", value.loss), 1e-300)
+    unlike = min(abs(value.loss / leading - 1.0), 1.0) + value.error
+    error = (value.error * value.loss + max(unlike, 0.05) * part) / loss if loss > 0.0 else 0.0
+    return Sharp(loss, {**value.terms, "label noise": part}, error, None, value.reason)
 
 
 def _gaussian(inputs: Inputs, N: float, D: float, ridge: float, noise: float) -> SurfaceValue:
     return gaussian_loss(inputs.variance_sums(min(N, D)), inputs.dimension, N, D, ridge, noise)
-
-
-def _count_cautions(
-    inputs: ActivationInputs, N: int, D: int, K: float, spread: float, ridge: float
-) -> list[str]:
-    cautions = []
-    if ridge == 0.0 and abs(N - K) <= max(PEAK_WIDTH * spread, 1.0):
-        cautions.append(
-            f"at the double-descent peak (N within {PEAK_WIDTH:g} standard deviations of K = {K:.4g}): "
-            "the mean over data is infinite or nearly so, compare medians"
-        )
-    share = coactivation(inputs, float(D)).share
-    if K > CROWDED * D:
-        cautions.append(
-            f"{K:.3g} coordinates are seen in {D} samples: the surface needs K well below D, "
-            "here rare coordinates cannot be told apart and the peak moves towards N = D"
-        )
-    elif share > COACTIVATION_SHARE:
-        cautions.append(
-            f"co-activation: rare coordinates share samples at D = {D}, "
-            f"which adds about {share:.0%} to the data-limited loss and is left out here"
-        )
-    if N < SMALL_SIZE:
-        cautions.append(
-            f"N < {SMALL_SIZE}: corrections of relative order 1/N (several per cent) are left out"
-        )
-    return cautions
-
-
-def _gaussian_cautions(inputs: Inputs, N: int, D: int, ridge: float) -> list[str]:
-    cautions = [inputs.closed_form_caution] if inputs.closed_form_caution else []
-    smaller, larger = min(N, D), max(N, D)
-    if ridge == 0.0 and smaller < inputs.dimension and larger - smaller <= max(1.0, 0.05 * smaller):
-        cautions.append(
-            "at the double-descent peak (N close to D): the mean over data is infinite or nearly so"
-        )
-    if smaller < SMALL_SIZE:
-        cautions.append(
-            f"min(N, D) < {SMALL_SIZE}: corrections of that relative order (several per cent) are left out"
-        )
-    return cautions

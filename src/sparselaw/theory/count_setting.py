@@ -1,0 +1,85 @@
+"""Everything about D samples of some inputs that every N shares: prepared once, then kept."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparselaw.inputs import ActivationInputs
+from sparselaw.sums.count_nodes import unseen
+from sparselaw.sums.counts import CountSums
+from sparselaw.theory.cavity import Cavity
+from sparselaw.theory.coactivation import coactivation
+from sparselaw.theory.rank import Rank, expected_rank
+
+CLOSURE_SHARE = 0.001  # of the unseen variance: with less co-activation the closure is left out
+TWINS_SHARE = 0.005  # up to here pairs suffice for what the data leave open
+
+
+@dataclass(frozen=True, slots=True)
+class CountSetting:
+    """D samples: ``seen`` = E[K], the rank, the variance left open and how it goes with the rank."""
+
+    sums: CountSums
+    seen: float
+    rank: Rank
+    unseen: float
+    share: float  # co-activation: what pairs add to the unseen variance, relative to it
+    left_open: float  # t0: unseen, and what shared samples leave undetermined
+    tilt: float  # Cov(t0, rank)/t0, negative: data that show more leave less
+    open_variance: float  # Var(t0)/t0^2 that the rank does not explain
+    closes: float  # the rank by the closure, which falls short of it where very much is shared
+    cavity: Cavity
+
+    @property
+    def crowded(self) -> bool:
+        """Whether co-activation is large enough for the closure."""
+        return self.share > CLOSURE_SHARE
+
+
+@functools.lru_cache(maxsize=64)
+def count_setting(inputs: ActivationInputs, D: float) -> CountSetting:
+    """Prepare D samples of ``inputs``."""
+    with np.errstate(all="ignore"):
+        return _prepare(inputs, D)
+
+
+def _prepare(inputs: ActivationInputs, D: float) -> CountSetting:
+    sums = inputs.count_sums(D)
+    weight, p, c = inputs.pair_nodes(D)
+    rank = rank_setting(inputs, D)
+    never = sums.unseen_variance()
+    share = coactivation(inputs, D).share
+    cavity = Cavity(weight, p, c, D)
+    left_open, closes = never * (1.0 + share), rank.mean
+    if share > TWINS_SHARE:
+        log_k = _resolved_cutoff(p, c, D)
+        state = cavity.at(log_k)
+        left_open = max(never * state.t / state.plain_t, never) if state.plain_t > 0.0 else never
+        fainter = cavity.weight[(np.log(cavity.c) < log_k) & (cavity.n > 0.0)]
+        closes = min(state.S + rank.free * float(fainter.sum()), rank.mean)
+    missed = unseen(p, D)
+    adds = 1.0 - unseen(np.minimum(p * rank.free, 1.0), D)
+    tilt = scatter = 0.0
+    if never > 0.0:
+        tilt = -float((weight * p * c) @ (missed * adds)) / never
+        scatter = float((weight * (p * c) ** 2) @ (missed * (1.0 - missed))) / never**2
+        scatter -= (tilt / max(rank.spread, 1e-9)) ** 2
+    return CountSetting(
+        sums, sums.seen(), rank, never, share, left_open, tilt, max(scatter, 0.0), closes, cavity
+    )
+
+
+@functools.lru_cache(maxsize=1024)
+def rank_setting(inputs: ActivationInputs, D: float) -> Rank:
+    """The rank of D samples alone, in a few milliseconds."""
+    weight, p, _ = inputs.pair_nodes(D)
+    return expected_rank(weight, p, D)
+
+
+def _resolved_cutoff(p: np.ndarray, c: np.ndarray, D: float) -> float:
+    """log k so far below the coordinates seen about once that what is left no longer depends on it."""
+    return math.log(float(c[np.argmin(np.abs(np.log(p) + math.log(D)))])) - 12.0

@@ -1,0 +1,38 @@
+"""What the theory says of one pair (N, D)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sparselaw.plain import put
+
+NO_MEDIAN = "given near the double-descent peak only"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """The predicted loss at (N, D). ``caution`` is empty where the prediction can be trusted."""
+
+    N: int
+    D: int
+    K: float  # expected number of coordinates seen in D samples
+    xi: float  # nan where the inputs follow no power law
+    loss: float  # the sum of ``terms``
+    caution: str
+    loss_reason: str = ""  # why the loss is infinite, where it is
+    terms: Mapping[str, float] = field(default_factory=dict)  # what adds up to the loss, each with its name
+    rank: float = float("nan")  # expected rank of the data: where the double-descent peak stands
+    loss_error: float = float("nan")  # relative; an estimate of what the terms leave out
+    median: float | None = None  # over data and embeddings, near the peak
+
+    def as_dict(self) -> dict[str, Any]:
+        row: dict[str, Any] = {"N": self.N, "D": self.D}
+        put(row, "K", self.K, "infinite: every coordinate of dense inputs is seen")
+        put(row, "rank", self.rank, "not known")
+        put(row, "xi", self.xi, "these inputs follow no power law")
+        put(row, "loss", self.loss, f"infinite: {self.loss_reason}")
+        put(row, "loss_error", self.loss_error, "no estimate")
+        put(row, "median", self.median, NO_MEDIAN)
+        return row | {"caution": self.caution}
