@@ -10,8 +10,9 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 
 Residuals = Callable[[FloatArray], tuple[FloatArray, FloatArray]]  # theta -> z (m,), dz/dtheta (m, p)
-ATTEMPTS = 12
+STEPS, ATTEMPTS = 300, 12
 LONGEST = 2.0  # of a step, in any parameter: all are logarithms
+CLOSE = 1e-3  # of the decrement: the minimum is nearer than a thirtieth of a standard deviation
 
 
 class Found(NamedTuple):
@@ -20,14 +21,20 @@ class Found(NamedTuple):
     converged: bool
 
 
-def marquardt(residuals: Residuals, theta: FloatArray, steps: int = 100, tolerance: float = 1e-9) -> Found:
-    """Stops when a full step no longer lowers the sum by more than ``tolerance`` of it."""
+def marquardt(residuals: Residuals, theta: FloatArray, steps: int = STEPS, tolerance: float = 1e-9) -> Found:
+    """Stops when the decrement g^T H^-1 g falls below ``tolerance``: what a full step promises to gain.
+
+    z is in units of its standard deviation, so the root of the decrement is the distance from the minimum in
+    standard deviations of theta.
+    """
     z, slopes = residuals(theta)
-    value = float(z @ z)
-    damping = 1e-3
+    value, damping, decrement = float(z @ z), 1e-3, np.inf
     for _ in range(steps):
         square, gradient = slopes.T @ slopes, slopes.T @ z
         size = np.maximum(np.diag(square), 1e-12 * square.trace())
+        decrement = float(gradient @ np.linalg.solve(square + 1e-12 * np.diag(size), gradient))
+        if decrement <= tolerance:
+            break
         for _attempt in range(ATTEMPTS):
             step = -np.linalg.solve(square + damping * np.diag(size), gradient)
             step *= min(1.0, LONGEST / float(np.abs(step).max(initial=1e-300)))
@@ -37,14 +44,8 @@ def marquardt(residuals: Residuals, theta: FloatArray, steps: int = 100, toleran
             if np.isfinite(new) and np.isfinite(new_slopes).all() and new <= value:
                 break
             damping = max(10.0 * damping, 1e-8)
-        else:
-            # Nothing nearby is lower: a minimum to rounding, if the promised gain is nothing.
-            gain = float(gradient @ np.linalg.lstsq(square, gradient)[0])
-            return Found(theta, value, gain <= 1e-6 * max(value, 1e-12))
-        gained, length = value - new, float(np.abs(step).max())
+        else:  # nothing nearby is lower: a minimum to rounding, or no minimum
+            break
         theta, z, slopes, value = theta + step, new_z, new_slopes, new
-        small_damping = damping <= 1e-2
         damping *= 0.1
-        if small_damping and gained <= tolerance * value and length < 1e-3:
-            return Found(theta, value, True)
-    return Found(theta, value, False)
+    return Found(theta, value, decrement <= CLOSE)

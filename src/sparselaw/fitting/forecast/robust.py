@@ -89,7 +89,7 @@ def _rounds(
     found = Found(theta, np.inf, False)
     s = _scale_at(theta, x, y, weight)
     for _ in range(rounds):
-        found = marquardt(huber_residuals(s, x, y, weight, prior), found.theta, INNER_STEPS, 1e-7)
+        found = marquardt(huber_residuals(s, x, y, weight, prior), found.theta, INNER_STEPS)
         new = _scale_at(found.theta, x, y, weight)
         if abs(new / s - 1.0) < 1e-5:
             return found._replace(converged=True)
