@@ -66,6 +66,6 @@ def test_bad_names_are_refused_before_the_work(runs, capsys, command, arguments,
     assert words in capsys.readouterr().err
 
 
-def test_the_theory_has_no_runs_to_draw(capsys):
-    run("plan", "--alpha1", "1", "--alpha2", "0.3", "--budget", "1e9", "--plot", "out.svg", code=2)
-    assert "fitted to runs" in capsys.readouterr().err
+def test_several_fits_have_no_one_picture(runs, capsys):
+    run("fit", runs, "--by", "N", "--plot", "out.svg", code=2)
+    assert "draws one fit" in capsys.readouterr().err
