@@ -33,6 +33,7 @@ def fit(
         None, metavar=INTEGER, help=f"For {one_size_laws()}: use the last k sizes of each sweep."
     ),
     drop_peak: bool = options.DROP_PEAK,
+    best: bool = options.BEST,
     leave_out: bool = typer.Option(True, help="Fit again without the smallest, largest and worst runs."),
     seed: str = options.SEED,
     workers: str = options.WORKERS,
@@ -57,6 +58,7 @@ def fit(
         variable=variable,
         last=None if last is None else numbers.whole("last", last),
         drop_peak=drop_peak,
+        best=best,
         leave_out=leave_out,
         seed=seed,
         workers=workers,

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw
 
 ALL = "all"  # the name that compares every law
-OBJECTIVES = ("huber", "l1", "least-squares")  # sparselaw.fitting.objectives has them; importing it is slow
+OBJECTIVES = (
+    "huber",
+    "l1",
+    "least-squares",
+    "envelope",
+)  # sparselaw.fitting.objectives has them; importing it is slow
 
 
 def laws() -> list[str]:
@@ -47,6 +52,7 @@ GROUP: Any = typer.Option(
 WHERE: Any = typer.Option(
     None, metavar="CONDITION", help="Only rows with, say, 'lr=0.001' or 'epochs<=4'. Repeat for more."
 )
+BEST: Any = typer.Option(False, "--best", help="Only the best run of each N and D.")
 COLUMNS: Any = typer.Option(
     None, metavar="NAME=COLUMN,...", help="Names of columns: N=...,D=...,loss=... (also C, stderr)."
 )

@@ -14,7 +14,7 @@ from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
 
 if TYPE_CHECKING:
-    from sparselaw.planning import Plan, Plans
+    from sparselaw.planning import Approaches, Plan, Plans
 
 
 def plan(
@@ -41,8 +41,12 @@ def plan(
     where: list[str] = options.WHERE,
     columns: str = options.COLUMNS,
     drop_peak: bool = options.DROP_PEAK,
+    best: bool = options.BEST,
     seed: str = options.SEED,
     workers: str = options.WORKERS,
+    approaches: bool = typer.Option(
+        False, "--approaches", help="Also N ~ C^a by the lower envelope and by isoFLOP parabolas."
+    ),
     plot: str = pictures.PLOT,
     report: str = pictures.REPORT,
     json: bool = shared.JSON,
@@ -50,6 +54,7 @@ def plan(
     """The best N and D for a budget, from runs or from the theory."""
     from sparselaw.cli import numbers
     from sparselaw.laws import law_named
+    from sparselaw.planning import approaches as three_ways
     from sparselaw.planning import check_trade_off, plan_many
 
     budgets = [numbers.real("budget", part.strip()) for part in budget.split(",")]
@@ -78,6 +83,7 @@ def plan(
             where=where,
             named_columns=columns,
             drop_peak=drop_peak,
+            best=best,
             seed=seed,
             workers=workers,
         )
@@ -94,12 +100,21 @@ def plan(
         lambda room: room.plan_panels(source, plans),
         lambda room: room.plan_page(source, plans),
     )
+    ways = None
+    if approaches:
+        if runs is None:
+            raise InputError("approaches", "", "has no effect without a table of runs", "leave it out")
+        ways = three_ways(source)
     if json:
-        print_json(found.as_dict() if several else found.plans[0].as_dict())
-    elif several:
+        shown = found.as_dict() if several else found.plans[0].as_dict()
+        print_json(shown if ways is None else {**shown, **ways.as_dict()})
+        return
+    if several:
         _show_many(found)
     else:
         _show(found.plans[0])
+    if ways is not None:
+        _show_ways(ways)
 
 
 def _refuse_given(options_: dict[str, str | None], needs: str) -> None:
@@ -139,6 +154,14 @@ def _show(found: Plan) -> None:
         for row in found.isoflop.as_rows()
     ]
     print_table("What a wrong N costs", ["N / best", "N", "D", "loss", "excess", "budget wasted"], rows)
+
+
+def _show_ways(found: Approaches) -> None:
+    rows = [
+        [way.name, f"{way.a.best:.3g} {way.a.ends()}", f"{way.b.best:.3g} {way.b.ends()}", str(way.budgets)]
+        for way in found.ways
+    ]
+    print_table("Three approaches: N ~ C^a, D ~ C^b", ["approach", "a", "b", "budgets"], rows)
 
 
 def _show_many(found: Plans) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sparselaw.errors import InputError
 from sparselaw.fitting.bootstrap import Progress
 from sparselaw.fitting.bootstrap import bootstrap as draw
 from sparselaw.fitting.design import Design
+from sparselaw.fitting.envelope import envelope_draws, envelope_minimum
 from sparselaw.fitting.equality import equal_exponents
 from sparselaw.fitting.fitted_law import EqualityTest, FittedLaw, LeftOut, interval
 from sparselaw.fitting.identification import findings, no_sparsity
@@ -28,6 +30,7 @@ from sparselaw.fitting.sparsity import sparsity_intervals
 from sparselaw.laws import Law, law_named, one_size_laws
 
 FEW_GROUPS = 10
+ENVELOPE = "the law is for the best tenth of the runs: most residuals are above it by intention"
 
 
 def fit(
@@ -43,6 +46,7 @@ def fit(
     variable: str | None = None,
     last: int | None = None,
     drop_peak: bool = False,
+    best: bool = False,
     leave_out: bool = False,
     seed: int = 0,
     workers: int = 1,
@@ -55,6 +59,7 @@ def fit(
     the column that says which rows belong to one run: whole runs are then resampled. ``where`` selects rows
     ("lr=0.001", or several conditions). ``variable`` and
     ``last`` belong to laws of one size: the size that varies, and how many of its largest values to use.
+    ``best`` keeps the best run of each (N, D).
     ``drop_peak`` leaves out simulated runs with N near K(D); ``leave_out`` adds the leave-out table.
     """
     kind = law_named(law)
@@ -69,8 +74,15 @@ def fit(
     clean = clean_runs(runs, columns=columns, group=group, needed=needed, aliases=kind.column_names)
     clean.dropped.update(dropped)
     used, notes = _rows_for(kind, clean.runs, variable, last)
+    if best:
+        clean, used, more = _best_runs(clean, used)
+        notes = (*notes, *more)
     design = prepare(kind, used)
     _check_rows(used, design)
+    if chosen.name == "envelope":
+        minimum = envelope_minimum(design, chosen)
+        drawn = envelope_draws(design, chosen, minimum, used.group, bootstrap, seed)
+        return _result(design, chosen, minimum, drawn, used, clean, (*notes, ENVELOPE), None, ())
     minimum = global_minimum(design, chosen)
     resampled: dict[str, Any] = {"draws": bootstrap, "seed": seed, "workers": workers}
     draws = draw(design, chosen, minimum, group=used.group, progress=progress, **resampled)
@@ -83,6 +95,17 @@ def fit(
         if leave_out:
             table = leave_out_table(used, kind, chosen, design.residuals(minimum.theta), **resampled)
     return _result(design, chosen, minimum, draws, used, clean, notes, test, table)
+
+
+def _best_runs(clean: CleanRuns, runs: Runs) -> tuple[CleanRuns, Runs, tuple[str, ...]]:
+    """The lowest loss of all rows that share every size; settings that were tried are then no groups."""
+    cells = np.unique(np.stack(list(runs.sizes.values())), axis=1, return_inverse=True)[1]
+    order = np.lexsort((runs.loss, cells))
+    first = np.concatenate([[True], np.diff(cells[order]) > 0])
+    kept = np.sort(order[first])
+    pooled = tuple(column for column in clean.pooled if column.kind != "setting")
+    note = f"{len(runs) - kept.size} rows with a better run of the same sizes are not used"
+    return replace(clean, pooled=pooled), runs.take(kept).with_groups_numbered(), (note,)
 
 
 def _check(draws: int, seed: int, workers: int) -> None:

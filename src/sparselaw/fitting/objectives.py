@@ -8,8 +8,8 @@ from typing import Literal
 
 from sparselaw.errors import InputError, check_finite
 
-ObjectiveName = Literal["huber", "l1", "least-squares"]
-OBJECTIVES: tuple[ObjectiveName, ...] = ("huber", "l1", "least-squares")
+ObjectiveName = Literal["huber", "l1", "least-squares", "envelope"]
+OBJECTIVES: tuple[ObjectiveName, ...] = ("huber", "l1", "least-squares", "envelope")
 DEFAULT_DELTA = 1e-3
 L1_DELTA = 1e-8  # small against any residual: the value is the sum of absolute residuals to p * 1e-8
 
@@ -32,11 +32,11 @@ def parse_objective(name: str, delta: float | None = None) -> Objective:
     >>> parse_objective("huber").delta
     0.001
     """
-    if name == "huber":
+    if name in ("huber", "envelope"):
         width = check_finite("delta", DEFAULT_DELTA if delta is None else delta)
         if width <= 0.0:
             raise InputError("delta", delta, "must be positive", "choose delta > 0, such as 1e-3")
-        return Objective(name="huber", delta=width, unit=width)
+        return Objective(name="huber" if name == "huber" else "envelope", delta=width, unit=width)
     if delta is not None:
         raise InputError("delta", delta, f"has no meaning for {name}", "leave it out or choose huber")
     if name == "l1":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sparselaw.planning.allocate import Allocation, Peak, Valley, allocate
+from sparselaw.planning.approaches import Approach, Approaches, approaches
 from sparselaw.planning.forecast_budgets import forecast
 from sparselaw.planning.from_law import check_trade_off
 from sparselaw.planning.isoflop import IsoFlop, isoflop
@@ -12,12 +13,15 @@ from sparselaw.planning.plans import Plans
 
 __all__ = [
     "Allocation",
+    "Approach",
+    "Approaches",
     "IsoFlop",
     "Peak",
     "Plan",
     "Plans",
     "Valley",
     "allocate",
+    "approaches",
     "check_trade_off",
     "forecast",
     "isoflop",
