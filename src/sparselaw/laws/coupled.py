@@ -16,7 +16,7 @@ class CoupledLaw(Law):
     g = 1 is Chinchilla's sum. As g falls to 0 the larger of the two terms alone remains: what is scarcer
     decides. g = beta is Kaplan's form with a floor.
 
-    >>> CoupledLaw(E=1.0, A=12.0, B=16.0, alpha=1.0, beta=1.0, g=0.5).loss(4, 4)
+    >>> round(CoupledLaw(E=1.0, A=12.0, B=16.0, alpha=1.0, beta=1.0, g=0.5).loss(4, 4), 12)
     6.0
     """
 
@@ -41,12 +41,18 @@ class CoupledLaw(Law):
     g: float
 
     def loss(self, N: Any, D: Any) -> Any:
-        """The larger term is taken out first: a term to the power 1/g may leave the range of numbers."""
         import numpy as np
 
-        of_N, of_D = self.A * real(N) ** -self.alpha, self.B * real(D) ** -self.beta
-        largest = np.maximum(of_N, of_D)
-        with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0: both terms are gone
-            ratio = np.minimum(of_N, of_D) / largest
-        value = self.E + np.where(largest > 0.0, largest * (1.0 + ratio ** (1.0 / self.g)) ** self.g, 0.0)
+        return self.loss_of_logs(np.log(real(N)), np.log(real(D)))
+
+    def loss_of_logs(self, *log_sizes: Any) -> Any:
+        """The larger term is taken out: a term to the power 1/g may leave the range of numbers."""
+        import numpy as np
+
+        log_N, log_D = log_sizes
+        with np.errstate(divide="ignore", invalid="ignore"):  # a coefficient of zero, or two of them
+            of_N, of_D = np.log(self.A) - self.alpha * log_N, np.log(self.B) - self.beta * log_D
+            larger = np.maximum(of_N, of_D)
+            joined = larger + self.g * np.log1p(np.exp((np.minimum(of_N, of_D) - larger) / self.g))
+            value = self.E + np.where(np.isneginf(larger), 0.0, np.exp(joined))
         return value if np.ndim(value) else float(value)
