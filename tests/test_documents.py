@@ -22,6 +22,7 @@ SMALLER = {
     "-N 4:256:13 -D 50000": "-N 4:16:3 -D 5000 --seeds 2",
     "-N 4:256:13 -D 1e3:1e6:7 --seeds 20": "-N 4:16:3 -D 1e3 --seeds 2",
     "--bootstrap 1000": "--bootstrap 50",
+    "--bootstrap 200": "--bootstrap 20",
 }
 
 
@@ -61,6 +62,7 @@ def desk(tmp_path, monkeypatch):
     D = N * np.tile(np.geomspace(5, 200, 6), 12)
     loss = (1.8 + 480 * N**-0.35 + 2100 * D**-0.37) * np.exp(0.003 * rng.normal(size=N.size))
     runs = pd.DataFrame({"N": N.round(), "D": D.round(), "loss": loss, "run_name": np.arange(N.size) // 3})
+    runs["corpus"] = np.where(np.arange(N.size) % 2, "web", "books")
     runs.to_csv(tmp_path / "runs.csv", index=False)
     sweep = pd.DataFrame({"N": [4, 8, 16, 32, 64, 128], "D": 50_000})
     sweep.assign(loss=2.0 * sweep["N"] ** -2.3).to_csv(tmp_path / "sweep.csv", index=False)
