@@ -75,11 +75,11 @@ def loss_at(inputs: Inputs, N: float, D: float, surface: Surface = "leading") ->
     return count_loss(sums, N, sums.seen(), 0.0, 0.0).loss
 
 
-def peak_of(inputs: Inputs) -> tuple[str, Callable[[float], float]]:
-    """What the double-descent peak meets, and the N at which it stands for D samples."""
+def peak_of(inputs: Inputs, surface: Surface = "leading") -> tuple[str, Callable[[float], float]]:
+    """What the double-descent peak of a surface meets, and the N at which it stands for D samples."""
     if inputs.closed_form == "gaussian":
         return "D", lambda D: D
-    return "K", lambda D: rank_of(inputs, D)
+    return "K", inputs.expected_seen if surface == "leading" else lambda D: rank_of(inputs, D)
 
 
 def rank_of(inputs: Inputs, D: float) -> float:
