@@ -99,15 +99,15 @@ def test_command_prints_a_table(capsys):
 
 
 def test_theory_at_the_peak_carries_its_caution(capsys):
-    peak = ["simulate", "--alpha1", "1", "--alpha2", "0.3", "-N", "24,80", "-D", "2000", "--seeds", "2"]
+    peak = ["simulate", "--alpha1", "1", "--alpha2", "0.3", "-N", "80,1000", "-D", "2000", "--seeds", "2"]
     assert _run(peak) == 0
     printed = capsys.readouterr()
     rows = [line.split() for line in printed.out.splitlines() if " 2000 " in line]
-    assert [row[-1] == "[1]" for row in rows] == [False, True]
+    assert [row[-1] == "[1]" for row in rows] == [True, False]
     assert "theory [1]: at the double-descent peak" in printed.err
     assert _run([*peak, "--json"]) == 0
     cells = json.loads(capsys.readouterr().out)["cells"]
-    assert ["caution" in cell for cell in cells] == [False, True]
+    assert ["caution" in cell for cell in cells] == [True, False]
 
 
 @pytest.mark.parametrize(
