@@ -29,7 +29,7 @@ def plain_csv(file: Path, separator: str | None) -> Table | None:
         text = file.read_text(encoding="utf-8-sig")
         separator = separator or separator_of(text.split("\n", LOOKED_AT)[:LOOKED_AT])
         read = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
-        rows = [row for row in read if any(row)]
+        rows = [row for row in read if len(row) > 1 or any(row)]  # a line of separators is a row
     except (OSError, UnicodeDecodeError, csv.Error):
         return None
     broken = any(len(row) > len(rows[0]) for row in rows) or '"' in text
