@@ -8,7 +8,7 @@ import pytest
 from oracles import theory as oracles
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.sums.count_nodes import count_nodes
-from sparselaw.theory import predict, rank_of
+from sparselaw.theory import curve, predict, rank_of
 from sparselaw.theory.cavity import Cavity, two_points
 from sparselaw.theory.count_setting import count_setting, rank_setting
 from sparselaw.theory.count_spread import scatter_share
@@ -158,3 +158,13 @@ def test_dense_inputs_at_twenty_features():
     sharp, leading = (predict(model, N=N, D=D, surface=s).loss for s in ("sharp", "leading"))
     assert abs(np.mean(drawn) - sharp) < error + 0.002 * sharp
     assert abs(np.mean(drawn) - leading) > error + 0.002 * sharp
+
+
+@pytest.mark.parametrize("alpha1", [0.5, 1.5])
+def test_a_curve_is_its_points(alpha1):
+    model, D = SparseInputs(alpha1=alpha1, alpha2=0.5), 3000
+    sizes = np.unique(np.geomspace(4, 4000, 30).astype(int))
+    losses = curve(model, N=sizes, D=D)
+    for i in (0, 7, 12, 20, sizes.size - 1):
+        expected = predict(model, N=int(sizes[i]), D=D).loss
+        assert losses[i] == pytest.approx(expected, rel=8e-3)

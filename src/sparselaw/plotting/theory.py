@@ -10,7 +10,7 @@ import numpy as np
 
 from sparselaw.costs import Conditioning, parse_cost
 from sparselaw.plotting.style import COLOURS, GREY, THEORY, sequence
-from sparselaw.theory import frontier, predict, scaling_function
+from sparselaw.theory import curve, frontier, predict, scaling_function
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +50,7 @@ def phase_diagram(*, ax: Axes) -> Axes:
 def loss_surface(inputs: Inputs, N: Sequence[int], D: Sequence[int], *, ax: Axes) -> Axes:
     """Loss against N, one curve for each D, from the closed form; the peak is cut where it is infinite."""
     for colour, data in zip(sequence(len(D)), D, strict=True):
-        losses = np.array([predict(inputs, N=n, D=data).loss for n in N])
+        losses = curve(inputs, N=N, D=data)
         losses[~np.isfinite(losses)] = np.nan
         ax.loglog(N, losses, color=colour, label=f"D = {data:,}")
     ax.set(xlabel="model size N", ylabel="population loss")

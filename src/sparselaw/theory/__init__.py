@@ -12,6 +12,7 @@ from sparselaw.theory.conditioning import (
     paper_condition_number,
     solver_costs,
 )
+from sparselaw.theory.curve import curve
 from sparselaw.theory.frontier import frontier
 from sparselaw.theory.point import Point
 from sparselaw.theory.prediction import Prediction, predict, prediction
@@ -26,6 +27,7 @@ __all__ = [
     "condition_exponents",
     "condition_number",
     "cost_table",
+    "curve",
     "direct_crossover",
     "frontier",
     "loss_at",

@@ -28,6 +28,7 @@ from sparselaw.theory.cavity_grid import BLOCK, CavityGrid
 
 TOLERANCE = 3e-6
 ROUNDS = 120
+OUTER = 14
 FREQUENT, RARE = 0.2, 0.6  # widths of the cells in log p: coordinates seldom seen at all need fewer
 EVERY = 12.0  # mean count up to which every n is a point
 EXACT = 100  # samples of a coordinate up to which the law of all their R enters
@@ -67,11 +68,22 @@ class Cavity:
 
     def at(self, log_k: float, warm: FloatArray | None = None) -> CavityState:
         """The fixed point at k, sought from ``warm``, one that is near."""
-        return self._iterate(log_k, warm, None)
+        return self._iterate(log_k, warm)
 
     def solve(self, N: float, log_k: float, warm: FloatArray | None = None) -> CavityState | None:
         """The fixed point with S = N, sought from log_k; None where N is not below the rank."""
-        state = self._iterate(log_k, warm, N)
+        state = self.at(log_k, warm)
+        slope = -float(self.weight @ (state.r[0] * (1.0 - state.r[0])))
+        for _ in range(OUTER):
+            if abs(state.S / N - 1.0) < 1e-5:
+                return state
+            step = max(-2.0, min(2.0, (N - state.S) / slope)) if slope < 0.0 else -2.0
+            if state.log_k + step < log_k - DEEPEST:
+                return None
+            following = self.at(state.log_k + step, state.r)
+            if following.S != state.S:
+                slope = min((following.S - state.S) / step, 0.2 * slope)  # the secant, never much flatter
+            state = following
         return state if abs(state.S / N - 1.0) < 1e-3 else None
 
     def slopes(self, state: CavityState) -> tuple[float, float]:
@@ -79,23 +91,14 @@ class Cavity:
         low, high = (self.at(state.log_k + sign * STRIDE, state.r) for sign in (-1.0, 1.0))
         return (high.S - low.S) / (2.0 * STRIDE), (high.t - low.t) / (2.0 * STRIDE)
 
-    def _iterate(self, log_k: float, warm: FloatArray | None, N: float | None) -> CavityState:
+    def _iterate(self, log_k: float, warm: FloatArray | None) -> CavityState:
         r = self._plain(log_k) if warm is None else warm
-        lowest = log_k - DEEPEST
         for _ in range(ROUNDS):
             new = self._update(log_k, r)
             counts = self.weight * (1.0 - new[0]) > 1e-9
             moved = float(np.max(np.abs(np.log(new[0] / r[0])) * counts))
             r = 0.5 * (new + r) if moved > 3e-3 else new
-            gap = 0.0
-            if N is not None:
-                slope = -float(self.weight @ (r[0] * (1.0 - r[0])))
-                step = (N - float(self.weight @ (1.0 - r[0]))) / slope if slope < 0.0 else -1.0
-                gap = max(-2.0, min(2.0, step))
-                log_k += gap
-                if log_k < lowest:
-                    break
-            if moved < TOLERANCE and abs(gap) < 1e-5:
+            if moved < TOLERANCE:
                 break
         plain = self._plain(log_k)[0]
         variance = self.weight * self.s

@@ -56,21 +56,22 @@ def sharp_count_loss(setting: CountSetting, N: float, *, median: bool = True) ->
 
 def _sharp(setting: CountSetting, N: float, median: bool) -> Sharp:
     rank, spread = setting.rank.mean, setting.rank.spread
-    leading = count_loss(setting.sums, N, setting.seen, 0.0, 0.0).loss
     if N >= rank - 1e-9 and setting.left_open <= 0.0:  # every coordinate is seen
         return Sharp(0.0, {"leading": 0.0}, 0.0)
     middle = None
     if median and abs(N - rank) <= MEDIAN_SPREADS * spread + 4.0:
         middle = peak_median(setting, N)
-    chance = _chance_of_peak(N, rank, spread)
-    if chance > INFINITE or abs(N - rank) < PEAK_SPREADS * spread:
+    if is_peak(N, rank, spread):
+        chance = _chance_of_peak(N, rank, spread)
         reason = INFINITE_MEAN.format(share=f"{chance:.2g}" if chance > 1e-4 else "some")
+        leading = count_loss(setting.sums, N, setting.seen, 0.0, 0.0).loss
         return Sharp(math.inf, {"leading": leading, "peak": math.inf}, math.inf, middle, reason)
-    terms, error = _above(setting, N, leading) if N > rank else _below(setting, N)
+    terms, error = _above(setting, N) if N > rank else _below(setting, N)
     return Sharp(sum(terms.values()), terms, error, middle)
 
 
-def _above(setting: CountSetting, N: float, leading: float) -> tuple[dict[str, float], float]:
+def _above(setting: CountSetting, N: float) -> tuple[dict[str, float], float]:
+    leading = count_loss(setting.sums, N, setting.seen, 0.0, 0.0).loss
     rank, x = setting.rank.mean, N - setting.rank.mean - 1.0
     factor = 1.0 + rank / x
     variance, tilt = (setting.rank.spread / x) ** 2, setting.tilt / x
@@ -104,7 +105,7 @@ def _below(setting: CountSetting, N: float) -> tuple[dict[str, float], float]:
     shared = abs(math.log(base.loss / base.leading))
     near = (setting.rank.spread / (setting.rank.mean - N)) ** 2
     short = (1.0 - setting.closes / setting.rank.mean) * (N / setting.rank.mean) ** 6
-    error = BASE_ERROR + 0.04 * shared + width_share**2 + 2.0 * scatter**2 + 2.0 * near + 6.0 * short
+    error = BASE_ERROR + 0.07 * shared + width_share**2 + 2.0 * scatter**2 + 2.0 * near + 6.0 * short
     if not setting.crowded:
         error += 3.0 * setting.share
     return terms, error if base.found else 1.0
@@ -188,6 +189,11 @@ def _line(x: FloatArray, places: list[float], values: list[float]) -> FloatArray
         return inside
     step = (values[-1] - values[-2]) / (places[-1] - places[-2])
     return np.asarray(np.where(x > places[-1], values[-1] + step * (x - places[-1]), inside))
+
+
+def is_peak(N: float, rank: float, spread: float) -> bool:
+    """Whether the mean over data and embeddings is to be called infinite."""
+    return _chance_of_peak(N, rank, spread) > INFINITE or abs(N - rank) < PEAK_SPREADS * spread
 
 
 def _chance_of_peak(N: float, rank: float, spread: float) -> float:

@@ -69,7 +69,7 @@ def loss_at(inputs: Inputs, N: float, D: float, surface: Surface = "leading") ->
             return _gaussian(inputs, N, D, 0.0, 0.0).loss
         return sharp_gaussian_loss(inputs.variance_sums(min(N, D)), inputs.dimension, N, D).loss
     activations = cast(ActivationInputs, inputs)
-    if surface == "sharp" and _sharp_applies(activations, D):
+    if surface == "sharp" and sharp_applies(activations, D):
         return sharp_count_loss(count_setting(activations, D), N, median=False).loss
     sums = activations.count_sums(D)
     return count_loss(sums, N, sums.seen(), 0.0, 0.0).loss
@@ -87,7 +87,7 @@ def rank_of(inputs: Inputs, D: float) -> float:
     if inputs.closed_form == "gaussian":
         return min(D, inputs.dimension)
     activations = cast(ActivationInputs, inputs)
-    if not _sharp_applies(activations, D):
+    if not sharp_applies(activations, D):
         return min(inputs.expected_seen(D), D)
     return rank_setting(activations, D).mean
 
@@ -97,7 +97,8 @@ class _Found:
         self.value, self.rank, self.cautions = value, rank, cautions
 
 
-def _sharp_applies(inputs: ActivationInputs, D: float) -> bool:
+def sharp_applies(inputs: ActivationInputs, D: float) -> bool:
+    """Whether the corrections can be computed for these inputs."""
     if D > LARGEST_D:
         return False
     law = inputs.exponents
@@ -110,8 +111,10 @@ def _count_point(inputs: Inputs, N: int, D: int, ridge: float, noise: float, sha
     activations = cast(ActivationInputs, inputs)
     sums = activations.count_sums(float(D))
     seen = sums.seen()
-    leading = count_loss(sums, float(N), seen, ridge, noise)
-    if not sharp or not _sharp_applies(activations, D):
+    sharp = sharp and sharp_applies(activations, D)
+    plain = sharp and ridge == 0.0 and noise == 0.0
+    leading = SurfaceValue(math.nan, math.nan) if plain else count_loss(sums, float(N), seen, ridge, noise)
+    if not sharp:
         spread = math.sqrt(sums.seen_variance_of_count())
         cautions = count_cautions(activations, N, D, seen, spread, ridge)
         value = Sharp(leading.loss, {"leading": leading.loss}, math.nan, None, leading.reason)
