@@ -4,28 +4,41 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= reproduction
 
-.PHONY: test reproduce install lint clean
+# Pinned versions, and nothing that is there already is fetched again.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-test: install lint
+.PHONY: test reproduce install tools lint package clean
+
+test: tools lint
 	$(BIN)/python -m pytest -n 2
 
-lint: install
+lint: tools
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The package alone, and with it what developers need.
 install: $(VENV)/.installed
+tools: $(VENV)/.tools
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "sparselaw needs Python 3.11 or later: make PYTHON=python3.11 ..."; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,dask,parquet,excel,tensorboard]'
+	$(PIP) -e .
 	touch $@
+
+$(VENV)/.tools: $(VENV)/.installed
+	$(PIP) -e '.[dev,dask,parquet,excel,tensorboard]'
+	touch $@
+
+# The wheel and the source archive, installed alone in a clean environment where every command is tried.
+package: tools
+	$(BIN)/python tests/package/check.py
 
 reproduce: install
 	$(BIN)/sparselaw reproduce --out $(OUT)
 
 clean:
-	rm -rf $(VENV) $(OUT)
+	rm -rf $(VENV) $(OUT) dist

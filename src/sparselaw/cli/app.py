@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import sparselaw
+from sparselaw.cli.doctor import doctor
 from sparselaw.cli.failure import failure
 from sparselaw.cli.fit import fit
 from sparselaw.cli.forecast import forecast
@@ -63,6 +64,7 @@ app.command()(forecast)
 app.command()(failure)
 app.command()(reproduce)
 app.add_typer(runs, name="runs")
+app.command()(doctor)
 
 
 @app.callback(invoke_without_command=True)
