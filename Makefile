@@ -7,7 +7,7 @@ OUT ?= reproduction
 # Pinned versions, and nothing that is there already is fetched again.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: test reproduce install tools lint package clean
+.PHONY: test reproduce install tools lint package docs clean
 
 test: tools lint
 	$(BIN)/python -m pytest -n 2
@@ -37,8 +37,17 @@ $(VENV)/.tools: $(VENV)/.installed
 package: tools
 	$(BIN)/python tests/package/check.py
 
+# The docs site, without the network once its packages are there; a warning ends it.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W -q -b html docs site
+	$(BIN)/python tests/site/check.py site
+
+$(VENV)/.docs: $(VENV)/.installed
+	$(PIP) -e '.[docs]'
+	touch $@
+
 reproduce: install
 	$(BIN)/sparselaw reproduce --out $(OUT)
 
 clean:
-	rm -rf $(VENV) $(OUT) dist
+	rm -rf $(VENV) $(OUT) dist site docs/examples

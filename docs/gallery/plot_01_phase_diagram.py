@@ -1,0 +1,14 @@
+"""
+Regimes
+=======
+
+Which exponents hold depends on how rare features are (alpha1) and how large when active (alpha2).
+"""
+
+import matplotlib.pyplot as plt
+
+import sparselaw as sl
+
+fig, ax = plt.subplots(figsize=(5, 4))
+sl.plot.phase_diagram(ax=ax)
+plt.show()

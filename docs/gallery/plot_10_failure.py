@@ -1,0 +1,16 @@
+"""
+When gradient descent diverges
+==============================
+
+Rare but large activations: the probability of divergence falls as a power of the number of samples.
+"""
+
+import matplotlib.pyplot as plt
+
+import sparselaw as sl
+
+model = sl.SparseInputs(alpha1=1.5, alpha2=-2.0)
+curve = sl.failure_probability(model, D=[100, 1_000, 10_000], threshold=4.0, method="exact-spike")
+fig, ax = plt.subplots(figsize=(5, 4))
+sl.plot.failure_curve(curve.points, ax=ax, nu=curve.nu)
+plt.show()
