@@ -1,8 +1,8 @@
 """The built site leads nowhere outside: ``python tests/site/check.py site``.
 
-Every link and picture of every page is there, anchors included, and nothing is asked of another machine. Where
-there is a Chromium, every page is opened in it, without a foreign request or an error on the console. It ends
-with what passed and what failed, and with exit code 1 where anything did.
+Every link and picture of every page is there, anchors included, and no other machine is asked for anything.
+Where there is a Chromium, every page is opened in it, without a foreign request or an error on the console.
+It ends with what passed and what failed, and with exit code 1 where anything did.
 """
 
 from __future__ import annotations
