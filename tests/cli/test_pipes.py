@@ -33,12 +33,3 @@ def test_nobody_reads(words, merged):
     assert done.returncode == 0
     assert merged or "Traceback" not in done.stderr
     assert merged or words[0] == "predict" or "no runs in" in done.stderr or not done.stderr
-
-
-@pytest.mark.parametrize("command", ["predict", "simulate", "failure"])
-def test_sizes_have_the_same_names_everywhere(command):
-    done = subprocess.run(
-        [sys.executable, "-m", "sparselaw", command, "--help"], capture_output=True, text=True, check=True
-    )
-    names = done.stdout.replace(",", " ").split()
-    assert {"-N", "--N", "-D", "--D"} <= set(names)

@@ -25,7 +25,6 @@ RTOL, LOOSE_RTOL = 1e-9, 1e-5
 LOOSE = re.compile(r"fit |plan |.*\.gradient|trial dense relu wide|trial steep dependent relu")
 DECIDED_BY_ROUNDING = {
     "fit chinchilla l1 simulated without peak",  # whether the last step counts as converged
-    "fit two-power simulated group seed",  # the p-value: draws of 3 groups that equal the statistic itself
     "plan theory dense 6nd",  # two equal valleys: loss and cost are the same with N and D exchanged
     "plan theory symmetric 6nd",
     "trial very steep relu",  # singular values below the rounding of the largest

@@ -7,6 +7,7 @@ import pytest
 from oracles_fitting import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import exponent_profile, fit
+from sparselaw.fitting.bootstrap import stream
 from sparselaw.fitting.sparsity import invert
 from sparselaw.inputs import SparseInputs
 from sparselaw.laws import ChinchillaLaw, TwoPowerLaw
@@ -124,6 +125,22 @@ def test_equality_test_has_its_size_and_its_power():
     assert max(values) > 0.3
     planted = [fit(noisy_runs(TWO_POWER_TRUTH, s, 60), **settings).equal_exponents.p_value for s in range(3)]
     assert planted == [0.01] * 3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_signs_that_change_nothing_are_ties(seed):
+    """Three groups: about every eighth draw is the data themselves, and must count whatever the rounding."""
+    table = noisy_runs(TWO_POWER_TRUTH, seed, 60)
+    table["run"] = np.arange(len(table)) % 3
+    settings = {"law": "two-power", "bootstrap": 40, "group": "run"}
+    found = [
+        fit(table.assign(loss=table.loss * factor), seed=seed, **settings).equal_exponents.p_value
+        for factor in (1.0, 1.1, 1.7, 3.3)  # which moves nothing but the last digits of the statistic
+    ]
+    unchanged = sum(bool(np.all(stream(seed, 1, draw).integers(0, 2, 3) == 1)) for draw in range(40))
+    assert unchanged >= 2
+    assert found[0] >= (1 + unchanged) / 41
+    assert found == [found[0]] * 4
 
 
 def test_leave_out_table_shows_the_runs_that_carry_the_answer():

@@ -23,7 +23,9 @@ def forecast(
     budget: str = typer.Option(
         None, metavar="C,...", help="Budgets, in place of --at: the best N and D at each."
     ),
-    cost: str = typer.Option("6nd", help=f"What a budget pays for: one of {', '.join(cost_names())}."),
+    cost: str = typer.Option(
+        "6nd", metavar="|".join(cost_names()), autocompletion=cost_names, help="What a budget pays for."
+    ),
     group: str = options.GROUP,
     where: list[str] = options.WHERE,
     columns: str = options.COLUMNS,

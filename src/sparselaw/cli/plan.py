@@ -18,10 +18,15 @@ if TYPE_CHECKING:
 
 
 def plan(
-    runs: str = typer.Argument(None, help="Table of runs: .csv, .jsonl or .parquet; or give alpha1, alpha2."),
+    runs: str = typer.Argument(
+        None, metavar=shared.FILE, help="Table of runs: .csv, .jsonl or .parquet; or give alpha1, alpha2."
+    ),
     budget: str = typer.Option(..., metavar="FLOAT,...", help="Compute C, or several: 1e21,1e22."),
     cost: str = typer.Option(
-        None, help=f"One of {', '.join(cost_names())}. [default: 6nd for runs, direct for the theory]"
+        None,
+        metavar="|".join(cost_names()),
+        autocompletion=cost_names,
+        help="What the budget pays for. [default: 6nd for runs, direct for the theory]",
     ),
     inference_tokens: str = typer.Option(
         None, metavar=shared.FLOAT, help="Tokens T that the model will serve: adds 2 N T to the cost."
@@ -29,8 +34,10 @@ def plan(
     unique_data: str = typer.Option(
         None, metavar=shared.FLOAT, help="Different samples there are: how often to pass over them."
     ),
-    alpha1: str = typer.Option(None, help="Sparsity exponent of a model, instead of runs."),
-    alpha2: str = typer.Option(None, help="Amplitude exponent of a model."),
+    alpha1: str = typer.Option(
+        None, metavar=shared.FLOAT, help="Sparsity exponent of a model, instead of runs."
+    ),
+    alpha2: str = typer.Option(None, metavar=shared.FLOAT, help="Amplitude exponent of a model."),
     inputs: str = shared.INPUTS,
     dimension: str = shared.DIMENSION,
     law: str = options.LAW,

@@ -22,7 +22,7 @@ def predict(
     ridge: str = typer.Option("0", metavar=options.FLOAT, help="Ridge: the paper's gamma, not divided by D."),
     noise: str = typer.Option("0", metavar=options.FLOAT, help="Variance of the label noise."),
     surface: str = typer.Option(
-        "sharp", metavar="TEXT", help="sharp, or leading: without corrections for finite sizes."
+        "sharp", metavar="sharp|leading", help="sharp, or leading: without corrections for finite sizes."
     ),
     inputs: str = options.INPUTS,
     dimension: str = options.DIMENSION,

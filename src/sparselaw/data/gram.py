@@ -92,5 +92,6 @@ def _co_activations(sample, sign, counts, starts, filled):  # type: ignore[no-un
 @lazy_njit()
 def _larger(array, size):  # type: ignore[no-untyped-def]
     larger = np.empty(size, array.dtype)
-    larger[: len(array)] = array
+    for e in range(len(array)):  # numba takes seconds to compile the assignment of a slice
+        larger[e] = array[e]
     return larger

@@ -60,7 +60,7 @@ def count_failures(  # type: ignore[no-untyped-def]
     common_count = np.zeros(common, np.int64)
     failed = spikes = 0
     for drawn in range(replicates):
-        size = 0
+        size = np.int64(0)  # a plain 0 would be a type of its own, and all below compiled twice
         spiked = False
         for k in range(common):
             half = 0.5 * law.active[k]

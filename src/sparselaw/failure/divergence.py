@@ -37,7 +37,7 @@ def exceeds(data, T, first, rare):  # type: ignore[no-untyped-def]
         return True
     link = np.full(data.size, -1, np.int64)
     place = np.full(len(data.squared), -1, np.int64)
-    repeated = 0
+    repeated = np.int64(0)  # a plain 0 would be a type of its own, and all below compiled twice
     for k in range(len(data.squared)):
         if data.often[k] >= 2:
             place[k] = repeated

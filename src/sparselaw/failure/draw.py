@@ -101,7 +101,7 @@ def work_space(law: Law, most_active: float) -> Space:
 @njit()
 def draw_data(rng, law, space):  # type: ignore[no-untyped-def]
     """One data set into the work space; its size, and c, count and (of the rare) j of its coordinates."""
-    size, room, common = 0, len(space.sample), len(law.active)
+    size, room, common = np.int64(0), len(space.sample), len(law.active)
     common_count = np.zeros(common, np.int64)
     for k in range(common):
         before = size
@@ -161,8 +161,9 @@ def add_rare(rng, j, i, growth, space, size, room, common_squared, common_count)
     common, events = len(common_squared), len(j)
     squared, count = np.empty(common + events), np.zeros(common + events, np.int64)
     rare_j = np.empty(events)
-    squared[:common] = common_squared
-    count[:common] = common_count
+    for k in range(common):  # numba takes seconds to compile the assignment of a slice
+        squared[k] = common_squared[k]
+        count[k] = common_count[k]
     order = np.argsort(j)
     k = common - 1
     start = 0  # where the entries of the present coordinate begin

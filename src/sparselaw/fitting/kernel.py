@@ -239,7 +239,8 @@ def newton(theta, problem, delta, tolerance):  # type: ignore[no-untyped-def]
                 found = objective(trial, problem, delta)
                 if found < f:
                     ratio = (f - found) / predicted if predicted > 0.0 else 0.0
-                    theta[:] = trial
+                    for a in range(p):  # numba takes seconds to compile the assignment of a slice
+                        theta[a] = trial[a]
                     moved = True
                     if ratio > 0.75:
                         damping *= 0.1
@@ -288,5 +289,6 @@ def minimise_many(starts, problem, losses, weights, delta):  # type: ignore[no-u
             f, _, _ = minimise(theta, drawn, delta)
             if f < values[b]:
                 values[b] = f
-                thetas[b] = theta
+                for a in range(theta.size):
+                    thetas[b, a] = theta[a]
     return thetas, values

@@ -21,6 +21,7 @@ from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.costs import parse_cost
 from sparselaw.errors import InputError
 from sparselaw.interval import Interval
+from sparselaw.log_slope import log_slope
 from sparselaw.plain import html_table
 from sparselaw.planning.from_law import planned_fit
 from sparselaw.planning.growth import growth
@@ -119,12 +120,12 @@ def budgets_of(compute: FloatArray) -> IntArray:
 def envelope(N: FloatArray, D: FloatArray, loss: FloatArray, budget: IntArray) -> Line:
     """The best run of each budget."""
     best = [rows[np.argmin(loss[rows])] for rows in _rows(budget) if rows.size]
-    return _slope(np.log(6.0 * N[best] * D[best]), np.log(N[best]))
+    return _slope(6.0 * N[best] * D[best], N[best])
 
 
 def parabolas(N: FloatArray, D: FloatArray, loss: FloatArray, budget: IntArray) -> Line:
     """The lowest point of a parabola in log N; one that has none within the runs is left out."""
-    log_C, log_N = [], []
+    budgets, sizes = [], []
     for rows in _rows(budget):
         x = np.log(N[rows])
         if np.unique(x).size < FEWEST_SIZES:
@@ -133,19 +134,17 @@ def parabolas(N: FloatArray, D: FloatArray, loss: FloatArray, budget: IntArray) 
         c2, c1, _ = np.polyfit(x - middle, loss[rows], 2)
         lowest = middle - 0.5 * c1 / c2 if c2 > 0.0 else math.nan
         if x.min() <= lowest <= x.max():
-            log_C.append(np.log(6.0 * N[rows] * D[rows]).mean())
-            log_N.append(lowest)
-    return _slope(np.array(log_C), np.array(log_N))
+            budgets.append(np.exp(np.log(6.0 * N[rows] * D[rows]).mean()))
+            sizes.append(np.exp(lowest))
+    return _slope(np.array(budgets), np.array(sizes))
 
 
 def _rows(budget: IntArray) -> list[IntArray]:
     return [np.flatnonzero(budget == g) for g in range(int(budget.max()) + 1)]
 
 
-def _slope(log_C: FloatArray, log_N: FloatArray) -> Line:
-    if log_C.size < FEWEST_BUDGETS:
-        return math.nan, log_C.size
-    return float(np.polyfit(log_C - log_C.mean(), log_N, 1)[0]), log_C.size
+def _slope(C: FloatArray, N: FloatArray) -> Line:
+    return (float(log_slope(C, N)[0]) if C.size >= FEWEST_BUDGETS else math.nan), C.size
 
 
 def _way(

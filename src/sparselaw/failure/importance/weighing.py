@@ -47,7 +47,7 @@ def weigh_failures(rng, law, tables, log_share, space, T, replicates):  # type: 
 @njit()
 def _draw_tilted(rng, law, tables, m, space, n_plus, n_minus):  # type: ignore[no-untyped-def]
     """The common coordinates under component m; fills their counts and returns the size."""
-    room, rows, size = len(space.sample), tables.start.shape[1] - 1, 0
+    room, rows, size = len(space.sample), tables.start.shape[1] - 1, np.int64(0)
     for k in range(len(law.active)):
         plus = minus = 0.5 * law.active[k]
         if k < rows:
@@ -83,8 +83,9 @@ def _force(rng, D, tables, m, s, j, i):  # type: ignore[no-untyped-def]
     law = Range(s, tables.window[m, 0], tables.window[m, 1], tables.window[m, 2], False)
     more = 1 if kind == SINGLE else 2
     out_j, out_i = np.empty(len(j) + more), np.empty(len(j) + more, np.int64)
-    out_j[more:] = j
-    out_i[more:] = i
+    for e in range(len(j)):
+        out_j[more + e] = j[e]
+        out_i[more + e] = i[e]
     out_j[0] = draw_coordinate(rng, law)
     out_i[0] = int(rng.random() * D)
     if kind == TOGETHER:
