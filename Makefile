@@ -9,7 +9,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 .PHONY: test reproduce install tools lint package docs clean
 
-test: tools lint
+# The loops that the tests run are compiled on one core while the code is read on the other.
+test: tools
+	@$(BIN)/python tests/compile_first.py & $(MAKE) --no-print-directory lint && wait $$!
 	$(BIN)/python -m pytest -n 2
 
 lint: tools

@@ -23,7 +23,7 @@ def entries(X):
     """The nonzeros of coordinates 2, 3, ... of dense X, with the sample's sign taken out."""
     X = X * np.sign(X[0])
     seen = 1 + np.flatnonzero((X[1:] != 0).any(axis=1))
-    rows, samples = np.nonzero(X[seen])
+    rows, samples = map(np.ascontiguousarray, np.nonzero(X[seen]))  # as they are in use: compiled once
     values = X[seen][rows, samples]
     squared = np.array([X[k][X[k] != 0][0] ** 2 for k in seen])
     count = np.bincount(rows, minlength=len(seen))
