@@ -4,9 +4,9 @@ import math
 import pytest
 
 from sparselaw.cli import main
-from sparselaw.cli.numbers import sizes
 from sparselaw.errors import InputError
 from sparselaw.inputs import SparseInputs
+from sparselaw.numbers import sizes
 from sparselaw.theory import predict
 
 MODEL = ["--alpha1", "1", "--alpha2", "0.3"]

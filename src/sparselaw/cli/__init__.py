@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sparselaw import numbers as numbers
 from sparselaw.cli.app import main
 
-__all__ = ["main"]
+__all__ = ["main", "numbers"]

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 import sparselaw
 from sparselaw.cli.doctor import doctor
+from sparselaw.cli.explore import explore
 from sparselaw.cli.failure import failure
 from sparselaw.cli.fit import fit
 from sparselaw.cli.forecast import forecast
@@ -63,6 +64,7 @@ app.command()(plan)
 app.command()(forecast)
 app.command()(failure)
 app.command()(reproduce)
+app.command()(explore)
 app.add_typer(runs, name="runs")
 app.command()(doctor)
 

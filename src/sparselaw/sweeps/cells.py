@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MOST_WITH_THEORY = 1000  # each costs some milliseconds
 MANY_CELLS = f"more than {MOST_WITH_THEORY} cells: ask sparselaw predict for those of interest"
+NOT_ASKED = "not asked for"
 NO_THEORY = "no closed form for these features and this solver"
 
 
@@ -60,14 +61,14 @@ class Cell:
         return result | {name: text for name, text in texts.items() if text}
 
 
-def cells_of(results: Iterable[tuple[Task, Record]]) -> list[Cell]:
+def cells_of(results: Iterable[tuple[Task, Record]], *, theory: bool = True) -> list[Cell]:
     """One cell for each task without its seed, in the order in which they first occur."""
     groups: dict[str, list[Row]] = {}
     for task, record in results:
         identity = task.identity()
         key = encode_identity({name: value for name, value in identity.items() if name != "seed"})
         groups.setdefault(key, []).append(row_of(identity, record))
-    return _cells(groups.values())
+    return _cells(groups.values()) if theory else [_cell(group, NOT_ASKED) for group in groups.values()]
 
 
 def summarise(runs: pd.DataFrame) -> list[Cell]:
@@ -85,12 +86,14 @@ def summarise(runs: pd.DataFrame) -> list[Cell]:
 
 def _cells(groups: Iterable[Sequence[Row]]) -> list[Cell]:
     groups = list(groups)
-    return [_cell(group, with_theory=len(groups) <= MOST_WITH_THEORY) for group in groups]
+    without = "" if len(groups) <= MOST_WITH_THEORY else MANY_CELLS
+    return [_cell(group, without) for group in groups]
 
 
-def _cell(rows: Sequence[Row], *, with_theory: bool) -> Cell:
+def _cell(rows: Sequence[Row], without: str = "") -> Cell:
+    """``without``: the reason to leave out the theory."""
     loss, first = _column(rows, "loss"), rows[0]
-    theory = _theory(first) if with_theory else {"theory": None, "theory_reason": MANY_CELLS}
+    theory = {"theory": None, "theory_reason": without} if without else _theory(first)
     common: dict[str, Any] = {"N": int(first["N"]), "D": int(first["D"]), "seeds": loss.size, **theory}
     median = math.nan if np.isnan(loss).any() else float(np.median(loss))
     if not np.isfinite(loss).all():

@@ -1,4 +1,4 @@
-"""Reads numbers and lists of numbers as people type them on the command line."""
+"""Reads numbers and lists of numbers as people type them: on the command line and in the page."""
 
 from __future__ import annotations
 

@@ -1,0 +1,91 @@
+"""Worker processes that are started and warmed up before anybody asks for them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, wait
+from contextlib import contextmanager
+from typing import Any
+
+from sparselaw.sweeps.executors import WorkerPool, all_cores
+
+_POLL = 0.1  # seconds between two looks at whether somebody cancelled
+
+
+class Bench:
+    """Pools of workers; one is kept ready. A cancelled one is ended, and another takes its place."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers or max(1, all_cores() - 1)  # one core stays for the page
+        self._idle: list[WorkerPool] = []
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def prepare(self) -> None:
+        """Start a pool and let each of its workers run the first, slow trials."""
+        pool = WorkerPool(self.workers)
+        for _ in range(self.workers):
+            pool.submit(warm_up)
+        self._put_back(pool)
+
+    @contextmanager
+    def pool(self, stop: threading.Event) -> Iterator[WorkerPool]:
+        """A pool for one job. When the job ends early its processes are ended within a second."""
+        with self._lock:
+            pool = self._idle.pop() if self._idle else None
+        pool = pool or WorkerPool(self.workers)
+        ended = False
+        try:
+            yield pool
+            ended = not stop.is_set()
+        finally:
+            if ended:
+                self._put_back(pool)
+            else:
+                pool.abort()
+                if not self._closed:
+                    threading.Thread(target=self.prepare, daemon=True).start()
+
+    def map(
+        self, stop: threading.Event, function: Callable[..., Any], items: Iterable[Any]
+    ) -> Iterator[tuple[Any, Any]]:
+        """Each item with its result as it is ready; ends at once when ``stop`` is set.
+
+        ``function`` lives in a module, and takes and gives what can be pickled.
+        """
+        with self.pool(stop) as pool:
+            waiting = {pool.submit(function, item): item for item in items}
+            while waiting and not stop.is_set():
+                done, _ = wait(waiting, timeout=_POLL, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield waiting.pop(future), future.result()
+
+    def close(self) -> None:
+        self._closed = True
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for pool in idle:
+            pool.abort()
+
+    def _put_back(self, pool: WorkerPool) -> None:
+        with self._lock:
+            keep = not self._closed and not self._idle
+            if keep:
+                self._idle.append(pool)
+        if not keep:
+            pool.abort()
+
+
+def warm_up() -> None:
+    """The first trial of each kind loads its libraries and compiled code; later ones need not."""
+    from sparselaw.inputs import DenseInputs, SparseInputs
+    from sparselaw.solvers import MinNorm, Ridge
+    from sparselaw.trials.run import run
+    from sparselaw.trials.task import Task
+
+    sparse, dense = SparseInputs(alpha1=1.0, alpha2=0.3), DenseInputs(alpha=2.3, dimension=50)
+    for inputs in (sparse, dense):
+        for N, D in ((4, 200), (64, 30)):
+            for solver in (MinNorm(), Ridge(ridge=0.1)):
+                run(Task(inputs=inputs, N=N, D=D, solver=solver))

@@ -1,0 +1,68 @@
+// Elements, and formulas in plain text made readable.
+
+export function el(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value != null) node.setAttribute(name, value);
+  }
+  node.append(...children.flat().filter((child) => child != null && child !== false));
+  return node;
+}
+
+const GREEK = { alpha: "α", xi: "ξ", nu: "ν", Gamma: "Γ" };
+const PATTERN = /\b(alpha|xi|nu|Gamma)(1|2)?(?![a-zA-Z])|_\{([^}]*)\}|_(\w+)|\^\{([^}]*)\}|\^(\w+)/g;
+
+// "alpha_N", "N^{-2.3}", "xi_crit" as nodes with sub- and superscripts.
+export function maths(text) {
+  const nodes = [];
+  let last = 0;
+  for (const found of text.matchAll(PATTERN)) {
+    nodes.push(text.slice(last, found.index));
+    last = found.index + found[0].length;
+    if (found[1]) {
+      nodes.push(GREEK[found[1]]);
+      if (found[2]) nodes.push(el("sub", {}, found[2]));
+    } else if (found[3] ?? found[4]) nodes.push(el("sub", {}, ...maths(found[3] ?? found[4])));
+    else nodes.push(el("sup", {}, ...maths(found[5] ?? found[6])));
+  }
+  nodes.push(text.slice(last));
+  return nodes.filter((node) => node !== "");
+}
+
+const UP = { "-": "⁻", "−": "⁻", ".": "·", "/": "ᐟ" };
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+export const raised = (number) => String(number).replace(/[0-9]/g, (d) => RAISED[+d]).replace(/[-−]/g, UP["-"]);
+
+// The same formulas where no elements can be: on a canvas, in a CSV.
+export function flat(text) {
+  return text
+    .replace(/\b(alpha|xi|nu|Gamma)(1|2)?(?![a-zA-Z])/g, (_, name, index) => GREEK[name] + (index ?? ""))
+    .replace(/\^\{([−-]?\d+)\}/g, (_, number) => raised(number))
+    .replace(/[_^]\{([^}]*)\}/g, (whole, inner) => (whole[0] === "^" ? "^" : "_") + inner);
+}
+
+export function number(value, digits = 4) {
+  if (value == null || !Number.isFinite(value)) return "–";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-3 || size >= 1e7)) {
+    const [mantissa, exponent] = value.toExponential(digits - 2).split("e");
+    return `${Number(mantissa)}×10${raised(Number(exponent))}`;
+  }
+  const places = Math.max(0, digits - 1 - Math.max(0, Math.floor(Math.log10(size || 1))));
+  return Number(value.toFixed(places)).toLocaleString("en-US", { maximumFractionDigits: 12 });
+}
+
+export function download(name, blob) {
+  const link = el("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

@@ -1,0 +1,80 @@
+// The page: controls that are always there, tabs, and one view at a time.
+
+import { createApi, overHttp } from "./api.js";
+import { box, choice, slider } from "./controls.js";
+import { el } from "./dom.js";
+import { PRESETS } from "./presets.js";
+import { addressBar, createState } from "./state.js";
+import { VIEWS } from "./views.js";
+
+const USUAL = { view: VIEWS[0].id, inputs: "sparse", alpha1: "1", alpha2: "0.3", dimension: "" };
+export const INPUT_KEYS = ["inputs", "alpha1", "alpha2", "dimension"];
+
+// Builds the page in `root`. A notebook gives its own transport and a place for the state.
+export function start(root, { transport = overHttp, place = addressBar } = {}) {
+  const defaults = Object.assign({}, USUAL, ...VIEWS.map((view) => view.defaults ?? {}));
+  const state = createState(defaults, place);
+  const banner = el("p", { class: "banner", role: "alert", hidden: true });
+  const app = {
+    state,
+    api: createApi(transport),
+    gone() {
+      banner.hidden = false;
+      banner.replaceChildren("The server does not answer: start ", el("code", {}, "sparselaw explore"), " again and open the address it prints.");
+    },
+  };
+
+  const place_ = el("main", { class: "view" });
+  const tabs = el("nav", { "aria-label": "Views" });
+  const shown = new Map(); // id -> what the view made, kept when another is shown
+  root.replaceChildren(
+    el("header", { class: "top" }, el("div", { class: "name" }, el("h1", {}, "sparselaw"), el("p", {}, "scaling laws from sparse features")), presets(app, defaults)),
+    banner,
+    el("div", { class: "columns" }, controls(app), el("div", { class: "right" }, tabs, place_)),
+  );
+
+  state.subscribe((values) => {
+    const view = VIEWS.find((v) => v.id === values.view) ?? VIEWS[0];
+    if (!shown.has(view.id)) shown.set(view.id, view.create(app));
+    const made = shown.get(view.id);
+    if (place_.firstChild !== made.node) place_.replaceChildren(made.node);
+    tabs.replaceChildren(
+      ...VIEWS.map((v) => el("button", { type: "button", "aria-current": v === view ? "page" : null, onclick: () => state.set({ view: v.id }) }, v.title)),
+    );
+    made.update(values);
+  });
+  return app;
+}
+
+function controls(app) {
+  return el(
+    "form",
+    { class: "controls", "aria-label": "The inputs", onsubmit: (event) => event.preventDefault() },
+    el("h2", {}, "Inputs"),
+    choice(app, "inputs", "Kind", [
+      ["sparse", "sparse"],
+      ["dense", "dense"],
+    ]),
+    slider(app, "alpha1", "alpha1", { min: -1.4, max: 3, step: 0.01, help: "sparsity: j is active with probability j^−(α₁+1)" }),
+    slider(app, "alpha2", "alpha2", { min: -4, max: 2, step: 0.01, help: "amplitude: its size is j^−(α₂+1)/2 when active" }),
+    box(app, "dimension", "dimension M", { placeholder: "usual", help: "a number or inf; usual: inf, and 10,000 for dense inputs or α₁ ≤ 0" }),
+  );
+}
+
+function presets(app, defaults) {
+  const select = el(
+    "select",
+    { id: "presets" },
+    el("option", { value: "" }, "The paper’s settings…"),
+    ...PRESETS.filter(([, patch]) => VIEWS.some((view) => view.id === (patch.view ?? defaults.view))).map(([label], i) => el("option", { value: i }, label)),
+  );
+  select.addEventListener("change", () => {
+    const chosen = PRESETS.find(([label]) => label === select.selectedOptions[0].textContent);
+    if (chosen) app.state.reset(chosen[1]);
+    select.value = "";
+  });
+  return el("div", { class: "presets" }, el("label", { for: "presets" }, "Presets"), select);
+}
+
+const root = document.getElementById("explore");
+if (root) start(root);

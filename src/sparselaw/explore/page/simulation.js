@@ -1,0 +1,140 @@
+// Trials: how long they will take, start and cancel, and points that keep the parameters they were made with.
+
+import { box } from "./controls.js";
+import { el, number } from "./dom.js";
+import { createLive, report } from "./live.js";
+
+const OF_POINTS = ["inputs", "alpha1", "alpha2", "dimension", "ridge", "noise"];
+const SIZES = { N: "8:256:6", D: "30:3000:5", xi: "30:30000:7" };
+
+export function createSimulation(app, onchange) {
+  const batches = []; // {given, cells: Map}
+  let running = null;
+  let asked = {};
+  const words = el("p", { class: "estimate", role: "status" });
+  const bar = el("progress", { max: 1, value: 0, hidden: true, "aria-label": "Share of the work that is done" });
+  const begin = el("button", { type: "submit", class: "primary" }, "Start");
+  const cancel = el("button", { type: "button", hidden: true, onclick: () => running?.abort() }, "Cancel");
+  const clear = el("button", { type: "button", hidden: true, onclick: forget }, "Clear points");
+  const node = el(
+    "form",
+    { class: "simulate card", "data-state": "idle", "aria-label": "Simulate", onsubmit: (event) => (event.preventDefault(), run()) },
+    el("header", {}, el("h2", {}, "Simulate")),
+    el("p", { class: "lead" }, "Draw data, train the readout, measure the loss. Points have 95 % error bars."),
+    el("div", { class: "row" }, box(app, "sizes", "sizes", { placeholder: "usual", help: "4,8,16 or start:stop:count" }), box(app, "seeds", "seeds", { width: "short" }), el("div", { class: "buttons" }, begin, cancel, clear)),
+    words,
+    bar,
+  );
+  const card = {
+    node,
+    status(state, text = "", key) {
+      node.dataset.state = state;
+      if (key !== undefined) node.dataset.drawn = key;
+      if (text) words.textContent = text;
+    },
+  };
+  const estimate = createLive(app, card, (params) => app.api.values("surface/estimate", params), (found) => {
+    if (!running) words.textContent = `${found.runs} runs in ${found.cells} cells, about ${duration(found.seconds)}.`;
+  });
+
+  async function run() {
+    if (running) return;
+    running = new AbortController();
+    const params = asked;
+    const batch = { given: null, cells: new Map() };
+    show(true);
+    card.status("partial", "Starting…");
+    const began = performance.now();
+    try {
+      const end = await app.api.stream("surface/simulate", params, {
+        signal: running.signal,
+        onLine(line) {
+          if (line.given) {
+            batch.given = Object.fromEntries(OF_POINTS.map((name) => [name, params[name]]));
+            batches.push(batch);
+          }
+          if (!line.cell) return;
+          batch.cells.set(`${line.cell.N}/${line.cell.D}`, line.cell);
+          bar.value = line.share;
+          const left = ((performance.now() - began) / 1000) * (1 / line.share - 1);
+          words.textContent = `${line.runs_done} runs done, about ${duration(left)} left.`;
+          soon();
+        },
+      });
+      const count = [...batch.cells.values()].reduce((sum, cell) => sum + cell.seeds, 0);
+      card.status(end, end === "done" ? `Done: ${count} runs.` : `Cancelled; ${count} finished runs are kept.`);
+    } catch (error) {
+      report(app, card, error);
+    }
+    running = null;
+    show(false);
+    onchange();
+  }
+
+  let waiting = false;
+  function soon() {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      onchange();
+    });
+  }
+
+  function show(busy) {
+    begin.disabled = busy;
+    cancel.hidden = bar.hidden = !busy;
+    clear.hidden = busy || !batches.length;
+    if (busy) bar.value = 0;
+  }
+
+  function forget() {
+    batches.length = 0;
+    show(false);
+    onchange();
+  }
+
+  return {
+    node,
+    update(state) {
+      const moving = state.sizes || SIZES[state.along];
+      const sizes = state.along === "N" ? { sim_N: moving, sim_D: state.D } : { sim_N: state.N, sim_D: moving };
+      asked = { ...Object.fromEntries(OF_POINTS.map((name) => [name, state[name]])), ...sizes, seeds: state.seeds };
+      if (!running) estimate(asked);
+    },
+    // The points of every batch; those of other parameters are faded.
+    series(params) {
+      return batches.flatMap((batch) => pointsOf(batch, params));
+    },
+  };
+}
+
+function pointsOf(batch, params) {
+  const faded = OF_POINTS.some((name) => batch.given[name] !== params[name]);
+  const { along } = params;
+  const other = along === "N" ? "D" : "N";
+  const fixed = params[other].split(",").map(Number);
+  const groups = Map.groupBy(batch.cells.values(), (cell) => cell[other]);
+  const about = faded ? `, at α₁ = ${batch.given.alpha1}, α₂ = ${batch.given.alpha2}` : "";
+  return [...groups].map(([size, cells]) => {
+    const scale = (cell, value) => (value == null ? null : along === "xi" ? value * cell.scale : value);
+    const shown = cells.filter((cell) => cell.mean != null).sort((a, b) => a[along] - b[along]);
+    const place = fixed.indexOf(size);
+    return {
+      kind: "points",
+      label: `simulated, ${other} = ${number(size)}${about}`,
+      x: shown.map((cell) => cell[along]),
+      y: shown.map((cell) => scale(cell, cell.mean)),
+      low: shown.map((cell) => scale(cell, cell.low)),
+      high: shown.map((cell) => scale(cell, cell.high)),
+      colour: place < 0 ? null : place,
+      faded,
+    };
+  });
+}
+
+function duration(seconds) {
+  if (seconds < 1) return "a second";
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  return `${Math.ceil(seconds / 60)} min`;
+}

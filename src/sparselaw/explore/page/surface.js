@@ -1,0 +1,59 @@
+// Loss surface: against N, against D, or collapsed; with trials beside the curves.
+
+import { createChart } from "./chart.js";
+import { box, choice } from "./controls.js";
+import { el } from "./dom.js";
+import { createLive } from "./live.js";
+import { createSimulation } from "./simulation.js";
+
+const INPUTS = ["inputs", "alpha1", "alpha2", "dimension", "ridge", "noise"];
+const TITLES = { N: "Loss against model size N", D: "Loss against samples D", xi: "Collapse: every size on one curve" };
+
+export const surface = {
+  id: "surface",
+  title: "Loss surface",
+  defaults: { along: "N", D: "500,5000,50000", N: "16,64,256", low: "", high: "", ridge: "0", noise: "0", sizes: "", seeds: "8" },
+  create(app) {
+    const chart = createChart(TITLES.N, "surface");
+    let curves = null;
+    let params = {};
+    const simulation = createSimulation(app, () => redraw());
+    const ask = createLive(app, chart, (given) => app.api.values("surface", given), (found, given) => {
+      curves = found;
+      params = given;
+      redraw();
+    });
+
+    function redraw() {
+      if (!curves) return;
+      chart.title(TITLES[params.along]);
+      chart.draw({ ...curves.chart, series: [...curves.chart.series, ...simulation.series(params)] }, curves);
+    }
+
+    const fixed = { D: box(app, "D", "fixed D", LIST), N: box(app, "N", "fixed N", LIST) };
+    const span = el("div", { class: "row" }, box(app, "low", "from", { placeholder: "by itself", width: "short" }), box(app, "high", "to", { placeholder: "by itself", width: "short" }));
+    const settings = el(
+      "form",
+      { class: "settings", "aria-label": "The surface", onsubmit: (event) => event.preventDefault() },
+      choice(app, "along", "Loss against", [["N", "N"], ["D", "D"], ["xi", "xi (collapse)"]]),
+      fixed.D,
+      fixed.N,
+      span,
+      box(app, "ridge", "ridge", { width: "short" }),
+      box(app, "noise", "label noise", { width: "short" }),
+    );
+    return {
+      node: el("div", {}, settings, chart.node, simulation.node),
+      update(state) {
+        fixed.D.hidden = state.along !== "N";
+        fixed.N.hidden = state.along === "N";
+        span.hidden = state.along === "xi";
+        const names = [...INPUTS, "along", state.along === "N" ? "D" : "N", ...(state.along === "xi" ? [] : ["low", "high"])];
+        ask(Object.fromEntries(names.map((name) => [name, state[name]])));
+        simulation.update(state);
+      },
+    };
+  },
+};
+
+const LIST = { help: "up to four, by commas" };

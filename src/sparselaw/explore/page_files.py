@@ -1,0 +1,21 @@
+"""The files of the page, read once: what is served is looked up here, and no path is ever opened."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+
+
+@cache
+def page_files() -> dict[str, tuple[bytes, str]]:
+    """Name -> content and type; names like ``vendor/uplot.js``."""
+    found = {}
+    folder = files("sparselaw.explore") / "page"
+    for part, prefix in ((folder, ""), (folder / "vendor", "vendor/")):
+        for file in part.iterdir():
+            kind = TYPES.get(f".{file.name.rpartition('.')[2]}")
+            if kind is not None:
+                found[prefix + file.name] = (file.read_bytes(), f"{kind}; charset=utf-8")
+    return found

@@ -1,0 +1,68 @@
+"""Starts the server: its address is known, and printed, before anything slow is loaded."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+
+from sparselaw.errors import InputError
+
+LARGEST_PORT = 65535
+
+
+def serve(
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    browser: bool = True,
+    query: str = "",
+    tell: Callable[[str], None] = print,
+) -> None:
+    """Serve the page until Ctrl-C. ``tell`` gets its address, with the token in it; port 0 takes a free one.
+
+    ``query`` is the state of the page, as in its own address.
+    """
+    listening = _listen(host, port)
+    token = secrets.token_urlsafe(18)
+    name = f"[{host}]" if ":" in host else host
+    tell(url := f"http://{name}:{listening.getsockname()[1]}/{token}/{query}")
+    if browser:
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    _run(listening, token, host)
+
+
+def _run(listening: socket.socket, token: str, host: str) -> None:
+    import uvicorn
+
+    from sparselaw.explore.session import Session
+    from sparselaw.explore.web import web_app
+
+    with Session() as session:
+        threading.Thread(target=session.prepare, daemon=True).start()
+        config = uvicorn.Config(
+            web_app(session, token, host),
+            log_level="critical",
+            lifespan="off",
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    if not 0 <= port <= LARGEST_PORT:
+        raise InputError("port", port, f"must be between 0 and {LARGEST_PORT}", "choose 0 for a free one")
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except OSError as error:
+        raise InputError(
+            "port", port, f"cannot be listened on at {host} ({error.strerror})", "choose another, or 0"
+        ) from None
+    listening.listen(128)
+    return listening

@@ -1,0 +1,95 @@
+"""What the questions of one page or widget share: workers, uploads, and how much may run at once."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+from sparselaw.errors import InputError
+from sparselaw.explore.bench import Bench
+from sparselaw.explore.call import Call, refusal
+from sparselaw.explore.uploads import Uploads
+
+MOST_AT_ONCE = 3
+
+_log = logging.getLogger("sparselaw.explore")
+
+
+class Session:
+    """Answers calls by the views that are registered, whoever carries them: HTTP or a notebook's messages."""
+
+    def __init__(self) -> None:
+        self.bench, self.uploads = Bench(), Uploads()
+        self._running: set[threading.Event] = set()
+        self._lock = threading.Lock()
+
+    def prepare(self) -> None:
+        """Load the library and start the workers, while the person still looks at an empty page."""
+        from sparselaw.explore.views import VALUES
+
+        for name, given in FIRST:
+            VALUES[name](Call(given=given, session=self))
+        self.bench.prepare()
+
+    def values(self, name: str, given: dict[str, str]) -> dict[str, Any]:
+        """The answer to a question that takes milliseconds. KeyError where there is no such question."""
+        from sparselaw.explore.views import VALUES
+
+        answer = VALUES[name]
+        try:
+            return answer(Call(given=given, session=self))
+        except InputError as error:
+            return refusal(error)
+
+    def lines(
+        self, name: str, given: dict[str, str], body: bytes, stop: threading.Event
+    ) -> Iterator[dict[str, Any]]:
+        """The answer to one that takes longer, line by line; the last one has ``end``: how it ended."""
+        from sparselaw.explore.views import STREAMS
+
+        stream = STREAMS[name]
+        try:
+            with self._place(stop):
+                yield from stream(Call(given=given, session=self, body=body, stop=stop))
+            yield {"end": "cancelled" if stop.is_set() else "done"}
+        except InputError as error:
+            yield {"end": "refused", **refusal(error)}
+        except Exception as error:
+            _log.exception("the answer to %s failed", name)
+            yield {"end": "failed", "refused": f"a failure of ours: {type(error).__name__}: {error}"}
+
+    def close(self) -> None:
+        with self._lock:
+            for stop in self._running:
+                stop.set()
+        self.bench.close()
+        self.uploads.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _place(self, stop: threading.Event) -> Iterator[None]:
+        with self._lock:
+            if len(self._running) >= MOST_AT_ONCE:
+                raise InputError(
+                    "running", len(self._running), "jobs are already under way", "cancel one first"
+                )
+            self._running.add(stop)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.discard(stop)
+
+
+FIRST: tuple[tuple[str, dict[str, str]], ...] = (
+    ("phase", {"alpha1": "1", "alpha2": "0.3"}),
+    ("surface", {"alpha1": "1", "alpha2": "0.3"}),
+)

@@ -1,0 +1,127 @@
+"""Trials beside the curves: how long they will take, and each cell as its seeds come in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from sparselaw import numbers
+from sparselaw.errors import InputError
+from sparselaw.explore.call import Call
+from sparselaw.explore.code_lines import input_options, input_python, plain, shell
+from sparselaw.interval import Z95
+from sparselaw.plain import finite
+from sparselaw.solvers import MinNorm, Ridge
+from sparselaw.sweeps.cells import cells_of
+from sparselaw.sweeps.cost import cost_of
+from sparselaw.sweeps.grid import grid
+from sparselaw.sweeps.sweep import stream
+from sparselaw.theory import rescaled_ratio
+from sparselaw.trials.needs import check_fits
+from sparselaw.trials.task import Record, Task
+
+MOST_RUNS = 5000
+LONGEST = 3600.0  # seconds of estimated work: beyond, the command line is the better place
+
+
+def estimate(call: Call) -> dict[str, Any]:
+    """Runs, cells and seconds before anything is started; refused where it cannot be run."""
+    tasks = _tasks(call)
+    seconds = sum(cost_of(task) for task in tasks) / call.session.bench.workers
+    return {
+        "runs": len(tasks),
+        "cells": len({(task.N, task.D) for task in tasks}),
+        "seconds": seconds,
+        "code": _code(call, tasks[0]),
+    }
+
+
+def simulate(call: Call) -> Iterator[dict[str, Any]]:
+    """A line for each run that ends: its cell so far, and how much is done."""
+    tasks = _tasks(call)
+    work = sum(cost_of(task) for task in tasks)
+    done = 0.0
+    cells: dict[tuple[int, int], list[tuple[Task, Record]]] = {}
+    yield {"runs": len(tasks), "given": _given(call)}
+    bench = call.session.bench
+    with bench.pool(call.stop) as pool:
+        for task, record in stream(tasks, executor=pool, workers=bench.workers, stop=call.stop):
+            done += cost_of(task)
+            cell = cells.setdefault((task.N, task.D), [])
+            cell.append((task, record))
+            count = sum(len(runs) for runs in cells.values())
+            yield {"cell": _cell(task, cell), "runs_done": count, "share": done / work}
+
+
+def _tasks(call: Call) -> list[Task]:
+    ridge = call.not_negative("ridge", 0.0)
+    tasks = grid(
+        call.inputs(),
+        _sizes(call, "N"),
+        _sizes(call, "D"),
+        seeds=call.size("seeds", 8),
+        solver=Ridge(ridge=ridge) if ridge > 0.0 else MinNorm(),
+        noise=call.not_negative("noise", 0.0),
+    )
+    if len(tasks) > MOST_RUNS:
+        raise InputError(
+            "seeds", call.size("seeds", 8), f"makes {len(tasks):,} runs", f"ask for at most {MOST_RUNS:,}"
+        )
+    tasks[0].inputs.check_drawable()
+    for task in {(task.N, task.D): task for task in tasks}.values():
+        check_fits(task)
+    seconds = sum(cost_of(task) for task in tasks) / call.session.bench.workers
+    if seconds > LONGEST:
+        raise InputError(
+            "sizes",
+            f"{seconds / 3600.0:.1f} h",
+            "is longer than an hour",
+            "choose smaller sizes, or the command",
+        )
+    return tasks
+
+
+def _sizes(call: Call, name: str) -> list[int]:
+    return numbers.sizes(name, call.text(f"sim_{name}", "0"))
+
+
+def _cell(task: Task, runs: list[tuple[Task, Record]]) -> dict[str, Any]:
+    (cell,) = cells_of(runs, theory=False)
+    row = cell.as_dict()
+    mean, stderr = cell.mean, cell.stderr
+    if mean is not None:
+        error = Z95 * stderr if stderr is not None else 0.0
+        row |= {"low": finite(max(mean - error, mean * 1e-3)), "high": finite(mean + error)}
+    law = task.inputs.exponents
+    if law is not None:
+        row |= {
+            "xi": rescaled_ratio(task.inputs, task.N, task.D),
+            "scale": finite(_power(task.N, law.alpha_N)),
+        }
+    return row
+
+
+def _power(size: int, exponent: float) -> float:
+    log = exponent * math.log(size)
+    return math.exp(log) if log < 700.0 else math.inf
+
+
+def _given(call: Call) -> dict[str, str]:
+    """What the points belong to, whatever the sliders show later."""
+    names = ("inputs", "alpha1", "alpha2", "dimension", "ridge", "noise")
+    return {name: call.text(name) for name in names if call.text(name)}
+
+
+def _code(call: Call, task: Task) -> dict[str, str]:
+    ridge, noise, seeds = call.not_negative("ridge", 0.0), task.noise, call.size("seeds", 8)
+    options: dict[str, Any] = {"solver": "ridge", "ridge": ridge} if ridge > 0.0 else {}
+    command = shell(
+        "simulate", **input_options(task.inputs), N=call.text("sim_N"), D=call.text("sim_D"), seeds=seeds,
+        **options, noise=noise or None,
+    )  # fmt: skip
+    extra = f", solver=sl.Ridge(ridge={plain(ridge)})" if ridge > 0.0 else ""
+    extra += f", noise={plain(noise)}" if noise else ""
+    N, D = _sizes(call, "N"), _sizes(call, "D")
+    run = f"runs = sl.simulate(model, N={N}, D={D}, seeds={seeds}{extra})"
+    return {"shell": command, "python": f"import sparselaw as sl\n\n{input_python(task.inputs)}\n{run}"}

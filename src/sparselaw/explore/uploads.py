@@ -1,0 +1,53 @@
+"""Files that a person dropped on the page: in a temporary folder that goes away, found by a random key."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections import OrderedDict
+from pathlib import Path
+
+from sparselaw.errors import InputError
+
+MOST_KEPT = 8
+ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".xlsx", ".gz", ".npz", ".npy")
+
+
+class Uploads:
+    """The last few files. Their names on disk are ours; of the person's name only a known ending is kept."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="sparselaw-explore-")
+        self._files: OrderedDict[str, Path] = OrderedDict()
+
+    def keep(self, name: str, content: bytes) -> str:
+        """Write the content to the temporary folder; the key that finds it again."""
+        key = secrets.token_urlsafe(16)
+        path = Path(self._folder.name) / f"{key}{_ending(name)}"
+        path.write_bytes(content)
+        self._files[key] = path
+        while len(self._files) > MOST_KEPT:
+            _, oldest = self._files.popitem(last=False)
+            oldest.unlink(missing_ok=True)
+        return key
+
+    def find(self, key: str) -> Path:
+        """Where the file of this key lies."""
+        if key not in self._files:
+            raise InputError("upload", key[:40], "is no longer here", "drop the file again")
+        self._files.move_to_end(key)
+        return self._files[key]
+
+    def close(self) -> None:
+        self._files.clear()
+        self._folder.cleanup()
+
+
+def _ending(name: str) -> str:
+    """
+    >>> _ending("../../runs.CSV.gz"), _ending("evil.sh")
+    ('.csv.gz', '.csv')
+    """
+    parts = [f".{part}" for part in name.lower().split(".")[1:]]
+    known = [part for part in parts[-2:] if part in ENDINGS]
+    return "".join(known) or ".csv"

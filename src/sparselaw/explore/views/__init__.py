@@ -1,0 +1,11 @@
+"""One file per view: what it answers. A new one is a file with a ``VIEW``, and a line here."""
+
+from __future__ import annotations
+
+from sparselaw.explore.call import Stream, Values, View
+from sparselaw.explore.views import phase_view, surface_view
+
+VIEWS: tuple[View, ...] = (phase_view.VIEW, surface_view.VIEW)
+
+VALUES: dict[str, Values] = {name: answer for view in VIEWS for name, answer in view.values.items()}
+STREAMS: dict[str, Stream] = {name: stream for view in VIEWS for name, stream in view.streams.items()}
