@@ -21,7 +21,7 @@ from sparselaw.fitting.objectives import Objective
 from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, Minimum
 
 Progress = Callable[[int, int], None]
-CHUNK = 25
+CHUNK = 100
 FEWEST_GROUPS = 3
 DRAW_ROWS = 4000  # about how many rows a draw takes from a table too large to be drawn in full
 MOST_TRIES = 50  # a draw that leaves too few distinct rows is drawn again, this often at most

@@ -96,6 +96,10 @@ class Design(ABC):
     def minimise(self, start: FloatArray, objective: Objective, weights: FloatArray) -> End:
         """The local minimum below one start."""
 
+    def minimise_all(self, starts: FloatArray, objective: Objective, weights: FloatArray) -> list[End]:
+        """The same for every start."""
+        return [self.minimise(start, objective, weights) for start in starts]
+
     @abstractmethod
     def refine(self, start: FloatArray, objective: Objective, weights: FloatArray) -> End:
         """The same from a start close by."""

@@ -1,4 +1,4 @@
-"""Laws known by their formula alone, with numerical derivatives.
+"""Laws known by their formula.
 
 Theta has one entry for each parameter: the logarithm of its multiple of the unit that its range names, or the
 multiple itself on a linear scale. The law's formula is evaluated for many thetas at once: its parameters are
@@ -18,14 +18,17 @@ from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
 from sparselaw.fitting import formula_newton
 from sparselaw.fitting.design import VANISHED, Bound, Design, End
+from sparselaw.fitting.formula_slopes import Slopes, by_differences
 from sparselaw.fitting.kernel import misfit
 from sparselaw.fitting.objectives import Objective
 from sparselaw.fitting.runs import Runs
 from sparselaw.laws import Law, Range
+from sparselaw.laws.ranges import LowestLoss, TermUnit
 
 STARTS = 8
 MOST_COMBINATIONS = 4096
 LARGEST_START_ROWS = 500
+TOGETHER = 32_000  # rows of all fits that are made side by side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +48,42 @@ class FormulaDesign(Design):
         logs = np.broadcast_to(logs, (len(thetas), self.rows))
         return np.where(np.isnan(logs), np.inf, logs)
 
+    def slopes(self, thetas: FloatArray) -> Slopes:
+        """Exact where the law knows its derivatives and its units are the common ones."""
+        values = self._values(thetas)
+        law = self.law(**{name: value[:, None] for name, value in values.items()})
+        with np.errstate(all="ignore"):
+            known = law.log_slopes(*self.sizes) if self._plain_units() else None
+        if known is None:
+            return by_differences(self.log_losses, thetas)
+        turn, bend = self._turns(thetas, values)
+        log_loss = np.where(np.isnan(known.log_loss), np.inf, known.log_loss) - np.log(self.middle["loss"])
+        return Slopes(log_loss, known.first, known.second, turn, bend)
+
+    def _plain_units(self) -> bool:
+        ranges = self.law.ranges.values()
+        return all(not r.linear and isinstance(r.unit, TermUnit | LowestLoss | None) for r in ranges)
+
+    def _turns(self, thetas: FloatArray, values: Mapping[str, FloatArray]) -> tuple[FloatArray, FloatArray]:
+        """dphi/dtheta, and the second derivatives that are not zero: see formula_slopes."""
+        place = dict(zip(self.law.parameters(), self.places, strict=True))
+        turn = np.zeros((len(thetas), len(place), self.free))
+        bend = np.zeros_like(turn)
+        for row, (name, own) in enumerate(place.items()):
+            if own is None:
+                continue
+            turn[:, row, own] = 1.0
+            unit = self.law.ranges[name].unit
+            if isinstance(unit, TermUnit):
+                other = place[unit.exponent]
+                assert other is not None
+                turn[:, row, other] = bend[:, row, other] = values[unit.exponent] * np.log(
+                    self.middle[unit.size]
+                )
+        return turn, bend
+
     def jacobian(self, theta: FloatArray) -> FloatArray:
-        return formula_newton.slopes(self.log_losses, theta)[1]
+        return np.asarray(self.slopes(theta[None, :]).jacobian()[0])
 
     def natural(self, theta: FloatArray) -> FloatArray:
         thetas = np.atleast_2d(theta)
@@ -125,13 +162,25 @@ class FormulaDesign(Design):
         return held.starts if held.linear else tuple(float(np.log(s)) for s in held.starts)
 
     def minimise(self, start: FloatArray, objective: Objective, weights: FloatArray) -> End:
-        problem = formula_newton.Problem(
-            self.log_losses, self.log_loss, self.inverse_scale, weights, self.lower, self.upper
-        )
-        return formula_newton.minimise(np.clip(start, self.lower, self.upper), problem, objective.delta)
+        return self.minimise_all(start[None, :], objective, weights)[0]
+
+    def minimise_all(self, starts: FloatArray, objective: Objective, weights: FloatArray) -> list[End]:
+        ends = self._minimise(starts, objective, self.log_loss[None, :], weights[None, :])
+        return [end.one(i) for end in ends for i in range(len(end.theta))]
 
     def refine(self, start: FloatArray, objective: Objective, weights: FloatArray) -> End:
         return self.minimise(start, objective, weights)
+
+    def _minimise(
+        self, starts: FloatArray, objective: Objective, losses: FloatArray, weights: FloatArray
+    ) -> list[formula_newton.Ends]:
+        """From each start, as many at a time as fit into the processor's cache."""
+        problem = formula_newton.Problem(
+            self.log_losses, self.slopes, losses, self.inverse_scale, weights, self.lower, self.upper
+        )
+        together = max(1, TOGETHER // self.rows)
+        parts = [np.arange(i, min(i + together, len(starts))) for i in range(0, len(starts), together)]
+        return [formula_newton.minimise(starts[p], problem.of(p), objective.delta) for p in parts]
 
     def minimise_many(
         self,
@@ -141,16 +190,16 @@ class FormulaDesign(Design):
         losses: FloatArray | None = None,
         weights: FloatArray | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        given = np.ones((1, self.rows)) if weights is None else weights
-        draws = len(given) if losses is None else len(losses)
-        thetas, values = [], []
-        for b in range(draws):
-            design = self if losses is None else replace(self, log_loss=losses[b])
-            w = given[b % len(given)]
-            best = min((design.minimise(s, objective, w) for s in starts), key=lambda end: end.value)
-            thetas.append(best.theta)
-            values.append(best.value)
-        return np.array(thetas), np.array(values)
+        y = self.log_loss[None, :] if losses is None else losses
+        w = np.ones((1, self.rows)) if weights is None else weights
+        draws = max(len(y), len(w))
+        thetas, values = np.empty((draws, self.free)), np.full(draws, np.inf)
+        for start in starts:
+            ends = self._minimise(np.tile(start, (draws, 1)), objective, y, w)
+            theta, value = np.vstack([e.theta for e in ends]), np.concatenate([e.value for e in ends])
+            better = (value < values) | ~np.isfinite(values)
+            thetas[better], values[better] = theta[better], value[better]
+        return thetas, values
 
 
 def formula_design(law: type[Law], runs: Runs, *, tied: bool = False, floor: bool = True) -> FormulaDesign:

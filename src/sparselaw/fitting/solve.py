@@ -36,7 +36,7 @@ def global_minimum(design: Design, objective: Objective, weights: FloatArray | N
     if design.rows > LARGEST_POLISH_ROWS:
         rows = sample(design.rows)
         small, small_w = design.take(rows), w[rows]
-    ends = sorted((small.minimise(start, objective, small_w) for start in starts), key=lambda end: end.value)
+    ends = sorted(small.minimise_all(starts, objective, small_w), key=lambda end: end.value)
     best = ends[0]
     tolerance = AGREEMENT * abs(best.value) + 1e-12 * float(small_w.sum())
     basins, seen = [best.theta], best.value

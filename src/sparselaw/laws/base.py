@@ -5,7 +5,8 @@ in the sizes as well as in the parameters: a record of (draws, 1) parameters giv
 
 How it is fitted follows from what it declares. With ``terms`` it is a sum of powers of single sizes, and the
 compiled Newton minimiser does it with exact derivatives. Without, ``ranges`` says where each parameter may
-lie and where to start, and the formula itself is followed downhill with numerical derivatives.
+lie and where to start, and the formula itself is followed downhill, with the derivatives that ``log_slopes``
+gives or else with numerical ones.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 from sparselaw.laws.ranges import Range
 
@@ -28,6 +29,17 @@ class Term:
     coefficient: str
     size: str | None = None
     exponent: str | None = None
+
+
+class LogSlopes(NamedTuple):
+    """log loss (thetas, rows), its first derivatives (thetas, rows, p) and second (thetas, rows, p, p).
+
+    By the logarithms of the parameters, in their order; of the second the lower triangle is enough.
+    """
+
+    log_loss: Any
+    first: Any
+    second: Any
 
 
 class Law(ABC):
@@ -47,6 +59,10 @@ class Law(ABC):
     @abstractmethod
     def loss(self, *sizes: Any) -> Any:
         """The loss at the sizes named in ``sizes``, in that order."""
+
+    def log_slopes(self, *sizes: Any) -> LogSlopes | None:  # noqa: ARG002
+        """The derivatives of log loss where the law knows them; parameters are arrays (thetas, 1)."""
+        return None
 
     @classmethod
     def parameters(cls) -> tuple[str, ...]:

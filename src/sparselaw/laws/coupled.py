@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sparselaw.laws.base import Law, real
+from sparselaw.laws.base import Law, LogSlopes, real
 from sparselaw.laws.ranges import Range, coefficient, exponent, floor
 
 
@@ -56,3 +56,8 @@ class CoupledLaw(Law):
             joined = larger + self.g * np.log1p(np.exp((np.minimum(of_N, of_D) - larger) / self.g))
             value = self.E + np.where(np.isneginf(larger), 0.0, np.exp(joined))
         return value if np.ndim(value) else float(value)
+
+    def log_slopes(self, *sizes: Any) -> LogSlopes:
+        from sparselaw.laws.slopes import of_two_powers
+
+        return of_two_powers(self.E, self.A, self.B, self.alpha, self.beta, self.g, *sizes)

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sparselaw.laws.base import Law, real
+from sparselaw.laws.base import Law, LogSlopes, real
 from sparselaw.laws.ranges import Range, coefficient, exponent, floor
 
 PUBLISHED_R_N, PUBLISHED_R_D = 5.309743, 15.387756  # of the paper's own fit
@@ -81,3 +81,9 @@ class DataConstrainedLaw(Law):
     def loss(self, N: Any, D: Any, U: Any) -> Any:
         size, data = self.effective_size(N, U), self.effective_data(D, U)
         return self.E + self.A * size**-self.alpha + self.B * data**-self.beta
+
+    def log_slopes(self, *sizes: Any) -> LogSlopes:
+        from sparselaw.laws.repeated_slopes import of_repeated_data
+
+        values = (self.E, self.A, self.B, self.alpha, self.beta, self.R_N, self.R_D)
+        return of_repeated_data(values, *sizes)

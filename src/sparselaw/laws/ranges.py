@@ -32,21 +32,34 @@ class Range:
     vanishes: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class TermUnit:
+    """(median loss) * (mean size)^exponent: the unit of a coefficient."""
+
+    size: str
+    exponent: str
+
+    def __call__(self, values: Mapping[str, Any], centre: Mapping[str, float]) -> Any:
+        return centre["loss"] * centre[self.size] ** values[self.exponent]
+
+
+@dataclass(frozen=True, slots=True)
+class LowestLoss:
+    """The unit of a floor."""
+
+    def __call__(self, _values: Mapping[str, Any], centre: Mapping[str, float]) -> Any:
+        return centre["lowest"]
+
+
 def exponent(low: float = 1e-3, high: float = 30.0, starts: tuple[float, ...] = (0.1, 0.35, 1.0)) -> Range:
     return Range(low=low, high=high, starts=starts)
 
 
 def coefficient(size: str, exponent: str, starts: tuple[float, ...] = (0.1, 0.5)) -> Range:
     """Of a term that falls like size^-exponent; ``starts`` are shares of the loss in the middle."""
-
-    def unit(values: Mapping[str, Any], centre: Mapping[str, float]) -> Any:
-        return centre["loss"] * centre[size] ** values[exponent]
-
-    return Range(low=1e-8, high=1e8, starts=starts, unit=unit, vanishes=True)
+    return Range(low=1e-8, high=1e8, starts=starts, unit=TermUnit(size, exponent), vanishes=True)
 
 
 def floor(starts: tuple[float, ...] = (0.1, 0.5, 0.9)) -> Range:
     """Of the loss that no size removes; ``starts`` are multiples of the smallest loss."""
-    return Range(
-        low=1e-8, high=3.0, starts=starts, unit=lambda _values, centre: centre["lowest"], vanishes=True
-    )
+    return Range(low=1e-8, high=3.0, starts=starts, unit=LowestLoss(), vanishes=True)
