@@ -15,7 +15,10 @@ from sparselaw.cli import numbers
 if TYPE_CHECKING:
     from sparselaw.inputs import Inputs
 
-FLOAT, INTEGER, SIZES, FILE = "FLOAT", "INTEGER", "SIZES", "FILE"
+FLOAT: str = "FLOAT"
+INTEGER: str = "INTEGER"
+SIZES: str = "SIZES"
+FILE: str = "FILE"
 
 
 def input_kinds() -> list[str]:

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparselaw.interval import Interval
+from sparselaw.paper.claims import Judged, judged
 from sparselaw.paper.item import Row
 from sparselaw.paper.kept import write_text
 from sparselaw.paper.made import Made, read_made
 from sparselaw.plain import html_table
-from sparselaw.report import ReportItem, ReportRow, write_report
+from sparselaw.report import ReportClaim, ReportItem, ReportRow, write_report
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +37,13 @@ class Summary:
 
     def as_dict(self) -> dict[str, Any]:
         """What summary.json holds."""
-        return {"items": self.items, "seconds": self.seconds}
+        claims = [claim.as_dict() for claim in self.claims]
+        return {"claims": claims, "items": self.items, "seconds": self.seconds}
+
+    @property
+    def claims(self) -> list[Judged]:
+        """What the paper states, in ten sentences, with a verdict for each."""
+        return judged(self.items)
 
     def table(self) -> list[list[str]]:
         """COLUMNS in words, row by row."""
@@ -78,8 +85,21 @@ def write_summary(folder: Path, seconds: float) -> Summary:
     text = json.dumps(summary.as_dict(), indent=2, allow_nan=False)
     write_text(folder / "summary.json", f"{text}\n")
     pages = [_report_item(folder, name, item) for name, item in made.items()]
-    write_report(summary.report, pages, _facts(made, seconds))
+    claims = [_report_claim(claim) for claim in summary.claims]
+    write_report(summary.report, pages, _facts(made, seconds), claims)
     return summary
+
+
+def _report_claim(judged: Judged) -> ReportClaim:
+    return ReportClaim(
+        words=judged.claim.words,
+        label=judged.claim.label,
+        item=judged.claim.item,
+        quantity=judged.quantity,
+        must_be=judged.claim.must.words,
+        measured="-" if judged.measured is None else str(judged.measured),
+        verdict=judged.verdict,
+    )
 
 
 def _report_item(folder: Path, name: str, made: Made) -> ReportItem:

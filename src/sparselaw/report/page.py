@@ -15,6 +15,19 @@ from sparselaw.files import write_atomically
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReportClaim:
+    """A statement of the paper with the one number that decides it, already in words."""
+
+    words: str
+    label: str
+    item: str
+    quantity: str
+    must_be: str
+    measured: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReportRow:
     """One line of the summary table, already in words."""
 
@@ -43,11 +56,15 @@ class ReportItem:
     quick: bool
 
 
-def write_report(path: Path, items: Sequence[ReportItem], facts: Mapping[str, str]) -> None:
-    """Write the page. ``facts`` are versions, machine, seeds and time, shown at its end."""
+def write_report(
+    path: Path, items: Sequence[ReportItem], facts: Mapping[str, str], claims: Sequence[ReportClaim]
+) -> None:
+    """Write the page: the claims first; ``facts`` are versions, machine, seeds and time, shown at its end."""
     verdicts = Counter(row.verdict for item in items for row in item.rows)
     pictures = {item.name: base64.b64encode(item.picture.read_bytes()).decode() for item in items}
-    write_html(path, "page.html", items=items, facts=facts, verdicts=verdicts, pictures=pictures)
+    write_html(
+        path, "page.html", claims=claims, items=items, facts=facts, verdicts=verdicts, pictures=pictures
+    )
 
 
 def write_html(path: Path, template: str, **values: object) -> None:
