@@ -32,6 +32,8 @@ _PUBLIC = {
     "forecast": "sparselaw.planning",
     "Forecast": "sparselaw.fitting.forecast",
     "failure_probability": "sparselaw.failure",
+    "measure": "sparselaw.measuring.features",
+    "Measurement": "sparselaw.measuring.measurement",
 }
 _PUBLIC_MODULES = {"plot": "sparselaw.plotting"}
 
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
     from sparselaw.laws import CoupledLaw as CoupledLaw
     from sparselaw.laws import PowerLaw as PowerLaw
     from sparselaw.laws import TwoPowerLaw as TwoPowerLaw
+    from sparselaw.measuring.features import measure as measure
+    from sparselaw.measuring.measurement import Measurement as Measurement
     from sparselaw.planning import forecast as forecast
     from sparselaw.planning import plan as plan
     from sparselaw.solvers import SGD as SGD

@@ -16,6 +16,7 @@ from sparselaw.cli.explore import explore
 from sparselaw.cli.failure import failure
 from sparselaw.cli.fit import fit
 from sparselaw.cli.forecast import forecast
+from sparselaw.cli.measure import measure
 from sparselaw.cli.plan import plan
 from sparselaw.cli.predict import predict
 from sparselaw.cli.reproduce import reproduce
@@ -63,6 +64,7 @@ app.command()(fit)
 app.command()(plan)
 app.command()(forecast)
 app.command()(failure)
+app.command()(measure)
 app.command()(reproduce)
 app.command()(explore)
 app.add_typer(runs, name="runs")

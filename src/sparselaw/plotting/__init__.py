@@ -12,6 +12,7 @@ from sparselaw.plotting.fits import (
 )
 from sparselaw.plotting.forecasts import back_test, forecast_fan
 from sparselaw.plotting.loss_curves import loss_curves
+from sparselaw.plotting.measured import local_exponents, seen_features, unseen_energy
 from sparselaw.plotting.style import style
 from sparselaw.plotting.theory import compute_frontier, loss_surface, phase_diagram, scaling_curve
 
@@ -25,11 +26,14 @@ __all__ = [
     "fitted_and_measured",
     "forecast_fan",
     "isoflop_slices",
+    "local_exponents",
     "loss_contour",
     "loss_curves",
     "loss_surface",
     "phase_diagram",
     "residuals",
     "scaling_curve",
+    "seen_features",
     "style",
+    "unseen_energy",
 ]

@@ -19,11 +19,13 @@ from sparselaw.plotting.fits import (
     residuals,
 )
 from sparselaw.plotting.forecasts import back_test, forecast_fan
+from sparselaw.plotting.measured import local_exponents, seen_features, unseen_energy
 from sparselaw.plotting.style import style
 
 if TYPE_CHECKING:
     from sparselaw.fitting.fitted_law import FittedLaw
     from sparselaw.fitting.forecast import Forecast
+    from sparselaw.measuring import Measurement
     from sparselaw.planning import Plan
 
 Panel = Callable[..., object]  # called with ``ax``
@@ -59,6 +61,11 @@ def plan_panels(source: Any, plans: Sequence[Plan]) -> list[Panel]:
     if law is not None and law.sizes == ("N", "D"):
         panels.append(partial(plans_on_contour, source, plans))
     return panels
+
+
+def measure_panels(found: Measurement) -> list[Panel]:
+    """Features seen, energy unseen, local exponents."""
+    return [partial(panel, found) for panel in (seen_features, unseen_energy, local_exponents)]
 
 
 def draw(panels: Sequence[Panel], kind: str = "svg") -> bytes:

@@ -1,0 +1,75 @@
+"""Options of the commands that read real features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from sparselaw.cli import numbers
+from sparselaw.errors import InputError
+
+FILES: Any = typer.Argument(
+    ...,
+    metavar="FILE...",
+    help="A feature matrix (files, or folders of shards); stdlib: Python's own source.",
+)
+FORMAT: Any = typer.Option(
+    None,
+    metavar="TEXT",
+    help="npz, npy, mtx, svmlight, triplets, transactions, text, python. [default: by the ending]",
+)
+THRESHOLD: Any = typer.Option("0", metavar="FLOAT", help="Entries of this size or less are not active.")
+BINARY: Any = typer.Option(False, "--binary", help="Every active entry is 1.")
+LOG1P: Any = typer.Option(False, "--log1p", help="Take log(1 + value).")
+CENTER: Any = typer.Option(False, "--center", help="Energies are variances, not second moments.")
+COLUMNS: Any = typer.Option(None, metavar="NAMES", help="Of triplets: sample,feature,value.")
+ENCODING: Any = typer.Option("utf-8", metavar="TEXT", help="Of text.")
+SPLIT: Any = typer.Option(
+    "line", metavar="TEXT", help="Documents of text: line, blank, file, or a regular expression between them."
+)
+TOKENS: Any = typer.Option("words", metavar="TEXT", help="Tokens of text: words or characters.")
+NGRAM: Any = typer.Option("1", metavar="INTEGER", help="So many tokens in a row are one feature.")
+PATTERN: Any = typer.Option(None, metavar="REGEX", help="Tokens of text are its matches.")
+KEEP_CASE: Any = typer.Option(False, "--keep-case", help="Text is not put in lower case.")
+WORKERS: Any = typer.Option(None, metavar="INTEGER", help="Processes for several files. [default: all cores]")
+SCHEDULER: Any = typer.Option(None, metavar="ADDRESS", help="Dask scheduler that sees the files.")
+
+
+def source_of(files: list[str]) -> str | list[str]:
+    return files[0] if len(files) == 1 else files
+
+
+def settings(
+    threshold: str, binary: bool, log1p: bool, center: bool, format: str | None, columns: str | None,
+    encoding: str, split: str, tokens: str, ngram: str, pattern: str | None, keep_case: bool,
+) -> dict[str, Any]:  # fmt: skip
+    """The options as the library takes them."""
+    return {
+        "threshold": numbers.real("threshold", threshold),
+        "binary": binary,
+        "log1p": log1p,
+        "center": center,
+        "format": format,
+        "columns": column_names(columns),
+        "encoding": encoding,
+        "split": split,
+        "tokens": tokens,
+        "ngram": numbers.size("ngram", ngram),
+        "pattern": pattern,
+        "keep_case": keep_case,
+    }
+
+
+def column_names(text: str | None) -> tuple[str, ...]:
+    """sample,feature or sample,feature,value.
+
+    >>> column_names("doc, word, count")
+    ('doc', 'word', 'count')
+    """
+    if text is None:
+        return ()
+    names = tuple(part.strip() for part in text.split(","))
+    if len(names) not in (2, 3) or not all(names):
+        raise InputError("columns", text, "are not two or three names", "write sample,feature,value")
+    return names

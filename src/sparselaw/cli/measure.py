@@ -1,0 +1,98 @@
+"""`sparselaw measure`: how sparse real features are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from sparselaw.cli import feature_options as features
+from sparselaw.cli import numbers, options, pictures
+from sparselaw.cli.output import note, print_json, print_table
+
+if TYPE_CHECKING:
+    from sparselaw.measuring import Measurement
+
+
+def measure(
+    files: list[str] = features.FILES,
+    D: str = typer.Option(
+        None,
+        "-D",
+        "--D",
+        metavar=options.SIZES,
+        help="Numbers of rows at which to look. [default: powers of 2]",
+    ),
+    threshold: str = features.THRESHOLD,
+    binary: bool = features.BINARY,
+    log1p: bool = features.LOG1P,
+    center: bool = features.CENTER,
+    format: str = features.FORMAT,
+    columns: str = features.COLUMNS,
+    encoding: str = features.ENCODING,
+    split: str = features.SPLIT,
+    tokens: str = features.TOKENS,
+    ngram: str = features.NGRAM,
+    pattern: str = features.PATTERN,
+    keep_case: bool = features.KEEP_CASE,
+    workers: str = features.WORKERS,
+    scheduler: str = features.SCHEDULER,
+    plot: str = pictures.PLOT,
+    report: str = pictures.REPORT,
+    json: bool = options.JSON,
+) -> None:
+    """How sparse real features are, and how much the data never showed."""
+    from sparselaw.measuring import measure as measure_features
+
+    pictures.check(plot, report)
+    found = measure_features(
+        features.source_of(files),
+        D=None if D is None else numbers.sizes("D", D),
+        workers=None if workers is None else numbers.size("workers", workers),
+        scheduler=scheduler,
+        **features.settings(
+            threshold,
+            binary,
+            log1p,
+            center,
+            format,
+            columns,
+            encoding,
+            split,
+            tokens,
+            ngram,
+            pattern,
+            keep_case,
+        ),
+    )
+    pictures.write(
+        plot, report, lambda room: room.measure_panels(found), lambda room: room.measure_page(found)
+    )
+    if json:
+        print_json(found.as_dict())
+    else:
+        _show(found)
+
+
+def _show(found: Measurement) -> None:
+    columns, rows = found.table_rows()
+    print_table(f"Features of {found.source}: {found.nonzeros} nonzeros", columns, rows)
+    for sentence in found.sentences():
+        print(sentence)
+    if found.eta is not None:
+        print(f"amplitude law: mean square ~ frequency^eta, eta = {found.eta}")
+    for window in found.windows:
+        shown = "none" if window.alpha1 is None else str(window.alpha1)
+        print(f"features active in {window.low} to {window.high} rows ({window.features}): alpha1 {shown}")
+    for point in found.beyond:
+        if point.unseen is None:
+            note(f"beyond the data, D = {point.D:.6g}: {point.reason}")
+        else:
+            ends = f"[{100 * point.unseen.low:.3g}, {100 * point.unseen.high:.3g}] %"
+            print(f"beyond the data, D = {point.D:.6g}: unseen {100 * point.unseen.best:.3g} % {ends}")
+    for test in found.tests:
+        step = f"from {test.known:.6g} rows to {test.D:.6g}"
+        print(
+            f"back-test, {step}: off by {100 * test.error:+.2g} % "
+            f"(a straight line by {100 * test.straight_error:+.2g} %)"
+        )

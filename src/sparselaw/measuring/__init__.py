@@ -1,0 +1,8 @@
+"""Real features: how sparse they are, and which theory describes their learning curve."""
+
+from __future__ import annotations
+
+from sparselaw.measuring.features import measure
+from sparselaw.measuring.measurement import Measurement
+
+__all__ = ["Measurement", "measure"]

@@ -1,0 +1,255 @@
+"""From what the user names to the tally: files, folders of shards, matrices, iterators of blocks.
+
+Several files are counted side by side by worker processes, or by the workers of a Dask scheduler. Rows of the
+files follow one another in the order of their names, so that blocks of rows are the same as in one long file:
+each worker is told how many rows come before its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparselaw.errors import InputError
+from sparselaw.measuring.nonzeros import Nonzeros, Values
+from sparselaw.measuring.readers import ending_of, reader_of
+from sparselaw.measuring.readers.base import Reading, readable
+from sparselaw.measuring.readers.matrices import parts_of_blocks, parts_of_matrix
+from sparselaw.measuring.readers.python_source import STANDARD_LIBRARY, standard_library
+from sparselaw.measuring.tally import Counted, Tally, check_counts, put_together
+from sparselaw.measuring.vocabulary import Vocabulary
+from sparselaw.progress import progress
+
+SMALL = 64 << 20  # bytes that one process reads before another has started
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Features:
+    """What was counted, with the names of the features where they have some."""
+
+    counted: Counted
+    names: Sequence[Hashable] | None
+    source: str
+
+
+def count_features(
+    source: Any,
+    *,
+    values: Values,
+    reading: Reading,
+    workers: int | None = None,
+    scheduler: str | None = None,
+) -> Features:
+    """Count what ``source`` names or holds."""
+    if not names_files(source):
+        return _of_matrix(source, values)
+    paths = files_of(source, reading)
+    title = str(source) if isinstance(source, (str, Path)) else f"{len(paths)} files"
+    if scheduler is not None or (len(paths) > 1 and _parallel(paths, workers)):
+        counted, names = _side_by_side(paths, values, reading, workers, scheduler)
+    else:
+        counted, names = _one_after_the_other(paths, values, reading)
+    check_counts(counted)
+    return Features(counted=counted, names=names, source=title)
+
+
+def names_files(source: Any) -> bool:
+    """Whether a source is a path or several, not data."""
+    if isinstance(source, (str, Path)):
+        return True
+    return (
+        isinstance(source, (list, tuple)) and bool(source) and all(isinstance(p, (str, Path)) for p in source)
+    )
+
+
+def files_of(source: Any, reading: Reading) -> list[Path]:
+    """The files that paths and folders name, in the order in which people count (part-2 before part-10)."""
+    given = [source] if isinstance(source, (str, Path)) else list(source)
+    found: list[Path] = []
+    for item in given:
+        path = Path(item)
+        if str(item) == STANDARD_LIBRARY and not path.exists():
+            found += standard_library()
+        elif path.is_dir():
+            inside = sorted((p for p in path.rglob("*") if _is_shard(p, reading)), key=_natural)
+            kinds = {ending_of(p) for p in inside}
+            if not inside:
+                raise InputError("file", str(path), "is a folder without files to read", "give --format")
+            if reading.format is None and len(kinds) > 1:
+                raise InputError(
+                    "file", str(path), "is a folder with files of several formats", "give --format"
+                )
+            found += inside
+        elif not path.exists():
+            raise InputError("file", str(path), "does not exist", "check the path")
+        else:
+            found.append(path)
+    return found
+
+
+def parts_of(source: Any, reading: Reading, vocabulary: Vocabulary) -> Iterator[Nonzeros]:
+    """The nonzeros of a source as one long matrix."""
+    if not names_files(source):
+        yield from _parts_in_memory(source)
+        return
+    done, width = 0, None
+    for path in files_of(source, reading):
+        with readable(path):
+            reader = reader_of(path, reading, vocabulary)
+            width = _same_width(path, width, reader.features())
+            rows = 0
+            for part in reader.parts():
+                rows = max(rows, part.rows)
+                yield part.after(done)
+        done += rows
+
+
+def declared_features(source: Any, reading: Reading) -> int | None:
+    """How many columns a source says it has."""
+    if not names_files(source):
+        shape = getattr(source, "shape", None)
+        return int(shape[1]) if shape is not None and len(shape) == 2 else None
+    first = files_of(source, reading)[0]
+    with readable(first):
+        return reader_of(first, reading).features()
+
+
+def _one_after_the_other(
+    paths: list[Path], values: Values, reading: Reading
+) -> tuple[Counted, list[Hashable] | None]:
+    tally, vocabulary = Tally(center=values.center), Vocabulary()
+    sizes = np.cumsum([0, *(path.stat().st_size for path in paths)])
+    worded, width = False, None
+    with progress("counting") as show:
+        for path, before in zip(paths, sizes, strict=False):
+            done = tally.rows
+            with readable(path):
+                reader = reader_of(path, reading, vocabulary)
+                worded = worded or reader.worded
+                width = _same_width(path, width, reader.features())
+                tally.reach(features=width or 0)
+                for part in reader.parts():
+                    tally.add(values.apply(part).after(done))
+                    show(float(before), float(sizes[-1]), f"{tally.rows} rows")
+    tally.reach(features=len(vocabulary))
+    return tally.counted(), vocabulary.names if worded else None
+
+
+def _side_by_side(
+    paths: list[Path], values: Values, reading: Reading, workers: int | None, scheduler: str | None
+) -> tuple[Counted, list[Hashable] | None]:
+    from sparselaw.sweeps.executors import SweepExecutor, WorkerPool, all_cores
+
+    executor: SweepExecutor
+    if scheduler is not None:
+        from sparselaw.sweeps.cluster import DaskExecutor
+
+        executor = DaskExecutor(scheduler)
+        paths = [path.absolute() for path in paths]
+    else:
+        executor = WorkerPool(min(all_cores() if workers is None else workers, len(paths)))
+    with executor, progress("counting") as show:
+        try:
+            rows = [f.result() for f in [executor.submit(rows_of, path, reading) for path in paths]]
+            first = np.cumsum([0, *rows])
+            futures = [
+                executor.submit(count_file, path, int(start), values, reading)
+                for path, start in zip(paths, first, strict=False)
+            ]
+            files = []
+            for done, future in enumerate(futures, start=1):
+                files.append(future.result())
+                show(done, len(futures), "files")
+        except BaseException:
+            executor.abort()
+            raise
+    width = None
+    for path, (_, _, declared) in zip(paths, files, strict=True):
+        width = _same_width(path, width, declared)
+    vocabulary = Vocabulary()
+    columns = [None if names is None else vocabulary.columns(names) for _, names, _ in files]
+    features = max([len(vocabulary), *(counted.features for counted, _, _ in files)])
+    counted = put_together([counted for counted, _, _ in files], columns, features)
+    return counted, vocabulary.names if any(names is not None for _, names, _ in files) else None
+
+
+def rows_of(path: Path, reading: Reading) -> int:
+    with readable(path):
+        return reader_of(path, reading).rows()
+
+
+def count_file(
+    path: Path, first: int, values: Values, reading: Reading
+) -> tuple[Counted, list[Hashable] | None, int | None]:
+    """The tally of one file whose rows follow on ``first`` others; its words; the width it declares."""
+    vocabulary = Vocabulary()
+    tally = Tally(first=first, center=values.center)
+    with readable(path):
+        reader = reader_of(path, reading, vocabulary)
+        for part in reader.parts():
+            tally.add(values.apply(part))
+        declared = reader.features()
+    tally.reach(features=max(declared or 0, len(vocabulary)))
+    return tally.counted(), vocabulary.names if reader.worded else None, declared
+
+
+def _of_matrix(source: Any, values: Values) -> Features:
+    tally = Tally(center=values.center)
+    shape = getattr(source, "shape", None)
+    if shape is not None and len(shape) == 2:
+        tally.reach(rows=int(shape[0]), features=int(shape[1]))
+    blocks = iter(_parts_in_memory(source))
+    with progress("counting") as show:
+        for part in blocks:
+            tally.add(values.apply(part))
+            show(part.rows, None if shape is None else shape[0], f"{part.rows} rows")
+    counted = tally.counted()
+    check_counts(counted)
+    return Features(counted=counted, names=None, source=type(source).__name__)
+
+
+def _parts_in_memory(source: Any) -> Iterator[Nonzeros]:
+    if hasattr(source, "shape") or (
+        isinstance(source, (list, tuple)) and source and isinstance(source[0], (list, tuple))
+    ):
+        return parts_of_matrix(source)
+    try:
+        blocks = iter(source)
+    except TypeError:
+        raise InputError(
+            "matrix",
+            type(source).__name__,
+            "is neither a path nor a matrix",
+            "give a file, a matrix or blocks",
+        ) from None
+    return parts_of_blocks(blocks)
+
+
+def _same_width(path: Path, width: int | None, declared: int | None) -> int | None:
+    if width is not None and declared is not None and declared != width:
+        raise InputError(
+            "file", str(path), f"has {declared} features where the files before have {width}",
+            "give shards of the same features",
+        )  # fmt: skip
+    return width if declared is None else declared
+
+
+def _parallel(paths: list[Path], workers: int | None) -> bool:
+    """Starting a worker takes as long as reading some tens of megabytes."""
+    if workers is not None:
+        return workers > 1
+    return sum(path.stat().st_size for path in paths) > SMALL
+
+
+def _is_shard(path: Path, reading: Reading) -> bool:
+    hidden = any(part.startswith((".", "_")) for part in (path.name,))
+    return path.is_file() and not hidden and (reading.format is not None or ending_of(path) is not None)
+
+
+def _natural(path: Path) -> list[Any]:
+    return [(int(t), "") if t.isdigit() else (-1, t) for t in re.split(r"(\d+)", str(path))]

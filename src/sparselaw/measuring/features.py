@@ -1,0 +1,259 @@
+"""How sparse real features are: one pass, then everything from counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparselaw.arrays import FloatArray
+from sparselaw.errors import InputError, check_finite, check_size
+from sparselaw.interval import Interval
+from sparselaw.measuring.amplitude_law import Half, amplitude_exponent
+from sparselaw.measuring.counting import Features, count_features
+from sparselaw.measuring.extrapolation import beyond, step_tests
+from sparselaw.measuring.histogram import Histogram, histogram
+from sparselaw.measuring.jackknife import jackknife, jackknife_error
+from sparselaw.measuring.measurement import CurvePoint, FeatureTable, Measurement, WindowExponent
+from sparselaw.measuring.nonzeros import Values
+from sparselaw.measuring.rarefaction import rarefied
+from sparselaw.measuring.readers.base import Reading
+from sparselaw.measuring.tally import Counted
+from sparselaw.measuring.window_exponents import Window, exponent, inside, windows
+
+DENSE = 0.5  # share of nonzeros above which the data are not sparse
+AGREE = 0.01  # of mu: windows that differ by less agree, however sure each is
+DISAGREEMENT = 1e-3  # chance of so large a difference between windows of one law
+
+
+def measure(
+    source: Any,
+    *,
+    D: Sequence[float] | None = None,
+    threshold: float = 0.0,
+    binary: bool = False,
+    log1p: bool = False,
+    center: bool = False,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    split: str = "line",
+    tokens: str = "words",
+    ngram: int = 1,
+    pattern: str | None = None,
+    keep_case: bool = False,
+    columns: Sequence[str] = (),
+    workers: int | None = None,
+    scheduler: str | None = None,
+) -> Measurement:
+    """Measure a feature matrix, a row a sample: a scipy matrix, an array, blocks of rows, files or folders.
+
+    ``threshold`` says which entries are active; ``binary`` and ``log1p`` change their values; ``center``
+    takes variances for energies. ``format`` and what follows say how files are read.
+
+    >>> from scipy import sparse
+    >>> found = measure(sparse.random(400, 300, density=0.02, rng=1))
+    >>> found.rows, found.nonzeros, found.regime
+    (400, 2400, 'crossover')
+    """
+    values = Values(threshold=threshold, binary=binary, log1p=log1p, center=center)
+    reading = Reading(
+        format=format, encoding=encoding, split=split, tokens=tokens, ngram=ngram, pattern=pattern,
+        keep_case=keep_case, columns=tuple(columns),
+    )  # fmt: skip
+    if workers is not None:
+        check_size("workers", workers)
+    found = count_features(source, values=values, reading=reading, workers=workers, scheduler=scheduler)
+    return measurement(found, values=values, D=D)
+
+
+def measurement(found: Features, *, values: Values, D: Sequence[float] | None = None) -> Measurement:
+    """Everything that follows from the counts."""
+    counted = found.counted
+    n, energy = counted.counts(), counted.total_energies()
+    _check(found, n)
+    rows, block_rows = counted.rows, counted.block_rows()
+    data = histogram(
+        rows, n, energy, _total(n, energy, counted.total_sums(), rows) if values.center else None
+    )
+    without = [_without(counted, b, n, energy, values.center) for b in range(len(block_rows))]
+    asked = _grid(rows) if D is None else [_asked(rows, d) for d in D]
+    eta = _eta(counted)
+    fitted, alpha1, reason = _one_exponent(data, without, block_rows)
+    tests = step_tests(data)
+    return Measurement(
+        source=found.source,
+        rows=rows,
+        features=counted.features,
+        seen=int((n > 0).sum()),
+        nonzeros=int(n.sum()),
+        energy=data.total / rows,
+        values=values,
+        blocks=len(block_rows),
+        curve=tuple(_point(data, without, block_rows, d) for d in asked),
+        windows=tuple(fitted),
+        alpha1=alpha1,
+        alpha1_reason=reason,
+        eta=eta,
+        beyond=tuple(beyond(data, without, block_rows, tests)),
+        tests=tuple(tests),
+        table=FeatureTable(rows=rows, count=n, energy=energy, names=found.names),
+    )
+
+
+def _check(found: Features, n: NDArray[np.int64]) -> None:
+    rows, features, nonzeros = found.counted.rows, n.size, int(n.sum())
+    source = found.source
+
+    def refuse(condition: str, remedy: str) -> InputError:
+        return InputError("file", source, condition, remedy)
+
+    if rows == 0 or features == 0:
+        raise refuse("has no rows or no features", "give a matrix with a row a sample")
+    if rows == 1:
+        raise refuse("has one row, and a row says nothing of how often", "give many rows")
+    if nonzeros == 0:
+        raise refuse("has no entry that is not zero", "lower --threshold, or check the file")
+    if features == 1:
+        raise refuse("has one feature", "give a row a sample and a column a feature")
+    if nonzeros > DENSE * rows * features:
+        share = nonzeros / (rows * features)
+        raise refuse(
+            f"is dense: {100 * share:.3g} % of its entries are not zero",
+            "give --threshold to say what is active, or features that are mostly zero",
+        )
+
+
+def _total(n: NDArray[np.int64], energy: FloatArray, sums: FloatArray, rows: int) -> float:
+    """n times the sum of the variances."""
+    return float((energy - sums**2 / rows)[n > 0].sum()) * rows / (rows - 1.0)
+
+
+def _without(
+    counted: Counted, block: int, n: NDArray[np.int64], energy: FloatArray, center: bool
+) -> Histogram:
+    """The histogram of all rows but those of a block."""
+    left = n - counted.n[block]
+    rest = np.where(left > 0, np.maximum(energy - counted.energies(block), 0.0), 0.0)
+    rows = counted.rows - int(counted.block_rows()[block])
+    total = None
+    if center:
+        total = _total(left, rest, counted.total_sums() - counted.sums_of_values(block), rows)
+    return histogram(rows, left, rest, total)
+
+
+def _grid(rows: int) -> list[float]:
+    """Powers of two up to half of the rows."""
+    return [float(2**i) for i in range(1, 40) if 2**i <= rows / 2] or [1.0]
+
+
+def _asked(rows: int, D: float) -> float:
+    number = check_finite("D", D)
+    if not 1.0 <= number <= rows / 2.0:
+        raise InputError("D", D, f"must lie between 1 and half of the {rows} rows", "choose another D")
+    return number
+
+
+def _point(
+    data: Histogram, without: Sequence[Histogram], block_rows: NDArray[np.int64], D: float
+) -> CurvePoint:
+    best = rarefied(data, D)
+    others = [rarefied(part, D) for part in without]
+
+    def interval(value: Callable[[Any], float], log: bool) -> Interval:
+        return jackknife(value(best), [value(part) for part in others], block_rows, log=log)
+
+    mu = interval(lambda r: r.seen_slope, log=False)
+    return CurvePoint(
+        D=D,
+        K=interval(lambda r: r.seen, log=True),
+        unseen=interval(lambda r: r.unseen, log=True),
+        alpha1=_alpha1_of(mu),
+        alpha_D=interval(lambda r: -r.unseen_slope, log=False) if best.unseen > 0.0 else None,
+    )
+
+
+def _alpha1_of(mu: Interval) -> Interval | None:
+    """alpha1 = 1/mu - 1, falling in mu; None where every feature has been seen."""
+    if not mu.best > 1e-3:
+        return None
+    high = 1.0 / mu.low - 1.0 if mu.low > 0.0 else math.inf if mu.low <= 0.0 else math.nan
+    return Interval(1.0 / mu.high - 1.0, 1.0 / mu.best - 1.0, high)
+
+
+def _eta(counted: Counted) -> Interval | None:
+    """The amplitude law from even and odd blocks, with its interval by leaving out each block."""
+    blocks = np.arange(len(counted.n))
+    rows = counted.block_rows()
+
+    def half(parity: int) -> Half:
+        chosen = blocks[blocks % 2 == parity]
+        energies = [counted.energies(int(b)) for b in chosen]
+        total = np.sum(energies, axis=0) if energies else np.zeros(counted.features)
+        return Half(int(rows[chosen].sum()), counted.n[chosen].sum(axis=0, dtype=np.int64), total)
+
+    if len(blocks) < 4:
+        return None
+    even, odd = half(0), half(1)
+    best = amplitude_exponent(even, odd)
+    if math.isnan(best):
+        return None
+    others = []
+    for b in blocks:
+        whole, other = (even, odd) if b % 2 == 0 else (odd, even)
+        left = whole.n - counted.n[b]
+        rest = np.where(left > 0, np.maximum(whole.energy - counted.energies(int(b)), 0.0), 0.0)
+        others.append(amplitude_exponent(Half(whole.rows - int(rows[b]), left, rest), other))
+    return jackknife(best, others, rows)
+
+
+def _one_exponent(
+    data: Histogram, without: Sequence[Histogram], block_rows: NDArray[np.int64]
+) -> tuple[list[WindowExponent], Interval | None, str]:
+    """The exponent of each window, and one for all where they agree, or why there is none."""
+    chosen = windows(data)
+    if not chosen:
+        return [], None, "too few features are active in few rows to fit a law"
+    fitted = [_window(data, without, block_rows, window) for window in chosen]
+    whole = Window(chosen[0].low, chosen[-1].high)
+    mu = exponent(data, whole)
+    if math.isnan(mu):
+        return fitted, None, "no single alpha1: the counts follow no power law with alpha1 > 0"
+    error = jackknife_error(mu, [exponent(part, whole) for part in without], block_rows)
+    if math.isnan(error):
+        return fitted, None, "no single alpha1: without a part of the rows there is none"
+    distances = [
+        (w.mu - mu) ** 2 / (w.error**2 + AGREE**2)
+        for w in fitted
+        if not math.isnan(w.mu) and w.error == w.error
+    ]
+    missing = sum(1 for w in fitted if math.isnan(w.mu) or math.isnan(w.error))
+    if missing or _chance(sum(distances), len(distances) - 1) < DISAGREEMENT:
+        local = ", ".join("none" if w.alpha1 is None else f"{w.alpha1.best:.2g}" for w in fitted)
+        return fitted, None, f"no single alpha1: windows from rare to frequent features give {local}"
+    others = [exponent(part, whole) for part in without]
+    return fitted, _alpha1_of(jackknife(mu, others, block_rows)), ""
+
+
+def _window(
+    data: Histogram, without: Sequence[Histogram], block_rows: NDArray[np.int64], window: Window
+) -> WindowExponent:
+    mu = exponent(data, window)
+    others = [exponent(part, window) for part in without]
+    error = jackknife_error(mu, others, block_rows)
+    return WindowExponent(
+        low=window.low,
+        high=window.high,
+        features=int(inside(data, window)),
+        mu=mu,
+        error=error,
+        alpha1=None if math.isnan(mu) or math.isnan(error) else _alpha1_of(jackknife(mu, others, block_rows)),
+    )
+
+
+def _chance(chi_square: float, degrees: int) -> float:
+    from scipy.special import chdtrc
+
+    return float(chdtrc(degrees, chi_square)) if degrees > 0 else 1.0

@@ -1,0 +1,263 @@
+"""What a measurement hands out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparselaw.arrays import FloatArray
+from sparselaw.interval import Interval
+from sparselaw.measuring.extrapolation import Beyond, StepTest
+from sparselaw.measuring.nonzeros import Values
+from sparselaw.plain import html_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NO_SPREAD = "the blocks of rows give no spread"
+ALL_SEEN = "every feature has been seen"
+FEW, MANY = 0.5, 2.0  # features seen per row: below, rows outnumber features; above, features outnumber rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurvePoint:
+    """At ``D`` rows: features seen, unseen share of the energy, local exponents of both."""
+
+    D: float
+    K: Interval
+    unseen: Interval
+    alpha1: Interval | None  # 1/(dlnK/dlnD) - 1
+    alpha_D: Interval | None  # -dlnU/dlnD
+
+    def as_dict(self) -> dict[str, Any]:
+        result: dict[str, Any] = {
+            "D": self.D,
+            "K": self.K.best,
+            "K_interval": self.K.plain(NO_SPREAD),
+            "K_per_D": self.K.best / self.D,
+            "unseen": self.unseen.plain(ALL_SEEN if self.unseen.best <= 0.0 else NO_SPREAD),
+        }
+        for key, value in (("alpha1", self.alpha1), ("alpha_D", self.alpha_D)):
+            result[key] = None if value is None else value.plain(NO_SPREAD)
+            if value is None:
+                result[f"{key}_reason"] = ALL_SEEN
+        return result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowExponent:
+    """The exponent of the features active in ``low`` to ``high`` rows."""
+
+    low: int
+    high: int
+    features: int
+    mu: float
+    error: float
+    alpha1: Interval | None
+
+    def as_dict(self) -> dict[str, Any]:
+        result: dict[str, Any] = {"low": self.low, "high": self.high, "features": self.features}
+        result["alpha1"] = None if self.alpha1 is None else self.alpha1.plain(NO_SPREAD)
+        if self.alpha1 is None:
+            result["alpha1_reason"] = "no power law with alpha1 > 0 in this window"
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureTable:
+    """How often each feature is active, and its energy: the sum of its squares over all rows."""
+
+    rows: int
+    count: NDArray[np.int64]
+    energy: FloatArray
+    names: Sequence[Hashable] | None = None
+
+    def law(self) -> tuple[FloatArray, FloatArray]:
+        """(p, c): frequency and mean square where active, of the features seen, most frequent first."""
+        seen = np.flatnonzero((self.count > 0) & (self.energy > 0.0))
+        order = seen[np.lexsort((-self.energy[seen], -self.count[seen]))]
+        return self.count[order] / self.rows, self.energy[order] / self.count[order]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Features of equal count and energy together: ``features`` of them."""
+        seen = self.count > 0
+        both = np.stack([self.count[seen].astype(np.float64), self.energy[seen]])
+        pairs, features = np.unique(both, axis=1, return_counts=True)
+        return {
+            "rows": self.rows,
+            "count": [int(v) for v in pairs[0][::-1]],
+            "energy": pairs[1][::-1].tolist(),
+            "features": features[::-1].tolist(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """How sparse a feature matrix is. ``regime`` says which theory to expect at this many rows:
+
+    ``unseen`` (rows outnumber the features seen: what was never shown is most of the loss), ``undetermined``
+    (features outnumber rows: what was seen is not determined either) or ``crossover``.
+    """
+
+    source: str
+    rows: int
+    features: int
+    seen: int
+    nonzeros: int
+    energy: float  # mean of |x|^2
+    values: Values
+    blocks: int
+    curve: tuple[CurvePoint, ...]
+    windows: tuple[WindowExponent, ...]
+    alpha1: Interval | None
+    alpha1_reason: str
+    eta: Interval | None
+    beyond: tuple[Beyond, ...]
+    tests: tuple[StepTest, ...]
+    table: FeatureTable = field(repr=False)
+
+    @property
+    def dead(self) -> int:
+        """Features never active."""
+        return self.features - self.seen
+
+    @property
+    def dead_limit(self) -> float:
+        """The frequency that a feature never active in so many rows has at most, at 95 %: 1 - 0.05^(1/n)."""
+        return -math.expm1(math.log(0.05) / self.rows)
+
+    @property
+    def regime(self) -> str:
+        ratio = self.seen / self.rows
+        return "unseen" if ratio < FEW else "undetermined" if ratio > MANY else "crossover"
+
+    def meaning(self) -> str:
+        """The regime in a sentence."""
+        seen = f"{self.seen} features seen in {self.rows} rows, K/D = {self.seen / self.rows:.3g}: "
+        return (
+            seen
+            + {
+                "unseen": "the loss at this size is mostly in features that the rows never showed",
+                "undetermined": "features outnumber rows: what was seen is not determined either",
+                "crossover": "features never shown and features not yet determined both count",
+            }[self.regime]
+        )
+
+    @property
+    def alpha2(self) -> Interval | None:
+        """eta (alpha1 + 1) - 1, where there is an alpha1: the ends from both intervals, added in squares."""
+        if self.alpha1 is None or self.eta is None:
+            return None
+        best = self.eta.best * (self.alpha1.best + 1.0) - 1.0
+        low = math.hypot(
+            (self.alpha1.best + 1.0) * (self.eta.best - self.eta.low), self._lever(self.alpha1.low)
+        )
+        high = math.hypot(
+            (self.alpha1.best + 1.0) * (self.eta.high - self.eta.best), self._lever(self.alpha1.high)
+        )
+        return Interval(best - low, best, best + high)
+
+    def _lever(self, alpha1: float) -> float:
+        assert self.alpha1 is not None
+        assert self.eta is not None
+        return abs(self.eta.best) * abs(alpha1 - self.alpha1.best)
+
+    def sentences(self) -> list[str]:
+        """What there is to say, first things first."""
+        said = [self.meaning()]
+        last = self.curve[-1]
+        said.append(
+            f"{100 * last.unseen.best:.3g} % of the energy is in features that {last.D:.6g} rows do not show"
+        )
+        if self.alpha1 is None:
+            said.append(self.alpha1_reason)
+        else:
+            said.append(f"one alpha1 describes the counts: {self.alpha1}")
+        if self.dead:
+            said.append(
+                f"{self.dead} features are never active: frequency below {self.dead_limit:.2g} each (95 %)"
+            )
+        return said
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON, and to be read again by ``--inputs``."""
+        result: dict[str, Any] = {
+            "kind": "measurement",
+            "source": self.source,
+            "rows": self.rows,
+            "features": self.features,
+            "seen": self.seen,
+            "dead": self.dead,
+            "dead_limit": self.dead_limit,
+            "nonzeros": self.nonzeros,
+            "nonzeros_per_row": self.nonzeros / self.rows,
+            "energy": self.energy,
+            "values": self.values.as_dict(),
+            "blocks": self.blocks,
+            "regime": self.regime,
+            "regime_meaning": self.meaning(),
+            "curve": [point.as_dict() for point in self.curve],
+            "windows": [window.as_dict() for window in self.windows],
+        }
+        too_few = "too few features are active often enough in half of the rows"
+        no_alpha1 = "there is no single alpha1" if self.alpha1 is None else too_few
+        for key, value, reason in (
+            ("alpha1", self.alpha1, self.alpha1_reason),
+            ("eta", self.eta, too_few),
+            ("alpha2", self.alpha2, no_alpha1),
+        ):
+            result[key] = None if value is None else value.plain(NO_SPREAD)
+            if value is None:
+                result[f"{key}_reason"] = reason
+        result["beyond"] = [point.as_dict() for point in self.beyond]
+        result["beyond_tests"] = [test.as_dict() for test in self.tests]
+        result["table"] = self.table.as_dict()
+        return result
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each D of the curve."""
+        import pandas as pd
+
+        rows = []
+        for point in self.curve:
+            row: dict[str, Any] = {"D": point.D}
+            for name in ("K", "unseen", "alpha1", "alpha_D"):
+                value = getattr(point, name)
+                for end in ("low", "best", "high"):
+                    row[f"{name}_{end}"] = math.nan if value is None else getattr(value, end)
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def table_rows(self) -> tuple[list[str], list[list[str]]]:
+        """The curve for people."""
+        columns = ["D", "K", "K/D", "unseen energy", "95 % interval", "local alpha1", "alpha_D of the loss"]
+        rows = []
+        for p in self.curve:
+            shown = [f"{p.D:.6g}", f"{p.K.best:.4g}", f"{p.K.best / p.D:.3g}"]
+            shown += [f"{100 * p.unseen.best:.3g} %", _percent(p.unseen)]
+            shown += [_short(p.alpha1), _short(p.alpha_D)]
+            rows.append(shown)
+        return columns, rows
+
+    def _repr_html_(self) -> str:
+        columns, rows = self.table_rows()
+        return html_table(f"Features of {self.source}", columns, rows, self.sentences())
+
+
+def _percent(value: Interval) -> str:
+    ends = (f"{100 * v:.3g}" if math.isfinite(v) else "-" for v in (value.low, value.high))
+    return f"[{', '.join(ends)}] %"
+
+
+def _short(value: Interval | None) -> str:
+    if value is None:
+        return "-"
+    ends = (
+        f"{v:.2f}" if abs(v) < 1e4 else "-" for v in (value.low, value.high)
+    )  # also where it is no number
+    return f"{value.best:.2f} [{', '.join(ends)}]"

@@ -1,0 +1,107 @@
+"""How many features D rows show, and how much energy lies in those they do not: exact, without a law.
+
+With n rows, feature j active in n_j of them with the sum of squares e_j, and S_j(D) = C(n-n_j, D)/C(n, D) the
+chance that D rows drawn without replacement all miss it,
+
+    K(D) = sum_j [1 - S_j(D)]                   the mean number of features seen,
+    U(D) = sum_j e_j S_j(D) / (n - D)           the mean energy, in a row not drawn, of features not seen.
+
+U is leave-one-out and unbiased, where (1 - n_j/n)^D in place of S_j is low near D ~ n; for binary features it
+is K(D+1) - K(D). D may be any real number, so that both have slopes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.measuring.histogram import Histogram
+
+DIRECT = 24  # counts up to which the chance is a product
+NEAR = 64.0  # rows left, below which Stirling's series is not used
+
+
+@dataclass(frozen=True, slots=True)
+class Rarefied:
+    """At D rows: features ``seen``, ``unseen`` share of the energy, and logarithmic slopes of both."""
+
+    D: float
+    seen: float
+    unseen: float
+    seen_slope: float  # mu = dlnK/dlnD
+    unseen_slope: float  # dlnU/dlnD
+
+    @property
+    def alpha1(self) -> float:
+        """The local sparsity exponent, 1/mu - 1; infinite where everything has been seen."""
+        return 1.0 / self.seen_slope - 1.0 if self.seen_slope > 0.0 else np.inf
+
+
+def rarefied(data: Histogram, D: float) -> Rarefied:
+    """K, U and their slopes at D < n."""
+    n, k = float(data.rows), data.count
+    log_missed = log_missing(n, k, D)
+    missed = np.exp(log_missed)
+    seen = float(data.features @ -np.expm1(log_missed))
+    unseen = float(data.energy @ missed)
+    slope = missing_slope(n, k, D)
+    falling = np.where(missed > 0.0, missed * slope, 0.0)
+    return Rarefied(
+        D=D,
+        seen=seen,
+        unseen=unseen / (n - D) * n / data.total if data.total > 0.0 else 0.0,
+        seen_slope=-D * float(data.features @ falling) / seen if seen > 0.0 else 0.0,
+        unseen_slope=D * float(data.energy @ falling) / unseen + D / (n - D) if unseen > 0.0 else -np.inf,
+    )
+
+
+def log_missing(n: float, k: FloatArray, D: float) -> FloatArray:
+    """log C(n-k, D)/C(n, D), to about 1e-8 and better; -inf where D rows cannot miss the feature.
+
+    For few rows k it is the product of 1 - D/(n-i), i < k; else Stirling's series, in which the large terms
+    cancel by hand: (n-k) a + (n-D) b - (n-k-D) d with a, b, d = log(1-k/n), log(1-D/n), log(1-(k+D)/n).
+    """
+    from scipy.special import gammaln
+
+    result = np.full(k.shape, -np.inf)
+    possible = k <= n - D
+    few = possible & (k <= DIRECT)
+    if few.any():
+        steps = np.arange(DIRECT)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.log1p(-D / np.maximum(n - steps, 1.0))
+        added = np.concatenate([[0.0], np.cumsum(np.where(n - steps > D, terms, -np.inf))])
+        whole = k[few] == np.floor(k[few])
+        assert whole.all()
+        result[few] = added[k[few].astype(np.int64)]
+    many = possible & ~few
+    left = n - k[many] - D
+    far = many.copy()
+    far[many] = left > NEAR
+    x = k[far]
+    a, b, d = np.log1p(-x / n), np.log1p(-D / n), np.log1p(-(x + D) / n)
+    rest = n - x - D
+    main = (n - x) * a + (n - D) * b - rest * d + 0.5 * (a + b - d)
+    result[far] = main + _series(n - x) + _series(n - D) - _series(rest) - _series(n)
+    near = many & ~far
+    y = k[near]
+    result[near] = gammaln(n - y + 1.0) + gammaln(n - D + 1.0) - gammaln(n - y - D + 1.0) - gammaln(n + 1.0)
+    return np.asarray(np.minimum(result, 0.0))
+
+
+def missing_slope(n: float, k: FloatArray, D: float) -> FloatArray:
+    """d/dD of it: psi(n-k-D+1) - psi(n-D+1)."""
+    from scipy.special import digamma
+
+    possible = k <= n - D
+    left = np.where(possible, n - k - D + 1.0, 1.0)
+    return np.asarray(np.where(possible, digamma(left) - digamma(n - D + 1.0), 0.0))
+
+
+def _series(x: FloatArray | float) -> FloatArray:
+    """log x! - [x log x - x + log(2 pi x)/2], for x above 60."""
+    inverse = 1.0 / np.asarray(x, dtype=np.float64)
+    y = inverse**2
+    return np.asarray((1.0 / 12.0 - y * (1.0 / 360.0 - y / 1260.0)) * inverse)

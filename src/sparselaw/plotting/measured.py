@@ -1,0 +1,73 @@
+"""Pictures of measured features. Every function draws on the ``ax`` it is given and returns it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sparselaw.plotting.style import COLOURS, GREY, THEORY
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sparselaw.measuring import Measurement
+
+
+def seen_features(found: Measurement, *, ax: Axes) -> Axes:
+    """K(D), the features that D rows show, beside K = D."""
+    D = np.array([p.D for p in found.curve])
+    K = np.array([[p.K.low, p.K.best, p.K.high] for p in found.curve]).T
+    ax.fill_between(D, K[0], K[2], color=COLOURS[0], alpha=0.25, lw=0)
+    ax.plot(D, K[1], "o-", color=COLOURS[0], label="features seen, K(D)")
+    ax.plot(D, D, color=GREY, ls="--", lw=1.0, label="K = D")
+    ax.set(xscale="log", yscale="log", xlabel="rows D", ylabel="features")
+    ax.set_title("Features seen", fontsize="medium")
+    ax.legend()
+    return ax
+
+
+def unseen_energy(found: Measurement, *, ax: Axes) -> Axes:
+    """U(D), the share of the energy in features that D rows do not show, and what lies beyond the data."""
+    points = [p for p in found.curve if p.unseen.best > 0.0]
+    D = np.array([p.D for p in points])
+    U = np.array([[p.unseen.low, p.unseen.best, p.unseen.high] for p in points]).T
+    ax.fill_between(D, U[0], U[2], color=COLOURS[0], alpha=0.25, lw=0)
+    ax.plot(D, U[1], "o-", color=COLOURS[0], label="unseen energy, U(D)")
+    ahead = [(b.D, b.unseen) for b in found.beyond if b.unseen is not None]
+    if ahead:
+        x = [d for d, _ in ahead]
+        best = np.array([u.best for _, u in ahead])
+        ends = [best - [u.low for _, u in ahead], [u.high for _, u in ahead] - best]
+        ax.errorbar(x, best, yerr=ends, fmt="D", ms=4, capsize=3, color=COLOURS[1], label="beyond the data")
+        ax.axvline(found.rows, color=THEORY, lw=0.8, ls=":")
+    ax.set(xscale="log", yscale="log", xlabel="rows D", ylabel="share of the energy")
+    ax.set_title("Energy that D rows do not show", fontsize="medium")
+    ax.legend()
+    return ax
+
+
+def local_exponents(found: Measurement, *, ax: Axes) -> Axes:
+    """alpha1(D) and the exponent of the data-limited loss: flat where one power law holds."""
+    for name, label, colour in (
+        ("alpha1", r"local $\alpha_1$", COLOURS[0]),
+        ("alpha_D", r"$\alpha_D$ of the unseen energy", COLOURS[1]),
+    ):
+        known = [(p.D, getattr(p, name)) for p in found.curve if getattr(p, name) is not None]
+        if known:
+            D = [d for d, _ in known]
+            ax.fill_between(
+                D, [v.low for _, v in known], [v.high for _, v in known], color=colour, alpha=0.2, lw=0
+            )
+            ax.plot(D, [v.best for _, v in known], "o-", color=colour, label=label)
+    if found.alpha1 is not None:
+        ax.axhline(
+            found.alpha1.best, color=THEORY, lw=0.8, ls="--", label=f"one alpha1: {found.alpha1.best:.3g}"
+        )
+    best = [p.alpha1.best for p in found.curve if p.alpha1 is not None]
+    if best and max(best) > 5.0:
+        ax.set_ylim(0.0, 5.0)
+    ax.set(xscale="log", xlabel="rows D", ylabel="exponent")
+    ax.set_title("Local exponents", fontsize="medium")
+    ax.legend()
+    return ax

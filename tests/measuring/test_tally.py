@@ -1,0 +1,100 @@
+"""The pass over the nonzeros: the same to the last bit, however it is cut."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import sparselaw as sl
+from sparselaw.measuring.counting import count_file
+from sparselaw.measuring.nonzeros import Nonzeros, Values
+from sparselaw.measuring.readers.base import Reading
+from sparselaw.measuring.tally import Tally, most_blocks, put_together
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    rng = np.random.default_rng(3)
+    dense = (rng.random((501, 40)) < np.geomspace(0.5, 0.004, 40)) * np.exp(
+        2.0 * rng.standard_normal((501, 40))
+    )
+    return sparse.csr_array(dense)
+
+
+def same(one, two):
+    one, two = one.as_dict(), two.as_dict()
+    one.pop("source"), two.pop("source")
+    assert one == two
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 500])
+@pytest.mark.parametrize(
+    "options", [{}, {"binary": True}, {"center": True}, {"threshold": 0.5, "log1p": True}]
+)
+def test_blocks_of_any_size_give_the_same_bits(matrix, size, options):
+    cut = (matrix[start : start + size] for start in range(0, 501, size))
+    positive = abs(matrix)
+    cut = (abs(part) for part in cut)
+    same(sl.measure(cut, **options), sl.measure(positive, **options))
+
+
+def test_counts_and_energies_are_those_of_the_matrix(matrix):
+    found = sl.measure(matrix)
+    assert found.table.count.tolist() == (matrix != 0).sum(axis=0).tolist()
+    np.testing.assert_allclose(found.table.energy, matrix.power(2).sum(axis=0), rtol=1e-13)
+    centred = sl.measure(matrix, center=True)
+    assert centred.energy == pytest.approx(matrix.toarray().var(axis=0, ddof=1).sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("cuts", [(100,), (3, 4, 5, 200), tuple(range(20, 500, 20))])
+def test_files_counted_apart_add_up_to_one_long_file(matrix, cuts, tmp_path):
+    edges = [0, *cuts, 501]
+    files = []
+    for i, (start, stop) in enumerate(pairwise(edges)):
+        path = tmp_path / f"part-{i}.npz"
+        sparse.save_npz(path, sparse.csr_array(matrix[start:stop]))
+        files.append(count_file(path, start, Values(center=True), Reading())[0])
+    together = put_together(files, [None] * len(files), 40)
+    whole = Tally(center=True)
+    rows, columns = matrix.nonzero()
+    order = np.random.default_rng(0).permutation(rows.size)
+    value = matrix[rows, columns]
+    whole.add(Nonzeros(rows[order], columns[order], np.asarray(value)[order], 501))
+    counted = whole.counted()
+    assert together.length == counted.length
+    assert (together.block_rows() == counted.block_rows()).all()
+    for b in range(len(counted.n)):
+        assert (together.n[b] == counted.n[b]).all()
+        assert (together.energies(b) == counted.energies(b)).all()
+        assert (together.sums_of_values(b) == counted.sums_of_values(b)).all()
+    same(sl.measure(tmp_path, workers=1), sl.measure(matrix))
+
+
+def test_words_of_files_counted_apart_get_the_same_columns(tmp_path):
+    (tmp_path / "a-2.txt").write_text("the cat\nsat on\n")
+    (tmp_path / "a-10.txt").write_text("on the mat\n\na dog and the cat\n")
+    paths = [tmp_path / "a-2.txt", tmp_path / "a-10.txt"]
+    parts = [count_file(paths[0], 0, Values(), Reading()), count_file(paths[1], 2, Values(), Reading())]
+    one = sl.measure(tmp_path)
+    assert list(one.table.names) == ["the", "cat", "sat", "on", "mat", "a", "dog", "and"]
+    assert parts[1][1] == ["on", "the", "mat", "a", "dog", "and", "cat"]
+    same(sl.measure(paths, workers=2), one)
+
+
+def test_very_many_features_have_fewer_blocks():
+    assert most_blocks(1000) == 32
+    assert most_blocks(10**6) == 16
+    assert most_blocks(10**8) == 8
+
+
+@pytest.mark.parametrize("rows", [2, 31, 32, 33, 100, 1024, 1025])
+def test_blocks_are_powers_of_two_of_rows(rows):
+    tally = Tally()
+    for row in range(rows):
+        tally.add(Nonzeros(np.array([row]), np.array([0]), np.array([2.0]), row + 1))
+    counted = tally.counted()
+    assert counted.block_rows().sum() == rows
+    assert 16 < len(counted.n) <= 32 or rows < 32
+    assert (counted.n[:, 0] == counted.block_rows()).all()
+    assert counted.total_energies()[0] == 4.0 * rows
