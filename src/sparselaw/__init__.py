@@ -35,7 +35,7 @@ _PUBLIC = {
     "measure": "sparselaw.measuring.features",
     "Measurement": "sparselaw.measuring.measurement",
 }
-_PUBLIC_MODULES = {"plot": "sparselaw.plotting"}
+_PUBLIC_MODULES = {"plot": "sparselaw.plotting", "explore": "sparselaw.explore"}
 
 __all__ = ["__version__", *_PUBLIC, *_PUBLIC_MODULES]
 

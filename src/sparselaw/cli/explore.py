@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from sparselaw.cli import numbers
+from sparselaw import numbers
 from sparselaw.cli.options import INTEGER
 from sparselaw.cli.output import note
 from sparselaw.errors import InputError

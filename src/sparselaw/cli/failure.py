@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sparselaw.cli import numbers, options
+from sparselaw import numbers
+from sparselaw.cli import options
 from sparselaw.cli.output import note, number, print_json, print_table
 
 if TYPE_CHECKING:

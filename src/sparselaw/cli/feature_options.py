@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from sparselaw.cli import numbers
+from sparselaw import numbers
 from sparselaw.errors import InputError
 
 FILES: Any = typer.Argument(

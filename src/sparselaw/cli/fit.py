@@ -42,7 +42,7 @@ def fit(
     json: bool = JSON,
 ) -> None:
     """A law with intervals, and the sparsity it implies."""
-    from sparselaw.cli import numbers
+    from sparselaw import numbers
 
     pictures.check(plot, report, of_one_fit=by is None and law != options.ALL)
     fitted = options.fit_file(

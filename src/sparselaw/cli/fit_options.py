@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sparselaw.cli import numbers
+from sparselaw import numbers
 from sparselaw.cli.options import FLOAT, INTEGER
 from sparselaw.cli.output import note
 from sparselaw.errors import InputError

@@ -34,7 +34,7 @@ def forecast(
     json: bool = JSON,
 ) -> None:
     """The loss of runs not yet made, with an interval that holds."""
-    from sparselaw.cli import numbers
+    from sparselaw import numbers
     from sparselaw.planning import forecast as forecast_of
 
     if bool(at) == (budget is not None):
@@ -71,7 +71,7 @@ def point(text: str) -> tuple[float, float]:
     >>> point("D=4e12, N=7e9")
     (7000000000.0, 4000000000000.0)
     """
-    from sparselaw.cli import numbers
+    from sparselaw import numbers
 
     pairs = [part.partition("=")[::2] for part in text.split(",")]
     given = {name.strip(): value.strip() for name, value in pairs}

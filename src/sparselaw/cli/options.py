@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sparselaw.cli import numbers
+from sparselaw import numbers
 
 if TYPE_CHECKING:
     from sparselaw.inputs import Inputs

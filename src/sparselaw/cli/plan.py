@@ -59,7 +59,7 @@ def plan(
     json: bool = shared.JSON,
 ) -> None:
     """The best N and D for a budget, from runs or from the theory."""
-    from sparselaw.cli import numbers
+    from sparselaw import numbers
     from sparselaw.laws import law_named
     from sparselaw.planning import approaches as three_ways
     from sparselaw.planning import check_trade_off, plan_many

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sparselaw.cli import numbers, options
+from sparselaw import numbers
+from sparselaw.cli import options
 from sparselaw.cli.output import footnotes, note, number, print_json, print_table
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from sparselaw.cli import numbers
+from sparselaw import numbers
 from sparselaw.cli.options import JSON
 from sparselaw.cli.output import note, print_json, print_table
 from sparselaw.errors import InputError

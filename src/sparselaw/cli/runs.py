@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from sparselaw.cli import numbers
+from sparselaw import numbers
 from sparselaw.cli.output import note, print_json, print_table
 from sparselaw.errors import InputError
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sparselaw.cli import numbers, options
+from sparselaw import numbers
+from sparselaw.cli import options
 from sparselaw.cli.options import FILE, FLOAT, INTEGER
 from sparselaw.cli.output import footnotes, note, number, print_json, print_table
 from sparselaw.errors import InputError

@@ -30,9 +30,9 @@ class Session:
         """Load the library and start the workers, while the person still looks at an empty page."""
         from sparselaw.explore.views import VALUES
 
+        self.bench.prepare()
         for name, given in FIRST:
             VALUES[name](Call(given=given, session=self))
-        self.bench.prepare()
 
     def values(self, name: str, given: dict[str, str]) -> dict[str, Any]:
         """The answer to a question that takes milliseconds. KeyError where there is no such question."""

@@ -126,9 +126,10 @@ class LineStream(Response):
         threading.Thread(target=work, daemon=True).start()
         try:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            while (line := await queue.get()) is not None:
+            while (line := await queue.get()) is not None and not watcher.done():
                 await send({"type": "http.response.body", "body": line, "more_body": True})
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            if not watcher.done():
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             self._stop.set()
             watcher.cancel()

@@ -6,6 +6,7 @@ import { colour, ink, onSchemeChange } from "./palette.js";
 import uPlot from "./vendor/uplot.js";
 
 const HEIGHT = 360;
+const FEW_NOTES = 4;
 const DASHES = { "": [], dashed: [7, 5], dotted: [2, 4] };
 
 export function createChart(title, name) {
@@ -26,13 +27,15 @@ export function createChart(title, name) {
     code: () => answer?.code,
   });
   const area = el("div", { class: "area", role: "img" });
-  card.plot.append(area, legend, readout, marked);
-  card.extra.append(notes);
+  card.plot.append(area, legend, marked, readout);
+  const more = el("details", { hidden: true });
+  card.extra.append(notes, more);
 
   function draw(nextSpec, nextAnswer = answer) {
     spec = nextSpec;
     answer = nextAnswer;
     parts = spec.series.flatMap(split);
+    if (spec.y.log) for (const part of parts) part.y = part.y.map((y) => (y > 0 ? y : null));
     const tables = parts.map((part) => [part.x, part.y]);
     const data = tables.length ? uPlot.join(tables, tables.map(() => [0, 2])) : [[], []];
     const key = JSON.stringify([spec.x, spec.y, parts.map((p) => [p.kind, p.colour, p.dash, p.faded])]);
@@ -51,7 +54,7 @@ export function createChart(title, name) {
     return {
       width,
       height: width < 480 ? 290 : HEIGHT,
-      padding: [14, 14, 0, 0],
+      padding: [14, 24, 0, 0],
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
       scales: {
@@ -94,6 +97,7 @@ export function createChart(title, name) {
       stroke: text,
       grid: { stroke: grid, width: 1, filter: about.log ? decades : undefined },
       ticks: { stroke: grid, width: 1, size: 4, filter: about.log ? decades : undefined },
+      filter: about.log ? readable : undefined,
       values: (_, splits) => splits.map((value) => (value == null ? "" : tick(value))),
     };
   }
@@ -161,7 +165,11 @@ export function createChart(title, name) {
       }),
     );
     readout.replaceChildren();
-    notes.replaceChildren(...(spec.notes ?? []).map((note) => el("li", {}, ...maths(note))));
+    const said = (spec.notes ?? []).map((note) => el("li", {}, ...maths(note)));
+    const rest = said.splice(FEW_NOTES);
+    notes.replaceChildren(...said);
+    more.hidden = !rest.length;
+    more.replaceChildren(el("summary", {}, `${rest.length} more`), el("ul", { class: "notes" }, ...rest));
   }
 
   // The values under the pointer, one for each series, and the words of caution there.
@@ -200,7 +208,7 @@ export function createChart(title, name) {
 
 // A curve with words of caution is two: solid where it can be trusted, dashed where it cannot.
 function split(series) {
-  if (series.kind !== "line" || !series.caution) return [series];
+  if (series.kind !== "line" || !series.caution) return [{ ...series }];
   const careful = series.caution.map(Boolean);
   const near = careful.map((c, i) => c || careful[i - 1] || careful[i + 1]);
   return [
@@ -224,6 +232,13 @@ function nearest(x, at, log) {
 function decades(_, splits) {
   const kept = splits.map((value) => (isPower(value) ? value : null));
   return kept.filter((value) => value != null).length > 1 ? kept : splits;
+}
+
+// The numbers written beside it: powers of ten, and where there are few also 2 and 5.
+function readable(_, splits) {
+  const powers = splits.map((value) => (isPower(value) ? value : null));
+  if (powers.filter((value) => value != null).length > 1) return powers;
+  return splits.map((value) => ([1, 2, 5].some((digit) => isPower(value / digit)) ? value : null));
 }
 
 function isPower(value) {

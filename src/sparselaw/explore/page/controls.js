@@ -1,13 +1,13 @@
 // Controls that show the state and change it; their labels are formulas.
 
-import { el, maths } from "./dom.js";
+import { el, flat, maths } from "./dom.js";
 
 let count = 0;
 
 // A slider with a number box: the box may go beyond the slider's ends.
 export function slider(app, name, label, { min, max, step, help }) {
   const id = `control-${++count}`;
-  const range = el("input", { type: "range", min, max, step, "aria-label": `${help}, slider` });
+  const range = el("input", { type: "range", min, max, step, "aria-label": `${flat(label)}, ${flat(help)}` });
   const box = el("input", { type: "number", id, step, class: "number" });
   range.addEventListener("input", () => app.state.set({ [name]: range.value }));
   box.addEventListener("input", () => box.value !== "" && app.state.set({ [name]: box.value }));
@@ -15,7 +15,7 @@ export function slider(app, name, label, { min, max, step, help }) {
     range.value = state[name];
     if (document.activeElement !== box || Number(box.value) !== Number(state[name])) box.value = state[name];
   });
-  return el("div", { class: "slider", "data-control": name }, el("label", { for: id }, ...maths(label)), box, range, el("small", {}, help));
+  return el("div", { class: "slider", "data-control": name }, el("label", { for: id }, ...maths(label)), box, range, el("small", {}, ...maths(help)));
 }
 
 // A box for a number or a list, asked when it is left or Enter is pressed.

@@ -47,7 +47,8 @@ export function flat(text) {
   return text
     .replace(/\b(alpha|xi|nu|Gamma)(1|2)?(?![a-zA-Z])/g, (_, name, index) => GREEK[name] + (index ?? ""))
     .replace(/\^\{([−-]?\d+)\}/g, (_, number) => raised(number))
-    .replace(/[_^]\{([^}]*)\}/g, (whole, inner) => (whole[0] === "^" ? "^" : "_") + inner);
+    .replace(/\^\{([^}]*)\}/g, (_, inner) => (/^[\w−.]+$/.test(inner) ? `^${inner}` : `^(${inner})`))
+    .replace(/_\{([^}]*)\}/g, "_$1");
 }
 
 export function number(value, digits = 4) {

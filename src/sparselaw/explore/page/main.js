@@ -1,17 +1,16 @@
 // The page: controls that are always there, tabs, and one view at a time.
 
-import { createApi, overHttp } from "./api.js";
+import { createApi } from "./api.js";
 import { box, choice, slider } from "./controls.js";
 import { el } from "./dom.js";
 import { PRESETS } from "./presets.js";
-import { addressBar, createState } from "./state.js";
+import { createState } from "./state.js";
 import { VIEWS } from "./views.js";
 
 const USUAL = { view: VIEWS[0].id, inputs: "sparse", alpha1: "1", alpha2: "0.3", dimension: "" };
-export const INPUT_KEYS = ["inputs", "alpha1", "alpha2", "dimension"];
 
-// Builds the page in `root`. A notebook gives its own transport and a place for the state.
-export function start(root, { transport = overHttp, place = addressBar } = {}) {
+// Builds everything in `root`; `transport` carries questions, `place` keeps the state: the address bar, or a notebook.
+export function start(root, { transport, place }) {
   const defaults = Object.assign({}, USUAL, ...VIEWS.map((view) => view.defaults ?? {}));
   const state = createState(defaults, place);
   const banner = el("p", { class: "banner", role: "alert", hidden: true });
@@ -24,20 +23,20 @@ export function start(root, { transport = overHttp, place = addressBar } = {}) {
     },
   };
 
-  const place_ = el("main", { class: "view" });
+  const stage = el("main", { class: "view" });
   const tabs = el("nav", { "aria-label": "Views" });
   const shown = new Map(); // id -> what the view made, kept when another is shown
   root.replaceChildren(
     el("header", { class: "top" }, el("div", { class: "name" }, el("h1", {}, "sparselaw"), el("p", {}, "scaling laws from sparse features")), presets(app, defaults)),
     banner,
-    el("div", { class: "columns" }, controls(app), el("div", { class: "right" }, tabs, place_)),
+    el("div", { class: "columns" }, controls(app), el("div", { class: "right" }, tabs, stage)),
   );
 
   state.subscribe((values) => {
     const view = VIEWS.find((v) => v.id === values.view) ?? VIEWS[0];
     if (!shown.has(view.id)) shown.set(view.id, view.create(app));
     const made = shown.get(view.id);
-    if (place_.firstChild !== made.node) place_.replaceChildren(made.node);
+    if (stage.firstChild !== made.node) stage.replaceChildren(made.node);
     tabs.replaceChildren(
       ...VIEWS.map((v) => el("button", { type: "button", "aria-current": v === view ? "page" : null, onclick: () => state.set({ view: v.id }) }, v.title)),
     );
@@ -55,9 +54,9 @@ function controls(app) {
       ["sparse", "sparse"],
       ["dense", "dense"],
     ]),
-    slider(app, "alpha1", "alpha1", { min: -1.4, max: 3, step: 0.01, help: "sparsity: j is active with probability j^−(α₁+1)" }),
-    slider(app, "alpha2", "alpha2", { min: -4, max: 2, step: 0.01, help: "amplitude: its size is j^−(α₂+1)/2 when active" }),
-    box(app, "dimension", "dimension M", { placeholder: "usual", help: "a number or inf; usual: inf, and 10,000 for dense inputs or α₁ ≤ 0" }),
+    slider(app, "alpha1", "alpha1", { min: -1.4, max: 3, step: 0.01, help: "sparsity: j is active with probability j^{−(alpha1+1)}" }),
+    slider(app, "alpha2", "alpha2", { min: -4, max: 2, step: 0.01, help: "amplitude: when active its size is j^{−(alpha2+1)/2}" }),
+    box(app, "dimension", "dimension M", { placeholder: "usual", help: "a number or inf; usual: inf, or 10,000 where dense or alpha1 ≤ 0" }),
   );
 }
 
@@ -75,6 +74,3 @@ function presets(app, defaults) {
   });
   return el("div", { class: "presets" }, el("label", { for: "presets" }, "Presets"), select);
 }
-
-const root = document.getElementById("explore");
-if (root) start(root);

@@ -13,12 +13,12 @@ export function createSimulation(app, onchange) {
   let asked = {};
   const words = el("p", { class: "estimate", role: "status" });
   const bar = el("progress", { max: 1, value: 0, hidden: true, "aria-label": "Share of the work that is done" });
-  const begin = el("button", { type: "submit", class: "primary" }, "Start");
+  const begin = el("button", { type: "button", class: "primary", onclick: run }, "Start");
   const cancel = el("button", { type: "button", hidden: true, onclick: () => running?.abort() }, "Cancel");
   const clear = el("button", { type: "button", hidden: true, onclick: forget }, "Clear points");
   const node = el(
     "form",
-    { class: "simulate card", "data-state": "idle", "aria-label": "Simulate", onsubmit: (event) => (event.preventDefault(), run()) },
+    { class: "simulate card", "data-state": "idle", "aria-label": "Simulate", onsubmit: (event) => event.preventDefault() },
     el("header", {}, el("h2", {}, "Simulate")),
     el("p", { class: "lead" }, "Draw data, train the readout, measure the loss. Points have 95 % error bars."),
     el("div", { class: "row" }, box(app, "sizes", "sizes", { placeholder: "usual", help: "4,8,16 or start:stop:count" }), box(app, "seeds", "seeds", { width: "short" }), el("div", { class: "buttons" }, begin, cancel, clear)),
@@ -27,13 +27,23 @@ export function createSimulation(app, onchange) {
   );
   const card = {
     node,
-    status(state, text = "", key) {
+    status(state, text = "") {
       node.dataset.state = state;
-      if (key !== undefined) node.dataset.drawn = key;
       if (text) words.textContent = text;
     },
   };
-  const estimate = createLive(app, card, (params) => app.api.values("surface/estimate", params), (found) => {
+  // The estimate has a state of its own; what it refuses is said in the same place.
+  const guess = {
+    status(state, text = "", key) {
+      node.dataset.estimate = state;
+      if (key !== undefined) node.dataset.drawn = key;
+      if (running) return;
+      if (text) words.textContent = text;
+      node.classList.toggle("refusing", state === "refused" || state === "gone");
+      begin.disabled = state === "refused";
+    },
+  };
+  const estimate = createLive(app, guess, (params) => app.api.values("surface/estimate", params), (found) => {
     if (!running) words.textContent = `${found.runs} runs in ${found.cells} cells, about ${duration(found.seconds)}.`;
   });
 

@@ -19,7 +19,10 @@ export function createState(defaults, place) {
     }
   }
 
-  place.onchange?.(() => put({ ...defaults, ...known(place.read(), defaults) }));
+  place.onchange(() => {
+    const next = { ...defaults, ...known(place.read(), defaults) };
+    if (Object.keys(defaults).some((name) => next[name] !== values[name])) put(next);
+  });
   return {
     get: () => values,
     set: (patch) => put({ ...values, ...texts(patch) }),
@@ -50,7 +53,7 @@ function texts(patch) {
 }
 
 function known(given, defaults) {
-  return Object.fromEntries(Object.entries(given).filter(([name]) => name in defaults));
+  return texts(Object.fromEntries(Object.entries(given).filter(([name]) => name in defaults)));
 }
 
 function changed(values, defaults) {

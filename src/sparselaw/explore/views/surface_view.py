@@ -21,6 +21,7 @@ SURFACE: Surface = "leading"
 POINTS = 120
 MOST_CURVES = 4
 LARGEST = 10**15
+TOGETHER = 0.02  # K and rank closer than this are one mark
 XI_SPAN = (0.05, 30.0)  # the paper's figure 2
 FIXED = {"N": ("D", "500,5000,50000"), "D": ("N", "16,64,256"), "xi": ("N", "16,64,256")}
 
@@ -41,7 +42,9 @@ def surface(call: Call) -> dict[str, Any]:
     found = prediction(inputs, N, D, ridge=ridge, noise=noise, surface=SURFACE)
     chart: Chart = {"x": axis(_AXES[along]), "y": axis("loss"), "series": [], "marks": [], "notes": []}
     for i, size in enumerate(fixed):
-        _add_curve(chart, along, size, [p for p in found.points if getattr(p, other) == size], i)
+        points = [point for point in found.points if getattr(point, other) == size]
+        _add_curve(chart, f"{other} = {size:,}", along, points, i)
+        chart["marks"] += _peak(along, size, points, i)
     _add_limit(chart, inputs, along, low, high)
     return {"chart": chart, "span": [low, high], "code": _code(inputs, along, grid, fixed, ridge, noise)}
 
@@ -51,15 +54,10 @@ _AXES = {"N": "model size N", "D": "samples D", "xi": "xi = D^{alpha_D/alpha_N} 
 
 def _span(call: Call, inputs: Inputs, along: str, fixed: list[int]) -> tuple[int, int]:
     """As given, or wide enough to have the double-descent peak of every curve well inside."""
-    law = inputs.exponents
-    power = 1.0 if law is None else law.alpha_D / law.alpha_N  # N at the peak grows as D^power
     if along == "N":
-        usual = (4, 8.0 * inputs.asymptotic_seen(float(max(fixed))))
+        usual = 4, 8.0 * inputs.asymptotic_seen(float(max(fixed)))
     else:
-        usual = (
-            10,
-            (6.0 * max(fixed)) ** (1.0 / power) if math.log(6 * max(fixed)) / power < 34 else LARGEST,
-        )
+        usual = 10, _samples(inputs, 6.0 * max(fixed))
     low = call.size("low", usual[0])
     high = call.size("high", int(min(max(usual[1], 16.0 * low), LARGEST)))
     if high <= low or high > LARGEST:
@@ -67,18 +65,30 @@ def _span(call: Call, inputs: Inputs, along: str, fixed: list[int]) -> tuple[int
     return low, high
 
 
-def _add_curve(chart: Chart, along: str, size: int, points: list[Point], colour: int) -> None:
-    other = FIXED[along][0]
+def _samples(inputs: Inputs, size: float) -> float:
+    """D with D^(alpha_D/alpha_N) = size, and not beyond the largest."""
+    law = inputs.exponents
+    log = math.log(size) * (1.0 if law is None else law.alpha_N / law.alpha_D)
+    return math.exp(log) if log < math.log(LARGEST) else float(LARGEST)
+
+
+def _add_curve(
+    chart: Chart, label: str, along: str, points: list[Point], colour: int, scale: float = 1.0
+) -> None:
     x = [getattr(point, along) for point in points]
-    label = f"{other} = {size:,}"
-    reasons = [f"infinite: {p.loss_reason or p.caution}" if math.isinf(p.loss) else "" for p in points]
-    cautions = [p.caution for p in points]
-    chart["series"].append(
-        line(label, x, [p.loss for p in points], colour=colour, caution=cautions, reason=reasons)
-    )
+    reasons = [_reason(point) for point in points]
+    cautions = [point.caution for point in points]
+    losses = [point.loss * scale for point in points]
+    chart["series"].append(line(label, x, losses, colour=colour, caution=cautions, reason=reasons))
     words = [reason or caution for reason, caution in zip(reasons, cautions, strict=True)]
     chart["notes"] += stretches(label, along, x, words)
-    chart["marks"] += _peak(along, size, points, colour)
+
+
+def _reason(point: Point) -> str:
+    """Why a logarithmic axis cannot show the loss."""
+    if math.isinf(point.loss):
+        return f"infinite: {point.loss_reason or point.caution}"
+    return "zero: every coordinate is learnt" if point.loss == 0.0 else ""
 
 
 def _peak(along: str, size: int, points: list[Point], colour: int) -> list[dict[str, Any]]:
@@ -92,7 +102,7 @@ def _peak(along: str, size: int, points: list[Point], colour: int) -> list[dict[
     marks = []
     if math.isfinite(seen):
         marks.append(mark(seen, "K(D)" if along == "N" else "K(D) = N", colour=colour))
-    if math.isfinite(rank) and not (math.isfinite(seen) and abs(math.log(seen / rank)) < 0.01):
+    if math.isfinite(rank) and not (math.isfinite(seen) and abs(math.log(seen / rank)) < TOGETHER):
         marks.append(mark(rank, "rank" if along == "N" else "rank = N", colour=colour))
     return marks
 
@@ -104,8 +114,10 @@ def _meets(D: np.ndarray, grows: np.ndarray, size: int) -> float:
 
 
 def _add_limit(chart: Chart, inputs: Inputs, along: str, low: int, high: int) -> None:
-    """The power law of the other size without limit."""
-    law = inputs.power_law()
+    """The power law of the other size without limit, where there is one."""
+    law = inputs.exponents
+    if law is None:
+        return
     name, constant, exponent = (
         ("unlimited data", inputs.model_constant(), law.alpha_N)
         if along == "N"
@@ -120,38 +132,32 @@ def _collapse(inputs: Inputs, fixed: list[int], ridge: float, noise: float) -> d
     """loss N^alpha_N against xi: curves of every N fall on S(xi) as N and D grow."""
     law = inputs.power_law()
     xi = np.geomspace(*XI_SPAN, POINTS)
+    low, high = (_samples(inputs, XI_SPAN[0] * min(fixed)), _samples(inputs, XI_SPAN[1] * max(fixed)))
+    grid = f"{max(1, round(low))}:{max(16, round(high))}:{POINTS}"
+    found = prediction(inputs, fixed, sizes("D", grid), ridge=ridge, noise=noise, surface=SURFACE)
     chart: Chart = {"x": axis(_AXES["xi"]), "y": axis("loss · N^{alpha_N}"), "notes": []}
-    chart["series"] = [
-        line("limit S(xi)", xi.tolist(), [scaling_function(inputs, float(v)) for v in xi], colour=None)
-    ]
+    limit = [scaling_function(inputs, float(x)) for x in xi]
+    chart["series"] = [line("limit S(xi)", xi.tolist(), limit, colour=None)]
     chart["marks"] = [mark(law.xi_crit, "xi_crit")]
     for i, size in enumerate(fixed):
-        D = sorted({round(d) for v in xi if 1 <= (d := (v * size) ** (law.alpha_N / law.alpha_D)) <= LARGEST})
-        points = prediction(inputs, [size], D, ridge=ridge, noise=noise, surface=SURFACE).points
-        reasons = [f"infinite: {p.loss_reason or p.caution}" if math.isinf(p.loss) else "" for p in points]
-        scale = size**law.alpha_N
-        chart["series"].append(
-            line(f"N = {size:,}", [p.xi for p in points], [p.loss * scale for p in points], colour=i,
-                 caution=[p.caution for p in points], reason=reasons)
-        )  # fmt: skip
-    lines = [
-        "import numpy as np",
-        "import sparselaw as sl",
-        "from sparselaw.theory import scaling_function",
-        "",
-        input_python(inputs),
-        f"xi = np.geomspace({XI_SPAN[0]:g}, {XI_SPAN[1]:g}, {POINTS})",
-        "S = [scaling_function(model, x) for x in xi]",
-    ]
-    command = shell(
-        "predict",
-        **input_options(inputs),
-        N=_listed(fixed),
-        D="10:1e6:60",
-        ridge=ridge or None,
-        noise=noise or None,
+        points = [p for p in found.points if p.N == size and XI_SPAN[0] <= p.xi <= XI_SPAN[1]]
+        log_scale = law.alpha_N * math.log(size)
+        _add_curve(
+            chart, f"N = {size:,}", "xi", points, i, math.exp(log_scale) if log_scale < 700.0 else math.inf
+        )
+    code = _code(inputs, "D", grid, fixed, ridge, noise)
+    code["python"] = code["python"].replace("sl.predict(", "found = sl.predict(") + "\n".join(
+        [
+            "",
+            'found["scaled"] = found["loss"] * found["N"] ** model.exponents.alpha_N  # against found["xi"]',
+            f"xi = np.geomspace({XI_SPAN[0]:g}, {XI_SPAN[1]:g}, {POINTS})",
+            "S = [scaling_function(model, x) for x in xi]",
+        ]
     )
-    return {"chart": chart, "span": list(XI_SPAN), "code": {"shell": command, "python": "\n".join(lines)}}
+    code["python"] = code["python"].replace(
+        "import sparselaw as sl\n", "import sparselaw as sl\nfrom sparselaw.theory import scaling_function\n"
+    )
+    return {"chart": chart, "span": list(XI_SPAN), "code": code}
 
 
 def _code(
@@ -169,12 +175,9 @@ def _code(
         f"{along} = np.unique(np.geomspace({low}, {high}, {count}).round().astype(int))",
         f"sl.predict(model, {along}={along}.tolist(), {other}={fixed}{extra})",
     ]
-    command = shell("predict", **input_options(inputs), **{along: grid, other: _listed(fixed)}, **options)
+    listed = ",".join(str(value) for value in fixed)
+    command = shell("predict", **input_options(inputs), **{along: grid, other: listed}, **options)
     return {"shell": command, "python": "\n".join(python)}
-
-
-def _listed(values: list[int]) -> str:
-    return ",".join(str(value) for value in values)
 
 
 VIEW = View(values={"surface": surface, "surface/estimate": estimate}, streams={"surface/simulate": simulate})
