@@ -14,6 +14,7 @@ from sparselaw.laws import one_size_laws
 
 if TYPE_CHECKING:
     from sparselaw.fitting import Comparison, FitsBy, FittedLaw
+    from sparselaw.planning import NextRun
 
 
 def fit(
@@ -65,7 +66,8 @@ def fit(
     )
     pictures.write(plot, report, lambda room: room.fit_panels(fitted), lambda room: room.fit_page(fitted))
     if json:
-        print_json(fitted.as_dict())
+        ahead = None if law == options.ALL or by is not None else _next_run(fitted)
+        print_json(fitted.as_dict() | ({} if ahead is None else {"next_run": ahead.as_dict()}))
     elif law == options.ALL:
         _show_all(fitted)
     elif by is not None:
@@ -96,21 +98,26 @@ def _show_by(parts: FitsBy) -> None:
     print_table(f"One fit for each {parts.column} (sd: residuals in per cent)", list(frame.columns), rows)
 
 
+def _next_run(fitted: FittedLaw) -> NextRun | None:
+    from sparselaw.planning import next_run
+
+    return next_run(fitted)
+
+
 def _show(fitted: FittedLaw) -> None:
     print(f"{fitted.goodness.words()}; status {fitted.status}")
     print(fitted.goodness.worst_words())
+    ahead = _next_run(fitted)
+    if ahead is not None:
+        print(ahead.words())
     print_table(
         fitted.title(),
         ["quantity", "value", "95 % interval"],
         [[name, number(v.best), v.ends()] for name, v in fitted.params.items()],
     )
     print(fitted.how())
-    if fitted.sparsity is not None:
-        print_table(
-            "Implied sparsity",
-            ["quantity", "value", "95 % interval"],
-            [[name, number(v.best), v.ends()] for name, v in fitted.sparsity.items()],
-        )
+    if fitted.sparsity_readings():
+        print_table("Implied sparsity", ["by the law", "alpha1", "alpha2"], fitted.sparsity_rows())
         for words in fitted.sparsity_words():
             print(words)
     if fitted.equal_exponents is not None:

@@ -82,7 +82,7 @@ def fit(
     if chosen.name == "envelope":
         minimum = envelope_minimum(design, chosen)
         drawn = envelope_draws(design, chosen, minimum, used.group, bootstrap, seed)
-        return _result(design, chosen, minimum, drawn, used, clean, (*notes, ENVELOPE), None, ())
+        return _result(design, chosen, minimum, drawn, used, clean, (*notes, ENVELOPE), None, (), seed)
     minimum = global_minimum(design, chosen)
     resampled: dict[str, Any] = {"draws": bootstrap, "seed": seed, "workers": workers}
     draws = draw(design, chosen, minimum, group=used.group, progress=progress, **resampled)
@@ -94,7 +94,7 @@ def fit(
         )
         if leave_out:
             table = leave_out_table(used, kind, chosen, design.residuals(minimum.theta), **resampled)
-    return _result(design, chosen, minimum, draws, used, clean, notes, test, table)
+    return _result(design, chosen, minimum, draws, used, clean, notes, test, table, seed)
 
 
 def _best_runs(clean: CleanRuns, runs: Runs) -> tuple[CleanRuns, Runs, tuple[str, ...]]:
@@ -154,7 +154,7 @@ def _check_rows(runs: Runs, design: Design) -> None:
 
 def _result(
     design: Design, objective: Objective, minimum: Minimum, draws: FloatArray, runs: Runs, clean: CleanRuns,
-    notes: tuple[str, ...], test: EqualityTest | None, table: tuple[LeftOut, ...],
+    notes: tuple[str, ...], test: EqualityTest | None, table: tuple[LeftOut, ...], seed: int,
 ) -> FittedLaw:  # fmt: skip
     found = findings(design, objective, minimum, runs, clean.pooled)
     seeds = tuple(column.words() for column in clean.pooled if column.kind == "seed")
@@ -183,6 +183,7 @@ def _result(
         equal_exponents=test,
         leave_out=table,
         dropped=clean.dropped,
+        seed=seed,
         warnings=(*clean.notes, *notes, *(f.words for f in found), *seeds, *_words(runs, sparsity, table)),
     )
 

@@ -20,12 +20,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sparselaw.fitting.forecast.predicted import PredictedLoss
+    from sparselaw.fitting.readings import SparsityReading
 
 NO_DRAWS = "no draws: bootstrap 0"
-ONE_PASS = (
-    "runs of about one pass over their data may hide sparsity: before training is finished sparse inputs "
-    "show the exponents of dense ones"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +91,8 @@ class FittedLaw:
     leave_out: tuple[LeftOut, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    seed: int = 0
+    memory: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # found when asked for
 
     @property
     def name(self) -> str:
@@ -158,7 +157,8 @@ class FittedLaw:
             result["sparsity_reason"] = self.sparsity_reason
         else:
             result["sparsity"] = {name: v.plain(NO_DRAWS) for name, v in self.sparsity.items()}
-            result["sparsity_words"] = list(self.sparsity_words())
+        result["sparsity_by_law"] = [reading.as_dict() for reading in self.sparsity_readings()]
+        result["sparsity_words"] = list(self.sparsity_words())
         if self.equal_exponents is None:
             result["equal_exponents_reason"] = "needs two exponents, draws, and at most 10000 rows"
         else:
@@ -197,25 +197,26 @@ class FittedLaw:
     def title(self) -> str:
         return f"{self.name}: {self.law.formula}"
 
+    def sparsity_readings(self) -> tuple[SparsityReading, ...]:
+        """The sparsity by the coupled law, and by the additive law beside it; found when first asked for."""
+        if "readings" not in self.memory:
+            from sparselaw.fitting.readings import sparsity_readings
+
+            self.memory["readings"] = sparsity_readings(self)
+        found: tuple[SparsityReading, ...] = self.memory["readings"]
+        return found
+
+    def sparsity_rows(self) -> list[list[str]]:
+        """law, alpha1, alpha2 with their intervals as text."""
+        from sparselaw.fitting.readings import rows
+
+        return rows(self.sparsity_readings())
+
     def sparsity_words(self) -> tuple[str, ...]:
         """What the implied sparsity means."""
-        if self.sparsity is None:
-            return ()
-        alpha1 = self.sparsity["alpha1"]
-        words = []
-        if alpha1.best < 0.0:
-            if np.isnan(alpha1.high):
-                sure = ""
-            else:
-                sure = " (95 % sure)" if alpha1.high < 0.0 else " (0 is not excluded)"
-            words.append(
-                f"alpha1 < 0{sure}: the loss falls faster with data than with model size, which no sparsity "
-                "explains; in the theory both exponents are then equal"
-            )
-        elif not np.isnan(alpha1.low) and alpha1.low <= 0.0:
-            words.append("0 is not excluded: equal exponents, and so dense inputs, fit too")
-        words.append(ONE_PASS)
-        return tuple(words)
+        from sparselaw.fitting.readings import words
+
+        return words(self.sparsity_readings())
 
     def how(self) -> str:
         """How the optimum was reached, in a line."""
@@ -229,7 +230,10 @@ class FittedLaw:
         return html_table(
             self.title(),
             ["quantity", "best [low, high]"],
-            [[name, f"{v.best:.4g} {v.ends()}"] for name, v in self.quantities().items()],
+            [
+                *([name, f"{v.best:.4g} {v.ends()}"] for name, v in self.params.items()),
+                *([f"alpha1 by the {law} law", alpha1] for law, alpha1, _ in self.sparsity_rows()),
+            ],
             [
                 f"status: {self.status}",
                 self.goodness.words(),

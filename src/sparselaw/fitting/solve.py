@@ -28,10 +28,15 @@ class Minimum:
     basins: FloatArray  # (n, p): the best few distinct ends, best first; warm starts for resampled data
 
 
-def global_minimum(design: Design, objective: Objective, weights: FloatArray | None = None) -> Minimum:
-    """The minimum over every start that the design proposes."""
+def global_minimum(
+    design: Design,
+    objective: Objective,
+    weights: FloatArray | None = None,
+    starts: FloatArray | None = None,
+) -> Minimum:
+    """The minimum over every start that the design proposes, or over those given."""
     w = np.ones(design.rows) if weights is None else weights
-    starts = design.starts(objective, w)
+    starts = design.starts(objective, w) if starts is None else starts
     small, small_w = design, w
     if design.rows > LARGEST_POLISH_ROWS:
         rows = sample(design.rows)

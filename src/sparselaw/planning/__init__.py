@@ -7,6 +7,7 @@ from sparselaw.planning.approaches import Approach, Approaches, approaches
 from sparselaw.planning.forecast_budgets import forecast
 from sparselaw.planning.from_law import check_trade_off
 from sparselaw.planning.isoflop import IsoFlop, isoflop
+from sparselaw.planning.next_run import NextRun, next_run
 from sparselaw.planning.plan import plan, plan_many
 from sparselaw.planning.plan_result import Plan
 from sparselaw.planning.plans import Plans
@@ -16,6 +17,7 @@ __all__ = [
     "Approach",
     "Approaches",
     "IsoFlop",
+    "NextRun",
     "Peak",
     "Plan",
     "Plans",
@@ -25,6 +27,7 @@ __all__ = [
     "check_trade_off",
     "forecast",
     "isoflop",
+    "next_run",
     "plan",
     "plan_many",
 ]

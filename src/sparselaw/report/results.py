@@ -57,10 +57,14 @@ def forecast_page(found: Forecast) -> ResultPage:
 
 
 def fit_page(law: FittedLaw) -> ResultPage:
+    from sparselaw.planning import next_run
+
+    ahead = next_run(law)
     return ResultPage(
         title=f"Fit of the {law.name} law",
         lead=[
             f"{_capital(law.goodness.words())}; {law.goodness.worst_words()}.",
+            *([] if ahead is None else [f"{_capital(ahead.words())}."]),
             f"{law.law.formula}. {_capital(law.how())}.",
         ],
         warnings=law.warnings,
@@ -81,10 +85,12 @@ def fit_page(law: FittedLaw) -> ResultPage:
 
 
 def _sparsity(law: FittedLaw) -> list[Section]:
-    if law.sparsity is None:
+    rows = law.sparsity_rows()
+    if not rows:
         return []
     words = [f"{_capital(words)}." for words in law.sparsity_words()]
-    return [Section(title="Implied sparsity", text=words, columns=QUANTITIES, rows=_intervals(law.sparsity))]
+    columns = ("by the law", "alpha1", "alpha2")
+    return [Section(title="Implied sparsity", text=words, columns=columns, rows=rows)]
 
 
 def plan_page(source: Any, plans: Sequence[Plan]) -> ResultPage:

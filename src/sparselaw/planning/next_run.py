@@ -1,0 +1,51 @@
+"""What a fitted law is for: the best next run, at ten times the dearest budget in the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sparselaw.errors import InputError
+from sparselaw.planning.plan import plan
+from sparselaw.planning.plan_result import Plan
+
+if TYPE_CHECKING:
+    from sparselaw.fitting import FittedLaw
+
+AHEAD = 10.0
+COST = "6nd"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextRun:
+    """A plan at ``AHEAD`` times the dearest run of the table."""
+
+    plan: Plan
+
+    def words(self) -> str:
+        """One line: allocation, prediction, growth."""
+        found, growth = self.plan, self.plan.growth
+        line = (
+            f"at {AHEAD:g} times the dearest run (6ND = {found.budget:.3g}): N = {found.N.best:.3g}, "
+            f"D = {found.D.best:.3g} ({found.tokens_per_parameter.best:.3g} for each parameter), "
+            f"loss {found.loss.best:.4g} {found.loss.ends()} ({found.loss_intervals})"
+        )
+        known = growth.N.best == growth.N.best
+        return line + (f"; N ~ C^{growth.N.best:.3g}" if known else "")
+
+    def as_dict(self) -> dict[str, Any]:
+        whole = self.plan.as_dict()
+        kept = ("budget", "cost", "N", "D", "loss", "loss_intervals", "tokens_per_parameter", "N_exponent")
+        return {name: whole[name] for name in kept}
+
+
+def next_run(fitted: FittedLaw) -> NextRun | None:
+    """None where the law does not trade N against D above a floor, or no plan is to be had."""
+    law = fitted.law
+    if law.sizes != ("N", "D") or law.floor_name is None or fitted.sparsity is None:
+        return None
+    budget = AHEAD * 6.0 * float((fitted.runs.N * fitted.runs.D).max())
+    try:
+        return NextRun(plan=plan(fitted, budget=budget, cost=COST))
+    except InputError:
+        return None
