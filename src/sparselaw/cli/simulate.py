@@ -15,6 +15,7 @@ from sparselaw.errors import InputError
 if TYPE_CHECKING:
     from sparselaw.solvers import Solver
     from sparselaw.sweeps.cells import Cell
+    from sparselaw.sweeps.ratios import RatioStudy
     from sparselaw.trials.task import Record, Task
 
 
@@ -41,7 +42,10 @@ def simulate(
     D: str = options.SAMPLES,
     inputs: str = options.INPUTS,
     features: str = typer.Option(
-        "linear", metavar="linear|relu", autocompletion=feature_names, help="The features of the inputs."
+        "linear",
+        metavar="linear|relu|trained",
+        autocompletion=feature_names,
+        help="The features of the inputs.",
     ),
     solver: str = typer.Option(
         "min-norm",
@@ -63,6 +67,9 @@ def simulate(
     raw: bool = typer.Option(False, "--raw", help="The paper's estimator: one teacher, one test set."),
     n_test: str = typer.Option(
         None, metavar=INTEGER, help="Samples of the test set, with --raw. [default: 50000]"
+    ),
+    outputs: str = typer.Option(
+        None, metavar=INTEGER, help="Outputs m, for --features trained; the loss is that of one. [default: 1]"
     ),
     out: str = typer.Option(None, metavar=FILE, help="Write one row a trial to this .csv or .parquet file."),
     store: str = typer.Option(None, metavar=FILE, help="Keep the runs here. [default: in your data folder]"),
@@ -97,6 +104,7 @@ def simulate(
         noise=numbers.real("noise", noise),
         estimator="raw" if raw else "exact",
         n_test=numbers.size("n-test", n_test or "50000"),
+        outputs=numbers.size("outputs", outputs or "1"),
     )
     path = store or default_store()
     if out is not None:
@@ -118,15 +126,30 @@ def simulate(
             raise
     write_runs(out, done)
     cells = cells_of(done)
+    extra = _ratios(done)
     failed = sum(record.status == "failed" for _, record in done)
     if as_json:
         described = {"inputs": inputs, "features": features, "solver": solver, "failed": failed}
-        print_json({**described, "cells": [cell.as_dict() for cell in cells]})
+        shown = [cell.as_dict() for cell in cells]
+        if extra is not None:
+            beside = extra.as_dict()
+            shown = [own | cell for own, cell in zip(beside.pop("cells"), shown, strict=True)]
+            described |= beside
+        print_json({**described, "cells": shown})
     else:
         _print_cells(f"{inputs} inputs, {features} features, {solver}", cells)
+        for text in extra.says() if extra is not None else ():
+            note(text)
     if failed:
         note(f"{failed} of {len(done)} runs failed; --retry runs them again, --out names the reasons")
         raise typer.Exit(1)
+
+
+def _ratios(done: list[tuple[Task, Record]]) -> RatioStudy | None:
+    """Losses over the unseen variance, where the features are trained."""
+    from sparselaw.sweeps.ratios import ratios
+
+    return ratios(done) if done and done[0][0].feature_map.several_outputs else None
 
 
 def _print_cells(title: str, cells: list[Cell]) -> None:

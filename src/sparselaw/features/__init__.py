@@ -5,5 +5,6 @@ from __future__ import annotations
 from sparselaw.features.base import FEATURES, FeatureMap, register
 from sparselaw.features.linear import Linear
 from sparselaw.features.relu import ReLU
+from sparselaw.features.trained import Trained
 
-__all__ = ["FEATURES", "FeatureMap", "Linear", "ReLU", "register"]
+__all__ = ["FEATURES", "FeatureMap", "Linear", "ReLU", "Trained", "register"]

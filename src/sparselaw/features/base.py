@@ -11,12 +11,15 @@ and has a closed form; only the even part, that of f(z) - c z, is left for test 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from sparselaw.inputs import Inputs
 
 AnyFloats = NDArray[np.floating[Any]]  # of double or of single precision
 
@@ -28,7 +31,16 @@ class FeatureMap(ABC):
     kind: ClassVar[str] = "nonlinear"  # which trials it has, see trials.table
     has_surface: ClassVar[bool] = False  # whether the loss surface in closed form is that of these features
     odd_slope: ClassVar[float | None] = None  # c where the odd part of f is exactly c z
+    optimal: ClassVar[bool] = (
+        False  # found with their readout in one step: no other solver, no other estimator
+    )
+    several_outputs: ClassVar[bool] = False  # whether the number of outputs changes the loss of each
     single_precision: ClassVar[bool] = False  # whether it is enough for f(u x) of a wide layer
+
+    def own_loss(self, inputs: Inputs, N: int, D: int, outputs: int) -> float | None:
+        """The loss in closed form where it is not that of the surface; None if there is none."""
+        del inputs, N, D, outputs
+        return None
 
     @abstractmethod
     def apply(self, z: AnyFloats) -> AnyFloats:

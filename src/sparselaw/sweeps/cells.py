@@ -127,6 +127,12 @@ def _column(rows: Sequence[Row], name: str) -> FloatArray:
 def _theory(first: Row) -> dict[str, Any]:
     """The closed-form loss of a cell with its caution, or why there is none."""
     ridge, features = first.get("ridge"), FEATURES.get(first["features"])  # None: of another program
+    own = None
+    if features is not None and not is_missing(first.get("outputs")):
+        sizes = (int(first["N"]), int(first["D"]), int(first["outputs"]))
+        own = features.own_loss(inputs_of(first["inputs"], first), *sizes) if first["noise"] == 0.0 else None
+    if own is not None:
+        return {"theory": own}
     if features is None or not features.has_surface or ridge is None or math.isnan(ridge):
         return {"theory": None, "theory_reason": NO_THEORY}
     point = predict(

@@ -35,6 +35,7 @@ def simulate(
     noise: float = 0.0,
     estimator: Estimator = "exact",
     n_test: int = 50_000,
+    outputs: int = 1,
     store: str | Path | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -43,13 +44,14 @@ def simulate(
     """The loss at every (N, D) for every seed, one row a trial.
 
     ``solver`` is a record of settings (``Ridge(ridge=0.1)``) or the name of one that needs none ("min-norm",
-    "nesterov"). Trial i of a cell has the seed ``seed + i``. With a ``store`` finished trials are kept there
-    and not run again, except failed ones with ``retry``. It takes all cores, ``workers`` of them, or the
-    workers of the Dask ``scheduler`` at that address.
+    "nesterov"). ``outputs`` is for ``features="trained"``: the loss is that of one of m. Trial i of a cell
+    has the seed ``seed + i``. With a ``store`` finished trials are kept there and not run again, except
+    failed ones with ``retry``. It takes all cores, ``workers`` of them, or the workers of the Dask
+    ``scheduler`` at that address.
     """
     tasks = grid(
         inputs, N, D, seeds=seeds, seed=seed, features=features, solver=solver, noise=noise,
-        estimator=estimator, n_test=n_test,
+        estimator=estimator, n_test=n_test, outputs=outputs,
     )  # fmt: skip
     return as_frame(run_tasks(tasks, store=store, workers=workers, scheduler=scheduler, retry=retry))
 
@@ -66,6 +68,7 @@ def simulate_stream(
     noise: float = 0.0,
     estimator: Estimator = "exact",
     n_test: int = 50_000,
+    outputs: int = 1,
     store: str | Path | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -86,7 +89,7 @@ def simulate_stream(
     """
     tasks = grid(
         inputs, N, D, seeds=seeds, seed=seed, features=features, solver=solver, noise=noise,
-        estimator=estimator, n_test=n_test,
+        estimator=estimator, n_test=n_test, outputs=outputs,
     )  # fmt: skip
     return stream_tasks(tasks, store=store, workers=workers, scheduler=scheduler, retry=retry, stop=stop)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -13,6 +13,8 @@ from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.errors import InputError
 from sparselaw.inputs import ActivationInputs
+from sparselaw.networks.adam import Adam
+from sparselaw.networks.network import Network
 from sparselaw.trials.table import meeting_of
 from sparselaw.trials.task import Task
 
@@ -109,6 +111,33 @@ def expected_patterns(inputs: ActivationInputs, D: int) -> float:
     return min(float(D), large * math.exp(growth * math.log(D / PATTERN_SAMPLES[1])))
 
 
+def _trained_activations(task: Task) -> Needs:
+    inputs = cast(ActivationInputs, task.inputs)
+    linear = _sparse(replace(task, N=10**15, outputs=1, features="linear"), inputs)
+    K, m = inputs.expected_seen(task.D), float(task.outputs)
+    if task.noise == 0.0 and task.N >= min(K, m):
+        return linear
+    work = 6.0 * K**3 + 4.0 * m * K * K + 20.0 * m * K * min(m, K)
+    return Needs(
+        memory=linear.memory + 32.0 * K * (K + m) + 16.0 * m * min(m, K),
+        seconds=linear.seconds + work / FLOPS,
+    )
+
+
+def _network_activations(task: Task) -> Needs:
+    inputs, adam = cast(ActivationInputs, task.inputs), cast(Adam, task.solver)
+    N, m, depth = float(task.N), float(task.outputs), cast(Network, task.network).depth
+    K = inputs.expected_seen(task.D)
+    P = K if task.target == "facts" else expected_patterns(inputs, task.D)
+    nonzeros = 1.0 if task.target == "facts" else inputs.expected_nonzeros()
+    weights = (K + (depth - 2) * N + m) * N
+    step = P * N * (4.0 * nonzeros + 6.0 * m + 6.0 * (depth - 2) * N) + 30.0 * weights
+    memory = 40.0 * task.D * nonzeros + 48.0 * weights + 16.0 * P * m + 200.0 * K * N
+    if task.target == "pairs":
+        memory += 40.0 * K * K + 16.0 * P * K
+    return Needs(memory=memory, seconds=1e-2 + 5e-8 * task.D * nonzeros + adam.steps * step / (0.3 * FLOPS))
+
+
 def _nonlinear_activations(task: Task) -> Needs:
     inputs = cast(ActivationInputs, task.inputs)
     linear = _sparse(task, inputs)
@@ -153,10 +182,17 @@ def _dimension(task: Task) -> float:
 _NEEDS = {
     ("activations", "linear"): _linear_activations,
     ("activations", "nonlinear"): _nonlinear_activations,
+    ("activations", "trained"): _trained_activations,
+    ("activations", "network"): _network_activations,
     ("gaussian", "linear"): _linear_gaussian,
     ("gaussian", "nonlinear"): _nonlinear_gaussian,
 }
-_REMEDIES = {("activations", "linear"): "reduce D", ("activations", "nonlinear"): "reduce N or D"}
+_REMEDIES = {
+    ("activations", "linear"): "reduce D",
+    ("activations", "nonlinear"): "reduce N or D",
+    ("activations", "trained"): "reduce D or the number of outputs",
+    ("activations", "network"): "reduce D or the width",
+}
 
 
 def available_memory() -> float:

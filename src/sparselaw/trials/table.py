@@ -1,4 +1,4 @@
-"""Which trial measures which inputs and features: the four that there are, side by side.
+"""Which trial measures which inputs and features: those that there are, side by side.
 
 A trial is a function of a task that returns a record. Another way of drawing samples (``inputs.sampling``) or
 another kind of features (``features.kind``) is another file here and a line in ``TRIALS``.
@@ -16,6 +16,8 @@ from sparselaw.trials.task import Record, Task
 TRIALS = {
     ("activations", "linear"): "sparselaw.trials.linear_activations",
     ("activations", "nonlinear"): "sparselaw.trials.nonlinear_activations",
+    ("activations", "trained"): "sparselaw.trials.trained_activations",
+    ("activations", "network"): "sparselaw.trials.network_activations",
     ("gaussian", "linear"): "sparselaw.trials.linear_gaussian",
     ("gaussian", "nonlinear"): "sparselaw.trials.nonlinear_gaussian",
 }
@@ -23,10 +25,11 @@ TRIALS = {
 
 def meeting_of(task: Task) -> tuple[str, str]:
     """The key of its trial; features that no trial measures on such inputs are refused."""
-    meeting = (task.inputs.sampling, task.feature_map.kind)
+    meeting = (task.inputs.sampling, task.kind)
     if meeting not in TRIALS:
+        name = "features" if task.network is None else "network"
         condition = f"has no trial for inputs drawn as {task.inputs.sampling}"
-        raise InputError("features", task.features, condition, "choose other features or inputs")
+        raise InputError(name, task.kind, condition, "choose other features or inputs")
     return meeting
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -13,11 +13,15 @@ import numpy as np
 from sparselaw.errors import InputError, check_choice, check_not_negative, check_size
 from sparselaw.features import FEATURES, FeatureMap, register
 from sparselaw.inputs import Inputs
+from sparselaw.networks.adam import Adam, usual_adam
+from sparselaw.networks.network import TARGETS, Network
 from sparselaw.solvers import MinNorm, Solver, as_solver, settings_of
 
 ENGINE_VERSION = 3  # raise it when the same task would give another number
 
-STATUSES = ("ok", "diverged", "not-converged", "rank-deficient", "infinite", "failed")
+STATUSES = (
+    "ok", "diverged", "not-converged", "not-data-limited", "rank-deficient", "infinite", "failed",
+)  # fmt: skip
 
 Estimator = Literal["exact", "raw"]
 
@@ -38,6 +42,9 @@ class Task:
     noise: float = 0.0  # variance of the label noise
     estimator: Estimator = "exact"
     n_test: int = 50_000
+    outputs: int = 1  # m, where the features are trained on all of them; of facts, the number of answers
+    network: Network | None = None  # in place of features: N is its width, its solver is Adam
+    target: str = "linear"  # what a network is taught, one of TARGETS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "N", check_size("N", self.N))
@@ -47,11 +54,42 @@ class Task:
             raise InputError("seed", self.seed, "must not be negative", "choose seed >= 0")
         check_size("n_test", self.n_test)
         object.__setattr__(self, "solver", as_solver(self.solver))
-        if not self.solver.rotation_invariant:
+        check_choice("target", self.target, TARGETS)
+        if self.network is not None:
+            self._check_network(self.network)
+        elif not self.solver.rotation_invariant:
             condition = "depends on the axes of theta, which a trial is free to turn"
             raise InputError("solver", self.solver.name, condition, "choose a rotation-invariant solver")
         check_choice("features", self.features, FEATURES)
+        object.__setattr__(self, "outputs", check_size("outputs", self.outputs))
+        if self.outputs > 1 and self.network is None and not self.feature_map.several_outputs:
+            condition = f"has no effect on {self.features} features"
+            raise InputError("outputs", self.outputs, condition, "leave it out, or choose features trained")
+        if self.feature_map.optimal and self.solver.rank_tolerance is None:
+            condition = f"does not make {self.features} features"
+            raise InputError("solver", self.solver.name, condition, "leave it out: their optimum is exact")
+        if self.feature_map.optimal and self.estimator != "exact":
+            condition = f"is not made for {self.features} features"
+            raise InputError("estimator", self.estimator, condition, "leave it out (--raw)")
         check_choice("estimator", self.estimator, get_args(Estimator))
+
+    def _check_network(self, network: Network) -> None:
+        """Its width is N; a solver that was not named is the usual Adam."""
+        object.__setattr__(self, "network", replace(network, width=self.N))
+        if isinstance(self.solver, MinNorm):
+            object.__setattr__(self, "solver", usual_adam(network, self.target, self.outputs))
+        if not isinstance(self.solver, Adam):
+            raise InputError("solver", self.solver.name, "does not train networks", "give Adam, or none")
+        if self.features != "linear":
+            raise InputError("features", self.features, "are the network's own", "leave them out")
+        if self.noise > 0.0:
+            raise InputError("noise", self.noise, "is not made for networks", "leave it out")
+        if self.target == "facts" and self.outputs < 2:
+            raise InputError("outputs", self.outputs, "is the number of answers", "choose outputs >= 2")
+        if self.target == "pairs" and self.outputs > 1:
+            raise InputError("outputs", self.outputs, "is one for products of pairs", "leave it out")
+        if self.estimator != "exact":
+            raise InputError("estimator", self.estimator, "is not made for networks", "leave it out")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """With its features: another process may not know those that were made by others."""
@@ -73,6 +111,10 @@ class Task:
         }
         if self.estimator == "raw":
             identity["n_test"] = self.n_test
+        if self.network is not None:
+            identity |= self.network.settings() | {"features": "network", "target": self.target}
+        if self.network is not None or self.feature_map.several_outputs:
+            identity["outputs"] = self.outputs
         return identity
 
     @property
@@ -80,6 +122,11 @@ class Task:
         """Where its parts are defined: another process must be able to import these."""
         parts = (self.inputs, self.solver, self.feature_map)
         return frozenset(type(part).__module__ for part in parts)
+
+    @property
+    def kind(self) -> str:
+        """Of features, or "network": which trial it has, see trials.table."""
+        return self.feature_map.kind if self.network is None else "network"
 
     @property
     def feature_map(self) -> FeatureMap:
@@ -103,7 +150,7 @@ class Record:
     """What one trial gave. A diverged descent is an observation: it has a status, not an exception."""
 
     loss: float  # population loss; inf where the expectation is infinite or the descent diverged
-    status: str  # ok, diverged, not-converged, rank-deficient, infinite, failed
+    status: str  # one of STATUSES
     reason: str = ""  # in words, where the status is not ok
     averaged: tuple[
         str, ...
@@ -115,6 +162,8 @@ class Record:
     iterations: int | None = None
     restarts: int | None = None
     gradient: float | None = None  # the last |gradient| / |first gradient|
+    train: float | None = None  # training loss of a network
+    sign_unseen: float | None = None  # variance of coordinates not seen with the sign they have
 
 
 def random_stream(task: Task, purpose: str) -> np.random.Generator:
