@@ -10,6 +10,9 @@ import numpy as np
 import pandas as pd
 
 import sparselaw as sl
+from sparselaw.networks import Adam, Network
+from sparselaw.trials.run import run
+from sparselaw.trials.task import Task
 
 
 def fits() -> None:
@@ -34,7 +37,14 @@ def trials() -> None:
         sl.simulate(kind, N=[20, 60], D=[40], features="relu", **common)
 
 
+def networks() -> None:
+    inputs = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
+    network = Network(depth=2, width=4, activation="relu")
+    run(Task(inputs=inputs, N=4, D=20, network=network, solver=Adam(steps=2)))
+
+
 if __name__ == "__main__":
     failures()
     fits()
     trials()
+    networks()
