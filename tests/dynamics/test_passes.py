@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from sparselaw.dynamics import few_passes_exponent, loss_after_passes
-from sparselaw.dynamics.slopes import exponent
+from sparselaw.dynamics.seed_slopes import exponent
 from sparselaw.inputs import SparseInputs
 
 INPUTS = SparseInputs(alpha1=1.0, alpha2=0.3)

@@ -13,7 +13,7 @@ from sparselaw.cli import options
 from sparselaw.cli.output import note, number, print_json, print_table
 
 if TYPE_CHECKING:
-    from sparselaw.failure.curve import FailureCurve
+    from sparselaw.failure.curve_of_points import FailureCurve
     from sparselaw.failure.sampling import Sampled
     from sparselaw.progress import Show
 
@@ -105,7 +105,7 @@ def _bar_for_each(bars: ExitStack) -> Callable[[Sampled], None]:
 
 
 def _print(curve: FailureCurve, as_json: bool) -> None:
-    from sparselaw.failure.curve import COLUMNS
+    from sparselaw.failure.curve_of_points import COLUMNS
 
     for warning in curve.warnings:
         note(warning)

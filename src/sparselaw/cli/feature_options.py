@@ -16,19 +16,19 @@ FILES: Any = typer.Argument(
 )
 FORMAT: Any = typer.Option(
     None,
-    metavar="TEXT",
-    help="npz, npy, mtx, svmlight, triplets, transactions, text, python. [default: by the ending]",
+    metavar="npz|npy|mtx|svmlight|triplets|transactions|text|python",
+    help="What the files are. [default: by the ending]",
 )
 THRESHOLD: Any = typer.Option("0", metavar="FLOAT", help="Entries of this size or less are not active.")
 BINARY: Any = typer.Option(False, "--binary", help="Every active entry is 1.")
 LOG1P: Any = typer.Option(False, "--log1p", help="Take log(1 + value).")
 CENTER: Any = typer.Option(False, "--center", help="Energies are variances, not second moments.")
 COLUMNS: Any = typer.Option(None, metavar="NAMES", help="Of triplets: sample,feature,value.")
-ENCODING: Any = typer.Option("utf-8", metavar="TEXT", help="Of text.")
+ENCODING: Any = typer.Option("utf-8", metavar="NAME", help="Of text.")
 SPLIT: Any = typer.Option(
-    "line", metavar="TEXT", help="Documents of text: line, blank, file, or a regular expression between them."
+    "line", metavar="line|blank|file|REGEX", help="What ends a document of text, or stands between two."
 )
-TOKENS: Any = typer.Option("words", metavar="TEXT", help="Tokens of text: words or characters.")
+TOKENS: Any = typer.Option("words", metavar="words|characters", help="Tokens of text.")
 NGRAM: Any = typer.Option("1", metavar="INTEGER", help="So many tokens in a row are one feature.")
 PATTERN: Any = typer.Option(None, metavar="REGEX", help="Tokens of text are its matches.")
 KEEP_CASE: Any = typer.Option(False, "--keep-case", help="Text is not put in lower case.")

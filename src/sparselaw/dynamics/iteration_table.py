@@ -23,7 +23,7 @@ from sparselaw.dynamics.iterations import (
     plain_iterations,
     plain_to_gradient,
 )
-from sparselaw.dynamics.slopes import exponent
+from sparselaw.dynamics.seed_slopes import exponent
 from sparselaw.dynamics.training import prepare_training
 from sparselaw.errors import InputError
 from sparselaw.inputs import SparseInputs

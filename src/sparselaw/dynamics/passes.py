@@ -17,7 +17,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.dynamics.curves import sgd_curve
-from sparselaw.dynamics.slopes import exponent
+from sparselaw.dynamics.seed_slopes import exponent
 from sparselaw.dynamics.training import population_loss, prepare_training
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval

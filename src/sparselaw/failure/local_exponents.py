@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sparselaw.failure.point import FailurePoint
+from sparselaw.failure.failure_point import FailurePoint
 from sparselaw.interval import Z95, Interval
 from sparselaw.log_slope import log_slope
 from sparselaw.plain import put

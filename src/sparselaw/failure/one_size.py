@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from sparselaw.failure.case import Case
 from sparselaw.failure.direct import Counts, binomial_interval, sample_directly
+from sparselaw.failure.failure_point import FailurePoint, Method
 from sparselaw.failure.importance.proposal import bulk_proposal
 from sparselaw.failure.importance.sampler import Weighted, sample_by_importance
-from sparselaw.failure.point import FailurePoint, Method
 from sparselaw.failure.sampling import Progress, Sampled, Sampling
 from sparselaw.failure.streams import random_numbers
 from sparselaw.failure.work import pilot_draws

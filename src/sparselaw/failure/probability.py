@@ -8,7 +8,7 @@ from itertools import product
 
 from sparselaw.errors import check_size
 from sparselaw.failure.case import case_of
-from sparselaw.failure.curve import FailureCurve
+from sparselaw.failure.curve_of_points import FailureCurve
 from sparselaw.failure.isometry import near_isometry
 from sparselaw.failure.one_size import estimate
 from sparselaw.failure.sampling import Progress, Sampling, check_threshold

@@ -15,9 +15,12 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 from sparselaw.laws.ranges import Range
+
+if TYPE_CHECKING:
+    from sparselaw.laws.data_constrained import DataConstrainedLaw
 
 ANY_SIZE = "x"  # stands for whichever size varies, in a law of one size
 
@@ -62,6 +65,10 @@ class Law(ABC):
 
     def log_slopes(self, *sizes: Any) -> LogSlopes | None:  # noqa: ARG002
         """The derivatives of log loss where the law knows them; parameters are arrays (thetas, 1)."""
+        return None
+
+    def on_repeated_data(self) -> tuple[DataConstrainedLaw, str] | None:
+        """The law of D samples of which U are unique, and what it supposes; None where there is none."""
         return None
 
     @classmethod

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sparselaw.laws.base import Law, Term, real
+from sparselaw.laws.data_constrained import PUBLISHED, PUBLISHED_R_D, PUBLISHED_R_N, DataConstrainedLaw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +31,7 @@ class ChinchillaLaw(Law):
 
     def loss(self, N: Any, D: Any) -> Any:
         return self.E + self.A * real(N) ** -self.alpha + self.B * real(D) ** -self.beta
+
+    def on_repeated_data(self) -> tuple[DataConstrainedLaw, str]:
+        known = {"E": self.E, "A": self.A, "B": self.B, "alpha": self.alpha, "beta": self.beta}
+        return DataConstrainedLaw(**known, R_N=PUBLISHED_R_N, R_D=PUBLISHED_R_D), PUBLISHED

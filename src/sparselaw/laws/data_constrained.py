@@ -22,6 +22,10 @@ from sparselaw.laws.base import Law, LogSlopes, real
 from sparselaw.laws.ranges import Range, coefficient, exponent, floor
 
 PUBLISHED_R_N, PUBLISHED_R_D = 5.309743, 15.387756  # of the paper's own fit
+PUBLISHED = (
+    f"the runs do not repeat data: repetitions decay as published, R_N = {PUBLISHED_R_N:.3g}, "
+    f"R_D = {PUBLISHED_R_D:.3g} (Muennighoff et al. 2023)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +85,9 @@ class DataConstrainedLaw(Law):
     def loss(self, N: Any, D: Any, U: Any) -> Any:
         size, data = self.effective_size(N, U), self.effective_data(D, U)
         return self.E + self.A * size**-self.alpha + self.B * data**-self.beta
+
+    def on_repeated_data(self) -> tuple[DataConstrainedLaw, str]:
+        return self, ""
 
     def log_slopes(self, *sizes: Any) -> LogSlopes:
         from sparselaw.laws.repeated_slopes import of_repeated_data

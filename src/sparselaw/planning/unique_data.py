@@ -6,20 +6,15 @@ B, alpha and beta are taken with the published decay of repetitions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from sparselaw.errors import InputError, check_positive
 from sparselaw.interval import Interval
-from sparselaw.laws import ChinchillaLaw, DataConstrainedLaw, Law
-from sparselaw.laws.data_constrained import PUBLISHED_R_D, PUBLISHED_R_N
+from sparselaw.laws import DataConstrainedLaw, Law
 
-PUBLISHED = (
-    f"the runs do not repeat data: repetitions decay as published, R_N = {PUBLISHED_R_N:.3g}, "
-    f"R_D = {PUBLISHED_R_D:.3g} (Muennighoff et al. 2023)"
-)
 MANY_PASSES = 40.0  # the data behind the law hardly go further
 
 
@@ -65,15 +60,12 @@ class LimitedLaw(Law):
 def limited(law: Law, unique: float) -> tuple[LimitedLaw, str]:
     """The law at U, and a word on where the decay of repetitions comes from."""
     unique = check_positive("unique-data", unique)
-    if isinstance(law, DataConstrainedLaw):
-        return LimitedLaw(law=law, unique=unique), ""
-    if isinstance(law, ChinchillaLaw):
-        known = {field.name: getattr(law, field.name) for field in fields(law)}
-        whole = DataConstrainedLaw(**known, R_N=PUBLISHED_R_N, R_D=PUBLISHED_R_D)
-        return LimitedLaw(law=whole, unique=unique), PUBLISHED
-    raise InputError(
-        "unique-data", law.name, "is no law of repeated data", "choose law chinchilla or data-constrained"
-    )
+    repeated = law.on_repeated_data()
+    if repeated is None:
+        raise InputError(
+            "unique-data", law.name, "is no law of repeated data", "choose law chinchilla or data-constrained"
+        )
+    return LimitedLaw(law=repeated[0], unique=unique), repeated[1]
 
 
 def on_unique(D: Interval, law: LimitedLaw) -> UniqueData:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sparselaw.failure.point import FailurePoint
+from sparselaw.failure.failure_point import FailurePoint
 from sparselaw.plotting.style import COLOURS, GREY
 
 SMALLEST = 1e-300  # nothing smaller is drawn on a logarithmic axis

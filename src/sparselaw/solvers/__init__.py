@@ -8,8 +8,8 @@ from __future__ import annotations
 from sparselaw.solvers.base import SOLVERS, Solver, register
 from sparselaw.solvers.gradient_descent import GradientDescent
 from sparselaw.solvers.min_norm import MinNorm
+from sparselaw.solvers.named_solver import as_solver, from_options, settings_of
 from sparselaw.solvers.nesterov import Nesterov
-from sparselaw.solvers.options import as_solver, from_options, settings_of
 from sparselaw.solvers.ridge import Ridge
 from sparselaw.solvers.sgd import SGD
 from sparselaw.solvers.solution import Solution

@@ -13,7 +13,7 @@ from typing import Any
 
 from sparselaw.errors import InputError
 from sparselaw.files import write_atomically
-from sparselaw.solvers.options import ridge_of_theory
+from sparselaw.solvers.named_solver import ridge_of_theory
 from sparselaw.sweeps.store import kind_of_file
 from sparselaw.trials.task import Record
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
+from sparselaw.failure.failure_point import FailurePoint
 from sparselaw.failure.isometry import IsometryPoint
 from sparselaw.failure.local_exponents import LocalExponent, fitted_exponent, local_exponents
-from sparselaw.failure.point import FailurePoint
 from sparselaw.inputs import Inputs
 from sparselaw.interval import Interval
 from sparselaw.plain import html_table, put
