@@ -25,6 +25,9 @@ _PUBLIC = {
     "predict": "sparselaw.theory",
     "simulate": "sparselaw.sweeps.simulate",
     "simulate_stream": "sparselaw.sweeps.simulate",
+    "Network": "sparselaw.networks",
+    "Adam": "sparselaw.networks",
+    "train_networks": "sparselaw.sweeps.network_sweep",
     "fit": "sparselaw.fitting",
     "compare": "sparselaw.fitting",
     "FittedLaw": "sparselaw.fitting",
@@ -55,6 +58,8 @@ if TYPE_CHECKING:
     from sparselaw.laws import TwoPowerLaw as TwoPowerLaw
     from sparselaw.measuring.features import measure as measure
     from sparselaw.measuring.measurement import Measurement as Measurement
+    from sparselaw.networks import Adam as Adam
+    from sparselaw.networks import Network as Network
     from sparselaw.planning import forecast as forecast
     from sparselaw.planning import plan as plan
     from sparselaw.solvers import SGD as SGD
@@ -62,6 +67,7 @@ if TYPE_CHECKING:
     from sparselaw.solvers import MinNorm as MinNorm
     from sparselaw.solvers import Nesterov as Nesterov
     from sparselaw.solvers import Ridge as Ridge
+    from sparselaw.sweeps.network_sweep import train_networks as train_networks
     from sparselaw.sweeps.simulate import simulate as simulate
     from sparselaw.sweeps.simulate import simulate_stream as simulate_stream
     from sparselaw.theory import predict as predict

@@ -195,7 +195,7 @@ def test_pairs_are_taught_to_nonlinear_networks():
         ({"noise": 0.1}, "noise"),
         ({"estimator": "raw"}, "estimator"),
         ({"target": "poems"}, "target"),
-        ({"target": "facts"}, "outputs"),
+        ({"target": "facts", "inputs": sl.SparseInputs(alpha1=1.0, alpha2=-1.0)}, "outputs"),
         ({"target": "pairs", "outputs": 2}, "outputs"),
         ({"target": "facts", "outputs": 4}, "alpha2"),
         ({"inputs": sl.DenseInputs(alpha=1.3)}, "network"),

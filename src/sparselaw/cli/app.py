@@ -17,6 +17,7 @@ from sparselaw.cli.failure import failure
 from sparselaw.cli.fit import fit
 from sparselaw.cli.forecast import forecast
 from sparselaw.cli.measure import measure
+from sparselaw.cli.networks import networks
 from sparselaw.cli.plan import plan
 from sparselaw.cli.predict import predict
 from sparselaw.cli.reproduce import reproduce
@@ -60,6 +61,7 @@ app = typer.Typer(
 )
 app.command()(predict)
 app.command(context_settings=OPTIONS_OF_SOLVERS)(simulate)
+app.command()(networks)
 app.command()(fit)
 app.command()(plan)
 app.command()(forecast)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from sparselaw import numbers
-from sparselaw.cli import options
-from sparselaw.cli.options import FILE, FLOAT, INTEGER
+from sparselaw.cli import kept_runs, options
+from sparselaw.cli.options import FLOAT, INTEGER
 from sparselaw.cli.output import footnotes, note, number, print_json, print_table
 from sparselaw.errors import InputError
 
@@ -63,7 +63,7 @@ def simulate(
     passes: str = typer.Option(None, metavar=INTEGER, help="Passes over the data, for --solver sgd."),
     batch: str = typer.Option(None, metavar=INTEGER, help="Batch size, for --solver sgd. [default: 1]"),
     seeds: str = typer.Option("20", metavar=INTEGER, help="Trials for each (N, D)."),
-    seed: str = typer.Option("0", metavar=INTEGER, help="Of the first trial; then the next numbers."),
+    seed: str = kept_runs.SEED,
     raw: bool = typer.Option(False, "--raw", help="The paper's estimator: one teacher, one test set."),
     n_test: str = typer.Option(
         None, metavar=INTEGER, help="Samples of the test set, with --raw. [default: 50000]"
@@ -71,23 +71,17 @@ def simulate(
     outputs: str = typer.Option(
         None, metavar=INTEGER, help="Outputs m, for --features trained; the loss is that of one. [default: 1]"
     ),
-    out: str = typer.Option(None, metavar=FILE, help="Write one row a trial to this .csv or .parquet file."),
-    store: str = typer.Option(None, metavar=FILE, help="Keep the runs here. [default: in your data folder]"),
-    workers: str = typer.Option(None, metavar=INTEGER, help="Number of processes. [default: all cores]"),
-    scheduler: str = typer.Option(
-        None, metavar="tcp://HOST:PORT", help="Run on the Dask scheduler at this address."
-    ),
-    retry: bool = typer.Option(False, "--retry", help="Run failed runs again."),
-    quiet: bool = typer.Option(False, "--quiet", help="No progress bar."),
+    out: str = kept_runs.OUT,
+    store: str = kept_runs.STORE,
+    workers: str = kept_runs.WORKERS,
+    scheduler: str = kept_runs.SCHEDULER,
+    retry: bool = kept_runs.RETRY,
+    quiet: bool = kept_runs.QUIET,
     as_json: bool = options.JSON,
 ) -> None:
     """Measure the loss on every (N, D) for every seed."""
     from sparselaw.sweeps.cells import cells_of
     from sparselaw.sweeps.grid import grid
-    from sparselaw.sweeps.loop import SweepStopped
-    from sparselaw.sweeps.runs_table import check_out
-    from sparselaw.sweeps.simulate import run_tasks
-    from sparselaw.sweeps.store import default_store, open_store
 
     if n_test is not None and not raw:
         raise InputError("n-test", n_test, "has no effect without --raw", "add --raw or leave out --n-test")
@@ -106,30 +100,14 @@ def simulate(
         n_test=numbers.size("n-test", n_test or "50000"),
         outputs=numbers.size("outputs", outputs or "1"),
     )
-    path = store or default_store()
-    if out is not None:
-        check_out(out, path)
-    with open_store(path) as kept:
-        try:
-            done = run_tasks(
-                tasks,
-                store=kept,
-                workers=None if workers is None else numbers.size("workers", workers),
-                scheduler=scheduler,
-                retry=retry,
-                progress=not quiet,
-            )
-        except SweepStopped as stopped:
-            found = kept.find([task.id for task in tasks])
-            write_runs(out, [(task, found[task.id]) for task in tasks if task.id in found])
-            note(f"{stopped}; they are in {kept.path}: the same command goes on from there")
-            raise
-    write_runs(out, done)
+    done = kept_runs.run_kept(
+        tasks, out=out, store=store, workers=workers, scheduler=scheduler, retry=retry, quiet=quiet
+    )
     cells = cells_of(done)
     extra = _ratios(done)
-    failed = sum(record.status == "failed" for _, record in done)
     if as_json:
-        described = {"inputs": inputs, "features": features, "solver": solver, "failed": failed}
+        described: dict[str, Any] = {"inputs": inputs, "features": features, "solver": solver}
+        described["failed"] = kept_runs.count_failed(done)
         shown = [cell.as_dict() for cell in cells]
         if extra is not None:
             beside = extra.as_dict()
@@ -140,9 +118,7 @@ def simulate(
         _print_cells(f"{inputs} inputs, {features} features, {solver}", cells)
         for text in extra.says() if extra is not None else ():
             note(text)
-    if failed:
-        note(f"{failed} of {len(done)} runs failed; --retry runs them again, --out names the reasons")
-        raise typer.Exit(1)
+    kept_runs.leave_failed(done)
 
 
 def _ratios(done: list[tuple[Task, Record]]) -> RatioStudy | None:
@@ -182,13 +158,3 @@ def _pairs(extra: list[str]) -> dict[str, str]:
             raise InputError("arguments", word, "is not an option", "see 'sparselaw simulate --help'")
         found[name] = value
     return found
-
-
-def write_runs(out: str | None, runs: list[tuple[Task, Record]]) -> None:
-    """One row a run, to the file named by --out if there is one and anything is finished."""
-    from pathlib import Path
-
-    from sparselaw.sweeps.runs_table import row_of, write_table
-
-    if out is not None and runs:
-        write_table(Path(out), [row_of(task.identity(), record) for task, record in runs])

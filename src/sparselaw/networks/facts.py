@@ -16,8 +16,6 @@ from sparselaw.errors import InputError
 from sparselaw.inputs import ActivationInputs
 from sparselaw.networks.lesson import Lesson
 
-ANSWERS = 16  # by default
-
 
 def check_facts(inputs: ActivationInputs) -> None:
     """Tokens have amplitude one and probabilities that can be added up."""

@@ -21,7 +21,7 @@ from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.inputs import ActivationInputs
 from sparselaw.networks.adam import Adam
-from sparselaw.networks.facts import check_facts, draw_tokens, facts_lesson
+from sparselaw.networks.facts import draw_tokens, facts_lesson
 from sparselaw.networks.lesson import Trained
 from sparselaw.networks.linear_teacher import (
     linear_lesson,
@@ -87,7 +87,6 @@ def _regression(task: Task) -> Record:
 
 def _facts(task: Task) -> Record:
     inputs, network, adam = cast(ActivationInputs, task.inputs), cast(Network, task.network), _adam(task)
-    check_facts(inputs)
     tokens, counts = draw_tokens(inputs, task.D, random_stream(task, "data"))
     answers = random_stream(task, "teacher").integers(0, task.outputs, size=tokens.size)
     lesson = facts_lesson(counts, answers, task.outputs)

@@ -12,8 +12,9 @@ import numpy as np
 
 from sparselaw.errors import InputError, check_choice, check_not_negative, check_size
 from sparselaw.features import FEATURES, FeatureMap, register
-from sparselaw.inputs import Inputs
+from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.networks.adam import Adam, usual_adam
+from sparselaw.networks.facts import check_facts
 from sparselaw.networks.network import TARGETS, Network
 from sparselaw.solvers import MinNorm, Solver, as_solver, settings_of
 
@@ -84,6 +85,8 @@ class Task:
             raise InputError("features", self.features, "are the network's own", "leave them out")
         if self.noise > 0.0:
             raise InputError("noise", self.noise, "is not made for networks", "leave it out")
+        if self.target == "facts" and isinstance(self.inputs, ActivationInputs):
+            check_facts(self.inputs)
         if self.target == "facts" and self.outputs < 2:
             raise InputError("outputs", self.outputs, "is the number of answers", "choose outputs >= 2")
         if self.target == "pairs" and self.outputs > 1:

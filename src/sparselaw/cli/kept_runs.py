@@ -1,0 +1,84 @@
+"""Trials whose records are kept: the options of the commands that run some, and the way they run them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from sparselaw import numbers
+from sparselaw.cli.options import FILE, INTEGER
+from sparselaw.cli.output import note
+
+if TYPE_CHECKING:
+    from sparselaw.trials.task import Record, Task
+
+SEED: Any = typer.Option("0", metavar=INTEGER, help="Of the first trial; then the next numbers.")
+OUT: Any = typer.Option(None, metavar=FILE, help="Write one row a trial to this .csv or .parquet file.")
+STORE: Any = typer.Option(None, metavar=FILE, help="Keep the runs here. [default: in your data folder]")
+WORKERS: Any = typer.Option(None, metavar=INTEGER, help="Number of processes. [default: all cores]")
+SCHEDULER: Any = typer.Option(
+    None, metavar="tcp://HOST:PORT", help="Run on the Dask scheduler at this address."
+)
+RETRY: Any = typer.Option(False, "--retry", help="Run failed runs again.")
+QUIET: Any = typer.Option(False, "--quiet", help="No progress bar.")
+
+
+def run_kept(
+    tasks: Sequence[Task],
+    *,
+    out: str | None,
+    store: str | None,
+    workers: str | None,
+    scheduler: str | None,
+    retry: bool,
+    quiet: bool,
+) -> list[tuple[Task, Record]]:
+    """The tasks with their records, from the store or run now; also one row a run in ``out``."""
+    from sparselaw.sweeps.loop import SweepStopped
+    from sparselaw.sweeps.runs_table import check_out
+    from sparselaw.sweeps.simulate import run_tasks
+    from sparselaw.sweeps.store import default_store, open_store
+
+    path = store or default_store()
+    if out is not None:
+        check_out(out, path)
+    with open_store(path) as kept:
+        try:
+            done = run_tasks(
+                tasks,
+                store=kept,
+                workers=None if workers is None else numbers.size("workers", workers),
+                scheduler=scheduler,
+                retry=retry,
+                progress=not quiet,
+            )
+        except SweepStopped as stopped:
+            found = kept.find([task.id for task in tasks])
+            write_runs(out, [(task, found[task.id]) for task in tasks if task.id in found])
+            note(f"{stopped}; they are in {kept.path}: the same command goes on from there")
+            raise
+    write_runs(out, done)
+    return done
+
+
+def count_failed(done: Sequence[tuple[Task, Record]]) -> int:
+    return sum(record.status == "failed" for _, record in done)
+
+
+def leave_failed(done: Sequence[tuple[Task, Record]]) -> None:
+    """Say how many failed, and end with code 1 where some did."""
+    if failed := count_failed(done):
+        note(f"{failed} of {len(done)} runs failed; --retry runs them again, --out names the reasons")
+        raise typer.Exit(1)
+
+
+def write_runs(out: str | None, runs: list[tuple[Task, Record]]) -> None:
+    """One row a run, to the file named by --out if there is one and anything is finished."""
+    from pathlib import Path
+
+    from sparselaw.sweeps.runs_table import row_of, write_table
+
+    if out is not None and runs:
+        write_table(Path(out), [row_of(task.identity(), record) for task, record in runs])
