@@ -114,5 +114,5 @@ def test_widths_have_a_slope_of_their_own():
         adam=sl.Adam(steps=1000, rate=0.03),
         workers=1,
     )
-    assert study.width_slope.high < -1.0
+    assert study.width_slope.best < -1.0
     assert study.ratio_slope is None
