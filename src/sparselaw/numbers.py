@@ -56,6 +56,21 @@ def sizes(name: str, text: str) -> list[int]:
     return sorted({start, stop, *(round(start * math.exp(i * ratio)) for i in range(1, count - 1))})
 
 
+def widths(name: str, text: str) -> list[float]:
+    """Sizes of which one may be ``inf``.
+
+    >>> widths("N", "64,inf")
+    [64, inf]
+    """
+    if ":" in text:
+        return list(sizes(name, text))
+    found: list[float] = []
+    for item in text.split(","):
+        infinite = item.strip().lower() in {"inf", "infinity"}
+        found.append(math.inf if infinite else size(name, item.strip()))
+    return list(dict.fromkeys(found))
+
+
 def whole(name: str, text: str) -> int:
     """A whole number of at least zero.
 

@@ -109,3 +109,40 @@ def test_help_and_version(capsys):
     code, out, _ = run(capsys, "--version")
     assert code == 0
     assert out.strip()
+
+
+def test_unfinished_training_has_its_parts(capsys):
+    code, out, err = run(
+        capsys, "predict", *MODEL, "-N", "64,inf", "-D", "4000", "--solver", "sgd", "--passes", "16",
+        "--step", "0.5", "--batch", "4", "--noise", "0.01", "--json",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    finite, infinite = json.loads(out)["points"]
+    for point in (finite, infinite):
+        assert set(point["parts"]) == {"descent", "minibatch", "label_noise"}
+        assert sum(point["parts"].values()) == pytest.approx(point["loss"])
+        assert {"kappa", "pi", "caution"} <= set(point)
+    assert (infinite["N"], infinite["N_reason"]) == (None, "infinite")
+    assert infinite["loss"] < finite["loss"]
+    code, out, _ = run(
+        capsys, "predict", *MODEL, "-N", "64", "-D", "4000", "--solver", "gd", "--steps", "100"
+    )
+    assert code == 0
+    assert "label noise" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--solver", "sgd"], "passes=: is needed"),
+        (["--solver", "nesterov"], "solver=nesterov: has no closed form"),
+        (["--passes", "3"], "passes=3: is not a setting of min-norm"),
+        (["--solver", "sgd", "--passes", "3", "--ridge", "0.1"], "ridge=0.1: is not a setting of sgd"),
+        (["--solver", "sgd", "--passes", "3", "--form", "half"], "form=half"),
+    ],
+)
+def test_options_that_do_not_go_together(capsys, options, said):
+    code, out, err = run(capsys, "predict", *MODEL, "-N", "64", "-D", "4000", *options)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1

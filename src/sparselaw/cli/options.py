@@ -28,6 +28,13 @@ def input_kinds() -> list[str]:
     return list(KINDS)
 
 
+def solver_names() -> list[str]:
+    """For the shell to complete."""
+    from sparselaw.solvers import SOLVERS
+
+    return list(SOLVERS)
+
+
 ALPHA1: Any = typer.Option(
     None, metavar=FLOAT, help="Sparsity exponent: coordinate j is active with probability j^-(alpha1+1)."
 )
@@ -53,6 +60,12 @@ WIDTHS: Any = typer.Option(..., "-N", "--N", metavar=SIZES, help=f"Model sizes: 
 SAMPLES: Any = typer.Option(..., "-D", "--D", metavar=SIZES, help=f"Data sizes: {_SIZES}")
 WIDTHS_IF_ANY: Any = typer.Option(None, "-N", "--N", metavar=SIZES, help=f"Model sizes: {_SIZES}")
 SAMPLES_IF_ANY: Any = typer.Option(None, "-D", "--D", metavar=SIZES, help=f"Data sizes: {_SIZES}")
+STEPS: Any = typer.Option(None, metavar=INTEGER, help="Number of steps, for --solver gd.")
+STEP: Any = typer.Option(
+    None, metavar=FLOAT, help="Step size, for gd and sgd; without it a stable one is chosen."
+)
+PASSES: Any = typer.Option(None, metavar=INTEGER, help="Passes over the data, for --solver sgd.")
+BATCH: Any = typer.Option(None, metavar=INTEGER, help="Batch size, for --solver sgd. [default: 1]")
 JSON: Any = typer.Option(False, "--json", help="Print one JSON object on standard output.")
 
 

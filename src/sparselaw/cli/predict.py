@@ -11,7 +11,7 @@ from sparselaw.cli import options
 from sparselaw.cli.output import footnotes, note, number, print_json, print_table
 
 if TYPE_CHECKING:
-    pass
+    from sparselaw.solvers import Solver
 
 
 def predict(
@@ -20,10 +20,23 @@ def predict(
     alpha: str = options.ALPHA,
     N: str = options.WIDTHS_IF_ANY,
     D: str = options.SAMPLES_IF_ANY,
+    solver: str = typer.Option(
+        "min-norm",
+        metavar="min-norm|ridge|gd|sgd",
+        autocompletion=options.solver_names,
+        help="What trains the readout: to the end, or stopped early (gd, sgd).",
+    ),
     ridge: str = typer.Option("0", metavar=options.FLOAT, help="Ridge: the paper's gamma, not divided by D."),
+    steps: str = options.STEPS,
+    step: str = options.STEP,
+    passes: str = options.PASSES,
+    batch: str = options.BATCH,
     noise: str = typer.Option("0", metavar=options.FLOAT, help="Variance of the label noise."),
     surface: str = typer.Option(
         "sharp", metavar="sharp|leading", help="sharp, or leading: without corrections for finite sizes."
+    ),
+    form: str = typer.Option(
+        "full", metavar="full|quasi-static", help="For sgd: full, or quasi-static: ten times faster, about 1 % less exact."
     ),
     inputs: str = options.INPUTS,
     dimension: str = options.DIMENSION,
@@ -39,18 +52,32 @@ def predict(
         raise InputError(name, "", f"is missing while {other} is given", f"give -{name} too")
     penalty = check_not_negative("ridge", numbers.real("ridge", ridge))
     variance = check_not_negative("noise", numbers.real("noise", noise))
+    given: dict[str, str | None] = {"steps": steps, "step": step, "passes": passes, "batch": batch}
+    shown = ridge if solver == "ridge" or (solver != "min-norm" and penalty > 0.0) else None
+    trained = _solver(solver, shown, given)
     result = theory.prediction(
         described,
-        numbers.sizes("N", N) if N is not None else (),
+        numbers.widths("N", N) if N is not None else (),
         numbers.sizes("D", D) if D is not None else (),
-        ridge=penalty,
+        ridge=penalty if trained is None else 0.0,
         noise=variance,
+        solver=trained,
         surface=check_choice("surface", surface, ("sharp", "leading")),  # type: ignore[arg-type]
+        form=check_choice("form", form, ("full", "quasi-static")),  # type: ignore[arg-type]
     ).as_dict()
     if json:
         print_json(result)
         return
     _show(result)
+
+
+def _solver(name: str, ridge: str | None, given: dict[str, str | None]) -> Solver | None:
+    """None for the minimum-norm solution without further options: then --ridge goes with it."""
+    if name == "min-norm" and not any(given.values()):
+        return None
+    from sparselaw.solvers import from_options
+
+    return from_options(name, {**given, "ridge": ridge})
 
 
 def _show(result: dict[str, Any]) -> None:
@@ -77,9 +104,28 @@ def _show(result: dict[str, Any]) -> None:
         loss = "infinite" if point["loss"] is None else number(point["loss"], 6)
         error = "" if point["loss_error"] is None else f"{point['loss_error']:.1%}"
         median = "" if point["median"] is None else number(point["median"], 4)
-        sizes = [str(point["N"]), str(point["D"]), number(point["K"], 6), number(point["rank"], 6)]
+        sizes = [_width(point), str(point["D"]), number(point["K"], 6), number(point["rank"], 6)]
         table.append([*sizes, number(point["xi"]), loss, error, median, mark])
     columns = ["N", "D", "K", "rank", "xi", "loss", "error", "median", "caution"]
-    print_table("Loss surface", columns, table)
+    if any("parts" in point for point in result["points"]):
+        _show_parts(result["points"], marks)
+    else:
+        print_table("Loss surface", columns, table)
     for text in cautions:
         note(f"caution {text}")
+
+
+def _width(point: dict[str, Any]) -> str:
+    return "inf" if point["N"] is None else str(point["N"])
+
+
+def _show_parts(points: list[dict[str, Any]], marks: list[str]) -> None:
+    rows = []
+    for point, mark in zip(points, marks, strict=True):
+        loss = "infinite" if point["loss"] is None else number(point["loss"], 6)
+        parts = [number(point["parts"][name]) for name in ("descent", "minibatch", "label_noise")]
+        rows.append(
+            [_width(point), str(point["D"]), loss, *parts, number(point["kappa"]), number(point["pi"]), mark]
+        )
+    columns = ["N", "D", "loss", "descent", "minibatch", "label noise", "kappa", "pi", "caution"]
+    print_table("Loss of unfinished training", columns, rows)

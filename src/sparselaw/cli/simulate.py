@@ -26,13 +26,6 @@ def feature_names() -> list[str]:
     return list(FEATURES)
 
 
-def solver_names() -> list[str]:
-    """For the shell to complete."""
-    from sparselaw.solvers import SOLVERS
-
-    return list(SOLVERS)
-
-
 def simulate(
     context: typer.Context,
     alpha1: str = options.ALPHA1,
@@ -50,18 +43,16 @@ def simulate(
     solver: str = typer.Option(
         "min-norm",
         metavar="min-norm|ridge|gd|nesterov|sgd",
-        autocompletion=solver_names,
+        autocompletion=options.solver_names,
         help="What trains the readout.",
     ),
     dimension: str = options.DIMENSION,
     noise: str = typer.Option("0", metavar=FLOAT, help="Variance of the label noise."),
     ridge: str = typer.Option(None, metavar=FLOAT, help="The ridge, for --solver ridge."),
-    steps: str = typer.Option(None, metavar=INTEGER, help="Number of steps, for --solver gd."),
-    step: str = typer.Option(
-        None, metavar=FLOAT, help="Step size, for gd and sgd; without it a stable one is chosen."
-    ),
-    passes: str = typer.Option(None, metavar=INTEGER, help="Passes over the data, for --solver sgd."),
-    batch: str = typer.Option(None, metavar=INTEGER, help="Batch size, for --solver sgd. [default: 1]"),
+    steps: str = options.STEPS,
+    step: str = options.STEP,
+    passes: str = options.PASSES,
+    batch: str = options.BATCH,
     seeds: str = typer.Option("20", metavar=INTEGER, help="Trials for each (N, D)."),
     seed: str = kept_runs.SEED,
     raw: bool = typer.Option(False, "--raw", help="The paper's estimator: one teacher, one test set."),

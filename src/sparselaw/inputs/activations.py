@@ -50,6 +50,10 @@ class ActivationInputs(Inputs):
         """s_j = p_j c_j."""
         return self.probabilities(j) * self.squared_amplitudes(j)
 
+    def fourth_moments(self, j: FloatArray) -> FloatArray:
+        """s_j c_j."""
+        return self.variances(j) * self.squared_amplitudes(j)
+
     @property
     def exponents(self) -> Exponents | None:
         return None

@@ -53,6 +53,10 @@ class Inputs(ABC):
     def variances(self, j: FloatArray) -> FloatArray:
         """E x_j^2."""
 
+    @abstractmethod
+    def fourth_moments(self, j: FloatArray) -> FloatArray:
+        """E x_j^4."""
+
     @property
     @abstractmethod
     def exponents(self) -> Exponents | None:

@@ -70,6 +70,9 @@ class DenseInputs(Inputs):
     def variances(self, j: FloatArray) -> FloatArray:
         return j**-self.spectrum
 
+    def fourth_moments(self, j: FloatArray) -> FloatArray:
+        return 3.0 * self.variances(j) ** 2
+
     @property
     def closed_form(self) -> ClosedForm:
         return "gaussian"

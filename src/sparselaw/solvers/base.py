@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.solvers.mixed_rows import Rows
 from sparselaw.solvers.solution import Solution
 
 if TYPE_CHECKING:
     from sparselaw.solvers.equations import NormalEquations
+    from sparselaw.theory.training.schedule import Descent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,11 +29,17 @@ class Solver:
     linear: ClassVar[bool] = False  # in the labels: one filter, whatever the target
     rotation_invariant: ClassVar[bool] = True  # rotated features give the rotated solution
     by_samples: ClassVar[bool] = False  # works on the samples, by ``solve_samples``
+    takes_mixed: ClassVar[bool] = False  # ``solve_samples`` takes MixedRows too
     remedy: ClassVar[str] = ""  # what to reduce where it would take too long
 
     @property
     def ridge_of_theory(self) -> float | None:
         """The ridge under which the closed-form surface describes this solver; None if there is none."""
+        return None
+
+    @property
+    def descent(self) -> Descent | None:
+        """What the theory of unfinished training needs to know, for a descent that is stopped early."""
         return None
 
     @property
@@ -48,7 +56,7 @@ class Solver:
 
     def solve_samples(
         self,
-        features: FloatArray,
+        features: Rows,
         targets: FloatArray,
         rng: np.random.Generator,
         counts: IntArray | None = None,
@@ -56,7 +64,8 @@ class Solver:
         """The readout from feature rows (P, N), row p standing for counts[p] samples.
 
         ``targets`` is (P, T), or (D, T) when repeats have targets of their own, in the order of
-        np.repeat(rows, counts). The coefficients are theta in the basis the rows are written in.
+        np.repeat(rows, counts). The coefficients are theta in the basis the rows are written in. Rows come
+        as a product only to a solver that ``takes_mixed``.
         """
         raise NotImplementedError(f"{self.name} works on the normal equations: call solve")
 

@@ -14,6 +14,7 @@ from sparselaw.solvers.solution import Solution
 
 if TYPE_CHECKING:
     from sparselaw.solvers.equations import NormalEquations
+    from sparselaw.theory.training.schedule import Descent
 
 
 @register
@@ -31,6 +32,12 @@ class GradientDescent(Solver):
             object.__setattr__(self, "steps", check_size("steps", self.steps))
         if self.step is not None:
             object.__setattr__(self, "step", check_positive("step", self.step))
+
+    @property
+    def descent(self) -> Descent:
+        from sparselaw.theory.training.schedule import Descent
+
+        return Descent(step=self.step, steps=self.steps)
 
     def solve(self, equations: NormalEquations) -> Solution:
         """The iterate after ``steps``: (1 - (1 - eta l)^t) / l times the projection, eigenvalue l for l."""

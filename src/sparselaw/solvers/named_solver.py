@@ -40,6 +40,18 @@ def settings_of(solver: Solver) -> dict[str, Any]:
     return {field.name: getattr(solver, field.name) for field in dataclasses.fields(solver)}
 
 
+def solver_of_row(row: Mapping[str, Any]) -> Solver | None:
+    """The solver of a row of runs, whose settings are columns; None if it is not known here."""
+    if row["solver"] not in SOLVERS:
+        return None
+    names = [field.name for field in dataclasses.fields(SOLVERS[row["solver"]])]
+    given = {name: row.get(name) for name in names}
+    try:
+        return from_options(row["solver"], {n: v for n, v in given.items() if v is not None and v == v})
+    except InputError:
+        return None
+
+
 def ridge_of_theory(identity: Mapping[str, Any]) -> float | None:
     """Of the solver that a task's identity names: a "name" and settings; None if it is not known here."""
     settings = {name: value for name, value in identity.items() if name != "name"}

@@ -2,20 +2,25 @@
 
 A step moves theta along the features of its batch, so from zero the iterates stay in their span and depend on
 the features through inner products alone: rows written in the eigenbasis (P, r) give the same run as rows in
-R^N, at r numbers a sample.
+R^N, at r numbers a sample. Rows that are few nonzeros mixed by an embedding are left unmixed where that is
+less work: then a visit costs about as much as the nonzeros of its sample (``mixed_loop``).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import check_positive, check_size
 from sparselaw.solvers.base import Solver, register
+from sparselaw.solvers.mixed_rows import MixedRows, MixedRun, Rows
 from sparselaw.solvers.solution import Solution
+
+if TYPE_CHECKING:
+    from sparselaw.theory.training.schedule import Descent
 
 
 @register
@@ -25,6 +30,7 @@ class SGD(Solver):
 
     name: ClassVar[str] = "sgd"
     by_samples: ClassVar[bool] = True
+    takes_mixed: ClassVar[bool] = True
     remedy: ClassVar[str] = "reduce passes or D"
     passes: int
     step: float | None = None  # None: 1/E|phi|^2 over the training samples, stable for one sample at a time
@@ -36,9 +42,15 @@ class SGD(Solver):
         if self.step is not None:
             object.__setattr__(self, "step", check_positive("step", self.step))
 
+    @property
+    def descent(self) -> Descent:
+        from sparselaw.theory.training.schedule import Descent
+
+        return Descent(step=self.step, passes=self.passes, batch=self.batch)
+
     def solve_samples(
         self,
-        features: FloatArray,
+        features: Rows,
         targets: FloatArray,
         rng: np.random.Generator,
         counts: IntArray | None = None,
@@ -49,15 +61,16 @@ class SGD(Solver):
         return 4.0 * self.passes * samples * width
 
 
-def default_step(features: FloatArray, counts: IntArray | None = None) -> float:
+def default_step(features: Rows, counts: IntArray | None = None) -> float:
     """1 / E|phi|^2 over the training samples; features that are all zero move nothing, whatever the step."""
-    square = float(np.average((features**2).sum(axis=1), weights=counts))
+    squares = features.squares() if isinstance(features, MixedRows) else (features**2).sum(axis=1)
+    square = float(np.average(squares, weights=counts))
     return 1.0 / square if square > 0.0 else 1.0
 
 
 def sgd(
     settings: SGD,
-    features: FloatArray,
+    features: Rows,
     targets: FloatArray,
     rng: np.random.Generator,
     counts: IntArray | None = None,
@@ -71,23 +84,33 @@ def sgd(
     """
     from sparselaw.solvers.loops import one_pass  # numba: only where it is needed
 
+    if isinstance(features, MixedRows) and not features.worth_it(settings.passes, counts, clip):
+        features = features.dense()
     counts = np.ones(len(features), dtype=np.int64) if counts is None else counts
     row_of_sample = np.repeat(np.arange(len(features)), counts)
     target_of_sample = row_of_sample if len(targets) == len(features) else np.arange(len(row_of_sample))
     step = settings.step if settings.step is not None else default_step(features, counts)
-    theta = np.zeros((targets.shape[1], features.shape[1]))
-    features, targets = np.ascontiguousarray(features), np.ascontiguousarray(targets)
+    targets = np.ascontiguousarray(targets)
+    if isinstance(features, MixedRows):
+        moved = MixedRun(features, targets, counts)
+    else:
+        features = np.ascontiguousarray(features)
+        theta = np.zeros((targets.shape[1], features.shape[1]))
     batches = 0
     for _ in range(settings.passes):
         order = rng.permutation(len(row_of_sample))
         rows, labels = row_of_sample[order], target_of_sample[order]
-        one_pass(theta, features, targets, rows, labels, step, settings.batch, clip)
+        if isinstance(features, MixedRows):
+            moved.one_pass(rows, labels, step, settings.batch)
+            theta = moved.weights
+        else:
+            one_pass(theta, features, targets, rows, labels, step, settings.batch, clip)
         batches += -(-len(order) // settings.batch)
         if not np.isfinite(theta).all():
             break
     diverged = not np.isfinite(theta).all()
     return Solution(
-        coefficients=theta.T,
+        coefficients=theta.T if not isinstance(features, MixedRows) else features.mixing @ theta.T,
         status="diverged" if diverged else "ok",
         reason=f"the iterates overflowed at step {step:g}" if diverged else "",
         iterations=batches,

@@ -14,6 +14,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.features import FEATURES
 from sparselaw.inputs import inputs_of
 from sparselaw.plain import put
+from sparselaw.solvers.options import solver_of_row
 from sparselaw.sweeps.encoding import encode_identity
 from sparselaw.sweeps.mean import mean_loss
 from sparselaw.sweeps.runs_table import MEASURED, Row, is_missing, row_of
@@ -133,17 +134,19 @@ def _theory(first: Row) -> dict[str, Any]:
         own = features.own_loss(inputs_of(first["inputs"], first), *sizes) if first["noise"] == 0.0 else None
     if own is not None:
         return {"theory": own}
-    if features is None or not features.has_surface or ridge is None or math.isnan(ridge):
+    if features is None or not features.has_surface:
         return {"theory": None, "theory_reason": NO_THEORY}
+    how: dict[str, Any] = {"ridge": ridge}
+    if ridge is None or math.isnan(ridge):
+        solver = solver_of_row(first)
+        if solver is None or solver.descent is None:
+            return {"theory": None, "theory_reason": NO_THEORY}
+        how = {"solver": solver}
     point = predict(
-        inputs_of(first["inputs"], first),
-        N=int(first["N"]),
-        D=int(first["D"]),
-        ridge=float(ridge),
-        noise=first["noise"],
+        inputs_of(first["inputs"], first), N=int(first["N"]), D=int(first["D"]), noise=first["noise"], **how
     )
     if not math.isfinite(point.loss):
-        return {"theory": None, "theory_reason": "infinite", "caution": point.caution}
+        return {"theory": None, "theory_reason": point.loss_reason or "infinite", "caution": point.caution}
     return {"theory": point.loss, "caution": point.caution}
 
 

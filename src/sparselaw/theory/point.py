@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sparselaw.plain import put
+from sparselaw.plain import finite, put
 
 NO_MEDIAN = "given near the double-descent peak only"
 
@@ -15,7 +15,7 @@ NO_MEDIAN = "given near the double-descent peak only"
 class Point:
     """The predicted loss at (N, D). ``caution`` is empty where the prediction can be trusted."""
 
-    N: int
+    N: float  # a whole number, or infinite
     D: int
     K: float  # expected number of coordinates seen in D samples
     xi: float  # nan where the inputs follow no power law
@@ -26,13 +26,22 @@ class Point:
     rank: float = float("nan")  # expected rank of the data: where the double-descent peak stands
     loss_error: float = float("nan")  # relative; an estimate of what the terms leave out
     median: float | None = None  # over data and embeddings, near the peak
+    parts: Mapping[str, float] = field(default_factory=dict)  # of unfinished training, what adds up to it
+    kappa: float | None = None  # of SGD: minibatches multiply the loss of few passes by 1/(1 - kappa)
+    pi: float | None = None  # eps P D^-x: training is short of its end where it is below one
 
     def as_dict(self) -> dict[str, Any]:
-        row: dict[str, Any] = {"N": self.N, "D": self.D}
+        row: dict[str, Any] = {}
+        put(row, "N", self.N, "infinite")
+        row["D"] = self.D
         put(row, "K", self.K, "infinite: every coordinate of dense inputs is seen")
         put(row, "rank", self.rank, "not known")
         put(row, "xi", self.xi, "these inputs follow no power law")
         put(row, "loss", self.loss, f"infinite: {self.loss_reason}")
         put(row, "loss_error", self.loss_error, "no estimate")
         put(row, "median", self.median, NO_MEDIAN)
+        if self.parts:
+            row["parts"] = {name: finite(value) for name, value in self.parts.items()}
+            put(row, "kappa", self.kappa, "no minibatches")
+            put(row, "pi", self.pi, "no power law of activations")
         return row | {"caution": self.caution}

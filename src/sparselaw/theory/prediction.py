@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, cast, overload
 from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.plain import html_table, put
 from sparselaw.theory.point import Point
-from sparselaw.theory.surface import Surface, predict_point
+from sparselaw.theory.surface import Surface
+from sparselaw.theory.training.trained_point import Answering, trained_point
+from sparselaw.theory.training.unfinished import Form
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,8 +44,15 @@ class Prediction:
         """One row a point."""
         import pandas as pd
 
-        names = ("N", "D", "K", "xi", "loss", "caution", "rank", "loss_error", "median")
-        return pd.DataFrame([{name: getattr(p, name) for name in names} for p in self.points], columns=names)
+        names = ["N", "D", "K", "xi", "loss", "caution", "rank", "loss_error", "median"]
+        rows = [{name: getattr(p, name) for name in names} for p in self.points]
+        if any(point.parts for point in self.points):
+            rows = [
+                row | dict(p.parts) | {"kappa": p.kappa, "pi": p.pi}
+                for row, p in zip(rows, self.points, strict=True)
+            ]
+            names += [*self.points[0].parts, "kappa", "pi"]
+        return pd.DataFrame(rows, columns=names)
 
     def _repr_html_(self) -> str:
         rows = [
@@ -57,31 +66,47 @@ class Prediction:
 
 @overload
 def predict(
-    inputs: Inputs, *, N: int, D: int, ridge: float = ..., noise: float = ..., surface: Surface = ...
+    inputs: Inputs,
+    *,
+    N: float,
+    D: int,
+    ridge: float = ...,
+    noise: float = ...,
+    solver: Answering | None = ...,
+    surface: Surface = ...,
+    form: Form = ...,
 ) -> Point: ...
 @overload
 def predict(
     inputs: Inputs,
     *,
-    N: int | Sequence[int],
+    N: float | Sequence[float],
     D: int | Sequence[int],
     ridge: float = ...,
     noise: float = ...,
+    solver: Answering | None = ...,
     surface: Surface = ...,
+    form: Form = ...,
 ) -> Point | pd.DataFrame: ...
 def predict(
     inputs: Inputs,
     *,
-    N: int | Sequence[int],
+    N: float | Sequence[float],
     D: int | Sequence[int],
     ridge: float = 0.0,
     noise: float = 0.0,
+    solver: Answering | None = None,
     surface: Surface = "sharp",
+    form: Form = "full",
 ) -> Point | pd.DataFrame:
     """The expected population loss of N features trained on D samples; for lists a frame of every pair.
 
     ``ridge`` is the paper's gamma (eq:lossEquation), not divided by D; ``noise`` the variance of the label
-    noise. ``surface="leading"`` leaves out the corrections for finite sizes.
+    noise. ``surface="leading"`` leaves out the corrections for finite sizes. N may be infinite.
+
+    With a ``solver`` that is stopped early (``SGD(passes=4, step=0.5)``, ``GradientDescent(steps=9)``) it is
+    the loss at that point, with its parts; ``form="quasi-static"`` is ten times faster and about a per cent
+    less exact.
 
     >>> from sparselaw.inputs import SparseInputs
     >>> inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
@@ -92,23 +117,29 @@ def predict(
     """
     check_inputs(inputs)
     if not _several(N) and not _several(D):
-        size, samples = cast(int, N), cast(int, D)
-        return predict_point(inputs, N=size, D=samples, ridge=ridge, noise=noise, surface=surface)
-    return prediction(inputs, N, D, ridge=ridge, noise=noise, surface=surface).to_frame()
+        size, samples = cast(float, N), cast(int, D)
+        return trained_point(
+            inputs, N=size, D=samples, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form
+        )
+    return prediction(
+        inputs, N, D, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form
+    ).to_frame()
 
 
 def prediction(
     inputs: Inputs,
-    N: int | Sequence[int] = (),
+    N: float | Sequence[float] = (),
     D: int | Sequence[int] = (),
     *,
     ridge: float = 0.0,
     noise: float = 0.0,
+    solver: Answering | None = None,
     surface: Surface = "sharp",
+    form: Form = "full",
 ) -> Prediction:
     """Exponents, constants and every (N, D)."""
     points = tuple(
-        predict_point(inputs, N=n, D=d, ridge=ridge, noise=noise, surface=surface)
+        trained_point(inputs, N=n, D=d, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form)
         for n in _listed(N)
         for d in _listed(D)
     )

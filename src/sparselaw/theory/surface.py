@@ -21,19 +21,20 @@ from sparselaw.theory.surface_value import SurfaceValue
 
 Surface = Literal["sharp", "leading"]
 LARGEST_D = 1e15  # beyond, the corrections are below every other error or cannot be computed
+LARGEST_N = 10**100  # in place of an infinite one
 SMALLEST_ALPHA1 = 0.1  # below, infinitely many coordinates are too faint and too many to be added up
 
 
 def predict_point(
     inputs: Inputs,
     *,
-    N: int,
+    N: float,
     D: int,
     ridge: float = 0.0,
     noise: float = 0.0,
     surface: Surface = "sharp",
 ) -> Point:
-    """The expected population loss of N features trained on D samples.
+    """The expected population loss of N features trained on D samples; N may be infinite.
 
     ``ridge`` is the paper's gamma (eq:lossEquation), not divided by D; ``noise`` the variance of the label
     noise. ``surface="leading"`` leaves out every correction for finite sizes.
@@ -43,12 +44,13 @@ def predict_point(
     0.000119...
     """
     check_inputs(inputs)
-    N, D = check_size("N", N), check_size("D", D)
+    width, D = check_width(N), check_size("D", D)
+    N = int(min(width, LARGEST_N))
     ridge, noise = check_not_negative("ridge", ridge), check_not_negative("noise", noise)
     check_choice("surface", surface, get_args(Surface))
     found = _POINTS[inputs.closed_form](inputs, N, D, ridge, noise, surface == "sharp")
     return Point(
-        N=N,
+        N=width,
         D=D,
         K=inputs.expected_seen(float(D)),
         xi=rescaled_ratio(inputs, N, D) if inputs.exponents is not None else math.nan,
@@ -60,6 +62,11 @@ def predict_point(
         loss_error=found.value.error,
         median=found.value.median,
     )
+
+
+def check_width(N: float) -> float:
+    """A whole number of features of at least one, or infinitely many."""
+    return N if N == math.inf else check_size("N", N)
 
 
 def loss_at(inputs: Inputs, N: float, D: float, surface: Surface = "leading") -> float:

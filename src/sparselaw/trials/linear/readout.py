@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from sparselaw.arrays import FloatArray
 from sparselaw.solvers import Solution, Solver
 from sparselaw.solvers.equations import NormalEquations
+from sparselaw.solvers.mixed_rows import MixedRows, Rows
 from sparselaw.trials.linear.filter import prepare, weighted
 from sparselaw.trials.linear.one_teacher import OneTeacher
 from sparselaw.trials.linear.problem import LinearProblem
@@ -58,7 +60,11 @@ def train_on_samples(
     """
     assert drawn.samples is not None
     problem, counts = drawn.problem, drawn.counts
-    rows = np.asarray(drawn.samples @ problem.embedding.T)
+    rows: Rows
+    if solver.takes_mixed and isinstance(drawn.samples, sparse.csr_array):
+        rows = MixedRows(samples=drawn.samples, mixing=problem.embedding)
+    else:
+        rows = np.asarray(drawn.samples @ problem.embedding.T)
     targets = np.asarray(drawn.samples @ drawn.teacher)
     if problem.noise > 0.0:
         if counts is not None:

@@ -1,0 +1,83 @@
+"""Feature rows that are few nonzeros mixed by an embedding, kept apart: phi = U x, x sparse.
+
+From zero theta = U m with m in the coordinates of x, so that a step of SGD changes m at the nonzeros of its
+samples alone. A prediction needs (W m)_j at those nonzeros, W = U^T U. For the first ``hot`` coordinates,
+which are active most often, W m is kept up to date; for the others it is computed when it is asked for. A
+visit then costs ``hot`` numbers a nonzero, and n numbers for each nonzero beyond.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from sparselaw.arrays import FloatArray, IntArray
+
+ENOUGH = 1e6  # multiplications to be saved: below, the two ways take the same time
+SLOWER = 2.0  # a multiplication among scattered nonzeros, in those along dense rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MixedRows:
+    """The rows samples @ mixing^T, in either form."""
+
+    samples: sparse.csr_array  # (P, n)
+    mixing: FloatArray  # U (k, n)
+
+    def __len__(self) -> int:
+        return int(self.samples.shape[0])
+
+    def dense(self) -> FloatArray:
+        return np.asarray(self.samples @ self.mixing.T)
+
+    def squares(self) -> FloatArray:
+        """|phi|^2 of each row."""
+        inner = self.mixing.T @ self.mixing
+        return np.asarray(self.samples.multiply(self.samples @ inner).sum(axis=1)).ravel()
+
+    def hot(self, counts: IntArray | None) -> tuple[int, float]:
+        """How many coordinates to keep up to date, and what a visit then costs."""
+        n = self.mixing.shape[1]
+        lengths = np.diff(self.samples.indptr)
+        weights = np.repeat(np.ones(len(self)) if counts is None else counts, lengths)
+        active = np.bincount(self.samples.indices, weights, minlength=n)
+        active = active / (len(self) if counts is None else counts.sum())
+        beyond = np.concatenate([active[::-1].cumsum()[::-1], [0.0]])
+        cost = np.arange(n + 1) * active.sum() + n * beyond
+        best = int(np.argmin(cost))
+        return best, float(cost[best])
+
+    def worth_it(self, passes: int, counts: IntArray | None, clip: float) -> bool:
+        """Whether the nonzeros are less work than the dense rows."""
+        if clip < np.inf:
+            return False
+        visits = passes * (len(self) if counts is None else int(counts.sum()))
+        dense = 2.0 * self.mixing.shape[0]
+        if visits * dense <= ENOUGH:
+            return False
+        return bool(visits * (dense - SLOWER * self.hot(counts)[1]) > ENOUGH)
+
+
+Rows = FloatArray | MixedRows
+
+
+class MixedRun:
+    """The state of one run: the weights m (T, n) and W m at the hot coordinates."""
+
+    def __init__(self, rows: MixedRows, targets: FloatArray, counts: IntArray | None) -> None:
+        n = rows.mixing.shape[1]
+        self.weights = np.zeros((targets.shape[1], n))
+        self._inner = np.ascontiguousarray(rows.mixing.T @ rows.mixing)
+        self._fits = np.zeros((targets.shape[1], rows.hot(counts)[0]))
+        self._samples = rows.samples
+        self._targets = targets
+
+    def one_pass(self, rows: IntArray, labels: IntArray, step: float, batch: int) -> None:
+        from sparselaw.solvers.mixed_loop import mixed_pass  # numba: only where it is needed
+
+        mixed_pass(
+            self.weights, self._fits, self._inner, self._samples.indptr, self._samples.indices,
+            self._samples.data, self._targets, rows, labels, step, batch,
+        )  # fmt: skip

@@ -1,0 +1,72 @@
+"""The point of the surface that a solver reaches, finished or not."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol, get_args, runtime_checkable
+
+from sparselaw.errors import InputError, check_choice, check_not_negative, check_size
+from sparselaw.inputs import Inputs, check_inputs
+from sparselaw.theory.collapse import rescaled_ratio
+from sparselaw.theory.point import Point
+from sparselaw.theory.surface import LARGEST_N, Surface, check_width, predict_point, rank_of
+from sparselaw.theory.training.schedule import Descent
+from sparselaw.theory.training.unfinished import Form, train
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """What a solver must answer about itself."""
+
+    @property
+    def ridge_of_theory(self) -> float | None: ...
+    @property
+    def descent(self) -> Descent | None: ...
+
+
+def trained_point(
+    inputs: Inputs,
+    *,
+    N: float,
+    D: int,
+    solver: Answering | None = None,
+    ridge: float = 0.0,
+    noise: float = 0.0,
+    surface: Surface = "sharp",
+    form: Form = "full",
+) -> Point:
+    """The expected population loss of what ``solver`` finds; without one, of the minimum-norm solution."""
+    if solver is None:
+        return predict_point(inputs, N=N, D=D, ridge=ridge, noise=noise, surface=surface)
+    if not isinstance(solver, Answering):
+        raise InputError("solver", solver, "is not a solver", "give a record such as sl.SGD(passes=4)")
+    if ridge > 0.0:
+        raise InputError(
+            "ridge", ridge, "is given beside a solver", "give sl.Ridge(ridge=...) or leave it out"
+        )
+    if solver.ridge_of_theory is not None:
+        ridge = solver.ridge_of_theory
+        return predict_point(inputs, N=N, D=D, ridge=ridge, noise=noise, surface=surface)
+    if solver.descent is None:
+        remedy = "choose min-norm, ridge, gd or sgd"
+        raise InputError("solver", getattr(solver, "name", solver), "has no closed form", remedy)
+    check_inputs(inputs)
+    width, D = check_width(N), check_size("D", D)
+    noise = check_not_negative("noise", noise)
+    check_choice("form", form, get_args(Form))
+    check_choice("surface", surface, get_args(Surface))
+    found = train(inputs, float(width), float(D), solver.descent, noise, form, sharp=surface == "sharp")
+    return Point(
+        N=width,
+        D=D,
+        K=inputs.expected_seen(float(D)),
+        xi=rescaled_ratio(inputs, min(width, LARGEST_N), D) if inputs.exponents is not None else math.nan,
+        loss=found.loss,
+        caution="; ".join(found.cautions),
+        loss_reason=found.reason,
+        terms=found.parts,
+        rank=rank_of(inputs, float(D)),
+        parts=found.parts,
+        kappa=found.kappa if solver.descent.steps is None else None,
+        pi=found.pi,
+    )

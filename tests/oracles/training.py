@@ -1,0 +1,51 @@
+"""Naive twins of unfinished training: recursions step by step, matrices drawn, sums on uniform grids."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import expm
+
+
+def one_pass(s, fourth, step, batch, steps, noise=0.0):
+    """The mean loss on fresh samples, N infinite: exact, since the signs kill all cross moments.
+
+    v_j <- rho_j v_j + (eta^2/b) s_j (L + q), L = sum s v.
+    """
+    rho = 1.0 - 2.0 * step * s + step**2 * (fourth / batch + (1.0 - 2.0 / batch) * s**2)
+    v = np.ones_like(s)
+    for _ in range(steps):
+        v = rho * v + step**2 / batch * s * (s @ v + noise)
+    return float(s @ v)
+
+
+def flow(g, s, N, tau, rng):
+    """(population loss, training loss) of one embedding: the flow e' = -u^T u G e from every unit teacher."""
+    u = rng.standard_normal((N, g.size)) / np.sqrt(N)
+    left = expm(-tau * (u.T @ u) * g)
+    return float(s @ (left**2).sum(axis=1)), float(g @ (left**2).sum(axis=1))
+
+
+def answer_to_noise(g, s, N, age, rng):
+    """tr S e^(-T a) u^T u G u^T u e^(-T^T a) of one embedding, T = u^T u G."""
+    u = rng.standard_normal((N, g.size)) / np.sqrt(N)
+    W = u.T @ u
+    left = expm(-age * W * g)
+    return float(s @ np.einsum("ij,ij->i", left @ ((W * g) @ W), left))
+
+
+def volterra(g, s_chi, k_chi, driven, strength, epoch, time, steps):
+    """int K(2a) w(a) R da at the end, N infinite, on a uniform grid of ages (midpoints)."""
+    width = time / steps
+    ages = width * (np.arange(steps) + 0.5)
+    place = np.mod(ages / epoch, 1.0)
+    weight = 1.0 - 4.0 * np.minimum(place, 1.0 - place)
+    falling = np.exp(-2.0 * np.outer(ages, g))
+    of_loss, of_error = (strength * width * weight * (falling @ (x * g)) for x in (s_chi, k_chi))
+    error = np.empty(steps + 1)
+    for i in range(steps + 1):  # R in the middle of a cell is the mean of its ends
+        before = 0.5 * (error[i - 1 :: -1][: i - 1] + error[i - 2 :: -1][: i - 1]) if i > 1 else np.empty(0)
+        known = of_error[1:i] @ before if i > 1 else 0.0
+        own = 0.5 * of_error[0] if i else 0.0
+        error[i] = (driven(i * width) + known + (own * error[i - 1] if i else 0.0)) / (1.0 - own)
+    means = 0.5 * (error[1:] + error[:-1])
+    return float(of_loss @ means[::-1])

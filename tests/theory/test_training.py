@@ -1,0 +1,255 @@
+"""Unfinished training: limits, twins and what the theory says where a run cannot be trusted."""
+
+import math
+
+import numpy as np
+import pytest
+from tests.oracles import training as plain
+
+import sparselaw as sl
+from sparselaw.errors import InputError
+from sparselaw.sums.count_nodes import count_nodes
+from sparselaw.theory.training.contour import inverse, places
+from sparselaw.theory.training.counted_descent import CountedDescent, early_loss
+from sparselaw.theory.training.gaussian_descent import GaussianDescent
+from sparselaw.theory.training.modes import Modes, counted_modes
+from sparselaw.theory.training.schedule import Descent, Run
+from sparselaw.theory.training.unfinished import largest_stable_step, propagate
+from sparselaw.theory.training.volterra import quasi_static, with_memory
+
+SETTINGS = [(1.0, 0.3), (0.5, 0.5), (2.0, 0.0), (1.5, -0.5)]
+
+
+def sparse(alpha1, alpha2):
+    return sl.SparseInputs(alpha1=alpha1, alpha2=alpha2)
+
+
+def own_modes(g, s, curvature=None):
+    curvature = g if curvature is None else curvature
+    return Modes(g, np.ones_like(g), s, curvature, s, curvature)
+
+
+def a_run(time, D=1e6, passes=2.0, batch=1.0, step=1e-6):
+    return Run(step=step, batch=batch, steps=time / step, D=D, passes=passes)
+
+
+class TestLimits:
+    @pytest.mark.parametrize("setting", SETTINGS)
+    @pytest.mark.parametrize(("N", "D"), [(40, 3000), (2000, 3000), (10**6, 10**10)])
+    def test_trained_to_the_end_is_the_leading_surface(self, setting, N, D):
+        inputs = sparse(*setting)
+        to_the_end = sl.GradientDescent(steps=10**28, step=0.5)
+        end = sl.predict(inputs, N=N, D=D, solver=to_the_end, surface="leading")
+        surface = sl.predict(inputs, N=N, D=D, surface="leading")
+        assert end.loss == pytest.approx(surface.loss, rel=1e-3)
+        half = sl.predict(inputs, N=N, D=D, solver=sl.GradientDescent(steps=300, step=0.5))
+        assert half.loss > 1.1 * surface.loss  # or the test would test nothing
+
+    def test_few_features_trained_to_the_end_are_the_sharp_surface(self):
+        for setting in SETTINGS:
+            end = sl.predict(
+                sparse(*setting), N=10, D=10**7, solver=sl.GradientDescent(steps=10**28, step=0.5)
+            )
+            assert end.loss == pytest.approx(sl.predict(sparse(*setting), N=10, D=10**7).loss, rel=0.015)
+
+    @pytest.mark.parametrize("setting", SETTINGS)
+    @pytest.mark.parametrize(("step", "batch", "noise"), [(0.5, 1, 0.0), (1.0, 1, 0.1), (0.3, 20, 0.02)])
+    def test_one_pass_of_infinitely_many_features_is_the_exact_recursion(self, setting, step, batch, noise):
+        inputs = sparse(*setting)
+        j = np.arange(1.0, 3e4)
+        s, fourth = inputs.variances(j), inputs.fourth_moments(j)
+        exact = plain.one_pass(s, fourth, step, batch, 2000 // batch, noise)
+        solver = sl.SGD(passes=1, step=step, batch=batch)
+        full = sl.predict(inputs, N=math.inf, D=2000, solver=solver, noise=noise)
+        assert full.loss == pytest.approx(exact, rel=0.01)
+        assert sum(full.parts.values()) == pytest.approx(full.loss)
+        quick = sl.predict(inputs, N=math.inf, D=2000, solver=solver, noise=noise, form="quasi-static")
+        assert quick.loss == pytest.approx(exact, rel=0.02)
+        wrong = plain.one_pass(s, fourth, 0.5 * step, batch, 2000 // batch, noise)
+        assert abs(full.loss / wrong - 1.0) > 0.015
+
+    @pytest.mark.parametrize("N", [30.0, math.inf])
+    def test_short_times_follow_the_expansion(self, N):
+        run = Descent(step=0.3, passes=2).among(1000.0, 1.0)
+        modes = propagate(sparse(1.0, 0.3), N, run).modes
+        gaps = []
+        for tau in (1e-2, 2e-2):
+            exact = CountedDescent(modes, a_run(tau), N).population_loss()
+            gaps.append(abs(exact - early_loss(modes, tau, N)))
+            assert gaps[-1] < 20.0 * tau**3
+        assert 6.0 < gaps[1] / gaps[0] < 10.0  # what is left out is of third order
+
+    def test_one_step_of_gradient_descent_with_infinitely_many_features(self):
+        inputs, D, step = sparse(1.0, 0.3), 500, 0.4
+        j = np.arange(1.0, 2e4)
+        p, c = inputs.probabilities(j), inputs.squared_amplitudes(j)
+        mean, square = p, (p * (1.0 - p) + D * p**2) / D  # of y = n/D
+        exact = float((p * c) @ (1.0 - 2.0 * step * c * mean + (step * c) ** 2 * square))
+        found = sl.predict(inputs, N=math.inf, D=D, solver=sl.GradientDescent(steps=1, step=step))
+        assert found.loss == pytest.approx(exact, rel=1e-4)
+
+    def test_full_and_quasi_static_agree(self):
+        for setting in SETTINGS:
+            for N, passes, batch in ((64, 16, 1), (math.inf, 64, 4), (300, 4, 16)):
+                solver = sl.SGD(passes=passes, step=0.5, batch=batch)
+                full = sl.predict(sparse(*setting), N=N, D=4000, solver=solver, noise=0.01)
+                quick = sl.predict(
+                    sparse(*setting), N=N, D=4000, solver=solver, noise=0.01, form="quasi-static"
+                )
+                assert quick.loss == pytest.approx(full.loss, rel=0.04)
+                assert quick.parts["descent"] == full.parts["descent"]
+                assert 0.0 < full.parts["minibatch"] < full.loss
+
+    def test_sizes_without_limit(self):
+        for N, D, passes in ((10**9, 10**12, 1), (10**6, 10**12, 100), (10, 10**12, 3)):
+            found = sl.predict(sparse(1.0, 0.3), N=N, D=D, solver=sl.SGD(passes=passes, step=0.5, batch=8))
+            assert 0.0 < found.loss < 1.0
+            floor = sl.predict(sparse(1.0, 0.3), N=N, D=D, surface="leading").loss
+            assert found.loss > 0.999 * floor
+
+    def test_largest_stable_step(self):
+        known = {(1.0, 0.3): 1.67, (0.5, 0.5): 1.62, (2.0, 0.0): 1.77}
+        for setting, step in known.items():
+            assert largest_stable_step(sparse(*setting)) == pytest.approx(step, abs=0.006)
+            assert largest_stable_step(sparse(*setting), batch=16) > step
+
+
+class TestTwins:
+    def test_transforms(self):
+        times = np.array([0.3, 2.0, 50.0])
+        z = places(times)
+        assert inverse(1.0 / (z + 2.0), times) == pytest.approx(np.exp(-2.0 * times), abs=1e-11)
+        assert inverse(z**-1.5, times) == pytest.approx(2.0 * np.sqrt(times / np.pi), rel=1e-10)
+
+    @pytest.mark.parametrize("tau", [1.0, 20.0, 300.0])
+    def test_random_embeddings(self, tau):
+        """12 embeddings of N = 80: within 4 standard errors (false alarms 1 in 10,000) or 1.5 % for 1/N."""
+        rng = np.random.Generator(np.random.PCG64(5))
+        j = np.arange(1.0, 161.0)
+        g, s, N = j**-1.5, j**-2.0, 80
+        descent = CountedDescent(own_modes(g, s), a_run(tau), N)
+        drawn = np.array([plain.flow(g, s, N, tau, rng) for _ in range(12)])
+        noise = np.array([plain.answer_to_noise(g, s, N, tau, rng) for _ in range(12)])
+        found = descent.population_loss(), descent.training_loss(np.array([tau]))[0]
+        kernel = descent.kernels(np.array([tau]))[0, 0]
+        for value, draws in zip((*found, kernel), (*drawn.T, noise), strict=True):
+            error = draws.std(ddof=1) / math.sqrt(draws.size)
+            assert abs(value - draws.mean()) < 4.0 * error + 0.015 * value
+        infinite = CountedDescent(own_modes(g, s), a_run(tau), math.inf).population_loss()
+        if tau > 1.0:  # the embedding matters: without it the test would fail
+            assert abs(infinite - drawn[:, 0].mean()) > 0.1 * infinite
+
+    def test_modes_in_cells_keep_their_sums(self):
+        inputs = sparse(0.7, 0.2)
+        run = Descent(step=0.5, passes=16, batch=2).among(5000.0, 1.0)
+        weight, p, c = inputs.pair_nodes(5000.0)
+        points = count_nodes(weight, p, c, 5000.0)
+        c = points.c[points.coordinate]
+        y, s = points.n / 5000.0, points.p[points.coordinate] * c
+        x = 0.5 * c * (0.5 + 0.5 * y)
+        g = y * c * np.where(x > 1e-9, -np.log1p(-x) / np.maximum(x, 1e-300), 1.0)
+        modes = counted_modes(weight, p, c=inputs.pair_nodes(5000.0)[2], run=run)
+        assert modes.g.size < 0.5 * g.size
+        for k in (1e-4, 1e-2, 1.0):
+            want = points.point_weight @ (s / (g + k)), points.point_weight @ (g / (g + k))
+            got = modes.variance @ (1.0 / (modes.g + k)), (modes.weight * modes.g) @ (1.0 / (modes.g + k))
+            assert got == pytest.approx(want, rel=3e-4)
+
+    def test_the_equation_of_memory(self):
+        j = np.arange(1.0, 40.0)
+        g, s = j**-1.6, 0.7 * j**-2.0
+        run = Run(step=0.2, batch=1.0, steps=2000.0, D=500.0, passes=4.0)
+        descent = CountedDescent(own_modes(g, s), run, math.inf)
+        naive = plain.volterra(
+            g, s, g, lambda t: g @ np.exp(-2.0 * g * t) + 0.1 + 0.1 * np.expm1(-2.0 * g * t).sum() / run.D,
+            run.sample_step * run.random_share, run.epoch, run.time, 8000,
+        )  # fmt: skip
+        assert with_memory(descent, 0.1) == pytest.approx(naive, rel=0.004)
+        assert abs(quasi_static(descent, 0.1) / naive - 1.0) > 0.02  # the weight of a pass is in it
+
+
+class TestDense:
+    @pytest.mark.parametrize(("N", "D", "steps"), [(50, 200, 30), (50, 200, 3000), (300, 100, 300)])
+    def test_gradient_descent(self, N, D, steps):
+        """40 seeds: within 4 standard errors (1 in 10,000) and 1 % for terms of order 1/N."""
+        dense = sl.DenseInputs(alpha=1.3, dimension=300)
+        solver = sl.GradientDescent(steps=steps, step=0.5)
+        for noise in (0.0, 0.1):
+            runs = sl.simulate(dense, N=N, D=D, solver=solver, noise=noise, seeds=40, workers=1)["loss"]
+            found = sl.predict(dense, N=N, D=D, solver=solver, noise=noise)
+            assert abs(found.loss - runs.mean()) < 4.0 * runs.sem() + 0.01 * found.loss
+        assert found.parts["label_noise"] > 0.0
+
+    def test_many_samples_are_fresh_ones(self):
+        v = np.arange(1.0, 200.0) ** -2.0
+        run = a_run(500.0, D=1e12, step=1e-6)
+        dense = GaussianDescent(v, v, run, 60.0, run.D)
+        diagonal = CountedDescent(own_modes(v, v), run, 60.0)
+        assert dense.population_loss() == pytest.approx(diagonal.population_loss(), rel=1e-6)
+        times = np.array([3.0, 90.0])
+        assert dense.training_loss(times) == pytest.approx(diagonal.training_loss(times), rel=1e-4)
+        assert dense.kernels(times)[0] == pytest.approx(diagonal.kernels(times)[0], rel=1e-4)
+
+    def test_trained_to_the_end(self):
+        dense = sl.DenseInputs(alpha=1.0, dimension=2000)
+        for N, D in ((40, 200), (300, 60)):
+            shared = {"N": N, "D": D, "surface": "leading", "noise": 0.2}
+            end = sl.predict(dense, solver=sl.GradientDescent(steps=10**9, step=0.5), **shared)
+            surface = sl.predict(dense, **shared)
+            assert end.loss == pytest.approx(surface.loss, rel=1e-3)
+
+
+class TestWhatItSays:
+    def test_parts_and_cautions(self):
+        found = sl.predict(sparse(1.0, 0.3), N=8, D=1000, solver=sl.SGD(passes=4, step=1.0), noise=0.1)
+        assert "N < 30" in found.caution
+        assert "kappa" in found.caution
+        assert found.pi == pytest.approx(4.0 * 1000.0**-0.65)
+        row = found.as_dict()
+        assert set(row["parts"]) == {"descent", "minibatch", "label_noise"}
+        crowded = sl.predict(sparse(0.3, 0.3), N=100, D=300, solver=sl.SGD(passes=1000, step=0.5))
+        assert "co-activation" in crowded.caution
+
+    def test_an_unstable_step_has_no_loss(self):
+        for solver in (sl.SGD(passes=2, step=1.9), sl.GradientDescent(steps=100, step=2.5)):
+            found = sl.predict(sparse(1.0, 0.3), N=100, D=1000, solver=solver)
+            assert math.isinf(found.loss)
+            assert "step" in found.loss_reason
+            assert found.as_dict()["loss"] is None
+
+    def test_no_step_given(self):
+        found = sl.predict(sparse(1.0, 0.3), N=100, D=1000, solver=sl.SGD(passes=2))
+        usual = 1.0 / sparse(1.0, 0.3).variance_sums(1.0).total()
+        given = sl.predict(sparse(1.0, 0.3), N=100, D=1000, solver=sl.SGD(passes=2, step=usual))
+        assert found.loss == given.loss
+        assert sl.predict(sparse(1.0, 0.3), N=100, D=1000, solver=sl.GradientDescent(steps=0)).loss > 1.0
+
+    def test_solvers_that_finish(self):
+        inputs = sparse(1.0, 0.3)
+        assert sl.predict(inputs, N=50, D=900, solver=sl.MinNorm()) == sl.predict(inputs, N=50, D=900)
+        ridge = sl.predict(inputs, N=50, D=900, solver=sl.Ridge(ridge=0.1))
+        assert ridge == sl.predict(inputs, N=50, D=900, ridge=0.1)
+
+    @pytest.mark.parametrize(
+        ("settings", "said"),
+        [
+            ({"solver": "sgd"}, "is not a solver"),
+            ({"solver": sl.Nesterov()}, "has no closed form"),
+            ({"solver": sl.SGD(passes=1), "ridge": 0.1}, "beside a solver"),
+            ({"solver": sl.SGD(passes=1), "form": "half"}, "form=half"),
+            ({"solver": sl.SGD(passes=1), "noise": -1.0}, "noise=-1"),
+        ],
+    )
+    def test_refusals(self, settings, said):
+        with pytest.raises(InputError, match=said):
+            sl.predict(sparse(1.0, 0.3), N=10, D=100, **settings)
+
+    def test_an_infinite_width(self):
+        inputs = sparse(1.0, 0.3)
+        wide, endless = sl.predict(inputs, N=10**15, D=900), sl.predict(inputs, N=math.inf, D=900)
+        assert endless.loss == pytest.approx(wide.loss, rel=1e-9)
+        assert endless.as_dict()["N"] is None
+        frame = sl.predict(inputs, N=[64, math.inf], D=900, solver=sl.SGD(passes=4))
+        assert list(frame["descent"] + frame["minibatch"] + frame["label_noise"]) == pytest.approx(
+            list(frame["loss"])
+        )
