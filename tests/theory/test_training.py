@@ -160,10 +160,14 @@ class TestTwins:
         g, s = j**-1.6, 0.7 * j**-2.0
         run = Run(step=0.2, batch=1.0, steps=2000.0, D=500.0, passes=4.0)
         descent = CountedDescent(own_modes(g, s), run, math.inf)
-        naive = plain.volterra(
-            g, s, g, lambda t: g @ np.exp(-2.0 * g * t) + 0.1 + 0.1 * np.expm1(-2.0 * g * t).sum() / run.D,
-            run.sample_step * run.random_share, run.epoch, run.time, 8000,
-        )  # fmt: skip
+        kept = -np.expm1(-g * run.epoch) / (g * run.epoch)  # of what a sample's own noise has fitted
+
+        def driven(t):
+            fitted = -np.expm1(-2.0 * g * t) @ (2.0 * kept - 1.0) / run.D
+            return g @ np.exp(-2.0 * g * t) + 0.1 * (1.0 - fitted)
+
+        strength = run.sample_step * run.random_share
+        naive = plain.volterra(g, s, g, driven, strength, run.epoch, run.time, 8000)
         assert with_memory(descent, 0.1) == pytest.approx(naive, rel=0.004)
         assert abs(quasi_static(descent, 0.1) / naive - 1.0) > 0.02  # the weight of a pass is in it
 

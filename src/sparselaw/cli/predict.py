@@ -36,7 +36,9 @@ def predict(
         "sharp", metavar="sharp|leading", help="sharp, or leading: without corrections for finite sizes."
     ),
     form: str = typer.Option(
-        "full", metavar="full|quasi-static", help="For sgd: full, or quasi-static: ten times faster, about 1 % less exact."
+        "full",
+        metavar="full|quasi-static",
+        help="For sgd: full, or quasi-static: ten times faster, about 1 % less exact.",
     ),
     inputs: str = options.INPUTS,
     dimension: str = options.DIMENSION,

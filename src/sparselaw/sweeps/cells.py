@@ -14,7 +14,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.features import FEATURES
 from sparselaw.inputs import inputs_of
 from sparselaw.plain import put
-from sparselaw.solvers.options import solver_of_row
+from sparselaw.solvers.named_solver import solver_of_row
 from sparselaw.sweeps.encoding import encode_identity
 from sparselaw.sweeps.mean import mean_loss
 from sparselaw.sweeps.runs_table import MEASURED, Row, is_missing, row_of
