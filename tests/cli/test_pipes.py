@@ -8,14 +8,16 @@ import sys
 
 import pytest
 
+PREDICT = ["predict", "--alpha1", "1", "--alpha2", "0.3", "--surface", "leading"]
+
 
 @pytest.mark.parametrize(
     "words",
     [
         ["--help"],
         ["simulate", "--help"],
-        ["predict", "--alpha1", "1", "--alpha2", "0.3", "-N", "4:1e6:300", "-D", "100"],
-        ["predict", "--alpha1", "1", "--alpha2", "0.3", "-N", "4:1e6:300", "-D", "100", "--json"],
+        [*PREDICT, "-N", "4:1e6:40", "-D", "100"],
+        [*PREDICT, "-N", "4:1e6:60", "-D", "100", "--json"],  # more than one buffer full
         ["runs", "list"],
     ],
     ids=lambda words: " ".join(words[:2]) + words[-1],

@@ -56,9 +56,9 @@ def ended(process):
 
 
 @pytest.mark.parametrize(
-    "seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)]
+    ("kills", "seed"), [(4, 0), *(pytest.param(10, seed, marks=pytest.mark.slow) for seed in range(3))]
 )
-def test_killed_ten_times_and_resumed(tmp_path, log, seed):
+def test_killed_again_and_again_and_resumed(tmp_path, log, kills, seed):
     """SIGKILL to the parent, then to a worker, in turn; each after a random number of further runs.
 
     The runs that may end are always fewer than there are, so that no sweep ends before it is killed.
@@ -66,7 +66,7 @@ def test_killed_ten_times_and_resumed(tmp_path, log, seed):
     rng = random.Random(seed)
     kept_when_killed = []
     process = start(tmp_path)
-    for kill in range(10):
+    for kill in range(kills):
         target = len(log()) + rng.randrange(1, 40)
         functions.allow(target + rng.randrange(10))
         wait_until(lambda target=target: len(log()) >= target)
@@ -88,7 +88,7 @@ def test_killed_ten_times_and_resumed(tmp_path, log, seed):
     executed = log()
     for length, kept in kept_when_killed:
         assert not kept & set(executed[length:])
-    assert len(kept_when_killed[-1][1]) > 50  # the test means something only if much was committed by then
+    assert len(kept_when_killed[-1][1]) > 5 * kills  # it means something only if much was committed by then
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
