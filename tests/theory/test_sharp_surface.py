@@ -9,10 +9,9 @@ from oracles import theory as oracles
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.sums.count_nodes import count_nodes
 from sparselaw.theory import curve, predict, rank_of
-from sparselaw.theory.cavity import Cavity, two_points
 from sparselaw.theory.count_setting import count_setting, rank_setting
-from sparselaw.theory.count_spread import scatter_share
-from sparselaw.theory.finite_width import finite_width, width_share
+from sparselaw.theory.count_spread import independent_scatter, scatter_share
+from sparselaw.theory.finite_width import diagonal_width, width_share
 from sparselaw.theory.peak_median import median_gap
 from sparselaw.theory.sharp_counts import below_rank
 
@@ -38,7 +37,7 @@ def test_the_finite_width_formula_equals_its_oracle():
     g = nodes.n * c[nodes.coordinate]
     f = g / (g + k)
     N = float(nodes.point_weight @ f)
-    found = finite_width(nodes.point_weight, s[nodes.coordinate], f, N)
+    found = diagonal_width(nodes.point_weight, s[nodes.coordinate], f, N)
     assert found.leading + found.correction == pytest.approx(
         oracles.finite_width_loss(p, c, 300, k, N), rel=1e-7
     )
@@ -64,24 +63,6 @@ def test_corrections_vanish_as_the_sizes_grow(alpha1):
     shares = [count_setting(model, float(D)).share for D in (10**6, 10**8)]
     rate = math.log(shares[0] / shares[1]) / math.log(100.0)
     assert rate == pytest.approx(alpha1 / (alpha1 + 1.0), abs=0.08)
-
-
-def test_the_closure_is_the_leading_surface_where_nothing_is_shared():
-    p, c, _ = oracles.spectrum(2.0, 0.3, 40)
-    D = 10**9  # every coordinate is known to a thousandth in every sample
-    state = Cavity(np.ones(40), p, c, float(D)).at(math.log(50.0))
-    assert state.S == pytest.approx(state.plain_S, rel=1e-3)
-    assert state.t == pytest.approx(state.plain_t, rel=1e-3)
-
-
-def test_two_points_keep_three_moments():
-    rng = np.random.default_rng(0)
-    draws = rng.beta(0.4, 0.7, size=(5, 1000))
-    m1, m2, m3 = (np.mean(draws**m, axis=1) for m in (1, 2, 3))
-    low, high, share = two_points(m1, m2, m3)
-    for m, moment in ((1, m1), (2, m2), (3, m3)):
-        assert share * high**m + (1.0 - share) * low**m == pytest.approx(moment, rel=1e-9)
-    assert np.allclose(two_points(np.array([0.3]), np.array([0.09]), np.array([0.027]))[2], 1.0, atol=0.6)
 
 
 # Simulated ranks: z = 3.5 in six cells, false alarm 0.3 % in all; K in the place of the rank must fail
@@ -112,11 +93,12 @@ def test_the_scatter_of_the_data_is_that_of_drawn_counts():
     losses = np.array([oracles.loss_of_counts(rng.binomial(D, p), c, s, N) for _ in range(3000)])
     setting = count_setting(model, float(D))
     base = below_rank(setting, float(N))
-    cavity = setting.cavity
-    f = cavity.c * cavity.n
+    points = setting.points
+    g = points.c[points.coordinate] * points.n
     k = math.exp(oracles.log_cutoff(p, c, D, N))
+    s = (points.p * points.c)[points.coordinate]
     share = scatter_share(
-        cavity.coordinate, cavity.coordinate_weight, cavity.probability, cavity.s, f / (f + k)
+        *independent_scatter(points.coordinate, points.weight, points.probability, s, g / (g + k))
     )
     error = 4.0 * np.std(losses) / math.sqrt(losses.size)
     assert abs(np.mean(losses) - base.leading * (1.0 + share)) < error + 0.004 * base.leading

@@ -5,13 +5,18 @@ coordinates. With cut-off k a sample holds back R = 1/(k + Y), Y = sum of c_i r_
 coordinates, and what is left unknown of coordinate j is r_j = 1/(1 + c_j sum R) over its n_j samples. R =
 1/k is the leading surface. Then
 
-    S(k) = E sum_j (1 - r_j) = N,     t(k) = E sum_j s_j r_j,     loss = k N (t/k)' / S',
+    S(k) = E sum_j (1 - r_j) = N,     t(k) = E sum_j s_j r_j,
 
-and above the rank k = 0 and t is the variance that the data leave open. The law of Y is known by its
-Laplace transform (``cavity_grid``). For few samples of a coordinate the mean of r is taken over the law of
-all their R; for many, one R fluctuates and the others stand at their mean Q = E R: with b = 1 + c (n-1) Q,
+and above the rank k = 0 and t is the variance that the data leave open. The laws of R and Y are kept by
+their Laplace transforms, which are each other's Hankel transforms (``hankel``): with psi_i(v) = E e^{-vR}
+seen from coordinate i and lam_i(w) = E e^{-w c_i r_i} seen from a sample,
 
-    r(n) = rbar + n (E[1/(b + c R)] - rbar),  rbar = 1/(1 + c n Q),  kept within [rbar, 1].
+    lam_i = reciprocal of  e^{-v/c_i} (1 - p_i (1 - psi_i(v)))^(D-1),
+    psi_i = reciprocal of  e^{-kw} prod_{j != i} (1 - p_j + p_j lam_j(w)),
+    E r_i = int_0^inf e^{-u} (1 - p_i (1 - psi_i(c_i u)))^D du,
+
+because counts are binomial. No law is cut short: for trees of samples and coordinates this is exact. Also S
+= D (1 - k E R) with all coordinates in Y, which checks the numbers.
 """
 
 from __future__ import annotations
@@ -20,144 +25,189 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
-from sparselaw.sums.count_nodes import cells, count_nodes
-from sparselaw.theory.cavity_grid import BLOCK, CavityGrid
+from sparselaw.sums.count_nodes import unseen
+from sparselaw.theory.cavity_laws import BLOCK, LawGrid, make_cells
+from sparselaw.theory.hankel import STEP
 
-TOLERANCE = 3e-6
-ROUNDS = 120
-OUTER = 14
-FREQUENT, RARE = 0.2, 0.6  # widths of the cells in log p: coordinates seldom seen at all need fewer
-EVERY = 12.0  # mean count up to which every n is a point
-EXACT = 100  # samples of a coordinate up to which the law of all their R enters
-STRIDE = 0.1  # in log k, for the derivatives
-DEEPEST = 20.0  # in log k below the leading cut-off: lower, N is at the rank
+TOLERANCE = 1e-6
+ROUNDS = 200
+MEMORY = 4  # of Anderson's mixing
+LOWEST = -40.0  # logarithms of transforms below this are as good as zero
 
 
 @dataclass(frozen=True, slots=True)
 class CavityState:
-    """The fixed point at one cut-off, with the same sums for R = 1/k on the same points."""
+    """The fixed point at one cut-off."""
 
     log_k: float
     S: float
     t: float
-    plain_S: float
-    plain_t: float
-    r: FloatArray
+    checked: float  # S by samples over S by coordinates
+    grid: LawGrid
+    law: FloatArray  # log prod (1 - p + p lam), and the factors of the coordinates kept singly
+    held: FloatArray  # 1 - psi: of those kept singly, and of all others
 
 
 class Cavity:
     """The closure for D samples of coordinates (weight, p, c)."""
 
     def __init__(self, weight: FloatArray, p: FloatArray, c: FloatArray, D: float) -> None:
-        nodes = count_nodes(*cells(weight, p, c, np.where(D * p > 0.02, FREQUENT, RARE)), D, every=EVERY)
-        order = np.argsort(nodes.coordinate, kind="stable")
-        self.p, self.coordinate_weight, self.coordinate_c = nodes.p, nodes.weight, nodes.c
-        self.coordinate: NDArray[np.int64] = nodes.coordinate[order]
-        self.n, self.probability = nodes.n[order], nodes.probability[order]
-        self.starts: NDArray[np.int64] = np.searchsorted(self.coordinate, np.arange(nodes.p.size))
-        self.weight = nodes.weight[self.coordinate] * self.probability
-        self.c = nodes.c[self.coordinate]
-        self.s = (nodes.p * nodes.c)[self.coordinate]
-        self.largest = float(nodes.c[nodes.p * D > 1e-6].max())
-        self._few = (self.n > 0.0) & (self.n <= EXACT)
-        self._many = self.n > EXACT
-        self._grids: dict[int, CavityGrid] = {}
+        self.cells, self.D = make_cells(weight, p, c, D), D
+        self._grids: dict[int, LawGrid] = {}
+        self._states: dict[float, CavityState] = {}
 
-    def at(self, log_k: float, warm: FloatArray | None = None) -> CavityState:
-        """The fixed point at k, sought from ``warm``, one that is near."""
-        return self._iterate(log_k, warm)
+    def at(self, log_k: float) -> CavityState:
+        """The fixed point at k, sought from the nearest one known."""
+        if log_k not in self._states:
+            near = min(self._states.values(), key=lambda s: abs(s.log_k - log_k), default=None)
+            self._states[log_k] = self._solve(log_k, near)
+        return self._states[log_k]
 
-    def solve(self, N: float, log_k: float, warm: FloatArray | None = None) -> CavityState | None:
-        """The fixed point with S = N, sought from log_k; None where N is not below the rank."""
-        state = self.at(log_k, warm)
-        slope = -float(self.weight @ (state.r[0] * (1.0 - state.r[0])))
-        for _ in range(OUTER):
-            if abs(state.S / N - 1.0) < 1e-5:
-                return state
-            step = max(-2.0, min(2.0, (N - state.S) / slope)) if slope < 0.0 else -2.0
-            if state.log_k + step < log_k - DEEPEST:
-                return None
-            following = self.at(state.log_k + step, state.r)
-            if following.S != state.S:
-                slope = min((following.S - state.S) / step, 0.2 * slope)  # the secant, never much flatter
-            state = following
-        return state if abs(state.S / N - 1.0) < 1e-3 else None
+    @property
+    def unseen(self) -> float:
+        """The unseen variance of the cells."""
+        of = self.cells
+        return float((of.weight * of.p * of.c) @ unseen(of.p, self.D))
 
-    def slopes(self, state: CavityState) -> tuple[float, float]:
-        """dS/dx and dt/dx along x = log k."""
-        low, high = (self.at(state.log_k + sign * STRIDE, state.r) for sign in (-1.0, 1.0))
-        return (high.S - low.S) / (2.0 * STRIDE), (high.t - low.t) / (2.0 * STRIDE)
+    def plain(self, log_k: float) -> tuple[float, float]:
+        """S and t with R = 1/k."""
+        of = self.cells
+        learnt = self._plain(self._grid(log_k), math.exp(log_k))
+        return float(of.weight @ learnt), float((of.weight * of.p * of.c) @ (1.0 - learnt))
 
-    def _iterate(self, log_k: float, warm: FloatArray | None) -> CavityState:
-        r = self._plain(log_k) if warm is None else warm
+    def _solve(self, log_k: float, near: CavityState | None) -> CavityState:
+        grid, k = self._grid(log_k), math.exp(log_k)
+        law = np.zeros((self.cells.single + 1, grid.w.size))
+        if near is not None and abs(near.log_k - log_k) < 3.0:
+            law = near.law if near.grid is grid else grid.shifted(near.law, near.grid)
+        fade = np.exp(-k * grid.w)
+        mixed = _Anderson(law)
         for _ in range(ROUNDS):
-            new = self._update(log_k, r)
-            counts = self.weight * (1.0 - new[0]) > 1e-9
-            moved = float(np.max(np.abs(np.log(new[0] / r[0])) * counts))
-            r = 0.5 * (new + r) if moved > 3e-3 else new
+            new = self._update(grid, k, law)
+            moved = float(np.max(np.abs(np.exp(new[0]) - np.exp(law[0])) * fade))
             if moved < TOLERANCE:
+                law = new
                 break
-        plain = self._plain(log_k)[0]
-        variance = self.weight * self.s
+            law = np.clip(mixed.next(law, new), LOWEST, 0.0)
+        held = self._held(grid, k, law)
+        return self._state(log_k, grid, law, held)
+
+    def _held(self, grid: LawGrid, k: float, law: FloatArray) -> FloatArray:
+        """1 - psi of R without each coordinate kept singly, and with all of them."""
+        rest = law[0] - np.concatenate([law[1:], np.zeros((1, grid.w.size))])
+        known = np.exp(np.minimum(rest, 0.0) - k * grid.w)
+        Q = known @ (STEP * grid.w) + grid.w[0] * (1.0 - 0.5 * STEP)  # E R
+        like = np.exp(-np.minimum(grid.w / Q[:, None], 745.0))
+        psi_like = np.exp(-np.minimum(grid.v * Q[:, None], 745.0))
+        return np.asarray(np.clip(1.0 - psi_like + grid.to_v(known - like), 0.0, 1.0))
+
+    def _update(self, grid: LawGrid, k: float, law: FloatArray) -> FloatArray:
+        of, held = self.cells, self._held(grid, k, law)
+        single, often = of.single, of.often
+        h = grid.decay[:often] * self._missed(held, self.D - 1.0)
+        r = np.clip((STEP * grid.v / of.c[:often, None] * h).sum(axis=1) + grid.below[:often], 1e-300, 1.0)
+        r = np.where(grid.faint[:often], 1.0, r)
+        size = of.c[:often] * r
+        like_w = np.exp(-np.minimum(np.multiply.outer(size, grid.w), 745.0))
+        like_v = np.exp(-np.minimum(grid.v / size[:, None], 745.0))
+        some = (of.weight * of.p)[single:often]
+        rare_w, rare_v = self._seldom(grid, held[-1])
+        rare_v += some @ (h[single:] - like_v[single:])
+        unlike = grid.to_w(np.concatenate([h[:single] - like_v[:single], rare_v[None]]))
+        lam = np.clip(like_w[:single] - unlike[:single], 1e-300, 1.0)
+        factors = np.log1p(np.maximum(of.p[:single, None] * (lam - 1.0), -1.0 + 1e-16))
+        rare = some @ (1.0 - like_w[single:]) + rare_w + unlike[single]
+        total = of.weight[:single] @ factors - rare
+        return np.asarray(np.clip(np.concatenate([total[None], factors]), LOWEST, 0.0))
+
+    def _seldom(self, grid: LawGrid, held: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Coordinates seldom seen, to second order in their counts: their part of w, and of v to transform.
+
+        A difference of two exponentials takes the slope at w = 0 out of what is transformed.
+        """
+        lost = held * grid.seldom[1] - held**2 * grid.seldom[2]
+        slope = float((STEP * grid.v) @ lost)
+        scale = slope / max(float(lost.sum() * STEP), 1e-300)
+        if not scale > 0.0:
+            return grid.seldom_w.copy(), -lost
+        near, far = (np.exp(-np.minimum(grid.v * a / scale, 745.0)) for a in (1.0, 2.0))
+        near_w, far_w = (np.exp(-np.minimum(grid.w * scale / a, 745.0)) for a in (1.0, 2.0))
+        share = 2.0 * slope / scale
+        return grid.seldom_w - share * (far_w - near_w), share * (near - far) - lost
+
+    def _missed(self, held: FloatArray, samples: float) -> FloatArray:
+        """(1 - p (1 - psi))^samples of the coordinates seen often."""
+        of = self.cells
+        p = of.p[: of.often, None]
+        rest = np.broadcast_to(held[-1], (of.often - of.single, held.shape[1]))
+        inside = np.maximum(p * np.concatenate([held[:-1], rest]), 0.0)
+        return np.asarray(np.exp(np.maximum(samples * np.log1p(-np.minimum(inside, 1.0 - 1e-16)), -745.0)))
+
+    def _state(self, log_k: float, grid: LawGrid, law: FloatArray, held: FloatArray) -> CavityState:
+        of, D, k = self.cells, self.D, math.exp(log_k)
+        often, seldom = slice(None, of.often), slice(of.often, None)
+        learnt = np.empty_like(of.p)
+        learnt[often] = 1.0 - (grid.mean[often] * self._missed(held, D)).sum(axis=1) - grid.below[often]
+        count = D * of.p[seldom]
+        one, two = grid.mean[seldom] @ held[-1], grid.mean[seldom] @ held[-1] ** 2
+        learnt[seldom] = count * one - 0.5 * count**2 * two
+        Q = float(np.exp(law[0] - k * grid.w) @ (STEP * grid.w)) + grid.w[0] * (1.0 - 0.5 * STEP)
+        faint = D * of.p * of.c * Q
+        learnt = np.where(grid.faint, faint / (1.0 + faint), np.clip(learnt, 0.0, 1.0))
+        variance = of.weight * of.p * of.c
+        S = float(of.weight @ learnt)
         return CavityState(
             log_k=log_k,
-            S=float(self.weight @ (1.0 - r[0])),
-            t=float(variance @ r[0]),
-            plain_S=float(self.weight @ (1.0 - plain)),
-            plain_t=float(variance @ plain),
-            r=r,
+            S=S,
+            t=float(variance @ (1.0 - learnt)),
+            checked=D * (1.0 - k * Q) / S,
+            grid=grid,
+            law=law,
+            held=held,
         )
 
-    def _plain(self, log_k: float) -> FloatArray:
-        r = 1.0 / (1.0 + self.n * np.exp(np.log(self.c) - log_k))
-        return np.stack([r, r, r, np.ones_like(r)])
+    def _plain(self, grid: LawGrid, k: float) -> FloatArray:
+        """1 - r with R = 1/k: E nc/(nc + k)."""
+        of = self.cells
+        p = np.minimum(of.p[:, None], 1.0 - 1e-16)
+        held = -np.expm1(-np.minimum(grid.v / k, 745.0))
+        missed = np.exp(np.maximum(self.D * np.log1p(-p * held), -745.0))
+        often = np.arange(of.p.size) < of.often
+        learnt = (grid.mean * np.where(often[:, None], missed, 1.0 - missed)).sum(axis=1)
+        learnt = np.where(often, 1.0 - learnt - grid.below, learnt)
+        faint = self.D * of.p * of.c / k
+        return np.where(grid.faint, faint / (1.0 + faint), np.clip(learnt, 0.0, 1.0))
 
-    def _update(self, log_k: float, r: FloatArray) -> FloatArray:
-        grid = self._grid(log_k)
-        k = math.exp(log_k)
-        transform = self._transforms(r, grid.w) * np.exp(-k * grid.w)
-        Q = grid.mean(transform)[self.coordinate]
-        rbar = 1.0 / (1.0 + self.c * self.n * Q)
-        b = np.maximum(1.0 + self.c * (self.n - 1.0) * Q, 1e-300)
-        few, many = self._few, self._many
-        new = np.ones_like(rbar)
-        moments = grid.several(transform, self.coordinate[few], self.n[few], self.coordinate_c)
-        new[few] = moments[0]
-        one = grid.fluctuating(transform, self.coordinate[many], self.c[many] / b[many]) / b[many]
-        new[many] = rbar[many] + self.n[many] * (one - rbar[many])
-        new = np.where(self.n == 0.0, 1.0, np.clip(new, rbar, 1.0))
-        law = np.stack([new, new, new, np.ones_like(new)])
-        law[1:, few] = two_points(*moments)
-        return law
-
-    def _transforms(self, r: FloatArray, w: FloatArray) -> FloatArray:
-        """E e^{-wY}, Y of the coordinates of a sample other than this one: a row for each coordinate."""
-        _, low, high, share = r
-        kept = (self.probability * share)[:, None] * np.exp(np.multiply.outer(self.c * high, -w))
-        few = self._few
-        rest = (self.probability * (1.0 - share))[few, None]
-        kept[few] += rest * np.exp(np.multiply.outer((self.c * low)[few], -w))
-        mean = np.add.reduceat(kept, self.starts, axis=0)
-        factors = np.log1p(np.maximum(self.p[:, None] * (mean - 1.0), -1.0 + 1e-16))
-        return np.asarray(np.exp(np.minimum(self.coordinate_weight @ factors - factors, 0.0)))
-
-    def _grid(self, log_k: float) -> CavityGrid:
+    def _grid(self, log_k: float) -> LawGrid:
         block = math.floor(log_k / BLOCK)
         if block not in self._grids:
-            self._grids[block] = CavityGrid(block * BLOCK, self.largest)
+            self._grids[block] = LawGrid(self.cells, self.D, block * BLOCK)
         return self._grids[block]
 
 
-def two_points(m1: FloatArray, m2: FloatArray, m3: FloatArray) -> FloatArray:
-    """Two values in [0, 1] and the share of the higher one with these three moments (Gauss's quadrature)."""
-    spread = np.sqrt(np.maximum(m2 - m1 * m1, 1e-24))
-    skew = (m3 - 3.0 * m1 * m2 + 2.0 * m1**3) / spread**3
-    root = np.sqrt(1.0 + 0.25 * skew * skew)
-    low = np.clip(m1 + spread * (0.5 * skew - root), 0.0, m1)
-    high = np.clip(m1 + spread * (0.5 * skew + root), m1, 1.0)
-    flat = high - low < 1e-9
-    share = np.where(flat, 1.0, (m1 - low) / np.where(flat, 1.0, high - low))
-    return np.stack([low, high, share])
+class _Anderson:
+    """Anderson's mixing of a fixed-point iteration."""
+
+    def __init__(self, first: FloatArray) -> None:
+        self._shape = first.shape
+        self._steps: list[FloatArray] = []
+        self._moves: list[FloatArray] = []
+
+    def next(self, old: FloatArray, new: FloatArray) -> FloatArray:
+        move = (new - old).ravel()
+        self._steps.append(new.ravel())
+        self._moves.append(move)
+        self._steps, self._moves = self._steps[-MEMORY:], self._moves[-MEMORY:]
+        if len(self._moves) < 2:
+            return np.asarray(0.5 * (old + new))
+        differences = np.stack([move - m for m in self._moves[:-1]], axis=1)
+        gram = differences.T @ differences
+        gram[np.diag_indices_from(gram)] *= 1.0 + 1e-10
+        try:
+            share = np.linalg.solve(gram, differences.T @ move)
+        except np.linalg.LinAlgError:
+            return np.asarray(0.5 * (old + new))
+        steps = np.stack([self._steps[-1] - s for s in self._steps[:-1]], axis=1)
+        return np.asarray((self._steps[-1] - steps @ share).reshape(self._shape))

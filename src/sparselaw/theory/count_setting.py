@@ -9,13 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.inputs import ActivationInputs
-from sparselaw.sums.count_nodes import unseen
+from sparselaw.sums.count_nodes import CountNodes, cells, count_nodes, unseen
 from sparselaw.sums.counts import CountSums
 from sparselaw.theory.cavity import Cavity
 from sparselaw.theory.coactivation import coactivation
 from sparselaw.theory.rank import Rank, expected_rank
 
 CLOSURE_SHARE = 0.001  # of the unseen variance: with less co-activation the closure is left out
+FINE, COARSE = 0.2, 0.6  # widths in log p of the cells in which counts are averaged
+EVERY = 12.0  # mean count up to which every n is a point
 TWINS_SHARE = 0.005  # up to here pairs suffice for what the data leave open
 
 
@@ -31,7 +33,7 @@ class CountSetting:
     left_open: float  # t0: unseen, and what shared samples leave undetermined
     tilt: float  # Cov(t0, rank)/t0, negative: data that show more leave less
     open_variance: float  # Var(t0)/t0^2 that the rank does not explain
-    closes: float  # the rank by the closure, which falls short of it where very much is shared
+    points: CountNodes
     cavity: Cavity
 
     @property
@@ -54,13 +56,9 @@ def _prepare(inputs: ActivationInputs, D: float) -> CountSetting:
     never = sums.unseen_variance()
     share = coactivation(inputs, D).share
     cavity = Cavity(weight, p, c, D)
-    left_open, closes = never * (1.0 + share), rank.mean
-    if share > TWINS_SHARE:
-        log_k = _resolved_cutoff(p, c, D)
-        state = cavity.at(log_k)
-        left_open = max(never * state.t / state.plain_t, never) if state.plain_t > 0.0 else never
-        fainter = cavity.weight[(np.log(cavity.c) < log_k) & (cavity.n > 0.0)]
-        closes = min(state.S + rank.free * float(fainter.sum()), rank.mean)
+    left_open = never * (1.0 + share)
+    if share > TWINS_SHARE and never > 0.0:
+        left_open = max(cavity.at(_resolved_cutoff(p, c, D)).t + never - cavity.unseen, never)
     missed = unseen(p, D)
     adds = 1.0 - unseen(np.minimum(p * rank.free, 1.0), D)
     tilt = scatter = 0.0
@@ -68,8 +66,10 @@ def _prepare(inputs: ActivationInputs, D: float) -> CountSetting:
         tilt = -float((weight * p * c) @ (missed * adds)) / never
         scatter = float((weight * (p * c) ** 2) @ (missed * (1.0 - missed))) / never**2
         scatter -= (tilt / max(rank.spread, 1e-9)) ** 2
+    width = np.where(D * p > 0.02, FINE, COARSE)
+    points = count_nodes(*cells(weight, p, c, width), D, every=EVERY)
     return CountSetting(
-        sums, sums.seen(), rank, never, share, left_open, tilt, max(scatter, 0.0), closes, cavity
+        sums, sums.seen(), rank, never, share, left_open, tilt, max(scatter, 0.0), points, cavity
     )
 
 
@@ -82,4 +82,4 @@ def rank_setting(inputs: ActivationInputs, D: float) -> Rank:
 
 def _resolved_cutoff(p: np.ndarray, c: np.ndarray, D: float) -> float:
     """log k so far below the coordinates seen about once that what is left no longer depends on it."""
-    return math.log(float(c[np.argmin(np.abs(np.log(p) + math.log(D)))])) - 12.0
+    return math.log(float(c[np.argmin(np.abs(np.log(p) + math.log(D)))])) - 14.0

@@ -3,10 +3,13 @@
 The sums S(k) = sum f and t(k) = sum s (1-f) of one data set scatter about their means, by delta and tau.
 With x = log k and M = dt/dx - t = -sum s (1-f)^2 the loss of one data set is N M/S' at the x with S + delta
 = N. Its mean over data, to second order in the scatter, needs variances and covariances of delta, tau and
-their derivatives at one k: each is a sum over coordinates, which are independent.
+their derivatives at one k: where coordinates do not share samples each is a sum over coordinates, which are
+independent; where they do, see ``cavity_scatter``.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +17,51 @@ from numpy.typing import NDArray
 from sparselaw.arrays import FloatArray
 
 
-def scatter_share(
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Var S, Cov(S, S'), Cov(S, S''), Var S'; Cov(S, M), Cov(S, M'), Cov(S', M)."""
+
+    V: float
+    V1: float
+    V2: float
+    W: float
+    c0: float
+    c1: float
+    c2: float
+
+
+@dataclass(frozen=True, slots=True)
+class Slopes:
+    """Means along x: S', S'', S''' and M, M', M''."""
+
+    S1: float
+    S2: float
+    S3: float
+    M: float
+    M1: float
+    M2: float
+
+
+def scatter_share(of: Scatter, mean: Slopes) -> float:
+    """The mean loss over data relative to that of the mean data, less one."""
+    S1, S2, M = mean.S1, mean.S2, mean.M
+    once = of.V / S1**2
+    shift = -(0.5 * S2 * once - of.V1 / S1) / S1  # the mean of x's second-order shift
+    above = (mean.M1 * shift + 0.5 * mean.M2 * once - of.c1 / S1) / M
+    below = (S2 * shift + 0.5 * mean.S3 * once - of.V2 / S1) / S1
+    squared = (S2**2 * once - 2.0 * S2 * of.V1 / S1 + of.W) / S1**2
+    crossed = (mean.M1 * S2 * once - mean.M1 * of.V1 / S1 - S2 * of.c0 / S1 + of.c2) / (M * S1)
+    return above - below + squared - crossed
+
+
+def independent_scatter(
     coordinate: NDArray[np.int64],
     weight: FloatArray,
     probability: FloatArray,
     s: FloatArray,
     f: FloatArray,
-) -> float:
-    """The mean loss over data relative to that of the mean data, less one.
+) -> tuple[Scatter, Slopes]:
+    """Of coordinates that share no samples.
 
     Points of ``coordinate`` (of which there are ``weight``), each with its ``probability``, variance and f.
     """
@@ -40,18 +80,21 @@ def scatter_share(
     def covariance(a: str, x: FloatArray, y: FloatArray, z: FloatArray) -> float:
         return float(weight @ (mean(x * y) - means[a] * z))
 
-    V = covariance("f", f, f, means["f"])
-    V1 = covariance("f", f, slope, means["slope"])
-    V2 = covariance("f", f, bend, mean(bend))
-    W = covariance("slope", slope, slope, means["slope"])
-    c0 = covariance("f", f, mu, means["mu"])
-    c1 = covariance("f", f, mu_slope, mean(mu_slope))
-    c2 = covariance("slope", slope, mu, means["mu"])
-    S1, S2, S3 = total(slope), total(bend), total(u * (2.0 * u - (1.0 - 2.0 * f) ** 2))
-    M, M1, M2 = total(mu), total(mu_slope), 2.0 * total(f * lost * (1.0 - 3.0 * f))
-    shift = -(0.5 * S2 * V / S1**2 - V1 / S1) / S1  # the mean of x's second-order shift
-    above = (M1 * shift + 0.5 * M2 * V / S1**2 - c1 / S1) / M
-    below = (S2 * shift + 0.5 * S3 * V / S1**2 - V2 / S1) / S1
-    squared = (S2**2 * V / S1**2 - 2.0 * S2 * V1 / S1 + W) / S1**2
-    crossed = (M1 * S2 * V / S1**2 - M1 * V1 / S1 - S2 * c0 / S1 + c2) / (M * S1)
-    return above - below + squared - crossed
+    scatter = Scatter(
+        V=covariance("f", f, f, means["f"]),
+        V1=covariance("f", f, slope, means["slope"]),
+        V2=covariance("f", f, bend, mean(bend)),
+        W=covariance("slope", slope, slope, means["slope"]),
+        c0=covariance("f", f, mu, means["mu"]),
+        c1=covariance("f", f, mu_slope, mean(mu_slope)),
+        c2=covariance("slope", slope, mu, means["mu"]),
+    )
+    slopes = Slopes(
+        S1=total(slope),
+        S2=total(bend),
+        S3=total(u * (2.0 * u - (1.0 - 2.0 * f) ** 2)),
+        M=total(mu),
+        M1=total(mu_slope),
+        M2=2.0 * total(f * lost * (1.0 - 3.0 * f)),
+    )
+    return scatter, slopes

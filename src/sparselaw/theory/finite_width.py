@@ -27,17 +27,22 @@ class FiniteWidth:
     slack: float
 
 
-def finite_width(weight: FloatArray, s: FloatArray, f: FloatArray, N: float) -> FiniteWidth:
-    """Points of ``weight`` coordinates each, with variance s and f resolved of them."""
-    B, C, F = (float(weight @ f**m) for m in (2, 3, 4))
-    lost = weight * s * (1.0 - f) ** 2
-    A0, A1, A2 = (float(lost @ f**m) for m in (0, 1, 2))
+def finite_width(N: float, B: float, C: float, F: float, A0: float, A1: float, A2: float) -> FiniteWidth:
+    """From the sums of f^2, f^3, f^4 and of s (1-f)^2 f^m, m = 0, 1, 2."""
     free = N - B
     v, t, d = N / free, B / free, (B - C) / free**2
     b, c = 2.0 * (v * C - t * B), 3.0 * (v * F - t * C)
     T = t * d - (b - c) / free**2 - 2.0 * (B - C) * b / free**3
     correction = A0 * T + (-2.0 * t * A1 + 3.0 * v * A2 + A1 * b / free) / free - 2.0 * v * d * A1
     return FiniteWidth(A0 * v, correction, free / N)
+
+
+def diagonal_width(weight: FloatArray, s: FloatArray, f: FloatArray, N: float) -> FiniteWidth:
+    """Of a diagonal Gram: points of ``weight`` coordinates each, with variance s and f resolved of them."""
+    B, C, F = (float(weight @ f**m) for m in (2, 3, 4))
+    lost = weight * s * (1.0 - f) ** 2
+    A0, A1, A2 = (float(lost @ f**m) for m in (0, 1, 2))
+    return finite_width(N, B, C, F, A0, A1, A2)
 
 
 def width_share(N: float, B: float, C: float) -> float:

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.theory.closure import closure
 from sparselaw.theory.count_setting import CountSetting
-from sparselaw.theory.count_spread import scatter_share
+from sparselaw.theory.count_spread import independent_scatter, scatter_share
 from sparselaw.theory.count_surface import count_loss
-from sparselaw.theory.finite_width import finite_width
+from sparselaw.theory.finite_width import diagonal_width
 from sparselaw.theory.peak_median import median_gap, median_over
 
 INFINITE = 0.01  # share of data sets with |N - rank| <= 1 from which on the mean is called infinite
@@ -90,22 +91,17 @@ def _above(setting: CountSetting, N: float) -> tuple[dict[str, float], float]:
 
 def _below(setting: CountSetting, N: float) -> tuple[dict[str, float], float]:
     base = below_rank(setting, N)
-    cavity = setting.cavity
-    width = finite_width(cavity.weight, cavity.s, base.resolved, N)
-    width_share = width.correction / width.leading
-    scatter = scatter_share(
-        cavity.coordinate, cavity.coordinate_weight, cavity.probability, cavity.s, base.resolved
-    )
+    share, near = base.width_share, base.near
+    factor = 1.0 + share + (N / setting.rank.mean) ** 4 * max(share, 0.0) ** 2 / max(1.0 - share, 0.5)
+    scatter = base.scatter + 3.0 * near**2
     terms = {
         "leading": base.leading,
         "co-activation": base.loss - base.leading,
-        "finite N": base.loss * width_share,
-        "scatter of the data": base.loss * scatter,
+        "finite N": base.loss * (factor - 1.0),
+        "scatter of the data": base.loss * factor * scatter,
     }
     shared = abs(math.log(base.loss / base.leading))
-    near = (setting.rank.spread / (setting.rank.mean - N)) ** 2
-    short = (1.0 - setting.closes / setting.rank.mean) * (N / setting.rank.mean) ** 6
-    error = BASE_ERROR + 0.07 * shared + width_share**2 + 2.0 * scatter**2 + 2.0 * near + 6.0 * short
+    error = BASE_ERROR + 0.01 * shared + share**2 + 2.0 * scatter**2 + 15.0 * near**2
     if not setting.crowded:
         error += 3.0 * setting.share
     return terms, error if base.found else 1.0
@@ -113,32 +109,40 @@ def _below(setting: CountSetting, N: float) -> tuple[dict[str, float], float]:
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """The surface below the rank before the terms of finite size; ``resolved`` is f at its points."""
+    """The surface below the rank, and the relative size of its next terms."""
 
     leading: float
-    loss: float
-    resolved: FloatArray
+    loss: float  # with co-activation
+    width_share: float  # of order 1/N
+    scatter: float
+    near: float  # Var S/(rank - N)^2: what the scatter does near the peak
     found: bool = True
 
 
 def below_rank(setting: CountSetting, N: float) -> Below:
     """Leading surface, and closure where rare coordinates share samples."""
-    cavity = setting.cavity
     value = count_loss(setting.sums, N, setting.seen, 0.0, 0.0)
-    seen = cavity.c * cavity.n
-    plain = np.asarray(seen / (seen + math.exp(value.log_cutoff)))
-    if not setting.crowded:
-        return Below(value.loss, value.loss, plain)
-    short = 1.0 - setting.closes / setting.rank.mean
-    state = cavity.solve(N * (1.0 - short * (N / setting.rank.mean) ** 3), value.log_cutoff)
-    if state is None:
-        return Below(value.loss, value.loss, plain, found=False)
-    slope_S, slope_t = cavity.slopes(state)
-    slope_S *= 1.0 + 3.0 * short * (N / setting.rank.mean) ** 3
-    closure = N * (slope_t - state.t) / slope_S
-    lost = float((cavity.weight * cavity.s) @ (1.0 - plain) ** 2)
-    same = lost * N / float(cavity.weight @ (plain * (1.0 - plain)))
-    return Below(value.loss, value.loss * closure / same, 1.0 - state.r[0])
+    gap = setting.rank.mean - N
+    if setting.crowded:
+        found = closure(setting.cavity, N, value.log_cutoff if N < setting.seen else setting.cavity.cells.top)
+        if found is not None and found.over_plain > 0.0:
+            width = found.width.correction / found.width.leading
+            loss = value.loss * found.over_plain
+            return Below(value.loss, loss, width, found.scatter, found.variance / gap**2, found.sound)
+    points = setting.points
+    g = points.c[points.coordinate] * points.n
+    f = np.asarray(g / (g + math.exp(value.log_cutoff)))
+    s = (points.p * points.c)[points.coordinate]
+    wide = diagonal_width(points.point_weight, s, f, N)
+    scatter, slopes = independent_scatter(points.coordinate, points.weight, points.probability, s, f)
+    return Below(
+        leading=value.loss,
+        loss=value.loss,
+        width_share=wide.correction / wide.leading,
+        scatter=scatter_share(scatter, slopes),
+        near=scatter.V / gap**2,
+        found=not setting.crowded,
+    )
 
 
 def peak_median(setting: CountSetting, N: float) -> float:
@@ -170,8 +174,6 @@ def _scaled_below(setting: CountSetting, N: float, spread: float) -> tuple[list[
     end = rank if setting.crowded else setting.seen
     wanted = [N + u * max(spread, 0.02 * rank) for u in (-1.5, 0.0, 1.5)]
     nearest = rank - max(1.2 * spread, 0.03 * rank, 0.75)
-    if setting.crowded:
-        nearest = min(nearest, 0.93 * setting.closes)
     places = sorted({min(place, nearest) for place in wanted if min(place, nearest) >= 0.5})
     kept, scaled = [], []
     for place in places:

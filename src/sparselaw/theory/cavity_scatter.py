@@ -1,0 +1,127 @@
+"""How the sums S(k) of single data sets scatter about the closure's, where rare coordinates share samples.
+
+Which coordinate is active in which sample: these choices are independent. Coordinate j with its n samples
+brings log(1 + c sum R) to log det(1 + G/k), a sample brings log(1 + Y/k), and one activation log(1 + c r R).
+What coordinates explain, and what samples explain, less what both do,
+
+    C(x, x') = sum_j Cov_n + D Cov_sample - D sum_j p (1-p) E[.] E[.],   x = log k,
+
+is the covariance of log det, each part a double integral over the closure's transforms, since log(1 + z) =
+int (1 - e^{-uz}) e^{-u} dlog u and counts are binomial. S = -d/dx of it, so that Cov(S, S') = d^2 C/dx dx'.
+For k to 0 it is the variance of the rank. The covariance of S with t is that of the coordinates alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparselaw.arrays import FloatArray
+from sparselaw.theory.cavity import Cavity, CavityState
+from sparselaw.theory.count_spread import Scatter
+from sparselaw.theory.hankel import STEP
+
+EVERY = 3  # of the points of the grids: scatter is wanted to a few per cent
+SELDOM_SEEN = 1e-7  # coordinates whose expected number of sightings is below this are left out
+
+
+class _Laws:
+    """What the double integrals need of one state."""
+
+    def __init__(self, cavity: Cavity, state: CavityState, kept: NDArray[np.int64]) -> None:
+        grid, of, D = state.grid, cavity.cells, cavity.D
+        step = EVERY * STEP
+        rest = np.broadcast_to(state.held[-1], (of.p.size - of.single, grid.v.size))
+        held = np.concatenate([state.held[:-1], rest])[kept]
+        p, c = of.p[kept], of.c[kept]
+        missed = np.exp(np.maximum((D - 1.0) * np.log1p(-np.minimum(p[:, None] * held, 1.0 - 1e-16)), -745.0))
+        h = grid.decay[kept] * missed
+        r = np.clip((STEP * grid.v / c[:, None] * h).sum(axis=1) + grid.below[kept], 1e-300, 1.0)
+        size = c * np.where(grid.faint[kept], 1.0, r)
+        like_w = np.exp(-np.minimum(np.multiply.outer(size, grid.w), 745.0))
+        like_v = np.exp(-np.minimum(grid.v / size[:, None], 745.0))
+        known = np.clip(1.0 - like_w + grid.to_w(h - like_v), 0.0, 1.0)  # 1 - lam
+        factors = np.log1p(np.maximum(-p[:, None] * known, -1.0 + 1e-16))
+        total = of.weight[kept] @ factors
+        fade = np.exp(-math.exp(state.log_k) * grid.w)
+        self.edges = STEP * (np.exp(total - factors) * fade * known).sum(axis=1)
+        self.held, self.known, self.total = held[:, ::EVERY], known[:, ::EVERY], total[::EVERY]
+        self.log_det = step * grid.decay[kept][:, ::EVERY]
+        self.mean = EVERY * grid.mean[kept][:, ::EVERY]
+        self.fade = step * fade[::EVERY]
+
+
+def cavity_scatter(cavity: Cavity, states: Sequence[CavityState], log_k: float) -> Scatter:
+    """Variances and covariances at log k, from at least four states about it."""
+    of, D = cavity.cells, cavity.D
+    kept: NDArray[np.int64] = np.flatnonzero(D * of.p * np.abs(of.weight) > SELDOM_SEEN)
+    laws = [_Laws(cavity, state, kept) for state in states]
+    weight, p = of.weight[kept], of.p[kept]
+    variance = weight * p * of.c[kept]
+    size = len(states)
+    C, K = np.zeros((size, size)), np.zeros((size, size))
+    for i, a in enumerate(laws):
+        for j, b in enumerate(laws[: i + 1]):
+            both, crossed, back = _coordinates(a, b, weight, variance, p, D)
+            total = (
+                both + _samples(a, b, weight, p, D) - D * float((weight * p * (1.0 - p) * a.edges) @ b.edges)
+            )
+            C[i, j] = C[j, i] = total
+            K[i, j], K[j, i] = crossed, back
+    d = derivative_weights(np.array([s.log_k for s in states]), log_k)
+    less = d[1] - d[0]
+    return Scatter(
+        V=float(d[1] @ C @ d[1]),
+        V1=float(d[1] @ C @ d[2]),
+        V2=float(d[1] @ C @ d[3]),
+        W=float(d[2] @ C @ d[2]),
+        c0=-float(d[1] @ K @ less),
+        c1=-float(d[1] @ K @ (d[2] - d[1])),
+        c2=-float(d[2] @ K @ less),
+    )
+
+
+def _coordinates(
+    a: _Laws, b: _Laws, weight: FloatArray, variance: FloatArray, p: FloatArray, D: float
+) -> tuple[float, float, float]:
+    """Covariances over counts of log(1 + c sum R) with itself and with s r, in both orders."""
+    both = crossed = back = 0.0
+    rare = D * p < 1e-3
+    once = D * p[rare]
+    a_log, b_log = ((x.log_det[rare] * x.held[rare]).sum(axis=1) for x in (a, b))
+    a_mean, b_mean = ((x.mean[rare] * x.held[rare]).sum(axis=1) for x in (a, b))
+    both += float((weight[rare] * once * a_log) @ b_log)
+    crossed -= float((variance[rare] * once * a_log) @ b_mean)
+    back -= float((variance[rare] * once * b_log) @ a_mean)
+    for i in np.flatnonzero(~rare & (p < 1.0)):
+        x, y = a.held[i][:, None], b.held[i]
+        log_apart = np.log1p(-p[i] * x) + np.log1p(-p[i] * y)
+        shared = np.exp(D * np.log1p(-p[i] * (x + y - x * y))) - np.exp(D * log_apart)
+        left, right = a.log_det[i] @ shared, shared @ b.log_det[i]
+        both += weight[i] * float(left @ b.log_det[i])
+        crossed -= variance[i] * float(left @ b.mean[i])
+        back -= variance[i] * float(a.mean[i] @ right)
+    return both, crossed, back
+
+
+def _samples(a: _Laws, b: _Laws, weight: FloatArray, p: FloatArray, D: float) -> float:
+    """D Cov over the coordinates of a sample of log(1 + Y/k)."""
+    few = p > 5e-3
+    some = (weight * p)[~few]
+    x, y = a.known[~few], b.known[~few]
+    together = (some * x.T) @ y - (some @ x)[:, None] - some @ y
+    for i in np.flatnonzero(few):
+        x, y = a.known[i][:, None], b.known[i]
+        together = together + weight[i] * np.log1p(np.maximum(-p[i] * (x + y - x * y), -1.0 + 1e-16))
+    covariance = np.exp(together) - np.exp(a.total[:, None] + b.total)
+    return D * float(a.fade @ covariance @ b.fade)
+
+
+def derivative_weights(places: FloatArray, x: float, orders: int = 4) -> FloatArray:
+    """Rows m: the weights with which values at the places give the m-th derivative at x (polynomial)."""
+    powers = np.vander(places - x, increasing=True)
+    inverse = np.linalg.inv(powers)
+    return np.stack([math.factorial(m) * inverse[m] for m in range(orders)])

@@ -1,0 +1,101 @@
+"""The cavity closure: its transforms, a population drawn at random, drawn data, and its limits."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import gamma, kv
+
+from oracles import shared_samples as oracles
+from oracles import theory
+from sparselaw.inputs import SparseInputs
+from sparselaw.theory.cavity import Cavity
+from sparselaw.theory.cavity_scatter import cavity_scatter
+from sparselaw.theory.closure import STRIDE, closure
+from sparselaw.theory.count_setting import rank_setting
+from sparselaw.theory.hankel import STEP, Hankel
+
+
+@pytest.mark.parametrize("shape", [0.4, 1.0, 6.0])
+def test_the_law_of_a_reciprocal(shape):
+    """x ~ Gamma(shape): E e^{-vx} = (1+v)^-shape, E e^{-w/x} = 2 w^(shape/2) K(2 sqrt w)/Gamma(shape)."""
+    size, start = 160, -24.0
+    v = np.exp(start + STEP * np.arange(size))
+    transform = Hankel(start, start, size)
+    found = np.exp(-v / shape) - transform((1.0 + v) ** -shape - np.exp(-shape * v))
+    exact = 2.0 * v ** (0.5 * shape) * kv(shape, 2.0 * np.sqrt(v)) / gamma(shape)
+    middle = slice(30, 90)
+    assert np.max(np.abs(found - exact)[middle]) < (2e-3 if shape < 1.0 else 1e-5)
+
+
+def test_the_closure_is_a_population_without_the_drawing():
+    """z = 4 of the scatter between rounds, false alarm 6e-5; the leading surface is off by more."""
+    p, c, _ = theory.spectrum(0.3, 0.2, 60)
+    D, log_k = 40, -3.0
+    drawn = oracles.population_sum(p, c, D, math.exp(log_k), size=4000, rounds=45, seed=1)
+    cavity = Cavity(np.ones(60), p, c, float(D))
+    error = 4.0 * drawn.std(ddof=1) / math.sqrt(drawn.size) + 2e-3 * drawn.mean()
+    assert abs(cavity.at(log_k).S - drawn.mean()) < error
+    assert abs(cavity.plain(log_k)[0] - drawn.mean()) > 3.0 * error
+
+
+@pytest.mark.parametrize(("alpha1", "alpha2", "D"), [(0.2, 0.4, 200), (0.5, 0.5, 1000), (0.3, -1.1, 300)])
+def test_both_ways_to_the_sum_agree_and_end_at_the_rank(alpha1, alpha2, D):
+    model = SparseInputs(alpha1=alpha1, alpha2=alpha2)
+    cavity = Cavity(*model.pair_nodes(float(D)), float(D))
+    start = cavity.cells.top
+    sums = [cavity.at(start - depth) for depth in (2.0, 10.0, 15.0, 20.0, 24.0)]
+    assert all(abs(s.checked - 1.0) < 1e-3 for s in sums[1:])
+    rank = rank_setting(model, float(D)).mean
+    assert sorted(s.S for s in sums) == [s.S for s in sums]
+    assert sums[-1].S < rank * 1.001
+    assert sums[-1].S == pytest.approx(rank, rel=0.03)
+
+
+def test_the_closure_is_the_leading_surface_where_nothing_is_shared():
+    p, c, _ = theory.spectrum(2.0, 0.3, 40)
+    D = 10**9  # every coordinate is known to a thousandth in every sample
+    cavity = Cavity(np.ones(40), p, c, float(D))
+    state, (S, t) = cavity.at(math.log(50.0)), cavity.plain(math.log(50.0))
+    assert state.S == pytest.approx(S, rel=1e-3)
+    assert state.t == pytest.approx(t, rel=1e-3)
+
+
+def test_sums_and_their_scatter_are_those_of_drawn_data():
+    """S and t by z = 4 (false alarm 6e-5 each); Var S by four standard errors of a variance."""
+    p, c, _ = theory.spectrum(0.3, 0.2, 120)
+    D, log_k, seeds = 60, -5.0, 300
+    k = math.exp(log_k)
+    spectra = oracles.drawn_spectra(p, c, D, seeds, seed=4)
+    S = np.array([np.sum(g / (g + k)) for g, _ in spectra])
+    t = np.array([np.sum(a * k / (g + k)) for g, a in spectra])
+    B = np.mean([np.sum((g / (g + k)) ** 2) for g, _ in spectra])
+    cavity = Cavity(np.ones(120), p, c, float(D))
+    states = [cavity.at(log_k + STRIDE * i) for i in (-2, -1, 1, 2)]
+    here = cavity.at(log_k)
+    assert abs(here.S - S.mean()) < 4.0 * S.std() / math.sqrt(seeds) + 3e-3 * S.mean()
+    assert abs(here.t - t.mean()) < 4.0 * t.std() / math.sqrt(seeds) + 3e-3 * t.mean()
+    slope = (states[2].S - states[1].S) / (2.0 * STRIDE)
+    assert here.S + slope == pytest.approx(B, rel=0.02)  # not sum E[1-r]^2, which is far lower
+    scatter = cavity_scatter(cavity, states, log_k)
+    assert abs(scatter.V / S.var() - 1.0) < 4.0 * math.sqrt(2.0 / seeds)
+    covariance = float(np.cov(S, t)[0, 1])
+    assert scatter.V > 0.0 > covariance
+
+
+def test_the_scatter_ends_at_that_of_the_rank():
+    model, D = SparseInputs(alpha1=0.5, alpha2=0.5), 300.0
+    cavity = Cavity(*model.pair_nodes(D), D)
+    x = cavity.cells.top - 20.0
+    states = [cavity.at(x + i) for i in (-1.0, -0.5, 0.5, 1.0)]
+    variance = cavity_scatter(cavity, states, x).V
+    assert variance == pytest.approx(rank_setting(model, D).spread ** 2, rel=0.1)
+
+
+def test_no_closure_above_the_rank():
+    model, D = SparseInputs(alpha1=0.2, alpha2=0.4), 100.0
+    cavity = Cavity(*model.pair_nodes(D), D)
+    assert closure(cavity, 110.0, -5.0) is None
+    found = closure(cavity, 40.0, -5.0)
+    assert found.sound
+    assert found.over_plain > 1.2
