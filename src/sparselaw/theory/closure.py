@@ -20,7 +20,7 @@ from sparselaw.theory.count_spread import Slopes, scatter_share
 from sparselaw.theory.finite_width import FiniteWidth, finite_width
 
 STRIDE = 0.5
-DEEPEST = 26.0  # in log k below the largest c r: deeper, rounding errors take over
+DEEPEST = 21.0  # in log k below the largest c r: deeper, rounding errors take over
 SEARCH = 60
 
 
@@ -50,7 +50,8 @@ def closure(cavity: Cavity, N: float, log_k: float) -> Closure | None:
     scatter = cavity_scatter(cavity, [states[i] for i in (0, 2, 3, 5)], x)
     plain = _plain_loss(cavity, N, log_k)
     sound = all(abs(s.checked - 1.0) < 5e-3 for s in states)
-    return Closure(width.leading / plain, width, scatter_share(scatter, slopes), max(scatter.V, 0.0), sound)
+    share = float(scatter_share(scatter, slopes))
+    return Closure(float(width.leading / plain), width, share, max(scatter.V, 0.0), sound)
 
 
 def _powers(S: FloatArray, t: FloatArray) -> tuple[float, float, float, float, float, float]:

@@ -12,6 +12,7 @@ from sparselaw.inputs import ActivationInputs
 from sparselaw.sums.count_nodes import CountNodes, cells, count_nodes, unseen
 from sparselaw.sums.counts import CountSums
 from sparselaw.theory.cavity import Cavity
+from sparselaw.theory.closure import DEEPEST
 from sparselaw.theory.coactivation import coactivation
 from sparselaw.theory.rank import Rank, expected_rank
 
@@ -33,6 +34,7 @@ class CountSetting:
     left_open: float  # t0: unseen, and what shared samples leave undetermined
     tilt: float  # Cov(t0, rank)/t0, negative: data that show more leave less
     open_variance: float  # Var(t0)/t0^2 that the rank does not explain
+    told_apart: float  # chance that coordinates are dependent only by sharing their one sample
     points: CountNodes
     cavity: Cavity
 
@@ -54,11 +56,13 @@ def _prepare(inputs: ActivationInputs, D: float) -> CountSetting:
     weight, p, c = inputs.pair_nodes(D)
     rank = rank_setting(inputs, D)
     never = sums.unseen_variance()
-    share = coactivation(inputs, D).share
+    pairs = coactivation(inputs, D)
+    share, seen = pairs.share, sums.seen()
     cavity = Cavity(weight, p, c, D)
     left_open = never * (1.0 + share)
     if share > TWINS_SHARE and never > 0.0:
-        left_open = max(cavity.at(_resolved_cutoff(p, c, D)).t + never - cavity.unseen, never)
+        cutoff = max(_resolved_cutoff(p, c, D), cavity.cells.top - DEEPEST)
+        left_open = max(cavity.at(cutoff).t + never - cavity.unseen, never)
     missed = unseen(p, D)
     adds = 1.0 - unseen(np.minimum(p * rank.free, 1.0), D)
     tilt = scatter = 0.0
@@ -69,7 +73,17 @@ def _prepare(inputs: ActivationInputs, D: float) -> CountSetting:
     width = np.where(D * p > 0.02, FINE, COARSE)
     points = count_nodes(*cells(weight, p, c, width), D, every=EVERY)
     return CountSetting(
-        sums, sums.seen(), rank, never, share, left_open, tilt, max(scatter, 0.0), points, cavity
+        sums=sums,
+        seen=seen,
+        rank=rank,
+        unseen=never,
+        share=share,
+        left_open=left_open,
+        tilt=tilt,
+        open_variance=max(scatter, 0.0),
+        told_apart=_told_apart(seen - rank.mean, pairs.once / D, D),
+        points=points,
+        cavity=cavity,
     )
 
 
@@ -78,6 +92,15 @@ def rank_setting(inputs: ActivationInputs, D: float) -> Rank:
     """The rank of D samples alone, in a few milliseconds."""
     weight, p, _ = inputs.pair_nodes(D)
     return expected_rank(weight, p, D)
+
+
+def _told_apart(missing: float, once: float, D: float) -> float:
+    """The chance that nothing but twins keeps the rank below the number of coordinates seen.
+
+    On average the rank misses ``missing`` of them. Of these D (l - 1 + e^-l) were seen once, together with
+    others like them, l a sample on average. The rest are few and independent: Poisson.
+    """
+    return math.exp(min(D * (once + math.expm1(-once)) - missing, 0.0))
 
 
 def _resolved_cutoff(p: np.ndarray, c: np.ndarray, D: float) -> float:

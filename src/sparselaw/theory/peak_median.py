@@ -1,14 +1,19 @@
-"""The double-descent peak by medians: where the mean is infinite, half of all draws still lose less.
+"""The double-descent peak by medians: where the mean is infinite, half of all data sets still lose less.
 
-With x = |N - rank| features to spare, the loss is that of the data times 1 + r tr(W^-1)/r over a Wishart
-law W, whose trace has no mean at x <= 1. Its median is r/m(x) (a table), and m(x) takes the place of x. The
-rank itself scatters over data: the median of the whole is taken over that scatter.
+Given the data, with rank r, the mean over embeddings is t0 (1 + r/(N-r-1)) for N > r + 1 and about
+level/(r-N-1) for N < r - 1; at |N - r| <= 1 it is infinite, and the median over embeddings takes its place:
+1 + r/m(x), because the trace of an inverse Wishart matrix has the median r/m(x) (a table). The rank and t0
+scatter over data; the median of the mixture is found from its distribution function. This is also what
+``simulate`` records, except where coordinates depend on each other that are no twins: there one embedding is
+drawn for N < r, and one draw has the median level/m(r-N).
 """
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +23,21 @@ from sparselaw.arrays import FloatArray
 # through the bidiagonal form of W; standard errors 0.3 to 1 %. K = 200 gives the same within them.
 _X = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 40.0])
 _M = np.array([0.251, 0.92, 1.731, 2.61, 3.52, 5.385, 7.328, 11.226, 15.185, 23.12, 39.06])
-_QUANTILES = 41
+REACH = 6.0  # in spreads of the rank
+
+
+@dataclass(frozen=True, slots=True)
+class PeakLaw:
+    """What D samples are like near the peak."""
+
+    D: float
+    rank: float
+    spread: float
+    left_open: float  # t0 on average
+    tilt: float  # change of log t0 with the rank, one more
+    open_variance: float  # of t0/its mean, beyond what the rank explains
+    more_variance: float  # Var S(k) just below the peak beyond that of the rank
+    told_apart: float  # share of data sets whose other dependent coordinates are twins alone
 
 
 def median_gap(x: FloatArray) -> FloatArray:
@@ -27,9 +46,64 @@ def median_gap(x: FloatArray) -> FloatArray:
     return np.where(x > _X[-1], x - 1.0 + 2.6 / np.maximum(x, 1.0), np.interp(x, _X, _M))
 
 
-def median_over(loss: Callable[[FloatArray], FloatArray], N: float, spread: float) -> float:
-    """The median of loss(N + x) over x ~ Normal(0, spread^2)."""
+def peak_median(of: PeakLaw, N: float, log_level: Callable[[FloatArray], FloatArray]) -> float:
+    """The median over data; ``log_level(n)`` is log loss * (rank - n) of n features and average data."""
+    ranks, chance = _ranks(of)
+    gap = N - ranks
+    open_scatter = math.log1p(of.open_variance)
+    lower = np.clip(of.tilt * (ranks - of.rank), -3.0, 3.0) - 0.5 * open_scatter
+    level = np.exp(log_level(N - (ranks - of.rank)))
+    share = np.minimum(of.left_open * ranks / level, 1.0)  # of the level that goes with t0
+    mean_gap = np.where(np.abs(gap) < 1.5, median_gap(np.abs(gap)), np.abs(gap) - 1.0)
+    over = of.left_open * (1.0 + ranks / mean_gap) * np.exp(lower)
+    under = level * np.exp(share * lower)
+    above = gap > -0.5
+    apart = np.maximum(np.abs(gap), 0.5)
+    noise = np.select([apart < 0.75, apart < 1.5], [1.6, 0.75], 0.0)  # of one embedding
+    of_open = np.hypot(noise, math.sqrt(open_scatter))
+    of_data = np.minimum(math.sqrt(max(of.more_variance, 0.0)) / apart, 1.0)
+    averaged = np.hypot(
+        np.hypot(of_data, share * math.sqrt(open_scatter)), np.where(apart < 1.5, noise, 0.5 / apart)
+    )
+    drawn = np.hypot(of_data, np.minimum(2.2 / apart, 0.75))
+    middles = [np.where(above, over, under / mean_gap), under / median_gap(apart)]
+    widths = [np.where(above, of_open, averaged), drawn]
+    weights = [
+        np.where(above, 1.0, of.told_apart) * chance,
+        np.where(above, 0.0, 1.0 - of.told_apart) * chance,
+    ]
+    return _median(np.concatenate(middles), np.concatenate(widths), np.concatenate(weights))
+
+
+def _ranks(of: PeakLaw) -> tuple[FloatArray, FloatArray]:
+    """Whole ranks about the mean with their chances: normal, but for few that are missing to D."""
+    spread = max(of.spread, 0.3)
+    low, high = math.floor(of.rank - REACH * spread), math.ceil(of.rank + REACH * spread)
+    ranks = np.arange(max(low, 1), min(high, math.ceil(of.D)) + 1, dtype=float)
+    missing = of.D - of.rank
+    if missing < 3.0 * spread:  # negative binomial of this mean and variance; Poisson where it is no wider
+        m = max(missing, 1e-3)
+        size = m * m / max(spread**2 - m, 1e-3 * m)
+        log_chance = [_log_negative_binomial(of.D - r, m, size) for r in ranks]
+    else:
+        log_chance = [-0.5 * ((r - of.rank) / spread) ** 2 for r in ranks]
+    chance = np.exp(np.array(log_chance) - max(log_chance))
+    return ranks, chance / chance.sum()
+
+
+def _log_negative_binomial(n: float, mean: float, size: float) -> float:
+    share = math.log1p(size / mean)  # -log(mean/(mean+size))
+    return math.lgamma(n + size) - math.lgamma(n + 1.0) - n * share
+
+
+def _median(middles: FloatArray, widths: FloatArray, weights: FloatArray) -> float:
+    """Of a mixture of log-normal laws."""
+    used = weights > 1e-9
+    centre, width, weight = np.log(middles[used]), np.maximum(widths[used], 0.02), weights[used]
     normal = statistics.NormalDist()
-    levels = [(i + 0.5) / _QUANTILES for i in range(_QUANTILES)]
-    x = spread * np.array([normal.inv_cdf(level) for level in levels])
-    return float(np.median(loss(N + x)))
+    low, high = float(centre.min()), float(centre.max())
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        below = sum(w * normal.cdf((middle - c) / s) for c, s, w in zip(centre, width, weight, strict=True))
+        low, high = (low, middle) if below > 0.5 * weight.sum() else (middle, high)
+    return math.exp(0.5 * (low + high))

@@ -22,7 +22,7 @@ from sparselaw.theory.count_setting import CountSetting
 from sparselaw.theory.count_spread import independent_scatter, scatter_share
 from sparselaw.theory.count_surface import count_loss
 from sparselaw.theory.finite_width import diagonal_width
-from sparselaw.theory.peak_median import median_gap, median_over
+from sparselaw.theory.peak_median import PeakLaw, peak_median
 
 INFINITE = 0.01  # share of data sets with |N - rank| <= 1 from which on the mean is called infinite
 PEAK_SPREADS = 2.5  # and the distance from the rank, in its spreads, within which it always is
@@ -61,7 +61,7 @@ def _sharp(setting: CountSetting, N: float, median: bool) -> Sharp:
         return Sharp(0.0, {"leading": 0.0}, 0.0)
     middle = None
     if median and abs(N - rank) <= MEDIAN_SPREADS * spread + 4.0:
-        middle = peak_median(setting, N)
+        middle = median_loss(setting, N)
     if is_peak(N, rank, spread):
         chance = _chance_of_peak(N, rank, spread)
         reason = INFINITE_MEAN.format(share=f"{chance:.2g}" if chance > 1e-4 else "some")
@@ -81,7 +81,7 @@ def _above(setting: CountSetting, N: float) -> tuple[dict[str, float], float]:
         "leading": leading,
         "rank": setting.unseen * factor - leading,
         "co-activation": (setting.left_open - setting.unseen) * factor,
-        "scatter of the data": setting.left_open * factor * (variance + tilt),
+        "scatter of the data": setting.left_open * factor * (variance + 3.0 * variance**2 + tilt),
     }
     if not math.isfinite(leading):
         terms["leading"], terms["rank"] = setting.unseen * factor, 0.0
@@ -126,7 +126,7 @@ def below_rank(setting: CountSetting, N: float) -> Below:
     if setting.crowded:
         found = closure(setting.cavity, N, value.log_cutoff if N < setting.seen else setting.cavity.cells.top)
         if found is not None and found.over_plain > 0.0:
-            width = found.width.correction / found.width.leading
+            width = float(found.width.correction / found.width.leading)
             loss = value.loss * found.over_plain
             return Below(value.loss, loss, width, found.scatter, found.variance / gap**2, found.sound)
     points = setting.points
@@ -145,43 +145,40 @@ def below_rank(setting: CountSetting, N: float) -> Below:
     )
 
 
-def peak_median(setting: CountSetting, N: float) -> float:
-    """The median over data and embeddings near the rank.
-
-    Above it the loss is t0 (1 + r/m), m = m(N - r); below it the surface times (r - N)/m(r - N). Data that
-    show more have a higher rank and leave less open, in proportion to ``tilt``.
-    """
+def median_loss(setting: CountSetting, N: float) -> float:
+    """The median over data near the rank."""
     rank, spread = setting.rank.mean, max(setting.rank.spread, 1e-9)
-    places, scaled = _scaled_below(setting, N, spread)
-    slope = setting.tilt / spread**2 if spread > 0.3 else 0.0
-    skewed = 0.5 * math.log1p(setting.open_variance)  # mean over median of a log-normal law
-
-    def conditional(shifted: FloatArray) -> FloatArray:
-        gap = shifted - rank
-        less = np.clip(-slope * (shifted - N), -3.0, 3.0) - skewed
-        above = setting.left_open * (1.0 + rank / median_gap(np.maximum(gap, 0.0)))
-        level = np.exp(_line(shifted, places, scaled))
-        share = np.where(gap > 0.0, 1.0, np.minimum(setting.left_open * rank / level, 1.0))
-        below = level / median_gap(np.maximum(-gap, 0.0))
-        return np.asarray(np.where(gap > 0.0, above, below) * np.exp(share * less))
-
-    return median_over(conditional, N, spread)
+    places, scaled, variance = _scaled_below(setting, N, spread)
+    law = PeakLaw(
+        D=setting.cavity.D,
+        rank=rank,
+        spread=spread,
+        left_open=setting.left_open,
+        tilt=setting.tilt / spread**2 if spread > 0.3 else 0.0,
+        open_variance=setting.open_variance,
+        more_variance=max(variance - spread**2, 0.0),
+        told_apart=setting.told_apart,
+    )
+    return peak_median(law, N, lambda n: _line(n, places, scaled))
 
 
-def _scaled_below(setting: CountSetting, N: float, spread: float) -> tuple[list[float], list[float]]:
+def _scaled_below(setting: CountSetting, N: float, spread: float) -> tuple[list[float], list[float], float]:
     """log of loss * (rank - N) below the rank, which is smooth, at a few places about N."""
     rank = setting.rank.mean
     end = rank if setting.crowded else setting.seen
     wanted = [N + u * max(spread, 0.02 * rank) for u in (-1.5, 0.0, 1.5)]
-    nearest = rank - max(1.2 * spread, 0.03 * rank, 0.75)
+    nearest = rank - max(1.2 * spread, 0.015 * rank, 0.75)
     places = sorted({min(place, nearest) for place in wanted if min(place, nearest) >= 0.5})
-    kept, scaled = [], []
+    kept, scaled, variance = [], [], 0.0
     for place in places:
         base = below_rank(setting, place)
         if base.found and base.loss > 0.0 and end > place:
             kept.append(place)
             scaled.append(math.log(base.loss * (end - place)))
-    return (kept, scaled) if kept else ([rank - 1.0], [math.log(setting.left_open * rank)])
+            variance = base.near * (rank - place) ** 2
+    if not kept:
+        return [rank - 1.0], [math.log(setting.left_open * rank)], 0.0
+    return kept, scaled, variance
 
 
 def _line(x: FloatArray, places: list[float], values: list[float]) -> FloatArray:
