@@ -100,6 +100,10 @@ class ActivationInputs(Inputs):
             log_samples=math.log(D),
         )
 
+    def quick_sums(self, D: float) -> CountSums:
+        """The same with fewer nodes where that is possible, good to 1e-7: for curves along D."""
+        return self.count_sums(D)
+
     def pair_nodes(self, D: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(weight, p, c) of coordinates so many that pairs seen once in D samples are all among them."""
         del D

@@ -134,6 +134,9 @@ class SparseInputs(ActivationInputs):
     def count_sums(self, D: float) -> PowerCountSums:
         return power_count_sums(self.alpha1, self.alpha2, self.dimension, D)
 
+    def quick_sums(self, D: float) -> PowerCountSums:
+        return power_count_sums(self.alpha1, self.alpha2, self.dimension, D, quick=True)
+
     def expected_unseen(self, D: float) -> float:
         return _expected_unseen(self, D)
 

@@ -2,8 +2,8 @@
 
 The loss along the curve may have two valleys with a double-descent peak between them, where it is infinite.
 So the whole curve is scanned on a log grid first, closely on both sides of the peak; every valley of the scan
-is then narrowed by golden section, which only compares and so does not mind an infinite wall. N and D are
-real numbers: nothing is rounded.
+is then narrowed (``narrow``), by golden section, which only compares and so does not mind an infinite wall,
+or by polynomials. N and D are real numbers: nothing is rounded.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Cost
 from sparselaw.errors import InputError, check_finite
+from sparselaw.planning.narrow import GOLDEN_STEPS, golden, narrowed
 
 Loss = Callable[[Any, Any], Any]
 Threshold = Callable[[float], float]
 
 GRID = 241
-GOLDEN = (5.0**0.5 - 1.0) / 2.0
-GOLDEN_STEPS = 40  # each shrinks the bracket by 0.618; the loss is flat to rounding before the last
 AROUND_PEAK = np.geomspace(1e-3, 2.0, 18)  # distances from the peak in log N that are always looked at
 
 
@@ -62,25 +61,34 @@ def allocate(
     peak: Peak | None = None,
     grid: int = GRID,
     steps: int = GOLDEN_STEPS,
+    rough: Loss | None = None,
 ) -> Allocation:
-    """Minimises ``loss(N, D)``, a function of arrays, along the budget curve."""
+    """Minimises ``loss(N, D)``, a function of arrays, along the budget curve.
+
+    Where ``rough`` is given, a quick loss within a few per cent of it, the curve is scanned by that, and each
+    valley is narrowed by polynomials through few values of the loss itself.
+    """
     edge = log_sizes(cost, budget, grid)
     log_N = edge if peak is None else _around(edge, _wall(cost, budget, peak, edge))
 
-    def along(x: FloatArray) -> FloatArray:
+    def along(x: FloatArray, surface: Loss = loss) -> FloatArray:
         N = np.exp(x)
-        values = np.asarray(loss(N, cost.data_for(N, budget)), dtype=np.float64)
+        values = np.asarray(surface(N, cost.data_for(N, budget)), dtype=np.float64)
         return np.where(np.isnan(values), np.inf, values)
 
-    values = along(log_N)
+    values = along(log_N, loss if rough is None else rough)
     if not np.isfinite(values).any():
         raise InputError("budget", budget, "every allocation has an infinite loss", "choose a larger budget")
     places = _valleys(values)
     low, high = log_N[np.maximum(places - 1, 0)], log_N[np.minimum(places + 1, log_N.size - 1)]
-    x, found = golden(along, low, high, steps)
-    better = found < values[places]
-    x, found = np.where(better, x, log_N[places]), np.where(better, found, values[places])
-    order = np.argsort(found, kind="stable")
+    if rough is None:
+        x, found = golden(along, low, high, steps)
+        better = found < values[places]
+        x, found = np.where(better, x, log_N[places]), np.where(better, found, values[places])
+    else:
+        x, found = narrowed(along, low, high, (float(edge[0]), float(edge[-1])))
+    with np.errstate(divide="ignore"):  # equal but for rounding: the smaller model first
+        order = np.lexsort((x, np.round(np.log(found), 9)))
     valleys = [_valley(float(x[i]), float(found[i]), cost, budget, edge, peak) for i in order]
     return Allocation(best=valleys[0], others=tuple(valleys[1:]))
 
@@ -93,23 +101,6 @@ def log_sizes(cost: Cost, budget: float, count: int) -> FloatArray:
     if budget < least:
         raise InputError("budget", budget, "does not buy N = 1 and D = 1", f"choose budget >= {least:g}")
     return np.linspace(0.0, max(cost.log_largest_N(budget), 1e-9), count)
-
-
-def golden(
-    f: Callable[[FloatArray], FloatArray], low: FloatArray, high: FloatArray, steps: int = GOLDEN_STEPS
-) -> tuple[FloatArray, FloatArray]:
-    """Golden-section search in many brackets at once; f maps an array to an array."""
-    a, b = low.astype(np.float64), high.astype(np.float64)
-    c, d = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
-    fc, fd = f(c), f(d)
-    for _ in range(steps):
-        left = fc < fd
-        a, b = np.where(left, a, c), np.where(left, d, b)
-        c, d = np.where(left, b - GOLDEN * (b - a), d), np.where(left, c, a + GOLDEN * (b - a))
-        fresh = f(np.where(left, c, d))
-        fc, fd = np.where(left, fresh, fd), np.where(left, fc, fresh)
-    lower = fc < fd
-    return np.where(lower, c, d), np.where(lower, fc, fd)
 
 
 def _wall(cost: Cost, budget: float, peak: Peak, edge: FloatArray) -> float | None:

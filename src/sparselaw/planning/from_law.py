@@ -13,7 +13,8 @@ from sparselaw.costs import Conditioning, Cost
 from sparselaw.errors import InputError
 from sparselaw.interval import Interval
 from sparselaw.laws import Law, two_exponent_laws
-from sparselaw.planning.allocate import Allocation, golden, log_sizes
+from sparselaw.planning.allocate import Allocation, log_sizes
+from sparselaw.planning.narrow import golden
 from sparselaw.planning.planned import Ends, Forecast, Planned
 
 if TYPE_CHECKING:

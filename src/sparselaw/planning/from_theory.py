@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,17 @@ from sparselaw.interval import Interval
 from sparselaw.planning.allocate import Allocation, Peak
 from sparselaw.planning.planned import Ends, Planned
 
-THEORY_GRID, THEORY_STEPS = 45, 24  # a point of the theory takes some 10 ms; N is good to six digits
+THEORY_GRID, THEORY_STEPS = 45, 24  # N is good to six digits
 EXHAUSTED = 0.5  # share of the dimension above which the spectrum's end decides
 
 
 def planned_theory(inputs: Inputs) -> Planned:
     """The theory is not a measurement: its intervals have no width."""
-    from sparselaw.theory import loss_at, peak_of
+    from sparselaw.theory import losses_at, peak_of
 
-    def loss(N: Any, D: Any) -> Any:
+    def loss(N: Any, D: Any, rough: bool = False) -> Any:
         N, D = np.broadcast_arrays(np.asarray(N, np.float64), np.asarray(D, np.float64))
-        values = [loss_at(inputs, float(n), float(d)) for n, d in zip(N.ravel(), D.ravel(), strict=True)]
-        return np.array(values).reshape(N.shape)
+        return losses_at(inputs, N.ravel(), D.ravel(), rough=rough).reshape(N.shape)
 
     def warnings(cost: Cost, budget: float, found: Allocation) -> tuple[str, ...]:
         del cost, budget
@@ -42,6 +42,7 @@ def planned_theory(inputs: Inputs) -> Planned:
         peak=Peak(threshold=threshold, name=name),
         grid=THEORY_GRID,
         steps=THEORY_STEPS,
+        rough=functools.partial(loss, rough=True),
     )
 
 
@@ -59,7 +60,6 @@ def _exhausted(found: Allocation, inputs: Inputs) -> tuple[str, ...]:
 
 def _caution(found: Allocation, inputs: Inputs) -> tuple[str, ...]:
     """The theory's own, at the whole sizes nearest to the answer."""
-    from sparselaw.theory import predict
+    from sparselaw.theory.cautions import leading_cautions
 
-    caution = predict(inputs, N=max(round(found.best.N), 1), D=max(round(found.best.D), 1)).caution
-    return (caution,) if caution else ()
+    return tuple(leading_cautions(inputs, max(round(found.best.N), 1), max(round(found.best.D), 1)))

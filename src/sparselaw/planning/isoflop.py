@@ -67,7 +67,8 @@ def isoflop(
     D = np.asarray(cost.data_for(N, budget))
     bought = (N >= 1.0 - 1e-9) & (D >= 1.0 - 1e-9)
     N, D = N[bought], D[bought]
-    values = np.asarray(loss(N, D), dtype=np.float64)
+    values = np.array(loss(N, D), dtype=np.float64)
+    values[np.asarray(factors)[bought] == 1.0] = best.loss  # the same but for rounding
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = (values - floor) / (best.loss - floor)
         excess = values / best.loss - 1.0

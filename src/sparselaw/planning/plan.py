@@ -58,7 +58,13 @@ def plan(
     if inference_tokens:
         spending = with_serving(spending, inference_tokens)
     found = allocate(
-        planned.loss, spending, budget, peak=planned.peak, grid=planned.grid, steps=planned.steps
+        planned.loss,
+        spending,
+        budget,
+        peak=planned.peak,
+        grid=planned.grid,
+        steps=planned.steps,
+        rough=planned.rough,
     )
     N, D, law_loss = planned.ends(spending, budget, found)
     loss, loss_intervals = law_loss, planned.intervals

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Conditioning, Cost
 from sparselaw.interval import Interval
-from sparselaw.planning.allocate import GOLDEN_STEPS, GRID, Allocation, Loss, Peak
+from sparselaw.planning.allocate import GRID, Allocation, Loss, Peak
+from sparselaw.planning.narrow import GOLDEN_STEPS
 
 Ends = tuple[Interval, Interval, Interval]  # of N, D and the loss
 Forecast = Callable[[float, float], tuple[Interval, str]]
@@ -35,3 +36,4 @@ class Planned:
     peak: Peak | None = None
     grid: int = GRID
     steps: int = GOLDEN_STEPS
+    rough: Loss | None = None  # a quick loss within a few per cent, for the first look

@@ -10,7 +10,7 @@ import numpy as np
 
 from sparselaw.costs import Conditioning, parse_cost
 from sparselaw.plotting.style import COLOURS, GREY, THEORY, sequence
-from sparselaw.theory import curve, frontier, predict, scaling_function
+from sparselaw.theory import curve, frontier, log_scaling_along
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,8 +65,7 @@ def scaling_curve(inputs: Inputs, *, ax: Axes, span: tuple[float, float] = (0.05
     below = crit * (1.0 - gap * (1.0 - span[0] / crit))
     above = crit * np.exp(gap * math.log(span[1] / crit))
     for part, label in ((np.sort(below), r"closed form $\mathcal{S}(\xi)$"), (above, None)):
-        values = [scaling_function(inputs, float(xi)) for xi in part]
-        ax.loglog(part, values, color=THEORY, label=label)
+        ax.loglog(part, np.exp(log_scaling_along(inputs, np.log(part))), color=THEORY, label=label)
     ax.axvline(crit, color=GREY, linestyle=":", label=rf"$\xi_{{\rm crit}}$ = {crit:.3f}")
     ax.set(xlabel=r"$\xi = D^{\alpha_D/\alpha_N}/N$", ylabel=r"loss $\cdot\, N^{\alpha_N}$")
     ax.legend()
@@ -83,7 +82,7 @@ def compute_frontier(inputs: Inputs, N: Sequence[int], *, ax: Axes, cost: str = 
         D = np.unique(np.round((np.geomspace(0.1, 8.0, 120) * size) ** e).astype(np.int64))
         D = D[D >= 1]
         C = np.asarray(spent.compute(float(size), D.astype(float)))
-        losses = np.array([predict(inputs, N=size, D=int(d), surface="leading").loss for d in D])
+        losses = curve(inputs, N=size, D=D.astype(float), surface="leading")
         losses[~np.isfinite(losses)] = np.nan
         ax.loglog(C, losses, color=colour, linewidth=1.0)
         ax.annotate(f"N={size}", (C[-1], losses[-1]), fontsize="x-small", color=colour, va="center")

@@ -45,16 +45,16 @@ def panels(start: float, stop: float, rate: float) -> tuple[FloatArray, FloatArr
     return (centres[:, None] + half * _NODES).ravel(), np.tile(half * _WEIGHTS, count)
 
 
-def coordinate_nodes(dimension: float, log_reach: float, rate: float) -> Nodes:
-    """Nodes for a sum over j <= min(dimension, exp(log_reach)), exact for the first HEAD coordinates.
+def coordinate_nodes(dimension: float, log_reach: float, rate: float, first: int = HEAD) -> Nodes:
+    """Nodes for a sum over j <= min(dimension, exp(log_reach)), exact for the ``first`` coordinates.
 
     ``rate`` bounds how fast the summand changes with log j.
     """
-    if dimension <= 2 * HEAD:
+    if dimension <= 2 * first:
         j = np.arange(1.0, dimension + 1.0)
         return Nodes(np.log(j), np.ones_like(j), math.log(dimension + 0.5))
-    head = np.arange(1.0, HEAD + 1.0)
-    start = math.log(HEAD + 0.5)
+    head = np.arange(1.0, first + 1.0)
+    start = math.log(first + 0.5)
     end = math.log(dimension + 0.5) if math.isfinite(dimension) else math.inf
     stop = max(start, min(end, log_reach))
     y, w = panels(start, stop, rate)

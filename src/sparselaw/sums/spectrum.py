@@ -11,6 +11,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.sums.constants import resolved_edge
 from sparselaw.sums.coordinates import coordinate_nodes, power_integral
 
+_ENTRIES = 100_000  # of a matrix of cut-offs and variances at a time
 _FAR = 1e-9  # v/k beyond the nodes: v/(v+k) = v/k - (v/k)^2 to 1e-18 there
 
 
@@ -20,6 +21,10 @@ class VarianceSums(ABC):
     @abstractmethod
     def degrees(self, log_k: float) -> tuple[float, float]:
         """f1 = sum v/(v+k) and f1 - f2 = sum v k/(v+k)^2, k = exp(log_k)."""
+
+    @abstractmethod
+    def degrees_along(self, log_k: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The same at many cut-offs."""
 
     @abstractmethod
     def cubes(self, log_k: float) -> float:
@@ -57,6 +62,14 @@ class PowerSpectrum(VarianceSums):
             f1, spread = f1 + once - twice, spread + once - 2.0 * twice
         return f1, spread
 
+    def degrees_along(self, log_k: FloatArray) -> tuple[FloatArray, FloatArray]:
+        f1, spread = _along(self._log_v, self._weight, log_k)
+        if math.isfinite(self._far):
+            once = np.exp(-log_k) * power_integral(1.0 - self.a, self._far)
+            twice = np.exp(-2.0 * log_k) * power_integral(1.0 - 2.0 * self.a, self._far)
+            f1, spread = f1 + once - twice, spread + once - 2.0 * twice
+        return f1, spread
+
     def cubes(self, log_k: float) -> float:
         with np.errstate(over="ignore"):  # beyond the nodes (v/k)^3 is below 1e-27
             return float(self._weight @ (1.0 + np.exp(log_k - self._log_v)) ** -3.0)
@@ -82,6 +95,9 @@ class TableSpectrum(VarianceSums):
             outside = 1.0 / (1.0 + np.exp(self._log_v - log_k))
         return float(inside.sum()), float((inside * outside).sum())
 
+    def degrees_along(self, log_k: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return _along(self._log_v, np.ones_like(self._log_v), log_k)
+
     def cubes(self, log_k: float) -> float:
         with np.errstate(over="ignore"):
             return float(np.sum((1.0 + np.exp(log_k - self._log_v)) ** -3.0))
@@ -91,3 +107,18 @@ class TableSpectrum(VarianceSums):
 
     def total(self) -> float:
         return float(np.exp(self._log_v).sum())
+
+
+def _along(log_v: FloatArray, weight: FloatArray, log_k: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """sum weight v/(v+k) and sum weight v k/(v+k)^2 for each k, in blocks that stay in the cache."""
+    f1, spread = np.empty_like(log_k), np.empty_like(log_k)
+    block = max(1, _ENTRIES // max(log_v.size, 1))
+    for start in range(0, log_k.size, block):
+        part = slice(start, start + block)
+        with np.errstate(over="ignore"):
+            ratio = np.exp(np.subtract.outer(log_k[part], log_v))
+        inside = 1.0 / (1.0 + ratio)
+        f1[part] = inside @ weight
+        # v k/(v+k)^2 = (k/v)/(1 + k/v)^2, zero where k/v is infinite
+        spread[part] = np.where(np.isinf(ratio), 0.0, ratio * inside * inside) @ weight
+    return f1, spread

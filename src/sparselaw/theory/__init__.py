@@ -1,7 +1,7 @@
 """Everything the paper states and what its closed forms add: exponents, counts, loss surface, frontier."""
 
 from sparselaw.theory.coactivation import coactivation
-from sparselaw.theory.collapse import rescaled_ratio, scaling_function
+from sparselaw.theory.collapse import log_scaling_along, rescaled_ratio, scaling_function
 from sparselaw.theory.conditioning import (
     balanced_size,
     cheapest_solver,
@@ -14,6 +14,7 @@ from sparselaw.theory.conditioning import (
 )
 from sparselaw.theory.curve import curve
 from sparselaw.theory.frontier import frontier
+from sparselaw.theory.leading_curve import losses_at
 from sparselaw.theory.point import Point
 from sparselaw.theory.prediction import Prediction, predict, prediction
 from sparselaw.theory.surface import loss_at, peak_of, rank_of
@@ -30,7 +31,9 @@ __all__ = [
     "curve",
     "direct_crossover",
     "frontier",
+    "log_scaling_along",
     "loss_at",
+    "losses_at",
     "paper_condition_number",
     "peak_of",
     "predict",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.theory.coactivation import coactivation
@@ -28,16 +29,22 @@ def error_caution(value: Sharp, why: str = "") -> list[str]:
 
 
 def count_cautions(
-    inputs: ActivationInputs, N: int, D: int, K: float, spread: float, ridge: float
+    inputs: ActivationInputs,
+    N: int,
+    D: int,
+    K: float,
+    spread: float,
+    ridge: float,
+    share: float | None = None,
 ) -> list[str]:
-    """Of the leading surface of counts."""
+    """Of the leading surface of counts; the ``share`` of co-activation is found where it is not given."""
     cautions = []
     if ridge == 0.0 and abs(N - K) <= max(PEAK_WIDTH * spread, 1.0):
         cautions.append(
             f"at the double-descent peak (N within {PEAK_WIDTH:g} standard deviations of K = {K:.4g}): "
             "the mean over data is infinite or nearly so, compare medians"
         )
-    share = coactivation(inputs, float(D)).share
+    share = coactivation(inputs, float(D)).share if share is None else share
     if K > CROWDED * D:
         cautions.append(
             f"{K:.3g} coordinates are seen in {D} samples: the surface needs K well below D, "
@@ -53,6 +60,15 @@ def count_cautions(
             f"N < {SMALL_SIZE}: corrections of relative order 1/N (several per cent) are left out"
         )
     return cautions
+
+
+def leading_cautions(inputs: Inputs, N: int, D: int) -> list[str]:
+    """Of the leading surface of any inputs, without ridge."""
+    if inputs.closed_form == "gaussian":
+        return gaussian_cautions(inputs, N, D, 0.0)
+    activations = cast(ActivationInputs, inputs)
+    sums = activations.count_sums(float(D))
+    return count_cautions(activations, N, D, sums.seen(), math.sqrt(sums.seen_variance_of_count()), 0.0)
 
 
 def gaussian_cautions(inputs: Inputs, N: int, D: int, ridge: float) -> list[str]:

@@ -11,11 +11,15 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
+import numpy as np
+
+from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite
 from sparselaw.inputs import Inputs
 from sparselaw.sums.constants import resolved_edge
 from sparselaw.sums.counts import CountSums
 from sparselaw.sums.roots import solve_decreasing
+from sparselaw.theory.limit_curve import limit_for
 
 
 def scaling_function(inputs: Inputs, xi: float) -> float:
@@ -48,6 +52,28 @@ def log_scaling_function(inputs: Inputs, log_xi: float) -> float:
         # S = C_N (1 + O(xi^-(alpha1+1))): equal to rounding, or the sums would overflow (alpha_N beyond 20).
         return math.log(inputs.model_constant())
     return _under_parameterised(inputs, log_xi)
+
+
+def log_scaling_along(inputs: Inputs, log_xi: FloatArray) -> FloatArray:
+    """log S at many places, in the time of a few; to 1e-9 that of ``log_scaling_function``."""
+    law = inputs.power_law()
+    log_crit = math.log(law.xi_crit)
+    values = np.full(log_xi.size, math.inf)
+    wide = log_xi < log_crit
+    gap = np.log(-np.expm1(np.where(wide, log_xi - log_crit, -1.0)))
+    values[wide] = (math.log(inputs.data_constant()) - law.alpha_N * log_xi - gap)[wide]
+    few = log_xi > log_crit
+    if inputs.closed_form == "gaussian":
+        values[few] = math.log(inputs.model_constant()) - np.log(-np.expm1(-log_xi[few]))
+        return values
+    far = (law.alpha_N / law.alpha_D * log_xi > 36.0) | (inputs.spectrum * log_xi > 640.0)
+    values[few & far] = math.log(inputs.model_constant())
+    near = few & ~far
+    if near.any():
+        nu = np.exp(log_crit - log_xi[near])
+        excess = limit_for(inputs, nu).log_excess(nu)
+        values[near] = math.log(inputs.data_constant()) - law.alpha_N * log_xi[near] + excess
+    return values
 
 
 def rescaled_ratio(inputs: Inputs, N: float, D: float) -> float:

@@ -12,9 +12,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
+from sparselaw.arrays import FloatArray
 from sparselaw.costs import Conditioning, Cost, parse_cost
 from sparselaw.inputs import Inputs
-from sparselaw.theory.collapse import log_scaling_function
+from sparselaw.theory.collapse import log_scaling_along
+
+ROUNDS = 7  # the scan, then brackets each a twentieth of the last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +65,9 @@ def frontier(inputs: Inputs, cost: str = "direct") -> Frontier:
     terms, crit = model.leading(e), math.log(exponents.xi_crit)
     power = terms[0].growth(e)
 
-    def log_N(log_xi: float) -> float:
+    def log_N(log_xi: FloatArray) -> FloatArray:
         """log N at C = 1."""
-        return -min(term.log_spent(e, log_xi, crit) for term in terms) / power
+        return np.array([-min(term.log_spent(e, float(x), crit) for term in terms) / power for x in log_xi])
 
     sides = [
         _best(inputs, log_N, e, "N>K", crit - min(60.0 / exponents.alpha_N, 600.0), crit),
@@ -80,32 +85,28 @@ def frontier(inputs: Inputs, cost: str = "direct") -> Frontier:
 
 
 def _best(
-    inputs: Inputs, log_N: Callable[[float], float], e: float, side: str, low: float, high: float
+    inputs: Inputs, log_N: Callable[[FloatArray], FloatArray], e: float, side: str, low: float, high: float
 ) -> Side:
-    from scipy.optimize import minimize_scalar
-
     alpha_N = inputs.power_law().alpha_N
 
-    def log_loss(log_xi: float) -> float:
-        return log_scaling_function(inputs, log_xi) - alpha_N * log_N(log_xi)
+    def log_loss(log_xi: FloatArray) -> FloatArray:
+        return log_scaling_along(inputs, log_xi) - alpha_N * log_N(log_xi)
 
     # Scan first: the minimum is one on each side, but a far start could hide it from a local search.
-    gap = [math.exp(x) for x in _spread(-9.0, math.log(high - low - 1e-9), 60)]
-    places = [high - g for g in gap] if side == "N>K" else [low + g for g in gap]
-    values = [log_loss(x) for x in places]
-    i = min(range(len(values)), key=values.__getitem__)
-    near = sorted([places[max(i - 1, 0)], places[min(i + 1, len(places) - 1)]])
-    found = minimize_scalar(log_loss, bounds=(near[0], near[1]), method="bounded", options={"xatol": 1e-9})
-    log_xi = float(found.x)
-    N = math.exp(log_N(log_xi))
+    gap = np.exp(np.linspace(-9.0, math.log(high - low - 1e-9), 60))
+    places = np.sort(high - gap if side == "N>K" else low + gap)
+    for _ in range(ROUNDS):
+        values = log_loss(places)
+        i = int(np.argmin(values))
+        near = places[max(i - 1, 0)], places[min(i + 1, places.size - 1)]
+        best = float(places[i]), float(values[i])
+        places = np.linspace(*near, 41)
+    log_xi = best[0]
+    N = math.exp(float(log_N(np.array([log_xi]))[0]))
     return Side(
         side=side,
         xi=math.exp(log_xi),
-        constant=math.exp(log_loss(log_xi)),
+        constant=math.exp(best[1]),
         N_constant=N,
         D_constant=(math.exp(log_xi) * N) ** e,
     )
-
-
-def _spread(start: float, stop: float, count: int) -> list[float]:
-    return [start + (stop - start) * i / (count - 1) for i in range(count)]

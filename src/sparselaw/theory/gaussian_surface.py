@@ -35,7 +35,7 @@ def gaussian_loss(
                 math.inf, -math.inf, "D does not exceed the dimension: label noise is fitted exactly"
             )
         return SurfaceValue(noise * dimension / (D - dimension) if noise > 0.0 else 0.0, -math.inf)
-    log_k = _cutoff(spectrum, N, D, ridge)
+    log_k = cutoff(spectrum, N, D, ridge)
     f1, spread = spectrum.degrees(log_k)
     f2 = f1 - spread
     if ridge == 0.0:  # f1 = min(N, D) exactly; the differences below would be rounding noise
@@ -46,7 +46,7 @@ def gaussian_loss(
     return SurfaceValue((bias + (1.0 - free) * noise) / free, log_k)
 
 
-def _cutoff(spectrum: VarianceSums, N: float, D: float, ridge: float) -> float:
+def cutoff(spectrum: VarianceSums, N: float, D: float, ridge: float) -> float:
     """log k: f1 = min(N, D) without ridge; else  D k (1 - f1/N)(1 - f1/D) = ridge."""
     smaller, larger = min(N, D), max(N, D)
     ridgeless = spectrum.first_cutoff(smaller)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, cast, get_args, overload
 
+from sparselaw.errors import check_choice
 from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.plain import html_table, put
+from sparselaw.theory.line_points import FEW, has_line, line_points
 from sparselaw.theory.point import Point
 from sparselaw.theory.surface import Surface
 from sparselaw.theory.training.trained_point import Answering, trained_point
@@ -137,17 +139,35 @@ def prediction(
     surface: Surface = "sharp",
     form: Form = "full",
 ) -> Prediction:
-    """Exponents, constants and every (N, D)."""
-    points = tuple(
-        trained_point(inputs, N=n, D=d, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form)
-        for n in _listed(N)
-        for d in _listed(D)
-    )
-    return Prediction(inputs=check_inputs(inputs), points=points)
+    """Exponents, constants and every (N, D); more than a dozen along a line are one curve."""
+    check_inputs(inputs)
+    check_choice("surface", surface, get_args(Surface))
+    sizes, data = _listed(N), _listed(D)
+    along_N, along_D = len(sizes) > FEW, len(data) > FEW
+    plain = solver is None and all(map(_finite, (*sizes, *data)))
+    if not (plain and (along_N or along_D) and has_line(ridge, noise, surface)):
+        points = [
+            trained_point(
+                inputs, N=n, D=d, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form
+            )
+            for n in sizes
+            for d in data
+        ]
+    elif along_D and len(data) >= len(sizes):
+        points = [p for n in sizes for p in line_points(inputs, [n], data, ridge, noise, surface)]
+    else:
+        lines = [line_points(inputs, sizes, [d], ridge, noise, surface) for d in data]
+        points = [line[i] for i in range(len(sizes)) for line in lines]
+    return Prediction(inputs=inputs, points=tuple(points))
 
 
 def _several(size: Any) -> bool:
     return hasattr(size, "__iter__") and not isinstance(size, str)
+
+
+def _finite(size: Any) -> bool:
+    """Whether it is a finite number; what is none is refused where its point is asked for."""
+    return not isinstance(size, str) and hasattr(size, "__float__") and math.isfinite(size)
 
 
 def _listed(size: Any) -> list[Any]:

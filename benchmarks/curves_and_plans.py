@@ -1,0 +1,77 @@
+"""Curves of the loss surface and plans from the theory against the same asked for point by point, in one run.
+
+python benchmarks/curves_and_plans.py
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import sparselaw as sl
+from sparselaw.planning.allocate import Peak, allocate
+from sparselaw.theory import curve, frontier, loss_at, peak_of
+
+MODEL = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
+
+
+def cpu(work: Callable[[], object], repeat: int = 5) -> float:
+    """The least processor time of a few, in milliseconds."""
+    found = []
+    for _ in range(repeat):
+        start = time.process_time()
+        work()
+        found.append(1e3 * (time.process_time() - start))
+    return min(found)
+
+
+def by_points(N: np.ndarray, D: np.ndarray, surface: str) -> float:
+    """Every tenth point, one by one, as if it were all."""
+    pairs = list(zip(*np.broadcast_arrays(N, D), strict=True))[::10]
+    return 10.0 * cpu(lambda: [loss_at(MODEL, float(n), float(d), surface) for n, d in pairs], 1)
+
+
+def main() -> None:
+    curve(MODEL, N=[3.0, 4.0], D=50.0)
+    N, D = np.unique(np.geomspace(4, 4000, 300).round()), np.unique(np.geomspace(10, 1e6, 300).round())
+    lines = {
+        "loss along N, 300 points, leading": ((N, np.array([50_000.0])), "leading"),
+        "loss along D, 300 points, leading": ((np.array([100.0]), D), "leading"),
+        "loss along N, 300 points, sharp": ((N, np.array([50_000.0])), "sharp"),
+        "loss along D, 300 points, sharp": ((np.array([100.0]), D), "sharp"),
+    }
+    print(f"{'what':38s} {'now, ms':>9s} {'one by one, ms':>15s} {'ratio':>7s}")
+    for name, ((n, d), surface) in lines.items():
+        now = cpu(
+            lambda n=n, d=d, surface=surface: curve(MODEL, N=n, D=d, surface=surface),
+            1 + 4 * (surface == "leading"),
+        )  # type: ignore[misc]
+        before = by_points(n, d, surface)
+        print(f"{name:38s} {now:9.1f} {before:15.0f} {before / now:7.0f}")
+
+    def old_plan() -> None:
+        peak_name, threshold = peak_of(MODEL)
+
+        def loss(sizes: np.ndarray, data: np.ndarray) -> np.ndarray:
+            return np.array([loss_at(MODEL, float(n), float(d)) for n, d in zip(sizes, data, strict=True)])
+
+        from sparselaw.costs import parse_cost
+
+        allocate(
+            loss,
+            parse_cost("direct"),
+            1e12,
+            peak=Peak(threshold=threshold, name=peak_name),
+            grid=45,
+            steps=24,
+        )
+
+    now, before = cpu(lambda: sl.plan(MODEL, budget=1e12)), cpu(old_plan, 1)
+    print(f"{'plan from the theory':38s} {now:9.1f} {before:15.0f} {before / now:7.0f}")
+    print(f"{'frontier':38s} {cpu(lambda: frontier(MODEL)):9.1f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+"""The sharp surface along a line: the leading one times a factor found at a few places.
+
+At one D, with the rank r and K seen, sharp (r - N)/(leading (K - N)) is smooth in u = log(N/(r - N)) below
+the rank; above it every value is a formula. At one N the same factor is smooth in log|r/N - 1| on either
+side. The terms of the loss and its own estimate of the error are interpolated alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparselaw.arrays import FloatArray
+from sparselaw.inputs import ActivationInputs, Inputs
+from sparselaw.sums.chebyshev import chebyshev_places, interpolate
+from sparselaw.theory.count_curve import seen_along, smooth_along
+from sparselaw.theory.count_setting import count_setting, rank_setting
+from sparselaw.theory.leading_curve import leading_losses
+from sparselaw.theory.rank import Rank
+from sparselaw.theory.sharp_counts import MEDIAN_SPREADS, Sharp, is_peak, peak_median, sharp_count_loss
+from sparselaw.theory.sharp_gaussian import sharp_gaussian_loss
+from sparselaw.theory.surface import sharp_applies
+
+PLACES_N, PLACES_D = 11, 8  # a place of another D costs several of another N
+MEDIANS = 7
+Exact = Callable[[float], Sharp]
+
+
+def sharp_losses(inputs: Inputs, N: FloatArray, D: FloatArray, ridge: float, noise: float) -> FloatArray:
+    """The losses along a line; with ridge the leading surface, with noise its part to leading order."""
+    if ridge > 0.0:
+        return leading_losses(inputs, N, D, ridge, noise)
+    losses = np.array([value.loss for value in sharp_values(inputs, N, D)])
+    if noise > 0.0:
+        with np.errstate(invalid="ignore"):
+            part = leading_losses(inputs, N, D, 0.0, noise) - leading_losses(inputs, N, D)
+            losses = np.where(np.isnan(part), np.inf, losses + part)
+    return losses
+
+
+def sharp_values(inputs: Inputs, N: FloatArray, D: FloatArray, *, median: bool = False) -> list[Sharp]:
+    """The values along a line, where N or D is a single one; medians only where they are wanted."""
+    if inputs.closed_form == "gaussian":
+        spectrum = inputs.variance_sums(float(min(N.max(), D.max())))
+        pairs = zip(*np.broadcast_arrays(N, D), strict=True)
+        return [sharp_gaussian_loss(spectrum, inputs.dimension, float(n), float(d)) for n, d in pairs]
+    activations = cast(ActivationInputs, inputs)
+    if D.size == 1:
+        return _along_N(activations, N, float(D[0]), median)
+    return _along_D(activations, float(N[0]), D, median)
+
+
+def _plain(loss: float) -> Sharp:
+    return Sharp(loss, {"leading": loss}, math.nan)
+
+
+def _along_N(inputs: ActivationInputs, N: FloatArray, D: float, median: bool) -> list[Sharp]:
+    leading = leading_losses(inputs, N, np.array([D]))
+    if not sharp_applies(inputs, D):
+        return [_plain(float(loss)) for loss in leading]
+    setting = count_setting(inputs, D)
+    rank = setting.rank
+
+    def exact(n: float) -> Sharp:
+        return sharp_count_loss(setting, n, median=False)
+
+    below = np.array([n < rank.mean and not is_peak(float(n), rank.mean, rank.spread) for n in N], bool)
+    values: dict[int, Sharp] = {}
+    for i in np.flatnonzero(~below):
+        values[int(i)] = exact(float(N[i]))
+    if below.any():
+        u = np.log(N / (rank.mean - N), where=below, out=np.zeros(N.size))
+        places = chebyshev_places(float(u[below].min()), float(u[below].max()), PLACES_N)
+        sizes = rank.mean / (1.0 + np.exp(-places))
+        scale = (rank.mean - sizes) / (setting.seen - sizes) / leading_losses(inputs, sizes, np.array([D]))
+        back = leading * (setting.seen - N) / (rank.mean - N)
+        values |= _interpolated(np.flatnonzero(below), u, back, exact, N, (places, sizes, scale))
+    found = [values[i] for i in range(N.size)]
+    if not median:
+        return found
+    near = np.abs(N - rank.mean) <= MEDIAN_SPREADS * rank.spread + 4.0
+    for side in (N <= rank.mean, N > rank.mean):
+        _add_medians(found, N, near & side, lambda n: peak_median(setting, n))
+    return found
+
+
+def _along_D(inputs: ActivationInputs, N: float, D: FloatArray, median: bool) -> list[Sharp]:
+    leading = leading_losses(inputs, np.array([N]), D)
+    known = seen_along(inputs, D)
+    applies = np.array([sharp_applies(inputs, float(d)) for d in D], bool)
+    values = {int(i): _plain(float(leading[i])) for i in np.flatnonzero(~applies)}
+    if not applies.any():
+        return [values[i] for i in range(D.size)]
+    ranks, spreads = ranks_along(inputs, D)
+
+    def exact(d: float) -> Sharp:
+        return sharp_count_loss(count_setting(inputs, d), N, median=False)
+
+    peak = np.array([is_peak(N, float(r), float(s)) for r, s in zip(ranks, spreads, strict=True)], bool)
+    for i in np.flatnonzero(peak & applies):
+        values[int(i)] = exact(float(D[i]))
+    for side in (ranks > N, ranks < N):
+        index = np.flatnonzero(side & ~peak & applies)
+        if not index.size:
+            continue
+        u = np.log(np.abs(ranks / N - 1.0), where=ranks != N, out=np.zeros(D.size))
+        order = index[np.argsort(u[index])]
+        wanted = chebyshev_places(float(u[order[0]]), float(u[order[-1]]), PLACES_D)
+        data: FloatArray = np.unique(np.rint(np.exp(np.interp(wanted, u[order], np.log(D[order])))))
+        r, k = ranks_along(inputs, data)[0], seen_along(inputs, data).mean
+        places = np.log(np.abs(r / N - 1.0))
+        scale = np.abs((r - N) / (k - N)) / leading_losses(inputs, np.array([N]), data)
+        back = leading * np.abs((known.mean - N) / (ranks - N))
+        values |= _interpolated(index, u, back, exact, D, (places, data, scale))
+    found = [values[i] for i in range(D.size)]
+    if not median:
+        return found
+    near = applies & (np.abs(N - ranks) <= MEDIAN_SPREADS * spreads + 4.0)
+    for side in (ranks < N, ranks >= N):
+        _add_medians(found, D, near & side, lambda d: peak_median(count_setting(inputs, round(d)), N))
+    return found
+
+
+def ranks_along(inputs: ActivationInputs, D: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The expected rank and its spread for each D."""
+    found: dict[float, Rank] = {}
+
+    def each(d: FloatArray) -> list[Rank]:
+        for one in map(float, d):
+            found[one] = found.get(one) or rank_setting(inputs, one)
+        return [found[one] for one in map(float, d)]
+
+    mean = smooth_along(lambda d: np.array([one.mean for one in each(d)]), D, lambda d: _seen(inputs, d)[0])
+    spread = smooth_along(
+        lambda d: np.array([max(one.spread, 1e-9) for one in each(d)]), D, lambda d: _seen(inputs, d)[1]
+    )
+    return mean, spread
+
+
+def _seen(inputs: ActivationInputs, D: FloatArray) -> tuple[FloatArray, FloatArray]:
+    known = seen_along(inputs, D)
+    return known.mean, np.maximum(known.spread, 1e-9)
+
+
+def _interpolated(
+    index: NDArray[np.int64],
+    u: FloatArray,
+    back: FloatArray,
+    exact: Exact,
+    x: FloatArray,
+    nodes: tuple[FloatArray, FloatArray, FloatArray],
+) -> dict[int, Sharp]:
+    """Values at x[index] from those at ``nodes``: their u, their x, and what makes a loss there smooth."""
+    places, sizes, scale = nodes
+    if index.size > places.size and places.size > 2:
+        at = [exact(float(size)) for size in sizes]
+        names = list(dict.fromkeys(name for value in at for name in value.terms))
+        table = np.array([[value.terms.get(name, 0.0) for name in names] for value in at]) * scale[:, None]
+        errors = np.array([[value.error] for value in at])
+        if np.isfinite(table).all() and np.isfinite(errors).all() and (errors > 0.0).all():
+            terms = interpolate(places, table, u[index]) * back[index, None]
+            error = np.exp(interpolate(places, np.log(errors), u[index]))[:, 0]
+            if (terms.sum(axis=1) > 0.0).all():
+                return {
+                    int(i): Sharp(float(row.sum()), dict(zip(names, map(float, row), strict=True)), float(e))
+                    for i, row, e in zip(index, terms, error, strict=True)
+                }
+    return {int(i): exact(float(x[i])) for i in index}
+
+
+def _add_medians(
+    values: list[Sharp], x: FloatArray, near: NDArray[np.bool_], median: Callable[[float], float]
+) -> None:
+    """Medians beside the values near the peak: each its own, or a few and what lies between them."""
+    index = np.flatnonzero(near)
+    if index.size <= MEDIANS:
+        medians = np.array([median(float(x[i])) for i in index])
+    else:
+        places = chebyshev_places(float(x[index].min()), float(x[index].max()), MEDIANS)
+        at = np.log([median(float(place)) for place in places])
+        medians = np.exp(interpolate(places, at, x[index]))
+    for i, value in zip(index, medians, strict=True):
+        values[i] = replace(values[i], median=float(value))
