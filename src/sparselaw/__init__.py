@@ -34,6 +34,8 @@ _PUBLIC = {
     "plan": "sparselaw.planning",
     "forecast": "sparselaw.planning",
     "Forecast": "sparselaw.fitting.forecast",
+    "best_ridge": "sparselaw.theory.training.best",
+    "best_stop": "sparselaw.theory.training.best",
     "failure_probability": "sparselaw.failure",
     "measure": "sparselaw.measuring.features",
     "Measurement": "sparselaw.measuring.measurement",
@@ -71,6 +73,8 @@ if TYPE_CHECKING:
     from sparselaw.sweeps.simulate import simulate as simulate
     from sparselaw.sweeps.simulate import simulate_stream as simulate_stream
     from sparselaw.theory import predict as predict
+    from sparselaw.theory.training.best import best_ridge as best_ridge
+    from sparselaw.theory.training.best import best_stop as best_stop
 
 
 def __getattr__(name: str) -> Any:

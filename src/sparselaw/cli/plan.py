@@ -15,6 +15,7 @@ from sparselaw.errors import InputError
 
 if TYPE_CHECKING:
     from sparselaw.planning import Approaches, Plan, Plans
+    from sparselaw.planning.from_training import TrainingAdvice
 
 
 def plan(
@@ -34,6 +35,14 @@ def plan(
     unique_data: str = typer.Option(
         None, metavar=shared.FLOAT, help="Different samples there are: how often to pass over them."
     ),
+    train: str = typer.Option(
+        None,
+        metavar="sgd",
+        help="With alpha1, alpha2: by the theory of SGD; D counts samples visited.",
+    ),
+    step: str = typer.Option(None, metavar=shared.FLOAT, help="Step of --train sgd; else a stable one."),
+    batch: str = typer.Option("1", metavar=shared.INTEGER, help="Batch of --train sgd."),
+    noise: str = typer.Option("0", metavar=shared.FLOAT, help="Variance of the label noise, --train sgd."),
     alpha1: str = typer.Option(
         None, metavar=shared.FLOAT, help="Sparsity exponent of a model, instead of runs."
     ),
@@ -95,7 +104,17 @@ def plan(
             workers=workers,
         )
     tokens = 0.0 if inference_tokens is None else numbers.real("inference-tokens", inference_tokens)
-    found = plan_many(source, budgets, cost, inference_tokens=tokens, unique_data=unique)
+    found = plan_many(
+        source,
+        budgets,
+        cost,
+        inference_tokens=tokens,
+        unique_data=unique,
+        train=train,
+        step=None if step is None else numbers.real("step", step),
+        batch=numbers.size("batch", batch),
+        noise=numbers.real("noise", noise),
+    )
     several = len(found.plans) > 1
     for one in found.plans:
         for warning in one.warnings:
@@ -160,7 +179,25 @@ def _show(found: Plan) -> None:
         ]
         for row in found.isoflop.as_rows()
     ]
+    if found.training is not None:
+        _show_training(found.training)
     print_table("What a wrong N costs", ["N / best", "N", "D", "loss", "excess", "budget wasted"], rows)
+
+
+def _show_training(found: TrainingAdvice) -> None:
+    rows = [
+        ["step", number(found.step), f"largest stable {found.largest_stable_step:.3g}"],
+        ["batch", str(found.batch), f"from {found.critical_batch:.3g} minibatches add no more than a tenth"],
+        ["kappa", number(found.kappa), "of minibatches"],
+    ]
+    if found.most_epochs is not None:
+        rows.append(["most epochs", number(found.most_epochs), "what endless passes are worth, N infinite"])
+    if found.decay is not None:
+        rows.append(["R", number(found.decay), "of the data-constrained law, fitted to the worth below"])
+    print_table("SGD", ["quantity", "value", "meaning"], rows)
+    if found.worth:
+        cells = [[number(w["passes"]), number(w["loss"]), number(w["epochs"])] for w in found.worth]
+        print_table("Passes over the unique samples", ["passes", "loss", "worth in fresh epochs"], cells)
 
 
 def _show_ways(found: Approaches) -> None:

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparselaw.costs import Cost, parse_cost, with_serving
-from sparselaw.errors import InputError, check_finite
+from sparselaw.errors import InputError, check_finite, check_not_negative, check_positive, check_size
 from sparselaw.inputs import Inputs
 from sparselaw.laws import Law
 from sparselaw.planning.allocate import Allocation, Valley, allocate
 from sparselaw.planning.from_law import planned_fit, planned_law
 from sparselaw.planning.from_theory import planned_theory
+from sparselaw.planning.from_training import advice, passes_over, planned_training
 from sparselaw.planning.growth import growth
 from sparselaw.planning.isoflop import isoflop
 from sparselaw.planning.plan_result import Plan
 from sparselaw.planning.planned import Planned
 from sparselaw.planning.plans import Plans
 from sparselaw.planning.unique_data import LimitedLaw, limited, on_unique, words
+from sparselaw.theory.training.schedule import Descent
 
 if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw
@@ -35,12 +37,19 @@ def plan(
     *,
     inference_tokens: float = 0.0,
     unique_data: float | None = None,
+    train: str | None = None,
+    step: float | None = None,
+    batch: int = 1,
+    noise: float = 0.0,
 ) -> Plan:
     """Minimises the loss over every N and D that ``budget`` buys under the cost model.
 
     The cost is 6nd for a law and direct for the theory, unless named. ``inference_tokens`` T adds the cost
     2 N T of serving the model for T tokens. With ``unique_data`` U samples there are no more than U different
     ones, and D counts repetitions.
+
+    With ``train="sgd"`` the theory is that of SGD with this ``step`` and ``batch`` and label noise of
+    variance ``noise``: D counts samples visited, and the cost is N D unless named. Endless data: one pass.
 
     >>> from sparselaw.laws import ChinchillaLaw
     >>> law = ChinchillaLaw(E=1.8, A=480.0, B=2100.0, alpha=0.35, beta=0.35)
@@ -50,7 +59,14 @@ def plan(
     """
     budget = check_finite("budget", budget)
     view, word = None, ""
-    if unique_data is None:
+    inputs, descent = _descent(source, train, step, batch, unique_data)
+    if inputs is not None:
+        noise = check_not_negative("noise", noise)
+        unique_data = None if unique_data is None else check_positive("unique-data", unique_data)
+        planned = planned_training(inputs, descent, noise, unique_data)
+    elif step is not None or batch != 1 or noise != 0.0:
+        raise InputError("train", "", "is missing beside step, batch or noise", "add train sgd")
+    elif unique_data is None:
         planned = planned_for(source)
     else:
         planned, view, word = _on_unique(source, unique_data)
@@ -71,6 +87,8 @@ def plan(
     if planned.forecast is not None:
         loss, loss_intervals = planned.forecast(found.best.N, found.best.D)
     unique = None if view is None else on_unique(D, view)
+    if inputs is not None and unique_data is not None:
+        unique = passes_over(inputs, N.best, D.best, loss.best, unique_data, descent, noise)
     slope = _slope(planned, spending, budget, found.best)
     return Plan(
         budget=budget,
@@ -90,10 +108,26 @@ def plan(
         warnings=(
             *_edge(found),
             *planned.warnings(spending, budget, found),
-            *(() if unique is None else words(unique, word)),
+            *(() if unique is None else words(unique, word, own=inputs is not None)),
         ),
         unique=unique,
+        training=None if inputs is None else advice(inputs, N.best, descent, noise, unique_data),
     )
+
+
+def _descent(
+    source: Any, train: str | None, step: float | None, batch: int, unique: float | None
+) -> tuple[Inputs | None, Descent]:
+    """The inputs whose SGD is planned, and how it goes; None where it is not SGD."""
+    if train is None and (unique is None or not isinstance(source, Inputs)):
+        return None, Descent()
+    if train not in (None, "sgd"):
+        raise InputError("train", train, "is not a way of training", "choose sgd")
+    if not isinstance(source, Inputs):
+        condition = "needs the theory of some inputs"
+        raise InputError("train", train, condition, "give alpha1 and alpha2 instead of runs")
+    step = None if step is None else check_positive("step", step)
+    return source, Descent(step=step, batch=check_size("batch", batch), passes=1)
 
 
 def plan_many(

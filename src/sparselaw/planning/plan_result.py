@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sparselaw.interval import Interval
 from sparselaw.plain import html_table, put
 from sparselaw.planning.allocate import Valley
+from sparselaw.planning.from_training import TrainingAdvice
 from sparselaw.planning.growth import Growth
 from sparselaw.planning.isoflop import IsoFlop
 from sparselaw.planning.unique_data import UniqueData
@@ -47,6 +48,7 @@ class Plan:
     isoflop: IsoFlop
     warnings: tuple[str, ...]
     unique: UniqueData | None = None  # where data are limited
+    training: TrainingAdvice | None = None  # where SGD is planned by the theory
 
     @property
     def tokens_per_parameter(self) -> Interval:
@@ -65,6 +67,8 @@ class Plan:
         result["D_exponent"] = self.growth.D.plain(self.growth.why)
         if self.unique is not None:
             result |= self.unique.as_dict()
+        if self.training is not None:
+            result["training"] = self.training.as_dict()
         put(result, "alpha_C", self.alpha_C, NO_POWERS)
         put(result, "alpha_C_here", self.slope, NOT_FALLING)
         result["side"] = self.side

@@ -79,8 +79,9 @@ def on_unique(D: Interval, law: LimitedLaw) -> UniqueData:
     )
 
 
-def words(found: UniqueData, word: str) -> tuple[str, ...]:
+def words(found: UniqueData, word: str, *, own: bool = False) -> tuple[str, ...]:
+    """``own``: by the theory, which knows any number of passes."""
     said = [word] if word else []
-    if found.passes.best > MANY_PASSES:
+    if not own and found.passes.best > MANY_PASSES:
         said.append(f"{found.passes.best:.3g} passes: more than the runs behind such laws have made")
     return tuple(said)

@@ -64,6 +64,15 @@ def predict_point(
     )
 
 
+def ridge_losses(inputs: Inputs, N: float, D: float, noise: float) -> Callable[[float], float]:
+    """The leading surface as a function of the ridge: the sums are prepared once."""
+    if inputs.closed_form == "gaussian":
+        return lambda ridge: _gaussian(inputs, N, D, ridge, noise).loss
+    sums = cast(ActivationInputs, inputs).count_sums(D)
+    seen = sums.seen()
+    return lambda ridge: count_loss(sums, N, seen, ridge, noise).loss
+
+
 def check_width(N: float) -> float:
     """A whole number of features of at least one, or infinitely many."""
     return N if N == math.inf else check_size("N", N)

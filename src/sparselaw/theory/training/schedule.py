@@ -15,7 +15,7 @@ class Descent:
 
     step: float | None = None
     steps: int | None = None
-    passes: int | None = None
+    passes: float | None = None
     batch: int = 1
 
     def among(self, D: float, usual: float) -> Run:
@@ -24,7 +24,8 @@ class Descent:
         if self.steps is not None:
             return Run(step=step, batch=D, steps=float(self.steps), D=D, passes=float(self.steps))
         passes, batch = float(self.passes or 1), float(min(self.batch, D))
-        return Run(step=step, batch=batch, steps=passes * math.ceil(D / batch), D=D, passes=passes)
+        whole = math.ceil(D / batch) if D < 1e15 else D / batch
+        return Run(step=step, batch=batch, steps=passes * whole, D=D, passes=passes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,99 @@
+"""From few passes to the end, N infinite: one function of pi = eps P D^-x, x = (alpha2+1)/(alpha1+1).
+
+    loss = D^-alpha_D Phi(pi),   Phi(pi) = int dz z^-a exp[-z^-(alpha1+1) (1 - exp(-2 pi z^-(alpha2+1)))],
+
+a = alpha1+alpha2+2, as D grows. Few passes (pi small): loss ~ (eps V)^-(a-1)/a, V the samples visited; only
+the variances matter, and alpha1 and alpha2 are not told apart. Trained to the end (pi large): the surface. In
+between, over about three decades of pi, the exponent of D runs smoothly from (a-1)/a to (a-1)/(alpha1+1).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sparselaw.errors import check_positive
+from sparselaw.inputs import Inputs
+from sparselaw.sums.coordinates import panels
+
+_NEGLIGIBLE = 45.0  # e^-45 of the integrand
+
+
+def crossover(inputs: Inputs, pi: float) -> float:
+    """Phi(pi).
+
+    >>> from sparselaw.inputs import SparseInputs
+    >>> inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
+    >>> round(crossover(inputs, 1e9) / inputs.data_constant(), 6)
+    1.0
+    """
+    y, w, inside = _integrand(inputs, check_positive("pi", pi))
+    return float(w @ np.exp((1.0 - inputs.spectrum) * y - inside))
+
+
+def local_exponent(inputs: Inputs, pi: float) -> float:
+    """-dln loss/dln D at a fixed number of passes: alpha_D + x dln Phi/dln pi.
+
+    >>> from sparselaw.inputs import SparseInputs
+    >>> inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
+    >>> [round(local_exponent(inputs, pi), 3) for pi in (0.001, 0.1, 10.0)]
+    [0.701, 0.764, 1.15]
+    """
+    pi = check_positive("pi", pi)
+    y, w, inside = _integrand(inputs, pi)
+    law = inputs.power_activations()
+    value = w * np.exp((1.0 - inputs.spectrum) * y - inside)
+    worn = 2.0 * pi * np.exp(law.growth * y)
+    slope = -np.exp(-law.decay * y - worn) * worn  # d(-inside)/dln pi
+    return inputs.power_law().alpha_D - law.growth / law.decay * float(value @ slope) / float(value.sum())
+
+
+def _integrand(inputs: Inputs, pi: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Nodes in y = log z, weights, and what stands in the exponential."""
+    law = inputs.power_activations()
+    a = inputs.spectrum
+    # Below ``low`` the exponential is nothing; beyond ``high`` nothing is learned and the rest is a power.
+    low = min(-math.log(_NEGLIGIBLE) / law.decay, (math.log(2.0 * pi) - math.log(_NEGLIGIBLE)) / a) - 1.0
+    high = _NEGLIGIBLE / (a - 1.0) + max(0.0, math.log(2.0 * pi) / a)
+    y, w = panels(low, high, max(law.decay, abs(law.growth), a))
+    inside = np.exp(-law.decay * y) * -np.expm1(-2.0 * pi * np.exp(law.growth * y))
+    return y, w, inside
+
+
+def few_pass_exponent(inputs: Inputs) -> float:
+    """(a-1)/a: the same for dense inputs with these variances."""
+    return (inputs.spectrum - 1.0) / inputs.spectrum
+
+
+def passes_to_finish(inputs: Inputs, D: float, sample_step: float) -> float:
+    """P* = D^x/eps, where pi = 1."""
+    law = inputs.power_activations()
+    return math.pow(D, -law.growth / law.decay) / sample_step
+
+
+def most_epochs(inputs: Inputs, D: float, sample_step: float, kappa: float = 0.0) -> float:
+    """E_max: D samples repeated without end are worth E_max D fresh ones of one pass, N infinite.
+
+    E_max = pi_p (1-kappa)^(-a/(a-1)) D^x/eps, pi_p = (1/2) [a Gamma(alpha_D) / ((alpha1+1)
+    Gamma(1-1/a))]^(-a/(a-1)): it grows with D.
+
+    >>> from sparselaw.inputs import SparseInputs
+    >>> [round(most_epochs(SparseInputs(alpha1=p, alpha2=q), 1.0, 1.0), 3) for p, q in [(1, 0.3), (2, 0)]]
+    [0.394, 0.447]
+    """
+    a, law = inputs.spectrum, inputs.power_activations()
+    ends = a * math.gamma(inputs.power_law().alpha_D) / (law.decay * math.gamma(1.0 - 1.0 / a))
+    plateau = 0.5 * math.pow(ends, -a / (a - 1.0))
+    return plateau * math.pow(1.0 - kappa, -a / (a - 1.0)) * passes_to_finish(inputs, D, sample_step)
+
+
+def best_time(inputs: Inputs, D: float, noise: float) -> float:
+    """The best time tau of gradient descent with label noise q, N infinite and few passes: c_a D/q.
+
+    c_a = (1-1/a) 2^-(1-1/a) / (2 - 2^(1/a)); the best number of passes c_a/(eps q) does not depend on D.
+    """
+    a = inputs.spectrum
+    few = 1.0 - 1.0 / a
+    share: float = few * 2.0**-few / (2.0 - 2.0 ** (1.0 / a))
+    return share * D / check_positive("noise", noise)
