@@ -70,7 +70,7 @@ def test_the_best_place_to_stop():
 
 def test_the_best_ridge():
     noisy = sl.best_ridge(INPUTS, N=10**9, D=3_000, noise=0.1)
-    assert noisy.ridge == pytest.approx(0.1, rel=0.02)  # noise over the variance of the teacher
+    assert noisy.ridge == pytest.approx(0.1, rel=0.03)  # noise over the variance of the teacher
     for ridge in (0.05, 0.2):
         assert (
             sl.predict(INPUTS, N=10**9, D=3_000, ridge=ridge, noise=0.1, surface="leading").loss > noisy.loss

@@ -59,7 +59,7 @@ def best_ridge(inputs: Inputs, *, N: float, D: int, noise: float = 0.0) -> BestR
 
     loss = ridge_losses(inputs, min(float(N), float(LARGEST_N)), float(D), noise)
     without = loss(0.0)
-    at, least = _least(lambda x: loss(math.exp(x)), math.log(LOWEST_RIDGE * D), math.log(1e3 * D), 40)
+    at, least = _least(lambda x: loss(math.exp(x)), math.log(LOWEST_RIDGE * D), math.log(1e3 * D), 18)
     ridge = math.exp(at)
     return BestRidge(ridge=ridge, loss=least, without=without) if least < without else BestRidge(
         ridge=0.0, loss=without, without=without
@@ -103,7 +103,7 @@ def _least(function: Callable[[float], float], low: float, high: float, grid: in
     values = [(function(low + i * width), low + i * width) for i in range(grid)]
     value, place = min(values)
     left, right = max(low, place - width), min(high, place + width)
-    for _ in range(18):
+    for _ in range(12):
         inner, outer = right - GOLDEN * (right - left), left + GOLDEN * (right - left)
         first, second = function(inner), function(outer)
         left, right = (left, outer) if first <= second else (inner, right)
