@@ -54,3 +54,52 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+class Watched:
+    """A page on which nothing goes wrong unseen: foreign requests are aborted, they and the console noted."""
+
+    def __init__(self, browser, url, **settings):
+        self.context = browser.new_context(**settings)
+        self.page = self.context.new_page()
+        self.foreign, self.said, self._url = [], [], url
+        self.page.route("**/*", self._route)
+        self.page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+
+    def open(self, query=""):
+        self.page.goto(self._url + query)
+        self.settled()
+        return self.page
+
+    def settled(self, *parts):
+        """Every card has been drawn; with parts of the query, the one that has them."""
+        if parts:
+            match = "".join(f'[data-drawn*="{part}"]' for part in parts)
+            self.page.wait_for_selector(f".card{match}:not([data-state=computing])")
+        else:
+            self.page.wait_for_selector("#explore:has(.card[data-drawn]):not(:has([data-state=computing]))")
+
+    def _route(self, route):
+        if route.request.url.startswith((self._url, "blob:", "data:")):
+            route.continue_()
+        else:
+            self.foreign.append(route.request.url)
+            route.abort()
+
+
+@pytest.fixture
+def watch(chromium, served):
+    """Opens watched pages; at the end none has asked another place or written to the console."""
+    opened = []
+
+    def start(url=served.url, **settings):
+        opened.append(Watched(chromium, url, **settings))
+        return opened[-1]
+
+    yield start
+    for watched in opened:
+        watched.context.close()
+    for watched in opened:
+        assert watched.foreign == []
+        assert watched.said == []

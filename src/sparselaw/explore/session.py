@@ -24,6 +24,8 @@ class Session:
     def __init__(self) -> None:
         self.bench, self.uploads = Bench(), Uploads()
         self._running: set[threading.Event] = set()
+        self.idle = threading.Event()  # set while nothing runs
+        self.idle.set()
         self._lock = threading.Lock()
 
     def prepare(self) -> None:
@@ -82,11 +84,14 @@ class Session:
                     "running", len(self._running), "jobs are already under way", "cancel one first"
                 )
             self._running.add(stop)
+            self.idle.clear()
         try:
             yield
         finally:
             with self._lock:
                 self._running.discard(stop)
+                if not self._running:
+                    self.idle.set()
 
 
 FIRST: tuple[tuple[str, dict[str, str]], ...] = (

@@ -34,7 +34,7 @@ export function createApi(transport) {
 export const overHttp = {
   async values(name, params) {
     const response = await ask(`api/${name}?${new URLSearchParams(params)}`);
-    if (!response.ok && response.status !== 422) throw new Gone();
+    if (!response.ok) throw new Gone();
     return response.json();
   },
   async stream(name, params, body, signal, onLine) {

@@ -7,6 +7,7 @@ import uPlot from "./vendor/uplot.js";
 
 const HEIGHT = 360;
 const FEW_NOTES = 4;
+const MOST_TICKS = 9;
 const DASHES = { "": [], dashed: [7, 5], dotted: [2, 4] };
 
 export function createChart(title, name) {
@@ -26,7 +27,7 @@ export function createChart(title, name) {
     json: () => answer,
     code: () => answer?.code,
   });
-  const area = el("div", { class: "area", role: "img" });
+  const area = el("div", { class: "area", role: "img", "aria-label": `${title}: not drawn yet` });
   card.plot.append(area, legend, marked, readout);
   const more = el("details", { hidden: true });
   card.extra.append(notes, more);
@@ -81,7 +82,7 @@ export function createChart(title, name) {
       }
     }
     if (!(low <= high)) return log ? [1, 10] : [0, 1];
-    if (log) return low === high ? [low / 2, high * 2] : [low / air, high * air];
+    if (log) return low === high ? [low / 2, high * 2] : [Math.max(low / air, 1e-300), Math.min(high * air, 1e300)];
     const room = (high - low || 1) * (air - 1) * 0.2;
     return [low - room, high + room];
   }
@@ -95,9 +96,10 @@ export function createChart(title, name) {
       font: "12px system-ui, sans-serif",
       size,
       stroke: text,
-      grid: { stroke: grid, width: 1, filter: about.log ? decades : undefined },
-      ticks: { stroke: grid, width: 1, size: 4, filter: about.log ? decades : undefined },
-      filter: about.log ? readable : undefined,
+      grid: { stroke: grid, width: 1 },
+      ticks: { stroke: grid, width: 1, size: 4 },
+      splits: about.log ? (_, __, low, high) => logPlaces(low, high) : undefined,
+      filter: (_, splits) => splits,
       values: (_, splits) => splits.map((value) => (value == null ? "" : tick(value))),
     };
   }
@@ -228,17 +230,21 @@ function nearest(x, at, log) {
   return best;
 }
 
-// Of the lines of a logarithmic grid, those at powers of ten; all of them where there are few.
-function decades(_, splits) {
-  const kept = splits.map((value) => (isPower(value) ? value : null));
-  return kept.filter((value) => value != null).length > 1 ? kept : splits;
-}
-
-// The numbers written beside it: powers of ten, and where there are few also 2 and 5.
-function readable(_, splits) {
-  const powers = splits.map((value) => (isPower(value) ? value : null));
-  if (powers.filter((value) => value != null).length > 1) return powers;
-  return splits.map((value) => ([1, 2, 5].some((digit) => isPower(value / digit)) ? value : null));
+// The places of a logarithmic axis that get a line and a number: powers of ten; where there are few also 2 and 5
+// times them; within a decade even steps. Our own, because uPlot's begin at the smallest value and may never end.
+function logPlaces(low, high) {
+  for (const digits of [[1], [1, 2, 5]]) {
+    const found = [];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
+      for (const digit of digits) {
+        const value = Number(`${digit}e${power}`);
+        if (value >= low && value <= high) found.push(value);
+      }
+    }
+    if (found.length > 2) return found.filter((_, i) => i % Math.ceil(found.length / MOST_TICKS) === 0);
+  }
+  const step = 10 ** Math.floor(Math.log10((high - low) / 2));
+  return Array.from({ length: Math.floor((high - Math.ceil(low / step) * step) / step) + 1 }, (_, i) => (Math.ceil(low / step) + i) * step);
 }
 
 function isPower(value) {

@@ -18,6 +18,7 @@ export function createLive(app, card, ask, draw) {
     card.status("computing");
     try {
       draw(await ask(params), params);
+      app.answered();
       drawn = key;
       if (!next) card.status("done", "", key);
     } catch (error) {
@@ -37,8 +38,10 @@ export function createLive(app, card, ask, draw) {
 
 // Says in the card what went wrong: refused, or nobody there.
 export function report(app, card, error, key = "") {
-  if (error instanceof Refused) card.status("refused", error.message, key);
-  else if (error instanceof Gone) {
+  if (error instanceof Refused) {
+    app.answered();
+    card.status("refused", error.message, key);
+  } else if (error instanceof Gone) {
     card.status("gone", "no answer", key);
     app.gone();
   } else {

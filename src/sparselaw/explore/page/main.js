@@ -17,6 +17,7 @@ export function start(root, { transport, place }) {
   const app = {
     state,
     api: createApi(transport),
+    answered: () => (banner.hidden = true),
     gone() {
       banner.hidden = false;
       banner.replaceChildren("The server does not answer: start ", el("code", {}, "sparselaw explore"), " again and open the address it prints.");

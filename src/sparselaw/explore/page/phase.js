@@ -26,12 +26,17 @@ export const phase = {
     const list = el("dl", { class: "quantities" });
     const chart = createChart("What more of either buys", "limits");
 
-    const ask = createLive(app, card, (params) => app.api.values("phase", params), (found) => {
+    const both = {
+      status(state, words, key) {
+        card.status(state, words, key);
+        chart.status(state);
+      },
+    };
+    const ask = createLive(app, both, (params) => app.api.values("phase", params), (found) => {
       answer = found;
       story.replaceChildren(...tell(found));
       list.replaceChildren(...quantities(found).flatMap(row));
       chart.draw(found.chart, found);
-      chart.status("done");
     });
     return {
       node: el("div", {}, story, el("div", { class: "pair" }, card.node, el("section", { class: "card side", "aria-label": "Exponents" }, el("header", {}, el("h2", {}, "Exponents")), list)), chart.node),
