@@ -22,7 +22,7 @@ from sparselaw.theory.count_curve import seen_along, smooth_along
 from sparselaw.theory.count_setting import count_setting, rank_setting
 from sparselaw.theory.leading_curve import leading_losses
 from sparselaw.theory.rank import Rank
-from sparselaw.theory.sharp_counts import MEDIAN_SPREADS, Sharp, is_peak, peak_median, sharp_count_loss
+from sparselaw.theory.sharp_counts import MEDIAN_SPREADS, Sharp, is_peak, median_loss, sharp_count_loss
 from sparselaw.theory.sharp_gaussian import sharp_gaussian_loss
 from sparselaw.theory.surface import sharp_applies
 
@@ -85,7 +85,7 @@ def _along_N(inputs: ActivationInputs, N: FloatArray, D: float, median: bool) ->
         return found
     near = np.abs(N - rank.mean) <= MEDIAN_SPREADS * rank.spread + 4.0
     for side in (N <= rank.mean, N > rank.mean):
-        _add_medians(found, N, near & side, lambda n: peak_median(setting, n))
+        _add_medians(found, N, near & side, lambda n: median_loss(setting, n))
     return found
 
 
@@ -122,7 +122,7 @@ def _along_D(inputs: ActivationInputs, N: float, D: FloatArray, median: bool) ->
         return found
     near = applies & (np.abs(N - ranks) <= MEDIAN_SPREADS * spreads + 4.0)
     for side in (ranks < N, ranks >= N):
-        _add_medians(found, D, near & side, lambda d: peak_median(count_setting(inputs, round(d)), N))
+        _add_medians(found, D, near & side, lambda d: median_loss(count_setting(inputs, round(d)), N))
     return found
 
 
