@@ -179,6 +179,17 @@ def test_facts_are_limited_by_what_was_not_seen():
     assert frozen.status == "not-data-limited"
 
 
+def test_dense_inputs_have_no_unseen_variance():
+    """Twice the samples of all coordinates: a linear network learns them all."""
+    dense = sl.DenseInputs(alpha=1.3, dimension=20)
+    record = record_of(inputs=dense, network=Network(2), N=8, D=60, solver=Adam(steps=1500))
+    assert record.control is None
+    assert record.loss < 1e-3
+    few = record_of(inputs=dense, network=Network(2), N=8, D=8, solver=Adam(steps=1500))
+    assert few.status == "ok"
+    assert few.loss > 1e-3
+
+
 def test_pairs_are_taught_to_nonlinear_networks():
     record = record_of(target="pairs", N=48, D=200)
     assert record.status == "ok"
@@ -198,7 +209,7 @@ def test_pairs_are_taught_to_nonlinear_networks():
         ({"target": "facts", "inputs": sl.SparseInputs(alpha1=1.0, alpha2=-1.0)}, "outputs"),
         ({"target": "pairs", "outputs": 2}, "outputs"),
         ({"target": "facts", "outputs": 4}, "alpha2"),
-        ({"inputs": sl.DenseInputs(alpha=1.3)}, "network"),
+        ({"inputs": sl.DenseInputs(alpha=1.3), "target": "pairs"}, "target"),
     ],
 )
 def test_refusals(settings, name):

@@ -18,6 +18,7 @@ NAMES = (
     "table-3",
     "table-4",
     "checks",
+    "beyond-networks",
 )
 
 

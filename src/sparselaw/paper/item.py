@@ -26,11 +26,16 @@ class Quantity:
     printed: Printed | None
     measured: Interval | None
     theory: float | None = None
+    stated: Printed | None = (
+        None  # where the paper has none: a number found earlier, which is tried again here
+    )
     why: str = ""
     interval: str = "95 %"  # what the ends of ``measured`` are, where they are something else
 
     @property
     def verdict(self) -> Verdict:
+        if self.printed is None and self.stated is not None:
+            return judge(self.stated, self.measured, whose="statement")
         return judge(self.printed, self.measured)
 
     def as_dict(self) -> dict[str, Any]:
@@ -40,6 +45,8 @@ class Quantity:
             measured = None
         row: dict[str, Any] = {"quantity": self.quantity}
         put(row, "paper", None if self.printed is None else self.printed.value, NOT_PRINTED)
+        if self.stated is not None:
+            row["stated"] = self.stated.value
         row["paper_is_bound"] = self.printed is not None and self.printed.bound
         put(row, "measured", measured, "no finite interval came of it")
         row["interval"] = self.interval

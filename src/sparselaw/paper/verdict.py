@@ -33,7 +33,7 @@ class Verdict:
     reason: str
 
 
-def judge(printed: Printed | None, measured: Interval | None) -> Verdict:
+def judge(printed: Printed | None, measured: Interval | None, whose: str = "paper") -> Verdict:
     """Compare a printed number with an interval.
 
     Two uncertain numbers agree when they are no further apart than their 95 % half-widths in quadrature.
@@ -52,7 +52,7 @@ def judge(printed: Printed | None, measured: Interval | None) -> Verdict:
         where = "below" if inside else "above"
         return Verdict(
             word="agrees" if inside else "differs",
-            reason=f"the paper gives the bound {printed.value:g}; our interval starts {where} it",
+            reason=f"the {whose} gives the bound {printed.value:g}; our interval starts {where} it",
         )
     gap = printed.value - measured.best
     ours = measured.high - measured.best if gap > 0 else measured.best - measured.low
@@ -60,5 +60,5 @@ def judge(printed: Printed | None, measured: Interval | None) -> Verdict:
     allowed = math.hypot(theirs, ours)
     return Verdict(
         word="agrees" if abs(gap) <= allowed else "differs",
-        reason=f"{abs(gap):.2g} apart, {allowed:.2g} allowed (paper ±{theirs:.2g}, ours ±{ours:.2g})",
+        reason=f"{abs(gap):.2g} apart, {allowed:.2g} allowed ({whose} ±{theirs:.2g}, ours ±{ours:.2g})",
     )

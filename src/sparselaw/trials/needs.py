@@ -138,6 +138,14 @@ def _network_activations(task: Task) -> Needs:
     return Needs(memory=memory, seconds=1e-2 + 5e-8 * task.D * nonzeros + adam.steps * step / (0.3 * FLOPS))
 
 
+def _network_gaussian(task: Task) -> Needs:
+    N, m, depth, M = float(task.N), float(task.outputs), cast(Network, task.network).depth, _dimension(task)
+    step = task.D * N * (4.0 * M + 6.0 * m + 6.0 * (depth - 2) * N)
+    steps = cast(Adam, task.solver).steps
+    memory = 40.0 * (task.D + 4096.0) * M + 48.0 * M * N + 1e6
+    return Needs(memory=memory, seconds=1e-2 + steps * step / (0.3 * FLOPS))
+
+
 def _nonlinear_activations(task: Task) -> Needs:
     inputs = cast(ActivationInputs, task.inputs)
     linear = _sparse(task, inputs)
@@ -184,6 +192,7 @@ _NEEDS = {
     ("activations", "nonlinear"): _nonlinear_activations,
     ("activations", "trained"): _trained_activations,
     ("activations", "network"): _network_activations,
+    ("gaussian", "network"): _network_gaussian,
     ("gaussian", "linear"): _linear_gaussian,
     ("gaussian", "nonlinear"): _nonlinear_gaussian,
 }

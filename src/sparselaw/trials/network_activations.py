@@ -3,11 +3,8 @@
 The network sees the distinct samples weighted by how often each occurred. ``loss`` is the population loss
 of one output, exact over the teacher's unseen part; over test inputs it is exact for linear networks and by
 strata for others. ``control`` is the unseen variance of the same data (of pairs, where pairs are taught),
-so that loss/control compares the network with what any learner must lose. A trial is
-
-  ok                  training loss below 5 % of the loss: the data limit it;
-  not-converged       above, and the training loss was still falling: the optimiser limits it;
-  not-data-limited    above, and it had settled: the width limits it.
+so that loss/control compares the network with what any learner must lose. What limits the network is its
+status.
 """
 
 from __future__ import annotations
@@ -22,7 +19,6 @@ from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.inputs import ActivationInputs
 from sparselaw.networks.adam import Adam
 from sparselaw.networks.facts import draw_tokens, facts_lesson
-from sparselaw.networks.lesson import Trained
 from sparselaw.networks.linear_teacher import (
     linear_lesson,
     linear_network_loss,
@@ -30,14 +26,11 @@ from sparselaw.networks.linear_teacher import (
     sign_unseen_variance,
 )
 from sparselaw.networks.network import Network
+from sparselaw.networks.outcome_of_training import record_values
 from sparselaw.networks.pair_teacher import pair_lesson, pair_network_loss, seen_pairs, unseen_pair_variance
 from sparselaw.networks.strata import forward, space_of
 from sparselaw.networks.train import draw_weights, train
 from sparselaw.trials.task import Record, Task, random_stream
-
-DATA_LIMITED = 0.05  # training loss over population loss
-SETTLED = 0.1  # fall of the training loss over the second half of the steps, below which it has settled,
-STEEP = 0.1  # unless the gradient is still this part of the first
 
 
 def trial(task: Task) -> Record:
@@ -74,9 +67,8 @@ def _regression(task: Task) -> Record:
 
     averaged = ("unseen", "test") if network.is_linear and task.target == "linear" else ("unseen",)
     linear = task.target == "linear"
-    return _record(
-        trained,
-        loss() if np.isfinite(trained.losses[-1]) else math.inf,
+    return Record(
+        **record_values(trained, loss() if np.isfinite(trained.losses[-1]) else math.inf),
         averaged=averaged,
         control=control,
         control_mean=inputs.expected_unseen(task.D) if linear else None,
@@ -89,44 +81,25 @@ def _facts(task: Task) -> Record:
     inputs, network, adam = cast(ActivationInputs, task.inputs), cast(Network, task.network), _adam(task)
     tokens, counts = draw_tokens(inputs, task.D, random_stream(task, "data"))
     answers = random_stream(task, "teacher").integers(0, task.outputs, size=tokens.size)
-    lesson = facts_lesson(counts, answers, task.outputs)
-    start = draw_weights(network, adam, tokens.size, task.outputs, random_stream(task, "embedding"))
-    trained = train(network, adam, lesson, start)
-    said = forward(trained.weights.first, trained.weights, not network.is_linear).argmax(axis=1)
-    wrong = said != answers
+    embedding = random_stream(task, "embedding")
+    if network.activation == "transformer":
+        from sparselaw.networks.transformer import train_transformer
+
+        trained, wrong = train_transformer(network, adam, counts, answers, task.outputs, embedding)
+    else:
+        lesson = facts_lesson(counts, answers, task.outputs)
+        start = draw_weights(network, adam, tokens.size, task.outputs, embedding)
+        trained = train(network, adam, lesson, start)
+        said = forward(trained.weights.first, trained.weights, not network.is_linear).argmax(axis=1)
+        wrong = (said != answers).astype(float)
     total = inputs.expected_nonzeros()
     control = inputs.unseen_variance(tokens) / total * (task.outputs - 1) / task.outputs
-    forgotten = float(np.sum(inputs.probabilities(tokens[wrong]))) / total
-    return _record(
-        trained,
-        control + forgotten,
-        train=float(counts[wrong].sum()) / task.D,
+    forgotten = float(wrong @ inputs.probabilities(tokens)) / total
+    return Record(
+        **record_values(trained, control + forgotten, float(counts @ wrong) / task.D),
         averaged=("unseen", "test"),
         control=control,
         seen=tokens.size,
-    )
-
-
-def _record(trained: Trained, loss: float, train: float | None = None, **known: object) -> Record:
-    """With the status that the training loss (or error rate, where given) says."""
-    losses = trained.losses
-    final = float(losses[-1]) if train is None else train
-    status, reason = "ok", ""
-    if not np.isfinite(losses[-1]):
-        status, reason, loss = "diverged", "the training loss is not finite", math.inf
-    elif final > DATA_LIMITED * loss:
-        falling = losses[-1] < (1.0 - SETTLED) * losses[losses.size // 2]
-        steep = trained.gradient > STEEP
-        status = "not-converged" if falling or steep else "not-data-limited"
-        reason = f"training loss {final / loss:.2g} of the loss"
-    return Record(
-        loss=loss,
-        status=status,
-        reason=reason,
-        iterations=losses.size - 1,
-        gradient=trained.gradient,
-        train=final if math.isfinite(final) else None,
-        **known,  # type: ignore[arg-type]
     )
 
 

@@ -18,6 +18,7 @@ TRIALS = {
     ("activations", "nonlinear"): "sparselaw.trials.nonlinear_activations",
     ("activations", "trained"): "sparselaw.trials.trained_activations",
     ("activations", "network"): "sparselaw.trials.network_activations",
+    ("gaussian", "network"): "sparselaw.trials.network_gaussian",
     ("gaussian", "linear"): "sparselaw.trials.linear_gaussian",
     ("gaussian", "nonlinear"): "sparselaw.trials.nonlinear_gaussian",
 }

@@ -85,6 +85,10 @@ class Task:
             raise InputError("features", self.features, "are the network's own", "leave them out")
         if self.noise > 0.0:
             raise InputError("noise", self.noise, "is not made for networks", "leave it out")
+        if network.activation == "transformer" and (self.target != "facts" or network.frozen):
+            raise InputError("network", network.activation, "learns facts, whole", "choose target facts")
+        if self.target != "linear" and self.inputs.sampling != "activations":
+            raise InputError("target", self.target, "needs sparse inputs", "choose target linear")
         if self.target == "facts" and isinstance(self.inputs, ActivationInputs):
             check_facts(self.inputs)
         if self.target == "facts" and self.outputs < 2:
