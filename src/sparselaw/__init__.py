@@ -13,6 +13,7 @@ _PUBLIC = {
     "Interval": "sparselaw.interval",
     "SparseInputs": "sparselaw.inputs",
     "DenseInputs": "sparselaw.inputs",
+    "TabulatedInputs": "sparselaw.inputs",
     "MinNorm": "sparselaw.solvers",
     "Ridge": "sparselaw.solvers",
     "GradientDescent": "sparselaw.solvers",
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from sparselaw.fitting.forecast import Forecast as Forecast
     from sparselaw.inputs import DenseInputs as DenseInputs
     from sparselaw.inputs import SparseInputs as SparseInputs
+    from sparselaw.inputs import TabulatedInputs as TabulatedInputs
     from sparselaw.interval import Interval as Interval
     from sparselaw.laws import ChinchillaLaw as ChinchillaLaw
     from sparselaw.laws import CoupledLaw as CoupledLaw

@@ -46,9 +46,9 @@ ALPHA: Any = typer.Option(
 )
 INPUTS: Any = typer.Option(
     "sparse",
-    metavar="sparse|dense",
+    metavar="sparse|dense|FILE",
     autocompletion=input_kinds,
-    help="sparse, or dense: Gaussian inputs with the same variances.",
+    help="sparse; dense: Gaussian inputs with the same variances; or the JSON file of a measurement.",
 )
 DIMENSION: Any = typer.Option(
     None,
@@ -73,8 +73,13 @@ def read_inputs(
     alpha1: str | None, alpha2: str | None, kind: str, dimension: str | None, alpha: str | None = None
 ) -> Inputs:
     """The inputs that the options describe."""
-    from sparselaw.inputs import kind_of
+    from sparselaw.errors import InputError
+    from sparselaw.inputs import TabulatedInputs, kind_of
 
     typed = {"alpha1": alpha1, "alpha2": alpha2, "alpha": alpha}
     given = {name: numbers.real(name, text) for name, text in typed.items() if text is not None}
+    if kind.lower().endswith(".json"):
+        for name, value in (*given.items(), *((("dimension", dimension),) if dimension is not None else ())):
+            raise InputError(name, value, f"does not describe the inputs of {kind}", f"leave out --{name}")
+        return TabulatedInputs.from_file(kind)
     return kind_of(kind).from_options(given, numbers.dimension(dimension))

@@ -80,7 +80,7 @@ def plan(
     pictures.check(plot, report)
     source: Any
     if runs is None:
-        if alpha1 is None or alpha2 is None:
+        if (alpha1 is None or alpha2 is None) and not inputs.endswith(".json"):
             name = "runs" if alpha1 is None and alpha2 is None else "alpha1" if alpha1 is None else "alpha2"
             raise InputError(name, "", "is missing", "give a table of runs, or --alpha1 and --alpha2")
         _refuse_given({"law": law, "group": group, "columns": columns, "delta": delta}, "a table of runs")

@@ -53,27 +53,31 @@ def _steps(data: SparseData) -> float:
 def _co_activations(sample, sign, counts, starts, filled):  # type: ignore[no-untyped-def]
     """The sums of sign * sign over the samples two coordinates share, divided by the roots of their counts.
 
-    The nonzeros come by coordinate; the first is active in every sample. Each sample lists those of the other
-    coordinates that came so far: the partners of its next.
+    The nonzeros come by coordinate; the first may be active in every sample. Each sample lists those of the
+    other coordinates that came so far: the partners of its next.
     """
     D, K = len(filled), len(counts)
-    for i in sample[D:]:
+    always = 1 if counts[0] == D else 0
+    for i in sample[always * D :]:
         starts[i + 1] += 1
     for i in range(D):
         starts[i + 1] += starts[i]
-    partners = np.empty(len(sample) - D, np.int32)  # the coordinate, with the sign of the nonzero
+    partners = np.empty(len(sample) - always * D, np.int32)  # coordinate + 1, with the sign of the nonzero
     row, row_starts = np.zeros(K), np.zeros(K + 1, np.int64)
     column, value = np.empty(8 * K, np.int32), np.empty(8 * K)
-    column[0], value[0], row_starts[1] = 0, 1.0, 1
-    at, done = 1, D
-    for k in range(1, K):
+    at, done = 0, 0
+    if always == 1:
+        column[0], value[0], row_starts[1] = 0, 1.0, 1
+        at, done = 1, D
+    for k in range(always, K):
         for e in range(done, done + counts[k]):
             i, s = sample[e], sign[e]
-            row[0] += s * sign[i]
+            if always == 1:
+                row[0] += s * sign[i]
             start, end = starts[i], starts[i] + filled[i]
             for a in range(start, end):
-                row[abs(partners[a])] += s if partners[a] > 0 else -s
-            partners[end] = s * k
+                row[abs(partners[a]) - 1] += s if partners[a] > 0 else -s
+            partners[end] = s * (k + 1)
             filled[i] += 1
         done += counts[k]
         if at + k + 1 > len(value):

@@ -17,7 +17,7 @@ from sparselaw.inputs import ActivationInputs
 class Patterns:
     """The distinct samples in the order in which they first occur.
 
-    x and -x are different patterns; the empty sample cannot occur since p_1 = 1.
+    x and -x are different patterns; so is the empty sample, where no coordinate is always active.
     """
 
     indptr: IntArray  # (P+1,) where each pattern's nonzeros start
@@ -38,7 +38,7 @@ def distinct_patterns(inputs: ActivationInputs, data: SparseData) -> Patterns:
     code = 2 * column.astype(np.uint64) + (sign > 0)
     salt = np.uint64(1)
     while True:
-        digest = np.add.reduceat(_scramble(code + (salt << np.uint64(40))), indptr[:-1])
+        digest = _digests(_scramble(code + (salt << np.uint64(40))), indptr)
         _, first, inverse = np.unique(digest, return_index=True, return_inverse=True)
         if _same_patterns(indptr, code, first[inverse]):
             break
@@ -70,6 +70,15 @@ def sign_matrix(data: SparseData) -> sparse.csr_array:
     starts = np.searchsorted(data.column, np.arange(data.active.size + 1))
     shape = (data.active.size, data.samples)
     return sparse.csr_array((data.sign, data.sample, starts.astype(data.sample.dtype)), shape=shape)
+
+
+def _digests(hashed: np.ndarray, indptr: IntArray) -> np.ndarray:
+    """The sum of the hashes of each sample; zero for a sample without nonzeros."""
+    full = np.diff(indptr) > 0
+    digest = np.zeros(indptr.size - 1, np.uint64)
+    if full.any():
+        digest[full] = np.add.reduceat(hashed, indptr[:-1][full])
+    return digest
 
 
 def _scramble(x: np.ndarray) -> np.ndarray:

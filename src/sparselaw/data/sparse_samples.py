@@ -58,9 +58,11 @@ def draw_sparse(inputs: ActivationInputs, D: int, rng: np.random.Generator) -> S
 
 
 def _draw_frequent(inputs: ActivationInputs, last: int, D: int, rng: np.random.Generator) -> Group:
-    """Coordinates 1, ..., last, each sample with its own uniform number; x_1 is always active."""
-    p = inputs.probabilities(np.arange(2.0, last + 1.0))
-    counts, samples = [np.array([D])], [np.arange(D, dtype=_index_type(D))]
+    """Coordinates 1, ..., last, each sample with its own uniform number; x_1 may always be active."""
+    p = inputs.probabilities(np.arange(1.0, last + 1.0))
+    counts, samples = [np.empty(0, np.int64)], [np.empty(0, _index_type(D))]
+    if p.size and p[0] >= 1.0:
+        counts, samples, p = [np.array([D])], [np.arange(D, dtype=_index_type(D))], p[1:]
     block = max(1, FREQUENT_BLOCK // D)
     for start in range(0, p.size, block):
         part = p[start : start + block]

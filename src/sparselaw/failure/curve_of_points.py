@@ -46,7 +46,8 @@ class FailureCurve(Sequence[FailurePoint]):
     @property
     def nu(self) -> float | None:
         """The spike's exponent, or None where amplitudes do not grow with j."""
-        return self.inputs.power_law().nu
+        law = self.inputs.exponents
+        return None if law is None else law.nu
 
     @property
     def local_exponents(self) -> list[LocalExponent]:

@@ -12,6 +12,7 @@ from sparselaw.failure.curve_of_points import FailureCurve
 from sparselaw.failure.isometry import near_isometry
 from sparselaw.failure.one_size import estimate
 from sparselaw.failure.sampling import Progress, Sampling, check_threshold
+from sparselaw.failure.table_sampling import table_point
 from sparselaw.failure.work import check_work, is_sampled
 from sparselaw.inputs import Inputs, check_inputs
 
@@ -60,9 +61,21 @@ def growing_curve(
 
     A point's draws depend on the seed and its own D alone.
     """
-    check_inputs(inputs).power_activations()  # refuses inputs that have none
+    by_law = check_inputs(inputs).has_power_activations
+    if not by_law and inputs.sampling != "activations":
+        inputs.power_activations()  # refuses
     sizes, widths = [check_size("D", size) for size in D], [check_size("N", width) for width in N]
     limit = check_threshold(threshold)
+    if not by_law:
+        curve = FailureCurve(inputs=inputs, threshold=limit, seed=sampling.seed)
+        if widths:
+            inputs.power_activations()  # refuses: the full model is drawn by power laws
+        yield curve
+        for size in sizes:
+            point = table_point(inputs, size, limit, sampling, progress)
+            curve = replace(curve, points=(*curve.points, point))
+            yield curve
+        return
     cases = [case_of(inputs, size, limit) for size in sizes]
     for case in cases:
         if is_sampled(case, sampling):

@@ -66,6 +66,8 @@ def check_work(case: Case, sampling: Sampling) -> None:
 
 def announcements(inputs: Inputs, D: Sequence[int], threshold: float, sampling: Sampling) -> list[str]:
     """What to say before sampling, one line for each D that may take minutes."""
+    if not inputs.has_power_activations:
+        return []
     cases = (case_of(inputs, size, threshold) for size in D)
     lines = (_announcement(case, sampling) for case in cases if is_sampled(case, sampling))
     return [line for line in lines if line]

@@ -13,6 +13,7 @@ from sparselaw.inputs.activations import ActivationInputs
 from sparselaw.inputs.base import DEFAULT_DIMENSION, Inputs
 from sparselaw.inputs.dense import DenseInputs
 from sparselaw.inputs.sparse import SparseInputs
+from sparselaw.inputs.tabulated import TabulatedInputs
 
 __all__ = [
     "DEFAULT_DIMENSION",
@@ -21,13 +22,14 @@ __all__ = [
     "DenseInputs",
     "Inputs",
     "SparseInputs",
+    "TabulatedInputs",
     "check_inputs",
     "inputs_of",
     "kind_of",
     "register",
 ]
 
-KINDS: dict[str, type[Inputs]] = {kind.kind: kind for kind in (SparseInputs, DenseInputs)}
+KINDS: dict[str, type[Inputs]] = {kind.kind: kind for kind in (SparseInputs, DenseInputs, TabulatedInputs)}
 
 
 def register(kind: type[Inputs]) -> type[Inputs]:

@@ -1,8 +1,7 @@
 """Inputs whose coordinates are switched on now and then, each on its own.
 
 Coordinate j is active with probability p_j and then has the value +-sqrt(c_j) with a fair sign, so that its
-variance is s_j = p_j c_j (eq:sparse-active-prob). Coordinates come in the order of falling p_j; the first is
-always active, p_1 = 1.
+variance is s_j = p_j c_j (eq:sparse-active-prob). Coordinates come in the order of falling p_j.
 
 A law says what p_j and c_j are. Everything else follows here by plain sums over its coordinates, which must
 then be finitely many; a law with closed forms says them itself.
@@ -166,9 +165,9 @@ def _table(inputs: ActivationInputs) -> _Table:
         )  # fmt: skip
     j = np.arange(1.0, inputs.dimension + 1.0)
     p, c = inputs.probabilities(j), inputs.squared_amplitudes(j)
-    if not (p[0] == 1.0 and (np.diff(p) <= 0.0).all() and (p > 0.0).all()):
+    if not (p[0] <= 1.0 and (np.diff(p) <= 0.0).all() and (p > 0.0).all()):
         raise InputError(
-            "probabilities", p[0], "must start at 1 and fall with j, staying positive", "sort the coordinates"
+            "probabilities", p[0], "must not exceed 1, fall with j and stay positive", "sort the coordinates"
         )
     if not (np.isfinite(c).all() and (c > 0.0).all()):
         raise InputError("amplitudes", c.min(), "must be positive and finite", "leave other coordinates out")

@@ -112,6 +112,11 @@ class Inputs(ABC):
         del D
         return 0.0
 
+    @property
+    def has_power_activations(self) -> bool:
+        """Whether activations are rare by power laws, which the failure of descent has exact forms for."""
+        return False
+
     def power_activations(self) -> PowerActivations:
         """The power laws of rare activations, or a refusal where there are none."""
         raise InputError("inputs", self.kind, "have no rare activations with power laws", "give SparseInputs")

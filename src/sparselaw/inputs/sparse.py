@@ -183,6 +183,10 @@ class SparseInputs(ActivationInputs):
         nodes = coordinate_nodes(self.dimension, min(reach, J + 400.0), max(a1 + 1.0, abs(b), 1.0))
         return nodes.weight, np.exp(-(a1 + 1.0) * nodes.log_j), np.exp(-b * nodes.log_j)
 
+    @property
+    def has_power_activations(self) -> bool:
+        return True
+
     def power_activations(self) -> PowerActivations:
         return PowerActivations(decay=self.alpha1 + 1.0, growth=-self.alpha2 - 1.0, dimension=self.dimension)
 

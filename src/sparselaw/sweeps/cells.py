@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.errors import InputError
 from sparselaw.features import FEATURES
 from sparselaw.inputs import inputs_of
 from sparselaw.plain import put
@@ -129,9 +130,13 @@ def _theory(first: Row) -> dict[str, Any]:
     """The closed-form loss of a cell with its caution, or why there is none."""
     ridge, features = first.get("ridge"), FEATURES.get(first["features"])  # None: of another program
     own = None
+    try:
+        inputs = inputs_of(first["inputs"], first)
+    except InputError as error:  # a table that this process never had
+        return {"theory": None, "theory_reason": error.condition}
     if features is not None and not is_missing(first.get("outputs")):
         sizes = (int(first["N"]), int(first["D"]), int(first["outputs"]))
-        own = features.own_loss(inputs_of(first["inputs"], first), *sizes) if first["noise"] == 0.0 else None
+        own = features.own_loss(inputs, *sizes) if first["noise"] == 0.0 else None
     if own is not None:
         return {"theory": own}
     if features is None or not features.has_surface:
@@ -142,9 +147,7 @@ def _theory(first: Row) -> dict[str, Any]:
         if solver is None or solver.descent is None:
             return {"theory": None, "theory_reason": NO_THEORY}
         how = {"solver": solver}
-    point = predict(
-        inputs_of(first["inputs"], first), N=int(first["N"]), D=int(first["D"]), noise=first["noise"], **how
-    )
+    point = predict(inputs, N=int(first["N"]), D=int(first["D"]), noise=first["noise"], **how    )
     if not math.isfinite(point.loss):
         return {"theory": None, "theory_reason": point.loss_reason or "infinite", "caution": point.caution}
     return {"theory": point.loss, "caution": point.caution}

@@ -31,7 +31,7 @@ def row_of(identity: dict[str, Any], record: Record) -> Row:
     """One run as a flat row. None, NaN and "" mean that there is no value."""
     row: Row = dict.fromkeys((*_FIRST, *_RECORD, "ridge"))
     row |= {name: value for name, value in identity.items() if name not in ("engine", "problem", "solver")}
-    row |= {name: float(value) for name, value in identity["problem"].items()}  # "inf" is a number here
+    row |= {name: _number(value) for name, value in identity["problem"].items()}
     row |= {name: value for name, value in identity["solver"].items() if name != "name"}
     row |= {name: getattr(record, name) for name in _RECORD}
     row |= {"solver": identity["solver"]["name"], "loss": record.loss, "averaged": "+".join(record.averaged)}
@@ -63,6 +63,14 @@ def check_out(out: str, store: str | os.PathLike[str] | None = None) -> Path:
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise InputError("out", out, "cannot be written", "name a file that you can write")
     return path
+
+
+def _number(value: Any) -> Any:
+    """As a number, "inf" too; the digest of a table stays as it is."""
+    try:
+        return float(value)
+    except ValueError:
+        return value
 
 
 def _check_no_store(path: Path, out: str | Path, store: str | os.PathLike[str] | None = None) -> None:

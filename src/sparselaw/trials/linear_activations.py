@@ -29,13 +29,18 @@ from sparselaw.trials.linear.test_set import activations_test_loss
 from sparselaw.trials.outcome import as_record
 from sparselaw.trials.task import Record, Task, random_stream
 
+NOTHING_SEEN = "no sample has a nonzero"
 INFINITE_MEAN = "one draw of u: at |N - rank| <= 1 the mean over u is infinite, compare medians"
 
 
 def trial(task: Task) -> Record:
     """Draw the data of ``task`` and measure the loss."""
     inputs, seen = cast(ActivationInputs, task.inputs), draw_seen(task)
-    if task.estimator == "exact" and task.solver.linear:
+    if not seen.variance.size:
+        record = Record(
+            loss=seen.unseen, status="ok", reason=NOTHING_SEEN, averaged=("teacher", "test"), rank=0
+        )
+    elif task.estimator == "exact" and task.solver.linear:
         apart = told_apart(seen.gram, seen.variance)
         record = _averaged(task, sparse_factor(apart.gram), apart.variance, seen.unseen + apart.across)
     else:

@@ -33,6 +33,9 @@ def trial(task: Task) -> Record:
     """Draw the data of ``task`` and measure the loss."""
     inputs = cast(ActivationInputs, task.inputs)
     data = draw_sparse(inputs, task.D, random_stream(task, "data"))
+    if not data.active.size:
+        unseen = inputs.unseen_variance(data.active)
+        return Record(loss=unseen, status="ok", reason="no sample has a nonzero", seen=0, rank=0)
     patterns = distinct_patterns(inputs, data)
     embedding = random_stream(task, "embedding").standard_normal((len(data.active), task.N))
     embedding /= np.sqrt(task.N)

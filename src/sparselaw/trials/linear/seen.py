@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
+from scipy import sparse
 
 from sparselaw.arrays import FloatArray
 from sparselaw.data.gram import ScaledGram, scaled_gram
@@ -33,6 +34,8 @@ class SeenData:
 def draw_seen(task: Task) -> SeenData:
     inputs = cast(ActivationInputs, task.inputs)
     drawn = draw_sparse(inputs, task.D, random_stream(task, "data"))
+    if not drawn.active.size:
+        return _nothing(inputs, drawn)
     data = _visible(inputs, drawn)
     return SeenData(
         drawn=drawn,
@@ -41,6 +44,14 @@ def draw_seen(task: Task) -> SeenData:
         variance=inputs.variances(data.active),
         unseen=inputs.unseen_variance(data.active),
     )
+
+
+def _nothing(inputs: ActivationInputs, drawn: SparseData) -> SeenData:
+    """Of samples without a single nonzero."""
+    empty = np.empty(0)
+    gram = ScaledGram(length=empty, correlation=sparse.csr_array((0, 0)))
+    total = inputs.unseen_variance(drawn.active)
+    return SeenData(drawn=drawn, visible=drawn, gram=gram, variance=empty, unseen=total)
 
 
 def with_embedding(task: Task, factor: Factor, variance: FloatArray, unseen: float) -> LinearProblem:

@@ -90,10 +90,9 @@ def _test_error(
 
 
 def _towards_positive(data: SparseData) -> SparseData:
-    """Each sample times the sign of its first coordinate, which is always active."""
-    first = np.empty(data.samples, dtype=data.sign.dtype)
-    always = data.column == 0
-    first[data.sample[always]] = data.sign[always]
+    """Each sample times the sign of the first of its coordinates, where it has one."""
+    first = np.ones(data.samples, dtype=data.sign.dtype)
+    first[data.sample[::-1]] = data.sign[::-1]  # nonzeros come by coordinate: the first is written last
     return dataclasses.replace(data, sign=data.sign * first[data.sample])
 
 

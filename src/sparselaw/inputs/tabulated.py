@@ -1,0 +1,198 @@
+"""Inputs given coordinate by coordinate: measured frequencies and amplitudes, or a user's arrays.
+
+Coordinate j is active with probability p_j and then has the value +-sqrt(c_j). The identity is a digest of
+the table: two tables with the same numbers are the same inputs, in whatever order they were given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.errors import InputError, check_finite
+from sparselaw.inputs.activations import LARGEST_TABLE, ActivationInputs
+from sparselaw.sums.counts import CountSums
+
+CELLS = 6_000  # different coordinates from which on neighbours in p and c are put together
+CELL = 0.005  # in log p and log c
+
+
+class TabulatedInputs(ActivationInputs):
+    """Coordinates of these probabilities and squared amplitudes.
+
+    >>> inputs = TabulatedInputs([0.1, 0.5, 0.25], [1.0, 1.0, 2.0])
+    >>> inputs.dimension, inputs.expected_nonzeros()
+    (3.0, 0.85)
+    """
+
+    __slots__ = ("_c", "_p", "digest", "dimension", "source")
+
+    kind: ClassVar[str] = "tabulated"
+
+    def __init__(self, probabilities: Any, amplitudes: Any, *, source: str = "") -> None:
+        p, c = _array("probabilities", probabilities), _array("amplitudes", amplitudes)
+        if p.shape != c.shape:
+            raise InputError(
+                "amplitudes", c.size, f"are not as many as the {p.size} probabilities", "give both"
+            )
+        if not p.size:
+            raise InputError("probabilities", "[]", "name no coordinate", "give at least one")
+        if p.size > LARGEST_TABLE:
+            raise InputError("probabilities", p.size, "are too many", f"give at most {LARGEST_TABLE}")
+        if not ((p > 0.0) & (p <= 1.0)).all():
+            wrong = float(p[~((p > 0.0) & (p <= 1.0))][0])
+            raise InputError("probabilities", wrong, "must lie above 0 and not above 1", "leave others out")
+        if not (np.isfinite(c) & (c > 0.0)).all():
+            wrong = float(c[~(np.isfinite(c) & (c > 0.0))][0])
+            raise InputError(
+                "amplitudes", wrong, "must be positive and finite", "leave other coordinates out"
+            )
+        order = np.lexsort((-c, -p))
+        self._p, self._c = p[order], c[order]
+        self.dimension, self.source = float(p.size), source
+        self.digest = "t" + hashlib.sha256(self._p.tobytes() + self._c.tobytes()).hexdigest()[:24]
+        _TABLES[self.digest] = (self._p, self._c)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> TabulatedInputs:
+        """From the JSON of ``sparselaw measure --json``, or {"probabilities": [...], "amplitudes": [...]}."""
+        try:
+            content = json.loads(Path(path).read_text("utf-8"))
+        except OSError as error:
+            condition = f"cannot be read ({error.strerror})"
+            raise InputError("inputs", str(path), condition, "give sparse, dense or a measurement") from None
+        except (UnicodeDecodeError, json.JSONDecodeError):
+            raise InputError(
+                "inputs", str(path), "is no JSON", "write it with 'sparselaw measure FILE --json'"
+            ) from None
+        return cls(*_columns(content, str(path)), source=str(path))
+
+    def parameters(self) -> dict[str, Any]:
+        return {"table": self.digest, "dimension": self.dimension}
+
+    @classmethod
+    def from_parameters(cls, values: Mapping[str, Any]) -> Self:
+        """Back from the identity, in a process that has had the table."""
+        digest = str(values["table"])
+        if digest not in _TABLES:
+            raise InputError(
+                "inputs",
+                f"tabulated {digest}",
+                "is a table that is not at hand",
+                "give the measurement again",
+            )
+        return cls(*_TABLES[digest])
+
+    @classmethod
+    def from_options(cls, given: Mapping[str, float], dimension: float | None) -> Self:
+        del given, dimension
+        raise InputError(
+            "inputs", "tabulated", "needs a table", "give the path of a measurement: --inputs x.json"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self._p, self._c, self.source)
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TabulatedInputs) and self.digest == other.digest
+
+    def __repr__(self) -> str:
+        return (
+            f"TabulatedInputs({int(self.dimension)} coordinates{', ' + self.source if self.source else ''})"
+        )
+
+    def probabilities(self, j: FloatArray) -> FloatArray:
+        return self._p[np.asarray(j, dtype=np.int64) - 1]
+
+    def squared_amplitudes(self, j: FloatArray) -> FloatArray:
+        return self._c[np.asarray(j, dtype=np.int64) - 1]
+
+    def count_sums(self, D: float) -> CountSums:
+        weight, p, c = self.pair_nodes(D)
+        return CountSums(
+            weight=weight,
+            mean=D * p,
+            p=p,
+            activity=p,
+            log_c=np.log(c),
+            log_s=np.log(p * c),
+            log_samples=math.log(D),
+        )
+
+    def pair_nodes(self, D: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Equal coordinates put together; where there are very many, neighbours too."""
+        del D
+        return grouped(self._p, self._c)
+
+    def continued(self, alpha1: float, eta: float = 0.0, *, rarest: float | None = None) -> TabulatedInputs:
+        """With a tail of rarer coordinates: p falls as a power law of exponent alpha1 + 1, c as p^eta.
+
+        ``rarest`` is the probability at which it ends, by default a thousandth of the last.
+        """
+        decay = check_finite("alpha1", alpha1) + 1.0
+        if decay <= 0.0:
+            raise InputError("alpha1", alpha1, "must be above -1", "choose a larger alpha1")
+        last, c_last = float(self._p[-1]), float(np.exp(np.log(self._c[-_LAST:]).mean()))
+        end = last / 1000.0 if rarest is None else rarest
+        M = self.dimension
+        count = int(min(M * ((last / end) ** (1.0 / decay) - 1.0), LARGEST_TABLE - M))
+        j = M + np.arange(1.0, count + 1.0)
+        p = last * (j / M) ** -decay
+        c = c_last * (p / last) ** eta
+        return TabulatedInputs(np.append(self._p, p), np.append(self._c, c), source=self.source)
+
+
+_TABLES: dict[str, tuple[FloatArray, FloatArray]] = {}  # by digest: what an identity stands for
+_LAST = 32  # coordinates from which the tail takes its amplitude
+
+
+def grouped(p: FloatArray, c: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(how many, p, c) of the different coordinates."""
+    (p_kept, c_kept), weight = np.unique(np.stack([p, c]), axis=1, return_counts=True)
+    if weight.size <= CELLS:
+        return weight.astype(np.float64), p_kept, c_kept
+    label = np.stack([np.rint(np.log(p) / CELL), np.rint(np.log(c) / CELL)])
+    _, cell = np.unique(label, axis=1, return_inverse=True)
+    many = np.bincount(cell).astype(np.float64)
+    p_mean = np.bincount(cell, weights=p) / many
+    return many, p_mean, np.bincount(cell, weights=p * c) / many / p_mean
+
+
+def _again(p: FloatArray, c: FloatArray, source: str) -> TabulatedInputs:
+    return TabulatedInputs(p, c, source=source)
+
+
+def _array(name: str, values: Any) -> FloatArray:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(name, type(values).__name__, "are not numbers", f"give {name} as numbers") from None
+    if array.ndim != 1:
+        raise InputError(name, f"{array.ndim} dimensions", "are not one list", "give one number a coordinate")
+    return array
+
+
+def _columns(content: Any, path: str) -> tuple[FloatArray, FloatArray]:
+    """(p, c) of a measurement or of a plain table."""
+    if isinstance(content, dict) and "probabilities" in content and "amplitudes" in content:
+        return _array("probabilities", content["probabilities"]), _array("amplitudes", content["amplitudes"])
+    try:
+        table = content["table"]
+        n, energy = _array("count", table["count"]), _array("energy", table["energy"])
+        many = np.asarray(table["features"], dtype=np.int64)
+        rows = float(table["rows"])
+    except (KeyError, TypeError, ValueError):
+        raise InputError(
+            "inputs", path, "is no measurement", "write it with 'sparselaw measure FILE --json'"
+        ) from None
+    return np.repeat(n / rows, many), np.repeat(energy / n, many)
