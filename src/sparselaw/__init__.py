@@ -40,6 +40,8 @@ _PUBLIC = {
     "failure_probability": "sparselaw.failure",
     "measure": "sparselaw.measuring.features",
     "Measurement": "sparselaw.measuring.measurement",
+    "learn": "sparselaw.measuring.learning",
+    "LearningCurve": "sparselaw.measuring.learned",
 }
 _PUBLIC_MODULES = {"plot": "sparselaw.plotting", "explore": "sparselaw.explore"}
 
@@ -61,6 +63,8 @@ if TYPE_CHECKING:
     from sparselaw.laws import PowerLaw as PowerLaw
     from sparselaw.laws import TwoPowerLaw as TwoPowerLaw
     from sparselaw.measuring.features import measure as measure
+    from sparselaw.measuring.learned import LearningCurve as LearningCurve
+    from sparselaw.measuring.learning import learn as learn
     from sparselaw.measuring.measurement import Measurement as Measurement
     from sparselaw.networks import Adam as Adam
     from sparselaw.networks import Network as Network

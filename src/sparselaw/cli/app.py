@@ -16,6 +16,7 @@ from sparselaw.cli.explore import explore
 from sparselaw.cli.failure import failure
 from sparselaw.cli.fit import fit
 from sparselaw.cli.forecast import forecast
+from sparselaw.cli.learn import learn
 from sparselaw.cli.measure import measure
 from sparselaw.cli.networks import networks
 from sparselaw.cli.plan import plan
@@ -67,6 +68,7 @@ app.command()(plan)
 app.command()(forecast)
 app.command()(failure)
 app.command()(measure)
+app.command()(learn)
 app.command()(reproduce)
 app.command()(explore)
 app.add_typer(runs, name="runs")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from sparselaw.measuring.features import measure
+from sparselaw.measuring.learned import LearningCurve
+from sparselaw.measuring.learning import learn
 from sparselaw.measuring.measurement import Measurement
 
-__all__ = ["Measurement", "measure"]
+__all__ = ["LearningCurve", "Measurement", "learn", "measure"]

@@ -49,13 +49,19 @@ def count_features(
     if not names_files(source):
         return _of_matrix(source, values)
     paths = files_of(source, reading)
-    title = str(source) if isinstance(source, (str, Path)) else f"{len(paths)} files"
     if scheduler is not None or (len(paths) > 1 and _parallel(paths, workers)):
         counted, names = _side_by_side(paths, values, reading, workers, scheduler)
     else:
         counted, names = _one_after_the_other(paths, values, reading)
     check_counts(counted)
-    return Features(counted=counted, names=names, source=title)
+    return Features(counted=counted, names=names, source=title_of(source))
+
+
+def title_of(source: Any) -> str:
+    """What to call a source: its path, how many files, or what it is."""
+    if not names_files(source):
+        return type(source).__name__
+    return str(source) if isinstance(source, (str, Path)) else f"{len(source)} files"
 
 
 def names_files(source: Any) -> bool:
@@ -210,7 +216,7 @@ def _of_matrix(source: Any, values: Values) -> Features:
             show(part.rows, None if shape is None else shape[0], f"{part.rows} rows")
     counted = tally.counted()
     check_counts(counted)
-    return Features(counted=counted, names=None, source=type(source).__name__)
+    return Features(counted=counted, names=None, source=title_of(source))
 
 
 def _parts_in_memory(source: Any) -> Iterator[Nonzeros]:

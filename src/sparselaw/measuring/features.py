@@ -73,7 +73,7 @@ def measurement(found: Features, *, values: Values, D: Sequence[float] | None = 
     """Everything that follows from the counts."""
     counted = found.counted
     n, energy = counted.counts(), counted.total_energies()
-    _check(found, n)
+    check_features(found.source, counted.rows, n)
     rows, block_rows = counted.rows, counted.block_rows()
     data = histogram(
         rows, n, energy, _total(n, energy, counted.total_sums(), rows) if values.center else None
@@ -103,9 +103,9 @@ def measurement(found: Features, *, values: Values, D: Sequence[float] | None = 
     )
 
 
-def _check(found: Features, n: NDArray[np.int64]) -> None:
-    rows, features, nonzeros = found.counted.rows, n.size, int(n.sum())
-    source = found.source
+def check_features(source: str, rows: int, n: NDArray[np.int64]) -> None:
+    """Refuse what says nothing of sparse features."""
+    features, nonzeros = n.size, int(n.sum())
 
     def refuse(condition: str, remedy: str) -> InputError:
         return InputError("file", source, condition, remedy)

@@ -12,7 +12,13 @@ from sparselaw.plotting.fits import (
 )
 from sparselaw.plotting.forecasts import back_test, forecast_fan
 from sparselaw.plotting.loss_curves import loss_curves
-from sparselaw.plotting.measured import local_exponents, seen_features, unseen_energy
+from sparselaw.plotting.measured import (
+    learning_curve,
+    local_exponents,
+    seen_features,
+    unseen_energy,
+    width_curve,
+)
 from sparselaw.plotting.style import style
 from sparselaw.plotting.theory import compute_frontier, loss_surface, phase_diagram, scaling_curve
 
@@ -26,6 +32,7 @@ __all__ = [
     "fitted_and_measured",
     "forecast_fan",
     "isoflop_slices",
+    "learning_curve",
     "local_exponents",
     "loss_contour",
     "loss_curves",
@@ -36,4 +43,5 @@ __all__ = [
     "seen_features",
     "style",
     "unseen_energy",
+    "width_curve",
 ]

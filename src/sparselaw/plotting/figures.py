@@ -19,13 +19,19 @@ from sparselaw.plotting.fits import (
     residuals,
 )
 from sparselaw.plotting.forecasts import back_test, forecast_fan
-from sparselaw.plotting.measured import local_exponents, seen_features, unseen_energy
+from sparselaw.plotting.measured import (
+    learning_curve,
+    local_exponents,
+    seen_features,
+    unseen_energy,
+    width_curve,
+)
 from sparselaw.plotting.style import style
 
 if TYPE_CHECKING:
     from sparselaw.fitting.fitted_law import FittedLaw
     from sparselaw.fitting.forecast import Forecast
-    from sparselaw.measuring import Measurement
+    from sparselaw.measuring import LearningCurve, Measurement
     from sparselaw.planning import Plan
 
 Panel = Callable[..., object]  # called with ``ax``
@@ -66,6 +72,12 @@ def plan_panels(source: Any, plans: Sequence[Plan]) -> list[Panel]:
 def measure_panels(found: Measurement) -> list[Panel]:
     """Features seen, energy unseen, local exponents."""
     return [partial(panel, found) for panel in (seen_features, unseen_energy, local_exponents)]
+
+
+def learn_panels(found: LearningCurve) -> list[Panel]:
+    """The learning curve as it is and with random signs; along N where that was measured."""
+    panels: list[Panel] = [partial(learning_curve, found), partial(learning_curve, found, signs=True)]
+    return [*panels, partial(width_curve, found)] if found.widths else panels
 
 
 def draw(panels: Sequence[Panel], kind: str = "svg") -> bytes:

@@ -11,7 +11,7 @@ from sparselaw.plotting.style import COLOURS, GREY, THEORY
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sparselaw.measuring import Measurement
+    from sparselaw.measuring import LearningCurve, Measurement
 
 
 def seen_features(found: Measurement, *, ax: Axes) -> Axes:
@@ -69,5 +69,42 @@ def local_exponents(found: Measurement, *, ax: Axes) -> Axes:
         ax.set_ylim(0.0, 5.0)
     ax.set(xscale="log", xlabel="rows D", ylabel="exponent")
     ax.set_title("Local exponents", fontsize="medium")
+    ax.legend()
+    return ax
+
+
+def learning_curve(found: LearningCurve, *, ax: Axes, signs: bool = False) -> Axes:
+    """The measured loss against D beside the theories; ``signs``: those with random signs."""
+    points = [(p, p.signs if signs else p.measured) for p in found.curve]
+    points = [(p, v) for p, v in points if v.best > 0.0]
+    D = [p.D for p, _ in points]
+    best = np.array([v.best for _, v in points])
+    ends = np.abs(np.nan_to_num([[v.best - v.low, v.high - v.best] for _, v in points])).T
+    lowest = 0.3 * best.min()
+    looks = (
+        ("unseen", "unseen alone", COLOURS[2], ":"),
+        ("sparse", "sparse equivalent", COLOURS[4], "-."),
+        ("cavity", "cavity", COLOURS[0], "-"),
+        ("gaussian", "covariance (Gaussian)", COLOURS[1], "--"),
+    )
+    for name, label, colour, dash in looks:
+        values = np.array([getattr(p, name) for p, _ in points])
+        ax.plot(D, np.where(values > lowest, values, np.nan), color=colour, ls=dash, label=label)
+    what = "measured, random signs" if signs else "measured"
+    ax.errorbar(D, best, yerr=ends, fmt="o", color=THEORY, ms=5, capsize=3, label=what, zorder=5)
+    ax.set(xscale="log", yscale="log", xlabel="training rows D", ylabel="loss / energy")
+    ax.set_title(f"Verdict: {found.verdict}" if not signs else "Random signs", fontsize="medium")
+    ax.legend()
+    return ax
+
+
+def width_curve(found: LearningCurve, *, ax: Axes) -> Axes:
+    """The measured loss against N at many rows, beside the eigenvalues of the covariance."""
+    N = [p.N for p in found.widths]
+    ax.plot(N, [p.gaussian for p in found.widths], color=COLOURS[1], ls="--", label="covariance (Gaussian)")
+    ax.plot(N, [p.diagonal for p in found.widths], color=COLOURS[5], ls=":", label="single features")
+    ax.plot(N, [p.measured.best for p in found.widths], "o", color=THEORY, ms=5, label="measured")
+    ax.set(xscale="log", yscale="log", xlabel="random features N", ylabel="loss / energy")
+    ax.set_title("Along the model size", fontsize="medium")
     ax.legend()
     return ax

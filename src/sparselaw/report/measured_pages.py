@@ -1,14 +1,14 @@
-"""The page of a measurement."""
+"""The pages of a measurement and of a learning curve."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sparselaw.plotting.figures import draw, measure_panels
+from sparselaw.plotting.figures import draw, learn_panels, measure_panels
 from sparselaw.report.result_page import ResultPage, Section
 
 if TYPE_CHECKING:
-    from sparselaw.measuring import Measurement
+    from sparselaw.measuring import LearningCurve, Measurement
 
 
 def measure_page(found: Measurement) -> ResultPage:
@@ -50,4 +50,23 @@ def measure_page(found: Measurement) -> ResultPage:
     lead = [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in found.sentences()]
     return ResultPage(
         title=f"Features of {found.source}", lead=lead, sections=[s for s in sections if s.rows]
+    )
+
+
+def learn_page(found: LearningCurve) -> ResultPage:
+    columns, rows = found.table_rows()
+    width_columns, width_rows = found.width_rows()
+    sections = [
+        Section(
+            title="Loss in per cent of the energy, N infinite",
+            picture=draw(learn_panels(found)),
+            columns=columns,
+            rows=rows,
+        ),
+        Section(title="Along the model size, many rows", columns=width_columns, rows=width_rows),
+    ]
+    return ResultPage(
+        title=f"Learning curve of {found.source}",
+        lead=[f"{sentence[:1].upper()}{sentence[1:]}." for sentence in found.sentences()],
+        sections=[section for section in sections if section.rows],
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sparselaw.plotting.figures import draw, fit_panels, forecast_panels, plan_panels
+from sparselaw.report.measured_pages import learn_page as learn_page
 from sparselaw.report.measured_pages import measure_page as measure_page
 from sparselaw.report.result_page import ResultPage, Section
 

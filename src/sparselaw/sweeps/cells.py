@@ -129,17 +129,19 @@ def _column(rows: Sequence[Row], name: str) -> FloatArray:
 def _theory(first: Row) -> dict[str, Any]:
     """The closed-form loss of a cell with its caution, or why there is none."""
     ridge, features = first.get("ridge"), FEATURES.get(first["features"])  # None: of another program
+    if features is None:
+        return {"theory": None, "theory_reason": NO_THEORY}
     own = None
     try:
         inputs = inputs_of(first["inputs"], first)
     except InputError as error:  # a table that this process never had
         return {"theory": None, "theory_reason": error.condition}
-    if features is not None and not is_missing(first.get("outputs")):
+    if not is_missing(first.get("outputs")):
         sizes = (int(first["N"]), int(first["D"]), int(first["outputs"]))
         own = features.own_loss(inputs, *sizes) if first["noise"] == 0.0 else None
     if own is not None:
         return {"theory": own}
-    if features is None or not features.has_surface:
+    if not features.has_surface:
         return {"theory": None, "theory_reason": NO_THEORY}
     how: dict[str, Any] = {"ridge": ridge}
     if ridge is None or math.isnan(ridge):

@@ -1,0 +1,84 @@
+"""`sparselaw learn`: the learning curve of real features beside the theories."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from sparselaw.cli import feature_options as features
+from sparselaw.cli import numbers, options, pictures
+from sparselaw.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from sparselaw.measuring import LearningCurve
+
+
+def learn(
+    files: list[str] = features.FILES,
+    D: str = typer.Option(
+        None, "-D", "--D", metavar=options.SIZES, help="Training rows, N infinite. [default: four sizes]"
+    ),
+    N: str = typer.Option(
+        None, "-N", "--N", metavar=options.SIZES, help="Random features, many rows. [default: three sizes]"
+    ),
+    target: str = typer.Option(None, metavar="COLUMN", help="A feature to learn, beside the random teacher."),
+    seeds: str = typer.Option("3", metavar=options.INTEGER, help="Draws of training and test rows."),
+    seed: str = typer.Option("0", metavar=options.INTEGER, help="Seed of every draw."),
+    threshold: str = features.THRESHOLD,
+    binary: bool = features.BINARY,
+    log1p: bool = features.LOG1P,
+    center: bool = features.CENTER,
+    format: str = features.FORMAT,
+    columns: str = features.COLUMNS,
+    encoding: str = features.ENCODING,
+    split: str = features.SPLIT,
+    tokens: str = features.TOKENS,
+    ngram: str = features.NGRAM,
+    pattern: str = features.PATTERN,
+    keep_case: bool = features.KEEP_CASE,
+    plot: str = pictures.PLOT,
+    report: str = pictures.REPORT,
+    json: bool = options.JSON,
+) -> None:
+    """Which theory describes the learning curve of real features, and what limits the loss."""
+    from sparselaw.measuring import learn as learn_features
+
+    pictures.check(plot, report)
+    found = learn_features(
+        features.source_of(files),
+        D=None if D is None else numbers.sizes("D", D),
+        N=None if N is None else numbers.sizes("N", N),
+        target=target,
+        seeds=numbers.size("seeds", seeds),
+        seed=numbers.whole("seed", seed),
+        **features.settings(
+            threshold,
+            binary,
+            log1p,
+            center,
+            format,
+            columns,
+            encoding,
+            split,
+            tokens,
+            ngram,
+            pattern,
+            keep_case,
+        ),
+    )
+    pictures.write(plot, report, lambda room: room.learn_panels(found), lambda room: room.learn_page(found))
+    if json:
+        print_json(found.as_dict())
+    else:
+        _show(found)
+
+
+def _show(found: LearningCurve) -> None:
+    columns, rows = found.table_rows()
+    print_table(f"Learning curve of {found.source}: loss in % of the energy, N infinite", columns, rows)
+    if found.widths:
+        columns, rows = found.width_rows()
+        print_table("Along the model size: N random features, many rows", columns, rows)
+    for sentence in found.sentences():
+        print(sentence)

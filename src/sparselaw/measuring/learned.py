@@ -1,0 +1,189 @@
+"""What a learning curve hands out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sparselaw.interval import Interval
+from sparselaw.measuring.judgement import LIMITS, WORDS
+from sparselaw.plain import html_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ONE_DRAW = "one draw of the rows"
+THEORIES = ("unseen", "sparse", "cavity", "gaussian")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnedPoint:
+    """At ``D`` rows, N infinite: shares of the whole energy, measured and predicted.
+
+    ``signs`` and ``shuffled`` are measured on the same rows with random signs, and with random signs and
+    every column shuffled on its own.
+    """
+
+    D: int
+    K: float
+    measured: Interval
+    unseen: float
+    sparse: float
+    cavity: float
+    gaussian: float
+    signs: Interval
+    shuffled: Interval
+    target: Interval | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        result: dict[str, Any] = {"D": self.D, "K": self.K, "K_per_D": self.K / self.D}
+        result["measured"] = self.measured.plain(ONE_DRAW)
+        for name in THEORIES:
+            result[name] = getattr(self, name)
+        result["signs"], result["shuffled"] = self.signs.plain(ONE_DRAW), self.shuffled.plain(ONE_DRAW)
+        if self.target is not None:
+            result["target"] = self.target.plain(ONE_DRAW)
+        return result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WidthPoint:
+    """At ``N`` random features and ``D`` rows, many: measured, and by the eigenvalues of the covariance.
+
+    ``diagonal`` takes the energies of single features for eigenvalues, right where they hardly correlate.
+    """
+
+    N: int
+    D: int
+    measured: Interval
+    gaussian: float
+    diagonal: float
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "N": self.N,
+            "D": self.D,
+            "measured": self.measured.plain(ONE_DRAW),
+            "gaussian": self.gaussian,
+            "diagonal": self.diagonal,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearningCurve:
+    """Learning curves of real features beside the theories, and the verdict."""
+
+    source: str
+    rows: int
+    features: int
+    nonzeros: int
+    curve: tuple[LearnedPoint, ...]
+    widths: tuple[WidthPoint, ...]
+    errors: Mapping[str, float]  # of each theory against ``measured``
+    sign_errors: Mapping[str, float]  # against ``signs``
+    sign_change: float  # of signs against measured: what means and correlations do
+    shuffle_change: float  # of shuffled against signs: what co-activation does
+    verdict: str
+    limited_by: str
+    target: str | None = None
+
+    def meaning(self) -> str:
+        return f"{self.verdict}: {WORDS[self.verdict]}"
+
+    def limit(self) -> str:
+        return f"the loss is limited by {LIMITS[self.limited_by]}"
+
+    def sentences(self) -> list[str]:
+        """What there is to say, first things first."""
+        shown = ", ".join(f"{name} {_percent(self.errors[name])}" for name in THEORIES)
+        signs = ", ".join(f"{name} {_percent(self.sign_errors[name])}" for name in THEORIES)
+        return [
+            self.meaning(),
+            self.limit(),
+            f"errors of the theories: {shown}",
+            f"with random signs: {signs}",
+            f"random signs change the loss by {_percent(self.sign_change)}, shuffled columns "
+            f"by {_percent(self.shuffle_change)} more: means and correlations, and who is active with whom",
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "kind": "learning-curve",
+            "source": self.source,
+            "rows": self.rows,
+            "features": self.features,
+            "nonzeros": self.nonzeros,
+            "curve": [point.as_dict() for point in self.curve],
+            "widths": [point.as_dict() for point in self.widths],
+            "errors": _plain(self.errors),
+            "sign_errors": _plain(self.sign_errors),
+            "sign_change": _number(self.sign_change),
+            "shuffle_change": _number(self.shuffle_change),
+            "verdict": self.verdict,
+            "verdict_meaning": WORDS[self.verdict],
+            "limited_by": self.limited_by,
+            "limited_by_meaning": LIMITS[self.limited_by],
+            "target": self.target,
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each D."""
+        import pandas as pd
+
+        rows = []
+        for p in self.curve:
+            row: dict[str, Any] = {"D": p.D, "K": p.K}
+            for name in ("measured", "signs", "shuffled"):
+                value = getattr(p, name)
+                row |= {name: value.best, f"{name}_low": value.low, f"{name}_high": value.high}
+            rows.append(row | {name: getattr(p, name) for name in THEORIES})
+        return pd.DataFrame(rows)
+
+    def table_rows(self) -> tuple[list[str], list[list[str]]]:
+        """The curve for people, in per cent of the energy."""
+        columns = ["D", "K/D", "measured %", "95 %", *THEORIES, "random signs", "shuffled"]
+        if self.target is not None:
+            columns.append("target")
+        rows = []
+        for p in self.curve:
+            row = [str(p.D), f"{p.K / p.D:.3g}", f"{100 * p.measured.best:.3g}", _ends(p.measured)]
+            row += [f"{100 * getattr(p, name):.3g}" for name in THEORIES]
+            row += [f"{100 * p.signs.best:.3g}", f"{100 * p.shuffled.best:.3g}"]
+            rows.append(row if p.target is None else [*row, f"{100 * p.target.best:.3g}"])
+        return columns, rows
+
+    def width_rows(self) -> tuple[list[str], list[list[str]]]:
+        columns = ["N", "D", "measured %", "95 %", "gaussian", "diagonal"]
+        rows = [
+            [str(p.N), str(p.D), *_shown(p.measured), f"{100 * p.gaussian:.3g}", f"{100 * p.diagonal:.3g}"]
+            for p in self.widths
+        ]
+        return columns, rows
+
+    def _repr_html_(self) -> str:
+        columns, rows = self.table_rows()
+        return html_table(f"Learning curve of {self.source}", columns, rows, self.sentences())
+
+
+def _plain(errors: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: _number(value) for name, value in errors.items()}
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.2g} %" if math.isfinite(value) else "-"
+
+
+def _shown(value: Interval) -> tuple[str, str]:
+    return f"{100 * value.best:.3g}", _ends(value)
+
+
+def _ends(value: Interval) -> str:
+    ends = (f"{100 * v:.3g}" if math.isfinite(v) else "-" for v in (value.low, value.high))
+    return f"[{', '.join(ends)}]"
