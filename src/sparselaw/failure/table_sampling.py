@@ -16,7 +16,7 @@ from sparselaw.data.patterns import sign_matrix
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.errors import InputError
 from sparselaw.failure.direct import binomial_interval
-from sparselaw.failure.point import FailurePoint
+from sparselaw.failure.failure_point import FailurePoint
 from sparselaw.failure.sampling import Progress, Sampled, Sampling
 from sparselaw.failure.streams import random_numbers
 from sparselaw.inputs import ActivationInputs, Inputs

@@ -149,7 +149,7 @@ def _theory(first: Row) -> dict[str, Any]:
         if solver is None or solver.descent is None:
             return {"theory": None, "theory_reason": NO_THEORY}
         how = {"solver": solver}
-    point = predict(inputs, N=int(first["N"]), D=int(first["D"]), noise=first["noise"], **how    )
+    point = predict(inputs, N=int(first["N"]), D=int(first["D"]), noise=first["noise"], **how)
     if not math.isfinite(point.loss):
         return {"theory": None, "theory_reason": point.loss_reason or "infinite", "caution": point.caution}
     return {"theory": point.loss, "caution": point.caution}
