@@ -9,10 +9,10 @@ from typing import Any
 from sparselaw import numbers
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call
-from sparselaw.explore.code_lines import input_options, input_python, plain, shell
+from sparselaw.explore.code_lines import input_options, input_python, shell
+from sparselaw.explore.solver_state import Training
 from sparselaw.interval import Z95
 from sparselaw.plain import finite
-from sparselaw.solvers import MinNorm, Ridge
 from sparselaw.sweeps.cells import cells_of
 from sparselaw.sweeps.cost import cost_of
 from sparselaw.sweeps.grid import grid
@@ -43,7 +43,7 @@ def simulate(call: Call) -> Iterator[dict[str, Any]]:
     work = sum(cost_of(task) for task in tasks)
     done = 0.0
     cells: dict[tuple[int, int], list[tuple[Task, Record]]] = {}
-    yield {"runs": len(tasks), "given": _given(call)}
+    yield {"runs": len(tasks)}
     bench = call.session.bench
     with bench.pool(call.stop) as pool:
         for task, record in stream(tasks, executor=pool, workers=bench.workers, stop=call.stop):
@@ -55,14 +55,14 @@ def simulate(call: Call) -> Iterator[dict[str, Any]]:
 
 
 def _tasks(call: Call) -> list[Task]:
-    ridge = call.not_negative("ridge", 0.0)
+    training = Training.of(call)
     tasks = grid(
         call.inputs(),
         _sizes(call, "N"),
         _sizes(call, "D"),
         seeds=call.size("seeds", 8),
-        solver=Ridge(ridge=ridge) if ridge > 0.0 else MinNorm(),
-        noise=call.not_negative("noise", 0.0),
+        solver=training.solver,
+        noise=training.noise,
     )
     if len(tasks) > MOST_RUNS:
         raise InputError(
@@ -107,21 +107,10 @@ def _power(size: int, exponent: float) -> float:
     return math.exp(log) if log < 700.0 else math.inf
 
 
-def _given(call: Call) -> dict[str, str]:
-    """What the points belong to, whatever the sliders show later."""
-    names = ("inputs", "alpha1", "alpha2", "dimension", "ridge", "noise")
-    return {name: call.text(name) for name in names if call.text(name)}
-
-
 def _code(call: Call, task: Task) -> dict[str, str]:
-    ridge, noise, seeds = call.not_negative("ridge", 0.0), task.noise, call.size("seeds", 8)
-    options: dict[str, Any] = {"solver": "ridge", "ridge": ridge} if ridge > 0.0 else {}
-    command = shell(
-        "simulate", **input_options(task.inputs), N=call.text("sim_N"), D=call.text("sim_D"), seeds=seeds,
-        **options, noise=noise or None,
-    )  # fmt: skip
-    extra = f", solver=sl.Ridge(ridge={plain(ridge)})" if ridge > 0.0 else ""
-    extra += f", noise={plain(noise)}" if noise else ""
-    N, D = _sizes(call, "N"), _sizes(call, "D")
-    run = f"runs = sl.simulate(model, N={N}, D={D}, seeds={seeds}{extra})"
+    training, seeds = Training.of(call), call.size("seeds", 8)
+    listed = {"N": call.text("sim_N"), "D": call.text("sim_D"), "seeds": seeds}
+    command = shell("simulate", **input_options(task.inputs), **listed, **training.options(trial=True))
+    sizes = f"N={_sizes(call, 'N')}, D={_sizes(call, 'D')}, seeds={seeds}"
+    run = f"runs = sl.simulate(model, {sizes}{training.python(trial=True)})"
     return {"shell": command, "python": f"import sparselaw as sl\n\n{input_python(task.inputs)}\n{run}"}

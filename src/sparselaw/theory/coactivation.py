@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -19,6 +20,7 @@ class CoActivation:
     share: float  # that variance relative to the unseen variance
 
 
+@lru_cache(maxsize=4096)
 def coactivation(inputs: ActivationInputs, D: float) -> CoActivation:
     """Count co-activations for D samples.
 

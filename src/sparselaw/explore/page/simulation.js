@@ -4,13 +4,15 @@ import { box } from "./controls.js";
 import { el, number } from "./dom.js";
 import { createLive, report } from "./live.js";
 
-const OF_POINTS = ["inputs", "alpha1", "alpha2", "dimension", "ridge", "noise"];
+// What the points belong to, whatever the controls show later.
+const OF_POINTS = ["inputs", "alpha1", "alpha2", "dimension", "solver", "ridge", "steps", "passes", "step", "batch", "noise"];
 const SIZES = { N: "8:256:6", D: "30:3000:5", xi: "30:30000:7" };
 
 export function createSimulation(app, onchange) {
   const batches = []; // {given, cells: Map}
   let running = null;
   let asked = {};
+  let code = null;
   const words = el("p", { class: "estimate", role: "status" });
   const bar = el("progress", { max: 1, value: 0, hidden: true, "aria-label": "Share of the work that is done" });
   const begin = el("button", { type: "button", class: "primary", onclick: run }, "Start");
@@ -44,6 +46,7 @@ export function createSimulation(app, onchange) {
     },
   };
   const estimate = createLive(app, guess, (params) => app.api.values("surface/estimate", params), (found) => {
+    code = found.code;
     if (!running) words.textContent = `${found.runs} runs in ${found.cells} cells, about ${duration(found.seconds)}.`;
   });
 
@@ -59,7 +62,7 @@ export function createSimulation(app, onchange) {
       const end = await app.api.stream("surface/simulate", params, {
         signal: running.signal,
         onLine(line) {
-          if (line.given) {
+          if (line.runs) {
             batch.given = Object.fromEntries(OF_POINTS.map((name) => [name, params[name]]));
             batches.push(batch);
           }
@@ -106,6 +109,8 @@ export function createSimulation(app, onchange) {
 
   return {
     node,
+    // The command and the Python of the trials, where there are any on the chart.
+    code: () => (batches.length ? code : null),
     update(state) {
       const moving = state.sizes || SIZES[state.along];
       const sizes = state.along === "N" ? { sim_N: moving, sim_D: state.D } : { sim_N: state.N, sim_D: moving };
@@ -120,7 +125,7 @@ export function createSimulation(app, onchange) {
 }
 
 function pointsOf(batch, params) {
-  const faded = OF_POINTS.some((name) => batch.given[name] !== params[name]);
+  const faded = OF_POINTS.some((name) => name in params && batch.given[name] !== params[name]);
   const { along } = params;
   const other = along === "N" ? "D" : "N";
   const fixed = params[other].split(",").map(Number);

@@ -6,13 +6,14 @@ import { el } from "./dom.js";
 import { createLive } from "./live.js";
 import { createSimulation } from "./simulation.js";
 
-const INPUTS = ["inputs", "alpha1", "alpha2", "dimension", "ridge", "noise"];
+const ALWAYS = ["inputs", "alpha1", "alpha2", "dimension", "along", "solver", "noise"];
+const OF_SOLVER = { "min-norm": ["ridge", "surface"], gd: ["steps", "step"], sgd: ["passes", "step", "batch"] };
 const TITLES = { N: "Loss against model size N", D: "Loss against samples D", xi: "Collapse: every size on one curve" };
 
 export const surface = {
   id: "surface",
   title: "Loss surface",
-  defaults: { along: "N", D: "500,5000,50000", N: "16,64,256", low: "", high: "", ridge: "0", noise: "0", sizes: "", seeds: "8" },
+  defaults: { along: "N", D: "500,5000,50000", N: "16,64,256", low: "", high: "", solver: "min-norm", ridge: "0", steps: "100", passes: "1", step: "", batch: "1", noise: "0", surface: "leading", sizes: "", seeds: "8" },
   create(app) {
     const chart = createChart(TITLES.N, "surface");
     let curves = null;
@@ -27,11 +28,21 @@ export const surface = {
     function redraw() {
       if (!curves) return;
       chart.title(TITLES[params.along]);
-      chart.draw({ ...curves.chart, series: [...curves.chart.series, ...simulation.series(params)] }, curves);
+      const trials = simulation.code();
+      const code = trials ? { shell: `${curves.code.shell}\n${trials.shell}`, python: `${curves.code.python}\n\n${trials.python}` } : curves.code;
+      chart.draw({ ...curves.chart, series: [...curves.chart.series, ...simulation.series(params)] }, { ...curves, code });
     }
 
     const fixed = { D: box(app, "D", "fixed D", LIST), N: box(app, "N", "fixed N", LIST) };
     const span = el("div", { class: "row" }, box(app, "low", "from", { placeholder: "by itself", width: "short" }), box(app, "high", "to", { placeholder: "by itself", width: "short" }));
+    const trained = {
+      surface: choice(app, "surface", "Surface", [["leading", "leading"], ["sharp", "sharp"]]),
+      ridge: box(app, "ridge", "ridge", { width: "short" }),
+      steps: box(app, "steps", "steps", { width: "short" }),
+      passes: box(app, "passes", "passes", { width: "short" }),
+      step: box(app, "step", "step size", { placeholder: "stable", width: "short" }),
+      batch: box(app, "batch", "batch", { width: "short" }),
+    };
     const settings = el(
       "form",
       { class: "settings", "aria-label": "The surface", onsubmit: (event) => event.preventDefault() },
@@ -39,7 +50,8 @@ export const surface = {
       fixed.D,
       fixed.N,
       span,
-      box(app, "ridge", "ridge", { width: "short" }),
+      choice(app, "solver", "Trained", [["min-norm", "to the end"], ["gd", "by steps"], ["sgd", "by passes"]]),
+      ...Object.values(trained),
       box(app, "noise", "label noise", { width: "short" }),
     );
     return {
@@ -48,7 +60,9 @@ export const surface = {
         fixed.D.hidden = state.along !== "N";
         fixed.N.hidden = state.along === "N";
         span.hidden = state.along === "xi";
-        const names = [...INPUTS, "along", state.along === "N" ? "D" : "N", ...(state.along === "xi" ? [] : ["low", "high"])];
+        const own = OF_SOLVER[state.solver] ?? [];
+        for (const [name, control] of Object.entries(trained)) control.hidden = !own.includes(name);
+        const names = [...ALWAYS, ...own, state.along === "N" ? "D" : "N", ...(state.along === "xi" ? [] : ["low", "high"])];
         ask(Object.fromEntries(names.map((name) => [name, state[name]])));
         simulation.update(state);
       },

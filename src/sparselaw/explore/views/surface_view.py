@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View
 from sparselaw.explore.chart_data import Chart, axis, line, mark, stretches
-from sparselaw.explore.code_lines import input_options, input_python, plain, shell
+from sparselaw.explore.code_lines import input_options, input_python, shell
 from sparselaw.explore.simulation import estimate, simulate
+from sparselaw.explore.solver_state import Training
 from sparselaw.inputs import Inputs
 from sparselaw.numbers import sizes
-from sparselaw.theory import Point, prediction, scaling_function
+from sparselaw.theory import Point, prediction
+from sparselaw.theory.collapse_curve import scaling_values
 from sparselaw.theory.surface import Surface
 
-SURFACE: Surface = "leading"
 POINTS = 120
+EARLY_POINTS = 24
 MOST_CURVES = 4
 LARGEST = 10**15
 TOGETHER = 0.02  # K and rank closer than this are one mark
@@ -28,25 +31,72 @@ FIXED = {"N": ("D", "500,5000,50000"), "D": ("N", "16,64,256"), "xi": ("N", "16,
 
 def surface(call: Call) -> dict[str, Any]:
     """One chart and the code that gives it."""
-    inputs = call.inputs()
-    along = call.choice("along", list(FIXED))
-    other, default = FIXED[along]
-    fixed = call.sizes(other, default, most=MOST_CURVES)
-    ridge, noise = call.not_negative("ridge", 0.0), call.not_negative("noise", 0.0)
-    if along == "xi":
-        return _collapse(inputs, fixed, ridge, noise)
-    low, high = _span(call, inputs, along, fixed)
-    grid = f"{low}:{high}:{POINTS}"
+    asked = _Asked.of(call)
+    if asked.along == "xi":
+        return _collapse(asked)
+    along, inputs, other = asked.along, asked.inputs, FIXED[asked.along][0]
+    low, high = _span(call, inputs, along, asked.fixed)
+    grid = f"{low}:{high}:{asked.count}"
     moving = sizes(along, grid)
-    N, D = (moving, fixed) if along == "N" else (fixed, moving)
-    found = prediction(inputs, N, D, ridge=ridge, noise=noise, surface=SURFACE)
+    points = asked.points(moving, asked.fixed) if along == "N" else asked.points(asked.fixed, moving)
     chart: Chart = {"x": axis(_AXES[along]), "y": axis("loss"), "series": [], "marks": [], "notes": []}
-    for i, size in enumerate(fixed):
-        points = [point for point in found.points if getattr(point, other) == size]
-        _add_curve(chart, f"{other} = {size:,}", along, points, i)
-        chart["marks"] += _peak(along, size, points, i)
+    for i, size in enumerate(asked.fixed):
+        curve = [point for point in points if getattr(point, other) == size]
+        _add_curve(chart, f"{other} = {size:,}", along, curve, i)
+        chart["marks"] += _peak(along, size, curve, i)
     _add_limit(chart, inputs, along, low, high)
-    return {"chart": chart, "span": [low, high], "code": _code(inputs, along, grid, fixed, ridge, noise)}
+    return {"chart": chart, "span": [low, high], "code": asked.code(along, grid)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What the state asks for."""
+
+    inputs: Inputs
+    along: str
+    fixed: list[int]
+    training: Training
+    surface: Surface
+
+    @classmethod
+    def of(cls, call: Call) -> _Asked:
+        along = call.choice("along", list(FIXED))
+        name, usual = FIXED[along]
+        return cls(
+            inputs=call.inputs(),
+            along=along,
+            fixed=call.sizes(name, usual, most=MOST_CURVES),
+            training=Training.of(call),
+            surface=cast(Surface, call.choice("surface", ["leading", "sharp"])),
+        )
+
+    @property
+    def count(self) -> int:
+        """Places along the curve: few where each is found on its own."""
+        return EARLY_POINTS if self.training.early else POINTS
+
+    def points(self, N: list[int], D: list[int]) -> tuple[Point, ...]:
+        return prediction(self.inputs, N, D, surface=self.surface, **self.training.theory()).points
+
+    def code(self, along: str, grid: str) -> dict[str, str]:
+        """``along`` takes the grid, the other size its fixed values."""
+        other = "D" if along == "N" else "N"
+        low, high, count = grid.split(":")
+        leading = {} if self.training.early else {"surface": self.surface}
+        extra = self.training.python() + "".join(f', {name}="{value}"' for name, value in leading.items())
+        python = [
+            "import numpy as np",
+            "import sparselaw as sl",
+            "",
+            input_python(self.inputs),
+            f"{along} = np.unique(np.geomspace({low}, {high}, {count}).round().astype(int))",
+            f"found = sl.predict(model, {along}={along}.tolist(), {other}={self.fixed}{extra})",
+        ]
+        listed = {along: grid, other: ",".join(str(size) for size in self.fixed)}
+        command = shell(
+            "predict", **input_options(self.inputs), **listed, **self.training.options(), **leading
+        )
+        return {"shell": command, "python": "\n".join(python)}
 
 
 _AXES = {"N": "model size N", "D": "samples D", "xi": "xi = D^{alpha_D/alpha_N} / N"}
@@ -128,56 +178,33 @@ def _add_limit(chart: Chart, inputs: Inputs, along: str, low: int, high: int) ->
     chart["series"].append(line(label, [low, high], y, colour=None, dash="dotted"))
 
 
-def _collapse(inputs: Inputs, fixed: list[int], ridge: float, noise: float) -> dict[str, Any]:
+def _collapse(asked: _Asked) -> dict[str, Any]:
     """loss N^alpha_N against xi: curves of every N fall on S(xi) as N and D grow."""
-    law = inputs.power_law()
+    inputs, law = asked.inputs, asked.inputs.power_law()
     xi = np.geomspace(*XI_SPAN, POINTS)
-    low, high = (_samples(inputs, XI_SPAN[0] * min(fixed)), _samples(inputs, XI_SPAN[1] * max(fixed)))
-    grid = f"{max(1, round(low))}:{max(16, round(high))}:{POINTS}"
-    found = prediction(inputs, fixed, sizes("D", grid), ridge=ridge, noise=noise, surface=SURFACE)
+    low, high = (
+        _samples(inputs, end) for end in (XI_SPAN[0] * min(asked.fixed), XI_SPAN[1] * max(asked.fixed))
+    )
+    grid = f"{max(1, round(low))}:{max(16, round(high))}:{asked.count}"
+    found = asked.points(asked.fixed, sizes("D", grid))
     chart: Chart = {"x": axis(_AXES["xi"]), "y": axis("loss · N^{alpha_N}"), "notes": []}
-    limit = [scaling_function(inputs, float(x)) for x in xi]
-    chart["series"] = [line("limit S(xi)", xi.tolist(), limit, colour=None)]
+    chart["series"] = [line("limit S(xi)", xi.tolist(), scaling_values(inputs, xi).tolist(), colour=None)]
     chart["marks"] = [mark(law.xi_crit, "xi_crit")]
-    for i, size in enumerate(fixed):
-        points = [p for p in found.points if p.N == size and XI_SPAN[0] <= p.xi <= XI_SPAN[1]]
+    for i, size in enumerate(asked.fixed):
+        points = [p for p in found if p.N == size and XI_SPAN[0] <= p.xi <= XI_SPAN[1]]
         log_scale = law.alpha_N * math.log(size)
-        _add_curve(
-            chart, f"N = {size:,}", "xi", points, i, math.exp(log_scale) if log_scale < 700.0 else math.inf
-        )
-    code = _code(inputs, "D", grid, fixed, ridge, noise)
-    code["python"] = code["python"].replace("sl.predict(", "found = sl.predict(") + "\n".join(
+        scale = math.exp(log_scale) if log_scale < 700.0 else math.inf
+        _add_curve(chart, f"N = {size:,}", "xi", points, i, scale)
+    code = asked.code("D", grid)
+    code["python"] = "\n".join(
         [
-            "",
+            code["python"].replace("as sl\n", "as sl\nfrom sparselaw.theory import scaling_function\n"),
             'found["scaled"] = found["loss"] * found["N"] ** model.exponents.alpha_N  # against found["xi"]',
             f"xi = np.geomspace({XI_SPAN[0]:g}, {XI_SPAN[1]:g}, {POINTS})",
             "S = [scaling_function(model, x) for x in xi]",
         ]
     )
-    code["python"] = code["python"].replace(
-        "import sparselaw as sl\n", "import sparselaw as sl\nfrom sparselaw.theory import scaling_function\n"
-    )
     return {"chart": chart, "span": list(XI_SPAN), "code": code}
-
-
-def _code(
-    inputs: Inputs, along: str, grid: str, fixed: list[int], ridge: float, noise: float
-) -> dict[str, str]:
-    other = FIXED[along][0]
-    low, high, count = grid.split(":")
-    options = {name: value for name, value in (("ridge", ridge), ("noise", noise)) if value}
-    extra = "".join(f", {name}={plain(value)}" for name, value in options.items())
-    python = [
-        "import numpy as np",
-        "import sparselaw as sl",
-        "",
-        input_python(inputs),
-        f"{along} = np.unique(np.geomspace({low}, {high}, {count}).round().astype(int))",
-        f"sl.predict(model, {along}={along}.tolist(), {other}={fixed}{extra})",
-    ]
-    listed = ",".join(str(value) for value in fixed)
-    command = shell("predict", **input_options(inputs), **{along: grid, other: listed}, **options)
-    return {"shell": command, "python": "\n".join(python)}
 
 
 VIEW = View(values={"surface": surface, "surface/estimate": estimate}, streams={"surface/simulate": simulate})
