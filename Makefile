@@ -32,7 +32,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.tools: $(VENV)/.installed
-	$(PIP) -e '.[dev,dask,parquet,excel,tensorboard,explore,jupyter]'
+	$(PIP) -e '.[dev,dask,parquet,excel,h5ad,tensorboard,explore,jupyter]'
 	touch $@
 
 # The wheel and the source archive, installed alone in a clean environment where every command is tried.

@@ -1,6 +1,7 @@
 """One matrix in every format gives the same counts, energies and rows."""
 
 import gzip
+import json
 
 import numpy as np
 import pandas as pd
@@ -144,3 +145,70 @@ def test_the_standard_library_is_a_corpus():
     assert found.rows > 300
     assert names["return"] > 20
     assert not any(str(name).startswith("#") for name in names)
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "dense"])
+def test_anndata(matrix, tmp_path, kind):
+    h5py = pytest.importorskip("h5py", reason="h5ad files need h5py")
+    with h5py.File(tmp_path / "x.h5ad", "w") as file:
+        if kind == "dense":
+            file["X"] = matrix
+        else:
+            x = sparse.csr_array(matrix).asformat(kind)
+            group = file.create_group("X")
+            group.attrs["encoding-type"], group.attrs["shape"] = f"{kind}_matrix", matrix.shape
+            group["data"], group["indices"], group["indptr"] = x.data, x.indices, x.indptr
+    check(sl.measure(tmp_path / "x.h5ad"), matrix)
+
+
+def save_tensors(path, tensors):
+    """The format by hand: a length, a table of contents, the numbers."""
+    contents, data = {}, b""
+    for name, (kind, array) in tensors.items():
+        raw = np.ascontiguousarray(array).tobytes()
+        contents[name] = {
+            "dtype": kind,
+            "shape": list(array.shape),
+            "data_offsets": [len(data), len(data) + len(raw)],
+        }
+        data += raw
+    head = json.dumps(contents | {"__metadata__": {"made": "by hand"}}).encode()
+    path.write_bytes(len(head).to_bytes(8, "little") + head + data)
+
+
+def test_safetensors(matrix, tmp_path):
+    path = tmp_path / "x.safetensors"
+    rows, columns = np.nonzero(matrix)
+    value = matrix[rows, columns]
+    save_tensors(path, {"acts": ("F64", matrix)})
+    check(sl.measure(path), matrix)
+    save_tensors(
+        path, {"locations": ("I64", np.stack([rows, columns], axis=1)), "activations": ("F64", value)}
+    )
+    check(sl.measure(path), matrix)
+    three = np.stack([rows // 6, rows % 6, columns], axis=1).astype(np.int32)
+    save_tensors(path, {"locations": ("I32", three), "activations": ("F64", value)})
+    check(sl.measure(path), matrix)
+    by_rows = sparse.csr_array(matrix)
+    save_tensors(path, {
+        "crow_indices": ("I64", by_rows.indptr.astype(np.int64)),
+        "col_indices": ("I64", by_rows.indices.astype(np.int64)), "values": ("F64", by_rows.data),
+    })  # fmt: skip
+    check(sl.measure(path), matrix)
+    order = np.argsort(-np.abs(matrix), axis=1)
+    save_tensors(
+        path, {"indices": ("I64", order), "values": ("F64", np.take_along_axis(matrix, order, axis=1))}
+    )
+    check(sl.measure(path), matrix)
+    halves = np.round(8.0 * matrix) / 8.0
+    brain = (halves.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    save_tensors(path, {"acts": ("BF16", brain)})
+    found = sl.measure(path)
+    exact = (brain.astype(np.uint32) << 16).view(np.float32).astype(float)
+    assert found.table.count.tolist() == (exact != 0).sum(axis=0).tolist()
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(sl.InputError, match="truncated"):
+        sl.measure(path)
+    save_tensors(path, {"a": ("F64", matrix), "b": ("F64", matrix)})
+    with pytest.raises(sl.InputError, match="not clear"):
+        sl.measure(path)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from sparselaw.errors import InputError
+from sparselaw.measuring.readers.anndata_file import AnnDataReader
 from sparselaw.measuring.readers.base import Reader, Reading
 from sparselaw.measuring.readers.dense_npy import NpyReader
 from sparselaw.measuring.readers.matrix_market import MatrixMarketReader
 from sparselaw.measuring.readers.python_source import PythonReader
+from sparselaw.measuring.readers.safetensors_file import SafetensorsReader
 from sparselaw.measuring.readers.scipy_npz import NpzReader
 from sparselaw.measuring.readers.svmlight import SvmlightReader
 from sparselaw.measuring.readers.text_lines import TextReader
@@ -20,7 +22,7 @@ READERS: dict[str, type[Reader]] = {
     reader.name: reader
     for reader in (
         NpzReader, NpyReader, MatrixMarketReader, SvmlightReader, TripletReader,
-        TransactionReader, TextReader, PythonReader,
+        TransactionReader, TextReader, PythonReader, AnnDataReader, SafetensorsReader,
     )
 }  # fmt: skip
 
