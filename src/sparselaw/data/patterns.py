@@ -1,16 +1,22 @@
-"""The distinct samples with how often each occurs: most sparse samples repeat."""
+"""The distinct samples with how often each occurs: most sparse samples repeat.
+
+scipy is loaded when there is something to sort: what only asks for sizes starts without it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.data.sparse_samples import SparseData
 from sparselaw.inputs import ActivationInputs
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +34,8 @@ class Patterns:
 
     def matrix(self, columns: int) -> sparse.csr_array:
         """The patterns as rows, (P, columns)."""
+        from scipy import sparse
+
         shape = (self.counts.size, columns)
         return sparse.csr_array((self.value, self.column, self.indptr), shape=shape)
 
@@ -61,12 +69,16 @@ def distinct_patterns(inputs: ActivationInputs, data: SparseData) -> Patterns:
 
 def by_sample(data: SparseData) -> tuple[IntArray, IntArray, IntArray]:
     """The nonzeros ordered by sample: indptr (D+1,), column and sign (nonzeros,)."""
+    from scipy import sparse
+
     columns = sparse.csc_array(sign_matrix(data))  # a counting sort, in compiled code
     return columns.indptr, columns.indices, columns.data
 
 
 def sign_matrix(data: SparseData) -> sparse.csr_array:
     """The signs as a K x D sparse matrix."""
+    from scipy import sparse
+
     starts = np.searchsorted(data.column, np.arange(data.active.size + 1))
     shape = (data.active.size, data.samples)
     return sparse.csr_array((data.sign, data.sample, starts.astype(data.sample.dtype)), shape=shape)

@@ -9,11 +9,14 @@ visit then costs ``hot`` numbers a nonzero, and n numbers for each nonzero beyon
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from sparselaw.arrays import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 ENOUGH = 1e6  # multiplications to be saved: below, the two ways take the same time
 SLOWER = 2.0  # a multiplication among scattered nonzeros, in those along dense rows

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.features import FEATURES
-from sparselaw.inputs import inputs_of
+from sparselaw.inputs import Inputs, inputs_of
 from sparselaw.plain import put
 from sparselaw.solvers.named_solver import solver_of_row
 from sparselaw.sweeps.encoding import encode_identity
 from sparselaw.sweeps.mean import mean_loss
 from sparselaw.sweeps.runs_table import MEASURED, Row, is_missing, row_of
-from sparselaw.theory import predict
+from sparselaw.theory import Point, predict
 from sparselaw.trials.task import Record, Task
 
 if TYPE_CHECKING:
@@ -126,6 +127,18 @@ def _column(rows: Sequence[Row], name: str) -> FloatArray:
     return np.array([math.nan if value is None else value for value in values], dtype=float)
 
 
+def _predicted(inputs: Inputs, settings: dict[str, Any]) -> Point:
+    """Kept: the theory of a cell may take a tenth of a second, and the same are often asked for again."""
+    try:
+        hash(inputs)
+    except TypeError:  # inputs that hold arrays
+        return cast("Point", predict(inputs, **settings))
+    return _kept(inputs, **settings)
+
+
+_kept = functools.lru_cache(maxsize=MOST_WITH_THEORY)(predict)
+
+
 def _theory(first: Row) -> dict[str, Any]:
     """The closed-form loss of a cell with its caution, or why there is none."""
     ridge, features = first.get("ridge"), FEATURES.get(first["features"])  # None: of another program
@@ -149,7 +162,8 @@ def _theory(first: Row) -> dict[str, Any]:
         if solver is None or solver.descent is None:
             return {"theory": None, "theory_reason": NO_THEORY}
         how = {"solver": solver}
-    point = predict(inputs, N=int(first["N"]), D=int(first["D"]), noise=first["noise"], **how)
+    how |= {"N": int(first["N"]), "D": int(first["D"]), "noise": first["noise"]}
+    point = _predicted(inputs, how)
     if not math.isfinite(point.loss):
         return {"theory": None, "theory_reason": point.loss_reason or "infinite", "caution": point.caution}
     return {"theory": point.loss, "caution": point.caution}
