@@ -50,7 +50,8 @@ def test_every_value_says_its_kind(command):
 )
 def test_choices_are_registered(command, option, choices):
     """Words that are written out, because reading the registry would load numpy for --help."""
-    assert set(metavars(command)[option].split("|")) <= set(choices)
+    shown = {word for word in metavars(command)[option].split("|") if not word.isupper()}  # FILE is no choice
+    assert shown <= set(choices)
 
 
 @pytest.mark.parametrize("command", ["predict", "simulate", "failure"])
