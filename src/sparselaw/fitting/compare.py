@@ -120,7 +120,7 @@ def compare(
     **settings: Any,
 ) -> Comparison:
     """Fits every law of N and D (and of what else the table has) to the same runs; ``laws`` names some."""
-    names = tuple(laws) if laws is not None else tuple(n for n, law in LAWS.items() if not law.has_one_size())
+    names = tuple(laws) if laws is not None else _every_law()
     chosen = parse_objective(objective, delta)
     lines: list[ComparedLaw] = []
     refused: dict[str, str] = {}
@@ -143,6 +143,10 @@ def compare(
         return line.fitted.name != FIRST, error if math.isfinite(error) else math.inf
 
     return Comparison(laws=tuple(sorted(lines, key=order)), refused=refused)
+
+
+def _every_law() -> tuple[str, ...]:
+    return tuple(name for name, law in LAWS.items() if law.compared and not law.has_one_size())
 
 
 def information(found: FittedLaw) -> tuple[float, float]:

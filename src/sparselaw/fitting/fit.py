@@ -26,7 +26,7 @@ from sparselaw.fitting.rows import CleanRuns, Source, as_table, clean_runs
 from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.select import select
 from sparselaw.fitting.solve import Minimum, global_minimum
-from sparselaw.fitting.sparsity import sparsity_intervals
+from sparselaw.fitting.sparsity import implied_sparsity
 from sparselaw.laws import Law, law_named, one_size_laws
 
 FEW_GROUPS = 10
@@ -162,8 +162,7 @@ def _result(
     sparsity = None
     why_not = no_sparsity(design, minimum)
     if not why_not:
-        of_N, of_D = design.exponent_places()
-        sparsity = sparsity_intervals(float(best[of_N]), float(best[of_D]), drawn[:, of_N], drawn[:, of_D])
+        sparsity = implied_sparsity(design, best, drawn)
     return FittedLaw(
         law=design.law_at(minimum.theta),
         objective=objective.name,

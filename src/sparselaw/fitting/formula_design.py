@@ -33,7 +33,8 @@ TOGETHER = 32_000  # rows of all fits that are made side by side
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormulaDesign(Design):
-    sizes: tuple[FloatArray, ...]  # in the order of the law's own
+    sizes: tuple[FloatArray, ...]  # in the order of the law's own; runs of the same sizes share one entry
+    cell: IntArray  # (rows,): which entry
     middle: Mapping[str, float]  # geometric means of the sizes, and "loss", "lowest": the units of the runs
 
     def predictions(self, theta: FloatArray) -> FloatArray:
@@ -45,8 +46,12 @@ class FormulaDesign(Design):
         law = self.law(**{name: value[:, None] for name, value in values.items()})
         with np.errstate(all="ignore"):
             logs = np.log(np.asarray(law.loss(*self.sizes), dtype=np.float64)) - np.log(self.middle["loss"])
-        logs = np.broadcast_to(logs, (len(thetas), self.rows))
-        return np.where(np.isnan(logs), np.inf, logs)
+        logs = np.broadcast_to(logs, (len(thetas), self.sizes[0].size))
+        return np.asarray(self._by_row(np.where(np.isnan(logs), np.inf, logs)))
+
+    def _by_row(self, values: Any) -> Any:
+        """From cells to rows along the second axis."""
+        return values if self.cell.size == self.sizes[0].size else np.take(values, self.cell, axis=1)
 
     def slopes(self, thetas: FloatArray) -> Slopes:
         """Exact where the law knows its derivatives and its units are the common ones."""
@@ -58,7 +63,8 @@ class FormulaDesign(Design):
             return by_differences(self.log_losses, thetas)
         turn, bend = self._turns(thetas, values)
         log_loss = np.where(np.isnan(known.log_loss), np.inf, known.log_loss) - np.log(self.middle["loss"])
-        return Slopes(log_loss, known.first, known.second, turn, bend)
+        first, second = self._by_row(known.first), self._by_row(known.second)
+        return Slopes(self._by_row(log_loss), first, second, turn, bend)
 
     def _plain_units(self) -> bool:
         ranges = self.law.ranges.values()
@@ -129,12 +135,14 @@ class FormulaDesign(Design):
 
     def carries(self, rows: IntArray) -> bool:
         """Two values of every size."""
-        return all(np.ptp(size[rows]) > 0.0 for size in self.sizes)
+        return all(np.ptp(size[self.cell[rows]]) > 0.0 for size in self.sizes)
 
     def take(self, rows: IntArray) -> FormulaDesign:
+        sizes, cell = cells(tuple(size[self.cell[rows]] for size in self.sizes))
         return replace(
             self,
-            sizes=tuple(size[rows] for size in self.sizes),
+            sizes=sizes,
+            cell=cell,
             log_loss=self.log_loss[rows],
             inverse_scale=self.inverse_scale[rows],
         )
@@ -216,6 +224,7 @@ def formula_design(law: type[Law], runs: Runs, *, tied: bool = False, floor: boo
         place[second] = place[law.exponent_names[0]]
     sizes = tuple(runs.sizes[name] for name in law.sizes)
     middle = {name: float(np.exp(np.log(s).mean())) for name, s in zip(law.sizes, sizes, strict=True)}
+    distinct, cell = cells(sizes)
     middle |= {"loss": float(np.median(runs.loss)), "lowest": float(runs.loss.min())}
     ranges = [law.ranges[name] for name in names]
     return FormulaDesign(
@@ -226,6 +235,15 @@ def formula_design(law: type[Law], runs: Runs, *, tied: bool = False, floor: boo
         inverse_scale=1.0 / runs.scale,
         lower=np.array([held.low if held.linear else np.log(held.low) for held in ranges]),
         upper=np.array([held.high if held.linear else np.log(held.high) for held in ranges]),
-        sizes=sizes,
+        sizes=distinct,
+        cell=cell,
         middle=middle,
     )
+
+
+def cells(sizes: tuple[FloatArray, ...]) -> tuple[tuple[FloatArray, ...], IntArray]:
+    """The distinct combinations of sizes, and which one each row has; the rows as such where all differ."""
+    found, cell = np.unique(np.stack(sizes), axis=1, return_inverse=True)
+    if found.shape[1] == sizes[0].size:
+        return sizes, np.arange(sizes[0].size)
+    return tuple(np.ascontiguousarray(size) for size in found), np.asarray(cell).ravel()

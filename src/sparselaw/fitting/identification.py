@@ -56,7 +56,7 @@ def findings(
 
 def no_sparsity(design: Design, minimum: Minimum) -> str:
     """Why the exponents of this fit imply no sparsity; empty where they do."""
-    if design.law.exponent_names is None:
+    if design.law.exponent_names is None and design.law.sparsity_names is None:
         return (
             f"a {design.law.name} law has one exponent"
             if design.law.has_one_size()

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from sparselaw.arrays import FloatArray
+from sparselaw.fitting.design import Design
 from sparselaw.fitting.fitted_law import interval
 from sparselaw.interval import Interval
 
@@ -25,6 +26,16 @@ def invert(alpha_N: Any, alpha_D: Any) -> tuple[Any, Any]:
     """
     alpha1 = alpha_N / alpha_D - 1.0
     return alpha1, alpha_N - alpha1 - 1.0
+
+
+def implied_sparsity(design: Design, best: FloatArray, drawn: FloatArray) -> dict[str, Interval]:
+    """From the exponents of a fit, or from alpha1 and alpha2 themselves where the law has them."""
+    if design.law.sparsity_names is not None:
+        places = [design.names.index(name) for name in design.law.sparsity_names]
+        both = zip(("alpha1", "alpha2"), places, strict=True)
+        return {name: interval(float(best[i]), drawn[:, i]) for name, i in both}
+    of_N, of_D = design.exponent_places()
+    return sparsity_intervals(float(best[of_N]), float(best[of_D]), drawn[:, of_N], drawn[:, of_D])
 
 
 def sparsity_intervals(

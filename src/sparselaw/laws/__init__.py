@@ -17,6 +17,7 @@ from sparselaw.laws.kaplan import KaplanLaw
 from sparselaw.laws.one_exponent import OneExponentLaw
 from sparselaw.laws.power import PowerLaw
 from sparselaw.laws.ranges import Range
+from sparselaw.laws.surface import SurfaceLaw
 from sparselaw.laws.two_power import TwoPowerLaw
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "OneExponentLaw",
     "PowerLaw",
     "Range",
+    "SurfaceLaw",
     "Term",
     "TwoPowerLaw",
     "law_named",
@@ -81,3 +83,4 @@ register(CoupledLaw)
 register(KaplanLaw)
 register(OneExponentLaw)
 register(DataConstrainedLaw)
+register(SurfaceLaw)

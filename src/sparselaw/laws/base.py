@@ -57,6 +57,10 @@ class Law(ABC):
     ranges: ClassVar[Mapping[str, Range]] = {}
     floor_name: ClassVar[str | None] = None  # the parameter that is the loss of infinite sizes
     exponent_names: ClassVar[tuple[str, str] | None] = None  # of N and of D, where the law has both
+    sparsity_names: ClassVar[tuple[str, str] | None] = (
+        None  # where alpha1 and alpha2 are parameters themselves
+    )
+    compared: ClassVar[bool] = True  # among all laws; False for a law of simulated runs
     column_names: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # other names for sizes beyond N and D
 
     @abstractmethod

@@ -42,7 +42,7 @@ class NextRun:
 def next_run(fitted: FittedLaw) -> NextRun | None:
     """None where the law does not trade N against D above a floor, or no plan is to be had."""
     law = fitted.law
-    if law.sizes != ("N", "D") or law.floor_name is None or fitted.sparsity is None:
+    if law.sizes != ("N", "D") or None in (law.floor_name, law.exponent_names, fitted.sparsity):
         return None
     budget = AHEAD * 6.0 * float((fitted.runs.N * fitted.runs.D).max())
     try:

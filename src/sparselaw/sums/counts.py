@@ -130,6 +130,17 @@ class PowerCountSums(CountSums):
     log_far: float  # inf: no coordinate beyond the nodes
     near: float | None = None
 
+    def beyond(self, log_k: float) -> tuple[float, float, float]:
+        """What the coordinates beyond the nodes, on either side, add to resolved, partial and lost."""
+        resolved, partial = self._far(log_k)
+        lost = self._far_variance()
+        if self.near is not None:
+            z, near_ratio = math.exp(self.near), math.exp(log_k + self._a * self.near)
+            partial += z * near_ratio / (self._a + 1.0)
+            resolved += z * (1.0 - 2.0 * near_ratio / (self._a + 1.0))
+            lost += math.exp(2.0 * log_k + (self._a + 1.0) * self.near) / (self._a + 1.0)
+        return resolved, partial, lost
+
     def at(self, log_k: float) -> Sums:
         nodes = CountSums.at(self, log_k)
         far_resolved, far_partial = self._far(log_k)

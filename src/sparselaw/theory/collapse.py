@@ -89,6 +89,8 @@ def _under_parameterised(inputs: Inputs, log_xi: float) -> float:
     # sum g/(g+k) = N, in units of J
     log_k = solve_decreasing(lambda x: _degrees(sums, x), 1.0 / xi, a * math.log(resolved_edge(a) * xi))
     s = sums.at(log_k)
+    if s.partial <= 0.0:  # at the peak, to rounding
+        return math.inf
     return math.log(s.lost) - math.log(s.partial) - a * log_xi
 
 
