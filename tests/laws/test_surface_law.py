@@ -11,8 +11,8 @@ from sparselaw.inputs import SparseInputs
 from sparselaw.laws import SurfaceLaw
 from sparselaw.sums.occupancy import occupancy
 from sparselaw.sums.poisson_table import poisson_sums
-from sparselaw.theory.collapse import log_scaling_function
 from sparselaw.theory.below_peak import below_peak
+from sparselaw.theory.collapse import log_scaling_function
 
 U = np.linspace(-6.5, 3.5, 9)
 
