@@ -67,18 +67,51 @@ def stretches(label: str, name: str, x: Sequence[float], texts: Sequence[str]) -
     >>> stretches("D = 100", "N", [4, 5, 6, 7], ["off by 4 %", "off by 3 %", "", "infinite"])
     ['D = 100, N = 4 to 5: off by 4 %', 'D = 100, N = 7: infinite']
     """
-    found: list[str] = []
-    start = 0
-    for i in range(1, len(texts) + 1):
-        if i < len(texts) and _same(texts[i], texts[start]):
+    runs = _runs(x, [_shape(text) for text in texts])
+    return [f"{label}, {name} = {span}: {texts[first]}" for first, span in runs if texts[first]]
+
+
+def cautions(name: str, curves: Sequence[tuple[str, Sequence[float], Sequence[str]]]) -> list[str]:
+    """A line for each caution with all its stretches; numbers that change along them are left out.
+
+    >>> curves = [("D = 10", [4, 5, 6], ["K = 3: few", "K = 3: few", ""]), ("D = 20", [4], ["K = 5: few"])]
+    >>> cautions("N", curves)
+    ['K = …: few (D = 10, N = 4 to 5; D = 20, N = 4)']
+    """
+    where: dict[str, list[str]] = {}
+    words: dict[str, list[str]] = {}
+    for label, x, texts in curves:
+        clauses = [{_shape(clause): clause for clause in text.split("; ") if clause} for text in texts]
+        for shape in dict.fromkeys(shape for found in clauses for shape in found):
+            here = [shape if shape in found else "" for found in clauses]
+            where.setdefault(shape, []).extend(
+                f"{label}, {name} = {span}" for first, span in _runs(x, here) if here[first]
+            )
+            words.setdefault(shape, []).extend(found[shape] for found in clauses if shape in found)
+    return [f"{_common(words[shape])} ({'; '.join(spans)})" for shape, spans in where.items()]
+
+
+_NUMBER = re.compile(r"\d[\d.,]*(?:e[+-]?\d+)?")
+
+
+def _shape(text: str) -> str:
+    return _NUMBER.sub("0", text)
+
+
+def _common(texts: Sequence[str]) -> str:
+    """The text with the numbers in which all agree."""
+    columns = zip(*(_NUMBER.findall(text) for text in texts), strict=True)
+    kept = iter(["…" if len(set(column)) > 1 else column[0] for column in columns])
+    return _NUMBER.sub(lambda _: next(kept), texts[0])
+
+
+def _runs(x: Sequence[float], keys: Sequence[str]) -> list[tuple[int, str]]:
+    """Where a run of equal keys starts, and the x it spans."""
+    found, start = [], 0
+    for i in range(1, len(keys) + 1):
+        if i < len(keys) and keys[i] == keys[start]:
             continue
-        if texts[start]:
-            last = x[i - 1]
-            span = f"{x[start]:,.4g}" if last == x[start] else f"{x[start]:,.4g} to {last:,.4g}"
-            found.append(f"{label}, {name} = {span}: {texts[start]}")
+        low, high = f"{x[start]:,.4g}", f"{x[i - 1]:,.4g}"
+        found.append((start, low if low == high else f"{low} to {high}"))
         start = i
     return found
-
-
-def _same(text: str, other: str) -> bool:
-    return re.sub(r"[\d.,e+-]+", "0", text) == re.sub(r"[\d.,e+-]+", "0", other)

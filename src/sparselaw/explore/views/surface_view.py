@@ -10,7 +10,7 @@ import numpy as np
 
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View
-from sparselaw.explore.chart_data import Chart, axis, line, mark, stretches
+from sparselaw.explore.chart_data import Chart, axis, cautions, line, mark
 from sparselaw.explore.code_lines import input_options, input_python, shell
 from sparselaw.explore.simulation import estimate, simulate
 from sparselaw.explore.solver_state import Training
@@ -44,6 +44,7 @@ def surface(call: Call) -> dict[str, Any]:
         curve = [point for point in points if getattr(point, other) == size]
         _add_curve(chart, f"{other} = {size:,}", along, curve, i)
         chart["marks"] += _peak(along, size, curve, i)
+    chart["notes"] = _notes(chart, along)
     _add_limit(chart, inputs, along, low, high)
     return {"chart": chart, "span": [low, high], "code": asked.code(along, grid)}
 
@@ -76,14 +77,19 @@ class _Asked:
         return EARLY_POINTS if self.training.early else POINTS
 
     def points(self, N: list[int], D: list[int]) -> tuple[Point, ...]:
-        return prediction(self.inputs, N, D, surface=self.surface, **self.training.theory()).points
+        return prediction(self.inputs, N, D, **self._order, **self.training.theory()).points
+
+    @property
+    def _order(self) -> dict[str, Any]:
+        """Training that is stopped early has one surface."""
+        return {} if self.training.early else {"surface": self.surface}
 
     def code(self, along: str, grid: str) -> dict[str, str]:
         """``along`` takes the grid, the other size its fixed values."""
         other = "D" if along == "N" else "N"
         low, high, count = grid.split(":")
-        leading = {} if self.training.early else {"surface": self.surface}
-        extra = self.training.python() + "".join(f', {name}="{value}"' for name, value in leading.items())
+        order = "".join(f', {name}="{value}"' for name, value in self._order.items())
+        extra = self.training.python() + order
         python = [
             "import numpy as np",
             "import sparselaw as sl",
@@ -93,10 +99,8 @@ class _Asked:
             f"found = sl.predict(model, {along}={along}.tolist(), {other}={self.fixed}{extra})",
         ]
         listed = {along: grid, other: ",".join(str(size) for size in self.fixed)}
-        command = shell(
-            "predict", **input_options(self.inputs), **listed, **self.training.options(), **leading
-        )
-        return {"shell": command, "python": "\n".join(python)}
+        options = input_options(self.inputs) | listed | self.training.options() | self._order
+        return {"shell": shell("predict", **options), "python": "\n".join(python)}
 
 
 _AXES = {"N": "model size N", "D": "samples D", "xi": "xi = D^{alpha_D/alpha_N} / N"}
@@ -127,11 +131,19 @@ def _add_curve(
 ) -> None:
     x = [getattr(point, along) for point in points]
     reasons = [_reason(point) for point in points]
-    cautions = [point.caution for point in points]
+    doubts = [point.caution for point in points]
     losses = [point.loss * scale for point in points]
-    chart["series"].append(line(label, x, losses, colour=colour, caution=cautions, reason=reasons))
-    words = [reason or caution for reason, caution in zip(reasons, cautions, strict=True)]
-    chart["notes"] += stretches(label, along, x, words)
+    chart["series"].append(line(label, x, losses, colour=colour, caution=doubts, reason=reasons))
+
+
+def _notes(chart: Chart, along: str) -> list[str]:
+    """Why a curve has a gap, and why it is dashed."""
+    curves = [series for series in chart["series"] if "caution" in series or "reason" in series]
+    gaps = [(s["label"], s["x"], s["reason"]) for s in curves if "reason" in s]
+    doubts = [(s["label"], s["x"], s["caution"]) for s in curves if "caution" in s]
+    return [f"gap: {text}" for text in cautions(along, gaps)] + [
+        f"dashed: {text}" for text in cautions(along, doubts)
+    ]
 
 
 def _reason(point: Point) -> str:
@@ -195,6 +207,7 @@ def _collapse(asked: _Asked) -> dict[str, Any]:
         log_scale = law.alpha_N * math.log(size)
         scale = math.exp(log_scale) if log_scale < 700.0 else math.inf
         _add_curve(chart, f"N = {size:,}", "xi", points, i, scale)
+    chart["notes"] = _notes(chart, "xi")
     code = asked.code("D", grid)
     code["python"] = "\n".join(
         [
