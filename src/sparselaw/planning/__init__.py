@@ -8,7 +8,7 @@ from sparselaw.planning.forecast_budgets import forecast
 from sparselaw.planning.from_law import check_trade_off
 from sparselaw.planning.isoflop import IsoFlop, isoflop
 from sparselaw.planning.next_run import NextRun, next_run
-from sparselaw.planning.plan import plan, plan_many
+from sparselaw.planning.plan import plan, plan_many, planned_for
 from sparselaw.planning.plan_result import Plan
 from sparselaw.planning.plans import Plans
 
@@ -30,4 +30,5 @@ __all__ = [
     "next_run",
     "plan",
     "plan_many",
+    "planned_for",
 ]

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from sparselaw.explore.call import Stream, Values, View
-from sparselaw.explore.views import phase_view, surface_view
+from sparselaw.explore.views import budget_view, failure_view, phase_view, runs_view, surface_view
 
-VIEWS: tuple[View, ...] = (phase_view.VIEW, surface_view.VIEW)
+VIEWS: tuple[View, ...] = (
+    phase_view.VIEW,
+    surface_view.VIEW,
+    budget_view.VIEW,
+    runs_view.VIEW,
+    failure_view.VIEW,
+)
 
 VALUES: dict[str, Values] = {name: answer for view in VIEWS for name, answer in view.values.items()}
 STREAMS: dict[str, Stream] = {name: stream for view in VIEWS for name, stream in view.streams.items()}

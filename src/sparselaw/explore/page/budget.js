@@ -1,0 +1,69 @@
+// Budget: the valley of one budget, its best N and D on both sides of the peak, what a wrong N costs, the frontier.
+
+import { createChart } from "./chart.js";
+import { box, choice } from "./controls.js";
+import { el, maths, number } from "./dom.js";
+import { createLive } from "./live.js";
+import { block, ends, menu, percent, tableOf } from "./tables.js";
+
+const INPUTS = ["inputs", "alpha1", "alpha2", "dimension"];
+const COSTS = [
+  ["", "usual: N D min(N, D), or 6 N D for runs"],
+  ["direct", "direct: N D min(N, D)"],
+  ["6nd", "6 N D"],
+  ["gd", "gradient descent: N D κ"],
+  ["accelerated", "accelerated: N D √κ"],
+  ["cheapest", "the cheapest of direct, gd, accelerated"],
+];
+
+export const budget = {
+  id: "budget",
+  title: "Budget",
+  defaults: { budget: "1e12", cost: "", from: "theory" },
+  create(app) {
+    const valley = createChart("Loss along the budget", "valley");
+    const frontier = createChart("The frontier", "frontier");
+    const best = block("The best N and D");
+    const wrong = block("What a wrong N costs");
+    const hint = el("p", { class: "lead" });
+    const ask = createLive(app, valley, (given) => app.api.values("budget", given), (found) => {
+      valley.draw(found.valley.chart, { ...found.valley, plan: found.plan });
+      frontier.draw(found.frontier.chart, { ...found.frontier, plan: found.plan });
+      frontier.status("done");
+      best.body.replaceChildren(...allocation(found.plan));
+      wrong.body.replaceChildren(wrongN(found.plan));
+    });
+    const settings = el(
+      "form",
+      { class: "settings", "aria-label": "The budget", onsubmit: (event) => event.preventDefault() },
+      box(app, "budget", "compute C", { help: "in the units of the cost" }),
+      menu(app, "cost", "cost of N and D", COSTS),
+      choice(app, "from", "From", [["theory", "the theory"], ["runs", "your runs"]]),
+    );
+    return {
+      node: el("div", {}, settings, hint, valley.node, best.node, wrong.node, frontier.node),
+      update(state) {
+        const given = { budget: state.budget, cost: state.cost, from: state.from };
+        if (state.from === "runs") Object.assign(given, app.fitted ?? {});
+        else for (const name of INPUTS) given[name] = state[name];
+        hint.textContent = state.from !== "runs" ? "" : app.fitted ? `By the ${app.fitted.law} law fitted to ${app.fitted.file_name}.` : "No law is fitted yet: drop a table on Your runs.";
+        hint.hidden = !hint.textContent;
+        ask(given);
+      },
+    };
+  },
+};
+
+function allocation(plan) {
+  const rows = ["N", "D", "tokens_per_parameter", "loss"].map((name) => [name === "tokens_per_parameter" ? "D / N" : name, number(plan[name].best), ends(plan[name])]);
+  const side = plan.side ? `the best lies at ${plan.side.replace("<", " < ").replace(">", " > ")}` : plan.side_reason;
+  const lines = [`Cost ${plan.cost}: ${side}.`];
+  for (const other of plan.others) lines.push(`On the other side of the peak N = ${number(other.N)}, D = ${number(other.D)} reach ${number(other.loss)}.`);
+  if (plan.alpha_C != null) lines.push(`Best loss ~ C^{−${number(plan.alpha_C, 3)}} for large budgets, C^{−${number(plan.alpha_C_here, 3)}} here.`);
+  return [tableOf("The best N and D", ["quantity", "best", "95 % interval"], rows), ...lines.map((words) => el("p", { class: "lead" }, ...maths(words)))];
+}
+
+function wrongN(plan) {
+  const rows = plan.isoflop.map((row) => [number(row.factor, 3), number(row.N), number(row.D), row.loss == null ? "infinite" : number(row.loss), percent(row.excess), percent(row.wasted)]);
+  return tableOf("What a wrong N costs", ["N / best", "N", "D", "loss", "loss above", "budget wasted"], rows);
+}

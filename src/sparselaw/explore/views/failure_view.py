@@ -1,0 +1,105 @@
+"""Failure: how often gradient descent diverges, along D: the exact spike at once, the bulk by sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sparselaw.errors import InputError
+from sparselaw.explore.call import Call, View
+from sparselaw.explore.chart_data import Chart, axis, line
+from sparselaw.explore.code_lines import input_options, input_python, plain, shell
+from sparselaw.failure.case import case_of
+from sparselaw.failure.one_size import estimate
+from sparselaw.failure.sampling import Sampling, check_threshold
+from sparselaw.failure.work import check_work, is_sampled
+from sparselaw.inputs import Inputs, inputs_of
+from sparselaw.theory.failure_law import spike_exponent, spike_probability
+
+MOST_POINTS = 24
+MOST_SAMPLED = 12
+DEFAULT_D = "10:10000:13"
+
+
+def failure(call: Call) -> dict[str, Any]:
+    """P(spike) on the whole range, exact, and the power it falls with."""
+    inputs, sizes, threshold = _asked(call)
+    spikes = [spike_probability(inputs, D, threshold) for D in sizes]
+    nu = spike_exponent(inputs)
+    chart: Chart = {
+        "x": axis("samples D"),
+        "y": axis("probability that gradient descent diverges"),
+        "series": [
+            line("one rare activation: the exact spike", sizes, spikes, colour=0, reason=_none(spikes))
+        ],
+        "marks": [],
+        "notes": [],
+    }
+    if nu is None:
+        chart["notes"].append("alpha2 >= −1: amplitudes do not grow with j, so there is no rare spike")
+    elif any(spikes):
+        last = max(i for i, p in enumerate(spikes) if p > 0.0)
+        y = [spikes[last] * (D / sizes[last]) ** -nu for D in sizes]
+        chart["series"].append(line(f"slope −nu = −{nu:.3g}", sizes, y, colour=None, dash="dotted"))
+    listed = ",".join(str(D) for D in sizes)
+    command = shell("failure", **input_options(inputs), D=listed, threshold=threshold)
+    python = f"sl.failure_probability(model, D={sizes}, threshold={plain(threshold)})"
+    return {
+        "chart": chart,
+        "nu": nu,
+        "threshold": threshold,
+        "step": 2.0 / threshold,
+        "D": sizes,
+        "code": {"shell": command, "python": f"import sparselaw as sl\n\n{input_python(inputs)}\n{python}"},
+    }
+
+
+def bulk(call: Call) -> Iterator[dict[str, Any]]:
+    """A line for each D as its data sets have been drawn."""
+    inputs, sizes, threshold = _asked(call)
+    sizes = sizes[:: max(1, -(-len(sizes) // MOST_SAMPLED))]
+    sampling = _sampling(call)
+    for D in sizes:
+        case = case_of(inputs, D, threshold)
+        if is_sampled(case, sampling):
+            check_work(case, sampling)
+    yield {"points": len(sizes)}
+    asked = [(inputs.kind, inputs.parameters(), D, threshold, sampling) for D in sizes]
+    for done, (_, row) in enumerate(call.session.bench.map(call.stop, one_point, asked), start=1):
+        yield {"point": row, "done": done}
+
+
+def one_point(asked: tuple[str, dict[str, Any], int, float, Sampling]) -> dict[str, Any]:
+    """The failure probability at one D, in a worker."""
+    kind, parameters, D, threshold, sampling = asked
+    return estimate(case_of(inputs_of(kind, parameters), D, threshold), sampling).as_dict()
+
+
+def _asked(call: Call) -> tuple[Inputs, list[int], float]:
+    inputs = call.inputs()
+    inputs.power_activations()
+    sizes = call.sizes("failure_D", DEFAULT_D, most=MOST_POINTS)
+    if call.text("step"):
+        if call.text("threshold"):
+            raise InputError("step", call.text("step"), "is given beside a threshold", "give one of the two")
+        threshold = 2.0 / call.positive("step")
+    else:
+        threshold = call.positive("threshold", 2.0)
+    return inputs, sizes, check_threshold(threshold)
+
+
+def _sampling(call: Call) -> Sampling:
+    return Sampling(
+        method="auto",
+        relative_error=0.1,
+        failures=None,
+        replicates=200_000,
+        seed=call.size("failure_seed", 0) if call.text("failure_seed") else 0,
+    )
+
+
+def _none(values: list[float]) -> list[str]:
+    return ["" if value > 0.0 else "zero: no amplitude is large enough" for value in values]
+
+
+VIEW = View(values={"failure": failure}, streams={"failure/bulk": bulk})

@@ -1,0 +1,70 @@
+"""The loss along a whole budget curve, from N = 1 to D = 1: the isoFLOP valley as a picture shows it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.costs import parse_cost
+from sparselaw.plain import finite
+from sparselaw.planning.allocate import log_sizes
+from sparselaw.planning.plan import planned_for
+from sparselaw.theory.count_curve import smooth_along
+
+COUNT = 81
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValleyCurve:
+    """N, the D that the rest of the budget buys, and the loss there; infinite at the peak."""
+
+    budget: float
+    cost: str
+    N: FloatArray
+    D: FloatArray
+    loss: FloatArray
+
+    def as_dict(self) -> dict[str, Any]:
+        columns = {"N": self.N, "D": self.D, "loss": self.loss}
+        values = {name: [finite(float(v)) for v in column] for name, column in columns.items()}
+        return {"budget": self.budget, "cost": self.cost, **values}
+
+
+def valley_curve(
+    source: Any,
+    budget: float,
+    cost: str | None = None,
+    *,
+    between: tuple[float, float] = (1.0, math.inf),
+    count: int = COUNT,
+) -> ValleyCurve:
+    """For a law, a fitted law or inputs; ``between`` limits N.
+
+    >>> from sparselaw.laws import TwoPowerLaw
+    >>> found = valley_curve(TwoPowerLaw(A=1.0, B=1.0, alpha_N=1.0, alpha_D=1.0), budget=6e4)
+    >>> round(float(found.N[found.loss.argmin()]))
+    100
+    """
+    planned = planned_for(source)
+    spending = parse_cost(planned.usual_cost if cost is None else cost, planned.conditioning)
+    ends = np.exp(np.clip(log_sizes(spending, budget, 2), *np.log(between)))
+    N = np.geomspace(float(ends[0]), float(ends[1]), count)
+    D = np.asarray(spending.data_for(N, budget))
+    if planned.rough is None or planned.peak is None:
+        losses = np.asarray(planned.loss(N, D), dtype=float)
+    else:
+        rough = planned.rough
+        below = np.array([n < planned.peak.threshold(float(d)) for n, d in zip(N, D, strict=True)], bool)
+        losses = np.empty(N.size)
+        if below.any():
+            losses[below] = smooth_along(
+                lambda n: np.asarray(planned.loss(n, spending.data_for(n, budget))),
+                N[below],
+                lambda n: np.asarray(rough(n, spending.data_for(n, budget))),
+            )
+        losses[~below] = planned.loss(N[~below], D[~below])
+    return ValleyCurve(budget=budget, cost=spending.name, N=N, D=D, loss=losses)

@@ -1,0 +1,125 @@
+"""Budget and failure: what the server says is what the library says, and the page shows it."""
+
+import json
+import threading
+
+import pytest
+
+import sparselaw as sl
+from sparselaw.explore.session import Session
+
+DESK = {"viewport": {"width": 1280, "height": 900}}
+POINT = {"alpha1": "1", "alpha2": "0.3"}
+FAILING = {"alpha1": "1.5", "alpha2": "-2"}
+
+
+@pytest.fixture(scope="module")
+def session():
+    with Session() as made:
+        made.bench.workers = 1
+        yield made
+
+
+def run_code(answer):
+    """What the last line of the copied Python gives."""
+    *before, last = answer["code"]["python"].split("\n")
+    space = {}
+    exec("\n".join(before), space)
+    return eval(last, space)
+
+
+def test_the_plan_is_the_library_s_and_its_code_gives_it(session):
+    found = session.values("budget", {**POINT, "budget": "1e8"})
+    own = sl.plan(sl.SparseInputs(alpha1=1.0, alpha2=0.3), budget=1e8)
+    assert found["plan"] == json.loads(json.dumps(own.as_dict(), allow_nan=False))
+    assert run_code(found["valley"]).N == own.N
+    assert found["valley"]["code"]["shell"] == (
+        "sparselaw plan --alpha1 1 --alpha2 0.3 --budget 100000000 --cost direct"
+    )
+
+
+def test_the_valley_has_its_floor_where_the_plan_says(session):
+    found = session.values("budget", {**POINT, "budget": "1e8"})
+    curve, best, other = found["valley"]["chart"]["series"]
+    lowest = min(y for y in curve["y"] if y is not None)
+    assert lowest == pytest.approx(best["y"][0], rel=0.02)
+    assert best["label"].endswith("N < K")
+    assert other["label"].endswith("N > K")
+    names = [series["label"] for series in found["frontier"]["chart"]["series"]]
+    assert names[0].startswith("N < K: 2.76 C^{−0.575}")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"budget": "-1"}, "budget=-1"),
+        ({"budget": "1e99"}, "beyond every machine"),
+        ({"cost": "magic"}, "is not one of the costs"),
+        ({"from": "runs"}, "no law is fitted yet"),
+        ({"from": "../../etc"}, "from="),
+        ({"alpha1": "-2"}, "alpha1"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(session, given, words):
+    assert words in session.values("budget", {**POINT, **given})["refused"]
+
+
+def test_the_spike_is_exact_and_step_is_two_over_threshold(session):
+    found = session.values("failure", {**FAILING, "failure_D": "100", "threshold": "2"})
+    assert found["chart"]["series"][0]["y"][0] == pytest.approx(0.0232, abs=1e-4)
+    again = session.values("failure", {**FAILING, "failure_D": "100", "step": "1"})
+    assert again["chart"] == found["chart"]
+    both = session.values("failure", {**FAILING, "step": "1", "threshold": "2"})
+    assert "give one of the two" in both["refused"]
+    none = session.values("failure", POINT)
+    assert "no rare spike" in none["chart"]["notes"][0]
+    assert none["chart"]["series"][0]["y"][0] == 0.0
+    many = session.values("failure", {**FAILING, "failure_D": "1:100000:60"})
+    assert "give at most" in many["refused"]
+
+
+def test_the_bulk_comes_point_by_point(session, monkeypatch):
+    """The workers' part is played here: a worker compiles for seconds."""
+    monkeypatch.setattr(session.bench, "map", lambda _, work, items: ((i, work(i)) for i in items))
+    given = {**FAILING, "failure_D": "5,20", "threshold": "2"}
+    lines = list(session.lines("failure/bulk", given, b"", threading.Event()))
+    assert lines[0] == {"points": 2}
+    assert [line["done"] for line in lines[1:3]] == [1, 2]
+    assert lines[-1] == {"end": "done"}
+    own = sl.failure_probability(sl.SparseInputs(alpha1=1.5, alpha2=-2.0), D=[5, 20], threshold=2.0)
+    assert [line["point"] for line in lines[1:3]] == own.as_dict()["points"]
+
+
+def test_budget_on_the_page(watch):
+    watched = watch(**DESK)
+    page = watched.open("?view=budget&budget=1e8")
+    assert "94.53" in page.inner_text("[aria-label='The best N and D'] table")
+    assert page.locator("[aria-label='What a wrong N costs'] tbody tr").count() == 9
+    page.select_option("#menu-cost", "6nd")
+    watched.settled("cost=6nd")
+    assert "Cost 6nd" in page.inner_text("[aria-label='The best N and D']")
+    page.fill("[data-control=budget] input", "none")
+    page.press("[data-control=budget] input", "Enter")
+    page.wait_for_selector(".card[data-state=refused]:has-text('budget=none')")
+
+
+def test_failure_on_the_page(watch):
+    page = watch(**DESK).open("?view=failure&alpha1=1.5&alpha2=-2&threshold=2&failure_D=10:1000:5")
+    assert "exact spike" in page.inner_text(".legend")
+    assert "slope −ν = −0.5" in page.inner_text(".legend")
+    assert page.get_by_role("button", name="Sample the bulk").is_enabled()
+
+
+@pytest.mark.parametrize(
+    "query", ["?view=budget&budget=1e8", "?view=failure&alpha1=1.5&alpha2=-2", "?view=runs"]
+)
+def test_new_views_are_accessible_and_fit_a_phone(watch, query):
+    from axe_playwright_python.sync_playwright import Axe
+
+    watched = watch(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    watched.page.goto(watched._url + query)
+    watched.page.wait_for_selector("[data-view=runs], .card[data-drawn]:not([data-state=computing])")
+    assert watched.page.evaluate("document.documentElement.scrollWidth") <= 390
+    watched.page.evaluate("document.getAnimations().forEach((animation) => animation.finish())")
+    found = Axe().run(watched.page)
+    assert found.violations_count == 0, found.generate_report()
