@@ -10,7 +10,7 @@ from oracles import shared_samples as oracles
 from oracles import theory
 from sparselaw.inputs import SparseInputs
 from sparselaw.theory.cavity import Cavity
-from sparselaw.theory.cavity_scatter import cavity_scatter
+from sparselaw.theory.cavity_scatter import CavityScatter
 from sparselaw.theory.closure import STRIDE, closure
 from sparselaw.theory.count_setting import rank_setting
 from sparselaw.theory.hankel import STEP, Hankel
@@ -71,13 +71,13 @@ def test_sums_and_their_scatter_are_those_of_drawn_data():
     t = np.array([np.sum(a * k / (g + k)) for g, a in spectra])
     B = np.mean([np.sum((g / (g + k)) ** 2) for g, _ in spectra])
     cavity = Cavity(np.ones(120), p, c, float(D))
-    states = [cavity.at(log_k + STRIDE * i) for i in (-2, -1, 1, 2)]
+    before, after = (cavity.at(log_k + STRIDE * i) for i in (-1, 1))
     here = cavity.at(log_k)
     assert abs(here.S - S.mean()) < 4.0 * S.std() / math.sqrt(seeds) + 3e-3 * S.mean()
     assert abs(here.t - t.mean()) < 4.0 * t.std() / math.sqrt(seeds) + 3e-3 * t.mean()
-    slope = (states[2].S - states[1].S) / (2.0 * STRIDE)
+    slope = (after.S - before.S) / (2.0 * STRIDE)
     assert here.S + slope == pytest.approx(B, rel=0.02)  # not sum E[1-r]^2, which is far lower
-    scatter = cavity_scatter(cavity, states, log_k)
+    scatter = CavityScatter(cavity).at(log_k)
     assert abs(scatter.V / S.var() - 1.0) < 4.0 * math.sqrt(2.0 / seeds)
     covariance = float(np.cov(S, t)[0, 1])
     assert scatter.V > 0.0 > covariance
@@ -86,16 +86,14 @@ def test_sums_and_their_scatter_are_those_of_drawn_data():
 def test_the_scatter_ends_at_that_of_the_rank():
     model, D = SparseInputs(alpha1=0.5, alpha2=0.5), 300.0
     cavity = Cavity(*model.pair_nodes(D), D)
-    x = cavity.cells.top - 20.0
-    states = [cavity.at(x + i) for i in (-1.0, -0.5, 0.5, 1.0)]
-    variance = cavity_scatter(cavity, states, x).V
+    variance = CavityScatter(cavity).at(cavity.cells.top - 19.0).V
     assert variance == pytest.approx(rank_setting(model, D).spread ** 2, rel=0.1)
 
 
 def test_no_closure_above_the_rank():
     model, D = SparseInputs(alpha1=0.2, alpha2=0.4), 100.0
     cavity = Cavity(*model.pair_nodes(D), D)
-    assert closure(cavity, 110.0, -5.0) is None
-    found = closure(cavity, 40.0, -5.0)
+    assert closure(cavity, CavityScatter(cavity), 110.0, -5.0) is None
+    found = closure(cavity, CavityScatter(cavity), 40.0, -5.0)
     assert found.sound
     assert found.over_plain > 1.2

@@ -14,7 +14,6 @@ For k to 0 it is the variance of the rank. The covariance of S with t is that of
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,34 +53,53 @@ class _Laws:
         self.fade = step * fade[::EVERY]
 
 
-def cavity_scatter(cavity: Cavity, states: Sequence[CavityState], log_k: float) -> Scatter:
-    """Variances and covariances at log k, from at least four states about it."""
-    of, D = cavity.cells, cavity.D
-    kept: NDArray[np.int64] = np.flatnonzero(D * of.p * np.abs(of.weight) > SELDOM_SEEN)
-    laws = [_Laws(cavity, state, kept) for state in states]
-    weight, p = of.weight[kept], of.p[kept]
-    variance = weight * p * of.c[kept]
-    size = len(states)
-    C, K = np.zeros((size, size)), np.zeros((size, size))
-    for i, a in enumerate(laws):
-        for j, b in enumerate(laws[: i + 1]):
-            both, crossed, back = _coordinates(a, b, weight, variance, p, D)
+class CavityScatter:
+    """The covariances between cut-offs of one cavity, each found once."""
+
+    def __init__(self, cavity: Cavity) -> None:
+        of = cavity.cells
+        self._cavity = cavity
+        self._kept: NDArray[np.int64] = np.flatnonzero(cavity.D * of.p * np.abs(of.weight) > SELDOM_SEEN)
+        self._laws: dict[float, _Laws] = {}
+        self._pairs: dict[tuple[float, float], tuple[float, float]] = {}
+
+    def at(self, log_k: float) -> Scatter:
+        """Variances and covariances at log k, from the four whole numbers about it."""
+        places = math.floor(log_k) + np.arange(-1.0, 3.0)
+        found = [[self._pair(float(x), float(y)) for y in places] for x in places]
+        C, K = (
+            np.array([[pair[0] for pair in row] for row in found]),
+            np.array([[pair[1] for pair in row] for row in found]),
+        )
+        d = derivative_weights(places, log_k)
+        less = d[1] - d[0]
+        return Scatter(
+            V=float(d[1] @ C @ d[1]),
+            V1=float(d[1] @ C @ d[2]),
+            V2=float(d[1] @ C @ d[3]),
+            W=float(d[2] @ C @ d[2]),
+            c0=-float(d[1] @ K @ less),
+            c1=-float(d[1] @ K @ (d[2] - d[1])),
+            c2=-float(d[2] @ K @ less),
+        )
+
+    def _pair(self, x: float, y: float) -> tuple[float, float]:
+        """Cov of log det at x with log det at y, and with t at y."""
+        if (x, y) not in self._pairs:
+            of, D, kept = self._cavity.cells, self._cavity.D, self._kept
+            weight, p = of.weight[kept], of.p[kept]
+            a, b = self._law(x), self._law(y)
+            both, crossed, back = _coordinates(a, b, weight, weight * p * of.c[kept], p, D)
             total = (
                 both + _samples(a, b, weight, p, D) - D * float((weight * p * (1.0 - p) * a.edges) @ b.edges)
             )
-            C[i, j] = C[j, i] = total
-            K[i, j], K[j, i] = crossed, back
-    d = derivative_weights(np.array([s.log_k for s in states]), log_k)
-    less = d[1] - d[0]
-    return Scatter(
-        V=float(d[1] @ C @ d[1]),
-        V1=float(d[1] @ C @ d[2]),
-        V2=float(d[1] @ C @ d[3]),
-        W=float(d[2] @ C @ d[2]),
-        c0=-float(d[1] @ K @ less),
-        c1=-float(d[1] @ K @ (d[2] - d[1])),
-        c2=-float(d[2] @ K @ less),
-    )
+            self._pairs[x, y], self._pairs[y, x] = (total, crossed), (total, back)
+        return self._pairs[x, y]
+
+    def _law(self, x: float) -> _Laws:
+        if x not in self._laws:
+            self._laws[x] = _Laws(self._cavity, self._cavity.at(x), self._kept)
+        return self._laws[x]
 
 
 def _coordinates(

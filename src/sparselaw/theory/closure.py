@@ -15,7 +15,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.theory.cavity import Cavity, CavityState
-from sparselaw.theory.cavity_scatter import cavity_scatter, derivative_weights
+from sparselaw.theory.cavity_scatter import CavityScatter, derivative_weights
 from sparselaw.theory.count_spread import Slopes, scatter_share
 from sparselaw.theory.finite_width import FiniteWidth, finite_width
 
@@ -35,7 +35,7 @@ class Closure:
     sound: bool  # whether the closure's two ways to S agree
 
 
-def closure(cavity: Cavity, N: float, log_k: float) -> Closure | None:
+def closure(cavity: Cavity, scatters: CavityScatter, N: float, log_k: float) -> Closure | None:
     """Sought from log k; None where N is not below what the closure can resolve."""
     index = _bracket(cavity, N, log_k)
     if index is None:
@@ -47,7 +47,7 @@ def closure(cavity: Cavity, N: float, log_k: float) -> Closure | None:
     S, t = d @ np.array([s.S for s in states]), d @ np.array([s.t for s in states])
     width = finite_width(N, *_powers(S, t))
     slopes = Slopes(S[1], S[2], S[3], t[1] - t[0], t[2] - t[1], t[3] - t[2])
-    scatter = cavity_scatter(cavity, [states[i] for i in (0, 2, 3, 5)], x)
+    scatter = scatters.at(x)
     plain = _plain_loss(cavity, N, log_k)
     sound = all(abs(s.checked - 1.0) < 5e-3 for s in states)
     share = float(scatter_share(scatter, slopes))
@@ -78,20 +78,21 @@ def _plain_loss(cavity: Cavity, N: float, log_k: float) -> float:
 
 def _bracket(cavity: Cavity, N: float, log_k: float) -> int | None:
     """The index i with S at STRIDE i no less than N and at STRIDE (i+1) below it."""
-    index = round(log_k / STRIDE)
     lowest = math.ceil((min(cavity.cells.top, log_k) - DEEPEST) / STRIDE) + 2
-    index = max(index, lowest)
-    for _ in range(SEARCH):
-        here = cavity.at(STRIDE * index)
-        if here.S < N:
-            if index <= lowest:
-                return None
-            index -= 1
-            continue
-        if cavity.at(STRIDE * (index + 1)).S < N:
-            return index
-        index += 1
-    return None
+    index, step = max(round(log_k / STRIDE), lowest), 1
+    enough = cavity.at(STRIDE * index).S >= N
+    inside = outside = index  # S >= N, S < N
+    while enough == (cavity.at(STRIDE * index).S >= N):
+        if index == lowest and not enough:
+            return None
+        inside, outside = (index, outside) if enough else (inside, index)
+        index = index + step if enough else max(index - step, lowest)
+        step = min(2 * step, 4)
+    inside, outside = (inside, index) if enough else (index, outside)
+    while outside - inside > 1:
+        middle = (inside + outside) // 2
+        inside, outside = (middle, outside) if cavity.at(STRIDE * middle).S >= N else (inside, middle)
+    return inside
 
 
 def _root(states: list[CavityState], N: float) -> float:

@@ -12,6 +12,7 @@ from sparselaw.inputs import ActivationInputs
 from sparselaw.sums.count_nodes import CountNodes, cells, count_nodes, unseen
 from sparselaw.sums.counts import CountSums
 from sparselaw.theory.cavity import Cavity
+from sparselaw.theory.cavity_scatter import CavityScatter
 from sparselaw.theory.closure import DEEPEST
 from sparselaw.theory.coactivation import coactivation
 from sparselaw.theory.rank import Rank, expected_rank
@@ -22,7 +23,7 @@ EVERY = 12.0  # mean count up to which every n is a point
 TWINS_SHARE = 0.005  # up to here pairs suffice for what the data leave open
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CountSetting:
     """D samples: ``seen`` = E[K], the rank, the variance left open and how it goes with the rank."""
 
@@ -37,6 +38,7 @@ class CountSetting:
     told_apart: float  # chance that coordinates are dependent only by sharing their one sample
     points: CountNodes
     cavity: Cavity
+    scatter: CavityScatter
 
     @property
     def crowded(self) -> bool:
@@ -65,11 +67,11 @@ def _prepare(inputs: ActivationInputs, D: float) -> CountSetting:
         left_open = max(cavity.at(cutoff).t + never - cavity.unseen, never)
     missed = unseen(p, D)
     adds = 1.0 - unseen(np.minimum(p * rank.free, 1.0), D)
-    tilt = scatter = 0.0
+    tilt = luck = 0.0
     if never > 0.0:
         tilt = -float((weight * p * c) @ (missed * adds)) / never
-        scatter = float((weight * (p * c) ** 2) @ (missed * (1.0 - missed))) / never**2
-        scatter -= (tilt / max(rank.spread, 1e-9)) ** 2
+        luck = float((weight * (p * c) ** 2) @ (missed * (1.0 - missed))) / never**2
+        luck -= (tilt / max(rank.spread, 1e-9)) ** 2
     width = np.where(D * p > 0.02, FINE, COARSE)
     points = count_nodes(*cells(weight, p, c, width), D, every=EVERY)
     return CountSetting(
@@ -80,10 +82,11 @@ def _prepare(inputs: ActivationInputs, D: float) -> CountSetting:
         share=share,
         left_open=left_open,
         tilt=tilt,
-        open_variance=max(scatter, 0.0),
+        open_variance=max(luck, 0.0),
         told_apart=_told_apart(seen - rank.mean, pairs.once / D, D),
         points=points,
         cavity=cavity,
+        scatter=CavityScatter(cavity),
     )
 
 

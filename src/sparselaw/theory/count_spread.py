@@ -19,7 +19,7 @@ from sparselaw.arrays import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """Var S, Cov(S, S'), Cov(S, S''), Var S'; Cov(S, M), Cov(S, M'), Cov(S', M)."""
+    """Var S, Cov(S, S'), Cov(S, S''), Var S'; Cov(S, M), Cov(S, M'), Cov(S', M), Var M."""
 
     V: float
     V1: float
@@ -28,6 +28,7 @@ class Scatter:
     c0: float
     c1: float
     c2: float
+    U: float = 0.0  # Var M
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ def independent_scatter(
         c0=covariance("f", f, mu, means["mu"]),
         c1=covariance("f", f, mu_slope, mean(mu_slope)),
         c2=covariance("slope", slope, mu, means["mu"]),
+        U=covariance("mu", mu, mu, means["mu"]),
     )
     slopes = Slopes(
         S1=total(slope),

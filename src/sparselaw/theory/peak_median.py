@@ -36,7 +36,9 @@ class PeakLaw:
     left_open: float  # t0 on average
     tilt: float  # change of log t0 with the rank, one more
     open_variance: float  # of t0/its mean, beyond what the rank explains
-    more_variance: float  # Var S(k) just below the peak beyond that of the rank
+    variance: float  # of S(k) at N, or just below the peak
+    wider: float  # terms of order 1/N at N, beyond 1/(r-N)
+    luck: float | None  # variance over data of the log of the loss below the peak; None: that of t0
     told_apart: float  # share of data sets whose other dependent coordinates are twins alone
 
 
@@ -49,30 +51,43 @@ def median_gap(x: FloatArray) -> FloatArray:
 def peak_median(of: PeakLaw, N: float, log_level: Callable[[FloatArray], FloatArray]) -> float:
     """The median over data; ``log_level(n)`` is log loss * (rank - n) of n features and average data."""
     ranks, chance = _ranks(of)
-    gap = N - ranks
-    open_scatter = math.log1p(of.open_variance)
-    lower = np.clip(of.tilt * (ranks - of.rank), -3.0, 3.0) - 0.5 * open_scatter
-    level = np.exp(log_level(N - (ranks - of.rank)))
+    scatter = math.sqrt(math.log1p(of.open_variance))
+    lower = np.clip(of.tilt * (ranks - of.rank), -3.0, 3.0) - 0.5 * scatter**2
+    above = ranks < N + 0.5
+    over = of.left_open * (1.0 + ranks / _mean_gap(N - ranks)) * np.exp(lower)
+    # Below: far from the peak data of a higher rank resolve at N only part of what they have more, V/Var r.
+    far = _far_below(of, N)
+    resolved = 1.0 - far * max(1.0 - of.variance / max(of.spread, 1e-9) ** 2, 0.0)
+    shift = resolved * (ranks - of.rank)
+    gap = np.maximum(of.rank + shift - N, 1.0)
+    level = np.exp(log_level(N - shift))
     share = np.minimum(of.left_open * ranks / level, 1.0)  # of the level that goes with t0
-    mean_gap = np.where(np.abs(gap) < 1.5, median_gap(np.abs(gap)), np.abs(gap) - 1.0)
-    over = of.left_open * (1.0 + ranks / mean_gap) * np.exp(lower)
-    under = level * np.exp(share * lower)
-    above = gap > -0.5
-    apart = np.maximum(np.abs(gap), 0.5)
-    noise = np.select([apart < 0.75, apart < 1.5], [1.6, 0.75], 0.0)  # of one embedding
-    of_open = np.hypot(noise, math.sqrt(open_scatter))
-    of_data = np.minimum(math.sqrt(max(of.more_variance, 0.0)) / apart, 1.0)
-    averaged = np.hypot(
-        np.hypot(of_data, share * math.sqrt(open_scatter)), np.where(apart < 1.5, noise, 0.5 / apart)
-    )
-    drawn = np.hypot(of_data, np.minimum(2.2 / apart, 0.75))
-    middles = [np.where(above, over, under / mean_gap), under / median_gap(apart)]
-    widths = [np.where(above, of_open, averaged), drawn]
+    own = share * scatter if of.luck is None else np.full_like(share, math.sqrt(math.log1p(of.luck)))
+    tilted = share * np.clip(of.tilt * (ranks - of.rank), -3.0, 3.0)
+    under = level * np.exp(tilted - 0.5 * own**2) * (1.0 + far * of.wider)
+    noise = np.select(
+        [np.abs(ranks - N) < 0.5, np.abs(ranks - N) < 1.5], [1.6, 0.75], 0.0
+    )  # of one embedding
+    of_data = np.hypot(np.sqrt(max(of.variance - of.spread**2, 0.0)) / gap, own)
+    averaged = np.hypot(of_data, np.where(gap < 1.5, noise, 0.5 / gap))
+    drawn = np.hypot(of_data, np.minimum(2.2 / gap, 0.75))
+    middles = [np.where(above, over, under / _mean_gap(gap)), under / median_gap(gap)]
+    widths = [np.where(above, np.hypot(noise, scatter), averaged), drawn]
     weights = [
         np.where(above, 1.0, of.told_apart) * chance,
         np.where(above, 0.0, 1.0 - of.told_apart) * chance,
     ]
     return _median(np.concatenate(middles), np.concatenate(widths), np.concatenate(weights))
+
+
+def _mean_gap(x: FloatArray) -> FloatArray:
+    """x - 1, and m(x) where the mean over embeddings is infinite."""
+    return np.where(x < 1.5, median_gap(np.maximum(x, 0.0)), x - 1.0)
+
+
+def _far_below(of: PeakLaw, N: float) -> float:
+    """0 within one spread of the rank, 1 at three spreads below it."""
+    return min(max(((of.rank - N) / max(of.spread, 1e-9) - 1.0) / 2.0, 0.0), 1.0)
 
 
 def _ranks(of: PeakLaw) -> tuple[FloatArray, FloatArray]:
@@ -99,7 +114,8 @@ def _log_negative_binomial(n: float, mean: float, size: float) -> float:
 def _median(middles: FloatArray, widths: FloatArray, weights: FloatArray) -> float:
     """Of a mixture of log-normal laws."""
     used = weights > 1e-9
-    centre, width, weight = np.log(middles[used]), np.maximum(widths[used], 0.02), weights[used]
+    centre, weight = np.log(middles[used]), weights[used]
+    width = np.clip(widths[used], 0.02, 2.0)
     normal = statistics.NormalDist()
     low, high = float(centre.min()), float(centre.max())
     for _ in range(30):

@@ -10,6 +10,7 @@ t0 the variance that the data leave open, V = Var r. At the peak the mean is inf
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,10 +24,12 @@ from sparselaw.theory.count_spread import independent_scatter, scatter_share
 from sparselaw.theory.count_surface import count_loss
 from sparselaw.theory.finite_width import diagonal_width
 from sparselaw.theory.peak_median import PeakLaw, peak_median
+from sparselaw.theory.surface_value import SurfaceValue
 
 INFINITE = 0.01  # share of data sets with |N - rank| <= 1 from which on the mean is called infinite
 PEAK_SPREADS = 2.5  # and the distance from the rank, in its spreads, within which it always is
-MEDIAN_SPREADS = 6.0  # as far as a median is given
+MEDIAN_SPREADS = 5.0  # as far as a median is given
+ALMOST_APART = 0.03  # share of co-activation up to which coordinates scatter on their own
 BASE_ERROR = 0.007  # what is left where every correction is small
 INFINITE_MEAN = (
     "at the double-descent peak: of the data sets so drawn {share} have |N - rank| <= 1, "
@@ -116,19 +119,36 @@ class Below:
     width_share: float  # of order 1/N
     scatter: float
     near: float  # Var S/(rank - N)^2: what the scatter does near the peak
+    luck: float | None = None  # variance of the log of the loss at one S over data
     found: bool = True
 
 
+@functools.lru_cache(maxsize=512)
 def below_rank(setting: CountSetting, N: float) -> Below:
     """Leading surface, and closure where rare coordinates share samples."""
     value = count_loss(setting.sums, N, setting.seen, 0.0, 0.0)
-    gap = setting.rank.mean - N
+    found = None
     if setting.crowded:
-        found = closure(setting.cavity, N, value.log_cutoff if N < setting.seen else setting.cavity.cells.top)
-        if found is not None and found.over_plain > 0.0:
-            width = float(found.width.correction / found.width.leading)
-            loss = value.loss * found.over_plain
-            return Below(value.loss, loss, width, found.scatter, found.variance / gap**2, found.sound)
+        start = value.log_cutoff if N < setting.seen else setting.cavity.cells.top
+        found = closure(setting.cavity, setting.scatter, N, start)
+    if found is None or setting.share < ALMOST_APART:
+        apart = _coordinates_apart(setting, N, value)
+        if found is None:
+            return apart
+    width = float(found.width.correction / found.width.leading)
+    return Below(
+        leading=value.loss,
+        loss=value.loss * found.over_plain,
+        width_share=width,
+        scatter=found.scatter,
+        near=found.variance / (setting.rank.mean - N) ** 2,
+        luck=apart.luck if setting.share < ALMOST_APART else None,
+        found=found.sound and found.over_plain > 0.0,
+    )
+
+
+def _coordinates_apart(setting: CountSetting, N: float, value: SurfaceValue) -> Below:
+    """Without closure: the Gram matrix is diagonal."""
     points = setting.points
     g = points.c[points.coordinate] * points.n
     f = np.asarray(g / (g + math.exp(value.log_cutoff)))
@@ -140,7 +160,8 @@ def below_rank(setting: CountSetting, N: float) -> Below:
         loss=value.loss,
         width_share=wide.correction / wide.leading,
         scatter=scatter_share(scatter, slopes),
-        near=scatter.V / gap**2,
+        near=scatter.V / (setting.rank.mean - N) ** 2,
+        luck=max(scatter.U - scatter.c0**2 / max(scatter.V, 1e-300), 0.0) / slopes.M**2,
         found=not setting.crowded,
     )
 
@@ -148,7 +169,7 @@ def below_rank(setting: CountSetting, N: float) -> Below:
 def median_loss(setting: CountSetting, N: float) -> float:
     """The median over data near the rank."""
     rank, spread = setting.rank.mean, max(setting.rank.spread, 1e-9)
-    places, scaled, variance = _scaled_below(setting, N, spread)
+    near = _near_peak(setting, N, spread)
     law = PeakLaw(
         D=setting.cavity.D,
         rank=rank,
@@ -156,29 +177,43 @@ def median_loss(setting: CountSetting, N: float) -> float:
         left_open=setting.left_open,
         tilt=setting.tilt / spread**2 if spread > 0.3 else 0.0,
         open_variance=setting.open_variance,
-        more_variance=max(variance - spread**2, 0.0),
+        variance=near.variance,
+        wider=near.wider,
+        luck=near.luck,
         told_apart=setting.told_apart,
     )
-    return peak_median(law, N, lambda n: _line(n, places, scaled))
+    return peak_median(law, N, lambda n: _line(n, near.places, near.log_levels))
 
 
-def _scaled_below(setting: CountSetting, N: float, spread: float) -> tuple[list[float], list[float], float]:
-    """log of loss * (rank - N) below the rank, which is smooth, at a few places about N."""
+@dataclass(frozen=True, slots=True)
+class NearPeak:
+    """log of loss * (rank - N) below the rank, which is smooth, at two places, and more at that nearest N."""
+
+    places: list[float]
+    log_levels: list[float]
+    variance: float = 0.0
+    wider: float = 0.0
+    luck: float | None = None
+
+
+def _near_peak(setting: CountSetting, N: float, spread: float) -> NearPeak:
     rank = setting.rank.mean
     end = rank if setting.crowded else setting.seen
-    wanted = [N + u * max(spread, 0.02 * rank) for u in (-1.5, 0.0, 1.5)]
     nearest = rank - max(1.2 * spread, 0.015 * rank, 0.75)
-    places = sorted({min(place, nearest) for place in wanted if min(place, nearest) >= 0.5})
-    kept, scaled, variance = [], [], 0.0
-    for place in places:
-        base = below_rank(setting, place)
-        if base.found and base.loss > 0.0 and end > place:
-            kept.append(place)
-            scaled.append(math.log(base.loss * (end - place)))
-            variance = base.near * (rank - place) ** 2
-    if not kept:
-        return [rank - 1.0], [math.log(setting.left_open * rank)], 0.0
-    return kept, scaled, variance
+    step = max(spread, 0.02 * rank)
+    wanted = (N, min(N + step, nearest)) if N < nearest - 0.3 * step else (nearest - 1.5 * step, nearest)
+    places, levels, kept = [], [], None
+    for place in wanted:
+        base = below_rank(setting, place) if place >= 0.5 else None
+        if base is not None and base.found and base.loss > 0.0 and end > place:
+            places.append(place)
+            levels.append(math.log(base.loss * (end - place)))
+            kept = (place, base) if kept is None or place <= N else kept
+    if kept is None:
+        return NearPeak([rank - 1.0], [math.log(setting.left_open * rank)])
+    place, base = kept
+    wider = max(base.width_share - 1.0 / (rank - place), 0.0)
+    return NearPeak(places, levels, base.near * (rank - place) ** 2, wider, base.luck)
 
 
 def _line(x: FloatArray, places: list[float], values: list[float]) -> FloatArray:
