@@ -14,7 +14,9 @@ from sparselaw.errors import InputError
 
 def reproduce(
     names: list[str] = typer.Argument(
-        None, metavar="ITEM", help="figure-1 ... figure-6, table-3, table-4, checks. [default: all]"
+        None,
+        metavar="ITEM",
+        help="figure-1 ... figure-6, table-3, table-4, checks, beyond-passes. [default: all]",
     ),
     out: str = typer.Option(
         ..., metavar="FOLDER", help="Folder for report.html, summary.json, pictures and tables."

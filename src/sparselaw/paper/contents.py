@@ -19,6 +19,7 @@ NAMES = (
     "table-4",
     "checks",
     "beyond-networks",
+    "beyond-passes",
 )
 
 
