@@ -1,8 +1,8 @@
 """Does the worth of repeated data decay more slowly where there are more unique data?
 
 The theory has R_D ~ U^x, x = (alpha2+1)/(alpha1+1) > 0: a pass over more samples wears out later. Here the
-data-constrained law is fitted to the runs of datablations with R_D = R (U/10^9)^x, x free; the interval of x is
-that of a bootstrap over the runs.
+data-constrained law is fitted to the runs of datablations with R_D = R (U/10^9)^x, x free; the interval of x
+is that of a bootstrap over the runs.
 
     python benchmarks/repeats_decay_with_data.py path/to/datablations_c4_runs.csv [draws]
 """

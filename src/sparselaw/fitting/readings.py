@@ -16,9 +16,12 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.fitting.bootstrap import bootstrap
+from sparselaw.fitting.coupling_words import coupling_words
 from sparselaw.fitting.design import Design
+from sparselaw.fitting.fitted_law import interval
 from sparselaw.fitting.identification import no_sparsity
 from sparselaw.fitting.objectives import Objective, parse_objective
+from sparselaw.fitting.pass_readings import PassReading, pass_reading
 from sparselaw.fitting.prepare import prepare
 from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, global_minimum, sample
@@ -45,17 +48,24 @@ class SparsityReading:
     law: str
     sparsity: Mapping[str, Interval] | None
     reason: str = ""
+    training: PassReading | None = None  # the same exponents read as one pass, and as training to the end
+    coupling: Interval | None = None  # g, of the coupled law
 
     def as_dict(self) -> dict[str, Any]:
         result: dict[str, Any] = {"law": self.law, "sparsity": None}
         if self.sparsity is None:
             return result | {"sparsity_reason": self.reason}
-        return result | {"sparsity": {name: v.plain("no draws") for name, v in self.sparsity.items()}}
+        result["sparsity"] = {name: v.plain("no draws") for name, v in self.sparsity.items()}
+        if self.training is not None:
+            result["training"] = self.training.as_dict()
+        if self.coupling is not None:
+            result["coupling"] = self.coupling.plain("no draws")
+        return result
 
 
 def sparsity_readings(fitted: FittedLaw) -> tuple[SparsityReading, ...]:
     """By the coupled law first, where the law fitted is that or Chinchilla's; by others their own alone."""
-    own = SparsityReading(law=fitted.name, sparsity=fitted.sparsity, reason=fitted.sparsity_reason)
+    own = _own(fitted)
     kind = type(fitted.law)
     if kind not in (ChinchillaLaw, CoupledLaw) or fitted.objective == "envelope":
         return (own,) if fitted.sparsity is not None else ()
@@ -83,8 +93,34 @@ def _reading(law: type[Law], fitted: FittedLaw, objective: Objective) -> Sparsit
     )
     best = design.natural(minimum.theta)
     of_N, of_D = design.exponent_places()
-    found = sparsity_intervals(float(best[of_N]), float(best[of_D]), drawn[:, of_N], drawn[:, of_D])
-    return SparsityReading(law=law.name, sparsity=found)
+    exponents = float(best[of_N]), float(best[of_D]), drawn[:, of_N], drawn[:, of_D]
+    found = sparsity_intervals(*exponents)
+    names = list(design.names)
+    place = names.index("g") if "g" in names else None
+    return SparsityReading(
+        law=law.name,
+        sparsity=found,
+        training=pass_reading(*exponents, found),
+        coupling=None if place is None else interval(float(best[place]), drawn[:, place]),
+    )
+
+
+def _own(fitted: FittedLaw) -> SparsityReading:
+    """Of the law that was asked for."""
+    names = list(fitted.params)
+    training = None
+    if fitted.sparsity is not None and fitted.law.exponent_names is not None:
+        of_N, of_D = (names.index(name) for name in fitted.law.exponent_names)
+        best = [value.best for value in fitted.params.values()]
+        drawn = fitted.draws
+        training = pass_reading(best[of_N], best[of_D], drawn[:, of_N], drawn[:, of_D], fitted.sparsity)
+    return SparsityReading(
+        law=fitted.name,
+        sparsity=fitted.sparsity,
+        reason=fitted.sparsity_reason,
+        training=training,
+        coupling=fitted.params.get("g"),
+    )
 
 
 def _fewer(runs: Runs) -> Runs:
@@ -131,4 +167,9 @@ def words(readings: tuple[SparsityReading, ...]) -> tuple[str, ...]:
     if any(other.best * alpha1.best < 0.0 for _, other in known[1:]):
         shown = ", ".join(f"{v.best:+.2g} by the {name} law" for name, v in known)
         said.append(f"the sign of alpha1 hangs on the law: {shown}")
+    first = next(r for r in readings if r.sparsity is not None)
+    if first.training is not None:
+        said.append(first.training.words())
+    if first.coupling is not None and first.training is not None:
+        said.append(coupling_words(first.coupling, first.training.decay.best - 1.0))
     return (*said, ONE_PASS)

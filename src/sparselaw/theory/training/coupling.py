@@ -2,9 +2,9 @@
 
     L = [(A N^-alpha)^(1/g) + (B D^-beta)^(1/g)]^g
 
-g = 1 is a sum of two terms, g -> 0 the larger of the two alone. Real runs have g between 0.2 and 0.8. Each variant
-here is a way of training: to the end without a ridge (away from the peak), with the best ridge, SGD with one pass
-or many, on sparse or dense inputs.
+g = 1 is a sum of two terms, g -> 0 the larger of the two alone. Real runs have g between 0.2 and 0.8. Each
+variant here is a way of training: to the end without a ridge (away from the peak), with the best ridge, SGD
+with one pass or many, on sparse or dense inputs.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ VARIANTS: dict[str, Callable[[Inputs, float, float], float]] = {
 
 
 def inputs_for(alpha_N: float, alpha_D: float) -> Inputs:
-    """Sparse inputs whose finished exponents are these; dense where the two are the same or alpha_D larger."""
+    """Sparse inputs whose finished exponents are these; dense where alpha_D is as large as alpha_N."""
     if alpha_N <= 1.02 * alpha_D:
         return DenseInputs(alpha=alpha_N, dimension=math.inf)
     alpha1 = alpha_N / alpha_D - 1.0
@@ -104,6 +104,9 @@ def fit_coupled(variant: str, N: FloatArray, D: FloatArray, loss: FloatArray, in
         A, B, alpha, beta, g = (float(np.exp(value)) for value in theta)
         return CoupledLaw(E=0.0, A=A, B=B, alpha=alpha, beta=beta, g=g)
 
+    def misfit(theta: FloatArray) -> FloatArray:
+        return np.asarray(np.log(law(theta).loss_of_logs(x, y)) - target)
+
     best = None
     for g in (0.3, 0.6, 1.2):
         middle = float(np.mean(target))
@@ -111,7 +114,7 @@ def fit_coupled(variant: str, N: FloatArray, D: FloatArray, loss: FloatArray, in
             middle + power.alpha_N * float(x.mean()), middle + power.alpha_D * float(y.mean()),
             math.log(power.alpha_N), math.log(power.alpha_D), math.log(g),
         ])  # fmt: skip
-        found = least_squares(lambda theta: np.log(law(theta).loss_of_logs(x, y)) - target, start)
+        found = least_squares(misfit, start)
         if best is None or found.cost < best.cost:
             best = found
     assert best is not None

@@ -1,0 +1,20 @@
+"""How strongly N and D are coupled, beside the theory's own surfaces."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparselaw.interval import Interval
+from sparselaw.theory.training.coupling_table import ADDITIVE, theory_couplings
+
+
+def coupling_words(coupling: Interval, alpha_N: float) -> str:
+    """The g of a fit, the variants of the theory that have it at these exponents, and whether a sum fits."""
+    found = theory_couplings(alpha_N)
+    shown = ", ".join(f"{name} {g:.2g}" for name, g in found.items())
+    if np.isnan(coupling.low):
+        return f"coupling g = {coupling.best:.2g}; the theory at these exponents: {shown}; a sum has 1"
+    like = [name for name, g in found.items() if coupling.low <= g <= coupling.high]
+    sum_too = "" if coupling.low <= ADDITIVE <= coupling.high else "; a sum of two terms (g = 1) is excluded"
+    fits = f"like {' and '.join(like)}" if like else "like none of them"
+    return f"coupling g = {coupling.best:.2g} {coupling.ends()}, {fits} (theory: {shown}){sum_too}"

@@ -1,0 +1,80 @@
+"""Exponents read as one pass and as training to the end, and the coupling beside the theory's."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sparselaw as sl
+from sparselaw.fitting.coupling_words import coupling_words
+from sparselaw.fitting.pass_readings import pass_reading
+from sparselaw.fitting.sparsity import sparsity_intervals
+from sparselaw.interval import Interval
+from sparselaw.laws import CoupledLaw
+from sparselaw.theory.training.coupling import coupling_of, inputs_for
+from sparselaw.theory.training.coupling_table import theory_couplings
+
+
+def reading(alpha_N, alpha_D, spread=0.01):
+    rng = np.random.default_rng(0)
+    drawn = alpha_N + spread * rng.normal(size=400), alpha_D + spread * rng.normal(size=400)
+    return pass_reading(alpha_N, alpha_D, *drawn, sparsity_intervals(alpha_N, alpha_D, *drawn))
+
+
+@pytest.mark.parametrize(
+    ("alpha_N", "alpha_D", "one_pass", "to_the_end", "said"),
+    [
+        (0.5, 1.0 / 3.0, True, True, "fit about one pass too"),
+        (0.5, 0.25, False, True, "one pass alone would not show"),
+        (0.5, 0.6, False, False, "neither"),
+    ],
+)
+def test_each_reading_is_tested(alpha_N, alpha_D, one_pass, to_the_end, said):
+    found = reading(alpha_N, alpha_D)
+    assert (found.one_pass, found.to_the_end) == (one_pass, to_the_end)
+    assert said in found.words()
+    assert found.decay.best == alpha_N + 1.0
+    plain = found.as_dict()
+    assert plain["one_pass"]["consistent"] is one_pass
+    assert plain["to_the_end"]["consistent"] is to_the_end
+
+
+def test_without_draws_nothing_is_decided():
+    found = pass_reading(
+        0.5, 0.3, np.empty(0), np.empty(0), sparsity_intervals(0.5, 0.3, np.empty(0), np.empty(0))
+    )
+    assert found.one_pass is None
+    assert found.to_the_end is None
+    assert "draws would say" in found.words()
+
+
+def test_a_fit_says_both_and_its_coupling():
+    law = CoupledLaw(E=1.7, A=150.0, B=600.0, alpha=0.35, beta=0.35 / 1.35, g=0.25)
+    rng = np.random.default_rng(1)
+    N, D = (x.ravel() for x in np.meshgrid(np.geomspace(1e7, 1e10, 7), np.geomspace(1e9, 1e12, 7)))
+    runs = pd.DataFrame({"N": N, "D": D, "loss": law.loss(N, D) * np.exp(0.001 * rng.normal(size=N.size))})
+    fitted = sl.fit(runs, bootstrap=60)
+    first = fitted.sparsity_readings()[0]
+    assert first.training.one_pass
+    assert first.coupling.contains(0.25)
+    said = fitted.sparsity_words()
+    assert any("about one pass" in words and "holds 1" in words for words in said)
+    assert any(words.startswith("coupling g = 0.2") and "excluded" in words for words in said)
+    assert "training" in fitted.as_dict()["sparsity_by_law"][0]
+
+
+def test_the_table_of_couplings_is_that_of_the_surfaces():
+    for alpha, variant, name in ((0.35, "best ridge", "dense, best ridge"), (0.5, "one pass", "one pass")):
+        ratio = 1.0 if variant == "best ridge" else 1.2
+        found = coupling_of(inputs_for(alpha, alpha / ratio), variant)
+        assert found.law.g == pytest.approx(theory_couplings(alpha)[name], abs=0.01)
+        assert found.rms < 0.015
+        assert found.law.alpha == pytest.approx(alpha, rel=0.03)
+
+
+def test_words_of_the_coupling():
+    assert "like one pass" in coupling_words(Interval(0.18, 0.21, 0.25), 0.35)
+    assert "like none" in coupling_words(Interval(0.9, 1.0, 1.1), 0.35)
+    assert "excluded" not in coupling_words(Interval(0.9, 1.0, 1.1), 0.35)
+    assert "a sum has 1" in coupling_words(Interval(math.nan, 0.4, math.nan), 0.35)
