@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sparselaw as sl
+import sparselaw.networks.network as record_of_network
 from oracles import networks as naive
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse_samples import draw_sparse
@@ -224,3 +225,28 @@ def test_networks_that_are_none():
         Network(2, 4, "cubic")
     with pytest.raises(sl.InputError, match="rate="):
         Adam(rate=0.0)
+
+
+def test_a_transformer_without_torch_is_one_clear_line(monkeypatch):
+    monkeypatch.setattr(record_of_network, "find_spec", lambda name: None)
+    with pytest.raises(
+        sl.InputError, match=r"network=transformer: needs torch; pip install 'sparselaw\[torch\]'"
+    ):
+        Network(2, 8, "transformer")
+
+
+def test_a_transformer_learns_facts_alone(monkeypatch):
+    monkeypatch.setattr(record_of_network, "find_spec", lambda name: True)
+    with pytest.raises(sl.InputError, match="network=transformer"):
+        Task(inputs=SMALL, N=8, D=10, network=Network(2, 8, "transformer"))
+
+
+@pytest.mark.slow
+def test_a_transformer_memorises_what_it_sees():
+    pytest.importorskip("torch", reason="the extra torch is not installed")
+    tokens = SparseInputs(alpha1=1.0, alpha2=-1.0)
+    settings = {"inputs": tokens, "target": "facts", "outputs": 8, "D": 250, "N": 32}
+    record = record_of(network=Network(2, 32, "transformer"), **settings)
+    assert record.status == "ok"
+    assert 1.0 <= record.loss / record.control < 2.5
+    assert record == record_of(network=Network(2, 32, "transformer"), **settings)

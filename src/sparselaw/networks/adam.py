@@ -39,7 +39,7 @@ class Adam(Solver):
 def usual_adam(network: Network, target: str, outputs: int) -> Adam:
     """Steps and rate that bring such a network to the limit of its data, at D of 100 to 64,000."""
     if network.activation == "transformer":
-        return Adam(steps=600, rate=0.01)
+        return Adam(steps=700, rate=0.01)
     if target == "facts":
         return Adam(steps=2000, rate=0.05, start=1.0) if network.frozen else Adam(steps=400, rate=0.05)
     if network.frozen:

@@ -29,15 +29,16 @@ def train_transformer(
     answers: IntArray,
     choices: int,
     rng: np.random.Generator,
-) -> tuple[Trained, FloatArray]:
-    """The course of training, and how often each token seen is answered wrongly in fresh lines."""
+) -> tuple[Trained, FloatArray, float]:
+    """The course of training, how often each token seen is answered wrongly in fresh lines, and the error
+    rate on the lines it was trained on."""
     torch.manual_seed(int(rng.integers(2**31)))
     torch.set_num_threads(1)
     tokens = np.repeat(np.arange(counts.size), counts)
     lines, targets = _lines(tokens, counts.size, rng), torch.from_numpy(answers)[tokens]
     model: Any = _Block(counts.size + NOISE + 1, network.width, choices, adam.start)
     optimiser = torch.optim.Adam(model.parameters(), lr=adam.rate, betas=(DECAY_MEAN, DECAY_SQUARE))
-    losses, gradient = np.zeros(adam.steps + 1), 1.0
+    losses = np.zeros(adam.steps + 1)
     for step in range(adam.steps):
         shape = min(1.0, (step + 1) / adam.warm_up) * 0.5 * (1.0 + np.cos(np.pi * step / adam.steps))
         optimiser.param_groups[0]["lr"] = adam.rate * shape
@@ -49,13 +50,19 @@ def train_transformer(
         losses[step] = float(loss.detach())
     losses[-1] = losses[-2]
     fresh = np.repeat(np.arange(counts.size), TESTS)
-    with torch.no_grad():
-        said = torch.cat([model(part).argmax(dim=1) for part in _lines(fresh, counts.size, rng).split(4096)])
-    wrong = (said.numpy() != answers[fresh]).reshape(counts.size, TESTS).mean(axis=1)
-    gradient = 0.0 if np.isfinite(losses[-1]) else np.inf
+    said = _said(model, _lines(fresh, counts.size, rng))
+    wrong = (said != answers[fresh]).reshape(counts.size, TESTS).mean(axis=1)
+    missed = float(np.mean(_said(model, lines) != targets.numpy()))
     none = np.zeros((0, network.width))
     weights = Weights(first=none, hidden=none[None], last=none)
-    return Trained(weights=weights, losses=losses, gradient=gradient), wrong
+    return Trained(weights=weights, losses=losses, gradient=0.0), wrong, missed
+
+
+def _said(model: Any, lines: torch.Tensor) -> IntArray:
+    """The answers, a part of the lines at a time."""
+    with torch.no_grad():
+        answers: IntArray = torch.cat([model(part).argmax(dim=1) for part in lines.split(4096)]).numpy()
+    return answers
 
 
 def _lines(tokens: IntArray, vocabulary: int, rng: np.random.Generator) -> torch.Tensor:

@@ -85,18 +85,19 @@ def _facts(task: Task) -> Record:
     if network.activation == "transformer":
         from sparselaw.networks.transformer import train_transformer
 
-        trained, wrong = train_transformer(network, adam, counts, answers, task.outputs, embedding)
+        trained, wrong, missed = train_transformer(network, adam, counts, answers, task.outputs, embedding)
     else:
         lesson = facts_lesson(counts, answers, task.outputs)
         start = draw_weights(network, adam, tokens.size, task.outputs, embedding)
         trained = train(network, adam, lesson, start)
         said = forward(trained.weights.first, trained.weights, not network.is_linear).argmax(axis=1)
         wrong = (said != answers).astype(float)
+        missed = float(counts @ wrong) / task.D
     total = inputs.expected_nonzeros()
     control = inputs.unseen_variance(tokens) / total * (task.outputs - 1) / task.outputs
     forgotten = float(wrong @ inputs.probabilities(tokens)) / total
     return Record(
-        **record_values(trained, control + forgotten, float(counts @ wrong) / task.D),
+        **record_values(trained, control + forgotten, missed),
         averaged=("unseen", "test"),
         control=control,
         seen=tokens.size,
