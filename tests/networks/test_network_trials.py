@@ -228,7 +228,7 @@ def test_networks_that_are_none():
 
 
 def test_a_transformer_without_torch_is_one_clear_line(monkeypatch):
-    monkeypatch.setattr(record_of_network, "find_spec", lambda name: None)
+    monkeypatch.setattr(record_of_network, "find_spec", lambda _: None)
     with pytest.raises(
         sl.InputError, match=r"network=transformer: needs torch; pip install 'sparselaw\[torch\]'"
     ):
@@ -236,7 +236,7 @@ def test_a_transformer_without_torch_is_one_clear_line(monkeypatch):
 
 
 def test_a_transformer_learns_facts_alone(monkeypatch):
-    monkeypatch.setattr(record_of_network, "find_spec", lambda name: True)
+    monkeypatch.setattr(record_of_network, "find_spec", lambda _: True)
     with pytest.raises(sl.InputError, match="network=transformer"):
         Task(inputs=SMALL, N=8, D=10, network=Network(2, 8, "transformer"))
 
