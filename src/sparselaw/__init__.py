@@ -24,6 +24,7 @@ _PUBLIC = {
     "ChinchillaLaw": "sparselaw.laws",
     "CoupledLaw": "sparselaw.laws",
     "predict": "sparselaw.theory",
+    "predict_teacher": "sparselaw.theory.teacher",
     "simulate": "sparselaw.sweeps.simulate",
     "simulate_stream": "sparselaw.sweeps.simulate",
     "Network": "sparselaw.networks",
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from sparselaw.sweeps.simulate import simulate as simulate
     from sparselaw.sweeps.simulate import simulate_stream as simulate_stream
     from sparselaw.theory import predict as predict
+    from sparselaw.theory.teacher import predict_teacher as predict_teacher
     from sparselaw.theory.training.best import best_ridge as best_ridge
     from sparselaw.theory.training.best import best_stop as best_stop
 

@@ -40,6 +40,9 @@ def predict(
         metavar="full|quasi-static",
         help="For sgd: full, or quasi-static: ten times faster, about 1 % less exact.",
     ),
+    teacher: str = typer.Option(
+        None, metavar=options.FLOAT, help="Weights of the teacher fall: mean squares j^-FLOAT."
+    ),
     inputs: str = options.INPUTS,
     dimension: str = options.DIMENSION,
     json: bool = options.JSON,
@@ -67,6 +70,13 @@ def predict(
         surface=check_choice("surface", surface, ("sharp", "leading")),  # type: ignore[arg-type]
         form=check_choice("form", form, ("full", "quasi-static")),  # type: ignore[arg-type]
     ).as_dict()
+    if teacher is not None:
+        result["teacher"] = theory.teacher_prediction(
+            described,
+            numbers.real("teacher", teacher),
+            numbers.sizes("N", N) if N is not None else (),
+            numbers.sizes("D", D) if D is not None else (),
+        )
     if json:
         print_json(result)
         return
@@ -94,6 +104,8 @@ def _show(result: dict[str, Any]) -> None:
         ("constant_D", number(result["constant_D"]), "N to infinity"),
     ]
     print_table("Exponents", ["quantity", "value", "meaning"], rows)
+    if "teacher" in result:
+        _show_teacher(result["teacher"])
     if not result["points"]:
         return
     table = []
@@ -131,3 +143,13 @@ def _show_parts(points: list[dict[str, Any]], marks: list[str]) -> None:
         )
     columns = ["N", "D", "loss", "descent", "minibatch", "label noise", "kappa", "pi", "caution"]
     print_table("Loss of unfinished training", columns, rows)
+
+
+def _show_teacher(result: dict[str, Any]) -> None:
+    print(
+        f"teacher of mean squares j^-{result['exponent']:g}: alpha_N {number(result['alpha_N'])}, "
+        f"alpha_D {number(result['alpha_D'])}"
+    )
+    for point in result["points"]:
+        loss = "infinite" if point["loss"] is None else number(point["loss"], 6)
+        print(f"  N = {point['N']}, D = {point['D']}: loss {loss} (leading surface)")

@@ -18,6 +18,7 @@ from sparselaw.theory.leading_curve import losses_at
 from sparselaw.theory.point import Point
 from sparselaw.theory.prediction import Prediction, predict, prediction
 from sparselaw.theory.surface import loss_at, peak_of, rank_of
+from sparselaw.theory.teacher import predict_teacher, teacher_exponents, teacher_prediction
 
 __all__ = [
     "Point",
@@ -37,9 +38,12 @@ __all__ = [
     "paper_condition_number",
     "peak_of",
     "predict",
+    "predict_teacher",
     "prediction",
     "rank_of",
     "rescaled_ratio",
     "scaling_function",
     "solver_costs",
+    "teacher_exponents",
+    "teacher_prediction",
 ]

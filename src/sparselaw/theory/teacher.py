@@ -1,0 +1,156 @@
+"""A teacher whose weights are not alike: mean squares t_j that fall with j, or are tabulated.
+
+The field calls the decay of t_j the source condition. With the cut-off k of the leading surface
+(``count_surface``; it knows nothing of the teacher), f = g/(g+k) and means over the counts,
+
+    loss = E sum_j s_j t_j (1-f_j)^2  +  E sum_j s_j (1-f_j)^2 * E sum_j t_j f_j^2 / (N - B),   B = E sum f^2:
+
+what is missed of the teacher, and what its seen part spills through the random embedding on all that is
+missed. For t_j = 1 this is A N/(N - B). With t_j = j^-b and a = alpha1 + alpha2 + 2,
+
+    alpha_N = a - 1 + min(b, 1)        (beyond b = 1 what the frequent coordinates spill decides),
+    alpha_D = (a + b - 1)/(alpha1 + 1) for alpha1 > 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.errors import InputError, check_finite, check_size
+from sparselaw.inputs import ActivationInputs, Inputs, check_inputs
+from sparselaw.plain import put
+from sparselaw.sums.counts import CountSums
+from sparselaw.sums.occupancy import occupancy
+from sparselaw.sums.power_sums import power_sum
+from sparselaw.theory.count_surface import count_loss
+
+LARGEST = 200_000  # coordinates of a table
+STRAIGHT = "no rare activations: their surface knows no teacher"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeacherPoint:
+    """The loss of N features after D samples for this teacher, and for one of weights alike."""
+
+    N: int
+    D: int
+    loss: float
+    plain_loss: float
+
+    def as_dict(self) -> dict[str, Any]:
+        result: dict[str, Any] = {"N": self.N, "D": self.D}
+        put(result, "loss", self.loss, "at the double-descent peak")
+        put(result, "plain_loss", self.plain_loss, "at the double-descent peak")
+        return result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeacherExponents:
+    """alpha_N and alpha_D of a teacher with t_j = j^-b."""
+
+    alpha_N: float
+    alpha_D: float
+
+
+def teacher_exponents(inputs: Inputs, exponent: float) -> TeacherExponents:
+    """The exponents that t_j = j^-exponent implies.
+
+    >>> from sparselaw.inputs import SparseInputs
+    >>> found = teacher_exponents(SparseInputs(alpha1=1.0, alpha2=0.3), 0.5)
+    >>> round(found.alpha_N, 9), round(found.alpha_D, 9)
+    (2.8, 1.4)
+    """
+    law = inputs.power_law()
+    b = check_finite("teacher", exponent)
+    if law.alpha_N + b <= 0.0:
+        raise InputError(
+            "teacher", b, "makes the targets' variance infinite", f"choose more than {-law.alpha_N:g}"
+        )
+    alpha_N = law.alpha_N + min(b, 1.0)
+    ratio = law.alpha_N / law.alpha_D
+    return TeacherExponents(alpha_N=alpha_N, alpha_D=(law.alpha_N + b) / ratio if ratio > 1.0 else alpha_N)
+
+
+def predict_teacher(inputs: Inputs, *, N: int, D: int, teacher: float | Any) -> TeacherPoint:
+    """The leading surface for a teacher: an exponent b of t_j = j^-b, or t_j itself by falling frequency.
+
+    >>> from sparselaw.inputs import SparseInputs
+    >>> point = predict_teacher(SparseInputs(alpha1=1.0, alpha2=0.3), N=64, D=50_000, teacher=0.0)
+    >>> abs(point.loss / point.plain_loss - 1.0) < 1e-9
+    True
+    """
+    check_inputs(inputs)
+    if inputs.closed_form != "counts":
+        raise InputError(
+            "inputs", inputs.kind, STRAIGHT, "give sparse inputs with alpha1 > 0, or measured ones"
+        )
+    active = cast(ActivationInputs, inputs)
+    N, D = check_size("N", N), check_size("D", D)
+    sums, weights, missed_beyond, plain_beyond = _weighted(active, D, teacher)
+    seen = active.expected_seen(D)
+    whole = active.count_sums(float(D))
+    value = count_loss(whole, float(N), seen, 0.0, 0.0)
+    if not math.isfinite(value.loss):
+        return TeacherPoint(N=N, D=D, loss=value.loss, plain_loss=value.loss)
+    o = occupancy(sums.mean, sums.p, value.log_cutoff - sums.log_c)
+    energy = sums.weight * np.exp(sums.log_s)
+    missed = float((energy * weights) @ o.lost) + missed_beyond
+    lost = float(energy @ o.lost) + plain_beyond
+    learnt = float((sums.weight * weights) @ o.resolved)
+    slack = N - seen if N > seen else whole.at(value.log_cutoff).partial
+    return TeacherPoint(N=N, D=D, loss=missed + lost * learnt / slack, plain_loss=value.loss)
+
+
+def _weighted(
+    inputs: ActivationInputs, D: int, teacher: float | Any
+) -> tuple[CountSums, FloatArray, float, float]:
+    """Coordinates with t_j, and the variances beyond them, with and without t_j."""
+    power = isinstance(teacher, (int, float))
+    b = check_finite("teacher", teacher) if power else 0.0
+    if math.isinf(inputs.dimension):
+        if not power:
+            raise InputError("teacher", "a table", "is finite and the inputs are not", "give an exponent")
+        teacher_exponents(inputs, b)  # refuses an infinite variance
+        sums = inputs.count_sums(float(D))
+        log_j = -(np.log(sums.p)) / (inputs.power_activations().decay)
+        end = float(np.exp(log_j.max())) + 0.5
+        a = inputs.spectrum
+        return (
+            sums,
+            np.exp(-b * log_j),
+            power_sum(a + b, end + 0.5, math.inf),
+            power_sum(a, end + 0.5, math.inf),
+        )
+    M = int(inputs.dimension)
+    if M > LARGEST:
+        raise InputError("dimension", M, "is too large for a teacher", f"choose at most {LARGEST}")
+    j = np.arange(1.0, M + 1.0)
+    weights = j**-b if power else np.asarray(teacher, dtype=np.float64)
+    if weights.shape != (M,) or not (np.isfinite(weights) & (weights >= 0.0)).all():
+        raise InputError(
+            "teacher",
+            f"{weights.size} weights",
+            f"are not {M} numbers of at least 0",
+            "give one a coordinate",
+        )
+    p, c = inputs.probabilities(j), inputs.squared_amplitudes(j)
+    log_c, log_s = np.log(c), np.log(p * c)
+    table = CountSums(np.ones(M), D * p, p, p, log_c, log_s, math.log(D))
+    return table, weights, 0.0, 0.0
+
+
+def teacher_prediction(inputs: Inputs, exponent: float, N: Sequence[int], D: Sequence[int]) -> dict[str, Any]:
+    """Exponents and losses of t_j = j^-exponent, as plain values."""
+    result: dict[str, Any] = {"exponent": exponent}
+    law = teacher_exponents(inputs, exponent) if inputs.exponents is not None else None
+    put(result, "alpha_N", None if law is None else law.alpha_N, "these inputs follow no power law")
+    put(result, "alpha_D", None if law is None else law.alpha_D, "these inputs follow no power law")
+    points = (predict_teacher(inputs, N=n, D=d, teacher=exponent) for n in N for d in D)
+    result["points"] = [point.as_dict() for point in points]
+    return result
