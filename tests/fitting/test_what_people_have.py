@@ -1,7 +1,10 @@
 """Tables as people have them: separators, decimal commas, sizes in words, packed files, folders of runs."""
 
+import contextlib
 import io
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -167,3 +170,35 @@ def test_charts_exported_from_wandb(tmp_path):
     assert len(found) == 6
     runs = clean_runs(found, group="run").runs
     np.testing.assert_allclose(runs.loss, CHINCHILLA_TRUTH.loss(runs.N, runs.D), rtol=1e-9)
+
+
+DATA = Path(__file__).parent / "data"
+
+
+def test_runs_that_wandb_kept(tmp_path):
+    """Real files of wandb 0.31, written offline: three steps each, params in the config, a table logged."""
+    folder = shutil.copytree(DATA / "wandb", tmp_path / "wandb")
+    found = read_table(folder)
+    assert sorted(found["run"].unique()) == ["large", "small"]
+    assert set(found["layers"]) == {4}
+    runs = clean_runs(found, group="run", columns={"loss": "val/loss"}).runs
+    assert len(runs) == 6
+    np.testing.assert_allclose(runs.loss, 1.8 + 480 * runs.N**-0.35 + 2100 * runs.D**-0.37, rtol=1e-9)
+    large = folder / "run-large.wandb"
+    assert len(read_table(large)) == 3
+    whole = large.read_bytes()
+    for cut in range(
+        8, len(whole), 97
+    ):  # a run killed while it wrote: a line of ours or fewer rows, no crash
+        large.write_bytes(whole[:cut])
+        with contextlib.suppress(InputError):
+            assert len(read_table(large)) <= 3
+    (tmp_path / "other.wandb").write_bytes(b"N,D,loss\n1,2,3\n")
+    with pytest.raises(InputError, match="no run of wandb"):
+        read_table(tmp_path / "other.wandb")
+
+
+def test_a_table_logged_with_wandb():
+    runs = clean_runs(read_table(DATA / "runs.table.json")).runs
+    assert len(runs) == 4
+    np.testing.assert_allclose(runs.loss, 1.8 + 480 * runs.N**-0.35 + 2100 * runs.D**-0.37, rtol=1e-9)

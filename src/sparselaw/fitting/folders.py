@@ -1,4 +1,4 @@
-"""A folder of runs: TensorBoard event files, or the exported history of one run in each file."""
+"""A folder of runs: TensorBoard event files, wandb's own, or the exported history of one run in each file."""
 
 from __future__ import annotations
 
@@ -33,6 +33,9 @@ def read_folder(folder: Path, read_table: Callable[[Path], pd.DataFrame]) -> pd.
             read_events(files).assign(run=_run_name(folder, where)) for where, files in sorted(events.items())
         ]
         return _carried(pd.concat(parts, ignore_index=True))
+    kept = sorted(file for file in folder.rglob("*.wandb") if file.is_file())
+    if kept:
+        return _carried(pd.concat([read_table(file) for file in kept], ignore_index=True))
     files = sorted(f for f in folder.rglob("*") if f.is_file() and f.name.lower().endswith(TABLES))
     if not files:
         raise InputError(

@@ -27,6 +27,7 @@ ENDINGS = {
     ".pq": "parquet",
     ".xlsx": "excel",
     ".xls": "excel",
+    ".wandb": "wandb",
 }
 EXTRAS = {"parquet": ("pyarrow", "parquet"), "excel": ("openpyxl", "excel")}
 STDIN = "-"
@@ -83,7 +84,7 @@ def _whole(path: str | Path, kind: str, read: Any) -> pd.DataFrame:
         package, extra = EXTRAS.get(kind, ("a package", "all"))
         remedy = f"pip install 'sparselaw[{extra}]' or give a CSV"
         raise InputError("file", path, f"needs {package} to be read", remedy) from None
-    except (ValueError, TypeError, AttributeError, OSError, KeyError, EOFError) as error:
+    except (ValueError, TypeError, AttributeError, OSError, KeyError, IndexError, EOFError) as error:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise InputError(
             "file", path, f"is not readable as {kind} ({reason})", "check its contents"
@@ -105,6 +106,10 @@ def _read(file: Path, kind: str) -> pd.DataFrame:
         return pd.read_parquet(file)
     if kind == "excel":
         return pd.read_excel(file)
+    if kind == "wandb":
+        from sparselaw.fitting.wandb_files import read_wandb
+
+        return read_wandb(file)
     if kind == "json lines":
         return pd.read_json(file, lines=True)
     if kind == "json":
@@ -125,7 +130,7 @@ def _read_text(content: bytes) -> pd.DataFrame:
 
 
 def read_json(content: bytes) -> pd.DataFrame:
-    """An array of objects, JSON lines, an object of columns, or one that holds such an array.
+    """An array of objects, JSON lines, an object of columns, {columns, data}, or one that holds an array.
 
     Objects within objects (the config and summary of a tracker) become columns of their own.
     """
@@ -137,6 +142,8 @@ def read_json(content: bytes) -> pd.DataFrame:
         found = json.loads(content)
     except ValueError:
         return pd.read_json(io.BytesIO(content), lines=True)
+    if isinstance(found, dict) and set(found) == {"columns", "data"}:  # a table logged with wandb
+        return pd.DataFrame(found["data"], columns=found["columns"])
     if isinstance(found, dict):
         lists = [v for v in found.values() if isinstance(v, list) and v and isinstance(v[0], dict)]
         if len(lists) == 1:
