@@ -1,7 +1,8 @@
 """Claims: what was there before is no slower now; commands that do little start in less processor time.
 
-``python benchmarks/no_slower_than_before.py OLD``, OLD a checkout of an earlier commit. Both trees take turns
-in one run; a time is the processor's, the least of several; a ratio is now over before: below 1 is faster.
+``python benchmarks/no_slower_than_before.py OLD [WORD]``, OLD a checkout of an earlier commit; with a word
+only what has it in its name. Both trees take turns in one run; a time is the processor's, the least of
+several; a ratio is now over before: below 1 is faster.
 """
 
 from __future__ import annotations
@@ -103,9 +104,11 @@ def show(name: str, times: dict[Path, list[float]], old: Path) -> None:
     print(f"{name:45s} before {before:7.3f} s   now {now:7.3f} s   ratio {now / before:.2f}", flush=True)
 
 
-def main(old: Path) -> None:
+def main(old: Path, word: str) -> None:
     trees = [old, HERE]
     for name, (prepare, work) in WORK.items():
+        if word not in name:
+            continue
         times = {tree: [] for tree in trees}
         for _ in range(WORK_TURNS):
             for tree in trees:
@@ -115,6 +118,8 @@ def main(old: Path) -> None:
         exec(TABLE, namespace := {})
         namespace["table"].to_csv(Path(folder) / "runs.csv", index=False)
         for name, words in COMMANDS.items():
+            if word not in name:
+                continue
             times = {tree: [] for tree in trees}
             for turn in range(COMMAND_TURNS):
                 for number, tree in enumerate(trees):
@@ -125,4 +130,4 @@ def main(old: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve())
+    main(Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) > 2 else "")
