@@ -17,6 +17,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 OWN_TEST = {"extending"}  # test_extending.py: it adds things first
 # Commands of a page that take minutes: their shape is checked, smaller sizes are run.
 SMALLER = {
+    "--width 32 -D 250,500,1000 --seeds 4": "--width 8 -D 30,60,120 --seeds 2 --steps 60",
+    "--width 16 -D 100,1000,10000 --seeds 4": "--width 8 -D 50,100,200 --seeds 2",
     "-D 500,1000,2000,5000,10000,20000": "-D 500,5000",
     "-D 30:1e5:8 --threshold 2 --method direct --failures 200": "-D 30 --threshold 2 --failures 20",
     "-N 4:256:13 -D 50000": "-N 4:16:3 -D 5000 --seeds 2",

@@ -33,3 +33,15 @@ def test_an_altered_measurement_changes_the_verdict():
     assert right.verdict.word == "agrees"
     assert altered.verdict.word == "differs"
     assert "0.19 apart" in altered.verdict.reason
+
+
+def test_a_statement_that_is_not_the_papers_is_judged_by_itself():
+    stated = Quantity(
+        quantity="a slope",
+        printed=None,
+        stated=Printed(value=0.0, rounding=0.05),
+        measured=Interval(0.2, 0.3, 0.4),
+    )
+    row = stated.as_dict()
+    assert (row["paper"], row["stated"], row["verdict"]) == (None, 0.0, "differs")
+    assert "statement" in row["reason"]
