@@ -17,7 +17,7 @@ from sparselaw.laws.kaplan import KaplanLaw
 from sparselaw.laws.one_exponent import OneExponentLaw
 from sparselaw.laws.power import PowerLaw
 from sparselaw.laws.ranges import Range
-from sparselaw.laws.surface import SurfaceLaw
+from sparselaw.laws.surface_law import SurfaceLaw
 from sparselaw.laws.two_power import TwoPowerLaw
 
 __all__ = [

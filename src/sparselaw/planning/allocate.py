@@ -17,7 +17,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Cost
 from sparselaw.errors import InputError, check_finite
-from sparselaw.planning.narrow import GOLDEN_STEPS, golden, narrowed
+from sparselaw.planning.lowest import GOLDEN_STEPS, golden, narrowed
 
 Loss = Callable[[Any, Any], Any]
 Threshold = Callable[[float], float]

@@ -14,7 +14,7 @@ from sparselaw.errors import InputError
 from sparselaw.interval import Interval
 from sparselaw.laws import Law, two_exponent_laws
 from sparselaw.planning.allocate import Allocation, log_sizes
-from sparselaw.planning.narrow import golden
+from sparselaw.planning.lowest import golden
 from sparselaw.planning.planned import Ends, Forecast, Planned
 
 if TYPE_CHECKING:
