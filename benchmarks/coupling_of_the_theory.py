@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sys
 
+from sparselaw.fitting.theory_coupling import VARIANTS, coupling_of, inputs_for
 from sparselaw.inputs import SparseInputs
-from sparselaw.theory.training.coupling import VARIANTS, coupling_of, inputs_for
 
 ALPHA_N = (0.25, 0.35, 0.5, 0.7, 1.0)
 RATIOS = (1.0, 1.2, 1.5, 2.0)  # alpha_N/alpha_D: 1 is dense
