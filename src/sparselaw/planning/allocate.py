@@ -69,7 +69,7 @@ def allocate(
     valley is narrowed by polynomials through few values of the loss itself.
     """
     edge = log_sizes(cost, budget, grid)
-    log_N = edge if peak is None else _around(edge, _wall(cost, budget, peak, edge))
+    log_N = edge if peak is None else _around(edge, peak_place(cost, budget, peak, edge))
 
     def along(x: FloatArray, surface: Loss = loss) -> FloatArray:
         N = np.exp(x)
@@ -103,7 +103,7 @@ def log_sizes(cost: Cost, budget: float, count: int) -> FloatArray:
     return np.linspace(0.0, max(cost.log_largest_N(budget), 1e-9), count)
 
 
-def _wall(cost: Cost, budget: float, peak: Peak, edge: FloatArray) -> float | None:
+def peak_place(cost: Cost, budget: float, peak: Peak, edge: FloatArray) -> float | None:
     """log N of the peak on the curve: N rises along it while the threshold falls, so they cross once."""
 
     def below(x: float) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.sums.chebyshev import chebyshev_places, interpolate
+from sparselaw.sums.chebyshev import chebyshev_places
 
 GOLDEN = (5.0**0.5 - 1.0) / 2.0
 GOLDEN_STEPS = 40  # each shrinks the bracket by 0.618; the loss is flat to rounding before the last
@@ -69,8 +69,7 @@ def _narrow(
             width = high - low
             low, high = max(places[i] - 0.5 * width, ends[0]), min(places[i] + 0.5 * width, ends[1])
             continue
-        fine = np.linspace(places[max(i - 1, 0)], places[min(i + 1, PLACES - 1)], 4001)
-        x = float(fine[np.argmin(interpolate(places, np.log(values), fine))])
+        x = _lowest(places, np.log(values))
         done += 1
         width = high - low
         if done == ROUNDS:
@@ -78,3 +77,14 @@ def _narrow(
             return (x, last) if last <= best[1] else best
         low, high = max(x - SHRINK * width, ends[0]), min(x + SHRINK * width, ends[1])
     return best
+
+
+def _lowest(places: FloatArray, values: FloatArray) -> float:
+    """Where the polynomial through these values is lowest: a root of its derivative, or an end."""
+    through = np.polynomial.Chebyshev.fit(places, values, places.size - 1)
+    turning = through.deriv().roots()
+    inside = turning.real[
+        (np.abs(turning.imag) < 1e-9) & (turning.real > places[0]) & (turning.real < places[-1])
+    ]
+    candidates = np.concatenate([inside, places[[0, -1]]])
+    return float(candidates[np.argmin(through(candidates))])

@@ -11,11 +11,12 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import parse_cost
 from sparselaw.plain import finite
-from sparselaw.planning.allocate import log_sizes
+from sparselaw.planning.allocate import log_sizes, peak_place
 from sparselaw.planning.plan import planned_for
 from sparselaw.theory.count_curve import smooth_along
 
 COUNT = 81
+BESIDE = np.geomspace(0.01, 0.6, 12)  # distances from the peak in log N that are always shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +52,20 @@ def valley_curve(
     """
     planned = planned_for(source)
     spending = parse_cost(planned.usual_cost if cost is None else cost, planned.conditioning)
-    ends = np.exp(np.clip(log_sizes(spending, budget, 2), *np.log(between)))
-    N = np.geomspace(float(ends[0]), float(ends[1]), count)
+    edge = log_sizes(spending, budget, 2)
+    low, high = np.clip(edge, *np.log(between))
+    x = np.linspace(float(low), float(high), count)
+    wall = None if planned.peak is None else peak_place(spending, budget, planned.peak, edge)
+    if wall is not None:
+        near = np.concatenate([wall - BESIDE, wall + BESIDE])
+        x = np.unique(np.concatenate([x[np.abs(x - wall) > BESIDE[0]], near[(near >= low) & (near <= high)]]))
+    N = np.exp(x)
     D = np.asarray(spending.data_for(N, budget))
-    if planned.rough is None or planned.peak is None:
+    if planned.rough is None or wall is None:
         losses = np.asarray(planned.loss(N, D), dtype=float)
     else:
         rough = planned.rough
-        below = np.array([n < planned.peak.threshold(float(d)) for n, d in zip(N, D, strict=True)], bool)
+        below = x < wall
         losses = np.empty(N.size)
         if below.any():
             losses[below] = smooth_along(
@@ -67,4 +74,9 @@ def valley_curve(
                 lambda n: np.asarray(rough(n, spending.data_for(n, budget))),
             )
         losses[~below] = planned.loss(N[~below], D[~below])
+    if wall is not None and low < wall < high:
+        i = int(np.searchsorted(x, wall))
+        top = float(np.exp(wall))
+        N, D = np.insert(N, i, top), np.insert(D, i, float(spending.data_for(top, budget)))
+        losses = np.insert(losses, i, np.inf)
     return ValleyCurve(budget=budget, cost=spending.name, N=N, D=D, loss=losses)

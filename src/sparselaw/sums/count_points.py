@@ -12,7 +12,7 @@ points do not depend on the cut-off, and F is always g^a/(g+k)^2: many cut-offs 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,16 @@ class CountPoints:
     log_g: FloatArray
     variance: FloatArray
     unseen: float
+    # g over a unit of its own, and what multiplies 1/(g+k)^2: the same for most cut-offs
+    _unit: float = field(init=False, repr=False)
+    _g: FloatArray = field(init=False, repr=False)
+    _columns: FloatArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        unit = 0.5 * float(self.log_g.min() + self.log_g.max()) if self.log_g.size else 0.0
+        g, columns = self._scaled(unit)
+        for name, value in (("_unit", unit), ("_g", g), ("_columns", columns)):
+            object.__setattr__(self, name, value)
 
     def at(self, log_k: FloatArray) -> SumsAlong:
         """The sums at every cut-off exp(log_k)."""
@@ -65,17 +75,22 @@ class CountPoints:
         return SumsAlong(resolved, partial, self.unseen + lost, noise)
 
     def _some(self, log_k: FloatArray) -> FloatArray:
-        unit = float(log_k.mean())
+        unit, g, columns = self._unit, self._g, self._columns
+        if max(np.max(np.abs(log_k - unit)), np.max(np.abs(self.log_g - unit), initial=0.0)) > _CLIP:
+            unit = float(log_k.mean())
+            g, columns = self._scaled(unit)
         k = np.exp(log_k - unit)
-        g = np.exp(np.clip(self.log_g - unit, -_CLIP, _CLIP))
         inverse = np.add.outer(k, g)
         np.multiply(inverse, inverse, out=inverse)
         np.divide(1.0, inverse, out=inverse)
-        once = self.weight * g
-        columns = np.stack([once * g, once, self.variance, self.variance * g], axis=1)
         with np.errstate(over="ignore"):
             resolved, partial, lost, noise = (inverse @ columns).T
         return np.stack([resolved, k * partial, k * k * lost, noise * math.exp(min(-unit, 700.0))])
+
+    def _scaled(self, unit: float) -> tuple[FloatArray, FloatArray]:
+        g = np.exp(np.clip(self.log_g - unit, -_CLIP, _CLIP))
+        once = self.weight * g
+        return g, np.stack([once * g, once, self.variance, self.variance * g], axis=1)
 
 
 def lay_out(

@@ -28,7 +28,7 @@ def failure(call: Call) -> dict[str, Any]:
     nu = spike_exponent(inputs)
     chart: Chart = {
         "x": axis("samples D"),
-        "y": axis("probability that gradient descent diverges"),
+        "y": axis("probability of divergence"),
         "series": [
             line("one rare activation: the exact spike", sizes, spikes, colour=0, reason=_none(spikes))
         ],
