@@ -1,0 +1,72 @@
+"""How soon the page answers: from the command to the first page, and from a slider to the drawn frame.
+
+``python benchmarks/slider_to_frame.py`` starts ``sparselaw explore`` and drives Debian's Chromium through it.
+Each move of the slider is a new value, so that nothing is answered from a cache; the time runs from the
+slider's event to the frame after the curve was drawn. Other work on the machine adds to every number.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import time
+import urllib.request
+
+MOVES = 25
+VIEWS = {
+    "phase": "?view=phase",
+    "loss against N, three curves": "?view=surface",
+    "loss against D, one curve": "?view=surface&along=D&N=64",
+    "collapse, one curve": "?view=surface&along=xi&N=64",
+}
+MOVE = """async (value) => {
+  const slider = document.querySelector("[data-control=alpha1] input[type=range]");
+  const drawn = () => document.querySelector(`.view .card[data-state=done][data-drawn*="alpha1=${value}&"]`);
+  const began = performance.now();
+  slider.value = value;
+  slider.dispatchEvent(new Event("input", { bubbles: true }));
+  await new Promise((resolve) => {
+    const watch = new MutationObserver(() => drawn() && (watch.disconnect(), requestAnimationFrame(resolve)));
+    watch.observe(document.querySelector(".view"), { subtree: true, attributes: true, childList: true });
+  });
+  return performance.now() - began;
+}"""
+
+
+def main() -> None:
+    from playwright.sync_api import sync_playwright
+
+    browser_path = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser_path is None:
+        sys.exit("no Chromium on this machine (install Debian's package chromium)")
+    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    began = time.perf_counter()
+    command = [sys.executable, "-m", "sparselaw", "explore", "--no-browser"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert server.stdout is not None
+        url = server.stdout.readline().strip()
+        print(f"command to address: {time.perf_counter() - began:.2f} s")
+        urllib.request.urlopen(url).read()
+        print(f"command to first page: {time.perf_counter() - began:.2f} s")
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            for name, query in VIEWS.items():
+                page.goto(url + query)
+                page.wait_for_selector(".view .card[data-state=done]")
+                times = [page.evaluate(MOVE, f"{round(0.8 + 0.01 * i, 2):g}") for i in range(MOVES)]
+                middle, worst = statistics.median(times), sorted(times)[-2]
+                print(f"{name}: median {middle:.0f} ms, all but one below {worst:.0f} ms ({MOVES} moves)")
+            browser.close()
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(30)
+
+
+if __name__ == "__main__":
+    main()
