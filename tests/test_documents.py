@@ -14,6 +14,7 @@ from sparselaw.cli import main
 mpl.use("Agg")
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SERVES = "sparselaw explore"  # until Ctrl-C: tests/explore
 OWN_TEST = {"extending"}  # test_extending.py: it adds things first
 # Commands of a page that take minutes: their shape is checked, smaller sizes are run.
 SMALLER = {
@@ -49,7 +50,8 @@ def commands(page):
         for text in blocks(page, "", "console", "sh", "bash")
         for line in text.splitlines()
     ]
-    return [line.split(" #")[0].strip() for line in lines if line.startswith("sparselaw ")]
+    found = [line.split(" #")[0].strip() for line in lines if line.startswith("sparselaw ")]
+    return [line for line in found if line != SERVES]
 
 
 def pages_with(something):

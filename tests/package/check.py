@@ -39,7 +39,10 @@ COMMANDS = (
     "doctor",
 )
 # What needs an extra, and which one it must name.
-NEEDING = ((f"simulate {MODEL} -N 8 -D 100 --seeds 1 --scheduler tcp://127.0.0.1:1", "sparselaw[dask]"),)
+NEEDING = (
+    (f"simulate {MODEL} -N 8 -D 100 --seeds 1 --scheduler tcp://127.0.0.1:1", "sparselaw[dask]"),
+    ("explore --no-browser", "sparselaw[explore]"),
+)
 
 
 def main(pythons: list[str]) -> int:

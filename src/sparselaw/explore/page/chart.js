@@ -8,6 +8,7 @@ import uPlot from "./vendor/uplot.js";
 const HEIGHT = 360;
 const FEW_NOTES = 4;
 const MOST_TICKS = 9;
+const NOTHING = "Nothing can be drawn on a logarithmic axis: every value is zero or missing.";
 const DASHES = { "": [], dashed: [7, 5], dotted: [2, 4] };
 
 export function createChart(title, name) {
@@ -167,7 +168,8 @@ export function createChart(title, name) {
       }),
     );
     readout.replaceChildren();
-    const said = (spec.notes ?? []).map((note) => el("li", {}, ...maths(note)));
+    const empty = spec.y.log && parts.length && parts.every((part) => part.y.every((y) => y == null));
+    const said = [...(empty ? [NOTHING] : []), ...(spec.notes ?? [])].map((note) => el("li", {}, ...maths(note)));
     const rest = said.splice(FEW_NOTES);
     notes.replaceChildren(...said);
     more.hidden = !rest.length;
