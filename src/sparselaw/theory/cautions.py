@@ -9,6 +9,7 @@ from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.theory.coactivation import coactivation
 from sparselaw.theory.sharp_counts import Sharp
 
+TRUSTED_MEDIAN = 0.08  # and of a median at the peak
 TRUSTED_ERROR = 0.03  # relative error up to which the sharp surface needs no caution
 
 # The leading surface's own.
@@ -21,7 +22,11 @@ CROWDED = 0.5  # K/D above which pairs are no small correction
 def error_caution(value: Sharp, why: str = "") -> list[str]:
     """Of the sharp surface: where its own estimate of its error is large."""
     if math.isinf(value.loss):
-        return ["at the double-descent peak: compare medians"] if value.median is not None else []
+        if value.median is None:
+            return []
+        rough = value.median_error > TRUSTED_MEDIAN
+        size = f", good to about {value.median_error:.0%}" if rough else ""
+        return [f"at the double-descent peak: compare medians{size}"]
     if not value.error > TRUSTED_ERROR:
         return []
     where = why or "near the double-descent peak or at very few features"

@@ -30,7 +30,8 @@ INFINITE = 0.01  # share of data sets with |N - rank| <= 1 from which on the mea
 PEAK_SPREADS = 2.5  # and the distance from the rank, in its spreads, within which it always is
 MEDIAN_SPREADS = 5.0  # as far as a median is given
 ALMOST_APART = 0.03  # share of co-activation up to which coordinates scatter on their own
-BASE_ERROR = 0.007  # what is left where every correction is small
+RTOL = 1e-10  # of the paper's pseudo-inverse: it lowers the peak where rare coordinates are this faint
+BASE_ERROR = 0.01  # what is left where every correction is small
 INFINITE_MEAN = (
     "at the double-descent peak: of the data sets so drawn {share} have |N - rank| <= 1, "
     "where the mean over embeddings is infinite; see the median"
@@ -46,6 +47,7 @@ class Sharp:
     error: float
     median: float | None = None
     reason: str = ""
+    median_error: float = math.nan  # relative, about
 
 
 def sharp_count_loss(setting: CountSetting, N: float, *, median: bool = True) -> Sharp:
@@ -69,9 +71,10 @@ def _sharp(setting: CountSetting, N: float, median: bool) -> Sharp:
         chance = _chance_of_peak(N, rank, spread)
         reason = INFINITE_MEAN.format(share=f"{chance:.2g}" if chance > 1e-4 else "some")
         leading = count_loss(setting.sums, N, setting.seen, 0.0, 0.0).loss
-        return Sharp(math.inf, {"leading": leading, "peak": math.inf}, math.inf, middle, reason)
+        terms = {"leading": leading, "peak": math.inf}
+        return Sharp(math.inf, terms, math.inf, middle, reason, _median_error(setting))
     terms, error = _above(setting, N) if N > rank else _below(setting, N)
-    return Sharp(sum(terms.values()), terms, error, middle)
+    return Sharp(sum(terms.values()), terms, error, middle, median_error=_median_error(setting))
 
 
 def _above(setting: CountSetting, N: float) -> tuple[dict[str, float], float]:
@@ -88,7 +91,7 @@ def _above(setting: CountSetting, N: float) -> tuple[dict[str, float], float]:
     }
     if not math.isfinite(leading):
         terms["leading"], terms["rank"] = setting.unseen * factor, 0.0
-    error = BASE_ERROR + 0.05 * rough + 6.0 * variance**2 + 2.0 * variance * abs(tilt) + 0.3 * variance
+    error = BASE_ERROR + 0.15 * rough + 15.0 * variance**2 + 2.0 * variance * abs(tilt) + 0.3 * variance
     return terms, error
 
 
@@ -166,6 +169,22 @@ def _coordinates_apart(setting: CountSetting, N: float, value: SurfaceValue) -> 
     )
 
 
+def _median_error(setting: CountSetting) -> float:
+    """Few coordinates, much sharing, and amplitudes that a pseudo-inverse cuts: what the law leaves out."""
+    error = 0.05 + 2.5 / setting.rank.mean + min(setting.share, 0.3)
+    return error + 0.25 if _faint(setting) else error
+
+
+def _faint(setting: CountSetting) -> bool:
+    """Whether 3 % of the rank lies below the tolerance of singular values, relative to the largest."""
+    points, rank = setting.points, setting.rank.mean
+    order = np.argsort(points.c)
+    seen = np.cumsum((points.weight * (1.0 - points.unseen))[order])
+    place = min(int(np.searchsorted(seen, 0.03 * rank)), seen.size - 1)
+    smallest = 2.0 * math.log(RTOL * rank) + math.log(points.D)
+    return bool(np.log(points.c[order][place]) < smallest)
+
+
 def median_loss(setting: CountSetting, N: float) -> float:
     """The median over data near the rank."""
     rank, spread = setting.rank.mean, max(setting.rank.spread, 1e-9)
@@ -212,7 +231,7 @@ def _near_peak(setting: CountSetting, N: float, spread: float) -> NearPeak:
     if kept is None:
         return NearPeak([rank - 1.0], [math.log(setting.left_open * rank)])
     place, base = kept
-    wider = max(base.width_share - 1.0 / (rank - place), 0.0)
+    wider = max(base.width_share - 1.0 / (rank - place), 0.0) if setting.share < ALMOST_APART else 0.0
     return NearPeak(places, levels, base.near * (rank - place) ** 2, wider, base.luck)
 
 
