@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -79,7 +79,8 @@ def _along_N(inputs: ActivationInputs, N: FloatArray, D: float, median: bool) ->
         sizes = rank.mean / (1.0 + np.exp(-places))
         scale = (rank.mean - sizes) / (setting.seen - sizes) / leading_losses(inputs, sizes, np.array([D]))
         back = leading * (setting.seen - N) / (rank.mean - N)
-        values |= _interpolated(np.flatnonzero(below), u, back, exact, N, (places, sizes, scale))
+        line = _Line(leading=leading, u=u, x=N, back=back)
+        values |= _interpolated(np.flatnonzero(below), line, exact, (places, sizes, scale))
     found = [values[i] for i in range(N.size)]
     if not median:
         return found
@@ -112,11 +113,15 @@ def _along_D(inputs: ActivationInputs, N: float, D: FloatArray, median: bool) ->
         order = index[np.argsort(u[index])]
         wanted = chebyshev_places(float(u[order[0]]), float(u[order[-1]]), PLACES_D)
         data: FloatArray = np.unique(np.rint(np.exp(np.interp(wanted, u[order], np.log(D[order])))))
-        r, k = ranks_along(inputs, data)[0], seen_along(inputs, data).mean
+        r, there = ranks_along(inputs, data)[0], seen_along(inputs, data)
         places = np.log(np.abs(r / N - 1.0))
-        scale = np.abs((r - N) / (k - N)) / leading_losses(inputs, np.array([N]), data)
-        back = leading * np.abs((known.mean - N) / (ranks - N))
-        values |= _interpolated(index, u, back, exact, D, (places, data, scale))
+        if ranks[index[0]] > N:
+            scale = (r - N) / (there.mean - N) / leading_losses(inputs, np.array([N]), data)
+            back = leading * (known.mean - N) / (ranks - N)
+        else:  # the peak of the leading surface may lie here, at K = N
+            scale, back = (N - r) / (N * there.unseen), N * known.unseen / (N - ranks)
+        line = _Line(leading=leading, u=u, x=D, back=back)
+        values |= _interpolated(index, line, exact, (places, data, scale))
     found = [values[i] for i in range(D.size)]
     if not median:
         return found
@@ -147,30 +152,46 @@ def _seen(inputs: ActivationInputs, D: FloatArray) -> tuple[FloatArray, FloatArr
     return known.mean, np.maximum(known.spread, 1e-9)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    leading: FloatArray  # the leading surface at x
+    u: FloatArray  # in which the rest is smooth
+    x: FloatArray
+    back: FloatArray  # from what is smooth to a loss
+
+
 def _interpolated(
-    index: NDArray[np.int64],
-    u: FloatArray,
-    back: FloatArray,
-    exact: Exact,
-    x: FloatArray,
-    nodes: tuple[FloatArray, FloatArray, FloatArray],
+    index: NDArray[np.int64], line: _Line, exact: Exact, nodes: tuple[FloatArray, FloatArray, FloatArray]
 ) -> dict[int, Sharp]:
-    """Values at x[index] from those at ``nodes``: their u, their x, and what makes a loss there smooth."""
+    """Values of the line at some places from those at ``nodes``: u, x, and what makes a loss there smooth.
+
+    The loss and its corrections are interpolated; the leading surface is known, and the first correction
+    (that of the rank or of co-activation) is what is left.
+    """
     places, sizes, scale = nodes
-    if index.size > places.size and places.size > 2:
-        at = [exact(float(size)) for size in sizes]
-        names = list(dict.fromkeys(name for value in at for name in value.terms))
-        table = np.array([[value.terms.get(name, 0.0) for name in names] for value in at]) * scale[:, None]
-        errors = np.array([[value.error] for value in at])
-        if np.isfinite(table).all() and np.isfinite(errors).all() and (errors > 0.0).all():
-            terms = interpolate(places, table, u[index]) * back[index, None]
-            error = np.exp(interpolate(places, np.log(errors), u[index]))[:, 0]
-            if (terms.sum(axis=1) > 0.0).all():
-                return {
-                    int(i): Sharp(float(row.sum()), dict(zip(names, map(float, row), strict=True)), float(e))
-                    for i, row, e in zip(index, terms, error, strict=True)
-                }
-    return {int(i): exact(float(x[i])) for i in index}
+    if index.size <= places.size or places.size < 3:
+        return {int(i): exact(float(line.x[i])) for i in index}
+    at = [exact(float(size)) for size in sizes]
+    names = list(dict.fromkeys(name for value in at for name in value.terms if name != "leading"))
+    others = names[1:]
+    rows = [[value.loss, *(value.terms.get(name, 0.0) for name in others)] for value in at]
+    table, errors = np.array(rows) * scale[:, None], np.array([[value.error] for value in at])
+    if not (np.isfinite(table).all() and np.isfinite(errors).all() and (errors > 0.0).all()):
+        return {int(i): exact(float(line.x[i])) for i in index}
+    found = interpolate(places, table, line.u[index]) * line.back[index, None]
+    error = np.exp(interpolate(places, np.log(errors), line.u[index]))[:, 0]
+    if not (found[:, 0] > 0.0).all():
+        return {int(i): exact(float(line.x[i])) for i in index}
+    values = {}
+    for i, row, e in zip(index, found, error, strict=True):
+        rest = float(row[0] - row[1:].sum())
+        leading = float(line.leading[i])
+        if not (names and math.isfinite(leading)):
+            leading = rest
+        terms = {"leading": leading, **({names[0]: rest - leading} if names else {})}
+        terms |= dict(zip(others, map(float, row[1:]), strict=True))
+        values[int(i)] = Sharp(float(row[0]), terms, float(e))
+    return values
 
 
 def _add_medians(

@@ -6,7 +6,6 @@ import { download, el, maths, number } from "./dom.js";
 import { report } from "./live.js";
 import { block, ends, formula, menu, tableOf } from "./tables.js";
 
-const LAWS = ["chinchilla", "coupled", "two-power", "one-exponent", "kaplan", "data-constrained"];
 const ROLES = { N: "model size N", D: "samples D", loss: "loss", C: "compute C" };
 
 export const runs = {
@@ -27,6 +26,7 @@ export const runs = {
     const ahead = block("Forecast and plan");
     const laws = block("Laws side by side");
     const chart = createChart("Residuals", "residuals");
+    const which = menu(app, "law", "law to fit", [["chinchilla", "chinchilla"]]);
     const draws = el("p", { class: "draws", role: "status" });
     const bar = el("progress", { max: 1, value: 0, hidden: true, "aria-label": "draws" });
     const cancel = el("button", { type: "button", hidden: true, onclick: () => working?.abort() }, "Cancel");
@@ -98,6 +98,9 @@ export const runs = {
         tableOf("The first rows", found.columns, found.preview, true),
         el("ul", { class: "notes" }, ...(found.notes ?? []).map((words) => el("li", {}, words))),
       );
+      const select = which.querySelector("select");
+      select.replaceChildren(...found.laws.map((name) => el("option", { value: name }, name)));
+      select.value = app.state.get().law;
       menus.replaceChildren(...(found.choose || Object.keys(chosen).length ? choices(found) : []));
       if (found.choose) {
         status("choose", found.why);
@@ -222,7 +225,7 @@ export const runs = {
       }
     }
 
-    shown.append(preview.node, el("div", { class: "settings" }, menu(app, "law", "law to fit", LAWS.map((name) => [name, name]))), el("div", { class: "pair" }, parameters.node, sparsity.node), chart.node, ahead.node, laws.node);
+    shown.append(preview.node, el("div", { class: "settings" }, which), el("div", { class: "pair" }, parameters.node, sparsity.node), chart.node, ahead.node, laws.node);
     const node = el("div", { "data-state": "idle", "data-view": "runs" }, zone, said, shown);
     return {
       node,

@@ -29,7 +29,7 @@ export function percent(value) {
 
 // The formula of a law, as the library writes it: N^-alpha, D^-beta.
 export function formula(text) {
-  return text.replace(/\^(-?\w+)/g, (_, power) => `^{${power.replace("-", "−")}}`).replace(/\bbeta\b/g, "β");
+  return text.replace(/\^\(([^)]*)\)/g, "^{$1}").replace(/\^(-?\w+)/g, (_, power) => `^{${power.replace("-", "−")}}`).replace(/\bbeta\b/g, "β");
 }
 
 // A section like a card, without a chart.

@@ -5,7 +5,7 @@ import pytest
 
 import sparselaw as sl
 from sparselaw.laws import ChinchillaLaw
-from sparselaw.planning.narrow import golden, narrowed
+from sparselaw.planning.lowest import golden, narrowed
 from sparselaw.planning.valley_curve import valley_curve
 from sparselaw.theory import loss_at
 
