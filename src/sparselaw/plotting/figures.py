@@ -80,6 +80,11 @@ def learn_panels(found: LearningCurve) -> list[Panel]:
     return [*panels, partial(width_curve, found)] if found.widths else panels
 
 
+def draw_each(panels: Sequence[Panel]) -> list[bytes]:
+    """Every panel as an SVG file of its own."""
+    return [draw([panel]) for panel in panels]
+
+
 def draw(panels: Sequence[Panel], kind: str = "svg") -> bytes:
     """The panels side by side as an svg, png or pdf file."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg

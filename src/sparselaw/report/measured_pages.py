@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sparselaw.plotting.figures import draw, learn_panels, measure_panels
+from sparselaw.plotting.figures import draw_each, learn_panels, measure_panels
 from sparselaw.report.result_page import ResultPage, Section
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def measure_page(found: Measurement) -> ResultPage:
         Section(title="What it is", columns=("quantity", "value"), rows=facts),
         Section(
             title="Against the number of rows",
-            picture=draw(measure_panels(found)),
+            pictures=draw_each(measure_panels(found)),
             columns=columns,
             rows=rows,
         ),
@@ -59,7 +59,7 @@ def learn_page(found: LearningCurve) -> ResultPage:
     sections = [
         Section(
             title="Loss in per cent of the energy, N infinite",
-            picture=draw(learn_panels(found)),
+            pictures=draw_each(learn_panels(found)),
             columns=columns,
             rows=rows,
         ),

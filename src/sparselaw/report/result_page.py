@@ -13,10 +13,13 @@ from sparselaw.report.page import write_html
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A heading with a picture (an SVG file's bytes), sentences and a table, each if there is one."""
+    """A heading with pictures (SVG files' bytes), sentences and a table, each if there is one.
+
+    Pictures stand side by side where there is room, and one below the other on a phone.
+    """
 
     title: str
-    picture: bytes = b""
+    pictures: Sequence[bytes] = ()
     text: Sequence[str] = ()
     columns: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
@@ -34,5 +37,5 @@ class ResultPage:
 
 
 def write_result(path: Path, page: ResultPage) -> None:
-    pictures = [base64.b64encode(section.picture).decode() for section in page.sections]
+    pictures = [[base64.b64encode(p).decode() for p in section.pictures] for section in page.sections]
     write_html(path, "result.html", page=page, pictures=pictures, version=sparselaw.__version__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sparselaw.plotting.figures import draw, fit_panels, forecast_panels, plan_panels
+from sparselaw.plotting.figures import draw_each, fit_panels, forecast_panels, plan_panels
 from sparselaw.report.measured_pages import learn_page as learn_page
 from sparselaw.report.measured_pages import measure_page as measure_page
 from sparselaw.report.result_page import ResultPage, Section
@@ -29,13 +29,13 @@ def forecast_page(found: Forecast) -> ResultPage:
         sections=[
             Section(
                 title="Forecast",
-                picture=draw([fan]),
+                pictures=draw_each([fan]),
                 columns=("N", "D", "loss", "95 % interval"),
                 rows=[[_n(p.N), _n(p.D), _n(p.loss.best), p.loss.ends()] for p in found.points],
             ),
             Section(
                 title="Back-test: fitted on the cheapest runs, the dearer ones foretold",
-                picture=draw(tests) if tests else b"",
+                pictures=draw_each(tests),
                 columns=("fitted on", "foretold", "inside 95 %", "rms error", "median width"),
                 rows=[
                     [f"{100 * t.cutoff:.0f} % ({t.fitted})", str(t.runs)]
@@ -70,7 +70,7 @@ def fit_page(law: FittedLaw) -> ResultPage:
         ],
         warnings=law.warnings,
         sections=[
-            Section(title="The law over the runs", picture=draw(fit_panels(law))),
+            Section(title="The law over the runs", pictures=draw_each(fit_panels(law))),
             Section(title="Parameters", columns=QUANTITIES, rows=_intervals(law.params)),
             *_sparsity(law),
             Section(
@@ -110,7 +110,7 @@ def plan_page(source: Any, plans: Sequence[Plan]) -> ResultPage:
         sections=[
             Section(
                 title="Allocation",
-                picture=draw(plan_panels(source, plans)),
+                pictures=draw_each(plan_panels(source, plans)),
                 text=[f"Intervals: {first.intervals}; of the loss: {first.loss_intervals}."],
                 columns=("budget", "N", "D", "D / N", "loss", *(("passes",) if first.unique else ())),
                 rows=[[_n(p.budget), *(_shown(v) for v in _of_plan(p))] for p in plans],
@@ -137,4 +137,5 @@ def _n(value: float) -> str:
 
 
 def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    """A sentence; a name such as alpha1 keeps its letters."""
+    return text if text.startswith("alpha") else text[:1].upper() + text[1:]
