@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 import sparselaw as sl
 from sparselaw.networks import Adam, Network
@@ -18,7 +19,10 @@ from sparselaw.trials.task import Task
 def fits() -> None:
     N, D = (x.ravel() for x in np.meshgrid(np.geomspace(1e6, 1e9, 5), np.geomspace(1e8, 1e10, 4)))
     loss = 1.7 + 400.0 * N**-0.34 + 410.0 * D**-0.28
-    sl.fit(pd.DataFrame({"N": N, "D": D, "loss": loss * (1.0 + 1e-3 * np.sin(N + D))}), bootstrap=20)
+    table = pd.DataFrame({"N": N, "D": D, "U": D / 2.0, "loss": loss * (1.0 + 1e-3 * np.sin(N + D))})
+    sl.fit(table, bootstrap=20)
+    for law in ("coupled", "kaplan", "data-constrained"):
+        sl.fit(table, law=law, bootstrap=0)
 
 
 def failures() -> None:
@@ -37,6 +41,10 @@ def trials() -> None:
         sl.simulate(kind, N=[20, 60], D=[40], features="relu", **common)
 
 
+def features() -> None:
+    sl.measure(sparse.random_array((200, 50), density=0.1, rng=np.random.default_rng(0)).tocsr())
+
+
 def networks() -> None:
     inputs = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
     network = Network(depth=2, width=4, activation="relu")
@@ -47,4 +55,5 @@ if __name__ == "__main__":
     failures()
     fits()
     trials()
+    features()
     networks()

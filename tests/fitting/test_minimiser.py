@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
+from scipy.optimize import linprog, nnls
 
 from oracles_fitting import (
     CHINCHILLA_TRUTH,
@@ -16,6 +16,7 @@ from sparselaw.fitting.objectives import parse_objective
 from sparselaw.fitting.prepare import prepare
 from sparselaw.fitting.runs import Runs, Sweeps
 from sparselaw.fitting.solve import global_minimum
+from sparselaw.fitting.starts import _nonnegative
 from sparselaw.laws import LAWS, ChinchillaLaw, PowerLaw
 
 
@@ -136,3 +137,16 @@ def test_l1_of_a_line_is_the_linear_program():
     )  # fmt: skip
     assert found.value == pytest.approx(exact.fun, abs=1e-6)
     np.testing.assert_allclose(found.theta, exact.x[:3], atol=1e-5)
+
+
+def test_starts_solve_nonnegative_least_squares():
+    """Against scipy's active-set method, one problem at a time; about half of the answers have a zero."""
+    rng = np.random.default_rng(0)
+    for terms in (2, 3):
+        columns = rng.exponential(size=(40, 12, terms)) ** 2
+        target = np.einsum("gra,ga->gr", columns, rng.normal(size=(40, terms))) + rng.normal(size=(40, 12))
+        normal = np.einsum("gra,grb->gab", columns, columns)
+        found = _nonnegative(normal, np.einsum("gra,gr->ga", columns, target))
+        expected = np.array([nnls(a, b)[0] for a, b in zip(columns, target, strict=True)])
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
+        assert 0.1 < np.mean(expected == 0.0) < 0.9
