@@ -9,7 +9,7 @@ from oracles import networks as naive
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.inputs import SparseInputs
-from sparselaw.networks import Adam, Network
+from sparselaw.networks import Adam, Momentum, Network
 from sparselaw.networks.gradient import loss_and_gradient
 from sparselaw.networks.lesson import Lesson
 from sparselaw.networks.linear_teacher import linear_lesson
@@ -126,3 +126,18 @@ def test_a_rate_that_is_too_large_is_seen():
     network = Network(3, 4, "linear")
     trained = train(network, Adam(steps=200, rate=1e200), lesson, start_of(network, lesson))
     assert not np.isfinite(trained.losses[-1])
+
+
+def test_momentum_is_the_running_mean_of_the_gradients():
+    lesson, X = lesson_of()
+    network = Network(2, 4, "relu")
+    start = start_of(network, lesson)
+    trained = train(network, Momentum(steps=5, rate=0.1, warm_up=1), lesson, start)
+    layers, mean = layers_of(start), [0.0, 0.0]
+    for t in range(5):
+        found = naive.gradients(X, lesson.weight, lesson.targets, layers, True, False)
+        mean = [0.9 * m + 0.1 * g for m, g in zip(mean, found, strict=True)]
+        eta = 0.1 * (1.0 + np.cos(np.pi * t / 5)) / 2.0 / (1.0 - 0.9 ** (t + 1))
+        layers = [W - eta * m for W, m in zip(layers, mean, strict=True)]
+    for ours, theirs in zip(layers_of(trained.weights), layers, strict=True):
+        assert np.abs(ours - theirs).max() < 1e-12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sparselaw.networks.adam import Adam
+from sparselaw.networks.momentum import Momentum
 from sparselaw.networks.network import TARGETS, Network
 
-__all__ = ["TARGETS", "Adam", "Network"]
+__all__ = ["TARGETS", "Adam", "Momentum", "Network"]

@@ -10,30 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sparselaw.errors import check_positive, check_size
+from sparselaw.networks.descent import Descent
 from sparselaw.networks.network import Network
-from sparselaw.solvers import Solver
 
 DECAY_MEAN, DECAY_SQUARE, EPSILON = 0.9, 0.99, 1e-10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Adam(Solver):
-    """``start`` scales the first weights: the first layer is drawn with deviation start / sqrt(N)."""
+class Adam(Descent):
+    """Every weight moves by about the rate, whatever the size of its gradient."""
 
     name: ClassVar[str] = "adam"
-    rotation_invariant: ClassVar[bool] = False
-    remedy: ClassVar[str] = "reduce D, the width or the steps"
-    steps: int = 1000
-    rate: float = 0.005
-    start: float = 0.1
-    warm_up: int = 50
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "steps", check_size("steps", self.steps))
-        object.__setattr__(self, "rate", check_positive("rate", self.rate))
-        object.__setattr__(self, "start", check_positive("start", self.start))
-        object.__setattr__(self, "warm_up", check_size("warm_up", self.warm_up))
+    adaptive: ClassVar[bool] = True
 
 
 def usual_adam(network: Network, target: str, outputs: int) -> Adam:

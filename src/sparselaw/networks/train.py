@@ -1,4 +1,4 @@
-"""Trains a network by full-batch Adam, all steps in one compiled loop."""
+"""Trains a network by full-batch descent, all steps in one compiled loop."""
 
 from __future__ import annotations
 
@@ -8,34 +8,36 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.compiled import njit
-from sparselaw.networks.adam import DECAY_MEAN, DECAY_SQUARE, EPSILON, Adam
+from sparselaw.networks.adam import DECAY_MEAN, DECAY_SQUARE, EPSILON
+from sparselaw.networks.descent import Descent
 from sparselaw.networks.gradient import loss_and_gradient
 from sparselaw.networks.lesson import Lesson, Trained, Weights
 from sparselaw.networks.network import Network
 
 
 def draw_weights(
-    network: Network, adam: Adam, coordinates: int, outputs: int, rng: np.random.Generator
+    network: Network, descent: Descent, coordinates: int, outputs: int, rng: np.random.Generator
 ) -> Weights:
-    """Normal entries: the first and the last layer small (``adam.start``), the others keep the size of what
-    comes in. A frozen first layer has a readout that starts at zero, as random features have."""
+    """Normal entries: the first and the last layer small (``descent.start``), the others keep the size of
+    what comes in. A frozen first layer has a readout that starts at zero, as random features have."""
     N = network.width
     gain = 1.0 if network.is_linear else math.sqrt(2.0)
-    first = rng.standard_normal((coordinates, N)) * (adam.start / math.sqrt(N))
+    first = rng.standard_normal((coordinates, N)) * (descent.start / math.sqrt(N))
     hidden = rng.standard_normal((network.depth - 2, N, N)) * (gain / math.sqrt(N))
-    last = rng.standard_normal((outputs, N)) * (0.0 if network.frozen else adam.start / math.sqrt(N))
+    last = rng.standard_normal((outputs, N)) * (0.0 if network.frozen else descent.start / math.sqrt(N))
     return Weights(first=first, hidden=hidden, last=last)
 
 
-def train(network: Network, adam: Adam, lesson: Lesson, start: Weights) -> Trained:
-    """``adam.steps`` steps from ``start``, which stays as it is."""
+def train(network: Network, descent: Descent, lesson: Lesson, start: Weights) -> Trained:
+    """``descent.steps`` steps from ``start``, which stays as it is."""
     theta, first, hidden, last = _flat(start)
     gradient, g_first, g_hidden, g_last = _flat(start)
-    losses = np.zeros(adam.steps + 1)
+    losses = np.zeros(descent.steps + 1)
     ratio = _descend(
         lesson.indptr.astype(np.int64), lesson.column.astype(np.int64), lesson.value, lesson.weight,
         np.ascontiguousarray(lesson.targets), first, hidden, last, not network.is_linear, lesson.classes,
-        network.frozen, g_first, g_hidden, g_last, theta, gradient, adam.rate, adam.warm_up, losses,
+        network.frozen, g_first, g_hidden, g_last, theta, gradient, descent.rate, descent.warm_up,
+        descent.adaptive, losses,
     )  # fmt: skip
     return Trained(weights=Weights(first=first, hidden=hidden, last=last), losses=losses, gradient=ratio)
 
@@ -54,9 +56,12 @@ def _flat(weights: Weights) -> tuple[FloatArray, FloatArray, FloatArray, FloatAr
 @njit(error_model="numpy")
 def _descend(  # type: ignore[no-untyped-def]
     indptr, column, value, weight, targets, first, hidden, last, relu, classes, frozen,
-    g_first, g_hidden, g_last, theta, gradient, rate, warm_up, losses,
+    g_first, g_hidden, g_last, theta, gradient, rate, warm_up, adaptive, losses,
 ):  # fmt: skip
-    """Adam: m and v are running means of the gradient and its square, corrected for their start at zero."""
+    """Adam: m and v are running means of the gradient and its square, corrected for their start at zero.
+
+    Without v, where it is not adaptive, it is momentum.
+    """
     steps = losses.size - 1
     skipped = first.size if frozen else 0
     mean, square = np.zeros(theta.size), np.zeros(theta.size)
@@ -82,5 +87,6 @@ def _descend(  # type: ignore[no-untyped-def]
             g = gradient[i]
             mean[i] = DECAY_MEAN * mean[i] + (1.0 - DECAY_MEAN) * g
             square[i] = DECAY_SQUARE * square[i] + (1.0 - DECAY_SQUARE) * g * g
-            theta[i] -= eta * mean[i] / (np.sqrt(square[i] * unbiased) + EPSILON)
+            size = np.sqrt(square[i] * unbiased) + EPSILON if adaptive else 1.0
+            theta[i] -= eta * mean[i] / size
     return norm / first_norm if first_norm > 0.0 else 0.0

@@ -15,7 +15,8 @@ import torch
 from torch import nn
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.networks.adam import DECAY_MEAN, DECAY_SQUARE, Adam
+from sparselaw.networks.adam import DECAY_MEAN, DECAY_SQUARE
+from sparselaw.networks.descent import Descent
 from sparselaw.networks.lesson import Trained, Weights
 from sparselaw.networks.network import Network
 
@@ -24,7 +25,7 @@ LENGTH, NOISE, BATCH, TESTS = 6, 16, 512, 8
 
 def train_transformer(
     network: Network,
-    adam: Adam,
+    adam: Descent,
     counts: IntArray,
     answers: IntArray,
     choices: int,

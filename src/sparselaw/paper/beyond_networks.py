@@ -12,11 +12,11 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from sparselaw.inputs import ActivationInputs
-from sparselaw.interval import Interval, student_interval
+from sparselaw.interval import Interval
 from sparselaw.log_slope import log_slope
 from sparselaw.networks.network import NO_TORCH
 from sparselaw.paper.item import Context, Item, Quantity, Result
+from sparselaw.paper.network_numbers import mean_ratio, median_interval, over_tail
 from sparselaw.paper.network_picture import closed_losses, draw
 from sparselaw.paper.network_runs import ANSWERS, KINDS, Experiment, run_all
 from sparselaw.paper.verdict import Printed
@@ -35,6 +35,7 @@ def make(context: Context) -> Result:
         *_widths(found),
         *_peak(found),
         _one_unit(found),
+        _momentum(found["momentum"]),
         *_facts(found),
         _transformer(found),
     ]
@@ -70,7 +71,7 @@ def _bound(found: Experiments) -> Quantity:
     ]
     ratio, name, D = min(cells, key=lambda entry: entry[0].best)
     return Quantity(
-        quantity="lowest mean loss / unseen variance of all networks",
+        quantity="lowest loss / unseen variance of all networks",
         printed=None,
         stated=Printed(value=1.0, rounding=0.0, above=math.inf),
         measured=ratio,
@@ -121,21 +122,9 @@ def _level_quantity(name: str, experiment: Experiment, stated: Printed, *, sign:
         quantity=f"loss / {'sign-unseen' if sign else 'unseen'}: {name}",
         printed=None,
         stated=stated,
-        measured=_level(experiment, sign=sign),
+        measured=mean_ratio(experiment, sign=sign),
         why=f"{why}a mean over the sweep{experiment.limit}",
     )
-
-
-def _level(experiment: Experiment, *, sign: bool) -> Interval | None:
-    """None where a part of the sweep is limited by something else than the data."""
-    if experiment.limit:
-        return None
-    by_seed: dict[int, list[float]] = {}
-    for task, record in zip(experiment.tasks, experiment.records, strict=True):
-        over = record.sign_unseen if sign else record.control
-        by_seed.setdefault(task.seed, []).append(math.log(record.loss / (over or math.nan)))
-    means = student_interval([float(np.mean(values)) for values in by_seed.values()])
-    return Interval(math.exp(means.low), math.exp(means.best), math.exp(means.high))
 
 
 def _widths(found: Experiments) -> list[Quantity]:
@@ -167,19 +156,11 @@ def _widths(found: Experiments) -> list[Quantity]:
                     quantity=f"loss / tail sum, {label} features, alpha1 = {alpha1:g}",
                     printed=None,
                     stated=Printed(value=value, rounding=allowed),
-                    measured=_over_tail(experiment),
+                    measured=over_tail(experiment),
                     why=f"N = {N[0]:g} to {N[-1]:g}, a mean over the sweep",
                 )
             )
     return quantities
-
-
-def _over_tail(experiment: Experiment) -> Interval:
-    inputs = experiment.inputs
-    assert isinstance(inputs, ActivationInputs)
-    N, losses = experiment.losses("N")
-    tails = np.array([inputs.tail_variance(int(n)) for n in N])
-    return student_interval([float(value) for value in np.mean(losses / tails[:, None], axis=0)])
 
 
 def _peak(found: Experiments) -> list[Quantity]:
@@ -196,19 +177,11 @@ def _peak(found: Experiments) -> list[Quantity]:
                 quantity=f"median loss / unseen at N = 250, D = 16,000, {features} features",
                 printed=None,
                 stated=stated,
-                measured=_median(ratios),
+                measured=median_interval(ratios),
                 why=f"just above the {seen:.0f} coordinates seen, where frozen features have their peak",
             )
         )
     return quantities
-
-
-def _median(values: list[float]) -> Interval:
-    """The median with its interval by order statistics (normal approximation of the ranks)."""
-    ordered, n = np.sort(values), len(values)
-    half = 0.98 * math.sqrt(n)
-    low, high = max(0, math.floor(n / 2 - half)), min(n - 1, math.ceil(n / 2 + half))
-    return Interval(float(ordered[low]), float(np.median(ordered)), float(ordered[high]))
 
 
 def _one_unit(found: Experiments) -> Quantity:
@@ -216,9 +189,22 @@ def _one_unit(found: Experiments) -> Quantity:
         quantity="loss / unseen of a linear network of one unit, scalar target",
         printed=None,
         stated=Printed(value=1.0, rounding=0.05),
-        measured=_level(found["one unit"], sign=False),
+        measured=mean_ratio(found["one unit"], sign=False),
         theory=1.0,
         why="once the first layer is trained a scalar linear target needs N = 1",
+    )
+
+
+def _momentum(experiment: Experiment) -> Quantity:
+    """The range over data sizes: what is left of the loss is the optimiser's."""
+    levels = [cell.ratio.best for cell in experiment.study.cells if cell.ratio is not None]
+    return Quantity(
+        quantity="loss / unseen of a linear network trained by momentum",
+        printed=None,
+        stated=Printed(value=15.0, rounding=11.0),
+        measured=Interval(min(levels), float(np.median(levels)), max(levels)) if levels else None,
+        interval="range",
+        why=f"1,000 steps; an exponent fitted here would be the optimiser's{experiment.limit}",
     )
 
 
@@ -237,7 +223,7 @@ def _facts(found: Experiments) -> list[Quantity]:
                 quantity=f"error / (unseen (C-1)/C), trained embeddings, {name}",
                 printed=None,
                 stated=Printed(value=1.0, rounding=0.05),
-                measured=_level(trained, sign=False),
+                measured=mean_ratio(trained, sign=False),
                 theory=1.0,
                 why=why,
             ),
@@ -268,7 +254,7 @@ def _transformer(found: Experiments) -> Quantity:
         experiment = found["transformer"]
         sizes, _ = experiment.losses("D")
         measured = experiment.exponent("D")
-        level = _level(experiment, sign=False)
+        level = mean_ratio(experiment, sign=False)
         why = f"D = {sizes[0]:g} to {sizes[-1]:g}; error / (unseen (C-1)/C) = {level}"
     return Quantity(
         quantity="error exponent in D of a one-layer transformer, facts at alpha1 = 1",

@@ -29,6 +29,7 @@ def draw(figure: Figure, found: Mapping[str, Experiment]) -> None:
                 )  # fmt: skip
     left.axhline(1.0, color=THEORY, linewidth=1.0)
     left.set(xscale="log", yscale="log", xlabel="D", ylabel="loss / unseen variance", title="networks")
+    left.set_ylim(0.7, 12.0)
     for alpha1, colour in zip((1.0, 2.0, 0.5), COLOURS, strict=False):
         name = f"features at alpha1 = {alpha1:g}"
         if f"trained {name}" in found:

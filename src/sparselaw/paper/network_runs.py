@@ -13,7 +13,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.inputs import DenseInputs, Inputs, SparseInputs
 from sparselaw.interval import Interval, student_interval
 from sparselaw.log_slope import log_slope
-from sparselaw.networks import Adam, Network
+from sparselaw.networks import Adam, Momentum, Network
 from sparselaw.paper.item import Context, Row
 from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.network_sweep import network_tasks
@@ -131,6 +131,9 @@ def _widths(quick: bool, seeds: int) -> Iterator[Planned]:
 def _other_networks(quick: bool, seeds: int) -> Iterator[Planned]:
     inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
     D = (100, 400, 1600)
+    plain = Momentum(steps=1000, rate=0.5)
+    tasks = network_tasks(inputs, KINDS["linear"], D, adam=plain, seeds=seeds, seed=FIRST_SEED)
+    yield "momentum", inputs, tasks
     yield (
         "one unit",
         inputs,

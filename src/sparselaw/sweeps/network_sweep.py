@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sparselaw.inputs import Inputs
-from sparselaw.networks import Adam, Network
+from sparselaw.networks import Network
+from sparselaw.networks.descent import Descent
 from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.ratios import RatioStudy, ratios
 from sparselaw.sweeps.simulate import run_tasks
@@ -21,7 +22,7 @@ def train_networks(
     widths: int | Sequence[int] | None = None,
     task: str = "linear",
     outputs: int = 1,
-    adam: Adam | None = None,
+    adam: Descent | None = None,
     seeds: int = 10,
     seed: int = 0,
     store: str | Path | None = None,
@@ -54,7 +55,7 @@ def network_tasks(
     widths: int | Sequence[int] | None = None,
     task: str = "linear",
     outputs: int = 1,
-    adam: Adam | None = None,
+    adam: Descent | None = None,
     seeds: int = 10,
     seed: int = 0,
 ) -> list[Task]:

@@ -38,7 +38,7 @@ Curves = Mapping[tuple[int, int], Sequence[Record]]  # the records of each cell 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatioCell:
-    """The runs of one (N, D). Means over the seeds; intervals are Student's."""
+    """The runs of one (N, D). Means over the seeds; ratios are geometric means."""
 
     N: int
     D: int
@@ -211,8 +211,9 @@ def _ratio(record: Record) -> float:
 
 
 def _interval(values: Sequence[float]) -> tuple[Interval | None, str]:
-    if not np.isfinite(values).all():
+    if not np.isfinite(values).all() or min(values) <= 0.0:
         return None, NO_UNSEEN
     if len(values) < 2:
         return None, ONE_SEED
-    return student_interval(list(values)), ""
+    logs = student_interval([float(value) for value in np.log(values)])
+    return Interval(*(float(np.exp(end)) for end in (logs.low, logs.best, logs.high))), ""
