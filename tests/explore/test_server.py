@@ -187,6 +187,19 @@ def test_a_surface_that_cannot_be_is_refused(served, query, name):
     assert found["refused"].startswith(f"{name}=")
 
 
+def test_a_failure_of_ours_is_told_and_no_question_is_unknown_twice(served, monkeypatch):
+    from sparselaw.explore import views
+
+    def broken(call):
+        return {}[call.text("alpha1")]
+
+    monkeypatch.setitem(views.VALUES, "broken", broken)
+    status, found = values(served, "api/broken?alpha1=1")
+    assert (status, found["refused"]) == (200, "a failure of ours: KeyError: '1'")
+    assert ask(served, "api/nothing")[0].status == 404
+    assert ask(served, "api/nothing", method="POST")[0].status == 404
+
+
 def lines_of(served, query):
     response, body = ask(served, f"api/surface/simulate?{query}", method="POST")
     assert response.getheader("Content-Type") == "application/x-ndjson"

@@ -19,15 +19,18 @@ class Bench:
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or max(1, all_cores() - 1)  # one core stays for the page
         self._idle: list[WorkerPool] = []
-        self._lock = threading.Lock()
+        self._lock, self._starting = threading.Lock(), threading.Lock()
         self._closed = False
 
     def prepare(self) -> None:
         """Start a pool and let each of its workers run the first, slow trials."""
-        pool = WorkerPool(self.workers)
-        for _ in range(self.workers):
-            pool.submit(warm_up)
-        self._put_back(pool)
+        with self._starting:
+            if self._closed:
+                return
+            pool = WorkerPool(self.workers)
+            for _ in range(self.workers):
+                pool.submit(warm_up)
+            self._put_back(pool)
 
     @contextmanager
     def pool(self, stop: threading.Event) -> Iterator[WorkerPool]:
@@ -63,7 +66,7 @@ class Bench:
 
     def close(self) -> None:
         self._closed = True
-        with self._lock:
+        with self._starting, self._lock:  # what is being started is ended too
             idle, self._idle = self._idle, []
         for pool in idle:
             pool.abort()

@@ -14,6 +14,7 @@ from sparselaw.explore.call import Call, refusal
 from sparselaw.explore.uploads import Uploads
 
 MOST_AT_ONCE = 3
+_LAST_WORDS = 3.0  # seconds that jobs get to end their workers
 
 _log = logging.getLogger("sparselaw.explore")
 
@@ -45,6 +46,8 @@ class Session:
             return answer(Call(given=given, session=self))
         except InputError as error:
             return refusal(error)
+        except Exception as error:
+            return _failure(name, error)
 
     def lines(
         self, name: str, given: dict[str, str], body: bytes, stop: threading.Event
@@ -60,13 +63,13 @@ class Session:
         except InputError as error:
             yield {"end": "refused", **refusal(error)}
         except Exception as error:
-            _log.exception("the answer to %s failed", name)
-            yield {"end": "failed", "refused": f"a failure of ours: {type(error).__name__}: {error}"}
+            yield {"end": "failed", **_failure(name, error)}
 
     def close(self) -> None:
         with self._lock:
             for stop in self._running:
                 stop.set()
+        self.idle.wait(_LAST_WORDS)
         self.bench.close()
         self.uploads.close()
 
@@ -92,6 +95,11 @@ class Session:
                 self._running.discard(stop)
                 if not self._running:
                     self.idle.set()
+
+
+def _failure(name: str, error: Exception) -> dict[str, Any]:
+    _log.error("the answer to %s failed", name, exc_info=error)
+    return {"refused": f"a failure of ours: {type(error).__name__}: {error}", "name": name}
 
 
 FIRST: tuple[tuple[str, dict[str, str]], ...] = (

@@ -43,12 +43,13 @@ async def _file(request: Request) -> Response:
 
 
 async def _values(request: Request) -> Response:
+    from sparselaw.explore.views import VALUES
+
     session: Session = request.app.state.session
     name, given = request.path_params["name"], dict(request.query_params)
-    try:
-        answer = await in_thread(lambda: session.values(name, given))
-    except KeyError:
+    if name not in VALUES:
         return PlainTextResponse("no such question\n", 404)
+    answer = await in_thread(lambda: session.values(name, given))
     return JSONResponse(answer)  # a refusal too: a status of failure would fill the browser's console
 
 

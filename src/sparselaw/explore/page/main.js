@@ -25,12 +25,12 @@ export function start(root, { transport, place }) {
   };
 
   const stage = el("main", { class: "view" });
-  const tabs = el("nav", { "aria-label": "Views" });
+  const tabs = VIEWS.map((view) => [view.id, el("button", { type: "button", onclick: () => state.set({ view: view.id }) }, view.title)]);
   const shown = new Map(); // id -> what the view made, kept when another is shown
   root.replaceChildren(
     el("header", { class: "top" }, el("div", { class: "name" }, el("h1", {}, "sparselaw"), el("p", {}, "scaling laws from sparse features")), presets(app, defaults)),
     banner,
-    el("div", { class: "columns" }, controls(app), el("div", { class: "right" }, tabs, stage)),
+    el("div", { class: "columns" }, controls(app), el("div", { class: "right" }, el("nav", { "aria-label": "Views" }, ...tabs.map(([, tab]) => tab)), stage)),
   );
 
   state.subscribe((values) => {
@@ -38,9 +38,10 @@ export function start(root, { transport, place }) {
     if (!shown.has(view.id)) shown.set(view.id, view.create(app));
     const made = shown.get(view.id);
     if (stage.firstChild !== made.node) stage.replaceChildren(made.node);
-    tabs.replaceChildren(
-      ...VIEWS.map((v) => el("button", { type: "button", "aria-current": v === view ? "page" : null, onclick: () => state.set({ view: v.id }) }, v.title)),
-    );
+    for (const [id, tab] of tabs) {
+      if (id === view.id) tab.setAttribute("aria-current", "page");
+      else tab.removeAttribute("aria-current");
+    }
     made.update(values);
   });
   return app;
