@@ -16,6 +16,7 @@ Steps of finite size: a mode of rate g has the curvature (1 - e^(-eta g))/eta, o
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,8 +31,11 @@ from sparselaw.theory.training.schedule import Run
 class CountedDescent(Propagator):
     """Modes of a run and the N features they are seen through."""
 
-    def __init__(self, modes: Modes, run: Run, N: float) -> None:
-        self.modes, self.run, self.N = modes, run, N
+    def __init__(
+        self, modes: Modes, run: Run, N: float, columns: float = math.inf, shared: float = math.inf
+    ) -> None:
+        """``columns`` and ``shared``: the N and the D of the terms beyond leading order; infinite: none."""
+        self.modes, self.run, self.N, self._columns, self._shared = modes, run, N, columns, shared
         self._curvature = modes.g
         if run.steps >= FEW_STEPS:
             self._curvature = -np.expm1(-run.step * modes.g) / run.step
@@ -44,11 +48,29 @@ class CountedDescent(Propagator):
         return float(self.modes.excited.sum()), float(self.modes.shaken.sum())
 
     def population_loss(self) -> float:
-        modes, tau, N = self.modes, self.run.time, self.N
+        """With two terms beyond leading order.
+
+        Columns of the embedding differ in length, W_jj with the variance 2/N of which the transforms hold one
+        half: 2/N (g tau)^2 e^(-2 g tau) of s. And coordinates share samples, a second mixing, by D in place
+        of N, of what was seen; coordinates never seen are in no sample.
+        """
+        modes = self.modes
+        worn = modes.g * self.run.time
+        scatter = float(modes.variance @ (worn**2 * np.exp(-2.0 * worn)))
+        if math.isinf(self._shared):
+            return self._mean_loss(modes, self.N) + 2.0 / self._columns * scatter
+        never = modes.g == 0.0
+        unseen = replace(modes, variance=np.where(never, modes.variance, 0.0))
+        seen = replace(modes, variance=np.where(never, 0.0, modes.variance))
+        both = 1.0 / (1.0 / self.N + 1.0 / self._shared)
+        return self._mean_loss(unseen, self.N) + self._mean_loss(seen, both) + 2.0 / self._columns * scatter
+
+    def _mean_loss(self, modes: Modes, N: float) -> float:
+        tau = self.run.time
         if math.isinf(N) or tau == 0.0:
             return float(modes.variance @ np.exp(-2.0 * modes.g * tau))
         z, jacobian = self._places(np.asarray(tau))
-        k = self._cutoffs(z)
+        k = self._cutoffs(z, N)
         g = self._curvature
         resolvent = 1.0 / (g[:, None] + k)
         lost, resolved = modes.variance @ resolvent, (modes.weight * g) @ resolvent
@@ -101,10 +123,10 @@ class CountedDescent(Propagator):
         """Of a finished function of the curvatures; short ages of few steps keep small ones."""
         return stepped(times, self.run.step if self.run.steps >= FEW_STEPS else 0.0)
 
-    def _cutoffs(self, z: ComplexArray) -> ComplexArray:
-        modes = self.modes
-        start = float(modes.weight @ self._curvature) / self.N
-        return solve(embedded(self._curvature, modes.weight, self.N), z, start)
+    def _cutoffs(self, z: ComplexArray, N: float | None = None) -> ComplexArray:
+        modes, N = self.modes, self.N if N is None else N
+        start = float(modes.weight @ self._curvature) / N
+        return solve(embedded(self._curvature, modes.weight, N), z, start)
 
     def _sums(self, rows: FloatArray, k: ComplexArray) -> ComplexArray:
         flat = rows @ (1.0 / (self._curvature[:, None] + k.ravel()))

@@ -18,6 +18,7 @@ import numpy as np
 from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.sums.coordinates import coordinate_nodes, power_integral
 from sparselaw.theory.coactivation import coactivation
+from sparselaw.theory.count_setting import rank_setting
 from sparselaw.theory.training.counted_descent import CountedDescent
 from sparselaw.theory.training.gaussian_descent import GaussianDescent
 from sparselaw.theory.training.modes import counted_modes, fresh_modes
@@ -30,6 +31,7 @@ Form = Literal["full", "quasi-static"]
 FEWER = 0.5  # features that fluctuations cost: C_N (N - 1/2)^-(a-1) is right to order 1/N
 SMALL_N = 30  # below, corrections of order 1/N are several per cent
 CROWDED_SHARE = 0.02  # co-activation: what rare coordinates that share samples add, trained to the end
+PEAK_WIDTH = 4.0  # standard deviations of the rank
 LOUD = 0.5  # kappa above which minibatches more than double the loss
 FAR = 1e-6  # variances below this share of 1/tau are not learned at all
 
@@ -59,8 +61,9 @@ def train(
 ) -> Unfinished:
     """The population loss of N features after ``descent`` on D samples; N may be infinite.
 
-    ``sharp`` counts N - 1/2 features (and D - 1/2 dense samples): that takes in the terms of order 1/N of the
-    finished loss of a power law, and most of them before.
+    ``sharp`` takes in the terms of order 1/N and 1/D: N - 1/2 features are counted (and D - 1/2 dense
+    samples), which is right for a finished power law; before, columns of different length and coordinates
+    that share samples add a little.
     """
     run = descent.among(D, 1.0)
     top = _top(inputs, N)
@@ -89,13 +92,13 @@ def train(
 
 def propagate(inputs: Inputs, N: float, run: Run, *, sharp: bool = False) -> Propagator:
     """The descent of these inputs without its own noise."""
-    N = max(N - FEWER, FEWER) if sharp else N
+    whole, N = N if sharp else math.inf, max(N - FEWER, FEWER) if sharp else N
     if inputs.closed_form == "gaussian":
         return _gaussian(inputs, N, run, max(run.D - FEWER, FEWER) if sharp else run.D)
     weight, p, c = cast(ActivationInputs, inputs).pair_nodes(run.D)
     if run.fresh:
-        return CountedDescent(fresh_modes(weight, p * c, p * c**2, run), run, N)
-    return CountedDescent(counted_modes(weight, p, c, run), run, N)
+        return CountedDescent(fresh_modes(weight, p * c, p * c**2, run), run, N, whole)
+    return CountedDescent(counted_modes(weight, p, c, run), run, N, whole, run.D if sharp else math.inf)
 
 
 def _gaussian(inputs: Inputs, N: float, run: Run, samples: float) -> Propagator:
@@ -154,6 +157,9 @@ def _cautions(inputs: Inputs, N: float, run: Run, kappa: float, pi: float | None
                 f"co-activation: rare coordinates share samples, which adds up to {share:.0%} "
                 "after many passes and is left out here"
             )
+        rank = rank_setting(cast(ActivationInputs, inputs), run.D)
+        if abs(N - rank.mean) <= max(PEAK_WIDTH * rank.spread, 1.0) and (pi is None or pi > 0.1):
+            cautions.append("near the double-descent peak, which its own scatter makes lower and wider")
     if kappa > LOUD:
         cautions.append(
             f"kappa = {kappa:.2f}: minibatch noise more than doubles the loss, runs differ widely"
