@@ -9,11 +9,13 @@ from scipy.special import gamma, kv
 from oracles import shared_samples as oracles
 from oracles import theory
 from sparselaw.inputs import SparseInputs
+from sparselaw.theory import predict
 from sparselaw.theory.cavity import Cavity
 from sparselaw.theory.cavity_scatter import CavityScatter
 from sparselaw.theory.closure import STRIDE, closure
 from sparselaw.theory.count_setting import rank_setting
 from sparselaw.theory.hankel import STEP, Hankel
+from sparselaw.theory.peak_median import PeakLaw, peak_median
 
 
 @pytest.mark.parametrize("shape", [0.4, 1.0, 6.0])
@@ -97,3 +99,33 @@ def test_no_closure_above_the_rank():
     found = closure(cavity, CavityScatter(cavity), 40.0, -5.0)
     assert found.sound
     assert found.over_plain > 1.2
+
+
+def law_of_the_rank(**changed):
+    settings = {"D": 1e4, "rank": 300.0, "spread": 9.0, "left_open": 1e-3, "tilt": 0.0, "open_variance": 0.0}
+    settings |= {"variance": 81.0, "wider": 0.0, "luck": None, "told_apart": 1.0}
+    return PeakLaw(**(settings | changed))
+
+
+def test_the_median_at_the_peak_is_that_of_drawn_ranks():
+    """Ranks drawn from their law, losses t0 (1 + r/(N-r-1)) and level/(r-N-1): z = 4, false alarm 6e-5."""
+    rng = np.random.default_rng(6)
+    law, N, level = law_of_the_rank(), 304.0, 0.4
+    gap = N - np.round(rng.normal(300.0, 9.0, 40_000))
+    over = 1e-3 * (1.0 + (N - gap) / np.where(gap > 1.5, gap - 1.0, 1.0))
+    under = level / np.where(gap < -1.5, -gap - 1.0, 1.0)
+    losses = np.where(np.abs(gap) < 1.5, 1.0, np.where(gap > 0.0, over, under))  # at the peak: far above
+    found = peak_median(law, N, lambda n: np.full_like(n, math.log(level)))
+    ordered = np.sort(losses)
+    assert ordered[19_200] < found < ordered[20_800]
+    assert peak_median(law_of_the_rank(spread=24.9), N, lambda n: np.zeros_like(n)) == pytest.approx(
+        peak_median(law_of_the_rank(spread=25.1), N, lambda n: np.zeros_like(n)), rel=0.05
+    )
+
+
+def test_ranks_close_to_the_number_of_samples():
+    model = SparseInputs(alpha1=0.2, alpha2=0.4)
+    point = predict(model, N=99, D=100)
+    assert math.isinf(point.loss)
+    assert "about" in point.caution
+    assert point.median > 10.0 * predict(model, N=150, D=100).loss

@@ -24,6 +24,7 @@ from sparselaw.arrays import FloatArray
 _X = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 40.0])
 _M = np.array([0.251, 0.92, 1.731, 2.61, 3.52, 5.385, 7.328, 11.226, 15.185, 23.12, 39.06])
 REACH = 6.0  # in spreads of the rank
+MANY, PLACES = 25.0, 101  # spread from which on places stand for whole ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +92,25 @@ def _far_below(of: PeakLaw, N: float) -> float:
 
 
 def _ranks(of: PeakLaw) -> tuple[FloatArray, FloatArray]:
-    """Whole ranks about the mean with their chances: normal, but for few that are missing to D."""
-    spread = max(of.spread, 0.3)
+    """Whole ranks about the mean with their chances: normal, but for few that are missing to D.
+
+    Where they are many, places of equal chance stand for them.
+    """
+    spread, missing = max(of.spread, 0.3), of.D - of.rank
+    if spread > MANY:
+        normal = statistics.NormalDist()
+        levels = [(i + 0.5) / PLACES for i in range(PLACES)]
+        places = of.rank + spread * np.array([normal.inv_cdf(level) for level in levels])
+        return np.minimum(places, of.D), np.full(PLACES, 1.0 / PLACES)
     low, high = math.floor(of.rank - REACH * spread), math.ceil(of.rank + REACH * spread)
     ranks = np.arange(max(low, 1), min(high, math.ceil(of.D)) + 1, dtype=float)
-    missing = of.D - of.rank
     if missing < 3.0 * spread:  # negative binomial of this mean and variance; Poisson where it is no wider
         m = max(missing, 1e-3)
         size = m * m / max(spread**2 - m, 1e-3 * m)
-        log_chance = [_log_negative_binomial(of.D - r, m, size) for r in ranks]
+        log_chance = np.array([_log_negative_binomial(of.D - r, m, size) for r in ranks])
     else:
-        log_chance = [-0.5 * ((r - of.rank) / spread) ** 2 for r in ranks]
-    chance = np.exp(np.array(log_chance) - max(log_chance))
+        log_chance = -0.5 * ((ranks - of.rank) / spread) ** 2
+    chance = np.exp(log_chance - log_chance.max())
     return ranks, chance / chance.sum()
 
 
@@ -114,12 +122,19 @@ def _log_negative_binomial(n: float, mean: float, size: float) -> float:
 def _median(middles: FloatArray, widths: FloatArray, weights: FloatArray) -> float:
     """Of a mixture of log-normal laws."""
     used = weights > 1e-9
-    centre, weight = np.log(middles[used]), weights[used]
+    centre, weight = np.log(middles[used]), weights[used] / weights[used].sum()
     width = np.clip(widths[used], 0.02, 2.0)
-    normal = statistics.NormalDist()
     low, high = float(centre.min()), float(centre.max())
-    for _ in range(30):
+    for _ in range(24):
         middle = 0.5 * (low + high)
-        below = sum(w * normal.cdf((middle - c) / s) for c, s, w in zip(centre, width, weight, strict=True))
-        low, high = (low, middle) if below > 0.5 * weight.sum() else (middle, high)
+        below = float(weight @ _normal((middle - centre) / width))
+        low, high = (low, middle) if below > 0.5 else (middle, high)
     return math.exp(0.5 * (low + high))
+
+
+def _normal(z: FloatArray) -> FloatArray:
+    """The normal distribution function to 1e-7 (Abramowitz and Stegun 26.2.17)."""
+    t = 1.0 / (1.0 + 0.2316419 * np.abs(z))
+    series = ((((1.330274429 * t - 1.821255978) * t + 1.781477937) * t - 0.356563782) * t + 0.319381530) * t
+    upper = series * np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+    return np.where(z > 0.0, 1.0 - upper, upper)
