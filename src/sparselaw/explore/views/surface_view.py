@@ -12,9 +12,10 @@ from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View
 from sparselaw.explore.chart_data import Chart, axis, cautions, line, mark
 from sparselaw.explore.code_lines import input_options, input_python, shell
+from sparselaw.explore.quick_points import leading_along_D
 from sparselaw.explore.simulation import estimate, simulate
 from sparselaw.explore.solver_state import Training
-from sparselaw.inputs import Inputs
+from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.numbers import sizes
 from sparselaw.theory import Point, prediction
 from sparselaw.theory.collapse_curve import scaling_values
@@ -77,7 +78,12 @@ class _Asked:
         return EARLY_POINTS if self.training.early else POINTS
 
     def points(self, N: list[int], D: list[int]) -> tuple[Point, ...]:
-        return prediction(self.inputs, N, D, **self._order, **self.training.theory()).points
+        training = self.training.theory()
+        quick = self.surface == "leading" and not self.training.early and self.inputs.closed_form == "counts"
+        if quick and len(D) > len(N):
+            inputs = cast(ActivationInputs, self.inputs)
+            return tuple(point for n in N for point in leading_along_D(inputs, n, D, **training))
+        return prediction(self.inputs, N, D, **self._order, **training).points
 
     @property
     def _order(self) -> dict[str, Any]:
