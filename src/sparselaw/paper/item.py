@@ -45,13 +45,15 @@ class Quantity:
             measured = None
         row: dict[str, Any] = {"quantity": self.quantity}
         put(row, "paper", None if self.printed is None else self.printed.value, NOT_PRINTED)
+        why = self.why
         if self.stated is not None:
             row["stated"] = self.stated.value
+            why = f"stated earlier: {self.stated.value:g} ± {self.stated.rounding:g}; {why}"
         row["paper_is_bound"] = self.printed is not None and self.printed.bound
         put(row, "measured", measured, "no finite interval came of it")
         row["interval"] = self.interval
         put(row, "theory", self.theory, "no closed form")
-        return row | {"verdict": verdict.word, "reason": verdict.reason, "why": self.why}
+        return row | {"verdict": verdict.word, "reason": verdict.reason, "why": why}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

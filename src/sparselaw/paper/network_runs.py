@@ -27,14 +27,15 @@ KINDS = {
 }
 # The three settings of the first experiments, and one more.
 SETTINGS = ((1.0, 0.3), (2.0, 0.3), (0.5, 0.3), (1.0, -0.5))
-SAMPLES = {2.0: (250, 1000, 4000, 16_000), 1.0: (250, 1000, 4000, 16_000), 0.5: (100, 400, 1600)}
+SAMPLES = {2.0: (100, 400, 1600, 6400), 1.0: (100, 400, 1600, 6400), 0.5: (60, 250, 1000)}
 WIDTHS = (4, 8, 16, 32)
-WIDTH_SAMPLES = ((1.0, 100_000), (2.0, 100_000), (0.5, 10_000))
+WIDTH_SAMPLES = ((1.0, 100_000), (2.0, 100_000), (0.5, 3000))
 FIRST_SEED = 1000  # none of the seeds on which the statements were found
 SEEDS, QUICK_SEEDS = 6, 3
 
 ANSWERS = 16
 FACTS_D = (100, 1000, 10_000, 100_000)
+FROZEN_D = {1.0: 30_000, 0.5: 3000}
 FACTS_N = (4, 8, 16, 32)
 
 
@@ -152,8 +153,11 @@ def _facts(quick: bool, seeds: int) -> Iterator[Planned]:
         name = f"facts at alpha1 = {alpha1:g}"
         yield name, inputs, network_tasks(inputs, Network(2, 16), D, **common)
         frozen = Network(2, 16, frozen=True)
-        largest = FACTS_D[-2 if alpha1 < 1.0 or quick else -1]
-        yield f"frozen {name}", inputs, network_tasks(inputs, frozen, largest, widths=FACTS_N, **common)
+        yield (
+            f"frozen {name}",
+            inputs,
+            network_tasks(inputs, frozen, FROZEN_D[alpha1], widths=FACTS_N, **common),
+        )
 
 
 def _longer(quick: bool, _: int) -> Iterator[Planned]:
