@@ -35,7 +35,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
         def on_broken_pipe(self) -> None:  # rich would end the program with code 1
             raise
 
-    Output(width=None if sys.stdout.isatty() else 110).print(table)
+    Output(width=None if sys.stdout.isatty() else 140).print(table)
 
 
 def note(text: str) -> None:

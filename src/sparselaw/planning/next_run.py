@@ -28,7 +28,7 @@ class NextRun:
         line = (
             f"at {AHEAD:g} times the dearest run (6ND = {found.budget:.3g}): N = {found.N.best:.3g}, "
             f"D = {found.D.best:.3g} ({found.tokens_per_parameter.best:.3g} for each parameter), "
-            f"loss {found.loss.best:.4g} {found.loss.ends()} ({found.loss_intervals})"
+            f"loss {found.loss.best:.4g} {found.loss.ends()} ({found.loss_intervals.partition(':')[0]})"
         )
         known = growth.N.best == growth.N.best
         return line + (f"; N ~ C^{growth.N.best:.3g}" if known else "")
