@@ -189,6 +189,17 @@ def test_sharp_curve_with_the_closure_is_its_points(D):
     np.testing.assert_allclose(found[::6][finite], naive[finite], rtol=0.01)
 
 
+@pytest.mark.slow
+def test_sharp_curve_along_D_where_the_leading_peak_lies_above_the_rank():
+    """At D = 70 the leading surface has its peak, K = N = 100, and the rank is 63: none of it may be left."""
+    inputs = sl.SparseInputs(alpha1=0.3, alpha2=1.0)
+    D = np.unique(np.geomspace(10, 1000, 60).round())
+    found = curve(inputs, N=100, D=D)
+    naive = oracle.curve(inputs, 100, D[::5], surface="sharp")
+    finite = np.isfinite(naive)
+    np.testing.assert_allclose(found[::5][finite], naive[finite], rtol=0.01)
+
+
 def test_ridge_and_noise_beside_the_sharp_surface():
     sizes = [3, 40, 4000]
     for settings in ({"ridge": 0.01}, {"noise": 0.1}):

@@ -2,7 +2,7 @@
 
 The loss along the curve may have two valleys with a double-descent peak between them, where it is infinite.
 So the whole curve is scanned on a log grid first, closely on both sides of the peak; every valley of the scan
-is then narrowed (``narrow``), by golden section, which only compares and so does not mind an infinite wall,
+is then narrowed (``lowest``), by golden section, which only compares and so does not mind an infinite wall,
 or by polynomials. N and D are real numbers: nothing is rounded.
 """
 

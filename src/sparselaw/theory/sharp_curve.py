@@ -59,6 +59,11 @@ def _plain(loss: float) -> Sharp:
     return Sharp(loss, {"leading": loss}, math.nan)
 
 
+def _peak(leading: float) -> Sharp:
+    """Infinite; the words about it are left to who asks for medians."""
+    return Sharp(math.inf, {"leading": float(leading), "peak": math.inf}, math.inf)
+
+
 def _along_N(inputs: ActivationInputs, N: FloatArray, D: float, median: bool) -> list[Sharp]:
     leading = leading_losses(inputs, N, np.array([D]))
     if not sharp_applies(inputs, D):
@@ -72,7 +77,8 @@ def _along_N(inputs: ActivationInputs, N: FloatArray, D: float, median: bool) ->
     below = np.array([n < rank.mean and not is_peak(float(n), rank.mean, rank.spread) for n in N], bool)
     values: dict[int, Sharp] = {}
     for i in np.flatnonzero(~below):
-        values[int(i)] = exact(float(N[i]))
+        at_peak = is_peak(float(N[i]), rank.mean, rank.spread) and setting.left_open > 0.0
+        values[int(i)] = _peak(leading[i]) if at_peak and not median else exact(float(N[i]))
     if below.any():
         u = np.log(N / (rank.mean - N), where=below, out=np.zeros(N.size))
         places = chebyshev_places(float(u[below].min()), float(u[below].max()), PLACES_N)
@@ -104,7 +110,8 @@ def _along_D(inputs: ActivationInputs, N: float, D: FloatArray, median: bool) ->
 
     peak = np.array([is_peak(N, float(r), float(s)) for r, s in zip(ranks, spreads, strict=True)], bool)
     for i in np.flatnonzero(peak & applies):
-        values[int(i)] = exact(float(D[i]))
+        at_peak = known.unseen[i] > 0.0
+        values[int(i)] = _peak(leading[i]) if at_peak and not median else exact(float(D[i]))
     for side in (ranks > N, ranks < N):
         index = np.flatnonzero(side & ~peak & applies)
         if not index.size:
