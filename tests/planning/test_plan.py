@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from oracles_fitting import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
@@ -202,3 +203,12 @@ def test_serving_makes_the_model_smaller():
     assert plan(law, C, inference_tokens=1.0).N.best == pytest.approx(plan(law, C).N.best, rel=1e-6)
     with pytest.raises(InputError, match="inference-tokens"):
         plan(law, C, inference_tokens=-1.0)
+
+
+def test_a_fit_that_leaves_the_sizes_open_says_so():
+    """At one ratio of D to N the exponents trade off, and with them the best allocation."""
+    N = np.geomspace(1e7, 1e10, 20)
+    noise = np.exp(0.003 * np.random.default_rng(5).normal(size=20))
+    runs = pd.DataFrame({"N": N, "D": 20 * N, "loss": CHINCHILLA_TRUTH.loss(N, 20 * N) * noise})
+    found = plan(fit(runs, bootstrap=0), budget=1e23)
+    assert any("collinear" in words for words in found.warnings)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw
 
 FAR_BUDGET = 100.0  # times the largest budget in the data
+UNDETERMINED = ("not-converged", "collinear", "not-identified")  # statuses of a fit
 FAR_SIZE = 10.0  # times the largest N or D in the data
 DRAWS_GRID = 121
 
@@ -126,11 +127,13 @@ def _best_of_draws(drawn: Law, cost: Cost, budget: float) -> tuple[FloatArray, F
 
 
 def _far(fitted: FittedLaw) -> Any:
-    """Said when the budget or the answer lies far beyond the runs."""
+    """Said when the runs do not tell, or the budget or the answer lies far beyond them."""
     runs = fitted.runs
 
     def warnings(cost: Cost, budget: float, found: Allocation) -> tuple[str, ...]:
         words = []
+        if fitted.status in UNDETERMINED:
+            words.append(f"the fit is {fitted.status}: these runs do not determine the best N and D")
         largest = float(np.max(cost.compute(runs.N, runs.D)))
         if budget > FAR_BUDGET * largest:
             times = budget / largest
