@@ -121,3 +121,7 @@ def test_bad_sizes_are_refused(name, value):
     arguments = {"N": 10, "D": 10} | {name: value}
     with pytest.raises(InputError, match=f"^{name}="):
         predict(SparseInputs(alpha1=1.0, alpha2=0.3), **arguments)
+
+
+def test_an_unseen_variance_whose_square_is_zero():
+    assert predict(SparseInputs(alpha1=2.0, alpha2=-2.9, dimension=2), N=2, D=4393).loss >= 0.0

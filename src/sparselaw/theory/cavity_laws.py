@@ -14,6 +14,7 @@ from sparselaw.theory.hankel import STEP, Hankel
 SINGLE = 5e-3  # activity from which on the law of a coordinate is kept on its own
 OFTEN = 0.02  # mean count from which on all orders of it are kept
 FINE, COARSE = 0.2, 0.6  # widths of cells in log p, of coordinates seen often and seldom
+MOST = 300  # cells
 BLOCK = 6.0  # one grid serves cut-offs within this range of log k
 
 
@@ -30,7 +31,12 @@ class Cells:
 
 
 def make_cells(weight: FloatArray, p: FloatArray, c: FloatArray, D: float) -> Cells:
-    weight, p, c = cells(weight, p, c, np.where(D * p > OFTEN, FINE, COARSE))
+    width = np.where(D * p > OFTEN, FINE, COARSE)
+    given = weight, p, c
+    weight, p, c = cells(*given, width)
+    while p.size > MOST:  # tables whose p and c go separate ways
+        width = 1.5 * width
+        weight, p, c = cells(*given, width)
     order = np.argsort(-p, kind="stable")
     weight, p, c = weight[order], p[order], c[order]
     single = int((p > SINGLE).sum())

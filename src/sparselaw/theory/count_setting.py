@@ -70,7 +70,7 @@ def _prepare(inputs: ActivationInputs, D: float) -> CountSetting:
     tilt = luck = 0.0
     if never > 0.0:
         tilt = -float((weight * p * c) @ (missed * adds)) / never
-        luck = float((weight * (p * c) ** 2) @ (missed * (1.0 - missed))) / never**2
+        luck = float((weight * (p * c / never) ** 2) @ (missed * (1.0 - missed)))
         luck -= (tilt / max(rank.spread, 1e-9)) ** 2
     width = np.where(D * p > 0.02, FINE, COARSE)
     points = count_nodes(*cells(weight, p, c, width), D, every=EVERY)
