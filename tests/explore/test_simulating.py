@@ -19,7 +19,7 @@ def test_the_surface_marks_its_peak_and_says_where_to_be_careful(watch):
 def test_points_appear_keep_their_parameters_and_fade(watch):
     watched = watch(**DESK)
     page = watched.open("?view=surface&D=100&low=4&high=100&sizes=4,40&seeds=4")
-    assert page.inner_text(".estimate").startswith("8 runs in 2 cells, about")
+    page.wait_for_selector(".estimate:has-text('8 runs in 2 cells, about')")
     start(page)
     page.wait_for_selector(".simulate[data-state=done]")
     assert page.inner_text(".estimate") == "Done: 8 runs."

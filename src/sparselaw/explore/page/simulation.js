@@ -6,12 +6,15 @@ import { createLive, report } from "./live.js";
 
 // What the points belong to, whatever the controls show later.
 const OF_POINTS = ["inputs", "alpha1", "alpha2", "dimension", "solver", "ridge", "steps", "passes", "step", "batch", "noise"];
+const REST = 250; // milliseconds without a change after which the time is estimated
 const SIZES = { N: "8:256:6", D: "30:3000:5", xi: "30:30000:7" };
 
 export function createSimulation(app, onchange) {
   const batches = []; // {given, cells: Map}
   let running = null;
   let asked = {};
+  let resting = 0;
+  let first = true;
   let code = null;
   const words = el("p", { class: "estimate", role: "status" });
   const bar = el("progress", { max: 1, value: 0, hidden: true, "aria-label": "Share of the work that is done" });
@@ -115,7 +118,10 @@ export function createSimulation(app, onchange) {
       const moving = state.sizes || SIZES[state.along];
       const sizes = state.along === "N" ? { sim_N: moving, sim_D: state.D } : { sim_N: state.N, sim_D: moving };
       asked = { ...Object.fromEntries(OF_POINTS.map((name) => [name, state[name]])), ...sizes, seeds: state.seeds };
-      if (!running) estimate(asked);
+      // While a slider moves the curves have the machine to themselves.
+      clearTimeout(resting);
+      if (!running) resting = setTimeout(() => estimate(asked), first ? 0 : REST);
+      first = false;
     },
     // The points of every batch; those of other parameters are faded.
     series(params) {
