@@ -59,11 +59,11 @@ function allocation(plan) {
   const side = plan.side ? `the best lies at ${plan.side.replace("<", " < ").replace(">", " > ")}` : plan.side_reason;
   const lines = [`Cost ${plan.cost}: ${side}.`];
   for (const other of plan.others) lines.push(`On the other side of the peak N = ${number(other.N)}, D = ${number(other.D)} reach ${number(other.loss)}.`);
-  if (plan.alpha_C != null) lines.push(`Best loss ~ C^{−${number(plan.alpha_C, 3)}} for large budgets, C^{−${number(plan.alpha_C_here, 3)}} here.`);
+  if (plan.alpha_C != null) lines.push(`Best loss ~ C^{−${number(plan.alpha_C)}} for large budgets, C^{−${number(plan.alpha_C_here)}} here.`);
   return [tableOf("The best N and D", ["quantity", "best", "95 % interval"], rows), ...lines.map((words) => el("p", { class: "lead" }, ...maths(words)))];
 }
 
 function wrongN(plan) {
-  const rows = plan.isoflop.map((row) => [number(row.factor, 3), number(row.N), number(row.D), row.loss == null ? "infinite" : number(row.loss), percent(row.excess), percent(row.wasted)]);
+  const rows = plan.isoflop.map((row) => [number(row.factor), number(row.N), number(row.D), row.loss == null ? "infinite" : number(row.loss), percent(row.excess), percent(row.wasted)]);
   return tableOf("What a wrong N costs", ["N / best", "N", "D", "loss", "loss above", "budget wasted"], rows);
 }
