@@ -30,6 +30,7 @@ COMMANDS = (
     "--help",
     f"predict {MODEL} -N 64 -D 1e4 --json",
     f"simulate {MODEL} -N 8,16 -D 200 --seeds 2 --store runs.sqlite --out runs_out.csv --json",
+    f"networks {MODEL} --width 4 -D 20,40,80 --seeds 2 --steps 40 --store runs.sqlite --json",
     "runs list --store runs.sqlite",
     "fit runs.csv --bootstrap 20 --json",
     "plan runs.csv --budget 1e20 --json",
@@ -42,6 +43,7 @@ COMMANDS = (
 NEEDING = (
     (f"simulate {MODEL} -N 8 -D 100 --seeds 1 --scheduler tcp://127.0.0.1:1", "sparselaw[dask]"),
     ("explore --no-browser", "sparselaw[explore]"),
+    ("networks --alpha1 1 --task facts --network transformer -D 10", "sparselaw[torch]"),
 )
 
 

@@ -21,7 +21,11 @@ def networks(
     alpha1: str = options.ALPHA1,
     alpha2: str = options.ALPHA2,
     D: str = options.SAMPLES,
-    network: str = typer.Option("linear", metavar="linear|relu", help="The activation of its units."),
+    network: str = typer.Option(
+        "linear",
+        metavar="linear|relu|transformer",
+        help="The activation, or a transformer (facts, with torch).",
+    ),
     depth: str = typer.Option("2", metavar=INTEGER, help="Layers of weights; 2 is one hidden layer."),
     width: str = typer.Option("64", "--width", "-N", "--N", metavar=SIZES, help="Units of a hidden layer."),
     frozen: bool = typer.Option(False, "--frozen", help="Leave the first layer as it was drawn."),

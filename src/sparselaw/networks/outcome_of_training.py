@@ -15,6 +15,7 @@ import numpy as np
 from sparselaw.networks.lesson import Trained
 
 DATA_LIMITED = 0.05  # training loss over population loss
+ROUNDING = 1e-12  # of the first training loss: nothing is left to learn
 SETTLED = 0.1  # fall of the training loss over the second half of the steps, below which it has settled,
 STEEP = 0.1  # unless the gradient is still this part of the first
 
@@ -30,11 +31,11 @@ def record_values(trained: Trained, loss: float, error_rate: float | None = None
     status, reason = "ok", ""
     if not np.isfinite(losses[-1]):
         status, reason, loss = "diverged", "the training loss is not finite", math.inf
-    elif final > DATA_LIMITED * loss:
+    elif final > DATA_LIMITED * loss and final > ROUNDING * losses[0]:
         falling = losses[-1] < (1.0 - SETTLED) * losses[losses.size // 2]
         limited = falling or trained.gradient > STEEP
         status = "not-converged" if limited else "not-data-limited"
-        reason = f"training loss {final / loss:.2g} of the loss"
+        reason = f"training loss {final:.2g}, loss {loss:.2g}"
     return {
         "loss": loss,
         "status": status,

@@ -16,6 +16,8 @@ from sparselaw.inputs import ActivationInputs
 from sparselaw.networks.lesson import Lesson
 from sparselaw.networks.strata import Space, error_by_strata
 
+ROUNDING = 1e-14  # of all pairs: none is left unseen
+
 
 def seen_pairs(patterns: Patterns, coordinates: int, rng: np.random.Generator) -> FloatArray:
     """V (K, K), upper triangle: v_ij where i and j were seen in one sample, 0 elsewhere."""
@@ -30,7 +32,8 @@ def unseen_pair_variance(inputs: ActivationInputs, active: FloatArray, pairs: Fl
     total = inputs.tail_variance(0)
     squares = math.fsum(inputs.variances(np.arange(1.0, min(inputs.dimension, 1e5) + 1.0)) ** 2)
     seen = float(s @ (pairs != 0.0) @ s)
-    return 0.5 * (total**2 - squares) - seen
+    unseen = 0.5 * (total**2 - squares) - seen
+    return unseen if unseen > ROUNDING * total**2 else 0.0
 
 
 def pair_lesson(patterns: Patterns, pairs: FloatArray) -> Lesson:
