@@ -91,7 +91,7 @@ def cautions(name: str, curves: Sequence[tuple[str, Sequence[float], Sequence[st
     return [f"{_common(words[shape])} ({'; '.join(spans)})" for shape, spans in where.items()]
 
 
-_NUMBER = re.compile(r"\d[\d.,]*(?:e[+-]?\d+)?")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?:e[+-]?\d+)?")
 
 
 def _shape(text: str) -> str:
