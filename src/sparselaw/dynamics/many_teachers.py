@@ -8,6 +8,7 @@ infinite: then the features are the coordinates themselves.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -30,8 +31,12 @@ def sgd_loss(
     noise: float = 0.0,
     seed: int = 0,
     teachers: int = TEACHERS,
+    steps: Sequence[float] | None = None,
 ) -> float:
-    """The population loss of one run, averaged over teachers and over what the data never show."""
+    """The population loss of one run, averaged over teachers and over what the data never show.
+
+    ``steps`` has the step of each pass, in place of the solver's one.
+    """
     rng = np.random.Generator(np.random.PCG64([seed, D, 17]))
     data = draw_sparse(inputs, D, rng)
     n = data.active.size
@@ -45,12 +50,12 @@ def sgd_loss(
     error, moved = teacher.copy(), np.zeros((n, teachers))
     labels = math.sqrt(noise) * rng.standard_normal((D if noise > 0.0 else 1, teachers))
     samples = rows.samples
-    for _ in range(solver.passes):
+    for size in steps if steps is not None else [step] * solver.passes:
         order = rng.permutation(D)
         _pass(
             error, moved, teacher, inner, samples.indptr, samples.indices, samples.data,
             patterns.inverse[order], labels, order if noise > 0.0 else np.zeros(D, dtype=np.int64),
-            step, solver.batch, hot,
+            size, solver.batch, hot,
         )  # fmt: skip
     unseen = inputs.unseen_variance(data.active)
     norm = 0.0

@@ -5,26 +5,45 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Descent:
     """A constant step ``step`` (None: a stable one is chosen), stopped early.
 
-    Minibatches: ``passes`` over the samples in batches of ``batch``. Full batch: ``steps`` of them.
+    Minibatches: ``passes`` over the samples in batches of ``batch``. Full batch: ``steps`` of them. A schedule
+    of several constant steps, minibatches only: ``segments`` of (passes, step), in their order.
+
+    It answers as a solver does, so that ``predict`` takes it in place of one.
     """
 
     step: float | None = None
     steps: int | None = None
     passes: float | None = None
     batch: int = 1
+    segments: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def ridge_of_theory(self) -> None:
+        return None
+
+    @property
+    def descent(self) -> Descent:
+        return self
 
     def among(self, D: float, usual: float) -> Run:
         """The run on D samples; ``usual`` is the step where none is given."""
         step = usual if self.step is None else self.step
         if self.steps is not None:
             return Run(step=step, batch=D, steps=float(self.steps), D=D, passes=float(self.steps))
-        passes, batch = float(self.passes or 1), float(min(self.batch, D))
+        batch = float(min(self.batch, D))
         whole = math.ceil(D / batch) if D < 1e15 else D / batch
+        if self.segments:
+            return _scheduled(self.segments, batch, whole, D)
+        passes = float(self.passes or 1)
         return Run(step=step, batch=batch, steps=passes * whole, D=D, passes=passes)
 
 
@@ -37,6 +56,9 @@ class Run:
     steps: float
     D: float
     passes: float
+    ends: tuple[float, ...] = ()  # of the earlier segments of a schedule, in time
+    louder: tuple[float, ...] = ()  # their steps over the last one
+    last_epoch: float | None = None  # the time of one pass at the last step
 
     @property
     def time(self) -> float:
@@ -51,7 +73,14 @@ class Run:
     @property
     def epoch(self) -> float:
         """The time tau of one pass."""
-        return self.time / self.passes
+        return self.time / self.passes if self.last_epoch is None else self.last_epoch
+
+    def loudness(self, times: FloatArray) -> FloatArray:
+        """The step at these times over the last one: one where there is no schedule."""
+        if not self.ends:
+            return np.ones_like(times)
+        place = np.searchsorted(np.array(self.ends), times, side="right")
+        return np.asarray(np.array([*self.louder, 1.0])[place])
 
     @property
     def fresh(self) -> bool:
@@ -62,3 +91,19 @@ class Run:
     def random_share(self) -> float:
         """(D - b)/(D - 1): what a batch without replacement leaves of the noise; zero for the full batch."""
         return (self.D - self.batch) / (self.D - 1.0) if self.D > 1.0 else 0.0
+
+
+def _scheduled(segments: tuple[tuple[float, float], ...], batch: float, whole: float, D: float) -> Run:
+    """A run in units of its last step: rates and noise at the end are those of that step."""
+    last = segments[-1][1]
+    times = np.cumsum([passes * whole * step for passes, step in segments])
+    return Run(
+        step=last,
+        batch=batch,
+        steps=float(times[-1]) / last,
+        D=D,
+        passes=sum(passes for passes, _ in segments),
+        ends=tuple(times[:-1].tolist()),
+        louder=tuple(step / last for _, step in segments[:-1]),
+        last_epoch=whole * last,
+    )

@@ -71,7 +71,7 @@ def train(
         run = descent.among(D, 1.0 / top if descent.steps is not None else 1.0 / _energy(inputs))
     propagator = propagate(inputs, N, run, sharp=sharp)
     kappa = gain(propagator)
-    unstable = _unstable(inputs, run, kappa, top)
+    unstable = _unstable(inputs, run, kappa * max(run.louder, default=1.0), top)
     pi = scaled_passes(inputs, run)
     if unstable:
         parts = dict.fromkeys(("descent", "minibatch", "label_noise"), math.inf)

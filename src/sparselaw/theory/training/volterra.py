@@ -5,6 +5,8 @@ The mean square error R over the samples and the population loss L obey
     R(tau) = L_tr(tau) + q (1 - fitted) + eps int K_tr(2a) w(a) R(tau - a) da,
     L(tau) = L_GD(tau) + label noise    + eps int K(2a)    w(a) R(tau - a) da,
 
+A schedule of steps has the eps of the time at which the noise was made, over that of the end.
+
 K the inverse of sum s chi (1 - z/(g+k)) (curvature in place of s for K_tr). Samples are visited once a pass,
 so that their noise within one pass cancels but for the order: over ages a the weight is w = 1 - 4 d/T, d the
 distance to the nearest end of a pass and T its length. It is exact for Brownian bridges. Fresh samples have
@@ -108,8 +110,8 @@ def _bridge(run: Run, ages: FloatArray) -> FloatArray:
 def _weights(of_age: Function, times: FloatArray, i: int, run: Run) -> FloatArray:
     """int kernel(a) w(a) R(t_i - a) da as weights of R at t_0, ..., t_i; R is interpolated in log t."""
     ages, width = _cells(times[i], times[0], run)
-    mass = of_age(ages) * _bridge(run, ages) * width
     since = np.maximum(times[i] - ages, times[0])
+    mass = of_age(ages) * _bridge(run, ages) * run.loudness(since) * width
     left = np.clip(np.searchsorted(times[: i + 1], since, side="right") - 1, 0, max(i - 1, 0))
     if i == 0:
         return np.array([mass.sum()])
