@@ -15,7 +15,7 @@ class Descent:
     """A constant step ``step`` (None: a stable one is chosen), stopped early.
 
     Minibatches: ``passes`` over the samples in batches of ``batch``. Full batch: ``steps`` of them. A schedule
-    of several constant steps, minibatches only: ``segments`` of (passes, step), in their order.
+    of several constant steps, minibatches only, has ``segments`` of (passes, step), in order.
 
     It answers as a solver does, so that ``predict`` takes it in place of one.
     """
