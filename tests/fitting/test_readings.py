@@ -56,3 +56,13 @@ def test_few_rows_and_other_laws():
         "two-power"
     ]
     assert sl.fit(table(COUPLED), law="power", variable="N", bootstrap=0).sparsity_readings() == ()
+
+
+def test_a_law_that_the_runs_leave_open_has_no_reading():
+    """Two sizes of model: g, alpha and E trade off."""
+    rng = np.random.default_rng(5)
+    N, D = (x.ravel() for x in np.meshgrid([1e8, 1e9], np.geomspace(1e9, 1e12, 10)))
+    loss = (1.8 + 480 * N**-0.35 + 2100 * D**-0.37) * np.exp(0.003 * rng.normal(size=N.size))
+    coupled = sl.fit(pd.DataFrame({"N": N, "D": D, "loss": loss}), bootstrap=0).sparsity_readings()[0]
+    assert coupled.sparsity is None
+    assert coupled.reason

@@ -54,6 +54,14 @@ def findings(
     return found
 
 
+def undetermined(design: Design, minimum: Minimum, runs: Runs) -> str:
+    """Why the optimum says little of the exponents; empty where it does."""
+    if not minimum.converged:
+        return "the minimiser did not converge"
+    found = _collinear(design, runs) or _singular(design, minimum)
+    return found[0].words if found else ""
+
+
 def no_sparsity(design: Design, minimum: Minimum) -> str:
     """Why the exponents of this fit imply no sparsity; empty where they do."""
     if design.law.exponent_names is None and design.law.sparsity_names is None:

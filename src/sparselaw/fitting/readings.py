@@ -19,7 +19,7 @@ from sparselaw.fitting.bootstrap import bootstrap
 from sparselaw.fitting.coupling_words import coupling_words
 from sparselaw.fitting.design import Design
 from sparselaw.fitting.fitted_law import interval
-from sparselaw.fitting.identification import no_sparsity
+from sparselaw.fitting.identification import no_sparsity, undetermined
 from sparselaw.fitting.objectives import Objective, parse_objective
 from sparselaw.fitting.pass_readings import PassReading, pass_reading
 from sparselaw.fitting.prepare import prepare
@@ -83,7 +83,7 @@ def _reading(law: type[Law], fitted: FittedLaw, objective: Objective) -> Sparsit
         return SparsityReading(law=law.name, sparsity=None, reason=words)
     starts = _starts(design, fitted.law) if law is CoupledLaw else None
     minimum = global_minimum(design, objective, starts=starts)
-    why_not = no_sparsity(design, minimum)
+    why_not = no_sparsity(design, minimum) or undetermined(design, minimum, runs)
     if why_not:
         return SparsityReading(law=law.name, sparsity=None, reason=why_not)
     groups = FEWEST_GROUPS if runs.group is None else int(runs.group.max()) + 1

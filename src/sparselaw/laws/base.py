@@ -12,6 +12,7 @@ gives or else with numerical ones.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -78,7 +79,7 @@ class Law(ABC):
     @classmethod
     def parameters(cls) -> tuple[str, ...]:
         """The names of the parameters, in order."""
-        return tuple(field.name for field in dataclasses.fields(cast(Any, cls)))
+        return _names(cls)
 
     @classmethod
     def has_one_size(cls) -> bool:
@@ -112,6 +113,11 @@ class Law(ABC):
                 value = value * np.exp(-getattr(self, term.exponent) * x)
             total = total + value
         return total
+
+
+@functools.cache
+def _names(law: type[Law]) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(cast(Any, law)))
 
 
 def real(x: Any) -> Any:
