@@ -14,7 +14,7 @@ from sparselaw.arrays import FloatArray
 class Descent:
     """A constant step ``step`` (None: a stable one is chosen), stopped early.
 
-    Minibatches: ``passes`` over the samples in batches of ``batch``. Full batch: ``steps`` of them. A schedule
+    Minibatches: ``passes`` over the samples in batches of ``batch``. Full batch: ``steps``. A schedule
     of several constant steps, minibatches only, has ``segments`` of (passes, step), in order.
 
     It answers as a solver does, so that ``predict`` takes it in place of one.
