@@ -16,7 +16,7 @@ from sparselaw.interval import Interval
 from sparselaw.log_slope import log_slope
 from sparselaw.networks.network import NO_TORCH
 from sparselaw.paper.item import Context, Item, Quantity, Result
-from sparselaw.paper.network_numbers import mean_ratio, median_interval, over_tail
+from sparselaw.paper.network_numbers import mean_ratio, median_interval, over_tail, pooled_slope
 from sparselaw.paper.network_picture import closed_losses, draw
 from sparselaw.paper.network_runs import ANSWERS, KINDS, Experiment, run_all
 from sparselaw.paper.verdict import Printed
@@ -96,6 +96,18 @@ def _flat(found: Experiments) -> list[Quantity]:
                     why=why,
                 )
             )
+    for kind in KINDS:
+        sweeps = [experiment for name, experiment in found.items() if name.split(" at ")[0] == kind]
+        quantities.append(
+            Quantity(
+                quantity=f"slope of loss/unseen in D: {kind}, all settings together",
+                printed=None,
+                stated=Printed(value=0.0, rounding=FLAT),
+                measured=pooled_slope(sweeps),
+                theory=0.0,
+                why=f"{len(sweeps)} settings, one slope for each seed{''.join(s.limit for s in sweeps)}",
+            )
+        )
     return quantities
 
 

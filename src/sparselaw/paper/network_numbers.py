@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from sparselaw.inputs import ActivationInputs
 from sparselaw.interval import Interval, student_interval
+from sparselaw.log_slope import log_slope
 from sparselaw.paper.network_runs import Experiment
 
 
@@ -21,6 +23,20 @@ def mean_ratio(experiment: Experiment, *, sign: bool) -> Interval | None:
         by_seed.setdefault(task.seed, []).append(math.log(record.loss / (over or math.nan)))
     means = student_interval([float(np.mean(values)) for values in by_seed.values()])
     return Interval(math.exp(means.low), math.exp(means.best), math.exp(means.high))
+
+
+def pooled_slope(experiments: Sequence[Experiment]) -> Interval | None:
+    """The mean slope of loss/unseen in D over all seeds of several sweeps; None where one is limited."""
+    if any(experiment.limit for experiment in experiments):
+        return None
+    slopes: list[float] = []
+    for experiment in experiments:
+        curves: dict[int, list[float]] = {}
+        for task, record in zip(experiment.tasks, experiment.records, strict=True):
+            curves.setdefault(task.seed, []).append(record.loss / (record.control or math.nan))
+        sizes = sorted({task.D for task in experiment.tasks})
+        slopes += [float(slope) for slope in log_slope(sizes, list(curves.values()))[0]]
+    return student_interval(slopes)
 
 
 def over_tail(experiment: Experiment) -> Interval:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FEWEST_SIZES = 3  # for a slope
-MOST_NOT_OK = 0.1  # share of the runs of a cell
+MOST_NOT_OK = 0.2  # share of the runs of a cell
 ONE_SEED = "one seed"
 NO_UNSEEN = "nothing is unseen"
 
