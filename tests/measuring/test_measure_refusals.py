@@ -75,6 +75,8 @@ def test_bad_entries(tmp_path, capsys):
     assert "together" in refused(capsys, tmp_path / "x.csv")
     (tmp_path / "x.csv").write_text("sample,feature,value\n0,1,2\n1,1,\n1,2,2\n")
     assert "value=nan" in refused(capsys, tmp_path / "x.csv")
+    (tmp_path / "x.csv").write_text("0,1,2\n0,3,2\n1,1,1\n")
+    assert "names" in refused(capsys, tmp_path / "x.csv")
     (tmp_path / "x.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 2 1\n0 1 3\n")
     assert "count from 1" in refused(capsys, tmp_path / "x.mtx")
     (tmp_path / "x.svm").write_text("1 2:1 3\n")

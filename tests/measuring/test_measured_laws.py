@@ -49,6 +49,14 @@ def test_the_curve_is_that_of_the_law(found):
     assert not at.alpha_D.contains(2.3)
 
 
+def test_a_measurement_is_inputs_of_the_theory(found):
+    law = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
+    for tail in (False, True):
+        for N, D in ((30, 5000), (4000, 5000)):
+            one, other = sl.predict(law, N=N, D=D).loss, sl.predict(found.inputs(tail=tail), N=N, D=D).loss
+            assert other == pytest.approx(one, rel=0.25)
+
+
 def test_two_laws_have_no_single_exponent():
     common, rare = drawn(0.3, 0.0, 20_000, 2), drawn(2.5, 0.0, 20_000, 3)
     both = sl.measure(sparse.hstack([common, rare[:, 40:]]).tocsr(), binary=True)

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
+from sparselaw.errors import InputError
+from sparselaw.inputs import TabulatedInputs
 from sparselaw.interval import Interval
 from sparselaw.measuring.extrapolation import Beyond, StepTest
 from sparselaw.measuring.nonzeros import Values
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 NO_SPREAD = "the blocks of rows give no spread"
 ALL_SEEN = "every feature has been seen"
+SEEN_OFTEN = 5  # rows: below, a frequency is mostly chance
 FEW, MANY = 0.5, 2.0  # features seen per row: below, rows outnumber features; above, features outnumber rows
 
 
@@ -166,6 +169,22 @@ class Measurement:
         assert self.alpha1 is not None
         assert self.eta is not None
         return abs(self.eta.best) * abs(alpha1 - self.alpha1.best)
+
+    def inputs(self, *, tail: bool = False) -> TabulatedInputs:
+        """The measured frequencies and amplitudes as inputs of the theory.
+
+        ``tail``: features active in fewer than five rows, whose frequencies are mostly chance, give way to a
+        power law with the local exponent of the rarest window, continued to a thousandth of that frequency.
+        """
+        p, c = self.table.law()
+        if not tail:
+            return TabulatedInputs(p, c, source=self.source)
+        local = next((w.alpha1 for w in self.windows if w.alpha1 is not None), None)
+        frequent = p >= SEEN_OFTEN / self.rows
+        if local is None or local.best <= 0.0 or not frequent.any():
+            raise InputError("tail", True, "has no exponent to follow", "leave it out")
+        head = TabulatedInputs(p[frequent], c[frequent], source=self.source)
+        return head.continued(local.best, eta=0.0 if self.eta is None else self.eta.best)
 
     def sentences(self) -> list[str]:
         """What there is to say, first things first."""

@@ -119,6 +119,10 @@ class TripletReader(Reader):
                         "columns", name, f"is no column of {self.path}", f"there are {', '.join(names[:8])}"
                     )
             return given[0], given[1], given[2] if len(given) > 2 else None
+        if names and all(_is_number(name) for name in names):
+            raise self.refuse(
+                f"starts with the numbers {', '.join(names[:4])} in place of names", "give it a line of names"
+            )
         lower = {name.lower(): name for name in reversed(names)}
         found = {
             role: next((lower[word] for word in words if word in lower), None)
@@ -153,6 +157,14 @@ class TripletReader(Reader):
         file = import_module("pyarrow.parquet").ParquetFile(self.path)
         for batch in file.iter_batches(batch_size=PART):
             yield batch.to_pandas()
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 class _Scattered(Exception):
