@@ -8,6 +8,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from sparselaw.cli import main
 
@@ -68,6 +69,8 @@ def desk(tmp_path, monkeypatch):
     runs = pd.DataFrame({"N": N.round(), "D": D.round(), "loss": loss, "run_name": np.arange(N.size) // 3})
     runs["corpus"] = np.where(np.arange(N.size) % 2, "web", "books")
     runs.to_csv(tmp_path / "runs.csv", index=False)
+    rare = (rng.random((600, 80)) < np.geomspace(0.3, 0.004, 80)) * rng.standard_normal((600, 80))
+    sparse.save_npz(tmp_path / "features.npz", sparse.csr_array(rare))
     sweep = pd.DataFrame({"N": [4, 8, 16, 32, 64, 128], "D": 50_000})
     sweep.assign(loss=2.0 * sweep["N"] ** -2.3).to_csv(tmp_path / "sweep.csv", index=False)
     monkeypatch.chdir(tmp_path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from json import dumps
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -10,6 +12,8 @@ from sparselaw import numbers
 from sparselaw.cli import feature_options as features
 from sparselaw.cli import options, pictures
 from sparselaw.cli.output import note, print_json, print_table
+from sparselaw.errors import InputError
+from sparselaw.files import write_atomically
 
 if TYPE_CHECKING:
     from sparselaw.measuring import Measurement
@@ -38,6 +42,7 @@ def measure(
     keep_case: bool = features.KEEP_CASE,
     workers: str = features.WORKERS,
     scheduler: str = features.SCHEDULER,
+    out: str = typer.Option(None, metavar=options.FILE, help="Write it as JSON too, for --inputs."),
     plot: str = pictures.PLOT,
     report: str = pictures.REPORT,
     json: bool = options.JSON,
@@ -46,6 +51,8 @@ def measure(
     from sparselaw.measuring import measure as measure_features
 
     pictures.check(plot, report)
+    if out is not None and not (Path(out).suffix == ".json" and Path(out).absolute().parent.is_dir()):
+        raise InputError("out", out, "is no .json file in a folder that exists", "name one")
     found = measure_features(
         features.source_of(files),
         D=None if D is None else numbers.sizes("D", D),
@@ -69,6 +76,10 @@ def measure(
     pictures.write(
         plot, report, lambda room: room.measure_panels(found), lambda room: room.measure_page(found)
     )
+    if out is not None:
+        with write_atomically(out) as file:
+            file.write(dumps(found.as_dict(), allow_nan=False).encode())
+        note(f"written to {out}")
     if json:
         print_json(found.as_dict())
     else:

@@ -19,9 +19,14 @@ SILENT = {
     tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,
 }  # fmt: skip
 
+PLACES = {"STRI": '""', "FSTR": '""', "TSTR": '""', "NUMB": "0"}  # by the first letters of the token's kind
+
 
 class PythonReader(Reader):
-    """Names, numbers, strings and operators as they are written; comments and layout are not read."""
+    """Names and operators as they are written, on or off; any string is one token, and so is any number.
+
+    Comments and layout are not read.
+    """
 
     name: ClassVar[str] = "python"
     endings: ClassVar[tuple[str, ...]] = (".py",)
@@ -36,10 +41,10 @@ class PythonReader(Reader):
             try:
                 for token in tokenize.tokenize(file.readline):
                     if token.type == tokenize.NEWLINE:
-                        yield line
+                        yield list(dict.fromkeys(line))
                         line = []
                     elif token.type not in SILENT:
-                        line.append(token.string)
+                        line.append(PLACES.get(tokenize.tok_name[token.type][:4], token.string))
             except (tokenize.TokenError, SyntaxError) as error:
                 raise ValueError(f"is no Python source: {error}") from None
 
