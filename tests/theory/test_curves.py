@@ -168,6 +168,17 @@ def test_lists_of_predict_are_points_sharp():
         assert found.loss_reason == own.loss_reason
 
 
+def test_a_size_may_stand_in_a_list_twice_and_in_any_order():
+    inputs = sl.SparseInputs(alpha1=2.0, alpha2=-0.5)
+    same = sl.predict(inputs, N=[5] * 20, D=1000)
+    own = sl.predict(inputs, N=5, D=1000)
+    assert set(same["loss"]) == {own.loss}
+    sizes = [100, 5000, 20, 7, 90_000, 12, 30, 999, 44, 5, 6, 8, 77, 66]
+    found = sl.predict(inputs, N=40, D=sizes, surface="leading")
+    assert list(found["D"]) == sizes
+    np.testing.assert_allclose(found["loss"], oracle.curve(inputs, 40, np.array(sizes)), rtol=2e-4)
+
+
 def test_sharp_curve_along_D_is_its_points():
     inputs = sl.SparseInputs(alpha1=2.0, alpha2=-0.5)
     D = np.unique(np.geomspace(50, 1e7, 40).round())

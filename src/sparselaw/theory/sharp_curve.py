@@ -176,8 +176,10 @@ def _interpolated(
     (that of the rank or of co-activation) is what is left.
     """
     places, sizes, scale = nodes
-    if index.size <= places.size or places.size < 3:
-        return {int(i): exact(float(line.x[i])) for i in index}
+    distinct = np.unique(line.x[index])
+    if distinct.size <= places.size or places.size < 3:
+        own = {float(x): exact(float(x)) for x in distinct}
+        return {int(i): own[float(line.x[i])] for i in index}
     at = [exact(float(size)) for size in sizes]
     names = list(dict.fromkeys(name for value in at for name in value.terms if name != "leading"))
     others = names[1:]
@@ -206,8 +208,10 @@ def _add_medians(
 ) -> None:
     """Medians beside the values near the peak: each its own, or a few and what lies between them."""
     index = np.flatnonzero(near)
-    if index.size <= MEDIANS:
-        medians = np.array([median(float(x[i])) for i in index])
+    distinct = np.unique(x[index])
+    if distinct.size <= MEDIANS:
+        own = {float(place): median(float(place)) for place in distinct}
+        medians = np.array([own[float(x[i])] for i in index])
     else:
         places = chebyshev_places(float(x[index].min()), float(x[index].max()), MEDIANS)
         at = np.log([median(float(place)) for place in places])
