@@ -101,8 +101,9 @@ def learning_curve(found: LearningCurve, *, ax: Axes, signs: bool = False) -> Ax
 def width_curve(found: LearningCurve, *, ax: Axes) -> Axes:
     """The measured loss against N at many rows, beside the eigenvalues of the covariance."""
     N = [p.N for p in found.widths]
-    ax.plot(N, [p.gaussian for p in found.widths], color=COLOURS[1], ls="--", label="covariance (Gaussian)")
-    ax.plot(N, [p.diagonal for p in found.widths], color=COLOURS[5], ls=":", label="single features")
+    covariance, single = [p.gaussian for p in found.widths], [p.diagonal for p in found.widths]
+    ax.plot(N, covariance, color=COLOURS[1], ls="--", marker="_", label="covariance (Gaussian)")
+    ax.plot(N, single, color=COLOURS[5], ls=":", marker="_", label="single features")
     ax.plot(N, [p.measured.best for p in found.widths], "o", color=THEORY, ms=5, label="measured")
     ax.set(xscale="log", yscale="log", xlabel="random features N", ylabel="loss / energy")
     ax.set_title("Along the model size", fontsize="medium")
