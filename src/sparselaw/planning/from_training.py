@@ -21,6 +21,7 @@ from sparselaw.theory.training.schedule import Descent
 from sparselaw.theory.training.unfinished import critical_batch, largest_stable_step, train
 
 GRID, STEPS = 45, 24
+FEWEST = 2.0  # samples: one says nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +60,7 @@ def planned_training(inputs: Inputs, descent: Descent, noise: float, unique: flo
     def loss(N: Any, D: Any) -> Any:
         N, D = np.broadcast_arrays(np.asarray(N, np.float64), np.asarray(D, np.float64))
         values = [
-            loss_of_visits(inputs, float(n), max(float(d), 2.0), limit, descent, noise)
+            loss_of_visits(inputs, float(n), float(d), limit, descent, noise) if d >= FEWEST else math.inf
             for n, d in zip(N.ravel(), D.ravel(), strict=True)
         ]
         return np.array(values).reshape(N.shape)

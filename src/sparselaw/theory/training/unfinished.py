@@ -149,7 +149,7 @@ def _unstable(inputs: Inputs, run: Run, kappa: float, top: float) -> str:
 def _cautions(inputs: Inputs, N: float, run: Run, kappa: float, pi: float | None, top: float) -> list[str]:
     cautions = [inputs.closed_form_caution] if inputs.closed_form_caution else []
     if N < SMALL_N:
-        cautions.append(f"N < {SMALL_N}: corrections of relative order 1/N (several per cent) are left out")
+        cautions.append(f"N < {SMALL_N}: corrections beyond order 1/N (some per cent) are left out")
     if inputs.closed_form == "counts" and not run.fresh:
         share = coactivation(cast(ActivationInputs, inputs), run.D).share
         if share > CROWDED_SHARE and (pi is None or pi > 0.1):
