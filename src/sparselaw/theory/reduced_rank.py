@@ -52,8 +52,8 @@ def trained_loss(inputs: ActivationInputs, N: int, D: int, outputs: int) -> floa
 def tail_constant(share: float, spectrum: float) -> float:
     """kappa(x): what the best N = x m directions leave of m outputs, over the tail sum of the variances j^-a.
 
-    >>> round(tail_constant(1e-3, 2.3 + 1.0), 3)
-    0.999
+    >>> round(tail_constant(1e-2, 2.3 + 1.0), 3)
+    0.993
     """
     above, left = _spectrum_of_outputs(spectrum)
     if share >= 1.0:
