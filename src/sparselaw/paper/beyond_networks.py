@@ -16,7 +16,13 @@ from sparselaw.interval import Interval
 from sparselaw.log_slope import log_slope
 from sparselaw.networks.network import NO_TORCH
 from sparselaw.paper.item import Context, Item, Quantity, Result
-from sparselaw.paper.network_numbers import mean_ratio, median_interval, over_tail, pooled_slope
+from sparselaw.paper.network_numbers import (
+    frozen_constant,
+    mean_ratio,
+    median_interval,
+    over_tail,
+    pooled_slope,
+)
 from sparselaw.paper.network_picture import closed_losses, draw
 from sparselaw.paper.network_runs import ANSWERS, KINDS, Experiment, run_all
 from sparselaw.paper.verdict import Printed
@@ -169,6 +175,7 @@ def _widths(found: Experiments) -> list[Quantity]:
                     printed=None,
                     stated=Printed(value=value, rounding=allowed),
                     measured=over_tail(experiment),
+                    theory=frozen_constant(experiment.inputs) if label == "frozen" else None,
                     why=f"N = {N[0]:g} to {N[-1]:g}, a mean over the sweep",
                 )
             )

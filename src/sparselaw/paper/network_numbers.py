@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sparselaw.inputs import ActivationInputs
+from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.interval import Interval, student_interval
 from sparselaw.log_slope import log_slope
 from sparselaw.paper.network_runs import Experiment
@@ -46,6 +46,11 @@ def over_tail(experiment: Experiment) -> Interval:
     N, losses = experiment.losses("N")
     tails = np.array([inputs.tail_variance(int(n)) for n in N])
     return student_interval([float(value) for value in np.mean(losses / tails[:, None], axis=0)])
+
+
+def frozen_constant(inputs: Inputs) -> float:
+    """C_N N^-(a-1) of frozen features over the tail N^-(a-1) / (a-1), variances j^-a."""
+    return inputs.model_constant() * (inputs.spectrum - 1.0)
 
 
 def median_interval(values: list[float]) -> Interval:
