@@ -272,9 +272,8 @@ def _transformer(found: Experiments) -> Quantity:
     if "transformer" in found:
         experiment = found["transformer"]
         sizes, _ = experiment.losses("D")
-        measured = experiment.exponent("D")
-        level = mean_ratio(experiment, sign=False)
-        why = f"D = {sizes[0]:g} to {sizes[-1]:g}; error / (unseen (C-1)/C) = {level}"
+        measured = None if experiment.limit else experiment.exponent("D")
+        why = f"D = {sizes[0]:g} to {sizes[-1]:g}{experiment.limit}"
     return Quantity(
         quantity="error exponent in D of a one-layer transformer, facts at alpha1 = 1",
         printed=None,
