@@ -62,6 +62,7 @@ class Watched:
     def __init__(self, browser, url, **settings):
         self.context = browser.new_context(**settings)
         self.page = self.context.new_page()
+        self.page.set_default_timeout(90_000)  # a busy machine is no failure
         self.foreign, self.said, self._url = [], [], url
         self.page.route("**/*", self._route)
         self.page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
