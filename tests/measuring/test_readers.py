@@ -105,7 +105,7 @@ def test_triplets_by_other_names_and_entries_given_twice(matrix, tmp_path):
 
 def test_triplets_in_small_parts(matrix, tmp_path, monkeypatch):
     triplets(matrix).to_csv(tmp_path / "x.csv", index=False)
-    for part in (1, 2, 3, 17):
+    for part in (3, 17):
         monkeypatch.setattr("sparselaw.measuring.readers.triplets.PART", part)
         found = sl.measure(tmp_path / "x.csv")
         check(found, matrix, list(found.table.names))
