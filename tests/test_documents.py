@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+import sparselaw
 from sparselaw.cli import main
 
 mpl.use("Agg")
@@ -112,3 +113,12 @@ def test_links_between_pages_lead_somewhere():
     for page in PAGES:
         for link in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_every_page_is_on_the_site_and_every_public_name_in_its_reference():
+    index = (ROOT / "docs" / "index.md").read_text("utf-8").split()
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
+    assert pages <= set(index), f"docs/index.md does not list {sorted(pages - set(index))}"
+    named = set(re.findall(r"auto\w+:: sparselaw\.(\w+)", (ROOT / "docs" / "api.md").read_text("utf-8")))
+    public = {name for name in sparselaw.__all__ if name not in {"__version__", "plot", "explore"}}
+    assert named == public
