@@ -75,6 +75,15 @@ def test_shapes_and_the_peak():
         alpha2=0.3,
     )
     assert many.loss(N, D).shape == (4, 2, 3)
+    alphas, row = np.linspace(0.5, 1.1, 4), np.array([16.0, 64.0, 300.0])
+    of = [SurfaceLaw(E=0.0, A=law.A, B=law.B, alpha1=float(a), alpha2=0.3) for a in alphas]
+    column = SurfaceLaw(E=0.0, A=law.A, B=law.B, alpha1=alphas[:, None], alpha2=0.3)
+    own = row * np.arange(1.0, 5.0)[:, None]  # points of its own for each law
+    np.testing.assert_allclose(column.loss(row, 1e4), [one.loss(row, 1e4) for one in of])
+    np.testing.assert_allclose(
+        column.loss(own, 1e4), [one.loss(n, 1e4) for one, n in zip(of, own, strict=True)]
+    )
+    np.testing.assert_allclose(many.loss(N, D)[2], of[2].loss(N, D))
     at_peak = law.loss(law.peak(1e4), 1e4)
     assert 3.0 < at_peak / law.loss(2.0 * law.peak(1e4), 1e4) < 100.0  # high, and not infinite
 

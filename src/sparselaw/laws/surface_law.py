@@ -106,9 +106,17 @@ class SurfaceLaw(Law):
 
         from sparselaw.laws.surface_table import curves, log_above_floor
 
-        each = np.broadcast_arrays(self.E, self.A, self.B, self.alpha1, self.alpha2, self.N_scale)
-        one = SurfaceLaw(**{n: v.ravel() for n, v in zip(self.parameters(), each, strict=True)})  # type: ignore[arg-type]
+        each: Any = np.broadcast_arrays(self.E, self.A, self.B, self.alpha1, self.alpha2, self.N_scale)
         x, y = np.broadcast_arrays(np.log(real(N)), np.log(real(D)))
+        shape = np.broadcast_shapes(each[0].shape, x.shape)
+        if each[0].size > 1 and each[0].shape != shape[:1] + (1,) * (len(shape) - 1):  # a law for every point
+            each = [np.broadcast_to(values, shape) for values in each]
+        laws = each[0].size
+        if x.shape != shape[1:] and laws > 1:  # points of its own for each law
+            x, y = np.broadcast_to(x, shape).reshape(laws, -1), np.broadcast_to(y, shape).reshape(laws, -1)
+        else:
+            x, y = x.reshape(1, -1), y.reshape(1, -1)
+        one = SurfaceLaw(**{n: v.ravel() for n, v in zip(self.parameters(), each, strict=True)})
         with np.errstate(all="ignore"):
             alpha_N = one.alpha1 + one.alpha2 + 1.0
             known = alpha_N > 0.01
@@ -116,10 +124,9 @@ class SurfaceLaw(Law):
             curve = curves(np.asarray(one.alpha1), safe)
             shift = np.where(known, one._shift(), np.nan)
         settings = (one.A, one.B, one.alpha1, safe, one.N_scale, shift)
-        above = np.exp(log_above_floor(curve, *settings, x.ravel(), y.ravel()))
-        value = np.asarray(one.E)[:, None] + above  # (laws, points)
-        laws = each[0].shape[:1]  # of parameters (laws, 1, ...), with one axis for each of the points'
-        value = value.reshape(laws + x.shape)
+        sizes = np.ascontiguousarray(x), np.ascontiguousarray(y)
+        value = np.asarray(one.E)[:, None] + np.exp(log_above_floor(curve, *settings, *sizes))
+        value = value.reshape(shape)
         return value if np.ndim(value) else float(value)
 
 

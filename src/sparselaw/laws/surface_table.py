@@ -65,19 +65,24 @@ def _stretched(x: FloatArray, ends: Any) -> FloatArray:
 
 @jit
 def log_above_floor(curve, A, B, alpha1, alpha_N, N_scale, shift, log_N, log_D):  # type: ignore[no-untyped-def]
-    """(pairs, rows): the logarithm of the loss above the floor; ``shift`` is that of log t."""
-    pairs, rows = A.size, log_N.size
+    """(pairs, rows): the logarithm of the loss above the floor; ``shift`` is that of log t.
+
+    The logarithms of the sizes are (pairs, rows), or (1, rows) for all pairs.
+    """
+    pairs, rows = A.size, log_N.shape[1]
     found = np.empty((pairs, rows))
     for i in range(pairs):
         s = 1.0 / (alpha1[i] + 1.0)
         rare = (2.0**s - 1.0) * N_scale[i]
         log_A, log_B = np.log(A[i]), np.log(B[i])
+        j = i % log_N.shape[0]
         for r in range(rows):
-            log_t = log_N[r] - s * log_D[r] + shift[i]
+            x, y = log_N[j, r], log_D[j, r]
+            log_t = x - s * y + shift[i]
             t = np.exp(min(log_t, 600.0))
-            below = log_A - alpha_N[i] * log_N[r] + _clenshaw(curve[i], log_t)
-            above = log_B - alpha_N[i] * s * log_D[r] + log_t
-            width = MEDIAN * np.sqrt(rare * t * np.exp(-log_N[r]))  # of the peak, as a share of K
+            below = log_A - alpha_N[i] * x + _clenshaw(curve[i], log_t)
+            above = log_B - alpha_N[i] * s * y + log_t
+            width = MEDIAN * np.sqrt(rare * t * np.exp(-x))  # of the peak, as a share of K
             weight = 0.5 * math.erfc(-(t - 1.0) / (width * np.sqrt(2.0)))
             joined = below if weight == 0.0 else above if weight == 1.0 else 0.0
             if 0.0 < weight < 1.0:
