@@ -293,7 +293,7 @@ def _dense(dense: Experiment) -> Quantity:
         stated=Printed(value=1.25, rounding=0.11),
         measured=dense.exponent("D") if limited else None,
         why=(
-            f"D = {sizes[0]:g} to {sizes[-1]:g}, 64 coordinates: near the sparse exponent, so that it alone "
+            f"D = {sizes[0]:g} to {sizes[-1]:g}, 200 coordinates: near the sparse exponent, so that it alone "
             "does not tell sparse from dense; the ratio does"
             if limited
             else "limited by the optimiser: no exponent"

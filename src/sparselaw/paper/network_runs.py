@@ -164,10 +164,10 @@ def _longer(quick: bool, _: int) -> Iterator[Planned]:
     """Not in a quick run; the transformer only where torch is installed."""
     if quick:
         return
-    dense = DenseInputs(alpha=2.3, dimension=64)
+    dense = DenseInputs(alpha=2.3, dimension=200)
     network, adam = Network(2, 32, "relu"), Adam(steps=1500, rate=0.01)
-    D = (32, 64, 128, 256)
-    yield "dense", dense, network_tasks(dense, network, D, adam=adam, seeds=3, seed=FIRST_SEED)
+    D = (12, 25, 50, 100)
+    yield "dense", dense, network_tasks(dense, network, D, adam=adam, seeds=6, seed=FIRST_SEED)
     if find_spec("torch") is not None:
         inputs = SparseInputs(alpha1=1.0, alpha2=-1.0)
         common: dict[str, Any] = {"task": "facts", "outputs": ANSWERS, "seeds": 3, "seed": FIRST_SEED}
