@@ -54,6 +54,9 @@ def log_scaling_function(inputs: Inputs, log_xi: float) -> float:
     return _under_parameterised(inputs, log_xi)
 
 
+FLAT = 0.01  # alpha1 below which a coordinate seen once may be any
+
+
 def log_scaling_along(inputs: Inputs, log_xi: FloatArray) -> FloatArray:
     """log S at many places, in the time of a few; to 1e-9 that of ``log_scaling_function``."""
     law = inputs.power_law()
@@ -69,7 +72,9 @@ def log_scaling_along(inputs: Inputs, log_xi: FloatArray) -> FloatArray:
     far = (law.alpha_N / law.alpha_D * log_xi > 36.0) | (inputs.spectrum * log_xi > 640.0)
     values[few & far] = math.log(inputs.model_constant())
     near = few & ~far
-    if near.any():
+    if near.any() and law.alpha_N / law.alpha_D - 1.0 < FLAT:  # too many coordinates to lay out their counts
+        values[near] = [log_scaling_function(inputs, float(x)) for x in log_xi[near]]
+    elif near.any():
         nu = np.exp(log_crit - log_xi[near])
         excess = limit_for(inputs, nu).log_excess(nu)
         values[near] = math.log(inputs.data_constant()) - law.alpha_N * log_xi[near] + excess

@@ -90,7 +90,8 @@ def _best(
     alpha_N = inputs.power_law().alpha_N
 
     def log_loss(log_xi: FloatArray) -> FloatArray:
-        return log_scaling_along(inputs, log_xi) - alpha_N * log_N(log_xi)
+        with np.errstate(all="ignore"):  # extreme exponents
+            return log_scaling_along(inputs, log_xi) - alpha_N * log_N(log_xi)
 
     # Scan first: the minimum is one on each side, but a far start could hide it from a local search.
     gap = np.exp(np.linspace(-9.0, math.log(high - low - 1e-9), 60))
