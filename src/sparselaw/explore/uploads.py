@@ -10,7 +10,12 @@ from pathlib import Path
 from sparselaw.errors import InputError
 
 MOST_KEPT = 8
-ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".xlsx", ".gz", ".npz", ".npy")
+TABLES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".xlsx", ".gz")
+MATRICES = (
+    ".npz", ".npy", ".mtx", ".svm", ".svmlight", ".libsvm", ".dat", ".basket", ".safetensors", ".h5ad", ".md",
+    ".rst", ".text", ".py",
+)  # fmt: skip
+ENDINGS = TABLES + MATRICES
 
 
 class Uploads:

@@ -2,8 +2,9 @@
 
 import { budget } from "./budget.js";
 import { failure } from "./failure.js";
+import { features } from "./features.js";
 import { phase } from "./phase.js";
 import { runs } from "./runs.js";
 import { surface } from "./surface.js";
 
-export const VIEWS = [phase, surface, budget, runs, failure];
+export const VIEWS = [phase, surface, budget, runs, features, failure];

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from sparselaw.explore.call import Stream, Values, View
-from sparselaw.explore.views import budget_view, failure_view, phase_view, runs_view, surface_view
+from sparselaw.explore.views import (
+    budget_view,
+    failure_view,
+    features_view,
+    phase_view,
+    runs_view,
+    surface_view,
+)
 
 VIEWS: tuple[View, ...] = (
     phase_view.VIEW,
     surface_view.VIEW,
     budget_view.VIEW,
     runs_view.VIEW,
+    features_view.VIEW,
     failure_view.VIEW,
 )
 

@@ -1,0 +1,88 @@
+"""Features: a matrix on the page is measured as the library measures it; what is no matrix is refused."""
+
+import io
+import threading
+
+import pytest
+from scipy import sparse
+
+import sparselaw as sl
+from sparselaw.explore.session import Session
+
+DESK = {"viewport": {"width": 1280, "height": 900}}
+PHONE = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
+
+
+def matrix():
+    return sparse.random(400, 300, density=0.02, rng=1, format="csr")
+
+
+def npz():
+    file = io.BytesIO()
+    sparse.save_npz(file, matrix())
+    return file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def session():
+    with Session() as made:
+        made.bench.workers = 1
+        yield made
+
+
+def lines(session, given, body=b""):
+    return list(session.lines("features/measure", given, body, threading.Event()))
+
+
+def test_what_is_measured_is_what_the_library_measures(session):
+    reading, answer, end = lines(session, {"file_name": "../mine.npz", "binary": "1"}, npz())
+    assert reading == {"reading": "mine.npz"}
+    assert end == {"end": "done"}
+    expected = sl.measure(matrix(), binary=True).as_dict()
+    found = answer["measured"]
+    for key in ("rows", "features", "seen", "nonzeros", "curve", "windows", "regime"):
+        assert found[key] == expected[key]
+    assert found["source"] == "mine.npz"
+    assert answer["charts"]["seen"]["series"][0]["y"] == [point["K"] for point in expected["curve"]]
+    assert answer["code"]["shell"] == "sparselaw measure --binary mine.npz"
+    assert "binary=True" in answer["code"]["python"]
+
+
+def test_what_is_no_matrix_is_refused_by_the_person_s_name(session):
+    for name, body in (("broken.npz", b"no archive"), ("empty.npz", b"")):
+        end = lines(session, {"file_name": f"/etc/{name}"}, body)[-1]
+        assert end["end"] == "refused"
+        assert name in end["refused"]
+        assert "sparselaw-explore" not in end["refused"]
+
+
+def test_on_the_page(watch, tmp_path):
+    watched = watch(**DESK)
+    page = watched.page
+    page.goto(f"{watched._url}?view=features")
+    broken, good = tmp_path / "broken.npz", tmp_path / "good.npz"
+    broken.write_bytes(b"no archive")
+    good.write_bytes(npz())
+    page.set_input_files("#features-file", broken)
+    page.wait_for_selector("[data-view=features][data-state=refused] > .said:has-text('broken.npz')")
+    page.set_input_files("#features-file", good)
+    page.wait_for_selector("[data-view=features][data-state=done]")
+    assert "good.npz: regime" in page.inner_text("[aria-label='What was measured'] .lead")
+    page.check("#features-binary")
+    page.wait_for_selector("[data-view=features][data-state=done][data-binary='1']")
+    assert "binary=1" in page.url
+
+
+def test_no_overflow_and_no_violation(watch, tmp_path):
+    from axe_playwright_python.sync_playwright import Axe
+
+    watched = watch(**PHONE)
+    page = watched.page
+    page.goto(f"{watched._url}?view=features")
+    good = tmp_path / "good.npz"
+    good.write_bytes(npz())
+    page.set_input_files("#features-file", good)
+    page.wait_for_selector("[data-view=features][data-state=done]")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
