@@ -37,12 +37,12 @@ $(VENV)/.tools: $(VENV)/.installed
 
 # The wheel and the source archive, installed alone in a clean environment where every command is tried.
 package: tools
-	$(BIN)/python tests/package/check.py
+	$(BIN)/python tests/package/check_package.py
 
 # The docs site, without the network once its packages are there; a warning ends it.
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W -q -b html docs site
-	$(BIN)/python tests/site/check.py site
+	$(BIN)/python tests/site/check_site.py site
 
 $(VENV)/.docs: $(VENV)/.installed
 	$(PIP) -e '.[docs]'

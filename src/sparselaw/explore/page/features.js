@@ -82,7 +82,7 @@ export const features = {
         ["active features of a row", number(found.nonzeros_per_row), ""],
         ["alpha1", found.alpha1 ? number(found.alpha1.best) : "–", found.alpha1 ? ends(found.alpha1) : found.alpha1_reason],
         ["eta, the amplitude law", found.eta ? number(found.eta.best) : "–", found.eta ? ends(found.eta) : found.eta_reason],
-        ["energy never shown", percent(found.curve.at(-1).unseen?.best), ends(found.curve.at(-1).unseen)],
+        [`energy that ${number(found.curve.at(-1).D)} rows do not show`, percent(found.curve.at(-1).unseen?.best), ends(found.curve.at(-1).unseen)],
       ];
       summary.body.replaceChildren(
         el("p", { class: "lead" }, `${found.source}: regime ${found.regime}.`),

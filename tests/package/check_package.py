@@ -1,8 +1,8 @@
 """The built package as a stranger gets it: wheel and source archive, installed alone, every command tried.
 
-``python tests/package/check.py [PYTHON ...]`` builds both, looks into them, installs the wheel with each
-Python (by default the one that runs this) in an environment of its own, away from the source, and runs every
-command. It ends with what passed and what failed, and with exit code 1 where anything did.
+``python tests/package/check_package.py [PYTHON ...]`` builds both, looks into them, installs the wheel with
+each Python (by default the one that runs this) in an environment of its own, away from the source, and runs
+every command. It ends with what passed and what failed, and with exit code 1 where anything did.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The built site leads nowhere outside: ``python tests/site/check.py site``.
+"""The built site leads nowhere outside: ``python tests/site/check_site.py site``.
 
 Every link and picture of every page is there, anchors included, and no other machine is asked for anything.
 Where there is a Chromium, every page is opened in it, without a foreign request or an error on the console.
