@@ -94,6 +94,18 @@ def test_the_keyboard_moves_everything(watch):
     page.wait_for_selector("[aria-current=page]:has-text('Loss surface'):focus")
 
 
+def test_a_question_asked_again_on_its_way_is_answered(watch):
+    watched = watch(**DESK)
+    page = watched.open()
+    keys = ["ArrowRight", "ArrowLeft", "ArrowRight"]
+    page.eval_on_selector(
+        ".diagram-frame",
+        "(node, keys) => keys.forEach((key) => node.dispatchEvent(new KeyboardEvent('keydown', { key })))",
+        keys,
+    )
+    watched.settled("alpha1=1.05", "alpha2=0.3")
+
+
 def test_outside_the_boundary_the_point_stays_and_the_condition_is_named(watch):
     watched = watch(**DESK)
     page = watched.open()

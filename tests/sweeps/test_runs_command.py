@@ -8,7 +8,7 @@ import math
 import pandas as pd
 import pytest
 
-from sparselaw.inputs import DenseInputs
+from sparselaw.inputs import DenseInputs, TabulatedInputs
 from sparselaw.solvers import Ridge
 from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.store import open_store
@@ -38,6 +38,15 @@ def test_list(sparselaw, store, words):
     assert code == 0
     assert sparse["study"] in out
     assert "ridge" in out
+
+
+def test_a_study_of_a_table_is_listed_by_its_digest(sparselaw, tmp_path):
+    inputs = TabulatedInputs([1.0, 0.5, 0.25], [1.0, 0.7, 0.5])
+    with open_store(tmp_path / "t.sqlite") as opened:
+        opened.add((task, Record(loss=0.1, status="ok"), 0.1) for task in grid(inputs, N=[2], D=[5], seeds=2))
+    code, out, _ = sparselaw("runs", "--store", tmp_path / "t.sqlite")
+    assert code == 0
+    assert f"table={inputs.parameters()['table'][:12]}" in out
 
 
 def test_export(sparselaw, store, tmp_path):

@@ -129,8 +129,13 @@ def _check_study(store: Any, study: str | None) -> None:
         raise InputError("study", study, "is not in the store", "see the list with 'sparselaw runs'")
 
 
+def _short(value: Any) -> str:
+    """A number in few digits, words as they are, cut: a table is known by its digest."""
+    return f"{value:g}" if isinstance(value, int | float) else str(value)[:12]
+
+
 def _line(entry: dict[str, Any]) -> list[str]:
-    inputs = [f"{name}={value:g}" for name, value in entry["problem"].items() if value != "inf"]
+    inputs = [f"{name}={_short(value)}" for name, value in entry["problem"].items() if value != "inf"]
 
     def sizes(name: str) -> str:
         low, high = entry[name]["smallest"], entry[name]["largest"]

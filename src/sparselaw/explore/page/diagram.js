@@ -67,7 +67,8 @@ export function createDiagram(onmove) {
     const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key] ?? [];
     if (dx === undefined) return;
     event.preventDefault();
-    onmove(round(at[0] + dx * STEP), round(at[1] + dy * STEP));
+    at = [round(at[0] + dx * STEP), round(at[1] + dy * STEP)]; // the next key may come before the page has followed
+    onmove(...at);
   });
 
   return {

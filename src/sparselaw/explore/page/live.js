@@ -13,7 +13,10 @@ export function createLive(app, card, ask, draw) {
       next = params;
       return;
     }
-    if (key === drawn) return;
+    if (key === drawn) {
+      card.status("done", "", key); // asked again while it was on its way
+      return;
+    }
     running = true;
     card.status("computing");
     try {
