@@ -6,7 +6,7 @@ from scipy import sparse
 
 import sparselaw as sl
 
-distributed = pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 
 def test_workers_of_a_scheduler_count_the_same(tmp_path):

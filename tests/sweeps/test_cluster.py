@@ -18,7 +18,7 @@ from sparselaw.sweeps.store import open_store
 from sparselaw.sweeps.sweep import run_sweep, stream
 from sweeps import functions
 
-distributed = pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import typer
@@ -40,24 +41,15 @@ def source_of(files: list[str]) -> str | list[str]:
     return files[0] if len(files) == 1 else files
 
 
-def settings(
-    threshold: str, binary: bool, log1p: bool, center: bool, format: str | None, columns: str | None,
-    encoding: str, split: str, tokens: str, ngram: str, pattern: str | None, keep_case: bool,
-) -> dict[str, Any]:  # fmt: skip
-    """The options as the library takes them."""
-    return {
-        "threshold": numbers.real("threshold", threshold),
-        "binary": binary,
-        "log1p": log1p,
-        "center": center,
-        "format": format,
-        "columns": column_names(columns),
-        "encoding": encoding,
-        "split": split,
-        "tokens": tokens,
-        "ngram": numbers.size("ngram", ngram),
-        "pattern": pattern,
-        "keep_case": keep_case,
+PLAIN = ("binary", "log1p", "center", "format", "encoding", "split", "tokens", "pattern", "keep_case")
+
+
+def settings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Of all that a command was given, what says how features are read, as the library takes it."""
+    return {name: given[name] for name in PLAIN} | {
+        "threshold": numbers.real("threshold", given["threshold"]),
+        "columns": column_names(given["columns"]),
+        "ngram": numbers.size("ngram", given["ngram"]),
     }
 
 

@@ -52,20 +52,7 @@ def learn(
         target=target,
         seeds=numbers.size("seeds", seeds),
         seed=numbers.whole("seed", seed),
-        **features.settings(
-            threshold,
-            binary,
-            log1p,
-            center,
-            format,
-            columns,
-            encoding,
-            split,
-            tokens,
-            ngram,
-            pattern,
-            keep_case,
-        ),
+        **features.settings(locals()),
     )
     pictures.write(plot, report, lambda room: room.learn_panels(found), lambda room: room.learn_page(found))
     if json:

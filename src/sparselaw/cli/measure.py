@@ -58,20 +58,7 @@ def measure(
         D=None if D is None else numbers.sizes("D", D),
         workers=None if workers is None else numbers.size("workers", workers),
         scheduler=scheduler,
-        **features.settings(
-            threshold,
-            binary,
-            log1p,
-            center,
-            format,
-            columns,
-            encoding,
-            split,
-            tokens,
-            ngram,
-            pattern,
-            keep_case,
-        ),
+        **features.settings(locals()),
     )
     pictures.write(
         plot, report, lambda room: room.measure_panels(found), lambda room: room.measure_page(found)
