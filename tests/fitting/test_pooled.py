@@ -29,6 +29,13 @@ def test_a_column_that_tells_groups_apart_is_said(table, column):
     assert fit(table, bootstrap=0, group=column).status == "ok"
 
 
+def test_the_same_groups_under_two_names_are_said_once(table):
+    table["run"], table["run_path"] = np.arange(60) % 4, [f"logs/{i % 4}" for i in range(60)]
+    table["trial"] = np.arange(60) // 30  # other groups: a line of its own
+    said = [w for w in fit(table, bootstrap=0).warnings if "pooled" in w]
+    assert [w.split()[2] for w in said] == ["run", "trial"]
+
+
 def test_unknown_words_are_noticed_by_what_they_hold(table):
     table["corpus mix"] = np.where(np.arange(60) % 2, "web", "books")
     assert fit(table, bootstrap=0).status == "pooled"

@@ -60,7 +60,8 @@ def pooled_columns(rows: Table, used: Mapping[str, str], group: str | None) -> l
     sizes = [floats(rows.column(name)) for role, name in used.items() if role in {"N", "D", "C"}]
     loss = labels(rows.column(used["loss"]))
     repeats = "U" in used or "epochs" in used  # a law of repeated data: it knows these columns
-    found = []
+    found: list[Pooled] = []
+    told: list[tuple[str, IntArray]] = []  # the kinds and groups that earlier columns tell apart
     for column in rows.names:
         if column in used.values() or column == group or rows.names.count(column) > 1:
             continue
@@ -78,6 +79,9 @@ def pooled_columns(rows: Table, used: Mapping[str, str], group: str | None) -> l
             continue  # it comes with N or D, as a learning rate chosen by width does, or tells the loss
         if kind == "other" and values > len(rows) // 2:
             continue
+        if any(kind == k and _depends_on(parts, p) and _depends_on(p, parts) for k, p in told):
+            continue  # the same groups under another name: one line is enough
+        told.append((kind, parts))
         found.append(Pooled(column=column, values=values, kind="setting" if kind == "other" else kind))
     return found
 
