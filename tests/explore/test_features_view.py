@@ -30,8 +30,8 @@ def session():
         yield made
 
 
-def lines(session, given, body=b""):
-    return list(session.lines("features/measure", given, body, threading.Event()))
+def lines(session, given, body=b"", question="measure"):
+    return list(session.lines(f"features/{question}", given, body, threading.Event()))
 
 
 def test_what_is_measured_is_what_the_library_measures(session):
@@ -56,6 +56,26 @@ def test_what_is_no_matrix_is_refused_by_the_person_s_name(session):
         assert "sparselaw-explore" not in end["refused"]
 
 
+def test_the_learning_curve_is_the_library_s(session):
+    reading, answer, end = lines(session, {"file_name": "my words.npz"}, npz(), "learn")
+    assert (reading, end) == ({"reading": "my words.npz"}, {"end": "done"})
+    expected = sl.learn(matrix()).as_dict()
+    for key in ("curve", "widths", "errors", "verdict", "limited_by"):
+        assert answer["learned"][key] == expected[key]
+    drawn = {series["label"]: series for series in answer["charts"]["learned"]["series"]}
+    assert drawn["cavity"]["y"] == [point["cavity"] for point in expected["curve"]]
+    assert drawn["measured, 95 % interval"]["high"] == [p["measured"]["high"] for p in expected["curve"]]
+    assert answer["charts"]["widths"]["series"][0]["x"] == [point["N"] for point in expected["widths"]]
+    assert answer["code"]["shell"] == "sparselaw learn 'my words.npz'"
+
+
+def test_what_cannot_be_learned_is_refused(session):
+    file = io.BytesIO()
+    sparse.save_npz(file, matrix()[:20])
+    end = lines(session, {"file_name": "few.npz"}, file.getvalue(), "learn")[-1]
+    assert end["refused"] == "file=few.npz: has fewer than 64 rows; give more rows"
+
+
 def test_on_the_page(watch, tmp_path):
     watched = watch(**DESK)
     page = watched.page
@@ -71,6 +91,27 @@ def test_on_the_page(watch, tmp_path):
     page.check("#features-binary")
     page.wait_for_selector("[data-view=features][data-state=done][data-binary='1']")
     assert "binary=1" in page.url
+    page.click("text=Compare its learning curve")
+    page.wait_for_selector(
+        "[data-view=features][data-state=done] [aria-label='Which theory describes it'] li"
+    )
+    assert page.locator(
+        "#features-learned canvas, [aria-label='Loss against rows'] canvas"
+    ).first.is_visible()
+
+
+def test_a_dropped_file_is_measured(watch):
+    watched = watch(**DESK)
+    page = watched.page
+    page.goto(f"{watched._url}?view=features")
+    drop = """([zone, bytes]) => {
+      const given = new DataTransfer();
+      given.items.add(new File([new Uint8Array(bytes)], "dropped.npz"));
+      zone.dispatchEvent(new DragEvent("drop", { dataTransfer: given, bubbles: true, cancelable: true }));
+    }"""
+    page.evaluate(drop, [page.wait_for_selector(".zone"), list(npz())])
+    page.wait_for_selector("[data-view=features][data-state=done]")
+    assert "dropped.npz: regime" in page.inner_text("[aria-label='What was measured'] .lead")
 
 
 def test_no_overflow_and_no_violation(watch, tmp_path):

@@ -67,3 +67,14 @@ export function download(name, blob) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
+
+// Hands the first file dropped on `zone` to `take`.
+export function takeDrops(zone, take) {
+  for (const [name, over] of [["dragover", true], ["dragleave", false], ["drop", false]]) {
+    zone.addEventListener(name, (event) => {
+      event.preventDefault();
+      zone.classList.toggle("over", over);
+      if (name === "drop" && event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
+    });
+  }
+}

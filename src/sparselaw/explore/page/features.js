@@ -1,12 +1,13 @@
-// Features: drop a matrix, see how sparse it is in the theory's sense.
+// Features: drop a matrix, see how sparse it is in the theory's sense, and which theory its learning follows.
 
 import { Refused } from "./api.js";
 import { createChart } from "./chart.js";
-import { el, maths, number } from "./dom.js";
+import { el, maths, number, takeDrops } from "./dom.js";
 import { report } from "./live.js";
 import { block, ends, percent, tableOf } from "./tables.js";
 
 const CHARTS = { seen: "Features seen", unseen: "Energy never shown", alpha1: "Local exponent" };
+const LEARNING = { learned: "Loss against rows", widths: "Loss against model size" };
 
 export const features = {
   id: "features",
@@ -19,11 +20,17 @@ export const features = {
     const said = el("p", { class: "said", role: "status" });
     const cancel = el("button", { type: "button", hidden: true, onclick: () => working?.abort() }, "Cancel");
     const summary = block("What was measured");
-    const charts = Object.fromEntries(Object.entries(CHARTS).map(([name, title]) => [name, createChart(title, `features-${name}`)]));
-    const shown = el("div", { class: "results", hidden: true }, summary.node, ...Object.values(charts).map((chart) => chart.node));
+    const verdict = block("Which theory describes it");
+    const chartsOf = (titles) => Object.fromEntries(Object.entries(titles).map(([name, title]) => [name, createChart(title, `features-${name}`)]));
+    const nodesOf = (charts) => Object.values(charts).map((chart) => chart.node);
+    const [charts, learning] = [chartsOf(CHARTS), chartsOf(LEARNING)];
+    const learnt = el("div", { class: "results", hidden: true }, verdict.node, ...nodesOf(learning));
+    const ask = el("button", { type: "button", onclick: () => work("learn", last.given) }, "Compare its learning curve with the theories");
+    const shown = el("div", { class: "results", hidden: true }, summary.node, ...nodesOf(charts));
+    const more = el("div", { class: "row", hidden: true }, ask);
 
     const file = el("input", { type: "file", id: "features-file" });
-    file.addEventListener("change", () => file.files[0] && measure(file.files[0]));
+    file.addEventListener("change", () => file.files[0] && work("measure", file.files[0]));
     const onoff = el("input", { type: "checkbox", id: "features-binary" });
     onoff.addEventListener("change", () => app.state.set({ binary: onoff.checked ? "1" : "0" }));
     const zone = el(
@@ -32,36 +39,32 @@ export const features = {
       el("label", { for: "features-file" }, "Drop a matrix of features here, or choose a file"),
       file,
       el("small", {}, "A row for each sample: scipy .npz, .npy, .mtx, svmlight, triplets in CSV or Parquet, transactions, plain text. It stays on this machine."),
-      el("div", { class: "row" }, onoff, el("label", { for: "features-binary" }, "only whether a feature is active, not its size")),
-      el("button", { type: "button", onclick: () => measure(null) }, "Measure Python's own library"),
+      el("div", { class: "check" }, onoff, el("label", { for: "features-binary" }, "only whether a feature is active, not its size")),
+      el("button", { type: "button", onclick: () => work("measure", null) }, "Measure Python's own library"),
     );
-    for (const [name, over] of [["dragover", true], ["dragleave", false], ["drop", false]]) {
-      zone.addEventListener(name, (event) => {
-        event.preventDefault();
-        zone.classList.toggle("over", over);
-        if (name === "drop" && event.dataTransfer.files[0]) measure(event.dataTransfer.files[0]);
-      });
-    }
+    takeDrops(zone, (given) => work("measure", given));
 
     function status(state, words = "") {
       node.dataset.state = state;
       said.textContent = words;
     }
 
-    async function measure(given) {
+    async function work(question, given) {
       working?.abort();
       const mine = (working = new AbortController());
       last = { given };
       binary = app.state.get().binary;
       cancel.hidden = false;
+      learnt.hidden = true;
+      if (question === "measure") more.hidden = true;
       status("computing", "reading");
       const params = { binary, ...(given ? { file_name: given.name } : { sample: "1" }) };
       try {
-        const how = await app.api.stream("features/measure", params, { body: given ?? "", signal: mine.signal, onLine: (line) => working === mine && add(line) });
+        const how = await app.api.stream(`features/${question}`, params, { body: given ?? "", signal: mine.signal, onLine: (line) => working === mine && add(question, line) });
         if (working === mine) status(how, how === "cancelled" ? "cancelled" : "");
       } catch (error) {
         if (working !== mine) return;
-        shown.hidden = true;
+        if (question === "measure") shown.hidden = true;
         if (error instanceof Refused) status("refused", error.message);
         else report(app, { status }, error);
       } finally {
@@ -69,12 +72,31 @@ export const features = {
       }
     }
 
-    function add(line) {
-      if (line.reading) status("computing", `measuring ${line.reading}`);
-      if (!line.measured) return;
+    function add(question, line) {
+      if (line.reading) status("computing", `${question === "learn" ? "learning" : "measuring"} ${line.reading}`);
+      if (line.measured) showMeasured(line);
+      if (line.learned) showLearned(line);
+    }
+
+    function drawAll(drawn, line, about) {
+      for (const [name, chart] of Object.entries(drawn)) {
+        chart.node.hidden = !line.charts[name];
+        if (chart.node.hidden) continue;
+        chart.draw(line.charts[name], { chart: line.charts[name], code: line.code, ...about });
+        chart.status("done");
+      }
+    }
+
+    function showLearned(line) {
+      learnt.hidden = false;
+      verdict.body.replaceChildren(el("ul", { class: "notes" }, ...line.learned.sentences.map((words) => el("li", {}, ...maths(words)))));
+      drawAll(learning, line, { learned: line.learned });
+    }
+
+    function showMeasured(line) {
       const found = line.measured;
       node.dataset.binary = binary;
-      shown.hidden = false;
+      shown.hidden = more.hidden = false;
       const rows = [
         ["rows", number(found.rows), ""],
         ["features seen", number(found.seen), ""],
@@ -89,18 +111,15 @@ export const features = {
         tableOf("What was measured", ["quantity", "value", "95 % interval, or why not"], rows),
         el("ul", { class: "notes" }, ...found.sentences.map((words) => el("li", {}, ...maths(words)))),
       );
-      for (const [name, chart] of Object.entries(charts)) {
-        chart.draw(line.charts[name], { chart: line.charts[name], code: line.code, measured: found });
-        chart.status("done");
-      }
+      drawAll(charts, line, { measured: found });
     }
 
-    const node = el("div", { "data-state": "idle", "data-view": "features" }, zone, said, el("div", { class: "row" }, cancel), shown);
+    const node = el("div", { "data-state": "idle", "data-view": "features" }, zone, said, el("div", { class: "row" }, cancel), shown, more, learnt);
     return {
       node,
       update(state) {
         onoff.checked = state.binary === "1";
-        if (last && state.binary !== binary) measure(last.given);
+        if (last && state.binary !== binary) work("measure", last.given);
       },
     };
   },

@@ -2,7 +2,7 @@
 
 import { Refused } from "./api.js";
 import { createChart } from "./chart.js";
-import { download, el, maths, number } from "./dom.js";
+import { download, el, maths, number, takeDrops } from "./dom.js";
 import { report } from "./live.js";
 import { block, ends, formula, menu, tableOf } from "./tables.js";
 
@@ -42,13 +42,7 @@ export const runs = {
       el("small", {}, "One row for each run: N, D and loss, or C. CSV, JSON, Parquet or Excel. It stays on this machine."),
       el("button", { type: "button", onclick: () => read(null) }, "Use the sample table"),
     );
-    for (const [name, over] of [["dragover", true], ["dragleave", false], ["drop", false]]) {
-      zone.addEventListener(name, (event) => {
-        event.preventDefault();
-        zone.classList.toggle("over", over);
-        if (name === "drop" && event.dataTransfer.files[0]) read(event.dataTransfer.files[0]);
-      });
-    }
+    takeDrops(zone, read);
 
     function status(state, words = "") {
       node.dataset.state = state;

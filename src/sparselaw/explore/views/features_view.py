@@ -1,8 +1,9 @@
-"""Features: a matrix dropped on the page, and how sparse it is in the theory's sense."""
+"""Features: a matrix dropped on the page, how sparse it is in the theory's sense, and how it is learned."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,31 +12,33 @@ from sparselaw.explore.call import Call, View
 from sparselaw.explore.chart_data import Chart, axis, line, points
 from sparselaw.explore.code_lines import shell
 from sparselaw.interval import Interval
-from sparselaw.measuring import Measurement
+from sparselaw.measuring import LearningCurve, Measurement
+from sparselaw.measuring.learned import THEORIES
 
 SAMPLE = "stdlib"  # tokens of the lines of Python's own library: on every machine
 
 
 def measured(call: Call) -> Iterator[dict[str, Any]]:
-    """How the file is being read, then all that was measured; a worker does it, so that it can be stopped."""
-    name = _file_name(call)
-    if call.text("sample"):
-        name, source = SAMPLE, SAMPLE
-    elif not call.body:
-        raise InputError("features", name, "is empty", "drop a matrix: a row for each sample")
-    else:
-        source = str(call.session.uploads.find(call.session.uploads.keep(name, call.body)))
-    yield {"reading": name}
-    binary = call.text("binary") == "1"
-    for _, found in call.session.bench.map(call.stop, measure_file, [(source, binary)]):
-        if isinstance(found, InputError):
-            said = name if found.value == source else found.value
-            raise InputError(found.name, said, found.condition, found.remedy)
-        code = {
-            "shell": shell("measure", **({"binary": True} if binary else {})) + f" {name}",
-            "python": f"import sparselaw as sl\n\nsl.measure({name!r}{', binary=True' if binary else ''})",
-        }
-        yield {"measured": _plain(found, name), "charts": _charts(found), "code": code}
+    """How the file is being read, then all that was measured."""
+    for name, answer in _worked(call, measure_file):
+        if isinstance(answer, Measurement):
+            yield {
+                "measured": _plain(answer, name),
+                "charts": _charts(answer),
+                "code": _code("measure", call, name),
+            }
+        else:
+            yield answer
+
+
+def learned(call: Call) -> Iterator[dict[str, Any]]:
+    """How the file is being read, then its learning curves beside the theories, and the verdict."""
+    for name, answer in _worked(call, learn_file):
+        if isinstance(answer, LearningCurve):
+            plain = answer.as_dict() | {"source": name, "sentences": answer.sentences()}
+            yield {"learned": plain, "charts": _learning(answer), "code": _code("learn", call, name)}
+        else:
+            yield answer
 
 
 def measure_file(asked: tuple[str, bool]) -> Measurement | InputError:
@@ -47,6 +50,49 @@ def measure_file(asked: tuple[str, bool]) -> Measurement | InputError:
         return measure(source if source == SAMPLE else Path(source), binary=binary, workers=1)
     except InputError as error:
         return error
+
+
+def learn_file(asked: tuple[str, bool]) -> LearningCurve | InputError:
+    """In a worker."""
+    from sparselaw.measuring import learn
+
+    source, binary = asked
+    try:
+        return learn(source if source == SAMPLE else Path(source), binary=binary)
+    except InputError as error:
+        return error
+
+
+def _worked(call: Call, work: Callable[[tuple[str, bool]], Any]) -> Iterator[tuple[str, Any]]:
+    """The person's name of the file, with what is read and then what came out.
+
+    A worker does it, so that it can be stopped.
+    """
+    name = _file_name(call)
+    if call.text("sample"):
+        name, source = SAMPLE, SAMPLE
+    elif not call.body:
+        raise InputError("features", name, "is empty", "drop a matrix: a row for each sample")
+    else:
+        source = str(call.session.uploads.find(call.session.uploads.keep(name, call.body)))
+    yield name, {"reading": name}
+    for _, found in call.session.bench.map(call.stop, work, [(source, _binary(call))]):
+        if isinstance(found, InputError):
+            said = name if found.value == source else found.value
+            raise InputError(found.name, said, found.condition, found.remedy)
+        yield name, found
+
+
+def _binary(call: Call) -> bool:
+    return call.text("binary") == "1"
+
+
+def _code(command: str, call: Call, name: str) -> dict[str, str]:
+    binary = _binary(call)
+    return {
+        "shell": shell(command, **({"binary": True} if binary else {})) + f" {shlex.quote(name)}",
+        "python": f"import sparselaw as sl\n\nsl.{command}({name!r}{', binary=True' if binary else ''})",
+    }
 
 
 def _plain(found: Measurement, name: str) -> dict[str, Any]:
@@ -67,9 +113,39 @@ def _charts(found: Measurement) -> dict[str, Chart]:
     }
 
 
+def _learning(found: LearningCurve) -> dict[str, Chart]:
+    """The loss against rows and against random features, measured and by each theory."""
+    along_D = _beside(found.curve, "D", "rows D", THEORIES)
+    charts = {"learned": along_D}
+    if found.widths:
+        charts["widths"] = _beside(found.widths, "N", "random features N", ("gaussian", "diagonal"))
+    return charts
+
+
+def _beside(measured: Sequence[Any], size: str, label: str, theories: Sequence[str]) -> Chart:
+    x = [getattr(point, size) for point in measured]
+    values = [point.measured for point in measured]
+    best, low, high = ([_positive(getattr(v, end)) for v in values] for end in ("best", "low", "high"))
+    curves = [
+        line(name, x, [_positive(getattr(point, name)) for point in measured], colour=colour)
+        for name, colour in zip(theories, (1, 2, 3, None), strict=False)
+    ]
+    return {
+        "x": axis(label),
+        "y": axis("share of the energy"),
+        "series": [*curves, points("measured, 95 % interval", x, best, low, high, colour=0)],
+        "marks": [],
+        "notes": [],
+    }
+
+
+def _positive(value: float) -> float | None:
+    return value if value > 0.0 else None
+
+
 def _chart(label: str, name: str, D: list[float], values: list[Interval], *, log: bool = True) -> Chart:
-    best = [value.best if value.best > 0.0 or not log else None for value in values]
-    low = [value.low if value.low > 0.0 or not log else None for value in values]
+    best = [_positive(value.best) if log else value.best for value in values]
+    low = [_positive(value.low) if log else value.low for value in values]
     return {
         "x": axis("rows D"),
         "y": axis(label, log=log),
@@ -87,4 +163,4 @@ def _file_name(call: Call) -> str:
     return call.text("file_name", "features").replace("\\", "/").split("/")[-1][:80] or "features"
 
 
-VIEW = View(streams={"features/measure": measured})
+VIEW = View(streams={"features/measure": measured, "features/learn": learned})
