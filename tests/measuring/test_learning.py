@@ -10,7 +10,7 @@ from scipy import sparse
 import sparselaw as sl
 from oracles import measure as naive
 from sparselaw.cli import main
-from sparselaw.measuring.judgement import limited_by, verdict
+from sparselaw.measuring.judgement import in_words, limited_by, verdict
 from sparselaw.measuring.message_passing import RIDGE, cavity_loss
 from sparselaw.measuring.random_projections import projected_loss
 from sparselaw.measuring.row_space import Factored, left_open
@@ -161,6 +161,8 @@ def test_verdicts():
     assert verdict({"unseen": 0.6, "cavity": 0.03, "gaussian": 0.01}) == "sparse"
     assert verdict({"unseen": 0.6, "cavity": 0.09, "gaussian": 0.3}) == "sparse"
     assert verdict({"unseen": 0.6, "cavity": 0.3, "gaussian": 0.4}) == "none"
+    assert "covariance" in in_words("sparse", {"cavity": 0.03, "gaussian": 0.01})
+    assert "covariance" not in in_words("sparse", {"cavity": 0.03, "gaussian": 0.3})
     assert limited_by(0.3, 0.2, None) == "unseen"
     assert limited_by(0.3, 0.1, None) == "undetermined"
     assert limited_by(0.3, 0.2, 0.5) == "model-size"

@@ -54,6 +54,13 @@ WORDS = {
 }
 
 
+def in_words(verdict: str, errors: Mapping[str, float]) -> str:
+    """What the verdict means; where another theory does as well, it is named."""
+    both = verdict == "sparse" and errors["gaussian"] <= SPARSE_WITHIN
+    too = "; so do the eigenvalues of the covariance, at these D (they fail beyond D = K)" if both else ""
+    return f"{verdict}: {WORDS[verdict]}{too}"
+
+
 def limited_by(measured: float, unseen: float, model: float | None) -> str:
     """What the loss is made of at the largest D: ``unseen``, ``undetermined`` or ``model-size``.
 

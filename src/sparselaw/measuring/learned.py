@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sparselaw.interval import Interval
-from sparselaw.measuring.judgement import LIMITS, WORDS
+from sparselaw.measuring.judgement import LIMITS, WORDS, in_words
 from sparselaw.plain import html_table
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class LearningCurve:
     target: str | None = None
 
     def meaning(self) -> str:
-        return f"{self.verdict}: {WORDS[self.verdict]}"
+        return in_words(self.verdict, self.errors)
 
     def limit(self) -> str:
         return f"the loss is limited by {LIMITS[self.limited_by]}"
