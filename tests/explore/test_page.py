@@ -1,8 +1,11 @@
 """The page in a real browser: phase diagram, state in the address, states in words, accessibility."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import urllib.request
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -228,23 +231,22 @@ def test_a_server_that_is_gone_says_how_to_start_it(watch):
     watched.said.clear()
 
 
-def test_the_command_prints_its_address_first(tmp_path):
-    """The first line is the address; Ctrl-C ends it with 130."""
-    import signal
-    import urllib.request
-
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_the_command_prints_its_address_first(tmp_path, number, code):
+    """The first line is the address; Ctrl-C ends it with 130; however it is ended, its folder goes away."""
     command = [sys.executable, "-m", "sparselaw", "explore", "--no-browser"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen(command, **pipes, cwd=tmp_path)
+    process = subprocess.Popen(command, **pipes, cwd=tmp_path, env=os.environ | {"TMPDIR": str(tmp_path)})
     try:
         url = process.stdout.readline().strip()
         assert url.startswith("http://127.0.0.1:")
         assert b"sparselaw explore" in urllib.request.urlopen(url).read()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate(timeout=60)
     finally:
         process.kill()
-    assert process.returncode == 130
+    assert process.returncode == code
+    assert not list(tmp_path.glob("sparselaw-explore-*"))
     assert out == ""
     assert err.startswith("sparselaw: Ctrl-C ends it\n")
     assert "Traceback" not in err

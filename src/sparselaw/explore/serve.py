@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import secrets
+import signal
 import socket
+import sys
 import threading
 import webbrowser
 from collections.abc import Callable
@@ -40,6 +42,8 @@ def _run(listening: socket.socket, token: str, host: str) -> None:
     from sparselaw.explore.session import Session
     from sparselaw.explore.web import web_app
 
+    if threading.current_thread() is threading.main_thread():  # ended from outside, nothing is left behind
+        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     with Session() as session:
         threading.Thread(target=session.prepare, daemon=True).start()
         config = uvicorn.Config(
