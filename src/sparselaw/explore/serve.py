@@ -43,7 +43,7 @@ def _run(listening: socket.socket, token: str, host: str) -> None:
     from sparselaw.explore.web import web_app
 
     if threading.current_thread() is threading.main_thread():  # ended from outside, nothing is left behind
-        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+        signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     with Session() as session:
         threading.Thread(target=session.prepare, daemon=True).start()
         config = uvicorn.Config(
