@@ -39,3 +39,25 @@ def drawn_spectra(p, c, D, seeds, seed):
         g, u = np.linalg.eigh(X @ X.T)
         spectra.append((np.maximum(g, 0.0), (u**2).T @ (p * c)))
     return spectra
+
+
+def covariance_over_counts(p, D, held, other, a, b):
+    """Cov over n ~ Binomial(D, p) of sum_v a (1 - (1-held)^n) with the same of b and other: by pairs of v."""
+    total = 0.0
+    for v in range(held.size):
+        for w in range(other.size):
+            both = (1.0 - p * (held[v] + other[w] - held[v] * other[w])) ** D
+            total += a[v] * b[w] * (both - ((1.0 - p * held[v]) * (1.0 - p * other[w])) ** D)
+    return total
+
+
+def plain_rank(p, D, rounds=20_000):
+    """The rank by its fixed point, step by step."""
+    q = (1.0 - p) ** (D - 1.0)
+    for _ in range(rounds):
+        rho = np.array([np.prod(np.delete(1.0 - p * q, i)) for i in range(p.size)])
+        last, q = q, (1.0 - p * rho) ** (D - 1.0)
+        if np.max(np.abs(q - last)) < 1e-15:
+            break
+    free = float(np.prod(1.0 - p * q))
+    return float(np.sum(1.0 - (1.0 - p * rho) ** D) + D * (1.0 - free) - D * np.sum(p * q * rho))

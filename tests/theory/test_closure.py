@@ -16,6 +16,7 @@ from sparselaw.theory.closure import STRIDE, closure
 from sparselaw.theory.count_setting import rank_setting
 from sparselaw.theory.hankel import STEP, Hankel
 from sparselaw.theory.peak_median import PeakLaw, peak_median
+from sparselaw.theory.rank import expected_rank
 
 
 @pytest.mark.parametrize("shape", [0.4, 1.0, 6.0])
@@ -90,6 +91,30 @@ def test_the_scatter_ends_at_that_of_the_rank():
     cavity = Cavity(*model.pair_nodes(D), D)
     variance = CavityScatter(cavity).at(cavity.cells.top - 19.0).V
     assert variance == pytest.approx(rank_setting(model, D).spread ** 2, rel=0.1)
+
+
+def test_what_coordinates_scatter_is_a_double_integral():
+    """Given n one integral, averaged over points of n, is the double integral over both laws."""
+    model, D = SparseInputs(alpha1=0.7, alpha2=0.2, dimension=8), 40.0
+    cavity = Cavity(*model.pair_nodes(D), D)
+    scatter = CavityScatter(cavity)
+    a, b = scatter.law(-2.0), scatter.law(-5.0)
+    chance, at = scatter.points.point_weight, scatter.points.coordinate
+    states = [cavity.at(x) for x in (-2.0, -5.0)]
+    for i in range(8):
+        one = [s.held[i] if i < cavity.cells.single else s.held[-1] for s in states]
+        first, second = (s.grid.decay[i][::3] * 3 * STEP for s in states)
+        exact = oracles.covariance_over_counts(cavity.cells.p[i], D, one[0][::3], one[1][::3], first, second)
+        found = float((chance * a.log_det * b.log_det)[at == i].sum())
+        assert found == pytest.approx(exact * cavity.cells.weight[i], rel=1e-3, abs=1e-12)
+
+
+@pytest.mark.parametrize(("alpha1", "D"), [(0.2, 30.0), (0.2, 100.0), (0.5, 300.0), (1.5, 1.0)])
+def test_the_rank_is_its_fixed_point(alpha1, D):
+    j = np.arange(1.0, 61.0)
+    p = j ** -(alpha1 + 1.0)
+    found = expected_rank(np.ones(60), p, D).mean
+    assert found == pytest.approx(oracles.plain_rank(p, D), rel=1e-11)
 
 
 def test_no_closure_above_the_rank():

@@ -11,7 +11,9 @@ from sparselaw.sums.count_nodes import count_nodes
 from sparselaw.theory import curve, predict, rank_of
 from sparselaw.theory.count_setting import count_setting, rank_setting
 from sparselaw.theory.count_spread import independent_scatter, scatter_share
+from sparselaw.theory.count_surface import count_loss
 from sparselaw.theory.finite_width import diagonal_width, width_share
+from sparselaw.theory.leading_point import LeadingPoint
 from sparselaw.theory.peak_median import median_gap
 from sparselaw.theory.sharp_counts import below_rank
 from sparselaw.trials.run import run
@@ -30,6 +32,21 @@ def test_points_of_counts_add_up_like_every_count(alpha1, alpha2, D):
         assert float(weight @ f**m) == pytest.approx(oracles.power_of_resolved(p, c, D, k, m), rel=1e-8)
         lost = float((weight * variance) @ ((1.0 - f) ** 2 * f**m))
         assert lost == pytest.approx(oracles.power_of_resolved(p, c, D, k, m, lost=True), rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("alpha1", "alpha2", "dimension"), [(0.2, 0.4, 1e5), (1.0, 0.3, math.inf), (2.0, -1.5, 50)]
+)
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_counts_laid_out_once_give_the_leading_surface(alpha1, alpha2, dimension, ridge):
+    model, D = SparseInputs(alpha1=alpha1, alpha2=alpha2, dimension=dimension), 400.0
+    sums = model.count_sums(D)
+    seen = sums.seen()
+    point = LeadingPoint(sums, seen)
+    for N in (2.0, 0.3 * seen, 0.97 * seen, 3.0 * seen):
+        exact, found = count_loss(sums, N, seen, ridge, 0.0), point(N, ridge)
+        assert found.loss == pytest.approx(exact.loss, rel=1e-7)
+        assert found.log_cutoff == pytest.approx(exact.log_cutoff, abs=1e-7)
 
 
 def test_the_finite_width_formula_equals_its_oracle():

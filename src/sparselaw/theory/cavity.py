@@ -59,10 +59,9 @@ class Cavity:
         self._states: dict[float, CavityState] = {}
 
     def at(self, log_k: float) -> CavityState:
-        """The fixed point at k, sought from the nearest one known."""
+        """The fixed point at k, sought from the nearest ones known."""
         if log_k not in self._states:
-            near = min(self._states.values(), key=lambda s: abs(s.log_k - log_k), default=None)
-            self._states[log_k] = self._solve(log_k, near)
+            self._states[log_k] = self._solve(log_k)
         return self._states[log_k]
 
     @property
@@ -77,11 +76,24 @@ class Cavity:
         learnt = self._plain(self._grid(log_k), math.exp(log_k))
         return float(of.weight @ learnt), float((of.weight * of.p * of.c) @ (1.0 - learnt))
 
-    def _solve(self, log_k: float, near: CavityState | None) -> CavityState:
+    def _first(self, log_k: float, grid: LawGrid) -> FloatArray:
+        """The law at the nearest cut-off, and on the line through two where both are near."""
+        known = sorted(self._states.values(), key=lambda s: abs(s.log_k - log_k))[:2]
+        near = [
+            (s.log_k, s.law if s.grid is grid else grid.shifted(s.law, s.grid))
+            for s in known
+            if abs(s.log_k - log_k) < (3.0 if s is known[0] else 1.5)
+        ]
+        if not near:
+            return np.zeros((self.cells.single + 1, grid.w.size))
+        if len(near) < 2:
+            return near[0][1]
+        (x, law), (y, other) = near
+        return np.asarray(np.clip(law + (other - law) * ((log_k - x) / (y - x)), LOWEST, 0.0))
+
+    def _solve(self, log_k: float) -> CavityState:
         grid, k = self._grid(log_k), math.exp(log_k)
-        law = np.zeros((self.cells.single + 1, grid.w.size))
-        if near is not None and abs(near.log_k - log_k) < 3.0:
-            law = near.law if near.grid is grid else grid.shifted(near.law, near.grid)
+        law = self._first(log_k, grid)
         fade = np.exp(-k * grid.w)
         mixed = _Anderson(law)
         for _ in range(ROUNDS):
@@ -201,7 +213,7 @@ class _Anderson:
         self._moves.append(move)
         self._steps, self._moves = self._steps[-MEMORY:], self._moves[-MEMORY:]
         if len(self._moves) < 2:
-            return np.asarray(0.5 * (old + new))
+            return new
         differences = np.stack([move - m for m in self._moves[:-1]], axis=1)
         gram = differences.T @ differences
         gram[np.diag_indices_from(gram)] *= 1.0 + 1e-10

@@ -6,9 +6,10 @@ What coordinates explain, and what samples explain, less what both do,
 
     C(x, x') = sum_j Cov_n + D Cov_sample - D sum_j p (1-p) E[.] E[.],   x = log k,
 
-is the covariance of log det, each part a double integral over the closure's transforms, since log(1 + z) =
-int (1 - e^{-uz}) e^{-u} dlog u and counts are binomial. S = -d/dx of it, so that Cov(S, S') = d^2 C/dx dx'.
-For k to 0 it is the variance of the rank. The covariance of S with t is that of the coordinates alone.
+is the covariance of log det. Each part comes from the closure's transforms, since log(1 + z) = int (1 -
+e^{-uz}) e^{-u} dlog u: given n it is int (1 - psi^n) e^{-u} dlog u, averaged over points of n; of a sample it
+is a double integral. S = -d/dx of it, so that Cov(S, S') = d^2 C/dx dx'. For k to 0 it is the variance of the
+rank. The covariance of S with t is that of the coordinates alone.
 """
 
 from __future__ import annotations
@@ -19,18 +20,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
+from sparselaw.sums.count_nodes import CountNodes, count_nodes
 from sparselaw.theory.cavity import Cavity, CavityState
 from sparselaw.theory.count_spread import Scatter
 from sparselaw.theory.hankel import STEP
 
 EVERY = 3  # of the points of the grids: scatter is wanted to a few per cent
 SELDOM_SEEN = 1e-7  # coordinates whose expected number of sightings is below this are left out
+EVERY_COUNT = 12.0  # mean count up to which every n is a point
 
 
 class _Laws:
     """What the double integrals need of one state."""
 
-    def __init__(self, cavity: Cavity, state: CavityState, kept: NDArray[np.int64]) -> None:
+    def __init__(
+        self, cavity: Cavity, state: CavityState, kept: NDArray[np.int64], points: CountNodes
+    ) -> None:
         grid, of, D = state.grid, cavity.cells, cavity.D
         step = EVERY * STEP
         rest = np.broadcast_to(state.held[-1], (of.p.size - of.single, grid.v.size))
@@ -47,10 +52,19 @@ class _Laws:
         total = of.weight[kept] @ factors
         fade = np.exp(-math.exp(state.log_k) * grid.w)
         self.edges = STEP * (np.exp(total - factors) * fade * known).sum(axis=1)
-        self.held, self.known, self.total = held[:, ::EVERY], known[:, ::EVERY], total[::EVERY]
-        self.log_det = step * grid.decay[kept][:, ::EVERY]
-        self.mean = EVERY * grid.mean[kept][:, ::EVERY]
+        self.known, self.total = known[:, ::EVERY], total[::EVERY]
         self.fade = step * fade[::EVERY]
+        # given n: log(1 + c sum R) and 1 - r, less their means over n
+        at = points.coordinate
+        miss = np.log1p(-np.minimum(held[:, ::EVERY], 1.0 - 1e-16))
+        met = -np.expm1(np.maximum(points.n[:, None] * miss[at], -745.0))
+        self.log_det = _centred(step * np.einsum("iv,iv->i", grid.decay[kept][:, ::EVERY][at], met), points)
+        self.learnt = _centred(EVERY * np.einsum("iv,iv->i", grid.mean[kept][:, ::EVERY][at], met), points)
+
+
+def _centred(values: FloatArray, points: CountNodes) -> FloatArray:
+    means = np.bincount(points.coordinate, points.probability * values, minlength=points.p.size)
+    return np.asarray(values - means[points.coordinate])
 
 
 class CavityScatter:
@@ -60,6 +74,8 @@ class CavityScatter:
         of = cavity.cells
         self._cavity = cavity
         self._kept: NDArray[np.int64] = np.flatnonzero(cavity.D * of.p * np.abs(of.weight) > SELDOM_SEEN)
+        p = of.p[self._kept]
+        self.points = count_nodes(of.weight[self._kept], p, of.c[self._kept], cavity.D, every=EVERY_COUNT)
         self._laws: dict[float, _Laws] = {}
         self._pairs: dict[tuple[float, float], tuple[float, float]] = {}
 
@@ -86,43 +102,27 @@ class CavityScatter:
     def _pair(self, x: float, y: float) -> tuple[float, float]:
         """Cov of log det at x with log det at y, and with t at y."""
         if (x, y) not in self._pairs:
-            of, D, kept = self._cavity.cells, self._cavity.D, self._kept
-            weight, p = of.weight[kept], of.p[kept]
-            a, b = self._law(x), self._law(y)
-            both, crossed, back = _coordinates(a, b, weight, weight * p * of.c[kept], p, D)
+            points, D = self.points, self._cavity.D
+            weight, p = points.weight, points.p
+            a, b = self.law(x), self.law(y)
+            chance = points.point_weight
+            variance = chance * (p * points.c)[points.coordinate]
+            both = float((chance * a.log_det) @ b.log_det)
+            crossed, back = (
+                -float((variance * a.log_det) @ b.learnt),
+                -float((variance * b.log_det) @ a.learnt),
+            )
             total = (
                 both + _samples(a, b, weight, p, D) - D * float((weight * p * (1.0 - p) * a.edges) @ b.edges)
             )
             self._pairs[x, y], self._pairs[y, x] = (total, crossed), (total, back)
         return self._pairs[x, y]
 
-    def _law(self, x: float) -> _Laws:
+    def law(self, x: float) -> _Laws:
+        """What the integrals need at one cut-off."""
         if x not in self._laws:
-            self._laws[x] = _Laws(self._cavity, self._cavity.at(x), self._kept)
+            self._laws[x] = _Laws(self._cavity, self._cavity.at(x), self._kept, self.points)
         return self._laws[x]
-
-
-def _coordinates(
-    a: _Laws, b: _Laws, weight: FloatArray, variance: FloatArray, p: FloatArray, D: float
-) -> tuple[float, float, float]:
-    """Covariances over counts of log(1 + c sum R) with itself and with s r, in both orders."""
-    both = crossed = back = 0.0
-    rare = D * p < 1e-3
-    once = D * p[rare]
-    a_log, b_log = ((x.log_det[rare] * x.held[rare]).sum(axis=1) for x in (a, b))
-    a_mean, b_mean = ((x.mean[rare] * x.held[rare]).sum(axis=1) for x in (a, b))
-    both += float((weight[rare] * once * a_log) @ b_log)
-    crossed -= float((variance[rare] * once * a_log) @ b_mean)
-    back -= float((variance[rare] * once * b_log) @ a_mean)
-    for i in np.flatnonzero(~rare & (p < 1.0)):
-        x, y = a.held[i][:, None], b.held[i]
-        log_apart = np.log1p(-p[i] * x) + np.log1p(-p[i] * y)
-        shared = np.exp(D * np.log1p(-p[i] * (x + y - x * y))) - np.exp(D * log_apart)
-        left, right = a.log_det[i] @ shared, shared @ b.log_det[i]
-        both += weight[i] * float(left @ b.log_det[i])
-        crossed -= variance[i] * float(left @ b.mean[i])
-        back -= variance[i] * float(a.mean[i] @ right)
-    return both, crossed, back
 
 
 def _samples(a: _Laws, b: _Laws, weight: FloatArray, p: FloatArray, D: float) -> float:

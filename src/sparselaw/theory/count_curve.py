@@ -28,6 +28,7 @@ AGREED = 2e-4  # relative error by every second place that is good enough: by al
 _STRIDE = 0.75  # of the table of k, in log k
 _DEEPEST = 3000.0
 _ENTRIES = 500_000
+CLOSE = 1e-8  # how closely a cut-off has to resolve N coordinates
 
 
 def count_losses(
@@ -215,7 +216,7 @@ def _cut_off(sums: CountSums, N: FloatArray, ridge: float, noise: float, start: 
     """k > 0, sought from ``start`` if that is near; nan where no k was found."""
     points = sums.points()
     with np.errstate(all="ignore"):
-        y = _excess(points, N, sums.first_cutoff(float(N.min())), ridge, start)
+        y = log_excess(points, N, sums.first_cutoff(float(N.min())), ridge, start)
         k = ridge + np.exp(y)
         s = points.at(np.log(k))
         slack = s.partial + N * (ridge / k)
@@ -223,10 +224,12 @@ def _cut_off(sums: CountSums, N: FloatArray, ridge: float, noise: float, start: 
         if noise > 0.0:
             losses = losses + noise * (s.noise + s.lost * s.partial / slack / k)
         resolved = s.degrees + N * (ridge / k)
-    return np.where((np.abs(resolved / N - 1.0) < 1e-8) & np.isfinite(losses), losses, np.nan)
+    return np.where((np.abs(resolved / N - 1.0) < CLOSE) & np.isfinite(losses), losses, np.nan)
 
 
-def _excess(points: CountPoints, N: FloatArray, first: float, ridge: float, start: float) -> FloatArray:
+def log_excess(
+    points: CountPoints, N: FloatArray, first: float, ridge: float, start: float = math.nan
+) -> FloatArray:
     """y = log(k - ridge) of each N: N(y) = degrees(k) k/(k - ridge) falls, from a table of it by Newton."""
 
     def sizes(y: FloatArray) -> tuple[FloatArray, FloatArray]:

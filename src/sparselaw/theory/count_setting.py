@@ -15,6 +15,7 @@ from sparselaw.theory.cavity import Cavity
 from sparselaw.theory.cavity_scatter import CavityScatter
 from sparselaw.theory.closure import DEEPEST
 from sparselaw.theory.coactivation import coactivation
+from sparselaw.theory.leading_point import LeadingPoint
 from sparselaw.theory.rank import Rank, expected_rank
 
 CLOSURE_SHARE = 0.001  # of the unseen variance: with less co-activation the closure is left out
@@ -28,6 +29,7 @@ class CountSetting:
     """D samples: ``seen`` = E[K], the rank, the variance left open and how it goes with the rank."""
 
     sums: CountSums
+    leading: LeadingPoint
     seen: float
     rank: Rank
     unseen: float
@@ -76,6 +78,7 @@ def _prepare(inputs: ActivationInputs, D: float) -> CountSetting:
     points = count_nodes(*cells(weight, p, c, width), D, every=EVERY)
     return CountSetting(
         sums=sums,
+        leading=LeadingPoint(sums, seen),
         seen=seen,
         rank=rank,
         unseen=never,

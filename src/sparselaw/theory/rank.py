@@ -39,16 +39,27 @@ def expected_rank(weight: FloatArray, p: FloatArray, D: float) -> Rank:
 
 
 def _fixed_point(weight: FloatArray, p: FloatArray, D: float) -> tuple[float, float, FloatArray]:
-    rho, q = 1.0, np.zeros_like(p)
+    """From q = (1-p)^(D-1), its least, every q rises: the rank is that of the first fixed point.
+
+    The steps shrink by one factor in the end, so that every third goes where they lead (Aitken).
+    """
+    q, rho = unseen(p, D - 1.0), math.nan
+    steps: list[FloatArray] = []
     for _ in range(2000):
-        rho_i = np.minimum(rho / np.maximum(1.0 - p * q, 1e-300), 1.0)
-        q = unseen(np.minimum(p * rho_i, 1.0), D - 1.0)
-        new = math.exp(float(weight @ np.log1p(-np.minimum(p * q, 1.0 - 1e-16))))
-        moved = abs(new - rho)
-        rho = 0.5 * (rho + new)
+        log_miss = np.log1p(-np.minimum(p * q, 1.0 - 1e-16))
+        total = float(weight @ log_miss)
+        rho_i = np.exp(np.minimum(total - log_miss, 0.0))
+        moved, rho = abs(math.exp(total) - rho), math.exp(total)
         if moved < 1e-13:
             break
-    rho_i = np.minimum(rho / np.maximum(1.0 - p * q, 1e-300), 1.0)
+        new = unseen(np.minimum(p * rho_i, 1.0), D - 1.0)
+        steps.append(new - q)
+        q = new
+        if len(steps) == 3:
+            ratio = float(steps[2] @ steps[1]) / max(float(steps[1] @ steps[1]), 1e-300)
+            if 0.0 < ratio < 0.98:
+                q = np.clip(q + steps[2] * (ratio / (1.0 - ratio)), new, 1.0)
+            steps = []
     resolved = float(weight @ (1.0 - unseen(np.minimum(p * rho_i, 1.0), D)))
     return resolved + D * (1.0 - rho) - D * float(weight @ (p * q * rho_i)), rho, q
 

@@ -21,7 +21,6 @@ from sparselaw.arrays import FloatArray
 from sparselaw.theory.closure import closure
 from sparselaw.theory.count_setting import CountSetting
 from sparselaw.theory.count_spread import independent_scatter, scatter_share
-from sparselaw.theory.count_surface import count_loss
 from sparselaw.theory.finite_width import diagonal_width
 from sparselaw.theory.peak_median import PeakLaw, peak_median
 from sparselaw.theory.surface_value import SurfaceValue
@@ -56,7 +55,7 @@ def sharp_count_loss(setting: CountSetting, N: float, *, median: bool = True) ->
         value = _sharp(setting, N, median)
     if value.reason or (value.loss >= 0.0 and math.isfinite(value.loss)):
         return value
-    leading = count_loss(setting.sums, N, setting.seen, 0.0, 0.0)
+    leading = setting.leading(N)
     return Sharp(leading.loss, {"leading": leading.loss}, 1.0, None, leading.reason)
 
 
@@ -70,7 +69,7 @@ def _sharp(setting: CountSetting, N: float, median: bool) -> Sharp:
     if is_peak(N, rank, spread):
         chance = _chance_of_peak(N, rank, spread)
         reason = INFINITE_MEAN.format(share=f"{chance:.2g}" if chance > 1e-4 else "some")
-        leading = count_loss(setting.sums, N, setting.seen, 0.0, 0.0).loss
+        leading = setting.leading(N).loss
         terms = {"leading": leading, "peak": math.inf}
         return Sharp(math.inf, terms, math.inf, middle, reason, _median_error(setting))
     terms, error = _above(setting, N) if N > rank else _below(setting, N)
@@ -78,7 +77,7 @@ def _sharp(setting: CountSetting, N: float, median: bool) -> Sharp:
 
 
 def _above(setting: CountSetting, N: float) -> tuple[dict[str, float], float]:
-    leading = count_loss(setting.sums, N, setting.seen, 0.0, 0.0).loss
+    leading = setting.leading(N).loss
     rank, x = setting.rank.mean, N - setting.rank.mean - 1.0
     factor = 1.0 + rank / x
     variance, tilt = (setting.rank.spread / x) ** 2, setting.tilt / x
@@ -129,7 +128,7 @@ class Below:
 @functools.lru_cache(maxsize=512)
 def below_rank(setting: CountSetting, N: float) -> Below:
     """Leading surface, and closure where rare coordinates share samples."""
-    value = count_loss(setting.sums, N, setting.seen, 0.0, 0.0)
+    value = setting.leading(N)
     found = None
     if setting.crowded:
         start = value.log_cutoff if N < setting.seen else setting.cavity.cells.top
