@@ -9,10 +9,8 @@ import pytest
 import sparselaw as sl
 from sparselaw.inputs import SparseInputs
 from sparselaw.laws import SurfaceLaw
-from sparselaw.sums.occupancy import occupancy
-from sparselaw.sums.poisson_table import poisson_sums
-from sparselaw.theory.below_peak import below_peak
 from sparselaw.theory.collapse import log_scaling_function
+from sparselaw.theory.limit_curve import below_peak
 
 U = np.linspace(-6.5, 3.5, 9)
 
@@ -32,20 +30,10 @@ def theory(alpha1=1.0, alpha2=0.3):
     )
 
 
-def test_the_table_of_expectations():
-    rng = np.random.default_rng(0)
-    log_m, log_q = rng.uniform(-20, 18, 300), rng.uniform(-20, 25, 300)
-    found = poisson_sums(log_m, log_q)
-    m = np.exp(log_m)
-    twin = occupancy(m, np.zeros_like(m), log_q)
-    np.testing.assert_allclose(found.resolved, twin.resolved, rtol=2e-4)
-    np.testing.assert_allclose(found.partial, np.exp(log_q) * twin.inverse, rtol=2e-4)
-    np.testing.assert_allclose(found.lost, twin.lost, rtol=2e-4)
-
-
 @pytest.mark.parametrize(("alpha1", "alpha2"), [(1.0, 0.3), (0.3, 0.5), (2.0, 0.0), (1.5, -2.0)])
 def test_the_curve_is_the_scaling_function(alpha1, alpha2):
-    np.testing.assert_allclose(below_peak(alpha1, alpha2, U), exact(alpha1, alpha2, U), atol=2e-3)
+    found = below_peak(SparseInputs(alpha1=alpha1, alpha2=alpha2), U)
+    np.testing.assert_allclose(found, exact(alpha1, alpha2, U), atol=1e-6)
 
 
 @pytest.mark.parametrize(("alpha1", "alpha2"), [(1.0, 0.3), (0.5, 0.5), (2.0, 0.0), (0.5, -0.9)])

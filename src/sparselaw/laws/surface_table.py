@@ -1,7 +1,7 @@
 """The surface's curve below the peak for any (alpha1, alpha_N), from Chebyshev's polynomials; compiled.
 
-f(u; alpha1, alpha_N) = log(F(t) (1 - t)), u = log(t/(1-t)), is found by the theory (theory.below_peak) at
-Chebyshev's points of log alpha1, log alpha_N and u, once in a process, which takes about two seconds. Beyond
+f(u; alpha1, alpha_N) = log(F(t) (1 - t)), u = log(t/(1-t)), is found by the theory (theory.limit_curve) at
+Chebyshev's points of log alpha1, log alpha_N and u, once in a process, which takes two to three seconds. Beyond
 the ends in alpha1 and alpha_N it is held; for few features it falls like t, at the peak it is constant.
 """
 
@@ -27,13 +27,16 @@ MEDIAN = 0.6745  # |x| of a normal x is below this many standard deviations half
 @lru_cache(maxsize=1)
 def coefficients() -> FloatArray:
     """(11, 11, 36): of T_i(log alpha1) T_j(log alpha_N) T_l(u), each scaled to [-1, 1]."""
-    from sparselaw.theory.below_peak import below_peak
+    from sparselaw.inputs import SparseInputs
+    from sparselaw.theory.limit_curve import below_peak
 
     of_alpha1, of_N, of_u = (_points(n) for n in ORDERS)
     alpha1 = np.exp(_stretched(of_alpha1, np.log(ALPHA1)))
     alpha_N = np.exp(_stretched(of_N, np.log(ALPHA_N)))
     u = _stretched(of_u, np.asarray(U))
-    table = np.array([[below_peak(a, n - a - 1.0, u[::-1])[::-1] for n in alpha_N] for a in alpha1])
+    table = np.array(
+        [[below_peak(SparseInputs(alpha1=a, alpha2=n - a - 1.0), u) for n in alpha_N] for a in alpha1]
+    )
     for axis, n in enumerate(ORDERS):
         transform = np.cos(np.outer(np.arange(n), np.arccos(_points(n)))) * 2.0 / n
         transform[0] *= 0.5

@@ -53,8 +53,8 @@ class LimitCurve:
 
 
 @functools.lru_cache(maxsize=16)
-def limit_curve(inputs: Inputs, decades: int) -> LimitCurve:
-    """For N/K down to 10^-decades."""
+def limit_curve(inputs: Inputs, decades: int, coarse: float = 1.0) -> LimitCurve:
+    """For N/K down to 10^-decades; a ``coarse`` table costs less to lay out, and more to start from."""
     sums = inputs.limit_sums(10.0**decades)
     points, seen = sums.points(), sums.seen()
     edge, decay = math.log(inputs.model_constant()), inputs.spectrum  # k = edge d^-a resolves d for large D
@@ -65,11 +65,26 @@ def limit_curve(inputs: Inputs, decades: int) -> LimitCurve:
     reach = 4.0
     while float(points.at(np.array([low])).degrees[0]) < DEEP * seen and reach < 3000.0:
         low, reach = low - reach, 2.0 * reach
-    y = np.linspace(high, low, 2 * math.ceil(high - low) + 2)
+    y = np.linspace(high, low, 2 * math.ceil((high - low) / coarse) + 2)
     return LimitCurve(points, seen, np.log(points.at(y).degrees), y)
 
 
-def limit_for(inputs: Inputs, nu: FloatArray) -> LimitCurve:
+def limit_for(inputs: Inputs, nu: FloatArray, coarse: float = 1.0) -> LimitCurve:
     """The layout that reaches the smallest of these shares, of few that are kept."""
     needed = math.ceil(-math.log10(float(nu.min())) + 0.5)
-    return limit_curve(inputs, next(step for step in LADDER if step >= min(needed, LADDER[-1])))
+    return limit_curve(inputs, next(step for step in LADDER if step >= min(needed, LADDER[-1])), coarse)
+
+
+def below_peak(inputs: Inputs, u: FloatArray) -> FloatArray:
+    """log(F(t) (1 - t)) at u = log(t/(1-t)), t = N/K(D): the loss below the peak is C_N N^-alpha_N F(t).
+
+    A smooth bounded function: zero for few features, a constant at the peak. ``collapse.scaling_function``
+    is the same point by point.
+    """
+    nu = 1.0 / (1.0 + np.exp(-u))
+    curve = limit_for(inputs, nu, coarse=2.0 * inputs.spectrum)
+    unseen, edge = math.log(curve.points.unseen), math.log(inputs.model_constant())
+    log_size = np.log(nu * curve.seen)
+    return np.asarray(
+        curve.log_excess(nu) + unseen + (inputs.spectrum - 1.0) * log_size - edge - np.log1p(np.exp(u))
+    )
