@@ -1,7 +1,7 @@
 """The surface's curve below the peak for any (alpha1, alpha_N), from Chebyshev's polynomials; compiled.
 
 f(u; alpha1, alpha_N) = log(F(t) (1 - t)), u = log(t/(1-t)), is found by the theory (theory.limit_curve) at
-Chebyshev's points of log alpha1, log alpha_N and u, once in a process, which takes two to three seconds. Beyond
+Chebyshev's points of log alpha1, log alpha_N and u, once in a process, in two to three seconds. Beyond
 the ends in alpha1 and alpha_N it is held; for few features it falls like t, at the peak it is constant.
 """
 
