@@ -9,7 +9,10 @@ from sparselaw.cli.output import print_json, print_table
 
 
 def doctor(json: bool = options.JSON) -> None:
-    """Versions, cores, BLAS, extras, and a short self-test against stored values."""
+    """Versions, cores, BLAS, extras, and a short self-test.
+
+    The self-test compares with stored values.
+    """
     from sparselaw.doctor import examine
     from sparselaw.doctor.health import COLUMNS
     from sparselaw.progress import progress

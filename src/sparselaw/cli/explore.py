@@ -17,7 +17,10 @@ def explore(
     port: str = typer.Option("0", metavar=INTEGER, help="Port; 0 takes a free one."),
     no_browser: bool = typer.Option(False, "--no-browser", help="Only print the address."),
 ) -> None:
-    """The local page: drag sparsity and see exponents and loss answer. Ends with Ctrl-C."""
+    """The local page: drag sparsity, see exponents and loss answer.
+
+    Ends with Ctrl-C.
+    """
     try:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401

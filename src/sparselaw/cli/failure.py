@@ -57,7 +57,7 @@ def failure(
     seed: str = typer.Option("0", metavar=options.INTEGER, help="Seed of every draw."),
     json: bool = options.JSON,
 ) -> None:
-    """Probability that gradient descent diverges, split into spike and bulk."""
+    """Probability that gradient descent diverges: spike and bulk."""
     from sparselaw.failure.probability import growing_curve
     from sparselaw.failure.sampling import Sampling
     from sparselaw.failure.work import announcements

@@ -12,7 +12,7 @@ from sparselaw.errors import InputError
 
 FILES: Any = typer.Argument(
     ...,
-    metavar="FILE...",
+    metavar="FILE",
     help="A feature matrix (files, or folders of shards); stdlib: Python's own source.",
 )
 FORMAT: Any = typer.Option(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def fit(
-    runs: str = typer.Argument(..., metavar=FILE, help="Table of runs: .csv, .jsonl or .parquet."),
+    runs: str = typer.Argument(..., metavar=FILE, help=f"{options.RUNS}."),
     law: str = options.LAW,
     objective: str = options.OBJECTIVE,
     delta: str = options.DELTA,

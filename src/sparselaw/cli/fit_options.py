@@ -15,6 +15,7 @@ from sparselaw.laws import LAWS
 if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw
 
+RUNS = "Table of runs (.csv, .tsv, .json, .jsonl, .parquet, .xlsx, any .gz), a folder of logs, or - for stdin"
 ALL = "all"  # the name that compares every law
 OBJECTIVES = (
     "huber",

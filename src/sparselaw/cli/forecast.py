@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def forecast(
-    runs: str = typer.Argument(..., metavar=FILE, help="Table of runs: .csv, .jsonl or .parquet."),
+    runs: str = typer.Argument(..., metavar=FILE, help=f"{options.RUNS}."),
     at: list[str] = typer.Option([], metavar="N=..,D=..", help="Sizes of a run not yet made; repeatable."),
     budget: str = typer.Option(
         None, metavar="C,...", help="Budgets, in place of --at: the best N and D at each."

@@ -41,7 +41,10 @@ def learn(
     report: str = pictures.REPORT,
     json: bool = options.JSON,
 ) -> None:
-    """Which theory describes the learning curve of real features, and what limits the loss."""
+    """Which theory describes the learning of real features.
+
+    Its learning curve beside four theories, and what limits the loss now.
+    """
     from sparselaw.measuring import learn as learn_features
 
     pictures.check(plot, report)

@@ -47,7 +47,7 @@ def measure(
     report: str = pictures.REPORT,
     json: bool = options.JSON,
 ) -> None:
-    """How sparse real features are, and how much the data never showed."""
+    """How sparse real features are, and what the data never showed."""
     from sparselaw.measuring import measure as measure_features
 
     pictures.check(plot, report)

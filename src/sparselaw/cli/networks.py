@@ -51,7 +51,10 @@ def networks(
     quiet: bool = kept_runs.QUIET,
     as_json: bool = options.JSON,
 ) -> None:
-    """Train networks on sparse inputs, and compare their loss with the unseen variance of the same data."""
+    """Train networks on sparse inputs.
+
+    Their loss is compared with the unseen variance of the same data.
+    """
     from sparselaw.networks import Network
     from sparselaw.sweeps.network_sweep import network_tasks
     from sparselaw.sweeps.ratios import COLUMNS, ratios

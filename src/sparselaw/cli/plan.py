@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 
 def plan(
-    runs: str = typer.Argument(
-        None, metavar=shared.FILE, help="Table of runs: .csv, .jsonl or .parquet; or give alpha1, alpha2."
-    ),
+    runs: str = typer.Argument(None, metavar=shared.FILE, help=f"{options.RUNS}; or give alpha1, alpha2."),
     budget: str = typer.Option(..., metavar="FLOAT,...", help="Compute C, or several: 1e21,1e22."),
     cost: str = typer.Option(
         None,

@@ -28,7 +28,10 @@ def reproduce(
     quiet: bool = typer.Option(False, "--quiet", help="No progress."),
     json: bool = JSON,
 ) -> None:
-    """Every figure and table of the paper beside its printed numbers, with a verdict."""
+    """The paper's figures and tables beside its printed numbers.
+
+    Each comes with a verdict.
+    """
     from sparselaw.paper.reproduce import reproduce as run
     from sparselaw.paper.summary import COLUMNS
 
