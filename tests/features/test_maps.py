@@ -5,12 +5,12 @@ import pytest
 from scipy import integrate
 
 import sparselaw as sl
-from oracles.features import OTHERS
+from oracles.features import OTHERS, PLAIN, gaussian_moment, gaussian_slope, layer
 from oracles.sparse import as_matrix
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.errors import InputError
-from sparselaw.features import FEATURES
+from sparselaw.features import FEATURES, Layer
 from sparselaw.features.preactivations import preactivations
 
 SPARSE = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
@@ -33,20 +33,42 @@ def test_the_odd_part_is_what_it_says(features, dtype):
 
 
 @by_name
+def test_values_and_their_scale(features):
+    z = np.array([-3.0, -0.7, 0.0, 1e-3, 2.5])
+    assert features.apply(z.copy()) == pytest.approx(PLAIN[features.name](z), rel=1e-14)
+    scales = np.allclose(features.apply(3 * z), 3 * features.apply(z.copy()), rtol=1e-12)
+    assert features.homogeneous == (scales and features.name in FEATURES)
+    for apply in (Layer(features, 9).apply, layer(features.name, 9)):
+        assert apply(z.copy()) == pytest.approx(features.apply(3 * z) / 3, rel=1e-14)
+
+
+@by_name
 @pytest.mark.parametrize("correlation", [-1.0, -0.6, 0.0, 0.3, 0.999, 1.0])
 def test_gaussian_moments_by_integration(features, correlation):
-    """By Gauss-Hermite sums over two independent normals, and for the ReLU in polar coordinates below."""
     left, right = np.array([1.3, 0.4]), np.array([0.7])
     got = features.gaussian_moments(correlation * np.outer(left, right), left, right)
-    if got is None or features.name == "relu":
+    if got is None:
         return
-    x, weight = np.polynomial.hermite_e.hermegauss(80)
-    weight = weight / weight.sum()
-    for i in range(2):
-        a = left[i] * np.repeat(x, len(x)).reshape(len(x), -1)
-        b = right[0] * (correlation * a / left[i] + np.sqrt(1 - correlation**2) * x[None])
-        expected = weight @ (features.apply(a.copy()) * features.apply(b)) @ weight
-        assert got[i, 0] == pytest.approx(expected, abs=1e-9)
+    expected = [[gaussian_moment(features.name, s, 0.7, correlation)] for s in left]
+    assert got == pytest.approx(np.array(expected), abs=1e-9)
+    if features.homogeneous:
+        return
+    at_width = Layer(features, 4).gaussian_moments(
+        correlation * np.outer(left, right) / 4, left / 2, right / 2
+    )
+    assert at_width == pytest.approx(got / 4, rel=1e-12)
+
+
+@pytest.mark.parametrize("deviation", [0.05, 1.0, 2.0, 6.0])
+def test_hermite_sums_know_what_they_leave_out(deviation):
+    """All of E f^2 at a correlation of one; between, the orders left out hold less than the last column."""
+    from sparselaw.features import hermite
+
+    kept = hermite.coefficients(np.tanh, np.array([deviation]))[0]
+    square = integrate.quad(lambda t: np.tanh(deviation * t) ** 2 * np.exp(-t * t / 2), -12, 12, points=[0.0])
+    assert kept @ kept == pytest.approx(square[0] / np.sqrt(2 * np.pi), rel=1e-9)
+    assert kept[-1] < (1e-5 if deviation <= 2 else 0.02)
+    assert not kept[:-1:2].any()
 
 
 @by_name
@@ -55,30 +77,8 @@ def test_gaussian_slopes_by_integration(features):
     slopes = features.gaussian_slopes(np.array([0.3, 1.7]))
     if slopes is None:
         return
-    for slope, deviation in zip(slopes, (0.3, 1.7), strict=True):
-
-        def integrand(t, deviation=deviation):
-            z = np.array([deviation * t])
-            return float(features.apply(z)[0]) * t * np.exp(-t * t / 2) / np.sqrt(2 * np.pi)
-
-        expected = integrate.quad(integrand, -12, 12, points=[0.0])[0] / deviation
-        assert slope == pytest.approx(expected, rel=1e-8)
-
-
-@pytest.mark.parametrize("correlation", [-1.0, -0.6, 0.0, 0.3, 0.999, 1.0])
-def test_arc_cosine_by_integration(correlation):
-    """In polar coordinates of the plane of the two: E[r^2] = 2 times the mean over the angle."""
-    f = np.arccos(correlation)
-
-    def integrand(t):
-        return max(np.cos(t), 0.0) * max(np.cos(t - f), 0.0) / np.pi
-
-    kinks = [-np.pi / 2, np.pi / 2, f - np.pi / 2]
-    expected = integrate.quad(integrand, -np.pi, np.pi, points=kinks)[0]
-    left, right = np.array([2.0, 0.0]), np.array([0.5])
-    got = FEATURES["relu"].gaussian_moments(np.array([[correlation], [0.0]]), left, right)
-    assert got[0, 0] == pytest.approx(expected, abs=1e-9)
-    assert got[1, 0] == 0.0
+    expected = [gaussian_slope(features.name, deviation) for deviation in (0.3, 1.7)]
+    assert slopes == pytest.approx(np.array(expected), rel=1e-8)
 
 
 def test_preactivations_of_patterns():
@@ -91,5 +91,8 @@ def test_preactivations_of_patterns():
 
 @pytest.mark.parametrize("bad", [{"features": "foo"}, {"estimator": "foo"}, {"features": None}])
 def test_unknown_words_are_refused_with_the_choices(bad):
-    with pytest.raises(InputError, match=r"is not one of the choices; choose (linear or relu|exact or raw)"):
+    with pytest.raises(
+        InputError,
+        match=r"is not one of the choices; choose (linear or relu or leaky-relu or gelu or|exact or raw)",
+    ):
         sl.simulate(SPARSE, N=4, D=10, seeds=1, **bad)

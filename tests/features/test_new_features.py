@@ -38,15 +38,33 @@ def test_in_python(inputs):
     assert np.isfinite(runs["loss"]).all()
 
 
-def test_on_the_command_line(capsys):
-    sizes = ["-N", "8", "-D", "30", "--seeds", "3", "--workers", "1"]
-    command = ["simulate", "--alpha1", "1", "--alpha2", "0.3", *sizes, "--features", "softplus", "--json"]
-    assert _run(command) == 0
-    printed = json.loads(capsys.readouterr().out)
-    runs = sl.simulate(SPARSE, N=8, D=30, features="softplus", seeds=3, workers=1)
-    assert printed["features"] == "softplus"
-    assert printed["cells"][0]["mean"] == pytest.approx(runs["loss"].mean(), rel=1e-12)
-    assert printed["cells"][0]["theory"] is None
+@pytest.mark.parametrize("raw", [False, True])
+@pytest.mark.parametrize("name", ["softplus", "leaky-relu", "gelu", "tanh", "erf", "sign", "abs"])
+def test_on_the_command_line(name, raw, capsys):
+    sizes = [
+        "-N",
+        "8",
+        "-D",
+        "30",
+        "--seeds",
+        "3",
+        "--workers",
+        "1",
+        *(["--raw", "--n-test", "100"] if raw else []),
+    ]
+    command = ["simulate", "--alpha1", "1", "--alpha2", "0.3", *sizes, "--features", name, "--json"]
+    printed = []
+    for _ in range(2):
+        assert _run(command) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+    found = json.loads(printed[0])
+    how = {"estimator": "raw", "n_test": 100} if raw else {}
+    runs = sl.simulate(SPARSE, N=8, D=30, features=name, seeds=3, workers=1, **how)
+    assert found["features"] == name
+    assert found["cells"][0]["mean"] == pytest.approx(runs["loss"].mean(), rel=1e-12)
+    if name == "softplus":
+        assert found["cells"][0]["theory"] is None
 
 
 def test_a_task_brings_its_features_along():

@@ -1,13 +1,15 @@
 """Nonlinear trials of dense inputs, recomputed with plain matrices on the same draws."""
 
+import functools
+import itertools
+
 import numpy as np
 import pytest
 from scipy.linalg import sqrtm
-from scipy.special import erf
 
 from oracles import nonlinear as recipe
-from oracles.features import OTHERS, Erf
-from sparselaw.features import FEATURES
+from oracles.features import DEGREE_ONE, OTHERS, SLOPES, gaussian_moment, gaussian_slope, layer
+from sparselaw.features import FEATURES, Layer
 from sparselaw.inputs import DenseInputs
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
 from sparselaw.trials.nonlinear import narrow, wide
@@ -24,8 +26,8 @@ SOLVERS = [
     Nesterov(tolerance=1e-4, max_iterations=100),
     SGD(passes=2, batch=3),
 ]
-PLAIN = {"relu": recipe.relu, "leaky": lambda z: np.where(z > 0, z, z / 4), "tanh": np.tanh, "erf": erf}
-SLOPES = {"relu": 0.5, "leaky": 0.625}
+KINKED = ["relu", "leaky-relu", "abs"]  # in single precision
+CLOSED = ["relu", "leaky-relu", "gelu", "tanh", "erf", "sign", "abs"]
 TEST = 300
 
 
@@ -42,21 +44,39 @@ def task_of(size, features, solver, **settings):
     return Task(inputs=DENSE, N=N, D=D, seed=5, features=features, solver=solver, noise=0.2, **settings)
 
 
-def closed_form(features, L, signal, theta):
-    """E_g sum_t (h_t . g - theta_t . f(L g))^2 by Gaussian moments."""
-    A = L @ L.T
+moment, slope = functools.cache(gaussian_moment), functools.cache(gaussian_slope)
+
+
+def second_moments(features, A):
+    """E f f^T for preactivations of covariance A."""
     if features == "relu":
-        R, slopes = recipe.gaussian_moments(A), np.full(len(A), 0.5)
-    else:
+        return recipe.gaussian_moments(A)
+    if features == "erf":
         s = 1 + 2 * np.diag(A)
-        R, slopes = 2 / np.pi * np.arcsin(2 * A / np.sqrt(np.outer(s, s))), 2 / np.sqrt(np.pi * s)
-    overlap = np.sum(theta * (slopes[:, None] * (L @ signal)))
-    return np.sum(signal**2) - 2 * overlap + np.trace(theta.T @ R @ theta)
+        return 2 / np.pi * np.arcsin(2 * A / np.sqrt(np.outer(s, s)))
+    d = np.sqrt(np.diag(A))
+    upper = [
+        [
+            moment(features, d[i], d[j], min(1.0, A[i, j] / (d[i] * d[j]))) if j >= i else 0.0
+            for j in range(len(A))
+        ]
+        for i in range(len(A))
+    ]
+    return np.array(upper) + np.triu(upper, 1).T
+
+
+def closed_form(features, L, signal, theta):
+    """E_g sum_t (h_t . g - theta_t . phi(g))^2 by Gaussian moments, phi of as many units as L has rows."""
+    N = 1 if features in DEGREE_ONE else len(L)
+    A = N * L @ L.T
+    slopes = [slope(features, d) for d in np.sqrt(np.diag(A))]
+    overlap = np.sum(theta * (np.array(slopes)[:, None] * (L @ signal)))
+    return np.sum(signal**2) - 2 * overlap + np.trace(theta.T @ second_moments(features, A) @ theta) / N
 
 
 def measured(task, L, signal, theta, residual):
     """The same on the test inputs of the task; the odd part, where it is linear, as the sum it is."""
-    f, rng = PLAIN[task.features], random_stream(task, "test")
+    f, rng = layer(task.features, task.N), random_stream(task, "test")
     g = rng.standard_normal((TEST, L.shape[1]))
     if task.estimator == "raw":
         y = g @ signal + np.sqrt(residual) * rng.standard_normal((TEST, 1))
@@ -73,7 +93,7 @@ def narrow_twin(task):
     u = random_stream(task, "embedding").standard_normal((task.N, 40)) / np.sqrt(task.N)
     assert L @ Q.T == pytest.approx(u * np.sqrt(V), abs=1e-12)
     g = random_stream(task, "data").standard_normal((task.D, L.shape[1]))
-    Phi = PLAIN[task.features](L @ g.T)
+    Phi = layer(task.features, task.N)(L @ g.T)
     if task.estimator == "exact" and task.solver.linear:
         H = Q.T @ np.diag(V) @ Q
         residual, root = V.sum() - np.trace(H), np.real(sqrtm(H))
@@ -91,30 +111,35 @@ def narrow_twin(task):
         theta = recipe.fit(task.solver, Phi, y, orders)
     if task.estimator == "raw":
         return measured(task, L, signal, theta, residual)
-    if task.features in ("relu", "erf"):
+    if task.features in CLOSED:
         return residual + closed_form(task.features, L, signal, theta)
     return residual + measured(task, L, signal, theta, residual)
 
 
-@pytest.mark.parametrize("features", ["relu", "leaky", "tanh", "erf"])
-@pytest.mark.parametrize("size", [(6, 60), (20, 9), (60, 20)])
+@pytest.mark.parametrize(
+    ("features", "size"),
+    [
+        *itertools.product(["relu", "plain-leaky", "plain-tanh", "erf"], [(6, 60), (20, 9), (60, 20)]),
+        *itertools.product(["leaky-relu", "gelu", "tanh", "sign", "abs"], [(6, 60), (15, 9)]),
+    ],
+)
 @pytest.mark.parametrize("estimator", ["exact", "raw"])
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
 def test_every_solver_on_the_same_draws(solver, estimator, size, features):
     task = task_of(size, features, solver, estimator=estimator, n_test=TEST)
     record = run(task)
     assert record.loss == pytest.approx(narrow_twin(task), rel=1e-6)
-    assert ("test" in record.averaged) == (estimator == "exact" and features in ("relu", "erf"))
+    assert ("test" in record.averaged) == (estimator == "exact" and features in CLOSED)
 
 
 def wide_twin(task):
     """In double precision, with all of X factored by QR."""
-    N, D, f = task.N, task.D, PLAIN[task.features]
+    N, D, f = task.N, task.D, layer(task.features, task.N)
     X = random_stream(task, "data").standard_normal((40, D)) * np.sqrt(V)[:, None]
     Q, R = np.linalg.qr(X)
     sign = np.sign(np.diag(R))
     Q, R = Q * sign, sign[:, None] * R
-    dtype = np.float32 if task.features == "relu" else np.float64
+    dtype = np.float32 if task.features in KINKED else np.float64
     E = random_stream(task, "embedding").standard_normal((N, D), dtype=dtype) / np.sqrt(N)
     rng = random_stream(task, "teacher")
     a = np.pad(np.eye(D), ((0, 0), (0, 1))) if task.solver.linear else rng.standard_normal((D, 1))
@@ -138,13 +163,13 @@ def wide_twin(task):
     return odd + np.sum((theta.T @ (f(z) + f(-z)) / 2) ** 2) / wide.TEST_INPUTS
 
 
-@pytest.mark.parametrize("features", ["relu", "leaky", "tanh"])
+@pytest.mark.parametrize("features", [*CLOSED, "plain-leaky"])
 @pytest.mark.parametrize("size", [(60, 12), (45, 30)])
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
 def test_every_solver_in_a_wide_layer(solver, size, features):
     task = task_of(size, features, solver)
     assert wide.trial(task, V).loss == pytest.approx(
-        wide_twin(task), rel=1e-4 if features == "relu" else 1e-7
+        wide_twin(task), rel=1e-4 if features in KINKED else 1e-7
     )
 
 
@@ -158,14 +183,14 @@ def test_a_wide_layer_agrees_with_the_closed_form():
     assert error < 0.1 * by_narrow.mean()
 
 
-@pytest.mark.parametrize("features", [FEATURES["relu"], Erf()], ids=lambda features: features.name)
+@pytest.mark.parametrize("features", [FEATURES["relu"], FEATURES["erf"]], ids=lambda features: features.name)
 @pytest.mark.parametrize("block", [1, 3, 100])
 def test_blocks_do_not_change_the_loss(features, block):
     rng = np.random.default_rng(4)
     L, theta, signal = rng.standard_normal((8, 5)), rng.standard_normal((8, 3)), rng.standard_normal((5, 2))
     padded = np.pad(signal, ((0, 0), (0, 1)))
     square = closed_form(features.name, L, np.zeros((5, 3)), theta)
-    assert predicted_square(features, L, theta, block) == pytest.approx(square, rel=1e-12)
+    assert predicted_square(Layer(features, 8), L, theta, block) == pytest.approx(square, rel=1e-12)
     expected = closed_form(features.name, L, padded, theta)
-    loss = population_loss(features, L, signal, theta, np.sum(signal**2), block)
+    loss = population_loss(Layer(features, 8), L, signal, theta, np.sum(signal**2), block)
     assert loss == pytest.approx(expected, rel=1e-12)

@@ -11,7 +11,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from oracles import nonlinear as recipe
-from oracles.features import OTHERS
+from oracles.features import OTHERS, layer
 from sparselaw.features import FEATURES
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers import MinNorm, Ridge
@@ -85,8 +85,10 @@ def test_wide_layers(size):
 
 @pytest.mark.parametrize("inputs", [SPARSE, DENSE], ids=["sparse", "dense"])
 def test_features_that_know_nothing_of_themselves(inputs):
-    mine = ours(inputs, UNDER, Ridge(ridge=0.5), features="tanh", noise=0.3)
-    assert abs(z_score(mine, theirs(inputs, UNDER, Ridge(ridge=0.5), noise=0.3, f=np.tanh))) < 4
+    mine = ours(inputs, UNDER, Ridge(ridge=0.5), features="plain-tanh", noise=0.3)
+    assert (
+        abs(z_score(mine, theirs(inputs, UNDER, Ridge(ridge=0.5), noise=0.3, f=layer("tanh", UNDER[0])))) < 4
+    )
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def simulate(
     inputs: str = options.INPUTS,
     features: str = typer.Option(
         "linear",
-        metavar="linear|relu|trained",
+        metavar="linear|relu|leaky-relu|gelu|tanh|erf|sign|abs|trained",
         autocompletion=feature_names,
         help="The features of the inputs.",
     ),

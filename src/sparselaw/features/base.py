@@ -1,5 +1,7 @@
 """What random features phi = f(u x) answer about their activation function f, and the one list of them.
 
+The size of u x that f is given is that of the sample, at every width: see ``layer``.
+
 New features are one file: a class with a name and ``apply``, and ``register`` below it. The rest says what is
 known in closed form; what is not known is measured on test inputs.
 
@@ -30,6 +32,7 @@ class FeatureMap(ABC):
     name: ClassVar[str]
     kind: ClassVar[str] = "nonlinear"  # which trials it has, see trials.table
     has_surface: ClassVar[bool] = False  # whether the loss surface in closed form is that of these features
+    homogeneous: ClassVar[bool] = False  # whether f(c z) = c f(z) for c > 0, and the size of u x is no matter
     odd_slope: ClassVar[float | None] = None  # c where the odd part of f is exactly c z
     optimal: ClassVar[bool] = (
         False  # found with their readout in one step: no other solver, no other estimator

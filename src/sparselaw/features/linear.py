@@ -14,6 +14,7 @@ class Linear(FeatureMap):
     name: ClassVar[str] = "linear"
     kind: ClassVar[str] = "linear"
     has_surface: ClassVar[bool] = True
+    homogeneous: ClassVar[bool] = True
     odd_slope: ClassVar[float | None] = 1.0
 
     def apply(self, z: AnyFloats) -> AnyFloats:

@@ -14,6 +14,7 @@ class ReLU(FeatureMap):
     """f(z) = max(z, 0)."""
 
     name: ClassVar[str] = "relu"
+    homogeneous: ClassVar[bool] = True
     odd_slope: ClassVar[float | None] = 0.5
     single_precision: ClassVar[bool] = True  # the kink keeps every eigenvalue of the Gram matrix far above it
 

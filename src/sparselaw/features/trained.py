@@ -17,6 +17,7 @@ class Trained(FeatureMap):
     kind: ClassVar[str] = "trained"
     several_outputs: ClassVar[bool] = True
     optimal: ClassVar[bool] = True
+    homogeneous: ClassVar[bool] = True
     odd_slope: ClassVar[float | None] = 1.0
 
     def apply(self, z: AnyFloats) -> AnyFloats:

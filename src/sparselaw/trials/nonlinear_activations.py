@@ -40,7 +40,7 @@ def trial(task: Task) -> Record:
     embedding = random_stream(task, "embedding").standard_normal((len(data.active), task.N))
     embedding /= np.sqrt(task.N)
     hidden = preactivations(patterns.indptr, patterns.column, patterns.value, embedding)
-    features = np.asarray(task.feature_map.apply(hidden), dtype=np.float64)
+    features = np.asarray(task.layer.apply(hidden), dtype=np.float64)
 
     teachers, averaged = _teachers(task, data)
     solution, basis, rank = _fit(task, patterns, features, teachers)

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from sparselaw.errors import InputError, check_choice, check_not_negative, check_size
-from sparselaw.features import FEATURES, FeatureMap, register
+from sparselaw.features import FEATURES, FeatureMap, Layer, register
 from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.networks.adam import usual_adam
 from sparselaw.networks.descent import Descent
@@ -139,6 +139,11 @@ class Task:
     @property
     def feature_map(self) -> FeatureMap:
         return FEATURES[self.features]
+
+    @property
+    def layer(self) -> Layer:
+        """Its features as N units make them."""
+        return Layer(self.feature_map, self.N)
 
     @property
     def id(self) -> str:

@@ -11,28 +11,26 @@ from __future__ import annotations
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.features import FeatureMap
+from sparselaw.features import Layer
 
 BLOCK = 512  # rows of R at a time
 
 
-def known(features: FeatureMap) -> bool:
+def known(layer: Layer) -> bool:
     """Whether the features have their Gaussian moments in closed form."""
     one = np.ones(1)
-    moments = features.gaussian_moments(one[:, None], one, one)
-    return moments is not None and features.gaussian_slopes(one) is not None
+    moments = layer.gaussian_moments(one[:, None], one, one)
+    return moments is not None and layer.gaussian_slopes(one) is not None
 
 
-def predicted_square(
-    features: FeatureMap, factor: FloatArray, theta: FloatArray, block: int = BLOCK
-) -> float:
+def predicted_square(layer: Layer, factor: FloatArray, theta: FloatArray, block: int = BLOCK) -> float:
     """sum over columns of theta^T R theta, R the second moments of f(factor @ g)."""
     deviations = np.sqrt(np.einsum("ij,ij->i", factor, factor))
     total = 0.0
     for begin in range(0, len(factor), block):
         rows = slice(begin, begin + block)
         covariance = factor[rows] @ factor[begin:].T
-        moments = features.gaussian_moments(covariance, deviations[rows], deviations[begin:])
+        moments = layer.gaussian_moments(covariance, deviations[rows], deviations[begin:])
         assert moments is not None
         share = np.einsum("it,it->", theta[rows], moments @ theta[begin:])
         own = moments[:, : len(theta[rows])]
@@ -42,7 +40,7 @@ def predicted_square(
 
 
 def population_loss(
-    features: FeatureMap,
+    layer: Layer,
     factor: FloatArray,
     signal: FloatArray,
     theta: FloatArray,
@@ -54,10 +52,10 @@ def population_loss(
     ``target_square`` is sum E y^2. Columns of theta beyond those of ``signal`` answer to no target: they are
     the part of the readout driven by noise, which adds theta^T R theta alone.
     """
-    slopes = features.gaussian_slopes(np.sqrt(np.einsum("ij,ij->i", factor, factor)))
+    slopes = layer.gaussian_slopes(np.sqrt(np.einsum("ij,ij->i", factor, factor)))
     assert slopes is not None
     answered = theta[:, : signal.shape[1]]
     along = factor @ signal
     along *= slopes[:, None]
     overlap = float(np.einsum("it,it->", answered, along))
-    return target_square - 2.0 * overlap + predicted_square(features, factor, theta, block)
+    return target_square - 2.0 * overlap + predicted_square(layer, factor, theta, block)

@@ -74,7 +74,7 @@ def _moments(task: Task, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
     hessian, cross = np.zeros((N, N)), np.zeros((N, m))
     for begin in range(0, task.D, SAMPLE_BLOCK):
         latent = rng.standard_normal((min(SAMPLE_BLOCK, task.D - begin), m))
-        features = task.feature_map.apply(latent @ factor.T)
+        features = task.layer.apply(latent @ factor.T)
         hessian += features.T @ features
         cross += features.T @ latent
     return hessian / task.D, cross / task.D
@@ -86,7 +86,7 @@ def _one_teacher(task: Task, spectrum: FloatArray, span: FloatArray, factor: Flo
     signal = span.T @ scaled
     residual = max(float(scaled @ scaled - signal @ signal), 0.0)
     latent = random_stream(task, "data").standard_normal((task.D, factor.shape[1]))
-    features = np.asarray(task.feature_map.apply(latent @ factor.T), dtype=np.float64)
+    features = np.asarray(task.layer.apply(latent @ factor.T), dtype=np.float64)
     targets = latent @ signal + np.sqrt(residual + task.noise) * teacher.standard_normal(task.D)
     solution, basis, rank = _fit(task, features, targets[:, None])
 
@@ -123,27 +123,27 @@ def _test_error(
     for begin in range(0, task.n_test, SAMPLE_BLOCK):
         latent = rng.standard_normal((min(SAMPLE_BLOCK, task.n_test - begin), factor.shape[1]))
         targets = latent @ signal + np.sqrt(residual) * rng.standard_normal(len(latent))
-        errors = targets - task.feature_map.apply(latent @ factor.T) @ theta
+        errors = targets - task.layer.apply(latent @ factor.T) @ theta
         total += float(errors @ errors)
     return total / task.n_test
 
 
 def _averaged(task: Task) -> tuple[str, ...]:
-    return ("test",) if task.estimator == "exact" and moments.known(task.feature_map) else ()
+    return ("test",) if task.estimator == "exact" and moments.known(task.layer) else ()
 
 
 def _population_loss(
     task: Task, factor: FloatArray, signal: FloatArray, theta: FloatArray, square: float, residual: float
 ) -> float:
     """The loss summed over columns; ``square`` is sum E y^2, ``residual`` what of it is independent of g."""
-    if moments.known(task.feature_map):
-        return moments.population_loss(task.feature_map, factor, signal, theta, square)
+    if moments.known(task.layer):
+        return moments.population_loss(task.layer, factor, signal, theta, square)
     return residual + _measured(task, factor, signal, theta)
 
 
 def _measured(task: Task, factor: FloatArray, signal: FloatArray, theta: FloatArray) -> float:
     """E_g sum_t (h_t . g - theta_t . f(R^T g))^2 on fresh test inputs; what f has of c z in closed form."""
-    features, slope, rng = task.feature_map, task.feature_map.odd_slope, random_stream(task, "test")
+    features, slope, rng = task.layer, task.layer.odd_slope, random_stream(task, "test")
     signal = np.pad(signal, ((0, 0), (0, theta.shape[1] - signal.shape[1])))
     samples = int(np.clip(TEST_WORK / factor.size, FEWEST, MOST))
     total = 0.0

@@ -42,7 +42,7 @@ class Students:
 
 def population_error(task: Task, inputs: ActivationInputs, students: Students) -> float:
     """E_x sum_t (w_t . x - theta_t . phi(x))^2 with unseen coordinates of w averaged over."""
-    slope = task.feature_map.odd_slope
+    slope = task.layer.odd_slope
     unseen = inputs.unseen_variance(students.active)
     samples = int(np.clip(TEST_WORK / (task.N * inputs.expected_nonzeros()), FEWEST, MOST))
     if slope is None:
@@ -67,7 +67,7 @@ def _even_error(task: Task, inputs: ActivationInputs, students: Students, sample
     embedding, _ = _extend(students, data.active, rng, unseen_teachers=False)
     total = 0.0
     for rows, hidden in _hidden(patterns, embedding):
-        answers = task.feature_map.even_part(hidden) @ students.theta
+        answers = task.layer.even_part(hidden) @ students.theta
         total += float(patterns.counts[rows] @ np.einsum("pt,pt->p", answers, answers))
     return total / samples
 
@@ -83,7 +83,7 @@ def _test_error(
     expected = np.asarray(patterns.matrix(len(data.active)) @ teachers)
     total = 0.0
     for rows, hidden in _hidden(patterns, embedding):
-        answers = task.feature_map.apply(hidden) @ students.theta
+        answers = task.layer.apply(hidden) @ students.theta
         squares = ((expected[rows] - answers) ** 2).sum(axis=1)
         total += float(patterns.counts[rows] @ squares)
     return total / samples

@@ -41,7 +41,7 @@ def trial(task: Task, spectrum: FloatArray) -> Record:
     weighted = _weighted(inputs, spectrum, triangle, span)  # Q^T S Q
     unseen = max(float(spectrum.sum() - np.trace(weighted)), 0.0)
 
-    f = task.feature_map
+    f = task.layer
     dtype = np.float32 if f.single_precision else np.float64
     embedding: AnyFloats = random_stream(task, "embedding").standard_normal((N, D), dtype=dtype)
     embedding *= dtype(1.0 / np.sqrt(N))
