@@ -39,6 +39,17 @@ def runs(tmp_path):
         (["plan", *MODEL, "--budget", "nan"], "budget=nan"),
         (["runs", "export", "--out", "a.csv", "--status", "foo"], "status=foo"),
         (["reproduce", "figure-1", "--out", ""], "out="),
+        (["reproduce", "figure-9", "--out", "x"], "names=figure-9"),
+        (["networks", *MODEL, "--task", "foo", "-D", "10"], "task=foo: is not one of the choices"),
+        (["runs", "list", "--store", "no.sqlite"], "store="),
+        (["fit", "no.csv"], "file=no.csv: does not exist"),
+        (["forecast", "no.csv", "--at", "N=1e9,D=1e9"], "file=no.csv: does not exist"),
+        (["measure", "no.npz"], "file=no.npz: does not exist"),
+        (["learn", "no.npz"], "file=no.npz: does not exist"),
+        (["explore", "--port", "99999999", "--no-browser"], "port=99999999"),
+        (["explore", "--host", "256.1.1.1", "--no-browser"], "port=0: cannot be listened on at 256.1.1.1"),
+        (["doctor", "more"], "arguments="),
+        (["nothing"], "arguments="),
     ],
 )
 def test_refused(arguments, start, capsys):

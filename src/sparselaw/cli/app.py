@@ -19,6 +19,7 @@ from sparselaw.cli.forecast import forecast
 from sparselaw.cli.learn import learn
 from sparselaw.cli.measure import measure
 from sparselaw.cli.networks import networks
+from sparselaw.cli.output import Stopped, note
 from sparselaw.cli.plan import plan
 from sparselaw.cli.predict import predict
 from sparselaw.cli.reproduce import reproduce
@@ -35,7 +36,7 @@ class ReaderGone(Exception):
 
 
 class _Commands(TyperGroup):
-    """Tells of a reader that went away before typer can make a failure of it."""
+    """Tells of a reader that went away, and of Ctrl-C, before typer makes something of its own of them."""
 
     def make_context(self, *args: Any, **settings: Any) -> Any:
         try:
@@ -48,6 +49,11 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise ReaderGone from None
+        except Stopped:
+            raise
+        except KeyboardInterrupt:  # a command that writes only when it ends
+            note("stopped; nothing was written: the same command begins anew")
+            raise
 
 
 app = typer.Typer(

@@ -33,10 +33,9 @@ def explore(
         ) from None
     from sparselaw.explore import serve
 
-    if host not in {"127.0.0.1", "localhost", "::1"}:
-        note(f"others on the network can reach {host}: whoever has the address below can use this machine")
-
     def tell(address: str) -> None:
+        if host not in {"127.0.0.1", "localhost", "::1"}:
+            note(f"others on the network can reach {host}: whoever has this address can use this machine")
         print(address, flush=True)
         note("Ctrl-C ends it")
 

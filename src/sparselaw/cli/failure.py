@@ -10,7 +10,7 @@ import typer
 
 from sparselaw import numbers
 from sparselaw.cli import options
-from sparselaw.cli.output import note, number, print_json, print_table
+from sparselaw.cli.output import Stopped, note, number, print_json, print_table
 
 if TYPE_CHECKING:
     from sparselaw.failure.curve_of_points import FailureCurve
@@ -84,7 +84,7 @@ def failure(
             bars.close()
             note("interrupted: the points finished so far follow")
             _print(curve, json)
-            raise
+            raise Stopped from None
     _print(curve, json)
 
 

@@ -9,7 +9,7 @@ import typer
 
 from sparselaw import numbers
 from sparselaw.cli.options import FILE, INTEGER
-from sparselaw.cli.output import note
+from sparselaw.cli.output import Stopped, note
 
 if TYPE_CHECKING:
     from sparselaw.trials.task import Record, Task
@@ -58,7 +58,7 @@ def run_kept(
             found = kept.find([task.id for task in tasks])
             write_runs(out, [(task, found[task.id]) for task in tasks if task.id in found])
             note(f"{stopped}; they are in {kept.path}: the same command goes on from there")
-            raise
+            raise Stopped from None
     write_runs(out, done)
     return done
 

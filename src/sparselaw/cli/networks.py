@@ -10,6 +10,7 @@ from sparselaw import numbers
 from sparselaw.cli import kept_runs, options
 from sparselaw.cli.options import FLOAT, INTEGER, SIZES
 from sparselaw.cli.output import note, print_json, print_table
+from sparselaw.errors import check_choice
 
 if TYPE_CHECKING:
     from sparselaw.networks import Adam, Network
@@ -58,8 +59,9 @@ def networks(
     from sparselaw.networks import Network
     from sparselaw.sweeps.network_sweep import network_tasks
     from sparselaw.sweeps.ratios import COLUMNS, ratios
+    from sparselaw.trials.task import TARGETS
 
-    facts = task == "facts"
+    facts = check_choice("task", task, TARGETS) == "facts"
     answers = numbers.size("outputs", outputs or (ANSWERS if facts else "1"))
     kind = Network(numbers.size("depth", depth), 1, network, frozen)
     tasks = network_tasks(

@@ -9,6 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C, after the command has said what is kept."""
+
+
 def print_json(result: Mapping[str, Any]) -> None:
     """One JSON object, strict: an infinite or missing value must have been replaced by the caller."""
     json.dump(result, sys.stdout, indent=2, allow_nan=False)

@@ -8,7 +8,7 @@ import typer
 
 from sparselaw import numbers
 from sparselaw.cli.options import JSON
-from sparselaw.cli.output import note, print_json, print_table
+from sparselaw.cli.output import Stopped, note, print_json, print_table
 from sparselaw.errors import InputError
 
 
@@ -16,7 +16,7 @@ def reproduce(
     names: list[str] = typer.Argument(
         None,
         metavar="ITEM",
-        help="figure-1 ... figure-6, table-3, table-4, checks, beyond-passes. [default: all]",
+        help="figure-1 ... figure-6, table-3, table-4, checks, beyond-networks, beyond-passes. [all]",
     ),
     out: str = typer.Option(
         ..., metavar="FOLDER", help="Folder for report.html, summary.json, pictures and tables."
@@ -48,7 +48,7 @@ def reproduce(
         )
     except KeyboardInterrupt:
         note(f"stopped; what is finished is in {out}: the same command goes on from there")
-        raise
+        raise Stopped from None
     for name in summary.lost:
         note(f"{name} cannot be read and is left out: run 'sparselaw reproduce {name} --out {out}' again")
     if json:

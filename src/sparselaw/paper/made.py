@@ -29,6 +29,7 @@ class Made:
     notes: list[str]
     quick: bool
     seconds: float
+    processor_seconds: float | None = None  # not kept by earlier versions
     quantities: list[Row]
 
     @property
@@ -37,8 +38,8 @@ class Made:
         return self.quantities or [PICTURE]
 
 
-def write_made(folder: Path, item: Item, result: Result, quick: bool, seconds: float) -> None:
-    """Picture and table first: what is kept says that they are there."""
+def write_made(folder: Path, item: Item, result: Result, quick: bool, spent: tuple[float, float]) -> None:
+    """Picture and table first: what is kept says that they are there. ``spent``: clock, processor (s)."""
     _write_pictures(folder, item.name, result, quick)
     write_table(folder / f"{item.name}.csv", list(result.rows), always=())
     made = Made(
@@ -46,7 +47,8 @@ def write_made(folder: Path, item: Item, result: Result, quick: bool, seconds: f
         caption=result.caption,
         notes=list(result.notes),
         quick=quick,
-        seconds=seconds,
+        seconds=spent[0],
+        processor_seconds=spent[1],
         quantities=[quantity.as_dict() for quantity in result.quantities],
     )
     write_text(folder / KEPT / f"{item.name}.json", json.dumps(asdict(made), indent=1, allow_nan=False))

@@ -12,12 +12,13 @@ For N >> D the readout fits w_hat = X' (X'^T X')^-1 X^T w, and its population lo
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular
+from scipy.linalg import cho_factor, cho_solve
 
 from sparselaw.arrays import FloatArray
 from sparselaw.paper import grids
 
 TEACHERS = 8
+REFINEMENTS = 3  # each wins the six digits that the Gram matrix leaves of sixteen
 LOW_BITS = 13  # of the 23 bits of a float32's fraction that TF32 drops
 
 
@@ -49,6 +50,9 @@ def loss_ratio(setting: tuple[int, int]) -> float:
 
 
 def _loss(seen: FloatArray, targets: FloatArray, teachers: FloatArray, v: FloatArray, error: float) -> float:
-    Q, R = qr(seen, mode="economic", check_finite=False)
-    fitted = Q @ solve_triangular(R, targets, trans="T")
+    """The Gram matrix costs a quarter of a QR. Its condition number squares, which refinement takes back."""
+    factor = cho_factor(seen.T @ seen, lower=True, check_finite=False)
+    fitted = seen @ cho_solve(factor, targets, check_finite=False)
+    for _ in range(REFINEMENTS):
+        fitted += seen @ cho_solve(factor, targets - seen.T @ fitted, check_finite=False)
     return float(np.mean(v @ (teachers - fitted) ** 2 + error * (v @ fitted**2)))

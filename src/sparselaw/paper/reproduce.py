@@ -14,6 +14,7 @@ from sparselaw.paper.contents import chosen, item
 from sparselaw.paper.item import Context
 from sparselaw.paper.kept import remember
 from sparselaw.paper.made import KEPT, write_made
+from sparselaw.paper.processor_time import processor_seconds
 from sparselaw.paper.summary import Summary, write_summary
 from sparselaw.sweeps.executors import WorkerPool, all_cores
 from sparselaw.sweeps.store import Store, open_store
@@ -52,9 +53,10 @@ def reproduce(
             for place, name in enumerate(wanted, start=1):
                 if say is not None:
                     say(f"{name} ({place} of {len(wanted)}): {item(name).title}")
-                begun = time.perf_counter()
+                begun, used = time.perf_counter(), processor_seconds()
                 result = item(name).make(context)
-                write_made(folder, item(name), result, quick, time.perf_counter() - begun)
+                spent = (time.perf_counter() - begun, processor_seconds() - used)
+                write_made(folder, item(name), result, quick, spent)
         except BaseException:  # Ctrl-C above all: do not wait for what the workers are at
             pool.abort()
             raise

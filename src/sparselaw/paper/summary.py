@@ -6,7 +6,7 @@ import json
 import os
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,11 +34,12 @@ class Summary:
     seconds: float
     report: Path
     lost: tuple[str, ...] = ()  # items of the folder that cannot be read and are left out
+    times: Mapping[str, Row] = field(default_factory=dict)  # of each item: clock and processor, seconds
 
     def as_dict(self) -> dict[str, Any]:
         """What summary.json holds."""
         claims = [claim.as_dict() for claim in self.claims]
-        return {"claims": claims, "items": self.items, "seconds": self.seconds}
+        return {"claims": claims, "items": self.items, "seconds": self.seconds, "times": dict(self.times)}
 
     @property
     def claims(self) -> list[Judged]:
@@ -81,7 +82,12 @@ def write_summary(folder: Path, seconds: float) -> Summary:
     """Both files anew, and what they say."""
     made, lost = read_made(folder)
     rows = [{"name": name, **row} for name, item in made.items() for row in item.rows]
-    summary = Summary(items=rows, seconds=seconds, report=folder / "report.html", lost=tuple(lost))
+    times = {
+        name: {"seconds": item.seconds, "processor_seconds": item.processor_seconds, "quick": item.quick}
+        for name, item in made.items()
+    }
+    report = folder / "report.html"
+    summary = Summary(items=rows, seconds=seconds, report=report, lost=tuple(lost), times=times)
     text = json.dumps(summary.as_dict(), indent=2, allow_nan=False)
     write_text(folder / "summary.json", f"{text}\n")
     pages = [_report_item(folder, name, item) for name, item in made.items()]
@@ -113,6 +119,7 @@ def _report_item(folder: Path, name: str, made: Made) -> ReportItem:
         table=f"{name}.csv",
         command=f"sparselaw reproduce {name} --out {folder.name}{' --quick' if made.quick else ''}",
         seconds=made.seconds,
+        processor_seconds=made.processor_seconds,
         quick=made.quick,
     )
 

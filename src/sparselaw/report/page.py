@@ -54,6 +54,7 @@ class ReportItem:
     command: str
     seconds: float
     quick: bool
+    processor_seconds: float | None = None
 
 
 def write_report(

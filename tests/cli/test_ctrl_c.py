@@ -1,0 +1,47 @@
+"""Ctrl-C: exit 130, and one line that says what is kept."""
+
+import pytest
+
+from sparselaw.cli import main
+from sparselaw.paper import figure_1, reproduce
+from sparselaw.paper.item import Item
+
+MODEL = ["--alpha1", "1", "--alpha2", "0.3"]
+
+
+def ctrl_c(*_, **__):
+    raise KeyboardInterrupt
+
+
+def stopped(arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    out, err = capsys.readouterr()
+    assert (stop.value.code, out) == (130, "")
+    return err.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "inside"),
+    [
+        (["predict", *MODEL], "sparselaw.cli.options.read_inputs"),
+        (["plan", *MODEL, "--budget", "1e9"], "sparselaw.cli.options.read_inputs"),
+        (["doctor"], "sparselaw.doctor.examine"),
+    ],
+)
+def test_a_command_that_writes_only_at_its_end_says_so(arguments, inside, capsys, monkeypatch):
+    monkeypatch.setattr(inside, ctrl_c)
+    assert stopped(arguments, capsys) == [
+        "sparselaw: stopped; nothing was written: the same command begins anew"
+    ]
+
+
+def test_the_reproduction_names_the_folder_that_has_what_is_finished(tmp_path, capsys, monkeypatch):
+    items = {"figure-1": figure_1.ITEM, "figure-2": Item(name="figure-2", title="stopped", make=ctrl_c)}
+    monkeypatch.setattr(reproduce, "item", items.__getitem__)
+    lines = stopped(["reproduce", *items, "--out", str(tmp_path), "--workers", "1"], capsys)
+    assert lines[-1] == (
+        f"sparselaw: stopped; what is finished is in {tmp_path}: the same command goes on from there"
+    )
+    assert (tmp_path / "kept" / "figure-1.json").exists()
+    assert not (tmp_path / "kept" / "figure-2.json").exists()
