@@ -57,9 +57,9 @@ def networks(
     Their loss is compared with the unseen variance of the same data.
     """
     from sparselaw.networks import Network
+    from sparselaw.networks.network import TARGETS
     from sparselaw.sweeps.network_sweep import network_tasks
     from sparselaw.sweeps.ratios import COLUMNS, ratios
-    from sparselaw.trials.task import TARGETS
 
     facts = check_choice("task", task, TARGETS) == "facts"
     answers = numbers.size("outputs", outputs or (ANSWERS if facts else "1"))
