@@ -1,4 +1,4 @@
-"""SGD with 1, 2, 4, ... passes: the exponent of the loss against D, beside the two predictions.
+"""SGD with 1, 2, 4, ... passes: the exponent of the loss against D, beside the closed form and its limits.
 
 python benchmarks/sgd_passes_change_the_exponent.py [alpha1 alpha2 [seeds [step]]]
 """
@@ -27,7 +27,7 @@ def main() -> None:
     for law in laws:
         name = "to the end" if law.passes is None else f"{law.passes} passes"
         medians = " ".join(f"{loss:.2e}" for loss in np.median(law.loss, axis=0))
-        print(f"{name:11s} {law.exponent!s:26s} {medians}")
+        print(f"{name:11s} {law.exponent!s:26s} {law.predicted:.3f} {medians}")
     print(f"{time.perf_counter() - begin:.0f} s")
 
 

@@ -135,7 +135,6 @@ def test_unfinished_training_has_its_parts(capsys):
     ("options", "said"),
     [
         (["--solver", "sgd"], "passes=: is needed"),
-        (["--solver", "nesterov"], "solver=nesterov: has no closed form"),
         (["--passes", "3"], "passes=3: is not a setting of min-norm"),
         (["--solver", "sgd", "--passes", "3", "--ridge", "0.1"], "ridge=0.1: is not a setting of sgd"),
         (["--solver", "sgd", "--passes", "3", "--form", "half"], "form=half"),

@@ -59,3 +59,5 @@ def test_loss_follows_the_paper_and_the_condition_number_does_not(monkeypatch):
     half = rows["nesterov", "loss"].measured.best / loss.measured.best
     assert half == pytest.approx(0.5, abs=0.1)
     assert loss.follows in {"paper", "nearer the paper"}
+    assert loss.closed_form == pytest.approx(loss.measured.best, abs=0.15)  # three standard errors
+    assert rows["nesterov", "loss"].closed_form is None

@@ -1,5 +1,7 @@
 """The exponent of the loss depends on the number of passes."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -31,4 +33,9 @@ def test_more_passes_fall_faster():
     assert gap.best > 4 * error
     fall = exponent(samples, one.loss)
     assert abs(-fall.best - few_passes_exponent(INPUTS)) < 0.2
+    for law in (one, some, end):  # the closed form: 4 standard errors or 5 % at the largest D, 1 in 10,000
+        mean, spread = law.loss[:, -1].mean(), law.loss[:, -1].std(ddof=1) / math.sqrt(24)
+        assert abs(law.theory[-1] - mean) < 4 * spread + 0.05 * mean
+    assert abs(one.theory[-1] - end.loss[:, -1].mean()) > 0.5 * end.loss[:, -1].mean()
+    assert one.predicted == pytest.approx(few_passes_exponent(INPUTS), abs=0.05)
     assert np.isfinite([one.exponent.low, end.exponent.high]).all()

@@ -11,11 +11,12 @@ def min_norm(Phi, y, rtol=1e-10):
     return np.linalg.pinv(Phi.T, rcond=rtol) @ y
 
 
-def gradient_descent(Phi, y, step, steps):
+def gradient_descent(Phi, y, step, steps, momentum=0.0):
     D = Phi.shape[1]
-    theta = np.zeros((len(Phi), *y.shape[1:]))
+    theta = before = np.zeros((len(Phi), *y.shape[1:]))
     for _ in range(steps):
-        theta = theta - step * (Phi @ (Phi.T @ theta - y)) / D
+        move = momentum * (theta - before) - step * (Phi @ (Phi.T @ theta - y)) / D
+        theta, before = theta + move, theta
     return theta
 
 
@@ -53,10 +54,11 @@ def nesterov(Phi, y, step, tolerance, max_iterations):
     return np.array(thetas), np.array(restarted), np.array(gradients)
 
 
-def sgd(Phi, y, step, batch, orders):
-    theta = np.zeros(len(Phi))
+def sgd(Phi, y, step, batch, orders, momentum=0.0):
+    theta = before = np.zeros(len(Phi))
     for order in orders:
         for begin in range(0, len(order), batch):
             block = order[begin : begin + batch]
-            theta = theta - step * Phi[:, block] @ (Phi[:, block].T @ theta - y[block]) / len(block)
+            gradient = Phi[:, block] @ (Phi[:, block].T @ theta - y[block]) / len(block)
+            theta, before = theta + momentum * (theta - before) - step * gradient, theta
     return theta

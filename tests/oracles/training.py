@@ -49,3 +49,36 @@ def volterra(g, s_chi, k_chi, driven, strength, epoch, time, steps):
         error[i] = (driven(i * width) + known + (own * error[i - 1] if i else 0.0)) / (1.0 - own)
     means = 0.5 * (error[1:] + error[:-1])
     return float(of_loss @ means[::-1])
+
+
+def heavy_ball(curvature, step, momentum, steps):
+    """What ``steps`` steps leave of an error of each curvature, one step after the other."""
+    before = left = np.ones_like(curvature)
+    for _ in range(steps):
+        before, left = left, left - step * curvature * left + momentum * (left - before)
+    return left
+
+
+def embedded_heavy_ball(g, s, N, step, momentum, steps, rng):
+    """(population loss, sum s of what label noise of variance one, a unit for each root g, has become)."""
+    u = rng.standard_normal((N, g.size)) / np.sqrt(N)
+    T = (u.T @ u) * g
+    before = left = np.eye(g.size)
+    for _ in range(steps):
+        before, left = left, left - step * T @ left + momentum * (left - before)
+    noise = (np.eye(g.size) - left) / np.sqrt(g)
+    return float(s @ (left**2).sum(axis=1)), float(s @ (noise**2).sum(axis=1))
+
+
+def one_pass_with_momentum(s, fourth, step, momentum, batch, steps, noise=0.0):
+    """As ``one_pass``: second moments of the error and the one before it, exact for the same reason."""
+    now, cross, before = np.ones_like(s), np.ones_like(s), np.ones_like(s)
+    ahead = 1.0 + momentum - step * s
+    for _ in range(steps):
+        shaken = step**2 / batch * ((fourth - 2.0 * s**2) * now + s * (s @ now + noise))
+        now, cross, before = (
+            ahead**2 * now - 2.0 * ahead * momentum * cross + momentum**2 * before + shaken,
+            ahead * now - momentum * cross,
+            now,
+        )
+    return float(s @ now)

@@ -52,6 +52,23 @@ class TestFilters:
 
         self.check(GradientDescent(steps=steps), size, prepare, expected)
 
+    @pytest.mark.parametrize("steps", [0, 1, 2, 37])
+    def test_momentum(self, size, prepare, steps):
+        def expected(Phi, y):
+            step = 1 / np.linalg.eigvalsh(Phi @ Phi.T / Phi.shape[1])[-1]
+            return plain.gradient_descent(Phi, y, step, steps, 0.8)
+
+        self.check(GradientDescent(steps=steps, momentum=0.8), size, prepare, expected)
+
+
+def test_momentum_is_stable_for_longer_steps():
+    Phi, y = problem(5, 40)
+    equations, _ = from_rows(Phi.T, y[:, None])
+    most = largest_stable_step(equations)
+    for factor, status in ((1.79, "ok"), (1.81, "diverged")):
+        solution = GradientDescent(steps=9, step=factor * most, momentum=0.8).solve(equations)
+        assert solution.status == status
+
 
 def test_repeated_rows_equal_rows_with_counts():
     Phi, _ = problem(6, 4)
@@ -208,6 +225,15 @@ class TestSGD:
             assert got.coefficients[:, t] == pytest.approx(want, rel=1e-10)
         own = sgd(settings, rows, y, np.random.default_rng(9), counts)
         assert np.array_equal(own.coefficients, got.coefficients)
+
+    @pytest.mark.parametrize("batch", [1, 3, 50])
+    def test_momentum(self, batch):
+        Phi, y = problem(7, 20)
+        draw = np.random.default_rng(9)
+        orders = [draw.permutation(20) for _ in range(3)]
+        settings = SGD(passes=3, step=0.05, batch=batch, momentum=0.7)
+        got = sgd(settings, Phi.T, y[:, None], np.random.default_rng(9))
+        assert got.coefficients[:, 0] == pytest.approx(plain.sgd(Phi, y, 0.05, batch, orders, 0.7), rel=1e-10)
 
     def test_a_rotated_basis_gives_the_same_run(self):
         Phi, y = problem(30, 12)

@@ -71,7 +71,7 @@ def test_on_the_command_line(capsys):
         (["--momentum", "0.5"], "momentum=0.5: is not a setting of min-norm"),
         (["--solver", "heavy-ball", "--steps", "3", "--momentum", "much"], "momentum=much: is not a number"),
         (["--seedz", "3"], "seedz=3: is not a setting of min-norm"),
-        (["--solver", "heavy-ball", "--steps", "3", "--momentum"], "arguments=--momentum: is not an option"),
+        (["--solver", "heavy-ball", "--steps", "3", "--momentum"], "--momentum' requires an argument"),
         (["loose"], "arguments=loose: is not an option"),
     ],
 )

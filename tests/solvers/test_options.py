@@ -14,11 +14,20 @@ RECORDS = [
     sl.GradientDescent(steps=10**20, step=0.5),
     sl.Nesterov(max_iterations=7),
     sl.SGD(passes=3, batch=2),
+    sl.SGD(passes=3, momentum=0.9),
 ]
 
 
 def test_every_solver_is_listed():
     assert {record.name for record in RECORDS} == set(SOLVERS)
+
+
+def test_momentum_changes_an_identity_only_where_there_is_some():
+    """Runs that were kept before there was a momentum keep their ids."""
+    assert "momentum" not in settings_of(sl.SGD(passes=3))
+    inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
+    ids = {Task(inputs=inputs, N=4, D=9, solver=sl.SGD(passes=3, momentum=m)).id for m in (0.0, 0.5, 0.9)}
+    assert len(ids) == 3
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)
@@ -37,6 +46,7 @@ def test_back_from_settings_and_from_text(record):
         ("min-norm", {"ridge": "1"}, "ridge=1: is not a setting of min-norm"),
         ("ridge", {}, r"ridge=: is needed by the solver ridge; give --ridge, or in Python Ridge\(ridge="),
         ("nesterov", {"max-iterations": "ten"}, "max_iterations=ten: is not a number"),
+        ("sgd", {"passes": "1", "momentum": "1"}, "momentum=1: must be below 1; choose momentum < 1"),
         ("gd", {"steps": "1.5"}, "steps=1.5: is not a whole number"),
         ("sgd", {"passes": "1", "step": "0"}, "step=0: must be positive"),
         ("sgd", {"passes": "1", "step": "inf"}, "step=inf: is not finite"),

@@ -241,7 +241,7 @@ class TestWhatItSays:
         ("settings", "said"),
         [
             ({"solver": "sgd"}, "is not a solver"),
-            ({"solver": sl.Nesterov()}, "has no closed form"),
+            ({"solver": sl.Nesterov(tolerance=1e-3)}, "has no closed form"),
             ({"solver": sl.SGD(passes=1), "ridge": 0.1}, "beside a solver"),
             ({"solver": sl.SGD(passes=1), "form": "half"}, "form=half"),
             ({"solver": sl.SGD(passes=1), "noise": -1.0}, "noise=-1"),

@@ -66,6 +66,9 @@ STEP: Any = typer.Option(
 )
 PASSES: Any = typer.Option(None, metavar=INTEGER, help="Passes over the data, for --solver sgd.")
 BATCH: Any = typer.Option(None, metavar=INTEGER, help="Batch size, for --solver sgd. [default: 1]")
+MOMENTUM: Any = typer.Option(
+    None, metavar=FLOAT, help="Share of the last update added to the next, for gd and sgd. [default: 0]"
+)
 JSON: Any = typer.Option(False, "--json", help="Print one JSON object on standard output.")
 
 

@@ -22,7 +22,7 @@ def predict(
     D: str = options.SAMPLES_IF_ANY,
     solver: str = typer.Option(
         "min-norm",
-        metavar="min-norm|ridge|gd|sgd",
+        metavar="min-norm|ridge|gd|nesterov|sgd",
         autocompletion=options.solver_names,
         help="What trains the readout: to the end, or stopped early (gd, sgd).",
     ),
@@ -31,6 +31,7 @@ def predict(
     step: str = options.STEP,
     passes: str = options.PASSES,
     batch: str = options.BATCH,
+    momentum: str = options.MOMENTUM,
     noise: str = typer.Option("0", metavar=options.FLOAT, help="Variance of the label noise."),
     surface: str = typer.Option(
         "sharp", metavar="sharp|leading", help="sharp, or leading: without corrections for finite sizes."
@@ -58,6 +59,7 @@ def predict(
     penalty = check_not_negative("ridge", numbers.real("ridge", ridge))
     variance = check_not_negative("noise", numbers.real("noise", noise))
     given: dict[str, str | None] = {"steps": steps, "step": step, "passes": passes, "batch": batch}
+    given["momentum"] = momentum
     shown = ridge if solver == "ridge" or (solver != "min-norm" and penalty > 0.0) else None
     trained = _solver(solver, shown, given)
     result = theory.prediction(

@@ -53,6 +53,7 @@ def simulate(
     step: str = options.STEP,
     passes: str = options.PASSES,
     batch: str = options.BATCH,
+    momentum: str = options.MOMENTUM,
     seeds: str = typer.Option("20", metavar=INTEGER, help="Trials for each (N, D)."),
     seed: str = kept_runs.SEED,
     raw: bool = typer.Option(False, "--raw", help="The paper's estimator: one teacher, one test set."),
@@ -84,7 +85,14 @@ def simulate(
         seed=numbers.whole("seed", seed),
         features=features,
         solver=make_solver(
-            solver, context.args, ridge=ridge, steps=steps, step=step, passes=passes, batch=batch
+            solver,
+            context.args,
+            ridge=ridge,
+            steps=steps,
+            step=step,
+            passes=passes,
+            batch=batch,
+            momentum=momentum,
         ),
         noise=numbers.real("noise", noise),
         estimator="raw" if raw else "exact",

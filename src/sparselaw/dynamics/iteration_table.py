@@ -22,6 +22,7 @@ from sparselaw.dynamics.iterations import (
     accelerated_iterations,
     plain_iterations,
     plain_to_gradient,
+    predicted_iterations,
 )
 from sparselaw.dynamics.seed_slopes import exponent
 from sparselaw.dynamics.training import prepare_training
@@ -56,6 +57,7 @@ class Row:
     follows: (
         str  # paper, corrected, both, neither: which prediction the data are compatible with, or nearer to
     )
+    closed_form: float | None = None  # of the loss of unfinished training, at these very sizes
 
 
 def cost_table(
@@ -117,7 +119,13 @@ def _rows(
     axis = [N if regime == "under" else D for N, D in grid]
     paper, corrected = predictions(inputs, regime)
 
-    def row(method: str, until: str, power: float, value: Callable[[Run], float]) -> Row:
+    def row(
+        method: str,
+        until: str,
+        power: float,
+        value: Callable[[Run], float],
+        closed_form: float | None = None,
+    ) -> Row:
         measured = exponent(axis, np.array([[value(run) for run in line] for line in runs]))
         return Row(
             regime=regime,
@@ -128,12 +136,15 @@ def _rows(
             paper=power * paper,
             corrected=power * corrected,
             follows=follows(measured, power * paper, power * corrected),
+            closed_form=closed_form,
         )
 
     yield row("condition number", "", 1.0, lambda run: run[0].condition_number)
     yield row("gd", f"gradient {GRADIENT:g}", 1.0, lambda run: _count(run[0].to_gradient))
     yield row("gd", f"gradient {TINY:g}", 1.0, lambda run: _count(run[2]))
-    yield row("gd", "loss", 1.0, lambda run: _count(run[0].to_loss))
+    steps = [predicted_iterations(inputs, N, D) for N, D in grid]
+    rise = float(np.polyfit(np.log(axis), np.log(steps), 1)[0])
+    yield row("gd", "loss", 1.0, lambda run: _count(run[0].to_loss), rise)
     yield row("nesterov", f"gradient {GRADIENT:g}", 0.5, lambda run: _count(run[1].to_gradient))
     yield row("nesterov", "loss", 0.5, lambda run: _count(run[1].to_loss))
 

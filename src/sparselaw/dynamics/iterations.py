@@ -7,11 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 
 from sparselaw.dynamics.training import Training, population_loss
+from sparselaw.inputs import Inputs
 from sparselaw.solvers import GradientDescent, Nesterov
 from sparselaw.solvers.loops import CONVERGED, advance
 from sparselaw.solvers.nesterov import nesterov_step
+from sparselaw.theory import predict
 
 GRADIENT = 1e-9  # relative to the first, as in the paper's experiments
 WITHIN = 0.01  # of the final population loss
@@ -59,6 +62,18 @@ def plain_iterations(training: Training, tolerance: float = GRADIENT) -> Iterati
         to_loss=to_loss,
         condition_number=training.condition_number,
     )
+
+
+def predicted_iterations(inputs: Inputs, N: int, D: int) -> float:
+    """Steps of full-batch descent until the loss in closed form is within 1 % of its end."""
+
+    def above(log_steps: float) -> float:
+        steps = round(np.exp(log_steps))
+        return float(predict(inputs, N=N, D=D, solver=GradientDescent(steps=steps)).loss) / final - 1.0
+
+    final = predict(inputs, N=N, D=D, solver=GradientDescent(steps=LONGEST)).loss
+    root = brentq(lambda log_steps: above(log_steps) - WITHIN, 0.0, np.log(LONGEST), xtol=1e-3)
+    return float(np.exp(root))
 
 
 def accelerated_iterations(

@@ -21,6 +21,8 @@ from sparselaw.dynamics.seed_slopes import exponent
 from sparselaw.dynamics.training import population_loss, prepare_training
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
+from sparselaw.solvers import SGD
+from sparselaw.theory import predict
 from sparselaw.trials.task import Task, random_stream
 
 PASSES = (1, 2, 4, 8, 16, 32, 64)
@@ -35,6 +37,8 @@ class PassesLaw:
     samples: tuple[int, ...]
     loss: FloatArray  # (seeds, sizes)
     exponent: Interval  # -d log loss / d log D over the upper half of the sizes
+    theory: FloatArray  # (sizes,) the loss in closed form
+    predicted: float  # its exponent, over the same sizes
 
 
 def few_passes_exponent(inputs: SparseInputs) -> float:
@@ -60,16 +64,28 @@ def loss_after_passes(
             curve = sgd_curve(training, passes, random_stream(task, "order"), step, batch)
             losses[:-1, seed, k] = curve.population_loss
             losses[-1, seed, k] = population_loss(training, training.optimum[:, None])[0]
-    upper = len(samples) // 2
     return [
-        PassesLaw(
-            passes=count,
-            samples=tuple(samples),
-            loss=loss,
-            exponent=_fall(samples[upper:], loss[:, upper:]),
+        _law(
+            inputs, width, samples, loss, None if count is None else SGD(passes=count, step=step, batch=batch)
         )
         for count, loss in zip([*passes, None], losses, strict=True)
     ]
+
+
+def _law(
+    inputs: SparseInputs, width: int, samples: Sequence[int], loss: FloatArray, solver: SGD | None
+) -> PassesLaw:
+    """With the closed form of the same run; of the surface where it is trained to the end."""
+    points = [predict(inputs, N=width, D=D, solver=solver, form="quasi-static").loss for D in samples]
+    upper = len(samples) // 2
+    return PassesLaw(
+        passes=None if solver is None else solver.passes,
+        samples=tuple(samples),
+        loss=loss,
+        exponent=_fall(samples[upper:], loss[:, upper:]),
+        theory=np.array(points),
+        predicted=-float(np.polyfit(np.log(samples[upper:]), np.log(points[upper:]), 1)[0]),
+    )
 
 
 def _fall(samples: Sequence[int], loss: FloatArray) -> Interval:

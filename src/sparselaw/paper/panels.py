@@ -115,7 +115,7 @@ def _on_surface(curves: dict[str, Measured], names: Sequence[str], last: int) ->
 def surface(spec: SweepSpec) -> FloatArray:
     """The closed-form loss along a sweep."""
     sizes = [(n, spec.fixed) if spec.variable == "N" else (spec.fixed, n) for n in spec.sizes]
-    return np.array([predict(spec.inputs, N=N, D=D).loss for N, D in sizes])
+    return np.array([predict(spec.inputs, N=N, D=D, solver=spec.solver).loss for N, D in sizes])
 
 
 def _seed_noise(curve: Measured, figure: FourPanels) -> tuple[float, float]:

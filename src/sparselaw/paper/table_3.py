@@ -13,11 +13,11 @@ from sparselaw.interval import Interval
 from sparselaw.paper import grids
 from sparselaw.paper.item import Context, Item, Quantity, Result
 from sparselaw.paper.verdict import Printed
-from sparselaw.plotting.style import COLOURS
+from sparselaw.plotting.style import COLOURS, THEORY
 
 INPUTS = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)
 SEEDS = 20
-COLUMNS = ("regime", "method", "until", "variable", "paper", "corrected", "follows")
+COLUMNS = ("regime", "method", "until", "variable", "paper", "corrected", "closed_form", "follows")
 REGIMES = {"over": "N > D", "intermediate": "D > N > K", "under": "K > N"}
 METHODS = {"gd": "gradient descent", "nesterov": "accelerated", "condition number": "condition number"}
 
@@ -66,12 +66,15 @@ def _label(row: IterationRow) -> str:
 
 
 def _quantity(row: IterationRow) -> Quantity:
+    own = ""
+    if row.closed_form is not None:
+        own = f"; the loss of unfinished training in closed form gives {row.closed_form:.3g} at these sizes"
     return Quantity(
         quantity=_label(row),
         printed=Printed(value=row.paper, rounding=0.005),
         measured=row.measured,
         theory=row.corrected,
-        why=f"theory: with the rarest coordinate seen; the data follow: {row.follows}",
+        why=f"theory: with the rarest coordinate seen; the data follow: {row.follows}{own}",
     )
 
 
@@ -88,6 +91,8 @@ def _draw(figure: Figure, rows: list[IterationRow]) -> None:
     ax.plot(
         [row.corrected for row in rows], places, "d", fillstyle="none", color=COLOURS[2], label="corrected"
     )
+    own = [(row.closed_form, place) for row, place in zip(rows, places, strict=True) if row.closed_form]
+    ax.plot(*zip(*own, strict=True), "x", color=THEORY, label="closed form, these sizes")
     ax.set_yticks(list(places), [_label(row) for row in rows], fontsize="small")
     ax.set(xlabel="exponent", ylim=(0.3, len(rows) + 0.7))
     ax.legend(loc="lower right")

@@ -13,12 +13,18 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.errors import InputError, check_not_negative
 from sparselaw.solvers.mixed_rows import Rows
 from sparselaw.solvers.solution import Solution
 
 if TYPE_CHECKING:
     from sparselaw.solvers.equations import NormalEquations
     from sparselaw.theory.training.schedule import Descent
+
+
+# Metadata of a setting that came later: at its default it is left out of a task's identity, so that runs that
+# were kept before it keep their ids.
+LATER = {"left_out_at_default": True}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +78,14 @@ class Solver:
     def work(self, samples: float, width: float) -> float:  # noqa: ARG002
         """Floating-point operations of the run itself, on ``samples`` rows of ``width`` prepared features."""
         return 0.0
+
+
+def check_momentum(value: float) -> float:
+    """Return the share of the last update that is added to the next, below one."""
+    number = check_not_negative("momentum", value)
+    if number >= 1.0:
+        raise InputError("momentum", value, "must be below 1", "choose momentum < 1, such as 0.9")
+    return number
 
 
 SOLVERS: dict[str, type[Solver]] = {}

@@ -1,15 +1,19 @@
-"""Full-batch gradient descent from zero (eq:GDequation), at any step count by its closed form."""
+"""Full-batch gradient descent from zero (eq:GDequation), at any step count by its closed form.
+
+With momentum beta it is the heavy ball, theta <- theta - eta grad + beta (last move), a polynomial of each
+eigenvalue too (``theory.training.heavy_ball``).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import check_not_negative, check_positive, check_size
-from sparselaw.solvers.base import Solver, register
+from sparselaw.solvers.base import LATER, Solver, check_momentum, register
 from sparselaw.solvers.solution import Solution
 
 if TYPE_CHECKING:
@@ -26,18 +30,20 @@ class GradientDescent(Solver):
     linear: ClassVar[bool] = True
     steps: int
     step: float | None = None
+    momentum: float = field(default=0.0, metadata=LATER)
 
     def __post_init__(self) -> None:
         if check_not_negative("steps", self.steps) > 0:
             object.__setattr__(self, "steps", check_size("steps", self.steps))
         if self.step is not None:
             object.__setattr__(self, "step", check_positive("step", self.step))
+        object.__setattr__(self, "momentum", check_momentum(self.momentum))
 
     @property
     def descent(self) -> Descent:
         from sparselaw.theory.training.schedule import Descent
 
-        return Descent(step=self.step, steps=self.steps)
+        return Descent(step=self.step, steps=self.steps, momentum=self.momentum)
 
     def solve(self, equations: NormalEquations) -> Solution:
         """The iterate after ``steps``: (1 - (1 - eta l)^t) / l times the projection, eigenvalue l for l."""
@@ -46,14 +52,17 @@ class GradientDescent(Solver):
             return Solution(coefficients=projections, iterations=self.steps, gradient=0.0)
         step = self.step if self.step is not None else 1.0 / float(eigenvalues[0])
         with np.errstate(invalid="ignore", over="ignore"):
-            filtered = shortfall(eigenvalues, step, self.steps) / eigenvalues
+            left_over = self._left(eigenvalues, step)
+            filtered = (
+                shortfall(eigenvalues, step, self.steps) if self.momentum == 0.0 else 1.0 - left_over
+            ) / eigenvalues
             moving = projections != 0.0
             coefficients = np.where(moving, filtered[:, None] * projections, 0.0)
-            left = np.where(moving, contraction(eigenvalues, step, self.steps)[:, None] * projections, 0.0)
+            left = np.where(moving, left_over[:, None] * projections, 0.0)
             first = float(np.linalg.norm(projections))
             gradient = float(np.linalg.norm(left)) / first if first > 0.0 else 0.0
-        unstable = bool(moving[step * eigenvalues > 2.0].any())
-        limit = largest_stable_step(equations)
+        unstable = bool(moving[step * eigenvalues > 2.0 * (1.0 + self.momentum)].any())
+        limit = (1.0 + self.momentum) * largest_stable_step(equations)
         return Solution(
             coefficients=coefficients,
             status="diverged" if unstable else "ok",
@@ -61,6 +70,14 @@ class GradientDescent(Solver):
             iterations=self.steps,
             gradient=gradient,
         )
+
+    def _left(self, eigenvalues: FloatArray, step: float) -> FloatArray:
+        """What is left of each error after ``steps``."""
+        if self.momentum == 0.0 or self.steps == 0:
+            return contraction(eigenvalues, step, self.steps)
+        from sparselaw.theory.training.heavy_ball import HeavyBall
+
+        return HeavyBall(step=step, momentum=self.momentum, steps=float(self.steps)).left(eigenvalues)
 
 
 def largest_stable_step(equations: NormalEquations) -> float:

@@ -71,3 +71,28 @@ def one_pass(theta, features, targets, rows, labels, step, batch, clip):  # type
                     move *= clip / length
             for i in range(gradient.size):
                 theta[t, i] -= move * gradient[i]
+
+
+@njit(fastmath={"reassoc", "contract"}, error_model="numpy")
+def one_heavy_pass(theta, velocity, features, targets, rows, labels, step, batch, momentum, clip):  # type: ignore[no-untyped-def]
+    """The same with momentum: velocity <- momentum velocity - step * gradient, theta <- theta + velocity."""
+    gradient = np.empty(theta.shape[1])
+    for begin in range(0, rows.size, batch):
+        size = min(batch, rows.size - begin)
+        for t in range(theta.shape[0]):
+            gradient[:] = 0.0
+            for k in range(begin, begin + size):
+                phi = features[rows[k]]
+                residual = -targets[labels[k], t]
+                for i in range(phi.size):
+                    residual += phi[i] * theta[t, i]
+                for i in range(phi.size):
+                    gradient[i] += residual * phi[i]
+            move = step / size
+            if clip < np.inf:
+                length = np.sqrt(np.sum(gradient * gradient)) / size
+                if length > clip:
+                    move *= clip / length
+            for i in range(gradient.size):
+                velocity[t, i] = momentum * velocity[t, i] - move * gradient[i]
+                theta[t, i] += velocity[t, i]

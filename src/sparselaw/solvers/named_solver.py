@@ -18,7 +18,7 @@ def from_options(name: str, options: Mapping[str, Any]) -> Solver:
     Text is read as the number that the record's field asks for; the record checks it.
 
     >>> from_options("sgd", {"passes": "1e3", "step": None})
-    SGD(passes=1000, step=None, batch=1)
+    SGD(passes=1000, step=None, batch=1, momentum=0.0)
     """
     solver = SOLVERS[check_choice("solver", name, SOLVERS)]
     hints = _hints(typing.cast(Any, solver))
@@ -37,7 +37,12 @@ def from_options(name: str, options: Mapping[str, Any]) -> Solver:
 
 def settings_of(solver: Solver) -> dict[str, Any]:
     """The settings as plain values, from which ``from_options`` makes the solver again."""
-    return {field.name: getattr(solver, field.name) for field in dataclasses.fields(solver)}
+    settings = {}
+    for field in dataclasses.fields(solver):
+        value = getattr(solver, field.name)
+        if not (field.metadata.get("left_out_at_default") and value == field.default):
+            settings[field.name] = value
+    return settings
 
 
 def solver_of_row(row: Mapping[str, Any]) -> Solver | None:

@@ -24,6 +24,8 @@ from sparselaw.solvers.solution import Solution
 if TYPE_CHECKING:
     from sparselaw.solvers.equations import NormalEquations
 
+FINISHED = 1e-8  # tolerance up to which what is left to learn does not change the loss, off the peak
+ENOUGH = 10_000  # iterations without which a run is as good as stopped
 START_SEED = 20_231  # of the power iteration's start, fixed so that the same equations give the same bytes
 
 
@@ -41,6 +43,12 @@ class Nesterov(Solver):
         object.__setattr__(self, "tolerance", check_not_negative("tolerance", self.tolerance))
         object.__setattr__(self, "max_iterations", check_size("max_iterations", self.max_iterations))
         object.__setattr__(self, "power_iterations", check_size("power_iterations", self.power_iterations))
+
+    @property
+    def ridge_of_theory(self) -> float | None:
+        """None but for a small tolerance: then it is trained to the end, where it tells of no method."""
+        finished = self.tolerance <= FINISHED and self.max_iterations >= ENOUGH
+        return 0.0 if finished else None
 
     def solve(self, equations: NormalEquations) -> Solution:
         return nesterov(self, equations)

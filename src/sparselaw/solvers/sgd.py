@@ -8,14 +8,14 @@ less work: then a visit costs about as much as the nonzeros of its sample (``mix
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import check_positive, check_size
-from sparselaw.solvers.base import Solver, register
+from sparselaw.solvers.base import LATER, Solver, check_momentum, register
 from sparselaw.solvers.mixed_rows import MixedRows, MixedRun, Rows
 from sparselaw.solvers.solution import Solution
 
@@ -33,20 +33,23 @@ class SGD(Solver):
     takes_mixed: ClassVar[bool] = True
     remedy: ClassVar[str] = "reduce passes or D"
     passes: int
-    step: float | None = None  # None: 1/E|phi|^2 over the training samples, stable for one sample at a time
+    # None: (1 - momentum)/E|phi|^2 over the training samples, stable for one sample at a time
+    step: float | None = None
     batch: int = 1
+    momentum: float = field(default=0.0, metadata=LATER)  # of the last update, added to the next
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "passes", check_size("passes", self.passes))
         object.__setattr__(self, "batch", check_size("batch", self.batch))
         if self.step is not None:
             object.__setattr__(self, "step", check_positive("step", self.step))
+        object.__setattr__(self, "momentum", check_momentum(self.momentum))
 
     @property
     def descent(self) -> Descent:
         from sparselaw.theory.training.schedule import Descent
 
-        return Descent(step=self.step, passes=self.passes, batch=self.batch)
+        return Descent(step=self.step, passes=self.passes, batch=self.batch, momentum=self.momentum)
 
     def solve_samples(
         self,
@@ -82,20 +85,24 @@ def sgd(
     targets of their own, in the order of np.repeat(rows, counts). The coefficients are theta in the basis
     the rows are written in. A batch gradient longer than ``clip`` is shortened to it.
     """
-    from sparselaw.solvers.loops import one_pass  # numba: only where it is needed
+    from sparselaw.solvers.loops import one_heavy_pass, one_pass  # numba: only where it is needed
 
-    if isinstance(features, MixedRows) and not features.worth_it(settings.passes, counts, clip):
+    momentum = settings.momentum  # its updates reach every feature, so that nonzeros save nothing
+    if isinstance(features, MixedRows) and (
+        momentum > 0.0 or not features.worth_it(settings.passes, counts, clip)
+    ):
         features = features.dense()
     counts = np.ones(len(features), dtype=np.int64) if counts is None else counts
     row_of_sample = np.repeat(np.arange(len(features)), counts)
     target_of_sample = row_of_sample if len(targets) == len(features) else np.arange(len(row_of_sample))
-    step = settings.step if settings.step is not None else default_step(features, counts)
+    step = settings.step if settings.step is not None else (1.0 - momentum) * default_step(features, counts)
     targets = np.ascontiguousarray(targets)
     if isinstance(features, MixedRows):
         moved = MixedRun(features, targets, counts)
     else:
         features = np.ascontiguousarray(features)
         theta = np.zeros((targets.shape[1], features.shape[1]))
+        velocity = np.zeros_like(theta)
     batches = 0
     for _ in range(settings.passes):
         order = rng.permutation(len(row_of_sample))
@@ -103,6 +110,10 @@ def sgd(
         if isinstance(features, MixedRows):
             moved.one_pass(rows, labels, step, settings.batch)
             theta = moved.weights
+        elif momentum > 0.0:
+            one_heavy_pass(
+                theta, velocity, features, targets, rows, labels, step, settings.batch, momentum, clip
+            )
         else:
             one_pass(theta, features, targets, rows, labels, step, settings.batch, clip)
         batches += -(-len(order) // settings.batch)

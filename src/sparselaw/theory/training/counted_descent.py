@@ -10,7 +10,8 @@ With k = k(z), A1 = sum s/(g+k) and B1 = sum g/(g+k):
     kernels      the inverse of -z sum s chi/(g+k), and with y c in place of s
 
 Steps of finite size: a mode of rate g has the curvature (1 - e^(-eta g))/eta, of which the contour of
-``stepped`` takes (1 - eta T)^steps. tau to infinity is the loss surface without ridge.
+``stepped`` takes (1 - eta T)^steps. With momentum on the full batch it is the polynomial of the heavy ball.
+tau to infinity is the loss surface without ridge.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ from dataclasses import replace
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.theory.training.contour import FEW_STEPS, WEIGHT, ComplexArray, inverse, stepped
+from sparselaw.theory.training.contour import FEW_STEPS, ComplexArray, inverse, stepped
 from sparselaw.theory.training.cutoffs import embedded, solve
 from sparselaw.theory.training.modes import Modes
 from sparselaw.theory.training.propagator import Propagator
 from sparselaw.theory.training.schedule import Run
+
+_NORMAL, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 
 class CountedDescent(Propagator):
@@ -37,7 +41,10 @@ class CountedDescent(Propagator):
         """``columns`` and ``shared``: the N and the D of the terms beyond leading order; infinite: none."""
         self.modes, self.run, self.N, self._columns, self._shared = modes, run, N, columns, shared
         self._curvature = modes.g
-        if run.steps >= FEW_STEPS:
+        self._ball = run.heavy_ball
+        if self._ball is not None and not self._ball.covered:
+            self._shared = math.inf  # no contour: only infinitely many features are asked for
+        if run.steps >= FEW_STEPS and self._ball is None:
             self._curvature = -np.expm1(-run.step * modes.g) / run.step
 
     @property
@@ -54,29 +61,40 @@ class CountedDescent(Propagator):
         half: 2/N (g tau)^2 e^(-2 g tau) of s. And coordinates share samples, a second mixing, by D in place
         of N, of what was seen; coordinates never seen are in no sample.
         """
-        modes = self.modes
-        worn = modes.g * self.run.time
-        scatter = float(modes.variance @ (worn**2 * np.exp(-2.0 * worn)))
+        modes, scatter = self.modes, self._scatter()
         if math.isinf(self._shared):
-            return self._mean_loss(modes, self.N) + 2.0 / self._columns * scatter
+            return self._mean_loss(modes, self.N) + scatter
         never = modes.g == 0.0
         unseen = replace(modes, variance=np.where(never, modes.variance, 0.0))
         seen = replace(modes, variance=np.where(never, 0.0, modes.variance))
         both = 1.0 / (1.0 / self.N + 1.0 / self._shared)
-        return self._mean_loss(unseen, self.N) + self._mean_loss(seen, both) + 2.0 / self._columns * scatter
+        return self._mean_loss(unseen, self.N) + self._mean_loss(seen, both) + scatter
+
+    def _scatter(self) -> float:
+        """Of the columns' lengths. Swings of a heavy ball take it to large phases: f^2 is averaged there."""
+        if self._ball is None:
+            worn = self.modes.g * self.run.time
+            return 2.0 / self._columns * float(self.modes.variance @ (worn**2 * np.exp(-2.0 * worn)))
+        if math.isinf(self._columns):
+            return 0.0
+        lengths = np.maximum(1.0 + _NORMAL / math.sqrt(self._columns), 0.0)
+        there = _WEIGHTS @ self._ball.left(lengths[:, None] * self.modes.g) ** 2
+        return float(self.modes.variance @ (there - self._ball.left(self.modes.g) ** 2))
 
     def _mean_loss(self, modes: Modes, N: float) -> float:
         tau = self.run.time
+        if (math.isinf(N) or tau == 0.0) and self._ball is not None:
+            return float(modes.variance @ self._ball.left(modes.g) ** 2)
         if math.isinf(N) or tau == 0.0:
             return float(modes.variance @ np.exp(-2.0 * modes.g * tau))
-        z, jacobian = self._places(np.asarray(tau))
+        z, jacobian, weight = self._nodes()
         k = self._cutoffs(z, N)
         g = self._curvature
         resolvent = 1.0 / (g[:, None] + k)
         lost, resolved = modes.variance @ resolvent, (modes.weight * g) @ resolvent
         square = resolvent * resolvent
         lost_slope, resolved_slope = modes.variance @ square, (modes.weight * g**2) @ square
-        factor = (k / z) * jacobian * WEIGHT / tau
+        factor = (k / z) * jacobian * weight / tau
         upper = divided(k, k, lost, lost, lost_slope) / (
             1.0 - divided(k, k, -k * resolved, -k * resolved, resolved_slope) / N
         )
@@ -91,13 +109,24 @@ class CountedDescent(Propagator):
             return 0.0
         if math.isinf(self.N):
             with np.errstate(divide="ignore", invalid="ignore"):
-                each = np.expm1(-modes.g * tau) ** 2 / modes.g
+                fitted = np.expm1(-modes.g * tau) if self._ball is None else 1.0 - self._ball.left(modes.g)
+                each = fitted**2 / modes.g
             return float(modes.variance @ np.where(modes.g > 0.0, each, 0.0)) / self.run.D
+        if self._ball is not None:
+            once, twice = (self._of_ball(power) for power in (1, 2))
+            return float(twice - 2.0 * once) / self.run.D
         times = np.array([tau, 2.0 * tau])
         z, jacobian = self._places(times)
         lost = self._sums(modes.variance[None, :], self._cutoffs(z))[0]
         once, twice = inverse(-jacobian * lost / z, times)
         return float(twice - 2.0 * once) / self.run.D
+
+    def _of_ball(self, power: int) -> float:
+        """H of a power of the heavy ball's polynomial."""
+        assert self._ball is not None
+        z, weight = self._ball.nodes(power)
+        lost = self._sums(self.modes.variance[None, :], self._cutoffs(z))[0]
+        return float(2.0 * np.real(weight @ (-lost / z)))
 
     def training_loss(self, times: FloatArray) -> FloatArray:
         return np.asarray(self._answers(self.modes.curvature[None, :], 2.0 * times, shifted=True)[0])

@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.theory.training.contour import WEIGHT, ComplexArray, inverse, stepped
+from sparselaw.theory.training.contour import ComplexArray, inverse, stepped
 from sparselaw.theory.training.counted_descent import divided, over_both_halves
 from sparselaw.theory.training.cutoffs import solve
 from sparselaw.theory.training.propagator import Propagator
@@ -33,7 +33,9 @@ class GaussianDescent(Propagator):
 
     def __init__(self, v: FloatArray, variance: FloatArray, run: Run, N: float, samples: float) -> None:
         self._v, self._variance, self.run, self.N, self.D = v, variance, run, N, samples
-        chi = 1.0 / (1.0 - 0.5 * run.step * v * (1.0 + 1.0 / run.batch))
+        slower = (1.0 - run.momentum) / (1.0 + run.momentum)
+        chi = 1.0 / (1.0 - 0.5 * run.step * v * (slower + 1.0 / run.batch))
+        self._ball = run.heavy_ball
         self._excited = variance * chi
 
     @property
@@ -48,12 +50,12 @@ class GaussianDescent(Propagator):
         tau = self.run.time
         if tau == 0.0:
             return float(self._variance.sum())
-        z, jacobian = self._places(np.asarray(tau))
+        z, jacobian, weight = self._nodes()
         k = self._cutoffs(z)
         f, slope = self._resolved(k)
         m = k * (1.0 - f / self.N)
         m_slope = 1.0 - f / self.N - k * slope / self.N
-        factor = (k / z) * jacobian * WEIGHT / tau
+        factor = (k / z) * jacobian * weight / tau
         kf, mf = -k * f, -m * f
         upper = divided(k, k, f, f, -slope) / (
             (1.0 - divided(k, k, kf, kf, f + k * slope) / self.N)
@@ -68,12 +70,23 @@ class GaussianDescent(Propagator):
     def label_noise(self) -> float:
         if self.run.time == 0.0:
             return 0.0
+        if self._ball is not None:
+            once, twice = (self._of_ball(power) for power in (1, 2))
+            return float(twice - 2.0 * once) / self.D
         times = self.run.time * np.array([1.0, 2.0])
         z, jacobian = self._places(times)
         k = self._cutoffs(z)
         f = self._resolved(k.ravel())[0].reshape(k.shape)
         once, twice = inverse(-jacobian * k * (1.0 - f / self.N) * f / z**2, times)
         return float(twice - 2.0 * once) / self.D
+
+    def _of_ball(self, power: int) -> float:
+        """H of a power of the heavy ball's polynomial."""
+        assert self._ball is not None
+        z, weight = self._ball.nodes(power)
+        k = self._cutoffs(z)
+        f = self._resolved(k)[0]
+        return float(2.0 * np.real(weight @ (-k * (1.0 - f / self.N) * f / z**2)))
 
     def training_loss(self, times: FloatArray) -> FloatArray:
         z, jacobian = self._places(2.0 * times)
@@ -105,7 +118,7 @@ class GaussianDescent(Propagator):
 
     def _places(self, times: FloatArray) -> tuple[ComplexArray, ComplexArray]:
         """z, and dz over that of the contour."""
-        return stepped(times, self.run.step)
+        return stepped(times, self.run.step if self.run.momentum == 0.0 else 0.0)
 
     def _cutoffs(self, z: ComplexArray) -> ComplexArray:
         def shift(k: ComplexArray) -> tuple[ComplexArray, ComplexArray]:

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.theory.training.contour import WEIGHT, ComplexArray
 from sparselaw.theory.training.schedule import Run
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(6)
@@ -16,6 +17,18 @@ class Propagator(ABC):
     """A descent of N features; times are tau = step times number of steps."""
 
     run: Run
+
+    @abstractmethod
+    def _places(self, times: FloatArray) -> tuple[ComplexArray, ComplexArray]:
+        """z at which functions of the time are taken apart, and dz over that of the contour."""
+
+    def _nodes(self) -> tuple[ComplexArray, ComplexArray | float, ComplexArray]:
+        """z for the end of the run, with dz and weights whose product makes a contour integral times tau."""
+        ball = self.run.heavy_ball
+        if ball is None:
+            return *self._places(np.asarray(self.run.time)), WEIGHT
+        z, weight = ball.nodes(1)
+        return z, 1.0, weight * self.run.time
 
     @property
     @abstractmethod

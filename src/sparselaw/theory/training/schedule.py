@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.theory.training.heavy_ball import HeavyBall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +16,8 @@ class Descent:
     """A constant step ``step`` (None: a stable one is chosen), stopped early.
 
     Minibatches: ``passes`` over the samples in batches of ``batch``. Full batch: ``steps``. A schedule
-    of several constant steps, minibatches only, has ``segments`` of (passes, step), in order.
+    of several constant steps, minibatches only, has ``segments`` of (passes, step), in order. With
+    ``momentum`` beta each update adds beta times the last one.
 
     It answers as a solver does, so that ``predict`` takes it in place of one.
     """
@@ -25,6 +27,7 @@ class Descent:
     passes: float | None = None
     batch: int = 1
     segments: tuple[tuple[float, float], ...] = ()
+    momentum: float = 0.0
 
     @property
     def ridge_of_theory(self) -> None:
@@ -38,18 +41,36 @@ class Descent:
         """The run on D samples; ``usual`` is the step where none is given."""
         step = usual if self.step is None else self.step
         if self.steps is not None:
-            return Run(step=step, batch=D, steps=float(self.steps), D=D, passes=float(self.steps))
+            return self._run(step, D, float(self.steps), D, float(self.steps))
         batch = float(min(self.batch, D))
         whole = math.ceil(D / batch) if D < 1e15 else D / batch
         if self.segments:
-            return _scheduled(self.segments, batch, whole, D)
+            return _scheduled(self.segments, batch, whole, D, self.momentum)
         passes = float(self.passes or 1)
-        return Run(step=step, batch=batch, steps=passes * whole, D=D, passes=passes)
+        return self._run(step, batch, passes * whole, D, passes)
+
+    def _run(self, step: float, batch: float, steps: float, D: float, passes: float) -> Run:
+        """With momentum, in units of the step eta/(1 - beta) that a lasting gradient feels in the end.
+
+        Before, updates grow: t of them go as far as t - beta (1 - beta^t)/(1 - beta) of those.
+        """
+        beta = self.momentum
+        if beta == 0.0:
+            return Run(step=step, batch=batch, steps=steps, D=D, passes=passes)
+        late = beta * -math.expm1(steps * math.log(beta)) / (1.0 - beta)
+        full = step / (1.0 - beta)
+        return Run(
+            step=full, batch=batch, steps=steps - late, D=D, passes=passes,
+            last_epoch=full * steps / passes if passes > 0.0 else None, momentum=beta, updates=steps,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A descent on D samples: ``steps`` steps of size ``step`` = eta on batches of ``batch`` = b samples."""
+    """A descent on D samples: ``steps`` steps of size ``step`` = eta on batches of ``batch`` = b samples.
+
+    With momentum beta, ``step`` is eta/(1 - beta).
+    """
 
     step: float
     batch: float
@@ -59,11 +80,20 @@ class Run:
     ends: tuple[float, ...] = ()  # of the earlier segments of a schedule, in time
     louder: tuple[float, ...] = ()  # their steps over the last one
     last_epoch: float | None = None  # the time of one pass at the last step
+    momentum: float = 0.0
+    updates: float = 0.0  # of a run with momentum, which ``steps`` lags behind
 
     @property
     def time(self) -> float:
         """tau: the step times the number of steps."""
         return self.step * self.steps
+
+    @property
+    def heavy_ball(self) -> HeavyBall | None:
+        """The exact dynamics of momentum on the full batch; None for every other run."""
+        if self.momentum == 0.0 or self.batch < self.D or self.updates == 0.0:
+            return None
+        return HeavyBall(step=self.step * (1.0 - self.momentum), momentum=self.momentum, steps=self.updates)
 
     @property
     def sample_step(self) -> float:
@@ -93,8 +123,11 @@ class Run:
         return (self.D - self.batch) / (self.D - 1.0) if self.D > 1.0 else 0.0
 
 
-def _scheduled(segments: tuple[tuple[float, float], ...], batch: float, whole: float, D: float) -> Run:
+def _scheduled(
+    segments: tuple[tuple[float, float], ...], batch: float, whole: float, D: float, momentum: float
+) -> Run:
     """A run in units of its last step: rates and noise at the end are those of that step."""
+    segments = tuple((passes, step / (1.0 - momentum)) for passes, step in segments)
     last = segments[-1][1]
     times = np.cumsum([passes * whole * step for passes, step in segments])
     return Run(
@@ -106,4 +139,5 @@ def _scheduled(segments: tuple[tuple[float, float], ...], batch: float, whole: f
         ends=tuple(times[:-1].tolist()),
         louder=tuple(step / last for _, step in segments[:-1]),
         last_epoch=whole * last,
+        momentum=momentum,
     )

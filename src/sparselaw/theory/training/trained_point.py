@@ -48,7 +48,7 @@ def trained_point(
         ridge = solver.ridge_of_theory
         return predict_point(inputs, N=N, D=D, ridge=ridge, noise=noise, surface=surface)
     if solver.descent is None:
-        remedy = "choose min-norm, ridge, gd or sgd"
+        remedy = "choose min-norm, ridge, gd, sgd, or nesterov with a tolerance of at most 1e-8"
         raise InputError("solver", getattr(solver, "name", solver), "has no closed form", remedy)
     check_inputs(inputs)
     width, D = check_width(N), check_size("D", D)

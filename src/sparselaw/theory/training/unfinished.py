@@ -33,6 +33,8 @@ SMALL_N = 30  # below, corrections of order 1/N are several per cent
 CROWDED_SHARE = 0.02  # co-activation: what rare coordinates that share samples add, trained to the end
 PEAK_WIDTH = 4.0  # standard deviations of the rank
 LOUD = 0.5  # kappa above which minibatches more than double the loss
+SWINGING = 4.0  # -ln of what is left of the swings of momentum
+LONG = 10.0  # times the memory of momentum: a pass must be longer, or its own samples come back too soon
 FAR = 1e-6  # variances below this share of 1/tau are not learned at all
 
 
@@ -68,14 +70,17 @@ def train(
     run = descent.among(D, 1.0)
     top = _top(inputs, N)
     if descent.step is None:
-        run = descent.among(D, 1.0 / top if descent.steps is not None else 1.0 / _energy(inputs))
+        usual = 1.0 / top if descent.steps is not None else (1.0 - descent.momentum) / _energy(inputs)
+        run = descent.among(D, usual)
     propagator = propagate(inputs, N, run, sharp=sharp)
     kappa = gain(propagator)
     unstable = _unstable(inputs, run, kappa * max(run.louder, default=1.0), top)
     pi = scaled_passes(inputs, run)
-    if unstable:
-        parts = dict.fromkeys(("descent", "minibatch", "label_noise"), math.inf)
-        return Unfinished(loss=math.inf, parts=parts, kappa=kappa, pi=pi, step=run.step, reason=unstable)
+    step = run.step * (1.0 - run.momentum)
+    if unstable or _swinging(run, N):
+        parts = dict.fromkeys(("descent", "minibatch", "label_noise"), math.inf if unstable else math.nan)
+        reason = unstable or _swinging(run, N)
+        return Unfinished(loss=parts["descent"], parts=parts, kappa=kappa, pi=pi, step=step, reason=reason)
     minibatch = 0.0
     if run.random_share > 0.0 and run.time > 0.0:
         minibatch = (with_memory if form == "full" else quasi_static)(propagator, noise)
@@ -85,9 +90,7 @@ def train(
         "label_noise": noise * propagator.label_noise() if noise > 0.0 else 0.0,
     }
     cautions = tuple(_cautions(inputs, N, run, kappa, pi, top))
-    return Unfinished(
-        loss=sum(parts.values()), parts=parts, kappa=kappa, pi=pi, step=run.step, cautions=cautions
-    )
+    return Unfinished(loss=sum(parts.values()), parts=parts, kappa=kappa, pi=pi, step=step, cautions=cautions)
 
 
 def propagate(inputs: Inputs, N: float, run: Run, *, sharp: bool = False) -> Propagator:
@@ -138,12 +141,24 @@ def _top(inputs: Inputs, N: float) -> float:
 
 
 def _unstable(inputs: Inputs, run: Run, kappa: float, top: float) -> str:
-    if run.step * top > 2.0:
-        return f"step {run.step:g} is above the largest stable step {2.0 / top:.4g} of gradient descent"
+    step, largest = run.step * (1.0 - run.momentum), 2.0 * (1.0 + run.momentum) / top
+    if step > largest:
+        return f"step {step:g} is above the largest stable step {largest:.4g} of gradient descent"
     if not 0.0 <= kappa < 1.0:
-        return f"step {run.step:g} is unstable in mean square (kappa = {kappa:.3g}, it must be below 1)"
+        return f"step {step:g} is unstable in mean square (kappa = {kappa:.3g}, it must be below 1)"
     del inputs
     return ""
+
+
+def _swinging(run: Run, N: float) -> str:
+    """Why there is no number for momentum whose swings are many and have not died."""
+    ball = run.heavy_ball
+    if ball is None or ball.covered or math.isinf(N):
+        return ""
+    return (
+        f"momentum {run.momentum:g} still swings after {run.updates:g} steps, too many for the theory of "
+        "finitely many features: take more steps or less momentum"
+    )
 
 
 def _cautions(inputs: Inputs, N: float, run: Run, kappa: float, pi: float | None, top: float) -> list[str]:
@@ -164,8 +179,16 @@ def _cautions(inputs: Inputs, N: float, run: Run, kappa: float, pi: float | None
         cautions.append(
             f"kappa = {kappa:.2f}: minibatch noise more than doubles the loss, runs differ widely"
         )
-    if run.step * top > 1.5:
-        cautions.append(f"step {run.step:g} is close to the largest stable step {2.0 / top:.3g}")
+    step, largest = run.step * (1.0 - run.momentum), 2.0 * (1.0 + run.momentum) / top
+    if step > 0.75 * largest:
+        cautions.append(f"step {step:g} is close to the largest stable step {largest:.3g}")
+    if run.heavy_ball is not None and math.isfinite(N) and run.heavy_ball.dead < SWINGING:
+        cautions.append("momentum: the largest modes still swing, each embedding at its own pace")
+    if run.random_share > 0.0 and run.momentum > 0.0 and run.D < LONG * run.batch / (1.0 - run.momentum):
+        cautions.append(
+            f"momentum: a batch acts over {1.0 / (1.0 - run.momentum):.3g} steps, a pass has only "
+            f"{run.D / run.batch:.3g}"
+        )
     return cautions
 
 
