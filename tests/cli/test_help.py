@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import typer.main
 
-from sparselaw.cli.app import app
+from sparselaw.cli.app import app, main
 from sparselaw.costs import cost_names
 from sparselaw.failure.sampling import METHODS
 from sparselaw.features import FEATURES
@@ -58,3 +58,11 @@ def test_choices_are_registered(command, option, choices):
 def test_sizes_have_the_same_names_everywhere(command):
     names = {word for parameter in COMMANDS[command].params for word in parameter.opts}
     assert {"-N", "--N", "-D", "--D"} <= names
+
+
+def test_the_name_alone_prints_the_commands(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([])
+    out, err = capsys.readouterr()
+    assert (stop.value.code, err) == (0, "")
+    assert all(f"  {name.split()[0]}" in out for name in COMMANDS)

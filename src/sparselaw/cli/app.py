@@ -109,6 +109,9 @@ def _run(arguments: list[str] | None) -> int:
         os.dup2(nowhere, sys.stderr.fileno())
         return 0
     except Exception as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # sparselaw alone
+            print(error.format_message())  # type: ignore[attr-defined]
+            return 0
         if hasattr(error, "format_message"):  # typer's own: an unknown option, a missing value
             return _refuse(_usage_message(error))
         if type(error).__name__ == "Abort":
