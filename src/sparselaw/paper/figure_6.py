@@ -1,9 +1,12 @@
-"""Figure 6 (fig:minNormReLU): ReLU features, minimum norm, four panels."""
+"""Figure 6 (fig:minNormReLU): ReLU features, minimum norm, four panels; the readings that were tried."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sparselaw.paper import grids, panels
 from sparselaw.paper.item import Context, Item, Result
+from sparselaw.paper.relu_readings import readings
 from sparselaw.paper.verdict import Printed
 from sparselaw.solvers import MinNorm
 
@@ -18,7 +21,8 @@ FIGURE = panels.FourPanels(
 
 
 def make(context: Context) -> Result:
-    return panels.make(context, FIGURE)
+    result = panels.make(context, FIGURE)
+    return replace(result, tables=[readings(context, FIGURE)])
 
 
 ITEM = Item(name="figure-6", title="ReLU features, minimum norm", make=make)

@@ -57,6 +57,15 @@ class Quantity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SmallTable:
+    """Numbers side by side that are no quantities of the paper, in words already."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """A finished item: its numbers, its table, its picture."""
 
@@ -66,6 +75,7 @@ class Result:
     draw: Callable[[Figure], None]
     size: tuple[float, float] = (7.0, 4.5)  # inches
     notes: Sequence[str] = field(default_factory=tuple)
+    tables: Sequence[SmallTable] = field(default_factory=tuple)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ class Made:
     seconds: float
     processor_seconds: float | None = None  # not kept by earlier versions
     quantities: list[Row]
+    tables: list[dict[str, Any]] = field(default_factory=list)  # title, columns, rows
 
     @property
     def rows(self) -> list[Row]:
@@ -50,6 +51,7 @@ def write_made(folder: Path, item: Item, result: Result, quick: bool, spent: tup
         seconds=spent[0],
         processor_seconds=spent[1],
         quantities=[quantity.as_dict() for quantity in result.quantities],
+        tables=[asdict(table) for table in result.tables],
     )
     write_text(folder / KEPT / f"{item.name}.json", json.dumps(asdict(made), indent=1, allow_nan=False))
 

@@ -47,9 +47,9 @@ class FourPanels:
 
 
 def make(context: Context, figure: FourPanels) -> Result:
-    specs = _specs(figure, context.quick)
+    specs = specs_of(figure, context.quick)
     curves = {curve.spec.name: curve for curve in measure(context, specs)}
-    raw = _paper_procedure(context, figure, specs)
+    raw = paper_procedure(context, figure, specs)
     joint, alone = _exponents(curves, figure.grid.last)
     noise = {name: _seed_noise(raw.get(name, curve), figure) for name, curve in curves.items()}
     quantities = _quantities(figure, curves, raw, joint.exponent, alone.exponent, noise)
@@ -63,7 +63,8 @@ def make(context: Context, figure: FourPanels) -> Result:
     )
 
 
-def _specs(figure: FourPanels, quick: bool) -> list[SweepSpec]:
+def specs_of(figure: FourPanels, quick: bool) -> list[SweepSpec]:
+    """The four sweeps."""
     return [
         SweepSpec(
             inputs=inputs,
@@ -84,7 +85,7 @@ def _seeds(grid: grids.Grid, inputs: Inputs, variable: str) -> int:
     return min(grid.seeds, grid.calm_seeds) if (inputs, variable) == (grids.DENSE, "D") else grid.seeds
 
 
-def _paper_procedure(context: Context, figure: FourPanels, specs: Sequence[SweepSpec]) -> dict[str, Measured]:
+def paper_procedure(context: Context, figure: FourPanels, specs: Sequence[SweepSpec]) -> dict[str, Measured]:
     """The paper's raw estimator (one teacher, one test set) at the fitted points of the sparse sweeps."""
     raw = [
         replace(
@@ -152,9 +153,9 @@ def _quantities(
         f"the paper's raw estimator run here gives {replay:.3f}; its seeds alone move the exponent by "
         f"±{noisy_alone:.2f}"
     )
-    raw_N = fit_power({JOINT[0]: Sweep(x=raw[JOINT[0]].x, loss=raw[JOINT[0]].mean)}).exponent.best
+    raw_N = fit_power({JOINT[0]: Sweep(x=raw[JOINT[0]].x, seeds=raw[JOINT[0]].losses)}).exponent
     why_joint = (
-        f"separately: {_separate(curves, figure.grid.last)}; the paper's raw estimator gives {raw_N:.2f} "
+        f"separately: {_separate(curves, figure.grid.last)}; the paper's raw estimator gives {raw_N} "
         f"for the first; its seed noise ±{noisy_joint:.2f}"
     )
     if in_closed_form:

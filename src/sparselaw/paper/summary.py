@@ -115,6 +115,7 @@ def _report_item(folder: Path, name: str, made: Made) -> ReportItem:
         caption=made.caption,
         rows=[_report_row(row) for row in made.quantities],
         notes=made.notes,
+        tables=made.tables,
         picture=folder / f"{name}.svg",
         table=f"{name}.csv",
         command=f"sparselaw reproduce {name} --out {folder.name}{' --quick' if made.quick else ''}",

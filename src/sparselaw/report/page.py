@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
@@ -55,6 +56,7 @@ class ReportItem:
     seconds: float
     quick: bool
     processor_seconds: float | None = None
+    tables: Sequence[Mapping[str, Any]] = ()  # each a title, columns and rows, in words
 
 
 def write_report(
