@@ -24,7 +24,7 @@ SETTINGS = ((1.0, 0.3, 500_000), (1.5, 0.3, 2_000_000))  # alpha1, alpha2, D of 
 WIDTHS, WIDE = (48, 96, 192), 5_000
 SAMPLES = (160, 320, 640, 1280)
 NAMES = ("linear", "relu", "leaky-relu", "gelu", "tanh", "erf", "sign", "abs")
-SEEDS = {"N": 12, "D": 32}
+SEEDS = {"N": 8, "D": 24}
 COLUMNS = ("alpha1", "alpha2", "features", "sweep", "N", "D", "seeds", "loss", "stderr", "R", "R_stderr")
 Row = dict[str, str]
 

@@ -41,7 +41,7 @@ def readings(context: Context, figure: FourPanels) -> SmallTable:
     raw = paper_procedure(context, figure, specs)[JOINT[0]]
     rows.append(_row("one teacher and one test set, sparse N-sweep", {**curves, JOINT[0]: raw},
                      {**losses, JOINT[0]: raw.losses}, last))  # fmt: skip
-    rows.append(_loose(context, figure, curves, plain))
+    rows.append(_loose(context, curves, plain, last))
     rows.append(_single_precision(context, curves, plain, last))
     rows.append(_less_data(context, curves, losses, last))
     words = f"Readings of the joint exponent that were tried; the paper prints {figure.joint.value:g}"
@@ -78,13 +78,12 @@ def _one_seed(curves: Curves, losses: Mapping[str, FloatArray], last: int) -> li
     ]
 
 
-def _loose(context: Context, figure: FourPanels, curves: Curves, plain: Interval) -> list[str]:
-    """The same seeds with a tolerance at which singular values are cut."""
-    last = figure.grid.last
-    fitted = [replace(curves[n].spec, sizes=curves[n].spec.sizes[-last:]) for n in JOINT]
-    specs = [replace(spec, solver=MinNorm(rtol=LOOSE), seeds=PAIRED_SEEDS) for spec in fitted]
+def _loose(context: Context, curves: Curves, plain: Interval, last: int) -> list[str]:
+    """The same seeds with a tolerance at which singular values are cut, at both ends of each sweep."""
+    ends = [replace(curves[n].spec, sizes=curves[n].spec.sizes[-last :: last - 1]) for n in JOINT]
+    specs = [replace(spec, solver=MinNorm(rtol=LOOSE), seeds=PAIRED_SEEDS) for spec in ends]
     cut = {curve.spec.name: curve for curve in measure(context, specs)}
-    ratios = {n: cut[n].losses / curves[n].losses[-last:, :PAIRED_SEEDS] for n in JOINT}
+    ratios = {n: cut[n].losses / curves[n].losses[-last :: last - 1, :PAIRED_SEEDS] for n in JOINT}
     words = f"rtol = {LOOSE:g} instead of 1e-10"
     return _shifted(words, {n: np.log(cut[n].x) for n in JOINT}, ratios, plain)
 
@@ -107,7 +106,7 @@ def _single_precision(context: Context, curves: Curves, plain: Interval, last: i
 def _shifted(
     words: str, x: Mapping[str, FloatArray], ratios: Mapping[str, FloatArray], plain: Interval
 ) -> list[str]:
-    """How losses multiplied by ``ratios`` (sizes, seeds) shift each slope, and all together by their spread."""
+    """How losses multiplied by ``ratios`` (sizes, seeds) shift each slope, and the joint one."""
     spread = {n: float(np.sum((x[n] - x[n].mean()) ** 2)) for n in JOINT}
     shift = {n: -(x[n] - x[n].mean()) @ np.log(ratios[n]) / spread[n] for n in JOINT}  # (seeds,)
     joint = np.sum([spread[n] * shift[n] for n in JOINT], axis=0) / sum(spread.values())

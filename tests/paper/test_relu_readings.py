@@ -1,0 +1,64 @@
+"""The readings of figure 6, on a small figure, and the rounding behind one of them."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from sparselaw.interval import Interval
+from sparselaw.paper import figure_6, grids, relu_precision, relu_readings
+from sparselaw.paper.panels import JOINT
+from sparselaw.paper.relu_precision import loss_ratio_relu
+from sparselaw.trials.run import run
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch):
+    monkeypatch.setattr(grids, "SWEEP_D", 2000)
+    monkeypatch.setattr(relu_readings, "LESS_DATA", 500)
+    for name in ("DENSE_COORDINATES", "DENSE_SAMPLES", "WIDE", "TESTS"):
+        monkeypatch.setattr(relu_precision, name, 300)
+
+
+def context():
+    return SimpleNamespace(
+        quick=False,
+        run=lambda tasks: [run(task) for task in tasks],
+        map=map,
+        remember=lambda _name, _settings, compute, read: read(compute()),
+    )
+
+
+def test_every_reading_is_a_row_of_numbers():
+    grid = replace(
+        grids.CLOSED_FORM, N=(4, 6, 8, 12, 16), D=(10, 14, 20, 28, 40), width=60, seeds=3, last=4, n_test=300
+    )
+    table = relu_readings.readings(context(), replace(figure_6.FIGURE, grid=grid))
+    assert "prints 1.25" in table.title
+    assert all(len(row) == len(table.columns) for row in table.rows)
+    named = {row[0]: row[1:] for row in table.rows}
+    assert len(named) == 9
+    for words in ("the last 6 points", "one seed", "one teacher", "rtol", "TF32", "D = 500 ", "all points"):
+        assert any(words in name for name in named)
+    assert named["the last 6 points"] == named["all points"]  # there are no more
+    assert named["rtol = 0.0003 instead of 1e-10"][-1] == table.rows[0][-1]  # nothing is cut at such sizes
+
+
+def test_a_shift_is_that_of_the_losses():
+    """Losses times x^-0.1 make every slope steeper by 0.1; of one sweep alone, the joint one by its share."""
+    x = {name: np.log(np.array([1.0, 4.0])) for name in JOINT}
+    steeper = {name: np.array([[1.0], [4.0**-0.1]]) for name in JOINT}
+    row = relu_readings._shifted("", x, steeper, Interval(1.0, 1.1, 1.2))
+    assert row == ["", "+0.100", "+0.100", "+0.100", "1.2 [1.1, 1.3]"]
+    one = {**{name: np.ones((2, 1)) for name in JOINT}, JOINT[1]: steeper[JOINT[1]]}
+    row = relu_readings._shifted("", x, one, Interval(1.0, 1.1, 1.2))
+    assert row == ["", "+0.000", "+0.100", "+0.000", "1.133 [1.033, 1.233]"]
+
+
+@pytest.mark.parametrize(("sweep", "size"), [(JOINT[0], 40), (JOINT[1], 40), (JOINT[2], 60)])
+def test_rounding_hardly_moves_the_loss_of_relu_features(sweep, size, monkeypatch):
+    """Ten bits do not; one decimal must be noticed."""
+    assert loss_ratio_relu((sweep, size, 0)) == pytest.approx(1.0, abs=0.01)
+    monkeypatch.setattr(relu_precision, "tf32", lambda values: np.round(values, 1))
+    assert abs(loss_ratio_relu((sweep, size, 0)) - 1.0) > 0.01
