@@ -1,8 +1,10 @@
 """The built package as a stranger gets it: wheel and source archive, installed alone, every command tried.
 
-``python tests/package/check_package.py [PYTHON ...]`` builds both, looks into them, installs the wheel with
-each Python (by default the one that runs this) in an environment of its own, away from the source, and runs
-every command. It ends with what passed and what failed, and with exit code 1 where anything did.
+``python tests/package/check_package.py [--lowest | --newest] [PYTHON ...]`` builds both, looks into them,
+installs the wheel with each Python (by default the one that runs this) in an environment of its own, away
+from the source, and runs every command. Other packages have the pinned versions; with ``--lowest`` the oldest
+that pyproject.toml allows, with ``--newest`` whatever is newest. It ends with what passed and what failed,
+and with exit code 1 where anything did.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 import venv
 import zipfile
 from collections.abc import Iterator
@@ -47,7 +50,8 @@ NEEDING = (
 )
 
 
-def main(pythons: list[str]) -> int:
+def main(arguments: list[str]) -> int:
+    pythons = [word for word in arguments if not word.startswith("--")] or [sys.executable]
     outcomes: list[tuple[str, str]] = []
     with tempfile.TemporaryDirectory() as folder:
         built = Path(folder) / "built"
@@ -56,13 +60,25 @@ def main(pythons: list[str]) -> int:
             [sys.executable, "-m", "build", "--outdir", built, ROOT], check=True, stdout=subprocess.DEVNULL
         )
         outcomes += contents(built)
+        pins = Path(folder) / "pins.txt"
+        pins.write_text(versions(arguments), encoding="utf-8")
         for python in pythons:
-            outcomes += installed(python, next(built.glob("*.whl")), Path(folder), environment)
+            outcomes += installed(python, next(built.glob("*.whl")), Path(folder), environment, pins)
     for name, problem in outcomes:
         print(f"{'failed' if problem else 'passed'}  {name}{': ' + problem if problem else ''}")
     failed = sum(1 for _, problem in outcomes if problem)
     print(f"{len(outcomes) - failed} passed, {failed} failed")
     return 1 if failed else 0
+
+
+def versions(arguments: list[str]) -> str:
+    """Which version of each package is installed beside the wheel, as pip's constraints."""
+    if "--newest" in arguments:
+        return ""
+    if "--lowest" in arguments:
+        needed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+        return "\n".join(line.replace(">=", "==") for line in needed)
+    return (ROOT / "constraints.txt").read_text("utf-8")
 
 
 def contents(built: Path) -> Iterator[tuple[str, str]]:
@@ -90,7 +106,7 @@ def tracked(folder: str) -> list[Path]:
 
 
 def installed(
-    python: str, wheel: Path, folder: Path, environment: dict[str, str]
+    python: str, wheel: Path, folder: Path, environment: dict[str, str], pins: Path
 ) -> Iterator[tuple[str, str]]:
     """The wheel alone with this Python: every command runs, or names the extra it needs."""
     place = folder / f"env-{Path(python).name}"
@@ -99,7 +115,7 @@ def installed(
     else:
         subprocess.run([python, "-m", "venv", place], check=True)
     pip = [place / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "-c", ROOT / "constraints.txt", wheel], check=True, env=environment)
+    subprocess.run([*pip, "-c", pins, wheel], check=True, env=environment)
     work = folder / f"work-{Path(python).name}"
     work.mkdir()
     (work / "runs.csv").write_text(RUNS, encoding="utf-8")
@@ -128,4 +144,4 @@ def installed(
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or [sys.executable]))
+    sys.exit(main(sys.argv[1:]))

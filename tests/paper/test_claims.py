@@ -47,3 +47,5 @@ def test_ranges():
     assert above(0.8).obeyed_by(touching)
     assert not below(1.0).obeyed_by(touching)
     assert below(1.2).obeyed_by(touching)
+    assert above(1.0).verdict(touching) == below(1.0).verdict(touching) == "undecided"
+    assert above(1.2).verdict(touching) == near(1.5, 0.1).verdict(touching) == "does not hold"

@@ -1,7 +1,8 @@
 """The paper in ten claims, each decided by one measured number.
 
 A claim names the row of the reproduction that decides it and the range it must be in. The verdict is computed
-from the row's interval: ``holds``, ``does not hold``, or ``not measured`` where the item was not made.
+from the row's interval: ``holds``, ``does not hold``, ``undecided`` where the interval is too wide to tell (a
+quick run), or ``not measured`` where the item was not made.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Literal
 from sparselaw.interval import Interval
 from sparselaw.paper.item import Row
 
-Word = Literal["holds", "does not hold", "not measured"]
+Word = Literal["holds", "does not hold", "undecided", "not measured"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,14 @@ class Range:
     def obeyed_by(self, measured: Interval) -> bool:
         if self.whole:
             return self.low < measured.low and measured.high < self.high
+        return self._touches(measured)
+
+    def verdict(self, measured: Interval) -> Word:
+        if self.obeyed_by(measured):
+            return "holds"
+        return "undecided" if self._touches(measured) else "does not hold"
+
+    def _touches(self, measured: Interval) -> bool:
         return measured.low <= self.high and measured.high >= self.low
 
 
@@ -45,7 +54,7 @@ class Claim:
         for row in rows:
             if row["name"] == self.item and row["quantity"].startswith(self.quantity) and row["measured"]:
                 measured = Interval(**row["measured"])
-                word: Word = "holds" if self.must.obeyed_by(measured) else "does not hold"
+                word = self.must.verdict(measured)
                 return Judged(claim=self, quantity=row["quantity"], measured=measured, verdict=word)
         return Judged(claim=self, quantity=self.quantity, measured=None, verdict="not measured")
 
