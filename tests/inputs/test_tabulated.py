@@ -184,3 +184,10 @@ def test_failure_of_a_table_is_that_of_the_law():
     assert alone.spike == other.spike
     with pytest.raises(sl.InputError, match="importance"):
         sl.failure_probability(table, D=50, threshold=2.0, method="importance")
+    (enough,) = sl.failure_probability(table, D=50, threshold=2.0, replicates=600, failures=3)
+    assert (enough.status, enough.reason) == ("ok", "")
+    (rare,) = sl.failure_probability(table, D=2000, threshold=2.0, replicates=40)
+    assert rare.status == "few-failures"
+    assert "no importance sampling" in rare.reason
+    assert rare.bulk.best == 0.0
+    assert rare.bulk.high > 0.05  # all that forty data sets can exclude

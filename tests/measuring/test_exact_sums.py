@@ -11,13 +11,12 @@ def total(numbers, order=None, parts=1):
     values = np.asarray(numbers, dtype=float)
     if order is not None:
         values = values[order]
-    top = np.full((parts, 1), exact_sums.EMPTY, np.int8)
-    words = np.zeros((parts, 1, exact_sums.WORDS), np.int64)
+    cells = exact_sums.empty((parts, 1))
     block = np.arange(values.size) % parts
-    exact_sums.add_numbers(block, np.zeros(values.size, np.int64), values.view(np.int64), top, words)
+    exact_sums.add_numbers(block, np.zeros(values.size, np.int64), values.view(np.int64), cells)
     for part in range(1, parts):
-        exact_sums.merge_cells(top[0], words[0], np.array([0]), top[part], words[part])
-    return exact_sums.totals(top[0], words[0])[0]
+        exact_sums.merge_cells(cells[0], np.array([0]), cells[part])
+    return exact_sums.totals(cells[0])[0]
 
 
 @pytest.mark.parametrize("spread", [0.1, 3.0, 30.0])
@@ -47,5 +46,5 @@ def test_extremes():
     assert total([1e300, 1e300]) == 2e300
     assert total([0.0, 0.0]) == 0.0
     assert total([1.0] * 1000) == 1000.0
-    top, words = exact_sums.ones(np.array([0, 3, 2**31], np.uint32))
-    assert exact_sums.totals(top, words).tolist() == [0.0, 3.0, 2.0**31]
+    cells = exact_sums.ones(np.array([0, 3, 2**31], np.uint32))
+    assert exact_sums.totals(cells).tolist() == [0.0, 3.0, 2.0**31]

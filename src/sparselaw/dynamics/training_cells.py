@@ -14,6 +14,8 @@ from sparselaw.theory import predict
 
 WITHIN = 0.03  # relative error that counts as right
 STANDARD_ERRORS = 2.0
+VISITS = 4e7  # of samples, that a cell may cost
+SEEDS = (200, 2000)  # at least and at most: runs are heavy-tailed, 200 of them may miss their mean by 10 %
 TEACHERS_OF_FEW = 2  # a run with an embedding costs more, and its data scatter more than its teachers
 
 # alpha1, alpha2, N, D, passes, step, batch, label noise
@@ -87,13 +89,28 @@ class Compared:
         return abs(self.error) <= WITHIN or abs(self.predicted - self.mean) <= STANDARD_ERRORS * self.stderr
 
 
-def compare_cell(cell: tuple[float, ...], seeds: int = 200) -> Compared:
+def seeds_of(cell: tuple[float, ...]) -> int:
+    """As many as cost the same in every cell."""
+    _, _, _, D, passes, *_ = cell
+    return int(max(SEEDS[0], min(SEEDS[1], VISITS / (D * passes))))
+
+
+def compare_cell(cell: tuple[float, ...], seeds: int | None = None) -> Compared:
     """Simulate one cell and predict it."""
     alpha1, alpha2, N, D, passes, step, batch, noise = cell
     inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2)
     solver = SGD(passes=int(passes), step=step, batch=int(batch))
     teachers = 8 if math.isinf(N) else TEACHERS_OF_FEW
-    losses = np.array([sgd_loss(inputs, N, int(D), solver, noise, seed, teachers) for seed in range(seeds)])
+    count = seeds_of(cell) if seeds is None else seeds
+    losses = np.array([sgd_loss(inputs, N, int(D), solver, noise, seed, teachers) for seed in range(count)])
+    return beside_theory(cell, float(losses.mean()), float(losses.std(ddof=1)) / math.sqrt(count), count)
+
+
+def beside_theory(cell: tuple[float, ...], mean: float, stderr: float, seeds: int) -> Compared:
+    """What was simulated, and what the theory says."""
+    alpha1, alpha2, N, D, passes, step, batch, noise = cell
+    inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2)
+    solver = SGD(passes=int(passes), step=step, batch=int(batch))
     point = predict(inputs, N=N, D=int(D), solver=solver, noise=noise)
     quick = predict(inputs, N=N, D=int(D), solver=solver, noise=noise, form="quasi-static")
     return Compared(
@@ -101,7 +118,7 @@ def compare_cell(cell: tuple[float, ...], seeds: int = 200) -> Compared:
         predicted=point.loss,
         quasi_static=quick.loss,
         caution=point.caution,
-        mean=float(losses.mean()),
-        stderr=float(losses.std(ddof=1)) / math.sqrt(seeds),
+        mean=mean,
+        stderr=stderr,
         seeds=seeds,
     )

@@ -29,7 +29,7 @@ class FailurePoint:
     spike_index: float  # j*; infinite where no activation is enough alone
     replicates: int  # data sets drawn for the answer
     failures: float  # failures among them; for importance sampling their effective number
-    status: str  # ok, low-ess, disagree, bulk-not-sampled
+    status: str  # ok, low-ess, few-failures, disagree, bulk-not-sampled
     reason: str = ""  # in words, where the status is not ok
 
     def as_dict(self) -> dict[str, Any]:

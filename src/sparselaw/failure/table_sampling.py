@@ -1,8 +1,8 @@
 """The failure probability of inputs without power laws, such as measured ones: exact spike, bulk by drawing.
 
 Any activation with c_j > threshold * D is a failure by itself, so that P(spike) = 1 - prod (1 - p_j)^D over
-those j. The rest is seen by drawing data sets and their largest eigenvalue. There is no importance sampling:
-what no data set showed is known only by an upper limit.
+those j. The rest is seen by drawing data sets and their largest eigenvalue. There is no importance sampling,
+which stands on the power laws: what no data set showed is known by an upper limit, and the status says so.
 """
 
 from __future__ import annotations
@@ -61,11 +61,22 @@ def table_point(
         done, failed, spiked = done + 1, failed + above, spiked + lone
         if progress is not None:
             progress(Sampled(D=D, method="direct", done=done, total=most, failures=failed))
-    bulk = binomial_interval(failed - spiked, max(done - spiked, 1))
+    seen = failed - spiked
+    bulk = binomial_interval(seen, max(done - spiked, 1))
+    few = failed < sampling.wanted
     return FailurePoint(
         D=D, threshold=threshold, spike=spike, bulk=bulk, method="direct", spike_index=math.inf,
-        probability=_both(spike, bulk), replicates=done, failures=float(failed), status="ok",
+        probability=_both(spike, bulk), replicates=done, failures=float(failed),
+        status="few-failures" if few else "ok", reason=_few(seen, done) if few else "",
     )  # fmt: skip
+
+
+def _few(seen: int, drawn: int) -> str:
+    known = "so that only an upper limit of the bulk is known" if seen == 0 else "so that the bulk is wide"
+    return (
+        f"{seen} of {drawn} data sets failed without a spike, {known}; inputs without power laws have no "
+        "importance sampling, which would see rarer ones"
+    )
 
 
 def _both(spike: float, bulk: Interval) -> Interval:

@@ -2,56 +2,33 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_size
-from sparselaw.interval import Interval, student_interval
 from sparselaw.measuring.counting import title_of
 from sparselaw.measuring.features import check_features
-from sparselaw.measuring.histogram import histogram
 from sparselaw.measuring.judgement import limited_by, relative_error, verdict
 from sparselaw.measuring.learned import THEORIES, LearnedPoint, LearningCurve, WidthPoint
+from sparselaw.measuring.learning_point import (
+    FeatureRows,
+    Meter,
+    column_energy,
+    eigenvalues,
+    learned_point,
+    width_point,
+)
 from sparselaw.measuring.loaded_matrix import Loaded, load
-from sparselaw.measuring.message_passing import cavity_loss
 from sparselaw.measuring.nonzeros import Values
-from sparselaw.measuring.random_projections import projected_loss
-from sparselaw.measuring.rarefaction import rarefied
 from sparselaw.measuring.readers.base import Reading
-from sparselaw.measuring.row_space import Factored, left_open
-from sparselaw.measuring.scrambled import random_signs, shuffled_columns
-from sparselaw.measuring.sparse_equivalent import sparse_loss
-from sparselaw.measuring.spectral_density import Spectrum, spectrum
-from sparselaw.progress import Show, progress
+from sparselaw.progress import progress
 
 FEWEST_ROWS = 64
 LARGEST_D = 2048  # of the curve nobody asked for
-WORK = 2e10  # multiplications for the test rows of a point
-TEST_ROWS = (400, 4000)
-WIDTH_ENTRIES = 30_000_000  # rows times N held at once
 NOISE = 1e-5  # a share below this is not compared
-SPECTRUM_NONZEROS = 8_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Data:
-    x: Any
-    energy: FloatArray
-    count: np.ndarray
-    rng_seed: int
-
-    @property
-    def rows(self) -> int:
-        return int(self.x.shape[0])
-
-    @property
-    def total(self) -> float:
-        return float(self.energy.sum()) / self.rows
 
 
 def learn(
@@ -99,21 +76,21 @@ def learn(
     if x.shape[0] < FEWEST_ROWS:
         raise InputError("file", title, f"has fewer than {FEWEST_ROWS} rows", "give more rows")
     x = _centred(x) if center else x
-    data = _Data(x, _column_energy(x), np.bincount(x.indices, minlength=x.shape[1]), seed)
+    data = FeatureRows(x, column_energy(x), np.bincount(x.indices, minlength=x.shape[1]), seed)
     sizes = _sizes(data.rows, D)
     widths = _widths(data, N)
     with progress("learning") as show:
-        meter = _Meter(show, 1.0 + sum(sizes) * seeds / 2000.0 + len(widths))
-        eigen = _eigenvalues(data, seed)
+        meter = Meter(show, 1.0 + sum(sizes) * seeds / 2000.0 + len(widths))
+        eigen = eigenvalues(data, seed)
         meter.step(1.0, "eigenvalues of the covariance")
-        curve = [_point(data, eigen, size, seeds, y, meter) for size in sizes]
-        along = [_width(data, eigen, width, seeds, meter) for width in widths]
+        curve = [learned_point(data, eigen, size, seeds, y, meter) for size in sizes]
+        along = [width_point(data, eigen, width, seeds, meter) for width in widths]
     return _curve(title, data, curve, along, target_name, N is not None)
 
 
 def _curve(
     title: str,
-    data: _Data,
+    data: FeatureRows,
     curve: list[LearnedPoint],
     widths: list[WidthPoint],
     target: str | None,
@@ -150,87 +127,6 @@ def _curve(
     )
 
 
-def _point(
-    data: _Data, eigen: Spectrum, D: int, seeds: int, y: FloatArray | None, meter: _Meter
-) -> LearnedPoint:
-    """Everything at one D: the theories once, the graph and the measured losses for each draw of the rows."""
-    measured, signs, shuffled, cavity, seen, target = [], [], [], [], [], []
-    for train, test, rng in _draws(data, D, seeds):
-        x_train, x_test = data.x[train], data.x[test]
-        measured.append(left_open(x_train, x_test).share)
-        both = data.x[np.concatenate([train, test])]
-        turned = random_signs(both, rng)
-        signs.append(left_open(turned[:D], turned[D:]).share)
-        moved = shuffled_columns(both, rng)
-        moved = random_signs(moved, rng)
-        shuffled.append(left_open(moved[:D], moved[D:]).share)
-        rest = (data.energy - _column_energy(x_train)) / (data.rows - D)
-        cavity.append(cavity_loss(x_train, np.maximum(rest, 0.0)).loss / float(rest.sum()))
-        seen.append(np.unique(x_train.indices).size)
-        if y is not None:
-            target.append(_target_loss(x_train, x_test, y[train], y[test]))
-        meter.step(D / 2000.0, f"D = {D}")
-    active = (data.count > 0) & (data.energy > 0.0)
-    n, energy = data.count[active], data.energy[active]
-    p, c = n / data.rows, energy / n
-    return LearnedPoint(
-        D=D,
-        K=float(np.mean(seen)),
-        measured=_interval(measured),
-        unseen=rarefied(histogram(data.rows, n, energy), float(D)).unseen,
-        sparse=sparse_loss(p, c, float(D)) / data.total,
-        cavity=float(np.mean(cavity)),
-        gaussian=eigen.loss(float(D)) / eigen.total,
-        signs=_interval(signs),
-        shuffled=_interval(shuffled),
-        target=_interval(target) if target else None,
-    )
-
-
-def _width(data: _Data, eigen: Spectrum, N: int, seeds: int, meter: _Meter) -> WidthPoint:
-    """The loss of N random features with as many rows as are at hand."""
-    many = int(min(data.rows - data.rows // 8, WIDTH_ENTRIES // N))
-    measured = []
-    for train, test, rng in _draws(data, many, seeds):
-        measured.append(projected_loss(data.x[train], data.x[test], N, rng))
-    energies = data.energy[data.energy > 0.0] / data.rows
-    alone = Spectrum(energies, np.ones(energies.size))
-    meter.step(1.0, f"N = {N}")
-    return WidthPoint(
-        N=N,
-        D=many,
-        measured=_interval(measured),
-        gaussian=eigen.loss(float(N)) / eigen.total * many / (many - N - 1.0),
-        diagonal=alone.loss(float(N)) / alone.total * many / (many - N - 1.0),
-    )
-
-
-def _draws(data: _Data, D: int, seeds: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.random.Generator]]:
-    """Training and test rows, drawn apart."""
-    most = int(min(max(WORK / D**2, TEST_ROWS[0]), TEST_ROWS[1], data.rows - D))
-    for i in range(seeds):
-        rng = np.random.default_rng([data.rng_seed, D, i])
-        order = rng.permutation(data.rows)
-        yield order[:D], order[D : D + most], rng
-
-
-def _target_loss(train: Any, test: Any, y: FloatArray, answers: FloatArray) -> float:
-    """The mean squared error of the target over its energy."""
-    factor = Factored.of(train)
-    found = np.zeros(answers.size) if factor is None else factor.prediction(y, test)
-    energy = float(answers @ answers)
-    return float(((answers - found) ** 2).sum()) / energy if energy > 0.0 else math.nan
-
-
-def _eigenvalues(data: _Data, seed: int) -> Spectrum:
-    """Of all rows, or of as many as can be multiplied in seconds."""
-    share = SPECTRUM_NONZEROS / max(data.x.nnz, 1)
-    if share >= 1.0:
-        return spectrum(data.x, seed=seed)
-    rows = np.random.default_rng(seed).permutation(data.rows)[: int(share * data.rows)]
-    return spectrum(data.x[np.sort(rows)], seed=seed)
-
-
 def _split_target(loaded: Loaded, target: str | int | None) -> tuple[Any, FloatArray | None, str | None]:
     """The features without the target's column, and that column."""
     if target is None:
@@ -261,10 +157,6 @@ def _centred(x: Any) -> Any:
     return sparse.csr_matrix(dense - dense.mean(axis=0))
 
 
-def _column_energy(x: Any) -> FloatArray:
-    return np.asarray(x.multiply(x).sum(axis=0)).ravel()
-
-
 def _sizes(rows: int, D: Sequence[int] | None) -> list[int]:
     most = rows // 2
     if D is None:
@@ -279,7 +171,7 @@ def _sizes(rows: int, D: Sequence[int] | None) -> list[int]:
     return sizes
 
 
-def _widths(data: _Data, N: Sequence[int] | None) -> list[int]:
+def _widths(data: FeatureRows, N: Sequence[int] | None) -> list[int]:
     if N is None:
         seen = int((data.count > 0).sum())
         top = min(256, seen // 4, data.rows // 8)
@@ -289,20 +181,3 @@ def _widths(data: _Data, N: Sequence[int] | None) -> list[int]:
         if n > data.rows // 4:
             raise InputError("N", n, f"is too many for {data.rows} rows", "choose N of at most a quarter")
     return widths
-
-
-def _interval(values: Sequence[float]) -> Interval:
-    if len(values) < 2:
-        return Interval(math.nan, float(values[0]), math.nan)
-    return student_interval(values)
-
-
-class _Meter:
-    """How far it has come."""
-
-    def __init__(self, show: Show, total: float) -> None:
-        self._show, self._total, self._done = show, total, 0.0
-
-    def step(self, work: float, text: str) -> None:
-        self._done += work
-        self._show(self._done, self._total, text)

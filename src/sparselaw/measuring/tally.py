@@ -43,8 +43,8 @@ class Tally:
         self.center = center
         self._empty = True
         self._n = np.zeros((BLOCKS, 0), np.uint32)
-        self._squares: _Cells | None = None  # None while every square is one
-        self._sums: _Cells | None = None
+        self._squares: exact_sums.Cells | None = None  # None while every square is one
+        self._sums: exact_sums.Cells | None = None
 
     def add(self, part: Nonzeros) -> None:
         """Count these nonzeros."""
@@ -59,14 +59,14 @@ class Tally:
         count_entries(block, column, self._n)
         squares = (part.value * part.value).view(np.int64)
         if self._squares is None and not (squares == ONE).all():
-            self._squares = _Cells(*exact_sums.ones(_without(block, column, self._n)))
+            self._squares = exact_sums.ones(_without(block, column, self._n))
         if self._squares is not None:
-            exact_sums.add_numbers(block, column, squares, self._squares.top, self._squares.words)
+            exact_sums.add_numbers(block, column, squares, self._squares)
         if self.center:
             if self._sums is None:
-                self._sums = _Cells.empty(self._n.shape)
+                self._sums = exact_sums.empty(self._n.shape)
             bits = np.ascontiguousarray(part.value).view(np.int64)
-            exact_sums.add_numbers(block, column, bits, self._sums.top, self._sums.words)
+            exact_sums.add_numbers(block, column, bits, self._sums)
 
     def reach(self, *, rows: int = 0, features: int = 0) -> None:
         """Make room for so many rows of this file and so many features."""
@@ -102,13 +102,13 @@ class Tally:
                 self._n[b] = 0
         for cells in (self._squares, self._sums):
             if cells is not None:
-                cells.fold(odd)
+                _fold_cells(cells, odd)
 
     def _widen(self, capacity: int) -> None:
         more = capacity - self._n.shape[1]
         self._n = np.concatenate([self._n, np.zeros((self._n.shape[0], more), np.uint32)], axis=1)
-        self._squares = None if self._squares is None else self._squares.widened(more)
-        self._sums = None if self._sums is None else self._sums.widened(more)
+        self._squares = None if self._squares is None else _widened(self._squares, more)
+        self._sums = None if self._sums is None else _widened(self._sums, more)
 
     def counted(self) -> Counted:
         """What was counted, without the room that was left."""
@@ -116,46 +116,25 @@ class Tally:
         last = -(-(self.first + self.rows) // self.length)
         used = slice(0, max(last - first, 0))
         n = self._n[used, :F]
-        squares = None if self._squares is None else self._squares.taken(used, F)
-        sums = None if self._sums is None else self._sums.taken(used, F)
+        squares = None if self._squares is None else self._squares[used, :F]
+        sums = None if self._sums is None else self._sums[used, :F]
         return Counted(rows=self.rows, first=self.first, length=self.length, n=n, squares=squares, sums=sums)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """Exact sums of blocks times features."""
+def _fold_cells(cells: exact_sums.Cells, odd: int) -> None:
+    """Add pairs of blocks, in place."""
+    every = np.arange(cells.shape[1])
+    for b in range(1, len(cells)):
+        to = (b + odd) // 2
+        if to < b and cells[b, :, -1].any():
+            exact_sums.merge_cells(cells[to], every, cells[b])
+            cells[b] = 0
 
-    top: exact_sums.Top
-    words: exact_sums.Words
 
-    @staticmethod
-    def empty(shape: tuple[int, ...]) -> _Cells:
-        top = np.full(shape, exact_sums.EMPTY, np.int8)
-        return _Cells(top, np.zeros((*shape, exact_sums.WORDS), np.int64))
-
-    def fold(self, odd: int) -> None:
-        """Add pairs of blocks, in place."""
-        every = np.arange(self.top.shape[1])
-        for b in range(1, self.top.shape[0]):
-            to = (b + odd) // 2
-            if to < b:
-                self.merge(to, every, self.top[b], self.words[b])
-                self.top[b], self.words[b] = exact_sums.EMPTY, 0
-
-    def merge(
-        self, block: int, place: NDArray[np.int64], top: exact_sums.Top, words: exact_sums.Words
-    ) -> None:
-        """Add cells to the features ``place`` of a block."""
-        exact_sums.merge_cells(self.top[block], self.words[block], place, top, words)
-
-    def widened(self, more: int) -> _Cells:
-        extra = _Cells.empty((self.top.shape[0], more))
-        return _Cells(
-            np.concatenate([self.top, extra.top], axis=1), np.concatenate([self.words, extra.words], axis=1)
-        )
-
-    def taken(self, blocks: slice, features: int) -> _Cells:
-        return _Cells(self.top[blocks, :features], self.words[blocks, :features])
+def _widened(cells: exact_sums.Cells, more: int) -> exact_sums.Cells:
+    wider = exact_sums.empty((cells.shape[0], cells.shape[1] + more))
+    wider[:, : cells.shape[1]] = cells
+    return wider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,8 +145,8 @@ class Counted:
     first: int
     length: int
     n: NDArray[np.uint32]
-    squares: _Cells | None
-    sums: _Cells | None
+    squares: exact_sums.Cells | None
+    sums: exact_sums.Cells | None
 
     @property
     def features(self) -> int:
@@ -177,13 +156,13 @@ class Counted:
         """sum of x^2 of each feature over a block."""
         if self.squares is None:
             return np.asarray(self.n[block], dtype=np.float64)
-        return exact_sums.totals(self.squares.top[block], self.squares.words[block])
+        return exact_sums.totals(self.squares[block])
 
     def sums_of_values(self, block: int) -> FloatArray:
         """sum of x of each feature over a block."""
         if self.sums is None:
             return np.zeros(self.features)
-        return exact_sums.totals(self.sums.top[block], self.sums.words[block])
+        return exact_sums.totals(self.sums[block])
 
     def total_energies(self) -> FloatArray:
         """sum of x^2 of each feature over all rows, exact before its last rounding."""
@@ -202,12 +181,12 @@ class Counted:
         ends = np.clip(edges * self.length, self.first, self.first + self.rows)
         return np.diff(ends)
 
-    def _total(self, cells: _Cells) -> FloatArray:
+    def _total(self, cells: exact_sums.Cells) -> FloatArray:
         every = np.arange(self.features)
-        whole = _Cells.empty((1, self.features))
-        for top, words in zip(cells.top, cells.words, strict=True):
-            whole.merge(0, every, top, words)
-        return exact_sums.totals(whole.top[0], whole.words[0])
+        whole = exact_sums.empty((self.features,))
+        for block in cells:
+            exact_sums.merge_cells(whole, every, block)
+        return exact_sums.totals(whole)
 
 
 def put_together(files: list[Counted], columns: list[NDArray[np.int64] | None], features: int) -> Counted:
@@ -218,8 +197,8 @@ def put_together(files: list[Counted], columns: list[NDArray[np.int64] | None], 
         length *= 2
     blocks = max(1, -(-rows // length))
     n = np.zeros((blocks, features), np.uint32)
-    squares = None if all(part.squares is None for part in files) else _Cells.empty((blocks, features))
-    sums = None if all(part.sums is None for part in files) else _Cells.empty((blocks, features))
+    squares = None if all(part.squares is None for part in files) else exact_sums.empty((blocks, features))
+    sums = None if all(part.sums is None for part in files) else exact_sums.empty((blocks, features))
     for part, given in zip(files, columns, strict=True):
         place = np.arange(part.features) if given is None else given
         if not part.rows:
@@ -227,12 +206,11 @@ def put_together(files: list[Counted], columns: list[NDArray[np.int64] | None], 
         for b in range(len(part.n)):
             to = (part.first // part.length + b) * part.length // length
             n[to, place] += part.n[b]
-            own = part.squares
             if squares is not None:
-                top, words = (own.top[b], own.words[b]) if own else exact_sums.ones(part.n[b])
-                squares.merge(to, place, top, words)
+                own = exact_sums.ones(part.n[b]) if part.squares is None else part.squares[b]
+                exact_sums.merge_cells(squares[to], place, own)
             if sums is not None and part.sums is not None:
-                sums.merge(to, place, part.sums.top[b], part.sums.words[b])
+                exact_sums.merge_cells(sums[to], place, part.sums[b])
     return Counted(rows=rows, first=0, length=length, n=n, squares=squares, sums=sums)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -87,6 +87,7 @@ class Experiment:
 
 
 Planned = tuple[str, Inputs, list[Task]]
+Experiments = Mapping[str, Experiment]
 
 
 def run_all(context: Context) -> dict[str, Experiment]:
