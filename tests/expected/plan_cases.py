@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from case_list import SPARSE, add, spread
 from fit_cases import synthetic
@@ -12,8 +12,10 @@ from fit_cases import synthetic
 import sparselaw as sl
 
 
-def planned(source: Callable[[], Any], budget: float, cost: str) -> dict[str, Any]:
-    found = sl.plan(source(), budget=budget, cost=cost)
+def planned(
+    source: Callable[[], Any], budget: float, cost: str, surface: Literal["sharp", "leading"] = "leading"
+) -> dict[str, Any]:
+    found = sl.plan(source(), budget=budget, cost=cost, surface=surface)
     values: dict[str, Any] = {name: spread(getattr(found, name)) for name in ("N", "D")}
     values |= {
         "loss": spread(found.law_loss),
@@ -43,6 +45,8 @@ for cost in COSTS:
     add(f"plan theory dense {cost}", planned, lambda: sl.DenseInputs(alpha=1.3, dimension=500), 1e5, cost)
     add(f"plan theory symmetric {cost}", planned, lambda: SYMMETRIC, 1e5, cost)
 add("plan theory infinite direct", planned, lambda: SPARSE, 1e8, "direct")
+add("plan theory infinite direct sharp", planned, lambda: SPARSE, 1e8, "direct", "sharp")
+add("plan theory finite 6nd sharp", planned, lambda: FINITE, 1e7, "6nd", "sharp")
 add(
     "plan law two-power",
     planned,

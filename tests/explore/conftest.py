@@ -77,9 +77,10 @@ class Watched:
         """Every card has been drawn; with parts of the query, the one that has them."""
         if parts:
             match = "".join(f'[data-drawn*="{part}"]' for part in parts)
-            self.page.wait_for_selector(f".card{match}:not([data-state=computing])")
+            self.page.wait_for_selector(f".card{match}:not([data-state=computing], [data-state=partial])")
         else:
-            self.page.wait_for_selector("#explore:has(.card[data-drawn]):not(:has([data-state=computing]))")
+            waiting = "[data-state=computing], .card[data-drawn][data-state=partial]"
+            self.page.wait_for_selector(f"#explore:has(.card[data-drawn]):not(:has({waiting}))")
 
     def _route(self, route):
         if route.request.url.startswith((self._url, "blob:", "data:")):

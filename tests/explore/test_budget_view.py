@@ -28,25 +28,38 @@ def run_code(answer):
     return eval(last, space)
 
 
-def test_the_plan_is_the_library_s_and_its_code_gives_it(session):
-    found = session.values("budget", {**POINT, "budget": "1e8"})
-    own = sl.plan(sl.SparseInputs(alpha1=1.0, alpha2=0.3), budget=1e8)
+@pytest.mark.parametrize("surface", ["sharp", "leading"])
+def test_the_plan_is_the_library_s_and_its_code_gives_it(session, surface):
+    found = session.values("budget", {**POINT, "budget": "1e8", "surface": surface})
+    own = sl.plan(sl.SparseInputs(alpha1=1.0, alpha2=0.3), budget=1e8, surface=surface)
     assert found["plan"] == json.loads(json.dumps(own.as_dict(), allow_nan=False))
-    assert run_code(found["valley"]).N == own.N
-    assert found["valley"]["code"]["shell"] == (
-        "sparselaw plan --alpha1 1 --alpha2 0.3 --budget 100000000 --cost direct"
+    assert run_code(found).N == own.N
+    named = "" if surface == "sharp" else " --surface leading"
+    assert found["code"]["shell"] == (
+        f"sparselaw plan --alpha1 1 --alpha2 0.3{named} --budget 100000000 --cost direct"
     )
 
 
 def test_the_valley_has_its_floor_where_the_plan_says(session):
     found = session.values("budget", {**POINT, "budget": "1e8"})
-    curve, best, other = found["valley"]["chart"]["series"]
+    curve, best, other = found["chart"]["series"]
     lowest = min(y for y in curve["y"] if y is not None)
     assert lowest == pytest.approx(best["y"][0], rel=0.02)
     assert best["label"].endswith("N < K")
     assert other["label"].endswith("N > K")
-    names = [series["label"] for series in found["frontier"]["chart"]["series"]]
-    assert names[0].startswith("N < K: 2.76 C^{−0.575}")
+
+
+def test_the_frontier_meets_the_plan_and_its_limit(session):
+    found = session.values("budget/frontier", {**POINT, "budget": "1e8", "surface": "sharp"})
+    limit, _, own = found["chart"]["series"]
+    assert limit["label"].startswith("N < K: 2.76 C^{−0.575}")
+    at = own["x"].index(pytest.approx(1e8))
+    assert own["y"][at] == pytest.approx(found_loss := 7.03e-5, rel=0.01)
+    assert found_loss > 2.76 * 1e8**-0.575
+    quick = session.values("budget/frontier", {**POINT, "budget": "1e8", "surface": "leading"})
+    assert [series["label"] for series in quick["chart"]["series"]] == [
+        series["label"] for series in found["chart"]["series"][:2]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -93,10 +106,15 @@ def test_the_bulk_comes_point_by_point(session, monkeypatch):
 def test_budget_on_the_page(watch):
     watched = watch(**DESK)
     page = watched.open("?view=budget&budget=1e8")
+    assert "94.17" in page.inner_text("[aria-label='The best N and D'] table")
+    page.click("[data-control=surface] label:has-text('leading')")
+    page.wait_for_selector(
+        "[aria-label='Loss along the budget'][data-drawn*='surface=leading'][data-state=done]"
+    )
     assert "94.53" in page.inner_text("[aria-label='The best N and D'] table")
     assert page.locator("[aria-label='What a wrong N costs'] tbody tr").count() == 9
     page.select_option("#menu-cost", "6nd")
-    watched.settled("cost=6nd")
+    page.wait_for_selector("[aria-label='Loss along the budget'][data-drawn*='cost=6nd'][data-state=done]")
     assert "Cost 6nd" in page.inner_text("[aria-label='The best N and D']")
     page.fill("[data-control=budget] input", "none")
     page.press("[data-control=budget] input", "Enter")

@@ -14,7 +14,12 @@ from conftest import Served
 
 PHONE = {"viewport": {"width": 390, "height": 844}}
 DESK = {"viewport": {"width": 1280, "height": 900}}
-VIEWS = ["?view=phase", "?view=surface&D=300", "?view=surface&along=xi&N=8", "?view=surface&solver=sgd&D=40"]
+VIEWS = [
+    "?view=phase",
+    "?view=surface&D=300",
+    "?view=surface&along=xi&N=8&surface=leading",
+    "?view=surface&solver=sgd&D=40",
+]
 
 
 def state(page):
@@ -124,7 +129,7 @@ def test_outside_the_boundary_the_point_stays_and_the_condition_is_named(watch):
 
 def test_the_address_holds_the_state_and_gives_it_back(watch):
     watched = watch(**DESK)
-    page = watched.open("?view=surface&along=D&N=8&alpha1=1.5&dimension=500&ridge=0.1&unknown=1")
+    page = watched.open("?view=surface&along=D&N=8&alpha1=1.5&dimension=500&ridge=0.1&surface=leading&unknown=1")
     assert page.input_value("[data-control=alpha1] input[type=number]") == "1.5"
     assert page.input_value("[data-control=N] input") == "8"
     assert "N = 8" in page.inner_text(".legend")
@@ -132,7 +137,7 @@ def test_the_address_holds_the_state_and_gives_it_back(watch):
     page.keyboard.press("Enter")
     watched.settled("noise=0.01")
     kept = state(page)
-    view = {"view": "surface", "along": "D", "N": "8", "ridge": "0.1", "noise": "0.01"}
+    view = {"view": "surface", "along": "D", "N": "8", "ridge": "0.1", "noise": "0.01", "surface": "leading"}
     assert kept == view | {"alpha1": "1.5", "dimension": "500"}
     page.reload()
     watched.settled("noise=0.01")

@@ -10,12 +10,12 @@ from sparselaw.explore.session import Session
 POINT = {"alpha1": "1", "alpha2": "0.3"}
 STATES = [
     {"D": "300", "low": "4", "high": "90"},
-    {"D": "40,300", "ridge": "0.1", "noise": "0.01"},
-    {"along": "D", "N": "8", "low": "10", "high": "90", "dimension": "500"},
+    {"D": "40,300", "ridge": "0.1", "noise": "0.01", "surface": "leading"},
+    {"along": "D", "N": "8", "low": "10", "high": "90", "dimension": "500", "surface": "leading"},
     {"inputs": "dense", "D": "60", "low": "4", "high": "90"},
     {"D": "300", "low": "4", "high": "90", "solver": "sgd", "passes": "2"},
     {"D": "300", "low": "4", "high": "90", "solver": "gd", "steps": "50", "noise": "0.1"},
-    {"along": "xi", "N": "8"},
+    {"along": "xi", "N": "8", "surface": "leading"},
 ]
 
 

@@ -5,9 +5,9 @@ import pytest
 
 import sparselaw as sl
 from sparselaw.laws import ChinchillaLaw
-from sparselaw.planning.lowest import golden, narrowed
+from sparselaw.planning.lowest import golden, narrowed, refined
 from sparselaw.planning.valley_curve import valley_curve
-from sparselaw.theory import loss_at
+from sparselaw.theory import loss_at, rank_of
 
 SPARSE = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
 
@@ -27,6 +27,28 @@ def test_polynomials_find_the_lowest_place_wherever_the_bracket_lies(bracket):
     assert value[0] == pytest.approx(bowl(LOWEST), rel=1e-12)
     section, _ = golden(bowl, np.array([-5.0]), np.array([5.0]))
     assert section[0] == pytest.approx(LOWEST, abs=1e-6)
+
+
+@pytest.mark.parametrize("bracket", [(0.5, 1.2), (-3.0, 0.1), (2.0, 2.5)])
+def test_few_values_beside_a_rough_loss_find_it_too(bracket):
+    """The rough loss is 30 % off and lowest elsewhere; no more than a dozen values are asked for."""
+    asked = []
+
+    def dear(x):
+        asked.extend(x)
+        return bowl(x)
+
+    low, high = (np.array([end]) for end in bracket)
+    x, value = refined(dear, lambda x: bowl(x) * (1.3 + 0.2 * np.tanh(0.5 * x)), low, high, (-5.0, 5.0))
+    assert x[0] == pytest.approx(LOWEST, abs=0.03)
+    assert value[0] == pytest.approx(bowl(LOWEST), rel=1e-3)
+    assert len(asked) <= 12
+    walled = refined(
+        lambda x: np.where(x > 1.2, np.inf, bowl(x)), bowl, np.array([0.0]), np.array([3.0]), (0.0, 3.0)
+    )
+    assert walled[0][0] == pytest.approx(LOWEST, abs=0.02)
+    end = refined(bowl, bowl, np.array([2.0]), np.array([3.0]), (2.0, 3.0))
+    assert end[0][0] == pytest.approx(2.0, abs=1e-9)
 
 
 def test_an_end_of_the_curve_and_a_wall():
@@ -50,7 +72,7 @@ def test_few_values_are_asked_for():
 
 
 def test_the_valley_is_the_loss_along_the_budget():
-    found = valley_curve(SPARSE, 1e8, "direct", between=(10.0, 2000.0), count=15)
+    found = valley_curve(SPARSE, 1e8, "direct", between=(10.0, 2000.0), count=15, surface="leading")
     assert (np.diff(found.N) > 0.0).all()
     np.testing.assert_allclose(found.N * found.D * np.minimum(found.N, found.D), 1e8, rtol=1e-9)
     peak = np.isinf(found.loss)
@@ -59,9 +81,21 @@ def test_the_valley_is_the_loss_along_the_budget():
     for i in range(0, found.N.size, 6):
         if not peak[i]:
             assert found.loss[i] == pytest.approx(loss_at(SPARSE, found.N[i], found.D[i]), rel=1e-3)
-    best = sl.plan(SPARSE, budget=1e8)
+    best = sl.plan(SPARSE, budget=1e8, surface="leading")
     assert found.loss.min() >= best.loss.best
     assert found.as_dict()["loss"][int(np.flatnonzero(peak)[0])] is None
+
+
+def test_the_sharp_valley_is_infinite_all_about_the_rank():
+    found = valley_curve(SPARSE, 1e8, "direct", between=(10.0, 2000.0), count=15)
+    peak = np.flatnonzero(np.isinf(found.loss))
+    assert (np.diff(peak) == 1).all()
+    inside = found.N[peak] / np.array([rank_of(SPARSE, float(D)) for D in found.D[peak]])
+    assert inside[0] < 0.95
+    assert inside[-1] > 1.05
+    for i in (4, found.N.size - 3):
+        assert found.loss[i] == pytest.approx(loss_at(SPARSE, found.N[i], found.D[i], "sharp"), rel=0.01)
+    assert found.loss.min() >= 0.999 * sl.plan(SPARSE, budget=1e8).loss.best
 
 
 def test_the_valley_of_a_law():

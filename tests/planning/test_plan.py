@@ -13,7 +13,7 @@ from sparselaw.errors import InputError
 from sparselaw.fitting import fit
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.laws import Law, PowerLaw, TwoPowerLaw
-from sparselaw.planning import allocate, plan, plan_many
+from sparselaw.planning import allocate, frontier_curve, plan, plan_many
 from sparselaw.theory import frontier, predict
 
 
@@ -35,18 +35,50 @@ def test_closed_form_of_a_power_cost(name, r, factor):
     assert found.alpha_C == pytest.approx(law.alpha * law.beta / (law.alpha + r * law.beta))
 
 
-@pytest.mark.parametrize("cost", ["direct", "6nd", "accelerated"])
-def test_the_theorys_plan_agrees_with_the_scaling_limit(cost):
+@pytest.mark.parametrize(
+    ("cost", "surface"),
+    [("direct", "leading"), ("6nd", "sharp"), ("accelerated", "leading"), ("direct", "sharp")],
+)
+def test_the_theorys_plan_agrees_with_the_scaling_limit(cost, surface):
     inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
-    found, limit = plan(inputs, 1e15, cost), frontier(inputs, cost)
+    found, limit = plan(inputs, 1e15, cost, surface=surface), frontier(inputs, cost)
     N, D, loss = limit.allocation(1e15)
     assert found.side == limit.best.side
     assert [found.N.best, found.D.best, found.loss.best] == pytest.approx([N, D, loss], rel=5e-3)
     assert found.others[0].side == limit.other.side
     assert found.others[0].loss == pytest.approx(limit.other.constant * 1e15**-limit.alpha_C, rel=5e-3)
-    assert found.slope == pytest.approx(limit.alpha_C, rel=2e-3)
-    rounded = predict(inputs, N=round(found.N.best), D=round(found.D.best))
+    assert found.slope == pytest.approx(limit.alpha_C, rel=2e-3 if surface == "leading" else 1e-2)
+    rounded = predict(inputs, N=round(found.N.best), D=round(found.D.best), surface=surface)
     assert found.loss.best == pytest.approx(rounded.loss, rel=1e-3)
+
+
+@pytest.mark.parametrize(("alpha1", "budget", "least"), [(0.3, 1e5, 1.2), (1.0, 1e6, 1.02)])
+def test_the_plan_is_the_lowest_place_of_the_sharp_surface(alpha1, budget, least):
+    """No whole N beside it is better; the leading surface promises too little loss by a factor ``least``."""
+    inputs = SparseInputs(alpha1=alpha1, alpha2=0.3)
+    found, leading = plan(inputs, budget), plan(inputs, budget, surface="leading")
+    assert found.loss.best > least * leading.loss.best
+    beside = [round(found.N.best * factor) for factor in (0.7, 0.9, 1.12, 1.4)]
+    for N in beside:
+        D = round(float(parse_cost("direct").data_for(float(N), budget)))
+        assert predict(inputs, N=N, D=D).loss > 0.999 * found.loss.best
+    row = next(row for row in found.isoflop.as_rows() if row["factor"] == 0.5)
+    own = predict(inputs, N=round(row["N"]), D=round(row["D"]))
+    assert row["loss"] == pytest.approx(own.loss, rel=0.1)
+
+
+def test_the_surface_is_one_of_two():
+    with pytest.raises(InputError, match="surface"):
+        plan(SparseInputs(alpha1=1.0, alpha2=0.3), 1e6, surface="sharper")
+
+
+def test_the_best_of_many_budgets_is_that_of_each():
+    inputs = SparseInputs(alpha1=1.5, alpha2=0.3)
+    budgets = np.geomspace(1e7, 1e10, 9)
+    many, each = frontier_curve(inputs, budgets), frontier_curve(inputs, budgets[[1, 6]])
+    assert many.loss[[1, 6]] == pytest.approx(each.loss, rel=3e-3)
+    assert each.loss[1] == pytest.approx(plan(inputs, budgets[6]).loss.best, rel=1e-6)
+    assert set(many.as_dict()) == {"cost", "budget", "N", "D", "loss"}
 
 
 def test_dense_and_exhausted_inputs():

@@ -111,6 +111,20 @@ def test_seen_along_many_D_is_that_of_each(name):
     np.testing.assert_allclose(known.spread**2, [s.seen_variance_of_count() for s in sums], rtol=1e-8)
 
 
+@pytest.mark.parametrize(("alpha1", "budget"), [(1.5, 1e9), (0.5, 1e6)])
+def test_sharp_pairs_along_a_budget_are_points(alpha1, budget):
+    """N^2 D = budget: of many pairs a few are found and the rest lies between them; rough ones are near."""
+    inputs = sl.SparseInputs(alpha1=alpha1, alpha2=0.3)
+    N = np.geomspace(6.0, 0.2 * budget**0.5, 40).round()
+    D = (budget / N**2).round()
+    many = losses_at(inputs, N, D, surface="sharp")
+    for i in (3, 12, 20, 37):
+        own = sl.predict(inputs, N=int(N[i]), D=int(D[i])).loss
+        assert many[i] == own or many[i] == pytest.approx(own, rel=0.01)
+    rough = losses_at(inputs, N[:20:9], D[:20:9], surface="sharp", rough=True)
+    np.testing.assert_allclose(rough, losses_at(inputs, N[:20:9], D[:20:9], surface="sharp"), rtol=0.3)
+
+
 def test_pairs_for_plans_are_points_and_the_rough_ones_near_them():
     sizes, data = np.array([3.0, 40.0, 90.0, 2000.0]), np.array([1e5, 1e5, 2e3, 1e4])
     exact = oracle.curve(SPARSE, sizes, data)

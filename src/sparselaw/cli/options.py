@@ -55,6 +55,9 @@ DIMENSION: Any = typer.Option(
     metavar="INTEGER|inf",
     help="Number of coordinates. [default: inf for sparse inputs with alpha1 > 0, else 10000]",
 )
+SURFACE: Any = typer.Option(
+    "sharp", metavar="sharp|leading", help="sharp, or leading: without corrections for finite sizes."
+)
 _SIZES = "4,8,16 or start:stop:count, log-spaced."
 WIDTHS: Any = typer.Option(..., "-N", "--N", metavar=SIZES, help=f"Model sizes: {_SIZES}")
 SAMPLES: Any = typer.Option(..., "-D", "--D", metavar=SIZES, help=f"Data sizes: {_SIZES}")

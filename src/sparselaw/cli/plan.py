@@ -47,6 +47,7 @@ def plan(
     alpha2: str = typer.Option(None, metavar=shared.FLOAT, help="Amplitude exponent of a model."),
     inputs: str = shared.INPUTS,
     dimension: str = shared.DIMENSION,
+    surface: str = shared.SURFACE,
     law: str = options.LAW,
     objective: str = options.OBJECTIVE,
     delta: str = options.DELTA,
@@ -84,7 +85,7 @@ def plan(
         _refuse_given({"law": law, "group": group, "columns": columns, "delta": delta}, "a table of runs")
         source = shared.read_inputs(alpha1, alpha2, inputs, dimension)
     else:
-        _refuse_given({"dimension": dimension}, "--alpha1 and --alpha2")
+        _refuse_given({"dimension": dimension, "surface": surface}, "--alpha1 and --alpha2")
         if alpha1 is not None or alpha2 is not None:
             raise InputError("runs", runs, "is given together with a model", "give one or the other")
         source = options.fit_file(
@@ -112,6 +113,7 @@ def plan(
         step=None if step is None else numbers.real("step", step),
         batch=numbers.size("batch", batch),
         noise=numbers.real("noise", noise),
+        surface=surface,
     )
     several = len(found.plans) > 1
     for one in found.plans:
@@ -142,9 +144,10 @@ def plan(
 
 
 def _refuse_given(options_: dict[str, str | None], needs: str) -> None:
-    """Options that would be ignored are refused; ``law`` has a default, which may stand."""
+    """Options that would be ignored are refused; ``law`` and ``surface`` have defaults, which may stand."""
+    defaults = {"law": options.LAW.default, "surface": shared.SURFACE.default}
     for name, value in options_.items():
-        if value is not None and not (name == "law" and value == options.LAW.default):
+        if value is not None and value != defaults.get(name):
             raise InputError(name, value, f"has no effect without {needs}", f"leave out --{name}")
 
 

@@ -33,9 +33,7 @@ def predict(
     batch: str = options.BATCH,
     momentum: str = options.MOMENTUM,
     noise: str = typer.Option("0", metavar=options.FLOAT, help="Variance of the label noise."),
-    surface: str = typer.Option(
-        "sharp", metavar="sharp|leading", help="sharp, or leading: without corrections for finite sizes."
-    ),
+    surface: str = options.SURFACE,
     form: str = typer.Option(
         "full",
         metavar="full|quasi-static",

@@ -6,6 +6,7 @@ from sparselaw.planning.allocate import Allocation, Peak, Valley, allocate
 from sparselaw.planning.approaches import Approach, Approaches, approaches
 from sparselaw.planning.forecast_budgets import forecast
 from sparselaw.planning.from_law import check_trade_off
+from sparselaw.planning.frontier_curve import FrontierCurve, frontier_curve
 from sparselaw.planning.isoflop import IsoFlop, isoflop
 from sparselaw.planning.next_run import NextRun, next_run
 from sparselaw.planning.plan import plan, plan_many, planned_for
@@ -16,6 +17,7 @@ __all__ = [
     "Allocation",
     "Approach",
     "Approaches",
+    "FrontierCurve",
     "IsoFlop",
     "NextRun",
     "Peak",
@@ -26,6 +28,7 @@ __all__ = [
     "approaches",
     "check_trade_off",
     "forecast",
+    "frontier_curve",
     "isoflop",
     "next_run",
     "plan",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,24 +13,27 @@ from sparselaw.interval import Interval
 from sparselaw.planning.allocate import Allocation, Peak
 from sparselaw.planning.planned import Ends, Planned
 
+if TYPE_CHECKING:
+    from sparselaw.theory import Surface
+
 THEORY_GRID, THEORY_STEPS = 45, 24  # N is good to six digits
 EXHAUSTED = 0.5  # share of the dimension above which the spectrum's end decides
 
 
-def planned_theory(inputs: Inputs) -> Planned:
+def planned_theory(inputs: Inputs, surface: Surface = "sharp") -> Planned:
     """The theory is not a measurement: its intervals have no width."""
     from sparselaw.theory import losses_at, peak_of
 
     def loss(N: Any, D: Any, rough: bool = False) -> Any:
         N, D = np.broadcast_arrays(np.asarray(N, np.float64), np.asarray(D, np.float64))
-        return losses_at(inputs, N.ravel(), D.ravel(), rough=rough).reshape(N.shape)
+        return losses_at(inputs, N.ravel(), D.ravel(), rough=rough, surface=surface).reshape(N.shape)
 
     def warnings(cost: Cost, budget: float, found: Allocation) -> tuple[str, ...]:
         del cost, budget
-        return (*_exhausted(found, inputs), *_caution(found, inputs))
+        return (*_exhausted(found, inputs), *_caution(found, inputs, surface))
 
     law = inputs.exponents
-    name, threshold = peak_of(inputs)
+    name, threshold = peak_of(inputs, surface)
     return Planned(
         loss=loss,
         exponents=None if law is None else (law.alpha_N, law.alpha_D),
@@ -43,6 +46,7 @@ def planned_theory(inputs: Inputs) -> Planned:
         grid=THEORY_GRID,
         steps=THEORY_STEPS,
         rough=functools.partial(loss, rough=True),
+        dear=surface == "sharp",
     )
 
 
@@ -58,8 +62,13 @@ def _exhausted(found: Allocation, inputs: Inputs) -> tuple[str, ...]:
     return (f"N and D reach the dimension {inputs.dimension:g}: an artefact of it; raise it for this budget",)
 
 
-def _caution(found: Allocation, inputs: Inputs) -> tuple[str, ...]:
+def _caution(found: Allocation, inputs: Inputs, surface: Surface) -> tuple[str, ...]:
     """The theory's own, at the whole sizes nearest to the answer."""
+    from sparselaw.theory import predict
     from sparselaw.theory.cautions import leading_cautions
 
-    return tuple(leading_cautions(inputs, max(round(found.best.N), 1), max(round(found.best.D), 1)))
+    N, D = max(round(found.best.N), 1), max(round(found.best.D), 1)
+    if surface == "leading":
+        return tuple(leading_cautions(inputs, N, D))
+    caution = predict(inputs, N=N, D=D).caution
+    return (caution,) if caution else ()

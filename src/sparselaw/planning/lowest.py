@@ -15,6 +15,10 @@ PLACES = 7  # values through which a polynomial goes
 SHRINK = 0.05  # half width of the next bracket, relative to the last
 ROUNDS = 2
 MOVES = 12  # of a bracket whose lowest place is its end
+FEW_PLACES = 4  # values of a dear loss at first, and through which a polynomial goes
+FINE_GRID = 81  # places of a bracket at which the rough loss is looked at
+MOST_VALUES = 9  # of the dear loss in one bracket
+CLOSE = 0.02  # distance from a known value, in brackets, at which the search ends
 
 
 def golden(
@@ -50,6 +54,84 @@ def narrowed(
             found = float(section[0][0]), float(section[1][0])
         x[i], value[i] = found
     return x, value
+
+
+def refined(
+    f: Callable[[FloatArray], FloatArray],
+    rough: Callable[[FloatArray], FloatArray],
+    low: FloatArray,
+    high: FloatArray,
+    ends: tuple[float, float],
+) -> tuple[FloatArray, FloatArray]:
+    """The same for a dear f with a quick ``rough`` near it: polynomials through a few log(f/rough)."""
+    x, value = np.empty(low.size), np.empty(low.size)
+    for i in range(low.size):
+        found = _refine(f, rough, float(low[i]), float(high[i]), ends)
+        if found is None:
+            section = golden(f, low[i : i + 1], high[i : i + 1], 12)
+            found = float(section[0][0]), float(section[1][0])
+        x[i], value[i] = found
+    return x, value
+
+
+def _refine(
+    f: Callable[[FloatArray], FloatArray],
+    rough: Callable[[FloatArray], FloatArray],
+    low: float,
+    high: float,
+    ends: tuple[float, float],
+) -> tuple[float, float] | None:
+    """Values of f at all places so far count: four at first, then one where each guess is lowest."""
+    places = chebyshev_places(low, high, FEW_PLACES)
+    known = dict(zip(places.tolist(), f(places).tolist(), strict=True))
+    for _ in range(MOVES):
+        values = np.array(list(known.values()))
+        if not (np.isfinite(values).all() and (values > 0.0).all()):
+            return None
+        at = np.array(list(known))
+        near = _apart(at, float(at[np.argmin(values)]), CLOSE * (high - low))
+        with np.errstate(all="ignore"):
+            ratio = np.log(values[near] / rough(at[near]))
+            grid = np.linspace(max(low, ends[0]), min(high, ends[1]), FINE_GRID)
+            through = np.polynomial.Polynomial.fit(at[near], ratio, len(near) - 1)
+            guess = np.log(rough(grid)) + through(grid)
+        if not (np.isfinite(ratio).all() and np.isfinite(guess).any()):
+            return None
+        i = int(np.nanargmin(guess))
+        x, width = float(grid[i]), high - low
+        if i in (0, FINE_GRID - 1) and ends[0] < x < ends[1]:
+            low, high = x - width, x + width
+            fresh = [low if i == 0 else high]
+        elif min(abs(x - a) for a in known) < min(CLOSE * width, 0.01) or len(known) >= MOST_VALUES:
+            best = min(known, key=known.__getitem__)
+            return best, known[best]
+        else:
+            x = _parabola(grid, guess, i)
+            low, high = x - 0.25 * width, x + 0.25 * width
+            fresh = [x]
+        fresh = [min(max(place, ends[0]), ends[1]) for place in fresh]
+        known |= dict(zip(fresh, f(np.array(fresh)).tolist(), strict=True))
+    best = min(known, key=known.__getitem__)
+    return best, known[best]
+
+
+def _apart(places: FloatArray, centre: float, least: float) -> list[int]:
+    """Which places are nearest to the centre, no two of them closer than ``least``."""
+    kept: list[int] = []
+    for i in np.argsort(np.abs(places - centre)):
+        if len(kept) < FEW_PLACES and all(abs(places[i] - places[j]) >= least for j in kept):
+            kept.append(int(i))
+    return kept
+
+
+def _parabola(grid: FloatArray, values: FloatArray, i: int) -> float:
+    """The lowest place of a parabola through the grid's lowest value and its neighbours."""
+    if not 0 < i < grid.size - 1:
+        return float(grid[i])
+    before, here, after = values[i - 1 : i + 2]
+    bend = before - 2.0 * here + after
+    shift = 0.5 * (before - after) / bend if np.isfinite(bend) and bend > 0.0 else 0.0
+    return float(grid[i] + shift * (grid[1] - grid[0]))
 
 
 def _narrow(

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from sparselaw.costs import Cost, parse_cost, with_serving
-from sparselaw.errors import InputError, check_finite, check_not_negative, check_positive, check_size
+from sparselaw.errors import (
+    InputError,
+    check_choice,
+    check_finite,
+    check_not_negative,
+    check_positive,
+    check_size,
+)
 from sparselaw.inputs import Inputs
 from sparselaw.laws import Law
 from sparselaw.planning.allocate import Allocation, Valley, allocate
@@ -22,6 +29,7 @@ from sparselaw.planning.plan_result import Plan
 from sparselaw.planning.planned import Planned
 from sparselaw.planning.plans import Plans
 from sparselaw.planning.unique_data import LimitedLaw, limited, on_unique, words
+from sparselaw.theory.surface import Surface
 from sparselaw.theory.training.schedule import Descent
 
 if TYPE_CHECKING:
@@ -41,12 +49,14 @@ def plan(
     step: float | None = None,
     batch: int = 1,
     noise: float = 0.0,
+    surface: Surface = "sharp",
 ) -> Plan:
     """Minimises the loss over every N and D that ``budget`` buys under the cost model.
 
     The cost is 6nd for a law and direct for the theory, unless named. ``inference_tokens`` T adds the cost
     2 N T of serving the model for T tokens. With ``unique_data`` U samples there are no more than U different
-    ones, and D counts repetitions.
+    ones, and D counts repetitions. Of the theory ``surface="leading"`` leaves out the corrections for finite
+    sizes, and is ten times as quick.
 
     With ``train="sgd"`` the theory is that of SGD with this ``step`` and ``batch`` and label noise of
     variance ``noise``: D counts samples visited, and the cost is N D unless named. Endless data: one pass.
@@ -58,6 +68,7 @@ def plan(
     (0.175, 1.0)
     """
     budget = check_finite("budget", budget)
+    check_choice("surface", surface, get_args(Surface))
     view, word = None, ""
     inputs, descent = _descent(source, train, step, batch, unique_data)
     if inputs is not None:
@@ -67,7 +78,7 @@ def plan(
     elif step is not None or batch != 1 or noise != 0.0:
         raise InputError("train", "", "is missing beside step, batch or noise", "add train sgd")
     elif unique_data is None:
-        planned = planned_for(source)
+        planned = planned_for(source, surface)
     else:
         planned, view, word = _on_unique(source, unique_data)
     spending = parse_cost(planned.usual_cost if cost is None else cost, planned.conditioning)
@@ -81,6 +92,7 @@ def plan(
         grid=planned.grid,
         steps=planned.steps,
         rough=planned.rough,
+        dear=planned.dear,
     )
     N, D, law_loss = planned.ends(spending, budget, found)
     loss, loss_intervals = law_loss, planned.intervals
@@ -148,10 +160,10 @@ def _on_unique(source: Any, unique: float) -> tuple[Planned, LimitedLaw, str]:
     return build(source, lambda one: limited(one, unique)[0]), view, word
 
 
-def planned_for(source: Any) -> Planned:
-    """What ``plan`` needs of a law, a fitted law or inputs."""
+def planned_for(source: Any, surface: Surface = "sharp") -> Planned:
+    """What ``plan`` needs of a law, a fitted law or inputs, of these on that surface of the loss."""
     if isinstance(source, Inputs):
-        return planned_theory(source)
+        return planned_theory(source, surface)
     if isinstance(source, Law):
         return planned_law(source)
     if isinstance(getattr(source, "law", None), Law):  # a fitted law: only fits need the room of fitting

@@ -37,3 +37,4 @@ class Planned:
     grid: int = GRID
     steps: int = GOLDEN_STEPS
     rough: Loss | None = None  # a quick loss within a few per cent, for the first look
+    dear: bool = False  # whether a value of the loss takes long: few are asked for

@@ -14,6 +14,7 @@ from sparselaw.plain import finite
 from sparselaw.planning.allocate import log_sizes, peak_place
 from sparselaw.planning.plan import planned_for
 from sparselaw.theory.count_curve import smooth_along
+from sparselaw.theory.surface import Surface
 
 COUNT = 81
 BESIDE = np.geomspace(0.01, 0.6, 12)  # distances from the peak in log N that are always shown
@@ -42,6 +43,7 @@ def valley_curve(
     *,
     between: tuple[float, float] = (1.0, math.inf),
     count: int = COUNT,
+    surface: Surface = "sharp",
 ) -> ValleyCurve:
     """For a law, a fitted law or inputs; ``between`` limits N.
 
@@ -50,7 +52,7 @@ def valley_curve(
     >>> round(float(found.N[found.loss.argmin()]))
     100
     """
-    planned = planned_for(source)
+    planned = planned_for(source, surface)
     spending = parse_cost(planned.usual_cost if cost is None else cost, planned.conditioning)
     edge = log_sizes(spending, budget, 2)
     low, high = np.clip(edge, *np.log(between))
@@ -61,7 +63,7 @@ def valley_curve(
         x = np.unique(np.concatenate([x[np.abs(x - wall) > BESIDE[0]], near[(near >= low) & (near <= high)]]))
     N = np.exp(x)
     D = np.asarray(spending.data_for(N, budget))
-    if planned.rough is None or wall is None:
+    if planned.rough is None or wall is None or planned.dear:
         losses = np.asarray(planned.loss(N, D), dtype=float)
     else:
         rough = planned.rough

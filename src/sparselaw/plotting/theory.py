@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparselaw.costs import Conditioning, parse_cost
+from sparselaw.planning.frontier_curve import frontier_curve
 from sparselaw.plotting.style import COLOURS, GREY, THEORY, sequence
 from sparselaw.theory import curve, frontier, log_scaling_along
 
@@ -73,7 +74,7 @@ def scaling_curve(inputs: Inputs, *, ax: Axes, span: tuple[float, float] = (0.05
 
 
 def compute_frontier(inputs: Inputs, N: Sequence[int], *, ax: Axes, cost: str = "direct") -> Axes:
-    """Loss against compute, one curve for each N with D varied, and the surface's own optimum."""
+    """Loss against compute, one curve for each N with D varied; the best of every budget, and its limit."""
     best = frontier(inputs, cost)
     spent = parse_cost(cost, Conditioning.of_inputs(inputs))
     law = inputs.power_law()
@@ -82,12 +83,17 @@ def compute_frontier(inputs: Inputs, N: Sequence[int], *, ax: Axes, cost: str = 
         D = np.unique(np.round((np.geomspace(0.1, 8.0, 120) * size) ** e).astype(np.int64))
         D = D[D >= 1]
         C = np.asarray(spent.compute(float(size), D.astype(float)))
-        losses = curve(inputs, N=size, D=D.astype(float), surface="leading")
+        losses = curve(inputs, N=size, D=D.astype(float))
         losses[~np.isfinite(losses)] = np.nan
         ax.loglog(C, losses, color=colour, linewidth=1.0)
         ax.annotate(f"N={size}", (C[-1], losses[-1]), fontsize="x-small", color=colour, va="center")
-    budgets = np.geomspace(*ax.get_xlim(), 50)
-    label = rf"optimum {best.best.constant:.2f} $C^{{-{best.alpha_C:.3f}}}$, $\xi$ = {best.best.xi:.2f}"
+    low, high = ax.get_xlim()
+    budgets = np.geomspace(max(low, 1e3 * float(spent.compute(1.0, 1.0))), high, 50)
+    optimum = frontier_curve(inputs, budgets, cost)
+    ax.loglog(budgets, optimum.loss, color=THEORY, label="the best at each budget")
+    label = (
+        rf"large budgets: {best.best.constant:.2f} $C^{{-{best.alpha_C:.3f}}}$, $\xi$ = {best.best.xi:.2f}"
+    )
     ax.loglog(budgets, best.best.constant * budgets**-best.alpha_C, color=THEORY, linestyle="--", label=label)
     ax.set(xlabel=f"compute C ({cost})", ylabel="population loss")
     ax.legend(loc="lower left")

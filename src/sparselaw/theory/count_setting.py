@@ -34,13 +34,17 @@ class CountSetting:
     rank: Rank
     unseen: float
     share: float  # co-activation: what pairs add to the unseen variance, relative to it
-    left_open: float  # t0: unseen, and what shared samples leave undetermined
     tilt: float  # Cov(t0, rank)/t0, negative: data that show more leave less
     open_variance: float  # Var(t0)/t0^2 that the rank does not explain
     told_apart: float  # chance that coordinates are dependent only by sharing their one sample
     points: CountNodes
     cavity: Cavity
     scatter: CavityScatter
+
+    @property
+    def left_open(self) -> float:
+        """t0: unseen, and what shared samples leave undetermined."""
+        return _left_open(self)
 
     @property
     def crowded(self) -> bool:
@@ -63,10 +67,6 @@ def _prepare(inputs: ActivationInputs, D: float) -> CountSetting:
     pairs = coactivation(inputs, D)
     share, seen = pairs.share, sums.seen()
     cavity = Cavity(weight, p, c, D)
-    left_open = never * (1.0 + share)
-    if share > TWINS_SHARE and never > 0.0:
-        cutoff = max(_resolved_cutoff(p, c, D), cavity.cells.top - DEEPEST)
-        left_open = max(cavity.at(cutoff).t + never - cavity.unseen, never)
     missed = unseen(p, D)
     adds = 1.0 - unseen(np.minimum(p * rank.free, 1.0), D)
     tilt = luck = 0.0
@@ -83,7 +83,6 @@ def _prepare(inputs: ActivationInputs, D: float) -> CountSetting:
         rank=rank,
         unseen=never,
         share=share,
-        left_open=left_open,
         tilt=tilt,
         open_variance=max(luck, 0.0),
         told_apart=_told_apart(seen - rank.mean, pairs.once / D, D),
@@ -91,6 +90,17 @@ def _prepare(inputs: ActivationInputs, D: float) -> CountSetting:
         cavity=cavity,
         scatter=CavityScatter(cavity),
     )
+
+
+@functools.lru_cache(maxsize=128)
+def _left_open(of: CountSetting) -> float:
+    """By pairs, or by the closure with hardly a cut-off, which takes time: asked for above the rank only."""
+    if of.share <= TWINS_SHARE or of.unseen <= 0.0:
+        return of.unseen * (1.0 + of.share)
+    cells = of.cavity.cells
+    cutoff = max(_resolved_cutoff(cells.p, cells.c, of.cavity.D), cells.top - DEEPEST)
+    with np.errstate(all="ignore"):
+        return max(of.cavity.at(cutoff).t + of.unseen - of.cavity.unseen, of.unseen)
 
 
 @functools.lru_cache(maxsize=1024)

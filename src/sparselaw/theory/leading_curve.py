@@ -25,7 +25,7 @@ def leading_losses(
     return count_losses_along(activations, float(N[0]), D, ridge, noise)
 
 
-def losses_at(inputs: Inputs, N: FloatArray, D: FloatArray, *, rough: bool = False) -> FloatArray:
+def leading_losses_at(inputs: Inputs, N: FloatArray, D: FloatArray, *, rough: bool = False) -> FloatArray:
     """At any pairs of real sizes, for the search of a best one.
 
     ``rough``: by the scaling limit, a few per cent off at small sizes, at no cost for each pair.

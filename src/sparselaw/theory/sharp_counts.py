@@ -61,7 +61,7 @@ def sharp_count_loss(setting: CountSetting, N: float, *, median: bool = True) ->
 
 def _sharp(setting: CountSetting, N: float, median: bool) -> Sharp:
     rank, spread = setting.rank.mean, setting.rank.spread
-    if N >= rank - 1e-9 and setting.left_open <= 0.0:  # every coordinate is seen
+    if N >= rank - 1e-9 and setting.unseen <= 0.0:  # every coordinate is seen
         return Sharp(0.0, {"leading": 0.0}, 0.0)
     middle = None
     if median and abs(N - rank) <= MEDIAN_SPREADS * spread + 4.0:

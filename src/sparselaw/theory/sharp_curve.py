@@ -21,7 +21,6 @@ from sparselaw.sums.chebyshev import chebyshev_places, interpolate
 from sparselaw.theory.count_curve import seen_along, smooth_along
 from sparselaw.theory.count_setting import count_setting, rank_setting
 from sparselaw.theory.leading_curve import leading_losses
-from sparselaw.theory.rank import Rank
 from sparselaw.theory.sharp_counts import MEDIAN_SPREADS, Sharp, is_peak, median_loss, sharp_count_loss
 from sparselaw.theory.sharp_gaussian import sharp_gaussian_loss
 from sparselaw.theory.surface import sharp_applies
@@ -77,7 +76,7 @@ def _along_N(inputs: ActivationInputs, N: FloatArray, D: float, median: bool) ->
     below = np.array([n < rank.mean and not is_peak(float(n), rank.mean, rank.spread) for n in N], bool)
     values: dict[int, Sharp] = {}
     for i in np.flatnonzero(~below):
-        at_peak = is_peak(float(N[i]), rank.mean, rank.spread) and setting.left_open > 0.0
+        at_peak = is_peak(float(N[i]), rank.mean, rank.spread) and setting.unseen > 0.0
         values[int(i)] = _peak(leading[i]) if at_peak and not median else exact(float(N[i]))
     if below.any():
         u = np.log(N / (rank.mean - N), where=below, out=np.zeros(N.size))
@@ -138,20 +137,23 @@ def _along_D(inputs: ActivationInputs, N: float, D: FloatArray, median: bool) ->
     return found
 
 
+def mean_ranks(inputs: ActivationInputs, D: FloatArray) -> FloatArray:
+    """The expected rank for each D."""
+    return smooth_along(
+        lambda d: np.array([rank_setting(inputs, float(one)).mean for one in d]),
+        D,
+        lambda d: _seen(inputs, d)[0],
+    )
+
+
 def ranks_along(inputs: ActivationInputs, D: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The expected rank and its spread for each D."""
-    found: dict[float, Rank] = {}
-
-    def each(d: FloatArray) -> list[Rank]:
-        for one in map(float, d):
-            found[one] = found.get(one) or rank_setting(inputs, one)
-        return [found[one] for one in map(float, d)]
-
-    mean = smooth_along(lambda d: np.array([one.mean for one in each(d)]), D, lambda d: _seen(inputs, d)[0])
     spread = smooth_along(
-        lambda d: np.array([max(one.spread, 1e-9) for one in each(d)]), D, lambda d: _seen(inputs, d)[1]
+        lambda d: np.array([max(rank_setting(inputs, float(one)).spread, 1e-9) for one in d]),
+        D,
+        lambda d: _seen(inputs, d)[1],
     )
-    return mean, spread
+    return mean_ranks(inputs, D), spread
 
 
 def _seen(inputs: ActivationInputs, D: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -3,7 +3,7 @@
 import { createChart } from "./chart.js";
 import { box, choice } from "./controls.js";
 import { el, maths, number } from "./dom.js";
-import { createLive } from "./live.js";
+import { createLive, leadingFirst } from "./live.js";
 import { block, ends, menu, percent, tableOf } from "./tables.js";
 
 const INPUTS = ["inputs", "alpha1", "alpha2", "dimension"];
@@ -27,28 +27,31 @@ export const budget = {
     const wrong = block("What a wrong N costs");
     const hint = el("p", { class: "lead" });
     const ask = createLive(app, valley, (given) => app.api.values("budget", given), (found) => {
-      valley.draw(found.valley.chart, { ...found.valley, plan: found.plan });
-      frontier.draw(found.frontier.chart, { ...found.frontier, plan: found.plan });
-      frontier.status("done");
+      valley.draw(found.chart, found);
       best.body.replaceChildren(...allocation(found.plan));
       wrong.body.replaceChildren(wrongN(found.plan));
-    });
+    }, leadingFirst);
+    const askFrontier = createLive(app, frontier, (given) => app.api.values("budget/frontier", given), (found) => frontier.draw(found.chart, found), leadingFirst);
+    const which = choice(app, "surface", "Surface", [["sharp", "sharp"], ["leading", "leading"]]);
     const settings = el(
       "form",
       { class: "settings", "aria-label": "The budget", onsubmit: (event) => event.preventDefault() },
       box(app, "budget", "compute C", { help: "in the units of the cost" }),
       menu(app, "cost", "cost of N and D", COSTS),
       choice(app, "from", "From", [["theory", "the theory"], ["runs", "your runs"]]),
+      which,
     );
     return {
       node: el("div", {}, settings, hint, valley.node, best.node, wrong.node, frontier.node),
       update(state) {
         const given = { budget: state.budget, cost: state.cost, from: state.from };
         if (state.from === "runs") Object.assign(given, app.fitted ?? {});
-        else for (const name of INPUTS) given[name] = state[name];
+        else for (const name of [...INPUTS, "surface"]) given[name] = state[name];
+        which.hidden = state.from === "runs";
         hint.textContent = state.from !== "runs" ? "" : app.fitted ? `By the ${app.fitted.law} law fitted to ${app.fitted.file_name}.` : "No law is fitted yet: drop a table on Your runs.";
         hint.hidden = !hint.textContent;
         ask(given);
+        askFrontier(given);
       },
     };
   },

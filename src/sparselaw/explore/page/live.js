@@ -2,13 +2,21 @@
 
 import { Gone, Refused } from "./api.js";
 
-export function createLive(app, card, ask, draw) {
+const REST = 250; // milliseconds that the controls stay put before the slower answer is asked for
+const FOLLOWS = "Leading order; the corrections for finite sizes follow.";
+
+// `quicker(params)` is the same question in a form that is answered at once, or null: its answer is drawn first, and
+// replaced when the controls have come to rest.
+export function createLive(app, card, ask, draw, quicker = () => null) {
   let running = false;
   let next = null;
   let drawn = "";
+  let following = ""; // the key whose slower answer is on its way
 
   async function run(params) {
     const key = new URLSearchParams(params).toString();
+    if (key === following && !next) return;
+    following = "";
     if (running) {
       next = params;
       return;
@@ -19,11 +27,13 @@ export function createLive(app, card, ask, draw) {
     }
     running = true;
     card.status("computing");
+    const first = quicker(params);
     try {
-      draw(await ask(params), params);
+      draw(await ask(first ?? params), params);
       app.answered();
-      drawn = key;
-      if (!next) card.status("done", "", key);
+      drawn = first ? "" : key;
+      if (!next && first) follow(params, key);
+      else if (!next) card.status("done", "", key);
     } catch (error) {
       drawn = "";
       report(app, card, error, key);
@@ -35,6 +45,25 @@ export function createLive(app, card, ask, draw) {
       next = null;
       run(latest);
     }
+  }
+
+  // Without holding up what is asked next: an answer that comes too late is dropped.
+  async function follow(params, key) {
+    following = key;
+    card.status("partial", FOLLOWS, key);
+    await new Promise((resolve) => setTimeout(resolve, REST));
+    if (following !== key) return;
+    try {
+      const found = await ask(params);
+      if (following !== key) return;
+      draw(found, params);
+      app.answered();
+      drawn = key;
+      card.status("done", "", key);
+    } catch (error) {
+      if (following === key) report(app, card, error, key);
+    }
+    if (following === key) following = "";
   }
   return run;
 }
@@ -51,4 +80,9 @@ export function report(app, card, error, key = "") {
     card.status("refused", `the page failed: ${error.message}`, key);
     console.error(error);
   }
+}
+
+// Of questions about the theory: the leading surface first, where the sharp one is asked for.
+export function leadingFirst(params) {
+  return params.surface === "sharp" ? { ...params, surface: "leading" } : null;
 }

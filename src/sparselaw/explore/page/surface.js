@@ -3,7 +3,7 @@
 import { createChart } from "./chart.js";
 import { box, choice } from "./controls.js";
 import { el } from "./dom.js";
-import { createLive } from "./live.js";
+import { createLive, leadingFirst } from "./live.js";
 import { createSimulation } from "./simulation.js";
 
 const ALWAYS = ["inputs", "alpha1", "alpha2", "dimension", "along", "solver", "noise"];
@@ -13,7 +13,7 @@ const TITLES = { N: "Loss against model size N", D: "Loss against samples D", xi
 export const surface = {
   id: "surface",
   title: "Loss surface",
-  defaults: { along: "N", D: "500,5000,50000", N: "16,64,256", low: "", high: "", solver: "min-norm", ridge: "0", steps: "100", passes: "1", step: "", batch: "1", noise: "0", surface: "leading", sizes: "", seeds: "8" },
+  defaults: { along: "N", D: "500,5000,50000", N: "16,64,256", low: "", high: "", solver: "min-norm", ridge: "0", steps: "100", passes: "1", step: "", batch: "1", noise: "0", surface: "sharp", sizes: "", seeds: "8" },
   create(app) {
     const chart = createChart(TITLES.N, "surface");
     let curves = null;
@@ -23,7 +23,7 @@ export const surface = {
       curves = found;
       params = given;
       redraw();
-    });
+    }, leadingFirst);
 
     function redraw() {
       if (!curves) return;
@@ -36,7 +36,7 @@ export const surface = {
     const fixed = { D: box(app, "D", "fixed D", LIST), N: box(app, "N", "fixed N", LIST) };
     const span = el("div", { class: "row" }, box(app, "low", "from", { placeholder: "by itself", width: "short" }), box(app, "high", "to", { placeholder: "by itself", width: "short" }));
     const trained = {
-      surface: choice(app, "surface", "Surface", [["leading", "leading"], ["sharp", "sharp"]]),
+      surface: choice(app, "surface", "Surface", [["sharp", "sharp"], ["leading", "leading"]]),
       ridge: box(app, "ridge", "ridge", { width: "short" }),
       steps: box(app, "steps", "steps", { width: "short" }),
       passes: box(app, "passes", "passes", { width: "short" }),

@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import math
 import shlex
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
-from sparselaw.costs import cost_names, parse_cost
+from sparselaw.costs import Cost, cost_names, parse_cost
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View
 from sparselaw.explore.chart_data import Chart, axis, line, mark, points
 from sparselaw.explore.code_lines import input_options, input_python, plain, shell
 from sparselaw.explore.page_fits import fitted_of
 from sparselaw.inputs import Inputs
-from sparselaw.planning import Plan, plan, planned_for
-from sparselaw.planning.allocate import allocate
+from sparselaw.planning import Plan, frontier_curve, plan, planned_for
 from sparselaw.planning.valley_curve import valley_curve
 from sparselaw.theory import frontier
+from sparselaw.theory.surface import Surface
 
 AROUND = 40.0  # the valley is shown for N so many times smaller and larger than the best
 DECADES = 4.0  # of compute on either side of the budget
@@ -30,24 +31,51 @@ LARGEST_BUDGET = 1e40
 PLAN = '\nsl.plan({}, budget={{budget}}, cost="{{cost}}")'
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What the state asks for."""
+
+    source: Any  # a fitted law or inputs
+    spent: float
+    cost: str | None
+    surface: Surface
+    code: dict[str, str]  # of its plan, with places for budget and cost
+
+    @classmethod
+    def of(cls, call: Call) -> _Asked:
+        spent = call.positive("budget", 1e12)
+        if spent > LARGEST_BUDGET:
+            condition = "is beyond every machine"
+            raise InputError("budget", spent, condition, f"choose budget <= {LARGEST_BUDGET:g}")
+        surface = cast(Surface, call.choice("surface", ["sharp", "leading"]))
+        source, code = _source(call, surface)
+        return cls(source=source, spent=spent, cost=call.text("cost") or None, surface=surface, code=code)
+
+    def code_for(self, cost: str) -> dict[str, str]:
+        return {name: text.format(budget=plain(self.spent), cost=cost) for name, text in self.code.items()}
+
+
 def budget(call: Call) -> dict[str, Any]:
-    """The plan, its valley and its frontier."""
-    source, code = _source(call)
-    spent = call.positive("budget", 1e12)
-    if spent > LARGEST_BUDGET:
-        raise InputError("budget", spent, "is beyond every machine", f"choose budget <= {LARGEST_BUDGET:g}")
-    cost = call.text("cost") or None
-    found = plan(source, spent, cost)
-    code = {name: text.format(budget=plain(spent), cost=found.cost) for name, text in code.items()}
+    """The plan and its valley."""
+    asked = _Asked.of(call)
+    found = plan(asked.source, asked.spent, asked.cost, surface=asked.surface)
     return {
         "plan": found.as_dict(),
-        "valley": {"chart": _valley(source, found), "code": code},
-        "frontier": {"chart": _frontier(source, found), "code": code},
+        "chart": _valley(asked, found),
+        "code": asked.code_for(found.cost),
         "costs": list(cost_names()),
     }
 
 
-def _source(call: Call) -> tuple[Any, dict[str, str]]:
+def frontier_of(call: Call) -> dict[str, Any]:
+    """The best loss against the budget."""
+    asked = _Asked.of(call)
+    planned = planned_for(asked.source, asked.surface)
+    spending = parse_cost(planned.usual_cost if asked.cost is None else asked.cost, planned.conditioning)
+    return {"chart": _frontier(asked, spending), "code": asked.code_for(spending.name)}
+
+
+def _source(call: Call, surface: Surface) -> tuple[Any, dict[str, str]]:
     """A fitted law or inputs, and the code of its plan with places for budget and cost."""
     if call.choice("from", ["theory", "runs"]) == "runs":
         fitted, name, python = fitted_of(call)
@@ -59,15 +87,18 @@ def _source(call: Call) -> tuple[Any, dict[str, str]]:
             "python": python.replace("{", "{{").replace("}", "}}") + PLAN.format("law"),
         }
     inputs = call.inputs()
-    command = f"{shell('plan', **input_options(inputs))} --budget {{budget}} --cost {{cost}}"
+    own = {} if surface == "sharp" else {"surface": surface}
+    command = f"{shell('plan', **input_options(inputs), **own)} --budget {{budget}} --cost {{cost}}"
     python = f"import sparselaw as sl\n\n{input_python(inputs)}"
-    return inputs, {"shell": command, "python": python + PLAN.format("model")}
+    further = "".join(f', {name}="{value}"' for name, value in own.items())
+    return inputs, {"shell": command, "python": python + PLAN.format("model")[:-1] + further + ")"}
 
 
-def _valley(source: Any, found: Plan) -> Chart:
+def _valley(asked: _Asked, found: Plan) -> Chart:
     """Loss against N with the whole budget spent; the peak between the valleys is a gap."""
     best = found.N.best
-    along = valley_curve(source, found.budget, found.cost, between=(best / AROUND, best * AROUND))
+    between = best / AROUND, best * AROUND
+    along = valley_curve(asked.source, found.budget, found.cost, between=between, surface=asked.surface)
     reasons = ["" if math.isfinite(loss) else "infinite: the double-descent peak" for loss in along.loss]
     chart: Chart = {
         "x": axis("model size N"),
@@ -102,23 +133,29 @@ def _spaced(side: str) -> str:
     return side.replace("<", " < ").replace(">", " > ")
 
 
-def _frontier(source: Any, found: Plan) -> Chart:
+def _frontier(asked: _Asked, cost: Cost) -> Chart:
+    source, spent = asked.source, asked.spent
     chart: Chart = {
-        "x": axis(f"compute C ({found.cost})"),
+        "x": axis(f"compute C ({cost.name})"),
         "y": axis("best loss"),
         "series": [],
-        "marks": [mark(found.budget, "the budget")],
+        "marks": [mark(spent, "the budget")],
         "notes": [],
     }
-    low, high = found.budget * 10.0**-DECADES, found.budget * 10.0**DECADES
+    low, high = spent * 10.0**-DECADES, spent * 10.0**DECADES
     if isinstance(source, Inputs):
         if source.exponents is None:
-            chart["notes"].append("these inputs follow no power law: there is no frontier to draw")
+            chart["notes"].append("these inputs follow no power law: there is no limit to draw")
         else:
-            _add_limits(chart, source, found.cost, low, high)
-    else:
-        _add_optima(chart, source, found.cost, low, high)
-    chart["series"].append(points("at the budget", [found.budget], [found.law_loss.best], colour=1))
+            _add_limits(chart, source, cost.name, low, high)
+    if not isinstance(source, Inputs) or asked.surface == "sharp":
+        least = 10.0 * float(cost.compute(1.0, 1.0))
+        narrow = 1.0 if not isinstance(source, Inputs) else 0.5  # of the decades: each budget takes time
+        reach = 10.0 ** (DECADES * narrow)
+        budgets = np.geomspace(max(spent / reach, min(least, spent)), spent * reach, BUDGETS)
+        found = frontier_curve(source, budgets, cost.name, surface=asked.surface)
+        words = "the best at each budget" if isinstance(source, Inputs) else "the law's best"
+        chart["series"].append(line(words, found.budget.tolist(), found.loss.tolist(), colour=1))
     return chart
 
 
@@ -133,12 +170,4 @@ def _add_limits(chart: Chart, inputs: Inputs, cost: str, low: float, high: float
     chart["notes"].append(f"For large budgets {powers}, at xi = {best.best.xi:.3g}.")
 
 
-def _add_optima(chart: Chart, source: Any, cost: str, low: float, high: float) -> None:
-    planned = planned_for(source)
-    spending = parse_cost(cost, planned.conditioning)
-    budgets = np.geomspace(max(low, float(spending.compute(1.0, 1.0)) * 10.0), high, BUDGETS)
-    losses = [allocate(planned.loss, spending, float(C)).best.loss for C in budgets]
-    chart["series"].append(line("the law's best", budgets.tolist(), losses, colour=0))
-
-
-VIEW = View(values={"budget": budget})
+VIEW = View(values={"budget": budget, "budget/frontier": frontier_of})

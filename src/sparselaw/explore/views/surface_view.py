@@ -69,7 +69,7 @@ class _Asked:
             along=along,
             fixed=call.sizes(name, usual, most=MOST_CURVES),
             training=Training.of(call),
-            surface=cast(Surface, call.choice("surface", ["leading", "sharp"])),
+            surface=cast(Surface, call.choice("surface", ["sharp", "leading"])),
         )
 
     @property

@@ -1,0 +1,85 @@
+"""The best loss against compute at finite sizes: where ``theory.frontier`` is its limit for large budgets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.costs import parse_cost
+from sparselaw.plain import finite
+from sparselaw.planning.allocate import Valley, allocate
+from sparselaw.planning.plan import planned_for
+from sparselaw.sums.chebyshev import chebyshev_places, interpolate
+from sparselaw.theory.surface import Surface
+
+PLACES = 6  # budgets that are planned for where they are many
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontierCurve:
+    """The best N and D at each budget, and the loss there."""
+
+    cost: str
+    budget: FloatArray
+    N: FloatArray
+    D: FloatArray
+    loss: FloatArray
+
+    def as_dict(self) -> dict[str, Any]:
+        columns = {name: getattr(self, name) for name in ("budget", "N", "D", "loss")}
+        values = {name: [finite(float(v)) for v in column] for name, column in columns.items()}
+        return {"cost": self.cost, **values}
+
+
+def frontier_curve(
+    source: Any,
+    budgets: Any,
+    cost: str | None = None,
+    *,
+    side: str | None = None,
+    surface: Surface = "sharp",
+) -> FrontierCurve:
+    """For a law, a fitted law or inputs, on one ``side`` of the peak or the better one.
+
+    Many budgets are read off a polynomial through six in log C: that of one side, because the better side
+    may change.
+
+    >>> from sparselaw.laws import TwoPowerLaw
+    >>> found = frontier_curve(TwoPowerLaw(A=1.0, B=1.0, alpha_N=1.0, alpha_D=1.0), [6e4, 6e6])
+    >>> found.N.round().tolist()
+    [100.0, 1000.0]
+    """
+    planned = planned_for(source, surface)
+    spending = parse_cost(planned.usual_cost if cost is None else cost, planned.conditioning)
+    asked = np.asarray(budgets, dtype=float)
+    places = asked
+    if asked.size > PLACES:
+        places = np.exp(chebyshev_places(float(np.log(asked.min())), float(np.log(asked.max())), PLACES))
+    found = [
+        allocate(
+            planned.loss,
+            spending,
+            float(C),
+            peak=planned.peak,
+            grid=planned.grid,
+            steps=planned.steps,
+            rough=planned.rough,
+            dear=planned.dear,
+        )
+        for C in places
+    ]
+    side = side or (found[-1].best.side if asked.size > PLACES else None)
+    best = [_on(side, (one.best, *one.others)) for one in found]
+    columns = np.log([[valley.N, valley.D, valley.loss] for valley in best])
+    if asked.size > PLACES:
+        columns = interpolate(np.log(places), columns, np.log(asked))
+    N, D, loss = np.exp(columns).T
+    return FrontierCurve(cost=spending.name, budget=asked, N=N, D=D, loss=loss)
+
+
+def _on(side: str | None, valleys: tuple[Valley, ...]) -> Valley:
+    """The best valley of that side, or of all where it has none."""
+    return next((valley for valley in valleys if valley.side == side), valleys[0])
