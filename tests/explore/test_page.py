@@ -129,7 +129,8 @@ def test_outside_the_boundary_the_point_stays_and_the_condition_is_named(watch):
 
 def test_the_address_holds_the_state_and_gives_it_back(watch):
     watched = watch(**DESK)
-    page = watched.open("?view=surface&along=D&N=8&alpha1=1.5&dimension=500&ridge=0.1&surface=leading&unknown=1")
+    asked = "along=D&N=8&alpha1=1.5&dimension=500&ridge=0.1&surface=leading&unknown=1"
+    page = watched.open(f"?view=surface&{asked}")
     assert page.input_value("[data-control=alpha1] input[type=number]") == "1.5"
     assert page.input_value("[data-control=N] input") == "8"
     assert "N = 8" in page.inner_text(".legend")
