@@ -12,6 +12,8 @@ from scipy import sparse
 
 import sparselaw as sl
 from sparselaw.networks import Adam, Network
+from sparselaw.theory.nonlinear.even_tables import even_table
+from sparselaw.theory.nonlinear.unit_types import unit_types
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task
 
@@ -41,6 +43,10 @@ def trials() -> None:
         sl.simulate(kind, N=[20, 60], D=[40], features="relu", **common)
 
 
+def nonlinear_theory() -> None:
+    even_table(sl.SparseInputs(alpha1=1.0, alpha2=0.3), 1e-2, unit_types(True, 2))
+
+
 def features() -> None:
     sl.measure(sparse.random_array((200, 50), density=0.1, rng=np.random.default_rng(0)).tocsr())
 
@@ -56,4 +62,5 @@ if __name__ == "__main__":
     fits()
     trials()
     features()
+    nonlinear_theory()
     networks()

@@ -23,7 +23,7 @@ _PUBLIC = {
     "TwoPowerLaw": "sparselaw.laws",
     "ChinchillaLaw": "sparselaw.laws",
     "CoupledLaw": "sparselaw.laws",
-    "predict": "sparselaw.theory",
+    "predict": "sparselaw.predicting",
     "predict_teacher": "sparselaw.theory.teacher",
     "simulate": "sparselaw.sweeps.simulate",
     "simulate_stream": "sparselaw.sweeps.simulate",
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from sparselaw.networks import Network as Network
     from sparselaw.planning import forecast as forecast
     from sparselaw.planning import plan as plan
+    from sparselaw.predicting import predict as predict
     from sparselaw.solvers import SGD as SGD
     from sparselaw.solvers import GradientDescent as GradientDescent
     from sparselaw.solvers import MinNorm as MinNorm
@@ -79,7 +80,6 @@ if TYPE_CHECKING:
     from sparselaw.sweeps.network_sweep import train_networks as train_networks
     from sparselaw.sweeps.simulate import simulate as simulate
     from sparselaw.sweeps.simulate import simulate_stream as simulate_stream
-    from sparselaw.theory import predict as predict
     from sparselaw.theory.teacher import predict_teacher as predict_teacher
     from sparselaw.theory.training.best import best_ridge as best_ridge
     from sparselaw.theory.training.best import best_stop as best_stop

@@ -42,6 +42,9 @@ def predict(
     teacher: str = typer.Option(
         None, metavar=options.FLOAT, help="Weights of the teacher fall: mean squares j^-FLOAT."
     ),
+    features: str = typer.Option(
+        "linear", metavar="linear|relu|leaky-relu", help="The features of the inputs."
+    ),
     inputs: str = options.INPUTS,
     dimension: str = options.DIMENSION,
     json: bool = options.JSON,
@@ -49,6 +52,7 @@ def predict(
     """Exponents, regime, constants and the loss surface."""
     from sparselaw import theory
     from sparselaw.errors import InputError, check_choice, check_not_negative
+    from sparselaw.predicting import answering
 
     described = options.read_inputs(alpha1, alpha2, inputs, dimension, alpha)
     if (N is None) != (D is None):
@@ -69,6 +73,7 @@ def predict(
         solver=trained,
         surface=check_choice("surface", surface, ("sharp", "leading")),  # type: ignore[arg-type]
         form=check_choice("form", form, ("full", "quasi-static")),  # type: ignore[arg-type]
+        features=answering(features),
     ).as_dict()
     if teacher is not None:
         result["teacher"] = theory.teacher_prediction(

@@ -22,6 +22,7 @@ from sparselaw.arrays import FloatArray
 
 if TYPE_CHECKING:
     from sparselaw.inputs import Inputs
+    from sparselaw.theory.nonlinear.fold import Fold
 
 AnyFloats = NDArray[np.floating[Any]]  # of double or of single precision
 
@@ -43,6 +44,11 @@ class FeatureMap(ABC):
     def own_loss(self, inputs: Inputs, N: int, D: int, outputs: int) -> float | None:
         """The loss in closed form where it is not that of the surface; None if there is none."""
         del inputs, N, D, outputs
+        return None
+
+    @property
+    def fold(self) -> Fold | None:
+        """f = slope z + bend |z| where it is one, which the theory of nonlinear features is about."""
         return None
 
     @abstractmethod

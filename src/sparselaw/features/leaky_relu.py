@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.features.base import AnyFloats, FeatureMap, register
+
+if TYPE_CHECKING:
+    from sparselaw.theory.nonlinear.fold import Fold
 
 LEAK = 0.2
 
@@ -19,6 +22,12 @@ class LeakyReLU(FeatureMap):
     homogeneous: ClassVar[bool] = True
     odd_slope: ClassVar[float | None] = (1.0 + LEAK) / 2.0
     single_precision: ClassVar[bool] = True  # a kink, as for the ReLU
+
+    @property
+    def fold(self) -> Fold:
+        from sparselaw.theory.nonlinear.fold import Fold
+
+        return Fold(slope=(1.0 + LEAK) / 2.0, bend=(1.0 - LEAK) / 2.0)
 
     def apply(self, z: AnyFloats) -> AnyFloats:
         leaky: AnyFloats = np.maximum(z, LEAK * z)

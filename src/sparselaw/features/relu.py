@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.features.base import AnyFloats, FeatureMap, register
+
+if TYPE_CHECKING:
+    from sparselaw.theory.nonlinear.fold import Fold
 
 
 class ReLU(FeatureMap):
@@ -17,6 +20,12 @@ class ReLU(FeatureMap):
     homogeneous: ClassVar[bool] = True
     odd_slope: ClassVar[float | None] = 0.5
     single_precision: ClassVar[bool] = True  # the kink keeps every eigenvalue of the Gram matrix far above it
+
+    @property
+    def fold(self) -> Fold:
+        from sparselaw.theory.nonlinear.fold import Fold
+
+        return Fold(slope=0.5, bend=0.5)
 
     def apply(self, z: AnyFloats) -> AnyFloats:
         positive: AnyFloats = np.maximum(z, 0.0, out=z)

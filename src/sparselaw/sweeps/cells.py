@@ -154,16 +154,19 @@ def _theory(first: Row) -> dict[str, Any]:
         own = features.own_loss(inputs, *sizes) if first["noise"] == 0.0 else None
     if own is not None:
         return {"theory": own}
-    if not features.has_surface:
-        return {"theory": None, "theory_reason": NO_THEORY}
     how: dict[str, Any] = {"ridge": ridge}
+    if not features.has_surface:
+        how["features"] = features
     if ridge is None or math.isnan(ridge):
         solver = solver_of_row(first)
         if solver is None or solver.descent is None:
             return {"theory": None, "theory_reason": NO_THEORY}
-        how = {"solver": solver}
+        how |= {"ridge": 0.0, "solver": solver}
     how |= {"N": int(first["N"]), "D": int(first["D"]), "noise": first["noise"]}
-    point = _predicted(inputs, how)
+    try:
+        point = _predicted(inputs, how)
+    except InputError:  # of linear features none is left without an answer here
+        return {"theory": None, "theory_reason": NO_THEORY}
     if not math.isfinite(point.loss):
         return {"theory": None, "theory_reason": point.loss_reason or "infinite", "caution": point.caution}
     return {"theory": point.loss, "caution": point.caution}

@@ -11,6 +11,7 @@ from sparselaw.errors import check_choice
 from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.plain import html_table, put
 from sparselaw.theory.line_points import FEW, has_line, line_points
+from sparselaw.theory.nonlinear.asked import AnsweringFeatures, check_plain, check_theory, nonlinear_point
 from sparselaw.theory.point import Point
 from sparselaw.theory.surface import Surface
 from sparselaw.theory.training.trained_point import Answering, trained_point
@@ -77,6 +78,7 @@ def predict(
     solver: Answering | None = ...,
     surface: Surface = ...,
     form: Form = ...,
+    features: AnsweringFeatures | None = ...,
 ) -> Point: ...
 @overload
 def predict(
@@ -89,6 +91,7 @@ def predict(
     solver: Answering | None = ...,
     surface: Surface = ...,
     form: Form = ...,
+    features: AnsweringFeatures | None = ...,
 ) -> Point | pd.DataFrame: ...
 def predict(
     inputs: Inputs,
@@ -100,6 +103,7 @@ def predict(
     solver: Answering | None = None,
     surface: Surface = "sharp",
     form: Form = "full",
+    features: AnsweringFeatures | None = None,
 ) -> Point | pd.DataFrame:
     """The expected population loss of N features trained on D samples; for lists a frame of every pair.
 
@@ -108,7 +112,7 @@ def predict(
 
     With a ``solver`` that is stopped early (``SGD(passes=4, step=0.5)``, ``GradientDescent(steps=9)``) it is
     the loss at that point, with its parts; ``form="quasi-static"`` is ten times faster and about a per cent
-    less exact.
+    less exact. ``features`` are linear where none are given; ``sl.predict`` takes them by name.
 
     >>> from sparselaw.inputs import SparseInputs
     >>> inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
@@ -120,12 +124,14 @@ def predict(
     check_inputs(inputs)
     if not _several(N) and not _several(D):
         size, samples = cast(float, N), cast(int, D)
+        if features is not None:
+            check_plain(solver, ridge, noise)
+            return nonlinear_point(inputs, features, N=size, D=samples)
         return trained_point(
             inputs, N=size, D=samples, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form
         )
-    return prediction(
-        inputs, N, D, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form
-    ).to_frame()
+    how: dict[str, Any] = {"ridge": ridge, "noise": noise, "solver": solver, "surface": surface, "form": form}
+    return prediction(inputs, N, D, features=features, **how).to_frame()
 
 
 def prediction(
@@ -138,11 +144,17 @@ def prediction(
     solver: Answering | None = None,
     surface: Surface = "sharp",
     form: Form = "full",
+    features: AnsweringFeatures | None = None,
 ) -> Prediction:
     """Exponents, constants and every (N, D); more than a dozen along a line are one curve."""
     check_inputs(inputs)
     check_choice("surface", surface, get_args(Surface))
     sizes, data = _listed(N), _listed(D)
+    if features is not None:
+        check_plain(solver, ridge, noise)
+        check_theory(inputs, features)
+        found = [nonlinear_point(inputs, features, N=n, D=d) for n in sizes for d in data]
+        return Prediction(inputs=inputs, points=tuple(found))
     along_N, along_D = len(sizes) > FEW, len(data) > FEW
     plain = solver is None and all(map(_finite, (*sizes, *data)))
     if not (plain and (along_N or along_D) and has_line(ridge, noise, surface)):

@@ -1,0 +1,54 @@
+"""What is asked of the theory of nonlinear features, and what it refuses; the theory is loaded later."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+from sparselaw.errors import InputError, check_size
+from sparselaw.inputs import Inputs, check_inputs
+from sparselaw.theory.nonlinear.fold import Fold
+from sparselaw.theory.point import Point
+from sparselaw.theory.surface import check_width
+
+
+@runtime_checkable
+class AnsweringFeatures(Protocol):
+    """What features must answer about themselves."""
+
+    @property
+    def fold(self) -> Fold | None: ...
+
+
+def check_theory(inputs: Inputs, features: AnsweringFeatures) -> Fold:
+    """What the theory needs to know of these features, or a refusal."""
+    check_inputs(inputs)
+    if not isinstance(features, AnsweringFeatures):
+        raise InputError("features", features, "are not features", "give their record, or ask sl.predict")
+    if features.fold is None:
+        name = getattr(features, "name", features)
+        raise InputError("features", name, "have no closed form", "choose linear, relu or leaky-relu")
+    law = inputs.exponents
+    if law is None or law.regime != "asymmetric" or not inputs.has_power_activations:
+        condition = "have no theory of nonlinear features"
+        raise InputError("inputs", inputs.kind, condition, "give SparseInputs, alpha1 > 0 and alpha2 >= -1")
+    return features.fold
+
+
+def check_plain(solver: Any, ridge: float, noise: float) -> None:
+    """Refuse what the theory of nonlinear features does not cover."""
+    condition = "has no closed form with nonlinear features"
+    if solver is not None and getattr(solver, "ridge_of_theory", None) != 0.0:
+        asked = getattr(solver, "name", solver)
+        raise InputError("solver", asked, condition, "choose min-norm, or linear features")
+    for name, value in (("ridge", ridge), ("noise", noise)):
+        if value != 0.0:
+            raise InputError(name, value, condition, "choose 0, or linear features")
+
+
+def nonlinear_point(inputs: Inputs, features: AnsweringFeatures, *, N: float, D: int) -> Point:
+    """The expected population loss of the minimum-norm solution; N may be infinite."""
+    fold = check_theory(inputs, features)
+    width, D = check_width(N), check_size("D", D)
+    from sparselaw.theory.nonlinear.two_sided import two_sided_point  # numba: only where it is needed
+
+    return two_sided_point(inputs, fold, width, D)

@@ -1,0 +1,122 @@
+"""The N-limited loss of nonlinear features of sparse inputs, every type resolved, with its error."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparselaw.inputs import Inputs
+from sparselaw.theory.nonlinear.fold import Fold
+from sparselaw.theory.nonlinear.width_limit import WidthLimit, width_limit
+from sparselaw.theory.nonlinear.width_tables import (
+    FINER,
+    FURTHER,
+    affordable,
+    cutoff_of,
+    further_tables,
+    main_table,
+    missing_at,
+    tier_of,
+)
+
+ALIKE = 0.3  # of what is known to be left out: how far off that may be
+SHARED = 0.15  # of what further types change: the types act on each other
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeaturesLimit:
+    """The loss of N features as D goes to infinity."""
+
+    N: float
+    loss: float
+    error: float  # relative, estimated
+    linear: float  # how many features are spent on the coordinates
+    beyond: float = 0.0  # the largest N with a table of its own, where this one is continued from there
+
+
+@functools.lru_cache(maxsize=4096)
+def features_limit(inputs: Inputs, fold: Fold, N: float) -> FeaturesLimit:
+    """The loss for any N; beyond the last table the local exponent there goes on."""
+    found = _from_tables(inputs, fold, N)
+    if found is not None:
+        return found
+    last = _last(inputs, fold)
+    half = _from_tables(inputs, fold, last.N / 2.0)
+    assert half is not None
+    exponent = math.log2(half.loss / last.loss)
+    decades = math.log10(N / last.N)
+    return FeaturesLimit(
+        N=N,
+        loss=last.loss * (N / last.N) ** -exponent,
+        error=last.error + 0.15 * decades,
+        linear=last.linear * (N / last.N) ** (math.log2(last.linear / half.linear)),
+        beyond=last.N,
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def _last(inputs: Inputs, fold: Fold) -> FeaturesLimit:
+    """At the largest power of two that still has a table."""
+    found, N = None, 16.0
+    while (more := _from_tables(inputs, fold, N)) is not None:
+        found, N = more, 2.0 * N
+    assert found is not None
+    return found
+
+
+@functools.lru_cache(maxsize=4096)
+def _from_tables(inputs: Inputs, fold: Fold, N: float) -> FeaturesLimit | None:
+    found = _first_type(inputs, fold, N)
+    if found is None:
+        return None
+    tier, plain = found
+    missing = missing_at(inputs, tier, plain.cutoff)
+    further = _further_types(inputs, fold, N, tier)
+    # T_even enters as N does, and loss ~ N^-2 or so.
+    error = math.hypot(ALIKE * 2.0 * missing, SHARED * further, 0.5 * plain.correction, 0.01)
+    return FeaturesLimit(N=N, loss=plain.loss * math.exp(further), error=error, linear=plain.linear)
+
+
+def _first_type(inputs: Inputs, fold: Fold, N: float) -> tuple[int, WidthLimit] | None:
+    """The tier that N needs, and the loss with |u_1| resolved."""
+    tier = tier_of(0.1 * N**-2.0)
+    for _ in range(30):
+        if not affordable(inputs, tier):
+            return None
+        table = main_table(inputs, tier)
+        found = width_limit(inputs, table, N, fold.even_weight, missing_at(inputs, tier, table.cutoff))
+        needed = tier_of(found.cutoff)
+        if needed == tier:
+            missing = missing_at(inputs, tier, found.cutoff)
+            return tier, width_limit(inputs, table, N, fold.even_weight, missing)
+        if needed > tier and found.cutoff > 0.8 * cutoff_of(tier):
+            return tier, found
+        tier = needed if needed > tier else max(needed, tier - 1)
+    return None
+
+
+def _further_types(inputs: Inputs, fold: Fold, N: float, tier: int) -> float:
+    """The logarithm of what the types |u_2|, |u_3|, ... change, one by one on the coarse tables."""
+    first, *others = (width_limit(inputs, t, N, fold.even_weight).loss for t in further_tables(inputs, tier))
+    if not others:
+        return 0.0
+    known = np.array(FURTHER[: len(others)], dtype=float)
+    changes = np.log(np.array(others) / first)
+    each = np.arange(2.0, known[-1] + 1.0)
+    total = float(np.sum(np.interp(np.log(each), np.log(known), changes)))
+    if known.size > 2 and inputs.dimension > known[-1] and changes[-1] < 0.0 and changes[-2] < changes[-1]:
+        ratio = math.sqrt(changes[-1] / changes[-2])  # from one coordinate to the next
+        total += float(changes[-1]) * ratio / (1.0 - ratio)
+    return total
+
+
+def local_exponent(inputs: Inputs, fold: Fold, N: float) -> float:
+    """-d log loss / d log N of the N-limited loss, between N/sqrt(2) and N sqrt(2)."""
+    low, high = (features_limit(inputs, fold, N * factor).loss for factor in (0.5**0.5, 2.0**0.5))
+    return math.log2(low / high)
+
+
+__all__ = ["FINER", "FeaturesLimit", "features_limit", "local_exponent"]

@@ -1,0 +1,36 @@
+"""What the theory needs to know of an activation function with one bend."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """f(z) = slope z + bend |z|.
+
+    The kernel of random features is slope^2 x.x' + bend^2 E|u x||u x'|. Inputs have either sign alike, so
+    its two parts do not mix, and x_j is an exact eigenfunction of it, of eigenvalue slope^2 E x_j^2. The even
+    part holds nothing of a linear target; it only uses up features.
+    """
+
+    slope: float
+    bend: float
+
+    @property
+    def even_weight(self) -> float:
+        """The even part of the kernel over the odd part, both for slope = bend: (bend/slope)^2."""
+        return (self.bend / self.slope) ** 2
+
+    def kernel(self, left: FloatArray, right: FloatArray, covariance: FloatArray) -> FloatArray:
+        """E f(X) f(Y) for Gaussian X, Y of variances left, right and this covariance."""
+        size = np.sqrt(left * right)
+        cosine = np.clip(covariance / np.maximum(size, 1e-300), -1.0, 1.0)
+        even = size * np.sqrt(1.0 - cosine**2) + covariance * np.arcsin(cosine)
+        found: FloatArray = self.slope**2 * covariance + self.bend**2 * (2.0 / math.pi) * even
+        return found

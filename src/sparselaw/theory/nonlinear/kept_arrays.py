@@ -1,0 +1,45 @@
+"""Tables that take seconds to make, kept in the user's cache folder under a hash of what they are of."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparselaw.files import write_atomically
+
+Arrays = dict[str, Any]
+
+VERSION = 1  # of the tables; another number makes them anew
+
+
+def kept_arrays(identity: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
+    """The arrays of ``identity``, from the cache folder or else made, and kept if that can be written."""
+    text = json.dumps({"version": VERSION, **identity}, sort_keys=True)
+    name = hashlib.sha256(text.encode()).hexdigest()[:24]
+    path = cache_folder() / f"{name}.npz"
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            if str(found["identity"]) == text:
+                return {key: found[key] for key in found.files if key != "identity"}
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile):  # not there, or spoilt: it is made anew
+        pass
+    arrays = make()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with write_atomically(path) as file:
+            np.savez(file, identity=np.array(text), **arrays)
+    except OSError:  # a full disk or a read-only home
+        pass
+    return arrays
+
+
+def cache_folder() -> Path:
+    from platformdirs import user_cache_path
+
+    return user_cache_path("sparselaw", appauthor=False) / "nonlinear"

@@ -1,0 +1,149 @@
+"""The even functions of a sparse sample, by parity: which of them the even part of a kernel can tell apart.
+
+Coordinate 1 is always active; put x_1 = 1. The law of the other coordinates does not change when one of them
+changes sign, so functions that are odd in the set S of coordinates and even in all others form a sector that
+the kernel maps to itself. Its basis: the sets A = S u B of active coordinates, B disjoint from S. With P the
+probability of S and P_B that of B given S
+
+    M_S(B, B') = P sqrt(P_B P_B') 2^-m sum over signs e on S u (B n B') of prod_{i in S} e_i k_e,
+
+m the number of those signs. A function |t + sum of coordinates| has its bend within the amplitude a_b of the
+faintest coordinate b of B with a chance of that order, which gives the size of what B adds to B without b,
+
+    P P_B min(a_b, a_k)^2 min(a_b, a_j),    a_k, a_j the smallest two amplitudes of S and coordinate 1,
+
+and P a_k^2 a_j the size of the sector itself. Sets too small are left out and P_B is shared by the others.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from sparselaw.theory.nonlinear.coordinate_cells import Cells
+
+SINGLE = 0.25  # of S = {j}: |t + x_j| = |t| + sign(t) x_j
+BENT = 0.1  # of all others: a density of bends
+
+ODD, SHARED, LEFT, RIGHT = range(4)  # of S; of B and B'; of B alone; of B' alone
+
+Active = tuple[int, ...]  # cells, in rising order
+Entry = tuple[int, int, float, int]  # row, column, factor, configuration: they add up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A symmetric matrix of a sector, or of the differences between coordinates of a cell."""
+
+    alike: float  # how many sectors have this matrix
+    entries: list[Entry]  # of the upper half
+    size: int
+
+
+@dataclass(slots=True)
+class Sectors:
+    """What is to be computed. A configuration is the active coordinates of two samples, with their parts."""
+
+    start: list[int] = field(default_factory=lambda: [0])  # of each configuration, in the lists of cells
+    cell: list[int] = field(default_factory=list)
+    part: list[int] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    full: bool = False  # whether there are more, that were left out
+
+    def configuration(self, odd: Active, left: Active, right: Active, *, apart: int = -1) -> int:
+        """Samples S u B and S u B'; coordinates of the cell ``apart`` are two different ones."""
+        self.cell += odd
+        self.part += [ODD] * len(odd)
+        for b in left:
+            self.cell.append(b)
+            self.part.append(SHARED if b in right and b != apart else LEFT)
+        for b in right:
+            if b not in left or b == apart:
+                self.cell.append(b)
+                self.part.append(RIGHT)
+        self.start.append(len(self.cell))
+        return len(self.start) - 2
+
+
+def parity_sectors(cells: Cells, whole: float, least: float, most: float = math.inf) -> Sectors:
+    """Sectors larger than ``least``, and in each of them the sets B that add more than ``whole``.
+
+    With ``most`` configurations it stops, and what is found is ``full``.
+    """
+    walk = _Walk(cells, whole, least, most)
+    walk.sector((), 1.0, 1.0)
+    return walk.found
+
+
+class _Walk:
+    def __init__(self, cells: Cells, whole: float, least: float, most: float) -> None:
+        self.p, self.count = cells.p.tolist(), cells.count.tolist()
+        self.c = cells.c.tolist()
+        self.a = [math.sqrt(c) for c in self.c]
+        self.odds = [p / (1.0 - p) for p in self.p]
+        self.whole, self.least, self.most = whole, least, most
+        self.found = Sectors()
+
+    def sector(self, odd: Active, chance: float, alike: float) -> None:
+        """This S and all that go on from it with rarer coordinates; ``alike`` sectors are as this one."""
+        self.matrices(odd, chance, alike)
+        last, before = (odd[-1], self.a[odd[-1]]) if odd else (0, 1.0)
+        share = BENT if odd else SINGLE
+        for k in range(last, len(self.p)):
+            if share * chance * self.p[k] * self.c[k] * before < self.least or self.found.full:
+                break
+            taken = odd.count(k)
+            if taken < self.count[k]:
+                ways = alike * (self.count[k] - taken) / (taken + 1)
+                self.sector((*odd, k), chance * self.p[k], ways)
+
+    def matrices(self, odd: Active, chance: float, alike: float) -> None:
+        """The matrix of S between sets B, and those of the differences between coordinates of one cell."""
+        sets = self.sets(odd, chance)
+        if len(self.found.start) + 0.5 * len(sets) ** 2 > self.most:
+            self.found.full = True
+            return
+        total = sum(weight for _, weight in sets)
+        entries: list[Entry] = []
+        inside: dict[int, list[tuple[int, int, float, int, int]]] = {}  # by the cell that both sets have
+        for i, (B, weight) in enumerate(sets):
+            for j in range(i, len(sets)):
+                C, other = sets[j]
+                factor = chance * math.sqrt(weight * other) / total
+                g = B[-1] if B and C and B[-1] == C[-1] else -1
+                alone = self.count[g] - odd.count(g) if g >= 0 else 1.0
+                same = self.found.configuration(odd, B, C)
+                if alone > 1.0:  # the same of ``alone`` coordinates, or two of them
+                    two = self.found.configuration(odd, B, C, apart=g)
+                    entries += [(i, j, factor / alone, same), (i, j, factor * (1.0 - 1.0 / alone), two)]
+                    inside.setdefault(g, []).append((i, j, factor / alone, same, two))
+                else:
+                    entries.append((i, j, factor, same))
+        self.found.blocks.append(Block(alike=alike, entries=entries, size=len(sets)))
+        for g, rows in inside.items():
+            place = {i: k for k, i in enumerate(sorted({row[0] for row in rows}))}
+            within = [(place[i], place[j], f, same) for i, j, f, same, _ in rows]
+            within += [(place[i], place[j], -f, two) for i, j, f, _, two in rows]
+            many = alike * (self.count[g] - odd.count(g) - 1.0)
+            self.found.blocks.append(Block(alike=many, entries=within, size=len(place)))
+
+    def sets(self, odd: Active, chance: float) -> list[tuple[Active, float]]:
+        """The sets B to keep, each with its odds; at most one coordinate is of a cell of several."""
+        faint = self.a[odd[-1]] if odd else 1.0
+        second = self.a[odd[-2]] if len(odd) > 1 else 1.0
+        found: list[tuple[Active, float]] = [((), 1.0)]
+
+        def extend(B: Active, odds: float) -> None:
+            for k in range(B[-1] + 1 if B else 0, len(self.p)):
+                a = self.a[k]
+                if BENT * chance * odds * self.p[k] * min(a, faint) ** 2 * min(a, second) < self.whole:
+                    break
+                free = self.count[k] - odd.count(k)
+                if free > 0.0:
+                    more = odds * self.odds[k]
+                    found.append(((*B, k), more * free))
+                    if self.count[k] == 1.0:
+                        extend((*B, k), more)
+
+        extend((), 1.0)
+        return found

@@ -1,0 +1,115 @@
+"""The tables behind the N-limited loss, in tiers of the cut-off, made once for inputs and kept.
+
+A tier is good for cut-offs nu from its own up to FINER times it. Its table with |u_1| resolved leaves out a
+share of T_even that hardly depends on nu; it is measured at a tier where a finer table is cheap. The types of
+the further coordinates change the loss by factors that hardly depend on each other, nor on the truncation:
+they are found on coarser tables, one for each coordinate.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.errors import InputError
+from sparselaw.inputs import Inputs
+from sparselaw.theory.nonlinear.even_tables import EvenTable, Group, even_table, table_work
+from sparselaw.theory.nonlinear.kept_arrays import kept_arrays
+from sparselaw.theory.nonlinear.unit_types import unit_types
+
+FIRST = 1e-2  # the cut-off of tier 0
+FINER = 4.0  # from tier to tier
+MEASURED = 5  # the tier at which the share left out is measured, for all that are finer
+MAIN = (0.2, 2e-3)  # WHOLE and LEAST of the table with |u_1| resolved
+FINE = (0.02, 1e-4)  # of the one that it is compared with
+TAIL = 1.004  # what even the fine one leaves out of T_even
+COARSE = (1.0, 0.1)  # of the tables for further types
+FURTHER = (2, 3, 4, 6, 8)  # coordinates whose |u_j| is resolved too
+NODES_2, NODES = (6, 6), (6, 4)
+MOST_WORK = 6e8  # sums over signs in a table: about a minute
+
+
+def tier_of(cutoff: float) -> int:
+    """The coarsest tier that is good for this cut-off."""
+    return max(0, math.ceil(math.log(FIRST / cutoff) / math.log(FINER) - 1e-9))
+
+
+def cutoff_of(tier: int) -> float:
+    return FIRST * FINER**-tier
+
+
+def main_table(inputs: Inputs, tier: int) -> EvenTable:
+    return _table(inputs, tier, 1, 0, *MAIN)
+
+
+def further_tables(inputs: Inputs, tier: int) -> list[EvenTable]:
+    """Coarse tables with |u_1| alone, and with |u_j| for each further coordinate j."""
+    others = [j for j in FURTHER if j <= inputs.dimension]
+    return [_table(inputs, tier, 1, j, *COARSE) for j in (0, *others)]
+
+
+@functools.lru_cache(maxsize=64)
+def missing_share(inputs: Inputs, tier: int) -> tuple[float, float]:
+    """Of T_even, what the main table leaves out at its own cut-off and at FINER times it."""
+    tier = min(tier, MEASURED)
+    main, fine = (_table(inputs, tier, 0, 0, *how).spectrum() for how in (MAIN, FINE))
+
+    def share(cutoff: float) -> float:
+        return TAIL * _resolved(fine, cutoff) / _resolved(main, cutoff) - 1.0
+
+    return share(cutoff_of(tier)), share(FINER * cutoff_of(tier))
+
+
+def missing_at(inputs: Inputs, tier: int, cutoff: float) -> float:
+    near, far = missing_share(inputs, tier)
+    place = min(max(math.log(cutoff / cutoff_of(tier)) / math.log(FINER), 0.0), 1.0)
+    return near + place * (far - near)
+
+
+def affordable(inputs: Inputs, tier: int) -> bool:
+    """Whether the main table of a tier can be made in about a minute."""
+    return _affordable(inputs, tier)
+
+
+@functools.lru_cache(maxsize=256)
+def _affordable(inputs: Inputs, tier: int) -> bool:
+    if tier <= MEASURED:
+        return True
+    return _affordable(inputs, tier - 1) and table_work(inputs, cutoff_of(tier), *MAIN, MOST_WORK) < MOST_WORK
+
+
+def _resolved(spectrum: tuple[FloatArray, FloatArray], cutoff: float) -> float:
+    values, often = spectrum
+    return float(often @ (values / (values + cutoff)))
+
+
+@functools.lru_cache(maxsize=48)
+def _table(inputs: Inputs, tier: int, first: int, other: int, whole: float, least: float) -> EvenTable:
+    types = unit_types(bool(first), other, NODES_2 if other == 2 else NODES)
+    identity = {
+        "inputs": [inputs.kind, {k: repr(v) for k, v in inputs.parameters().items()}],
+        "tier": [tier, FIRST, FINER],
+        "types": [first, other, list(types.weights.shape)],
+        "truncation": [whole, least],
+    }
+    if not inputs.has_power_activations:
+        raise InputError("inputs", inputs.kind, "have no theory of nonlinear features", "give SparseInputs")
+    arrays = kept_arrays(identity, lambda: _arrays(even_table(inputs, cutoff_of(tier), types, whole, least)))
+    return EvenTable(cutoff=cutoff_of(tier), types=types, groups=tuple(_groups(arrays)))
+
+
+def _arrays(table: EvenTable) -> dict[str, Any]:
+    arrays: dict[str, Any] = {}
+    for i, group in enumerate(table.groups):
+        arrays[f"alike{i}"], arrays[f"kernel{i}"] = group.alike, group.kernel
+    return arrays
+
+
+def _groups(arrays: Mapping[str, Any]) -> list[Group]:
+    count = sum(name.startswith("alike") for name in arrays)
+    return [Group(alike=np.asarray(arrays[f"alike{i}"]), kernel=arrays[f"kernel{i}"]) for i in range(count)]
