@@ -30,7 +30,7 @@ from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.features.preactivations import preactivations
 from sparselaw.interval import student_factor
 
-RESULTS = Path(__file__).parent / "results" / "relu_exponent_at_large_width.csv"
+RESULTS = Path(__file__).parents[1] / "docs" / "results" / "relu-width.csv"
 MODEL = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
 WIDTHS = (64, 128, 256, 512, 1024, 2048, 4096)
 SEEDS = {64: 40, 128: 24, 256: 16, 512: 12, 1024: 8, 2048: 6, 4096: 3}
@@ -39,13 +39,15 @@ HEAD, REST = 8, 4  # patterns for each unit: the most probable, and the drawn
 COLUMNS = ("N", "seed", "head", "rest", "mass", "loss", "seconds")
 
 
-def loss_of_layer(N: int, seed: int, head: int = HEAD, rest: int = REST) -> dict[str, float]:
+def loss_of_layer(
+    N: int, seed: int, head: int = HEAD, rest: int = REST, model: sl.SparseInputs = MODEL
+) -> dict[str, float]:
     """The loss of the best readout of N units drawn with this seed."""
     rng = np.random.default_rng([N, seed])
     J = 2 * N
-    inputs = sl.SparseInputs(alpha1=MODEL.alpha1, alpha2=MODEL.alpha2, dimension=J)
+    inputs = sl.SparseInputs(alpha1=model.alpha1, alpha2=model.alpha2, dimension=J)
     s = inputs.variances(np.arange(1.0, J + 1.0))
-    beyond = MODEL.unseen_variance(np.arange(1.0, J + 1.0))
+    beyond = model.unseen_variance(np.arange(1.0, J + 1.0))
     u = rng.standard_normal((J, N)) / np.sqrt(N)
     scaled = u * np.sqrt(s)[:, None]
     R = scaled.T @ scaled + np.eye(N) * beyond / N
@@ -78,13 +80,13 @@ def even_patterns(inputs: sl.SparseInputs, head: int, rest: int, rng: np.random.
             break
         least /= 1.3
     yield _signed(sets, amplitude)
+    if not rest:
+        return
     held = sum(chance for _, chance in sets)
     found: dict[tuple[int, ...], int] = {}
-    drawn = 0
     while len(found) < rest:
         data = draw_sparse(inputs, 200_000, rng)
         patterns = distinct_patterns(inputs, data)
-        drawn += data.samples
         coordinate = data.active.astype(int)[patterns.column]
         for k in range(patterns.counts.size):
             own = slice(patterns.indptr[k], patterns.indptr[k + 1])

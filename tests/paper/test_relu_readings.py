@@ -21,6 +21,9 @@ def _small(monkeypatch):
         monkeypatch.setattr(relu_precision, name, 300)
 
 
+PLAIN = {**dict.fromkeys(JOINT, Interval(1.9, 2.0, 2.1)), relu_readings.TOGETHER: Interval(1.0, 1.1, 1.2)}
+
+
 def context():
     return SimpleNamespace(
         quick=False,
@@ -49,11 +52,11 @@ def test_a_shift_is_that_of_the_losses():
     """Losses times x^-0.1 make every slope steeper by 0.1; of one sweep alone, the joint one by its share."""
     x = {name: np.log(np.array([1.0, 4.0])) for name in JOINT}
     steeper = {name: np.array([[1.0], [4.0**-0.1]]) for name in JOINT}
-    row = relu_readings._shifted("", x, steeper, Interval(1.0, 1.1, 1.2))
-    assert row == ["", "+0.100", "+0.100", "+0.100", "1.2 [1.1, 1.3]"]
+    row = relu_readings._shifted("", x, steeper, PLAIN)
+    assert row == ["", "2.10 (+0.100)", "2.10 (+0.100)", "2.10 (+0.100)", "1.2 [1.1, 1.3]"]
     one = {**{name: np.ones((2, 1)) for name in JOINT}, JOINT[1]: steeper[JOINT[1]]}
-    row = relu_readings._shifted("", x, one, Interval(1.0, 1.1, 1.2))
-    assert row == ["", "+0.000", "+0.100", "+0.000", "1.133 [1.033, 1.233]"]
+    row = relu_readings._shifted("", x, one, PLAIN)
+    assert row == ["", "2.00 (+0.000)", "2.10 (+0.100)", "2.00 (+0.000)", "1.133 [1.033, 1.233]"]
 
 
 @pytest.mark.parametrize(("sweep", "size"), [(JOINT[0], 40), (JOINT[1], 40), (JOINT[2], 60)])

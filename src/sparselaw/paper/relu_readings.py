@@ -24,7 +24,8 @@ from sparselaw.solvers import MinNorm
 LOOSE = 3e-4  # relative tolerance of the pseudoinverse, against 1e-10
 LESS_DATA = 5_000  # of the N-sweeps, against 50,000
 PAIRED_SEEDS, LESS_DATA_SEEDS = 2, 10
-COLUMNS = ("reading", *JOINT, "joint exponent")
+TOGETHER = "joint exponent"
+COLUMNS = ("reading", *JOINT, TOGETHER)
 Curves = Mapping[str, Measured]
 
 
@@ -33,7 +34,7 @@ def readings(context: Context, figure: FourPanels) -> SmallTable:
     last, specs = figure.grid.last, specs_of(figure, context.quick)
     curves = {curve.spec.name: curve for curve in measure(context, specs)}
     losses = {name: curves[name].losses for name in JOINT}
-    plain = _joint(curves, losses, last)
+    plain = _fitted(curves, losses, last)
     rows = [_row(f"as the paper says: the last {last} points", curves, losses, last)]
     rows += [_row(f"the last {n} points", curves, losses, n) for n in (last - 2, last + 2)]
     rows.append(_row("all points", curves, losses, None))
@@ -48,15 +49,16 @@ def readings(context: Context, figure: FourPanels) -> SmallTable:
     return SmallTable(title=words, columns=COLUMNS, rows=rows)
 
 
-def _joint(curves: Curves, losses: Mapping[str, FloatArray], last: int | None) -> Interval:
-    return fit_power({n: Sweep(x=curves[n].x, seeds=losses[n]) for n in JOINT}, last=last).exponent
+def _fitted(curves: Curves, losses: Mapping[str, FloatArray], last: int | None) -> dict[str, Interval]:
+    """The exponent of each sweep, and the joint one."""
+    sweeps = {name: Sweep(x=curves[name].x, seeds=losses[name]) for name in JOINT}
+    own = fit_power(sweeps, last=last, shared=False).exponents
+    return {**own, TOGETHER: fit_power(sweeps, last=last).exponent}
 
 
 def _row(words: str, curves: Curves, losses: Mapping[str, FloatArray], last: int | None) -> list[str]:
-    sweeps = {name: Sweep(x=curves[name].x, seeds=losses[name]) for name in JOINT}
-    own = fit_power(sweeps, last=last, shared=False).exponents
-    joint = fit_power(sweeps, last=last).exponent
-    return [words, *(f"{own[name].best:.2f}" for name in JOINT), str(joint)]
+    found = _fitted(curves, losses, last)
+    return [words, *(f"{found[name].best:.2f}" for name in JOINT), str(found[TOGETHER])]
 
 
 def _one_seed(curves: Curves, losses: Mapping[str, FloatArray], last: int) -> list[str]:
@@ -78,7 +80,7 @@ def _one_seed(curves: Curves, losses: Mapping[str, FloatArray], last: int) -> li
     ]
 
 
-def _loose(context: Context, curves: Curves, plain: Interval, last: int) -> list[str]:
+def _loose(context: Context, curves: Curves, plain: Mapping[str, Interval], last: int) -> list[str]:
     """The same seeds with a tolerance at which singular values are cut, at both ends of each sweep."""
     ends = [replace(curves[n].spec, sizes=curves[n].spec.sizes[-last :: last - 1]) for n in JOINT]
     specs = [replace(spec, solver=MinNorm(rtol=LOOSE), seeds=PAIRED_SEEDS) for spec in ends]
@@ -88,7 +90,9 @@ def _loose(context: Context, curves: Curves, plain: Interval, last: int) -> list
     return _shifted(words, {n: np.log(cut[n].x) for n in JOINT}, ratios, plain)
 
 
-def _single_precision(context: Context, curves: Curves, plain: Interval, last: int) -> list[str]:
+def _single_precision(
+    context: Context, curves: Curves, plain: Mapping[str, Interval], last: int
+) -> list[str]:
     """TF32 features and a pseudoinverse in single precision, at both ends of each sweep."""
     ends = {n: [int(curves[n].x[-last]), int(curves[n].x[-1])] for n in JOINT}
     settings = [(n, size, seed) for n in JOINT for size in ends[n] for seed in range(PAIRED_SEEDS)]
@@ -104,15 +108,17 @@ def _single_precision(context: Context, curves: Curves, plain: Interval, last: i
 
 
 def _shifted(
-    words: str, x: Mapping[str, FloatArray], ratios: Mapping[str, FloatArray], plain: Interval
+    words: str, x: Mapping[str, FloatArray], ratios: Mapping[str, FloatArray], plain: Mapping[str, Interval]
 ) -> list[str]:
     """How losses multiplied by ``ratios`` (sizes, seeds) shift each slope, and the joint one."""
     spread = {n: float(np.sum((x[n] - x[n].mean()) ** 2)) for n in JOINT}
     shift = {n: -(x[n] - x[n].mean()) @ np.log(ratios[n]) / spread[n] for n in JOINT}  # (seeds,)
     joint = np.sum([spread[n] * shift[n] for n in JOINT], axis=0) / sum(spread.values())
     best, reach = float(joint.mean()), float(np.ptp(joint))
-    moved = Interval(plain.low + best - reach, plain.best + best, plain.high + best + reach)
-    return [words, *(f"{shift[n].mean():+.3f}" for n in JOINT), str(moved)]
+    was = plain[TOGETHER]
+    moved = Interval(was.low + best - reach, was.best + best, was.high + best + reach)
+    slopes = [f"{plain[n].best + shift[n].mean():.2f} ({shift[n].mean():+.3f})" for n in JOINT]
+    return [words, *slopes, str(moved)]
 
 
 def _less_data(context: Context, curves: Curves, losses: Mapping[str, FloatArray], last: int) -> list[str]:
