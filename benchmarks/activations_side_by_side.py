@@ -20,7 +20,7 @@ import sparselaw as sl
 from sparselaw.interval import student_factor
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "activations.csv"
-SETTINGS = ((1.0, 0.3, 500_000), (1.5, 0.3, 1_000_000))  # alpha1, alpha2, D of the N-sweep
+SETTINGS = ((1.0, 0.3, 200_000), (1.5, 0.3, 1_000_000))  # alpha1, alpha2, D of the N-sweep
 WIDTHS, WIDE = (48, 96, 192), 5_000
 SAMPLES = (160, 320, 640, 1280)
 NAMES = ("linear", "relu", "leaky-relu", "gelu", "tanh", "erf", "sign", "abs")

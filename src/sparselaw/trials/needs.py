@@ -162,7 +162,8 @@ def _nonlinear_activations(task: Task) -> Needs:
 def _nonlinear_gaussian(task: Task) -> Needs:
     N, D, M = float(task.N), float(task.D), _dimension(task)
     if min(N, M) > D and task.estimator == "exact":
-        memory, work = 16.0 * M * D + 16.0 * N * D + 48.0 * D * D, 2.0 * (N + M) * D * D + 600.0 * N * D
+        tests = 600.0 if task.feature_map.odd_slope is not None else 5000.0
+        memory, work = 16.0 * M * D + 16.0 * N * D + 48.0 * D * D, 2.0 * (N + M) * D * D + tests * N * D
     else:
         memory, work = 24.0 * N * M + 48.0 * N * N, 4.0 * N * N * M + 2.0 * N * N * D + 40.0 * N**3
     return Needs(memory=memory + 1e8, seconds=1e-3 + work / FLOPS)

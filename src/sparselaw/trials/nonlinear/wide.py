@@ -30,6 +30,7 @@ from sparselaw.trials.task import Record, Task, random_stream
 
 TEACHERS = 128  # up to as many samples the teacher is averaged exactly, beyond that many are drawn
 TEST_INPUTS = 256
+WHOLE_BLOCKS = 8  # as many times that where the whole error is measured on them: it has a longer tail
 NEGLIGIBLE = 1e-13  # of the sum of squared variances: what the coordinates left out of X^T S X may hold
 
 
@@ -65,19 +66,25 @@ def trial(task: Task, spectrum: FloatArray) -> Record:
 
     def loss() -> float:
         theta = features @ (left @ (solution.coefficients / (root * np.sqrt(D)))).astype(dtype)
-        tests = random_stream(task, "test")
-        drawn = tests.standard_normal((len(spectrum), TEST_INPUTS)) * np.sqrt(spectrum)[:, None]
-        along = span.T @ drawn if span is not None else _forward(triangle, inputs.T @ drawn)  # b = Q^T x
-        hidden = _hidden(drawn, along, embedding, tests)
-        slope = f.odd_slope
+        tests, slope = random_stream(task, "test"), f.odd_slope
+        blocks = 1 if slope is not None else WHOLE_BLOCKS
+        total = 0.0
+        for _ in range(blocks):
+            drawn = tests.standard_normal((len(spectrum), TEST_INPUTS)) * np.sqrt(spectrum)[:, None]
+            along = span.T @ drawn if span is not None else _forward(triangle, inputs.T @ drawn)  # b = Q^T x
+            hidden = _hidden(drawn, along, embedding, tests)
+            if slope is None:
+                errors = signal.T @ along - _answers(theta, f.apply(hidden))
+            else:
+                errors = _answers(theta, f.even_part(hidden))
+            total += float(np.sum(errors**2))
+        measured = total / (blocks * TEST_INPUTS)
         if slope is None:
-            answers = _answers(theta, f.apply(hidden))
-            return unseen + float(np.sum((signal.T @ along - answers) ** 2)) / TEST_INPUTS
+            return unseen + measured
         missed = signal - (embedding.T @ theta).astype(np.float64) * slope
         norms = np.einsum("it,it->t", theta, theta, dtype=np.float64)
         odd = np.einsum("it,it->", missed, weighted @ missed) + unseen * (1.0 + slope**2 * norms.sum() / N)
-        answers = _answers(theta, f.even_part(hidden))
-        return float(odd) + float(np.sum(answers**2)) / TEST_INPUTS
+        return float(odd) + measured
 
     return as_record(finite_loss(solution, loss), solution, averaged, len(equations.eigenvalues))
 
