@@ -9,8 +9,8 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.compiled import njit
 
-FEW, MANY = 6, 14  # points of the integral, for a narrow and for a wide angle
-NARROW = 0.5
+FEW, MANY = 6, 12  # points of the integral, for a small and for a large correlation
+SMALL = 0.7
 _RULES = [np.polynomial.legendre.leggauss(n) for n in (FEW, MANY)]
 POINTS = np.concatenate([0.5 * (x + 1.0) for x, _ in _RULES])
 WEIGHTS = np.concatenate([w for _, w in _RULES])
@@ -51,19 +51,25 @@ def mean_product(m, n, v, w, c, apart, signs, points, weights):  # type: ignore[
     """E|X||Y|, means m and n, variances v, w, covariance c; ``apart`` is E|X| E|Y|, ``signs`` their signs'.
 
     By Price's theorem its second derivative in c is four times the density at (0, 0), so that
-    E|X||Y| = E|X| E|Y| + c E sign(X) E sign(Y) + 4 int_0^c (c - s) density(s) ds, with s = sqrt(v w) sin.
+    E|X||Y| = E|X| E|Y| + c E sign(X) E sign(Y) + 4 int_0^c (c - s) density(s) ds, over the angle where the
+    correlation is large.
     """
     if c == 0.0:
         return apart
     size = math.sqrt(v * w)
     cosine = min(1.0, max(-1.0, c / size))
-    angle = math.asin(cosine)
     if m == 0.0 and n == 0.0:
-        return 2.0 / math.pi * size * (math.sqrt(1.0 - cosine * cosine) + cosine * angle)
+        return 2.0 / math.pi * size * (math.sqrt(1.0 - cosine * cosine) + cosine * math.asin(cosine))
     squares, product = (m * m * w + n * n * v) / (2.0 * v * w), m * n * size / (v * w)
-    first, end = (0, FEW) if abs(angle) < NARROW else (FEW, FEW + MANY)
     total = 0.0
-    for i in range(first, end):
+    if abs(cosine) < SMALL:
+        for i in range(FEW):
+            s = cosine * points[i]
+            rest = 1.0 - s * s
+            total += weights[i] * (c - size * s) * math.exp((product * s - squares) / rest) / math.sqrt(rest)
+        return apart + c * signs + total * cosine / math.pi
+    angle = math.asin(cosine)
+    for i in range(FEW, FEW + MANY):
         s = math.sin(angle * points[i])
         rest = 1.0 - s * s
         if rest > 0.0:

@@ -4,20 +4,22 @@
 
 e_n the error of a coordinate that n samples have shown (``rare_coordinate``), e_0 = 1. As D grows this is a
 constant times the unseen variance sum_j s_j (1 - p_j)^D: the exponent alpha_D is that of linear features.
+Rare coordinates that share samples add a part that falls with D (``drawn_regression``).
 """
 
 from __future__ import annotations
 
 import functools
 import math
+from typing import cast
 
 import numpy as np
 
-from sparselaw.arrays import FloatArray
-from sparselaw.inputs import Inputs
+from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.sums.coordinates import coordinate_nodes, power_integral
+from sparselaw.theory.nonlinear.drawn_regression import sharing
 from sparselaw.theory.nonlinear.fold import Fold
-from sparselaw.theory.nonlinear.rare_coordinate import SAMPLES, SQUARES, interpolation_errors
+from sparselaw.theory.nonlinear.rare_coordinate import SAMPLES, errors_at, interpolation_errors
 
 RARE = 1e-6  # coordinates that fewer than this many samples show are as unseen
 
@@ -30,7 +32,7 @@ def data_limit(inputs: Inputs, fold: Fold, D: float) -> float:
     nodes = coordinate_nodes(inputs.dimension, reach, max(a, law.decay * SAMPLES))
     p = np.exp(-law.decay * nodes.log_j)
     log_c = law.growth * nodes.log_j
-    errors = _errors_at(interpolation_errors(inputs, fold), log_c)
+    errors = errors_at(interpolation_errors(inputs, fold), log_c)
     n = np.arange(min(SAMPLES, D) + 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         log_ways = np.cumsum(np.concatenate([[0.0], np.log((D - n[:-1]) / n[1:])]))
@@ -38,13 +40,5 @@ def data_limit(inputs: Inputs, fold: Fold, D: float) -> float:
         chance = np.exp(log_ways + n * np.log(p)[:, None] + quiet)
     found = float((nodes.weight * p * np.exp(log_c)) @ np.sum(chance * errors[:, : n.size], axis=1))
     end = math.log(inputs.dimension + 0.5)
-    return found + (power_integral(1.0 - a, nodes.log_end, end) if nodes.log_end < end else 0.0)
-
-
-def _errors_at(errors: FloatArray, log_c: FloatArray) -> FloatArray:
-    """e_n(c_j), (coordinates, n), between the values of c in the table, and constant below the last."""
-    place = np.clip(-log_c / math.log(4.0), 0.0, SQUARES.size - 1.0)
-    low = np.minimum(place.astype(int), SQUARES.size - 2)
-    share = (place - low)[:, None]
-    found: FloatArray = (1.0 - share) * errors[low] + share * errors[low + 1]
-    return found
+    alone = found + (power_integral(1.0 - a, nodes.log_end, end) if nodes.log_end < end else 0.0)
+    return alone * sharing(cast(ActivationInputs, inputs), fold).factor(inputs, D)

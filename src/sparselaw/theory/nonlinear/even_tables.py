@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from sparselaw.inputs import Inputs
 from sparselaw.theory.nonlinear.bend_kernel import alternating_sums
 from sparselaw.theory.nonlinear.coordinate_cells import EXACT, coordinate_cells
 from sparselaw.theory.nonlinear.parity_sectors import SHARED, Sectors, parity_sectors
-from sparselaw.theory.nonlinear.unit_types import Types
+from sparselaw.theory.nonlinear.unit_types import Types, half_normal
 
 WHOLE = 0.1  # of the cut-off: sets above it are in the matrix of their sector
 LEAST = 1e-3  # of the cut-off: sectors below it are left out
@@ -66,52 +67,71 @@ def even_table(
     exact: int = EXACT,
 ) -> EvenTable:
     """The table for cut-offs from ``cutoff`` upwards; ``whole`` and ``least`` are shares of it."""
-    cells = coordinate_cells(inputs, least * cutoff, exact)
-    sectors = parity_sectors(cells, whole * cutoff, least * cutoff)
-    values = _Values(sectors, cells.c, types)
-    return EvenTable(cutoff=cutoff, types=types, groups=tuple(_groups(sectors, values)))
+    open_ = _open_values(inputs, cutoff, whole, least, exact, types.first, len(types.nodes[0]))
+    values = _Values(open_, types)
+    return EvenTable(cutoff=cutoff, types=types, groups=tuple(_groups(open_.sectors, values)))
 
 
 def table_work(inputs: Inputs, cutoff: float, whole: float, least: float, most: float) -> float:
     """Sums over signs that a table takes, for one type; at least ``most`` where it is more."""
     cells = coordinate_cells(inputs, least * cutoff)
-    sectors = parity_sectors(cells, whole * cutoff, least * cutoff, most=int(most / 20.0))
+    sectors = parity_sectors(cells, whole * cutoff, least * cutoff, most)
     start, part = np.array(sectors.start), np.array(sectors.part)
     shared = np.add.reduceat((part <= SHARED).astype(float), start[1:-1]) if len(start) > 2 else np.zeros(1)
     return most if sectors.full else float(np.sum(2.0**shared))
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Open:
+    """Configurations, and their kernel where no |u_j| is known but perhaps |u_1|: (E, n_1)."""
+
+    sectors: Sectors
+    start: IntArray
+    cell: IntArray
+    part: IntArray
+    c: FloatArray
+    kernel: FloatArray
+
+
+@functools.lru_cache(maxsize=2)
+def _open_values(
+    inputs: Inputs, cutoff: float, whole: float, least: float, exact: int, first: bool, nodes: int
+) -> _Open:
+    """Kept for the tables of several |u_j| that are made one after the other."""
+    cells = coordinate_cells(inputs, least * cutoff, exact)
+    sectors = parity_sectors(cells, whole * cutoff, least * cutoff)
+    start, cell, part = (np.array(x, dtype=np.int64) for x in (sectors.start, sectors.cell, sectors.part))
+    u = half_normal(nodes)[0] if first else np.zeros(1)
+    types = np.stack([u, np.zeros_like(u)], axis=1)
+    kernel = alternating_sums(start, cells.c[cell], part, np.zeros_like(cell), types, first)
+    return _Open(sectors=sectors, start=start, cell=cell, part=part, c=cells.c[cell], kernel=kernel)
+
+
 class _Values:
     """The kernel of every configuration, on the types that it depends on."""
 
-    def __init__(self, sectors: Sectors, c: FloatArray, types: Types) -> None:
-        start, cell, part = (np.array(x, dtype=np.int64) for x in (sectors.start, sectors.cell, sectors.part))
-        typed = (cell == types.other - 2).astype(np.int64)  # cell 0 is coordinate 2
-        length = np.diff(start)
+    def __init__(self, given: _Open, types: Types) -> None:
+        typed = (given.cell == types.other - 2).astype(np.int64)  # cell 0 is coordinate 2
+        length = np.diff(given.start)
         owner = np.repeat(np.arange(length.size), length)
         self.depends = np.zeros(length.size, dtype=bool)
         self.depends[owner[typed == 1]] = True
-        self.place = np.zeros(length.size, dtype=np.int64)
         self.shape = types.weights.shape
-        self.values: dict[bool, FloatArray] = {}
-        for key in (False, True):
-            chosen = np.flatnonzero(self.depends == key)
-            second = types.nodes[1] if key else np.zeros(1)
-            grid = np.stack([x.ravel() for x in np.meshgrid(types.nodes[0], second, indexing="ij")], axis=1)
-            inside = self.depends[owner] == key
-            starts = np.concatenate([[0], np.cumsum(length[chosen])])
-            arrays = (starts, c[cell[inside]], part[inside], typed[inside])
-            found = alternating_sums(*arrays, grid, types.first)
-            self.values[key] = found.reshape(chosen.size, self.shape[0], second.size)
-            self.place[chosen] = np.arange(chosen.size)
+        self.place = np.cumsum(self.depends) - 1
+        self.open = given.kernel[:, :, None]
+        grid = np.stack([x.ravel() for x in np.meshgrid(*types.nodes, indexing="ij")], axis=1)
+        inside = self.depends[owner]
+        starts = np.concatenate([[0], np.cumsum(length[self.depends])])
+        arrays = (starts, given.c[inside], given.part[inside], typed[inside])
+        self.known = alternating_sums(*arrays, grid, types.first).reshape(-1, *self.shape)
 
     def of(self, configurations: IntArray, key: bool) -> FloatArray:
         """Their values (E, n_1, n_j), n_j = 1 where none of them depends on u_j."""
         out = np.empty((configurations.size, self.shape[0], self.shape[1] if key else 1))
-        for own, values in self.values.items():
-            mask = self.depends[configurations] == own
-            if mask.any():
-                out[mask] = values[self.place[configurations[mask]]]
+        out[:] = self.open[configurations]
+        if key:
+            mask = self.depends[configurations]
+            out[mask] = self.known[self.place[configurations[mask]]]
         return out
 
 

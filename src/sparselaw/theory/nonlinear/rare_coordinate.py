@@ -10,6 +10,7 @@ small c the kernel is that of a step, (pi - angle)/(2 pi): two samples that diff
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 
@@ -25,9 +26,18 @@ JITTER = 1e-10  # samples may occur twice
 SQUARES = 4.0 ** -np.arange(0.0, 8.0)  # c: 1, 1/4, ..., 4^-7
 
 
-@functools.lru_cache(maxsize=32)
 def interpolation_errors(inputs: Inputs, fold: Fold) -> FloatArray:
     """e_n(c), (SQUARES.size, SAMPLES + 1), as a mean over drawn samples; n = 0, 1, ..., SAMPLES."""
+    return _both_errors(inputs, fold)[0]
+
+
+def odd_errors(inputs: Inputs, fold: Fold) -> FloatArray:
+    """o_n(c): of it the part that is linear in x_j, (1 - the coefficient found)^2."""
+    return _both_errors(inputs, fold)[1]
+
+
+@functools.lru_cache(maxsize=32)
+def _both_errors(inputs: Inputs, fold: Fold) -> tuple[FloatArray, FloatArray]:
     rng = np.random.default_rng(20250917)
     law = inputs.power_activations()
     j = np.arange(1.0, min(inputs.dimension, COORDINATES) + 1.0)
@@ -39,13 +49,24 @@ def interpolation_errors(inputs: Inputs, fold: Fold) -> FloatArray:
     dots = others[:, :SAMPLES] @ np.swapaxes(others, 1, 2)
     norms = np.sum(others**2, axis=2)
     alike = own[:, :SAMPLES, None] * own[:, None, :]
-    errors = np.ones((SQUARES.size, SAMPLES + 1))
+    errors, odd = np.ones((SQUARES.size, SAMPLES + 1)), np.ones((SQUARES.size, SAMPLES + 1))
+    slopes = fold.slope**2 * own[:, :SAMPLES, None]
     for i, c in enumerate(SQUARES):
         left, right = norms[:, :SAMPLES, None] + c, norms[:, None, :] + c
         kernel = (fold.kernel(left, right, dots + c * alike) - fold.kernel(left, right, dots)) / c
         factor = np.linalg.cholesky(kernel[:, :, :SAMPLES] + JITTER * np.eye(SAMPLES))
-        both = np.concatenate([kernel[:, :, SAMPLES:], own[:, :SAMPLES, None]], axis=2)
+        both = np.concatenate([kernel[:, :, SAMPLES:], slopes, own[:, :SAMPLES, None]], axis=2)
         solved = np.linalg.solve(factor, both)
         predicted = np.cumsum(solved[:, :, :-1] * solved[:, :, -1:], axis=1)
-        errors[i, 1:] = np.mean((1.0 - predicted) ** 2, axis=(0, 2))
-    return errors
+        errors[i, 1:] = np.mean((1.0 - predicted[:, :, :-1]) ** 2, axis=(0, 2))
+        odd[i, 1:] = np.mean((1.0 - predicted[:, :, -1]) ** 2, axis=0)
+    return errors, odd
+
+
+def errors_at(errors: FloatArray, log_c: FloatArray) -> FloatArray:
+    """e_n(c_j), (coordinates, n), between the values of c in the table, and constant below the last."""
+    place = np.clip(-log_c / math.log(4.0), 0.0, SQUARES.size - 1.0)
+    low = np.minimum(place.astype(int), SQUARES.size - 2)
+    share = (place - low)[:, None]
+    found: FloatArray = (1.0 - share) * errors[low] + share * errors[low + 1]
+    return found

@@ -1,26 +1,29 @@
 """The loss of N nonlinear features trained on D samples, with what there is to say beside it.
 
 Both limits are theory. Between them stands the shape of the double descent, with its peak where N meets the
-rank n of the features, and a factor that was measured:
+rank n of the features. Above it the kernel scatters about its mean as a Wishart matrix, a theory too (g in
+``drawn_regression``, one for linear features); below it stands the like with a factor that was measured:
 
-    N < n: loss = L_N + 1.7 L_D n/(n - N),        N > n: loss = L_D N/(N - n).
+    N > n: loss = L_D [1 + g n/(N - n - 1)],        N < n: loss = L_N + 1.5 g L_D n/(n - N).
 """
 
 from __future__ import annotations
 
 import math
+from typing import cast
 
-from sparselaw.inputs import Inputs
+from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.theory.collapse import rescaled_ratio
 from sparselaw.theory.nonlinear.data_limit import data_limit
 from sparselaw.theory.nonlinear.distinct_samples import features_rank
+from sparselaw.theory.nonlinear.drawn_regression import sharing
 from sparselaw.theory.nonlinear.features_limit import FeaturesLimit, features_limit
 from sparselaw.theory.nonlinear.fold import Fold
 from sparselaw.theory.point import Point
 from sparselaw.theory.surface import LARGEST_N
 
-SPILL = 1.7  # what samples leave unknown costs more where features are too few: 1.4 to 2.0 measured
-BETWEEN = 0.2  # the error of the part that the other size adds
+SPILL = 1.5  # what samples leave unknown costs more where features are too few: 1.2 to 1.8 measured
+BETWEEN = 0.12  # the error of the part that the other size adds
 SURE = 0.05  # up to which there is no caution
 PEAK = 0.7  # of N/n, or n/N
 FEW = 40  # features below which the terms that are left out show
@@ -52,22 +55,23 @@ def _between(
     inputs: Inputs, fold: Fold, N: float, D: float, rank: float, low: FeaturesLimit | None
 ) -> tuple[float, float, list[str]]:
     cautions = []
-    known = data_limit(inputs, fold, D)
+    known, spread = data_limit(inputs, fold, D), sharing(cast(ActivationInputs, inputs), fold).spread
     if low is not None:
-        added = SPILL * known * rank / (rank - N)
+        added = SPILL * spread * known * rank / (rank - N)
         loss, near = low.loss + added, N / rank
-        error = low.error + BETWEEN * (1.0 + near) * added / loss
+        error = low.error + BETWEEN * added / loss
         if N < FEW:
             error = max(error, 0.1)
             cautions.append(f"N < {FEW}: up to about 10 % low")
         if low.beyond:
             cautions.append(f"continued from N = {low.beyond:g} with the exponent there")
     else:
-        loss, near = known * (N / (N - rank) if N > rank else math.inf), rank / N
+        above = N - rank - 1.0
+        loss, near = known * (1.0 + spread * rank / above if above > 0.0 else math.inf), rank / N
         error = DATA_ERROR + BETWEEN * near
         if inputs.power_activations().decay < CROWDED + 1.0:
-            error = 0.25
-            cautions.append("alpha1 < 1: rare coordinates share samples, which leaves the loss 5-31 % low")
+            error = max(error, 0.1)
+            cautions.append("alpha1 < 1: rare coordinates share samples, the loss is good to about 10 %")
     if near > PEAK:
         cautions.append("near the double-descent peak, where N meets the rank of the features")
     elif error > SURE and not cautions:

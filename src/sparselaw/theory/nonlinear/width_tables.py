@@ -29,9 +29,10 @@ MAIN = (0.2, 2e-3)  # WHOLE and LEAST of the table with |u_1| resolved
 FINE = (0.02, 1e-4)  # of the one that it is compared with
 TAIL = 1.004  # what even the fine one leaves out of T_even
 COARSE = (1.0, 0.1)  # of the tables for further types
+MAIN_NODES = 6  # of |u_1|
 FURTHER = (2, 3, 4, 6, 8)  # coordinates whose |u_j| is resolved too
-NODES_2, NODES = (6, 6), (6, 4)
-MOST_WORK = 6e8  # sums over signs in a table: about a minute
+NODES_2, NODES = (5, 5), (5, 4)  # of |u_1| and |u_j|, for j = 2 and for the others
+MOST_WORK = 1e6  # sums over signs in a table: about ten seconds
 
 
 def tier_of(cutoff: float) -> int:
@@ -90,7 +91,8 @@ def _resolved(spectrum: tuple[FloatArray, FloatArray], cutoff: float) -> float:
 
 @functools.lru_cache(maxsize=48)
 def _table(inputs: Inputs, tier: int, first: int, other: int, whole: float, least: float) -> EvenTable:
-    types = unit_types(bool(first), other, NODES_2 if other == 2 else NODES)
+    nodes = (MAIN_NODES, 1) if (whole, least) != COARSE else NODES_2 if other == 2 else NODES
+    types = unit_types(bool(first), other, nodes)
     identity = {
         "inputs": [inputs.kind, {k: repr(v) for k, v in inputs.parameters().items()}],
         "tier": [tier, FIRST, FINER],

@@ -1,0 +1,169 @@
+"""Infinitely many features on drawn data: what rare coordinates that share samples add to the loss.
+
+Minimum-norm regression with the kernel k = slope^2 x.x' + bend^2 E|u x||u x'| on the distinct samples of a
+drawn data set has no N in it. Its odd part predicts each coordinate by a linear function, whose error is a
+sum over coordinates; its even part is an error alone, a mean over fresh samples, half of them with one of the
+coordinates seen made active, each as likely. Beside it stands the loss where all others are known,
+sum_j s_j e_{n_j}(c_j), on the same data; the ratio of the two has little scatter.
+
+With N features, N above their rank r, the kernel is a Wishart matrix about its mean, and the loss grows by
+v Y/(N - r - 1): v the mean over fresh samples of what the kernel leaves open, k(x, x) - k_x K^-1 k_x, and Y
+the sum over targets of y K^-1 y. For linear features v Y is the loss times r.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.inputs import Inputs
+from sparselaw.inputs.activations import ActivationInputs
+from sparselaw.progress import progress
+from sparselaw.theory.nonlinear.fold import Fold
+from sparselaw.theory.nonlinear.kept_arrays import kept_arrays
+from sparselaw.theory.nonlinear.rare_coordinate import SAMPLES, errors_at, interpolation_errors
+
+SIZES = (80, 320, 1280)  # of the data sets
+MOST_PATTERNS = 700  # of distinct samples: larger data sets are not drawn
+DRAWS = 24
+FRESH = 600  # samples for the even part of the error
+HEAD = 0.02  # coordinates with a larger p have a column of draws, the others come as events
+SMALL = 1e-11  # eigenvalues below this share of the largest are zero
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sharing:
+    """What drawn data sets say: two constants, each a mean over their sizes."""
+
+    shared: (
+        float  # the loss is exp(shared D^-x) times the sum without shared samples, x = alpha1/(alpha1 + 1)
+    )
+    spread: float  # v Y over the loss times the rank
+    stderr: float  # of the loss at the largest size, relative
+
+    def factor(self, inputs: Inputs, D: float) -> float:
+        """What the data-limited loss is multiplied by."""
+        return math.exp(self.shared * math.pow(D, -_fall(inputs)))
+
+
+@functools.lru_cache(maxsize=64)
+def sharing(inputs: ActivationInputs, fold: Fold) -> Sharing:
+    """Kept, since it takes some seconds."""
+    identity = {
+        "regression": [inputs.kind, {k: repr(v) for k, v in inputs.parameters().items()}],
+        "fold": [fold.slope, fold.bend],
+        "drawn": [list(SIZES), MOST_PATTERNS, DRAWS, FRESH],
+    }
+    found = kept_arrays(identity, lambda: _measured(inputs, fold))
+    return Sharing(**{name: float(value) for name, value in found.items()})
+
+
+def _measured(inputs: ActivationInputs, fold: Fold) -> dict[str, Any]:
+    errors = interpolation_errors(inputs, fold)
+    rows, stderr = [], 0.0
+    with progress("regressions on drawn data, some seconds") as show:
+        for i, D in enumerate(SIZES):
+            rng = np.random.default_rng([20250918, D])
+            drawn = []
+            for k in range(DRAWS):
+                show(i * DRAWS + k, len(SIZES) * DRAWS)
+                samples = _draw(inputs, D, rng)
+                if len(np.unique(samples[0], axis=0)) > MOST_PATTERNS:
+                    break
+                drawn.append(_losses(inputs, fold, samples, errors, rng))
+            if len(drawn) < DRAWS:
+                break
+            whole, known, spread = np.array(drawn).T
+            ratio = whole.sum() / known.sum()
+            stderr = float(np.std(whole - ratio * known, ddof=1) / math.sqrt(DRAWS) / known.mean() / ratio)
+            rows.append((math.pow(D, -_fall(inputs)), math.log(ratio), math.log(spread.sum() / whole.sum())))
+    x, log_loss, log_spread = np.array(rows).T
+    return {
+        "shared": float(x @ log_loss / (x @ x)),
+        "spread": math.exp(log_spread.mean()),
+        "stderr": stderr,
+    }
+
+
+def _fall(inputs: Inputs) -> float:
+    """alpha1/(alpha1 + 1): how fast the share of samples with two rare coordinates falls."""
+    decay = inputs.power_activations().decay
+    return (decay - 1.0) / decay
+
+
+def _draw(
+    inputs: ActivationInputs, D: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Samples (D, K) of the coordinates seen, those coordinates, and in how many samples each is."""
+    after = inputs.last_above(HEAD)
+    j = np.arange(1.0, after + 1.0)
+    row, column = np.nonzero(rng.random((D, after)) < inputs.probabilities(j))
+    events = 0 if after >= inputs.dimension else rng.poisson(D * inputs.tail_rate(after))
+    rows = np.concatenate([row, rng.integers(D, size=events)])
+    coordinates = np.concatenate([j[column], inputs.draw_tail(after, events, rng) if events else np.empty(0)])
+    place = np.unique(np.stack([rows.astype(float), coordinates], axis=1), axis=0)
+    seen, column = np.unique(place[:, 1], return_inverse=True)
+    X = np.zeros((D, seen.size))
+    X[place[:, 0].astype(int), column] = np.where(rng.random(len(place)) < 0.5, -1.0, 1.0)
+    return X * inputs.amplitudes(seen), seen, np.abs(X).sum(axis=0)
+
+
+def _losses(
+    inputs: ActivationInputs,
+    fold: Fold,
+    samples: tuple[FloatArray, FloatArray, FloatArray],
+    errors: FloatArray,
+    rng: np.random.Generator,
+) -> tuple[float, float, float]:
+    """The loss of the regression, what it would be with all other coordinates known, and v Y/r."""
+    X, seen, counts = np.unique(samples[0], axis=0), *samples[1:]
+    norms, dots = np.sum(X**2, axis=1), X @ X.T
+    kernel = fold.kernel(norms[:, None], norms[None, :], dots)
+    inverse, rank = _inverse(kernel)
+    weights = inverse @ X  # (P, K): one target for each coordinate
+    linear = fold.slope**2 * (X.T @ weights)  # predicted coordinate, target
+    s = inputs.variances(seen)
+    unseen = inputs.unseen_variance(seen)
+    odd = float(np.sum(s[:, None] * (np.eye(seen.size) - linear) ** 2)) + unseen
+    fresh, squares, share = _fresh(inputs, seen, rng)
+    towards = fresh @ X.T
+    even = Fold(slope=0.0, bend=fold.bend).kernel(squares[:, None], norms[None, :], towards)
+    spread = float(share @ np.sum((even @ weights) ** 2, axis=1)) / FRESH
+    near = even + fold.slope**2 * towards
+    open_ = (fold.slope**2 + fold.bend**2) * squares - np.einsum("fp,fp->f", near @ inverse, near)
+    left = float(share @ np.maximum(open_, 0.0)) / FRESH
+    alone = errors_at(errors, np.log(inputs.squared_amplitudes(seen)))
+    often = np.minimum(counts, SAMPLES).astype(int)
+    known = float((s * (counts <= SAMPLES)) @ alone[np.arange(seen.size), often])
+    return odd + spread, known + unseen, left * float(np.sum(X * weights)) / rank
+
+
+def _inverse(kernel: FloatArray) -> tuple[FloatArray, int]:
+    """The pseudo-inverse, and the rank: antipodal samples are not independent of each other."""
+    values, vectors = np.linalg.eigh(kernel)
+    kept = values > SMALL * values[-1]
+    part = vectors[:, kept]
+    return np.asarray((part / values[kept]) @ part.T, dtype=float), int(kept.sum())
+
+
+def _fresh(
+    inputs: ActivationInputs, seen: FloatArray, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Fresh samples (F, K) in the coordinates seen, their squared norms, and what each counts for."""
+    drawn, place, _ = _draw(inputs, FRESH, rng)
+    squares = np.sum(drawn**2, axis=1)
+    X = np.zeros((FRESH, seen.size))
+    _, here, there = np.intersect1d(seen, place, return_indices=True)
+    X[:, here] = drawn[:, there]
+    rows, chosen = np.arange(0, FRESH, 2), rng.integers(seen.size, size=(FRESH + 1) // 2)
+    new = X[rows, chosen] == 0.0
+    added = inputs.amplitudes(seen)[chosen[new]] * np.where(rng.random(int(new.sum())) < 0.5, -1.0, 1.0)
+    X[rows[new], chosen[new]] = added
+    squares[rows[new]] += added**2
+    more = (X != 0.0) @ (1.0 / inputs.probabilities(seen)) / seen.size
+    return X, squares, 1.0 / (0.5 + 0.5 * more)
