@@ -155,3 +155,15 @@ def dense_given_embedding(u, v, D):
     A = (u * v) @ u.T
     left = v.sum() - np.trace(np.linalg.solve(A, (u * v**2) @ u.T))
     return left * (1.0 + N / (D - N - 1.0))
+
+
+def embedded(g, s, N, ridge, draws, seed):
+    """Loss and label noise of drawn embeddings, entries of variance 1/N, for a diagonal Gram matrix."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(draws):
+        W = rng.standard_normal((N, g.size)) / np.sqrt(N)
+        Q = W.T @ np.linalg.solve((W * g) @ W.T + ridge * np.eye(N), W)
+        left = np.eye(g.size) - Q * g
+        found.append([np.sum(s @ left**2), np.sum(s @ (Q**2 * g))])
+    return np.array(found)

@@ -9,13 +9,13 @@ from oracles import theory as oracles
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.sums.count_nodes import count_nodes
 from sparselaw.theory import curve, predict, rank_of
+from sparselaw.theory.below_rank import below_rank
 from sparselaw.theory.count_setting import count_setting, rank_setting
 from sparselaw.theory.count_spread import independent_scatter, scatter_share
 from sparselaw.theory.count_surface import count_loss
 from sparselaw.theory.finite_width import diagonal_width, width_share
 from sparselaw.theory.leading_point import LeadingPoint
 from sparselaw.theory.peak_median import median_gap
-from sparselaw.theory.sharp_counts import below_rank
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task
 

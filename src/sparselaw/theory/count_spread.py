@@ -9,7 +9,7 @@ independent; where they do, see ``cavity_scatter``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,17 @@ class Slopes:
     M: float
     M1: float
     M2: float
+
+    def with_ridge(self, held: float) -> Slopes:
+        """S + N ridge/k in the place of S."""
+        return replace(self, S1=self.S1 - held, S2=self.S2 + held, S3=self.S3 - held)
+
+
+def noise_share(of: Scatter, mean: Slopes, t: float) -> float:
+    """The same of t/k, what label noise adds without ridge: its slope along x is M/k."""
+    once = of.V / mean.S1**2
+    shift = -(0.5 * mean.S2 * once - of.V1 / mean.S1) / mean.S1
+    return (mean.M * shift + 0.5 * (mean.M1 - mean.M) * once - of.c0 / mean.S1) / t
 
 
 def scatter_share(of: Scatter, mean: Slopes) -> float:

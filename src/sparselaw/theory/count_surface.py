@@ -18,7 +18,7 @@ from sparselaw.sums.counts import CountSums
 from sparselaw.sums.roots import solve_decreasing
 from sparselaw.theory.surface_value import SurfaceValue
 
-_NOISE_DIVERGES = (
+NOISE_DIVERGES = (
     "label noise is fitted through seen coordinates of vanishing amplitude: "
     "its mean diverges for infinite dimension when alpha2 >= alpha1 - 1"
 )
@@ -41,7 +41,7 @@ def count_loss(sums: CountSums, N: float, seen: float, ridge: float, noise: floa
     if noise > 0.0:
         log_fitted = math.log(s.lost * s.partial / slack) - log_k
         if log_fitted > 700.0:
-            return SurfaceValue(math.inf, log_k, _NOISE_DIVERGES)
+            return SurfaceValue(math.inf, log_k, NOISE_DIVERGES)
         loss += noise * (s.noise + math.exp(log_fitted))
     return SurfaceValue(loss, log_k)
 
@@ -53,7 +53,7 @@ def _interpolating(sums: CountSums, N: float, seen: float, noise: float) -> Surf
     if noise > 0.0:
         trace = sums.inverse_gram_trace()
         if math.isinf(trace):
-            return SurfaceValue(math.inf, -math.inf, _NOISE_DIVERGES)
+            return SurfaceValue(math.inf, -math.inf, NOISE_DIVERGES)
         loss += noise * (sums.noise_ridgeless() + unseen * trace / (N - seen))
     return SurfaceValue(loss, -math.inf)
 

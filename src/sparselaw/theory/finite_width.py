@@ -9,10 +9,18 @@ f^4,
 
 The first term in braces is the leading surface. For D to infinity the whole is k N [1 + (N C - B^2)/(N
 (N-B)^2)], a factor 1 + (a-1)/(2N) for variances j^-a.
+
+A ridge is a tail of infinitely many coordinates with vanishing g and no variance: E sum f = N counts its h =
+N ridge/k, and nothing else changes. Label noise of variance one adds tr Sigma Q G Q, with Q = W^T (W G W^T +
+ridge)^-1 W. As Q G Q = (1 + ridge d/d ridge) Q, and E Q_ii = d/dg_i of E log det (W G W^T + ridge), whose
+next order is log(1 - B/N)/2, with A_m = E sum s (1-f)^2 f^m and t = E sum s (1-f) it is
+
+    q + (h/(N-B)) dq/dx,   q = (t - [A1 - A0 (B-C)/(N-B)]/(N-B))/k,   x = log k.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from sparselaw.arrays import FloatArray
@@ -37,12 +45,48 @@ def finite_width(N: float, B: float, C: float, F: float, A0: float, A1: float, A
     return FiniteWidth(A0 * v, correction, free / N)
 
 
-def diagonal_width(weight: FloatArray, s: FloatArray, f: FloatArray, N: float) -> FiniteWidth:
+@dataclass(frozen=True, slots=True)
+class Spectral:
+    """Sums of one cut-off: of f^2, f^3, f^4, of s (1-f)^2 f^m for m = 0, 1, 2, and of s (1-f)."""
+
+    log_k: float
+    held: float  # N ridge/k
+    B: float
+    C: float
+    F: float
+    A0: float
+    A1: float
+    A2: float
+    t: float
+
+    def width(self, N: float) -> FiniteWidth:
+        return finite_width(N, self.B, self.C, self.F, self.A0, self.A1, self.A2)
+
+    def noise(self, N: float) -> FiniteWidth:
+        """What label noise of variance one adds, with and without terms of order 1/N."""
+        free, k = N - self.B, math.exp(self.log_k)
+        share = self.held / free
+        g = (self.B - self.C) / free
+        # derivatives along x = log k, from df/dx = -f (1-f)
+        B1, C1 = -2.0 * (self.B - self.C), -3.0 * (self.C - self.F)
+        g1 = (B1 - C1) / free + g * B1 / free
+        W = self.A1 - self.A0 * g
+        W1 = 3.0 * self.A2 - self.A1 - 2.0 * self.A1 * g - self.A0 * g1
+        next_order = -(W + share * (W1 + W * (B1 / free - 1.0))) / (k * free)
+        return FiniteWidth((self.t - share * self.A0) / k, next_order, free / N)
+
+
+def diagonal_sums(weight: FloatArray, s: FloatArray, f: FloatArray, log_k: float, held: float) -> Spectral:
     """Of a diagonal Gram: points of ``weight`` coordinates each, with variance s and f resolved of them."""
-    B, C, F = (float(weight @ f**m) for m in (2, 3, 4))
     lost = weight * s * (1.0 - f) ** 2
+    B, C, F = (float(weight @ f**m) for m in (2, 3, 4))
     A0, A1, A2 = (float(lost @ f**m) for m in (0, 1, 2))
-    return finite_width(N, B, C, F, A0, A1, A2)
+    return Spectral(log_k, held, B, C, F, A0, A1, A2, t=float((weight * s) @ (1.0 - f)))
+
+
+def diagonal_width(weight: FloatArray, s: FloatArray, f: FloatArray, N: float) -> FiniteWidth:
+    """The loss of a diagonal Gram without ridge."""
+    return diagonal_sums(weight, s, f, 0.0, 0.0).width(N)
 
 
 def width_share(N: float, B: float, C: float) -> float:

@@ -37,18 +37,19 @@ def line_points(
     sizes = np.array([check_size("N", n) for n in N], float)
     data = np.array([check_size("D", d) for d in D], float)
     leading = leading_losses(inputs, sizes, data, ridge, noise)
-    sharp = surface == "sharp" and ridge == 0.0 and noise == 0.0
+    sharp = surface == "sharp"
     if inputs.closed_form == "gaussian":
         points = _gaussian(inputs, sizes, data, leading, ridge, sharp)
     else:
-        points = _counts(cast(ActivationInputs, inputs), sizes, data, leading, ridge, sharp)
+        points = _counts(cast(ActivationInputs, inputs), sizes, data, leading, (ridge, noise), sharp)
     _add_reasons(points, inputs, ridge, noise, surface)
     return points
 
 
-def has_line(ridge: float, noise: float, surface: Surface) -> bool:
-    """Whether a line says all that its points say: the sharp surface with ridge or noise has more to add."""
-    return surface == "leading" or (ridge == 0.0 and noise == 0.0)
+def has_line(inputs: Inputs, ridge: float, noise: float, surface: Surface) -> bool:
+    """Whether a line says all that its points say: those of dense inputs with ridge or noise say more."""
+    plain = ridge == 0.0 and noise == 0.0
+    return surface == "leading" or plain or inputs.closed_form == "counts"
 
 
 def _gaussian(
@@ -72,9 +73,18 @@ def _gaussian(
 
 
 def _counts(
-    inputs: ActivationInputs, N: FloatArray, D: FloatArray, leading: FloatArray, ridge: float, sharp: bool
+    inputs: ActivationInputs,
+    N: FloatArray,
+    D: FloatArray,
+    leading: FloatArray,
+    settings: tuple[float, float],
+    sharp: bool,
 ) -> list[Point]:
-    values = sharp_values(inputs, N, D, median=True) if sharp else [_plain(float(loss)) for loss in leading]
+    ridge, noise = settings
+    if sharp:
+        values = sharp_values(inputs, N, D, ridge, noise, median=True)
+    else:
+        values = [_plain(float(loss)) for loss in leading]
     known = seen_along(inputs, D)
     if sharp_applies(inputs, float(D.max())):
         ranks = ranks_along(inputs, D)[0]

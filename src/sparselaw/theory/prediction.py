@@ -157,7 +157,7 @@ def prediction(
         return Prediction(inputs=inputs, points=tuple(found))
     along_N, along_D = len(sizes) > FEW, len(data) > FEW
     plain = solver is None and all(map(_finite, (*sizes, *data)))
-    if not (plain and (along_N or along_D) and has_line(ridge, noise, surface)):
+    if not (plain and (along_N or along_D) and has_line(inputs, ridge, noise, surface)):
         points = [
             trained_point(
                 inputs, N=n, D=d, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form

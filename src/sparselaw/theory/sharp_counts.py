@@ -6,11 +6,12 @@ Below the rank the leading surface is corrected for co-activation (``cavity``), 
     t0 (1 + r/x) (1 + V/x^2 + Cov(t0, r)/(t0 x)),    x = N - r - 1,
 
 t0 the variance that the data leave open, V = Var r. At the peak the mean is infinite and the median is given.
+With a ridge there is a cut-off at every N, and what holds below the rank holds everywhere. Label noise adds a
+term of its own, with the same corrections.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,17 +19,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.theory.closure import closure
+from sparselaw.theory.below_rank import ALMOST_APART, below_rank, seen_traces
 from sparselaw.theory.count_setting import CountSetting
-from sparselaw.theory.count_spread import independent_scatter, scatter_share
-from sparselaw.theory.finite_width import diagonal_width
+from sparselaw.theory.count_surface import NOISE_DIVERGES
 from sparselaw.theory.peak_median import PeakLaw, peak_median
-from sparselaw.theory.surface_value import SurfaceValue
 
 INFINITE = 0.01  # share of data sets with |N - rank| <= 1 from which on the mean is called infinite
 PEAK_SPREADS = 2.5  # and the distance from the rank, in its spreads, within which it always is
 MEDIAN_SPREADS = 5.0  # as far as a median is given
-ALMOST_APART = 0.03  # share of co-activation up to which coordinates scatter on their own
 RTOL = 1e-10  # of the paper's pseudo-inverse: it lowers the peak where rare coordinates are this faint
 BASE_ERROR = 0.01  # what is left where every correction is small
 INFINITE_MEAN = (
@@ -49,18 +47,28 @@ class Sharp:
     median_error: float = math.nan  # relative, about
 
 
-def sharp_count_loss(setting: CountSetting, N: float, *, median: bool = True) -> Sharp:
-    """The loss of N features without ridge and label noise; the median only where it is wanted."""
+def sharp_count_loss(
+    setting: CountSetting, N: float, ridge: float = 0.0, noise: float = 0.0, *, median: bool = True
+) -> Sharp:
+    """The loss of N features; the median only where it is wanted, and without ridge and label noise."""
     with np.errstate(all="ignore"):  # extreme exponents: what is not a number in the end is not returned
-        value = _sharp(setting, N, median)
+        try:
+            value = _sharp(setting, N, ridge, median and noise == 0.0)
+            if noise > 0.0 and not value.reason:
+                value = with_noise(value, noise, *sharp_noise(setting, N, ridge))
+        except ZeroDivisionError:  # nothing is left to be learnt
+            value = Sharp(math.nan, {}, math.nan)
     if value.reason or (value.loss >= 0.0 and math.isfinite(value.loss)):
         return value
-    leading = setting.leading(N)
-    return Sharp(leading.loss, {"leading": leading.loss}, 1.0, None, leading.reason)
+    leading = setting.leading(N, ridge)
+    loss = leading.loss + (noise * setting.leading.noise(N, ridge) if noise > 0.0 else 0.0)
+    return Sharp(loss, {"leading": loss}, 1.0, None, leading.reason)
 
 
-def _sharp(setting: CountSetting, N: float, median: bool) -> Sharp:
+def _sharp(setting: CountSetting, N: float, ridge: float, median: bool) -> Sharp:
     rank, spread = setting.rank.mean, setting.rank.spread
+    if ridge > 0.0:
+        return _with_ridge(setting, N, ridge)
     if N >= rank - 1e-9 and setting.unseen <= 0.0:  # every coordinate is seen
         return Sharp(0.0, {"leading": 0.0}, 0.0)
     middle = None
@@ -74,6 +82,48 @@ def _sharp(setting: CountSetting, N: float, median: bool) -> Sharp:
         return Sharp(math.inf, terms, math.inf, middle, reason, _median_error(setting))
     terms, error = _above(setting, N) if N > rank else _below(setting, N)
     return Sharp(sum(terms.values()), terms, error, middle, median_error=_median_error(setting))
+
+
+def _with_ridge(setting: CountSetting, N: float, ridge: float) -> Sharp:
+    if _negligible(setting, N, ridge):
+        terms, error = _above(setting, N)
+    else:
+        terms, error = _below(setting, N, ridge)
+    return Sharp(sum(terms.values()), terms, error)
+
+
+def _negligible(setting: CountSetting, N: float, ridge: float) -> bool:
+    """Whether the ridge is too small to be felt above the rank: its cut-off is below all that is computed."""
+    if not N > setting.rank.mean or is_peak(N, setting.rank.mean, setting.rank.spread):
+        return False
+    base = below_rank(setting, N, ridge)
+    return not base.found and setting.unseen > 0.0
+
+
+def sharp_noise(setting: CountSetting, N: float, ridge: float) -> tuple[float, float]:
+    """What label noise of variance one adds, and its relative error."""
+    if (ridge > 0.0 and not _negligible(setting, N, ridge)) or N <= setting.rank.mean:
+        base = below_rank(setting, N, ridge)
+        part = base.noise * (1.0 + base.noise_width) * (1.0 + base.noise_scatter)
+        error = BASE_ERROR + base.noise_width**2 + 2.0 * base.noise_scatter**2 + 5.0 * base.near
+        return part, error + (0.0 if setting.crowded else 3.0 * setting.share) if base.found else 1.0
+    x = N - setting.rank.mean - 1.0
+    of_seen, of_open = seen_traces(setting)
+    if not math.isfinite(of_open):
+        return math.inf, math.inf
+    variance = (setting.rank.spread / x) ** 2
+    part = of_seen + setting.left_open * of_open / x * (1.0 + variance)
+    return part, 0.05 + 2.0 * variance + min(setting.share, 1.0)
+
+
+def with_noise(value: Sharp, noise: float, unit: float, error: float) -> Sharp:
+    """Label noise of that variance, of which one adds ``unit``, with its relative error."""
+    part = noise * unit
+    if math.isinf(part):
+        return Sharp(math.inf, {**value.terms, "label noise": math.inf}, math.inf, None, NOISE_DIVERGES)
+    loss = value.loss + part
+    relative = (value.error * value.loss + error * part) / loss if loss > 0.0 else 0.0
+    return Sharp(loss, {**value.terms, "label noise": part}, relative, None, value.reason)
 
 
 def _above(setting: CountSetting, N: float) -> tuple[dict[str, float], float]:
@@ -94,10 +144,11 @@ def _above(setting: CountSetting, N: float) -> tuple[dict[str, float], float]:
     return terms, error
 
 
-def _below(setting: CountSetting, N: float) -> tuple[dict[str, float], float]:
-    base = below_rank(setting, N)
+def _below(setting: CountSetting, N: float, ridge: float = 0.0) -> tuple[dict[str, float], float]:
+    base = below_rank(setting, N, ridge)
     share, near = base.width_share, base.near
-    factor = 1.0 + share + (N / setting.rank.mean) ** 4 * max(share, 0.0) ** 2 / max(1.0 - share, 0.5)
+    towards = min(N / setting.rank.mean, 1.0) ** 4
+    factor = 1.0 + share + towards * max(share, 0.0) ** 2 / max(1.0 - share, 0.5)
     scatter = base.scatter + 3.0 * near**2
     terms = {
         "leading": base.leading,
@@ -110,62 +161,6 @@ def _below(setting: CountSetting, N: float) -> tuple[dict[str, float], float]:
     if not setting.crowded:
         error += 3.0 * setting.share
     return terms, error if base.found else 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Below:
-    """The surface below the rank, and the relative size of its next terms."""
-
-    leading: float
-    loss: float  # with co-activation
-    width_share: float  # of order 1/N
-    scatter: float
-    near: float  # Var S/(rank - N)^2: what the scatter does near the peak
-    luck: float | None = None  # variance of the log of the loss at one S over data
-    found: bool = True
-
-
-@functools.lru_cache(maxsize=512)
-def below_rank(setting: CountSetting, N: float) -> Below:
-    """Leading surface, and closure where rare coordinates share samples."""
-    value = setting.leading(N)
-    found = None
-    if setting.crowded:
-        start = value.log_cutoff if N < setting.seen else setting.cavity.cells.top
-        found = closure(setting.cavity, setting.scatter, N, start)
-    if found is None or setting.share < ALMOST_APART:
-        apart = _coordinates_apart(setting, N, value)
-        if found is None:
-            return apart
-    width = float(found.width.correction / found.width.leading)
-    return Below(
-        leading=value.loss,
-        loss=value.loss * found.over_plain,
-        width_share=width,
-        scatter=found.scatter,
-        near=found.variance / (setting.rank.mean - N) ** 2,
-        luck=apart.luck if setting.share < ALMOST_APART else None,
-        found=found.sound and found.over_plain > 0.0,
-    )
-
-
-def _coordinates_apart(setting: CountSetting, N: float, value: SurfaceValue) -> Below:
-    """Without closure: the Gram matrix is diagonal."""
-    points = setting.points
-    g = points.c[points.coordinate] * points.n
-    f = np.asarray(g / (g + math.exp(value.log_cutoff)))
-    s = (points.p * points.c)[points.coordinate]
-    wide = diagonal_width(points.point_weight, s, f, N)
-    scatter, slopes = independent_scatter(points.coordinate, points.weight, points.probability, s, f)
-    return Below(
-        leading=value.loss,
-        loss=value.loss,
-        width_share=wide.correction / wide.leading,
-        scatter=scatter_share(scatter, slopes),
-        near=scatter.V / (setting.rank.mean - N) ** 2,
-        luck=max(scatter.U - scatter.c0**2 / max(scatter.V, 1e-300), 0.0) / slopes.M**2,
-        found=not setting.crowded,
-    )
 
 
 def _median_error(setting: CountSetting) -> float:

@@ -21,6 +21,7 @@ from sparselaw.sums.chebyshev import chebyshev_places, interpolate
 from sparselaw.theory.count_curve import seen_along, smooth_along
 from sparselaw.theory.count_setting import count_setting, rank_setting
 from sparselaw.theory.leading_curve import leading_losses
+from sparselaw.theory.ridge_curve import ridge_values, values_between
 from sparselaw.theory.sharp_counts import MEDIAN_SPREADS, Sharp, is_peak, median_loss, sharp_count_loss
 from sparselaw.theory.sharp_gaussian import sharp_gaussian_loss
 from sparselaw.theory.surface import sharp_applies
@@ -31,7 +32,9 @@ Exact = Callable[[float], Sharp]
 
 
 def sharp_losses(inputs: Inputs, N: FloatArray, D: FloatArray, ridge: float, noise: float) -> FloatArray:
-    """The losses along a line; with ridge the leading surface, with noise its part to leading order."""
+    """The losses along a line; of dense inputs ridge and noise to leading order."""
+    if inputs.closed_form == "counts":
+        return np.array([value.loss for value in sharp_values(inputs, N, D, ridge, noise)])
     if ridge > 0.0:
         return leading_losses(inputs, N, D, ridge, noise)
     losses = np.array([value.loss for value in sharp_values(inputs, N, D)])
@@ -42,16 +45,26 @@ def sharp_losses(inputs: Inputs, N: FloatArray, D: FloatArray, ridge: float, noi
     return losses
 
 
-def sharp_values(inputs: Inputs, N: FloatArray, D: FloatArray, *, median: bool = False) -> list[Sharp]:
+def sharp_values(
+    inputs: Inputs,
+    N: FloatArray,
+    D: FloatArray,
+    ridge: float = 0.0,
+    noise: float = 0.0,
+    *,
+    median: bool = False,
+) -> list[Sharp]:
     """The values along a line, where N or D is a single one; medians only where they are wanted."""
     if inputs.closed_form == "gaussian":
         spectrum = inputs.variance_sums(float(min(N.max(), D.max())))
         pairs = zip(*np.broadcast_arrays(N, D), strict=True)
         return [sharp_gaussian_loss(spectrum, inputs.dimension, float(n), float(d)) for n, d in pairs]
     activations = cast(ActivationInputs, inputs)
+    if ridge > 0.0:
+        return ridge_values(activations, N, D, ridge, noise)
     if D.size == 1:
-        return _along_N(activations, N, float(D[0]), median)
-    return _along_D(activations, float(N[0]), D, median)
+        return _along_N(activations, N, float(D[0]), noise, median)
+    return _along_D(activations, float(N[0]), D, noise, median)
 
 
 def _plain(loss: float) -> Sharp:
@@ -63,22 +76,30 @@ def _peak(leading: float) -> Sharp:
     return Sharp(math.inf, {"leading": float(leading), "peak": math.inf}, math.inf)
 
 
-def _along_N(inputs: ActivationInputs, N: FloatArray, D: float, median: bool) -> list[Sharp]:
-    leading = leading_losses(inputs, N, np.array([D]))
+def _along_N(inputs: ActivationInputs, N: FloatArray, D: float, noise: float, median: bool) -> list[Sharp]:
+    leading = leading_losses(inputs, N, np.array([D]), 0.0, noise)
     if not sharp_applies(inputs, D):
         return [_plain(float(loss)) for loss in leading]
     setting = count_setting(inputs, D)
     rank = setting.rank
 
     def exact(n: float) -> Sharp:
-        return sharp_count_loss(setting, n, median=False)
+        return sharp_count_loss(setting, n, 0.0, noise, median=False)
 
     below = np.array([n < rank.mean and not is_peak(float(n), rank.mean, rank.spread) for n in N], bool)
     values: dict[int, Sharp] = {}
     for i in np.flatnonzero(~below):
         at_peak = is_peak(float(N[i]), rank.mean, rank.spread) and setting.unseen > 0.0
         values[int(i)] = _peak(leading[i]) if at_peak and not median else exact(float(N[i]))
-    if below.any():
+    if below.any() and noise > 0.0:
+
+        def rough(n: FloatArray) -> FloatArray:
+            moved = (setting.seen - n) / (rank.mean - n)
+            return np.asarray(leading_losses(inputs, n, np.array([D]), 0.0, noise) * moved)
+
+        noisy = values_between(np.unique(N[below]), exact, rough)
+        values |= {int(i): noisy[float(N[i])] for i in np.flatnonzero(below)}
+    elif below.any():
         u = np.log(N / (rank.mean - N), where=below, out=np.zeros(N.size))
         places = chebyshev_places(float(u[below].min()), float(u[below].max()), PLACES_N)
         sizes = rank.mean / (1.0 + np.exp(-places))
@@ -87,7 +108,7 @@ def _along_N(inputs: ActivationInputs, N: FloatArray, D: float, median: bool) ->
         line = _Line(leading=leading, u=u, x=N, back=back)
         values |= _interpolated(np.flatnonzero(below), line, exact, (places, sizes, scale))
     found = [values[i] for i in range(N.size)]
-    if not median:
+    if not median or noise > 0.0:
         return found
     near = np.abs(N - rank.mean) <= MEDIAN_SPREADS * rank.spread + 4.0
     for side in (N <= rank.mean, N > rank.mean):
@@ -95,8 +116,8 @@ def _along_N(inputs: ActivationInputs, N: FloatArray, D: float, median: bool) ->
     return found
 
 
-def _along_D(inputs: ActivationInputs, N: float, D: FloatArray, median: bool) -> list[Sharp]:
-    leading = leading_losses(inputs, np.array([N]), D)
+def _along_D(inputs: ActivationInputs, N: float, D: FloatArray, noise: float, median: bool) -> list[Sharp]:
+    leading = leading_losses(inputs, np.array([N]), D, 0.0, noise)
     known = seen_along(inputs, D)
     applies = np.array([sharp_applies(inputs, float(d)) for d in D], bool)
     values = {int(i): _plain(float(leading[i])) for i in np.flatnonzero(~applies)}
@@ -105,7 +126,7 @@ def _along_D(inputs: ActivationInputs, N: float, D: FloatArray, median: bool) ->
     ranks, spreads = ranks_along(inputs, D)
 
     def exact(d: float) -> Sharp:
-        return sharp_count_loss(count_setting(inputs, d), N, median=False)
+        return sharp_count_loss(count_setting(inputs, d), N, 0.0, noise, median=False)
 
     peak = np.array([is_peak(N, float(r), float(s)) for r, s in zip(ranks, spreads, strict=True)], bool)
     for i in np.flatnonzero(peak & applies):
@@ -114,6 +135,10 @@ def _along_D(inputs: ActivationInputs, N: float, D: FloatArray, median: bool) ->
     for side in (ranks > N, ranks < N):
         index = np.flatnonzero(side & ~peak & applies)
         if not index.size:
+            continue
+        if noise > 0.0:
+            noisy = values_between(np.unique(D[index]), exact, lambda d: _noisy(inputs, N, d, noise))
+            values |= {int(i): noisy[float(D[i])] for i in index}
             continue
         u = np.log(np.abs(ranks / N - 1.0), where=ranks != N, out=np.zeros(D.size))
         order = index[np.argsort(u[index])]
@@ -129,12 +154,19 @@ def _along_D(inputs: ActivationInputs, N: float, D: FloatArray, median: bool) ->
         line = _Line(leading=leading, u=u, x=D, back=back)
         values |= _interpolated(index, line, exact, (places, data, scale))
     found = [values[i] for i in range(D.size)]
-    if not median:
+    if not median or noise > 0.0:
         return found
     near = applies & (np.abs(N - ranks) <= MEDIAN_SPREADS * spreads + 4.0)
     for side in (ranks < N, ranks >= N):
         _add_medians(found, D, near & side, lambda d: median_loss(count_setting(inputs, round(d)), N))
     return found
+
+
+def _noisy(inputs: ActivationInputs, N: float, D: FloatArray, noise: float) -> FloatArray:
+    """The leading surface with label noise, its peak moved from K to the rank."""
+    with np.errstate(all="ignore"):
+        moved = np.abs((seen_along(inputs, D).mean - N) / (mean_ranks(inputs, D) - N))
+        return np.asarray(leading_losses(inputs, np.array([N]), D, 0.0, noise) * moved)
 
 
 def mean_ranks(inputs: ActivationInputs, D: FloatArray) -> FloatArray:

@@ -9,7 +9,6 @@ from typing import Literal, cast, get_args
 from sparselaw.errors import check_choice, check_not_negative, check_size
 from sparselaw.inputs import ActivationInputs, Inputs, check_inputs
 from sparselaw.theory.cautions import count_cautions, error_caution, gaussian_cautions
-from sparselaw.theory.coactivation import coactivation
 from sparselaw.theory.collapse import rescaled_ratio
 from sparselaw.theory.count_setting import count_setting, rank_setting
 from sparselaw.theory.count_surface import count_loss
@@ -125,26 +124,16 @@ def sharp_applies(inputs: ActivationInputs, D: float) -> bool:
 
 def _count_point(inputs: Inputs, N: int, D: int, ridge: float, noise: float, sharp: bool) -> _Found:
     activations = cast(ActivationInputs, inputs)
+    if sharp and sharp_applies(activations, D):
+        setting = count_setting(activations, float(D))
+        value = sharp_count_loss(setting, float(N), ridge, noise)
+        return _Found(value, setting.rank.mean, error_caution(value))
     sums = activations.count_sums(float(D))
     seen = sums.seen()
-    sharp = sharp and sharp_applies(activations, D)
-    plain = sharp and ridge == 0.0 and noise == 0.0
-    leading = SurfaceValue(math.nan, math.nan) if plain else count_loss(sums, float(N), seen, ridge, noise)
-    if not sharp:
-        spread = math.sqrt(sums.seen_variance_of_count())
-        cautions = count_cautions(activations, N, D, seen, spread, ridge)
-        value = Sharp(leading.loss, {"leading": leading.loss}, math.nan, None, leading.reason)
-        return _Found(value, rank_of(inputs, float(D)), cautions)
-    setting = count_setting(activations, float(D))
-    if ridge > 0.0:
-        # The leading surface: f = g/(g+k) stays away from one, and 1/N terms are a few over N.
-        error = 0.01 + 2.0 / N + 3.0 * min(coactivation(activations, float(D)).share, 1.0)
-        value = Sharp(leading.loss, {"leading": leading.loss}, error, None, leading.reason)
-        return _Found(value, setting.rank.mean, error_caution(value, "ridge: the leading surface"))
-    value = sharp_count_loss(setting, float(N))
-    if noise > 0.0:
-        value = _with_noise(value, count_loss(sums, float(N), seen, 0.0, 0.0), leading)
-    return _Found(value, setting.rank.mean, error_caution(value))
+    leading = count_loss(sums, float(N), seen, ridge, noise)
+    cautions = count_cautions(activations, N, D, seen, math.sqrt(sums.seen_variance_of_count()), ridge)
+    value = Sharp(leading.loss, {"leading": leading.loss}, math.nan, None, leading.reason)
+    return _Found(value, rank_of(inputs, float(D)), cautions)
 
 
 def _gaussian_point(inputs: Inputs, N: int, D: int, ridge: float, noise: float, sharp: bool) -> _Found:
@@ -155,7 +144,7 @@ def _gaussian_point(inputs: Inputs, N: int, D: int, ridge: float, noise: float, 
         return _Found(value, rank, gaussian_cautions(inputs, N, D, ridge))
     cautions = [inputs.closed_form_caution] if inputs.closed_form_caution else []
     if ridge > 0.0 or min(N, D) >= inputs.dimension:
-        error = 2.0 / min(N, D) if leading.loss > 0.0 else 0.0
+        error = 1.0 / min(N, D) if leading.loss > 0.0 else 0.0
         value = Sharp(leading.loss, {"leading": leading.loss}, error, None, leading.reason)
         return _Found(value, rank, cautions + error_caution(value, "ridge: the leading surface"))
     value = sharp_gaussian_loss(inputs.variance_sums(float(min(N, D))), inputs.dimension, float(N), float(D))
@@ -168,7 +157,7 @@ _POINTS = {"counts": _count_point, "gaussian": _gaussian_point}
 
 
 def _with_noise(value: Sharp, quiet: SurfaceValue, noisy: SurfaceValue) -> Sharp:
-    """Label noise adds its own part, to leading order."""
+    """Of dense inputs: label noise adds its own part, to leading order."""
     if math.isinf(noisy.loss):
         return Sharp(math.inf, {**value.terms, "label noise": math.inf}, math.inf, None, noisy.reason)
     part = noisy.loss - quiet.loss
