@@ -29,7 +29,7 @@ def main() -> None:
     for name, runs in real_sets(settings.data):
         law = average(runs).parameters()
         alpha, beta, g = law["alpha"], law["beta"], law["g"]
-        theory = {**theory_couplings(alpha.best), "a sum": ADDITIVE}
+        theory = {**theory_couplings(alpha.best, alpha.best / beta.best - 1.0), "a sum": ADDITIVE}
         fits = [variant for variant, value in theory.items() if g.low <= value <= g.high]
         found.append((name, alpha, g))
         print(

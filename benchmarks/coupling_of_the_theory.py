@@ -13,7 +13,7 @@ from sparselaw.fitting.theory_coupling import VARIANTS, coupling_of, inputs_for
 from sparselaw.inputs import SparseInputs
 
 ALPHA_N = (0.25, 0.35, 0.5, 0.7, 1.0)
-RATIOS = (1.0, 1.2, 1.5, 2.0)  # alpha_N/alpha_D: 1 is dense
+RATIOS = (1.0, 1.2, 1.5, 2.0)  # alpha_N/alpha_D = 1 + alpha1: 1 is dense
 
 
 def main() -> None:
@@ -24,7 +24,7 @@ def main() -> None:
             inputs = inputs_for(alpha, alpha / ratio)
             for variant in VARIANTS:
                 sparse = isinstance(inputs, SparseInputs)
-                if sparse and ((variant == "best ridge" and not slow) or inputs.alpha2 <= -1.0):
+                if sparse and (not slow if variant == "best ridge" else inputs.alpha2 <= -1.0):
                     continue  # amplitudes that grow make SGD unstable
                 found = coupling_of(inputs, variant)
                 law = found.law

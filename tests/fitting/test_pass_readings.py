@@ -73,7 +73,19 @@ def test_the_table_of_couplings_is_that_of_the_surfaces():
         assert found.law.alpha == pytest.approx(alpha, rel=0.03)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("alpha1", "alpha_N"), [(0.2, 0.5), (0.5, 0.35)])
+def test_the_table_of_sparse_couplings_is_that_of_the_surfaces(alpha1, alpha_N):
+    found = coupling_of(sl.SparseInputs(alpha1=alpha1, alpha2=alpha_N - alpha1 - 1.0), "best ridge")
+    assert found.law.g == pytest.approx(theory_couplings(alpha_N, alpha1)["sparse, best ridge"], abs=0.01)
+    assert found.rms < 0.015
+
+
 def test_words_of_the_coupling():
+    implied = coupling_words(Interval(0.47, 0.49, 0.5), 0.35, 0.5)
+    assert "like sparse, best ridge (theory" in implied
+    assert "sparse, best ridge at alpha1 = 0.5 0.49" in implied
+    assert "sparse" not in coupling_words(Interval(0.47, 0.49, 0.5), 0.35, -0.1)
     assert "like one pass" in coupling_words(Interval(0.18, 0.21, 0.25), 0.35)
     assert "like none" in coupling_words(Interval(0.9, 1.0, 1.1), 0.35)
     assert "excluded" not in coupling_words(Interval(0.9, 1.0, 1.1), 0.35)

@@ -11,8 +11,11 @@ import sparselaw as sl
 from oracles import measure as naive
 from sparselaw.cli import main
 from sparselaw.measuring.judgement import in_words, limited_by, verdict
+from sparselaw.measuring.loaded_matrix import load
 from sparselaw.measuring.message_passing import RIDGE, cavity_loss
+from sparselaw.measuring.nonzeros import Values
 from sparselaw.measuring.random_projections import projected_loss
+from sparselaw.measuring.readers.base import Reading
 from sparselaw.measuring.row_space import Factored, left_open
 from sparselaw.measuring.scrambled import random_signs, shuffled_columns
 from sparselaw.measuring.sparse_equivalent import sparse_loss
@@ -239,3 +242,16 @@ def test_tokens_of_the_standard_library_are_described_by_the_cavity():
     for point in found.curve:
         assert point.cavity == pytest.approx(point.signs.best, rel=0.05)
     assert found.verdict in ("sparse", "unseen")
+
+
+@pytest.mark.slow
+def test_half_of_the_tokens_are_described_on_both_sides():
+    """A random half of the tokens: rows outnumber the tokens seen from D = 256 on."""
+    x = load("stdlib", values=Values(), reading=Reading()).x.tocsr()
+    half = x[:, np.sort(np.random.default_rng(0).permutation(x.shape[1])[: x.shape[1] // 2])]
+    found = sl.learn(half[np.diff(half.indptr) > 0], D=[16, 64, 256, 1024, 2048], N=[], seeds=2)
+    assert found.curve[0].K > 2.0 * found.curve[0].D
+    assert found.curve[-1].K < 0.7 * found.curve[-1].D
+    for point in found.curve:
+        assert point.cavity == pytest.approx(point.signs.best, rel=0.05)
+    assert found.verdict == "sparse"

@@ -171,5 +171,5 @@ def words(readings: tuple[SparsityReading, ...]) -> tuple[str, ...]:
     if first.training is not None:
         said.append(first.training.words())
     if first.coupling is not None and first.training is not None:
-        said.append(coupling_words(first.coupling, first.training.decay.best - 1.0))
+        said.append(coupling_words(first.coupling, first.training.decay.best - 1.0, alpha1.best))
     return (*said, ONE_PASS)

@@ -61,8 +61,8 @@ class StepTest:
 
 
 def step_tests(data: Histogram) -> list[StepTest]:
-    """The step from n/16 rows to n/4 and to n/2."""
-    if data.rows < FEWEST_ROWS:
+    """The step from n/16 rows to n/4 and to n/2; none where no such step is taken."""
+    if _refusal(data):
         return []
     known = data.rows / TESTED_FROM
     found = []

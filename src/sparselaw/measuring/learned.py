@@ -177,7 +177,9 @@ def _number(value: float) -> float | None:
 
 
 def _percent(value: float) -> str:
-    return f"{100 * value:.2g} %" if math.isfinite(value) else "-"
+    if not math.isfinite(value):
+        return "-"
+    return f"{100 * value:.0f} %" if value >= 0.995 else f"{100 * value:.2g} %"
 
 
 def _shown(value: Interval) -> tuple[str, str]:

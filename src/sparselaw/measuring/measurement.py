@@ -25,6 +25,8 @@ NO_SPREAD = "the blocks of rows give no spread"
 ALL_SEEN = "every feature has been seen"
 SEEN_OFTEN = 5  # rows: below, a frequency is mostly chance
 FEW, MANY = 0.5, 2.0  # features seen per row: below, rows outnumber features; above, features outnumber rows
+NOTHING = 1e-6  # an unseen share below which nothing is left to show
+TINY = 1e-12  # a share that is not printed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +106,8 @@ class Measurement:
     """How sparse a feature matrix is. ``regime`` says which theory to expect at this many rows:
 
     ``unseen`` (rows outnumber the features seen: what was never shown is most of the loss), ``undetermined``
-    (features outnumber rows: what was seen is not determined either) or ``crossover``.
+    (features outnumber rows: what was seen is not determined either), ``crossover``, or ``shown`` (rows
+    outnumber features and have shown them all: nothing is unseen, and sparsity limits nothing).
     """
 
     source: str
@@ -137,6 +140,8 @@ class Measurement:
     @property
     def regime(self) -> str:
         ratio = self.seen / self.rows
+        if ratio < FEW and self.curve[-1].unseen.best < NOTHING:
+            return "shown"
         return "unseen" if ratio < FEW else "undetermined" if ratio > MANY else "crossover"
 
     def meaning(self) -> str:
@@ -148,6 +153,7 @@ class Measurement:
                 "unseen": "the loss at this size is mostly in features that the rows never showed",
                 "undetermined": "features outnumber rows: what was seen is not determined either",
                 "crossover": "features never shown and features not yet determined both count",
+                "shown": "the rows have shown every feature, so that sparsity limits nothing here",
             }[self.regime]
         )
 
@@ -190,9 +196,8 @@ class Measurement:
         """What there is to say, first things first."""
         said = [self.meaning()]
         last = self.curve[-1]
-        said.append(
-            f"{100 * last.unseen.best:.3g} % of the energy is in features that {last.D:.6g} rows do not show"
-        )
+        share = f"{100 * last.unseen.best:.3g}" if last.unseen.best >= TINY else "less than 1e-10"
+        said.append(f"{share} % of the energy is in features that {last.D:.6g} rows do not show")
         if self.alpha1 is None:
             said.append(self.alpha1_reason)
         else:
@@ -258,7 +263,8 @@ class Measurement:
         rows = []
         for p in self.curve:
             shown = [f"{p.D:.6g}", f"{p.K.best:.4g}", f"{p.K.best / p.D:.3g}"]
-            shown += [f"{100 * p.unseen.best:.3g} %", _percent(p.unseen)]
+            tiny = p.unseen.best < TINY
+            shown += ["< 1e-10 %", "-"] if tiny else [f"{100 * p.unseen.best:.3g} %", _percent(p.unseen)]
             shown += [_short(p.alpha1), _short(p.alpha_D)]
             rows.append(shown)
         return columns, rows

@@ -36,6 +36,7 @@ SEEDS, QUICK_SEEDS = 6, 3
 ANSWERS = 16
 FACTS_D = (100, 1000, 10_000, 100_000)
 FROZEN_D = {1.0: 30_000, 0.5: 3000}
+QUICK_FROZEN_D = 10_000
 FACTS_N = (4, 8, 16, 32)
 
 
@@ -154,11 +155,8 @@ def _facts(quick: bool, seeds: int) -> Iterator[Planned]:
         name = f"facts at alpha1 = {alpha1:g}"
         yield name, inputs, network_tasks(inputs, Network(2, 16), D, **common)
         frozen = Network(2, 16, frozen=True)
-        yield (
-            f"frozen {name}",
-            inputs,
-            network_tasks(inputs, frozen, FROZEN_D[alpha1], widths=FACTS_N, **common),
-        )
+        most, widths = (QUICK_FROZEN_D, FACTS_N[:3]) if quick else (FROZEN_D[alpha1], FACTS_N)
+        yield f"frozen {name}", inputs, network_tasks(inputs, frozen, most, widths=widths, **common)
 
 
 def _longer(quick: bool, _: int) -> Iterator[Planned]:
