@@ -46,6 +46,16 @@ class TestLimits:
         half = sl.predict(inputs, N=N, D=D, solver=sl.GradientDescent(steps=300, step=0.5))
         assert half.loss > 1.1 * surface.loss  # or the test would test nothing
 
+    def test_no_time_is_too_long(self):
+        """Every power of ten up to where double precision has long lost the differences."""
+        for inputs in (sparse(1.0, 0.3), sl.DenseInputs(alpha=0.7, dimension=300)):
+            end = sl.predict(inputs, N=30, D=2000, surface="leading").loss
+            for power in range(9, 30):
+                for momentum in (0.0, 0.9):
+                    solver = sl.GradientDescent(steps=10**power, step=0.5, momentum=momentum)
+                    found = sl.predict(inputs, N=30, D=2000, solver=solver, surface="leading").loss
+                    assert found == pytest.approx(end, rel=1e-3)
+
     def test_few_features_trained_to_the_end_are_the_sharp_surface(self):
         for setting in SETTINGS:
             end = sl.predict(

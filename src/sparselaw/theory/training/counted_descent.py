@@ -87,14 +87,12 @@ class CountedDescent(Propagator):
             return float(modes.variance @ self._ball.left(modes.g) ** 2)
         if math.isinf(N) or tau == 0.0:
             return float(modes.variance @ np.exp(-2.0 * modes.g * tau))
-        z, jacobian, weight = self._nodes()
-        k = self._cutoffs(z, N)
+        k, factor = self._end(lambda z: self._cutoffs(z, N))
         g = self._curvature
         resolvent = 1.0 / (g[:, None] + k)
         lost, resolved = modes.variance @ resolvent, (modes.weight * g) @ resolvent
         square = resolvent * resolvent
         lost_slope, resolved_slope = modes.variance @ square, (modes.weight * g**2) @ square
-        factor = (k / z) * jacobian * weight / tau
         upper = divided(k, k, lost, lost, lost_slope) / (
             1.0 - divided(k, k, -k * resolved, -k * resolved, resolved_slope) / N
         )

@@ -50,12 +50,10 @@ class GaussianDescent(Propagator):
         tau = self.run.time
         if tau == 0.0:
             return float(self._variance.sum())
-        z, jacobian, weight = self._nodes()
-        k = self._cutoffs(z)
+        k, factor = self._end(self._cutoffs)
         f, slope = self._resolved(k)
         m = k * (1.0 - f / self.N)
         m_slope = 1.0 - f / self.N - k * slope / self.N
-        factor = (k / z) * jacobian * weight / tau
         kf, mf = -k * f, -m * f
         upper = divided(k, k, f, f, -slope) / (
             (1.0 - divided(k, k, kf, kf, f + k * slope) / self.N)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +13,10 @@ from sparselaw.theory.training.contour import WEIGHT, ComplexArray
 from sparselaw.theory.training.schedule import Run
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(6)
+
+APART = 1e-9  # relative differences of k that are resolved
+SHORTER = 1e-3  # times the time, where they are not
+LONGEST = 100
 
 
 class Propagator(ABC):
@@ -22,13 +28,27 @@ class Propagator(ABC):
     def _places(self, times: FloatArray) -> tuple[ComplexArray, ComplexArray]:
         """z at which functions of the time are taken apart, and dz over that of the contour."""
 
-    def _nodes(self) -> tuple[ComplexArray, ComplexArray | float, ComplexArray]:
-        """z for the end of the run, with dz and weights whose product makes a contour integral times tau."""
-        ball = self.run.heavy_ball
-        if ball is None:
-            return *self._places(np.asarray(self.run.time)), WEIGHT
-        z, weight = ball.nodes(1)
-        return z, 1.0, weight * self.run.time
+    def _end(self, cutoffs: Callable[[ComplexArray], ComplexArray]) -> tuple[ComplexArray, ComplexArray]:
+        """(k, k/z dz times the weights of the contour) for two-point functions at the end of the run.
+
+        Those need differences of k. After endless time k is the same everywhere to the last digit; the time
+        is then cut to where it differs in its tenth, which changes nothing else.
+        """
+        tau, ball = self.run.time, self.run.heavy_ball
+        for _ in range(LONGEST):
+            if ball is None:
+                z, jacobian = self._places(np.asarray(tau))
+                k = cutoffs(z)
+                factor = (k / z) * jacobian * WEIGHT / tau
+            else:
+                z, weight = ball.nodes(1)
+                k = cutoffs(z)
+                factor = (k / z) * weight
+                ball = replace(ball, steps=SHORTER * ball.steps)
+            tau *= SHORTER
+            if np.abs(k - k[0]).max() > APART * np.abs(k[0]):
+                break
+        return k, np.asarray(factor)
 
     @property
     @abstractmethod
