@@ -109,7 +109,7 @@ def test_a_dropped_file_is_measured(watch):
       given.items.add(new File([new Uint8Array(bytes)], "dropped.npz"));
       zone.dispatchEvent(new DragEvent("drop", { dataTransfer: given, bubbles: true, cancelable: true }));
     }"""
-    page.evaluate(drop, [page.wait_for_selector(".zone"), list(npz())])
+    page.evaluate(drop, [page.wait_for_selector(".view .zone"), list(npz())])
     page.wait_for_selector("[data-view=features][data-state=done]")
     assert "dropped.npz: regime" in page.inner_text("[aria-label='What was measured'] .lead")
 

@@ -54,9 +54,12 @@ class Call:
         return check_choice(name, self.text(name, allowed[0]), allowed)
 
     def inputs(self) -> Inputs:
-        """The inputs that the state describes: kind, the two exponents, dimension."""
+        """The inputs that the state describes: kind, the two exponents, dimension, or a measurement."""
+        from sparselaw.explore.measured_inputs import MEASURED, measured_inputs
         from sparselaw.inputs import kind_of
 
+        if self.text("inputs") == MEASURED:
+            return measured_inputs(self)
         given = {name: self.real(name) for name in ("alpha1", "alpha2")}
         dimension = numbers.dimension(self.text("dimension") or None)
         return kind_of(self.text("inputs", "sparse")).from_options(given, dimension)

@@ -6,7 +6,7 @@ import math
 import shlex
 from typing import Any
 
-from sparselaw.inputs import Inputs, SparseInputs
+from sparselaw.inputs import Inputs, SparseInputs, TabulatedInputs
 
 
 def shell(command: str, **options: Any) -> str:
@@ -37,7 +37,13 @@ def plain(value: Any) -> str:
 
 
 def input_options(inputs: Inputs) -> dict[str, Any]:
-    """The options of the command line that describe the inputs; those of their own accord are left out."""
+    """The options of the command line that describe the inputs; those of their own accord are left out.
+
+    >>> input_options(TabulatedInputs([0.5], [1.0], source="words.json"))
+    {'inputs': 'words.json'}
+    """
+    if isinstance(inputs, TabulatedInputs):
+        return {"inputs": inputs.source}
     kind = {} if inputs.kind == SparseInputs.kind else {"inputs": inputs.kind}
     return kind | _parameters(inputs)
 
@@ -48,6 +54,8 @@ def input_python(inputs: Inputs) -> str:
     >>> input_python(SparseInputs(alpha1=1.0, alpha2=0.3))
     'model = sl.SparseInputs(alpha1=1, alpha2=0.3)'
     """
+    if isinstance(inputs, TabulatedInputs):
+        return f"model = sl.TabulatedInputs.from_file({inputs.source!r})"
     values = {
         name: 'float("inf")' if value == math.inf else plain(value)
         for name, value in _parameters(inputs).items()

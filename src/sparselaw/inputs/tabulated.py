@@ -74,6 +74,10 @@ class TabulatedInputs(ActivationInputs):
             ) from None
         return cls(*_columns(content, str(path)), source=str(path))
 
+    def named(self, source: str) -> TabulatedInputs:
+        """The same table under another name."""
+        return TabulatedInputs(self._p, self._c, source=source)
+
     def parameters(self) -> dict[str, Any]:
         return {"table": self.digest, "dimension": self.dimension}
 
@@ -191,8 +195,14 @@ def _columns(content: Any, path: str) -> tuple[FloatArray, FloatArray]:
         n, energy = _array("count", table["count"]), _array("energy", table["energy"])
         many = np.asarray(table["features"], dtype=np.int64)
         rows = float(table["rows"])
-    except (KeyError, TypeError, ValueError):
+        if not n.size == energy.size == many.size or many.min(initial=0) < 0 or not rows > 0.0:
+            raise ValueError
+        total = float(many.sum(dtype=np.float64))
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise InputError(
             "inputs", path, "is no measurement", "write it with 'sparselaw measure FILE --json'"
         ) from None
-    return np.repeat(n / rows, many), np.repeat(energy / n, many)
+    if total > LARGEST_TABLE:
+        raise InputError("inputs", path, f"has {total:g} coordinates", f"give at most {LARGEST_TABLE}")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.repeat(n / rows, many), np.repeat(energy / n, many)

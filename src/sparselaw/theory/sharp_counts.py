@@ -31,7 +31,7 @@ RTOL = 1e-10  # of the paper's pseudo-inverse: it lowers the peak where rare coo
 BASE_ERROR = 0.01  # what is left where every correction is small
 INFINITE_MEAN = (
     "at the double-descent peak: of the data sets so drawn {share} have |N - rank| <= 1, "
-    "where the mean over embeddings is infinite; see the median"
+    "where the mean over embeddings is infinite, see the median"
 )
 
 

@@ -19,7 +19,7 @@ from sparselaw.theory.sharp_counts import Sharp
 
 BASE_ERROR = 0.002
 MEDIAN_REACH = 12.0
-INFINITE_MEAN = "at the double-descent peak, |N - D| <= 1: the mean over data is infinite; see the median"
+INFINITE_MEAN = "at the double-descent peak, |N - D| <= 1: the mean over data is infinite, see the median"
 
 
 def sharp_gaussian_loss(spectrum: VarianceSums, dimension: float, N: float, D: float) -> Sharp:

@@ -3,10 +3,10 @@
 import { createChart } from "./chart.js";
 import { box, choice } from "./controls.js";
 import { el, maths, number } from "./dom.js";
+import { inputsOf } from "./inputs.js";
 import { createLive, leadingFirst } from "./live.js";
 import { block, ends, menu, percent, tableOf } from "./tables.js";
 
-const INPUTS = ["inputs", "alpha1", "alpha2", "dimension"];
 const COSTS = [
   ["", "usual: N D min(N, D), or 6 N D for runs"],
   ["direct", "direct: N D min(N, D)"],
@@ -46,7 +46,7 @@ export const budget = {
       update(state) {
         const given = { budget: state.budget, cost: state.cost, from: state.from };
         if (state.from === "runs") Object.assign(given, app.fitted ?? {});
-        else for (const name of [...INPUTS, "surface"]) given[name] = state[name];
+        else Object.assign(given, inputsOf(app, state), { surface: state.surface });
         which.hidden = state.from === "runs";
         hint.textContent = state.from !== "runs" ? "" : app.fitted ? `By the ${app.fitted.law} law fitted to ${app.fitted.file_name}.` : "No law is fitted yet: drop a table on Your runs.";
         hint.hidden = !hint.textContent;

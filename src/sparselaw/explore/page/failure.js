@@ -3,9 +3,10 @@
 import { createChart } from "./chart.js";
 import { box } from "./controls.js";
 import { el, number } from "./dom.js";
+import { inputsOf } from "./inputs.js";
 import { createLive, report } from "./live.js";
 
-const KEYS = ["inputs", "alpha1", "alpha2", "dimension", "threshold", "step", "failure_D"];
+const KEYS = ["threshold", "step", "failure_D"];
 
 export const failure = {
   id: "failure",
@@ -17,7 +18,8 @@ export const failure = {
     let rows = [];
     let belongs = "";
     let running = null;
-    const key = (state) => new URLSearchParams(KEYS.map((name) => [name, state[name]])).toString();
+    const asked = (state) => ({ ...inputsOf(app, state), ...Object.fromEntries(KEYS.map((name) => [name, state[name]])) });
+    const key = (state) => new URLSearchParams(asked(state)).toString();
     const said = el("p", { class: "estimate", role: "status" });
     const bar = el("progress", { max: 1, value: 0, hidden: true, "aria-label": "sampled so far" });
     const begin = el("button", { type: "button", class: "primary", onclick: () => run() }, "Sample the bulk");
@@ -50,9 +52,9 @@ export const failure = {
     }
 
     async function run() {
-      const given = Object.fromEntries(KEYS.map((name) => [name, app.state.get()[name]]));
+      const given = asked(app.state.get());
       rows = [];
-      belongs = key(given);
+      belongs = key(app.state.get());
       running = new AbortController();
       begin.hidden = true;
       end.hidden = bar.hidden = false;
@@ -100,7 +102,7 @@ export const failure = {
     return {
       node,
       update(state) {
-        const given = Object.fromEntries(KEYS.map((name) => [name, state[name]]));
+        const given = asked(state);
         ask(given);
         redraw();
       },

@@ -1,13 +1,13 @@
 // The page: controls that are always there, tabs, and one view at a time.
 
 import { createApi } from "./api.js";
-import { box, choice, slider } from "./controls.js";
 import { el } from "./dom.js";
+import { inputControls, USUAL_INPUTS } from "./inputs.js";
 import { PRESETS } from "./presets.js";
 import { createState } from "./state.js";
 import { VIEWS } from "./views.js";
 
-const USUAL = { view: VIEWS[0].id, inputs: "sparse", alpha1: "1", alpha2: "0.3", dimension: "" };
+const USUAL = { view: VIEWS[0].id, ...USUAL_INPUTS };
 
 // Builds everything in `root`; `transport` carries questions, `place` keeps the state: the address bar, or a notebook.
 export function start(root, { transport, place }) {
@@ -30,7 +30,7 @@ export function start(root, { transport, place }) {
   root.replaceChildren(
     el("header", { class: "top" }, el("div", { class: "name" }, el("h1", {}, "sparselaw"), el("p", {}, "scaling laws from sparse features")), presets(app, defaults)),
     banner,
-    el("div", { class: "columns" }, controls(app), el("div", { class: "right" }, el("nav", { "aria-label": "Views" }, ...tabs.map(([, tab]) => tab)), stage)),
+    el("div", { class: "columns" }, inputControls(app), el("div", { class: "right" }, el("nav", { "aria-label": "Views" }, ...tabs.map(([, tab]) => tab)), stage)),
   );
 
   state.subscribe((values) => {
@@ -45,21 +45,6 @@ export function start(root, { transport, place }) {
     made.update(values);
   });
   return app;
-}
-
-function controls(app) {
-  return el(
-    "form",
-    { class: "controls", "aria-label": "The inputs", onsubmit: (event) => event.preventDefault() },
-    el("h2", {}, "Inputs"),
-    choice(app, "inputs", "Kind", [
-      ["sparse", "sparse"],
-      ["dense", "dense"],
-    ]),
-    slider(app, "alpha1", "alpha1", { min: -1.4, max: 3, step: 0.01, help: "sparsity: j is active with probability j^{−(alpha1+1)}" }),
-    slider(app, "alpha2", "alpha2", { min: -4, max: 2, step: 0.01, help: "amplitude: when active its size is j^{−(alpha2+1)/2}" }),
-    box(app, "dimension", "dimension M", { placeholder: "usual", help: "a number or inf; usual: inf, or 10,000 where dense or alpha1 ≤ 0" }),
-  );
 }
 
 function presets(app, defaults) {

@@ -3,10 +3,9 @@
 import { createCard } from "./card.js";
 import { createChart } from "./chart.js";
 import { el, flat, maths, number } from "./dom.js";
+import { inputsOf } from "./inputs.js";
 import { createLive } from "./live.js";
 import { createDiagram } from "./diagram.js";
-
-const KEYS = ["inputs", "alpha1", "alpha2", "dimension"];
 
 export const phase = {
   id: "phase",
@@ -42,7 +41,7 @@ export const phase = {
       node: el("div", {}, story, el("div", { class: "pair" }, card.node, el("section", { class: "card side", "aria-label": "Exponents" }, el("header", {}, el("h2", {}, "Exponents")), list)), chart.node),
       update(state) {
         diagram.point(Number(state.alpha1), Number(state.alpha2));
-        ask(Object.fromEntries(KEYS.map((key) => [key, state[key]])));
+        ask(inputsOf(app, state));
       },
     };
   },

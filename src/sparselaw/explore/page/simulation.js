@@ -2,10 +2,12 @@
 
 import { box } from "./controls.js";
 import { el, number } from "./dom.js";
+import { inputsOf } from "./inputs.js";
 import { createLive, report } from "./live.js";
 
 // What the points belong to, whatever the controls show later.
-const OF_POINTS = ["inputs", "alpha1", "alpha2", "dimension", "solver", "ridge", "steps", "passes", "step", "batch", "noise"];
+const TRAINED = ["solver", "ridge", "steps", "passes", "step", "batch", "noise"];
+const OF_POINTS = ["inputs", "alpha1", "alpha2", "dimension", "table", "table_name", ...TRAINED];
 const REST = 250; // milliseconds without a change after which the time is estimated
 const SIZES = { N: "8:256:6", D: "30:3000:5", xi: "30:30000:7" };
 
@@ -66,7 +68,7 @@ export function createSimulation(app, onchange) {
         signal: running.signal,
         onLine(line) {
           if (line.runs) {
-            batch.given = Object.fromEntries(OF_POINTS.map((name) => [name, params[name]]));
+            batch.given = Object.fromEntries(OF_POINTS.filter((name) => name in params).map((name) => [name, params[name]]));
             batches.push(batch);
           }
           if (!line.cell) return;
@@ -117,7 +119,7 @@ export function createSimulation(app, onchange) {
     update(state) {
       const moving = state.sizes || SIZES[state.along];
       const sizes = state.along === "N" ? { sim_N: moving, sim_D: state.D } : { sim_N: state.N, sim_D: moving };
-      asked = { ...Object.fromEntries(OF_POINTS.map((name) => [name, state[name]])), ...sizes, seeds: state.seeds };
+      asked = { ...inputsOf(app, state), ...Object.fromEntries(TRAINED.map((name) => [name, state[name]])), ...sizes, seeds: state.seeds };
       // While a slider moves the curves have the machine to themselves.
       clearTimeout(resting);
       if (!running) resting = setTimeout(() => estimate(asked), first ? 0 : REST);
@@ -136,7 +138,8 @@ function pointsOf(batch, params) {
   const other = along === "N" ? "D" : "N";
   const fixed = params[other].split(",").map(Number);
   const groups = Map.groupBy(batch.cells.values(), (cell) => cell[other]);
-  const about = faded ? `, at α₁ = ${batch.given.alpha1}, α₂ = ${batch.given.alpha2}` : "";
+  const of = batch.given;
+  const about = !faded ? "" : of.inputs === "measured" ? `, of ${of.table_name}` : `, at α₁ = ${of.alpha1}, α₂ = ${of.alpha2}`;
   return [...groups].map(([size, cells]) => {
     const scale = (cell, value) => (value == null ? null : along === "xi" ? value * cell.scale : value);
     const shown = cells.filter((cell) => cell.mean != null).sort((a, b) => a[along] - b[along]);

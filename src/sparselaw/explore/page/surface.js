@@ -3,10 +3,11 @@
 import { createChart } from "./chart.js";
 import { box, choice } from "./controls.js";
 import { el } from "./dom.js";
+import { inputsOf } from "./inputs.js";
 import { createLive, leadingFirst } from "./live.js";
 import { createSimulation } from "./simulation.js";
 
-const ALWAYS = ["inputs", "alpha1", "alpha2", "dimension", "along", "solver", "noise"];
+const ALWAYS = ["along", "solver", "noise"];
 const OF_SOLVER = { "min-norm": ["ridge", "surface"], gd: ["steps", "step"], sgd: ["passes", "step", "batch"] };
 const TITLES = { N: "Loss against model size N", D: "Loss against samples D", xi: "Collapse: every size on one curve" };
 
@@ -63,7 +64,7 @@ export const surface = {
         const own = OF_SOLVER[state.solver] ?? [];
         for (const [name, control] of Object.entries(trained)) control.hidden = !own.includes(name);
         const names = [...ALWAYS, ...own, state.along === "N" ? "D" : "N", ...(state.along === "xi" ? [] : ["low", "high"])];
-        ask(Object.fromEntries(names.map((name) => [name, state[name]])));
+        ask({ ...inputsOf(app, state), ...Object.fromEntries(names.map((name) => [name, state[name]])) });
         simulation.update(state);
       },
     };

@@ -1,0 +1,67 @@
+// The inputs: kind, exponents, dimension, or a measurement that stays in this session. Always beside the views.
+
+import { Refused } from "./api.js";
+import { box, choice, slider } from "./controls.js";
+import { el, number, takeDrops } from "./dom.js";
+
+export const USUAL_INPUTS = { inputs: "sparse", alpha1: "1", alpha2: "0.3", dimension: "" };
+
+// What the server needs to know of the inputs: of a measurement its key, which is no part of the address.
+export function inputsOf(app, state) {
+  if (state.inputs === "measured") return { inputs: "measured", table: app.measured?.table ?? "", table_name: app.measured?.name ?? "" };
+  return Object.fromEntries(Object.keys(USUAL_INPUTS).map((name) => [name, state[name]]));
+}
+
+export function inputControls(app) {
+  const said = el("p", { class: "said", role: "status" });
+  const file = el("input", { type: "file", id: "inputs-file", accept: ".json" });
+  file.addEventListener("change", () => file.files[0] && take(file.files[0]));
+  const zone = el(
+    "div",
+    { class: "zone", "data-control": "table" },
+    el("label", { for: "inputs-file" }, "Drop a measurement here, or choose a file"),
+    file,
+    el("small", {}, "The JSON of ", el("code", {}, "sparselaw measure FILE --json"), ", or {\"probabilities\": […], \"amplitudes\": […]}. It stays on this machine."),
+    said,
+  );
+  takeDrops(zone, take);
+
+  async function take(given) {
+    said.textContent = `reading ${given.name}`;
+    zone.dataset.state = "computing";
+    try {
+      await app.api.stream("inputs/measured", { file_name: given.name }, { body: given, onLine: (line) => (app.measured = line) });
+      app.state.set({ inputs: "measured" });
+      zone.dataset.state = "done";
+      said.textContent = `${app.measured.name}: ${number(app.measured.coordinates)} coordinates, ${number(app.measured.active, 3)} of them active in a sample.`;
+    } catch (error) {
+      zone.dataset.state = "refused";
+      said.textContent = error instanceof Refused ? error.message : "no answer";
+      if (!(error instanceof Refused)) app.gone();
+    }
+  }
+
+  const exponents = el(
+    "div",
+    {},
+    slider(app, "alpha1", "alpha1", { min: -1.4, max: 3, step: 0.01, help: "sparsity: j is active with probability j^{−(alpha1+1)}" }),
+    slider(app, "alpha2", "alpha2", { min: -4, max: 2, step: 0.01, help: "amplitude: when active its size is j^{−(alpha2+1)/2}" }),
+    box(app, "dimension", "dimension M", { placeholder: "usual", help: "a number or inf; usual: inf, or 10,000 where dense or alpha1 ≤ 0" }),
+  );
+  app.state.subscribe((state) => {
+    exponents.hidden = state.inputs === "measured";
+    zone.hidden = state.inputs !== "measured";
+  });
+  return el(
+    "form",
+    { class: "controls", "aria-label": "The inputs", onsubmit: (event) => event.preventDefault() },
+    el("h2", {}, "Inputs"),
+    choice(app, "inputs", "Kind", [
+      ["sparse", "sparse"],
+      ["dense", "dense"],
+      ["measured", "measured"],
+    ]),
+    exponents,
+    zone,
+  );
+}
