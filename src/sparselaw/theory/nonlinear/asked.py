@@ -28,9 +28,11 @@ def check_theory(inputs: Inputs, features: AnsweringFeatures) -> Fold:
         name = getattr(features, "name", features)
         raise InputError("features", name, "have no closed form", "choose linear, relu or leaky-relu")
     law = inputs.exponents
-    if law is None or law.regime != "asymmetric" or not inputs.has_power_activations:
+    sparse = inputs.has_power_activations and law is not None and law.regime == "asymmetric"
+    if not sparse and not (inputs.sampling == "gaussian" and law is not None):
         condition = "have no theory of nonlinear features"
-        raise InputError("inputs", inputs.kind, condition, "give SparseInputs, alpha1 > 0 and alpha2 >= -1")
+        remedy = "give DenseInputs, or SparseInputs with alpha1 > 0 and alpha2 >= -1"
+        raise InputError("inputs", inputs.kind, condition, remedy)
     return features.fold
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from sparselaw.inputs import Inputs
 from sparselaw.theory.nonlinear.fold import Fold
+from sparselaw.theory.nonlinear.limit import NonlinearLimit
 from sparselaw.theory.nonlinear.width_limit import WidthLimit, width_limit
 from sparselaw.theory.nonlinear.width_tables import (
-    FINER,
     FURTHER,
     affordable,
     cutoff_of,
@@ -26,39 +25,20 @@ ALIKE = 0.3  # of what is known to be left out: how far off that may be
 SHARED = 0.15  # of what further types change: the types act on each other
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeaturesLimit:
-    """The loss of N features as D goes to infinity."""
-
-    N: float
-    loss: float
-    error: float  # relative, estimated
-    linear: float  # how many features are spent on the coordinates
-    beyond: float = 0.0  # the largest N with a table of its own, where this one is continued from there
-
-
 @functools.lru_cache(maxsize=4096)
-def features_limit(inputs: Inputs, fold: Fold, N: float) -> FeaturesLimit:
+def features_limit(inputs: Inputs, fold: Fold, N: float) -> NonlinearLimit:
     """The loss for any N; beyond the last table the local exponent there goes on."""
     found = _from_tables(inputs, fold, N)
     if found is not None:
         return found
     last = _last(inputs, fold)
-    half = _from_tables(inputs, fold, last.N / 2.0)
+    half = _from_tables(inputs, fold, last.size / 2.0)
     assert half is not None
-    exponent = math.log2(half.loss / last.loss)
-    decades = math.log10(N / last.N)
-    return FeaturesLimit(
-        N=N,
-        loss=last.loss * (N / last.N) ** -exponent,
-        error=last.error + 0.15 * decades,
-        linear=last.linear * (N / last.N) ** (math.log2(last.linear / half.linear)),
-        beyond=last.N,
-    )
+    return last.continued(half, N)
 
 
 @functools.lru_cache(maxsize=64)
-def _last(inputs: Inputs, fold: Fold) -> FeaturesLimit:
+def _last(inputs: Inputs, fold: Fold) -> NonlinearLimit:
     """At the largest power of two that still has a table."""
     found, N = None, 16.0
     while (more := _from_tables(inputs, fold, N)) is not None:
@@ -68,7 +48,7 @@ def _last(inputs: Inputs, fold: Fold) -> FeaturesLimit:
 
 
 @functools.lru_cache(maxsize=4096)
-def _from_tables(inputs: Inputs, fold: Fold, N: float) -> FeaturesLimit | None:
+def _from_tables(inputs: Inputs, fold: Fold, N: float) -> NonlinearLimit | None:
     found = _first_type(inputs, fold, N)
     if found is None:
         return None
@@ -77,7 +57,7 @@ def _from_tables(inputs: Inputs, fold: Fold, N: float) -> FeaturesLimit | None:
     further = _further_types(inputs, fold, N, tier)
     # T_even enters as N does, and loss ~ N^-2 or so.
     error = math.hypot(ALIKE * 2.0 * missing, SHARED * further, 0.5 * plain.correction, 0.01)
-    return FeaturesLimit(N=N, loss=plain.loss * math.exp(further), error=error, linear=plain.linear)
+    return NonlinearLimit(size=N, loss=plain.loss * math.exp(further), error=error, linear=plain.linear)
 
 
 def _first_type(inputs: Inputs, fold: Fold, N: float) -> tuple[int, WidthLimit] | None:
@@ -117,6 +97,3 @@ def local_exponent(inputs: Inputs, fold: Fold, N: float) -> float:
     """-d log loss / d log N of the N-limited loss, between N/sqrt(2) and N sqrt(2)."""
     low, high = (features_limit(inputs, fold, N * factor).loss for factor in (0.5**0.5, 2.0**0.5))
     return math.log2(low / high)
-
-
-__all__ = ["FINER", "FeaturesLimit", "features_limit", "local_exponent"]

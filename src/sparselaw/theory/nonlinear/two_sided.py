@@ -5,6 +5,8 @@ rank n of the features. Above it the kernel scatters about its mean as a Wishart
 ``drawn_regression``, one for linear features); below it stands the like with a factor that was measured:
 
     N > n: loss = L_D [1 + g n/(N - n - 1)],        N < n: loss = L_N + 1.5 g L_D n/(n - N).
+
+Dense inputs have the simpler form of ``gaussian_limit``.
 """
 
 from __future__ import annotations
@@ -17,8 +19,14 @@ from sparselaw.theory.collapse import rescaled_ratio
 from sparselaw.theory.nonlinear.data_limit import data_limit
 from sparselaw.theory.nonlinear.distinct_samples import features_rank
 from sparselaw.theory.nonlinear.drawn_regression import sharing
-from sparselaw.theory.nonlinear.features_limit import FeaturesLimit, features_limit
+from sparselaw.theory.nonlinear.features_limit import features_limit
 from sparselaw.theory.nonlinear.fold import Fold
+from sparselaw.theory.nonlinear.gaussian_limit import (
+    gaussian_data_limit,
+    gaussian_features_limit,
+    gaussian_spill,
+)
+from sparselaw.theory.nonlinear.limit import NonlinearLimit
 from sparselaw.theory.point import Point
 from sparselaw.theory.surface import LARGEST_N
 
@@ -28,52 +36,70 @@ SURE = 0.05  # up to which there is no caution
 PEAK = 0.7  # of N/n, or n/N
 FEW = 40  # features below which the terms that are left out show
 CROWDED = 1.0  # alpha1 below which rare coordinates share samples with others that are rare
-DATA_ERROR = 0.03
+DATA_ERROR, CROWDED_ERROR, FEW_ERROR = 0.03, 0.1, 0.1
+FAR = 0.1  # of N/n or n/N: below it one size alone matters
+
+Found = tuple[float, float, list[str]]  # loss, its relative error, cautions
 
 
 def two_sided_point(inputs: Inputs, fold: Fold, width: float, D: int) -> Point:
     """The expected population loss of N = ``width`` features on D samples, by the minimum-norm solution."""
-    size = min(width, LARGEST_N)
-    rank = features_rank(inputs, float(D))
-    low = features_limit(inputs, fold, float(size)) if math.isfinite(width) and size < rank else None
-    loss, error, cautions = _between(inputs, fold, float(size), float(D), rank, low)
+    N = float(min(width, LARGEST_N))
+    dense = inputs.sampling == "gaussian"
+    rank = min(float(D), 2.0 * inputs.dimension) if dense else features_rank(inputs, float(D))
+    loss, error, cautions = (_dense if dense else _sparse)(inputs, fold, N, float(D), rank)
     return Point(
         N=width,
         D=D,
         K=inputs.expected_seen(float(D)),
-        xi=rescaled_ratio(inputs, int(size), D) if inputs.exponents is not None else math.nan,
+        xi=rescaled_ratio(inputs, int(N), D) if inputs.exponents is not None else math.nan,
         loss=loss,
         caution="; ".join(cautions),
         loss_reason="" if math.isfinite(loss) else "at the double-descent peak",
-        terms={"data": loss} if low is None else {"features": loss},
+        terms={"features" if N < rank else "data": loss},
         rank=rank,
         loss_error=error,
     )
 
 
-def _between(
-    inputs: Inputs, fold: Fold, N: float, D: float, rank: float, low: FeaturesLimit | None
-) -> tuple[float, float, list[str]]:
-    cautions = []
-    known, spread = data_limit(inputs, fold, D), sharing(cast(ActivationInputs, inputs), fold).spread
-    if low is not None:
+def _sparse(inputs: Inputs, fold: Fold, N: float, D: float, rank: float) -> Found:
+    activations = cast(ActivationInputs, inputs)
+    known, spread = data_limit(inputs, fold, D), sharing(activations, fold).spread
+    if N < rank:
+        low = features_limit(inputs, fold, N)
         added = SPILL * spread * known * rank / (rank - N)
-        loss, near = low.loss + added, N / rank
-        error = low.error + BETWEEN * added / loss
-        if N < FEW:
-            error = max(error, 0.1)
-            cautions.append(f"N < {FEW}: up to about 10 % low")
-        if low.beyond:
-            cautions.append(f"continued from N = {low.beyond:g} with the exponent there")
-    else:
-        above = N - rank - 1.0
-        loss, near = known * (1.0 + spread * rank / above if above > 0.0 else math.inf), rank / N
-        error = DATA_ERROR + BETWEEN * near
-        if inputs.power_activations().decay < CROWDED + 1.0:
-            error = max(error, 0.1)
-            cautions.append("alpha1 < 1: rare coordinates share samples, the loss is good to about 10 %")
+        loss = low.loss + added
+        return loss, *_said(low, low.error + BETWEEN * added / loss, N, N / rank)
+    above = N - rank - 1.0
+    loss, near = known * (1.0 + spread * rank / above if above > 0.0 else math.inf), rank / N
+    crowded = inputs.power_activations().decay < CROWDED + 1.0
+    error, cautions = _said(None, (CROWDED_ERROR if crowded else DATA_ERROR) + BETWEEN * near, N, near)
+    if crowded:
+        cautions.append("alpha1 < 1: rare coordinates share samples, the loss is good to about 10 %")
+    return loss, error, cautions
+
+
+def _dense(inputs: Inputs, fold: Fold, N: float, D: float, rank: float) -> Found:
+    del rank
+    if N < D:
+        low = gaussian_features_limit(inputs, fold, N)
+        return low.loss * D / (D - N), *_said(low, low.error + BETWEEN * N / D, N, N / D)
+    high = gaussian_data_limit(inputs, fold, D)
+    added = gaussian_spill(inputs, fold, D) * D / (N - D) if N > D else math.inf
+    return high.loss + added, *_said(high, high.error + BETWEEN * D / N, D, D / N)
+
+
+def _said(limit: NonlinearLimit | None, error: float, size: float, near: float) -> tuple[float, list[str]]:
+    """The error and the cautions: ``near`` is one at the peak and zero far from it."""
+    cautions = []
+    if limit is not None and size < FEW:
+        error = max(error, FEW_ERROR)
+        cautions.append(f"fewer than {FEW}: up to about 10 % low")
+    if limit is not None and limit.beyond:
+        cautions.append(f"continued from {limit.beyond:g} with the exponent there")
     if near > PEAK:
         cautions.append("near the double-descent peak, where N meets the rank of the features")
     elif error > SURE and not cautions:
-        cautions.append(f"both sizes matter: the loss may be off by about {min(error, 1.0):.0%}")
-    return loss, error, cautions
+        where = "both sizes matter" if near > FAR else "the theory's own error"
+        cautions.append(f"{where}: the loss may be off by about {min(error, 1.0):.0%}")
+    return error, cautions

@@ -39,11 +39,19 @@ class WidthLimit:
 
 
 def width_limit(
-    inputs: Inputs, table: EvenTable, N: float, even_weight: float = 1.0, missing: float = 0.0
+    inputs: Inputs,
+    table: EvenTable,
+    N: float,
+    even_weight: float = 1.0,
+    missing: float = 0.0,
+    cutoff: float | None = None,
 ) -> WidthLimit:
-    """``even_weight`` is (bend/slope)^2; ``missing`` the share of T_even that the table leaves out."""
+    """``even_weight`` is (bend/slope)^2; ``missing`` the share of T_even that the table leaves out.
+
+    ``cutoff`` is where to start.
+    """
     problem = _Problem(inputs, table, N, even_weight, missing)
-    start = np.full(table.types.weights.size, math.log(N * table.cutoff))
+    start = np.full(table.types.weights.size, math.log(N * (cutoff or table.cutoff)))
     return problem.answer(_fixed_point(problem.step, start))
 
 

@@ -1,0 +1,99 @@
+"""The loss of nonlinear features of dense Gaussian inputs: N-limited, D-limited, and between.
+
+Features and samples play the same part: with T(k) = sum v/(v+k) + sum l/(l + k/4), l the eigenvalues of the
+even kernel, D samples resolve T(k) = D and leave
+
+    L_D = k^2 sum v/(v+k)^2 / (1 - b/D),    b the sum of the squares of the terms of T.
+
+N features see types too (``width_limit``), which samples do as well but hardly matter there. Between them
+
+    N < D: loss = L_N D/(D - N),    N > D: loss = L_D + k_D T_lin(k_D) D/(N - D).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+from sparselaw.inputs import Inputs
+from sparselaw.sums.roots import solve_decreasing
+from sparselaw.theory.nonlinear.fold import Fold
+from sparselaw.theory.nonlinear.gaussian_tables import (
+    FURTHER,
+    further_gaussian_tables,
+    main_gaussian_table,
+    missing_share,
+    resolved,
+)
+from sparselaw.theory.nonlinear.limit import NonlinearLimit
+from sparselaw.theory.nonlinear.width_limit import width_limit
+
+MOST = 1024.0  # directions that the points resolve
+SHARED = 0.3  # of what further types change: how far off that may be
+ALIKE = 0.15  # of what the points leave out
+DATA_ERROR = 0.07
+
+
+@functools.lru_cache(maxsize=4096)
+def gaussian_features_limit(inputs: Inputs, fold: Fold, N: float) -> NonlinearLimit:
+    """The loss of N features with all the data there are; beyond MOST the exponent there goes on."""
+    if N > MOST:
+        return _features_at(inputs, fold, MOST).continued(_features_at(inputs, fold, MOST / 2.0), N)
+    return _features_at(inputs, fold, N)
+
+
+@functools.lru_cache(maxsize=4096)
+def gaussian_data_limit(inputs: Inputs, fold: Fold, D: float) -> NonlinearLimit:
+    """The loss of infinitely many features on D samples."""
+    if D > MOST:
+        return _data_at(inputs, fold, MOST).continued(_data_at(inputs, fold, MOST / 2.0), D)
+    return _data_at(inputs, fold, D)
+
+
+def gaussian_spill(inputs: Inputs, fold: Fold, D: float) -> float:
+    """k_D T_lin(k_D): what finitely many features add above the peak, in units of D/(N - D)."""
+    size = min(D, MOST)
+    k = _cutoff(inputs, fold, size)
+    scale = 1.0
+    if D > MOST:
+        scale = gaussian_data_limit(inputs, fold, D).loss / gaussian_data_limit(inputs, fold, MOST).loss
+    return scale * k * inputs.variance_sums(size).degrees(math.log(k))[0]
+
+
+def _features_at(inputs: Inputs, fold: Fold, N: float) -> NonlinearLimit:
+    cutoff = _cutoff(inputs, fold, N) / 4.0
+    missing = missing_share(inputs, cutoff / fold.even_weight)
+    plain = width_limit(inputs, main_gaussian_table(inputs), N, fold.even_weight, missing, cutoff)
+    first, *others = (
+        width_limit(inputs, table, N, fold.even_weight, 0.0, cutoff).loss
+        for table in further_gaussian_tables(inputs)
+    )
+    changes = np.log(np.array(others) / first)
+    further = float(changes.sum())
+    if len(others) == len(FURTHER) and changes[-1] < 0.0 and inputs.dimension > FURTHER[-1]:
+        ratio = 0.3  # from one coordinate to the next; between the first few it is 0.5 to 0.8
+        further += float(changes[-1]) * ratio / (1.0 - ratio)
+    error = math.hypot(ALIKE * missing, SHARED * further, 0.5 * plain.correction, 0.015)
+    return NonlinearLimit(size=N, loss=plain.loss * math.exp(further), error=error, linear=plain.linear)
+
+
+def _data_at(inputs: Inputs, fold: Fold, D: float) -> NonlinearLimit:
+    k = _cutoff(inputs, fold, D)
+    linear, spread = inputs.variance_sums(D).degrees(math.log(k))
+    squares = linear - spread + resolved(inputs, k / (4.0 * fold.even_weight))[1]
+    return NonlinearLimit(size=D, loss=k * spread / (1.0 - squares / D), error=DATA_ERROR, linear=linear)
+
+
+@functools.lru_cache(maxsize=4096)
+def _cutoff(inputs: Inputs, fold: Fold, size: float) -> float:
+    """k with T_lin(k) + T_even(k/4) = size."""
+    sums = inputs.variance_sums(size)
+
+    def spent(log_k: float) -> tuple[float, float]:
+        linear, spread = sums.degrees(log_k)
+        even, squares = resolved(inputs, math.exp(log_k) / (4.0 * fold.even_weight))
+        return linear + even, -spread - (even - squares)
+
+    return math.exp(solve_decreasing(spent, size, -1.5 * math.log(size)))
