@@ -76,3 +76,19 @@ def projection_losses(inputs, N, samples, draws, rng):
         targets = X * root
         losses.append(np.sum(targets**2) - np.sum((targets @ basis) ** 2))
     return np.array(losses)
+
+
+def typed_kernel(points, other, types):
+    """(1/4) E|u.x||u.y| as a mean over types |u_1|, |u_j|, signs of both and the integral over the rest."""
+    kernel = np.zeros((len(points), len(points)))
+    for (a, b), weight in np.ndenumerate(types.weights):
+        for one, two in itertools.product((1.0, -1.0), repeat=2):
+            fixed = np.zeros(points.shape[1])
+            fixed[0] = one * types.nodes[0][a]
+            if other >= 0:
+                fixed[other] = two * types.nodes[1][b]
+            free = np.where(fixed == 0.0, points, 0.0)
+            for (i, x), (j, y) in itertools.combinations_with_replacement(enumerate(free), 2):
+                value = mean_product(points[i] @ fixed, points[j] @ fixed, x @ x, y @ y, x @ y)
+                kernel[i, j] += 0.25 * weight * value / 4.0
+    return np.triu(kernel) + np.triu(kernel, 1).T

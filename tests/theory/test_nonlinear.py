@@ -1,5 +1,6 @@
 """Nonlinear features: exact facts by brute force, fast sums and naive twins, limits against draws."""
 
+import itertools
 import math
 
 import numpy as np
@@ -10,7 +11,7 @@ import sparselaw as sl
 from oracles import bent
 from sparselaw.errors import InputError
 from sparselaw.features import FEATURES
-from sparselaw.inputs import SparseInputs
+from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.theory.nonlinear.bend_kernel import POINTS, WEIGHTS, alternating_sums, mean_sign, mean_size
 from sparselaw.theory.nonlinear.bend_kernel import mean_product as fast_product
 from sparselaw.theory.nonlinear.data_limit import data_limit
@@ -18,6 +19,7 @@ from sparselaw.theory.nonlinear.distinct_samples import distinct_samples
 from sparselaw.theory.nonlinear.even_tables import even_table
 from sparselaw.theory.nonlinear.features_limit import features_limit
 from sparselaw.theory.nonlinear.fold import Fold
+from sparselaw.theory.nonlinear.gaussian_tables import gaussian_points, sector_kernels
 from sparselaw.theory.nonlinear.kept_arrays import cache_folder, kept_arrays
 from sparselaw.theory.nonlinear.rare_coordinate import SQUARES, interpolation_errors
 from sparselaw.theory.nonlinear.unit_types import unit_types
@@ -195,3 +197,20 @@ def test_tables_are_kept_and_made_anew_when_spoilt():
             path.write_bytes(b"spoilt")
     assert kept_arrays({"test": 1}, make)["x"].size == 3
     assert len(made) == 2
+
+
+@pytest.mark.parametrize("typed", [(False, 0), (True, 0), (True, 2)])
+def test_sectors_of_gaussian_points_are_those_of_all_their_reflections(typed):
+    """The eigenvalues are those of the kernel between every reflection of every point."""
+    inputs, n, q = DenseInputs(alpha=1.5, dimension=12), 3, 2
+    types = unit_types(*typed, (2, 2))
+    found = np.linalg.eigvalsh(sector_kernels(inputs, n, q, types) @ types.weights.ravel()).ravel()
+    X = gaussian_points(inputs, n)
+    signs = np.array(list(itertools.product((1.0, -1.0), repeat=q)))
+    every = np.concatenate([np.concatenate([np.abs(X[:, :q]) * e, X[:, q:]], axis=1) for e in signs])
+    if typed == (False, 0):
+        kernel = np.array([[bent.even_kernel(x, y) for x in every] for y in every])
+    else:
+        kernel = bent.typed_kernel(every, typed[1] - 1, types)
+    expected = np.linalg.eigvalsh(kernel / len(every))
+    assert np.sort(found) == pytest.approx(expected, abs=2e-6)

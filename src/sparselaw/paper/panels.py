@@ -2,8 +2,8 @@
 
 The paper fits one exponent to the sparse N-, dense N- and dense D-sweeps together (separate intercepts), and
 another to the sparse D-sweep. Here each has an interval from a bootstrap over seeds. Beside them stand the
-same fits made on the closed-form surface (linear features only): what the theory predicts at these very
-sizes, finite-size effects included.
+same fits made on the theory's surface: what it predicts at these very sizes, finite-size effects included.
+For nonlinear features, whose exponents in the limit are open, that is the theory's number.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from sparselaw.paper.item import Context, Quantity, Result
 from sparselaw.paper.losses import Measured, SweepSpec, measure
 from sparselaw.paper.verdict import Printed
 from sparselaw.plotting.style import COLOURS, GREY, THEORY
+from sparselaw.predicting import predict
 from sparselaw.solvers import Solver
-from sparselaw.theory import predict
 
 JOINT = ("sparse N-sweep", "dense N-sweep", "dense D-sweep")
 ALONE = "sparse D-sweep"
@@ -114,9 +114,12 @@ def _on_surface(curves: dict[str, Measured], names: Sequence[str], last: int) ->
 
 
 def surface(spec: SweepSpec) -> FloatArray:
-    """The closed-form loss along a sweep."""
+    """The closed-form loss along a sweep; of nonlinear features, that of readouts trained to the end."""
     sizes = [(n, spec.fixed) if spec.variable == "N" else (spec.fixed, n) for n in spec.sizes]
-    return np.array([predict(spec.inputs, N=N, D=D, solver=spec.solver).loss for N, D in sizes])
+    solver = spec.solver if FEATURES[spec.features].has_surface else None
+    return np.array(
+        [predict(spec.inputs, N=N, D=D, solver=solver, features=spec.features).loss for N, D in sizes]
+    )
 
 
 def _seed_noise(curve: Measured, figure: FourPanels) -> tuple[float, float]:
@@ -145,9 +148,10 @@ def _quantities(
     noisy_joint, noisy_alone = _half_width(noise, JOINT), _half_width(noise, [ALONE])
     ratio = _ratio(joint, alone)
     noisy_ratio = ratio.best * math.hypot(noisy_joint / joint.best, noisy_alone / alone.best)
-    in_closed_form = FEATURES[figure.features].has_surface
     exponents = grids.SPARSE.exponents
-    theory = (exponents.alpha_N, exponents.alpha_D, exponents.alpha_N / exponents.alpha_D)
+    on_surface = [_on_surface(curves, names, figure.grid.last) for names in (JOINT, [ALONE])]
+    limit_is_known = FEATURES[figure.features].has_surface
+    theory = [exponents.alpha_N, exponents.alpha_D] if limit_is_known else on_surface
     replay = fit_power({ALONE: Sweep(x=raw[ALONE].x, loss=raw[ALONE].mean)}).exponent.best
     why_alone = (
         f"the paper's raw estimator run here gives {replay:.3f}; its seeds alone move the exponent by "
@@ -158,13 +162,9 @@ def _quantities(
         f"separately: {_separate(curves, figure.grid.last)}; the paper's raw estimator gives {raw_N} "
         f"for the first; its seed noise ±{noisy_joint:.2f}"
     )
-    if in_closed_form:
-        why_joint += (
-            f"; the closed-form surface fitted at the same sizes gives "
-            f"{_on_surface(curves, JOINT, figure.grid.last):.2f}, against {theory[0]:.2f} in the limit"
-        )
-        at_same_sizes = _on_surface(curves, [ALONE], figure.grid.last)
-        why_alone += f"; the closed-form surface at the same sizes gives {at_same_sizes:.3f}"
+    against = f", against {theory[0]:.2f} in the limit" if limit_is_known else ""
+    why_joint += f"; the closed-form surface fitted at the same sizes gives {on_surface[0]:.2f}{against}"
+    why_alone += f"; the closed-form surface at the same sizes gives {on_surface[1]:.3f}"
     triples = (
         (
             "joint exponent (sparse N, dense N, dense D)",
@@ -175,14 +175,14 @@ def _quantities(
             why_joint,
         ),
         ("exponent of the sparse D-sweep", figure.alone, alone, theory[1], noisy_alone, why_alone),
-        ("ratio of the two", figure.ratio, ratio, theory[2], noisy_ratio, ""),
+        ("ratio of the two", figure.ratio, ratio, theory[0] / theory[1], noisy_ratio, ""),
     )
     return [
         Quantity(
             quantity=name,
             printed=replace(printed, below=half_width, above=half_width),
             measured=measured,
-            theory=value if in_closed_form else None,
+            theory=value,
             why=why,
         )
         for name, printed, measured, value, half_width, why in triples
@@ -236,8 +236,7 @@ def _panel(ax: Axes, curve: Measured, exponent: Interval, A: float, figure: Four
         capsize=2,
         label="measured, 95 %",
     )
-    if FEATURES[figure.features].has_surface:
-        ax.plot(curve.x, surface(spec), color=THEORY, linewidth=1.0, label="closed form")
+    ax.plot(curve.x, surface(spec), color=THEORY, linewidth=1.0, label="theory")
     fitted = curve.x[-figure.grid.last :]
     ax.plot(fitted, A * fitted**-exponent.best, "--", color=GREY, label=f"slope {exponent.best:.2f}")
     ax.set(xscale="log", yscale="log", xlabel=spec.variable, ylabel="population loss")

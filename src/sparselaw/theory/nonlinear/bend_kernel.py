@@ -9,8 +9,8 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.compiled import njit
 
-FEW, MANY = 6, 12  # points of the integral, for a small and for a large correlation
-SMALL = 0.7
+FEW, MANY = 8, 12  # points of the integral, for a smaller and for a large correlation
+SMALL = 0.85
 _RULES = [np.polynomial.legendre.leggauss(n) for n in (FEW, MANY)]
 POINTS = np.concatenate([0.5 * (x + 1.0) for x, _ in _RULES])
 WEIGHTS = np.concatenate([w for _, w in _RULES])

@@ -15,14 +15,13 @@ from __future__ import annotations
 import functools
 import math
 
-import numpy as np
-
 from sparselaw.inputs import Inputs
 from sparselaw.sums.roots import solve_decreasing
 from sparselaw.theory.nonlinear.fold import Fold
 from sparselaw.theory.nonlinear.gaussian_tables import (
-    FURTHER,
+    LEVELS,
     further_gaussian_tables,
+    level_of,
     main_gaussian_table,
     missing_share,
     resolved,
@@ -30,7 +29,8 @@ from sparselaw.theory.nonlinear.gaussian_tables import (
 from sparselaw.theory.nonlinear.limit import NonlinearLimit
 from sparselaw.theory.nonlinear.width_limit import width_limit
 
-MOST = 1024.0  # directions that the points resolve
+MOST = LEVELS[-1].most  # directions that the points resolve
+MOST_TYPED = LEVELS[0].most  # and that they resolve with types
 SHARED = 0.3  # of what further types change: how far off that may be
 ALIKE = 0.15  # of what the points leave out
 DATA_ERROR = 0.07
@@ -38,9 +38,10 @@ DATA_ERROR = 0.07
 
 @functools.lru_cache(maxsize=4096)
 def gaussian_features_limit(inputs: Inputs, fold: Fold, N: float) -> NonlinearLimit:
-    """The loss of N features with all the data there are; beyond MOST the exponent there goes on."""
-    if N > MOST:
-        return _features_at(inputs, fold, MOST).continued(_features_at(inputs, fold, MOST / 2.0), N)
+    """The loss of N features with all the data there are; beyond MOST_TYPED the exponent there goes on."""
+    if N > MOST_TYPED:
+        half = _features_at(inputs, fold, MOST_TYPED / 2.0)
+        return _features_at(inputs, fold, MOST_TYPED).continued(half, N)
     return _features_at(inputs, fold, N)
 
 
@@ -63,18 +64,14 @@ def gaussian_spill(inputs: Inputs, fold: Fold, D: float) -> float:
 
 
 def _features_at(inputs: Inputs, fold: Fold, N: float) -> NonlinearLimit:
-    cutoff = _cutoff(inputs, fold, N) / 4.0
-    missing = missing_share(inputs, cutoff / fold.even_weight)
-    plain = width_limit(inputs, main_gaussian_table(inputs), N, fold.even_weight, missing, cutoff)
+    cutoff, level = _cutoff(inputs, fold, N) / 4.0, level_of(N)
+    missing = missing_share(inputs, level, cutoff / fold.even_weight)
+    plain = width_limit(inputs, main_gaussian_table(inputs, level), N, fold.even_weight, missing, cutoff)
     first, *others = (
         width_limit(inputs, table, N, fold.even_weight, 0.0, cutoff).loss
-        for table in further_gaussian_tables(inputs)
+        for table in further_gaussian_tables(inputs, level)
     )
-    changes = np.log(np.array(others) / first)
-    further = float(changes.sum())
-    if len(others) == len(FURTHER) and changes[-1] < 0.0 and inputs.dimension > FURTHER[-1]:
-        ratio = 0.3  # from one coordinate to the next; between the first few it is 0.5 to 0.8
-        further += float(changes[-1]) * ratio / (1.0 - ratio)
+    further = sum(math.log(other / first) for other in others)
     error = math.hypot(ALIKE * missing, SHARED * further, 0.5 * plain.correction, 0.015)
     return NonlinearLimit(size=N, loss=plain.loss * math.exp(further), error=error, linear=plain.linear)
 
@@ -82,18 +79,18 @@ def _features_at(inputs: Inputs, fold: Fold, N: float) -> NonlinearLimit:
 def _data_at(inputs: Inputs, fold: Fold, D: float) -> NonlinearLimit:
     k = _cutoff(inputs, fold, D)
     linear, spread = inputs.variance_sums(D).degrees(math.log(k))
-    squares = linear - spread + resolved(inputs, k / (4.0 * fold.even_weight))[1]
+    squares = linear - spread + resolved(inputs, level_of(D), k / (4.0 * fold.even_weight))[1]
     return NonlinearLimit(size=D, loss=k * spread / (1.0 - squares / D), error=DATA_ERROR, linear=linear)
 
 
 @functools.lru_cache(maxsize=4096)
 def _cutoff(inputs: Inputs, fold: Fold, size: float) -> float:
     """k with T_lin(k) + T_even(k/4) = size."""
-    sums = inputs.variance_sums(size)
+    sums, level = inputs.variance_sums(size), level_of(size)
 
     def spent(log_k: float) -> tuple[float, float]:
         linear, spread = sums.degrees(log_k)
-        even, squares = resolved(inputs, math.exp(log_k) / (4.0 * fold.even_weight))
+        even, squares = resolved(inputs, level, math.exp(log_k) / (4.0 * fold.even_weight))
         return linear + even, -spread - (even - squares)
 
     return math.exp(solve_decreasing(spent, size, -1.5 * math.log(size)))

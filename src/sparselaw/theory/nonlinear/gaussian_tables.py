@@ -9,6 +9,7 @@ directions of the mean over types are a matrix for each type, the others numbers
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,15 +20,32 @@ from sparselaw.theory.nonlinear.gaussian_kernel import reflected_kernel
 from sparselaw.theory.nonlinear.kept_arrays import kept_arrays
 from sparselaw.theory.nonlinear.unit_types import Types, unit_types
 
-REFLECTED = 6  # q
 LONG = 300  # coordinates of a point; the rest is faint
 LOW_DISCREPANCY = 16  # coordinates whose points are spread evenly
 LEADING = 32  # directions of a sector that have a matrix
-POINTS = 128  # of the main table
-FINE = 256  # of the one that it is compared with
-COARSE = 64  # of those for further types, which have a reflected coordinate less
-FURTHER = (2, 3, 4)
+FINER = 2  # times as many points has the table that the main one is compared with
+FURTHER = (2, 3, 4)  # coordinates whose |u_j| is resolved too; those of more act on each other
 NODES, MAIN_NODES = (4, 4), (6, 1)  # of |u_1| and |u_j|
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """Points and reflected coordinates of the main table and of the coarse ones, good up to a size."""
+
+    most: float
+    main: tuple[int, int]
+    coarse: tuple[int, int]
+
+
+LEVELS = (
+    Level(most=256.0, main=(96, 5), coarse=(48, 5)),
+    Level(most=1024.0, main=(128, 6), coarse=(80, 5)),
+)
+
+
+def level_of(size: float) -> Level:
+    """The first that is good for so many directions, or the last."""
+    return next((level for level in LEVELS if size <= level.most), LEVELS[-1])
 
 
 def gaussian_points(inputs: Inputs, n: int) -> FloatArray:
@@ -46,10 +64,10 @@ def gaussian_points(inputs: Inputs, n: int) -> FloatArray:
     return scaled
 
 
-def sector_kernels(inputs: Inputs, n: int, types: Types) -> FloatArray:
+def sector_kernels(inputs: Inputs, n: int, reflected: int, types: Types) -> FloatArray:
     """(2^q, n, n, types): the kernel in each sector, over n."""
     X = gaussian_points(inputs, n)
-    q = min(REFLECTED - (n == COARSE), X.shape[1])
+    q = min(reflected, X.shape[1])
     head, tail = np.abs(X[:, :q]), X[:, q:]
     grid = np.stack([x.ravel() for x in np.meshgrid(*types.nodes, indexing="ij")], axis=1)
     kernels = reflected_kernel(head, tail @ tail.T, grid, (types.first, types.other))
@@ -61,13 +79,14 @@ def sector_kernels(inputs: Inputs, n: int, types: Types) -> FloatArray:
     return found
 
 
-def gaussian_table(inputs: Inputs, n: int, types: Types) -> EvenTable:
+def gaussian_table(inputs: Inputs, n: int, reflected: int, types: Types) -> EvenTable:
+    """The table on n points, with so many coordinates reflected."""
     identity = {
         "gaussian": [inputs.kind, {k: repr(v) for k, v in inputs.parameters().items()}],
-        "points": [n, REFLECTED, LONG, LOW_DISCREPANCY, LEADING],
+        "points": [n, reflected, LONG, LOW_DISCREPANCY, LEADING],
         "types": [types.first, types.other, list(types.weights.shape)],
     }
-    kept = kept_arrays(identity, lambda: _reduced(sector_kernels(inputs, n, types), types))
+    kept = kept_arrays(identity, lambda: _reduced(sector_kernels(inputs, n, reflected, types), types))
     shape = types.weights.shape
     groups = [
         Group(alike=np.ones(len(kept[name])), kernel=kept[name].reshape(*kept[name].shape[:-1], *shape))
@@ -78,7 +97,7 @@ def gaussian_table(inputs: Inputs, n: int, types: Types) -> EvenTable:
 
 
 def _reduced(kernels: FloatArray, types: Types) -> dict[str, FloatArray]:
-    """In the eigenvectors of the mean over types: a matrix for the leading ones, the diagonal for the rest."""
+    """In the eigenvectors of the mean over types: a matrix for the leading ones, the diagonal for others."""
     means = kernels @ types.weights.ravel()
     leading = min(LEADING, means.shape[1])
     matrices, diagonals = [], []
@@ -92,38 +111,41 @@ def _reduced(kernels: FloatArray, types: Types) -> dict[str, FloatArray]:
 
 
 @functools.lru_cache(maxsize=32)
-def gaussian_spectrum(inputs: Inputs, n: int) -> FloatArray:
+def gaussian_spectrum(inputs: Inputs, n: int, reflected: int) -> FloatArray:
     """The eigenvalues of the even kernel on n points, all sectors together."""
-    values, _ = gaussian_table(inputs, n, unit_types(False)).spectrum()
+    values, _ = gaussian_table(inputs, n, reflected, unit_types(False)).spectrum()
     return np.maximum(values, 0.0)
 
 
-def resolved(inputs: Inputs, cutoff: float) -> tuple[float, float]:
-    """T_even = sum l/(l + nu) and sum (l/(l + nu))^2 in the limit of many points."""
-    sums = []
-    for n in (POINTS, FINE):
-        f = gaussian_spectrum(inputs, n) / (gaussian_spectrum(inputs, n) + cutoff)
-        sums.append((float(f.sum()), float(f @ f)))
-    (one, two), (one_fine, two_fine) = sums
-    step = POINTS / (FINE - POINTS)  # the error falls as 1/n
+def resolved(inputs: Inputs, level: Level, cutoff: float) -> tuple[float, float]:
+    """T_even = sum l/(l + nu) and sum (l/(l + nu))^2 in the limit of many points; the error goes as 1/n."""
+    n, reflected = level.main
+    one, two = _sums(gaussian_spectrum(inputs, n, reflected), cutoff)
+    one_fine, two_fine = _sums(gaussian_spectrum(inputs, FINER * n, reflected), cutoff)
+    step = 1.0 / (FINER - 1.0)
     return one_fine + step * (one_fine - one), two_fine + step * (two_fine - two)
 
 
-def missing_share(inputs: Inputs, cutoff: float) -> float:
+def missing_share(inputs: Inputs, level: Level, cutoff: float) -> float:
     """Of T_even, what the main table leaves out."""
-    f = gaussian_spectrum(inputs, POINTS) / (gaussian_spectrum(inputs, POINTS) + cutoff)
-    return resolved(inputs, cutoff)[0] / float(f.sum()) - 1.0
+    return resolved(inputs, level, cutoff)[0] / _sums(gaussian_spectrum(inputs, *level.main), cutoff)[0] - 1.0
 
 
-def main_gaussian_table(inputs: Inputs) -> EvenTable:
-    return _in_memory(inputs, POINTS, 0)
+def main_gaussian_table(inputs: Inputs, level: Level) -> EvenTable:
+    return _in_memory(inputs, *level.main, 0, MAIN_NODES)
 
 
-def further_gaussian_tables(inputs: Inputs) -> list[EvenTable]:
+def further_gaussian_tables(inputs: Inputs, level: Level) -> list[EvenTable]:
     """Coarse tables with |u_1| alone, and with |u_j| for each further coordinate j."""
-    return [_in_memory(inputs, COARSE, j) for j in (0, *(j for j in FURTHER if j <= inputs.dimension))]
+    others = (j for j in FURTHER if j <= inputs.dimension)
+    return [_in_memory(inputs, *level.coarse, j, NODES) for j in (0, *others)]
 
 
 @functools.lru_cache(maxsize=16)
-def _in_memory(inputs: Inputs, n: int, other: int) -> EvenTable:
-    return gaussian_table(inputs, n, unit_types(True, other, MAIN_NODES if n == POINTS else NODES))
+def _in_memory(inputs: Inputs, n: int, reflected: int, other: int, nodes: tuple[int, int]) -> EvenTable:
+    return gaussian_table(inputs, n, reflected, unit_types(True, other, nodes))
+
+
+def _sums(values: FloatArray, cutoff: float) -> tuple[float, float]:
+    f = values / (values + cutoff)
+    return float(f.sum()), float(f @ f)
