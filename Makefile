@@ -7,7 +7,7 @@ OUT ?= reproduction
 # Pinned versions, and nothing that is there already is fetched again.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: test reproduce install tools lint package docs clean
+.PHONY: test reproduce results install tools lint package docs clean
 
 # The loops that the tests run are compiled on one core while the code is read on the other.
 test: tools
@@ -50,6 +50,10 @@ $(VENV)/.docs: $(VENV)/.installed
 
 reproduce: install
 	$(BIN)/sparselaw reproduce --out $(OUT)
+
+# The numbers that the pages quote, from a full reproduction.
+results: reproduce
+	$(BIN)/python docs/quote_results.py $(OUT)
 
 clean:
 	rm -rf $(VENV) $(OUT) dist site docs/examples

@@ -24,7 +24,7 @@ from sparselaw.theory import predict
 from sparselaw.trials.task import Task
 
 INPUTS = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)
-WEAK = SparseInputs(alpha1=-0.5, alpha2=0.8, dimension=1000)  # alpha1 <= 0: one exponent, 1.3
+WEAK = SparseInputs(alpha1=-0.5, alpha2=0.8, dimension=2000)  # alpha1 <= 0: one exponent, 1.3
 
 
 def make(context: Context) -> Result:
@@ -78,9 +78,14 @@ def _beyond(context: Context, seeds: int) -> list[Measured]:
 
 
 def _weak(context: Context, seeds: int) -> list[Measured]:
-    sizes = (8, 11, 16, 23, 32, 45, 64)
     first = SweepSpec(
-        inputs=WEAK, variable="N", sizes=sizes, fixed=2000, features="linear", solver=MinNorm(), seeds=seeds
+        inputs=WEAK,
+        variable="N",
+        sizes=(16, 23, 32, 45, 64, 91, 128),
+        fixed=2000,
+        features="linear",
+        solver=MinNorm(),
+        seeds=min(seeds, 10),
     )
     return measure(context, [first, replace(first, variable="D")])
 
