@@ -12,6 +12,7 @@ from oracles import bent
 from sparselaw.errors import InputError
 from sparselaw.features import FEATURES
 from sparselaw.inputs import DenseInputs, SparseInputs
+from sparselaw.theory import local_exponents
 from sparselaw.theory.nonlinear.bend_kernel import POINTS, WEIGHTS, alternating_sums, mean_sign, mean_size
 from sparselaw.theory.nonlinear.bend_kernel import mean_product as fast_product
 from sparselaw.theory.nonlinear.data_limit import data_limit
@@ -214,3 +215,15 @@ def test_sectors_of_gaussian_points_are_those_of_all_their_reflections(typed):
         kernel = bent.typed_kernel(every, typed[1] - 1, types)
     expected = np.linalg.eigvalsh(kernel / len(every))
     assert np.sort(found) == pytest.approx(expected, abs=2e-6)
+
+
+def test_a_line_of_many_sizes_runs_through_its_points():
+    sizes = [int(N) for N in np.geomspace(16, 90, 20)]
+    frame = sl.predict(INPUTS, N=sizes, D=10**8, features="relu")
+    for i in (3, 11):
+        assert frame["loss"][i] == pytest.approx(
+            sl.predict(INPUTS, N=sizes[i], D=10**8, features="relu").loss, rel=3e-3
+        )
+    exponents = local_exponents(INPUTS, FEATURES["relu"], [64])
+    assert exponents[0][0] == pytest.approx(1.78, abs=0.06)
+    assert 0.0 < exponents[0][1] < 0.1

@@ -14,6 +14,7 @@ from sparselaw.theory.conditioning import (
 )
 from sparselaw.theory.curve import curve
 from sparselaw.theory.frontier import frontier
+from sparselaw.theory.nonlinear.asked import local_exponents
 from sparselaw.theory.point import Point
 from sparselaw.theory.prediction import Prediction, predict, prediction
 from sparselaw.theory.sharp_pairs import losses_at
@@ -33,6 +34,7 @@ __all__ = [
     "curve",
     "direct_crossover",
     "frontier",
+    "local_exponents",
     "log_scaling_along",
     "loss_at",
     "losses_at",

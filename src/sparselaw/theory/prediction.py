@@ -11,7 +11,7 @@ from sparselaw.errors import check_choice
 from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.plain import html_table, put
 from sparselaw.theory.line_points import FEW, has_line, line_points
-from sparselaw.theory.nonlinear.asked import AnsweringFeatures, check_plain, check_theory, nonlinear_point
+from sparselaw.theory.nonlinear.asked import AnsweringFeatures, check_plain, nonlinear_points
 from sparselaw.theory.point import Point
 from sparselaw.theory.surface import Surface
 from sparselaw.theory.training.trained_point import Answering, trained_point
@@ -126,7 +126,7 @@ def predict(
         size, samples = cast(float, N), cast(int, D)
         if features is not None:
             check_plain(solver, ridge, noise)
-            return nonlinear_point(inputs, features, N=size, D=samples)
+            return nonlinear_points(inputs, features, [size], [samples])[0][0]
         return trained_point(
             inputs, N=size, D=samples, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form
         )
@@ -152,9 +152,8 @@ def prediction(
     sizes, data = _listed(N), _listed(D)
     if features is not None:
         check_plain(solver, ridge, noise)
-        check_theory(inputs, features)
-        found = [nonlinear_point(inputs, features, N=n, D=d) for n in sizes for d in data]
-        return Prediction(inputs=inputs, points=tuple(found))
+        rows = nonlinear_points(inputs, features, sizes, data)
+        return Prediction(inputs=inputs, points=tuple(point for row in rows for point in row))
     along_N, along_D = len(sizes) > FEW, len(data) > FEW
     plain = solver is None and all(map(_finite, (*sizes, *data)))
     if not (plain and (along_N or along_D) and has_line(inputs, ridge, noise, surface)):

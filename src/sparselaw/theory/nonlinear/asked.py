@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from sparselaw.errors import InputError, check_size
@@ -47,10 +48,22 @@ def check_plain(solver: Any, ridge: float, noise: float) -> None:
             raise InputError(name, value, condition, "choose 0, or linear features")
 
 
-def nonlinear_point(inputs: Inputs, features: AnsweringFeatures, *, N: float, D: int) -> Point:
-    """The expected population loss of the minimum-norm solution; N may be infinite."""
+def nonlinear_points(
+    inputs: Inputs, features: AnsweringFeatures, sizes: Sequence[float], data: Sequence[int]
+) -> list[list[Point]]:
+    """The loss at every pair, a row for each N; N may be infinite. More than a dozen N are one curve."""
     fold = check_theory(inputs, features)
-    width, D = check_width(N), check_size("D", D)
-    from sparselaw.theory.nonlinear.two_sided import two_sided_point  # numba: only where it is needed
+    widths, samples = [check_width(N) for N in sizes], [check_size("D", D) for D in data]
+    from sparselaw.theory.nonlinear.two_sided import two_sided_points  # numba: only where it is needed
 
-    return two_sided_point(inputs, fold, width, D)
+    return two_sided_points(inputs, fold, widths, samples)
+
+
+def local_exponents(
+    inputs: Inputs, features: AnsweringFeatures, sizes: Sequence[float]
+) -> list[tuple[float, float]]:
+    """-d log loss / d log N of the N-limited loss between N/sqrt(2) and N sqrt(2), and its error."""
+    fold = check_theory(inputs, features)
+    from sparselaw.theory.nonlinear.two_sided import local_exponent
+
+    return [local_exponent(inputs, fold, float(check_size("N", N))) for N in sizes]

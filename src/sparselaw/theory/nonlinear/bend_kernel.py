@@ -8,9 +8,12 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.compiled import njit
+from sparselaw.progress import progress
 
 FEW, MANY = 8, 12  # points of the integral, for a smaller and for a large correlation
 SMALL = 0.85
+SECONDS = 3e-7  # of a term, about
+PIECE = 1e6  # terms between two looks at the progress
 _RULES = [np.polynomial.legendre.leggauss(n) for n in (FEW, MANY)]
 POINTS = np.concatenate([0.5 * (x + 1.0) for x, _ in _RULES])
 WEIGHTS = np.concatenate([w for _, w in _RULES])
@@ -26,8 +29,19 @@ def alternating_sums(
     coordinates that are ``typed``; the others are Gaussian.
     """
     out = np.empty((len(start) - 1, len(types)))
-    _fill(start, c, part, typed, types, first, POINTS, WEIGHTS, out)
+    work = np.concatenate([[0.0], np.cumsum(_work(start, part, typed)) * len(types)])
+    with progress(f"sums over signs, about {math.ceil(SECONDS * work[-1])} s") as show:
+        for piece in range(math.ceil(work[-1] / PIECE)):
+            show(PIECE * piece, work[-1])
+            low, high = np.searchsorted(work, [PIECE * piece, PIECE * (piece + 1)])
+            _fill(start[low : high + 1], c, part, typed, types, first, POINTS, WEIGHTS, out[low:high])
     return out
+
+
+def _work(start: IntArray, part: IntArray, typed: IntArray) -> FloatArray:
+    """Terms of each configuration's sum."""
+    doubled = np.concatenate([[0], np.cumsum((part <= 1).astype(int) + typed)])
+    return np.asarray(2.0 ** (doubled[start[1:]] - doubled[start[:-1]]), dtype=float)
 
 
 @njit(error_model="numpy")

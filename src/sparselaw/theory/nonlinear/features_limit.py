@@ -91,9 +91,3 @@ def _further_types(inputs: Inputs, fold: Fold, N: float, tier: int) -> float:
         ratio = math.sqrt(changes[-1] / changes[-2])  # from one coordinate to the next
         total += float(changes[-1]) * ratio / (1.0 - ratio)
     return total
-
-
-def local_exponent(inputs: Inputs, fold: Fold, N: float) -> float:
-    """-d log loss / d log N of the N-limited loss, between N/sqrt(2) and N sqrt(2)."""
-    low, high = (features_limit(inputs, fold, N * factor).loss for factor in (0.5**0.5, 2.0**0.5))
-    return math.log2(low / high)

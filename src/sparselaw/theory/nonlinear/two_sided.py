@@ -12,6 +12,7 @@ Dense inputs have the simpler form of ``gaussian_limit``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from sparselaw.inputs import ActivationInputs, Inputs
@@ -26,7 +27,7 @@ from sparselaw.theory.nonlinear.gaussian_limit import (
     gaussian_features_limit,
     gaussian_spill,
 )
-from sparselaw.theory.nonlinear.limit import NonlinearLimit
+from sparselaw.theory.nonlinear.limit import NonlinearLimit, limits_along
 from sparselaw.theory.point import Point
 from sparselaw.theory.surface import LARGEST_N
 
@@ -39,15 +40,34 @@ CROWDED = 1.0  # alpha1 below which rare coordinates share samples with others t
 DATA_ERROR, CROWDED_ERROR, FEW_ERROR = 0.03, 0.1, 0.1
 FAR = 0.1  # of N/n or n/N: below it one size alone matters
 
+LOCAL_ERROR = 0.01  # of the ratio of two neighbouring losses
+FEW_POINTS = 12  # along a line: more are drawn between nodes
+
 Found = tuple[float, float, list[str]]  # loss, its relative error, cautions
+Along = Callable[[float], NonlinearLimit]
 
 
-def two_sided_point(inputs: Inputs, fold: Fold, width: float, D: int) -> Point:
-    """The expected population loss of N = ``width`` features on D samples, by the minimum-norm solution."""
-    N = float(min(width, LARGEST_N))
+def two_sided_points(
+    inputs: Inputs, fold: Fold, widths: Sequence[float], data: Sequence[int]
+) -> list[list[Point]]:
+    """A row of points for each N: the expected population loss of the minimum-norm solution."""
     dense = inputs.sampling == "gaussian"
-    rank = min(float(D), 2.0 * inputs.dimension) if dense else features_rank(inputs, float(D))
-    loss, error, cautions = (_dense if dense else _sparse)(inputs, fold, N, float(D), rank)
+    limit = gaussian_features_limit if dense else features_limit
+    below = [N for N in widths if N < _rank(inputs, max(data, default=1))]
+    along = limits_along(lambda N: limit(inputs, fold, N), below, FEW_POINTS)
+    return [[_point(inputs, fold, along, width, D) for D in data] for width in widths]
+
+
+def _rank(inputs: Inputs, D: float) -> float:
+    if inputs.sampling == "gaussian":
+        return float(min(D, 2.0 * inputs.dimension))
+    return features_rank(inputs, float(D))
+
+
+def _point(inputs: Inputs, fold: Fold, along: Along, width: float, D: int) -> Point:
+    N = float(min(width, LARGEST_N))
+    rank = _rank(inputs, D)
+    loss, error, cautions = _SIDES[inputs.sampling](inputs, fold, along, N, float(D), rank)
     return Point(
         N=width,
         D=D,
@@ -62,11 +82,11 @@ def two_sided_point(inputs: Inputs, fold: Fold, width: float, D: int) -> Point:
     )
 
 
-def _sparse(inputs: Inputs, fold: Fold, N: float, D: float, rank: float) -> Found:
+def _sparse(inputs: Inputs, fold: Fold, along: Along, N: float, D: float, rank: float) -> Found:
     activations = cast(ActivationInputs, inputs)
     known, spread = data_limit(inputs, fold, D), sharing(activations, fold).spread
     if N < rank:
-        low = features_limit(inputs, fold, N)
+        low = along(N)
         added = SPILL * spread * known * rank / (rank - N)
         loss = low.loss + added
         return loss, *_said(low, low.error + BETWEEN * added / loss, N, N / rank)
@@ -79,14 +99,25 @@ def _sparse(inputs: Inputs, fold: Fold, N: float, D: float, rank: float) -> Foun
     return loss, error, cautions
 
 
-def _dense(inputs: Inputs, fold: Fold, N: float, D: float, rank: float) -> Found:
+def _dense(inputs: Inputs, fold: Fold, along: Along, N: float, D: float, rank: float) -> Found:
     del rank
     if N < D:
-        low = gaussian_features_limit(inputs, fold, N)
+        low = along(N)
         return low.loss * D / (D - N), *_said(low, low.error + BETWEEN * N / D, N, N / D)
     high = gaussian_data_limit(inputs, fold, D)
     added = gaussian_spill(inputs, fold, D) * D / (N - D) if N > D else math.inf
     return high.loss + added, *_said(high, high.error + BETWEEN * D / N, D, D / N)
+
+
+def local_exponent(inputs: Inputs, fold: Fold, N: float) -> tuple[float, float]:
+    """Of the N-limited loss about N, with what the change of its error there may add."""
+    limit = gaussian_features_limit if inputs.sampling == "gaussian" else features_limit
+    low, high = (limit(inputs, fold, N * factor) for factor in (0.5**0.5, 2.0**0.5))
+    unsure = (abs(high.error - low.error) + LOCAL_ERROR) / math.log(2.0)
+    return math.log2(low.loss / high.loss), unsure
+
+
+_SIDES = {"activations": _sparse, "gaussian": _dense}
 
 
 def _said(limit: NonlinearLimit | None, error: float, size: float, near: float) -> tuple[float, list[str]]:
