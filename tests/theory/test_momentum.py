@@ -148,3 +148,22 @@ class TestMinibatches:
     def test_a_long_memory_in_short_passes_is_said(self):
         solver = sl.SGD(passes=8, step=0.1, batch=32, momentum=0.95)
         assert "a pass has only" in sl.predict(sparse(1.0, 0.3), N=64, D=1000, solver=solver).caution
+
+    def test_fewer_steps_than_it_remembers_have_no_number(self):
+        few = sl.predict(sparse(1.0, 0.3), N=64, D=200, solver=sl.SGD(passes=1, step=0.01, momentum=0.99))
+        assert math.isnan(few.loss)
+        assert "remembers 100 steps" in few.loss_reason
+
+    def test_steps_that_noise_makes_unstable(self):
+        for momentum in (0.9, 0.999):
+            solver = sl.SGD(passes=200, step=2.5 * (1.0 - momentum), momentum=momentum)
+            found = sl.predict(sparse(1.5, -0.5), N=100, D=5000, solver=solver)
+            assert math.isinf(found.loss)
+            assert "unstable in mean square" in found.loss_reason
+
+
+def test_what_rounding_made_negative_does_not_grow():
+    """One feature of dense inputs after very long training: kernels are zero but for rounding."""
+    solver = sl.SGD(passes=746, step=0.0642, batch=34)
+    found = sl.predict(sl.DenseInputs(alpha=1.539, dimension=1000), N=1, D=535_088_220, solver=solver)
+    assert 0.0 <= found.parts["minibatch"] < 0.01 * found.loss

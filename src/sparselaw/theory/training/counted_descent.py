@@ -78,7 +78,8 @@ class CountedDescent(Propagator):
         if math.isinf(self._columns):
             return 0.0
         lengths = np.maximum(1.0 + _NORMAL / math.sqrt(self._columns), 0.0)
-        there = _WEIGHTS @ self._ball.left(lengths[:, None] * self.modes.g) ** 2
+        stable = 1.99 * (1.0 + self._ball.momentum) / self._ball.step  # others would have ended the run
+        there = _WEIGHTS @ self._ball.left(np.minimum(lengths[:, None] * self.modes.g, stable)) ** 2
         return float(self.modes.variance @ (there - self._ball.left(self.modes.g) ** 2))
 
     def _mean_loss(self, modes: Modes, N: float) -> float:

@@ -24,6 +24,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.theory.training.contour import ComplexArray, inverse, stepped
 from sparselaw.theory.training.counted_descent import divided, over_both_halves
 from sparselaw.theory.training.cutoffs import solve
+from sparselaw.theory.training.modes import ENDLESS
 from sparselaw.theory.training.propagator import Propagator
 from sparselaw.theory.training.schedule import Run
 
@@ -34,7 +35,8 @@ class GaussianDescent(Propagator):
     def __init__(self, v: FloatArray, variance: FloatArray, run: Run, N: float, samples: float) -> None:
         self._v, self._variance, self.run, self.N, self.D = v, variance, run, N, samples
         slower = (1.0 - run.momentum) / (1.0 + run.momentum)
-        chi = 1.0 / (1.0 - 0.5 * run.step * v * (slower + 1.0 / run.batch))
+        left = 1.0 - 0.5 * run.step * v * (slower + 1.0 / run.batch)
+        chi = np.where(left > 0.0, 1.0 / np.where(left > 0.0, left, 1.0), ENDLESS)
         self._ball = run.heavy_ball
         self._excited = variance * chi
 

@@ -78,7 +78,13 @@ class HeavyBall:
         x, beta = self.step * np.asarray(curvature, dtype=float), self.momentum
         square = (1.0 - beta) ** 2 - 2.0 * (1.0 + beta) * x + x**2
         square = np.where(np.abs(square) < CLOSE, CLOSE, square)
-        root = np.log1p(-2.0 * x / ((1.0 - beta) + x + np.sqrt(square.astype(np.complex128))))
+        fall = 2.0 * x / ((1.0 - beta) + x + np.sqrt(square.astype(np.complex128)))
+        # numpy's log1p of complex numbers loses the digits of small ones
+        root = np.where(
+            np.abs(fall) < 1e-3,
+            -fall * (1.0 + fall * (0.5 + fall * (1.0 / 3.0 + fall * (0.25 + 0.2 * fall)))),
+            np.log1p(-fall),
+        )
         other = np.log(beta) - root  # the larger one where eta l is above (1 + sqrt beta)^2
         return np.asarray(np.where(root.real >= other.real, root, other))
 

@@ -40,6 +40,7 @@ WIDTH = 0.03  # of a cell in log g: sums change by about WIDTH^2/12
 FAINT = 1e-6  # of 1/tau: slower modes are a straight line of g for every cut-off in use
 FAST = 0.7  # 1 - rho of a coordinate that is learned in a few steps, whatever the others do
 FASTEST = 40.0  # times 1/eta, the rate of a coordinate that one step learns whole
+ENDLESS = 1e30  # the gain of a mode that noise makes grow
 SLOW = 1e-3  # 1 - rho up to which a mode with momentum needs no root of its second moments
 EVERY_COUNT = 12.0  # mean count up to which each n is a mode
 
@@ -79,8 +80,7 @@ def _gain(mean: FloatArray, single: FloatArray, run: Run) -> FloatArray:
     """chi with momentum, of curvatures h = ``mean`` and c = ``single`` of a sample that shows it."""
     slower = (1.0 - run.momentum) / (1.0 + run.momentum)
     left = 1.0 - 0.5 * run.step * (mean * slower + (single - 2.0 * mean) / run.batch)
-    with np.errstate(divide="ignore"):
-        return np.where(left > 0.0, 1.0 / left, np.inf)
+    return np.asarray(np.where(left > 0.0, 1.0 / np.where(left > 0.0, left, 1.0), ENDLESS))
 
 
 def fresh_modes(weight: FloatArray, s: FloatArray, fourth: FloatArray, run: Run) -> Modes:
@@ -107,7 +107,8 @@ def _fresh_with_momentum(weight: FloatArray, s: FloatArray, fourth: FloatArray, 
         rate = -np.log(np.maximum(1.0 - falls, 1e-30)) / (2.0 * run.step)
         rate = np.where(falls < 1e-6, falls * (1.0 + 0.5 * falls) / (2.0 * run.step), rate)
         single = np.where(s > 0.0, fourth / s, 0.0)
-    return _modes(weight, rate, s, s, _gain(s, single, run), run)
+    gain = np.where(falls < 0.0, ENDLESS, _gain(s, single, run))  # a mode that grows: no step is stable
+    return _modes(weight, np.maximum(rate, 0.0), s, s, gain, run)
 
 
 def _stretch(x: FloatArray) -> FloatArray:

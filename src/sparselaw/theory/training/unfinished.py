@@ -34,7 +34,9 @@ STEEP = 13.0  # times a - 1: below, they are as large for variances j^-a
 CROWDED_SHARE = 0.02  # co-activation: what rare coordinates that share samples add, trained to the end
 PEAK_WIDTH = 4.0  # standard deviations of the rank
 LOUD = 0.5  # kappa above which minibatches more than double the loss
+UNRESOLVED = 1e-9  # of the energy: a loss further below zero is no rounding
 SWINGING = 4.0  # -ln of what is left of the swings of momentum
+FEWEST = 5.0  # times the memory of momentum: with fewer steps minibatches have no closed form
 LONG = 10.0  # times the memory of momentum: a pass must be longer, or its own samples come back too soon
 FAR = 1e-6  # variances below this share of 1/tau are not learned at all
 
@@ -78,20 +80,27 @@ def train(
     unstable = _unstable(inputs, run, kappa * max(run.louder, default=1.0), top)
     pi = scaled_passes(inputs, run)
     step = run.step * (1.0 - run.momentum)
-    if unstable or _swinging(run, N):
-        parts = dict.fromkeys(("descent", "minibatch", "label_noise"), math.inf if unstable else math.nan)
-        reason = unstable or _swinging(run, N)
-        return Unfinished(loss=parts["descent"], parts=parts, kappa=kappa, pi=pi, step=step, reason=reason)
-    minibatch = 0.0
+    if unstable:
+        return _no_number(math.inf, unstable, kappa, pi, step)
+    if swinging := _swinging(run, N):
+        return _no_number(math.nan, swinging, kappa, pi, step)
+    descended, minibatch = propagator.population_loss(), 0.0
+    if descended < -UNRESOLVED * _energy(inputs):
+        return _no_number(math.nan, "the theory has no number for so few samples", kappa, pi, step)
     if run.random_share > 0.0 and run.time > 0.0:
         minibatch = (with_memory if form == "full" else quasi_static)(propagator, noise)
     parts = {
-        "descent": propagator.population_loss(),
+        "descent": max(descended, 0.0),
         "minibatch": minibatch,
         "label_noise": noise * propagator.label_noise() if noise > 0.0 else 0.0,
     }
     cautions = tuple(_cautions(inputs, N, run, kappa, pi, top))
     return Unfinished(loss=sum(parts.values()), parts=parts, kappa=kappa, pi=pi, step=step, cautions=cautions)
+
+
+def _no_number(value: float, reason: str, kappa: float, pi: float | None, step: float) -> Unfinished:
+    parts = dict.fromkeys(("descent", "minibatch", "label_noise"), value)
+    return Unfinished(loss=value, parts=parts, kappa=kappa, pi=pi, step=step, reason=reason)
 
 
 def propagate(inputs: Inputs, N: float, run: Run, *, sharp: bool = False) -> Propagator:
@@ -154,6 +163,11 @@ def _unstable(inputs: Inputs, run: Run, kappa: float, top: float) -> str:
 def _swinging(run: Run, N: float) -> str:
     """Why there is no number for momentum whose swings are many and have not died."""
     ball = run.heavy_ball
+    if run.momentum > 0.0 and ball is None and 0.0 < run.updates * (1.0 - run.momentum) < FEWEST:
+        return (
+            f"momentum {run.momentum:g} remembers {1.0 / (1.0 - run.momentum):.3g} steps, too many for the "
+            f"theory of {run.updates:g} steps of minibatches: take more steps or less momentum"
+        )
     if ball is None or ball.covered or math.isinf(N):
         return ""
     return (

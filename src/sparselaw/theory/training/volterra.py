@@ -71,7 +71,7 @@ def _powers(x: FloatArray, y: FloatArray) -> Function:
 
     Cubic between even points, with central differences for slopes.
     """
-    log_x, log_y = np.log(x), np.log(np.maximum(y, 1e-300))
+    log_x, log_y = np.log(x), np.log(_positive(x, y))
     slope = np.gradient(log_y, log_x)
 
     def function(at: FloatArray) -> FloatArray:
@@ -84,6 +84,18 @@ def _powers(x: FloatArray, y: FloatArray) -> Function:
         return np.asarray(np.exp(log_y[i] + t * rise + t * (1.0 - t) * bend))
 
     return function
+
+
+def _positive(x: FloatArray, y: FloatArray) -> FloatArray:
+    """What rounding has made zero or less, far down, falls on from the point before as a power."""
+    if (y > 0.0).all():
+        return y
+    found = np.where(y > 0.0, y, 0.0)
+    found[0] = max(found[0], 1e-300)
+    for i in range(1, found.size):
+        if found[i] == 0.0:
+            found[i] = max(found[i - 1] * (x[i - 1] / x[i]) ** 4, 1e-300)
+    return found
 
 
 def _cells(until: float, shortest: float, run: Run) -> tuple[FloatArray, FloatArray]:
