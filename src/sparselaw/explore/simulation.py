@@ -63,6 +63,7 @@ def _tasks(call: Call) -> list[Task]:
         seeds=call.size("seeds", 8),
         solver=training.solver,
         noise=training.noise,
+        features=_features(call),
     )
     if len(tasks) > MOST_RUNS:
         raise InputError(
@@ -80,6 +81,12 @@ def _tasks(call: Call) -> list[Task]:
             "choose smaller sizes, or the command",
         )
     return tasks
+
+
+def _features(call: Call) -> str:
+    from sparselaw.explore.views.feature_curves import features_of
+
+    return features_of(call)
 
 
 def _sizes(call: Call, name: str) -> list[int]:
@@ -110,7 +117,11 @@ def _power(size: int, exponent: float) -> float:
 def _code(call: Call, task: Task) -> dict[str, str]:
     training, seeds = Training.of(call), call.size("seeds", 8)
     listed = {"N": call.text("sim_N"), "D": call.text("sim_D"), "seeds": seeds}
+    features = _features(call)
+    if features != "linear":
+        listed["features"] = features
     command = shell("simulate", **input_options(task.inputs), **listed, **training.options(trial=True))
     sizes = f"N={_sizes(call, 'N')}, D={_sizes(call, 'D')}, seeds={seeds}"
-    run = f"runs = sl.simulate(model, {sizes}{training.python(trial=True)})"
+    further = f', features="{features}"' if features != "linear" else ""
+    run = f"runs = sl.simulate(model, {sizes}{training.python(trial=True)}{further})"
     return {"shell": command, "python": f"import sparselaw as sl\n\n{input_python(task.inputs)}\n{run}"}

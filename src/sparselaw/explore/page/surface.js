@@ -3,9 +3,11 @@
 import { createChart } from "./chart.js";
 import { box, choice } from "./controls.js";
 import { el } from "./dom.js";
+import { createFeatureCurves } from "./feature_curves.js";
 import { inputsOf } from "./inputs.js";
 import { createLive, leadingFirst } from "./live.js";
 import { createSimulation } from "./simulation.js";
+import { menu } from "./tables.js";
 
 const ALWAYS = ["along", "solver", "noise"];
 const OF_SOLVER = { "min-norm": ["ridge", "surface"], gd: ["steps", "step"], sgd: ["passes", "step", "batch"] };
@@ -14,12 +16,13 @@ const TITLES = { N: "Loss against model size N", D: "Loss against samples D", xi
 export const surface = {
   id: "surface",
   title: "Loss surface",
-  defaults: { along: "N", D: "500,5000,50000", N: "16,64,256", low: "", high: "", solver: "min-norm", ridge: "0", steps: "100", passes: "1", step: "", batch: "1", noise: "0", surface: "sharp", sizes: "", seeds: "8" },
+  defaults: { along: "N", D: "500,5000,50000", N: "16,64,256", low: "", high: "", solver: "min-norm", ridge: "0", steps: "100", passes: "1", step: "", batch: "1", noise: "0", surface: "sharp", features: "linear", sizes: "", seeds: "8" },
   create(app) {
     const chart = createChart(TITLES.N, "surface");
     let curves = null;
     let params = {};
     const simulation = createSimulation(app, () => redraw());
+    const nonlinear = createFeatureCurves(app, () => redraw());
     const ask = createLive(app, chart, (given) => app.api.values("surface", given), (found, given) => {
       curves = found;
       params = given;
@@ -29,9 +32,11 @@ export const surface = {
     function redraw() {
       if (!curves) return;
       chart.title(TITLES[params.along]);
-      const trials = simulation.code();
-      const code = trials ? { shell: `${curves.code.shell}\n${trials.shell}`, python: `${curves.code.python}\n\n${trials.python}` } : curves.code;
-      chart.draw({ ...curves.chart, series: [...curves.chart.series, ...simulation.series(params)] }, { ...curves, code });
+      const codes = [curves.code, nonlinear.code(), simulation.code()].filter(Boolean);
+      const code = { shell: codes.map((one) => one.shell).join("\n"), python: codes.map((one) => one.python).join("\n\n") };
+      const others = nonlinear.series();
+      const own = others.length ? curves.chart.series.map(beside) : curves.chart.series;
+      chart.draw({ ...curves.chart, series: [...own, ...others, ...simulation.series(params)], notes: [...curves.chart.notes, ...nonlinear.notes()] }, { ...curves, code });
     }
 
     const fixed = { D: box(app, "D", "fixed D", LIST), N: box(app, "N", "fixed N", LIST) };
@@ -53,10 +58,11 @@ export const surface = {
       span,
       choice(app, "solver", "Trained", [["min-norm", "to the end"], ["gd", "by steps"], ["sgd", "by passes"]]),
       ...Object.values(trained),
+      menu(app, "features", "features", FEATURES),
       box(app, "noise", "label noise", { width: "short" }),
     );
     return {
-      node: el("div", {}, settings, chart.node, simulation.node),
+      node: el("div", {}, settings, nonlinear.node, chart.node, simulation.node),
       update(state) {
         fixed.D.hidden = state.along !== "N";
         fixed.N.hidden = state.along === "N";
@@ -66,9 +72,26 @@ export const surface = {
         const names = [...ALWAYS, ...own, state.along === "N" ? "D" : "N", ...(state.along === "xi" ? [] : ["low", "high"])];
         ask({ ...inputsOf(app, state), ...Object.fromEntries(names.map((name) => [name, state[name]])) });
         simulation.update(state);
+        const asked = { ...inputsOf(app, state), features: state.features, along: state.along, D: state.D, N: state.N, low: state.low, high: state.high, solver: state.solver, ridge: state.ridge, noise: state.noise };
+        nonlinear.update(state.features === "linear" ? null : asked);
       },
     };
   },
 };
 
+// Linear features as what the others are compared with.
+function beside(series) {
+  return series.kind === "points" ? series : { ...series, label: `linear, ${series.label}`, dash: "dotted", caution: undefined };
+}
+
+const FEATURES = [
+  ["linear", "linear"],
+  ["relu", "ReLU"],
+  ["leaky-relu", "leaky ReLU"],
+  ["gelu", "GELU (trials)"],
+  ["tanh", "tanh (trials)"],
+  ["erf", "erf (trials)"],
+  ["sign", "sign (trials)"],
+  ["abs", "absolute value (trials)"],
+];
 const LIST = { help: "up to four, by commas" };

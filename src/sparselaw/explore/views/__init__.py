@@ -7,6 +7,7 @@ from sparselaw.explore.call import Stream, Values, View
 from sparselaw.explore.views import (
     budget_view,
     failure_view,
+    feature_curves,
     features_view,
     phase_view,
     runs_view,
@@ -16,6 +17,7 @@ from sparselaw.explore.views import (
 VIEWS: tuple[View, ...] = (
     phase_view.VIEW,
     surface_view.VIEW,
+    feature_curves.VIEW,  # of the same view
     budget_view.VIEW,
     runs_view.VIEW,
     features_view.VIEW,

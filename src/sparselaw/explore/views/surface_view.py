@@ -32,11 +32,11 @@ FIXED = {"N": ("D", "500,5000,50000"), "D": ("N", "16,64,256"), "xi": ("N", "16,
 
 def surface(call: Call) -> dict[str, Any]:
     """One chart and the code that gives it."""
-    asked = _Asked.of(call)
+    asked = SurfaceAsked.of(call)
     if asked.along == "xi":
         return _collapse(asked)
     along, inputs, other = asked.along, asked.inputs, FIXED[asked.along][0]
-    low, high = _span(call, inputs, along, asked.fixed)
+    low, high = span_of(call, inputs, along, asked.fixed)
     grid = f"{low}:{high}:{asked.count}"
     moving = sizes(along, grid)
     points = asked.points(moving, asked.fixed) if along == "N" else asked.points(asked.fixed, moving)
@@ -51,8 +51,8 @@ def surface(call: Call) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """What the state asks for."""
+class SurfaceAsked:
+    """What the state of this view asks for."""
 
     inputs: Inputs
     along: str
@@ -61,7 +61,7 @@ class _Asked:
     surface: Surface
 
     @classmethod
-    def of(cls, call: Call) -> _Asked:
+    def of(cls, call: Call) -> SurfaceAsked:
         along = call.choice("along", list(FIXED))
         name, usual = FIXED[along]
         return cls(
@@ -112,7 +112,7 @@ class _Asked:
 _AXES = {"N": "model size N", "D": "samples D", "xi": "xi = D^{alpha_D/alpha_N} / N"}
 
 
-def _span(call: Call, inputs: Inputs, along: str, fixed: list[int]) -> tuple[int, int]:
+def span_of(call: Call, inputs: Inputs, along: str, fixed: list[int]) -> tuple[int, int]:
     """As given, or wide enough to have the double-descent peak of every curve well inside."""
     if along == "N":
         usual = 4, 8.0 * inputs.asymptotic_seen(float(max(fixed)))
@@ -140,6 +140,9 @@ def _add_curve(
     doubts = [point.caution for point in points]
     losses = [point.loss * scale for point in points]
     chart["series"].append(line(label, x, losses, colour=colour, caution=doubts, reason=reasons))
+    medians = [None if p.median is None or math.isfinite(p.loss) else p.median * scale for p in points]
+    if any(value is not None for value in medians):
+        chart["series"].append(line(f"median, {label}", x, medians, colour=colour, dash="dotted"))
 
 
 def _notes(chart: Chart, along: str) -> list[str]:
@@ -196,7 +199,7 @@ def _add_limit(chart: Chart, inputs: Inputs, along: str, low: int, high: int) ->
     chart["series"].append(line(label, [low, high], y, colour=None, dash="dotted"))
 
 
-def _collapse(asked: _Asked) -> dict[str, Any]:
+def _collapse(asked: SurfaceAsked) -> dict[str, Any]:
     """loss N^alpha_N against xi: curves of every N fall on S(xi) as N and D grow."""
     inputs, law = asked.inputs, asked.inputs.power_law()
     xi = np.geomspace(*XI_SPAN, POINTS)
