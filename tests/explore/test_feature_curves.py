@@ -53,7 +53,9 @@ def test_a_worker_gives_what_predict_gives():
 
 
 def test_a_refusal_of_a_worker_is_handed_back():
-    assert isinstance(one_curve((sl.DenseInputs(alpha=1.3), "relu", "N", [8], 30)), sl.InputError)
+    assert isinstance(
+        one_curve((sl.SparseInputs(alpha1=1.5, alpha2=-2.0), "relu", "N", [8], 30)), sl.InputError
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,7 +66,7 @@ def test_a_refusal_of_a_worker_is_handed_back():
         ({"features": "relu", "along": "xi"}, "choose N or D"),
         ({"features": "relu", "ridge": "1"}, "has no closed form with nonlinear features"),
         ({"features": "relu", "solver": "sgd"}, "needs linear features"),
-        ({"features": "relu", "inputs": "dense"}, "have no theory"),
+        ({"features": "relu", "alpha2": "-1.5"}, "have no theory"),
     ],
 )
 def test_what_has_no_curve_is_refused(session, given, words):

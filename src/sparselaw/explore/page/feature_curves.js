@@ -6,7 +6,7 @@ import { el } from "./dom.js";
 const REST = 300; // milliseconds
 
 export function createFeatureCurves(app, onchange) {
-  const words = el("p", { class: "estimate", role: "status", "data-features": "idle", hidden: true });
+  const words = el("p", { class: "lead", role: "status", "data-features": "idle", hidden: true });
   let key = "";
   let series = [];
   let notes = [];

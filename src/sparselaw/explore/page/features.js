@@ -39,7 +39,7 @@ export const features = {
       el("label", { for: "features-file" }, "Drop a matrix of features here, or choose a file"),
       file,
       el("small", {}, "A row for each sample: scipy .npz, .npy, .mtx, svmlight, triplets in CSV or Parquet, transactions, plain text. It stays on this machine."),
-      el("div", { class: "check" }, onoff, el("label", { for: "features-binary" }, "only whether a feature is active, not its size")),
+      el("div", { class: "check" }, onoff, el("label", { for: "features-binary" }, "whether active only, not how large")),
       el("button", { type: "button", onclick: () => work("measure", null) }, "Measure Python's own library"),
     );
     takeDrops(zone, (given) => work("measure", given));

@@ -43,7 +43,7 @@ export function inputControls(app) {
 
   const exponents = el(
     "div",
-    {},
+    { class: "exponents" },
     slider(app, "alpha1", "alpha1", { min: -1.4, max: 3, step: 0.01, help: "sparsity: j is active with probability j^{−(alpha1+1)}" }),
     slider(app, "alpha2", "alpha2", { min: -4, max: 2, step: 0.01, help: "amplitude: when active its size is j^{−(alpha2+1)/2}" }),
     box(app, "dimension", "dimension M", { placeholder: "usual", help: "a number or inf; usual: inf, or 10,000 where dense or alpha1 ≤ 0" }),
