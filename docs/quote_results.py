@@ -42,13 +42,9 @@ def take(folder: Path) -> None:
         if row["measured"] is not None:
             kept = {key: row[key] for key in COLUMNS}
             rows[f"{row['name']}/{slug(row['quantity'])}"] = kept | {"measured": short(row["measured"])}
-    times = {
-        name: {key: round(spent[key], 1) for key in ("seconds", "processor_seconds")}
-        for name, spent in summary["times"].items()
-    }
     claims = [claim | {"measured": short(claim["measured"])} for claim in summary["claims"]]
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps({"claims": claims, "rows": rows, "times": times}, indent=1) + "\n", "utf-8")
+    RESULTS.write_text(json.dumps({"claims": claims, "rows": rows}, indent=1) + "\n", "utf-8")
     for name in COPIED:
         shutil.copyfile(folder / name, RESULTS.parent / name)
 
@@ -109,20 +105,6 @@ def claims_table(results: Results) -> str:
     return "\n".join(lines)
 
 
-def times_table(results: Results) -> str:
-    lines = ["| item | clock, s | processor, s |", "|---|---|---|"]
-    times = results["times"]
-    groups = {
-        "the paper's own": [name for name in times if not name.startswith("beyond")],
-        "all": list(times),
-    }
-    lines += [f"| {n} | {t['seconds']:.0f} | {t['processor_seconds']:.0f} |" for n, t in times.items()]
-    for group, names in groups.items():
-        sums = [sum(times[name][key] for name in names) for key in ("seconds", "processor_seconds")]
-        lines.append(f"| {group} | {sums[0]:.0f} | {sums[1]:.0f} |")
-    return "\n".join(lines)
-
-
 def iterations_table(results: Results) -> str:
     lines = ["| what | measured exponent [95 %] | paper | corrected |", "|---|---|---|---|"]
     for key, row in results["rows"].items():
@@ -134,7 +116,6 @@ def iterations_table(results: Results) -> str:
 
 TABLES: dict[str, Callable[[Results], str]] = {
     "claims": claims_table,
-    "times": times_table,
     "iterations": iterations_table,
 }
 
