@@ -9,7 +9,11 @@ from sparselaw.explore.call import Call
 from sparselaw.explore.code_lines import plain
 from sparselaw.solvers import MinNorm, Ridge, Solver, from_options, settings_of
 
-SETTINGS = {"min-norm": (), "gd": ("steps", "step"), "sgd": ("passes", "step", "batch")}
+SETTINGS = {
+    "min-norm": (),
+    "gd": ("steps", "step", "momentum"),
+    "sgd": ("passes", "step", "batch", "momentum"),
+}
 USUAL = {"steps": "100", "passes": "1", "batch": "1"}
 
 

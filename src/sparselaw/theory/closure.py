@@ -111,8 +111,8 @@ def _bracket(cavity: Cavity, N: float, log_k: float, ridge: float) -> int | None
         if index == lowest and not enough:
             return None
         inside, outside = (index, outside) if enough else (inside, index)
-        index = index + step if enough else max(index - step, lowest)
-        step = min(2 * step, 4)
+        index = index + min(step, 4) if enough else max(index - step, lowest)
+        step *= 2
     inside, outside = (inside, index) if enough else (index, outside)
     while outside - inside > 1:
         middle = (inside + outside) // 2

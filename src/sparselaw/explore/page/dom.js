@@ -58,7 +58,8 @@ export function number(value, digits = 4) {
     const [mantissa, exponent] = value.toExponential(digits - 2).split("e");
     return `${Number(mantissa)}×10${raised(Number(exponent))}`;
   }
-  const places = Math.max(0, digits - 1 - Math.max(0, Math.floor(Math.log10(size || 1))));
+  const order = Math.floor(Math.log10(size || 1));
+  const places = Math.max(0, digits - 1 - (size >= 0.1 || !size ? Math.max(0, order) : order));
   return Number(value.toFixed(places)).toLocaleString("en-US", { maximumFractionDigits: 12 });
 }
 

@@ -6,7 +6,7 @@ import { inputsOf } from "./inputs.js";
 import { createLive, report } from "./live.js";
 
 // What the points belong to, whatever the controls show later.
-const TRAINED = ["solver", "ridge", "steps", "passes", "step", "batch", "noise", "features"];
+const TRAINED = ["solver", "ridge", "steps", "passes", "step", "batch", "momentum", "noise", "features"];
 const OF_POINTS = ["inputs", "alpha1", "alpha2", "dimension", "table", "table_name", ...TRAINED];
 const REST = 250; // milliseconds without a change after which the time is estimated
 const SIZES = { N: "8:256:6", D: "30:3000:5", xi: "30:30000:7" };

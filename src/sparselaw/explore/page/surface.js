@@ -10,13 +10,13 @@ import { createSimulation } from "./simulation.js";
 import { menu } from "./tables.js";
 
 const ALWAYS = ["along", "solver", "noise"];
-const OF_SOLVER = { "min-norm": ["ridge", "surface"], gd: ["steps", "step"], sgd: ["passes", "step", "batch"] };
+const OF_SOLVER = { "min-norm": ["ridge", "surface"], gd: ["steps", "step", "momentum"], sgd: ["passes", "step", "batch", "momentum"] };
 const TITLES = { N: "Loss against model size N", D: "Loss against samples D", xi: "Collapse: every size on one curve" };
 
 export const surface = {
   id: "surface",
   title: "Loss surface",
-  defaults: { along: "N", D: "500,5000,50000", N: "16,64,256", low: "", high: "", solver: "min-norm", ridge: "0", steps: "100", passes: "1", step: "", batch: "1", noise: "0", surface: "sharp", features: "linear", sizes: "", seeds: "8" },
+  defaults: { along: "N", D: "500,5000,50000", N: "16,64,256", low: "", high: "", solver: "min-norm", ridge: "0", steps: "100", passes: "1", step: "", batch: "1", momentum: "", noise: "0", surface: "sharp", features: "linear", sizes: "", seeds: "8" },
   create(app) {
     const chart = createChart(TITLES.N, "surface");
     let curves = null;
@@ -48,6 +48,7 @@ export const surface = {
       passes: box(app, "passes", "passes", { width: "short" }),
       step: box(app, "step", "step size", { placeholder: "stable", width: "short" }),
       batch: box(app, "batch", "batch", { width: "short" }),
+      momentum: box(app, "momentum", "momentum", { placeholder: "0", width: "short" }),
     };
     const settings = el(
       "form",
