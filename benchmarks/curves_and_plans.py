@@ -68,9 +68,17 @@ def main() -> None:
             steps=24,
         )
 
-    now, before = cpu(lambda: sl.plan(MODEL, budget=1e12)), cpu(old_plan, 1)
-    print(f"{'plan from the theory':38s} {now:9.1f} {before:15.0f} {before / now:7.0f}")
+    now, before = cpu(lambda: sl.plan(MODEL, budget=1e12, surface="leading")), cpu(old_plan, 1)
+    print(f"{'plan from the theory, leading':38s} {now:9.1f} {before:15.0f} {before / now:7.0f}")
     print(f"{'frontier':38s} {cpu(lambda: frontier(MODEL)):9.1f}")
+    print("sharp, nothing prepared: 60 points along N at D = 2,000, along D at N = 64, a plan (ms)")
+    sizes, data = np.unique(np.geomspace(8, 4000, 60).round()), np.unique(np.geomspace(100, 1e5, 60).round())
+    for alpha1, budget in ((0.2, 1e6), (0.3, 1e7), (0.5, 1e8), (1.0, 1e9), (2.0, 1e9)):
+        fresh = iter(sl.SparseInputs(alpha1=alpha1, alpha2=0.3 + 1e-7 * i) for i in range(9))
+        along_N = cpu(lambda fresh=fresh: curve(next(fresh), N=sizes, D=2000.0), 2)
+        along_D = cpu(lambda fresh=fresh: curve(next(fresh), N=64.0, D=data), 2)
+        plan = cpu(lambda fresh=fresh, budget=budget: sl.plan(next(fresh), budget=budget), 2)
+        print(f"  alpha1 = {alpha1:g}: {along_N:.0f}, {along_D:.0f}, {plan:.0f}")
 
 
 if __name__ == "__main__":
