@@ -37,7 +37,7 @@ def trials() -> None:
     common = {"seeds": 1, "workers": 1}
     inputs = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
     sl.simulate(inputs, N=[50], D=[20_000], **common)
-    for solver in (sl.Nesterov(), sl.SGD(passes=1)):
+    for solver in (sl.Nesterov(), sl.SGD(passes=1), sl.SGD(passes=1, momentum=0.5)):
         sl.simulate(inputs, N=[20], D=[100], solver=solver, **common)
     for kind in (inputs, sl.DenseInputs(alpha=0.5, dimension=200)):
         sl.simulate(kind, N=[20, 60], D=[40], features="relu", **common)

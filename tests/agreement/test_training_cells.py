@@ -1,14 +1,35 @@
-"""Unfinished training against simulated SGD, cell by cell. Slow: 200 seeds each."""
+"""Unfinished training against simulated SGD, cell by cell."""
 
+import csv
 import math
+from pathlib import Path
 
 import pytest
 
 import sparselaw as sl
 from sparselaw.dynamics.many_teachers import sgd_loss
-from sparselaw.dynamics.training_cells import CELLS, compare_cell
+from sparselaw.dynamics.training_cells import CELLS, beside_theory, compare_cell
 
-ALLOWED = 0.12  # of the cells may be further off than 3 % and two standard errors
+ALLOWED = 0.10  # of the cells may be further off than 3 % and two standard errors, with a caution
+KEPT = Path(__file__).with_name(
+    "training_cells.csv"
+)  # what benchmarks/training_theory_against_sgd.py simulated
+REPEATED = Path(__file__).with_name("repeated_data.csv")  # and benchmarks/repeated_data.py
+NAMES = ("alpha1", "alpha2", "N", "D", "passes", "step", "batch", "noise")
+
+
+def table(path):
+    with path.open(encoding="ascii", newline="") as lines:
+        return [{name: float(value) for name, value in row.items()} for row in csv.DictReader(lines)]
+
+
+def judged(found):
+    """Nine in ten are right, every other carries a caution; a theory ten per cent too high would be seen."""
+    wrong = [one for one in found if not one.right]
+    assert len(wrong) <= ALLOWED * len(found), [(one.cell, one.error) for one in wrong]
+    assert all(one.caution for one in wrong), [(one.cell, one.error) for one in wrong if not one.caution]
+    planted = [abs(1.1 * one.predicted - one.mean) <= max(0.03 * one.mean, 2.0 * one.stderr) for one in found]
+    assert sum(planted) < 0.7 * len(found)
 
 
 def test_the_cells_cover_what_is_claimed():
@@ -20,14 +41,39 @@ def test_the_cells_cover_what_is_claimed():
     assert max(cell[2] for cell in CELLS) == math.inf
 
 
+def test_nine_in_ten_cells_are_right_and_the_rest_carry_a_caution():
+    """Against the simulations that are kept: 200 to 2,000 seeds each."""
+    rows = {tuple(row[name] for name in NAMES): row for row in table(KEPT)}
+    found = []
+    for cell in CELLS:
+        row = rows[tuple(float(x) for x in cell)]
+        found.append(beside_theory(cell, row["mean"], row["stderr"], int(row["seeds"])))
+        assert row["seeds"] >= 200
+    judged(found)
+
+
 @pytest.mark.slow
-def test_nine_in_ten_cells_are_right_and_the_rest_not_far():
-    """Two standard errors alone let one right cell in twenty fail: 12 % may, as 4 of 44 did."""
-    found = [compare_cell(cell, seeds=200) for cell in CELLS]
-    wrong = [one for one in found if not one.right]
-    assert len(wrong) <= ALLOWED * len(found), [(one.cell, one.error) for one in wrong]
-    planted = [abs(1.1 * one.predicted - one.mean) <= max(0.03 * one.mean, 2.0 * one.stderr) for one in found]
-    assert sum(planted) < 0.7 * len(found)  # a theory ten per cent too high would be seen
+def test_the_same_with_new_simulations():
+    judged([compare_cell(cell) for cell in CELLS])
+
+
+def test_what_repeated_data_cost():
+    """The loss over that of fresh data lies in the 95 % interval of 500 seeds, in seven of eight at least."""
+    rows = table(REPEATED)
+    assert len(rows) == 10
+    inside, planted = 0, 0
+    for row in rows:
+        inputs = sl.SparseInputs(alpha1=row["alpha1"], alpha2=row["alpha2"])
+        D, passes = int(row["D"]), int(row["passes"])
+        loss = sl.predict(inputs, N=row["N"], D=D, solver=sl.SGD(passes=passes, step=0.5)).loss
+        assert loss == pytest.approx(row["theory"], rel=1e-3)
+        if passes == 1:
+            fresh = loss
+            continue
+        inside += row["low"] <= loss / fresh <= row["high"]
+        planted += row["low"] <= 1.3 * loss / fresh <= row["high"]
+    assert inside >= 7
+    assert planted <= 4  # a theory 30 % too high would be seen
 
 
 def test_many_teachers_have_the_mean_of_one():

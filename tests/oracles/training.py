@@ -6,15 +6,15 @@ import numpy as np
 from scipy.linalg import expm
 
 
-def one_pass(s, fourth, step, batch, steps, noise=0.0):
+def one_pass(s, fourth, step, batch, steps, noise=0.0, last=None):
     """The mean loss on fresh samples, N infinite: exact, since the signs kill all cross moments.
 
-    v_j <- rho_j v_j + (eta^2/b) s_j (L + q), L = sum s v.
+    v_j <- rho_j v_j + (eta^2/b) s_j (L + q), L = sum s v. ``last``: the size of one more batch at the end.
     """
-    rho = 1.0 - 2.0 * step * s + step**2 * (fourth / batch + (1.0 - 2.0 / batch) * s**2)
     v = np.ones_like(s)
-    for _ in range(steps):
-        v = rho * v + step**2 / batch * s * (s @ v + noise)
+    for size in [batch] * steps + ([last] if last else []):
+        rho = 1.0 - 2.0 * step * s + step**2 * (fourth / size + (1.0 - 2.0 / size) * s**2)
+        v = rho * v + step**2 / size * s * (s @ v + noise)
     return float(s @ v)
 
 

@@ -79,6 +79,20 @@ class TestLimits:
         wrong = plain.one_pass(s, fourth, 0.5 * step, batch, 2000 // batch, noise)
         assert abs(full.loss / wrong - 1.0) > 0.015
 
+    @pytest.mark.parametrize(("batch", "last"), [(64, 16), (100, 7), (20, 19)])
+    @pytest.mark.parametrize("noise", [0.0, 0.05])
+    def test_a_short_last_batch_is_noise_that_is_not_forgotten(self, batch, last, noise):
+        inputs, step, D = sparse(1.0, 0.3), 0.6, 150 * batch + last
+        j = np.arange(1.0, 3e3)
+        s, fourth = inputs.variances(j), inputs.fourth_moments(j)
+        exact = plain.one_pass(s, fourth, step, batch, 150, noise, last)
+        solver = sl.SGD(passes=1, step=step, batch=batch)
+        for form in ("full", "quasi-static"):
+            found = sl.predict(inputs, N=math.inf, D=D, solver=solver, noise=noise, form=form)
+            assert found.loss == pytest.approx(exact, rel=0.01)
+        if last < 0.5 * batch:  # without it the theory would be too low
+            assert exact > 1.01 * plain.one_pass(s, fourth, step, batch, 151, noise)
+
     @pytest.mark.parametrize("N", [30.0, math.inf])
     def test_short_times_follow_the_expansion(self, N):
         run = Descent(step=0.3, passes=2).among(1000.0, 1.0)

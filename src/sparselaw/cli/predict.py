@@ -120,7 +120,7 @@ def _show(result: dict[str, Any]) -> None:
     ]
     marks, cautions = footnotes(texts)
     for point, mark in zip(result["points"], marks, strict=True):
-        loss = "infinite" if point["loss"] is None else number(point["loss"], 6)
+        loss = _loss(point)
         error = "" if point["loss_error"] is None else f"{point['loss_error']:.1%}"
         median = "" if point["median"] is None else number(point["median"], 4)
         sizes = [_width(point), str(point["D"]), number(point["K"], 6), number(point["rank"], 6)]
@@ -134,6 +134,13 @@ def _show(result: dict[str, Any]) -> None:
         note(f"caution {text}")
 
 
+def _loss(point: dict[str, Any]) -> str:
+    """The number, or the first words of why there is none."""
+    if point["loss"] is not None:
+        return number(point["loss"], 6)
+    return "not known" if str(point.get("loss_reason", "")).startswith("not known") else "infinite"
+
+
 def _width(point: dict[str, Any]) -> str:
     return "inf" if point["N"] is None else str(point["N"])
 
@@ -141,7 +148,7 @@ def _width(point: dict[str, Any]) -> str:
 def _show_parts(points: list[dict[str, Any]], marks: list[str]) -> None:
     rows = []
     for point, mark in zip(points, marks, strict=True):
-        loss = "infinite" if point["loss"] is None else number(point["loss"], 6)
+        loss = _loss(point)
         parts = [number(point["parts"][name]) for name in ("descent", "minibatch", "label_noise")]
         rows.append(
             [_width(point), str(point["D"]), loss, *parts, number(point["kappa"]), number(point["pi"]), mark]
@@ -156,5 +163,5 @@ def _show_teacher(result: dict[str, Any]) -> None:
         f"alpha_D {number(result['alpha_D'])}"
     )
     for point in result["points"]:
-        loss = "infinite" if point["loss"] is None else number(point["loss"], 6)
+        loss = _loss(point)
         print(f"  N = {point['N']}, D = {point['D']}: loss {loss} (leading surface)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +22,7 @@ class Point:
     xi: float  # nan where the inputs follow no power law
     loss: float  # the sum of ``terms``
     caution: str
-    loss_reason: str = ""  # why the loss is infinite, where it is
+    loss_reason: str = ""  # why the loss is infinite, or not known, where it is
     terms: Mapping[str, float] = field(default_factory=dict)  # what adds up to the loss, each with its name
     rank: float = float("nan")  # expected rank of the data: where the double-descent peak stands
     loss_error: float = float("nan")  # relative; an estimate of what the terms leave out
@@ -37,7 +38,8 @@ class Point:
         put(row, "K", self.K, "infinite: every coordinate of dense inputs is seen")
         put(row, "rank", self.rank, "not known")
         put(row, "xi", self.xi, "these inputs follow no power law")
-        put(row, "loss", self.loss, f"infinite: {self.loss_reason}")
+        known = "not known" if math.isnan(self.loss) else "infinite"
+        put(row, "loss", self.loss, f"{known}: {self.loss_reason}")
         put(row, "loss_error", self.loss_error, "no estimate")
         put(row, "median", self.median, NO_MEDIAN)
         if self.parts:

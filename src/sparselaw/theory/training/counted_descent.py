@@ -54,6 +54,12 @@ class CountedDescent(Propagator):
     def gains(self) -> tuple[float, float]:
         return float(self.modes.excited.sum()), float(self.modes.shaken.sum())
 
+    def one_step(self) -> float:
+        """tr S W G W: sum s y c + (sum s)(sum y c)/N."""
+        modes = self.modes
+        each = modes.variance * modes.curvature / np.where(modes.weight > 0.0, modes.weight, 1.0)
+        return float(each.sum() + modes.variance.sum() * modes.curvature.sum() / self.N)
+
     def population_loss(self) -> float:
         """With two terms beyond leading order.
 

@@ -48,6 +48,10 @@ class GaussianDescent(Propagator):
         total = float(self._excited.sum())
         return total, total
 
+    def one_step(self) -> float:
+        total = float(self._variance.sum())
+        return float(self._variance @ self._v) + total**2 * (1.0 / self.N + 1.0 / self.D)
+
     def population_loss(self) -> float:
         tau = self.run.time
         if tau == 0.0:

@@ -60,6 +60,10 @@ class Propagator(ABC):
         """(sum s chi, sum y c chi): the answers of population loss and training error to noise, in all."""
 
     @abstractmethod
+    def one_step(self) -> float:
+        """What the noise of a single step of size one adds to the population loss, of the training error."""
+
+    @abstractmethod
     def population_loss(self) -> float:
         """At the end of the run, without label noise."""
 

@@ -113,6 +113,17 @@ class Run:
         return np.asarray(np.array([*self.louder, 1.0])[place])
 
     @property
+    def jolt(self) -> float:
+        """eta^2 (1/r - 1/b): the noise of a last batch of r < b samples beyond that of a full one.
+
+        It takes a whole step on fewer samples, just before the loss is looked at.
+        """
+        whole = self.D == math.floor(self.D) and self.batch < self.D < 1e15
+        last = self.D - self.batch * (math.ceil(self.D / self.batch) - 1.0) if whole else self.batch
+        step = self.step * (1.0 - self.momentum)
+        return step**2 * (1.0 / last - 1.0 / self.batch)
+
+    @property
     def fresh(self) -> bool:
         """Whether every sample is seen once only, so that each step meets new data."""
         return self.passes == 1.0 and self.batch < self.D

@@ -30,7 +30,6 @@ Form = Literal["full", "quasi-static"]
 
 FEWER = 0.5  # features that fluctuations cost: C_N (N - 1/2)^-(a-1) is right to order 1/N
 SMALL_N = 30  # below, corrections of order 1/N are several per cent
-STEEP = 13.0  # times a - 1: below, they are as large for variances j^-a
 CROWDED_SHARE = 0.02  # co-activation: what rare coordinates that share samples add, trained to the end
 PEAK_WIDTH = 4.0  # standard deviations of the rank
 LOUD = 0.5  # kappa above which minibatches more than double the loss
@@ -178,11 +177,8 @@ def _swinging(run: Run, N: float) -> str:
 
 def _cautions(inputs: Inputs, N: float, run: Run, kappa: float, pi: float | None, top: float) -> list[str]:
     cautions = [inputs.closed_form_caution] if inputs.closed_form_caution else []
-    enough = SMALL_N
-    if inputs.exponents is not None:
-        enough = max(enough, math.ceil(STEEP * (inputs.spectrum - 1.0)))
-    if N < enough:
-        cautions.append(f"N < {enough}: corrections beyond order 1/N (some per cent) are left out")
+    if N < SMALL_N:
+        cautions.append(f"N < {SMALL_N}: corrections beyond order 1/N (some per cent) are left out")
     if inputs.closed_form == "counts" and not run.fresh:
         share = coactivation(cast(ActivationInputs, inputs), run.D).share
         if share > CROWDED_SHARE and (pi is None or pi > 0.1):

@@ -10,7 +10,8 @@ A schedule of steps has the eps of the time at which the noise was made, over th
 K the inverse of sum s chi (1 - z/(g+k)) (curvature in place of s for K_tr). Samples are visited once a pass,
 so that their noise within one pass cancels but for the order: over ages a the weight is w = 1 - 4 d/T, d the
 distance to the nearest end of a pass and T its length. It is exact for Brownian bridges. Fresh samples have
-w = 1 and R = L + q. Quasi-static: R hardly changes while noise is remembered, so that
+w = 1 and R = L + q. A last batch of r < b samples takes its whole step just before the loss is looked at, and
+adds eta^2 (1/r - 1/b) tr S W G W of R. Quasi-static: R hardly changes while noise is remembered, so that
 
     L = L_GD + label noise + kappa/(1 - kappa) (L_tr + q (1 - fitted)),   kappa = (eps/2) sum s chi.
 """
@@ -40,7 +41,8 @@ def gain(descent: Propagator) -> float:
 def quasi_static(descent: Propagator, noise: float) -> float:
     """What minibatches add to the loss where it changes slowly."""
     kappa = gain(descent)
-    return kappa / (1.0 - kappa) * float(_driven(descent, np.array([descent.run.time]), noise)[0])
+    driven = float(_driven(descent, np.array([descent.run.time]), noise)[0])
+    return (kappa + _last_batch(descent)) / (1.0 - kappa) * driven
 
 
 def _driven(descent: Propagator, times: FloatArray, noise: float) -> FloatArray:
@@ -60,7 +62,14 @@ def with_memory(descent: Propagator, noise: float) -> float:
     of_loss, of_error = _powers(coarse, forgets[0]), _powers(coarse, forgets[1])
     times = np.geomspace(shortest, run.time, max(16, int(FINER * decades)))
     error = _solve(driven, of_error, times, run)
-    return float(_weights(of_loss, times, times.size - 1, run) @ error)
+    return float(_weights(of_loss, times, times.size - 1, run) @ error) + _last_batch(descent) * float(
+        error[-1]
+    )
+
+
+def _last_batch(descent: Propagator) -> float:
+    """Of the training error, what a last batch shorter than the others adds to the loss."""
+    return descent.run.jolt * descent.one_step() if descent.run.jolt > 0.0 else 0.0
 
 
 Function = Callable[[FloatArray], FloatArray]
