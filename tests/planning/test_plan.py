@@ -81,6 +81,14 @@ def test_the_best_of_many_budgets_is_that_of_each():
     assert set(many.as_dict()) == {"cost", "budget", "N", "D", "loss"}
 
 
+def test_a_side_without_a_valley_has_no_number():
+    inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
+    found = frontier_curve(inputs, np.geomspace(130.0, 1e7, 12))
+    known = np.isfinite(found.loss)
+    assert known[-4:].all()
+    assert (np.diff(found.loss[known]) < 0.0).all()
+
+
 def test_dense_and_exhausted_inputs():
     dense = plan(DenseInputs(alpha=2.3, dimension=10_000), 1e9, "direct")
     assert dense.side in {"N<D", "N>D"}

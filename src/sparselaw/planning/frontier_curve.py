@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,8 +45,8 @@ def frontier_curve(
 ) -> FrontierCurve:
     """For a law, a fitted law or inputs, on one ``side`` of the peak or the better one.
 
-    Many budgets are read off a polynomial through six in log C: that of one side, because the better side
-    may change.
+    Many budgets are read off a polynomial through six in log C: that of one side, because the better side may
+    change. Where that side has no valley, at small budgets, there is no number.
 
     >>> from sparselaw.laws import TwoPowerLaw
     >>> found = frontier_curve(TwoPowerLaw(A=1.0, B=1.0, alpha_N=1.0, alpha_D=1.0), [6e4, 6e6])
@@ -71,15 +72,20 @@ def frontier_curve(
         )
         for C in places
     ]
-    side = side or (found[-1].best.side if asked.size > PLACES else None)
+    many = asked.size > PLACES
+    side = side or (found[-1].best.side if many else None)
     best = [_on(side, (one.best, *one.others)) for one in found]
     columns = np.log([[valley.N, valley.D, valley.loss] for valley in best])
-    if asked.size > PLACES:
-        columns = interpolate(np.log(places), columns, np.log(asked))
+    if many:
+        own = np.array([valley.side == side and math.isfinite(valley.loss) for valley in best], bool)
+        own = own if own.any() else np.ones(places.size, bool)
+        columns = interpolate(np.log(places[own]), columns[own], np.log(asked))
+        columns[(asked < 0.999 * places[own].min()) | (asked > 1.001 * places[own].max())] = np.nan
     N, D, loss = np.exp(columns).T
     return FrontierCurve(cost=spending.name, budget=asked, N=N, D=D, loss=loss)
 
 
 def _on(side: str | None, valleys: tuple[Valley, ...]) -> Valley:
     """The best valley of that side, or of all where it has none."""
-    return next((valley for valley in valleys if valley.side == side), valleys[0])
+    finite_ones = [valley for valley in valleys if math.isfinite(valley.loss)]
+    return next((valley for valley in finite_ones if valley.side == side), valleys[0])
