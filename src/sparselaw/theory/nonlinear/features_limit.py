@@ -22,7 +22,7 @@ from sparselaw.theory.nonlinear.width_tables import (
 )
 
 ALIKE = 0.3  # of what is known to be left out: how far off that may be
-SHARED = 0.15  # of what further types change: the types act on each other
+SHARED = 0.2  # of what further types change: the types act on each other
 
 
 @functools.lru_cache(maxsize=4096)
