@@ -92,7 +92,8 @@ def _draw(figure: Figure, rows: list[IterationRow]) -> None:
         [row.corrected for row in rows], places, "d", fillstyle="none", color=COLOURS[2], label="corrected"
     )
     own = [(row.closed_form, place) for row, place in zip(rows, places, strict=True) if row.closed_form]
-    ax.plot(*zip(*own, strict=True), "x", color=THEORY, label="closed form, these sizes")
+    if own:  # results kept by an earlier version have none
+        ax.plot(*zip(*own, strict=True), "x", color=THEORY, label="closed form, these sizes")
     ax.set_yticks(list(places), [_label(row) for row in rows], fontsize="small")
     ax.set(xlabel="exponent", ylim=(0.3, len(rows) + 0.7))
     ax.legend(loc="lower right")
