@@ -59,7 +59,8 @@ def test_sums_equal_the_closed_forms(alpha1, alpha2):
 def test_surface_equals_that_of_the_law(N, D, ridge, noise):
     plain = predict(Plain(alpha1=1.0, alpha2=0.3), N=N, D=D, ridge=ridge, noise=noise)
     law = predict(SparseInputs(alpha1=1.0, alpha2=0.3, dimension=300), N=N, D=D, ridge=ridge, noise=noise)
-    assert plain.loss == pytest.approx(law.loss, rel=1e-9)
+    slope = noise > 0.0 and ridge == 0.0  # what noise adds above the rank is a difference of two closures
+    assert plain.loss == pytest.approx(law.loss, rel=1e-6 if slope else 1e-9)
     assert plain.caution == law.caution
     assert math.isnan(plain.xi)
 

@@ -60,7 +60,7 @@ def test_facts_need_alpha1_alone(tmp_path, capsys):
         ("--alpha1 1 --alpha2 0.3 -D 10 --network tanh", "network=tanh"),
         ("--alpha1 1 --alpha2 0.3 -D 10 --depth 1", "depth=1"),
         ("--alpha1 1 --alpha2 0.3 -D 10 --task facts", "alpha2=0.3"),
-        ("--alpha1 1 --alpha2 0.3 -D 10 --task songs", "target=songs"),
+        ("--alpha1 1 --alpha2 0.3 -D 10 --task songs", "task=songs"),
         ("--alpha1 1 --alpha2 0.3 -D 10 --rate 0", "rate=0"),
         ("--alpha1 1 -D 10", "alpha2="),
         ("--alpha1 1 --alpha2 0.3 -D 1e9 --width 1e9", "N="),

@@ -123,7 +123,7 @@ def test_theory_at_the_peak_carries_its_caution(capsys):
         (["--seed", "-1"], "seed=-1"),
         (["--n-test", "5"], "n-test=5: has no effect without --raw"),
         (["--raw", "--n-test", "0"], "n-test=0: must be at least 1"),
-        (["--features", "tanh"], "features=tanh"),
+        (["--features", "cosine"], "features=cosine"),
         (["--solver", "gd", "--steps", "5", "--step", "0"], "step=0"),
         (["-D", "1e15"], "needs about"),
     ],
