@@ -93,10 +93,10 @@ def _draw(figure: Figure, rows: list[IterationRow]) -> None:
     )
     own = [(row.closed_form, place) for row, place in zip(rows, places, strict=True) if row.closed_form]
     if own:  # results kept by an earlier version have none
-        ax.plot(*zip(*own, strict=True), "x", color=THEORY, label="closed form, these sizes")
+        ax.plot(*zip(*own, strict=True), "x", color=THEORY, zorder=4, label="closed form, these sizes")
     ax.set_yticks(list(places), [_label(row) for row in rows], fontsize="small")
     ax.set(xlabel="exponent", ylim=(0.3, len(rows) + 0.7))
-    ax.legend(loc="lower right")
+    figure.legend(loc="outside upper center", ncols=4, fontsize="small")
 
 
 ITEM = Item(name="table-3", title="Cost of training, predicted and measured", make=make)
