@@ -72,6 +72,8 @@ def test_views_that_need_a_power_law_say_so(session):
     assert "power law" in session.values("surface", state(session, along="xi"))["refused"]
     frontier = session.values("budget/frontier", state(session, budget="1e6", surface="leading"))
     assert "no power law" in frontier["chart"]["notes"][0]
+    (own,) = frontier["chart"]["series"]
+    assert own["y"][0] > own["y"][-1] > 0.0
 
 
 @pytest.mark.parametrize(

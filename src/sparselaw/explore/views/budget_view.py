@@ -148,7 +148,7 @@ def _frontier(asked: _Asked, cost: Cost) -> Chart:
             chart["notes"].append("these inputs follow no power law: there is no limit to draw")
         else:
             _add_limits(chart, source, cost.name, low, high)
-    if not isinstance(source, Inputs) or asked.surface == "sharp":
+    if not isinstance(source, Inputs) or source.exponents is None or asked.surface == "sharp":
         least = 10.0 * float(cost.compute(1.0, 1.0))
         narrow = 1.0 if not isinstance(source, Inputs) else 0.5  # of the decades: each budget takes time
         reach = 10.0 ** (DECADES * narrow)
