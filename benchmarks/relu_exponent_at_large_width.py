@@ -33,7 +33,7 @@ from sparselaw.interval import student_factor
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "relu-width.csv"
 MODEL = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
 WIDTHS = (64, 128, 256, 512, 1024, 2048, 4096)
-SEEDS = {64: 40, 128: 24, 256: 16, 512: 12, 1024: 8, 2048: 6, 4096: 3}
+SEEDS = {64: 40, 128: 24, 256: 16, 512: 12, 1024: 8, 2048: 6, 4096: 2}
 BLOCK = 4096  # patterns at a time
 HEAD, REST = 8, 4  # patterns for each unit: the most probable, and the drawn
 COLUMNS = ("N", "seed", "head", "rest", "mass", "loss", "seconds")
@@ -148,22 +148,24 @@ def measure(most: int, seeds: int | None) -> None:
 
 
 def table() -> None:
+    """Losses and local exponents; the scatter of layers is pooled over a width and the one before it."""
     rows = _read()
     widths = sorted({int(row["N"]) for row in rows})
     logs = {N: np.log([float(row["loss"]) for row in rows if int(row["N"]) == N]) for N in widths}
     print("| N | layers | loss | exponent since half of it |")
     print("|---|---|---|---|")
-    before: tuple[float, float, int] | None = None
-    for N in widths:
-        count = logs[N].size
-        mean, error = float(logs[N].mean()), float(logs[N].std(ddof=1)) / np.sqrt(count)
+    for before, N in zip([widths[0], *widths[:-1]], widths, strict=True):
+        pooled = [logs[n] - logs[n].mean() for n in {before, N}]
+        free = sum(part.size - 1 for part in pooled)
+        scatter = float(np.sqrt(sum(part @ part for part in pooled) / free))
+        loss = f"{np.exp(logs[N].mean()):.4g} ± {100 * scatter / np.sqrt(logs[N].size):.1f} %"
         shown = ""
-        if before is not None:
-            half = student_factor(min(count, before[2])) * float(np.hypot(error, before[1])) / np.log(2)
-            best = (before[0] - mean) / np.log(2)
+        if before < N:
+            best = float(logs[before].mean() - logs[N].mean()) / np.log(2)
+            error = scatter * np.sqrt(1 / logs[before].size + 1 / logs[N].size) / np.log(2)
+            half = student_factor(free + 1) * error
             shown = f"{best:.3f} [{best - half:.3f}, {best + half:.3f}]"
-        print(f"| {N:,} | {count} | {np.exp(mean):.4g} ± {100 * error:.1f} % | {shown} |")
-        before = (mean, error, count)
+        print(f"| {N:,} | {logs[N].size} | {loss} | {shown} |")
 
 
 def _read() -> list[dict[str, str]]:

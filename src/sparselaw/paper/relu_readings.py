@@ -74,7 +74,7 @@ def _one_seed(curves: Curves, losses: Mapping[str, FloatArray], last: int) -> li
         return f"{middle:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
 
     return [
-        f"one seed instead of {len(seeds)}: median and range",
+        f"one seed at a time, {len(seeds)} of them: median and range",
         *(words(fits([name]), 2) for name in JOINT),
         words(fits(JOINT), 3),
     ]
