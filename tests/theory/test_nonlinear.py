@@ -12,7 +12,7 @@ from oracles import bent
 from sparselaw.errors import InputError
 from sparselaw.features import FEATURES
 from sparselaw.inputs import DenseInputs, SparseInputs
-from sparselaw.theory import local_exponents
+from sparselaw.theory import local_exponents, prediction
 from sparselaw.theory.nonlinear.bend_kernel import POINTS, WEIGHTS, alternating_sums, mean_sign, mean_size
 from sparselaw.theory.nonlinear.bend_kernel import mean_product as fast_product
 from sparselaw.theory.nonlinear.data_limit import data_limit
@@ -183,6 +183,13 @@ def test_predict_takes_features_by_name_and_says_what_it_cannot():
         sl.predict(SparseInputs(alpha1=-0.5, alpha2=1.0), N=64, D=500, features="relu")
 
 
+def test_so_few_coordinates_that_all_are_known():
+    assert (
+        sl.predict(SparseInputs(alpha1=1.0, alpha2=0.3, dimension=2), N=60, D=10_000, features="relu").loss
+        < 1e-12
+    )
+
+
 def test_tables_are_kept_and_made_anew_when_spoilt():
     made = []
 
@@ -224,6 +231,10 @@ def test_a_line_of_many_sizes_runs_through_its_points():
         assert frame["loss"][i] == pytest.approx(
             sl.predict(INPUTS, N=sizes[i], D=10**8, features="relu").loss, rel=3e-3
         )
+    shown = prediction(INPUTS, [45, 90, math.inf], [10**8], features=FEATURES["relu"]).as_dict()
+    assert shown["exponents_of"] == "linear features"
+    assert [row["N"] for row in shown["local_exponents"]] == [[45, 90]]
+    assert shown["local_exponents"][0]["exponent"] == pytest.approx(1.78, abs=0.06)
     exponents = local_exponents(INPUTS, FEATURES["relu"], [64])
     assert exponents[0][0] == pytest.approx(1.78, abs=0.06)
     assert 0.0 < exponents[0][1] < 0.1

@@ -108,7 +108,8 @@ def _show(result: dict[str, Any]) -> None:
         ("constant_N", number(result["constant_N"]), "D to infinity"),
         ("constant_D", number(result["constant_D"]), "N to infinity"),
     ]
-    print_table("Exponents", ["quantity", "value", "meaning"], rows)
+    whose = f" of {result['exponents_of']}" if "exponents_of" in result else ""
+    print_table(f"Exponents{whose}", ["quantity", "value", "meaning"], rows)
     if "teacher" in result:
         _show_teacher(result["teacher"])
     if not result["points"]:
@@ -130,8 +131,22 @@ def _show(result: dict[str, Any]) -> None:
         _show_parts(result["points"], marks)
     else:
         print_table("Loss surface", columns, table)
+    if result.get("local_exponents"):
+        _show_local(result["local_exponents"])
     for text in cautions:
         note(f"caution {text}")
+
+
+def _show_local(found: list[dict[str, Any]]) -> None:
+    rows = [
+        [*("inf" if row[s] is None else _ends(row[s]) for s in ("N", "D")), number(row["exponent"])]
+        for row in found
+    ]
+    print_table("Local exponents", ["N", "D", "exponent"], rows)
+
+
+def _ends(size: Any) -> str:
+    return f"{size[0]} to {size[1]}" if isinstance(size, list) else str(size)
 
 
 def _loss(point: dict[str, Any]) -> str:

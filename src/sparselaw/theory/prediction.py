@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ class Prediction:
 
     inputs: Inputs
     points: tuple[Point, ...] = ()
+    features: str = ""  # the name of nonlinear ones: exponents and constants are those of linear features
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; null where there is no number, with the reason beside it."""
@@ -41,7 +43,28 @@ class Prediction:
         put(result, "constant_D", None if law is None else self.inputs.data_constant(), NO_POWER_LAW)
         dimension = self.inputs.dimension
         put(result, "dimension", int(dimension) if math.isfinite(dimension) else None, "infinite")
+        if self.features:
+            result |= {"features": self.features, "exponents_of": "linear features"}
+            result["local_exponents"] = self.local_exponents()
         return result | {"points": [point.as_dict() for point in self.points]}
+
+    def local_exponents(self) -> list[dict[str, Any]]:
+        """-d log loss / d log size between neighbouring points of the same N or of the same D."""
+        found: list[dict[str, Any]] = []
+        for size, other in (("N", "D"), ("D", "N")):
+            lines: dict[float, list[Point]] = {}
+            for point in sorted(self.points, key=lambda point: float(getattr(point, size))):
+                if math.isfinite(getattr(point, size)) and 0.0 < point.loss < math.inf:
+                    lines.setdefault(getattr(point, other), []).append(point)
+            for fixed, line in lines.items():
+                for low, high in itertools.pairwise(line):
+                    ends = getattr(low, size), getattr(high, size)
+                    if ends[0] < ends[1]:
+                        exponent = math.log(low.loss / high.loss) / math.log(ends[1] / ends[0])
+                        row: dict[str, Any] = {size: list(ends)}
+                        put(row, other, fixed, "infinite")
+                        found.append(row | {"exponent": exponent})
+        return found
 
     def to_frame(self) -> pd.DataFrame:
         """One row a point."""
@@ -153,7 +176,8 @@ def prediction(
     if features is not None:
         check_plain(solver, ridge, noise)
         rows = nonlinear_points(inputs, features, sizes, data)
-        return Prediction(inputs=inputs, points=tuple(point for row in rows for point in row))
+        name = str(getattr(features, "name", "nonlinear"))
+        return Prediction(inputs=inputs, points=tuple(point for row in rows for point in row), features=name)
     along_N, along_D = len(sizes) > FEW, len(data) > FEW
     plain = solver is None and all(map(_finite, (*sizes, *data)))
     if not (plain and (along_N or along_D) and has_line(inputs, ridge, noise, surface)):

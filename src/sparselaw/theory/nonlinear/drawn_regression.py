@@ -33,6 +33,7 @@ MOST_PATTERNS = 700  # of distinct samples: larger data sets are not drawn
 DRAWS = 24
 FRESH = 600  # samples for the even part of the error
 HEAD = 0.02  # coordinates with a larger p have a column of draws, the others come as events
+NOTHING = 1e-12  # a loss that is zero but for rounding
 SMALL = 1e-11  # eigenvalues below this share of the largest are zero
 
 
@@ -79,9 +80,13 @@ def _measured(inputs: ActivationInputs, fold: Fold) -> dict[str, Any]:
             if len(drawn) < DRAWS:
                 break
             whole, known, spread = np.array(drawn).T
+            if min(whole.min(), known.min(), spread.min()) < NOTHING:  # so few coordinates that all are known
+                break
             ratio = whole.sum() / known.sum()
             stderr = float(np.std(whole - ratio * known, ddof=1) / math.sqrt(DRAWS) / known.mean() / ratio)
             rows.append((math.pow(D, -_fall(inputs)), math.log(ratio), math.log(spread.sum() / whole.sum())))
+    if not rows:
+        return {"shared": 0.0, "spread": 1.0, "stderr": 0.0}
     x, log_loss, log_spread = np.array(rows).T
     return {
         "shared": float(x @ log_loss / (x @ x)),
