@@ -91,6 +91,20 @@ class TestHeavyBall:
                 little = sl.GradientDescent(steps=80, step=0.4, momentum=1e-9)
                 assert sl.predict(inputs, solver=little, **given).loss == pytest.approx(none.loss, rel=3e-3)
 
+    @pytest.mark.parametrize("inputs", [sparse(1.0, 0.3), sl.DenseInputs(alpha=0.7, dimension=100)])
+    def test_few_steps_are_exact_with_momentum_and_without(self, inputs):
+        """One step knows no momentum; two steps of one tenth hardly do."""
+        for steps, momentum in ((1, 0.9), (2, 1e-6), (11, 1e-6)):
+            given = {"N": 50, "D": 300, "noise": 0.1}
+            none = sl.predict(inputs, solver=sl.GradientDescent(steps=steps, step=0.3), **given)
+            some = sl.GradientDescent(steps=steps, step=0.3, momentum=momentum)
+            assert sl.predict(inputs, solver=some, **given).loss == pytest.approx(none.loss, rel=1e-4)
+        drawn = sl.simulate(
+            inputs, N=50, D=300, seeds=60, solver=sl.GradientDescent(steps=2, step=0.3), workers=1
+        )
+        found = sl.predict(inputs, N=50, D=300, solver=sl.GradientDescent(steps=2, step=0.3)).loss
+        assert abs(found - drawn["loss"].mean()) < 4.0 * drawn["loss"].sem() + 0.005 * found  # 1 in 10,000
+
     def test_where_it_says_nothing_or_warns(self):
         inputs = sparse(1.0, 0.3)
         swings = sl.GradientDescent(steps=3000, step=0.5, momentum=0.999)

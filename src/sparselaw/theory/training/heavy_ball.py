@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.theory.training.contour import UNIT, WEIGHT, ComplexArray
+from sparselaw.theory.training.contour import FEW_STEPS, UNIT, WEIGHT, ComplexArray
 
 DEAD = 14.0  # -ln of what is left of the swings where Talbot's contour serves
 OUTSIDE = 5.0  # t ln|r| on the circle
@@ -46,7 +46,12 @@ class HeavyBall:
     @property
     def covered(self) -> bool:
         """Whether there is a contour for finitely many features."""
-        return self.dead >= DEAD or PER_STEP * self.steps <= MOST_NODES
+        return self._talbot or PER_STEP * self.steps <= MOST_NODES
+
+    @property
+    def _talbot(self) -> bool:
+        """Whether Talbot's contour serves: the swings have died, and it stays within half a turn of r."""
+        return self.dead >= DEAD and self.steps >= FEW_STEPS
 
     def left(self, curvature: FloatArray) -> FloatArray:
         """f_t(l)."""
@@ -55,7 +60,7 @@ class HeavyBall:
     def nodes(self, power: int) -> tuple[ComplexArray, ComplexArray]:
         """z of the upper half plane and weights: (1/2 pi i) int f_t^power F dz = 2 Re sum weights F(z)."""
         steps = power * self.steps
-        if self.dead >= DEAD:
+        if self._talbot:
             kept = UNIT.real / steps > 0.5 * np.log(self.momentum)
             log_r: ComplexArray = np.asarray(UNIT[kept] / steps)
             measure = (WEIGHT * np.exp(-UNIT))[kept] / steps

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.theory.training.contour import FEW_STEPS
 from sparselaw.theory.training.heavy_ball import HeavyBall
+
+HARDLY = 1e-12  # a momentum that is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +93,12 @@ class Run:
 
     @property
     def heavy_ball(self) -> HeavyBall | None:
-        """The exact dynamics of momentum on the full batch; None for every other run."""
-        if self.momentum == 0.0 or self.batch < self.D or self.updates == 0.0:
+        """The exact dynamics of momentum on the full batch, and of few steps without; else None."""
+        if self.batch < self.D:
+            return None
+        if self.momentum == 0.0 and 0.0 < self.steps < FEW_STEPS:
+            return HeavyBall(step=self.step, momentum=HARDLY, steps=self.steps)
+        if self.momentum == 0.0 or self.updates == 0.0:
             return None
         return HeavyBall(step=self.step * (1.0 - self.momentum), momentum=self.momentum, steps=self.updates)
 
