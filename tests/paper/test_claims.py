@@ -48,4 +48,6 @@ def test_ranges():
     assert not below(1.0).obeyed_by(touching)
     assert below(1.2).obeyed_by(touching)
     assert above(1.0).verdict(touching) == below(1.0).verdict(touching) == "undecided"
+    assert near(1.0, 0.1).verdict(Interval(0.8, 1.0, 1.3)) == "holds"
+    assert near(1.0, 0.1).verdict(Interval(0.5, 1.0, 1.5)) == "undecided"
     assert above(1.2).verdict(touching) == near(1.5, 0.1).verdict(touching) == "does not hold"

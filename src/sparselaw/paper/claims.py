@@ -16,6 +16,8 @@ from sparselaw.paper.item import Row
 
 Word = Literal["holds", "does not hold", "undecided", "not measured"]
 
+TELLING = 3.0  # times the range: an interval wider than that decides nothing
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
@@ -32,9 +34,11 @@ class Range:
         return self._touches(measured)
 
     def verdict(self, measured: Interval) -> Word:
-        if self.obeyed_by(measured):
-            return "holds"
-        return "undecided" if self._touches(measured) else "does not hold"
+        """An interval that is much wider than the range touches it and says little."""
+        if not self._touches(measured):
+            return "does not hold"
+        wide = measured.high - measured.low > TELLING * (self.high - self.low)
+        return "holds" if self.obeyed_by(measured) and not wide else "undecided"
 
     def _touches(self, measured: Interval) -> bool:
         return measured.low <= self.high and measured.high >= self.low
