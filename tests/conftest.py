@@ -22,5 +22,5 @@ def _one_blas_thread():
 def _own_data_folder(tmp_path_factory, monkeypatch):
     folder = tmp_path_factory.getbasetemp() / "user"
     folder.mkdir(exist_ok=True)
-    for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "WIN_PD_OVERRIDE_LOCAL_APPDATA"):
+    for name in ("XDG_DATA_HOME", "SPARSELAW_CACHE", "LOCALAPPDATA", "WIN_PD_OVERRIDE_LOCAL_APPDATA"):
         monkeypatch.setenv(name, str(folder))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -40,6 +41,10 @@ def kept_arrays(identity: Mapping[str, Any], make: Callable[[], Arrays]) -> Arra
 
 
 def cache_folder() -> Path:
+    """In the user's cache folder, or where the environment variable SPARSELAW_CACHE says."""
+    named = os.environ.get("SPARSELAW_CACHE")
+    if named:
+        return Path(named) / "nonlinear"
     from platformdirs import user_cache_path
 
     return user_cache_path("sparselaw", appauthor=False) / "nonlinear"
