@@ -11,6 +11,7 @@ from sparselaw.inputs import SparseInputs
 
 ROOT = Path(__file__).parent.parent
 CASES = {
+    "activations_side_by_side.py": "findings.md",
     "relu_exponent_at_large_width.py": "findings.md",
 }
 
