@@ -44,6 +44,7 @@ def measure(name: str) -> Any:
     """The values of one case as they are written, computed with one BLAS thread."""
     import scipy.linalg  # noqa: F401
     from cases import CASES
+
     from sparselaw.theory.count_setting import count_setting
 
     count_setting.cache_clear()  # a closure sets out from the states it knows, to 1e-6: here from none
