@@ -99,7 +99,7 @@ def fit(
 
 def _best_runs(clean: CleanRuns, runs: Runs) -> tuple[CleanRuns, Runs, tuple[str, ...]]:
     """The lowest loss of all rows that share every size; settings that were tried are then no groups."""
-    cells = np.unique(np.stack(list(runs.sizes.values())), axis=1, return_inverse=True)[1]
+    cells = np.unique(np.stack(list(runs.sizes.values())), axis=1, return_inverse=True)[1].ravel()
     order = np.lexsort((runs.loss, cells))
     first = np.concatenate([[True], np.diff(cells[order]) > 0])
     kept = np.sort(order[first])

@@ -166,7 +166,7 @@ def grouped(p: FloatArray, c: FloatArray) -> tuple[FloatArray, FloatArray, Float
     if weight.size <= CELLS:
         return weight.astype(np.float64), p_kept, c_kept
     label = np.stack([np.rint(np.log(p) / CELL), np.rint(np.log(c) / CELL)])
-    _, cell = np.unique(label, axis=1, return_inverse=True)
+    cell = np.unique(label, axis=1, return_inverse=True)[1].ravel()  # numpy 2.0 leaves it an axis more
     many = np.bincount(cell).astype(np.float64)
     p_mean = np.bincount(cell, weights=p) / many
     return many, p_mean, np.bincount(cell, weights=p * c) / many / p_mean
