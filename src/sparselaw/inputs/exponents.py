@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 Regime = Literal["symmetric", "asymmetric", "gd-failure"]
@@ -26,6 +27,7 @@ class Exponents:
     seen_constant: float = 1.0
 
 
+@lru_cache(maxsize=256)  # asked for at every point of a curve
 def sparse_exponents(alpha1: float, alpha2: float) -> Exponents:
     """The exponents of sparse inputs.
 
