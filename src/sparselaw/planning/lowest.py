@@ -46,14 +46,7 @@ def narrowed(
     A bracket whose lowest place is its end moves there, no further than ``ends``. Where f is infinite in a
     bracket, golden section takes over.
     """
-    x, value = np.empty(low.size), np.empty(low.size)
-    for i in range(low.size):
-        found = _narrow(f, float(low[i]), float(high[i]), ends)
-        if found is None:
-            section = golden(f, low[i : i + 1], high[i : i + 1], 24)
-            found = float(section[0][0]), float(section[1][0])
-        x[i], value[i] = found
-    return x, value
+    return _in_each(f, low, high, 24, lambda a, b: _narrow(f, a, b, ends))
 
 
 def refined(
@@ -64,11 +57,22 @@ def refined(
     ends: tuple[float, float],
 ) -> tuple[FloatArray, FloatArray]:
     """The same for a dear f with a quick ``rough`` near it: polynomials through a few log(f/rough)."""
+    return _in_each(f, low, high, 12, lambda a, b: _refine(f, rough, a, b, ends))
+
+
+def _in_each(
+    f: Callable[[FloatArray], FloatArray],
+    low: FloatArray,
+    high: FloatArray,
+    steps: int,
+    search: Callable[[float, float], tuple[float, float] | None],
+) -> tuple[FloatArray, FloatArray]:
+    """What ``search`` finds in each bracket, and golden section where it finds nothing."""
     x, value = np.empty(low.size), np.empty(low.size)
     for i in range(low.size):
-        found = _refine(f, rough, float(low[i]), float(high[i]), ends)
+        found = search(float(low[i]), float(high[i]))
         if found is None:
-            section = golden(f, low[i : i + 1], high[i : i + 1], 12)
+            section = golden(f, low[i : i + 1], high[i : i + 1], steps)
             found = float(section[0][0]), float(section[1][0])
         x[i], value[i] = found
     return x, value

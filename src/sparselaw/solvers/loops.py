@@ -50,25 +50,46 @@ def advance(eigenvalues, projections, step, tolerance, iterations, theta, ahead,
 
 
 @njit(fastmath={"reassoc", "contract"}, error_model="numpy")
+def batch_gradient(gradient, theta, t, features, targets, rows, labels):  # type: ignore[no-untyped-def]
+    """The sum over the batch of (phi . theta - y) phi for teacher t, in place."""
+    gradient[:] = 0.0
+    for k in range(rows.size):
+        phi = features[rows[k]]
+        residual = -targets[labels[k], t]
+        for i in range(phi.size):
+            residual += phi[i] * theta[t, i]
+        for i in range(phi.size):
+            gradient[i] += residual * phi[i]
+
+
+@njit(fastmath={"reassoc", "contract"}, error_model="numpy")
+def clipped(gradient, step, size, clip):  # type: ignore[no-untyped-def]
+    """The step along the sum: that along the mean, shorter where the mean is longer than ``clip``."""
+    move = step / size
+    if clip < np.inf:
+        length = np.sqrt(np.sum(gradient * gradient)) / size
+        if length > clip:
+            move *= clip / length
+    return move
+
+
+@njit(fastmath={"reassoc", "contract"}, error_model="numpy")
 def one_pass(theta, features, targets, rows, labels, step, batch, clip):  # type: ignore[no-untyped-def]
     """theta <- theta - step * mean over the batch of (phi . theta - y) phi, batch after batch, in place."""
     gradient = np.empty(theta.shape[1])
     for begin in range(0, rows.size, batch):
         size = min(batch, rows.size - begin)
         for t in range(theta.shape[0]):
-            gradient[:] = 0.0
-            for k in range(begin, begin + size):
-                phi = features[rows[k]]
-                residual = -targets[labels[k], t]
-                for i in range(phi.size):
-                    residual += phi[i] * theta[t, i]
-                for i in range(phi.size):
-                    gradient[i] += residual * phi[i]
-            move = step / size
-            if clip < np.inf:
-                length = np.sqrt(np.sum(gradient * gradient)) / size
-                if length > clip:
-                    move *= clip / length
+            batch_gradient(
+                gradient,
+                theta,
+                t,
+                features,
+                targets,
+                rows[begin : begin + size],
+                labels[begin : begin + size],
+            )
+            move = clipped(gradient, step, size, clip)
             for i in range(gradient.size):
                 theta[t, i] -= move * gradient[i]
 
@@ -80,19 +101,16 @@ def one_heavy_pass(theta, velocity, features, targets, rows, labels, step, batch
     for begin in range(0, rows.size, batch):
         size = min(batch, rows.size - begin)
         for t in range(theta.shape[0]):
-            gradient[:] = 0.0
-            for k in range(begin, begin + size):
-                phi = features[rows[k]]
-                residual = -targets[labels[k], t]
-                for i in range(phi.size):
-                    residual += phi[i] * theta[t, i]
-                for i in range(phi.size):
-                    gradient[i] += residual * phi[i]
-            move = step / size
-            if clip < np.inf:
-                length = np.sqrt(np.sum(gradient * gradient)) / size
-                if length > clip:
-                    move *= clip / length
+            batch_gradient(
+                gradient,
+                theta,
+                t,
+                features,
+                targets,
+                rows[begin : begin + size],
+                labels[begin : begin + size],
+            )
+            move = clipped(gradient, step, size, clip)
             for i in range(gradient.size):
                 velocity[t, i] = momentum * velocity[t, i] - move * gradient[i]
                 theta[t, i] += velocity[t, i]
