@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 import sparselaw as sl
 from oracles import measure as naive
@@ -175,6 +176,15 @@ def run(*arguments):
     with pytest.raises(SystemExit) as stop:
         main([str(a) for a in arguments])
     return stop.value.code
+
+
+def test_the_same_bytes_whatever_the_number_of_threads():
+    x = sparse.random(400, 300, density=0.02, rng=1, format="csr")
+    found = []
+    for threads in (1, 2, 4):
+        with threadpool_limits(threads, user_api="blas"):
+            found.append(json.dumps(sl.learn(x, seeds=2).as_dict()))
+    assert found[0] == found[1] == found[2]
 
 
 def test_the_command(tmp_path, capsys):

@@ -6,11 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
 
+from sparselaw.sweeps import executors
 from sparselaw.sweeps.executors import InProcess, WorkerPool
 from sweeps import functions
 
@@ -54,6 +57,31 @@ def test_one_blas_thread(make, monkeypatch):
     assert threads
     assert set(threads) == {1}
     assert "OMP_NUM_THREADS" not in os.environ  # this process is as it was
+
+
+def test_workers_started_side_by_side_all_have_one_thread(monkeypatch):
+    """The environment is the process's: a start must not take away what another has just set."""
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    seen, together = [], threading.Barrier(4)
+
+    def start(_process):
+        time.sleep(0.01)  # long enough for the others to come in, if they could
+        seen.append(os.environ.get("OMP_NUM_THREADS"))
+
+    monkeypatch.setattr(executors.SpawnProcess, "start", start)
+
+    def one():
+        process = executors._WorkerContext(import_main=False).Process()
+        together.wait()
+        process.start()
+
+    threads = [threading.Thread(target=one) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == ["1"] * 4
+    assert "OMP_NUM_THREADS" not in os.environ
 
 
 @pytest.mark.parametrize(("script", "printed"), [(SCRIPT, "hello\nTrue\n"), (OWN_FUNCTION, "True\n")])

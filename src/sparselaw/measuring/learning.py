@@ -9,6 +9,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_size
+from sparselaw.linalg.one_thread import one_thread
 from sparselaw.measuring.counting import title_of
 from sparselaw.measuring.features import check_features
 from sparselaw.measuring.judgement import limited_by, relative_error, verdict
@@ -79,7 +80,7 @@ def learn(
     data = FeatureRows(x, column_energy(x), np.bincount(x.indices, minlength=x.shape[1]), seed)
     sizes = _sizes(data.rows, D)
     widths = _widths(data, N)
-    with progress("learning") as show:
+    with one_thread(), progress("learning") as show:
         meter = Meter(show, 1.0 + sum(sizes) * seeds / 2000.0 + len(widths))
         eigen = eigenvalues(data, seed)
         meter.step(1.0, "eigenvalues of the covariance")

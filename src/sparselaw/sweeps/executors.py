@@ -53,10 +53,10 @@ class InProcess(SweepExecutor):
     """Runs a batch when it is submitted, here."""
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        from threadpoolctl import threadpool_limits
+        from sparselaw.linalg.one_thread import one_thread
 
         future: Future[T] = Future()
-        with threadpool_limits(1):  # a sum over threads would round in another order
+        with one_thread():
             future.set_result(function(*args, **kwargs))
         return future
 
@@ -161,11 +161,15 @@ class _WorkerContext(SpawnContext):
         return process
 
 
+_starting = threading.Lock()
+
+
 class _WorkerProcess(SpawnProcess):
     import_main: bool
 
     def start(self) -> None:
-        with _environment(ONE_THREAD), _ctrl_c_held_back(), _main_hidden(not self.import_main):
+        # The environment and the main module belong to the process: one start at a time.
+        with _starting, _environment(ONE_THREAD), _ctrl_c_held_back(), _main_hidden(not self.import_main):
             super().start()
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-
-from threadpoolctl import ThreadpoolController
-
+from sparselaw.linalg.one_thread import one_thread
 from sparselaw.trials.needs import check_fits
 from sparselaw.trials.table import trial_of
 from sparselaw.trials.task import Record, Task
@@ -21,16 +18,5 @@ def run(task: Task) -> Record:
     """
     task.inputs.check_drawable()
     check_fits(task)
-    with _controller().limit(limits=1, user_api="blas"):
+    with one_thread():  # trials are small; what parallelism there is goes to running many of them
         return trial_of(task)(task)
-
-
-@functools.cache
-def _controller() -> ThreadpoolController:
-    """One BLAS thread a trial: sums are then the same to the last bit whatever the number of cores.
-
-    Trials are small; what parallelism there is goes to running many of them.
-    """
-    import scipy.linalg  # noqa: F401  # its BLAS must be loaded to be found
-
-    return ThreadpoolController()
