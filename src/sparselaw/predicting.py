@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Unpack, overload
 
 from sparselaw.inputs import Inputs
-from sparselaw.theory import Point
-from sparselaw.theory import predict as predict_linear
+from sparselaw.theory import Point, Surface
+from sparselaw.theory import predict as predict_answering
+from sparselaw.theory.prediction import Settings
+from sparselaw.theory.training.trained_point import Answering
+from sparselaw.theory.training.unfinished import Form
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 @overload
 def predict(
-    inputs: Inputs, *, N: float, D: int, features: str | FeatureMap = ..., **settings: Any
+    inputs: Inputs, *, N: float, D: int, features: str | FeatureMap = ..., **settings: Unpack[Settings]
 ) -> Point: ...
 @overload
 def predict(
@@ -26,15 +29,19 @@ def predict(
     N: float | Sequence[float],
     D: int | Sequence[int],
     features: str | FeatureMap = ...,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> Point | pd.DataFrame: ...
 def predict(
     inputs: Inputs,
     *,
     N: float | Sequence[float],
     D: int | Sequence[int],
+    ridge: float = 0.0,
+    noise: float = 0.0,
+    solver: Answering | None = None,
+    surface: Surface = "sharp",
+    form: Form = "full",
     features: str | FeatureMap = "linear",
-    **settings: Any,
 ) -> Point | pd.DataFrame:
     """The expected population loss of N features trained on D samples; for lists a frame of every pair.
 
@@ -53,7 +60,8 @@ def predict(
     >>> predict(inputs, N=64, D=50_000).loss  # doctest: +ELLIPSIS
     0.000119...
     """
-    return predict_linear(inputs, N=N, D=D, features=answering(features), **settings)
+    how: Settings = {"ridge": ridge, "noise": noise, "solver": solver, "surface": surface, "form": form}
+    return predict_answering(inputs, N=N, D=D, features=answering(features), **how)
 
 
 def answering(features: str | FeatureMap) -> FeatureMap | None:

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, get_args, overload
 
 from sparselaw.errors import check_choice
 from sparselaw.inputs import Inputs, check_inputs
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 
 NO_SPIKE = "alpha2 >= -1: activated amplitudes do not grow, so there is no rare spike"
 NO_POWER_LAW = "these inputs follow no power law"
+
+
+class Settings(TypedDict, total=False):
+    """How the features are trained, and which surface answers."""
+
+    ridge: float
+    noise: float
+    solver: Answering | None
+    surface: Surface
+    form: Form
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,12 +106,8 @@ def predict(
     *,
     N: float,
     D: int,
-    ridge: float = ...,
-    noise: float = ...,
-    solver: Answering | None = ...,
-    surface: Surface = ...,
-    form: Form = ...,
     features: AnsweringFeatures | None = ...,
+    **settings: Unpack[Settings],
 ) -> Point: ...
 @overload
 def predict(
@@ -109,12 +115,8 @@ def predict(
     *,
     N: float | Sequence[float],
     D: int | Sequence[int],
-    ridge: float = ...,
-    noise: float = ...,
-    solver: Answering | None = ...,
-    surface: Surface = ...,
-    form: Form = ...,
     features: AnsweringFeatures | None = ...,
+    **settings: Unpack[Settings],
 ) -> Point | pd.DataFrame: ...
 def predict(
     inputs: Inputs,
