@@ -20,6 +20,7 @@ from sparselaw.trials.task import Task
 
 GIGA = 2.0**30
 MEMORY_SHARE = 0.8  # of what is available
+ALWAYS_THERE = 2.0**24  # bytes, not worth asking the system for
 LONGEST = 7 * 24 * 3600.0
 PATTERN_SAMPLES = (1024, 4096)
 MANY = 10**12  # samples: too many for any trial
@@ -41,7 +42,7 @@ def check_fits(task: Task) -> Needs:
     needs = needs_of(task)
     remedy = _REMEDIES.get(meeting_of(task), "reduce N, D or the dimension")
     cell = f"{task.N} D={task.D}"
-    limit = MEMORY_SHARE * available_memory()
+    limit = MEMORY_SHARE * available_memory() if needs.memory > ALWAYS_THERE else math.inf
     if not needs.memory <= limit:
         raise InputError("N", cell, f"needs {needs}, and {limit / GIGA:.3g} GiB are available", remedy)
     if not needs.seconds <= LONGEST:
@@ -50,7 +51,12 @@ def check_fits(task: Task) -> Needs:
 
 
 def needs_of(task: Task) -> Needs:
-    """Memory and time of the trial that ``table`` names for the task."""
+    """Memory and time of the trial that ``table`` names for the task; every seed needs the same."""
+    return _needs_of(replace(task, seed=0))
+
+
+@functools.lru_cache(maxsize=1024)
+def _needs_of(task: Task) -> Needs:
     return _NEEDS[meeting_of(task)](task)
 
 
@@ -58,7 +64,6 @@ def _linear_activations(task: Task) -> Needs:
     return _sparse(task, cast(ActivationInputs, task.inputs))
 
 
-@functools.lru_cache(maxsize=1024)
 def _sparse(task: Task, inputs: ActivationInputs) -> Needs:
     nonzeros = float(task.D) * inputs.expected_nonzeros()
     pairs = 0.5 * nonzeros * inputs.expected_nonzeros()
