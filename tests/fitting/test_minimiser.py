@@ -1,5 +1,7 @@
 """The minimiser against naive twins: plain arrays, differences, many slow starts, linear programming."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog, nnls
@@ -16,7 +18,7 @@ from sparselaw.fitting.objectives import parse_objective
 from sparselaw.fitting.prepare import prepare
 from sparselaw.fitting.runs import Runs, Sweeps
 from sparselaw.fitting.solve import global_minimum
-from sparselaw.fitting.starts import _nonnegative
+from sparselaw.fitting.starts import ABSENT, REWEIGHTINGS, _nonnegative, scan
 from sparselaw.laws import LAWS, ChinchillaLaw, PowerLaw
 
 
@@ -145,8 +147,34 @@ def test_starts_solve_nonnegative_least_squares():
     for terms in (2, 3):
         columns = rng.exponential(size=(40, 12, terms)) ** 2
         target = np.einsum("gra,ga->gr", columns, rng.normal(size=(40, terms))) + rng.normal(size=(40, 12))
-        normal = np.einsum("gra,grb->gab", columns, columns)
-        found = _nonnegative(normal, np.einsum("gra,gr->ga", columns, target))
+        normal = np.einsum("gra,grb->abg", columns, columns)
+        found = _nonnegative(normal, np.einsum("gra,gr->ag", columns, target)).T
         expected = np.array([nnls(a, b)[0] for a, b in zip(columns, target, strict=True)])
         np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
         assert 0.1 < np.mean(expected == 0.0) < 0.9
+
+
+@pytest.mark.parametrize("delta", [1e-3, np.inf])
+@pytest.mark.parametrize(("law", "tied"), DESIGNS)
+def test_scan_against_one_grid_point_at_a_time(law, tied, delta):
+    design = prepare(LAWS[law], runs_of(CHINCHILLA_TRUTH, 6), tied=tied)
+    grid = np.array([0.1, 0.4, 1.5])
+    distinct = sorted(set(design.slope[design.slope >= 0].tolist()))
+    places = np.array(list(itertools.product(range(3), repeat=len(distinct))))
+    values, logs = scan(places, grid, distinct, problem(design), delta)
+    for place, value, found in zip(places, values, logs, strict=True):
+        exponent = dict(zip(distinct, grid[place], strict=True))
+        powers = [-exponent.get(s, 0.0) * x for s, x in zip(design.slope, design.x, strict=True)]
+        columns = np.exp(np.stack(powers, axis=1) - design.log_loss[:, None])
+        weight = design.inverse_scale
+        for _ in range(1 if delta == np.inf else 1 + REWEIGHTINGS):
+            best = nnls(columns * weight[:, None], weight)[0]
+            away = np.abs(1.0 - columns @ best) * design.inverse_scale
+            weight = design.inverse_scale / np.sqrt(np.maximum(away, delta))
+        present = best > 1e-9
+        np.testing.assert_allclose(found[present], np.log(best[present]), rtol=1e-6, atol=1e-8)
+        np.testing.assert_array_equal(found == ABSENT, ~present)
+        theta = np.zeros(design.free)
+        theta[design.intercept] = np.log(np.maximum(best, 1e-300))
+        theta[distinct] = grid[place]
+        assert value == pytest.approx(naive_objective(theta, design, delta), rel=1e-6)

@@ -3,27 +3,25 @@
 Given the exponents the law is linear in its coefficients, and a relative residual is close to a residual in
 log loss. So at every grid point a small nonnegative least-squares problem, reweighted for the robust
 objective, gives the best coefficients; the points with the smallest objective that lie apart become starts.
+A term is the same at every grid point that shares its exponent, so powers are taken once for each exponent.
 """
 
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.compiled import njit
-from sparselaw.fitting.kernel import Problem, objective
+from sparselaw.fitting.kernel import Problem
 
-jit: Any = njit(nogil=True, error_model="numpy")
-
-GRID = np.geomspace(0.02, 8.0, 18)
+GRID = np.geomspace(0.02, 8.0, 12)
 COARSE_GRID = np.geomspace(0.02, 8.0, 7)  # for three exponents and more
 STARTS = 8
 LARGEST_GRID_ROWS = 2000
-POINTS_AT_A_TIME = 500  # of the grid, in memory
-ABSENT = -30.0  # the log of a coefficient that came out as zero
+TOGETHER = 40_000  # rows of all grid points that are looked at side by side
+REWEIGHTINGS = 2
+ABSENT = np.log(0.01)  # a coefficient that came out as zero starts so small, but where its slope is felt
 
 
 def grid_starts(problem: Problem, delta: float) -> FloatArray:
@@ -39,122 +37,113 @@ def grid_starts(problem: Problem, delta: float) -> FloatArray:
             weights=problem.weights[few],
         )
     distinct = sorted(set(problem.slope[problem.slope >= 0].tolist()))
-    axis = np.array([-1 if s < 0 else distinct.index(s) for s in problem.slope])
     grid = GRID if len(distinct) <= 2 else COARSE_GRID
     places = np.array(list(itertools.product(range(grid.size), repeat=len(distinct))))
-    parts = np.array_split(grid[places], 1 + len(places) // POINTS_AT_A_TIME)
-    values, thetas = map(
-        np.concatenate, zip(*(_scan(part, axis, problem, delta) for part in parts), strict=True)
-    )
+    values, coefficients = scan(places, grid, distinct, problem, delta)
     chosen: list[int] = []
     for flat in np.argsort(values, kind="stable"):
         if not np.isfinite(values[flat]) or len(chosen) == STARTS:
             break
-        if all(np.max(np.abs(places[flat] - places[other])) > 1 for other in chosen):
+        if not chosen or np.abs(places[chosen] - places[flat]).max(axis=1).min() > 1:
             chosen.append(int(flat))
-    return np.asarray(thetas[chosen])
+    thetas = np.zeros((len(chosen), problem.lower.size))
+    sweeps = int(problem.sweep.max()) + 1
+    for k, first in enumerate(problem.intercept):
+        thetas[:, first : first + sweeps] = coefficients[chosen, k, None]
+    thetas[:, distinct] = grid[places[chosen]]
+    return np.clip(thetas, problem.lower, problem.upper)
 
 
-def _scan(
-    exponents: FloatArray, axis: IntArray, problem: Problem, delta: float
+def scan(
+    places: IntArray, grid: FloatArray, distinct: list[int], problem: Problem, delta: float
 ) -> tuple[FloatArray, FloatArray]:
-    """The objective and theta at every row of ``exponents``; term k has the one in column axis_k."""
-    columns, tops = _columns(exponents, axis, problem.x, problem.log_loss)
-    coefficients = np.zeros(tops.shape)
-    for passing in range(1 if delta == np.inf else 4):
-        equations = _normal_equations(columns, problem, delta, coefficients, passing > 0)
-        coefficients = _nonnegative(*equations)
-    found: tuple[FloatArray, FloatArray] = _evaluate(coefficients, tops, exponents, axis, problem, delta)
-    return found
+    """The objective (points,) and the logarithms of the coefficients (points, terms) at every grid point.
+
+    ``places`` (points, exponents) says which exponents of the grid a point has; ``distinct`` names the
+    exponents by their place in theta.
+    """
+    powers, tops, at = [], [], []
+    for x, slope in zip(problem.x, problem.slope, strict=True):
+        logs = -(grid[:, None] if slope >= 0 else np.zeros((1, 1))) * x
+        top = logs.max(axis=1)
+        powers.append(np.exp(logs - top[:, None] - problem.log_loss))
+        at.append(places[:, distinct.index(slope)] if slope >= 0 else np.zeros(len(places), np.int64))
+        tops.append(top[at[-1]])
+    values, found = np.empty(len(places)), np.empty((len(places), len(powers)))
+    step = max(1, TOGETHER // problem.log_loss.size)
+    for first in range(0, len(places), step):
+        part = slice(first, first + step)
+        columns = [power[own[part]] for power, own in zip(powers, at, strict=True)]
+        values[part], found[part] = _projected(columns, problem, delta)
+    with np.errstate(divide="ignore"):
+        return values, np.where(found > 0.0, np.log(found) - np.stack(tops, axis=1), ABSENT)
 
 
-@jit
-def _columns(exponents, axis, x, y):  # type: ignore[no-untyped-def]
-    """(grid points, terms, rows): each term over the loss, and the logarithm of what it was divided by."""
-    terms, rows = x.shape
-    columns = np.empty((exponents.shape[0], terms, rows))
-    tops = np.zeros((exponents.shape[0], terms))
-    inverse_loss = np.exp(-y)
-    for g in range(exponents.shape[0]):
-        for k in range(terms):
-            exponent = exponents[g, axis[k]] if axis[k] >= 0 else 0.0
-            top = -np.inf
-            for r in range(rows):
-                top = max(top, -exponent * x[k, r])
-            for r in range(rows):
-                columns[g, k, r] = np.exp(-exponent * x[k, r] - top) * inverse_loss[r]
-            tops[g, k] = top
-    return columns, tops
+def _projected(columns: list[FloatArray], problem: Problem, delta: float) -> tuple[FloatArray, FloatArray]:
+    """The objective (points,) and the best coefficients (points, terms).
 
-
-@jit
-def _normal_equations(columns, problem, delta, best, again):  # type: ignore[no-untyped-def]
-    """Of least squares that make c . columns close to one; again: reweighted by the residuals of ``best``."""
+    Each of ``columns`` (points, rows) is a term over the loss: their sum should be one.
+    """
     w, inv_s = problem.weights, problem.inverse_scale
-    points, terms, rows = columns.shape
-    normal = np.zeros((points, terms, terms))
-    right = np.zeros((points, terms))
-    for g in range(points):
-        for r in range(rows):
-            weight = w[r] * inv_s[r] * inv_s[r]
-            if again:
-                fitted = 0.0
-                for a in range(terms):
-                    fitted += best[g, a] * columns[g, a, r]
-                weight /= max(abs(1.0 - fitted) * inv_s[r], max(delta, 1e-3))
-            for a in range(terms):
-                right[g, a] += weight * columns[g, a, r]
-                for b in range(a + 1):
-                    normal[g, a, b] += weight * columns[g, a, r] * columns[g, b, r]
-        for a in range(terms):
-            for b in range(a):
-                normal[g, b, a] = normal[g, a, b]
-    return normal, right
+    plain = w * inv_s**2
+    best, fitted = _least_squares(columns, plain[None, :])
+    for _ in range(0 if delta == np.inf else REWEIGHTINGS):
+        weight = plain / np.maximum(np.abs(1.0 - fitted) * inv_s, max(delta, 1e-3))
+        best, fitted = _least_squares(columns, weight)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.abs(np.log(fitted)) * inv_s
+        cut = np.minimum(z, delta)
+        return (cut * (z - 0.5 * cut)) @ w * (1.0 if delta == np.inf else 1.0 / delta), best.T
+
+
+def _least_squares(columns: list[FloatArray], weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The nonnegative coefficients (terms, points) that bring the sum closest to one, and that sum."""
+    weighted = [column * weight for column in columns]
+    right = np.stack([column.sum(axis=1) for column in weighted])
+    normal = np.empty((len(columns), *right.shape))
+    for a, b in itertools.combinations_with_replacement(range(len(columns)), 2):
+        normal[a, b] = normal[b, a] = np.einsum("gr,gr->g", weighted[a], columns[b])
+    best = _nonnegative(normal, right)
+    fitted = best[0, :, None] * columns[0]
+    for c, column in zip(best[1:], columns[1:], strict=True):
+        fitted += c[:, None] * column
+    return best, fitted
 
 
 def _nonnegative(normal: FloatArray, right: FloatArray) -> FloatArray:
-    """Nonnegative least squares in two or three unknowns, at every grid point: every support is tried.
-
-    The systems of a support are solved together by numpy: compiled here, LAPACK would take eight seconds.
-    """
-    points, terms = right.shape
-    best, lowest = np.zeros((points, terms)), np.zeros(points)
-    for support in range(1, 2**terms):
-        index = [a for a in range(terms) if support >> a & 1]
-        matrix, vector = normal[:, index][:, :, index], right[:, index]
-        diagonal = range(len(index))
-        matrix[:, diagonal, diagonal] *= 1.0 + 1e-12  # keeps two equal columns solvable
-        with np.errstate(all="ignore"):
-            at = np.flatnonzero(np.linalg.det(matrix) > 0.0)
-            solution = np.linalg.solve(matrix[at], vector[at, :, None])[:, :, 0]
-            value = np.zeros(at.size)
-            for a in diagonal:
-                value -= 0.5 * solution[:, a] * vector[at, a]
-        better = ~np.any(solution < 0.0, axis=1) & (value < lowest[at])
-        at = at[better]
-        lowest[at], best[at] = value[better], 0.0
-        best[np.ix_(at, index)] = solution[better]
+    """Nonnegative least squares in a few unknowns, at each grid point (last axis): every support is tried."""
+    terms, points = right.shape
+    best, lowest, every = np.zeros((terms, points)), np.zeros(points), np.arange(points)
+    for size in range(1, terms + 1):
+        supports = np.array(list(itertools.combinations(range(terms), size))).T  # (size, supports)
+        vector = right[supports]
+        solution = _eliminated(normal[supports[:, None], supports[None, :]], vector.copy())
+        with np.errstate(invalid="ignore"):
+            value = -0.5 * np.sum(solution * vector, axis=0)
+            value = np.where((solution >= 0.0).all(axis=0), value, np.inf)
+        which = value.argmin(axis=0)
+        value = value[which, every]
+        better = np.flatnonzero(value < lowest)
+        lowest[better] = value[better]
+        best[:, better] = 0.0
+        best[supports[:, which[better]], better] = solution[:, which[better], better]
     return best
 
 
-@jit
-def _evaluate(coefficients, tops, exponents, axis, problem, delta):  # type: ignore[no-untyped-def]
-    """The objective and theta of the law with these coefficients, within its box."""
-    points, terms = coefficients.shape
-    values = np.empty(points)
-    thetas = np.zeros((points, problem.lower.size))
-    sweeps = 1
-    for r in range(problem.sweep.size):
-        sweeps = max(sweeps, problem.sweep[r] + 1)
-    for g in range(points):
-        theta = thetas[g]
-        for k in range(terms):
-            value = coefficients[g, k]
-            for s in range(sweeps):
-                theta[problem.intercept[k] + s] = np.log(value) - tops[g, k] if value > 0.0 else ABSENT
-            if axis[k] >= 0:
-                theta[problem.slope[k]] = exponents[g, axis[k]]
-        for a in range(theta.size):
-            theta[a] = min(max(theta[a], problem.lower[a]), problem.upper[a])
-        values[g] = objective(theta, problem, delta)
-    return values, thetas
+def _eliminated(matrix: FloatArray, vector: FloatArray) -> FloatArray:
+    """Solves positive systems (n, n, ...) in place, side by side; no number where one is singular."""
+    n = len(vector)
+    every = range(n)
+    matrix[every, every] *= 1.0 + 1e-12  # keeps two equal columns solvable
+    with np.errstate(all="ignore"):
+        for a in every:
+            matrix[a, a] = np.where(matrix[a, a] > 0.0, matrix[a, a], np.nan)
+            for b in range(a + 1, n):
+                factor = matrix[b, a] / matrix[a, a]
+                matrix[b, a + 1 :] -= factor * matrix[a, a + 1 :]
+                vector[b] -= factor * vector[a]
+        for a in reversed(every):
+            for b in range(a + 1, n):
+                vector[a] -= matrix[a, b] * vector[b]
+            vector[a] /= matrix[a, a]
+    return vector
