@@ -13,9 +13,9 @@ import time
 
 import sparselaw as sl
 from sparselaw.theory.nonlinear.drawn_regression import sharing
-from sparselaw.theory.nonlinear.even_tables import even_table
 from sparselaw.theory.nonlinear.features_limit import features_limit
 from sparselaw.theory.nonlinear.fold import Fold
+from sparselaw.theory.nonlinear.sector_tables import sector_table
 from sparselaw.theory.nonlinear.unit_types import unit_types
 
 RELU = Fold(slope=0.5, bend=0.5)
@@ -28,7 +28,7 @@ def seconds(inputs: sl.SparseInputs, N: float) -> float:
 
 
 def main() -> None:
-    even_table(sl.SparseInputs(alpha1=1.0, alpha2=0.3), 1e-2, unit_types(True, 2))
+    sector_table(sl.SparseInputs(alpha1=1.0, alpha2=0.3), RELU.parts, 1e-2, unit_types(True, 2))
     print("| (alpha1, alpha2) | N | first, s | further N, s | first over further |")
     print("|---|---|---|---|---|")
     for alpha1, alpha2 in ((1.0, 0.3), (2.0, 0.0)):

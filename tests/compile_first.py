@@ -11,8 +11,9 @@ import pandas as pd
 from scipy import sparse
 
 import sparselaw as sl
+from sparselaw.features import FEATURES
 from sparselaw.networks import Adam, Network
-from sparselaw.theory.nonlinear.even_tables import even_table
+from sparselaw.theory.nonlinear.sector_tables import sector_table
 from sparselaw.theory.nonlinear.unit_types import unit_types
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task
@@ -44,7 +45,9 @@ def trials() -> None:
 
 
 def nonlinear_theory() -> None:
-    even_table(sl.SparseInputs(alpha1=1.0, alpha2=0.3), 1e-2, unit_types(True, 2))
+    for name in ("relu", "tanh"):
+        parts = FEATURES[name].response.parts
+        sector_table(sl.SparseInputs(alpha1=1.0, alpha2=0.3), parts, 1e-2, unit_types(True, 2))
 
 
 def features() -> None:

@@ -52,8 +52,8 @@ def predict(
     the loss at that point, with its parts; ``form="quasi-static"`` is ten times faster and about a per cent
     less exact.
 
-    ``features="relu"`` and others with one bend have a theory of their own, for sparse inputs and the
-    minimum-norm solution. Its tables are made at the first call for these inputs and kept.
+    ``features="relu"`` and other activations have a theory of their own, for the minimum-norm solution.
+    Its tables are made at the first call for these inputs and kept.
 
     >>> from sparselaw.inputs import SparseInputs
     >>> inputs = SparseInputs(alpha1=1.0, alpha2=0.3)

@@ -61,7 +61,7 @@ def test_a_refusal_of_a_worker_is_handed_back():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"features": "tanh"}, "have no closed form"),
+        ({"features": "trained"}, "have no closed form"),
         ({"features": "magic"}, "features=magic"),
         ({"features": "relu", "along": "xi"}, "choose N or D"),
         ({"features": "relu", "ridge": "1"}, "has no closed form with nonlinear features"),
@@ -97,7 +97,7 @@ def test_features_on_the_page(watch, served, monkeypatch):
     assert "relu, D = 300" in legend
     assert "linear, D = 300" in legend
     page.select_option("#menu-features", "tanh")
-    page.wait_for_selector("[data-features=refused]:has-text('no closed form')")
+    page.wait_for_selector(".legend:has-text('tanh, D = 300')")
     page.select_option("#menu-features", "linear")
     page.wait_for_selector("[data-features=idle]", state="attached")
     watched.settled()

@@ -9,6 +9,7 @@ import pytest
 import sparselaw as sl
 from sparselaw.cli.app import _run
 from sparselaw.features import FEATURES, FeatureMap, register
+from sparselaw.sweeps import cells
 from sparselaw.trials.task import Task
 
 SPARSE = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
@@ -40,7 +41,9 @@ def test_in_python(inputs):
 
 @pytest.mark.parametrize("raw", [False, True])
 @pytest.mark.parametrize("name", ["softplus", "leaky-relu", "gelu", "tanh", "erf", "sign", "abs"])
-def test_on_the_command_line(name, raw, capsys):
+def test_on_the_command_line(name, raw, capsys, monkeypatch):
+    if name != "softplus":  # one theory is enough: its tables take a second
+        monkeypatch.setattr(cells, "_theory", lambda _first: {"theory": None, "theory_reason": ""})
     sizes = [
         "-N",
         "8",
@@ -64,7 +67,7 @@ def test_on_the_command_line(name, raw, capsys):
     assert found["features"] == name
     assert found["cells"][0]["mean"] == pytest.approx(runs["loss"].mean(), rel=1e-12)
     if name == "softplus":
-        assert found["cells"][0]["theory"] is None
+        assert 0.3 < found["cells"][0]["theory"] / runs["loss"].mean() < 3.0
 
 
 def test_a_task_brings_its_features_along():

@@ -17,12 +17,12 @@ from sparselaw.theory.nonlinear.bend_kernel import POINTS, WEIGHTS, alternating_
 from sparselaw.theory.nonlinear.bend_kernel import mean_product as fast_product
 from sparselaw.theory.nonlinear.data_limit import data_limit
 from sparselaw.theory.nonlinear.distinct_samples import distinct_samples
-from sparselaw.theory.nonlinear.even_tables import even_table
 from sparselaw.theory.nonlinear.features_limit import features_limit
 from sparselaw.theory.nonlinear.fold import Fold
 from sparselaw.theory.nonlinear.gaussian_tables import gaussian_points, sector_kernels
 from sparselaw.theory.nonlinear.kept_arrays import cache_folder, kept_arrays
 from sparselaw.theory.nonlinear.rare_coordinate import SQUARES, interpolation_errors
+from sparselaw.theory.nonlinear.sector_tables import sector_table
 from sparselaw.theory.nonlinear.unit_types import unit_types
 from sparselaw.theory.nonlinear.width_limit import width_limit
 
@@ -59,7 +59,7 @@ def test_sectors_of_parity_do_not_mix():
 
 def test_the_sectors_have_the_spectrum_of_the_even_kernel():
     """All of it: even functions are those of x_1 = 1, and the trace is sum_j s_j / 4."""
-    table = even_table(FEW, 1.0, unit_types(False), whole=1e-300, least=1e-300)
+    table = sector_table(FEW, RELU.parts, 1.0, unit_types(False), whole=1e-300, least=1e-300)
     values, often = table.spectrum()
     X, chance, _ = bent.whole_kernel(FEW)
     half = X[0] > 0.0
@@ -74,8 +74,8 @@ def test_the_sectors_have_the_spectrum_of_the_even_kernel():
 @pytest.mark.parametrize("first", [False, True])
 def test_types_average_to_the_kernel_without_them(first):
     """Gauss nodes do not know where the bend is, so a per cent or two are left between them."""
-    plain = even_table(FEW, 1.0, unit_types(False), 1e-300, 1e-300).spectrum()[0]
-    typed = even_table(FEW, 1.0, unit_types(True, 2 if first else 0, (24, 16)), 1e-300, 1e-300)
+    plain = sector_table(FEW, RELU.parts, 1.0, unit_types(False), 1e-300, 1e-300).spectrum()[0]
+    typed = sector_table(FEW, RELU.parts, 1.0, unit_types(True, 2 if first else 0, (24, 16)), 1e-300, 1e-300)
     assert np.sort(typed.spectrum()[0])[-12:] == pytest.approx(np.sort(plain)[-12:], rel=0.02)
 
 
@@ -102,13 +102,13 @@ def test_alternating_sums_are_those_over_all_signs():
 @pytest.mark.parametrize(("cutoff", "expected"), [(1e-3, 7.68), (1e-4, 22.2), (1e-5, 65.4)])
 def test_the_truncated_spectrum_resolves_what_all_patterns_of_a_large_sample_do(cutoff, expected):
     """Against 1e5 samples' distinct patterns, weighted by count: good to a per cent, and so is this."""
-    values, often = even_table(INPUTS, cutoff, unit_types(False), 0.03, 1e-3).spectrum()
+    values, often = sector_table(INPUTS, RELU.parts, cutoff, unit_types(False), 0.03, 1e-3).spectrum()
     assert float(often @ (values / (values + cutoff))) == pytest.approx(expected, rel=0.015)
 
 
 def test_without_types_the_features_are_shared_as_the_plain_equation_says():
     """T_lin(4 nu) + T_even(nu) = N, loss = 4 nu T_lin, before the term of order 1/N."""
-    table = even_table(INPUTS, 1e-4, unit_types(False), 0.1, 1e-2)
+    table = sector_table(INPUTS, RELU.parts, 1e-4, unit_types(False), 0.1, 1e-2)
     values, often = table.spectrum()
     s = INPUTS.variances(np.arange(1.0, 2e5))
 
@@ -134,12 +134,12 @@ def test_the_loss_of_features_is_that_of_projections():
 
 
 def test_a_coordinate_shown_with_both_signs_is_known():
-    errors = interpolation_errors(INPUTS, RELU)
+    errors = interpolation_errors(INPUTS, RELU).table
     assert errors[:, 0] == pytest.approx(np.ones(SQUARES.size))
     assert (np.diff(errors, axis=1) < 0.0).all()
     assert errors[-1, 1] == pytest.approx(0.40, abs=0.02)
     # One sample of each sign and nothing else active: the constant is interpolated exactly.
-    alone = interpolation_errors(SparseInputs(alpha1=1.0, alpha2=0.3, dimension=1), RELU)
+    alone = interpolation_errors(SparseInputs(alpha1=1.0, alpha2=0.3, dimension=1), RELU).table
     assert alone[-1, 1:] == pytest.approx(0.25 * 2.0 ** -np.arange(14.0) * 2.0, rel=0.5, abs=2e-3)
 
 
@@ -147,7 +147,7 @@ def test_the_data_limit_keeps_the_exponent_of_linear_features():
     """A constant times the unseen variance."""
     ratios = [data_limit(INPUTS, RELU, D) / INPUTS.expected_unseen(D) for D in (80.0, 640.0, 5e3, 1e6)]
     assert ratios == pytest.approx([1.82, 1.90, 1.96, 1.99], rel=0.08)
-    linear = interpolation_errors(INPUTS, Fold(slope=1.0, bend=0.0))
+    linear = interpolation_errors(INPUTS, Fold(slope=1.0, bend=0.0)).table
     assert linear[:, 1:] == pytest.approx(np.zeros((SQUARES.size, 14)), abs=1e-12)  # one sample is enough
 
 
@@ -169,7 +169,7 @@ def test_predict_takes_features_by_name_and_says_what_it_cannot():
     narrow = sl.predict(INPUTS, N=64, D=10**9, features="relu")
     assert narrow.loss == pytest.approx(1.59e-3, rel=0.05)  # simulated at D = 300,000: 1.61e-3 +- 2 %
     assert narrow.caution == ""
-    leaky = features_limit(INPUTS, FEATURES["leaky-relu"].fold, 64.0).loss
+    leaky = features_limit(INPUTS, FEATURES["leaky-relu"].response, 64.0).loss
     assert leaky == pytest.approx(1.08e-3, rel=0.05)  # simulated at D = 100,000: 1.082e-3 +- 2 %
     frame = sl.predict(INPUTS, N=[32, 64], D=[10**9], features=FEATURES["relu"])
     assert frame["loss"][1] == narrow.loss
@@ -178,8 +178,8 @@ def test_predict_takes_features_by_name_and_says_what_it_cannot():
     for settings in ({"ridge": 0.1}, {"noise": 0.1}, {"solver": sl.SGD(passes=1)}):
         with pytest.raises(InputError, match="no closed form with nonlinear features"):
             sl.predict(INPUTS, N=64, D=500, features="relu", **settings)
-    with pytest.raises(InputError, match="features=tanh: have no closed form"):
-        sl.predict(INPUTS, N=64, D=500, features="tanh")
+    with pytest.raises(InputError, match="features=trained: have no closed form"):
+        sl.predict(INPUTS, N=64, D=500, features="trained")
     with pytest.raises(InputError, match="have no theory of nonlinear features"):
         sl.predict(SparseInputs(alpha1=-0.5, alpha2=1.0), N=64, D=500, features="relu")
 

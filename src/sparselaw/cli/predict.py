@@ -43,7 +43,7 @@ def predict(
         None, metavar=options.FLOAT, help="Weights of the teacher fall: mean squares j^-FLOAT."
     ),
     features: str = typer.Option(
-        "linear", metavar="linear|relu|leaky-relu", help="The features of the inputs."
+        "linear", metavar="linear|relu|leaky-relu|gelu|tanh|erf|sign|abs", help="The features of the inputs."
     ),
     inputs: str = options.INPUTS,
     dimension: str = options.DIMENSION,

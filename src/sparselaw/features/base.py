@@ -22,7 +22,7 @@ from sparselaw.arrays import FloatArray
 
 if TYPE_CHECKING:
     from sparselaw.inputs import Inputs
-    from sparselaw.theory.nonlinear.fold import Fold
+    from sparselaw.theory.nonlinear.response import Response
 
 AnyFloats = NDArray[np.floating[Any]]  # of double or of single precision
 
@@ -47,9 +47,11 @@ class FeatureMap(ABC):
         return None
 
     @property
-    def fold(self) -> Fold | None:
-        """f = slope z + bend |z| where it is one, which the theory of nonlinear features is about."""
-        return None
+    def response(self) -> Response | None:
+        """What the theory of nonlinear features is about, found from f alone; None where it has none."""
+        from sparselaw.theory.nonlinear.smooth import response_of
+
+        return response_of(self.apply)
 
     @abstractmethod
     def apply(self, z: AnyFloats) -> AnyFloats:

@@ -24,7 +24,7 @@ class LeakyReLU(FeatureMap):
     single_precision: ClassVar[bool] = True  # a kink, as for the ReLU
 
     @property
-    def fold(self) -> Fold:
+    def response(self) -> Fold:
         from sparselaw.theory.nonlinear.fold import Fold
 
         return Fold(slope=(1.0 + LEAK) / 2.0, bend=(1.0 - LEAK) / 2.0)

@@ -22,7 +22,7 @@ class ReLU(FeatureMap):
     single_precision: ClassVar[bool] = True  # the kink keeps every eigenvalue of the Gram matrix far above it
 
     @property
-    def fold(self) -> Fold:
+    def response(self) -> Fold:
         from sparselaw.theory.nonlinear.fold import Fold
 
         return Fold(slope=0.5, bend=0.5)

@@ -23,6 +23,10 @@ class Trained(FeatureMap):
     def apply(self, z: AnyFloats) -> AnyFloats:
         return z
 
+    @property
+    def response(self) -> None:
+        return None
+
     def own_loss(self, inputs: Inputs, N: int, D: int, outputs: int) -> float | None:
         from sparselaw.inputs import ActivationInputs
         from sparselaw.theory.reduced_rank import trained_loss

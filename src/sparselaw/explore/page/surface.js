@@ -89,10 +89,10 @@ const FEATURES = [
   ["linear", "linear"],
   ["relu", "ReLU"],
   ["leaky-relu", "leaky ReLU"],
-  ["gelu", "GELU (trials)"],
-  ["tanh", "tanh (trials)"],
-  ["erf", "erf (trials)"],
-  ["sign", "sign (trials)"],
-  ["abs", "absolute value (trials)"],
+  ["gelu", "GELU"],
+  ["tanh", "tanh"],
+  ["erf", "erf"],
+  ["sign", "sign"],
+  ["abs", "absolute value"],
 ];
 const LIST = { help: "up to four, by commas" };

@@ -1,7 +1,8 @@
-"""Nonlinear features f(u x): what the theory can say of the loss where the odd part of f is linear.
+"""Nonlinear features f(u x): what the theory can say of the loss.
 
-``fold`` is what an activation answers about itself, ``parity_sectors`` and ``even_tables`` the kernel of its
-even part, ``features_limit`` the loss of N features, ``data_limit`` that of D samples, ``two_sided`` both.
+``response`` is what it asks of f: ``fold`` answers for one bend, ``smooth`` for any f, ``step`` for the sign.
+``parity_sectors`` and ``sector_tables`` have its kernel, ``features_limit`` the loss of N features,
+``data_limit`` that of D samples, ``two_sided`` both.
 """
 
 from sparselaw.theory.nonlinear.fold import Fold

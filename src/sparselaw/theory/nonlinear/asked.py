@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from sparselaw.errors import InputError, check_size
 from sparselaw.inputs import Inputs, check_inputs
-from sparselaw.theory.nonlinear.fold import Fold
+from sparselaw.theory.nonlinear.response import Response
 from sparselaw.theory.point import Point
 from sparselaw.theory.surface import check_width
 
@@ -17,24 +17,28 @@ class AnsweringFeatures(Protocol):
     """What features must answer about themselves."""
 
     @property
-    def fold(self) -> Fold | None: ...
+    def response(self) -> Response | None: ...
 
 
-def check_theory(inputs: Inputs, features: AnsweringFeatures) -> Fold:
+def check_theory(inputs: Inputs, features: AnsweringFeatures) -> Response:
     """What the theory needs to know of these features, or a refusal."""
     check_inputs(inputs)
     if not isinstance(features, AnsweringFeatures):
         raise InputError("features", features, "are not features", "give their record, or ask sl.predict")
-    if features.fold is None:
+    response = features.response
+    if response is None:
         name = getattr(features, "name", features)
-        raise InputError("features", name, "have no closed form", "choose linear, relu or leaky-relu")
+        raise InputError("features", name, "have no closed form", "choose linear or random features")
     law = inputs.exponents
     sparse = inputs.has_power_activations and law is not None and law.regime == "asymmetric"
     if not sparse and not (inputs.sampling == "gaussian" and law is not None):
         condition = "have no theory of nonlinear features"
         remedy = "give DenseInputs, or SparseInputs with alpha1 > 0 and alpha2 >= -1"
         raise InputError("inputs", inputs.kind, condition, remedy)
-    return features.fold
+    if not sparse and not (response.dense or response.slope == 0.0):
+        name = getattr(features, "name", features)
+        raise InputError("features", name, "have no theory of dense inputs", "choose relu or leaky-relu")
+    return response
 
 
 def check_plain(solver: Any, ridge: float, noise: float) -> None:
@@ -52,18 +56,18 @@ def nonlinear_points(
     inputs: Inputs, features: AnsweringFeatures, sizes: Sequence[float], data: Sequence[int]
 ) -> list[list[Point]]:
     """The loss at every pair, a row for each N; N may be infinite. More than a dozen N are one curve."""
-    fold = check_theory(inputs, features)
+    response = check_theory(inputs, features)
     widths, samples = [check_width(N) for N in sizes], [check_size("D", D) for D in data]
     from sparselaw.theory.nonlinear.two_sided import two_sided_points  # numba: only where it is needed
 
-    return two_sided_points(inputs, fold, widths, samples)
+    return two_sided_points(inputs, response, widths, samples)
 
 
 def local_exponents(
     inputs: Inputs, features: AnsweringFeatures, sizes: Sequence[float]
 ) -> list[tuple[float, float]]:
     """-d log loss / d log N of the N-limited loss between N/sqrt(2) and N sqrt(2), and its error."""
-    fold = check_theory(inputs, features)
+    response = check_theory(inputs, features)
     from sparselaw.theory.nonlinear.two_sided import local_exponent
 
-    return [local_exponent(inputs, fold, float(check_size("N", N))) for N in sizes]
+    return [local_exponent(inputs, response, float(check_size("N", N))) for N in sizes]

@@ -1,4 +1,4 @@
-"""E|X||Y| of two Gaussian variables, and its alternating sums over the signs of shared coordinates."""
+"""E|X||Y| and E sign(X) sign(Y) of Gaussian variables, and their sums over signs of shared coordinates."""
 
 from __future__ import annotations
 
@@ -20,25 +20,31 @@ WEIGHTS = np.concatenate([w for _, w in _RULES])
 
 
 def alternating_sums(
-    start: IntArray, c: FloatArray, part: IntArray, typed: IntArray, types: FloatArray, first: bool
+    start: IntArray,
+    c: FloatArray,
+    part: IntArray,
+    typed: IntArray,
+    types: FloatArray,
+    first: bool,
+    step: bool = False,
 ) -> FloatArray:
     """(1/4) 2^-m sum over signs of prod_{ODD} e E|X||Y| for each configuration and type: (E, Q).
 
     Configuration e has the active coordinates start[e] to start[e+1] of two samples, of squared amplitude c
     and ``part`` (ODD, SHARED, LEFT, RIGHT). ``types`` (Q, 2) has |u_1|, if ``first``, and the |u| of the
-    coordinates that are ``typed``; the others are Gaussian.
+    coordinates that are ``typed``; the others are Gaussian. With ``step`` E sign(X) sign(Y) pi/8.
     """
     out = np.empty((len(start) - 1, len(types)))
-    work = np.concatenate([[0.0], np.cumsum(_work(start, part, typed)) * len(types)])
+    work = np.concatenate([[0.0], np.cumsum(terms_of(start, part, typed)) * len(types)])
     with progress(f"sums over signs, about {math.ceil(SECONDS * work[-1])} s") as show:
         for piece in range(math.ceil(work[-1] / PIECE)):
             show(PIECE * piece, work[-1])
             low, high = np.searchsorted(work, [PIECE * piece, PIECE * (piece + 1)])
-            _fill(start[low : high + 1], c, part, typed, types, first, POINTS, WEIGHTS, out[low:high])
+            _fill(start[low : high + 1], c, part, typed, types, first, step, POINTS, WEIGHTS, out[low:high])
     return out
 
 
-def _work(start: IntArray, part: IntArray, typed: IntArray) -> FloatArray:
+def terms_of(start: IntArray, part: IntArray, typed: IntArray) -> FloatArray:
     """Terms of each configuration's sum."""
     doubled = np.concatenate([[0], np.cumsum((part <= 1).astype(int) + typed)])
     return np.asarray(2.0 ** (doubled[start[1:]] - doubled[start[:-1]]), dtype=float)
@@ -92,7 +98,26 @@ def mean_product(m, n, v, w, c, apart, signs, points, weights):  # type: ignore[
 
 
 @njit(error_model="numpy")
-def _fill(start, c, part, typed, types, first_known, points, weights, out):  # type: ignore[no-untyped-def]
+def mean_step(m, n, v, w, c, signs, points, weights):  # type: ignore[no-untyped-def]
+    """E sign(X) sign(Y): its first derivative in c is four times the density at (0, 0)."""
+    if c == 0.0:
+        return signs
+    size = math.sqrt(v * w)
+    angle = math.asin(min(1.0, max(-1.0, c / size)))
+    if m == 0.0 and n == 0.0:
+        return 2.0 / math.pi * angle
+    squares, product = (m * m * w + n * n * v) / (2.0 * v * w), m * n * size / (v * w)
+    total = 0.0
+    for i in range(FEW, FEW + MANY):
+        s = math.sin(angle * points[i])
+        rest = 1.0 - s * s
+        if rest > 0.0:
+            total += weights[i] * math.exp((product * s - squares) / rest)
+    return signs + total * angle / math.pi
+
+
+@njit(error_model="numpy")
+def _fill(start, c, part, typed, types, first_known, step, points, weights, out):  # type: ignore[no-untyped-def]
     known, open_ = np.empty(64, np.int64), np.empty(64, np.int64)
     for e in range(start.size - 1):
         knowns = opens = both = 0  # coordinates with |u| known; shared ones without; shared ones with
@@ -146,5 +171,9 @@ def _fill(start, c, part, typed, types, first_known, points, weights, out):  # t
                                     sign = -sign
                             else:
                                 covariance += c[open_[k]]
-                        total += sign * mean_product(m, n, v, w, covariance, apart, signs, points, weights)
-            out[e, q] = 0.25 * total / (1 << (knowns + both + opens))
+                        if step:
+                            value = mean_step(m, n, v, w, covariance, signs, points, weights)
+                        else:
+                            value = mean_product(m, n, v, w, covariance, apart, signs, points, weights)
+                        total += sign * value
+            out[e, q] = (math.pi / 8.0 if step else 0.25) * total / (1 << (knowns + both + opens))

@@ -18,27 +18,30 @@ import numpy as np
 from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.sums.coordinates import coordinate_nodes, power_integral
 from sparselaw.theory.nonlinear.drawn_regression import sharing
-from sparselaw.theory.nonlinear.fold import Fold
-from sparselaw.theory.nonlinear.rare_coordinate import SAMPLES, errors_at, interpolation_errors
+from sparselaw.theory.nonlinear.rare_coordinate import interpolation_errors
+from sparselaw.theory.nonlinear.response import Response
 
 RARE = 1e-6  # coordinates that fewer than this many samples show are as unseen
 
 
 @functools.lru_cache(maxsize=4096)
-def data_limit(inputs: Inputs, fold: Fold, D: float) -> float:
+def data_limit(inputs: Inputs, response: Response, D: float) -> float:
     """The loss for any number of samples."""
     law, a = inputs.power_activations(), inputs.spectrum
     reach = (math.log(D) - math.log(RARE)) / law.decay
-    nodes = coordinate_nodes(inputs.dimension, reach, max(a, law.decay * SAMPLES))
+    errors = interpolation_errors(inputs, response)
+    nodes = coordinate_nodes(inputs.dimension, reach, max(a, law.decay * errors.last))
     p = np.exp(-law.decay * nodes.log_j)
     log_c = law.growth * nodes.log_j
-    errors = errors_at(interpolation_errors(inputs, fold), log_c)
-    n = np.arange(min(SAMPLES, D) + 1.0)
+    each = errors.at(log_c)
+    n = np.arange(min(errors.last, D) + 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         log_ways = np.cumsum(np.concatenate([[0.0], np.log((D - n[:-1]) / n[1:])]))
         quiet = np.where(p[:, None] < 1.0, (D - n) * np.log1p(-p[:, None]), np.where(n < D, -np.inf, 0.0))
         chance = np.exp(log_ways + n * np.log(p)[:, None] + quiet)
-    found = float((nodes.weight * p * np.exp(log_c)) @ np.sum(chance * errors[:, : n.size], axis=1))
+    mean = np.sum(chance * each[:, : n.size], axis=1)
+    mean += np.maximum(1.0 - chance.sum(axis=1), 0.0) * each[:, -1] * errors.beyond(D * p)
+    found = float((nodes.weight * p * np.exp(log_c)) @ mean)
     end = math.log(inputs.dimension + 0.5)
     alone = found + (power_integral(1.0 - a, nodes.log_end, end) if nodes.log_end < end else 0.0)
-    return alone * sharing(cast(ActivationInputs, inputs), fold).factor(inputs, D)
+    return alone * sharing(cast(ActivationInputs, inputs), response).factor(inputs, D)

@@ -11,18 +11,27 @@ from sparselaw.inputs import Inputs
 from sparselaw.sums.coordinates import coordinate_nodes
 from sparselaw.sums.power_sums import log_survival
 from sparselaw.theory.nonlinear.coordinate_cells import coordinate_cells
+from sparselaw.theory.nonlinear.response import Response
 
 RARE = 1e-2  # patterns that are seen less often than this on average hardly ever come twice
 
 
 @functools.lru_cache(maxsize=4096)
-def features_rank(inputs: Inputs, D: float) -> float:
+def features_rank(inputs: Inputs, response: Response, D: float) -> float:
     """The expected rank of very many nonlinear features on D samples.
 
-    A sample and its negative have features that differ by u x: every sample that differs from the others by
-    more than its sign adds a direction, and so does each coordinate that such a pair makes known. A pair is
-    looked for among samples that show j with nothing else, with coordinate 2, or with 3.
+    Where f is odd or even, a sample and its negative are the same: the rank is the number of samples that
+    differ by more than their sign. Where neither part is linear, they are two.
+
+    Where the odd part is linear, a sample and its negative have features that differ by u x: every sample
+    that differs from the others by more than its sign adds a direction, and so does each coordinate that such
+    a pair makes known. A pair is looked for among samples that show j with nothing else, with coordinate 2,
+    or with 3.
     """
+    if not response.even or response.slope == 0.0:
+        return distinct_samples(inputs, D)
+    if response.slope is None:
+        return min(2.0 * distinct_samples(inputs, D / 2.0), D)
     law = inputs.power_activations()
     nodes = coordinate_nodes(inputs.dimension, math.log(D / RARE) / law.decay, 2.0 * law.decay)
     p = np.exp(-law.decay * nodes.log_j)

@@ -1,9 +1,10 @@
 """Infinitely many features on drawn data: what rare coordinates that share samples add to the loss.
 
-Minimum-norm regression with the kernel k = slope^2 x.x' + bend^2 E|u x||u x'| on the distinct samples of a
-drawn data set has no N in it. Its odd part predicts each coordinate by a linear function, whose error is a
-sum over coordinates; its even part is an error alone, a mean over fresh samples, half of them with one of the
-coordinates seen made active, each as likely. Beside it stands the loss where all others are known,
+Minimum-norm regression with the kernel k = E f(u x) f(u x') on the distinct samples of a
+drawn data set has no N in it. Where the odd part of f is linear, it predicts each coordinate by a linear
+function, whose error is a sum over coordinates; the even part is an error alone, a mean over fresh samples,
+half of them with one of the coordinates seen made active, each as likely. Of other f the whole error is such
+a mean. Beside it stands the loss where all others are known,
 sum_j s_j e_{n_j}(c_j), on the same data; the ratio of the two has little scatter.
 
 With N features, N above their rank r, the kernel is a Wishart matrix about its mean, and the loss grows by
@@ -24,9 +25,9 @@ from sparselaw.arrays import FloatArray
 from sparselaw.inputs import Inputs
 from sparselaw.inputs.activations import ActivationInputs
 from sparselaw.progress import progress
-from sparselaw.theory.nonlinear.fold import Fold
 from sparselaw.theory.nonlinear.kept_arrays import kept_arrays
-from sparselaw.theory.nonlinear.rare_coordinate import SAMPLES, errors_at, interpolation_errors
+from sparselaw.theory.nonlinear.rare_coordinate import MORE, SAMPLES, RareErrors, interpolation_errors
+from sparselaw.theory.nonlinear.response import Response
 
 SIZES = (80, 320, 1280)  # of the data sets
 MOST_PATTERNS = 700  # of distinct samples: larger data sets are not drawn
@@ -53,19 +54,19 @@ class Sharing:
 
 
 @functools.lru_cache(maxsize=64)
-def sharing(inputs: ActivationInputs, fold: Fold) -> Sharing:
+def sharing(inputs: ActivationInputs, response: Response) -> Sharing:
     """Kept, since it takes some seconds."""
     identity = {
         "regression": [inputs.kind, {k: repr(v) for k, v in inputs.parameters().items()}],
-        "fold": [fold.slope, fold.bend],
-        "drawn": [list(SIZES), MOST_PATTERNS, DRAWS, FRESH],
+        "drawn": [list(SIZES), MOST_PATTERNS, DRAWS, FRESH, SAMPLES, MORE],
+        **response.identity,
     }
-    found = kept_arrays(identity, lambda: _measured(inputs, fold))
+    found = kept_arrays(identity, lambda: _measured(inputs, response))
     return Sharing(**{name: float(value) for name, value in found.items()})
 
 
-def _measured(inputs: ActivationInputs, fold: Fold) -> dict[str, Any]:
-    errors = interpolation_errors(inputs, fold)
+def _measured(inputs: ActivationInputs, response: Response) -> dict[str, Any]:
+    errors = interpolation_errors(inputs, response)
     rows, stderr = [], 0.0
     with progress("regressions on drawn data, some seconds") as show:
         for i, D in enumerate(SIZES):
@@ -73,10 +74,11 @@ def _measured(inputs: ActivationInputs, fold: Fold) -> dict[str, Any]:
             drawn = []
             for k in range(DRAWS):
                 show(i * DRAWS + k, len(SIZES) * DRAWS)
-                samples = _draw(inputs, D, rng)
-                if len(np.unique(samples[0], axis=0)) > MOST_PATTERNS:
+                X, seen, counts = _draw(inputs, D, rng)
+                patterns = X[np.unique(np.sign(X).astype(np.int8), axis=0, return_index=True)[1]]
+                if len(patterns) > MOST_PATTERNS:
                     break
-                drawn.append(_losses(inputs, fold, samples, errors, rng))
+                drawn.append(_losses(inputs, response, (patterns, seen, counts), errors, rng))
             if len(drawn) < DRAWS:
                 break
             whole, known, spread = np.array(drawn).T
@@ -120,32 +122,38 @@ def _draw(
 
 def _losses(
     inputs: ActivationInputs,
-    fold: Fold,
+    response: Response,
     samples: tuple[FloatArray, FloatArray, FloatArray],
-    errors: FloatArray,
+    errors: RareErrors,
     rng: np.random.Generator,
 ) -> tuple[float, float, float]:
     """The loss of the regression, what it would be with all other coordinates known, and v Y/r."""
-    X, seen, counts = np.unique(samples[0], axis=0), *samples[1:]
+    X, seen, counts = samples
     norms, dots = np.sum(X**2, axis=1), X @ X.T
-    kernel = fold.kernel(norms[:, None], norms[None, :], dots)
+    kernel = response.kernel(norms[:, None], norms[None, :], dots)
     inverse, rank = _inverse(kernel)
     weights = inverse @ X  # (P, K): one target for each coordinate
-    linear = fold.slope**2 * (X.T @ weights)  # predicted coordinate, target
     s = inputs.variances(seen)
     unseen = inputs.unseen_variance(seen)
-    odd = float(np.sum(s[:, None] * (np.eye(seen.size) - linear) ** 2)) + unseen
     fresh, squares, share = _fresh(inputs, seen, rng)
     towards = fresh @ X.T
-    even = Fold(slope=0.0, bend=fold.bend).kernel(squares[:, None], norms[None, :], towards)
-    spread = float(share @ np.sum((even @ weights) ** 2, axis=1)) / FRESH
-    near = even + fold.slope**2 * towards
-    open_ = (fold.slope**2 + fold.bend**2) * squares - np.einsum("fp,fp->f", near @ inverse, near)
+    if response.slope is None:
+        near = response.kernel(squares[:, None], norms[None, :], towards)
+        missed = float(share @ np.sum((near @ weights - fresh) ** 2, axis=1)) / FRESH
+    else:
+        linear = response.slope**2 * (X.T @ weights)  # predicted coordinate, target
+        even = response.even_kernel(squares[:, None], norms[None, :], towards)
+        missed = float(np.sum(s[:, None] * (np.eye(seen.size) - linear) ** 2))
+        missed += float(share @ np.sum((even @ weights) ** 2, axis=1)) / FRESH
+        near = even + response.slope**2 * towards
+    one = squares[:, None, None]
+    open_ = response.kernel(one, one, one)[:, 0, 0] - np.einsum("fp,fp->f", near @ inverse, near)
     left = float(share @ np.maximum(open_, 0.0)) / FRESH
-    alone = errors_at(errors, np.log(inputs.squared_amplitudes(seen)))
-    often = np.minimum(counts, SAMPLES).astype(int)
-    known = float((s * (counts <= SAMPLES)) @ alone[np.arange(seen.size), often])
-    return odd + spread, known + unseen, left * float(np.sum(X * weights)) / rank
+    alone = errors.at(np.log(inputs.squared_amplitudes(seen)))
+    often = np.minimum(counts, errors.last).astype(int)
+    late = np.where(counts > errors.last, errors.beyond(counts), 1.0)
+    known = float((s * late) @ alone[np.arange(seen.size), often])
+    return missed + unseen, known + unseen, left * float(np.sum(X * weights)) / rank
 
 
 def _inverse(kernel: FloatArray) -> tuple[FloatArray, int]:

@@ -8,8 +8,8 @@ import math
 import numpy as np
 
 from sparselaw.inputs import Inputs
-from sparselaw.theory.nonlinear.fold import Fold
 from sparselaw.theory.nonlinear.limit import NonlinearLimit
+from sparselaw.theory.nonlinear.response import Response
 from sparselaw.theory.nonlinear.width_limit import WidthLimit, width_limit
 from sparselaw.theory.nonlinear.width_tables import (
     FURTHER,
@@ -26,61 +26,65 @@ SHARED = 0.2  # of what further types change: the types act on each other
 
 
 @functools.lru_cache(maxsize=4096)
-def features_limit(inputs: Inputs, fold: Fold, N: float) -> NonlinearLimit:
+def features_limit(inputs: Inputs, response: Response, N: float) -> NonlinearLimit:
     """The loss for any N; beyond the last table the local exponent there goes on."""
-    found = _from_tables(inputs, fold, N)
+    found = _from_tables(inputs, response, N)
     if found is not None:
         return found
-    last = _last(inputs, fold)
-    half = _from_tables(inputs, fold, last.size / 2.0)
+    last = _last(inputs, response)
+    half = _from_tables(inputs, response, last.size / 2.0)
     assert half is not None
     return last.continued(half, N)
 
 
 @functools.lru_cache(maxsize=64)
-def _last(inputs: Inputs, fold: Fold) -> NonlinearLimit:
+def _last(inputs: Inputs, response: Response) -> NonlinearLimit:
     """At the largest power of two that still has a table."""
     found, N = None, 16.0
-    while (more := _from_tables(inputs, fold, N)) is not None:
+    while (more := _from_tables(inputs, response, N)) is not None:
         found, N = more, 2.0 * N
     assert found is not None
     return found
 
 
 @functools.lru_cache(maxsize=4096)
-def _from_tables(inputs: Inputs, fold: Fold, N: float) -> NonlinearLimit | None:
-    found = _first_type(inputs, fold, N)
+def _from_tables(inputs: Inputs, response: Response, N: float) -> NonlinearLimit | None:
+    found = _first_type(inputs, response, N)
     if found is None:
         return None
     tier, plain = found
-    missing = missing_at(inputs, tier, plain.cutoff)
-    further = _further_types(inputs, fold, N, tier)
+    missing = missing_at(inputs, response, tier, plain.cutoff)
+    further = _further_types(inputs, response, N, tier)
     # T_even enters as N does, and loss ~ N^-2 or so.
     error = math.hypot(ALIKE * 2.0 * missing, SHARED * further, 0.5 * plain.correction, 0.01)
     return NonlinearLimit(size=N, loss=plain.loss * math.exp(further), error=error, linear=plain.linear)
 
 
-def _first_type(inputs: Inputs, fold: Fold, N: float) -> tuple[int, WidthLimit] | None:
+def _first_type(inputs: Inputs, response: Response, N: float) -> tuple[int, WidthLimit] | None:
     """The tier that N needs, and the loss with |u_1| resolved."""
     tier = tier_of(0.1 * N**-2.0)
     for _ in range(30):
         if not affordable(inputs, tier):
             return None
-        table = main_table(inputs, tier)
-        found = width_limit(inputs, table, N, fold.even_weight, missing_at(inputs, tier, table.cutoff))
+        table = main_table(inputs, response, tier)
+        found = width_limit(
+            inputs, table, N, response.even_weight, missing_at(inputs, response, tier, table.cutoff)
+        )
         needed = tier_of(found.cutoff)
         if needed == tier:
-            missing = missing_at(inputs, tier, found.cutoff)
-            return tier, width_limit(inputs, table, N, fold.even_weight, missing)
+            missing = missing_at(inputs, response, tier, found.cutoff)
+            return tier, width_limit(inputs, table, N, response.even_weight, missing)
         if needed > tier and found.cutoff > 0.8 * cutoff_of(tier):
             return tier, found
         tier = needed if needed > tier else max(needed, tier - 1)
     return None
 
 
-def _further_types(inputs: Inputs, fold: Fold, N: float, tier: int) -> float:
+def _further_types(inputs: Inputs, response: Response, N: float, tier: int) -> float:
     """The logarithm of what the types |u_2|, |u_3|, ... change, one by one on the coarse tables."""
-    first, *others = (width_limit(inputs, t, N, fold.even_weight).loss for t in further_tables(inputs, tier))
+    first, *others = (
+        width_limit(inputs, t, N, response.even_weight).loss for t in further_tables(inputs, response, tier)
+    )
     if not others:
         return 0.0
     known = np.array(FURTHER[: len(others)], dtype=float)

@@ -4,10 +4,28 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from sparselaw.arrays import FloatArray
+from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.theory.nonlinear.response import Part
+
+
+class BentPart:
+    """|z|/2, the even part of every activation with one bend, up to a factor."""
+
+    targets = False
+
+    def sums(
+        self, start: IntArray, c: FloatArray, part: IntArray, typed: IntArray, types: FloatArray, first: bool
+    ) -> FloatArray:
+        from sparselaw.theory.nonlinear.bend_kernel import alternating_sums  # numba: only where it is needed
+
+        return alternating_sums(start, c, part, typed, types, first)
+
+
+BENT = BentPart()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,18 +37,37 @@ class Fold:
     part holds nothing of a linear target; it only uses up features.
     """
 
+    parts: ClassVar[tuple[Part, ...]] = (BENT,)
+    dense: ClassVar[bool] = True
     slope: float
     bend: float
+
+    @property
+    def even(self) -> bool:
+        return self.bend != 0.0
 
     @property
     def even_weight(self) -> float:
         """The even part of the kernel over the odd part, both for slope = bend: (bend/slope)^2."""
         return (self.bend / self.slope) ** 2
 
+    @property
+    def identity(self) -> dict[str, Any]:
+        return {"fold": [self.slope, self.bend]}
+
+    @property
+    def table_identity(self) -> dict[str, Any]:
+        return {}
+
     def kernel(self, left: FloatArray, right: FloatArray, covariance: FloatArray) -> FloatArray:
         """E f(X) f(Y) for Gaussian X, Y of variances left, right and this covariance."""
+        found: FloatArray = self.slope**2 * covariance + self.even_kernel(left, right, covariance)
+        return found
+
+    def even_kernel(self, left: FloatArray, right: FloatArray, covariance: FloatArray) -> FloatArray:
+        """bend^2 E|X||Y|."""
         size = np.sqrt(left * right)
         cosine = np.clip(covariance / np.maximum(size, 1e-300), -1.0, 1.0)
         even = size * np.sqrt(1.0 - cosine**2) + covariance * np.arcsin(cosine)
-        found: FloatArray = self.slope**2 * covariance + self.bend**2 * (2.0 / math.pi) * even
+        found: FloatArray = self.bend**2 * (2.0 / math.pi) * even
         return found

@@ -17,7 +17,6 @@ import math
 
 from sparselaw.inputs import Inputs
 from sparselaw.sums.roots import solve_decreasing
-from sparselaw.theory.nonlinear.fold import Fold
 from sparselaw.theory.nonlinear.gaussian_tables import (
     LEVELS,
     further_gaussian_tables,
@@ -27,6 +26,7 @@ from sparselaw.theory.nonlinear.gaussian_tables import (
     resolved,
 )
 from sparselaw.theory.nonlinear.limit import NonlinearLimit
+from sparselaw.theory.nonlinear.response import Response
 from sparselaw.theory.nonlinear.width_limit import width_limit
 
 MOST = LEVELS[-1].most  # directions that the points resolve
@@ -37,38 +37,40 @@ DATA_ERROR = 0.07
 
 
 @functools.lru_cache(maxsize=4096)
-def gaussian_features_limit(inputs: Inputs, fold: Fold, N: float) -> NonlinearLimit:
+def gaussian_features_limit(inputs: Inputs, response: Response, N: float) -> NonlinearLimit:
     """The loss of N features with all the data there are; beyond MOST_TYPED the exponent there goes on."""
     if N > MOST_TYPED:
-        half = _features_at(inputs, fold, MOST_TYPED / 2.0)
-        return _features_at(inputs, fold, MOST_TYPED).continued(half, N)
-    return _features_at(inputs, fold, N)
+        half = _features_at(inputs, response, MOST_TYPED / 2.0)
+        return _features_at(inputs, response, MOST_TYPED).continued(half, N)
+    return _features_at(inputs, response, N)
 
 
 @functools.lru_cache(maxsize=4096)
-def gaussian_data_limit(inputs: Inputs, fold: Fold, D: float) -> NonlinearLimit:
+def gaussian_data_limit(inputs: Inputs, response: Response, D: float) -> NonlinearLimit:
     """The loss of infinitely many features on D samples."""
     if D > MOST:
-        return _data_at(inputs, fold, MOST).continued(_data_at(inputs, fold, MOST / 2.0), D)
-    return _data_at(inputs, fold, D)
+        return _data_at(inputs, response, MOST).continued(_data_at(inputs, response, MOST / 2.0), D)
+    return _data_at(inputs, response, D)
 
 
-def gaussian_spill(inputs: Inputs, fold: Fold, D: float) -> float:
+def gaussian_spill(inputs: Inputs, response: Response, D: float) -> float:
     """k_D T_lin(k_D): what finitely many features add above the peak, in units of D/(N - D)."""
     size = min(D, MOST)
-    k = _cutoff(inputs, fold, size)
+    k = _cutoff(inputs, response, size)
     scale = 1.0
     if D > MOST:
-        scale = gaussian_data_limit(inputs, fold, D).loss / gaussian_data_limit(inputs, fold, MOST).loss
+        scale = (
+            gaussian_data_limit(inputs, response, D).loss / gaussian_data_limit(inputs, response, MOST).loss
+        )
     return scale * k * inputs.variance_sums(size).degrees(math.log(k))[0]
 
 
-def _features_at(inputs: Inputs, fold: Fold, N: float) -> NonlinearLimit:
-    cutoff, level = _cutoff(inputs, fold, N) / 4.0, level_of(N)
-    missing = missing_share(inputs, level, cutoff / fold.even_weight)
-    plain = width_limit(inputs, main_gaussian_table(inputs, level), N, fold.even_weight, missing, cutoff)
+def _features_at(inputs: Inputs, response: Response, N: float) -> NonlinearLimit:
+    cutoff, level = _cutoff(inputs, response, N) / 4.0, level_of(N)
+    missing = missing_share(inputs, level, cutoff / response.even_weight)
+    plain = width_limit(inputs, main_gaussian_table(inputs, level), N, response.even_weight, missing, cutoff)
     first, *others = (
-        width_limit(inputs, table, N, fold.even_weight, 0.0, cutoff).loss
+        width_limit(inputs, table, N, response.even_weight, 0.0, cutoff).loss
         for table in further_gaussian_tables(inputs, level)
     )
     further = sum(math.log(other / first) for other in others)
@@ -76,21 +78,21 @@ def _features_at(inputs: Inputs, fold: Fold, N: float) -> NonlinearLimit:
     return NonlinearLimit(size=N, loss=plain.loss * math.exp(further), error=error, linear=plain.linear)
 
 
-def _data_at(inputs: Inputs, fold: Fold, D: float) -> NonlinearLimit:
-    k = _cutoff(inputs, fold, D)
+def _data_at(inputs: Inputs, response: Response, D: float) -> NonlinearLimit:
+    k = _cutoff(inputs, response, D)
     linear, spread = inputs.variance_sums(D).degrees(math.log(k))
-    squares = linear - spread + resolved(inputs, level_of(D), k / (4.0 * fold.even_weight))[1]
+    squares = linear - spread + resolved(inputs, level_of(D), k / (4.0 * response.even_weight))[1]
     return NonlinearLimit(size=D, loss=k * spread / (1.0 - squares / D), error=DATA_ERROR, linear=linear)
 
 
 @functools.lru_cache(maxsize=4096)
-def _cutoff(inputs: Inputs, fold: Fold, size: float) -> float:
+def _cutoff(inputs: Inputs, response: Response, size: float) -> float:
     """k with T_lin(k) + T_even(k/4) = size."""
     sums, level = inputs.variance_sums(size), level_of(size)
 
     def spent(log_k: float) -> tuple[float, float]:
         linear, spread = sums.degrees(log_k)
-        even, squares = resolved(inputs, level, math.exp(log_k) / (4.0 * fold.even_weight))
+        even, squares = resolved(inputs, level, math.exp(log_k) / (4.0 * response.even_weight))
         return linear + even, -spread - (even - squares)
 
     return math.exp(solve_decreasing(spent, size, -1.5 * math.log(size)))

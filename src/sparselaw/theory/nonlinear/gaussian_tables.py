@@ -15,9 +15,9 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.inputs import Inputs
-from sparselaw.theory.nonlinear.even_tables import EvenTable, Group
 from sparselaw.theory.nonlinear.gaussian_kernel import reflected_kernel
 from sparselaw.theory.nonlinear.kept_arrays import kept_arrays
+from sparselaw.theory.nonlinear.sector_tables import Group, SectorTable
 from sparselaw.theory.nonlinear.unit_types import Types, unit_types
 
 LONG = 300  # coordinates of a point; the rest is faint
@@ -79,7 +79,7 @@ def sector_kernels(inputs: Inputs, n: int, reflected: int, types: Types) -> Floa
     return found
 
 
-def gaussian_table(inputs: Inputs, n: int, reflected: int, types: Types) -> EvenTable:
+def gaussian_table(inputs: Inputs, n: int, reflected: int, types: Types) -> SectorTable:
     """The table on n points, with so many coordinates reflected."""
     identity = {
         "gaussian": [inputs.kind, {k: repr(v) for k, v in inputs.parameters().items()}],
@@ -93,7 +93,7 @@ def gaussian_table(inputs: Inputs, n: int, reflected: int, types: Types) -> Even
         for name in ("leading", "others")
         if kept[name].size
     ]
-    return EvenTable(cutoff=1e-3, types=types, groups=tuple(groups))
+    return SectorTable(cutoff=1e-3, types=types, groups=tuple(groups))
 
 
 def _reduced(kernels: FloatArray, types: Types) -> dict[str, FloatArray]:
@@ -131,18 +131,18 @@ def missing_share(inputs: Inputs, level: Level, cutoff: float) -> float:
     return resolved(inputs, level, cutoff)[0] / _sums(gaussian_spectrum(inputs, *level.main), cutoff)[0] - 1.0
 
 
-def main_gaussian_table(inputs: Inputs, level: Level) -> EvenTable:
+def main_gaussian_table(inputs: Inputs, level: Level) -> SectorTable:
     return _in_memory(inputs, *level.main, 0, MAIN_NODES)
 
 
-def further_gaussian_tables(inputs: Inputs, level: Level) -> list[EvenTable]:
+def further_gaussian_tables(inputs: Inputs, level: Level) -> list[SectorTable]:
     """Coarse tables with |u_1| alone, and with |u_j| for each further coordinate j."""
     others = (j for j in FURTHER if j <= inputs.dimension)
     return [_in_memory(inputs, *level.coarse, j, NODES) for j in (0, *others)]
 
 
 @functools.lru_cache(maxsize=16)
-def _in_memory(inputs: Inputs, n: int, reflected: int, other: int, nodes: tuple[int, int]) -> EvenTable:
+def _in_memory(inputs: Inputs, n: int, reflected: int, other: int, nodes: tuple[int, int]) -> SectorTable:
     return gaussian_table(inputs, n, reflected, unit_types(True, other, nodes))
 
 

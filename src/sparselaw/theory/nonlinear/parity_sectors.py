@@ -1,6 +1,7 @@
 """The even functions of a sparse sample, by parity: which of them the even part of a kernel can tell apart.
 
-Coordinate 1 is always active; put x_1 = 1. The law of the other coordinates does not change when one of them
+The odd ones are the same: either kind is known where it is known for x_1 > 0. Coordinate 1 is always active;
+put x_1 = 1. The law of the other coordinates does not change when one of them
 changes sign, so functions that are odd in the set S of coordinates and even in all others form a sector that
 the kernel maps to itself. Its basis: the sets A = S u B of active coordinates, B disjoint from S. With P the
 probability of S and P_B that of B given S
@@ -13,6 +14,8 @@ faintest coordinate b of B with a chance of that order, which gives the size of 
     P P_B min(a_b, a_k)^2 min(a_b, a_j),    a_k, a_j the smallest two amplitudes of S and coordinate 1,
 
 and P a_k^2 a_j the size of the sector itself. Sets too small are left out and P_B is shared by the others.
+Functions without a bend have less in these sectors. Among the odd functions x_j is that of the sector {j},
+and x_1 that of the empty one, which is the same for every B: sqrt(s_j P_B).
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ class Block:
     alike: float  # how many sectors have this matrix
     entries: list[Entry]  # of the upper half
     size: int
+    target: tuple[float, ...]  # the coordinate among the functions of S = {j}; of S = {}: x_1. Else zeros
 
 
 @dataclass(slots=True)
@@ -119,13 +123,17 @@ class _Walk:
                     inside.setdefault(g, []).append((i, j, factor / alone, same, two))
                 else:
                     entries.append((i, j, factor, same))
-        self.found.blocks.append(Block(alike=alike, entries=entries, size=len(sets)))
+        one = math.sqrt(chance * self.c[odd[0]]) if odd else 1.0  # the root of s_j
+        target = [one * math.sqrt(weight / total) if len(odd) < 2 else 0.0 for _, weight in sets]
+        block = Block(alike=alike, entries=entries, size=len(sets), target=tuple(target))
+        self.found.blocks.append(block)
         for g, rows in inside.items():
             place = {i: k for k, i in enumerate(sorted({row[0] for row in rows}))}
             within = [(place[i], place[j], f, same) for i, j, f, same, _ in rows]
             within += [(place[i], place[j], -f, two) for i, j, f, _, two in rows]
             many = alike * (self.count[g] - odd.count(g) - 1.0)
-            self.found.blocks.append(Block(alike=many, entries=within, size=len(place)))
+            zeros = (0.0,) * len(place)
+            self.found.blocks.append(Block(alike=many, entries=within, size=len(place), target=zeros))
 
     def sets(self, odd: Active, chance: float) -> list[tuple[Active, float]]:
         """The sets B to keep, each with its odds; at most one coordinate is of a cell of several."""

@@ -20,14 +20,15 @@ from sparselaw.theory.collapse import rescaled_ratio
 from sparselaw.theory.nonlinear.data_limit import data_limit
 from sparselaw.theory.nonlinear.distinct_samples import features_rank
 from sparselaw.theory.nonlinear.drawn_regression import sharing
+from sparselaw.theory.nonlinear.even_features import even_loss
 from sparselaw.theory.nonlinear.features_limit import features_limit
-from sparselaw.theory.nonlinear.fold import Fold
 from sparselaw.theory.nonlinear.gaussian_limit import (
     gaussian_data_limit,
     gaussian_features_limit,
     gaussian_spill,
 )
 from sparselaw.theory.nonlinear.limit import NonlinearLimit, limits_along
+from sparselaw.theory.nonlinear.response import Response
 from sparselaw.theory.point import Point
 from sparselaw.theory.surface import LARGEST_N
 
@@ -49,26 +50,29 @@ Along = Callable[[float], NonlinearLimit]
 
 
 def two_sided_points(
-    inputs: Inputs, fold: Fold, widths: Sequence[float], data: Sequence[int]
+    inputs: Inputs, response: Response, widths: Sequence[float], data: Sequence[int]
 ) -> list[list[Point]]:
     """A row of points for each N: the expected population loss of the minimum-norm solution."""
     dense = inputs.sampling == "gaussian"
     limit = gaussian_features_limit if dense else features_limit
-    below = [N for N in widths if N < _rank(inputs, max(data, default=1))]
-    along = limits_along(lambda N: limit(inputs, fold, N), below, FEW_POINTS)
-    return [[_point(inputs, fold, along, width, D) for D in data] for width in widths]
+    below = [N for N in widths if response.slope != 0.0 and N < _rank(inputs, response, max(data, default=1))]
+    along = limits_along(lambda N: limit(inputs, response, N), below, FEW_POINTS)
+    return [[_point(inputs, response, along, width, D) for D in data] for width in widths]
 
 
-def _rank(inputs: Inputs, D: float) -> float:
+def _rank(inputs: Inputs, response: Response, D: float) -> float:
     if inputs.sampling == "gaussian":
         return float(min(D, 2.0 * inputs.dimension))
-    return features_rank(inputs, float(D))
+    return features_rank(inputs, response, float(D))
 
 
-def _point(inputs: Inputs, fold: Fold, along: Along, width: float, D: int) -> Point:
+def _point(inputs: Inputs, response: Response, along: Along, width: float, D: int) -> Point:
     N = float(min(width, LARGEST_N))
-    rank = _rank(inputs, D)
-    loss, error, cautions = _SIDES[inputs.sampling](inputs, fold, along, N, float(D), rank)
+    rank = _rank(inputs, response, D)
+    if response.slope == 0.0:
+        loss, error, cautions = even_loss(inputs, N, float(D), rank)
+    else:
+        loss, error, cautions = _SIDES[inputs.sampling](inputs, response, along, N, float(D), rank)
     return Point(
         N=width,
         D=D,
@@ -83,9 +87,9 @@ def _point(inputs: Inputs, fold: Fold, along: Along, width: float, D: int) -> Po
     )
 
 
-def _sparse(inputs: Inputs, fold: Fold, along: Along, N: float, D: float, rank: float) -> Found:
+def _sparse(inputs: Inputs, response: Response, along: Along, N: float, D: float, rank: float) -> Found:
     activations = cast(ActivationInputs, inputs)
-    known, spread = data_limit(inputs, fold, D), sharing(activations, fold).spread
+    known, spread = data_limit(inputs, response, D), sharing(activations, response).spread
     if N < rank:
         low = along(N)
         added = SPILL * spread * known * rank / (rank - N)
@@ -100,21 +104,21 @@ def _sparse(inputs: Inputs, fold: Fold, along: Along, N: float, D: float, rank: 
     return loss, error, cautions
 
 
-def _dense(inputs: Inputs, fold: Fold, along: Along, N: float, D: float, rank: float) -> Found:
+def _dense(inputs: Inputs, response: Response, along: Along, N: float, D: float, rank: float) -> Found:
     del rank
     if N < D:
         low = along(N)
         loss = low.loss * (1.0 + HEAVY * N / D) * D / (D - N)
         return loss, *_said(low, low.error + BETWEEN * N / D, N, N / D)
-    high = gaussian_data_limit(inputs, fold, D)
-    added = gaussian_spill(inputs, fold, D) * D / (N - D) if N > D else math.inf
+    high = gaussian_data_limit(inputs, response, D)
+    added = gaussian_spill(inputs, response, D) * D / (N - D) if N > D else math.inf
     return high.loss + added, *_said(high, high.error + BETWEEN * D / N, D, D / N)
 
 
-def local_exponent(inputs: Inputs, fold: Fold, N: float) -> tuple[float, float]:
+def local_exponent(inputs: Inputs, response: Response, N: float) -> tuple[float, float]:
     """Of the N-limited loss about N, with what the change of its error there may add."""
     limit = gaussian_features_limit if inputs.sampling == "gaussian" else features_limit
-    low, high = (limit(inputs, fold, N * factor) for factor in (0.5**0.5, 2.0**0.5))
+    low, high = (limit(inputs, response, N * factor) for factor in (0.5**0.5, 2.0**0.5))
     unsure = (abs(high.error - low.error) + LOCAL_ERROR) / math.log(2.0)
     return math.log2(low.loss / high.loss), unsure
 

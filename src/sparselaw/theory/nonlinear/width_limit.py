@@ -23,7 +23,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.inputs import Inputs
-from sparselaw.theory.nonlinear.even_tables import EvenTable
+from sparselaw.theory.nonlinear.sector_tables import SectorTable
 
 STEPS = 60
 CLOSE = 1e-5  # of tau, relative
@@ -40,7 +40,7 @@ class WidthLimit:
 
 def width_limit(
     inputs: Inputs,
-    table: EvenTable,
+    table: SectorTable,
     N: float,
     even_weight: float = 1.0,
     missing: float = 0.0,
@@ -57,10 +57,81 @@ def width_limit(
 
 class _Problem:
     def __init__(
-        self, inputs: Inputs, table: EvenTable, N: float, even_weight: float, missing: float
+        self, inputs: Inputs, table: SectorTable, N: float, even_weight: float, missing: float
     ) -> None:
         self.table, self.N = table, N
         self.even_weight, self.missing = even_weight, missing
+        self.coordinates = None if table.has_targets else _Coordinates(inputs, table, N)
+        self.total = math.nan if self.coordinates else inputs.variance_sums(N).total()
+
+    def pull(self, log_tau: FloatArray) -> FloatArray:
+        weights = self.table.types.weights
+        return self.N * weights * np.exp(-log_tau.reshape(weights.shape))
+
+    def resolvents(self, pull: FloatArray) -> list[FloatArray]:
+        """r in the sectors of the table."""
+        found: list[FloatArray] = []
+        for group in self.table.groups:
+            matrices = self.even_weight * group.mean(pull)
+            found.append(np.asarray(np.linalg.inv(np.eye(matrices.shape[1]) + matrices), dtype=float))
+        return found
+
+    def step(self, log_tau: FloatArray) -> FloatArray:
+        """log tr(K_t r)."""
+        pull = self.pull(log_tau)
+        total = self.coordinates.traces(pull) if self.coordinates else np.zeros(pull.shape)
+        weight = self.even_weight * (1.0 + self.missing)
+        for group, resolvent in zip(self.table.groups, self.resolvents(pull), strict=True):
+            total = total + weight * group.products(resolvent)
+        return np.asarray(np.log(total).ravel())
+
+    def answer(self, log_tau: FloatArray) -> WidthLimit:
+        pull = self.pull(log_tau)
+        found = self.coordinates.sums(pull) if self.coordinates else _Sums(plain=self.total)
+        for group, resolvent in zip(self.table.groups, self.resolvents(pull), strict=True):
+            F = np.eye(resolvent.shape[1]) - resolvent
+            alike, square = (1.0 + self.missing) * group.alike, F @ F
+            found.B += float(alike @ np.trace(square, axis1=1, axis2=2))
+            found.C += float(alike @ np.einsum("cij,cji->c", square, F))
+            if group.target is not None:
+                found.add(group.alike, group.target, F)
+        free = max(self.N - found.B, 1.0)
+        correction = (found.twice / free - found.once * (found.B - found.C) / free**2) / found.plain
+        return WidthLimit(
+            loss=found.plain * (1.0 + correction),
+            cutoff=1.0 / float(pull.sum()),
+            linear=found.linear,
+            correction=correction,
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Sums:
+    """With f = 1 - r: sum_j s_j r_j, the same with a factor f_j, and with f_j^2; sum f_j; B and C."""
+
+    plain: float
+    once: float = 0.0
+    twice: float = 0.0
+    linear: float = 0.0
+    B: float = 0.0
+    C: float = 0.0
+
+    def add(self, alike: FloatArray, target: FloatArray, F: FloatArray) -> None:
+        """What sectors resolve of their coordinates x_j, vectors of length s_j^(1/2); F is I - r."""
+        size = np.maximum(np.sum(target**2, axis=1), 1e-300)
+        one = np.einsum("cij,cj->ci", F, target)
+        two = np.einsum("cij,cj->ci", F, one)
+        f, f2, f3 = (np.sum(x * y, axis=1) for x, y in ((target, one), (one, one), (one, two)))
+        self.plain -= float(alike @ f)
+        self.once += float(alike @ (f - f2))
+        self.twice += float(alike @ (f2 - f3))
+        self.linear += float(alike @ (f / size))
+
+
+class _Coordinates:
+    """The sectors of one coordinate where the odd part of f is linear: one eigenvalue each, s_j/4."""
+
+    def __init__(self, inputs: Inputs, table: SectorTable, N: float) -> None:
         self.variances = inputs.variance_sums(N)
         types = table.types
         typed = [(1.0, types.nodes[0][:, None])] * types.first
@@ -69,58 +140,32 @@ class _Problem:
         shape = types.weights.shape
         self.squares = np.array([np.broadcast_to(u**2, shape) for _, u in typed]).reshape(-1, *shape)
 
-    def pull(self, log_tau: FloatArray) -> FloatArray:
-        weights = self.table.types.weights
-        return self.N * weights * np.exp(-log_tau.reshape(weights.shape))
-
-    def resolvents(self, pull: FloatArray) -> list[FloatArray]:
-        """r in the even sectors."""
-        found: list[FloatArray] = []
-        for group in self.table.groups:
-            matrices = self.even_weight * group.mean(pull)
-            found.append(np.asarray(np.linalg.inv(np.eye(matrices.shape[1]) + matrices), dtype=float))
-        return found
-
-    def linear(self, pull: FloatArray) -> tuple[FloatArray, float, float]:
+    def resolved(self, pull: FloatArray) -> tuple[FloatArray, float, float]:
         """r_j of the coordinates that have types, k of the others, and sum s_j/(s_j + k) over those."""
         r = 1.0 / (1.0 + 0.25 * self.s * np.tensordot(self.squares, pull, 2))
         k = 4.0 / float(pull.sum())
         rest = self.variances.degrees(math.log(k))[0] - float(np.sum(self.s / (self.s + k)))
         return r, k, rest
 
-    def step(self, log_tau: FloatArray) -> FloatArray:
-        """log tr(K_t r)."""
-        pull = self.pull(log_tau)
-        r, k, rest = self.linear(pull)
-        total = 0.25 * (np.tensordot(self.s * r, self.squares, 1) + k * rest)
-        weight = self.even_weight * (1.0 + self.missing)
-        for group, resolvent in zip(self.table.groups, self.resolvents(pull), strict=True):
-            total = total + weight * group.products(resolvent)
-        return np.asarray(np.log(total).ravel())
+    def traces(self, pull: FloatArray) -> FloatArray:
+        """tr(K_t r) over them."""
+        r, k, rest = self.resolved(pull)
+        found: FloatArray = 0.25 * (np.tensordot(self.s * r, self.squares, 1) + k * rest)
+        return found
 
-    def answer(self, log_tau: FloatArray) -> WidthLimit:
-        pull = self.pull(log_tau)
-        r, k, rest = self.linear(pull)
+    def sums(self, pull: FloatArray) -> _Sums:
+        r, k, rest = self.resolved(pull)
         f, own = 1.0 - r, self.s / (self.s + k)
         f1, spread = self.variances.degrees(math.log(k))
         two = f1 - spread - float(np.sum(own**2))
         three = self.variances.cubes(math.log(k)) - float(np.sum(own**3))
-        plain = float(np.sum(self.s * r)) + k * rest
-        once = float(np.sum(self.s * r * f)) + k * two
-        twice = float(np.sum(self.s * r * f**2)) + k * three
-        B, C = two + float(np.sum(f**2)), three + float(np.sum(f**3))
-        for group, resolvent in zip(self.table.groups, self.resolvents(pull), strict=True):
-            F = np.eye(resolvent.shape[1]) - resolvent
-            alike, square = (1.0 + self.missing) * group.alike, F @ F
-            B += float(alike @ np.trace(square, axis1=1, axis2=2))
-            C += float(alike @ np.einsum("cij,cji->c", square, F))
-        free = max(self.N - B, 1.0)
-        correction = (twice / free - once * (B - C) / free**2) / plain
-        return WidthLimit(
-            loss=plain * (1.0 + correction),
-            cutoff=k / 4.0,
+        return _Sums(
+            plain=float(np.sum(self.s * r)) + k * rest,
+            once=float(np.sum(self.s * r * f)) + k * two,
+            twice=float(np.sum(self.s * r * f**2)) + k * three,
             linear=float(np.sum(f)) + rest,
-            correction=correction,
+            B=two + float(np.sum(f**2)),
+            C=three + float(np.sum(f**3)),
         )
 
 

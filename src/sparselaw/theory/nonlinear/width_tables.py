@@ -18,8 +18,9 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.inputs import Inputs
-from sparselaw.theory.nonlinear.even_tables import EvenTable, Group, even_table, table_work
 from sparselaw.theory.nonlinear.kept_arrays import kept_arrays
+from sparselaw.theory.nonlinear.response import Response
+from sparselaw.theory.nonlinear.sector_tables import Group, SectorTable, sector_table, table_work
 from sparselaw.theory.nonlinear.unit_types import unit_types
 
 FIRST = 1e-2  # the cut-off of tier 0
@@ -35,6 +36,20 @@ NODES_2, NODES = (5, 5), (5, 4)  # of |u_1| and |u_j|, for j = 2 and for the oth
 MOST_WORK = 1e6  # sums over signs in a table: about ten seconds
 
 
+class _Key:
+    """A response as the tables see it: two that share their tables are the same."""
+
+    def __init__(self, response: Response) -> None:
+        self.response = response
+        self.parts = response.parts
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self.parts == other.parts
+
+    def __hash__(self) -> int:
+        return hash(self.parts)
+
+
 def tier_of(cutoff: float) -> int:
     """The coarsest tier that is good for this cut-off."""
     return max(0, math.ceil(math.log(FIRST / cutoff) / math.log(FINER) - 1e-9))
@@ -44,21 +59,25 @@ def cutoff_of(tier: int) -> float:
     return FIRST * FINER**-tier
 
 
-def main_table(inputs: Inputs, tier: int) -> EvenTable:
-    return _table(inputs, tier, 1, 0, *MAIN)
+def main_table(inputs: Inputs, response: Response, tier: int) -> SectorTable:
+    return _table(inputs, _Key(response), tier, 1, 0, *MAIN)
 
 
-def further_tables(inputs: Inputs, tier: int) -> list[EvenTable]:
+def further_tables(inputs: Inputs, response: Response, tier: int) -> list[SectorTable]:
     """Coarse tables with |u_1| alone, and with |u_j| for each further coordinate j."""
     others = [j for j in FURTHER if j <= inputs.dimension]
-    return [_table(inputs, tier, 1, j, *COARSE) for j in (0, *others)]
+    return [_table(inputs, _Key(response), tier, 1, j, *COARSE) for j in (0, *others)]
+
+
+def missing_share(inputs: Inputs, response: Response, tier: int) -> tuple[float, float]:
+    return _missing_share(inputs, _Key(response), tier)
 
 
 @functools.lru_cache(maxsize=64)
-def missing_share(inputs: Inputs, tier: int) -> tuple[float, float]:
+def _missing_share(inputs: Inputs, key: _Key, tier: int) -> tuple[float, float]:
     """Of T_even, what the main table leaves out at its own cut-off and at FINER times it."""
     tier = min(tier, MEASURED)
-    main, fine = (_table(inputs, tier, 0, 0, *how).spectrum() for how in (MAIN, FINE))
+    main, fine = (_table(inputs, key, tier, 0, 0, *how).spectrum() for how in (MAIN, FINE))
 
     def share(cutoff: float) -> float:
         return TAIL * _resolved(fine, cutoff) / _resolved(main, cutoff) - 1.0
@@ -66,8 +85,8 @@ def missing_share(inputs: Inputs, tier: int) -> tuple[float, float]:
     return share(cutoff_of(tier)), share(FINER * cutoff_of(tier))
 
 
-def missing_at(inputs: Inputs, tier: int, cutoff: float) -> float:
-    near, far = missing_share(inputs, tier)
+def missing_at(inputs: Inputs, response: Response, tier: int, cutoff: float) -> float:
+    near, far = missing_share(inputs, response, tier)
     place = min(max(math.log(cutoff / cutoff_of(tier)) / math.log(FINER), 0.0), 1.0)
     return near + place * (far - near)
 
@@ -90,7 +109,9 @@ def _resolved(spectrum: tuple[FloatArray, FloatArray], cutoff: float) -> float:
 
 
 @functools.lru_cache(maxsize=48)
-def _table(inputs: Inputs, tier: int, first: int, other: int, whole: float, least: float) -> EvenTable:
+def _table(
+    inputs: Inputs, key: _Key, tier: int, first: int, other: int, whole: float, least: float
+) -> SectorTable:
     nodes = (MAIN_NODES, 1) if (whole, least) != COARSE else NODES_2 if other == 2 else NODES
     types = unit_types(bool(first), other, nodes)
     identity = {
@@ -98,20 +119,33 @@ def _table(inputs: Inputs, tier: int, first: int, other: int, whole: float, leas
         "tier": [tier, FIRST, FINER],
         "types": [first, other, list(types.weights.shape)],
         "truncation": [whole, least],
+        **key.response.table_identity,
     }
     if not inputs.has_power_activations:
         raise InputError("inputs", inputs.kind, "have no theory of nonlinear features", "give SparseInputs")
-    arrays = kept_arrays(identity, lambda: _arrays(even_table(inputs, cutoff_of(tier), types, whole, least)))
-    return EvenTable(cutoff=cutoff_of(tier), types=types, groups=tuple(_groups(arrays)))
+    arrays = kept_arrays(
+        identity,
+        lambda: _arrays(sector_table(inputs, key.response.parts, cutoff_of(tier), types, whole, least)),
+    )
+    return SectorTable(cutoff=cutoff_of(tier), types=types, groups=tuple(_groups(arrays)))
 
 
-def _arrays(table: EvenTable) -> dict[str, Any]:
+def _arrays(table: SectorTable) -> dict[str, Any]:
     arrays: dict[str, Any] = {}
     for i, group in enumerate(table.groups):
         arrays[f"alike{i}"], arrays[f"kernel{i}"] = group.alike, group.kernel
+        if group.target is not None:
+            arrays[f"target{i}"] = group.target
     return arrays
 
 
 def _groups(arrays: Mapping[str, Any]) -> list[Group]:
     count = sum(name.startswith("alike") for name in arrays)
-    return [Group(alike=np.asarray(arrays[f"alike{i}"]), kernel=arrays[f"kernel{i}"]) for i in range(count)]
+    return [
+        Group(
+            alike=np.asarray(arrays[f"alike{i}"]),
+            kernel=arrays[f"kernel{i}"],
+            target=arrays.get(f"target{i}"),
+        )
+        for i in range(count)
+    ]

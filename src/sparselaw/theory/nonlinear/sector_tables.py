@@ -1,4 +1,4 @@
-"""The even part of the kernel of |z|/2, sector by sector and type by type: everything N features need."""
+"""A kernel, sector by sector and type by type: everything N features need."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.inputs import Inputs
-from sparselaw.theory.nonlinear.bend_kernel import alternating_sums
 from sparselaw.theory.nonlinear.coordinate_cells import EXACT, coordinate_cells
 from sparselaw.theory.nonlinear.parity_sectors import SHARED, Sectors, parity_sectors
+from sparselaw.theory.nonlinear.response import Part
 from sparselaw.theory.nonlinear.unit_types import Types, half_normal
 
 WHOLE = 0.1  # of the cut-off: sets above it are in the matrix of their sector
@@ -25,6 +25,7 @@ class Group:
 
     alike: FloatArray  # (C,) how many sectors have this matrix
     kernel: FloatArray
+    target: FloatArray | None = None  # (C, n) the coordinate among their functions, where one can be
 
     def mean(self, weights: FloatArray) -> FloatArray:
         """The matrices (C, n, n), summed over types with these weights (n_1, n_j)."""
@@ -41,12 +42,16 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class EvenTable:
-    """The even part of the kernel, good for cut-offs down to ``cutoff``."""
+class SectorTable:
+    """The parts of the kernel that have no closed form, good for cut-offs down to ``cutoff``."""
 
     cutoff: float
     types: Types
     groups: tuple[Group, ...]
+
+    @property
+    def has_targets(self) -> bool:
+        return any(group.target is not None for group in self.groups)
 
     def spectrum(self) -> tuple[FloatArray, FloatArray]:
         """Eigenvalues of the mean over types, and how often each occurs."""
@@ -58,18 +63,21 @@ class EvenTable:
         return np.concatenate(values), np.concatenate(often)
 
 
-def even_table(
+def sector_table(
     inputs: Inputs,
+    parts: tuple[Part, ...],
     cutoff: float,
     types: Types,
     whole: float = WHOLE,
     least: float = LEAST,
     exact: int = EXACT,
-) -> EvenTable:
+) -> SectorTable:
     """The table for cut-offs from ``cutoff`` upwards; ``whole`` and ``least`` are shares of it."""
-    open_ = _open_values(inputs, cutoff, whole, least, exact, types.first, len(types.nodes[0]))
-    values = _Values(open_, types)
-    return EvenTable(cutoff=cutoff, types=types, groups=tuple(_groups(open_.sectors, values)))
+    groups: list[Group] = []
+    for part in parts:
+        open_ = _open_values(inputs, part, cutoff, whole, least, exact, types.first, len(types.nodes[0]))
+        groups += _groups(open_.sectors, _Values(open_, part, types), part.targets)
+    return SectorTable(cutoff=cutoff, types=types, groups=tuple(groups))
 
 
 def table_work(inputs: Inputs, cutoff: float, whole: float, least: float, most: float) -> float:
@@ -95,7 +103,14 @@ class _Open:
 
 @functools.lru_cache(maxsize=2)
 def _open_values(
-    inputs: Inputs, cutoff: float, whole: float, least: float, exact: int, first: bool, nodes: int
+    inputs: Inputs,
+    of: Part,
+    cutoff: float,
+    whole: float,
+    least: float,
+    exact: int,
+    first: bool,
+    nodes: int,
 ) -> _Open:
     """Kept for the tables of several |u_j| that are made one after the other."""
     cells = coordinate_cells(inputs, least * cutoff, exact)
@@ -103,14 +118,14 @@ def _open_values(
     start, cell, part = (np.array(x, dtype=np.int64) for x in (sectors.start, sectors.cell, sectors.part))
     u = half_normal(nodes)[0] if first else np.zeros(1)
     types = np.stack([u, np.zeros_like(u)], axis=1)
-    kernel = alternating_sums(start, cells.c[cell], part, np.zeros_like(cell), types, first)
+    kernel = of.sums(start, cells.c[cell], part, np.zeros_like(cell), types, first)
     return _Open(sectors=sectors, start=start, cell=cell, part=part, c=cells.c[cell], kernel=kernel)
 
 
 class _Values:
     """The kernel of every configuration, on the types that it depends on."""
 
-    def __init__(self, given: _Open, types: Types) -> None:
+    def __init__(self, given: _Open, part: Part, types: Types) -> None:
         typed = (given.cell == types.other - 2).astype(np.int64)  # cell 0 is coordinate 2
         length = np.diff(given.start)
         owner = np.repeat(np.arange(length.size), length)
@@ -123,7 +138,7 @@ class _Values:
         inside = self.depends[owner]
         starts = np.concatenate([[0], np.cumsum(length[self.depends])])
         arrays = (starts, given.c[inside], given.part[inside], typed[inside])
-        self.known = alternating_sums(*arrays, grid, types.first).reshape(-1, *self.shape)
+        self.known = part.sums(*arrays, grid, types.first).reshape(-1, *self.shape)
 
     def of(self, configurations: IntArray, key: bool) -> FloatArray:
         """Their values (E, n_1, n_j), n_j = 1 where none of them depends on u_j."""
@@ -135,7 +150,7 @@ class _Values:
         return out
 
 
-def _groups(sectors: Sectors, values: _Values) -> Iterator[Group]:
+def _groups(sectors: Sectors, values: _Values, targets: bool) -> Iterator[Group]:
     by_kind: dict[tuple[int, bool], list[int]] = {}
     for b, block in enumerate(sectors.blocks):
         key = bool(values.depends[[entry[3] for entry in block.entries]].any())
@@ -152,4 +167,5 @@ def _groups(sectors: Sectors, values: _Values) -> Iterator[Group]:
         yield Group(
             alike=np.array([block.alike for block in blocks]),
             kernel=kernel,
+            target=np.array([block.target for block in blocks]) if targets else None,
         )

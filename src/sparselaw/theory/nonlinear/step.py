@@ -1,0 +1,56 @@
+"""What the theory needs to know of the sign function."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.theory.nonlinear.response import Part
+
+SCALE = math.pi / 8.0  # 1/(2 E|g|)^2: the slope is 1/2, as with the ReLU
+
+
+@dataclass(frozen=True, slots=True)
+class StepPart:
+    """The whole of it is odd."""
+
+    targets: bool = True
+
+    def sums(
+        self, start: IntArray, c: FloatArray, part: IntArray, typed: IntArray, types: FloatArray, first: bool
+    ) -> FloatArray:
+        from sparselaw.theory.nonlinear.bend_kernel import alternating_sums  # numba: only where it is needed
+
+        return alternating_sums(start, c, part, typed, types, first, step=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """f(z) = sign(z) over twice its slope E|g|."""
+
+    parts: tuple[Part, ...] = (StepPart(),)
+    slope: float | None = None
+    even: bool = False
+    even_weight: float = 1.0
+    dense: bool = False
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        return {"activation": "step"}
+
+    @property
+    def table_identity(self) -> dict[str, Any]:
+        return self.identity
+
+    def kernel(self, left: FloatArray, right: FloatArray, covariance: FloatArray) -> FloatArray:
+        """2/pi asin(cosine) (Sheppard 1899), times the scale."""
+        size = np.maximum(np.sqrt(left * right), 1e-300)
+        cosine = np.clip(covariance / size, -1.0, 1.0)
+        return np.asarray(SCALE * (2.0 / math.pi) * np.arcsin(cosine))
+
+    def even_kernel(self, left: FloatArray, right: FloatArray, covariance: FloatArray) -> FloatArray:
+        return np.zeros(np.broadcast_shapes(left.shape, right.shape, covariance.shape))

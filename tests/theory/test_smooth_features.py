@@ -1,0 +1,167 @@
+"""Activations known by their function alone: sectors against the whole kernel, limits against draws."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import erf
+
+import sparselaw as sl
+from oracles import smooth
+from sparselaw.features import FEATURES, FeatureMap
+from sparselaw.inputs import SparseInputs
+from sparselaw.theory.nonlinear.data_limit import data_limit
+from sparselaw.theory.nonlinear.features_limit import features_limit
+from sparselaw.theory.nonlinear.fold import Fold
+from sparselaw.theory.nonlinear.hermite_orders import hermite_orders
+from sparselaw.theory.nonlinear.mehler_sums import mehler_kernel
+from sparselaw.theory.nonlinear.rare_coordinate import RareErrors
+from sparselaw.theory.nonlinear.sector_tables import sector_table
+from sparselaw.theory.nonlinear.smooth import Smooth, response_of
+from sparselaw.theory.nonlinear.step import Step
+from sparselaw.theory.nonlinear.unit_types import unit_types
+from sparselaw.theory.nonlinear.width_limit import width_limit
+
+FEW = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=4)
+INPUTS = SparseInputs(alpha1=1.0, alpha2=0.3)
+
+
+def both_parts(z):
+    """Neither part of it is linear."""
+    return np.tanh(z) + 0.5 * np.exp(-(z**2))
+
+
+def half_slope(f):
+    """f over twice E f(g) g, as the theory has it."""
+    points, weights = np.polynomial.hermite_e.hermegauss(90)
+    slope = weights @ (points * f(points)) / weights.sum()
+    return lambda z: f(z) / (2.0 * slope)
+
+
+@pytest.mark.parametrize("f", [np.tanh, erf, both_parts], ids=["tanh", "erf", "both"])
+def test_sectors_have_the_whole_spectrum_and_the_target(f):
+    """Brute force over all patterns: eigenvalues, trace, and x_j (K + nu)^-1 x_j of every coordinate."""
+    table = sector_table(FEW, response_of(f).parts, 1.0, unit_types(False), 1e-300, 1e-300)
+    values, often = table.spectrum()
+    X, chance, kernel = smooth.whole_kernel(FEW, half_slope(f))
+    found = np.sort(np.repeat(values, often.astype(int)))
+    expected = np.sort(np.linalg.eigvalsh(kernel))[-found.size :]  # functions of the other parity have zero
+    assert found == pytest.approx(expected, abs=1e-7)
+    assert float(values @ often) == pytest.approx(np.trace(kernel), rel=1e-6)
+    nu = 1e-2
+    inverse = np.linalg.inv(np.eye(len(kernel)) + kernel / nu)
+    targets = X * np.sqrt(chance)
+    whole = np.einsum("ji,ik,jk->", targets, inverse, targets)
+    mine = 0.0
+    for group in table.groups:
+        if group.target is not None:
+            r = np.linalg.inv(np.eye(group.target.shape[1]) + group.mean(table.types.weights) / nu)
+            mine += float(group.alike @ np.einsum("ci,cij,cj->c", group.target, r, group.target))
+    assert mine == pytest.approx(whole, rel=1e-5)
+
+
+def test_sectors_of_a_type_of_units():
+    """Given |u_1|, with the means that it gives to both samples."""
+    inputs, types = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=3), unit_types(True, 0, (3, 1))
+    table = sector_table(inputs, response_of(np.tanh).parts, 1.0, types, 1e-300, 1e-300)
+    X, chance, kernels = smooth.typed_kernel(inputs, half_slope(np.tanh), types.nodes[0])
+    for i, kernel in enumerate(kernels):
+        one = np.zeros(types.weights.shape)
+        one[i] = 1.0
+        found = np.concatenate([np.linalg.eigvalsh(group.mean(one)).ravel() for group in table.groups])
+        expected = np.sort(np.linalg.eigvalsh(kernel))[-found.size :]
+        assert np.sort(found) == pytest.approx(expected, abs=2e-5)
+    del X, chance
+
+
+@pytest.mark.parametrize("name", ["tanh", "erf", "gelu", "sign"])
+def test_the_kernel_is_that_of_the_closed_forms(name):
+    """Up to the factor that makes the slope 1/2."""
+    features, rng = FEATURES[name], np.random.default_rng(3)
+    X = rng.standard_normal((7, 3)) * np.array([1.0, 0.6, 0.3])
+    G, deviations = X @ X.T, np.sqrt(np.sum(X**2, axis=1))
+    expected = features.gaussian_moments(G, deviations, deviations)
+    points, weights = np.polynomial.hermite_e.hermegauss(60)
+    slope = features.odd_slope or float(weights @ (points * features.apply(points.copy())) / weights.sum())
+    if name == "sign":
+        slope = math.sqrt(2.0 / math.pi)
+    found = features.response.kernel(np.diag(G)[:, None], np.diag(G)[None, :], G)
+    assert found == pytest.approx(expected / (4.0 * slope**2), abs=5e-6)
+
+
+def test_the_orders_left_out_are_given_to_the_last():
+    """A kink has orders without end: the variance is exact, and the share of the last is said."""
+    orders = hermite_orders(np.abs, np.zeros(1), 1.5, 0)
+    assert 1e-4 < orders.left_out < 1e-2
+    one = np.ones((1, 1))
+    assert mehler_kernel(orders, 0, one, one, one)[0, 0] == pytest.approx(1.0, rel=1e-3)
+    assert hermite_orders(np.tanh, np.zeros(1), 1.5, 1).left_out < 1e-6
+
+
+def test_what_an_activation_is_is_found_from_its_function():
+    assert response_of(lambda z: np.maximum(z, 0.0)) == Fold(slope=0.5, bend=0.5)
+    assert response_of(np.abs).slope == 0.0
+    assert response_of(lambda z: 3.0 * np.sign(z)) == Step()
+    tanh, softplus = response_of(np.tanh), response_of(lambda z: np.logaddexp(0.0, z))
+    assert isinstance(tanh, Smooth)
+    assert (tanh.slope, tanh.even, len(tanh.parts)) == (None, False, 1)
+    assert (softplus.slope, softplus.even, len(softplus.parts)) == (0.5, True, 1)
+    assert len(response_of(both_parts).parts) == 2
+    assert response_of(lambda z: 5.0 * np.tanh(z)) == tanh  # a factor is no matter
+    assert response_of(lambda z: np.tanh(2.0 * z)) != tanh
+    assert response_of(np.cos).slope == 0.0
+
+
+def test_a_nearly_linear_activation_has_the_loss_of_linear_features():
+    """tanh(z/1000) on sectors, against N = sum s/(s + k): within what cells of coordinates leave."""
+    parts = response_of(lambda z: np.tanh(1e-3 * z)).parts
+    table = sector_table(INPUTS, parts, 2e-6, unit_types(False), 1.0, 1e-3)
+    found = width_limit(INPUTS, table, 40.0)
+    linear = sl.predict(INPUTS, N=40, D=10**12, surface="leading").loss
+    assert found.loss / (1.0 + found.correction) == pytest.approx(linear, rel=0.01)
+
+
+@pytest.mark.slow
+def test_losses_of_features_and_of_data():
+    """Simulated: 7.20e-4 +- 2 % at N = 64, D = 300,000; R is 1.261 +- 0.023 and 5.4 +- 0.4 at D = 640."""
+    narrow = sl.predict(INPUTS, N=64, D=10**9, features="tanh")
+    assert narrow.loss == pytest.approx(7.20e-4, rel=0.05)
+    assert narrow.caution == ""
+    wide = data_limit(INPUTS, FEATURES["tanh"].response, 640.0) / INPUTS.expected_unseen(640.0)
+    assert wide == pytest.approx(1.26, abs=0.05)
+    step = data_limit(INPUTS, Step(), 640.0) / INPUTS.expected_unseen(640.0)
+    assert step == pytest.approx(5.4, rel=0.15)
+
+
+def test_errors_that_do_not_end_go_on_with_their_exponent():
+    errors = RareErrors(table=np.ones((8, 113)), fall=1.2)
+    assert errors.beyond(np.array([56.0, 448.0])) == pytest.approx([1.0, 4.0**-1.2])
+    assert RareErrors(table=np.ones((8, 15)), fall=math.inf).beyond(np.array([20.0])) == 0.0
+
+
+def test_even_features_keep_the_variance_of_the_target():
+    total = INPUTS.variance_sums(1.0).total()
+    narrow = sl.predict(INPUTS, N=192, D=200_000, features="abs")
+    assert narrow.loss == pytest.approx(1.15324, abs=5e-4)  # simulated, +- 2e-5
+    assert "even features" in narrow.caution
+    wide = sl.predict(INPUTS, N=5000, D=640, features="abs")
+    assert wide.loss == total
+    assert "at least" in wide.caution
+
+
+class Arctangent(FeatureMap):
+    name = "arctangent"
+
+    def apply(self, z):
+        return np.arctan(z)
+
+
+@pytest.mark.slow
+def test_a_new_activation_has_a_theory_from_its_function():
+    """The naive projection on the span of N features: 4 standard errors (one in 16,000) and 3 %."""
+    inputs, N = SparseInputs(alpha1=1.5, alpha2=0.0, dimension=60), 48
+    losses = smooth.projection_losses(inputs, np.arctan, N, 20_000, 100, np.random.default_rng(2))
+    allowed = 4.0 * losses.std(ddof=1) / math.sqrt(losses.size) + 0.03 * losses.mean()
+    response = Arctangent().response
+    assert abs(features_limit(inputs, response, float(N)).loss - losses.mean()) < allowed
+    assert abs(features_limit(inputs, response, 1.2 * N).loss - losses.mean()) > allowed
