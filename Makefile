@@ -7,6 +7,9 @@ OUT ?= reproduction
 # Pinned versions, and nothing that is there already is fetched again.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
+# The tests start some hundred processes: what the first compiled, the others read.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: test reproduce results install tools lint package docs clean
 
 # The loops that the tests run are compiled on one core while the code is read on the other.
