@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import threading
 
 import pytest
 import uvicorn
 
+from sparselaw.explore.serve import listen
 from sparselaw.explore.session import Session
 from sparselaw.explore.web import web_app
 
@@ -22,7 +22,7 @@ class Served:
     def __init__(self, host="127.0.0.1"):
         self.session = Session()
         self.session.bench.workers = 1
-        self._socket = socket.create_server((host, 0))
+        self._socket = listen(host, 0)
         self.port = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/{TOKEN}/"
         config = uvicorn.Config(web_app(self.session, TOKEN, host), log_level="critical", lifespan="off")

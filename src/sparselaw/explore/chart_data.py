@@ -111,7 +111,16 @@ def _runs(x: Sequence[float], keys: Sequence[str]) -> list[tuple[int, str]]:
     for i in range(1, len(keys) + 1):
         if i < len(keys) and keys[i] == keys[start]:
             continue
-        low, high = f"{x[start]:,.4g}", f"{x[i - 1]:,.4g}"
+        low, high = (_readable(x[end]) for end in (start, i - 1))
         found.append((start, low if low == high else f"{low} to {high}"))
         start = i
     return found
+
+
+def _readable(x: float) -> str:
+    """A size in words.
+
+    >>> _readable(17810), _readable(0.51764), _readable(2.5e9)
+    ('17,810', '0.5176', '2.5e+09')
+    """
+    return f"{x:,.0f}" if 1e4 <= x < 1e7 else f"{x:,.4g}"

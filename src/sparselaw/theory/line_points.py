@@ -130,8 +130,12 @@ def _plain(loss: float) -> Sharp:
 
 
 def _add_reasons(points: list[Point], inputs: Inputs, ridge: float, noise: float, surface: Surface) -> None:
-    """Why a loss is infinite, in the words of the point itself."""
+    """Why a loss is infinite, in the words of the first such point on its side of the peak."""
+    found: dict[tuple[bool, bool], str] = {}
     for i, point in enumerate(points):
         if math.isinf(point.loss) and not point.loss_reason:
-            own = predict_point(inputs, N=point.N, D=point.D, ridge=ridge, noise=noise, surface=surface)
-            points[i] = replace(point, loss_reason=own.loss_reason)
+            side = point.N > point.K, point.N < point.K
+            if side not in found:
+                own = predict_point(inputs, N=point.N, D=point.D, ridge=ridge, noise=noise, surface=surface)
+                found[side] = own.loss_reason
+            points[i] = replace(point, loss_reason=found[side])

@@ -19,10 +19,11 @@ export function createCard(title, source) {
   };
   for (const name of ["code", "table"]) buttons[name].setAttribute("aria-expanded", "false");
   const heading = el("h2", {}, title);
+  const tools = el("div", { class: "tools", role: "group", "aria-label": `Take away: ${title}` }, ...Object.values(buttons));
   const node = el(
     "section",
     { class: "card", "data-state": "idle", "aria-label": title },
-    el("header", {}, heading, el("div", { class: "tools", role: "group", "aria-label": `Take away: ${title}` }, ...Object.values(buttons))),
+    el("header", {}, heading, tools),
     plot,
     said,
     extra,
@@ -53,8 +54,9 @@ export function createCard(title, source) {
     // idle, computing, partial, done, cancelled, refused, gone; `key` tells for which state it was drawn.
     status(state, words = "", key = undefined) {
       node.dataset.state = state;
+      tools.style.visibility = source.json() ? "" : "hidden"; // nothing to take away yet
       if (key !== undefined) node.dataset.drawn = key;
-      if (said.textContent !== words) said.textContent = words;
+      if (state !== "computing" && said.textContent !== words) said.textContent = words; // no flicker on the way
       if (state !== "computing" && open) refresh();
     },
   };

@@ -56,7 +56,8 @@ export function number(value, digits = 4) {
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-3 || size >= 1e7)) {
     const [mantissa, exponent] = value.toExponential(digits - 2).split("e");
-    return `${Number(mantissa)}×10${raised(Number(exponent))}`;
+    const factor = Math.abs(Number(mantissa)) === 1 ? mantissa.replace(/1.*/, "") : `${Number(mantissa)}×`;
+    return `${factor}10${raised(Number(exponent))}`;
   }
   const order = Math.floor(Math.log10(size || 1));
   const places = Math.max(0, digits - 1 - (size >= 0.1 || !size ? Math.max(0, order) : order));

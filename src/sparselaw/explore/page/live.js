@@ -3,7 +3,7 @@
 import { Gone, Refused } from "./api.js";
 
 const REST = 250; // milliseconds that the controls stay put before the slower answer is asked for
-const FOLLOWS = "Leading order; the corrections for finite sizes follow.";
+const FOLLOWS = "A sketch: the full curve follows when the controls rest.";
 
 // `quicker(params)` is the same question in a form that is answered at once, or null: its answer is drawn first, and
 // replaced when the controls have come to rest.
@@ -85,4 +85,9 @@ export function report(app, card, error, key = "") {
 // Of questions about the theory: the leading surface first, where the sharp one is asked for.
 export function leadingFirst(params) {
   return params.surface === "sharp" ? { ...params, surface: "leading" } : null;
+}
+
+// Of curves that take longer: from a few places of the leading surface.
+export function draftFirst(params) {
+  return { ...params, surface: "leading", draft: "yes" };
 }

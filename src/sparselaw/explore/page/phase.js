@@ -27,14 +27,20 @@ export const phase = {
 
     const both = {
       status(state, words, key) {
+        if (state === "refused") answer = null; // what was said of another point does not hold here
         card.status(state, words, key);
         chart.status(state);
+        if (state !== "refused") return;
+        chart.node.hidden = !chart.spec();
+        story.replaceChildren("Outside the boundary nothing scales: no exponents, and no loss that falls as a power.");
+        list.replaceChildren(...quantities(null).flatMap(row));
       },
     };
     const ask = createLive(app, both, (params) => app.api.values("phase", params), (found) => {
       answer = found;
       story.replaceChildren(...tell(found));
       list.replaceChildren(...quantities(found).flatMap(row));
+      chart.node.hidden = false;
       chart.draw(found.chart, found);
     });
     return {
@@ -66,7 +72,7 @@ function tell(found) {
 const REGIMES = { symmetric: "symmetric", asymmetric: "asymmetric", "gd-failure": "gradient descent can fail" };
 
 function quantities(found) {
-  if (!found) return [];
+  if (!found) return ["regime", "alpha_N", "alpha_D", "alpha_C", "xi_crit", "nu"].map((name) => [name, "–", ""]);
   const asymmetric = found.alpha_D !== found.alpha_N;
   return [
     ["regime", REGIMES[found.regime], "by the signs of alpha1 and alpha2 + 1"],

@@ -5,7 +5,7 @@ import { box, choice } from "./controls.js";
 import { el } from "./dom.js";
 import { createFeatureCurves } from "./feature_curves.js";
 import { inputsOf } from "./inputs.js";
-import { createLive, leadingFirst } from "./live.js";
+import { createLive, draftFirst, leadingFirst } from "./live.js";
 import { createSimulation } from "./simulation.js";
 import { menu } from "./tables.js";
 
@@ -27,7 +27,7 @@ export const surface = {
       curves = found;
       params = given;
       redraw();
-    }, leadingFirst);
+    }, sketch);
 
     function redraw() {
       if (!curves) return;
@@ -79,6 +79,11 @@ export const surface = {
     };
   },
 };
+
+// Along N, trained to the end, the leading surface answers at once.
+function sketch(params) {
+  return params.along === "N" && params.solver === "min-norm" ? leadingFirst(params) : draftFirst(params);
+}
 
 // Linear features as what the others are compared with.
 function beside(series) {

@@ -23,6 +23,7 @@ from sparselaw.theory.surface import Surface
 
 POINTS = 120
 EARLY_POINTS = 24
+EARLY_DRAFT = 6
 MOST_CURVES = 4
 LARGEST = 10**15
 TOGETHER = 0.02  # K and rank closer than this are one mark
@@ -59,6 +60,7 @@ class SurfaceAsked:
     fixed: list[int]
     training: Training
     surface: Surface
+    draft: bool  # good enough for a curve on its way, while a slider is dragged
 
     @classmethod
     def of(cls, call: Call) -> SurfaceAsked:
@@ -70,19 +72,22 @@ class SurfaceAsked:
             fixed=call.sizes(name, usual, most=MOST_CURVES),
             training=Training.of(call),
             surface=cast(Surface, call.choice("surface", ["sharp", "leading"])),
+            draft=call.choice("draft", ["no", "yes"]) == "yes",
         )
 
     @property
     def count(self) -> int:
         """Places along the curve: few where each is found on its own."""
-        return EARLY_POINTS if self.training.early else POINTS
+        if not self.training.early:
+            return POINTS
+        return EARLY_DRAFT if self.draft else EARLY_POINTS
 
     def points(self, N: list[int], D: list[int]) -> tuple[Point, ...]:
         training = self.training.theory()
         quick = self.surface == "leading" and not self.training.early and self.inputs.closed_form == "counts"
         if quick and len(D) > len(N):
             inputs = cast(ActivationInputs, self.inputs)
-            return tuple(point for n in N for point in leading_along_D(inputs, n, D, **training))
+            return tuple(leading_along_D(inputs, N, D, draft=self.draft, **training))
         return prediction(self.inputs, N, D, **self._order, **training).points
 
     @property
