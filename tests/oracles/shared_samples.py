@@ -49,15 +49,3 @@ def covariance_over_counts(p, D, held, other, a, b):
             both = (1.0 - p * (held[v] + other[w] - held[v] * other[w])) ** D
             total += a[v] * b[w] * (both - ((1.0 - p * held[v]) * (1.0 - p * other[w])) ** D)
     return total
-
-
-def plain_rank(p, D, rounds=20_000):
-    """The rank by its fixed point, step by step."""
-    q = (1.0 - p) ** (D - 1.0)
-    for _ in range(rounds):
-        rho = np.array([np.prod(np.delete(1.0 - p * q, i)) for i in range(p.size)])
-        last, q = q, (1.0 - p * rho) ** (D - 1.0)
-        if np.max(np.abs(q - last)) < 1e-15:
-            break
-    free = float(np.prod(1.0 - p * q))
-    return float(np.sum(1.0 - (1.0 - p * rho) ** D) + D * (1.0 - free) - D * np.sum(p * q * rho))

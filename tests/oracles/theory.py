@@ -133,22 +133,6 @@ def loss_of_counts(n, c, s, N):
     return np.sum(s * (1.0 - f) ** 2) * N / (N - np.sum(f**2))
 
 
-def drawn_ranks(alpha1, D, seeds, seed, M=2000):
-    """Ranks of drawn data; coordinates beyond M are drawn as events of one sample each."""
-    rng = np.random.default_rng(seed)
-    p = np.arange(1, M + 1) ** -(alpha1 + 1.0)
-    far = D * M**-alpha1 / alpha1  # activations beyond M, nearly all of coordinates seen once
-    ranks = []
-    for _ in range(seeds):
-        head = (rng.random((M, D)) < p[:, None]) * rng.normal(size=(M, D))
-        head = head[np.any(head != 0.0, axis=1)]
-        count = rng.poisson(far)
-        tail = np.zeros((count, D))
-        tail[np.arange(count), rng.integers(0, D, count)] = 1.0
-        ranks.append(np.linalg.matrix_rank(np.vstack([head, tail])))
-    return np.array(ranks)
-
-
 def dense_given_embedding(u, v, D):
     """Exact mean over data and teacher for N < D - 1."""
     N = u.shape[0]

@@ -16,7 +16,6 @@ from sparselaw.theory.closure import STRIDE, closure
 from sparselaw.theory.count_setting import rank_setting
 from sparselaw.theory.hankel import STEP, Hankel
 from sparselaw.theory.peak_median import PeakLaw, peak_median
-from sparselaw.theory.rank import expected_rank
 
 
 @pytest.mark.parametrize("shape", [0.4, 1.0, 6.0])
@@ -107,14 +106,6 @@ def test_what_coordinates_scatter_is_a_double_integral():
         exact = oracles.covariance_over_counts(cavity.cells.p[i], D, one[0][::3], one[1][::3], first, second)
         found = float((chance * a.log_det * b.log_det)[at == i].sum())
         assert found == pytest.approx(exact * cavity.cells.weight[i], rel=1e-3, abs=1e-12)
-
-
-@pytest.mark.parametrize(("alpha1", "D"), [(0.2, 30.0), (0.2, 100.0), (0.5, 300.0), (1.5, 1.0)])
-def test_the_rank_is_its_fixed_point(alpha1, D):
-    j = np.arange(1.0, 61.0)
-    p = j ** -(alpha1 + 1.0)
-    found = expected_rank(np.ones(60), p, D).mean
-    assert found == pytest.approx(oracles.plain_rank(p, D), rel=1e-11)
 
 
 def test_no_closure_above_the_rank():

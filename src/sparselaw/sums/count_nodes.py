@@ -55,6 +55,12 @@ def unseen(p: FloatArray, D: float) -> FloatArray:
     return np.asarray(np.where(p >= 1.0, 0.0, np.exp(D * np.log1p(-inside))))
 
 
+def seen(p: FloatArray, D: float) -> FloatArray:
+    """1 - (1-p)^D, which keeps coordinates so rare that it is next to nothing: there are as many more."""
+    inside = np.where(p >= 1.0, 0.5, p)
+    return np.asarray(np.where(p >= 1.0, 1.0, -np.expm1(D * np.log1p(-inside))))
+
+
 def count_nodes(
     weight: FloatArray, p: FloatArray, c: FloatArray, D: float, every: float = EVERY_COUNT
 ) -> CountNodes:

@@ -93,7 +93,7 @@ def _coordinates_apart(
 def seen_traces(setting: CountSetting) -> tuple[float, float]:
     """tr Sigma G^+ and tr G^+ of the coordinates seen: t and S at a vanishing cut-off, along k."""
     of_seen, of_all = setting.sums.noise_ridgeless(), setting.sums.inverse_gram_trace()
-    if not setting.crowded:
+    if not setting.crowded or not math.isfinite(of_all):
         return of_seen, of_all
     x = setting.cavity.cells.top - 0.6 * DEEPEST
     shared = [setting.cavity.at(x + STRIDE * i) for i in (0, 1)]

@@ -21,16 +21,19 @@ CROWDED = 0.5  # K/D above which pairs are no small correction
 
 def error_caution(value: Sharp, why: str = "") -> list[str]:
     """Of the sharp surface: where its own estimate of its error is large."""
+    rough = value.median is not None and value.median_error > TRUSTED_MEDIAN
     if math.isinf(value.loss):
         if value.median is None:
             return []
-        rough = value.median_error > TRUSTED_MEDIAN
         size = f", good to about {value.median_error:.0%}" if rough else ""
         return [f"at the double-descent peak: compare medians{size}"]
-    if not value.error > TRUSTED_ERROR:
-        return []
-    where = why or "near the double-descent peak or at very few features"
-    return [f"{where}: the loss may be off by about {min(value.error, 1.0):.0%}"]
+    cautions = []
+    if value.error > TRUSTED_ERROR:
+        where = why or "near the double-descent peak or at very few features"
+        cautions = [f"{where}: the loss may be off by about {min(value.error, 1.0):.0%}"]
+    if rough:
+        cautions.append(f"the median is good to about {value.median_error:.0%}")
+    return cautions
 
 
 def count_cautions(

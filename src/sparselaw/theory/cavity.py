@@ -34,6 +34,8 @@ from sparselaw.theory.hankel import STEP
 TOLERANCE = 1e-6
 ROUNDS = 200
 MEMORY = 4  # of Anderson's mixing
+BARELY = 1e-9  # of one: weight of what is hardly felt in the mixing
+DAMPING = 1e-10  # of the mixing: rounding is not magnified by more than its root
 LOWEST = -40.0  # logarithms of transforms below this are as good as zero
 
 
@@ -59,7 +61,7 @@ class Cavity:
         self._states: dict[float, CavityState] = {}
 
     def at(self, log_k: float) -> CavityState:
-        """The fixed point at k, sought from the nearest ones known."""
+        """The fixed point at k, always sought from the same start: nothing asked for before changes a bit."""
         if log_k not in self._states:
             self._states[log_k] = self._solve(log_k)
         return self._states[log_k]
@@ -76,26 +78,11 @@ class Cavity:
         learnt = self._plain(self._grid(log_k), math.exp(log_k))
         return float(of.weight @ learnt), float((of.weight * of.p * of.c) @ (1.0 - learnt))
 
-    def _first(self, log_k: float, grid: LawGrid) -> FloatArray:
-        """The law at the nearest cut-off, and on the line through two where both are near."""
-        known = sorted(self._states.values(), key=lambda s: abs(s.log_k - log_k))[:2]
-        near = [
-            (s.log_k, s.law if s.grid is grid else grid.shifted(s.law, s.grid))
-            for s in known
-            if abs(s.log_k - log_k) < (3.0 if s is known[0] else 1.5)
-        ]
-        if not near:
-            return np.zeros((self.cells.single + 1, grid.w.size))
-        if len(near) < 2:
-            return near[0][1]
-        (x, law), (y, other) = near
-        return np.asarray(np.clip(law + (other - law) * ((log_k - x) / (y - x)), LOWEST, 0.0))
-
     def _solve(self, log_k: float) -> CavityState:
         grid, k = self._grid(log_k), math.exp(log_k)
-        law = self._first(log_k, grid)
+        law = np.zeros((self.cells.single + 1, grid.w.size))
         fade = np.exp(-k * grid.w)
-        mixed = _Anderson(law)
+        mixed = _Anderson(fade)
         for _ in range(ROUNDS):
             new = self._update(grid, k, law)
             moved = float(np.max(np.abs(np.exp(new[0]) - np.exp(law[0])) * fade))
@@ -200,26 +187,29 @@ class Cavity:
 
 
 class _Anderson:
-    """Anderson's mixing of a fixed-point iteration."""
+    """Anderson's mixing of a fixed-point iteration, by the first row of the law.
 
-    def __init__(self, first: FloatArray) -> None:
-        self._shape = first.shape
+    Steps are compared where the transform of R is felt, by e^{law} e^{-kw}: the logarithms of what is as good
+    as zero move by far more, and would take the mixing over.
+    """
+
+    def __init__(self, fade: FloatArray) -> None:
+        self._fade = fade
         self._steps: list[FloatArray] = []
         self._moves: list[FloatArray] = []
 
     def next(self, old: FloatArray, new: FloatArray) -> FloatArray:
-        move = (new - old).ravel()
-        self._steps.append(new.ravel())
-        self._moves.append(move)
-        self._steps, self._moves = self._steps[-MEMORY:], self._moves[-MEMORY:]
+        felt = np.exp(new[0]) * self._fade + BARELY
+        self._steps = [*self._steps, new][-MEMORY:]
+        self._moves = [*self._moves, new[0] - old[0]][-MEMORY:]
         if len(self._moves) < 2:
             return new
-        differences = np.stack([move - m for m in self._moves[:-1]], axis=1)
+        last = self._moves[-1]
+        differences = np.stack([last - move for move in self._moves[:-1]], axis=1) * felt[:, None]
         gram = differences.T @ differences
-        gram[np.diag_indices_from(gram)] *= 1.0 + 1e-10
-        try:
-            share = np.linalg.solve(gram, differences.T @ move)
-        except np.linalg.LinAlgError:
-            return np.asarray(0.5 * (old + new))
-        steps = np.stack([self._steps[-1] - s for s in self._steps[:-1]], axis=1)
-        return np.asarray((self._steps[-1] - steps @ share).reshape(self._shape))
+        gram[np.diag_indices_from(gram)] += DAMPING * np.trace(gram) + 1e-300
+        shares = np.linalg.solve(gram, differences.T @ (last * felt))
+        mixed = (1.0 - float(shares.sum())) * new
+        for share, step in zip(shares, self._steps[:-1], strict=True):
+            mixed += share * step
+        return np.asarray(mixed)

@@ -67,10 +67,3 @@ class LawGrid:
         orders = np.stack([some, some * p * (D - 1.0), 0.5 * some * (p * (D - 1.0)) ** 2])
         self.seldom = orders @ self.decay[seldom]
         self.seldom_w = some @ -np.expm1(-np.multiply.outer(of.c[seldom], self.w))
-
-    def shifted(self, rows: FloatArray, other: LawGrid) -> FloatArray:
-        """Functions of w on the grid ``other`` as first guesses on this one."""
-        shift = round((self.log_w0 - other.log_w0) / STEP)
-        index = np.arange(self.w.size) + shift
-        inside = rows[..., np.clip(index, 0, other.w.size - 1)]
-        return np.where(index < 0, 0.0, inside)

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from sparselaw.arrays import FloatArray
 from sparselaw.sums.count_nodes import CountNodes, count_nodes
 from sparselaw.theory.cavity import Cavity, CavityState
-from sparselaw.theory.count_spread import Scatter
+from sparselaw.theory.count_spread import Scatter, scatter_along
+from sparselaw.theory.derivatives import derivative_weights
 from sparselaw.theory.hankel import STEP
 
 EVERY = 3  # of the points of the grids: scatter is wanted to a few per cent
@@ -88,16 +89,7 @@ class CavityScatter:
             np.array([[pair[1] for pair in row] for row in found]),
         )
         d = derivative_weights(places, log_k)
-        less = d[1] - d[0]
-        return Scatter(
-            V=float(d[1] @ C @ d[1]),
-            V1=float(d[1] @ C @ d[2]),
-            V2=float(d[1] @ C @ d[3]),
-            W=float(d[2] @ C @ d[2]),
-            c0=-float(d[1] @ K @ less),
-            c1=-float(d[1] @ K @ (d[2] - d[1])),
-            c2=-float(d[2] @ K @ less),
-        )
+        return scatter_along(d, C, K)
 
     def _pair(self, x: float, y: float) -> tuple[float, float]:
         """Cov of log det at x with log det at y, and with t at y."""
@@ -136,10 +128,3 @@ def _samples(a: _Laws, b: _Laws, weight: FloatArray, p: FloatArray, D: float) ->
         together = together + weight[i] * np.log1p(np.maximum(-p[i] * (x + y - x * y), -1.0 + 1e-16))
     covariance = np.exp(together) - np.exp(a.total[:, None] + b.total)
     return D * float(a.fade @ covariance @ b.fade)
-
-
-def derivative_weights(places: FloatArray, x: float, orders: int = 4) -> FloatArray:
-    """Rows m: the weights with which values at the places give the m-th derivative at x (polynomial)."""
-    powers = np.vander(places - x, increasing=True)
-    inverse = np.linalg.inv(powers)
-    return np.stack([math.factorial(m) * inverse[m] for m in range(orders)])

@@ -16,13 +16,14 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.theory.cavity import Cavity, CavityState
-from sparselaw.theory.cavity_scatter import CavityScatter, derivative_weights
+from sparselaw.theory.cavity_scatter import CavityScatter
 from sparselaw.theory.count_spread import Slopes, noise_share, scatter_share
+from sparselaw.theory.derivatives import derivative_weights
 from sparselaw.theory.finite_width import Spectral
 
 STRIDE = 0.5
 DEEPEST = 21.0  # in log k below the largest c r: deeper, rounding errors take over
-SEARCH = 60
+RUNG = 6  # strides between the places at which the search for a cut-off looks first
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,8 @@ def closure(
     places = np.array([s.log_k for s in states])
     d = derivative_weights(places, x)
     S, t = d @ np.array([s.S for s in states]), d @ np.array([s.t for s in states])
-    sums = Spectral(x, held, *_powers(S, t), float(t[0]))
-    slopes = Slopes(S[1], S[2], S[3], t[1] - t[0], t[2] - t[1], t[3] - t[2]).with_ridge(held)
+    sums, slopes = spectral_at(x, held, S, t)
+    slopes = slopes.with_ridge(held)
     scatter = scatters.at(x)
     plain, plain_noise = _plain(cavity, N, log_k, ridge)
     return Closure(
@@ -68,6 +69,12 @@ def closure(
         variance=max(scatter.V, 0.0),
         sound=all(abs(s.checked - 1.0) < 5e-3 for s in states),
     )
+
+
+def spectral_at(x: float, held: float, S: FloatArray, t: FloatArray) -> tuple[Spectral, Slopes]:
+    """All sums of one cut-off from S, t and their derivatives along x."""
+    sums = Spectral(x, held, *_powers(S, t), float(t[0]))
+    return sums, Slopes(S[1], S[2], S[3], t[1] - t[0], t[2] - t[1], t[3] - t[2])
 
 
 def _powers(S: FloatArray, t: FloatArray) -> tuple[float, float, float, float, float, float]:
@@ -96,27 +103,28 @@ def _plain(cavity: Cavity, N: float, log_k: float, ridge: float) -> tuple[float,
 
 
 def _bracket(cavity: Cavity, N: float, log_k: float, ridge: float) -> int | None:
-    """The index i with S + N ridge/k at STRIDE i no less than N and at STRIDE (i+1) below it."""
+    """The index i with S + N ridge/k at STRIDE i no less than N and at STRIDE (i+1) below it.
 
-    def resolved(index: int) -> bool:
-        x = STRIDE * index
-        held = N * ridge * math.exp(-x)
-        return held >= N or cavity.at(x).S + held >= N
+    From log k along rungs, which every N shares, until it lies between two; then where S there suggests.
+    """
+
+    def resolved(index: int) -> float:
+        held = N * ridge * math.exp(-STRIDE * index)
+        return held if held >= N else cavity.at(STRIDE * index).S + held
 
     lowest = math.ceil((min(cavity.cells.top, log_k) - DEEPEST) / STRIDE) + 2
-    index, step = max(round(log_k / STRIDE), lowest), 1
-    enough = resolved(index)
-    inside = outside = index  # S >= N, S < N
-    while enough == resolved(index):
-        if index == lowest and not enough:
+    inside = outside = max(RUNG * math.floor(log_k / STRIDE / RUNG), lowest)  # S >= N, S < N
+    while resolved(outside) >= N:
+        inside, outside = outside, outside + RUNG
+    while resolved(inside) < N:
+        if inside == lowest:
             return None
-        inside, outside = (index, outside) if enough else (inside, index)
-        index = index + min(step, 4) if enough else max(index - step, lowest)
-        step *= 2
-    inside, outside = (inside, index) if enough else (index, outside)
+        inside, outside = max(inside - RUNG, lowest), inside
     while outside - inside > 1:
-        middle = (inside + outside) // 2
-        inside, outside = (middle, outside) if resolved(middle) else (inside, middle)
+        low, high = resolved(outside), resolved(inside)
+        guess = outside - math.floor((outside - inside) * (N - low) / (high - low))
+        guess = min(max(guess, inside + 1), outside - 1)
+        inside, outside = (guess, outside) if resolved(guess) >= N else (inside, guess)
     return inside
 
 

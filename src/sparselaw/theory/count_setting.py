@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.inputs import ActivationInputs
-from sparselaw.sums.count_nodes import CountNodes, cells, count_nodes, unseen
+from sparselaw.sums.count_nodes import CountNodes, cells, count_nodes, seen, unseen
 from sparselaw.sums.counts import CountSums
 from sparselaw.theory.cavity import Cavity
 from sparselaw.theory.cavity_scatter import CavityScatter
@@ -65,27 +65,27 @@ def _prepare(inputs: ActivationInputs, D: float) -> CountSetting:
     rank = rank_setting(inputs, D)
     never = sums.unseen_variance()
     pairs = coactivation(inputs, D)
-    share, seen = pairs.share, sums.seen()
+    share, known = pairs.share, sums.seen()
     cavity = Cavity(weight, p, c, D)
     missed = unseen(p, D)
-    adds = 1.0 - unseen(np.minimum(p * rank.free, 1.0), D)
+    adds = seen(np.minimum(p * rank.free, 1.0), D)
     tilt = luck = 0.0
     if never > 0.0:
         tilt = -float((weight * p * c) @ (missed * adds)) / never
-        luck = float((weight * (p * c / never) ** 2) @ (missed * (1.0 - missed)))
+        luck = float((weight * (p * c / never) ** 2) @ (missed * seen(p, D)))
         luck -= (tilt / max(rank.spread, 1e-9)) ** 2
     width = np.where(D * p > 0.02, FINE, COARSE)
     points = count_nodes(*cells(weight, p, c, width), D, every=EVERY)
     return CountSetting(
         sums=sums,
-        leading=LeadingPoint(sums, seen),
-        seen=seen,
+        leading=LeadingPoint(sums, known),
+        seen=known,
         rank=rank,
         unseen=never,
         share=share,
         tilt=tilt,
         open_variance=max(luck, 0.0),
-        told_apart=_told_apart(seen - rank.mean, pairs.once / D, D),
+        told_apart=_told_apart(known - rank.mean, pairs.once / D, D),
         points=points,
         cavity=cavity,
         scatter=CavityScatter(cavity),

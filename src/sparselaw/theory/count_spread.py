@@ -66,6 +66,23 @@ def scatter_share(of: Scatter, mean: Slopes) -> float:
     return above - below + squared - crossed
 
 
+def scatter_along(d: FloatArray, C: FloatArray, K: FloatArray) -> Scatter:
+    """From covariances between places along x: of log det with log det, and of log det with t.
+
+    Rows m of ``d`` give the m-th derivative at one x; S = -d log det/dx and M = dt/dx - t.
+    """
+    less = d[1] - d[0]
+    return Scatter(
+        V=float(d[1] @ C @ d[1]),
+        V1=float(d[1] @ C @ d[2]),
+        V2=float(d[1] @ C @ d[3]),
+        W=float(d[2] @ C @ d[2]),
+        c0=-float(d[1] @ K @ less),
+        c1=-float(d[1] @ K @ (d[2] - d[1])),
+        c2=-float(d[2] @ K @ less),
+    )
+
+
 def independent_scatter(
     coordinate: NDArray[np.int64],
     weight: FloatArray,

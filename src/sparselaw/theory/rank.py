@@ -6,7 +6,9 @@ tree, and its rank follows from peeling leaves: rho is the probability that a sa
 its other samples leave open. With rho_i the same without coordinate i,
 
     rho = prod_i (1 - p_i q_i),    q_i = (1 - p_i rho_i)^(D-1),    rho_i = rho/(1 - p_i q_i),
-    r = sum_i [1 - (1 - p_i rho_i)^D] + D (1 - rho) - D sum_i p_i q_i rho_i.
+    r = sum_i [1 - (1 - p_i rho_i)^D] + D (1 - rho) - D sum_i p_i q_i rho_i,
+
+less what loops take away (``rank_loops``), up to 0.5.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.sums.count_nodes import unseen
+from sparselaw.sums.count_nodes import seen, unseen
+from sparselaw.theory.rank_loops import loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +30,16 @@ class Rank:
     mean: float
     spread: float
     free: float  # rho
+    loops: float = 0.0  # what they add to the mean
 
 
 def expected_rank(weight: FloatArray, p: FloatArray, D: float) -> Rank:
     """The rank of D samples, given coordinates (weight, p)."""
     rank, rho, q = _fixed_point(weight, p, D)
     variance = _variance(weight, p, D, rho, q)
-    never = unseen(p, D)
-    seen = float(weight @ (1.0 - never))
-    return Rank(min(rank, seen, D), math.sqrt(max(variance, 0.0)), rho)
+    looped = loops(weight, p, D, rho, q)
+    mean = min(rank + looped, float(weight @ seen(p, D)), D)
+    return Rank(mean, math.sqrt(variance), rho, looped)
 
 
 def _fixed_point(weight: FloatArray, p: FloatArray, D: float) -> tuple[float, float, FloatArray]:
@@ -60,20 +64,30 @@ def _fixed_point(weight: FloatArray, p: FloatArray, D: float) -> tuple[float, fl
             if 0.0 < ratio < 0.98:
                 q = np.clip(q + steps[2] * (ratio / (1.0 - ratio)), new, 1.0)
             steps = []
-    resolved = float(weight @ (1.0 - unseen(np.minimum(p * rho_i, 1.0), D)))
+    resolved = float(weight @ seen(np.minimum(p * rho_i, 1.0), D))
     return resolved + D * (1.0 - rho) - D * float(weight @ (p * q * rho_i)), rho, q
 
 
 def _variance(weight: FloatArray, p: FloatArray, D: float, rho: float, q: FloatArray) -> float:
-    """Var r to first order: what coordinates add on their own, and samples, less what both count.
+    """Var r = d/dy of the mean under the weight e^{yr}, at y = 0, for many samples.
 
-    A coordinate of n samples adds to the rank unless none of them is free, 1 - (1-rho)^n; a sample does
-    unless no coordinate of it is open, 1 - prod (1-q_i) over its own; one activation does where both hold,
-    rho q_i.
+    With e = e^y the same tree has A_i = (1 - p_i rho_i)^(D-1), B_i = prod_{j != i} (1 - p_j q_j), q_i =
+    A_i/(A_i + e (1-A_i)) and rho_i = B_i/(B_i + e (1-B_i)); the mean of e^{yr} is stationary in both. Their
+    slopes along y: with t_i = p_i dq_i/(1 - p_i q_i) all follow from T = sum t_i, which is linear in itself.
     """
-    bare = unseen(np.minimum(p * rho, 1.0), D)
-    coordinates = float(weight @ (unseen(np.minimum(p * rho * (2.0 - rho), 1.0), D) - bare**2))
-    log_twice = float(weight @ np.log1p(-np.minimum(p * q * (2.0 - q), 1.0 - 1e-16)))
-    samples = D * (math.exp(log_twice) - rho * rho)
-    both = D * float(weight @ (p * (1.0 - p) * (rho * q) ** 2))
-    return max(coordinates + samples - both, 0.0)
+    kappa = np.minimum(p * q, 1.0 - 1e-16)
+    rho_i = np.minimum(rho / (1.0 - kappa), 1.0)
+    left = np.maximum(1.0 - p * rho_i, 1e-16)
+    u, v = (D - 1.0) * p / left, p / (1.0 - kappa)
+    gain = v * q * u * rho_i
+    closed = seen(np.minimum(p * rho_i, 1.0), D - 1.0)  # 1 - q
+    own = v * q * (u * rho_i * (1.0 - rho_i) - closed) / (1.0 + gain)
+    total = float(weight @ own) / max(1.0 - float(weight @ (gain / (1.0 + gain))), 1e-3)
+    slope_rho = -rho_i * (total - (gain / (1.0 + gain) * total + own)) - rho_i * (1.0 - rho_i)
+    slope_q = -q * (u * slope_rho + closed)
+    miss, met = (of(np.minimum(p * rho_i, 1.0), D) for of in (unseen, seen))
+    coordinates = float(weight @ (miss * met + miss * D * p / left * slope_rho))
+    samples = D * (rho * (1.0 - rho) + rho * total)
+    both = p * q * rho_i
+    shared = D * float(weight @ (both * (1.0 - both) + p * (slope_q * rho_i + q * slope_rho)))
+    return max(coordinates + samples - shared, 0.0)

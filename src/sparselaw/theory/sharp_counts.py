@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.sums.count_nodes import seen
 from sparselaw.theory.below_rank import ALMOST_APART, below_rank, seen_traces
 from sparselaw.theory.count_setting import CountSetting
 from sparselaw.theory.count_surface import NOISE_DIVERGES
@@ -79,9 +80,9 @@ def _sharp(setting: CountSetting, N: float, ridge: float, median: bool) -> Sharp
         reason = INFINITE_MEAN.format(share=f"{chance:.2g}" if chance > 1e-4 else "some")
         leading = setting.leading(N).loss
         terms = {"leading": leading, "peak": math.inf}
-        return Sharp(math.inf, terms, math.inf, middle, reason, _median_error(setting))
+        return Sharp(math.inf, terms, math.inf, middle, reason, median_error(setting))
     terms, error = _above(setting, N) if N > rank else _below(setting, N)
-    return Sharp(sum(terms.values()), terms, error, middle, median_error=_median_error(setting))
+    return Sharp(sum(terms.values()), terms, error, middle, median_error=median_error(setting))
 
 
 def _with_ridge(setting: CountSetting, N: float, ridge: float) -> Sharp:
@@ -163,7 +164,7 @@ def _below(setting: CountSetting, N: float, ridge: float = 0.0) -> tuple[dict[st
     return terms, error if base.found else 1.0
 
 
-def _median_error(setting: CountSetting) -> float:
+def median_error(setting: CountSetting) -> float:
     """Few coordinates, much sharing, and amplitudes that a pseudo-inverse cuts: what the law leaves out."""
     error = 0.05 + 2.5 / setting.rank.mean + min(setting.share, 0.3)
     return error + 0.25 if _faint(setting) else error
@@ -173,8 +174,8 @@ def _faint(setting: CountSetting) -> bool:
     """Whether 3 % of the rank lies below the tolerance of singular values, relative to the largest."""
     points, rank = setting.points, setting.rank.mean
     order = np.argsort(points.c)
-    seen = np.cumsum((points.weight * (1.0 - points.unseen))[order])
-    place = min(int(np.searchsorted(seen, 0.03 * rank)), seen.size - 1)
+    known = np.cumsum((points.weight * seen(points.p, points.D))[order])
+    place = min(int(np.searchsorted(known, 0.03 * rank)), known.size - 1)
     smallest = 2.0 * math.log(RTOL * rank) + math.log(points.D)
     return bool(np.log(points.c[order][place]) < smallest)
 

@@ -1,34 +1,40 @@
 """The sharp surface along a line: the leading one times a factor found at a few places.
 
 At one D, with the rank r and K seen, sharp (r - N)/(leading (K - N)) is smooth in u = log(N/(r - N)) below
-the rank; above it every value is a formula. At one N the same factor is smooth in log|r/N - 1| on either
-side. The terms of the loss and its own estimate of the error are interpolated alike.
+the rank; above it every value is a formula. At one N the same factor is smooth in log(r/N - 1) below the rank
+and in log(r/(N - r)) above it. The terms of the loss and its own estimate of the error are interpolated
+alike, and what label noise adds is a factor of its own, at the same places.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
 from sparselaw.inputs import ActivationInputs, Inputs
-from sparselaw.sums.chebyshev import chebyshev_places, interpolate
+from sparselaw.sums.chebyshev import chebyshev_places
 from sparselaw.theory.count_curve import seen_along, smooth_along
 from sparselaw.theory.count_setting import count_setting, rank_setting
 from sparselaw.theory.leading_curve import leading_losses
-from sparselaw.theory.ridge_curve import ridge_values, values_between
-from sparselaw.theory.sharp_counts import MEDIAN_SPREADS, Sharp, is_peak, median_loss, sharp_count_loss
+from sparselaw.theory.line_values import Line, add_medians, add_noise, interpolated
+from sparselaw.theory.ridge_curve import ridge_values
+from sparselaw.theory.sharp_counts import (
+    MEDIAN_SPREADS,
+    Sharp,
+    is_peak,
+    median_error,
+    median_loss,
+    sharp_count_loss,
+    sharp_noise,
+)
 from sparselaw.theory.sharp_gaussian import sharp_gaussian_loss
 from sparselaw.theory.surface import sharp_applies
 
 PLACES_N, PLACES_D = 11, 8  # a place of another D costs several of another N
-MEDIANS = 7
-Exact = Callable[[float], Sharp]
 
 
 def sharp_losses(inputs: Inputs, N: FloatArray, D: FloatArray, ridge: float, noise: float) -> FloatArray:
@@ -77,96 +83,120 @@ def _peak(leading: float) -> Sharp:
 
 
 def _along_N(inputs: ActivationInputs, N: FloatArray, D: float, noise: float, median: bool) -> list[Sharp]:
-    leading = leading_losses(inputs, N, np.array([D]), 0.0, noise)
+    leading = leading_losses(inputs, N, np.array([D]))
     if not sharp_applies(inputs, D):
+        leading = leading_losses(inputs, N, np.array([D]), 0.0, noise)
         return [_plain(float(loss)) for loss in leading]
     setting = count_setting(inputs, D)
     rank = setting.rank
 
     def exact(n: float) -> Sharp:
-        return sharp_count_loss(setting, n, 0.0, noise, median=False)
+        return sharp_count_loss(setting, n, median=False)
+
+    def unit(n: float) -> tuple[float, float]:
+        return sharp_noise(setting, n, 0.0)
 
     below = np.array([n < rank.mean and not is_peak(float(n), rank.mean, rank.spread) for n in N], bool)
     values: dict[int, Sharp] = {}
     for i in np.flatnonzero(~below):
         at_peak = is_peak(float(N[i]), rank.mean, rank.spread) and setting.unseen > 0.0
-        values[int(i)] = _peak(leading[i]) if at_peak and not median else exact(float(N[i]))
-    if below.any() and noise > 0.0:
-
-        def rough(n: FloatArray) -> FloatArray:
-            moved = (setting.seen - n) / (rank.mean - n)
-            return np.asarray(leading_losses(inputs, n, np.array([D]), 0.0, noise) * moved)
-
-        noisy = values_between(np.unique(N[below]), exact, rough)
-        values |= {int(i): noisy[float(N[i])] for i in np.flatnonzero(below)}
-    elif below.any():
+        own = sharp_count_loss(setting, float(N[i]), 0.0, noise, median=False)
+        values[int(i)] = _peak(leading[i]) if at_peak and not median else own
+    if below.any():
         u = np.log(N / (rank.mean - N), where=below, out=np.zeros(N.size))
         places = chebyshev_places(float(u[below].min()), float(u[below].max()), PLACES_N)
         sizes = rank.mean / (1.0 + np.exp(-places))
-        scale = (rank.mean - sizes) / (setting.seen - sizes) / leading_losses(inputs, sizes, np.array([D]))
-        back = leading * (setting.seen - N) / (rank.mean - N)
-        line = _Line(leading=leading, u=u, x=N, back=back)
-        values |= _interpolated(np.flatnonzero(below), line, exact, (places, sizes, scale))
+
+        moved, there = ((setting.seen - n) / (rank.mean - n) for n in (N, sizes))
+        quiet, loud = _both(inputs, sizes, np.array([D]), noise)
+        line = Line(leading=leading, u=u, x=N, back=leading * moved)
+        values |= interpolated(np.flatnonzero(below), line, exact, (places, sizes, 1.0 / (quiet * there)))
+        if noise > 0.0:
+            line = replace(line, back=(leading_losses(inputs, N, np.array([D]), 0.0, 1.0) - leading) * moved)
+            nodes = places, sizes, 1.0 / (loud * there)
+            add_noise(values, np.flatnonzero(below), line, noise, unit, nodes)
     found = [values[i] for i in range(N.size)]
     if not median or noise > 0.0:
         return found
     near = np.abs(N - rank.mean) <= MEDIAN_SPREADS * rank.spread + 4.0
     for side in (N <= rank.mean, N > rank.mean):
-        _add_medians(found, N, near & side, lambda n: median_loss(setting, n))
+        add_medians(found, N, near & side, lambda n: (median_loss(setting, n), median_error(setting)))
     return found
 
 
 def _along_D(inputs: ActivationInputs, N: float, D: FloatArray, noise: float, median: bool) -> list[Sharp]:
-    leading = leading_losses(inputs, np.array([N]), D, 0.0, noise)
+    leading, added = _both(inputs, np.array([N]), D, noise)
     known = seen_along(inputs, D)
     applies = np.array([sharp_applies(inputs, float(d)) for d in D], bool)
-    values = {int(i): _plain(float(leading[i])) for i in np.flatnonzero(~applies)}
+    values: dict[int, Sharp] = {}
+    if not applies.all():
+        noisy = leading_losses(inputs, np.array([N]), D[~applies], 0.0, noise)
+        values = {int(i): _plain(float(x)) for i, x in zip(np.flatnonzero(~applies), noisy, strict=True)}
     if not applies.any():
         return [values[i] for i in range(D.size)]
     ranks, spreads = ranks_along(inputs, D)
 
     def exact(d: float) -> Sharp:
-        return sharp_count_loss(count_setting(inputs, d), N, 0.0, noise, median=False)
+        return sharp_count_loss(count_setting(inputs, d), N, median=False)
+
+    def unit(d: float) -> tuple[float, float]:
+        return sharp_noise(count_setting(inputs, d), N, 0.0)
 
     peak = np.array([is_peak(N, float(r), float(s)) for r, s in zip(ranks, spreads, strict=True)], bool)
     for i in np.flatnonzero(peak & applies):
-        at_peak = known.unseen[i] > 0.0
-        values[int(i)] = _peak(leading[i]) if at_peak and not median else exact(float(D[i]))
+        if known.unseen[i] > 0.0 and not median:
+            values[int(i)] = _peak(leading[i])
+        else:
+            values[int(i)] = sharp_count_loss(count_setting(inputs, float(D[i])), N, 0.0, noise, median=False)
     for side in (ranks > N, ranks < N):
         index = np.flatnonzero(side & ~peak & applies)
         if not index.size:
             continue
-        if noise > 0.0:
-            noisy = values_between(np.unique(D[index]), exact, lambda d: _noisy(inputs, N, d, noise))
-            values |= {int(i): noisy[float(D[i])] for i in index}
-            continue
-        u = np.log(np.abs(ranks / N - 1.0), where=ranks != N, out=np.zeros(D.size))
+        below = bool(ranks[index[0]] > N)
+        u = np.zeros(D.size)
+        u[index] = _from_peak(N, ranks[index])
         order = index[np.argsort(u[index])]
         wanted = chebyshev_places(float(u[order[0]]), float(u[order[-1]]), PLACES_D)
         data: FloatArray = np.unique(np.rint(np.exp(np.interp(wanted, u[order], np.log(D[order])))))
         r, there = ranks_along(inputs, data)[0], seen_along(inputs, data)
-        places = np.log(np.abs(r / N - 1.0))
-        if ranks[index[0]] > N:
-            scale = (r - N) / (there.mean - N) / leading_losses(inputs, np.array([N]), data)
-            back = leading * (known.mean - N) / (ranks - N)
-        else:  # the peak of the leading surface may lie here, at K = N
-            scale, back = (N - r) / (N * there.unseen), N * known.unseen / (N - ranks)
-        line = _Line(leading=leading, u=u, x=D, back=back)
-        values |= _interpolated(index, line, exact, (places, data, scale))
+        places = _from_peak(N, r)
+        with np.errstate(all="ignore"):
+            moved, moved_there = (known.mean - N) / (ranks - N), (there.mean - N) / (r - N)
+            if below:
+                quiet, loud = (moved_there * part for part in _both(inputs, np.array([N]), data, noise))
+                backs = moved * leading, moved * added
+            else:  # the peak of the leading surface may lie here, at K = N
+                quiet, loud = N * there.unseen / (N - r), N / (N - r)
+                backs = N * known.unseen / (N - ranks), N / (N - ranks)
+        line = Line(leading=leading, u=u, x=D, back=backs[0])
+        values |= interpolated(index, line, exact, (places, data, 1.0 / quiet))
+        if noise > 0.0:
+            add_noise(values, index, replace(line, back=backs[1]), noise, unit, (places, data, 1.0 / loud))
     found = [values[i] for i in range(D.size)]
     if not median or noise > 0.0:
         return found
     near = applies & (np.abs(N - ranks) <= MEDIAN_SPREADS * spreads + 4.0)
+
+    def middle(d: float) -> tuple[float, float]:
+        setting = count_setting(inputs, round(d))
+        return median_loss(setting, N), median_error(setting)
+
     for side in (ranks < N, ranks >= N):
-        _add_medians(found, D, near & side, lambda d: median_loss(count_setting(inputs, round(d)), N))
+        add_medians(found, D, near & side, middle)
     return found
 
 
-def _noisy(inputs: ActivationInputs, N: float, D: FloatArray, noise: float) -> FloatArray:
-    """The leading surface with label noise, its peak moved from K to the rank."""
-    with np.errstate(all="ignore"):
-        moved = np.abs((seen_along(inputs, D).mean - N) / (mean_ranks(inputs, D) - N))
-        return np.asarray(leading_losses(inputs, np.array([N]), D, 0.0, noise) * moved)
+def _from_peak(N: float, ranks: FloatArray) -> FloatArray:
+    """Where on a scale that ends nowhere: log(r/N - 1) below the rank, log(r/(N - r)) above it."""
+    return np.log(np.where(ranks > N, ranks - N, ranks) / np.where(ranks > N, N, N - ranks))
+
+
+def _both(
+    inputs: ActivationInputs, N: FloatArray, D: FloatArray, noise: float
+) -> tuple[FloatArray, FloatArray]:
+    """The leading surface, and what label noise of variance one adds to it, if there is any."""
+    quiet = leading_losses(inputs, N, D)
+    return quiet, leading_losses(inputs, N, D, 0.0, 1.0) - quiet if noise > 0.0 else quiet
 
 
 def mean_ranks(inputs: ActivationInputs, D: FloatArray) -> FloatArray:
@@ -191,64 +221,3 @@ def ranks_along(inputs: ActivationInputs, D: FloatArray) -> tuple[FloatArray, Fl
 def _seen(inputs: ActivationInputs, D: FloatArray) -> tuple[FloatArray, FloatArray]:
     known = seen_along(inputs, D)
     return known.mean, np.maximum(known.spread, 1e-9)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
-    leading: FloatArray  # the leading surface at x
-    u: FloatArray  # in which the rest is smooth
-    x: FloatArray
-    back: FloatArray  # from what is smooth to a loss
-
-
-def _interpolated(
-    index: NDArray[np.int64], line: _Line, exact: Exact, nodes: tuple[FloatArray, FloatArray, FloatArray]
-) -> dict[int, Sharp]:
-    """Values of the line at some places from those at ``nodes``: u, x, and what makes a loss there smooth.
-
-    The loss and its corrections are interpolated; the leading surface is known, and the first correction
-    (that of the rank or of co-activation) is what is left.
-    """
-    places, sizes, scale = nodes
-    distinct = np.unique(line.x[index])
-    if distinct.size <= places.size or places.size < 3:
-        own = {float(x): exact(float(x)) for x in distinct}
-        return {int(i): own[float(line.x[i])] for i in index}
-    at = [exact(float(size)) for size in sizes]
-    names = list(dict.fromkeys(name for value in at for name in value.terms if name != "leading"))
-    others = names[1:]
-    rows = [[value.loss, *(value.terms.get(name, 0.0) for name in others)] for value in at]
-    table, errors = np.array(rows) * scale[:, None], np.array([[value.error] for value in at])
-    if not (np.isfinite(table).all() and np.isfinite(errors).all() and (errors > 0.0).all()):
-        return {int(i): exact(float(line.x[i])) for i in index}
-    found = interpolate(places, table, line.u[index]) * line.back[index, None]
-    error = np.exp(interpolate(places, np.log(errors), line.u[index]))[:, 0]
-    if not (found[:, 0] > 0.0).all():
-        return {int(i): exact(float(line.x[i])) for i in index}
-    values = {}
-    for i, row, e in zip(index, found, error, strict=True):
-        rest = float(row[0] - row[1:].sum())
-        leading = float(line.leading[i])
-        if not (names and math.isfinite(leading)):
-            leading = rest
-        terms = {"leading": leading, **({names[0]: rest - leading} if names else {})}
-        terms |= dict(zip(others, map(float, row[1:]), strict=True))
-        values[int(i)] = Sharp(float(row[0]), terms, float(e))
-    return values
-
-
-def _add_medians(
-    values: list[Sharp], x: FloatArray, near: NDArray[np.bool_], median: Callable[[float], float]
-) -> None:
-    """Medians beside the values near the peak: each its own, or a few and what lies between them."""
-    index = np.flatnonzero(near)
-    distinct = np.unique(x[index])
-    if distinct.size <= MEDIANS:
-        own = {float(place): median(float(place)) for place in distinct}
-        medians = np.array([own[float(x[i])] for i in index])
-    else:
-        places = chebyshev_places(float(x[index].min()), float(x[index].max()), MEDIANS)
-        at = np.log([median(float(place)) for place in places])
-        medians = np.exp(interpolate(places, at, x[index]))
-    for i, value in zip(index, medians, strict=True):
-        values[i] = replace(values[i], median=float(value))
