@@ -1,7 +1,8 @@
 """Seven activations: how the loss falls with N, and what it is beside the unseen variance as data grow.
 
     python benchmarks/activations_side_by_side.py measure    # adds missing cells to the CSV; ten minutes
-    python benchmarks/activations_side_by_side.py table      # the table, from the CSV
+    python benchmarks/activations_side_by_side.py theory     # sl.predict at the same sizes; a minute
+    python benchmarks/activations_side_by_side.py table      # the table, from both CSVs
 
 N-limited: N = 48, 96, 192 with so much data that they hardly matter. D-limited: N = 5,000; R is the loss over
 the unseen variance of the same data, sums over trials of one over sums of the other. Minimum norm throughout.
@@ -20,6 +21,7 @@ import sparselaw as sl
 from sparselaw.interval import student_factor
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "activations.csv"
+THEORY = RESULTS.with_name("activations-theory.csv")
 SETTINGS = ((1.0, 0.3, 200_000), (1.5, 0.3, 1_000_000))  # alpha1, alpha2, D of the N-sweep
 WIDTHS, WIDE = (48, 96, 192), 5_000
 SAMPLES = (160, 320, 640, 1280)
@@ -64,19 +66,41 @@ def _cell(trials) -> tuple[str, ...]:
 
 def table() -> None:
     rows = _read()
+    with THEORY.open(newline="", encoding="utf-8") as file:
+        theories = {tuple(row[:3]): row[3:] for row in csv.reader(file)}
     for alpha1, alpha2, plenty in SETTINGS:
-        print(
-            f"| ({alpha1:g}, {alpha2:g}) | N slope, D = {plenty:,} | R, D = 160 to 1,280 | slope of R in D |"
-        )
-        print("|---|---|---|---|")
+        columns = (f"N slope, D = {plenty:,}", "theory", "R", "theory", "slope of R in D", "theory")
+        print(f"| ({alpha1:g}, {alpha2:g}) | {' | '.join(columns)} |")
+        print("|---" * (len(columns) + 1) + "|")
         for name in NAMES:
             key = (f"{alpha1:g}", f"{alpha2:g}", name)
             mine = [row for row in rows if (row["alpha1"], row["alpha2"], row["features"]) == key]
             by_N, by_D = ([row for row in mine if row["sweep"] == sweep] for sweep in "ND")
             learned = all(float(row["R"]) < 100.0 for row in by_D)  # abs learns nothing
             ratio, slope = (_mean(by_D), _slope(by_D, "D", "R", "R_stderr", 1.0)) if learned else ("", "")
-            print(f"| {name} | {_slope(by_N, 'N', 'loss', 'stderr', -1.0)} | {ratio} | {slope} |")
+            said = theories[key]
+            found = (_slope(by_N, "N", "loss", "stderr", -1.0), said[0], ratio, said[1], slope, said[2])
+            print(f"| {name} | {' | '.join(found if learned else (*found[:2], '', '', '', ''))} |")
         print()
+
+
+def theory() -> None:
+    with THEORY.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("alpha1", "alpha2", "features", "N_slope", "R", "R_slope"))
+        for alpha1, alpha2, plenty in SETTINGS:
+            model = sl.SparseInputs(alpha1=alpha1, alpha2=alpha2)
+            for name in NAMES:
+                writer.writerow((f"{alpha1:g}", f"{alpha2:g}", name, *_theory(model, name, plenty)))
+
+
+def _theory(model: sl.SparseInputs, name: str, plenty: int) -> tuple[str, str, str]:
+    """What sl.predict has for the same sizes: the slope in N, the mean of R, and its slope in D."""
+    losses = [sl.predict(model, N=N, D=plenty, features=name).loss for N in WIDTHS]
+    ratios = [sl.predict(model, N=WIDE, D=D, features=name).loss / model.expected_unseen(D) for D in SAMPLES]
+    steps = (np.polyfit(np.log(x), np.log(y), 1)[0] for x, y in ((WIDTHS, losses), (SAMPLES, ratios)))
+    first, second = (float(step) for step in steps)
+    return f"{-first:.3f}", f"{float(np.mean(ratios)):.2f}", f"{second:.3f}"
 
 
 def _mean(rows: list[Row]) -> str:
@@ -115,4 +139,4 @@ def _write(rows: list[Row]) -> None:
 
 
 if __name__ == "__main__":
-    table() if sys.argv[1:2] == ["table"] else measure()
+    {"table": table, "theory": theory}.get("".join(sys.argv[1:2]), measure)()

@@ -63,3 +63,21 @@ def projection_losses(inputs, f, N, samples, draws, rng):
         basis = np.linalg.qr((f(rng.standard_normal((N, len(X))) @ X) * root).T)[0]
         losses.append(np.sum(targets**2) - np.sum((targets @ basis) ** 2))
     return np.array(losses)
+
+
+def reflected_kernel(points, f, types):
+    """E f(u x) f(u y) as a mean over types |u_1|, |u_j|, signs of both and the integral over the rest."""
+    kernel = np.zeros((len(points), len(points)))
+    for (a, b), weight in np.ndenumerate(types.weights):
+        for one, two in itertools.product((1.0, -1.0), repeat=2):
+            fixed, known = np.zeros(points.shape[1]), np.zeros(points.shape[1], dtype=bool)
+            if types.first:
+                fixed[0], known[0] = one * types.nodes[0][a], True
+            if types.other:
+                fixed[types.other - 1], known[types.other - 1] = two * types.nodes[1][b], True
+            free = np.where(known, 0.0, points)
+            for i, j in itertools.combinations_with_replacement(range(len(points)), 2):
+                x, y = free[i], free[j]
+                value = pair_mean(f, points[i] @ fixed, points[j] @ fixed, x @ x, y @ y, x @ y)
+                kernel[i, j] += 0.25 * weight * value
+    return np.triu(kernel) + np.triu(kernel, 1).T

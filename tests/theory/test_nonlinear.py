@@ -213,7 +213,9 @@ def test_sectors_of_gaussian_points_are_those_of_all_their_reflections(typed):
     """The eigenvalues are those of the kernel between every reflection of every point."""
     inputs, n, q = DenseInputs(alpha=1.5, dimension=12), 3, 2
     types = unit_types(*typed, (2, 2))
-    found = np.linalg.eigvalsh(sector_kernels(inputs, n, q, types) @ types.weights.ravel()).ravel()
+    found = np.linalg.eigvalsh(
+        sector_kernels(inputs, RELU.parts[0], n, q, types) @ types.weights.ravel()
+    ).ravel()
     X = gaussian_points(inputs, n)
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=q)))
     every = np.concatenate([np.concatenate([np.abs(X[:, :q]) * e, X[:, q:]], axis=1) for e in signs])

@@ -1,5 +1,6 @@
 """Activations known by their function alone: sectors against the whole kernel, limits against draws."""
 
+import itertools
 import math
 
 import numpy as np
@@ -13,6 +14,7 @@ from sparselaw.inputs import SparseInputs
 from sparselaw.theory.nonlinear.data_limit import data_limit
 from sparselaw.theory.nonlinear.features_limit import features_limit
 from sparselaw.theory.nonlinear.fold import Fold
+from sparselaw.theory.nonlinear.gaussian_tables import gaussian_points, sector_kernels
 from sparselaw.theory.nonlinear.hermite_orders import hermite_orders
 from sparselaw.theory.nonlinear.mehler_sums import mehler_kernel
 from sparselaw.theory.nonlinear.rare_coordinate import RareErrors
@@ -147,6 +149,31 @@ def test_even_features_keep_the_variance_of_the_target():
     wide = sl.predict(INPUTS, N=5000, D=640, features="abs")
     assert wide.loss == total
     assert "at least" in wide.caution
+
+
+def test_a_jump_has_no_theory_where_both_sizes_matter():
+    both = sl.predict(INPUTS, N=100, D=640, features="sign")
+    assert math.isnan(both.loss)
+    assert "no theory of an activation with a jump" in both.loss_reason
+
+
+def test_dense_inputs_and_an_odd_part_that_is_not_linear():
+    with pytest.raises(sl.InputError, match="features=tanh: have no theory of dense inputs"):
+        sl.predict(sl.DenseInputs(alpha=2.3, dimension=50), N=20, D=100, features="tanh")
+
+
+@pytest.mark.parametrize("typed", [(False, 0), (True, 0), (True, 2)])
+@pytest.mark.parametrize("name", ["gelu", "tanh"])
+def test_sectors_of_gaussian_points_are_those_of_all_their_reflections(typed, name):
+    """The eigenvalues are those of the kernel between every reflection of every point."""
+    inputs, n, q = sl.DenseInputs(alpha=1.5, dimension=5), 2, 2
+    (part,), types = FEATURES[name].response.parts, unit_types(*typed, (2, 2))
+    found = np.linalg.eigvalsh(sector_kernels(inputs, part, n, q, types) @ types.weights.ravel()).ravel()
+    X = gaussian_points(inputs, n)
+    signs = np.array(list(itertools.product((1.0, -1.0), repeat=q)))
+    every = np.concatenate([np.concatenate([np.abs(X[:, :q]) * e, X[:, q:]], axis=1) for e in signs])
+    kernel = smooth.reflected_kernel(every, part.f, types)
+    assert np.sort(found) == pytest.approx(np.linalg.eigvalsh(kernel / len(every)), abs=1e-5)
 
 
 class Arctangent(FeatureMap):

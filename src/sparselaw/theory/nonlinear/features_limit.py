@@ -53,7 +53,7 @@ def _from_tables(inputs: Inputs, response: Response, N: float) -> NonlinearLimit
     if found is None:
         return None
     tier, plain = found
-    missing = missing_at(inputs, response, tier, plain.cutoff)
+    missing = missing_at(inputs, response.parts, tier, plain.cutoff)
     further = _further_types(inputs, response, N, tier)
     # T_even enters as N does, and loss ~ N^-2 or so.
     error = math.hypot(ALIKE * 2.0 * missing, SHARED * further, 0.5 * plain.correction, 0.01)
@@ -64,15 +64,15 @@ def _first_type(inputs: Inputs, response: Response, N: float) -> tuple[int, Widt
     """The tier that N needs, and the loss with |u_1| resolved."""
     tier = tier_of(0.1 * N**-2.0)
     for _ in range(30):
-        if not affordable(inputs, tier):
+        if not affordable(inputs, response.parts, tier):
             return None
-        table = main_table(inputs, response, tier)
+        table = main_table(inputs, response.parts, tier)
         found = width_limit(
-            inputs, table, N, response.even_weight, missing_at(inputs, response, tier, table.cutoff)
+            inputs, table, N, response.even_weight, missing_at(inputs, response.parts, tier, table.cutoff)
         )
         needed = tier_of(found.cutoff)
         if needed == tier:
-            missing = missing_at(inputs, response, tier, found.cutoff)
+            missing = missing_at(inputs, response.parts, tier, found.cutoff)
             return tier, width_limit(inputs, table, N, response.even_weight, missing)
         if needed > tier and found.cutoff > 0.8 * cutoff_of(tier):
             return tier, found
@@ -82,9 +82,8 @@ def _first_type(inputs: Inputs, response: Response, N: float) -> tuple[int, Widt
 
 def _further_types(inputs: Inputs, response: Response, N: float, tier: int) -> float:
     """The logarithm of what the types |u_2|, |u_3|, ... change, one by one on the coarse tables."""
-    first, *others = (
-        width_limit(inputs, t, N, response.even_weight).loss for t in further_tables(inputs, response, tier)
-    )
+    tables = further_tables(inputs, response.parts, tier)
+    first, *others = (width_limit(inputs, t, N, response.even_weight).loss for t in tables)
     if not others:
         return 0.0
     known = np.array(FURTHER[: len(others)], dtype=float)

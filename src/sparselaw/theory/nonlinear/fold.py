@@ -9,13 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.theory.nonlinear.response import Part
+from sparselaw.theory.nonlinear.response import Part, Trust
 
 
 class BentPart:
     """|z|/2, the even part of every activation with one bend, up to a factor."""
 
     targets = False
+    jump = False
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        return {}
 
     def sums(
         self, start: IntArray, c: FloatArray, part: IntArray, typed: IntArray, types: FloatArray, first: bool
@@ -23,6 +28,13 @@ class BentPart:
         from sparselaw.theory.nonlinear.bend_kernel import alternating_sums  # numba: only where it is needed
 
         return alternating_sums(start, c, part, typed, types, first)
+
+    def reflected(
+        self, head: FloatArray, rest: FloatArray, types: FloatArray, known: tuple[bool, int]
+    ) -> FloatArray:
+        from sparselaw.theory.nonlinear.gaussian_kernel import reflected_kernel
+
+        return reflected_kernel(head, rest, types, known)
 
 
 BENT = BentPart()
@@ -39,6 +51,7 @@ class Fold:
 
     parts: ClassVar[tuple[Part, ...]] = (BENT,)
     dense: ClassVar[bool] = True
+    trust: ClassVar[Trust] = Trust()
     slope: float
     bend: float
 
@@ -54,10 +67,6 @@ class Fold:
     @property
     def identity(self) -> dict[str, Any]:
         return {"fold": [self.slope, self.bend]}
-
-    @property
-    def table_identity(self) -> dict[str, Any]:
-        return {}
 
     def kernel(self, left: FloatArray, right: FloatArray, covariance: FloatArray) -> FloatArray:
         """E f(X) f(Y) for Gaussian X, Y of variances left, right and this covariance."""

@@ -66,12 +66,13 @@ def gaussian_spill(inputs: Inputs, response: Response, D: float) -> float:
 
 
 def _features_at(inputs: Inputs, response: Response, N: float) -> NonlinearLimit:
-    cutoff, level = _cutoff(inputs, response, N) / 4.0, level_of(N)
-    missing = missing_share(inputs, level, cutoff / response.even_weight)
-    plain = width_limit(inputs, main_gaussian_table(inputs, level), N, response.even_weight, missing, cutoff)
+    cutoff, level, part = _cutoff(inputs, response, N) / 4.0, level_of(N), response.parts[0]
+    weight = response.even_weight
+    missing = missing_share(inputs, part, level, cutoff / weight)
+    plain = width_limit(inputs, main_gaussian_table(inputs, part, level), N, weight, missing, cutoff)
     first, *others = (
-        width_limit(inputs, table, N, response.even_weight, 0.0, cutoff).loss
-        for table in further_gaussian_tables(inputs, level)
+        width_limit(inputs, table, N, weight, 0.0, cutoff).loss
+        for table in further_gaussian_tables(inputs, part, level)
     )
     further = sum(math.log(other / first) for other in others)
     error = math.hypot(ALIKE * missing, SHARED * further, 0.5 * plain.correction, 0.015)
@@ -79,20 +80,20 @@ def _features_at(inputs: Inputs, response: Response, N: float) -> NonlinearLimit
 
 
 def _data_at(inputs: Inputs, response: Response, D: float) -> NonlinearLimit:
-    k = _cutoff(inputs, response, D)
+    k, part = _cutoff(inputs, response, D), response.parts[0]
     linear, spread = inputs.variance_sums(D).degrees(math.log(k))
-    squares = linear - spread + resolved(inputs, level_of(D), k / (4.0 * response.even_weight))[1]
+    squares = linear - spread + resolved(inputs, part, level_of(D), k / (4.0 * response.even_weight))[1]
     return NonlinearLimit(size=D, loss=k * spread / (1.0 - squares / D), error=DATA_ERROR, linear=linear)
 
 
 @functools.lru_cache(maxsize=4096)
 def _cutoff(inputs: Inputs, response: Response, size: float) -> float:
     """k with T_lin(k) + T_even(k/4) = size."""
-    sums, level = inputs.variance_sums(size), level_of(size)
+    sums, level, part = inputs.variance_sums(size), level_of(size), response.parts[0]
 
     def spent(log_k: float) -> tuple[float, float]:
         linear, spread = sums.degrees(log_k)
-        even, squares = resolved(inputs, level, math.exp(log_k) / (4.0 * response.even_weight))
+        even, squares = resolved(inputs, part, level, math.exp(log_k) / (4.0 * response.even_weight))
         return linear + even, -spread - (even - squares)
 
     return math.exp(solve_decreasing(spent, size, -1.5 * math.log(size)))

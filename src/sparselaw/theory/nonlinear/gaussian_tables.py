@@ -15,8 +15,8 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.inputs import Inputs
-from sparselaw.theory.nonlinear.gaussian_kernel import reflected_kernel
 from sparselaw.theory.nonlinear.kept_arrays import kept_arrays
+from sparselaw.theory.nonlinear.response import Part
 from sparselaw.theory.nonlinear.sector_tables import Group, SectorTable
 from sparselaw.theory.nonlinear.unit_types import Types, unit_types
 
@@ -64,13 +64,13 @@ def gaussian_points(inputs: Inputs, n: int) -> FloatArray:
     return scaled
 
 
-def sector_kernels(inputs: Inputs, n: int, reflected: int, types: Types) -> FloatArray:
+def sector_kernels(inputs: Inputs, part: Part, n: int, reflected: int, types: Types) -> FloatArray:
     """(2^q, n, n, types): the kernel in each sector, over n."""
     X = gaussian_points(inputs, n)
     q = min(reflected, X.shape[1])
     head, tail = np.abs(X[:, :q]), X[:, q:]
     grid = np.stack([x.ravel() for x in np.meshgrid(*types.nodes, indexing="ij")], axis=1)
-    kernels = reflected_kernel(head, tail @ tail.T, grid, (types.first, types.other))
+    kernels = part.reflected(head, tail @ tail.T, grid, (types.first, types.other))
     for i in range(q):  # sums over reflections with the signs of each parity
         pairs = kernels.reshape(1 << (q - 1 - i), 2, 1 << i, *kernels.shape[1:])
         kernels = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1)
@@ -79,14 +79,15 @@ def sector_kernels(inputs: Inputs, n: int, reflected: int, types: Types) -> Floa
     return found
 
 
-def gaussian_table(inputs: Inputs, n: int, reflected: int, types: Types) -> SectorTable:
+def gaussian_table(inputs: Inputs, part: Part, n: int, reflected: int, types: Types) -> SectorTable:
     """The table on n points, with so many coordinates reflected."""
     identity = {
         "gaussian": [inputs.kind, {k: repr(v) for k, v in inputs.parameters().items()}],
         "points": [n, reflected, LONG, LOW_DISCREPANCY, LEADING],
         "types": [types.first, types.other, list(types.weights.shape)],
+        **part.identity,
     }
-    kept = kept_arrays(identity, lambda: _reduced(sector_kernels(inputs, n, reflected, types), types))
+    kept = kept_arrays(identity, lambda: _reduced(sector_kernels(inputs, part, n, reflected, types), types))
     shape = types.weights.shape
     groups = [
         Group(alike=np.ones(len(kept[name])), kernel=kept[name].reshape(*kept[name].shape[:-1], *shape))
@@ -111,39 +112,42 @@ def _reduced(kernels: FloatArray, types: Types) -> dict[str, FloatArray]:
 
 
 @functools.lru_cache(maxsize=32)
-def gaussian_spectrum(inputs: Inputs, n: int, reflected: int) -> FloatArray:
+def gaussian_spectrum(inputs: Inputs, part: Part, n: int, reflected: int) -> FloatArray:
     """The eigenvalues of the even kernel on n points, all sectors together."""
-    values, _ = gaussian_table(inputs, n, reflected, unit_types(False)).spectrum()
+    values, _ = gaussian_table(inputs, part, n, reflected, unit_types(False)).spectrum()
     return np.maximum(values, 0.0)
 
 
-def resolved(inputs: Inputs, level: Level, cutoff: float) -> tuple[float, float]:
+def resolved(inputs: Inputs, part: Part, level: Level, cutoff: float) -> tuple[float, float]:
     """T_even = sum l/(l + nu) and sum (l/(l + nu))^2 in the limit of many points; the error goes as 1/n."""
     n, reflected = level.main
-    one, two = _sums(gaussian_spectrum(inputs, n, reflected), cutoff)
-    one_fine, two_fine = _sums(gaussian_spectrum(inputs, FINER * n, reflected), cutoff)
+    one, two = _sums(gaussian_spectrum(inputs, part, n, reflected), cutoff)
+    one_fine, two_fine = _sums(gaussian_spectrum(inputs, part, FINER * n, reflected), cutoff)
     step = 1.0 / (FINER - 1.0)
     return one_fine + step * (one_fine - one), two_fine + step * (two_fine - two)
 
 
-def missing_share(inputs: Inputs, level: Level, cutoff: float) -> float:
+def missing_share(inputs: Inputs, part: Part, level: Level, cutoff: float) -> float:
     """Of T_even, what the main table leaves out."""
-    return resolved(inputs, level, cutoff)[0] / _sums(gaussian_spectrum(inputs, *level.main), cutoff)[0] - 1.0
+    found = _sums(gaussian_spectrum(inputs, part, *level.main), cutoff)[0]
+    return resolved(inputs, part, level, cutoff)[0] / found - 1.0
 
 
-def main_gaussian_table(inputs: Inputs, level: Level) -> SectorTable:
-    return _in_memory(inputs, *level.main, 0, MAIN_NODES)
+def main_gaussian_table(inputs: Inputs, part: Part, level: Level) -> SectorTable:
+    return _in_memory(inputs, part, *level.main, 0, MAIN_NODES)
 
 
-def further_gaussian_tables(inputs: Inputs, level: Level) -> list[SectorTable]:
+def further_gaussian_tables(inputs: Inputs, part: Part, level: Level) -> list[SectorTable]:
     """Coarse tables with |u_1| alone, and with |u_j| for each further coordinate j."""
     others = (j for j in FURTHER if j <= inputs.dimension)
-    return [_in_memory(inputs, *level.coarse, j, NODES) for j in (0, *others)]
+    return [_in_memory(inputs, part, *level.coarse, j, NODES) for j in (0, *others)]
 
 
 @functools.lru_cache(maxsize=16)
-def _in_memory(inputs: Inputs, n: int, reflected: int, other: int, nodes: tuple[int, int]) -> SectorTable:
-    return gaussian_table(inputs, n, reflected, unit_types(True, other, nodes))
+def _in_memory(
+    inputs: Inputs, part: Part, n: int, reflected: int, other: int, nodes: tuple[int, int]
+) -> SectorTable:
+    return gaussian_table(inputs, part, n, reflected, unit_types(True, other, nodes))
 
 
 def _sums(values: FloatArray, cutoff: float) -> tuple[float, float]:

@@ -40,11 +40,20 @@ class Orders:
 def hermite_orders(f: Function, means: FloatArray, largest: float, parity: int) -> Orders:
     """``parity``: 0 for an even f, 1 for an odd one; it is the parity of the last order too."""
     s = np.linspace(0.0, largest, DEVIATIONS)
-    step = STEP / max(1.0, largest)
+    pairs = np.repeat(means, DEVIATIONS), np.tile(s, means.size)
+    kept, left_out = coefficients(f, *pairs, parity)
+    return Orders(largest=largest, values=kept.reshape(means.size, DEVIATIONS, -1), left_out=left_out)
+
+
+def coefficients(
+    f: Function, means: FloatArray, deviations: FloatArray, parity: int
+) -> tuple[FloatArray, float]:
+    """c_k at each pair of a mean and a deviation, (pairs, K), and what was given to the last order."""
+    step = STEP / max(1.0, float(deviations.max()))
     points = step * np.arange(-math.ceil(REACH / step), math.ceil(REACH / step) + 1.0)
     root = np.exp(-0.25 * points**2)
     root /= np.linalg.norm(root)
-    values = f((means[:, None, None] + s[:, None] * points).reshape(-1, points.size)) * root
+    values = f(means[:, None] + deviations[:, None] * points) * root
     squares = np.sum(values**2, axis=1)
     found = values @ _polynomials(points, root).T
     left = squares[:, None] - np.cumsum(found**2, axis=1)  # beyond each order
@@ -54,11 +63,7 @@ def hermite_orders(f: Function, means: FloatArray, largest: float, parity: int) 
     last = min(last, MOST - 2 + parity % 2)
     rest = np.maximum(left[:, last - 1], 0.0)
     kept = np.concatenate([found[:, :last], np.sqrt(rest)[:, None]], axis=1)
-    return Orders(
-        largest=largest,
-        values=np.ascontiguousarray(kept.reshape(means.size, DEVIATIONS, last + 1)),
-        left_out=float(rest.max() / squares.max()),
-    )
+    return np.ascontiguousarray(kept), float(rest.max() / squares.max())
 
 
 def _polynomials(points: FloatArray, root: FloatArray) -> FloatArray:

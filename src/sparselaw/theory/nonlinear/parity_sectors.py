@@ -14,7 +14,8 @@ faintest coordinate b of B with a chance of that order, which gives the size of 
     P P_B min(a_b, a_k)^2 min(a_b, a_j),    a_k, a_j the smallest two amplitudes of S and coordinate 1,
 
 and P a_k^2 a_j the size of the sector itself. Sets too small are left out and P_B is shared by the others.
-Functions without a bend have less in these sectors. Among the odd functions x_j is that of the sector {j},
+Functions without a bend have less in these sectors. A step changes within a_b itself, which makes these sizes
+P P_B min(a_b, a_k) and P a_k. Among the odd functions x_j is that of the sector {j},
 and x_1 that of the empty one, which is the same for every B: sqrt(s_j P_B).
 """
 
@@ -69,23 +70,26 @@ class Sectors:
         return len(self.start) - 2
 
 
-def parity_sectors(cells: Cells, whole: float, least: float, most: float = math.inf) -> Sectors:
+def parity_sectors(
+    cells: Cells, whole: float, least: float, most: float = math.inf, jump: bool = False
+) -> Sectors:
     """Sectors larger than ``least``, and in each of them the sets B that add more than ``whole``.
 
-    With ``most`` configurations it stops, and what is found is ``full``.
+    With ``most`` configurations it stops, and what is found is ``full``. ``jump``: for a step, not a bend.
     """
-    walk = _Walk(cells, whole, least, most)
+    walk = _Walk(cells, whole, least, most, jump)
     walk.sector((), 1.0, 1.0)
     return walk.found
 
 
 class _Walk:
-    def __init__(self, cells: Cells, whole: float, least: float, most: float) -> None:
+    def __init__(self, cells: Cells, whole: float, least: float, most: float, jump: bool) -> None:
         self.p, self.count = cells.p.tolist(), cells.count.tolist()
         self.c = cells.c.tolist()
         self.a = [math.sqrt(c) for c in self.c]
         self.odds = [p / (1.0 - p) for p in self.p]
         self.whole, self.least, self.most = whole, least, most
+        self.jump = jump
         self.found = Sectors()
 
     def sector(self, odd: Active, chance: float, alike: float) -> None:
@@ -94,7 +98,8 @@ class _Walk:
         last, before = (odd[-1], self.a[odd[-1]]) if odd else (0, 1.0)
         share = BENT if odd else SINGLE
         for k in range(last, len(self.p)):
-            if share * chance * self.p[k] * self.c[k] * before < self.least or self.found.full:
+            size = self.a[k] if self.jump else self.c[k] * before
+            if share * chance * self.p[k] * size < self.least or self.found.full:
                 break
             taken = odd.count(k)
             if taken < self.count[k]:
@@ -144,7 +149,8 @@ class _Walk:
         def extend(B: Active, odds: float) -> None:
             for k in range(B[-1] + 1 if B else 0, len(self.p)):
                 a = self.a[k]
-                if BENT * chance * odds * self.p[k] * min(a, faint) ** 2 * min(a, second) < self.whole:
+                size = min(a, faint) if self.jump else min(a, faint) ** 2 * min(a, second)
+                if BENT * chance * odds * self.p[k] * size < self.whole:
                     break
                 free = self.count[k] - odd.count(k)
                 if free > 0.0:

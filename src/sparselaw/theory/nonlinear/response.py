@@ -8,9 +8,22 @@ that the kernel can tell apart stand beside each coordinate, and the target is a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sparselaw.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """How far off losses were in simulated cells, relative: what no estimate from within would show."""
+
+    features: float = 0.0  # where N alone matters
+    few: float = 0.1  # the same for few features
+    data: float = 0.03  # where D alone matters
+    between: float = 0.12  # of the part that the other size adds
+    below: float = 1.0  # N over the rank, up to which there is a theory of both sizes
+    above: float = 1.0  # the rank over N, up to which there is
 
 
 class Part(Protocol):
@@ -22,6 +35,14 @@ class Part(Protocol):
     def targets(self) -> bool:
         """Whether coordinates are among its functions."""
 
+    @property
+    def jump(self) -> bool:
+        """Whether it has a jump, which makes small sectors larger."""
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Under which its tables are kept."""
+
     def sums(
         self, start: IntArray, c: FloatArray, part: IntArray, typed: IntArray, types: FloatArray, first: bool
     ) -> FloatArray:
@@ -30,6 +51,15 @@ class Part(Protocol):
         Configuration e has the active coordinates start[e] to start[e+1] of two samples, of squared amplitude
         c and ``part`` (ODD, SHARED, LEFT, RIGHT). ``types`` (Q, 2) has |u_1|, if ``first``, and the |u| of
         the coordinates that are ``typed``; the others are Gaussian.
+        """
+
+    def reflected(
+        self, head: FloatArray, rest: FloatArray, types: FloatArray, known: tuple[bool, int]
+    ) -> FloatArray:
+        """E f(u x) f(u y) for pairs of dense samples, each reflection of y, and each type: (2^q, n, n, Q).
+
+        ``head`` (n, q) has the sizes of the first coordinates, ``rest`` (n, n) the products of all others. A
+        type is |u_1|, where ``known`` has it, and the |u_j| of the coordinate j that it names (0: none).
         """
 
 
@@ -55,16 +85,16 @@ class Response(Protocol):
         """Whether f has an even part."""
 
     @property
+    def trust(self) -> Trust:
+        """What simulation says of its losses."""
+
+    @property
     def dense(self) -> bool:
         """Whether there are tables for dense inputs."""
 
     @property
     def identity(self) -> dict[str, Any]:
         """Under which results for this activation are kept."""
-
-    @property
-    def table_identity(self) -> dict[str, Any]:
-        """Under which its tables are kept; activations may share them."""
 
     def kernel(self, left: FloatArray, right: FloatArray, covariance: FloatArray) -> FloatArray:
         """E f(X) f(Y) for Gaussian X, Y of variances left, right and this covariance."""

@@ -80,10 +80,13 @@ def sector_table(
     return SectorTable(cutoff=cutoff, types=types, groups=tuple(groups))
 
 
-def table_work(inputs: Inputs, cutoff: float, whole: float, least: float, most: float) -> float:
+def table_work(
+    inputs: Inputs, parts: tuple[Part, ...], cutoff: float, whole: float, least: float, most: float
+) -> float:
     """Sums over signs that a table takes, for one type; at least ``most`` where it is more."""
     cells = coordinate_cells(inputs, least * cutoff)
-    sectors = parity_sectors(cells, whole * cutoff, least * cutoff, most)
+    jump = any(part.jump for part in parts)
+    sectors = parity_sectors(cells, whole * cutoff, least * cutoff, most, jump)
     start, part = np.array(sectors.start), np.array(sectors.part)
     shared = np.add.reduceat((part <= SHARED).astype(float), start[1:-1]) if len(start) > 2 else np.zeros(1)
     return most if sectors.full else float(np.sum(2.0**shared))
@@ -114,7 +117,7 @@ def _open_values(
 ) -> _Open:
     """Kept for the tables of several |u_j| that are made one after the other."""
     cells = coordinate_cells(inputs, least * cutoff, exact)
-    sectors = parity_sectors(cells, whole * cutoff, least * cutoff)
+    sectors = parity_sectors(cells, whole * cutoff, least * cutoff, jump=of.jump)
     start, cell, part = (np.array(x, dtype=np.int64) for x in (sectors.start, sectors.cell, sectors.part))
     u = half_normal(nodes)[0] if first else np.zeros(1)
     types = np.stack([u, np.zeros_like(u)], axis=1)

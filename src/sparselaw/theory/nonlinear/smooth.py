@@ -14,10 +14,11 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.theory.nonlinear.fold import Fold
 from sparselaw.theory.nonlinear.hermite_orders import Function, Orders, hermite_orders
-from sparselaw.theory.nonlinear.response import Response
+from sparselaw.theory.nonlinear.response import Response, Trust
 from sparselaw.theory.nonlinear.step import Step
 
 SAME = 1e-10  # relative: parts that differ by less are the same
+SEEN = Trust(few=0.12, data=0.04, between=0.3)
 LOOKED_AT = np.linspace(0.05, 8.0, 160)  # where f is looked at
 
 
@@ -28,6 +29,11 @@ class SmoothPart:
     digest: str
     targets: bool
     f: Function = field(compare=False, repr=False)
+    jump: bool = False
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        return {"activation": self.digest}
 
     def sums(
         self, start: IntArray, c: FloatArray, part: IntArray, typed: IntArray, types: FloatArray, first: bool
@@ -35,6 +41,13 @@ class SmoothPart:
         from sparselaw.theory.nonlinear.mehler_sums import mehler_sums  # numba: only where it is needed
 
         return mehler_sums(self.f, int(self.targets), start, c, part, typed, types, first)
+
+    def reflected(
+        self, head: FloatArray, rest: FloatArray, types: FloatArray, known: tuple[bool, int]
+    ) -> FloatArray:
+        from sparselaw.theory.nonlinear.reflected_mehler import reflected_mehler
+
+        return reflected_mehler(self.f, int(self.targets), head, rest, types, known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +59,15 @@ class Smooth:
     even: bool
     parts: tuple[SmoothPart, ...]
     even_weight: float = 1.0
-    dense: bool = False
+    trust: Trust = SEEN
+
+    @property
+    def dense(self) -> bool:
+        return self.slope is not None
 
     @property
     def identity(self) -> dict[str, Any]:
         return {"activation": self.digest}
-
-    @property
-    def table_identity(self) -> dict[str, Any]:
-        return self.identity
 
     def kernel(self, left: FloatArray, right: FloatArray, covariance: FloatArray) -> FloatArray:
         straight = (self.slope or 0.0) ** 2 * covariance

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.theory.nonlinear.response import Part
+from sparselaw.theory.nonlinear.response import Part, Trust
 
+SEEN = Trust(features=0.2, few=0.5, data=0.08, between=0.3, below=0.3, above=0.06)
 SCALE = math.pi / 8.0  # 1/(2 E|g|)^2: the slope is 1/2, as with the ReLU
 
 
@@ -19,6 +20,11 @@ class StepPart:
     """The whole of it is odd."""
 
     targets: bool = True
+    jump: bool = True
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        return {"activation": "sign"}
 
     def sums(
         self, start: IntArray, c: FloatArray, part: IntArray, typed: IntArray, types: FloatArray, first: bool
@@ -26,6 +32,11 @@ class StepPart:
         from sparselaw.theory.nonlinear.bend_kernel import alternating_sums  # numba: only where it is needed
 
         return alternating_sums(start, c, part, typed, types, first, step=True)
+
+    def reflected(
+        self, head: FloatArray, rest: FloatArray, types: FloatArray, known: tuple[bool, int]
+    ) -> FloatArray:
+        raise NotImplementedError("dense inputs have no tables of a step")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +47,12 @@ class Step:
     slope: float | None = None
     even: bool = False
     even_weight: float = 1.0
+    trust: Trust = SEEN
     dense: bool = False
 
     @property
     def identity(self) -> dict[str, Any]:
-        return {"activation": "step"}
-
-    @property
-    def table_identity(self) -> dict[str, Any]:
-        return self.identity
+        return {"activation": "sign"}
 
     def kernel(self, left: FloatArray, right: FloatArray, covariance: FloatArray) -> FloatArray:
         """2/pi asin(cosine) (Sheppard 1899), times the scale."""

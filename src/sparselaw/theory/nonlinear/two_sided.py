@@ -28,18 +28,22 @@ from sparselaw.theory.nonlinear.gaussian_limit import (
     gaussian_spill,
 )
 from sparselaw.theory.nonlinear.limit import NonlinearLimit, limits_along
-from sparselaw.theory.nonlinear.response import Response
+from sparselaw.theory.nonlinear.rare_coordinate import interpolation_errors
+from sparselaw.theory.nonlinear.response import Response, Trust
 from sparselaw.theory.point import Point
 from sparselaw.theory.surface import LARGEST_N
 
 SPILL = 1.5  # what samples leave unknown costs more where features are too few: 1.2 to 1.8 measured
 HEAVY = 0.3  # dense samples of large norm have both large features and a large residual: measured
-BETWEEN = 0.12  # the error of the part that the other size adds
+MORE_BETWEEN = 2.5  # times as far off is the part that the other size adds, where rare coordinates meet
+DENSE_BETWEEN = 0.12
 SURE = 0.05  # up to which there is no caution
 PEAK = 0.7  # of N/n, or n/N
 FEW = 40  # features below which the terms that are left out show
 CROWDED = 1.0  # alpha1 below which rare coordinates share samples with others that are rare
-DATA_ERROR, CROWDED_ERROR, FEW_ERROR = 0.03, 0.1, 0.1
+CROWDED_ERROR = 0.1
+DRIFT, TRIED = 0.03, 5e3  # in a decade of D beyond those tried, where e_n goes on with an exponent
+NO_THEORY = "there is no theory of an activation with a jump where both sizes matter"
 FAR = 0.1  # of N/n or n/N: below it one size alone matters
 
 LOCAL_ERROR = 0.01  # of the ratio of two neighbouring losses
@@ -80,25 +84,39 @@ def _point(inputs: Inputs, response: Response, along: Along, width: float, D: in
         xi=rescaled_ratio(inputs, int(N), D) if inputs.exponents is not None else math.nan,
         loss=loss,
         caution="; ".join(cautions),
-        loss_reason="" if math.isfinite(loss) else "at the double-descent peak",
+        loss_reason=_reason(loss),
         terms={"features" if N < rank else "data": loss},
         rank=rank,
         loss_error=error,
     )
 
 
+def _reason(loss: float) -> str:
+    """Why there is no finite loss, where there is none."""
+    if math.isnan(loss):
+        return NO_THEORY
+    return "" if math.isfinite(loss) else "at the double-descent peak"
+
+
 def _sparse(inputs: Inputs, response: Response, along: Along, N: float, D: float, rank: float) -> Found:
-    activations = cast(ActivationInputs, inputs)
+    activations, trust = cast(ActivationInputs, inputs), response.trust
+    near = min(N / rank, rank / N)
+    if near > (trust.below if N < rank else trust.above):
+        return math.nan, math.nan, ["both sizes matter"]
     known, spread = data_limit(inputs, response, D), sharing(activations, response).spread
+    crowded = inputs.power_activations().decay < CROWDED + 1.0
     if N < rank:
         low = along(N)
         added = SPILL * spread * known * rank / (rank - N)
         loss = low.loss + added
-        return loss, *_said(low, low.error + BETWEEN * added / loss, N, N / rank)
+        unsure = trust.between * (MORE_BETWEEN if crowded else 1.0) * added / loss
+        return loss, *_said(low, trust, max(low.error, trust.features) + unsure, N, near)
     above = N - rank - 1.0
-    loss, near = known * (1.0 + spread * rank / above if above > 0.0 else math.inf), rank / N
-    crowded = inputs.power_activations().decay < CROWDED + 1.0
-    error, cautions = _said(None, (CROWDED_ERROR if crowded else DATA_ERROR) + BETWEEN * near, N, near)
+    loss = known * (1.0 + spread * rank / above if above > 0.0 else math.inf)
+    own = max(trust.data, CROWDED_ERROR if crowded else 0.0)
+    if not math.isinf(interpolation_errors(inputs, response).fall):
+        own += DRIFT * max(math.log10(D / TRIED), 0.0)
+    error, cautions = _said(None, trust, own + trust.between * near, N, near)
     if crowded:
         cautions.append("alpha1 < 1: rare coordinates share samples, the loss is good to about 10 %")
     return loss, error, cautions
@@ -106,13 +124,15 @@ def _sparse(inputs: Inputs, response: Response, along: Along, N: float, D: float
 
 def _dense(inputs: Inputs, response: Response, along: Along, N: float, D: float, rank: float) -> Found:
     del rank
+    trust = response.trust
     if N < D:
         low = along(N)
         loss = low.loss * (1.0 + HEAVY * N / D) * D / (D - N)
-        return loss, *_said(low, low.error + BETWEEN * N / D, N, N / D)
+        error = max(low.error, trust.features) + DENSE_BETWEEN * N / D
+        return loss, *_said(low, trust, error, N, N / D)
     high = gaussian_data_limit(inputs, response, D)
     added = gaussian_spill(inputs, response, D) * D / (N - D) if N > D else math.inf
-    return high.loss + added, *_said(high, high.error + BETWEEN * D / N, D, D / N)
+    return high.loss + added, *_said(high, trust, high.error + DENSE_BETWEEN * D / N, D, D / N)
 
 
 def local_exponent(inputs: Inputs, response: Response, N: float) -> tuple[float, float]:
@@ -126,12 +146,14 @@ def local_exponent(inputs: Inputs, response: Response, N: float) -> tuple[float,
 _SIDES = {"activations": _sparse, "gaussian": _dense}
 
 
-def _said(limit: NonlinearLimit | None, error: float, size: float, near: float) -> tuple[float, list[str]]:
+def _said(
+    limit: NonlinearLimit | None, trust: Trust, error: float, size: float, near: float
+) -> tuple[float, list[str]]:
     """The error and the cautions: ``near`` is one at the peak and zero far from it."""
     cautions = []
     if limit is not None and size < FEW:
-        error = max(error, FEW_ERROR)
-        cautions.append(f"fewer than {FEW}: up to about 10 % low")
+        error = max(error, trust.few)
+        cautions.append(f"fewer than {FEW}: good to about {error:.0%}")
     if limit is not None and limit.beyond:
         cautions.append(f"continued from {limit.beyond:g} with the exponent there")
     if near > PEAK:

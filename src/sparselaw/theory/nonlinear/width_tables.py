@@ -19,7 +19,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.inputs import Inputs
 from sparselaw.theory.nonlinear.kept_arrays import kept_arrays
-from sparselaw.theory.nonlinear.response import Response
+from sparselaw.theory.nonlinear.response import Part
 from sparselaw.theory.nonlinear.sector_tables import Group, SectorTable, sector_table, table_work
 from sparselaw.theory.nonlinear.unit_types import unit_types
 
@@ -35,19 +35,7 @@ FURTHER = (2, 3, 4, 6, 8)  # coordinates whose |u_j| is resolved too
 NODES_2, NODES = (5, 5), (5, 4)  # of |u_1| and |u_j|, for j = 2 and for the others
 MOST_WORK = 1e6  # sums over signs in a table: about ten seconds
 
-
-class _Key:
-    """A response as the tables see it: two that share their tables are the same."""
-
-    def __init__(self, response: Response) -> None:
-        self.response = response
-        self.parts = response.parts
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self.parts == other.parts
-
-    def __hash__(self) -> int:
-        return hash(self.parts)
+Parts = tuple[Part, ...]
 
 
 def tier_of(cutoff: float) -> int:
@@ -59,25 +47,21 @@ def cutoff_of(tier: int) -> float:
     return FIRST * FINER**-tier
 
 
-def main_table(inputs: Inputs, response: Response, tier: int) -> SectorTable:
-    return _table(inputs, _Key(response), tier, 1, 0, *MAIN)
+def main_table(inputs: Inputs, parts: Parts, tier: int) -> SectorTable:
+    return _table(inputs, parts, tier, 1, 0, *MAIN)
 
 
-def further_tables(inputs: Inputs, response: Response, tier: int) -> list[SectorTable]:
+def further_tables(inputs: Inputs, parts: Parts, tier: int) -> list[SectorTable]:
     """Coarse tables with |u_1| alone, and with |u_j| for each further coordinate j."""
     others = [j for j in FURTHER if j <= inputs.dimension]
-    return [_table(inputs, _Key(response), tier, 1, j, *COARSE) for j in (0, *others)]
-
-
-def missing_share(inputs: Inputs, response: Response, tier: int) -> tuple[float, float]:
-    return _missing_share(inputs, _Key(response), tier)
+    return [_table(inputs, parts, tier, 1, j, *COARSE) for j in (0, *others)]
 
 
 @functools.lru_cache(maxsize=64)
-def _missing_share(inputs: Inputs, key: _Key, tier: int) -> tuple[float, float]:
+def missing_share(inputs: Inputs, parts: Parts, tier: int) -> tuple[float, float]:
     """Of T_even, what the main table leaves out at its own cut-off and at FINER times it."""
     tier = min(tier, MEASURED)
-    main, fine = (_table(inputs, key, tier, 0, 0, *how).spectrum() for how in (MAIN, FINE))
+    main, fine = (_table(inputs, parts, tier, 0, 0, *how).spectrum() for how in (MAIN, FINE))
 
     def share(cutoff: float) -> float:
         return TAIL * _resolved(fine, cutoff) / _resolved(main, cutoff) - 1.0
@@ -85,22 +69,20 @@ def _missing_share(inputs: Inputs, key: _Key, tier: int) -> tuple[float, float]:
     return share(cutoff_of(tier)), share(FINER * cutoff_of(tier))
 
 
-def missing_at(inputs: Inputs, response: Response, tier: int, cutoff: float) -> float:
-    near, far = missing_share(inputs, response, tier)
+def missing_at(inputs: Inputs, parts: Parts, tier: int, cutoff: float) -> float:
+    near, far = missing_share(inputs, parts, tier)
     place = min(max(math.log(cutoff / cutoff_of(tier)) / math.log(FINER), 0.0), 1.0)
     return near + place * (far - near)
 
 
-def affordable(inputs: Inputs, tier: int) -> bool:
-    """Whether the main table of a tier can be made in about a minute."""
-    return _affordable(inputs, tier)
-
-
 @functools.lru_cache(maxsize=256)
-def _affordable(inputs: Inputs, tier: int) -> bool:
+def affordable(inputs: Inputs, parts: Parts, tier: int) -> bool:
+    """Whether the main table of a tier can be made in about a minute."""
     if tier <= MEASURED:
         return True
-    return _affordable(inputs, tier - 1) and table_work(inputs, cutoff_of(tier), *MAIN, MOST_WORK) < MOST_WORK
+    if not affordable(inputs, parts, tier - 1):
+        return False
+    return table_work(inputs, parts, cutoff_of(tier), *MAIN, MOST_WORK) < MOST_WORK
 
 
 def _resolved(spectrum: tuple[FloatArray, FloatArray], cutoff: float) -> float:
@@ -110,7 +92,7 @@ def _resolved(spectrum: tuple[FloatArray, FloatArray], cutoff: float) -> float:
 
 @functools.lru_cache(maxsize=48)
 def _table(
-    inputs: Inputs, key: _Key, tier: int, first: int, other: int, whole: float, least: float
+    inputs: Inputs, parts: Parts, tier: int, first: int, other: int, whole: float, least: float
 ) -> SectorTable:
     nodes = (MAIN_NODES, 1) if (whole, least) != COARSE else NODES_2 if other == 2 else NODES
     types = unit_types(bool(first), other, nodes)
@@ -119,13 +101,14 @@ def _table(
         "tier": [tier, FIRST, FINER],
         "types": [first, other, list(types.weights.shape)],
         "truncation": [whole, least],
-        **key.response.table_identity,
     }
+    for part in parts:
+        identity |= part.identity
     if not inputs.has_power_activations:
         raise InputError("inputs", inputs.kind, "have no theory of nonlinear features", "give SparseInputs")
     arrays = kept_arrays(
         identity,
-        lambda: _arrays(sector_table(inputs, key.response.parts, cutoff_of(tier), types, whole, least)),
+        lambda: _arrays(sector_table(inputs, parts, cutoff_of(tier), types, whole, least)),
     )
     return SectorTable(cutoff=cutoff_of(tier), types=types, groups=tuple(_groups(arrays)))
 
