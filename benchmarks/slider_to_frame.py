@@ -2,8 +2,8 @@
 
 ``python benchmarks/slider_to_frame.py`` starts ``sparselaw explore`` and drives Debian's Chromium through it.
 Each move of the slider is a new value, so that nothing is answered from a cache; the time runs from the
-slider's event to the frame after the curve was drawn (the leading one, which is drawn first), and then from
-the last move to the sharp curve. Other work on the machine adds to every number. A short run: ``--moves 5``.
+slider's event to the frame after the curve was drawn (the sketch, which is drawn first), and then from the
+last move to the sharp curve. Other work on the machine adds to every number. A short run: ``--moves 5``.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ SHARP = "loss against N, three curves"
 VIEWS = {
     "phase": "?view=phase",
     "loss against N, three curves": "?view=surface",
-    "loss against D, one curve": "?view=surface&along=D&N=64",
-    "collapse, one curve": "?view=surface&along=xi&N=64",
+    "loss against D, three curves": "?view=surface&along=D",
+    "collapse, three curves": "?view=surface&along=xi",
+    "budget": "?view=budget",
+    "loss against N, stopped early, three curves": "?view=surface&solver=gd",
 }
 MOVE = """async (value) => {
   const slider = document.querySelector("[data-control=alpha1] input[type=range]");
@@ -63,6 +65,7 @@ def main() -> None:
             for name, query in VIEWS.items():
                 page.goto(url + query)
                 page.wait_for_selector(".view .card[data-state=done]")
+                page.wait_for_selector("#explore:not(:has([data-state=computing]))")
                 times = [page.evaluate(MOVE, f"{round(0.8 + 0.01 * i, 2):g}") for i in range(moves)]
                 middle, worst = statistics.median(times), sorted(times)[-2]
                 print(f"{name}: median {middle:.0f} ms, all but one below {worst:.0f} ms ({moves} moves)")

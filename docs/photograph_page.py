@@ -6,6 +6,7 @@ With ``--picture`` it takes the one of the first view that stands in README and 
 
 from __future__ import annotations
 
+import io
 import shutil
 import signal
 import subprocess
@@ -19,7 +20,8 @@ PICTURE = Path(__file__).parent / "images" / "explore.png"
 TIMEOUT = 90_000  # a busy machine is no failure
 SETTLED = "#explore:has(.card):not(:has([data-state=computing], .card[data-drawn][data-state=partial]))"
 
-# name: the state, and what is done before the picture: "press WORDS", or "wait SELECTOR"
+# name: the state, and what is done before the picture: "press WORDS", "drop SELECTOR", "wait SELECTOR",
+# "attached SELECTOR"
 VIEWS: dict[str, tuple[str, list[str]]] = {
     "phase": ("?view=phase", []),
     "outside": ("?view=phase&alpha2=-3", []),
@@ -31,7 +33,7 @@ VIEWS: dict[str, tuple[str, list[str]]] = {
         ["press Start", "wait .simulate[data-state=done]", "press Copy as code"],
     ),
     "passes": ("?view=surface&solver=sgd&noise=0.01", []),
-    "relu": ("?view=surface&features=relu&D=300", ["wait [data-features=done]"]),
+    "relu": ("?view=surface&features=relu&D=300", ["attached [data-features=done]"]),
     "measured": ("?view=surface&inputs=measured", []),
     "budget": ("?view=budget", []),
     "runs": ("?view=runs", ["press Use the sample table", "wait [data-fit=done]"]),
@@ -39,7 +41,7 @@ VIEWS: dict[str, tuple[str, list[str]]] = {
     "features": (
         "?view=features",
         [
-            "press Use the sample matrix",
+            "drop #features-file",
             "wait [data-view=features][data-state=done]",
             "press Compare its learning curve with the theories",
             "wait [data-view=features][data-state=done] .results + .row + .results:not([hidden])",
@@ -52,12 +54,27 @@ VIEWS: dict[str, tuple[str, list[str]]] = {
 }
 
 
+def matrix() -> bytes:
+    """Features of which the j-th is active with probability j^-1.5."""
+    import numpy as np
+    from scipy import sparse
+
+    active = np.random.default_rng(1).random((1500, 400)) < np.arange(1.0, 401.0) ** -1.5
+    file = io.BytesIO()
+    sparse.save_npz(file, sparse.csr_matrix(active.astype(float)))
+    return file.getvalue()
+
+
 def photograph(page: Any, url: str, query: str, steps: list[str], path: Path) -> None:
     page.goto(url + query)
     for step in ["", *steps]:
         what, _, argument = step.partition(" ")
         if what == "press":
             page.get_by_role("button", name=argument).first.click()
+        elif what == "drop":
+            page.set_input_files(argument, {"name": "rare.npz", "mimeType": "", "buffer": matrix()})
+        elif what == "attached":
+            page.wait_for_selector(argument, state="attached")
         elif what == "wait":
             page.wait_for_selector(argument)
         elif "view=runs" not in query and "view=features" not in query:

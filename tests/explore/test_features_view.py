@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 
 import sparselaw as sl
+from conftest import check_sound
 from sparselaw.explore.session import Session
 
 DESK = {"viewport": {"width": 1280, "height": 900}}
-PHONE = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
 
 
 def matrix():
@@ -112,18 +112,4 @@ def test_a_dropped_file_is_measured(watch):
     page.evaluate(drop, [page.wait_for_selector(".view .zone"), list(npz())])
     page.wait_for_selector("[data-view=features][data-state=done]")
     assert "dropped.npz: regime" in page.inner_text("[aria-label='What was measured'] .lead")
-
-
-def test_no_overflow_and_no_violation(watch, tmp_path):
-    from axe_playwright_python.sync_playwright import Axe
-
-    watched = watch(**PHONE)
-    page = watched.page
-    page.goto(f"{watched._url}?view=features")
-    good = tmp_path / "good.npz"
-    good.write_bytes(npz())
-    page.set_input_files("#features-file", good)
-    page.wait_for_selector("[data-view=features][data-state=done]")
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    check_sound(page)

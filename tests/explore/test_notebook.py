@@ -103,7 +103,7 @@ RENDER = """async ([esm, modules]) => {
 }"""
 
 
-def test_the_widget_s_page_talks_to_the_kernel(chromium):
+def test_the_widget_s_page_talks_to_the_kernel(windows):
     widget, heard, ended = Explorer(), [], threading.Event()
 
     def send(content):
@@ -123,7 +123,7 @@ def test_the_widget_s_page_talks_to_the_kernel(chromium):
         assert ended.wait(60)
         return list(heard)
 
-    watched = Watched(chromium, "about:blank", viewport={"width": 800, "height": 700})
+    watched = Watched(windows(viewport={"width": 800, "height": 700}), "about:blank")
     page = watched.page
     page.expose_function("kernel", kernel)
     page.goto("about:blank")
@@ -139,5 +139,5 @@ def test_the_widget_s_page_talks_to_the_kernel(chromium):
     page.wait_for_selector(".estimate:has-text('runs in')")
     assert watched.said == []
     assert watched.foreign == []
-    watched.context.close()
+    watched.page.close()
     widget.close()

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from conftest import check_sound
 from sparselaw.explore.sample_table import LAW, sample_csv
 from sparselaw.explore.session import Session
 from sparselaw.fitting import fit
@@ -150,3 +151,4 @@ def test_good_and_bad_tables_on_the_page(watch, tmp_path):
     page.get_by_role("button", name="Cancel").click()
     page.wait_for_selector("[data-view=runs][data-fit=cancelled]")
     assert page.get_by_role("button", name="Download the report").is_enabled()
+    check_sound(page)

@@ -18,7 +18,7 @@ def test_the_surface_marks_its_peak_and_says_where_to_be_careful(watch):
 
 def test_points_appear_keep_their_parameters_and_fade(watch):
     watched = watch(**DESK)
-    page = watched.open("?view=surface&D=100&low=4&high=100&sizes=4,40&seeds=4")
+    page = watched.open("?view=surface&surface=leading&D=100&low=4&high=100&sizes=4,40&seeds=4")
     page.wait_for_selector(".estimate:has-text('8 runs in 2 cells, about')")
     start(page)
     page.wait_for_selector(".simulate[data-state=done]")
@@ -36,7 +36,7 @@ def test_points_appear_keep_their_parameters_and_fade(watch):
 
 
 def test_a_simulation_is_cancelled_and_keeps_what_is_finished(watch, served):
-    page = watch(**DESK).open("?view=surface&D=100&low=4&high=100&sizes=4:64:5&seeds=900")
+    page = watch(**DESK).open("?view=surface&surface=leading&D=100&low=4&high=100&sizes=4:64:5&seeds=900")
     start(page)
     page.wait_for_selector(".estimate:has-text('runs done')")
     page.get_by_role("button", name="Cancel").click()
@@ -51,10 +51,10 @@ def test_what_cannot_be_simulated_is_refused_before_it_starts(watch):
     watched = watch(**DESK)
     refusals = {
         "seeds=90000": "ask for at most",
-        "sizes=4,x": "is not a number",
         "seeds=0": "must be at least 1",
+        "sizes=4,x": "is not a number",
     }
     for query, words in refusals.items():
-        page = watched.open(f"?view=surface&D=100&low=4&high=100&{query}")
+        page = watched.open(f"?view=surface&surface=leading&D=100&low=4&high=100&{query}")
         page.wait_for_selector(f".estimate:has-text('{words}')")
         assert page.get_by_role("button", name="Start", exact=True).is_disabled()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Literal, cast, get_args
@@ -94,7 +95,13 @@ def peak_of(inputs: Inputs, surface: Surface = "leading") -> tuple[str, Callable
     """What the double-descent peak of a surface meets, and the N at which it stands for D samples."""
     if inputs.closed_form == "gaussian":
         return "D", lambda D: D
-    return "K", inputs.expected_seen if surface == "leading" else lambda D: rank_of(inputs, D)
+    return "K", functools.partial(_seen if surface == "leading" else rank_of, inputs)
+
+
+@functools.lru_cache(maxsize=1024)
+def _seen(inputs: Inputs, D: float) -> float:
+    """Kept: a plan and its picture look for the same peak."""
+    return inputs.expected_seen(D)
 
 
 def rank_of(inputs: Inputs, D: float) -> float:

@@ -4,7 +4,7 @@ import { createChart } from "./chart.js";
 import { box, choice } from "./controls.js";
 import { el, maths, number } from "./dom.js";
 import { inputsOf } from "./inputs.js";
-import { createLive, leadingFirst } from "./live.js";
+import { createLive, draftFirst, leadingFirst } from "./live.js";
 import { block, ends, menu, percent, tableOf } from "./tables.js";
 
 const COSTS = [
@@ -30,7 +30,7 @@ export const budget = {
       valley.draw(found.chart, found);
       best.body.replaceChildren(...allocation(found.plan));
       wrong.body.replaceChildren(wrongN(found.plan));
-    }, leadingFirst);
+    }, sketch);
     const askFrontier = createLive(app, frontier, (given) => app.api.values("budget/frontier", given), (found) => frontier.draw(found.chart, found), leadingFirst);
     const which = choice(app, "surface", "Surface", [["sharp", "sharp"], ["leading", "leading"]]);
     const settings = el(
@@ -50,12 +50,16 @@ export const budget = {
         which.hidden = state.from === "runs";
         hint.textContent = state.from !== "runs" ? "" : app.fitted ? `By the ${app.fitted.law} law fitted to ${app.fitted.file_name}.` : "No law is fitted yet: drop a table on Your runs.";
         hint.hidden = !hint.textContent;
-        ask(given);
-        askFrontier(given);
+        ask(given).then(() => askFrontier(given)); // one after the other: what was asked for first is there sooner
       },
     };
   },
 };
+
+// A law that was fitted answers at once.
+function sketch(params) {
+  return params.from === "runs" ? null : draftFirst(params);
+}
 
 function allocation(plan) {
   const rows = ["N", "D", "tokens_per_parameter", "loss"].map((name) => [name === "tokens_per_parameter" ? "D / N" : name, number(plan[name].best), ends(plan[name])]);

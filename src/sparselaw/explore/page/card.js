@@ -1,6 +1,6 @@
 // The frame of every chart: title, state in words, and what can be taken away.
 
-import { download, el, flat } from "./dom.js";
+import { download, el, flat, number } from "./dom.js";
 
 // `source` answers: name, png() -> Promise of a Blob, rows() -> table with a head, json(), code() -> {shell, python}.
 export function createCard(title, source) {
@@ -76,7 +76,8 @@ function csv(rows) {
 }
 
 function table(title, [head, ...rows]) {
-  const line = (row, tag) => el("tr", {}, ...row.map((value) => el(tag, tag === "th" ? { scope: "col" } : {}, value == null ? "" : flat(String(value)))));
+  const shown = (value) => (value == null ? "" : typeof value === "number" ? number(value, 6) : flat(String(value)));
+  const line = (row, tag) => el("tr", {}, ...row.map((value) => el(tag, tag === "th" ? { scope: "col" } : {}, shown(value))));
   return el(
     "div",
     { class: "scroll", tabindex: 0, role: "region", "aria-label": `${title} as a table` },

@@ -4,6 +4,7 @@ import { flat, number, raised } from "./dom.js";
 import { ink } from "./palette.js";
 
 const MOST_TICKS = 9;
+const FEW_TICKS = 5; // on a phone
 
 // From the smallest to the largest value that is drawn, with some air.
 export function span(parts, which, log, air) {
@@ -38,7 +39,7 @@ export function axis(about, size) {
     stroke: text,
     grid: { stroke: grid, width: 1 },
     ticks: { stroke: grid, width: 1, size: 4 },
-    splits: about.log ? (_, __, low, high) => logPlaces(low, high) : undefined,
+    splits: about.log ? (u, which, low, high) => logPlaces(low, high, which === 0 && u.width < 480 ? FEW_TICKS : MOST_TICKS) : undefined,
     filter: (_, splits) => splits,
     values: (_, splits) => ticks(splits),
   };
@@ -46,7 +47,7 @@ export function axis(about, size) {
 
 // The places of a logarithmic axis that get a line and a number: powers of ten; where there are few also 2 and 5
 // times them; within a decade even steps. Our own, because uPlot's begin at the smallest value and may never end.
-function logPlaces(low, high) {
+function logPlaces(low, high, most) {
   for (const digits of [[1], [1, 2, 5]]) {
     const found = [];
     for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
@@ -55,7 +56,7 @@ function logPlaces(low, high) {
         if (value >= low && value <= high) found.push(value);
       }
     }
-    if (found.length > 2) return found.filter((_, i) => i % Math.ceil(found.length / MOST_TICKS) === 0);
+    if (found.length > 2) return found.filter((_, i) => i % Math.ceil(found.length / most) === 0);
   }
   const step = 10 ** Math.floor(Math.log10((high - low) / 2));
   return Array.from({ length: Math.floor((high - Math.ceil(low / step) * step) / step) + 1 }, (_, i) => (Math.ceil(low / step) + i) * step);

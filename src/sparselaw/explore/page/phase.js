@@ -32,7 +32,7 @@ export const phase = {
         chart.status(state);
         if (state !== "refused") return;
         chart.node.hidden = !chart.spec();
-        story.replaceChildren("Outside the boundary nothing scales: no exponents, and no loss that falls as a power.");
+        story.replaceChildren("No power law holds here: the line below the diagram says why.");
         list.replaceChildren(...quantities(null).flatMap(row));
       },
     };

@@ -95,7 +95,7 @@ export const runs = {
       const select = which.querySelector("select");
       select.replaceChildren(...found.laws.map((name) => el("option", { value: name }, name)));
       select.value = app.state.get().law;
-      menus.replaceChildren(...(found.choose || Object.keys(chosen).length ? choices(found) : []));
+      menus.replaceChildren(...choices(found));
       if (found.choose) {
         status("choose", found.why);
         return;
@@ -115,7 +115,7 @@ export const runs = {
       return Object.entries(offered).map(([role, names]) => {
         const id = `column-${role}`;
         const now = chosen[`col_${role}`] ?? found.roles?.[role] ?? "";
-        const select = el("select", { id }, el("option", { value: "" }, "choose…"), ...names.map((name) => el("option", { value: name, selected: name === now }, name)));
+        const select = el("select", { id }, el("option", { value: "" }, found.choose ? "choose…" : "none"), ...names.map((name) => el("option", { value: name, selected: name === now }, name)));
         select.addEventListener("change", () => choose(role, select.value));
         return el("div", { class: "box" }, el("label", { for: id }, ROLES[role]), select);
       });
@@ -167,9 +167,9 @@ export const runs = {
       }
       if (line.sparsity) {
         sparsity.node.hidden = false;
-        const rows = line.sparsity.map(({ law: name, sparsity: of }) => [name, number(of?.alpha1?.best), ends(of?.alpha1), number(of?.alpha2?.best), ends(of?.alpha2)]);
+        const rows = line.sparsity.flatMap(({ law: name, sparsity: of }) => ["alpha1", "alpha2"].map((which) => [name, which, number(of?.[which]?.best, 3), ends(of?.[which])]));
         sparsity.body.replaceChildren(
-          ...(rows.length ? [tableOf("Implied sparsity", ["by the law", "alpha1", "95 %", "alpha2", "95 %"], rows)] : []),
+          ...(rows.length ? [tableOf("Implied sparsity", ["by the law", "exponent", "best", "95 % interval"], rows)] : []),
           ...[...line.words, line.why].filter(Boolean).map((words) => el("p", { class: "lead" }, ...maths(words))),
         );
       }

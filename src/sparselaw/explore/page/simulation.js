@@ -140,7 +140,7 @@ function pointsOf(batch, params) {
   const groups = Map.groupBy(batch.cells.values(), (cell) => cell[other]);
   const of = batch.given;
   const about = !faded ? "" : of.inputs === "measured" ? `, of ${of.table_name}` : `, at α₁ = ${of.alpha1}, α₂ = ${of.alpha2}`;
-  return [...groups].map(([size, cells]) => {
+  return [...groups].sort(([a], [b]) => a - b).map(([size, cells]) => {
     const scale = (cell, value) => (value == null ? null : along === "xi" ? value * cell.scale : value);
     const shown = cells.filter((cell) => cell.mean != null).sort((a, b) => a[along] - b[along]);
     const place = fixed.indexOf(size);

@@ -40,6 +40,7 @@ class _Asked:
     cost: str | None
     surface: Surface
     code: dict[str, str]  # of its plan, with places for budget and cost
+    draft: bool  # while a slider is dragged
 
     @classmethod
     def of(cls, call: Call) -> _Asked:
@@ -49,7 +50,14 @@ class _Asked:
             raise InputError("budget", spent, condition, f"choose budget <= {LARGEST_BUDGET:g}")
         surface = cast(Surface, call.choice("surface", ["sharp", "leading"]))
         source, code = _source(call, surface)
-        return cls(source=source, spent=spent, cost=call.text("cost") or None, surface=surface, code=code)
+        return cls(
+            source=source,
+            spent=spent,
+            cost=call.text("cost") or None,
+            surface=surface,
+            code=code,
+            draft=call.choice("draft", ["no", "yes"]) == "yes",
+        )
 
     def code_for(self, cost: str) -> dict[str, str]:
         return {name: text.format(budget=plain(self.spent), cost=cost) for name, text in self.code.items()}
@@ -98,7 +106,10 @@ def _valley(asked: _Asked, found: Plan) -> Chart:
     """Loss against N with the whole budget spent; the peak between the valleys is a gap."""
     best = found.N.best
     between = best / AROUND, best * AROUND
-    along = valley_curve(asked.source, found.budget, found.cost, between=between, surface=asked.surface)
+    through = (found.isoflop.N, found.isoflop.loss) if asked.draft else None
+    along = valley_curve(
+        asked.source, found.budget, found.cost, between=between, surface=asked.surface, through=through
+    )
     reasons = ["" if math.isfinite(loss) else "infinite: the double-descent peak" for loss in along.loss]
     chart: Chart = {
         "x": axis("model size N"),

@@ -23,7 +23,7 @@ from sparselaw.theory.surface import Surface
 
 POINTS = 120
 EARLY_POINTS = 24
-EARLY_DRAFT = 6
+EARLY_DRAFT = 5
 MOST_CURVES = 4
 LARGEST = 10**15
 TOGETHER = 0.02  # K and rank closer than this are one mark
