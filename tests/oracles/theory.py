@@ -151,3 +151,20 @@ def embedded(g, s, N, ridge, draws, seed):
         left = np.eye(g.size) - Q * g
         found.append([np.sum(s @ left**2), np.sum(s @ (Q**2 * g))])
     return np.array(found)
+
+
+def dense_trials(v, N, D, ridge, draws, seed):
+    """Loss and what label noise of variance one adds, of drawn dense data and embeddings, entries of 1/N."""
+    rng = np.random.default_rng(seed)
+    losses, noises = [], []
+    for _ in range(draws):
+        W = rng.normal(size=(N, v.size)) / np.sqrt(N)
+        X = rng.normal(size=(v.size, D)) * np.sqrt(v)[:, None]
+        F = W @ X
+        if ridge > 0.0:
+            H = W.T @ np.linalg.solve(F @ F.T + ridge * np.eye(N), F)
+        else:
+            H = W.T @ np.linalg.pinv(F.T)
+        losses.append(np.sum(v[:, None] * (np.eye(v.size) - H @ X.T) ** 2))
+        noises.append(np.sum(v[:, None] * H**2))
+    return np.array(losses), np.array(noises)

@@ -90,7 +90,9 @@ def test_cautions_of_the_leading_surface():
 
 def test_more_sizes_than_coordinates_leave_no_loss():
     assert predict(DenseInputs(alpha=1.0, dimension=10), N=20, D=30).loss == 0.0
-    assert predict(DenseInputs(alpha=1.0, dimension=10), N=20, D=30, noise=0.5).loss == pytest.approx(0.25)
+    dense = DenseInputs(alpha=1.0, dimension=10)
+    assert predict(dense, N=20, D=30, noise=0.5).loss == pytest.approx(0.5 * 10.0 / 19.0)
+    assert predict(dense, N=20, D=30, noise=0.5, surface="leading").loss == pytest.approx(0.25)
     assert math.isinf(predict(DenseInputs(alpha=1.0, dimension=10), N=20, D=10, noise=0.5).loss)
 
 

@@ -39,23 +39,23 @@ def line_points(
     leading = leading_losses(inputs, sizes, data, ridge, noise)
     sharp = surface == "sharp"
     if inputs.closed_form == "gaussian":
-        points = _gaussian(inputs, sizes, data, leading, ridge, sharp)
+        points = _gaussian(inputs, sizes, data, leading, (ridge, noise), sharp)
     else:
         points = _counts(cast(ActivationInputs, inputs), sizes, data, leading, (ridge, noise), sharp)
     _add_reasons(points, inputs, ridge, noise, surface)
     return points
 
 
-def has_line(inputs: Inputs, ridge: float, noise: float, surface: Surface) -> bool:
-    """Whether a line says all that its points say: those of dense inputs with ridge or noise say more."""
-    plain = ridge == 0.0 and noise == 0.0
-    return surface == "leading" or plain or inputs.closed_form == "counts"
-
-
 def _gaussian(
-    inputs: Inputs, N: FloatArray, D: FloatArray, leading: FloatArray, ridge: float, sharp: bool
+    inputs: Inputs,
+    N: FloatArray,
+    D: FloatArray,
+    leading: FloatArray,
+    settings: tuple[float, float],
+    sharp: bool,
 ) -> list[Point]:
-    values = sharp_values(inputs, N, D) if sharp else [_plain(float(loss)) for loss in leading]
+    ridge, noise = settings
+    values = sharp_values(inputs, N, D, ridge, noise) if sharp else [_plain(float(loss)) for loss in leading]
     pairs = [(int(n), int(d)) for n, d in zip(*np.broadcast_arrays(N, D), strict=True)]
     own = [inputs.closed_form_caution] if inputs.closed_form_caution else []
     return [

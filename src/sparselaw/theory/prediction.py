@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, get_args, overlo
 from sparselaw.errors import check_choice
 from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.plain import html_table, put
-from sparselaw.theory.line_points import FEW, has_line, line_points
+from sparselaw.theory.line_points import FEW, line_points
 from sparselaw.theory.nonlinear.asked import AnsweringFeatures, check_plain, nonlinear_points
 from sparselaw.theory.point import Point
 from sparselaw.theory.surface import Surface
@@ -182,7 +182,7 @@ def prediction(
         return Prediction(inputs=inputs, points=tuple(point for row in rows for point in row), features=name)
     along_N, along_D = len(sizes) > FEW, len(data) > FEW
     plain = solver is None and all(map(_finite, (*sizes, *data)))
-    if not (plain and (along_N or along_D) and has_line(inputs, ridge, noise, surface)):
+    if not (plain and (along_N or along_D)):
         points = [
             trained_point(
                 inputs, N=n, D=d, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form

@@ -12,11 +12,12 @@ from collections.abc import Callable
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.inputs import ActivationInputs
+from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.sums.chebyshev import chebyshev_places, interpolate
 from sparselaw.theory.count_setting import count_setting
 from sparselaw.theory.leading_curve import leading_losses
 from sparselaw.theory.sharp_counts import Sharp, sharp_count_loss
+from sparselaw.theory.sharp_gaussian import sharp_gaussian_loss
 from sparselaw.theory.surface import sharp_applies
 
 PLACES = 9
@@ -46,6 +47,26 @@ def ridge_values(
     for size, loss in zip(x[~applies], leading(x[~applies]) if not applies.all() else (), strict=True):
         values[float(size)] = Sharp(float(loss), {"leading": float(loss)}, math.nan)
     return [values[float(size)] for size in x]
+
+
+def gaussian_values(inputs: Inputs, N: FloatArray, D: FloatArray, ridge: float, noise: float) -> list[Sharp]:
+    """Of dense inputs: one by one where they are formulas, without ridge and without noise or at N < D."""
+    spectrum = inputs.variance_sums(float(min(N.max(), D.max())))
+    along_N = D.size == 1
+    sizes, other = (N, float(D[0])) if along_N else (D, float(N[0]))
+
+    def exact(x: float) -> Sharp:
+        n, d = (x, other) if along_N else (other, x)
+        return sharp_gaussian_loss(spectrum, inputs.dimension, n, d, ridge, noise)
+
+    def leading(x: FloatArray) -> FloatArray:
+        return leading_losses(inputs, *((x, D) if along_N else (N, x)), ridge, noise)
+
+    costly = np.full(sizes.size, ridge > 0.0)
+    if noise > 0.0 and ridge == 0.0:
+        costly = sizes > other + 1.0 if along_N else sizes < other - 1.0
+    values = values_between(np.unique(sizes[costly]), exact, leading)
+    return [values[float(x)] if float(x) in values else exact(float(x)) for x in sizes]
 
 
 def values_between(

@@ -117,11 +117,13 @@ def sharp_noise(setting: CountSetting, N: float, ridge: float) -> tuple[float, f
     return part, 0.05 + 2.0 * variance + min(setting.share, 1.0)
 
 
-def with_noise(value: Sharp, noise: float, unit: float, error: float) -> Sharp:
+def with_noise(
+    value: Sharp, noise: float, unit: float, error: float, diverges: str = NOISE_DIVERGES
+) -> Sharp:
     """Label noise of that variance, of which one adds ``unit``, with its relative error."""
     part = noise * unit
     if math.isinf(part):
-        return Sharp(math.inf, {**value.terms, "label noise": math.inf}, math.inf, None, NOISE_DIVERGES)
+        return Sharp(math.inf, {**value.terms, "label noise": math.inf}, math.inf, None, diverges)
     loss = value.loss + part
     relative = (value.error * value.loss + error * part) / loss if loss > 0.0 else 0.0
     return Sharp(loss, {**value.terms, "label noise": part}, relative, None, value.reason)

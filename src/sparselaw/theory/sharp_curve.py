@@ -21,7 +21,7 @@ from sparselaw.theory.count_curve import seen_along, smooth_along
 from sparselaw.theory.count_setting import count_setting, rank_setting
 from sparselaw.theory.leading_curve import leading_losses
 from sparselaw.theory.line_values import Line, add_medians, add_noise, interpolated
-from sparselaw.theory.ridge_curve import ridge_values
+from sparselaw.theory.ridge_curve import gaussian_values, ridge_values
 from sparselaw.theory.sharp_counts import (
     MEDIAN_SPREADS,
     Sharp,
@@ -31,24 +31,14 @@ from sparselaw.theory.sharp_counts import (
     sharp_count_loss,
     sharp_noise,
 )
-from sparselaw.theory.sharp_gaussian import sharp_gaussian_loss
 from sparselaw.theory.surface import sharp_applies
 
 PLACES_N, PLACES_D = 11, 8  # a place of another D costs several of another N
 
 
 def sharp_losses(inputs: Inputs, N: FloatArray, D: FloatArray, ridge: float, noise: float) -> FloatArray:
-    """The losses along a line; of dense inputs ridge and noise to leading order."""
-    if inputs.closed_form == "counts":
-        return np.array([value.loss for value in sharp_values(inputs, N, D, ridge, noise)])
-    if ridge > 0.0:
-        return leading_losses(inputs, N, D, ridge, noise)
-    losses = np.array([value.loss for value in sharp_values(inputs, N, D)])
-    if noise > 0.0:
-        with np.errstate(invalid="ignore"):
-            part = leading_losses(inputs, N, D, 0.0, noise) - leading_losses(inputs, N, D)
-            losses = np.where(np.isnan(part), np.inf, losses + part)
-    return losses
+    """The losses along a line."""
+    return np.array([value.loss for value in sharp_values(inputs, N, D, ridge, noise)])
 
 
 def sharp_values(
@@ -62,9 +52,7 @@ def sharp_values(
 ) -> list[Sharp]:
     """The values along a line, where N or D is a single one; medians only where they are wanted."""
     if inputs.closed_form == "gaussian":
-        spectrum = inputs.variance_sums(float(min(N.max(), D.max())))
-        pairs = zip(*np.broadcast_arrays(N, D), strict=True)
-        return [sharp_gaussian_loss(spectrum, inputs.dimension, float(n), float(d)) for n, d in pairs]
+        return gaussian_values(inputs, N, D, ridge, noise)
     activations = cast(ActivationInputs, inputs)
     if ridge > 0.0:
         return ridge_values(activations, N, D, ridge, noise)

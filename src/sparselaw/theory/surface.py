@@ -150,31 +150,12 @@ def _gaussian_point(inputs: Inputs, N: int, D: int, ridge: float, noise: float, 
         value = Sharp(leading.loss, {"leading": leading.loss}, math.nan, None, leading.reason)
         return _Found(value, rank, gaussian_cautions(inputs, N, D, ridge))
     cautions = [inputs.closed_form_caution] if inputs.closed_form_caution else []
-    if ridge > 0.0 or min(N, D) >= inputs.dimension:
-        error = 1.0 / min(N, D) if leading.loss > 0.0 else 0.0
-        value = Sharp(leading.loss, {"leading": leading.loss}, error, None, leading.reason)
-        return _Found(value, rank, cautions + error_caution(value, "ridge: the leading surface"))
-    value = sharp_gaussian_loss(inputs.variance_sums(float(min(N, D))), inputs.dimension, float(N), float(D))
-    if noise > 0.0:
-        value = _with_noise(value, _gaussian(inputs, float(N), float(D), 0.0, 0.0), leading)
+    spectrum = inputs.variance_sums(float(min(N, D)))
+    value = sharp_gaussian_loss(spectrum, inputs.dimension, float(N), float(D), ridge, noise)
     return _Found(value, rank, cautions + error_caution(value))
 
 
 _POINTS = {"counts": _count_point, "gaussian": _gaussian_point}
-
-
-def _with_noise(value: Sharp, quiet: SurfaceValue, noisy: SurfaceValue) -> Sharp:
-    """Of dense inputs: label noise adds its own part, to leading order."""
-    if math.isinf(noisy.loss):
-        return Sharp(math.inf, {**value.terms, "label noise": math.inf}, math.inf, None, noisy.reason)
-    part = noisy.loss - quiet.loss
-    loss = value.loss + part
-    if math.isinf(loss):
-        return Sharp(loss, {**value.terms, "label noise": part}, math.inf, None, value.reason)
-    leading = max(value.terms.get("leading", value.loss), 1e-300)
-    unlike = min(abs(value.loss / leading - 1.0), 1.0) + value.error
-    error = (value.error * value.loss + max(unlike, 0.05) * part) / loss if loss > 0.0 else 0.0
-    return Sharp(loss, {**value.terms, "label noise": part}, error, None, value.reason)
 
 
 def _gaussian(inputs: Inputs, N: float, D: float, ridge: float, noise: float) -> SurfaceValue:
