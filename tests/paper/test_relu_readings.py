@@ -9,7 +9,7 @@ import pytest
 from sparselaw.interval import Interval
 from sparselaw.paper import figure_6, grids, relu_precision, relu_readings
 from sparselaw.paper.panels import JOINT
-from sparselaw.paper.relu_precision import loss_ratio_relu
+from sparselaw.paper.relu_precision import _least_norm, _pseudoinverse, loss_ratio_relu
 from sparselaw.trials.run import run
 
 
@@ -65,3 +65,10 @@ def test_rounding_hardly_moves_the_loss_of_relu_features(sweep, size, monkeypatc
     assert loss_ratio_relu((sweep, size, 0)) == pytest.approx(1.0, abs=0.01)
     monkeypatch.setattr(relu_precision, "tf32", lambda values: np.round(values, 1))
     assert abs(loss_ratio_relu((sweep, size, 0)) - 1.0) > 0.01
+
+
+@pytest.mark.parametrize("shape", [(40, 25), (25, 40)])
+def test_readout_by_qr_is_the_pseudoinverse(shape):
+    rng = np.random.default_rng(3)
+    phi, targets = rng.standard_normal(shape), rng.standard_normal((shape[0], 4))
+    np.testing.assert_allclose(_least_norm(phi, targets), _pseudoinverse(phi, targets), rtol=1e-9, atol=1e-11)

@@ -10,6 +10,7 @@ rounding, 1e-7 of the signal, compares with the loss, and that changes little wi
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from sparselaw.arrays import FloatArray
 from sparselaw.data.patterns import distinct_patterns
@@ -41,10 +42,24 @@ def loss_ratio_relu(setting: Setting) -> float:
     for rounded in (True, False):
         root = np.sqrt(counts)[:, None]
         phi, targets = _features(rows, u, rounded) * root, (rows @ teachers) * root
-        theta = np.linalg.pinv(phi, rcond=RTOL).astype(np.float64) @ targets
+        theta = _pseudoinverse(phi, targets) if rounded else _least_norm(phi, targets)
         errors = tests @ teachers - _features(tests, u, rounded).astype(np.float64) @ theta
         losses.append(float(weights @ np.mean(errors**2, axis=1)))
     return losses[0] / losses[1]
+
+
+def _pseudoinverse(phi: np.ndarray, targets: FloatArray) -> FloatArray:
+    """By singular values in the precision of ``phi``."""
+    return np.asarray(np.linalg.pinv(phi, rcond=RTOL).astype(np.float64) @ targets)
+
+
+def _least_norm(phi: FloatArray, targets: FloatArray) -> FloatArray:
+    """The same readout by QR, where no singular value is cut: several times as fast."""
+    if phi.shape[0] >= phi.shape[1]:
+        Q, R = np.linalg.qr(phi)
+        return np.asarray(solve_triangular(R, Q.T @ targets))
+    Q, R = np.linalg.qr(phi.T)
+    return np.asarray(Q @ solve_triangular(R, targets, trans="T"))
 
 
 def _features(x: FloatArray, u: FloatArray, rounded: bool) -> np.ndarray:
