@@ -14,8 +14,8 @@ from pathlib import Path
 
 from forecast_coverage import real_sets
 
+from sparselaw.fitting.coupling_table import ADDITIVE, theory_couplings
 from sparselaw.fitting.forecast.average import average
-from sparselaw.theory.training.coupling_table import ADDITIVE, theory_couplings
 
 
 def main() -> None:

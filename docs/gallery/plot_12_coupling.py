@@ -9,7 +9,7 @@ runs lie on the line of well-regularised training. Points: ``benchmarks/coupling
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from sparselaw.theory.training.coupling_table import ALPHA_N, TABLE
+from sparselaw.fitting.coupling_table import ALPHA_N, TABLE
 
 sets = pd.read_csv("../results/coupling.csv")
 fig, ax = plt.subplots(figsize=(8, 4.2), layout="constrained")

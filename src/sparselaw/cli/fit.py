@@ -44,36 +44,39 @@ def fit(
 ) -> None:
     """A law with intervals, and the sparsity it implies."""
     from sparselaw import numbers
+    from sparselaw.fitting.without_compiler import without_compiler
 
-    pictures.check(plot, report, of_one_fit=by is None and law != options.ALL)
-    fitted = options.fit_file(
-        runs,
-        law=law,
-        objective=objective,
-        delta=delta,
-        bootstrap=bootstrap,
-        group=group,
-        by=by,
-        where=where,
-        named_columns=columns,
-        variable=variable,
-        last=None if last is None else numbers.whole("last", last),
-        drop_peak=drop_peak,
-        best=best,
-        leave_out=leave_out,
-        seed=seed,
-        workers=workers,
-    )
-    pictures.write(plot, report, lambda room: room.fit_panels(fitted), lambda room: room.fit_page(fitted))
-    if json:
-        ahead = None if law == options.ALL or by is not None else _next_run(fitted)
-        print_json(fitted.as_dict() | ({} if ahead is None else {"next_run": ahead.as_dict()}))
-    elif law == options.ALL:
-        _show_all(fitted)
-    elif by is not None:
-        _show_by(fitted)
-    else:
-        _show(fitted)
+    one_fit = by is None and law != options.ALL
+    pictures.check(plot, report, of_one_fit=one_fit)
+    with without_compiler(one_fit and bootstrap is not None and numbers.whole("bootstrap", bootstrap) == 0):
+        fitted = options.fit_file(
+            runs,
+            law=law,
+            objective=objective,
+            delta=delta,
+            bootstrap=bootstrap,
+            group=group,
+            by=by,
+            where=where,
+            named_columns=columns,
+            variable=variable,
+            last=None if last is None else numbers.whole("last", last),
+            drop_peak=drop_peak,
+            best=best,
+            leave_out=leave_out,
+            seed=seed,
+            workers=workers,
+        )
+        pictures.write(plot, report, lambda room: room.fit_panels(fitted), lambda room: room.fit_page(fitted))
+        if json:
+            ahead = _next_run(fitted) if one_fit else None
+            print_json(fitted.as_dict() | ({} if ahead is None else {"next_run": ahead.as_dict()}))
+        elif law == options.ALL:
+            _show_all(fitted)
+        elif by is not None:
+            _show_by(fitted)
+        else:
+            _show(fitted)
 
 
 def _show_all(found: Comparison) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparselaw.fitting.coupling_table import ADDITIVE, SPARSE, theory_couplings
 from sparselaw.interval import Interval
-from sparselaw.theory.training.coupling_table import ADDITIVE, SPARSE, theory_couplings
 
 
 def coupling_words(coupling: Interval, alpha_N: float, alpha1: float | None = None) -> str:

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.fitting.kernel import misfit
+from sparselaw.fitting.misfit import misfit
 from sparselaw.fitting.objectives import Objective
 from sparselaw.laws import Law
 
@@ -137,5 +137,4 @@ class Design(ABC):
     def constant_value(self, objective: Objective, weights: FloatArray) -> float:
         """The objective of the best constant, near enough: what any law has to explain."""
         flat = self.log_loss - np.median(self.log_loss)
-        value, _, _ = misfit(flat * self.inverse_scale, weights, objective.delta)
-        return max(float(value), 1e-300)
+        return max(float(misfit((flat * self.inverse_scale)[None, :], weights, objective.delta)[0]), 1e-300)

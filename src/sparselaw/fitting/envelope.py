@@ -16,7 +16,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.fitting.bootstrap import stream
 from sparselaw.fitting.design import Design
-from sparselaw.fitting.kernel import misfit
+from sparselaw.fitting.misfit import misfit
 from sparselaw.fitting.objectives import Objective
 from sparselaw.fitting.solve import Minimum, global_minimum
 
@@ -48,8 +48,8 @@ def envelope_draws(
 def asymmetric(design: Design, objective: Objective, theta: FloatArray, counts: FloatArray) -> float:
     """The objective itself, in the minimiser's unit."""
     residuals = design.residuals(theta)
-    value, _, _ = misfit(residuals * design.inverse_scale, counts * _weights(residuals), objective.delta)
-    return float(value)
+    z = (residuals * design.inverse_scale)[None, :]
+    return float(misfit(z, counts * _weights(residuals), objective.delta)[0])
 
 
 def _downwards(

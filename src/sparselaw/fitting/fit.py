@@ -93,7 +93,8 @@ def fit(
             design, prepare(kind, used, tied=True), chosen, minimum, group=used.group, **resampled
         )
         if leave_out:
-            table = leave_out_table(used, kind, chosen, design.residuals(minimum.theta), **resampled)
+            found = design.residuals(minimum.theta), design.natural(minimum.basins)
+            table = leave_out_table(used, kind, chosen, *found, **resampled)
     return _result(design, chosen, minimum, draws, used, clean, notes, test, table, seed)
 
 

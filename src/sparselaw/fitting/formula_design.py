@@ -16,12 +16,13 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
-from sparselaw.fitting import formula_newton
 from sparselaw.fitting.design import VANISHED, Bound, Design, End
 from sparselaw.fitting.formula_slopes import Slopes, by_differences
-from sparselaw.fitting.kernel import misfit
+from sparselaw.fitting.misfit import misfit
+from sparselaw.fitting.newton_side_by_side import Ends, Fits, minimise
 from sparselaw.fitting.objectives import Objective
 from sparselaw.fitting.runs import Runs
+from sparselaw.fitting.without_compiler import by_arrays
 from sparselaw.laws import Law, Range
 from sparselaw.laws.ranges import LowestLoss, TermUnit
 
@@ -54,7 +55,9 @@ class FormulaDesign(Design):
         return values if self.cell.size == self.sizes[0].size else np.take(values, self.cell, axis=1)
 
     def slopes(self, thetas: FloatArray) -> Slopes:
-        """Exact where the law knows its derivatives and its units are the common ones."""
+        """Exact where the law knows its derivatives, by compiled loops, and its units are the common ones."""
+        if by_arrays(self.rows):
+            return by_differences(self.log_losses, thetas)
         values = self._values(thetas)
         law = self.law(**{name: value[:, None] for name, value in values.items()})
         with np.errstate(all="ignore"):
@@ -162,7 +165,8 @@ class FormulaDesign(Design):
             few = self.take(used)
             weights = weights[used]
         z = (few.log_loss - few.log_losses(combinations)) * few.inverse_scale
-        values = [misfit(row, weights, objective.delta)[0] for row in z]
+        with np.errstate(invalid="ignore"):
+            values = misfit(z, weights, objective.delta)
         return np.asarray(combinations[np.argsort(values, kind="stable")[:STARTS]])
 
     @staticmethod
@@ -181,14 +185,14 @@ class FormulaDesign(Design):
 
     def _minimise(
         self, starts: FloatArray, objective: Objective, losses: FloatArray, weights: FloatArray
-    ) -> list[formula_newton.Ends]:
+    ) -> list[Ends]:
         """From each start, as many at a time as fit into the processor's cache."""
-        problem = formula_newton.Problem(
+        problem = Fits(
             self.log_losses, self.slopes, losses, self.inverse_scale, weights, self.lower, self.upper
         )
         together = max(1, TOGETHER // self.rows)
         parts = [np.arange(i, min(i + together, len(starts))) for i in range(0, len(starts), together)]
-        return [formula_newton.minimise(starts[p], problem.of(p), objective.delta) for p in parts]
+        return [minimise(starts[p], problem.of(p), objective.delta) for p in parts]
 
     def minimise_many(
         self,

@@ -13,15 +13,13 @@ Other laws are looked at around theta. Central differences of step 1e-5 leave er
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.compiled import njit
-from sparselaw.fitting import kernel
+from sparselaw.fitting.misfit import rho
 
-jit: Any = njit(nogil=True, error_model="numpy")
 STEP = 1e-5
 
 
@@ -56,34 +54,26 @@ class Slopes(NamedTuple):
         return f, (turned @ gradient[:, :, None])[:, :, 0], np.ascontiguousarray(whole), size
 
 
-@jit
-def sums_over_rows(eta, first, second, y, inv_s, w, delta):  # type: ignore[no-untyped-def]
+def sums_over_rows(
+    eta: FloatArray, first: FloatArray, second: FloatArray, y: FloatArray, inverse_scale: FloatArray,
+    weights: FloatArray, delta: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:  # fmt: skip
     """f, grad f and hess f by what J and V belong to, and sum w J J^T / s^2; y and w may have one row."""
-    fits, rows, q = first.shape
-    f, gradient = np.zeros(fits), np.zeros((fits, q))
-    hessian, square = np.zeros((fits, q, q)), np.zeros((fits, q, q))
-    for t in range(fits):
-        of_y, of_w = t % y.shape[0], t % w.shape[0]
-        for i in range(rows):
-            weight = w[of_w, i]
-            if weight == 0.0:
-                continue
-            z = (y[of_y, i] - eta[t, i]) * inv_s[i]
-            value, slope, curve = kernel.rho(z, weight, delta[t])
-            f[t] += value
-            pull, outer = weight * slope * inv_s[i], weight * curve * inv_s[i] ** 2
-            J, V = first[t, i], second[t, i]
-            for a in range(q):
-                gradient[t, a] -= pull * J[a]
-                scaled = weight * inv_s[i] ** 2 * J[a]
-                for b in range(a + 1):
-                    hessian[t, a, b] += outer * J[a] * J[b] - pull * V[a, b]
-                    square[t, a, b] += scaled * J[b]
-        for a in range(q):
-            for b in range(a):
-                hessian[t, b, a] = hessian[t, a, b]
-                square[t, b, a] = square[t, a, b]
-    return f, gradient, hessian, square
+    fits, _, q = first.shape
+    found = rho((y - eta) * inverse_scale, weights, delta)
+    pull = (found.first * inverse_scale)[:, None, :]
+    gradient = -(pull @ first)[:, 0]
+    if not np.isfinite(gradient).all():  # perhaps at a row without weight, which has no say
+        seen = np.broadcast_to(weights != 0.0, eta.shape)[:, :, None]
+        first, second = np.where(seen, first, 0.0), np.where(seen[..., None], second, 0.0)
+        gradient = -(pull @ first)[:, 0]
+    bent = (pull @ second.reshape(fits, -1, q * q)).reshape(fits, q, q)
+    turned = np.swapaxes(first, 1, 2)
+    hessian = turned @ (first * (found.second * inverse_scale**2)[:, :, None]) - bent
+    lower = np.tril(hessian)
+    hessian = lower + np.swapaxes(np.tril(hessian, -1), 1, 2)
+    square = turned @ (first * np.broadcast_to(weights * inverse_scale**2, eta.shape)[:, :, None])
+    return found.value, gradient, hessian, square
 
 
 def by_differences(log_losses: Callable[[FloatArray], FloatArray], thetas: FloatArray) -> Slopes:

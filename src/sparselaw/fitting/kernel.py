@@ -13,40 +13,22 @@ V = sum_k p_k grad t_k grad t_k^T - J J^T, gradient and Hessian are exact:
     hess f =  sum_i w_i (rho''(z_i) J_i J_i^T / s_i^2 - rho'(z_i) V_i / s_i).
 
 The minimiser is Newton's method with Levenberg's damping inside a box. A small delta leaves few rows with
-curvature, so delta comes down in stages, each starting where the last one ended.
+curvature, so delta comes down in stages, each starting where the last one ended. newton_side_by_side.py takes
+the same steps by array operations.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.compiled import njit
+from sparselaw.fitting.misfit import DELTA_STEP, MOST_STEPS, ROUNDING, STAGE_TOLERANCE, TOLERANCE, Problem
 
 jit: Any = njit(nogil=True, error_model="numpy")
 
 CONVERGED, STALLED = 0, 1
-TOLERANCE = 1e-9  # on the gradient divided by the sum of the weights
-STAGE_TOLERANCE = 1e-6  # before delta falls again: a flat direction has a small gradient far from its end
-ROUNDING = 1e-6  # a gradient this small is down to rounding when no step lowers f any more
-DELTA_STEP = 6.0  # by how much delta falls from one stage to the next
-MOST_STEPS = 300
-
-
-class Problem(NamedTuple):
-    """What is minimised: t_ki = theta[intercept_k + sweep_i] - theta[slope_k] x_ki, and the rows."""
-
-    x: FloatArray  # (terms, rows): log sizes
-    intercept: IntArray  # (terms,)
-    slope: IntArray  # (terms,): -1 for a term without an exponent
-    sweep: IntArray  # (rows,)
-    log_loss: FloatArray  # (rows,): y
-    inverse_scale: FloatArray  # (rows,): 1 / s
-    weights: FloatArray  # (rows,): w
-    lower: FloatArray  # (p,): the box that theta stays in
-    upper: FloatArray
 
 
 @jit
@@ -57,18 +39,6 @@ def rho(z, w, delta):  # type: ignore[no-untyped-def]
     if delta == np.inf:
         return w * 0.5 * z * z, z, 1.0
     return w * 0.5 * z * z / delta, z / delta, 1.0 / delta
-
-
-@jit
-def misfit(z, weights, delta):  # type: ignore[no-untyped-def]
-    """sum_i w_i rho(z_i), and rho' and rho'' row by row; rows without weight are not looked at."""
-    first, second = np.zeros(z.size), np.zeros(z.size)
-    total = 0.0
-    for i in range(z.size):
-        if weights[i] != 0.0:
-            value, first[i], second[i] = rho(z[i], weights[i], delta)
-            total += value
-    return total, first, second
 
 
 @jit

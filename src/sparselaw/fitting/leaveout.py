@@ -30,12 +30,16 @@ def leave_out_table(
     law: type[Law],
     objective: Objective,
     residuals: FloatArray,
+    minima: FloatArray,
     *,
     draws: int,
     seed: int,
     workers: int = 1,
 ) -> tuple[LeftOut, ...]:
-    """One fit for every selection that leaves enough rows; a sample stands for a very large table."""
+    """One fit for every selection that leaves enough rows; a sample stands for a very large table.
+
+    Each starts from the minima found on all runs, natural values (n, p).
+    """
     if len(runs) > LARGEST_POLISH_ROWS and runs.group is None:
         chosen = sample(len(runs))
         runs, residuals = runs.take(chosen), residuals[chosen]
@@ -47,7 +51,8 @@ def leave_out_table(
         if len(part) <= design.free or any(np.ptp(part.sizes[name]) == 0.0 for name in law.sizes):
             continue
         groups = len(part) if part.group is None else int(part.group.max()) + 1
-        minimum = global_minimum(design, objective)
+        starts = np.array([design.theta_of(values) for values in minima])
+        minimum = global_minimum(design, objective, starts=np.clip(starts, design.lower, design.upper))
         drawn = bootstrap(
             design, objective, minimum, draws=min(draws, most) if groups >= 3 else 0, seed=seed,
             group=part.group, workers=workers,

@@ -13,7 +13,7 @@ import itertools
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.fitting.kernel import Problem
+from sparselaw.fitting.misfit import Problem
 
 GRID = np.geomspace(0.02, 8.0, 12)
 COARSE_GRID = np.geomspace(0.02, 8.0, 7)  # for three exponents and more

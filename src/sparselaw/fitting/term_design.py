@@ -11,11 +11,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.fitting import kernel
+from sparselaw.fitting import newton_side_by_side
 from sparselaw.fitting.design import VANISHED, Bound, Design, End
+from sparselaw.fitting.misfit import TOLERANCE, Problem
 from sparselaw.fitting.objectives import Objective
 from sparselaw.fitting.runs import Runs, Sweeps
 from sparselaw.fitting.starts import grid_starts
+from sparselaw.fitting.term_slopes import TermSlopes
+from sparselaw.fitting.without_compiler import by_arrays
 from sparselaw.laws import Law
 
 EXPONENT_RANGE = (1e-3, 30.0)
@@ -34,8 +37,8 @@ class TermDesign(Design):
     centres: FloatArray  # (terms,): what was subtracted from the log sizes
     centre: float  # what was subtracted from the log losses
 
-    def problem(self, weights: FloatArray) -> kernel.Problem:
-        return kernel.Problem(
+    def problem(self, weights: FloatArray) -> Problem:
+        return Problem(
             x=self.x,
             intercept=self.intercept,
             slope=self.slope,
@@ -124,16 +127,52 @@ class TermDesign(Design):
         return grid_starts(self.problem(weights), objective.delta)
 
     def minimise(self, start: FloatArray, objective: Objective, weights: FloatArray) -> End:
+        if by_arrays(self.rows):
+            return self.minimise_all(start[None, :], objective, weights)[0]
+        from sparselaw.fitting import kernel  # numba: only where it is needed
+
         theta = np.clip(start, self.lower, self.upper).astype(np.float64)
         value, norm, end = kernel.minimise(theta, self.problem(weights), objective.delta)
         return End(theta, float(value), float(norm), bool(end == kernel.CONVERGED))
 
+    def minimise_all(self, starts: FloatArray, objective: Objective, weights: FloatArray) -> list[End]:
+        if not by_arrays(self.rows):
+            return [self.minimise(start, objective, weights) for start in starts]
+        ends = newton_side_by_side.minimise(starts, self._fits(weights), objective.delta)
+        return [ends.one(i) for i in range(len(starts))]
+
     def refine(self, start: FloatArray, objective: Objective, weights: FloatArray) -> End:
+        if by_arrays(self.rows):
+            width = np.array([objective.delta])
+            end = newton_side_by_side.newton(start[None, :], self._fits(weights), width, objective.delta).one(
+                0
+            )
+            return end if end.converged else self.minimise(end.theta, objective, weights)
+        from sparselaw.fitting import kernel
+
         theta = start.copy()
-        value, norm, end = kernel.newton(theta, self.problem(weights), objective.delta, kernel.TOLERANCE)
-        if end == kernel.CONVERGED:
+        value, norm, status = kernel.newton(theta, self.problem(weights), objective.delta, TOLERANCE)
+        if status == kernel.CONVERGED:
             return End(theta, float(value), float(norm), True)
         return self.minimise(theta, objective, weights)
+
+    def _fits(self, weights: FloatArray) -> newton_side_by_side.Fits:
+        return newton_side_by_side.Fits(
+            lambda thetas: self.slopes(thetas).log_losses(), self.slopes, self.log_loss[None, :],
+            self.inverse_scale, weights[None, :], self.lower, self.upper,
+        )  # fmt: skip
+
+    def slopes(self, thetas: FloatArray) -> TermSlopes:
+        exponents = np.where(self.slope >= 0, thetas[:, self.slope], 0.0)
+        heights = thetas[:, self.intercept[:, None] + self.sweep]
+        return TermSlopes(
+            terms=heights - exponents[:, :, None] * self.x,
+            x=self.x,
+            intercept=self.intercept,
+            slope=self.slope,
+            sweep=(np.arange(self.sweep.max() + 1)[:, None] == self.sweep).astype(np.float64),
+            free=self.free,
+        )
 
     def minimise_many(
         self,
@@ -143,6 +182,8 @@ class TermDesign(Design):
         losses: FloatArray | None = None,
         weights: FloatArray | None = None,
     ) -> tuple[FloatArray, FloatArray]:
+        from sparselaw.fitting import kernel
+
         given = np.ones((1, self.rows)) if weights is None else weights
         thetas, values = kernel.minimise_many(
             starts,

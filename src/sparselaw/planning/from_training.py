@@ -45,7 +45,28 @@ class TrainingAdvice:
         return plain
 
 
-def planned_training(inputs: Inputs, descent: Descent, noise: float, unique: float | None) -> Planned:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SgdPlan:
+    """What is planned: SGD on these inputs, perhaps with so many unique samples."""
+
+    inputs: Inputs
+    descent: Descent
+    noise: float
+    unique: float | None
+
+    def planned(self) -> Planned:
+        return _planned(self.inputs, self.descent, self.noise, self.unique)
+
+    def passes_over(self, N: float, D: float, loss: float) -> UniqueData | None:
+        if self.unique is None:
+            return None
+        return _passes_over(self.inputs, N, D, loss, self.unique, self.descent, self.noise)
+
+    def advice(self, N: float) -> TrainingAdvice:
+        return _advice(self.inputs, N, self.descent, self.noise, self.unique)
+
+
+def _planned(inputs: Inputs, descent: Descent, noise: float, unique: float | None) -> Planned:
     """SGD with this step and batch; the loss of a point is the quasi-static one."""
     limit = math.inf if unique is None else unique
     highest = largest_stable_step(inputs, descent.batch)
@@ -93,7 +114,7 @@ def _no_width(cost: Cost, budget: float, found: Allocation) -> Ends:
     return N, D, loss
 
 
-def passes_over(
+def _passes_over(
     inputs: Inputs, N: float, D: float, loss: float, unique: float, descent: Descent, noise: float
 ) -> UniqueData:
     """Passes over the unique samples, and the fresh ones that would give the same loss."""
@@ -104,7 +125,7 @@ def passes_over(
     )
 
 
-def advice(inputs: Inputs, N: float, descent: Descent, noise: float, unique: float | None) -> TrainingAdvice:
+def _advice(inputs: Inputs, N: float, descent: Descent, noise: float, unique: float | None) -> TrainingAdvice:
     """What to know beside the best N and D."""
     one = train(inputs, N, 1e6 if unique is None else unique, Descent(
         step=descent.step, batch=descent.batch, passes=1), noise, "quasi-static")  # fmt: skip

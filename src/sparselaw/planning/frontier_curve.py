@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from sparselaw.plain import finite
 from sparselaw.planning.allocate import Valley, allocate
 from sparselaw.planning.plan import planned_for
 from sparselaw.sums.chebyshev import chebyshev_places, interpolate
-from sparselaw.theory.surface import Surface
+
+if TYPE_CHECKING:
+    from sparselaw.theory import Surface
 
 PLACES = 6  # budgets that are planned for where they are many
 

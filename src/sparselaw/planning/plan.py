@@ -22,18 +22,17 @@ from sparselaw.laws import Law
 from sparselaw.planning.allocate import Allocation, Valley, allocate
 from sparselaw.planning.from_law import planned_fit, planned_law
 from sparselaw.planning.from_theory import planned_theory
-from sparselaw.planning.from_training import advice, passes_over, planned_training
 from sparselaw.planning.growth import growth
 from sparselaw.planning.isoflop import isoflop
 from sparselaw.planning.plan_result import Plan
 from sparselaw.planning.planned import Planned
 from sparselaw.planning.plans import Plans
 from sparselaw.planning.unique_data import LimitedLaw, limited, on_unique, words
-from sparselaw.theory.surface import Surface
-from sparselaw.theory.training.schedule import Descent
 
 if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw
+    from sparselaw.planning.from_training import SgdPlan
+    from sparselaw.theory import Surface
 
 SLOPE_STEP = 0.02  # in log C
 
@@ -68,13 +67,14 @@ def plan(
     (0.175, 1.0)
     """
     budget = check_finite("budget", budget)
-    check_choice("surface", surface, get_args(Surface))
+    if surface != "sharp":
+        from sparselaw.theory.surface import Surface as Known  # the theory: only where it is asked for
+
+        check_choice("surface", surface, get_args(Known))
     view, word = None, ""
-    inputs, descent = _descent(source, train, step, batch, unique_data)
-    if inputs is not None:
-        noise = check_not_negative("noise", noise)
-        unique_data = None if unique_data is None else check_positive("unique-data", unique_data)
-        planned = planned_training(inputs, descent, noise, unique_data)
+    training = _training(source, train, step, batch, noise, unique_data)
+    if training is not None:
+        planned = training.planned()
     elif step is not None or batch != 1 or noise != 0.0:
         raise InputError("train", "", "is missing beside step, batch or noise", "add train sgd")
     elif unique_data is None:
@@ -99,8 +99,8 @@ def plan(
     if planned.forecast is not None:
         loss, loss_intervals = planned.forecast(found.best.N, found.best.D)
     unique = None if view is None else on_unique(D, view)
-    if inputs is not None and unique_data is not None:
-        unique = passes_over(inputs, N.best, D.best, loss.best, unique_data, descent, noise)
+    if training is not None:
+        unique = training.passes_over(N.best, D.best, loss.best)
     slope = _slope(planned, spending, budget, found.best)
     return Plan(
         budget=budget,
@@ -120,26 +120,34 @@ def plan(
         warnings=(
             *_edge(found),
             *planned.warnings(spending, budget, found),
-            *(() if unique is None else words(unique, word, own=inputs is not None)),
+            *(() if unique is None else words(unique, word, own=training is not None)),
         ),
         unique=unique,
-        training=None if inputs is None else advice(inputs, N.best, descent, noise, unique_data),
+        training=None if training is None else training.advice(N.best),
     )
 
 
-def _descent(
-    source: Any, train: str | None, step: float | None, batch: int, unique: float | None
-) -> tuple[Inputs | None, Descent]:
-    """The inputs whose SGD is planned, and how it goes; None where it is not SGD."""
+def _training(
+    source: Any, train: str | None, step: float | None, batch: int, noise: float, unique: float | None
+) -> SgdPlan | None:
+    """The SGD that is planned; None where it is not SGD."""
     if train is None and (unique is None or not isinstance(source, Inputs)):
-        return None, Descent()
+        return None
     if train not in (None, "sgd"):
         raise InputError("train", train, "is not a way of training", "choose sgd")
     if not isinstance(source, Inputs):
         condition = "needs the theory of some inputs"
         raise InputError("train", train, condition, "give alpha1 and alpha2 instead of runs")
+    from sparselaw.planning.from_training import SgdPlan
+    from sparselaw.theory.training.schedule import Descent
+
     step = None if step is None else check_positive("step", step)
-    return source, Descent(step=step, batch=check_size("batch", batch), passes=1)
+    return SgdPlan(
+        inputs=source,
+        descent=Descent(step=step, batch=check_size("batch", batch), passes=1),
+        noise=check_not_negative("noise", noise),
+        unique=None if unique is None else check_positive("unique-data", unique),
+    )
 
 
 def plan_many(

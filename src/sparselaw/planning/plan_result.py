@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from sparselaw.interval import Interval
 from sparselaw.plain import html_table, put
 from sparselaw.planning.allocate import Valley
-from sparselaw.planning.from_training import TrainingAdvice
 from sparselaw.planning.growth import Growth
 from sparselaw.planning.isoflop import IsoFlop
 from sparselaw.planning.unique_data import UniqueData
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from sparselaw.planning.from_training import TrainingAdvice
 
 NO_PEAK = "a fitted law has no double-descent peak"
 NO_POWERS = "the loss follows no power law in N and D"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from sparselaw.plain import finite
 from sparselaw.planning.allocate import log_sizes, peak_place
 from sparselaw.planning.plan import planned_for
 from sparselaw.theory.count_curve import smooth_along
-from sparselaw.theory.surface import Surface
+
+if TYPE_CHECKING:
+    from sparselaw.theory import Surface
 
 COUNT = 81
 BESIDE = np.geomspace(0.01, 0.6, 12)  # distances from the peak in log N that are always shown

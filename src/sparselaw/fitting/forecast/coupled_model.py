@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, xlogy
 
 from sparselaw.arrays import FloatArray
 
@@ -58,11 +57,11 @@ def value_and_slopes(theta: FloatArray, x: FloatArray) -> tuple[FloatArray, Floa
         alpha, beta, g = np.exp(theta[3:])
         fall_N, fall_D = alpha * x[:, 0], beta * x[:, 1]
         u, v = a - fall_N, b - fall_D
-        p, q = expit((u - v) / g), expit((v - u) / g)
+        p, q = (1.0 / (1.0 + np.exp(w)) for w in ((v - u) / g, (u - v) / g))
         term = np.maximum(u, v) + g * np.log1p(np.exp(-np.abs(u - v) / g))
         value = np.logaddexp(log_E, term)
         s = np.exp(term - value)
-        mixing = -(xlogy(p, p) + xlogy(q, q))
+        mixing = -sum(np.where(share > 0.0, share * np.log(share), 0.0) for share in (p, q))
         slopes = np.column_stack(
             [np.exp(log_E - value), s * p, s * q, -s * p * fall_N, -s * q * fall_D, s * g * mixing]
         )

@@ -11,7 +11,8 @@ and at x*, with k* = tau^2 k(x*, x) and G = J* - J^T K^-1 k* (J* = d ln law(x*) 
     m = ln law(x*) + k*^T K^-1 r,
     v = tau^2 + sigma^2 (+ sigma^2 with runs of several rows) - k*^T K^-1 k* + G^T H^-1 G.
 
-Everything is done with the Cholesky factor C of K: a vector a is whitened as C^-1 a.
+Everything is done with the inverse of the Cholesky factor C of K: a vector a is whitened as C^-1 a. There are
+a few hundred rows, and C^-1 is used hundreds of times.
 """
 
 from __future__ import annotations
@@ -20,14 +21,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
-from scipy.spatial.distance import cdist
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.fitting.forecast.coupled_model import Prior, value_and_slopes
 from sparselaw.fitting.forecast.marquardt import marquardt
 
 LENGTH = 2.0
+SMALL = 48  # rows of a triangle that is inverted in one piece
 
 
 class Rows(NamedTuple):
@@ -48,7 +48,7 @@ class Posterior:
     tau: float
     theta: FloatArray
     covariance: FloatArray  # H^-1 (6, 6)
-    root: FloatArray  # C, lower: K = C C^T
+    whitening: FloatArray  # C^-1 (n, n), lower: K = C C^T
     whitened: FloatArray  # C^-1 r (n,)
     slopes: FloatArray  # C^-1 J (n, 6)
     value: float  # F
@@ -82,20 +82,18 @@ class Posterior:
         Q = K^-1 - K^-1 J H^-1 J^T K^-1 is the inverse of the rows' covariance once theta is integrated out;
         at the minimum of F, Q y about the prior is K^-1 r.
         """
-        inverse = cho_solve((self.root, True), np.eye(self.rows.y.size))
+        inverse = np.sum(self.whitening**2, axis=0)  # the diagonal of K^-1 = C^-T C^-1
         spread = self._back(self.slopes)  # K^-1 J
-        precision = np.diag(inverse) - np.einsum("ij,jk,ik->i", spread, self.covariance, spread)
+        precision = inverse - np.einsum("ij,jk,ik->i", spread, self.covariance, spread)
         return np.asarray(self._back(self.whitened) / np.maximum(precision, 1e-300))
 
     def _whitened_kernel(self, x: FloatArray) -> FloatArray:
         """C^-1 k* (n, points)."""
-        return np.asarray(
-            solve_triangular(self.root, self.tau**2 * matern(self.rows.x, x), lower=True, check_finite=False)
-        )
+        return np.asarray(self.whitening @ (self.tau**2 * matern(self.rows.x, x)))
 
     def _back(self, a: FloatArray) -> FloatArray:
         """C^-T a."""
-        return np.asarray(solve_triangular(self.root, a, lower=True, trans=1, check_finite=False))
+        return np.asarray(self.whitening.T @ a)
 
 
 def matern(x: FloatArray, other: FloatArray) -> FloatArray:
@@ -104,8 +102,27 @@ def matern(x: FloatArray, other: FloatArray) -> FloatArray:
     >>> matern(np.zeros((1, 2)), np.zeros((1, 2)))
     array([[1.]])
     """
-    z = np.sqrt(3.0) / LENGTH * cdist(x, other)
+    apart = x[:, None, :] - other[None, :, :]
+    z = np.sqrt(3.0) / LENGTH * np.sqrt(np.einsum("ijk,ijk->ij", apart, apart))
     return np.asarray((1.0 + z) * np.exp(-z))
+
+
+def inverse_of_lower(triangle: FloatArray) -> FloatArray:
+    """By halves: of [[A, 0], [B, C]] it is [[A^-1, 0], [-C^-1 B A^-1, C^-1]].
+
+    >>> inverse_of_lower(np.array([[2.0, 0.0], [1.0, 4.0]]))
+    array([[ 0.5  ,  0.   ],
+           [-0.125,  0.25 ]])
+    """
+    n = len(triangle)
+    if n <= SMALL:
+        return np.asarray(np.tril(np.linalg.inv(triangle)))
+    half = n // 2
+    found = np.zeros_like(triangle)
+    found[:half, :half] = inverse_of_lower(triangle[:half, :half])
+    found[half:, half:] = inverse_of_lower(triangle[half:, half:])
+    found[half:, :half] = -found[half:, half:] @ triangle[half:, :half] @ found[:half, :half]
+    return found
 
 
 def covariance(rows: Rows, tau: float, kernel: FloatArray | None = None) -> FloatArray:
@@ -121,12 +138,12 @@ def posterior(
     rows: Rows, prior: Prior, tau: float, start: FloatArray, kernel: FloatArray | None = None
 ) -> Posterior:
     """The smallest F from ``start``. ``kernel`` is matern(x, x), where it is known already."""
-    root = np.asarray(cholesky(covariance(rows, tau, kernel), lower=True, check_finite=False))
+    root = np.asarray(np.linalg.cholesky(covariance(rows, tau, kernel)), dtype=np.float64)
+    whitening = inverse_of_lower(root)
 
     def residuals(theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         law, J = value_and_slopes(theta, rows.x)
-        right = np.column_stack([rows.y - law, -J])
-        white = solve_triangular(root, right, lower=True, check_finite=False)
+        white = whitening @ np.column_stack([rows.y - law, -J])
         with np.errstate(invalid="ignore"):
             of_prior = prior.root_precision * (theta - prior.centre)
         return (
@@ -138,15 +155,15 @@ def posterior(
     z, slopes = residuals(found.theta)
     n = rows.y.size
     curvature = slopes.T @ slopes  # H
-    factor = cho_factor(curvature, lower=True)
-    log_H = 2.0 * float(np.sum(np.log(np.diag(factor[0]))))
+    factor = np.linalg.cholesky(curvature)
+    log_H = 2.0 * float(np.sum(np.log(np.diag(factor))))
     log_K = 2.0 * float(np.sum(np.log(np.diag(root))))
     return Posterior(
         rows=rows,
         tau=tau,
         theta=found.theta,
-        covariance=np.asarray(cho_solve(factor, np.eye(6))),
-        root=root,
+        covariance=np.asarray(np.linalg.inv(curvature), dtype=np.float64),
+        whitening=whitening,
         whitened=z[:n],
         slopes=-slopes[:n],
         value=found.value,
