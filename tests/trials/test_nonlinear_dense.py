@@ -198,3 +198,13 @@ def test_blocks_do_not_change_the_loss(features, block):
     expected = closed_form(features.name, L, padded, theta)
     loss = population_loss(Layer(features, 8), L, signal, theta, np.sum(signal**2), block)
     assert loss == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_triangle_is_multiplied_at_half_the_cost(dtype):
+    rng = np.random.default_rng(4)
+    matrix = rng.standard_normal((30, 9)).astype(dtype)
+    triangle = np.triu(rng.standard_normal((9, 9))).astype(dtype)
+    found = wide._times(matrix, triangle)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, matrix @ triangle, rtol=0, atol=20 * np.finfo(dtype).eps)

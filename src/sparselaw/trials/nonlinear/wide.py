@@ -46,7 +46,7 @@ def trial(task: Task, spectrum: FloatArray) -> Record:
     dtype = np.float32 if f.single_precision else np.float64
     embedding: AnyFloats = random_stream(task, "embedding").standard_normal((N, D), dtype=dtype)
     embedding *= dtype(1.0 / np.sqrt(N))
-    features: AnyFloats = np.asarray(f.apply(embedding @ triangle.astype(dtype)), dtype=dtype)
+    features: AnyFloats = np.asarray(f.apply(_times(embedding, triangle.astype(dtype))), dtype=dtype)
     gram = _double_gram(features)
 
     signal, averaged = _teachers(task)
@@ -151,6 +151,13 @@ def _forward(triangle: FloatArray, matrix: FloatArray) -> FloatArray:
     """R^-T matrix."""
     solved: FloatArray = scipy.linalg.solve_triangular(triangle, matrix, trans="T")
     return solved
+
+
+def _times(matrix: AnyFloats, triangle: AnyFloats) -> AnyFloats:
+    """The matrix times an upper triangle, at half of the cost of any other matrix; as R^T (matrix^T)."""
+    (product,) = scipy.linalg.get_blas_funcs(("trmm",), (matrix,))
+    found: AnyFloats = product(1.0, triangle.T, matrix.T, side=0, lower=1).T
+    return found
 
 
 def _double_gram(features: AnyFloats, block: int = 2048) -> FloatArray:
