@@ -1,5 +1,7 @@
 """Tables of the pages that a script prints from a kept CSV are what it prints."""
 
+import csv
+import itertools
 import runpy
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import numpy as np
 import pytest
 
 from oracles.nonlinear import every_pattern
+from sparselaw.fitting import coupling_table
 from sparselaw.inputs import SparseInputs
 
 ROOT = Path(__file__).parent.parent
@@ -39,3 +42,37 @@ def test_a_layer_on_endless_data_by_every_pattern():
     features, targets = np.maximum(u.T @ X, 0.0) * root, X * root
     theta = np.linalg.lstsq(features.T, targets.T, rcond=None)[0]
     assert found["loss"] == pytest.approx(np.sum((targets.T - features.T @ theta) ** 2), rel=1e-10)
+
+
+def rows_below(page, head):
+    """The cells of every row of the table whose first line is ``head``."""
+    lines = iter((ROOT / "docs" / page).read_text("utf-8").splitlines())
+    assert head in lines
+    next(lines)
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in itertools.takewhile(lambda line: line.startswith("|"), lines)
+    ]
+
+
+def test_couplings_of_the_theory_are_those_that_fit_compares_with():
+    head = "| alpha_N | dense, best ridge | sparse, best ridge, alpha1 = 0.2 | 0.5 | 1 | one pass |"
+    rows = rows_below("training.md", head)
+    shown = {float(row[0]): row[1:] for row in rows if row[0] != "rms"}
+    assert tuple(shown) == coupling_table.ALPHA_N
+    for column, name in ((0, "dense, best ridge"), (4, "one pass")):
+        found = tuple(float(row[column]) for row in shown.values())
+        assert found == coupling_table.TABLE[name]
+    for column, values in enumerate(coupling_table.SPARSE_TABLE.values(), start=1):
+        assert tuple(float(shown[alpha][column]) for alpha in coupling_table.SPARSE_ALPHA_N) == values
+
+
+def test_couplings_of_real_runs_are_those_of_the_kept_table():
+    kept = csv.DictReader((ROOT / "docs/results/coupling.csv").open(encoding="utf-8"))
+    expected = [
+        [row["set"], f"{float(row['alpha_best']):.2f}",
+         f"{float(row['g_best']):.2f} [{float(row['g_low']):.2f}, {float(row['g_high']):.2f}]"]
+        for row in kept
+    ]  # fmt: skip
+    rows = rows_below("training.md", "| set | runs | alpha | beta | g | compatible |")
+    assert [[row[0], row[2], row[4]] for row in rows] == expected
