@@ -76,3 +76,20 @@ def test_couplings_of_real_runs_are_those_of_the_kept_table():
     ]  # fmt: skip
     rows = rows_below("training.md", "| set | runs | alpha | beta | g | compatible |")
     assert [[row[0], row[2], row[4]] for row in rows] == expected
+
+
+def test_cells_of_simulated_training_are_the_kept_ones():
+    kept = csv.DictReader((ROOT / "tests/agreement/training_cells.csv").open(encoding="utf-8"))
+    sizes = ("D", "passes", "step", "batch", "noise", "seeds")
+    expected = [
+        [f"{row['alpha1']}, {row['alpha2']}", row["N"], *(row[name] for name in sizes),
+         f"{float(row['mean']):.3g} ± {float(row['stderr']) / float(row['mean']):.1%}".replace("%", " %")]
+        for row in kept
+    ]  # fmt: skip
+    head = (
+        "| alpha1, alpha2 | N | D | passes | step | batch | noise | seeds | simulated | predicted | error |"
+    )
+    shown = [
+        [row[0], *(cell.replace(",", "") for cell in row[1:9])] for row in rows_below("training.md", head)
+    ]
+    assert shown == expected
