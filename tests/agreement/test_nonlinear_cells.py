@@ -59,4 +59,4 @@ def test_the_table_is_large_enough():
     assert len(found) >= 70
     assert {c["features"] for c in found} == {"relu", "tanh", "erf", "gelu", "sign", "abs"}
     assert len({(c["alpha1"], c["alpha2"]) for c in found if c["alpha1"]}) >= 5
-    assert {c["kind"] for c in found} == {"features", "data", "both", "few", "jump", "even"}
+    assert {c["kind"] for c in found} == {"features", "data", "both", "few", "jump", "even", "curved"}

@@ -11,6 +11,7 @@ import sparselaw as sl
 from oracles import smooth
 from sparselaw.features import FEATURES, FeatureMap
 from sparselaw.inputs import SparseInputs
+from sparselaw.theory.nonlinear.curved_limit import _plain, _sums
 from sparselaw.theory.nonlinear.data_limit import data_limit
 from sparselaw.theory.nonlinear.features_limit import features_limit
 from sparselaw.theory.nonlinear.fold import Fold
@@ -18,6 +19,7 @@ from sparselaw.theory.nonlinear.gaussian_tables import gaussian_points, sector_k
 from sparselaw.theory.nonlinear.hermite_orders import hermite_orders
 from sparselaw.theory.nonlinear.mehler_sums import mehler_kernel
 from sparselaw.theory.nonlinear.rare_coordinate import RareErrors
+from sparselaw.theory.nonlinear.reflected_mehler import reflected_mehler
 from sparselaw.theory.nonlinear.sector_tables import sector_table
 from sparselaw.theory.nonlinear.smooth import Smooth, response_of
 from sparselaw.theory.nonlinear.step import Step
@@ -157,9 +159,33 @@ def test_a_jump_has_no_theory_where_both_sizes_matter():
     assert "no theory of an activation with a jump" in both.loss_reason
 
 
-def test_dense_inputs_and_an_odd_part_that_is_not_linear():
-    with pytest.raises(sl.InputError, match="features=tanh: have no theory of dense inputs"):
-        sl.predict(sl.DenseInputs(alpha=2.3, dimension=50), N=20, D=100, features="tanh")
+def test_dense_inputs_and_a_jump():
+    with pytest.raises(sl.InputError, match="features=sign: have no theory of dense inputs"):
+        sl.predict(sl.DenseInputs(alpha=2.3, dimension=50), N=20, D=100, features="sign")
+
+
+@pytest.mark.parametrize("dimension", [3, 400])
+def test_dense_inputs_and_a_nearly_linear_activation(dimension):
+    """Coordinates on points and faint ones: the spectrum and the loss of linear features."""
+    inputs = sl.DenseInputs(alpha=1.5, dimension=dimension)
+    response = response_of(lambda z: np.tanh(1e-3 * z))
+    found = _plain(inputs, response, 48, 5)
+    s, nu = inputs.variances(np.arange(1.0, dimension + 1.0)), 1e-4
+    sums = _sums(found, inputs, nu)
+    assert sums.spent == pytest.approx(np.sum(s / (s + 4.0 * nu)), rel=0.01)
+    assert sums.once == pytest.approx(np.sum(s * 4.0 * nu / (s + 4.0 * nu)), rel=0.01)
+
+
+def test_the_kernel_of_slopes():
+    """E f'(X) f'(Y) from the Hermite coefficients of f, at a reflection and for a type of units."""
+    head, rest = np.array([[0.8, 0.5], [1.1, 0.2]]), np.array([[0.3, 0.1], [0.1, 0.2]])
+    found = reflected_mehler(np.tanh, 1, head, rest, np.array([[0.7, 0.0]]), (True, 0), True)
+    covariance = rest[0, 1] - head[0, 1] * head[1, 1]  # bits 3: both coordinates of the second are reflected
+    variances = np.diag(rest) + head[:, 1] ** 2
+    expected = smooth.pair_mean(
+        lambda z: 1.0 - np.tanh(z) ** 2, 0.7 * 0.8, -0.7 * 1.1, variances[0], variances[1], covariance
+    )
+    assert found[3, 0, 1, 0] == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize("typed", [(False, 0), (True, 0), (True, 2)])

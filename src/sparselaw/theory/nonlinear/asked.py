@@ -37,8 +37,8 @@ def check_theory(inputs: Inputs, features: AnsweringFeatures) -> Response:
         raise InputError("inputs", inputs.kind, condition, remedy)
     if not sparse and not (response.dense or response.slope == 0.0):
         name = getattr(features, "name", features)
-        condition = "have no theory of dense inputs, their odd part not being linear"
-        raise InputError("features", name, condition, "choose relu, leaky-relu or gelu")
+        condition = "have no theory of dense inputs, having a jump"
+        raise InputError("features", name, condition, "choose others, or SparseInputs")
     return response
 
 

@@ -30,10 +30,16 @@ class BentPart:
         return alternating_sums(start, c, part, typed, types, first)
 
     def reflected(
-        self, head: FloatArray, rest: FloatArray, types: FloatArray, known: tuple[bool, int]
+        self,
+        head: FloatArray,
+        rest: FloatArray,
+        types: FloatArray,
+        known: tuple[bool, int],
+        slope: bool = False,
     ) -> FloatArray:
         from sparselaw.theory.nonlinear.gaussian_kernel import reflected_kernel
 
+        assert not slope
         return reflected_kernel(head, rest, types, known)
 
 

@@ -17,6 +17,7 @@ import math
 
 from sparselaw.inputs import Inputs
 from sparselaw.sums.roots import solve_decreasing
+from sparselaw.theory.nonlinear.curved_limit import curved_data, curved_features, curved_spill
 from sparselaw.theory.nonlinear.gaussian_tables import (
     LEVELS,
     further_gaussian_tables,
@@ -55,17 +56,20 @@ def gaussian_data_limit(inputs: Inputs, response: Response, D: float) -> Nonline
 
 def gaussian_spill(inputs: Inputs, response: Response, D: float) -> float:
     """k_D T_lin(k_D): what finitely many features add above the peak, in units of D/(N - D)."""
-    size = min(D, MOST)
-    k = _cutoff(inputs, response, size)
-    scale = 1.0
+    size, scale = min(D, MOST), 1.0
     if D > MOST:
         scale = (
             gaussian_data_limit(inputs, response, D).loss / gaussian_data_limit(inputs, response, MOST).loss
         )
+    if response.slope is None:
+        return scale * curved_spill(inputs, response, size)
+    k = _cutoff(inputs, response, size)
     return scale * k * inputs.variance_sums(size).degrees(math.log(k))[0]
 
 
 def _features_at(inputs: Inputs, response: Response, N: float) -> NonlinearLimit:
+    if response.slope is None:
+        return curved_features(inputs, response, N)
     cutoff, level, part = _cutoff(inputs, response, N) / 4.0, level_of(N), response.parts[0]
     weight = response.even_weight
     missing = missing_share(inputs, part, level, cutoff / weight)
@@ -80,6 +84,8 @@ def _features_at(inputs: Inputs, response: Response, N: float) -> NonlinearLimit
 
 
 def _data_at(inputs: Inputs, response: Response, D: float) -> NonlinearLimit:
+    if response.slope is None:
+        return curved_data(inputs, response, D)
     k, part = _cutoff(inputs, response, D), response.parts[0]
     linear, spread = inputs.variance_sums(D).degrees(math.log(k))
     squares = linear - spread + resolved(inputs, part, level_of(D), k / (4.0 * response.even_weight))[1]

@@ -71,12 +71,17 @@ def sector_kernels(inputs: Inputs, part: Part, n: int, reflected: int, types: Ty
     head, tail = np.abs(X[:, :q]), X[:, q:]
     grid = np.stack([x.ravel() for x in np.meshgrid(*types.nodes, indexing="ij")], axis=1)
     kernels = part.reflected(head, tail @ tail.T, grid, (types.first, types.other))
-    for i in range(q):  # sums over reflections with the signs of each parity
+    found: FloatArray = walsh(kernels, q) / ((1 << q) * n)
+    return found
+
+
+def walsh(kernels: FloatArray, q: int) -> FloatArray:
+    """Sums over 2^q reflections with the signs of each parity."""
+    for i in range(q):
         pairs = kernels.reshape(1 << (q - 1 - i), 2, 1 << i, *kernels.shape[1:])
         kernels = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1)
         kernels = kernels.reshape(1 << q, *kernels.shape[3:])
-    found: FloatArray = kernels / ((1 << q) * n)
-    return found
+    return kernels
 
 
 def gaussian_table(inputs: Inputs, part: Part, n: int, reflected: int, types: Types) -> SectorTable:

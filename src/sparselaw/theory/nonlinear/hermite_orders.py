@@ -22,10 +22,10 @@ from sparselaw.arrays import FloatArray
 Function = Callable[[Any], Any]  # of arrays
 
 REACH = 13.0  # of the grid: beyond it the root of the normal density is below 1e-18
-STEP = 0.08  # at a deviation of one
+STEP = 0.1  # at a deviation of one
 MOST = 64  # orders
 SMALL = 1e-10  # of E f^2: what the orders left out may hold
-DEVIATIONS = 129  # at which the coefficients are found; between them they are cubic
+DEVIATIONS = 65  # at which the coefficients are found; between them they are cubic
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

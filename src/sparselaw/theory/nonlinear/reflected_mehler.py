@@ -10,7 +10,13 @@ from sparselaw.theory.nonlinear.hermite_orders import Function, coefficients
 
 
 def reflected_mehler(
-    f: Function, parity: int, head: FloatArray, rest: FloatArray, types: FloatArray, known: tuple[bool, int]
+    f: Function,
+    parity: int,
+    head: FloatArray,
+    rest: FloatArray,
+    types: FloatArray,
+    known: tuple[bool, int],
+    slope: bool = False,
 ) -> FloatArray:
     """As ``reflected_kernel``, E f(u x) f(u y) for f of one parity: (2^q, n, n, Q).
 
@@ -27,6 +33,11 @@ def reflected_mehler(
     deviations = np.sqrt(np.maximum(squares, 0.0))
     spread = np.broadcast_to(deviations[:, None], means.shape)
     found, _ = coefficients(f, means.ravel(), spread.ravel(), parity)
+    if slope:  # f' has c'_k(m, s) = sqrt(k + 1) c_(k+1)(m, s)/s, and the other parity
+        found = (
+            found[:, 1:] * np.sqrt(np.arange(1.0, found.shape[1])) / np.maximum(spread.reshape(-1, 1), 1e-9)
+        )
+        parity = 1 - parity
     out = np.empty((1 << q, n, n, len(types)))
     c = np.ascontiguousarray(found.reshape(2, n, len(types), -1))
     _fill(head, rest, c, deviations, first, other, parity, out)

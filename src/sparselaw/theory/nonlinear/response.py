@@ -54,12 +54,18 @@ class Part(Protocol):
         """
 
     def reflected(
-        self, head: FloatArray, rest: FloatArray, types: FloatArray, known: tuple[bool, int]
+        self,
+        head: FloatArray,
+        rest: FloatArray,
+        types: FloatArray,
+        known: tuple[bool, int],
+        slope: bool = False,
     ) -> FloatArray:
         """E f(u x) f(u y) for pairs of dense samples, each reflection of y, and each type: (2^q, n, n, Q).
 
         ``head`` (n, q) has the sizes of the first coordinates, ``rest`` (n, n) the products of all others. A
         type is |u_1|, where ``known`` has it, and the |u_j| of the coordinate j that it names (0: none).
+        With ``slope`` it is E f'(u x) f'(u y).
         """
 
 

@@ -43,11 +43,16 @@ class SmoothPart:
         return mehler_sums(self.f, int(self.targets), start, c, part, typed, types, first)
 
     def reflected(
-        self, head: FloatArray, rest: FloatArray, types: FloatArray, known: tuple[bool, int]
+        self,
+        head: FloatArray,
+        rest: FloatArray,
+        types: FloatArray,
+        known: tuple[bool, int],
+        slope: bool = False,
     ) -> FloatArray:
         from sparselaw.theory.nonlinear.reflected_mehler import reflected_mehler
 
-        return reflected_mehler(self.f, int(self.targets), head, rest, types, known)
+        return reflected_mehler(self.f, int(self.targets), head, rest, types, known, slope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,7 @@ class Smooth:
 
     @property
     def dense(self) -> bool:
-        return self.slope is not None
+        return True
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -34,7 +34,12 @@ class StepPart:
         return alternating_sums(start, c, part, typed, types, first, step=True)
 
     def reflected(
-        self, head: FloatArray, rest: FloatArray, types: FloatArray, known: tuple[bool, int]
+        self,
+        head: FloatArray,
+        rest: FloatArray,
+        types: FloatArray,
+        known: tuple[bool, int],
+        slope: bool = False,
     ) -> FloatArray:
         raise NotImplementedError("dense inputs have no tables of a step")
 
