@@ -82,7 +82,7 @@ def photograph(page: Any, url: str, query: str, steps: list[str], path: Path) ->
     page.wait_for_timeout(400)  # the dimming of a card that has been answered
     wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     print(path.name, "wider than the window" if wide[0] > wide[1] else "")
-    page.screenshot(path=path, full_page=path != PICTURE)
+    page.screenshot(path=path, full_page=True)
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from typing import Any, Self
 from sparselaw.errors import InputError
 from sparselaw.explore.bench import Bench
 from sparselaw.explore.call import Call, refusal
+from sparselaw.explore.long_answers import LongAnswers
 from sparselaw.explore.uploads import Uploads
 
 MOST_AT_ONCE = 3
@@ -23,7 +24,7 @@ class Session:
     """Answers calls by the views that are registered, whoever carries them: HTTP or a notebook's messages."""
 
     def __init__(self) -> None:
-        self.bench, self.uploads = Bench(), Uploads()
+        self.bench, self.uploads, self.long = Bench(), Uploads(), LongAnswers()
         self._running: set[threading.Event] = set()
         self.idle = threading.Event()  # set while nothing runs
         self.idle.set()
@@ -33,6 +34,7 @@ class Session:
         """Load the library and start the workers, while the person still looks at an empty page."""
         from sparselaw.explore.views import VALUES
 
+        self.long.prepare()
         self.bench.prepare()
         for name, given in FIRST:
             VALUES[name](Call(given=given, session=self))
@@ -70,6 +72,7 @@ class Session:
             for stop in self._running:
                 stop.set()
         self.idle.wait(_LAST_WORDS)
+        self.long.close()
         self.bench.close()
         self.uploads.close()
 
@@ -104,5 +107,5 @@ def _failure(name: str, error: Exception) -> dict[str, Any]:
 
 FIRST: tuple[tuple[str, dict[str, str]], ...] = (
     ("phase", {"alpha1": "1", "alpha2": "0.3"}),
-    ("surface", {"alpha1": "1", "alpha2": "0.3"}),
+    ("surface", {"alpha1": "1", "alpha2": "0.3", "surface": "leading"}),
 )

@@ -7,6 +7,7 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from typing import Any
 
 from starlette.applications import Starlette
@@ -49,8 +50,31 @@ async def _values(request: Request) -> Response:
     name, given = request.path_params["name"], dict(request.query_params)
     if name not in VALUES:
         return PlainTextResponse("no such question\n", 404)
-    answer = await in_thread(lambda: session.values(name, given))
+    answer = None
+    if session.long.takes(name, given):
+        answer = await _from_process(request, session.long.submit(name, given))
+    if answer is None:
+        answer = await in_thread(lambda: session.values(name, given))
     return JSONResponse(answer)  # a refusal too: a status of failure would fill the browser's console
+
+
+async def _from_process(request: Request, asked: Future[dict[str, Any]]) -> dict[str, Any] | None:
+    """What the other process gives; None where it failed. Given up when nobody waits any more."""
+
+    async def gone() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    found, watcher = asyncio.wrap_future(asked), asyncio.create_task(gone())
+    try:
+        waited: set[asyncio.Future[Any]] = {found, watcher}
+        await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+        if not found.done():
+            found.cancel()  # and with it what was asked for, if it has not begun
+            return {}
+        return None if found.cancelled() or found.exception() is not None else found.result()
+    finally:
+        watcher.cancel()
 
 
 async def in_thread(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ export class Gone extends Error {}
 
 export function createApi(transport) {
   return {
-    async values(name, params) {
-      const answer = await transport.values(name, params);
+    async values(name, params, signal) {
+      const answer = await transport.values(name, params, signal);
       if (answer.refused) throw new Refused(answer);
       return answer;
     },
@@ -32,8 +32,8 @@ export function createApi(transport) {
 }
 
 export const overHttp = {
-  async values(name, params) {
-    const response = await ask(`api/${name}?${new URLSearchParams(params)}`);
+  async values(name, params, signal) {
+    const response = await ask(`api/${name}?${new URLSearchParams(params)}`, { signal });
     if (!response.ok) throw new Gone();
     return response.json();
   },

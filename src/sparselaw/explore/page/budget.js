@@ -16,6 +16,8 @@ const COSTS = [
   ["cheapest", "the cheapest of direct, gd, accelerated"],
 ];
 
+const PAUSE = 120; // milliseconds
+
 export const budget = {
   id: "budget",
   title: "Budget",
@@ -26,12 +28,13 @@ export const budget = {
     const best = block("The best N and D");
     const wrong = block("What a wrong N costs");
     const hint = el("p", { class: "lead" });
-    const ask = createLive(app, valley, (given) => app.api.values("budget", given), (found) => {
+    let latest = null;
+    const ask = createLive(app, valley, (given, signal) => app.api.values("budget", given, signal), (found) => {
       valley.draw(found.chart, found);
       best.body.replaceChildren(...allocation(found.plan));
       wrong.body.replaceChildren(wrongN(found.plan));
     }, sketch);
-    const askFrontier = createLive(app, frontier, (given) => app.api.values("budget/frontier", given), (found) => frontier.draw(found.chart, found), leadingFirst);
+    const askFrontier = createLive(app, frontier, (given, signal) => app.api.values("budget/frontier", given, signal), (found) => frontier.draw(found.chart, found), leadingFirst);
     const which = choice(app, "surface", "Surface", [["sharp", "sharp"], ["leading", "leading"]]);
     const settings = el(
       "form",
@@ -50,7 +53,9 @@ export const budget = {
         which.hidden = state.from === "runs";
         hint.textContent = state.from !== "runs" ? "" : app.fitted ? `By the ${app.fitted.law} law fitted to ${app.fitted.file_name}.` : "No law is fitted yet: drop a table on Your runs.";
         hint.hidden = !hint.textContent;
-        ask(given).then(() => askFrontier(given)); // one after the other: what was asked for first is there sooner
+        latest = given;
+        // The valley first: the frontier follows when the slider pauses.
+        ask(given).then(() => setTimeout(() => given === latest && askFrontier(given), PAUSE));
       },
     };
   },

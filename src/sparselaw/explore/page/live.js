@@ -12,11 +12,13 @@ export function createLive(app, card, ask, draw, quicker = () => null) {
   let next = null;
   let drawn = "";
   let following = ""; // the key whose slower answer is on its way
+  let later = new AbortController(); // ends it, when something else is asked
 
   async function run(params) {
     const key = new URLSearchParams(params).toString();
     if (key === following && !next) return;
     following = "";
+    later.abort();
     if (running) {
       next = params;
       return;
@@ -50,11 +52,12 @@ export function createLive(app, card, ask, draw, quicker = () => null) {
   // Without holding up what is asked next: an answer that comes too late is dropped.
   async function follow(params, key) {
     following = key;
+    const { signal } = (later = new AbortController());
     card.status("partial", FOLLOWS, key);
     await new Promise((resolve) => setTimeout(resolve, REST));
     if (following !== key) return;
     try {
-      const found = await ask(params);
+      const found = await ask(params, signal);
       if (following !== key) return;
       draw(found, params);
       app.answered();

@@ -23,7 +23,7 @@ export const surface = {
     let params = {};
     const simulation = createSimulation(app, () => redraw());
     const nonlinear = createFeatureCurves(app, () => redraw());
-    const ask = createLive(app, chart, (given) => app.api.values("surface", given), (found, given) => {
+    const ask = createLive(app, chart, (given, signal) => app.api.values("surface", given, signal), (found, given) => {
       curves = found;
       params = given;
       redraw();
@@ -36,7 +36,7 @@ export const surface = {
       const code = { shell: codes.map((one) => one.shell).join("\n"), python: codes.map((one) => one.python).join("\n\n") };
       const others = nonlinear.series();
       const own = others.length ? curves.chart.series.map(beside) : curves.chart.series;
-      chart.draw({ ...curves.chart, series: [...own, ...others, ...simulation.series(params)], notes: [...curves.chart.notes, ...nonlinear.notes()] }, { ...curves, code });
+      chart.draw({ ...curves.chart, series: [...own, ...others, ...simulation.series(params)], notes: [...nonlinear.notes(), ...curves.chart.notes.filter((words) => !others.length || words.startsWith("gap"))] }, { ...curves, code });
     }
 
     const fixed = { D: box(app, "D", "fixed D", LIST), N: box(app, "N", "fixed N", LIST) };
