@@ -72,6 +72,17 @@ def test_a_vanishing_ridge_is_none_and_the_next_order_vanishes():
     assert max(gaps) / min(gaps) < 1.1
 
 
+def test_rounding_is_not_taken_for_a_loss():
+    """All coordinates known and a ridge next to nothing; and N features resolved to the last digit."""
+    settings = {"N": 801, "D": 2362, "ridge": 1e-13}
+    model = DenseInputs(alpha=0.7, dimension=50)
+    assert predict(model, **settings).loss == predict(model, **settings, surface="leading").loss
+    settings = {"N": 20_866, "D": 4_836_751, "ridge": 7.5e-11}
+    model = DenseInputs(alpha=0.05, dimension=1e6)
+    expected = predict(model, **settings, surface="leading").loss
+    assert predict(model, **settings).loss == pytest.approx(expected, rel=1e-3)
+
+
 def test_noise_without_ridge_is_exact_below_and_infinite_at_the_peak():
     below, peak = (predict(MODEL, N=20, D=D, noise=0.5) for D in (40, 21))
     assert below.terms["label noise"] == pytest.approx(0.5 * 20.0 / 19.0, rel=1e-12)

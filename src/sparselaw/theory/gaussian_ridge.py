@@ -97,7 +97,11 @@ class Row:
 def _places(spectrum: VarianceSums, N: float, D: float, ridge: float) -> tuple[FloatArray, list[Row]]:
     """Cut-offs about that of the leading surface."""
     log_q = cutoff(spectrum, N, D, ridge)
-    middle = math.log(ridge * N / max(N - spectrum.degrees(log_q)[0], 1e-12 * N))
+    f1 = spectrum.degrees(log_q)[0]  # k = q (D - f1) = N ridge/(N - f1), and one of the two is no rounding
+    if N < D:
+        middle = log_q + math.log(max(D - f1, 1e-12 * D))
+    else:
+        middle = math.log(ridge * N / max(N - f1, 1e-12 * N))
     places: FloatArray = middle + STRIDE * (np.arange(PLACES, dtype=float) - 0.5 * (PLACES - 1))
     return places, [row_of(spectrum, D, float(x)) for x in places]
 

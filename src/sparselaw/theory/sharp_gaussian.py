@@ -24,6 +24,7 @@ from sparselaw.theory.sharp_counts import Sharp, with_noise
 BASE_ERROR = 0.002
 MEDIAN_REACH = 12.0
 TRUSTED = 0.5  # relative error from which on the next order is left out
+ROUNDED = 1e-3  # relative, between two ways to the leading surface
 FELT = 10.0  # times what a small ridge takes from the leading surface: the error beside the peak
 NOISE_FITTED = "label noise is fitted exactly: the mean over data is infinite"
 INFINITE_MEAN = "at the double-descent peak, |N - D| <= 1: the mean over data is infinite, see the median"
@@ -48,18 +49,21 @@ def sharp_gaussian_loss(
 
 def _with_ridge(spectrum: VarianceSums, dimension: float, N: float, D: float, ridge: float) -> Sharp:
     terms = ridge_terms(spectrum, N, D, ridge)
+    leading = gaussian_loss(spectrum, dimension, N, D, ridge, 0.0).loss
     loss = terms.leading + terms.finite_size
-    if math.isfinite(loss) and loss > 0.0 and terms.error < TRUSTED:
+    known = abs(terms.leading - leading) < ROUNDED * leading  # else a loss next to nothing, and rounding
+    if known and math.isfinite(loss) and loss > 0.0 and terms.error < TRUSTED:
         parts = {"leading": terms.leading, "finite size": terms.finite_size}
         return Sharp(loss, parts, terms.error)
-    leading = gaussian_loss(spectrum, dimension, N, D, ridge, 0.0).loss
     none = _without(spectrum, dimension, N, D)
     if 0.0 < none.loss < math.inf:  # a small ridge, or a few features beside the peak: by what it takes away
         felt = leading / gaussian_loss(spectrum, dimension, N, D, 0.0, 0.0).loss
         loss = none.loss * felt
         error = min(none.error + FELT * abs(felt - 1.0), 1.0)
         return Sharp(loss, {"leading": leading, "finite size": loss - leading}, error)
-    return Sharp(leading, {"leading": leading}, 1.0 if leading > 0.0 else 0.0)
+    # all coordinates known: the next order is that of the samples, and of the features, beyond their number
+    error = sum(10.0 / max(size - dimension, 1.0) for size in (N, D)) if min(N, D) > dimension else 1.0
+    return Sharp(leading, {"leading": leading}, min(error, 1.0) if leading > 0.0 else 0.0)
 
 
 def _noise(spectrum: VarianceSums, dimension: float, N: float, D: float, ridge: float) -> tuple[float, float]:
