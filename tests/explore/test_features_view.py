@@ -30,6 +30,13 @@ def session():
         yield made
 
 
+@pytest.fixture(autouse=True)
+def played(session, served, monkeypatch):
+    """The workers' part is played here: a worker takes seconds to import, and tests of trials have one."""
+    for made in (session, served.session):
+        monkeypatch.setattr(made.bench, "map", lambda _stop, work, items: ((i, work(i)) for i in items))
+
+
 def lines(session, given, body=b"", question="measure"):
     return list(session.lines(f"features/{question}", given, body, threading.Event()))
 

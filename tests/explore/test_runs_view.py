@@ -127,7 +127,15 @@ def test_what_follows_from_a_fit(tmp_path):
     assert ahead["forecast"]["points"][0]["loss"]["low"] < ahead["forecast"]["points"][0]["loss"]["high"]
 
 
-def test_good_and_bad_tables_on_the_page(watch, tmp_path):
+def test_good_and_bad_tables_on_the_page(watch, tmp_path, monkeypatch):
+    from sparselaw.explore.views import runs_view
+
+    def until_cancelled(call, *_):
+        assert call.stop.wait(60)
+        return {}
+
+    monkeypatch.setattr(runs_view, "DRAWS", (20, 100))
+    monkeypatch.setattr(runs_view, "_ahead", until_cancelled)
     watched = watch(**DESK)
     page = watched.page
     page.goto(f"{watched._url}?view=runs")
@@ -143,11 +151,11 @@ def test_good_and_bad_tables_on_the_page(watch, tmp_path):
     good = tmp_path / "good.csv"
     good.write_bytes(GOOD)
     page.set_input_files("#runs-file", good)
-    page.wait_for_selector("[data-view=runs][data-draws='0'], [data-view=runs][data-draws='100']")
+    page.wait_for_selector("[data-view=runs][data-draws]")
     assert "48 rows used" in page.inner_text("[aria-label='The table'] .notes")
     assert "1 row dropped: loss missing" in page.inner_text("[aria-label='The table'] .notes")
-    page.wait_for_selector("[data-view=runs][data-draws='1000']")
-    assert "Intervals from 1,000 of 1,000 draws." in page.inner_text(".draws")
+    page.wait_for_selector("[data-view=runs][data-draws='100']")
+    assert "Intervals from 100 of 100 draws." in page.inner_text(".draws")
     page.get_by_role("button", name="Cancel").click()
     page.wait_for_selector("[data-view=runs][data-fit=cancelled]")
     assert page.get_by_role("button", name="Download the report").is_enabled()
