@@ -114,6 +114,8 @@ def test_what_an_activation_is_is_found_from_its_function():
     assert response_of(lambda z: 5.0 * np.tanh(z)) == tanh  # a factor is no matter
     assert response_of(lambda z: np.tanh(2.0 * z)) != tanh
     assert response_of(np.cos).slope == 0.0
+    assert response_of(lambda z: np.sign(z) + np.sign(z - 1.0)) is None
+    assert response_of(lambda z: np.sin(30.0 * z)) is None
 
 
 def test_a_nearly_linear_activation_has_the_loss_of_linear_features():
@@ -157,6 +159,11 @@ def test_a_jump_has_no_theory_where_both_sizes_matter():
     both = sl.predict(INPUTS, N=100, D=640, features="sign")
     assert math.isnan(both.loss)
     assert "no theory of an activation with a jump" in both.loss_reason
+
+
+def test_too_few_dense_coordinates():
+    with pytest.raises(sl.InputError, match="dimension=2"):
+        sl.predict(sl.DenseInputs(alpha=2.3, dimension=2), N=20, D=100, features="relu")
 
 
 def test_dense_inputs_and_a_jump():

@@ -11,6 +11,8 @@ from sparselaw.theory.nonlinear.response import Response
 from sparselaw.theory.point import Point
 from sparselaw.theory.surface import check_width
 
+FEWEST = 8  # dense coordinates: with fewer, features soon outnumber what there is to tell apart
+
 
 @runtime_checkable
 class AnsweringFeatures(Protocol):
@@ -28,13 +30,17 @@ def check_theory(inputs: Inputs, features: AnsweringFeatures) -> Response:
     response = features.response
     if response is None:
         name = getattr(features, "name", features)
-        raise InputError("features", name, "have no closed form", "choose linear or random features")
+        condition = "have no closed form: not random, or neither smooth nor with one bend nor a sign"
+        raise InputError("features", name, condition, "choose others")
     law = inputs.exponents
     sparse = inputs.has_power_activations and law is not None and law.regime == "asymmetric"
     if not sparse and not (inputs.sampling == "gaussian" and law is not None):
         condition = "have no theory of nonlinear features"
         remedy = "give DenseInputs, or SparseInputs with alpha1 > 0 and alpha2 >= -1"
         raise InputError("inputs", inputs.kind, condition, remedy)
+    if not sparse and inputs.dimension < FEWEST and response.slope != 0.0:
+        condition = "is too small for the theory of nonlinear features of dense inputs"
+        raise InputError("dimension", inputs.dimension, condition, f"choose {FEWEST} or more")
     if not sparse and not (response.dense or response.slope == 0.0):
         name = getattr(features, "name", features)
         condition = "have no theory of dense inputs, having a jump"

@@ -13,11 +13,12 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.theory.nonlinear.fold import Fold
-from sparselaw.theory.nonlinear.hermite_orders import Function, Orders, hermite_orders
+from sparselaw.theory.nonlinear.hermite_orders import Function, Orders, coefficients, hermite_orders
 from sparselaw.theory.nonlinear.response import Response, Trust
 from sparselaw.theory.nonlinear.step import Step
 
 SAME = 1e-10  # relative: parts that differ by less are the same
+ROUGH = 0.01  # of E f^2: what the Hermite orders may leave out; a bend has 1e-3, a jump more
 SEEN = Trust(few=0.12, data=0.04, between=0.3)
 LOOKED_AT = np.linspace(0.05, 8.0, 160)  # where f is looked at
 
@@ -99,8 +100,8 @@ def _orders(part: SmoothPart, largest: float) -> Orders:
     return hermite_orders(part.f, np.zeros(1), largest, int(part.targets))
 
 
-def response_of(f: Function) -> Response:
-    """The response of an activation; f may overwrite what it is given."""
+def response_of(f: Function) -> Response | None:
+    """The response of an activation, None if it is too rough; f may overwrite what it is given."""
     z = LOOKED_AT
     above, below = f(z.copy()), f(-z)
     odd, even = 0.5 * (above - below), 0.5 * (above + below)
@@ -126,5 +127,7 @@ def response_of(f: Function) -> Response:
 
     parts = [SmoothPart(digest=digest, targets=False, f=even_part)] * bent
     parts += [SmoothPart(digest=digest, targets=True, f=odd_part)] * (not linear)
+    if any(coefficients(part.f, np.zeros(1), np.ones(1), int(part.targets))[1] > ROUGH for part in parts):
+        return None
     straight = None if not linear else 0.0 if none else 0.5
     return Smooth(digest=digest, slope=straight, even=bent, parts=tuple(parts))
