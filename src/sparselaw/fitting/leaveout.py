@@ -15,6 +15,7 @@ from sparselaw.fitting.prepare import prepare
 from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, global_minimum, sample
 from sparselaw.fitting.sparsity import sparsity_intervals
+from sparselaw.fitting.without_compiler import by_arrays
 from sparselaw.laws import Law
 
 PART = 0.1  # the smallest or largest sizes that hold at least this part of the rows go
@@ -38,7 +39,8 @@ def leave_out_table(
 ) -> tuple[LeftOut, ...]:
     """One fit for every selection that leaves enough rows; a sample stands for a very large table.
 
-    Each starts from the minima found on all runs, natural values (n, p).
+    ``minima`` are those found on all runs, natural values (n, p): where no compiler is to be loaded every fit
+    starts from them alone. On real runs 4 of 280 such fits ended above the lowest minimum, by up to 0.1 %.
     """
     if len(runs) > LARGEST_POLISH_ROWS and runs.group is None:
         chosen = sample(len(runs))
@@ -51,8 +53,11 @@ def leave_out_table(
         if len(part) <= design.free or any(np.ptp(part.sizes[name]) == 0.0 for name in law.sizes):
             continue
         groups = len(part) if part.group is None else int(part.group.max()) + 1
-        starts = np.array([design.theta_of(values) for values in minima])
-        minimum = global_minimum(design, objective, starts=np.clip(starts, design.lower, design.upper))
+        starts = None
+        if by_arrays(len(part)):
+            near = np.array([design.theta_of(values) for values in minima])
+            starts = np.clip(near, design.lower, design.upper)
+        minimum = global_minimum(design, objective, starts=starts)
         drawn = bootstrap(
             design, objective, minimum, draws=min(draws, most) if groups >= 3 else 0, seed=seed,
             group=part.group, workers=workers,
