@@ -37,7 +37,8 @@ def draft_losses(
     for side in (gap > 0.0,) if plain else (gap > 0.0, gap < 0.0):
         if side.any():
             if smooth:
-                near[side] = rough_losses(inputs, np.full(int(side.sum()), N), D[side])
+                here = Seen(known.mean[side], known.spread[side], known.unseen[side])
+                near[side] = rough_losses(inputs, np.full(int(side.sum()), N), D[side], here)
             places = SMOOTH_PLACES if smooth else BENT_PLACES
             losses[side] = _drawn(inputs, N, D[side], near[side], places, ridge, noise)
     return np.asarray(losses)

@@ -20,7 +20,7 @@ from sparselaw.theory.cautions import CROWDED, count_cautions
 from sparselaw.theory.count_curve import Seen, seen_along
 
 PLACES = 13
-DRAFT_PLACES = 7
+DRAFT_PLACES = 5
 
 
 def leading_along_D(

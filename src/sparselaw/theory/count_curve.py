@@ -57,9 +57,11 @@ def _wide(known: Seen, N: FloatArray | float) -> FloatArray:
         return np.where(N == known.mean, np.inf, known.unseen * N / (N - known.mean))
 
 
-def rough_losses(inputs: ActivationInputs, N: FloatArray, D: FloatArray) -> FloatArray:
+def rough_losses(
+    inputs: ActivationInputs, N: FloatArray, D: FloatArray, known: Seen | None = None
+) -> FloatArray:
     """The losses by the scaling limit at N/K and the unseen variance: a few per cent off at small sizes."""
-    known = seen_along(inputs, D)
+    known = seen_along(inputs, D) if known is None else known
     losses, seen = _wide(known, N), known.mean
     below = N < seen
     if below.any():
