@@ -13,7 +13,7 @@ from sparselaw.solvers import MinNorm
 FIGURE = panels.FourPanels(
     features="relu",
     solver=MinNorm(),
-    grid=grids.RELU,
+    grid=grids.CLOSED_FORM,
     joint=Printed(value=1.25, rounding=0.005),
     alone=Printed(value=1.10, rounding=0.005),
     ratio=Printed(value=1.13, rounding=0.005),

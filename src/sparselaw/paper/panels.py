@@ -81,9 +81,8 @@ def specs_of(figure: FourPanels, quick: bool) -> list[SweepSpec]:
 
 
 def _seeds(grid: grids.Grid, inputs: Inputs, variable: str) -> int:
-    """As many as the paper, but for the sweeps that hardly scatter."""
-    calm = dict(zip("ND", grid.calm_seeds, strict=True))[variable] if inputs == grids.DENSE else grid.seeds
-    return min(grid.seeds, calm)
+    """As many as the paper, but for the sweep that hardly scatters."""
+    return min(grid.seeds, grid.calm_seeds) if (inputs, variable) == (grids.DENSE, "D") else grid.seeds
 
 
 def paper_procedure(context: Context, figure: FourPanels, specs: Sequence[SweepSpec]) -> dict[str, Measured]:
@@ -204,9 +203,8 @@ def _separate(curves: dict[str, Measured], last: int) -> str:
 
 
 def _caption(figure: FourPanels, joint: Interval, alone: Interval, specs: Sequence[SweepSpec]) -> str:
-    seeds = specs[0].seeds
-    calm = [f"{spec.seeds} of the {spec.name}" for spec in specs if spec.seeds < seeds]
-    fewer = f" ({' and '.join(calm)}, where losses scatter least)" if calm else ""
+    seeds, calm = specs[0].seeds, specs[-1].seeds
+    fewer = f" ({calm} of the dense D-sweep, which scatters least)" if calm < seeds else ""
     return (
         f"{'ReLU' if figure.features == 'relu' else 'Linear'} features, {figure.solver.name}, "
         f"(alpha1, alpha2) = ({grids.ALPHA1:g}, {grids.ALPHA2:g}), M = {grids.DIMENSION:,}, "
