@@ -24,6 +24,14 @@ CELLS = Path(__file__).with_name("sharp_cells.csv")
 HELD_OUT = Path(__file__).with_name("held_out_cells.csv")
 MEDIANS_HELD_OUT = Path(__file__).with_name("held_out_medians.csv")
 FIRST_HELD_OUT = 100_000  # seed
+# Means that lie 2.0 to 2.4 % off, which is more than two of their standard errors: five of 243.
+BEYOND = {
+    ("0.2", "1.3", "240", "354"),
+    ("0.2", "1.3", "280", "548"),
+    ("0.25", "0.0", "130", "62"),
+    ("0.7", "0.6", "3900", "334"),
+    ("1.7", "0.95", "550", "37"),
+}
 
 
 def rows_of(path):
@@ -85,9 +93,13 @@ def median_row(inputs, N, D, median, sigma):
     return abs(ratio - 1.0), point.caution
 
 
+def place(cell):
+    return tuple(cell[column] for column in ("alpha1", "alpha2", "D", "N"))
+
+
 def name(rows):
     """Of some cells: the first of them."""
-    return "-".join(rows[0][column] for column in ("alpha1", "alpha2", "D", "N"))
+    return "-".join(place(rows[0]))
 
 
 def parts(rows, size):
@@ -96,17 +108,14 @@ def parts(rows, size):
 
 
 def check_means(given, first):
-    """At most two of some eight beyond 2 % and two errors; all within 5 %, or their own error and two."""
-    off = []
+    """Within 2 % or two standard errors, but for the cells named above: within 5 %, or their own error."""
     for cell in given:
         inputs, N, D, records = drawn(cell, first)
         loss, control = (np.array([getattr(r, name) for r in records]) for name in ("loss", "control"))
         mean, sigma = mean_of(loss, control, records[0].control_mean)
         miss, own = mean_row(inputs, N, D, mean, sigma)
-        if miss > max(0.02, 2.0 * sigma):
-            off.append(cell)
+        assert miss <= max(0.02, 2.0 * sigma) or place(cell) in BEYOND, cell
         assert miss < max(0.05, own + 2.0 * sigma), cell
-    assert len(off) <= 2, off
 
 
 def check_medians(given, first):
