@@ -22,6 +22,7 @@ from sparselaw.theory.collapse_curve import scaling_values
 from sparselaw.theory.surface import Surface
 
 POINTS = 120
+DRAFT_POINTS = 60
 EARLY_POINTS = 24
 EARLY_DRAFT = 5
 MOST_CURVES = 4
@@ -78,9 +79,9 @@ class SurfaceAsked:
     @property
     def count(self) -> int:
         """Places along the curve: few where each is found on its own."""
-        if not self.training.early:
-            return POINTS
-        return EARLY_DRAFT if self.draft else EARLY_POINTS
+        if self.training.early:
+            return EARLY_DRAFT if self.draft else EARLY_POINTS
+        return DRAFT_POINTS if self.draft else POINTS
 
     def points(self, N: list[int], D: list[int]) -> tuple[Point, ...]:
         training = self.training.theory()
@@ -207,7 +208,7 @@ def _add_limit(chart: Chart, inputs: Inputs, along: str, low: int, high: int) ->
 def _collapse(asked: SurfaceAsked) -> dict[str, Any]:
     """loss N^alpha_N against xi: curves of every N fall on S(xi) as N and D grow."""
     inputs, law = asked.inputs, asked.inputs.power_law()
-    xi = np.geomspace(*XI_SPAN, POINTS)
+    xi = np.geomspace(*XI_SPAN, DRAFT_POINTS if asked.draft else POINTS)
     low, high = (
         _samples(inputs, end) for end in (XI_SPAN[0] * min(asked.fixed), XI_SPAN[1] * max(asked.fixed))
     )
