@@ -20,6 +20,7 @@ from sparselaw.theory.nonlinear.hermite_orders import hermite_orders
 from sparselaw.theory.nonlinear.mehler_sums import mehler_kernel
 from sparselaw.theory.nonlinear.rare_coordinate import RareErrors
 from sparselaw.theory.nonlinear.reflected_mehler import reflected_mehler
+from sparselaw.theory.nonlinear.response import DensePairs
 from sparselaw.theory.nonlinear.sector_tables import sector_table
 from sparselaw.theory.nonlinear.smooth import Smooth, response_of
 from sparselaw.theory.nonlinear.step import Step
@@ -186,7 +187,7 @@ def test_dense_inputs_and_a_nearly_linear_activation(dimension):
 def test_the_kernel_of_slopes():
     """E f'(X) f'(Y) from the Hermite coefficients of f, at a reflection and for a type of units."""
     head, rest = np.array([[0.8, 0.5], [1.1, 0.2]]), np.array([[0.3, 0.1], [0.1, 0.2]])
-    found = reflected_mehler(np.tanh, 1, head, rest, np.array([[0.7, 0.0]]), (True, 0), True)
+    found = reflected_mehler(np.tanh, 1, DensePairs(head, rest, np.array([[0.7, 0.0]]), (True, 0)), True)
     covariance = rest[0, 1] - head[0, 1] * head[1, 1]  # bits 3: both coordinates of the second are reflected
     variances = np.diag(rest) + head[:, 1] ** 2
     expected = smooth.pair_mean(

@@ -117,6 +117,19 @@ def mean_step(m, n, v, w, c, signs, points, weights):  # type: ignore[no-untyped
 
 
 @njit(error_model="numpy")
+def signed_covariance(bits, c, part, open_, opens, covariance, sign):  # type: ignore[no-untyped-def]
+    """With the signs that ``bits`` gives to the open coordinates of y: the covariance, and prod_{ODD} e."""
+    for k in range(opens):
+        if bits >> k & 1:
+            covariance -= c[open_[k]]
+            if part[open_[k]] == 0:
+                sign = -sign
+        else:
+            covariance += c[open_[k]]
+    return covariance, sign
+
+
+@njit(error_model="numpy")
 def _fill(start, c, part, typed, types, first_known, step, points, weights, out):  # type: ignore[no-untyped-def]
     known, open_ = np.empty(64, np.int64), np.empty(64, np.int64)
     for e in range(start.size - 1):
@@ -163,14 +176,7 @@ def _fill(start, c, part, typed, types, first_known, step, points, weights, out)
                     apart = mean_size(m, v) * mean_size(n, w)
                     signs = mean_sign(m, v) * mean_sign(n, w)
                     for bits in range(1 << opens):
-                        covariance, sign = base, outer
-                        for k in range(opens):
-                            if bits >> k & 1:
-                                covariance -= c[open_[k]]
-                                if part[open_[k]] == 0:
-                                    sign = -sign
-                            else:
-                                covariance += c[open_[k]]
+                        covariance, sign = signed_covariance(bits, c, part, open_, opens, base, outer)
                         if step:
                             value = mean_step(m, n, v, w, covariance, signs, points, weights)
                         else:

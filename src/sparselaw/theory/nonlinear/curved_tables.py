@@ -19,7 +19,7 @@ from sparselaw.inputs import Inputs
 from sparselaw.sums.power_sums import power_sum
 from sparselaw.theory.nonlinear.gaussian_tables import gaussian_points, gaussian_table, walsh
 from sparselaw.theory.nonlinear.kept_arrays import kept_arrays
-from sparselaw.theory.nonlinear.response import Part
+from sparselaw.theory.nonlinear.response import DensePairs, Part
 from sparselaw.theory.nonlinear.sector_tables import Group, SectorTable
 from sparselaw.theory.nonlinear.unit_types import Types
 
@@ -74,10 +74,8 @@ def _arrays(inputs: Inputs, part: Part, n: int, reflected: int, types: Types) ->
     q = min(reflected, X.shape[1])
     head, tail = np.abs(X[:, :q]), X[:, q:]
     grid = np.stack([x.ravel() for x in np.meshgrid(*types.nodes, indexing="ij")], axis=1)
-    known, rest = (types.first, types.other), tail @ tail.T
-    whole, slopes = (
-        walsh(part.reflected(head, rest, grid, known, slope), q) / ((1 << q) * n) for slope in (False, True)
-    )
+    pairs = DensePairs(head, tail @ tail.T, grid, (types.first, types.other))
+    whole, slopes = (walsh(part.reflected(pairs, slope), q) / ((1 << q) * n) for slope in (False, True))
     odd = [bits for bits in range(1 << q) if bits.bit_count() % 2 == 1]
     even = [bits for bits in range(1 << q) if bits.bit_count() % 2 == 0]
     single = [1 << j for j in range(q)]

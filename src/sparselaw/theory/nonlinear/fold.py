@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.theory.nonlinear.response import Part, Trust
+from sparselaw.theory.nonlinear.response import DensePairs, Part, Trust
 
 
 class BentPart:
@@ -29,18 +29,11 @@ class BentPart:
 
         return alternating_sums(start, c, part, typed, types, first)
 
-    def reflected(
-        self,
-        head: FloatArray,
-        rest: FloatArray,
-        types: FloatArray,
-        known: tuple[bool, int],
-        slope: bool = False,
-    ) -> FloatArray:
+    def reflected(self, pairs: DensePairs, slope: bool = False) -> FloatArray:
         from sparselaw.theory.nonlinear.gaussian_kernel import reflected_kernel
 
         assert not slope
-        return reflected_kernel(head, rest, types, known)
+        return reflected_kernel(*pairs)
 
 
 BENT = BentPart()

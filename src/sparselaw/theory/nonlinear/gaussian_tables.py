@@ -16,7 +16,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.inputs import Inputs
 from sparselaw.theory.nonlinear.kept_arrays import kept_arrays
-from sparselaw.theory.nonlinear.response import Part
+from sparselaw.theory.nonlinear.response import DensePairs, Part
 from sparselaw.theory.nonlinear.sector_tables import Group, SectorTable
 from sparselaw.theory.nonlinear.unit_types import Types, unit_types
 
@@ -70,7 +70,7 @@ def sector_kernels(inputs: Inputs, part: Part, n: int, reflected: int, types: Ty
     q = min(reflected, X.shape[1])
     head, tail = np.abs(X[:, :q]), X[:, q:]
     grid = np.stack([x.ravel() for x in np.meshgrid(*types.nodes, indexing="ij")], axis=1)
-    kernels = part.reflected(head, tail @ tail.T, grid, (types.first, types.other))
+    kernels = part.reflected(DensePairs(head, tail @ tail.T, grid, (types.first, types.other)))
     found: FloatArray = walsh(kernels, q) / ((1 << q) * n)
     return found
 

@@ -9,7 +9,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.compiled import njit
 from sparselaw.progress import progress
-from sparselaw.theory.nonlinear.bend_kernel import PIECE, terms_of
+from sparselaw.theory.nonlinear.bend_kernel import PIECE, signed_covariance, terms_of
 from sparselaw.theory.nonlinear.hermite_orders import Function, Orders, hermite_orders
 
 SECONDS = 6e-8  # of a term, about
@@ -143,14 +143,7 @@ def _fill(start, c, part, typed, sides, first, values, per_unit, low, plain, out
                     for k in range(orders):
                         a[k] *= b[k]
                     for bits in range(1 << opens):
-                        covariance, sign = base, outer
-                        for k in range(opens):
-                            if bits >> k & 1:
-                                covariance -= c[open_[k]]
-                                if part[open_[k]] == 0:
-                                    sign = -sign
-                            else:
-                                covariance += c[open_[k]]
+                        covariance, sign = signed_covariance(bits, c, part, open_, opens, base, outer)
                         r = covariance * scale
                         step = r * r if plain else r
                         value = 0.0

@@ -7,22 +7,16 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.compiled import njit
 from sparselaw.theory.nonlinear.hermite_orders import Function, coefficients
+from sparselaw.theory.nonlinear.response import DensePairs
 
 
-def reflected_mehler(
-    f: Function,
-    parity: int,
-    head: FloatArray,
-    rest: FloatArray,
-    types: FloatArray,
-    known: tuple[bool, int],
-    slope: bool = False,
-) -> FloatArray:
+def reflected_mehler(f: Function, parity: int, pairs: DensePairs, slope: bool = False) -> FloatArray:
     """As ``reflected_kernel``, E f(u x) f(u y) for f of one parity: (2^q, n, n, Q).
 
     A unit of known |u_1| and |u_j| has the mean |u_1| x_1 + |u_j| x_j or |u_1| x_1 - |u_j| x_j, up to a sign,
     which f of one parity takes to its Hermite coefficients: c_k(-m) = (-1)^(k + parity) c_k(m).
     """
+    head, rest, types, known = pairs
     n, q = head.shape
     first, other = known[0], known[1] - 1
     squares = np.diag(rest) + np.sum(head**2, axis=1)

@@ -9,7 +9,7 @@ that the kernel can tell apart stand beside each coordinate, and the target is a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sparselaw.arrays import FloatArray, IntArray
 
@@ -24,6 +24,15 @@ class Trust:
     between: float = 0.12  # of the part that the other size adds
     below: float = 1.0  # N over the rank, up to which there is a theory of both sizes
     above: float = 1.0  # the rank over N, up to which there is
+
+
+class DensePairs(NamedTuple):
+    """Dense samples in pairs, and the types of units that look at them."""
+
+    head: FloatArray  # (n, q): sizes of the first coordinates
+    rest: FloatArray  # (n, n): products of all others
+    types: FloatArray  # (Q, 2): |u_1| and |u_j|
+    known: tuple[bool, int]  # whether |u_1| is known, and the coordinate j (0: none)
 
 
 class Part(Protocol):
@@ -53,18 +62,9 @@ class Part(Protocol):
         the coordinates that are ``typed``; the others are Gaussian.
         """
 
-    def reflected(
-        self,
-        head: FloatArray,
-        rest: FloatArray,
-        types: FloatArray,
-        known: tuple[bool, int],
-        slope: bool = False,
-    ) -> FloatArray:
-        """E f(u x) f(u y) for pairs of dense samples, each reflection of y, and each type: (2^q, n, n, Q).
+    def reflected(self, pairs: DensePairs, slope: bool = False) -> FloatArray:
+        """E f(u x) f(u y) for each pair, each reflection of y, and each type: (2^q, n, n, Q).
 
-        ``head`` (n, q) has the sizes of the first coordinates, ``rest`` (n, n) the products of all others. A
-        type is |u_1|, where ``known`` has it, and the |u_j| of the coordinate j that it names (0: none).
         With ``slope`` it is E f'(u x) f'(u y).
         """
 

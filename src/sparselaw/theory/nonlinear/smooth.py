@@ -14,7 +14,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.theory.nonlinear.fold import Fold
 from sparselaw.theory.nonlinear.hermite_orders import Function, Orders, coefficients, hermite_orders
-from sparselaw.theory.nonlinear.response import Response, Trust
+from sparselaw.theory.nonlinear.response import DensePairs, Response, Trust
 from sparselaw.theory.nonlinear.step import Step
 
 SAME = 1e-10  # relative: parts that differ by less are the same
@@ -43,17 +43,10 @@ class SmoothPart:
 
         return mehler_sums(self.f, int(self.targets), start, c, part, typed, types, first)
 
-    def reflected(
-        self,
-        head: FloatArray,
-        rest: FloatArray,
-        types: FloatArray,
-        known: tuple[bool, int],
-        slope: bool = False,
-    ) -> FloatArray:
+    def reflected(self, pairs: DensePairs, slope: bool = False) -> FloatArray:
         from sparselaw.theory.nonlinear.reflected_mehler import reflected_mehler
 
-        return reflected_mehler(self.f, int(self.targets), head, rest, types, known, slope)
+        return reflected_mehler(self.f, int(self.targets), pairs, slope)
 
 
 @dataclass(frozen=True, slots=True)

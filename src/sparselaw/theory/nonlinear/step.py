@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.theory.nonlinear.response import Part, Trust
+from sparselaw.theory.nonlinear.response import DensePairs, Part, Trust
 
 SEEN = Trust(features=0.2, few=0.5, data=0.08, between=0.3, below=0.3, above=0.06)
 SCALE = math.pi / 8.0  # 1/(2 E|g|)^2: the slope is 1/2, as with the ReLU
@@ -33,14 +33,7 @@ class StepPart:
 
         return alternating_sums(start, c, part, typed, types, first, step=True)
 
-    def reflected(
-        self,
-        head: FloatArray,
-        rest: FloatArray,
-        types: FloatArray,
-        known: tuple[bool, int],
-        slope: bool = False,
-    ) -> FloatArray:
+    def reflected(self, pairs: DensePairs, slope: bool = False) -> FloatArray:
         raise NotImplementedError("dense inputs have no tables of a step")
 
 
