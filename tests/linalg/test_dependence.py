@@ -33,6 +33,7 @@ def drawn(alpha1, alpha2, dimension, D, seed=0):
 
 CASES = [
     (0.1, 0.5, 300, 60),  # as many rows as samples and more
+    (-0.5, 0.8, 150, 30),  # far more rows than samples
     (0.2, 3.0, 3000, 100),
     (0.3, 0.3, np.inf, 100),
     (0.3, -1.0, 500, 80),  # amplitudes do not fall, lengths follow the counts

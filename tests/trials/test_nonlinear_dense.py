@@ -208,3 +208,21 @@ def test_a_triangle_is_multiplied_at_half_the_cost(dtype):
     found = wide._times(matrix, triangle)
     assert found.dtype == dtype
     np.testing.assert_allclose(found, matrix @ triangle, rtol=0, atol=20 * np.finfo(dtype).eps)
+
+
+def test_minimum_norm_by_cholesky_is_that_by_eigenvalues():
+    """The same weights, or none where a singular value might be cut."""
+    rng = np.random.default_rng(7)
+    features, targets = rng.standard_normal((50, 30)), rng.standard_normal((30, 4))
+    gram = features.T @ features
+    task = Task(inputs=DENSE, N=50, D=30, seed=0, features="gelu", solver=MinNorm())
+    fast, slow = wide._by_cholesky(task, gram, targets), wide._by_eigenvalues(task, gram, targets)
+    assert np.allclose(fast.weights, slow.weights, rtol=1e-9, atol=1e-12)
+    assert (fast.rank, fast.solution.status) == (slow.rank, slow.solution.status) == (30, "ok")
+    assert np.allclose(features @ fast.weights, np.linalg.pinv(features.T) @ targets, rtol=1e-9, atol=1e-12)
+    cutting = Task(inputs=DENSE, N=50, D=30, seed=0, features="gelu", solver=MinNorm(rtol=0.5))
+    assert wide._by_cholesky(cutting, gram, targets) is None
+    features[:, 1] = features[:, 0] * (1 + 1e-9)
+    assert wide._by_cholesky(task, features.T @ features, targets) is None
+    other = Task(inputs=DENSE, N=50, D=30, seed=0, features="gelu", solver=Ridge(ridge=0.5))
+    assert wide._by_cholesky(other, gram, targets) is None

@@ -17,6 +17,7 @@ from sparselaw.arrays import FloatArray
 
 HEAD = 2  # times m: coordinates kept apart; the others are summarised by two m x m sums
 BLOCK = 1 << 22  # numbers drawn at once
+CANCELS = 1e-3  # below it 1 - |Q_j|^2 has lost more than three digits of sixteen
 WORST_CONDITION = 1e6  # of the tail's triangular factor, above which nothing is summarised
 
 
@@ -25,8 +26,19 @@ class Span:
     """Y = Q R with its population figures."""
 
     triangle: FloatArray  # R (m, m)
-    inside: FloatArray  # Q^T Sigma Q (m, m)
     outside: float  # tr(Sigma (I - Q Q^T))
+    leading: FloatArray  # Q (n, m) of the coordinates kept apart
+    variances: FloatArray  # (n,) of those
+    tail: tuple[FloatArray, FloatArray] | None = None  # B and W (m, m): the others add W^T B W to Q^T Sigma Q
+
+    @property
+    def inside(self) -> FloatArray:
+        """Q^T Sigma Q (m, m)."""
+        inside: FloatArray = (self.leading.T * self.variances) @ self.leading
+        if self.tail is None:
+            return inside
+        B, W = self.tail
+        return inside + W.T @ (B @ W)
 
 
 def draw_span(variances: FloatArray, m: int, rng: np.random.Generator) -> Span:
@@ -34,7 +46,7 @@ def draw_span(variances: FloatArray, m: int, rng: np.random.Generator) -> Span:
 
     Rows of Y beyond the first 2m enter only through A = sum v z z^T and B = sum v^2 z z^T. With the Cholesky
     factor A = T^T T, the QR of the 3m rows [head; T] has the same R, and the tail's share of Q^T Sigma Q is
-    Q_t^T (T^-T B T^-1) Q_t. Where the tail is short or too ill-conditioned for that, all rows are factored.
+    W^T B W, W = T^-1 Q_t. Where the tail is short or too ill-conditioned for that, all rows are factored.
     """
     head = HEAD * m
     if variances.size < head + 2 * m:
@@ -57,15 +69,17 @@ def draw_span(variances: FloatArray, m: int, rng: np.random.Generator) -> Span:
         rng.bit_generator.state = state  # the same numbers again, kept this time
         rest = [rng.standard_normal((v.size, m)) for v in _blocks(variances[head:], m)]
         return span_of(variances, np.concatenate([first, *rest]))
-    half = solve_triangular(tail, B, trans="T", check_finite=False)
-    middle = solve_triangular(tail, half.T, trans="T", check_finite=False)
     rows = np.concatenate([np.sqrt(variances[:head])[:, None] * first, tail])
     orthogonal, triangle = qr(rows, mode="economic", check_finite=False)
-    top, bottom = orthogonal[:head], orthogonal[head:]
-    tail_inside = bottom.T @ middle @ bottom
-    outside = _left_out(variances[:head], orthogonal) + float(variances[head:].sum() - np.trace(tail_inside))
+    W = solve_triangular(tail, orthogonal[head:], check_finite=False)
+    beyond = float(variances[head:].sum() - np.einsum("ij,ij->", B @ W, W))
+    outside = _left_out(variances[:head], orthogonal) + beyond
     return Span(
-        triangle=triangle, inside=(top.T * variances[:head]) @ top + tail_inside, outside=max(outside, 0.0)
+        triangle=triangle,
+        outside=max(outside, 0.0),
+        leading=orthogonal[:head],
+        variances=variances[:head],
+        tail=(B, W),
     )
 
 
@@ -76,8 +90,9 @@ def span_of(variances: FloatArray, z: FloatArray) -> Span:
     beyond = variances[head:] @ (1.0 - np.einsum("ij,ij->i", orthogonal[head:], orthogonal[head:]))
     return Span(
         triangle=triangle,
-        inside=(orthogonal.T * variances) @ orthogonal,
         outside=max(_left_out(variances[:head], orthogonal) + float(beyond), 0.0),
+        leading=orthogonal,
+        variances=variances,
     )
 
 
@@ -88,13 +103,18 @@ def factor_vectors(variances: FloatArray, z: FloatArray) -> tuple[FloatArray, Fl
 
 
 def _left_out(head: FloatArray, orthogonal: FloatArray) -> float:
-    """sum_j v_j |e_j - Q Q_j^T|^2 over the first coordinates.
+    """sum_j v_j (1 - |Q_j|^2) over the first coordinates.
 
-    1 - |Q_j|^2 would be the same but cancels: the leading coordinates are known to many digits.
+    The difference cancels for the leading ones, which are known to many digits: there it is taken as
+    |e_j - Q Q_j^T|^2, which is the same and does not cancel, but costs as many products as Q has entries.
     """
-    error = -(orthogonal @ orthogonal[: head.size].T)
-    error[np.diag_indices(head.size)] += 1.0
-    return float(np.einsum("ij,ij->j", error, error) @ head)
+    rows = orthogonal[: head.size]
+    missing = 1.0 - np.einsum("ij,ij->i", rows, rows)
+    close = np.flatnonzero(missing < CANCELS)
+    error = -(orthogonal @ rows[close].T)
+    error[close, np.arange(close.size)] += 1.0
+    missing[close] = np.einsum("ij,ij->j", error, error)
+    return float(missing @ head)
 
 
 def _blocks(variances: FloatArray, m: int) -> list[FloatArray]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky, qr, solve_triangular
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.data.gram import ScaledGram
@@ -77,12 +77,31 @@ def longest_first(gram: ScaledGram) -> Dependence | None:
 def variance_across(dependence: Dependence, variances: FloatArray) -> float:
     """tr(Sigma (I - P)), P the projection on the column space of G."""
     T, number = dependence.mixture, dependence.dependent.size
+    if number > T.shape[1]:
+        return _across_few(T.toarray(), variances[dependence.independent], variances[dependence.dependent])
     root = cholesky(np.eye(number) + (T @ T.T).toarray(), lower=True)
     to_independent = solve_triangular(root, T.toarray(), lower=True)
     to_dependent = solve_triangular(root, np.eye(number), lower=True)
     return float(
         variances[dependence.independent] @ np.einsum("ij,ij->j", to_independent, to_independent)
         + variances[dependence.dependent] @ np.einsum("ij,ij->j", to_dependent, to_dependent)
+    )
+
+
+def _across_few(T: FloatArray, independent: FloatArray, dependent: FloatArray) -> float:
+    """The same where few rows are independent, as with far fewer samples than coordinates seen.
+
+    With T = Q R and I + R R^T = L L^T, r x r: T^T (I + T T^T)^-1 T = (L^-1 R)^T (L^-1 R), and row j of
+    (I + T T^T)^-1 has the diagonal 1 - |C^-1 t_j|^2, I + T^T T = C C^T.
+    """
+    triangle = qr(T, mode="r", check_finite=False)[0][: T.shape[1]]
+    unit = np.eye(T.shape[1])
+    share = solve_triangular(cholesky(unit + triangle @ triangle.T, lower=True), triangle, lower=True)
+    root = cholesky(unit + triangle.T @ triangle, lower=True)
+    explained = solve_triangular(root, T.T, lower=True)
+    return float(
+        independent @ np.einsum("ij,ij->j", share, share)
+        + dependent @ (1.0 - np.einsum("ij,ij->j", explained, explained))
     )
 
 

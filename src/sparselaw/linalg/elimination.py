@@ -40,8 +40,14 @@ def upper_factor(correlation: sparse.csr_array, length: FloatArray, pivot: float
         root, info = lapack.dpotrf(columns.rest(correlation)[::-1, ::-1], lower=1, clean=1)
         if info != 0 or np.diag(root).min() ** 2 <= pivot:
             return None
+        scaled = length[:core, None] * root[::-1, ::-1]
+        if core * (core + 1) / 2 > DENSE * length.size**2:
+            whole = np.zeros((length.size, length.size), order="F")
+            whole[:core, :core] = scaled
+            whole[:, core:] = triangle.toarray()
+            return whole
         block = np.zeros((length.size, core))
-        block[:core] = length[:core, None] * root[::-1, ::-1]
+        block[:core] = scaled
         triangle = sparse.csc_array(sparse.hstack([sparse.csc_array(block), triangle]))
     if triangle.nnz > DENSE * length.size**2:
         return np.asarray(triangle.toarray(order="F"))

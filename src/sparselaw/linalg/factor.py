@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack, qr, svd
 
-from sparselaw.arrays import FloatArray
+from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.data.gram import ScaledGram
 from sparselaw.linalg.dependence import CLEAR, PIVOT, Dependence, longest_first, variance_across
 from sparselaw.linalg.elimination import DENSE, Triangle, dense, upper_factor
@@ -52,10 +52,25 @@ def sparse_factor(gram: ScaledGram) -> Factor:
     if dependence is None:
         return _pivoted(gram)
     order = np.argsort(np.concatenate([dependence.independent, dependence.dependent]))
-    rows = sparse.csr_array(dependence.triangle)
-    stacked = sparse.csc_array(sparse.vstack([rows, dependence.mixture @ rows]).tocsr()[order])
-    values = stacked.toarray() if stacked.nnz > DENSE * stacked.shape[0] * stacked.shape[1] else stacked
+    values = _in_order(_stacked(dependence), order)
     return Factor(values=values, length=gram.length, triangular=False, dependence=dependence)
+
+
+def _stacked(dependence: Dependence) -> FloatArray | sparse.csr_array:
+    """[F_I; T F_I]: the dependent rows below the others."""
+    mixture, triangle = dependence.mixture, dependence.triangle
+    if isinstance(triangle, np.ndarray) and mixture.nnz > DENSE * mixture.shape[0] * mixture.shape[1]:
+        return np.concatenate([triangle, mixture.toarray() @ triangle])
+    rows = sparse.csr_array(triangle)
+    return sparse.csr_array(sparse.vstack([rows, mixture @ rows]))
+
+
+def _in_order(stacked: FloatArray | sparse.csr_array, order: IntArray) -> Triangle:
+    if isinstance(stacked, np.ndarray):
+        return np.asarray(stacked[order])
+    values = sparse.csc_array(stacked[order])
+    dense = values.nnz > DENSE * values.shape[0] * values.shape[1]
+    return np.asarray(values.toarray()) if dense else values
 
 
 def _triangular(gram: ScaledGram) -> Factor | None:

@@ -31,7 +31,7 @@ def make(context: Context) -> Result:
     models = [N for N in MODELS if not context.quick or N <= grids.QUICK_LARGEST["N"]]
     specs = [_spec(N, grids.seeds(SEEDS, context.quick)) for N in models]
     curves = measure(context, specs)
-    points = [point for curve in curves for point in _points(curve)]
+    points = [point for found in context.map(_points, curves) for point in found]
     peak = _peak(curves)
     score = _score(points)
     quantities = [

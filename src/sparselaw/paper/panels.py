@@ -31,6 +31,7 @@ from sparselaw.solvers import Solver
 
 JOINT = ("sparse N-sweep", "dense N-sweep", "dense D-sweep")
 ALONE = "sparse D-sweep"
+Surfaces = dict[str, FloatArray]  # closed-form losses along each sweep, by its name
 RAW_SEEDS = 10  # enough to see the raw estimator's spread
 
 
@@ -50,15 +51,16 @@ def make(context: Context, figure: FourPanels) -> Result:
     specs = specs_of(figure, context.quick)
     curves = {curve.spec.name: curve for curve in measure(context, specs)}
     raw = paper_procedure(context, figure, specs)
+    surfaces = _surfaces(context, specs)
     joint, alone = _exponents(curves, figure.grid.last)
     noise = {name: _seed_noise(raw.get(name, curve), figure) for name, curve in curves.items()}
-    quantities = _quantities(figure, curves, raw, joint.exponent, alone.exponent, noise)
+    quantities = _quantities(figure, curves, surfaces, raw, joint.exponent, alone.exponent, noise)
     rows = [row for curve in (*curves.values(), *raw.values()) for row in curve.rows()]
     return Result(
         quantities=quantities,
         rows=rows,
         caption=_caption(figure, joint.exponent, alone.exponent, specs),
-        draw=lambda picture: _draw(picture, figure, curves, joint, alone),
+        draw=lambda picture: _draw(picture, figure, curves, surfaces, joint, alone),
         size=(8.0, 6.4),
     )
 
@@ -107,10 +109,20 @@ def _exponents(curves: dict[str, Measured], last: int) -> tuple[PowerFit, PowerF
     return joint, alone
 
 
-def _on_surface(curves: dict[str, Measured], names: Sequence[str], last: int) -> float:
+def _on_surface(curves: dict[str, Measured], surfaces: Surfaces, names: Sequence[str], last: int) -> float:
     """The exponent of the same fit through the closed-form surface: finite sizes, no noise."""
-    sweeps = {name: Sweep(x=curves[name].x, loss=surface(curves[name].spec)) for name in names}
+    sweeps = {name: Sweep(x=curves[name].x, loss=surfaces[name]) for name in names}
     return fit_power(sweeps, last=last).exponent.best
+
+
+def _surfaces(context: Context, specs: Sequence[SweepSpec]) -> Surfaces:
+    """The closed-form losses of every sweep; the sweeps of one inputs share their tables, and a worker."""
+    shared = [[spec for spec in specs if spec.inputs == inputs] for inputs in (grids.SPARSE, grids.DENSE)]
+    return dict(pair for pairs in context.map(_named_surfaces, shared) for pair in pairs)
+
+
+def _named_surfaces(specs: Sequence[SweepSpec]) -> list[tuple[str, FloatArray]]:
+    return [(spec.name, surface(spec)) for spec in specs]
 
 
 def surface(spec: SweepSpec) -> FloatArray:
@@ -140,6 +152,7 @@ def _half_width(noise: dict[str, tuple[float, float]], names: Sequence[str]) -> 
 def _quantities(
     figure: FourPanels,
     curves: dict[str, Measured],
+    surfaces: Surfaces,
     raw: dict[str, Measured],
     joint: Interval,
     alone: Interval,
@@ -149,7 +162,7 @@ def _quantities(
     ratio = _ratio(joint, alone)
     noisy_ratio = ratio.best * math.hypot(noisy_joint / joint.best, noisy_alone / alone.best)
     exponents = grids.SPARSE.exponents
-    on_surface = [_on_surface(curves, names, figure.grid.last) for names in (JOINT, [ALONE])]
+    on_surface = [_on_surface(curves, surfaces, names, figure.grid.last) for names in (JOINT, [ALONE])]
     limit_is_known = FEATURES[figure.features].has_surface
     theory = [exponents.alpha_N, exponents.alpha_D] if limit_is_known else on_surface
     replay = fit_power({ALONE: Sweep(x=raw[ALONE].x, loss=raw[ALONE].mean)}).exponent.best
@@ -216,17 +229,30 @@ def _caption(figure: FourPanels, joint: Interval, alone: Interval, specs: Sequen
 
 
 def _draw(
-    picture: Figure, figure: FourPanels, curves: dict[str, Measured], joint: PowerFit, alone: PowerFit
+    picture: Figure,
+    figure: FourPanels,
+    curves: dict[str, Measured],
+    surfaces: Surfaces,
+    joint: PowerFit,
+    alone: PowerFit,
 ) -> None:
     axes = picture.subplots(2, 2, squeeze=False)
     names = ("sparse N-sweep", "sparse D-sweep", "dense N-sweep", "dense D-sweep")
     for ax, name, colour in zip(axes.ravel(), names, COLOURS, strict=False):
         fit = alone if name == ALONE else joint
-        _panel(ax, curves[name], fit.exponents[name], fit.A[name], figure, colour)
+        fitted = (fit.exponents[name].best, fit.A[name])
+        _panel(ax, curves[name], surfaces[name], fitted, figure, colour)
 
 
-def _panel(ax: Axes, curve: Measured, exponent: Interval, A: float, figure: FourPanels, colour: str) -> None:
-    spec = curve.spec
+def _panel(
+    ax: Axes,
+    curve: Measured,
+    theory: FloatArray,
+    fit: tuple[float, float],
+    figure: FourPanels,
+    colour: str,
+) -> None:
+    (exponent, A), spec = fit, curve.spec
     ax.errorbar(
         curve.x,
         curve.mean,
@@ -236,9 +262,9 @@ def _panel(ax: Axes, curve: Measured, exponent: Interval, A: float, figure: Four
         capsize=2,
         label="measured, 95 %",
     )
-    ax.plot(curve.x, surface(spec), color=THEORY, linewidth=1.0, label="theory")
+    ax.plot(curve.x, theory, color=THEORY, linewidth=1.0, label="theory")
     fitted = curve.x[-figure.grid.last :]
-    ax.plot(fitted, A * fitted**-exponent.best, "--", color=GREY, label=f"slope {exponent.best:.2f}")
+    ax.plot(fitted, A * fitted**-exponent, "--", color=GREY, label=f"slope {exponent:.2f}")
     ax.set(xscale="log", yscale="log", xlabel=spec.variable, ylabel="population loss")
     fixed = "D" if spec.variable == "N" else "N"
     ax.set_title(f"{spec.name}, {fixed} = {spec.fixed:,}")

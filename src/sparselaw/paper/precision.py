@@ -30,10 +30,10 @@ def tf32(values: FloatArray) -> FloatArray:
     >>> float(tf32(np.array([1.0 + 2.0**-12]))[0])
     1.0
     """
-    bits = np.asarray(values, dtype=np.float32).view(np.uint32).astype(np.uint64)
-    half = (1 << (LOW_BITS - 1)) - 1 + ((bits >> LOW_BITS) & 1)
-    rounded = ((bits + half) >> LOW_BITS) << LOW_BITS
-    return rounded.astype(np.uint32).view(np.float32).astype(np.float64)
+    bits = np.array(values, dtype=np.float32).view(np.uint32)
+    bits += np.uint32((1 << (LOW_BITS - 1)) - 1) + ((bits >> LOW_BITS) & np.uint32(1))
+    bits &= np.uint32(0xFFFFFFFF << LOW_BITS & 0xFFFFFFFF)
+    return bits.view(np.float32).astype(np.float64)
 
 
 def loss_ratio(setting: tuple[int, int]) -> float:

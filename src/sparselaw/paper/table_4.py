@@ -5,6 +5,7 @@ And which of the two mechanisms the paper's rows measure.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -33,9 +34,10 @@ THEOREM_D = (30, 100, 300, 1000, 3000, 10_000)
 
 def make(context: Context) -> Result:
     beyond = () if context.quick else BEYOND
-    points = _estimate(context, INPUTS, (*COUNTS, *beyond), THRESHOLD, 0.1 if context.quick else 0.03)
     sizes = THEOREM_D[:4] if context.quick else THEOREM_D
-    spikes = [_estimate(context, inputs, sizes, 2.0, 0.2 if context.quick else 0.07) for inputs in THEOREM]
+    theorem = [(inputs, sizes, 2.0, 0.2 if context.quick else 0.07) for inputs in THEOREM]
+    paper = (INPUTS, (*COUNTS, *beyond), THRESHOLD, 0.1 if context.quick else 0.03)
+    points, *spikes = _estimates(context, [paper, *theorem])
     quantities = [_row(point) for point in points] + _slopes(points)
     quantities += [_theorem(inputs, found) for inputs, found in zip(THEOREM, spikes, strict=True)]
     first = points[0]
@@ -66,28 +68,37 @@ def make(context: Context) -> Result:
     )
 
 
-def _estimate(
-    context: Context, inputs: SparseInputs, D: tuple[int, ...], threshold: float, error: float
-) -> list[FailurePoint]:
-    settings = {
-        "model": inputs.parameters() | {"dimension": str(inputs.dimension)},
-        "D": D,
-        "threshold": threshold,
-        "error": error,
-    }
+def _estimates(
+    context: Context, wanted: Sequence[tuple[SparseInputs, tuple[int, ...], float, float]]
+) -> list[list[FailurePoint]]:
+    """The points of each curve (inputs, sizes, threshold, relative error), all of them on all workers."""
+    settings = [
+        {
+            "model": inputs.parameters() | {"dimension": str(inputs.dimension)},
+            "D": D,
+            "threshold": t,
+            "error": e,
+        }
+        for inputs, D, t, e in wanted
+    ]
 
-    def compute() -> list[dict[str, Any]]:
-        found = context.map(_one, [(inputs, size, threshold, error) for size in sorted(D, reverse=True)])
-        return sorted((asdict(point) for point in found), key=lambda point: int(point["D"]))
+    def compute() -> list[list[dict[str, Any]]]:
+        single = [(i, size) for i, (_, D, _, _) in enumerate(wanted) for size in sorted(D, reverse=True)]
+        runs = [(wanted[i][0], size, *wanted[i][2:]) for i, size in single]
+        found = [asdict(point) for point in context.map(_one, runs)]
+        curves = [[p for (k, _), p in zip(single, found, strict=True) if k == i] for i in range(len(wanted))]
+        return [sorted(curve, key=lambda point: int(point["D"])) for curve in curves]
 
-    def read(kept: list[dict[str, Any]]) -> list[FailurePoint]:
-        return [
-            FailurePoint(**{**p, "probability": Interval(**p["probability"]), "bulk": Interval(**p["bulk"])})
-            for p in kept
-        ]
+    def read(kept: list[list[dict[str, Any]]]) -> list[list[FailurePoint]]:
+        return [[_point(values) for values in curve] for curve in kept]
 
-    found: list[FailurePoint] = context.remember("failure", settings, compute, read)
+    found: list[list[FailurePoint]] = context.remember("failure", {"curves": settings}, compute, read)
     return found
+
+
+def _point(values: dict[str, Any]) -> FailurePoint:
+    intervals = {name: Interval(**values[name]) for name in ("probability", "bulk")}
+    return FailurePoint(**values | intervals)
 
 
 def _one(setting: tuple[SparseInputs, int, float, float]) -> FailurePoint:

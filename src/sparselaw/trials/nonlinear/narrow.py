@@ -74,10 +74,18 @@ def _moments(task: Task, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
     hessian, cross = np.zeros((N, N)), np.zeros((N, m))
     for begin in range(0, task.D, SAMPLE_BLOCK):
         latent = rng.standard_normal((min(SAMPLE_BLOCK, task.D - begin), m))
-        features = task.layer.apply(latent @ factor.T)
+        features = task.layer.apply(_hidden(task, latent, factor))
         hessian += features.T @ features
         cross += features.T @ latent
     return hessian / task.D, cross / task.D
+
+
+def _hidden(task: Task, latent: FloatArray, factor: FloatArray) -> FloatArray:
+    """u x = R^T g, a row a sample; R^T of the QR is a triangle, which halves the products."""
+    if task.inputs.dimension <= task.N:
+        return latent @ factor.T
+    product: FloatArray = scipy.linalg.blas.dtrmm(1.0, factor.T, latent.T, trans_a=1).T
+    return product
 
 
 def _one_teacher(task: Task, spectrum: FloatArray, span: FloatArray, factor: FloatArray) -> Record:
