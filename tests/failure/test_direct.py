@@ -47,7 +47,7 @@ def test_one_sample_has_its_squared_length(threshold):
 
 
 @pytest.mark.parametrize(
-    ("alpha1", "alpha2", "D", "M", "threshold"), [(2.0, -1.2, 100, 200, 1.002), (0.3, 0.2, 20, 100, 1.1)]
+    ("alpha1", "alpha2", "D", "M", "threshold"), [(2.0, -1.2, 50, 100, 1.002), (0.3, 0.2, 20, 100, 1.1)]
 )
 def test_medium_cases_against_dense_data(alpha1, alpha2, D, M, threshold):
     dense = direct_rate(5, alpha1, alpha2, D, M, threshold, 1500)

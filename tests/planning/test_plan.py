@@ -74,18 +74,18 @@ def test_the_surface_is_one_of_two():
 
 def test_the_best_of_many_budgets_is_that_of_each():
     inputs = SparseInputs(alpha1=1.5, alpha2=0.3)
-    budgets = np.geomspace(1e7, 1e10, 9)
-    many, each = frontier_curve(inputs, budgets), frontier_curve(inputs, budgets[[1, 6]])
-    assert many.loss[[1, 6]] == pytest.approx(each.loss, rel=3e-3)
-    assert each.loss[1] == pytest.approx(plan(inputs, budgets[6]).loss.best, rel=1e-6)
+    budgets = np.geomspace(1e7, 1e10, 5)
+    many, each = frontier_curve(inputs, budgets), frontier_curve(inputs, budgets[[1, 3]])
+    assert many.loss[[1, 3]] == pytest.approx(each.loss, rel=3e-3)
+    assert each.loss[1] == pytest.approx(plan(inputs, budgets[3]).loss.best, rel=1e-6)
     assert set(many.as_dict()) == {"cost", "budget", "N", "D", "loss"}
 
 
 def test_a_side_without_a_valley_has_no_number():
     inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
-    found = frontier_curve(inputs, np.geomspace(130.0, 1e7, 12))
+    found = frontier_curve(inputs, np.geomspace(130.0, 1e6, 6))
     known = np.isfinite(found.loss)
-    assert known[-4:].all()
+    assert known[-3:].all()
     assert (np.diff(found.loss[known]) < 0.0).all()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import signal
 import subprocess
@@ -26,6 +27,7 @@ def start(folder, function="gated", cells=CELLS, workers=2):
     )
 
 
+@functools.cache
 def undisturbed(cells=CELLS):
     tasks = functions.study(cells=cells)
     rows = [row_of(task.identity(), functions.plain(task)) for task in tasks]
@@ -36,7 +38,12 @@ def committed(folder):
     if not (folder / "s.sqlite").exists():
         return set()
     with open_store(folder / "s.sqlite", read_only=True) as store:
-        return set(store.find([task.id for task in functions.study(cells=CELLS)]))
+        return set(store.find(names()))
+
+
+@functools.cache
+def names():
+    return [task.id for task in functions.study(cells=CELLS)]
 
 
 def workers_of(process):

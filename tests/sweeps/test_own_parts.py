@@ -18,7 +18,7 @@ class Square(FeatureMap):
 
 register(Square())
 inputs = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
-runs = sl.simulate(inputs, N=60, D=4000, features="square", seeds=12, workers=2)
+runs = sl.simulate(inputs, N=8, D=60, features="square", seeds=4, workers=2)
 print(sorted(set(runs["status"])), np.isfinite(runs["loss"]).all())
 """
 

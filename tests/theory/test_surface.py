@@ -22,7 +22,7 @@ GRID = [(0.5, 1.0), (1.0, 0.3), (1.0, -0.8), (1.5, -2.0), (2.0, 0.0), (3.0, 0.5)
     ("N", "ridge", "noise"), [(6, 0.0, 0.0), (300, 0.0, 0.0), (6, 0.4, 0.0), (6, 0.0, 0.2), (300, 0.1, 0.2)]
 )
 def test_surface_equals_its_formula_summed_naively(alpha1, alpha2, N, ridge, noise):
-    M, D = 200, 120
+    M, D = 100, 60
     value = predict(
         SparseInputs(alpha1=alpha1, alpha2=alpha2, dimension=M), N=N, D=D, ridge=ridge, noise=noise
     )

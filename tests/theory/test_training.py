@@ -66,8 +66,8 @@ class TestLimits:
     @pytest.mark.parametrize("setting", SETTINGS)
     @pytest.mark.parametrize(("step", "batch", "noise"), [(0.5, 1, 0.0), (1.0, 1, 0.1), (0.3, 20, 0.02)])
     def test_one_pass_of_infinitely_many_features_is_the_exact_recursion(self, setting, step, batch, noise):
-        inputs = sparse(*setting)
-        j = np.arange(1.0, 3e4)
+        inputs = sl.SparseInputs(alpha1=setting[0], alpha2=setting[1], dimension=3000)
+        j = np.arange(1.0, 3001)
         s, fourth = inputs.variances(j), inputs.fourth_moments(j)
         exact = plain.one_pass(s, fourth, step, batch, 2000 // batch, noise)
         solver = sl.SGD(passes=1, step=step, batch=batch)

@@ -64,8 +64,17 @@ def theirs(inputs, size, solver=None, n_test=500, **options):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("size", "noise"), [(UNDER, 0.3), (OVER, 0.0)])
-@pytest.mark.parametrize("inputs", [SPARSE, CROWDED, DENSE], ids=["sparse", "crowded", "dense"])
+@pytest.mark.parametrize(
+    ("inputs", "size", "noise"),
+    [
+        pytest.param(SPARSE, UNDER, 0.3, id="sparse-under"),
+        pytest.param(SPARSE, OVER, 0.0, id="sparse-over"),
+        pytest.param(CROWDED, UNDER, 0.3, id="crowded-under", marks=pytest.mark.slow),
+        pytest.param(CROWDED, OVER, 0.0, id="crowded-over", marks=pytest.mark.slow),
+        pytest.param(DENSE, UNDER, 0.3, id="dense-under"),
+        pytest.param(DENSE, OVER, 0.0, id="dense-over", marks=pytest.mark.slow),
+    ],
+)
 def test_min_norm(inputs, size, noise):
     assert abs(z_score(ours(inputs, size, noise=noise), theirs(inputs, size, noise=noise))) < 4
 
@@ -92,7 +101,11 @@ def test_features_that_know_nothing_of_themselves(inputs):
 
 
 @pytest.mark.parametrize(
-    ("inputs", "size", "solver"), [(SPARSE, OVER, Ridge(ridge=2.0)), (DENSE, UNDER, MinNorm())]
+    ("inputs", "size", "solver"),
+    [
+        pytest.param(SPARSE, OVER, Ridge(ridge=2.0), id="sparse", marks=pytest.mark.slow),
+        pytest.param(DENSE, UNDER, MinNorm(), id="dense"),
+    ],
 )
 def test_a_planted_error_is_noticed(inputs, size, solver):
     """A loss 15 % too large, or label noise left out, must not pass."""
