@@ -19,6 +19,7 @@ D x D Gram, whose small eigenvalues matter, always in double.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,7 +59,7 @@ def trial(task: Task, spectrum: FloatArray) -> Record:
     trained = _by_cholesky(task, gram, targets) or _by_eigenvalues(task, gram, targets)
 
     def loss() -> float:
-        theta = features @ trained.weights.astype(dtype)
+        theta = features @ trained.weights().astype(dtype)
         tests, slope = random_stream(task, "test"), f.odd_slope
         blocks = 1 if slope is not None else WHOLE_BLOCKS
         total = 0.0
@@ -84,9 +85,12 @@ def trial(task: Task, spectrum: FloatArray) -> Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Trained:
-    """Readouts as combinations of the samples' features: theta = Phi weights."""
+    """Readouts as combinations of the samples' features: theta = Phi weights.
 
-    weights: FloatArray  # (D, T)
+    The weights are asked for where their overflow, that of a descent that diverged, is looked for.
+    """
+
+    weights: Callable[[], FloatArray]  # (D, T)
     solution: Solution
     rank: int
 
@@ -109,7 +113,7 @@ def _by_cholesky(task: Task, gram: FloatArray, targets: FloatArray) -> _Trained 
     if info != 0 or not condition * max(rtol**2, EPSILON * task.D) < 1.0:
         return None
     weights = scipy.linalg.cho_solve((root, True), targets, check_finite=False)
-    return _Trained(weights=weights, solution=Solution(coefficients=weights), rank=task.D)
+    return _Trained(weights=lambda: weights, solution=Solution(coefficients=weights), rank=task.D)
 
 
 def _by_eigenvalues(task: Task, gram: FloatArray, targets: FloatArray) -> _Trained:
@@ -124,7 +128,10 @@ def _by_eigenvalues(task: Task, gram: FloatArray, targets: FloatArray) -> _Train
         projections = root * dual.projections / np.sqrt(D)
         equations = NormalEquations(eigenvalues=dual.eigenvalues, projections=projections, samples=D)
         solution = task.solver.solve(equations)
-    weights = left @ (solution.coefficients / (root * np.sqrt(D)))
+
+    def weights() -> FloatArray:
+        return np.asarray(left @ (solution.coefficients / (root * np.sqrt(D))))
+
     return _Trained(weights=weights, solution=solution, rank=len(dual.eigenvalues))
 
 
