@@ -119,6 +119,6 @@ def test_every_page_is_on_the_site_and_every_public_name_in_its_reference():
     index = (ROOT / "docs" / "index.md").read_text("utf-8").split()
     pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
     assert pages <= set(index), f"docs/index.md does not list {sorted(pages - set(index))}"
-    named = sorted(re.findall(r"auto\w+:: sparselaw\.(\w+)", (ROOT / "docs" / "api.md").read_text("utf-8")))
+    named = sorted(re.findall(r"auto\w+:: sparselaw\.(\w+)\n", (ROOT / "docs" / "api.md").read_text("utf-8")))
     public = {name for name in sparselaw.__all__ if name not in {"__version__", "plot", "explore"}}
     assert named == sorted(public)
