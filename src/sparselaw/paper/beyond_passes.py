@@ -32,6 +32,7 @@ SEEDS = 40
 # N and visits V at their one-pass optimum for C = N V = 1e6, step 0.5
 REPEATED = {(1.0, 0.3): (59, 16_896), (2.0, 0.0): (38, 26_112)}
 REPEATS = (1, 4, 16, 64, 256)
+LEAST = 0.01  # of a mean: few seeds of heavy-tailed losses have intervals that reach below zero
 
 
 def make(context: Context) -> Result:
@@ -94,7 +95,7 @@ def _exponents(curve: list[Row], passes: tuple[int, ...]) -> list[Quantity]:
         x = np.log([row["D"] for row in rows])
         weights = -(x - x.mean()) / np.sum((x - x.mean()) ** 2)
         best = float(weights @ np.log([row["loss"] for row in rows]))
-        spread = [0.5 * math.log(row["high"] / row["low"]) for row in rows]
+        spread = [_log_half(row) for row in rows]
         half = float(np.sqrt(np.sum((weights * spread) ** 2)))
         theory = float(weights @ np.log([row["theory"] for row in rows]))
         found.append(
@@ -109,6 +110,11 @@ def _exponents(curve: list[Row], passes: tuple[int, ...]) -> list[Quantity]:
             )
         )
     return found
+
+
+def _log_half(row: Row) -> float:
+    """Half of the interval of a mean loss, in its logarithm."""
+    return 0.5 * math.log(row["high"] / max(row["low"], LEAST * row["loss"]))
 
 
 def _repeated(context: Context, seeds: int) -> list[Row]:
@@ -129,7 +135,7 @@ def _ratios(rows: list[Row]) -> list[Quantity]:
         if row["passes"] == 1:
             fresh = row
             continue
-        half = math.hypot(*(0.5 * math.log(one["high"] / one["low"]) for one in (row, fresh)))
+        half = math.hypot(_log_half(row), _log_half(fresh))
         best = row["loss"] / fresh["loss"]
         found.append(
             Quantity(
