@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The loops that the tests run are compiled on one core while the code is read on the other.
 test: tools
 	@$(BIN)/python tests/compile_first.py & $(MAKE) --no-print-directory lint && wait $$!
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: tools
 	$(BIN)/ruff check .

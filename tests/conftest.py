@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 import scipy.linalg  # noqa: F401  # its BLAS must be loaded to be limited
 from hypothesis import settings
@@ -9,6 +11,9 @@ from threadpoolctl import threadpool_limits
 
 settings.register_profile("the same everywhere", deadline=None, derandomize=True)
 settings.load_profile("the same everywhere")
+
+# A shell lets its background jobs ignore Ctrl-C, and so would every program that a test starts and stops.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")

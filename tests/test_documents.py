@@ -12,6 +12,7 @@ from scipy import sparse
 
 import sparselaw
 from sparselaw.cli import main
+from sparselaw.plotting import figures
 
 mpl.use("Agg")
 ROOT = Path(__file__).parent.parent
@@ -26,7 +27,10 @@ SMALLER = {
     "-D 30:1e5:8 --threshold 2 --method direct --failures 200": "-D 30 --threshold 2 --failures 20",
     "-N 4:256:13 -D 50000": "-N 4:16:3 -D 5000 --seeds 2",
     "-N 4:256:13 -D 1e3:1e6:7 --seeds 20": "-N 4:16:3 -D 1e3 --seeds 2",
-    "--bootstrap 1000": "--bootstrap 50",
+    "-D 500 --threshold 1.1 -N 10,1000,1e6": "-D 100 --threshold 1.1 -N 10,1e6",
+    "--budget 1e8 --train sgd": "--budget 1e6 --train sgd",
+    "-N 16:256:5 -D 50000 --seeds 8": "-N 16:64:3 -D 5000 --seeds 2",
+    "--bootstrap 1000": "--bootstrap 20",
     "--bootstrap 200": "--bootstrap 20",
 }
 
@@ -94,7 +98,9 @@ def test_python_examples_run(page):
     ids=lambda page: page.stem,
 )
 @pytest.mark.usefixtures("desk")
-def test_commands_run(page, capsys):
+def test_commands_run(page, capsys, monkeypatch):
+    """Without drawing, which takes most of the time and has tests of its own (cli/test_pictures.py)."""
+    monkeypatch.setattr(figures, "draw", lambda *_, **__: b"<svg/>")
     for line in commands(page):
         for long, short in SMALLER.items():
             line = line.replace(long, short)
@@ -103,7 +109,7 @@ def test_commands_run(page, capsys):
             and "--bootstrap" not in line
             and "--law all" not in line
         ):
-            line += " --bootstrap 40"  # in place of a thousand draws
+            line += " --bootstrap 20"  # in place of a thousand draws
         with pytest.raises(SystemExit) as stop:
             main(shlex.split(line)[1:])
         assert stop.value.code == 0, f"{line}\n{capsys.readouterr().err}"

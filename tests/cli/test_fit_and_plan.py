@@ -10,6 +10,7 @@ from sparselaw.cli.app import app
 from sparselaw.cli.fit import fit as fit_command
 from sparselaw.cli.plan import plan as plan_command
 from sparselaw.fitting import fit
+from sparselaw.inputs import DenseInputs
 from sparselaw.planning import plan
 
 for command in (fit_command, plan_command):
@@ -150,6 +151,16 @@ def test_all_laws_side_by_side(capsys, file):
     assert laws[0]["law"] == "coupled"
     assert {"chinchilla", "two-power", "kaplan", "one-exponent"} < {line["law"] for line in laws}
     assert "data-constrained: no fit" in err
+
+
+def test_plan_for_dense_inputs_by_the_words_of_predict(capsys, file):
+    words = ["--inputs", "dense", "--alpha", "2.3", "--dimension", "10000"]
+    code, out, _ = run(capsys, "plan", *words, "--budget", "1e9", "--surface", "leading", "--json")
+    assert code == 0
+    expected = plan(DenseInputs(alpha=2.3, dimension=10_000), 1e9, surface="leading")
+    assert json.loads(out)["N"]["best"] == pytest.approx(expected.N.best)
+    for ignored in (words[:2], ["--alpha", "2.3"]):
+        assert run(capsys, "plan", file, "--budget", "1e21", *ignored)[0] == 2
 
 
 def test_plan_for_several_budgets(capsys, file):

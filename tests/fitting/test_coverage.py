@@ -4,6 +4,8 @@ In a few tables intervals that are far too wide hold the truth as often as right
 95 %. So the middle half of the draws is checked too: it must hold the truth about half of the time.
 """
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -18,24 +20,32 @@ TRUTHS = [CHINCHILLA_TRUTH, TWO_POWER_TRUTH]
 TABLES = 25
 
 
+@functools.cache
+def fits(truth, tables, draws):
+    """Names of the parameters; of each table the logarithms of the best and of the draws."""
+    objective, found = parse_objective("huber"), []
+    for seed in range(tables):
+        design = prepare(type(truth), clean_runs(noisy_runs(truth, seed)).runs)
+        minimum = global_minimum(design, objective)
+        drawn = bootstrap(design, objective, minimum, draws=draws, seed=seed)
+        found.append((np.log(design.natural(minimum.theta)), np.log(design.natural(drawn))))
+    return design.names, found
+
+
 def coverage(truth, tables, draws, shift=0.0, widen=1.0):
     """Shares of 95 % and of 50 % intervals that hold the truth, by parameter, and the estimates.
 
     ``shift`` and ``widen`` plant errors: draws moved, draws drawn apart.
     """
-    objective = parse_objective("huber")
+    names, found = fits(truth, tables, draws)
+    values = np.array([getattr(truth, name) for name in names])
     held, estimates = [], []
-    for seed in range(tables):
-        design = prepare(type(truth), clean_runs(noisy_runs(truth, seed)).runs)
-        minimum = global_minimum(design, objective)
-        values = np.array([getattr(truth, name) for name in design.names])
-        best = np.log(design.natural(minimum.theta))
-        drawn = np.log(design.natural(bootstrap(design, objective, minimum, draws=draws, seed=seed)))
-        drawn = np.exp(best + widen * (drawn - best) + shift)
+    for best, draws_of_one in found:
+        drawn = np.exp(best + widen * (draws_of_one - best) + shift)
         low, first, third, high = np.quantile(drawn, [0.025, 0.25, 0.75, 0.975], axis=0)
         held.append([(low <= values) & (values <= high), (first <= values) & (values <= third)])
         estimates.append(np.exp(best) / values)
-    wide, middle = (dict(zip(design.names, shares, strict=True)) for shares in np.mean(held, axis=0))
+    wide, middle = (dict(zip(names, shares, strict=True)) for shares in np.mean(held, axis=0))
     return wide, middle, np.array(estimates)
 
 

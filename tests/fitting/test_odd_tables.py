@@ -110,7 +110,7 @@ CELL = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(rows=st.lists(st.tuples(CELL, CELL, CELL), min_size=1, max_size=8))
 @example(rows=[("0.0", "", "0.0"), ("0.0", "True", "0.0")])
 @example(rows=[("0.0", "0.0", "0.0"), ("", "", "")])
@@ -129,7 +129,7 @@ def test_small_files_are_read_as_pandas_reads_them(tmp_path_factory, rows):
         np.testing.assert_array_equal(missing(mine), missing(other))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(
     cells=st.lists(st.sampled_from([1, 2.0, float("nan"), "a", "b", None]), min_size=1, max_size=12),
     more=st.lists(st.sampled_from([0.5, 1.5, float("nan")]), min_size=12, max_size=12),

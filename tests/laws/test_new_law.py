@@ -126,8 +126,9 @@ FORMULA = type(
 )
 
 
-@pytest.mark.parametrize("objective", ["huber", "l1", "least-squares"])
-@pytest.mark.parametrize("rows", [30, 240])
+@pytest.mark.parametrize(
+    ("objective", "rows"), [("huber", 30), ("l1", 30), ("least-squares", 30), ("huber", 240)]
+)
 def test_the_formula_finds_what_the_terms_find(monkeypatch, objective, rows):
     monkeypatch.setitem(LAWS, "formula", FORMULA)
     table = noisy_runs(CHINCHILLA_TRUTH, 3, rows)

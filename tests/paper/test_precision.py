@@ -24,10 +24,10 @@ def test_loss_ratio_equals_a_fit_on_rounded_features(monkeypatch):
     v = np.arange(1.0, 81.0) ** -5.5
     X = rng.standard_normal((80, 40)) * np.sqrt(v)[:, None]
     W = rng.standard_normal((80, 8))
-    test = np.random.default_rng(1).standard_normal((80, 200_000)) * np.sqrt(v)[:, None]
+    test = np.random.default_rng(1).standard_normal((80, 50_000)) * np.sqrt(v)[:, None]
     losses = []
     for seen, seen_test in ((tf32(X), tf32(test)), (X, test)):
         fitted = np.linalg.pinv(seen.T, rcond=1e-14) @ (X.T @ W)
         losses.append(np.mean((W.T @ test - fitted.T @ seen_test) ** 2))
-    assert ratio == pytest.approx(losses[0] / losses[1], rel=0.02)  # 200,000 test samples: well below 1 %
+    assert ratio == pytest.approx(losses[0] / losses[1], rel=0.02)  # 50,000 test samples: below 1 %
     assert ratio > 1.2  # so that the comparison says something

@@ -1,5 +1,6 @@
 import json
 import re
+import shutil
 
 import pytest
 
@@ -35,19 +36,31 @@ def item_with(best):
     return Item(name="figure-5", title="Made for a test", make=make)
 
 
+MADE = {"figure-5": item_with(2.05), "figure-1": figure_1.ITEM}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A run that has ended, and its folder."""
+    folder = tmp_path_factory.mktemp("finished") / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reproduce, "item", MADE.__getitem__)
+        return reproduce.reproduce(list(MADE), out=folder), folder
+
+
 @pytest.fixture
-def folder(tmp_path):
-    return tmp_path / "out"
+def folder(finished, tmp_path, monkeypatch):
+    """A copy of that folder, to go on with."""
+    monkeypatch.setattr(reproduce, "item", MADE.__getitem__)
+    return shutil.copytree(finished[1], tmp_path / "out")
 
 
-def run(folder, monkeypatch, best, **options):
-    made = {"figure-5": item_with(best), "figure-1": figure_1.ITEM}
-    monkeypatch.setattr(reproduce, "item", made.__getitem__)
-    return reproduce.reproduce(["figure-5", "figure-1"], out=folder, **options)
+def measure_again(folder, monkeypatch, best, **options):
+    monkeypatch.setattr(reproduce, "item", {"figure-5": item_with(best)}.__getitem__)
+    return reproduce.reproduce(["figure-5"], out=folder, **options)
 
 
-def test_everything_is_written_and_the_summary_has_the_contract_keys(folder, monkeypatch):
-    run(folder, monkeypatch, 2.05)
+def test_everything_is_written_and_the_summary_has_the_contract_keys(folder):
     for name in ("figure-1", "figure-5"):
         for ending in ("svg", "png", "csv"):
             assert (folder / f"{name}.{ending}").stat().st_size > 0
@@ -64,9 +77,8 @@ def test_everything_is_written_and_the_summary_has_the_contract_keys(folder, mon
 
 
 def test_an_altered_value_changes_the_verdict_in_summary_and_page(folder, monkeypatch):
-    run(folder, monkeypatch, 2.05)
     before = (folder / "report.html").read_text()
-    run(folder, monkeypatch, 2.6)
+    measure_again(folder, monkeypatch, 2.6)
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["items"][-1]["verdict"] == "differs"
     after = (folder / "report.html").read_text()
@@ -74,15 +86,14 @@ def test_an_altered_value_changes_the_verdict_in_summary_and_page(folder, monkey
     assert 'class="verdict agrees"' not in after
 
 
-def test_a_quick_run_says_so(folder, monkeypatch):
-    run(folder, monkeypatch, 2.05, quick=True)
-    assert "Quick run" in (folder / "report.html").read_text()
-    assert "quick run" in (folder / "figure-5.svg").read_text()
+def test_a_quick_run_says_so(tmp_path, monkeypatch):
+    measure_again(tmp_path, monkeypatch, 2.05, quick=True)
+    assert "Quick run" in (tmp_path / "report.html").read_text()
+    assert "quick run" in (tmp_path / "figure-5.svg").read_text()
 
 
-def test_summary_and_report_list_the_same_items(folder, monkeypatch):
+def test_summary_and_report_list_the_same_items(folder):
     """Also those made before, and those that are a picture with no number."""
-    run(folder, monkeypatch, 2.05)
     for name in ("figure-1", "figure-5"):
         again = reproduce.reproduce([name], out=folder)
         summary = json.loads((folder / "summary.json").read_text())
@@ -95,8 +106,7 @@ def test_summary_and_report_list_the_same_items(folder, monkeypatch):
     assert {"quantity", "paper", "theory", "measured_reason", "paper_reason"} <= set(picture)
 
 
-def test_an_item_that_cannot_be_read_is_left_out_and_named(folder, monkeypatch, capsys):
-    run(folder, monkeypatch, 2.05)
+def test_an_item_that_cannot_be_read_is_left_out_and_named(folder, capsys):
     kept = folder / "kept" / "figure-5.json"
     whole = kept.read_text()
     no_verdict = whole.replace('"verdict"', '"word"')
@@ -117,11 +127,10 @@ def test_an_item_that_cannot_be_read_is_left_out_and_named(folder, monkeypatch, 
     assert read_made(folder)[1] == ["figure-1"]
 
 
-def test_a_kept_value_that_cannot_be_read_is_computed_again(folder, monkeypatch):
-    first = run(folder, monkeypatch, 2.05)
+def test_a_kept_value_that_cannot_be_read_is_computed_again(finished, folder, monkeypatch):
     (kept,) = (folder / "kept").glob("value-*.json")
     kept.write_text("{")
-    assert run(folder, monkeypatch, 2.05).items == first.items
+    assert measure_again(folder, monkeypatch, 2.05).items == finished[0].items
     assert kept.read_text() == "2.05"
 
 
@@ -129,16 +138,15 @@ def test_no_half_written_file_is_left(folder, monkeypatch):
     def torn(*_):
         raise OSError("no space left")
 
-    run(folder, monkeypatch, 2.05)
     before = {path.name: path.read_bytes() for path in (folder / "kept").iterdir()}
     monkeypatch.setattr("os.replace", torn)
     with pytest.raises(OSError, match="no space"):
-        run(folder, monkeypatch, 2.6)
+        measure_again(folder, monkeypatch, 2.6)
     assert {path.name: path.read_bytes() for path in (folder / "kept").iterdir()} == before
 
 
-def test_the_summary_as_a_table(folder, monkeypatch):
-    found = run(folder, monkeypatch, 2.05)
+def test_the_summary_as_a_table(finished):
+    found, _ = finished
     frame = found.to_frame()
     assert frame["name"].tolist() == ["figure-1", "figure-5"]
     assert frame["measured_best"].tolist()[1] == pytest.approx(2.05)

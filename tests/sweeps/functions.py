@@ -108,4 +108,4 @@ def wait_until(condition) -> None:
     deadline = time.monotonic() + HANGS
     while not condition():
         assert time.monotonic() < deadline, "something hangs"
-        time.sleep(0.001)
+        time.sleep(0.005)

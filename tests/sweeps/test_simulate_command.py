@@ -39,7 +39,7 @@ def test_real_trials_are_the_same_bytes_in_workers_and_here(tmp_path):
     expected = [repr(trial.run(task)) for task in tasks]
     assert all("failed" not in text for text in expected)
     assert [repr(record) for record in run_sweep(tasks, executor=InProcess())] == expected
-    with WorkerPool(2) as pool:
+    with WorkerPool(1) as pool:
         kept = run_sweep(tasks, executor=pool, store=tmp_path / "s.sqlite")
     assert [repr(record) for record in kept] == expected
     assert [repr(record) for record in run_sweep(tasks, store=tmp_path / "s.sqlite")] == expected

@@ -104,7 +104,7 @@ def test_the_scatter_of_the_data_is_that_of_drawn_counts():
     model = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=200)
     D, N = 2000, 48
     p, c, s = oracles.spectrum(1.0, 0.3, 200)
-    losses = np.array([oracles.loss_of_counts(rng.binomial(D, p), c, s, N) for _ in range(3000)])
+    losses = np.array([oracles.loss_of_counts(rng.binomial(D, p), c, s, N) for _ in range(1500)])
     setting = count_setting(model, float(D))
     base = below_rank(setting, float(N))
     points = setting.points

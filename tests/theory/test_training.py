@@ -294,14 +294,14 @@ class TestSchedule:
         assert split.loss == pytest.approx(whole.loss, rel=1e-9)
 
     def test_a_falling_step_damps_the_noise_as_simulated(self):
-        """120 seeds: within 4 standard errors (1 in 10,000) and 3 %; a constant step is seen to be wrong."""
+        """40 seeds: within 4 standard errors (1 in 10,000) and 3 %; a constant step is seen to be wrong."""
         inputs = sparse(1.0, 0.3)
         falling = [0.5] * 8 + [0.05] * 8
         runs = [
             sgd_loss(inputs, math.inf, 400, sl.SGD(passes=16, step=0.5), 0.05, seed, steps=falling)
-            for seed in range(120)
+            for seed in range(40)
         ]
-        mean, spread = np.mean(runs), np.std(runs, ddof=1) / math.sqrt(120)
+        mean, spread = np.mean(runs), np.std(runs, ddof=1) / math.sqrt(40)
         plan = Descent(segments=((8.0, 0.5), (8.0, 0.05)))
         found = sl.predict(inputs, N=math.inf, D=400, solver=plan, noise=0.05)
         assert abs(found.loss - mean) < 4.0 * spread + 0.03 * mean

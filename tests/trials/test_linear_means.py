@@ -49,7 +49,7 @@ CASES = [
     (DENSE, 4, 15, SGD(passes=2, step=0.1), 1.0),
     (DENSE, 20, 6, SGD(passes=2, batch=3), 1.0),
 ]
-OURS, NAIVE = 300, 1000  # a naive trial of these sizes is cheaper
+OURS, NAIVE = 200, 600  # a naive trial of these sizes is cheaper
 # One case of each solver and side is enough for every day: a trial's data and its solver are drawn apart.
 EVERY_DAY = (1, 2, 4, 7, 8, 10, 12, 15, 16, 19, 20, 21, 24, 26, 27)
 RAW, EVERY_DAY_RAW = (0, 1, 4, 7, 10, 14, 16, 18, 19, 20, 25, 26, 27, 28), (1, 7, 10, 16, 20, 27)

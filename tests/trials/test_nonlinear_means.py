@@ -6,6 +6,8 @@ are put to the test. Two means over independent trials are compared at z = 4: a 
 mean in every comparison of exact estimates, which is checked.
 """
 
+import functools
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
@@ -54,6 +56,7 @@ def ours(inputs, size, solver=None, trial=run, features="relu", **options):
     return [trial(task).loss for task in tasks]
 
 
+@functools.cache
 def theirs(inputs, size, solver=None, n_test=500, **options):
     return [
         recipe.trial(

@@ -45,6 +45,7 @@ def plan(
         None, metavar=shared.FLOAT, help="Sparsity exponent of a model, instead of runs."
     ),
     alpha2: str = typer.Option(None, metavar=shared.FLOAT, help="Amplitude exponent of a model."),
+    alpha: str = shared.ALPHA,
     inputs: str = shared.INPUTS,
     dimension: str = shared.DIMENSION,
     surface: str = shared.SURFACE,
@@ -76,17 +77,18 @@ def plan(
     unique = None if unique_data is None else numbers.real("unique-data", unique_data)
     if unique is None:
         check_trade_off(law_named(law))
+    if approaches and runs is None:
+        raise InputError("approaches", "", "has no effect without a table of runs", "leave it out")
     pictures.check(plot, report)
     source: Any
     if runs is None:
-        if (alpha1 is None or alpha2 is None) and not inputs.endswith(".json"):
-            name = "runs" if alpha1 is None and alpha2 is None else "alpha1" if alpha1 is None else "alpha2"
-            raise InputError(name, "", "is missing", "give a table of runs, or --alpha1 and --alpha2")
+        if not any((alpha1, alpha2, alpha)) and inputs == shared.INPUTS.default:
+            raise InputError("runs", "", "is missing", "give a table of runs, or --alpha1 and --alpha2")
         _refuse_given({"law": law, "group": group, "columns": columns, "delta": delta}, "a table of runs")
-        source = shared.read_inputs(alpha1, alpha2, inputs, dimension)
+        source = shared.read_inputs(alpha1, alpha2, inputs, dimension, alpha)
     else:
-        _refuse_given({"dimension": dimension, "surface": surface}, "--alpha1 and --alpha2")
-        if alpha1 is not None or alpha2 is not None:
+        _refuse_given({"dimension": dimension, "surface": surface, "inputs": inputs}, "a model of the inputs")
+        if any((alpha1, alpha2, alpha)):
             raise InputError("runs", runs, "is given together with a model", "give one or the other")
         source = options.fit_file(
             runs,
@@ -126,11 +128,7 @@ def plan(
         lambda room: room.plan_panels(source, plans),
         lambda room: room.plan_page(source, plans),
     )
-    ways = None
-    if approaches:
-        if runs is None:
-            raise InputError("approaches", "", "has no effect without a table of runs", "leave it out")
-        ways = three_ways(source)
+    ways = three_ways(source) if approaches else None
     if json:
         shown = found.as_dict() if several else found.plans[0].as_dict()
         print_json(shown if ways is None else {**shown, **ways.as_dict()})
@@ -144,8 +142,12 @@ def plan(
 
 
 def _refuse_given(options_: dict[str, str | None], needs: str) -> None:
-    """Options that would be ignored are refused; ``law`` and ``surface`` have defaults, which may stand."""
-    defaults = {"law": options.LAW.default, "surface": shared.SURFACE.default}
+    """Options that would be ignored are refused; some have defaults, which may stand."""
+    defaults = {
+        "law": options.LAW.default,
+        "surface": shared.SURFACE.default,
+        "inputs": shared.INPUTS.default,
+    }
     for name, value in options_.items():
         if value is not None and value != defaults.get(name):
             raise InputError(name, value, f"has no effect without {needs}", f"leave out --{name}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from sparselaw.features.base import AnyFloats, FeatureMap, register
 
@@ -31,7 +31,9 @@ class Trained(FeatureMap):
         from sparselaw.inputs import ActivationInputs
         from sparselaw.theory.reduced_rank import trained_loss
 
-        return trained_loss(inputs, N, D, outputs) if isinstance(inputs, ActivationInputs) else None
+        if inputs.sampling != "activations":
+            return None
+        return trained_loss(cast(ActivationInputs, inputs), N, D, outputs)
 
 
 register(Trained())

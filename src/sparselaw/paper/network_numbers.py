@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -41,8 +42,7 @@ def pooled_slope(experiments: Sequence[Experiment]) -> Interval | None:
 
 def over_tail(experiment: Experiment) -> Interval:
     """Loss over sum_{j>N} s_j, a mean over the widths of a sweep."""
-    inputs = experiment.inputs
-    assert isinstance(inputs, ActivationInputs)
+    inputs = cast(ActivationInputs, experiment.inputs)
     N, losses = experiment.losses("N")
     tails = np.array([inputs.tail_variance(int(n)) for n in N])
     return student_interval([float(value) for value in np.mean(losses / tails[:, None], axis=0)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -63,7 +64,6 @@ def draw(figure: Figure, found: Mapping[str, Experiment]) -> None:
 
 def closed_losses(experiment: Experiment) -> list[float]:
     """The closed form at the widths of a sweep of trained features."""
-    inputs, D = experiment.inputs, experiment.tasks[0].D
-    assert isinstance(inputs, ActivationInputs)
+    inputs, D = cast(ActivationInputs, experiment.inputs), experiment.tasks[0].D
     N, _ = experiment.losses("N")
     return [trained_loss(inputs, int(n), D, experiment.tasks[0].outputs) for n in N]

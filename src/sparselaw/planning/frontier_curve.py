@@ -11,7 +11,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import parse_cost
 from sparselaw.plain import finite
-from sparselaw.planning.allocate import Valley, allocate
+from sparselaw.planning.allocate import Valley
 from sparselaw.planning.plan import planned_for
 from sparselaw.sums.chebyshev import chebyshev_places, interpolate
 
@@ -61,19 +61,7 @@ def frontier_curve(
     places = asked
     if asked.size > PLACES:
         places = np.exp(chebyshev_places(float(np.log(asked.min())), float(np.log(asked.max())), PLACES))
-    found = [
-        allocate(
-            planned.loss,
-            spending,
-            float(C),
-            peak=planned.peak,
-            grid=planned.grid,
-            steps=planned.steps,
-            rough=planned.rough,
-            dear=planned.dear,
-        )
-        for C in places
-    ]
+    found = [planned.allocation(spending, float(C)) for C in places]
     many = asked.size > PLACES
     side = side or (found[-1].best.side if many else None)
     best = [_on(side, (one.best, *one.others)) for one in found]

@@ -19,7 +19,7 @@ from sparselaw.errors import (
 )
 from sparselaw.inputs import Inputs
 from sparselaw.laws import Law
-from sparselaw.planning.allocate import Allocation, Valley, allocate
+from sparselaw.planning.allocate import Allocation, Valley
 from sparselaw.planning.from_law import planned_fit, planned_law
 from sparselaw.planning.from_theory import planned_theory
 from sparselaw.planning.growth import growth
@@ -84,16 +84,7 @@ def plan(
     spending = parse_cost(planned.usual_cost if cost is None else cost, planned.conditioning)
     if inference_tokens:
         spending = with_serving(spending, inference_tokens)
-    found = allocate(
-        planned.loss,
-        spending,
-        budget,
-        peak=planned.peak,
-        grid=planned.grid,
-        steps=planned.steps,
-        rough=planned.rough,
-        dear=planned.dear,
-    )
+    found = planned.allocation(spending, budget)
     N, D, law_loss = planned.ends(spending, budget, found)
     loss, loss_intervals = law_loss, planned.intervals
     if planned.forecast is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Conditioning, Cost
 from sparselaw.interval import Interval
-from sparselaw.planning.allocate import GRID, Allocation, Loss, Peak
+from sparselaw.planning.allocate import GRID, Allocation, Loss, Peak, allocate
 from sparselaw.planning.lowest import GOLDEN_STEPS
 
 Ends = tuple[Interval, Interval, Interval]  # of N, D and the loss
@@ -38,3 +38,16 @@ class Planned:
     steps: int = GOLDEN_STEPS
     rough: Loss | None = None  # a quick loss within a few per cent, for the first look
     dear: bool = False  # whether a value of the loss takes long: few are asked for
+
+    def allocation(self, cost: Cost, budget: float) -> Allocation:
+        """The best N and D that ``budget`` buys, and the other valleys."""
+        return allocate(
+            self.loss,
+            cost,
+            budget,
+            peak=self.peak,
+            grid=self.grid,
+            steps=self.steps,
+            rough=self.rough,
+            dear=self.dear,
+        )

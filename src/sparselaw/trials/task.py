@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
@@ -57,12 +57,12 @@ class Task:
         check_size("n_test", self.n_test)
         object.__setattr__(self, "solver", as_solver(self.solver))
         check_choice("target", self.target, TARGETS)
+        check_choice("features", self.features, FEATURES)
         if self.network is not None:
             self._check_network(self.network)
         elif not self.solver.rotation_invariant:
             condition = "depends on the axes of theta, which a trial is free to turn"
             raise InputError("solver", self.solver.name, condition, "choose a rotation-invariant solver")
-        check_choice("features", self.features, FEATURES)
         object.__setattr__(self, "outputs", check_size("outputs", self.outputs))
         if self.outputs > 1 and self.network is None and not self.feature_map.several_outputs:
             condition = f"has no effect on {self.features} features"
@@ -78,11 +78,11 @@ class Task:
     def _check_network(self, network: Network) -> None:
         """Its width is N; a solver that was not named is the usual Adam."""
         object.__setattr__(self, "network", replace(network, width=self.N))
-        if isinstance(self.solver, MinNorm):
+        if self.solver.rank_tolerance is not None:
             object.__setattr__(self, "solver", usual_adam(network, self.target, self.outputs))
         if not isinstance(self.solver, Descent):
             raise InputError("solver", self.solver.name, "does not train networks", "give Adam, or none")
-        if self.features != "linear":
+        if not self.feature_map.has_surface:
             raise InputError("features", self.features, "are the network's own", "leave them out")
         if self.noise > 0.0:
             raise InputError("noise", self.noise, "is not made for networks", "leave it out")
@@ -90,8 +90,8 @@ class Task:
             raise InputError("network", network.activation, "learns facts, whole", "choose target facts")
         if self.target != "linear" and self.inputs.sampling != "activations":
             raise InputError("target", self.target, "needs sparse inputs", "choose target linear")
-        if self.target == "facts" and isinstance(self.inputs, ActivationInputs):
-            check_facts(self.inputs)
+        if self.target == "facts":
+            check_facts(cast(ActivationInputs, self.inputs))
         if self.target == "facts" and self.outputs < 2:
             raise InputError("outputs", self.outputs, "is the number of answers", "choose outputs >= 2")
         if self.target == "pairs" and self.outputs > 1:
