@@ -1,6 +1,7 @@
 """The coupling of N and D in real runs, beside that of the theory's own surfaces.
 
-    python benchmarks/coupling_of_real_runs.py [--data ../shared/data] [--table docs/results/coupling.csv]
+    python benchmarks/coupling_of_real_runs.py [--data ../shared/data] [--table docs/results/coupling.csv] \\
+      | python docs/quote_results.py --keep coupling-of-real-runs
 
 Each set has the coupled law's exponent alpha and g with 95 % intervals; a variant of the theory is compatible
 where its g at that alpha lies inside the interval of g.
@@ -33,8 +34,8 @@ def main() -> None:
         fits = [variant for variant, value in theory.items() if g.low <= value <= g.high]
         found.append((name, alpha, g))
         print(
-            f"| {name} | {len(runs)} | {alpha.best:.2f} | {beta.best:.2f} | {g.best:.2f} {g.ends()} "
-            f"| {', '.join(fits) or 'none'} |"
+            f"| {name} | {len(runs)} | {alpha.best:.2f} | {beta.best:.2f} | "
+            f"{g.best:.2f} [{g.low:.2f}, {g.high:.2f}] | {'; '.join(fits) or 'none'} |"
         )
     if settings.table is not None:
         write(found, settings.table)

@@ -1,6 +1,6 @@
 """Curves of the loss surface and plans from the theory against the same asked for point by point, in one run.
 
-python benchmarks/curves_and_plans.py
+python benchmarks/curves_and_plans.py | python docs/quote_results.py --keep curves-and-plans,plan-times
 """
 
 from __future__ import annotations
@@ -37,19 +37,20 @@ def main() -> None:
     curve(MODEL, N=[3.0, 4.0], D=50.0)
     N, D = np.unique(np.geomspace(4, 4000, 300).round()), np.unique(np.geomspace(10, 1e6, 300).round())
     lines = {
-        "loss along N, 300 points, leading": ((N, np.array([50_000.0])), "leading"),
-        "loss along D, 300 points, leading": ((np.array([100.0]), D), "leading"),
-        "loss along N, 300 points, sharp": ((N, np.array([50_000.0])), "sharp"),
-        "loss along D, 300 points, sharp": ((np.array([100.0]), D), "sharp"),
+        "loss along N at D = 50,000, 300 points, leading": ((N, np.array([50_000.0])), "leading"),
+        "loss along D at N = 100, 300 points, leading": ((np.array([100.0]), D), "leading"),
+        "the same along N, sharp, with the closure": ((N, np.array([50_000.0])), "sharp"),
+        "the same along D, sharp, with the closure": ((np.array([100.0]), D), "sharp"),
     }
-    print(f"{'what':38s} {'now, ms':>9s} {'one by one, ms':>15s} {'ratio':>7s}")
+    print("| what | now, ms | one by one, ms |")
+    print("|---|---|---|")
     for name, ((n, d), surface) in lines.items():
         now = cpu(
             lambda n=n, d=d, surface=surface: curve(MODEL, N=n, D=d, surface=surface),
             1 + 4 * (surface == "leading"),
         )  # type: ignore[misc]
         before = by_points(n, d, surface)
-        print(f"{name:38s} {now:9.1f} {before:15.0f} {before / now:7.0f}")
+        print(f"| {name} | {now:.0f} | {float(f'{before:.2g}'):,.0f} |")
 
     def old_plan() -> None:
         peak_name, threshold = peak_of(MODEL)
@@ -69,16 +70,14 @@ def main() -> None:
         )
 
     now, before = cpu(lambda: sl.plan(MODEL, budget=1e12, surface="leading")), cpu(old_plan, 1)
-    print(f"{'plan from the theory, leading':38s} {now:9.1f} {before:15.0f} {before / now:7.0f}")
-    print(f"{'frontier':38s} {cpu(lambda: frontier(MODEL)):9.1f}")
-    print("sharp, nothing prepared: 60 points along N at D = 2,000, along D at N = 64, a plan (ms)")
-    sizes, data = np.unique(np.geomspace(8, 4000, 60).round()), np.unique(np.geomspace(100, 1e5, 60).round())
+    print(f"| `plan` from the theory, C = 1e12, leading | {now:.0f} | {float(f'{before:.2g}'):,.0f} |")
+    print(f"| frontier | {cpu(lambda: frontier(MODEL)):.0f} |  |")
+    print("\n| alpha1 | budget | a sharp plan, nothing prepared, ms |")
+    print("|---|---|---|")
     for alpha1, budget in ((0.2, 1e6), (0.3, 1e7), (0.5, 1e8), (1.0, 1e9), (2.0, 1e9)):
         fresh = iter(sl.SparseInputs(alpha1=alpha1, alpha2=0.3 + 1e-7 * i) for i in range(9))
-        along_N = cpu(lambda fresh=fresh: curve(next(fresh), N=sizes, D=2000.0), 2)
-        along_D = cpu(lambda fresh=fresh: curve(next(fresh), N=64.0, D=data), 2)
         plan = cpu(lambda fresh=fresh, budget=budget: sl.plan(next(fresh), budget=budget), 2)
-        print(f"  alpha1 = {alpha1:g}: {along_N:.0f}, {along_D:.0f}, {plan:.0f}")
+        print(f"| {alpha1:g} | {budget:.0e} | {plan:.0f} |".replace("e+0", "e"))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
 """A trial of the engine against one of the paper's recipe, same sizes, same machine.
 
-Usage: python benchmarks/engine_against_recipe.py sparse|dense linear|relu N D
-Prints the recipe's time for one trial, the engine's median over many, and the ratio.
+    python benchmarks/engine_against_recipe.py [sparse|dense linear|relu N D]
+    python benchmarks/engine_against_recipe.py | python docs/quote_results.py --keep engine-against-recipe
+
+Prints the recipe's time for one trial, the engine's median over many, and the ratio: of one cell, or of the
+four of the page (some five minutes).
 """
 
 from __future__ import annotations
@@ -18,10 +21,23 @@ from sparselaw.trials.run import run
 from sparselaw.trials.task import Task
 
 ALPHA1, ALPHA2, M, N_TEST = 1.0, 0.3, 10_000, 50_000
+CELLS = (
+    ("sparse", "linear", 256, 50_000),
+    ("sparse", "linear", 16_000, 1_280),
+    ("dense", "linear", 256, 50_000),
+    ("sparse", "relu", 16_000, 1_280),
+)
 
 
 def main() -> None:
-    inputs, features, N, D = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    given = sys.argv[1:]
+    print("| cell | recipe, a trial | engine, a trial | ratio (clock; processor time) |")
+    print("|---|---|---|---|")
+    for cell in [(given[0], given[1], int(given[2]), int(given[3]))] if given else CELLS:
+        compare(*cell)
+
+
+def compare(inputs: str, features: str, N: int, D: int) -> None:
     sparse = SparseInputs(alpha1=ALPHA1, alpha2=ALPHA2, dimension=M)
     problem = sparse if inputs == "sparse" else DenseInputs.matching(sparse, dimension=M)
 
@@ -35,15 +51,15 @@ def main() -> None:
         losses.append(run(task(len(losses))).loss)
         times.append(clocks() - start)
     engine = np.median(times, axis=0)
-    print(f"engine: {1e3 * engine[0]:.3f} ms a trial, {1e3 * engine[1]:.3f} of processor", flush=True)
     start = clocks()
     draw = functools.partial(_sparse_rows if inputs == "sparse" else _dense_rows, M)
     loss = recipe.trial(draw, N, D, M, N_TEST, np.random.default_rng(0), relu=features == "relu")
     seconds = clocks() - start
-    print(f"recipe: {seconds[0]:.1f} s a trial, {seconds[1]:.1f} of processor")
-    print(f"losses: recipe {loss:.4g}, engine's mean {np.mean(losses):.4g}")
-    wall, processor = seconds / engine
-    print(f"{inputs} {features} N={N} D={D} M={M}: ratio {wall:,.0f}; of processor time {processor:,.0f}")
+    print(f"losses: recipe {loss:.4g}, engine's mean {np.mean(losses):.4g}", file=sys.stderr)
+    wall, processor = (float(f"{ratio:.3g}") for ratio in seconds / engine)
+    name = f"{inputs} {features.replace('relu', 'ReLU')}, N = {N:,}, D = {D:,}"
+    own = f"{engine[0]:.2g} s" if engine[0] > 0.1 else f"{1e3 * engine[0]:.2g} ms"
+    print(f"| {name} | {seconds[0]:.3g} s | {own} | {wall:,.0f}; {processor:,.0f} |", flush=True)
 
 
 def clocks() -> np.ndarray:

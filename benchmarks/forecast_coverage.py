@@ -1,7 +1,11 @@
-"""Claim: a forecast's 95 % interval holds 88 to 99 % of the losses of dearer runs, at a width near the least
+r"""Claim: a forecast's 95 % interval holds 88 to 99 % of the losses of dearer runs, at a width near the least
 possible, and its best value is nearer to them than Chinchilla's law.
 
-    python benchmarks/forecast_coverage.py [--data ../shared/data] [--bootstrap 200] [--synthetic 100]
+    python benchmarks/forecast_coverage.py [--data ../shared/data] [--bootstrap 200] [--synthetic 60]
+    python benchmarks/forecast_coverage.py --bootstrap 200 \
+      | python docs/quote_results.py --keep forecast-coverage,forecast-summary
+    python benchmarks/forecast_coverage.py --bootstrap 100 --synthetic 60 \
+      | python docs/quote_results.py --keep forecast-synthetic
 
 Every set of runs is cut at the cheapest 30, 50 and 70 % by compute N D; the rest is foretold. The oracle's
 width is 2 * 1.96 * rms error of the forecast itself: the width that a normal error of that size asks for.
@@ -153,10 +157,23 @@ def show(cases: list[Case]) -> None:
             f"| {c.name} | {100 * c.cut:.0f} % | {c.error.size} | {100 * c.covered.mean():.0f} % "
             f"| {c.width:.2f} | {rms:.2f} % | {other:.2f} % | {inside} |"
         )
-    for key, value in summary(cases).items():
-        print(f"{key}: {value:.4g}")
-    if all(c.bootstrap.size for c in cases):
-        print(f"bootstrap_coverage: {np.mean(np.concatenate([c.bootstrap for c in cases])):.3f}")
+    found = summary(cases)
+    inside = (
+        np.mean(np.concatenate([c.bootstrap for c in cases]))
+        if all(c.bootstrap.size for c in cases)
+        else None
+    )
+    rows = {
+        "losses foretold": f"{found['runs']:,}",
+        "inside 95 %": f"{100 * found['coverage']:.0f} %",
+        "inside the bootstrap's 95 %": "-" if inside is None else f"{100 * inside:.0f} %",
+        "inside 95 % in the set where it is least": f"{100 * found['least_coverage']:.0f} %",
+        "median width over the oracle's": f"{found['width']:.2f}",
+        "median error": f"{100 * found['error']:.2f} %",
+        "median error of Chinchilla's law": f"{100 * found['chinchilla_error']:.2f} %",
+    }
+    print("\n| pooled over all sets | |\n|---|---|")
+    print("\n".join(f"| {what} | {value} |" for what, value in rows.items()))
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
-"""Time and memory against D from 1e3 to 1e7 at alpha1 = 1: fitted exponent, and where the time goes.
+r"""Time and memory against D from 1e3 to 1e7 at alpha1 = 1: fitted exponent, and where the time goes.
 
-Usage: python benchmarks/growth_with_samples.py [N, default 64] [largest D, default 1e7]
+    python benchmarks/growth_with_samples.py [N, default 64] [largest D, default 1e7] \
+      | python docs/quote_results.py --keep growth-with-samples
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def main() -> None:
     run(Task(inputs=problem, N=N, D=1000, seed=99))
     sizes = [D for D in (10**3, 10**4, 10**5, 10**6, 10**7) if largest >= D]
     totals = []
-    print("D        K      draw s   gram s   factor s  trial s  peak GiB")
+    print("| D | K | draw, s | Gram, s | factor, s | trial, s | peak memory, GiB |")
+    print("|---|---|---|---|---|---|---|")
     for D in sizes:
         task = Task(inputs=problem, N=N, D=D)
         t0 = time.perf_counter()
@@ -42,11 +44,8 @@ def main() -> None:
         run(task)
         totals.append(time.perf_counter() - start)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        print(
-            f"{D:<8.0e} {seen:<6d} {t1 - t0:<8.4f} {t2 - t1:<8.4f} {t3 - t2:<9.4f} "
-            f"{totals[-1]:<8.4f} {peak:.2f}",
-            flush=True,
-        )
+        spent = " | ".join(f"{seconds:.2g}" for seconds in (t1 - t0, t2 - t1, t3 - t2, totals[-1]))
+        print(f"| 1e{len(str(D)) - 1} | {seen:,} | {spent} | {peak:.2f} |", flush=True)
     slope = np.polyfit(np.log(sizes[1:]), np.log(totals[1:]), 1)[0]
     print(f"time ~ D^{slope:.2f} from D = {sizes[1]:.0e}")
 

@@ -1,6 +1,6 @@
 """Momentum: the loss of gradient descent and SGD with it, predicted and simulated.
 
-    python benchmarks/momentum_against_runs.py [seeds]
+    python benchmarks/momentum_against_runs.py [seeds] | python docs/quote_results.py --keep momentum
 
 About a minute with 200 seeds on one core.
 """
@@ -30,18 +30,20 @@ CELLS = (
 
 def main() -> None:
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    print("| alpha1, 2 | N | D | solver | noise | simulated | predicted | error | caution |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| alpha1, alpha2 | N | D | solver | noise | simulated | predicted | error |")
+    print("|---|---|---|---|---|---|---|---|")
     for alpha1, alpha2, N, D, solver, noise in CELLS:
         inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2)
         runs = simulate(inputs, N=N, D=D, seeds=seeds, solver=solver, noise=noise, workers=1)["loss"]
         point = predict(inputs, N=N, D=D, solver=solver, noise=noise)
         mean, error = runs.mean(), runs.sem()
         far = abs(point.loss - mean) > max(0.03 * mean, 2.0 * error)
+        marks = (" *" if far else "") + (" (caution)" if point.caution else "")
+        name = str(solver).replace("GradientDescent", "GD").replace("batch=1, ", "")
         print(
-            f"| {alpha1:g}, {alpha2:g} | {N:,} | {D:,} | {solver} | {noise:g} | "
-            f"{mean:.3g} ± {error / mean:.1%} | {point.loss:.3g} | "
-            f"{point.loss / mean - 1.0:+.1%}{' *' if far else ''} | {point.caution.split(':')[0]} |",
+            f"| {alpha1:g}, {alpha2:g} | {'10^9' if N == 10**9 else N} | {D:,} | {name} | {noise:g} | "
+            f"{mean:.3g} ± {100 * error / mean:.1f} % | {point.loss:.3g} | "
+            f"{100 * (point.loss / mean - 1.0):+.1f} %{marks} |",
             flush=True,
         )
 

@@ -1,6 +1,7 @@
-"""Milliseconds a step of full-batch Adam: the compiled loop over nonzeros against torch, in one run.
+r"""Milliseconds a step of full-batch Adam: the compiled loop over nonzeros against torch, in one run.
 
-    python benchmarks/networks_against_torch.py             (needs the extra torch)
+    python benchmarks/networks_against_torch.py (needs the extra torch) \
+      | python docs/quote_results.py --keep networks-against-torch
     python benchmarks/networks_against_torch.py --sweep     (five data sizes, ten seeds, as a user runs it)
 
 Both train the same network on the same distinct samples from the same start, one thread each. torch adds the
@@ -70,8 +71,8 @@ def timed(run, *arguments):
 
 def main():
     adam = sl.Adam(steps=STEPS)
-    columns = {"network": -24, "D": 7, "distinct": 9, "ours ms": 9, "torch ms": 9, "ratio": 6}
-    print(*(f"{name:{'<' if width < 0 else '>'}{abs(width)}}" for name, width in columns.items()), " gap")
+    print("| network | D | distinct | ours, ms | torch, ms | ratio |")
+    print("|---|---|---|---|---|---|")
     for network in KINDS:
         for D in SIZES:
             lesson = lesson_of(D)
@@ -79,11 +80,13 @@ def main():
             ours, trained = timed(train, network, adam, lesson, start)
             theirs, first = timed(by_torch, network, adam, lesson, start)
             gap = np.abs(first - trained.weights.first).max()
-            name = f"{network.activation}, depth {network.depth}, N = {network.width}"
+            kind = network.activation.replace("relu", "ReLU")
             print(
-                f"{name:24} {D:7,} {lesson.weight.size:9,} {1e3 * ours / STEPS:9.3f} "
-                f"{1e3 * theirs / STEPS:9.3f} {theirs / ours:6.2f}  {gap:.1e}"
+                f"| {kind}, depth {network.depth}, N = {network.width} | {D:,} | {lesson.weight.size:,} | "
+                f"{1e3 * ours / STEPS:.2g} | {1e3 * theirs / STEPS:.2g} | {theirs / ours:.2g} |",
+                flush=True,
             )
+            print(f"weights differ by {gap:.1e}", file=sys.stderr)
 
 
 def sweep():

@@ -1,8 +1,9 @@
 """Claims: what was there before is no slower now; commands that do little start in less processor time.
 
-``python benchmarks/no_slower_than_before.py OLD [WORD]``, OLD a checkout of an earlier commit; with a word
-only what has it in its name. Both trees take turns in one run; a time is the processor's, the least of
-several; a ratio is now over before: below 1 is faster.
+    python benchmarks/no_slower_than_before.py OLD [WORD] | python docs/quote_results.py --keep no-slower
+
+OLD is a checkout of an earlier commit; with a word only what has it in its name. Both trees take turns in one
+run; a time is the processor's, the least of several; a ratio is now over before: below 1 is faster.
 """
 
 from __future__ import annotations
@@ -22,24 +23,24 @@ noise = 1.0 + 0.01 * np.random.default_rng(0).normal(size=N.size)
 table = pd.DataFrame({"N": N, "D": D, "loss": (1.7 + 400.0 * N**-0.34 + 410.0 * D**-0.28) * noise})
 """
 WORK = {  # what is prepared, what is timed after a first go
-    "20 trials, sparse, N = 256, D = 50,000": (
+    "20 trials, sparse linear, N = 256, D = 50,000": (
         "",
         f"sl.simulate({MODEL}, N=256, D=50_000, seeds=20, workers=1)",
     ),
-    "20 trials, sparse, N = 4,000, D = 1,280": (
+    "20 trials, sparse linear, N = 4,000, D = 1,280": (
         "",
         f"sl.simulate({MODEL}, N=4_000, D=1_280, seeds=20, workers=1)",
     ),
-    "3 trials, dense, N = 256, D = 5,000": (
+    "3 trials, dense linear, N = 256, D = 5,000": (
         "",
         "sl.simulate(sl.DenseInputs(alpha=1.3, dimension=5_000), N=256, D=5_000, seeds=3, workers=1)",
     ),
-    "5 trials, ReLU, N = 200, D = 1,280": (
+    "5 trials, sparse ReLU, N = 200, D = 1,280": (
         "",
         f"sl.simulate({MODEL}, N=200, D=1_280, seeds=5, features='relu', workers=1)",
     ),
-    "a fit with 200 draws": (TABLE, "sl.fit(table, bootstrap=200)"),
-    "the failure probability, 20,000 data sets": (
+    "a fit with 200 draws, 64 runs": (TABLE, "sl.fit(table, bootstrap=200)"),
+    "20,000 data sets of the failure probability, D = 100": (
         "",
         f"sl.failure_probability({MODEL}, D=100, threshold=1.5, method='direct', "
         "failures=10**9, replicates=20_000)",
@@ -59,8 +60,14 @@ print(min(times))
 """
 POINT = ["--alpha1", "1", "--alpha2", "0.3", "-N", "16", "-D", "100"]
 COMMANDS = {
-    "fit --bootstrap 0, 64 runs": ["fit", "{folder}/runs.csv", "--bootstrap", "0", "--json"],
-    "simulate, two trials": [
+    "`fit --bootstrap 0`, 64 runs, the whole command": [
+        "fit",
+        "{folder}/runs.csv",
+        "--bootstrap",
+        "0",
+        "--json",
+    ],
+    "`simulate`, two trials, the whole command": [
         "simulate",
         *POINT,
         "--seeds",
@@ -71,7 +78,7 @@ COMMANDS = {
         "{store}",
         "--json",
     ],
-    "--help": ["--help"],
+    "`--help`, the whole command": ["--help"],
 }
 WORK_TURNS, COMMAND_TURNS = 4, 7
 
@@ -101,11 +108,13 @@ def of_command(tree: Path, words: list[str]) -> float:
 
 def show(name: str, times: dict[Path, list[float]], old: Path) -> None:
     before, now = min(times[old]), min(times[HERE])
-    print(f"{name:45s} before {before:7.3f} s   now {now:7.3f} s   ratio {now / before:.2f}", flush=True)
+    print(f"{name}: before {before:.3f} s, now {now:.3f} s", file=sys.stderr)
+    print(f"| {name} | {now / before:.2f} |", flush=True)
 
 
 def main(old: Path, word: str) -> None:
     trees = [old, HERE]
+    print("| what | ratio |\n|---|---|")
     for name, (prepare, work) in WORK.items():
         if word not in name:
             continue

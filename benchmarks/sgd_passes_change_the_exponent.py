@@ -1,6 +1,7 @@
 """SGD with 1, 2, 4, ... passes: the exponent of the loss against D, beside the closed form and its limits.
 
-python benchmarks/sgd_passes_change_the_exponent.py [alpha1 alpha2 [seeds [step]]]
+    python benchmarks/sgd_passes_change_the_exponent.py [alpha1 alpha2 [seeds [step]]] \\
+      | python docs/quote_results.py --keep sgd-passes
 """
 
 from __future__ import annotations
@@ -22,13 +23,17 @@ def main() -> None:
     inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2)
     begin = time.perf_counter()
     laws = loss_after_passes(inputs, width=16_000, seeds=seeds, step=step)
-    print(f"alpha1 = {alpha1}, alpha2 = {alpha2}, {seeds} seeds, step {step:g}, N = 16,000")
-    print(f"few passes: {few_passes_exponent(inputs):.3f}; to the end: {inputs.exponents.alpha_D:.3f}")
+    few, end = few_passes_exponent(inputs), inputs.exponents.alpha_D
+    print("| passes | exponent | closed form at these sizes | limit of large D |")
+    print("|---|---|---|---|")
     for law in laws:
-        name = "to the end" if law.passes is None else f"{law.passes} passes"
+        name, limit = ("to the end", end) if law.passes is None else (str(law.passes), few)
+        found = law.exponent
+        shown = f"{found.best:.3f} [{found.low:.3f}, {found.high:.3f}]"
+        print(f"| {name} | {shown} | {law.predicted:.3f} | {limit:.3f} |")
         medians = " ".join(f"{loss:.2e}" for loss in np.median(law.loss, axis=0))
-        print(f"{name:11s} {law.exponent!s:26s} {law.predicted:.3f} {medians}")
-    print(f"{time.perf_counter() - begin:.0f} s")
+        print(f"{name}: median losses {medians}", file=sys.stderr)
+    print(f"{time.perf_counter() - begin:.0f} s", file=sys.stderr)
 
 
 if __name__ == "__main__":

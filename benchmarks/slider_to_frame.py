@@ -1,6 +1,8 @@
 """How soon the page answers: from the command to the first page, and from a slider to the drawn frame.
 
-``python benchmarks/slider_to_frame.py`` starts ``sparselaw explore`` and drives Debian's Chromium through it.
+    python benchmarks/slider_to_frame.py | python docs/quote_results.py --keep slider-to-frame
+
+starts ``sparselaw explore`` and drives Debian's Chromium through it.
 Each move of the slider is a new value, so that nothing is answered from a cache; the time runs from the
 slider's event to the frame after the curve was drawn (the sketch, which is drawn first), and then from the
 last move to the sharp curve. Other work on the machine adds to every number. A short run: ``--moves 5``.
@@ -18,14 +20,14 @@ import time
 import urllib.request
 
 MOVES = 25
-SHARP = "loss against N, three curves"
+SHARP = "slider to frame, loss against N, three curves of 120 points"
 VIEWS = {
-    "phase": "?view=phase",
-    "loss against N, three curves": "?view=surface",
-    "loss against D, three curves": "?view=surface&along=D",
-    "collapse, three curves": "?view=surface&along=xi",
-    "budget": "?view=budget",
-    "loss against N, stopped early, three curves": "?view=surface&solver=gd",
+    "slider to frame, Phase": "?view=phase",
+    SHARP: "?view=surface",
+    "slider to frame, loss against D, three curves": "?view=surface&along=D",
+    "slider to frame, their collapse": "?view=surface&along=xi",
+    "slider to frame, Budget": "?view=budget",
+    "slider to frame, training stopped early, three curves": "?view=surface&solver=gd",
 }
 MOVE = """async (value) => {
   const slider = document.querySelector("[data-control=alpha1] input[type=range]");
@@ -49,16 +51,17 @@ def main() -> None:
     browser_path = shutil.which("chromium") or shutil.which("google-chrome")
     if browser_path is None:
         sys.exit("no Chromium on this machine (install Debian's package chromium)")
-    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {moves} moves", file=sys.stderr)
+    print("| what | median time |\n|---|---|")
     began = time.perf_counter()
     command = [sys.executable, "-m", "sparselaw", "explore", "--no-browser"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert server.stdout is not None
         url = server.stdout.readline().strip()
-        print(f"command to address: {time.perf_counter() - began:.2f} s")
+        print(f"| from the command to its address | {time.perf_counter() - began:.1f} s |")
         urllib.request.urlopen(url).read()
-        print(f"command to first page: {time.perf_counter() - began:.2f} s")
+        print(f"| from the command to the first page | {time.perf_counter() - began:.1f} s |")
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
             page = browser.new_page(viewport={"width": 1280, "height": 900})
@@ -68,11 +71,14 @@ def main() -> None:
                 page.wait_for_selector("#explore:not(:has([data-state=computing]))")
                 times = [page.evaluate(MOVE, f"{round(0.8 + 0.01 * i, 2):g}") for i in range(moves)]
                 middle, worst = statistics.median(times), sorted(times)[-2]
-                print(f"{name}: median {middle:.0f} ms, all but one below {worst:.0f} ms ({moves} moves)")
+                print(f"| {name} | {middle:.0f} ms |", flush=True)
+                print(f"{name}: all moves but one below {worst:.0f} ms", file=sys.stderr)
                 if name == SHARP:
                     rested = time.perf_counter()
                     page.wait_for_selector(".view .card[data-drawn][data-state=done]")
-                    print(f"{name}, sharp: {time.perf_counter() - rested:.1f} s after the last move")
+                    spent = time.perf_counter() - rested
+                    name = "the sharp curves in the place of the sketch, after the last move"
+                    print(f"| {name} | {spent:.1f} s |")
             browser.close()
     finally:
         server.send_signal(signal.SIGINT)

@@ -1,8 +1,11 @@
-"""Claim: a point of the surface costs less than 20 ms without closure and less than 300 ms with it, a curve
+r"""Claim: a point of the surface costs less than 20 ms without closure and less than 300 ms with it, a curve
 of 60 points less than a second; what it costs hangs on alpha1 and on the closure, not on N and D.
 
-``python benchmarks/surface_point_cost.py`` prints milliseconds of processor time, nothing being known of the
-inputs before: the first point at a D, the next N at the same D, curves, and the dearest of each kind.
+    python benchmarks/surface_point_cost.py \
+      | python docs/quote_results.py --keep surface-points,surface-curves
+
+prints milliseconds of processor time, nothing being known of the inputs before: the first point at a D, the
+next N at the same D, curves, and the dearest of each kind.
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
-"""The loss of unfinished SGD, predicted and simulated: one row for each cell.
+r"""The loss of unfinished SGD, predicted and simulated: one row for each cell.
 
     python benchmarks/training_theory_against_sgd.py [first cell] [last cell] [--table FILE] [--read FILE]
 
 Twenty minutes on one core for all of them. --table writes what was simulated, --read takes it from there and
-predicts alone: tests/agreement/training_cells.csv is such a table, of all cells.
+predicts alone: tests/agreement/training_cells.csv is such a table, of all cells. The table of the page:
+
+    python benchmarks/training_theory_against_sgd.py --read tests/agreement/training_cells.csv \
+      | python docs/quote_results.py --keep training-cells
 """
 
 from __future__ import annotations

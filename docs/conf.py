@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
+from typing import Any
 
 import matplotlib as mpl
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.nodes import make_refnode
 
 import sparselaw
 
@@ -40,6 +45,12 @@ autodoc_default_options = {"members": True}
 autodoc_type_aliases = {"FloatArray": "FloatArray", "Inputs": "Inputs"}
 python_use_unqualified_type_names = True
 
+# Every type of a signature leads to its place on the page, or is one of these.
+nitpicky = True
+nitpick_ignore_regex = [
+    ("py:.*", r"(collections|pathlib|threading|typing|matplotlib|numpy|pandas|pd|np|sparse)\..*|Path|Axes")
+]
+
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "examples",
@@ -52,3 +63,32 @@ sphinx_gallery_conf = {
     "nested_sections": False,
     "within_subsection_order": "FileNameSortKey",
 }
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("autodoc-process-signature", plain_aliases)
+    app.connect("missing-reference", by_its_last_name)
+
+
+def plain_aliases(*given: Any) -> tuple[str | None, str | None]:
+    """``FloatArray`` where an alias inside of another type is shown as a forward reference."""
+    signature, returns = (
+        text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text) for text in given[-2:]
+    )
+    return signature, returns
+
+
+def by_its_last_name(
+    app: Sphinx, env: Any, node: nodes.Element, child: nodes.Element
+) -> nodes.Element | None:
+    """Types imported for the type checker alone are known by their last name: where one object has it."""
+    if node.get("refdomain") != "py":
+        return None
+    last = node["reftarget"].split(".")[-1]
+    known = [
+        (name, found) for name, found in env.domains["py"].objects.items() if name.split(".")[-1] == last
+    ]
+    if len(known) != 1:
+        return None
+    name, found = known[0]
+    return make_refnode(app.builder, node["refdoc"], found.docname, found.node_id, child, name)

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import matplotlib as mpl
@@ -125,6 +126,17 @@ def test_every_page_is_on_the_site_and_every_public_name_in_its_reference():
     index = (ROOT / "docs" / "index.md").read_text("utf-8").split()
     pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
     assert pages <= set(index), f"docs/index.md does not list {sorted(pages - set(index))}"
-    named = sorted(re.findall(r"auto\w+:: sparselaw\.(\w+)", (ROOT / "docs" / "api.md").read_text("utf-8")))
+    named = sorted(re.findall(r"auto\w+:: sparselaw\.(\w+)\n", (ROOT / "docs" / "api.md").read_text("utf-8")))
     public = {name for name in sparselaw.__all__ if name not in {"__version__", "plot", "explore"}}
     assert named == sorted(public)
+
+
+def test_one_version_everywhere_and_a_citation_of_the_paper():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    found = re.search(r"^version: (.+)$", citation, re.MULTILINE)
+    assert project["version"] == sparselaw.__version__ == newest[1] == found[1]
+    top = {line.split(":")[0] for line in citation.splitlines() if line[:1].isalpha()}
+    assert top >= {"cff-version", "message", "title", "authors"}  # what the format demands
+    assert "title: Asymmetric Scaling Laws from Sparse Features" in citation

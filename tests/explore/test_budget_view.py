@@ -7,7 +7,10 @@ import pytest
 
 import sparselaw as sl
 from conftest import check_sound
+from sparselaw.explore import draft_plan
 from sparselaw.explore.session import Session
+from sparselaw.theory import leading_curve
+from sparselaw.theory.count_curve import count_losses_at
 
 DESK = {"viewport": {"width": 1280, "height": 900}}
 POINT = {"alpha1": "1", "alpha2": "0.3"}
@@ -55,14 +58,53 @@ def test_the_valley_has_its_floor_where_the_plan_says(sharp):
     assert other["label"].endswith("N > K")
 
 
-def test_a_sketch_of_the_valley_goes_through_what_the_plan_knows(session):
-    given = {**POINT, "budget": "1e8", "surface": "leading"}
+@pytest.mark.parametrize(
+    ("point", "budget"),
+    [
+        (POINT, "1e8"),
+        (POINT, "1e15"),
+        (POINT | {"cost": "6nd"}, "1e10"),
+        (POINT | {"dimension": "3000"}, "1e10"),
+        ({"alpha1": "2", "alpha2": "-2.5"}, "1e8"),
+        ({"alpha1": "0.3", "alpha2": "0.5"}, "1e8"),
+    ],
+)
+def test_a_sketch_of_the_plan_is_near_it(session, point, budget):
+    given = {**point, "budget": budget, "surface": "leading"}
     full, sketch = (session.values("budget", given | {"draft": draft}) for draft in ("no", "yes"))
-    assert sketch["plan"] == full["plan"]
-    drawn, known = sketch["chart"]["series"][0], full["chart"]["series"][0]
-    assert drawn["x"] == known["x"]
-    there = [i for i, y in enumerate(known["y"]) if y is not None]
-    assert [drawn["y"][i] for i in there] == pytest.approx([known["y"][i] for i in there], rel=0.05)
+    for name, off in (("N", 0.02), ("D", 0.04), ("loss", 0.03)):
+        assert sketch["plan"][name]["best"] == pytest.approx(full["plan"][name]["best"], rel=off)
+    assert sketch["plan"]["side"] == full["plan"]["side"]
+    assert sketch["plan"]["alpha_C_here"] == pytest.approx(full["plan"]["alpha_C_here"], rel=0.15)
+    assert [o["N"] for o in sketch["plan"]["others"]] == pytest.approx(
+        [o["N"] for o in full["plan"]["others"]], rel=0.02
+    )
+    for one, other in zip(sketch["plan"]["isoflop"], full["plan"]["isoflop"], strict=True):
+        assert one["loss"] == pytest.approx(other["loss"], rel=0.08)
+    assert sketch["code"] == full["code"]
+
+
+@pytest.mark.parametrize(("dimension", "most"), [("", 5), ("3000", 9)])
+def test_a_sketch_finds_few_losses(session, monkeypatch, dimension, most):
+    """What makes it quick: all else is read off."""
+    found = []
+
+    def counted(inputs, N, D, *more):
+        found.extend(N)
+        return count_losses_at(inputs, N, D, *more)
+
+    for module in (draft_plan, leading_curve):
+        monkeypatch.setattr(module, "count_losses_at", counted)
+    session.values(
+        "budget", {**POINT, "dimension": dimension, "budget": "1e9", "draft": "yes", "surface": "leading"}
+    )
+    assert len(found) == most
+
+
+def test_a_budget_that_sees_every_coordinate_is_planned(session):
+    """K has no scatter then, and rounding may leave less than none."""
+    given = {**POINT, "dimension": "3000", "budget": "1e20", "surface": "leading", "draft": "yes"}
+    assert "plan" in session.values("budget", given)
 
 
 def test_the_frontier_meets_the_plan_and_its_limit(session):

@@ -1,7 +1,9 @@
 """The widget: in a real kernel, and its page in a real browser with the kernel's part played here."""
 
 import threading
+from concurrent.futures import Future
 
+import psutil
 import pytest
 
 from conftest import Watched
@@ -72,6 +74,67 @@ def test_a_kernel_shows_the_widget_and_answers_it(kernel):
         lambda line: "end" in line,
     )
     assert lines[-1]["name"] == "D"
+
+
+class Process:
+    """Plays the part of the other process: what is asked waits until the test ends it."""
+
+    def __init__(self):
+        self.asked = []
+
+    def submit(self, _function, *args):
+        self.asked.append((args, Future()))
+        return self.asked[-1][1]
+
+    def abort(self):
+        pass
+
+
+def test_full_curves_come_from_a_process_of_their_own(monkeypatch):
+    """A sketch does not wait for them, a cancelled one says nothing, and one that failed is made here."""
+    widget, heard, process = Explorer(), [], Process()
+    monkeypatch.setattr(widget.session.long, "prepare", lambda: None)
+    monkeypatch.setattr(widget.session.long, "_pool", process)
+    monkeypatch.setattr(widget, "send", heard.append)
+    given = POINT | {"D": "60", "low": "4", "high": "30"}
+
+    def ask(key, **more):
+        widget._hear(widget, {"id": key, "ask": "values", "name": "surface", "params": given | more}, [])
+
+    ask("full")
+    ask("sketch", surface="leading", draft="yes")
+    assert [line["id"] for line in heard] == ["sketch"]
+    process.asked[0][1].set_result({"chart": "there"})
+    assert heard[-1] == {"id": "full", "line": {"chart": "there"}}
+
+    ask("late")
+    widget._hear(widget, {"id": "late", "ask": "cancel"}, [])
+    assert process.asked[1][1].cancelled()
+    assert len(heard) == 2
+
+    ask("broken", surface="leading", along="D", N="8")
+    process.asked[2][1].set_exception(RuntimeError("the process died"))
+    assert heard[-1]["id"] == "broken"
+    assert heard[-1]["line"]["chart"]["series"]
+    assert widget._curves == {}
+    widget.close()
+
+
+@pytest.mark.slow
+def test_a_kernel_that_is_shut_down_leaves_no_process():
+    from jupyter_client.manager import start_new_kernel
+
+    manager, client = start_new_kernel(kernel_name="python3")
+    code = "import os, sparselaw as sl\nw = sl.explore()\nw.session.long.prepare()\nos.getpid()"
+    client.execute(code)
+    shown = published(client, lambda m: m["msg_type"] in ("execute_result", "error"))[-1]
+    kernel = psutil.Process(int(shown["content"]["data"]["text/plain"]))
+    others = kernel.children(recursive=True)
+    assert others
+    manager.shutdown_kernel(now=False)
+    _, alive = psutil.wait_procs([kernel, *others], timeout=60)
+    client.stop_channels()
+    assert alive == []
 
 
 def test_modules_come_after_what_they_import():

@@ -154,6 +154,12 @@ def test_what_the_address_says_is_text_and_is_validated(watch):
     assert "give at most 4" in page.inner_text(".card[data-state=refused] .said")
 
 
+@pytest.mark.parametrize("query", VIEWS)
+def test_every_view_fits_the_smallest_phone(watch, query):
+    page = watch(viewport={"width": 320, "height": 640}).open(query)
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+
+
 @pytest.mark.parametrize("query", [*VIEWS, "?alpha1=-2"])
 def test_every_view_is_accessible_in_both_schemes_and_fits_a_phone(watch, query):
     page = watch(**DESK).open(query)

@@ -6,10 +6,12 @@ import re
 import threading
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from sparselaw.explore import guard, session
 from sparselaw.explore.guard import allowed_host
 from sparselaw.explore.page_files import page_files
+from sparselaw.explore.serve import one_thread_from_here_on
 from sparselaw.explore.uploads import Uploads
 
 POINT = "alpha1=1&alpha2=0.3"
@@ -254,6 +256,19 @@ def test_a_reader_that_goes_away_stops_the_work(served, monkeypatch):
     connection.sock.close()
     connection.close()
     assert stopped.wait(60)
+
+
+def test_answers_use_one_thread_until_the_server_ends():
+    def threads():
+        return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+    with threadpool_limits(2, user_api="blas"):
+        before = threads()
+        back = one_thread_from_here_on()
+        assert set(threads()) == {1}
+        back()
+        assert threads() == before
+        assert before
 
 
 def test_uploads_lie_in_a_folder_that_goes_away():

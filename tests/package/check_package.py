@@ -26,6 +26,7 @@ RUNS = "N,D,loss\n" + "\n".join(
     for N in (1e6, 3e6, 1e7, 3e7)
     for D in (1e8, 1e9, 1e10)
 )
+WORDS = "\n".join(f"word{i % 5} word{i % 13} word{i}" for i in range(120))
 MODEL = "--alpha1 1 --alpha2 0.3"
 # What must work with nothing but the wheel.
 COMMANDS = (
@@ -38,6 +39,8 @@ COMMANDS = (
     "fit runs.csv --bootstrap 20 --json",
     "plan runs.csv --budget 1e20 --json",
     "forecast runs.csv --at N=1e8,D=1e10 --json",
+    "measure words.txt --json",
+    "learn words.txt -D 8,16,32 -N 4 --seeds 2 --json",
     "failure --alpha1 1.5 --alpha2 -2 -D 100 --threshold 8 --method exact-spike --json",
     "reproduce figure-1 --quick --out reproduction",
     "doctor",
@@ -119,6 +122,7 @@ def installed(
     work = folder / f"work-{Path(python).name}"
     work.mkdir()
     (work / "runs.csv").write_text(RUNS, encoding="utf-8")
+    (work / "words.txt").write_text(WORDS, encoding="utf-8")
 
     def run(line: str) -> subprocess.CompletedProcess[str]:
         command = [str(place / "bin" / "sparselaw"), *line.split()]

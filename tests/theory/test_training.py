@@ -13,7 +13,7 @@ from sparselaw.sums.count_nodes import count_nodes
 from sparselaw.theory.training.contour import inverse, places
 from sparselaw.theory.training.counted_descent import CountedDescent, early_loss
 from sparselaw.theory.training.gaussian_descent import GaussianDescent
-from sparselaw.theory.training.modes import Modes, counted_modes
+from sparselaw.theory.training.modes import Modes, counted_modes, counts_of
 from sparselaw.theory.training.schedule import Descent, Run
 from sparselaw.theory.training.unfinished import largest_stable_step, propagate
 from sparselaw.theory.training.volterra import quasi_static, with_memory
@@ -175,7 +175,7 @@ class TestTwins:
         y, s = points.n / 5000.0, points.p[points.coordinate] * c
         x = 0.5 * c * (0.5 + 0.5 * y)
         g = y * c * np.where(x > 1e-9, -np.log1p(-x) / np.maximum(x, 1e-300), 1.0)
-        modes = counted_modes(weight, p, c=inputs.pair_nodes(5000.0)[2], run=run)
+        modes = counted_modes(counts_of(inputs, 5000.0), run)
         assert modes.g.size < 0.5 * g.size
         for k in (1e-4, 1e-2, 1.0):
             want = points.point_weight @ (s / (g + k)), points.point_weight @ (g / (g + k))

@@ -40,14 +40,16 @@ def leading_along_D(
     crowded = data[known.mean > CROWDED * data]
     free = places[places > crowded.max(initial=0.0)]  # where the share is looked at
     shares = _between(lambda d: coactivation(inputs, d).share, free, data)
-    points = []
-    for n in N:
-        if draft:
-            losses = draft_losses(inputs, n, data, known, ridge=ridge, noise=noise)
-        else:
-            losses = curve(inputs, N=n, D=data, ridge=ridge, noise=noise, surface="leading")
-        points += _points(inputs, n, D, losses, (known, ranks, shares), ridge, noise)
-    return points
+    if draft:
+        curves = draft_losses(inputs, N, data, known, ridge=ridge, noise=noise)
+    else:
+        curves = [curve(inputs, N=n, D=data, ridge=ridge, noise=noise, surface="leading") for n in N]
+    about = known, ranks, shares
+    return [
+        point
+        for n, losses in zip(N, curves, strict=True)
+        for point in _points(inputs, n, D, losses, about, ridge, noise)
+    ]
 
 
 def _points(

@@ -9,6 +9,8 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable
+from contextlib import ExitStack
+from typing import cast
 
 from sparselaw.errors import InputError
 
@@ -44,8 +46,13 @@ def _run(listening: socket.socket, token: str, host: str) -> None:
 
     if threading.current_thread() is threading.main_thread():  # ended from outside, nothing is left behind
         signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
-    with Session() as session:
-        threading.Thread(target=session.prepare, daemon=True).start()
+    with Session() as session, ExitStack() as until_the_end:
+
+        def prepare() -> None:
+            until_the_end.callback(one_thread_from_here_on())
+            session.prepare()
+
+        threading.Thread(target=prepare, daemon=True).start()
         config = uvicorn.Config(
             web_app(session, token, host),
             log_level="critical",
@@ -54,6 +61,15 @@ def _run(listening: socket.socket, token: str, host: str) -> None:
             timeout_graceful_shutdown=1,
         )
         uvicorn.Server(config).run(sockets=[listening])
+
+
+def one_thread_from_here_on() -> Callable[[], None]:
+    """For linear algebra, which is small here: a second thread costs more than it gives. The way back."""
+    import numpy  # noqa: F401  # its library must be loaded to be found
+    from threadpoolctl import threadpool_limits
+
+    limits = threadpool_limits(1, user_api="blas")
+    return lambda: cast(None, limits.restore_original_limits())
 
 
 def listen(host: str, port: int) -> socket.socket:

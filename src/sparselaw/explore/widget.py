@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from concurrent.futures import Future
 from typing import Any
 
 import anywidget
@@ -47,6 +48,8 @@ class Explorer(anywidget.AnyWidget):
         super().__init__(modules=page_modules(), state={name: str(value) for name, value in state.items()})
         self.session = Session()
         self._stops: dict[str, threading.Event] = {}
+        self._curves: dict[str, Future[dict[str, Any]]] = {}
+        self._heard = False
         self.on_msg(self._hear)
 
     def close(self) -> None:
@@ -55,12 +58,20 @@ class Explorer(anywidget.AnyWidget):
 
     def _hear(self, _: Any, message: dict[str, Any], buffers: list[Any]) -> None:
         key, ask = str(message.get("id")), message.get("ask")
+        if not self._heard:  # somebody looks at it
+            self._heard = True
+            threading.Thread(target=self.session.long.prepare, daemon=True).start()
         if ask == "cancel":
             if key in self._stops:
                 self._stops[key].set()
+            if key in self._curves:
+                self._curves[key].cancel()
             return
         name, given = str(message.get("name")), dict(message.get("params") or {})
-        if ask == "values":
+        if ask == "values" and self.session.long.takes(name, given):
+            curve = self._curves[key] = self.session.long.submit(name, given)
+            curve.add_done_callback(lambda found: self._tell_curve(key, name, given, found))
+        elif ask == "values":
             self._tell(key, self.session.values(name, given))
         elif ask == "lines":
             stop = self._stops[key] = threading.Event()
@@ -73,6 +84,13 @@ class Explorer(anywidget.AnyWidget):
                 self._tell(key, line)
         finally:
             self._stops.pop(key, None)
+
+    def _tell_curve(self, key: str, name: str, given: dict[str, str], found: Future[dict[str, Any]]) -> None:
+        """From the other process, or from here where that failed; nothing where nobody waits any more."""
+        self._curves.pop(key, None)
+        if not found.cancelled():
+            failed = found.exception() is not None
+            self._tell(key, self.session.values(name, given) if failed else found.result())
 
     def _tell(self, key: str, line: dict[str, Any]) -> None:
         self.send({"id": key, "line": line})

@@ -32,7 +32,7 @@ class WorstRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goodness:
-    """With r = log loss - log law: ``sd`` is the root mean square of 100 r, ``mad`` the median of |100 r|."""
+    """With r = 100 (log loss - log law): ``sd`` is its root mean square, ``mad`` the median of its size."""
 
     sd: float
     mad: float

@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sparselaw.networks.descent import Descent
+from sparselaw.networks.descent import NetworkDescent
 from sparselaw.networks.network import Network
 
 DECAY_MEAN, DECAY_SQUARE, EPSILON = 0.9, 0.99, 1e-10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Adam(Descent):
+class Adam(NetworkDescent):
     """Every weight moves by about the rate, whatever the size of its gradient."""
 
     name: ClassVar[str] = "adam"

@@ -10,7 +10,7 @@ from sparselaw.solvers import Solver
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Descent(Solver):
+class NetworkDescent(Solver):
     """``start`` scales the first weights: the first layer is drawn with deviation start / sqrt(N)."""
 
     rotation_invariant: ClassVar[bool] = False

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sparselaw.networks.descent import Descent
+from sparselaw.networks.descent import NetworkDescent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Momentum(Descent):
+class Momentum(NetworkDescent):
     """Steps along a running mean of the gradients, over the last ten or so."""
 
     name: ClassVar[str] = "momentum"

@@ -9,14 +9,14 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.compiled import njit
 from sparselaw.networks.adam import DECAY_MEAN, DECAY_SQUARE, EPSILON
-from sparselaw.networks.descent import Descent
+from sparselaw.networks.descent import NetworkDescent
 from sparselaw.networks.gradient import loss_and_gradient
 from sparselaw.networks.lesson import Lesson, Trained, Weights
 from sparselaw.networks.network import Network
 
 
 def draw_weights(
-    network: Network, descent: Descent, coordinates: int, outputs: int, rng: np.random.Generator
+    network: Network, descent: NetworkDescent, coordinates: int, outputs: int, rng: np.random.Generator
 ) -> Weights:
     """Normal entries: the first and the last layer small (``descent.start``), the others keep the size of
     what comes in. A frozen first layer has a readout that starts at zero, as random features have."""
@@ -28,7 +28,7 @@ def draw_weights(
     return Weights(first=first, hidden=hidden, last=last)
 
 
-def train(network: Network, descent: Descent, lesson: Lesson, start: Weights) -> Trained:
+def train(network: Network, descent: NetworkDescent, lesson: Lesson, start: Weights) -> Trained:
     """``descent.steps`` steps from ``start``, which stays as it is."""
     theta, first, hidden, last = _flat(start)
     gradient, g_first, g_hidden, g_last = _flat(start)

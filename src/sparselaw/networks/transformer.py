@@ -16,7 +16,7 @@ from torch import nn
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.networks.adam import DECAY_MEAN, DECAY_SQUARE
-from sparselaw.networks.descent import Descent
+from sparselaw.networks.descent import NetworkDescent
 from sparselaw.networks.lesson import Trained, Weights
 from sparselaw.networks.network import Network
 
@@ -25,7 +25,7 @@ LENGTH, NOISE, BATCH, TESTS = 6, 16, 512, 8
 
 def train_transformer(
     network: Network,
-    adam: Descent,
+    adam: NetworkDescent,
     counts: IntArray,
     answers: IntArray,
     choices: int,

@@ -11,6 +11,7 @@ from sparselaw.planning.isoflop import IsoFlop, isoflop
 from sparselaw.planning.next_run import NextRun, next_run
 from sparselaw.planning.plan import plan, plan_many, planned_for
 from sparselaw.planning.plan_result import Plan
+from sparselaw.planning.planned import Planned
 from sparselaw.planning.plans import Plans
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "NextRun",
     "Peak",
     "Plan",
+    "Planned",
     "Plans",
     "Valley",
     "allocate",

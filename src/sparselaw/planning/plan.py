@@ -161,6 +161,8 @@ def _on_unique(source: Any, unique: float) -> tuple[Planned, LimitedLaw, str]:
 
 def planned_for(source: Any, surface: Surface = "sharp") -> Planned:
     """What ``plan`` needs of a law, a fitted law or inputs, of these on that surface of the loss."""
+    if isinstance(source, Planned):
+        return source
     if isinstance(source, Inputs):
         return planned_theory(source, surface)
     if isinstance(source, Law):

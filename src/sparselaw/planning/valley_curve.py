@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,12 +46,8 @@ def valley_curve(
     between: tuple[float, float] = (1.0, math.inf),
     count: int = COUNT,
     surface: Surface = "sharp",
-    through: tuple[FloatArray, FloatArray] | None = None,
 ) -> ValleyCurve:
     """For a law, a fitted law or inputs; ``between`` limits N.
-
-    ``through`` are N and losses that are known already: where there is a rough loss the curve is a sketch,
-    the rough one bent through them, and no other loss is found below the peak.
 
     >>> from sparselaw.laws import TwoPowerLaw
     >>> found = valley_curve(TwoPowerLaw(A=1.0, B=1.0, alpha_N=1.0, alpha_D=1.0), budget=6e4)
@@ -70,7 +65,7 @@ def valley_curve(
         x = np.unique(np.concatenate([x[np.abs(x - wall) > BESIDE[0]], near[(near >= low) & (near <= high)]]))
     N = np.exp(x)
     D = np.asarray(spending.data_for(N, budget))
-    if planned.rough is None or wall is None or planned.dear:
+    if planned.rough in (None, planned.loss) or wall is None or planned.dear:
         losses = np.asarray(planned.loss(N, D), dtype=float)
     else:
         rough = planned.rough
@@ -80,9 +75,7 @@ def valley_curve(
         def roughly(n: FloatArray) -> FloatArray:
             return np.asarray(rough(n, spending.data_for(n, budget)))
 
-        if below.any() and through is not None:
-            losses[below] = _bent(roughly, N[below], *through)
-        elif below.any():
+        if below.any():
             losses[below] = smooth_along(
                 lambda n: np.asarray(planned.loss(n, spending.data_for(n, budget))), N[below], roughly
             )
@@ -93,15 +86,3 @@ def valley_curve(
         N, D = np.insert(N, i, top), np.insert(D, i, float(spending.data_for(top, budget)))
         losses = np.insert(losses, i, np.inf)
     return ValleyCurve(budget=budget, cost=spending.name, N=N, D=D, loss=losses)
-
-
-def _bent(
-    near: Callable[[FloatArray], FloatArray], N: FloatArray, known_N: FloatArray, known: FloatArray
-) -> FloatArray:
-    """near(N) times the ratio known/near, straight in logarithms between the places that lie among N."""
-    among = (known_N >= N[0]) & (known_N <= N[-1]) & np.isfinite(known)
-    if not among.any():
-        return near(N)
-    with np.errstate(all="ignore"):
-        ratio = np.log(known[among] / near(known_N[among]))
-        return np.asarray(near(N) * np.exp(np.interp(np.log(N), np.log(known_N[among]), ratio)))

@@ -30,7 +30,7 @@ CACHED_ROWS = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NormalEquations:
-    """min (1/2D) |Phi^T theta - y|^2 in the eigenbasis of H = Phi Phi^T / D, for T targets at once."""
+    """Least squares of (y - Phi^T theta)/sqrt(2D) in the eigenbasis of H = Phi Phi^T/D, T targets at once."""
 
     eigenvalues: FloatArray  # (r,) descending, the positive ones kept by the rank rule of whoever built it
     projections: FloatArray  # (r, T): V^T (Phi y / D)

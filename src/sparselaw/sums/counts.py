@@ -92,9 +92,9 @@ class CountSums:
         return float(self.weight[below] @ (1.0 - unseen_probability(self.mean[below], self.p[below])))
 
     def seen_variance_of_count(self) -> float:
-        """Var[K]: the coordinates are independent."""
+        """Var[K]: the coordinates are independent. Where all are seen, rounding may leave less than zero."""
         unseen = unseen_probability(self.mean, self.p)
-        return float(self.weight @ (unseen * (1.0 - unseen)))
+        return max(float(self.weight @ (unseen * (1.0 - unseen))), 0.0)
 
     def unseen_variance(self) -> float:
         """E sum of s_j over the coordinates never seen: the loss of an infinitely wide model."""

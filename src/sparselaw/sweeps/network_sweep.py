@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sparselaw.inputs import Inputs
 from sparselaw.networks import Network
-from sparselaw.networks.descent import Descent
+from sparselaw.networks.descent import NetworkDescent
 from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.ratios import RatioStudy, ratios
 from sparselaw.sweeps.simulate import run_tasks
@@ -22,7 +22,7 @@ def train_networks(
     widths: int | Sequence[int] | None = None,
     task: str = "linear",
     outputs: int = 1,
-    adam: Descent | None = None,
+    adam: NetworkDescent | None = None,
     seeds: int = 10,
     seed: int = 0,
     store: str | Path | None = None,
@@ -55,7 +55,7 @@ def network_tasks(
     widths: int | Sequence[int] | None = None,
     task: str = "linear",
     outputs: int = 1,
-    adam: Descent | None = None,
+    adam: NetworkDescent | None = None,
     seeds: int = 10,
     seed: int = 0,
 ) -> list[Task]:

@@ -97,7 +97,7 @@ def count_losses_along(
         return rough_losses(inputs, np.full(d.size, N), d)
 
     def endless(d: FloatArray) -> FloatArray:
-        return _endless(inputs, N, d)
+        return endless_losses(inputs, N, d)
 
     for part, near in ((below & ~ends, rough if law is not None else np.ones_like), (below & ends, endless)):
         if part.any():
@@ -105,7 +105,7 @@ def count_losses_along(
     return np.asarray(losses)
 
 
-def _endless(inputs: ActivationInputs, N: float, D: FloatArray) -> FloatArray:
+def endless_losses(inputs: ActivationInputs, N: FloatArray | float, D: FloatArray) -> FloatArray:
     """The scaling limit of infinitely many coordinates, with the peak where these have it."""
     law = inputs.power_law()
     seen = law.seen_constant * D**law.seen_exponent
@@ -170,7 +170,7 @@ def seen_along(inputs: ActivationInputs, D: FloatArray) -> Seen:
         total[2, part] = missed @ columns[:, 1]
     far = (sums.seen() - CountSums.seen(sums)) * (D / largest)
     beyond = sums.unseen_variance() - CountSums.unseen_variance(sums)
-    return Seen(total[0] + far, np.sqrt(total[1] + far), total[2] + beyond)
+    return Seen(total[0] + far, np.sqrt(np.maximum(total[1] + far, 0.0)), total[2] + beyond)
 
 
 def _starts(inputs: ActivationInputs, N: FloatArray, D: FloatArray, seen: FloatArray) -> FloatArray:

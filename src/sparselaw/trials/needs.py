@@ -13,7 +13,7 @@ from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.errors import InputError
 from sparselaw.inputs import ActivationInputs
-from sparselaw.networks.descent import Descent
+from sparselaw.networks.descent import NetworkDescent
 from sparselaw.networks.network import Network
 from sparselaw.trials.table import meeting_of
 from sparselaw.trials.task import Task
@@ -130,7 +130,7 @@ def _trained_activations(task: Task) -> Needs:
 
 
 def _network_activations(task: Task) -> Needs:
-    inputs, adam = cast(ActivationInputs, task.inputs), cast(Descent, task.solver)
+    inputs, adam = cast(ActivationInputs, task.inputs), cast(NetworkDescent, task.solver)
     N, m, depth = float(task.N), float(task.outputs), cast(Network, task.network).depth
     K = inputs.expected_seen(task.D)
     P = K if task.target == "facts" else expected_patterns(inputs, task.D)
@@ -146,7 +146,7 @@ def _network_activations(task: Task) -> Needs:
 def _network_gaussian(task: Task) -> Needs:
     N, m, depth, M = float(task.N), float(task.outputs), cast(Network, task.network).depth, _dimension(task)
     step = task.D * N * (4.0 * M + 6.0 * m + 6.0 * (depth - 2) * N)
-    steps = cast(Descent, task.solver).steps
+    steps = cast(NetworkDescent, task.solver).steps
     memory = 40.0 * (task.D + 4096.0) * M + 48.0 * M * N + 1e6
     return Needs(memory=memory, seconds=1e-2 + steps * step / (0.3 * FLOPS))
 

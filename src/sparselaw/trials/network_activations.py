@@ -17,7 +17,7 @@ import numpy as np
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.inputs import ActivationInputs
-from sparselaw.networks.descent import Descent
+from sparselaw.networks.descent import NetworkDescent
 from sparselaw.networks.facts import draw_tokens, facts_lesson
 from sparselaw.networks.linear_teacher import (
     linear_lesson,
@@ -104,5 +104,5 @@ def _facts(task: Task) -> Record:
     )
 
 
-def _adam(task: Task) -> Descent:
-    return cast(Descent, task.solver)
+def _adam(task: Task) -> NetworkDescent:
+    return cast(NetworkDescent, task.solver)

@@ -11,7 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from sparselaw.networks.descent import Descent
+from sparselaw.networks.descent import NetworkDescent
 from sparselaw.networks.lesson import Lesson
 from sparselaw.networks.network import Network
 from sparselaw.networks.outcome_of_training import record_values
@@ -24,7 +24,7 @@ TESTS, BLOCK = 20_000, 4096
 
 def trial(task: Task) -> Record:
     """Draw the data of ``task``, train the network, measure its loss."""
-    network, adam = cast(Network, task.network), cast(Descent, task.solver)
+    network, adam = cast(Network, task.network), cast(NetworkDescent, task.solver)
     deviation = np.sqrt(task.inputs.variances(np.arange(1.0, task.inputs.dimension + 1.0)))
     M = deviation.size
     X = random_stream(task, "data").standard_normal((task.D, M)) * deviation

@@ -26,7 +26,14 @@ function overMessages(model) {
   }
 
   return {
-    values: (name, params) => new Promise((resolve) => ask({ ask: "values", name, params }, (line) => (resolve(line), true))),
+    values: (name, params, signal) =>
+      new Promise((resolve, reject) => {
+        const id = ask({ ask: "values", name, params }, (line) => (resolve(line), true));
+        signal?.addEventListener("abort", () => {
+          if (waiting.delete(id)) model.send({ id, ask: "cancel" });
+          reject(signal.reason);
+        });
+      }),
     async stream(name, params, body, signal, onLine) {
       const content = body && (await new Response(body).arrayBuffer());
       return new Promise((resolve, reject) => {

@@ -17,6 +17,7 @@ from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View
 from sparselaw.explore.chart_data import Chart, axis, line, mark, points
 from sparselaw.explore.code_lines import input_options, input_python, plain, shell
+from sparselaw.explore.draft_plan import draft_planned
 from sparselaw.explore.page_fits import fitted_of
 from sparselaw.inputs import Inputs
 from sparselaw.planning import Plan, frontier_curve, plan, planned_for
@@ -66,10 +67,13 @@ class _Asked:
 def budget(call: Call) -> dict[str, Any]:
     """The plan and its valley."""
     asked = _Asked.of(call)
-    found = plan(asked.source, asked.spent, asked.cost, surface=asked.surface)
+    source = asked.source
+    if asked.draft and isinstance(source, Inputs):
+        source = draft_planned(source, asked.spent, asked.cost)
+    found = plan(source, asked.spent, asked.cost, surface=asked.surface)
     return {
         "plan": found.as_dict(),
-        "chart": _valley(asked, found),
+        "chart": _valley(source, asked.surface, found),
         "code": asked.code_for(found.cost),
         "costs": list(cost_names()),
     }
@@ -102,14 +106,11 @@ def _source(call: Call, surface: Surface) -> tuple[Any, dict[str, str]]:
     return inputs, {"shell": command, "python": python + PLAN.format("model")[:-1] + further + ")"}
 
 
-def _valley(asked: _Asked, found: Plan) -> Chart:
+def _valley(source: Any, surface: Surface, found: Plan) -> Chart:
     """Loss against N with the whole budget spent; the peak between the valleys is a gap."""
     best = found.N.best
     between = best / AROUND, best * AROUND
-    through = (found.isoflop.N, found.isoflop.loss) if asked.draft else None
-    along = valley_curve(
-        asked.source, found.budget, found.cost, between=between, surface=asked.surface, through=through
-    )
+    along = valley_curve(source, found.budget, found.cost, between=between, surface=surface)
     reasons = ["" if math.isfinite(loss) else "infinite: the double-descent peak" for loss in along.loss]
     chart: Chart = {
         "x": axis("model size N"),

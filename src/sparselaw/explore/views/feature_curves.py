@@ -7,9 +7,9 @@ from typing import Any
 
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View
-from sparselaw.explore.chart_data import cautions, line
+from sparselaw.explore.chart_data import line
 from sparselaw.explore.code_lines import input_options, input_python, shell
-from sparselaw.explore.views.surface_view import FIXED, SurfaceAsked, span_of
+from sparselaw.explore.views.surface_view import FIXED, SurfaceAsked, gap_reason, notes_of, span_of
 from sparselaw.inputs import Inputs
 from sparselaw.numbers import sizes
 
@@ -38,17 +38,14 @@ def feature_curves(call: Call) -> Iterator[dict[str, Any]]:
     for done, (item, found) in enumerate(call.session.bench.map(call.stop, one_curve, items), start=1):
         if isinstance(found, InputError):
             raise found
-        losses, doubts = found
+        losses, doubts, reasons = found
         label, size = f"{name}, {other} = {item[-1]:,}", asked.fixed.index(item[-1])
-        yield {
-            "series": line(label, moving, losses, colour=size, caution=doubts),
-            "notes": [f"dashed: {text}" for text in cautions(asked.along, [(label, moving, doubts)])],
-            "done": done,
-        }
+        series = line(label, moving, losses, colour=size, caution=doubts, reason=reasons)
+        yield {"series": series, "notes": notes_of([series], asked.along), "done": done}
 
 
-def one_curve(item: Item) -> tuple[list[float], list[str]] | InputError:
-    """Losses and words of caution, in a worker; a refusal is handed back."""
+def one_curve(item: Item) -> tuple[list[float], list[str], list[str]] | InputError:
+    """Losses, words of caution and reasons of gaps, in a worker; a refusal is handed back."""
     from sparselaw.theory import prediction
 
     inputs, name, along, moving, fixed = item
@@ -57,7 +54,8 @@ def one_curve(item: Item) -> tuple[list[float], list[str]] | InputError:
         points = prediction(inputs, *pairs, features=_named(name)).points
     except InputError as error:
         return error
-    return [point.loss for point in points], [point.caution for point in points]
+    doubts, reasons = [point.caution for point in points], [gap_reason(point) for point in points]
+    return [point.loss for point in points], doubts, reasons
 
 
 def features_of(call: Call) -> str:

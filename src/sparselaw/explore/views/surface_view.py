@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -47,7 +48,7 @@ def surface(call: Call) -> dict[str, Any]:
         curve = [point for point in points if getattr(point, other) == size]
         _add_curve(chart, f"{other} = {size:,}", along, curve, i)
         chart["marks"] += _peak(along, size, curve, i)
-    chart["notes"] = _notes(chart, along)
+    chart["notes"] = notes_of(chart["series"], along)
     _add_limit(chart, inputs, along, low, high)
     return {"chart": chart, "span": [low, high], "code": asked.code(along, grid)}
 
@@ -142,7 +143,7 @@ def _add_curve(
     chart: Chart, label: str, along: str, points: list[Point], colour: int, scale: float = 1.0
 ) -> None:
     x = [getattr(point, along) for point in points]
-    reasons = [_reason(point) for point in points]
+    reasons = [gap_reason(point) for point in points]
     doubts = [point.caution for point in points]
     losses = [point.loss * scale for point in points]
     chart["series"].append(line(label, x, losses, colour=colour, caution=doubts, reason=reasons))
@@ -151,9 +152,9 @@ def _add_curve(
         chart["series"].append(line(f"median, {label}", x, medians, colour=colour, dash="dotted"))
 
 
-def _notes(chart: Chart, along: str) -> list[str]:
+def notes_of(all_series: Sequence[dict[str, Any]], along: str) -> list[str]:
     """Why a curve has a gap, and why it is dashed."""
-    curves = [series for series in chart["series"] if "caution" in series or "reason" in series]
+    curves = [series for series in all_series if "caution" in series or "reason" in series]
     gaps = [(s["label"], s["x"], s["reason"]) for s in curves if "reason" in s]
     doubts = [(s["label"], s["x"], s["caution"]) for s in curves if "caution" in s]
     return [f"gap: {text}" for text in cautions(along, gaps)] + [
@@ -161,10 +162,12 @@ def _notes(chart: Chart, along: str) -> list[str]:
     ]
 
 
-def _reason(point: Point) -> str:
+def gap_reason(point: Point) -> str:
     """Why a logarithmic axis cannot show the loss."""
     if math.isinf(point.loss):
         return f"infinite: {point.loss_reason or point.caution}"
+    if math.isnan(point.loss):
+        return f"no number: {point.loss_reason or point.caution}"
     return "zero: every coordinate is learnt" if point.loss == 0.0 else ""
 
 
@@ -222,7 +225,7 @@ def _collapse(asked: SurfaceAsked) -> dict[str, Any]:
         log_scale = law.alpha_N * math.log(size)
         scale = math.exp(log_scale) if log_scale < 700.0 else math.inf
         _add_curve(chart, f"N = {size:,}", "xi", points, i, scale)
-    chart["notes"] = _notes(chart, "xi")
+    chart["notes"] = notes_of(chart["series"], "xi")
     code = asked.code("D", grid)
     code["python"] = "\n".join(
         [

@@ -27,12 +27,14 @@ h = s, c = m/s for fresh samples (fast ones: the largest root of their second mo
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.sums.count_nodes import count_nodes
+from sparselaw.inputs import ActivationInputs
+from sparselaw.sums.count_nodes import CountNodes, count_nodes
 from sparselaw.theory.training.heavy_ball import mean_square_root, slow_rate
 from sparselaw.theory.training.schedule import Run
 
@@ -61,9 +63,14 @@ class Modes:
         return float(self.variance.sum())
 
 
-def counted_modes(weight: FloatArray, p: FloatArray, c: FloatArray, run: Run) -> Modes:
+@functools.lru_cache(maxsize=8)
+def counts_of(inputs: ActivationInputs, D: float) -> CountNodes:
+    """The counts of D samples: the same for every N of a curve and for every step."""
+    return count_nodes(*inputs.pair_nodes(D), D, every=EVERY_COUNT)
+
+
+def counted_modes(points: CountNodes, run: Run) -> Modes:
     """Of D samples that are visited again and again, the counts averaged."""
-    points = count_nodes(weight, p, c, run.D, every=EVERY_COUNT)
     c = points.c[points.coordinate]
     s, y = points.p[points.coordinate] * c, points.n / run.D
     if run.heavy_ball is not None:  # exact: the curvatures are all that it needs

@@ -8,6 +8,7 @@ in them included. ``label_noise``: what the descent itself has fitted of the lab
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from sparselaw.theory.coactivation import coactivation
 from sparselaw.theory.count_setting import rank_setting
 from sparselaw.theory.training.counted_descent import CountedDescent
 from sparselaw.theory.training.gaussian_descent import GaussianDescent
-from sparselaw.theory.training.modes import counted_modes, fresh_modes
+from sparselaw.theory.training.modes import counted_modes, counts_of, fresh_modes
 from sparselaw.theory.training.propagator import Propagator
 from sparselaw.theory.training.schedule import Descent, Run
 from sparselaw.theory.training.volterra import gain, quasi_static, with_memory
@@ -107,10 +108,12 @@ def propagate(inputs: Inputs, N: float, run: Run, *, sharp: bool = False) -> Pro
     whole, N = N if sharp else math.inf, max(N - FEWER, FEWER) if sharp else N
     if inputs.closed_form == "gaussian":
         return _gaussian(inputs, N, run, max(run.D - FEWER, FEWER) if sharp else run.D)
-    weight, p, c = cast(ActivationInputs, inputs).pair_nodes(run.D)
+    activations = cast(ActivationInputs, inputs)
     if run.fresh:
+        weight, p, c = activations.pair_nodes(run.D)
         return CountedDescent(fresh_modes(weight, p * c, p * c**2, run), run, N, whole)
-    return CountedDescent(counted_modes(weight, p, c, run), run, N, whole, run.D if sharp else math.inf)
+    modes = counted_modes(counts_of(activations, run.D), run)
+    return CountedDescent(modes, run, N, whole, run.D if sharp else math.inf)
 
 
 def _gaussian(inputs: Inputs, N: float, run: Run, samples: float) -> Propagator:
@@ -136,6 +139,7 @@ def scaled_passes(inputs: Inputs, run: Run) -> float | None:
     return run.sample_step * run.passes * math.pow(run.D, law.growth / law.decay)
 
 
+@functools.lru_cache(maxsize=8)
 def _energy(inputs: Inputs) -> float:
     """E|phi|^2 = tr Sigma."""
     return inputs.variance_sums(1.0).total()
