@@ -22,7 +22,7 @@ from sparselaw.theory.nonlinear.width_tables import (
 )
 
 ALIKE = 0.3  # of what is known to be left out: how far off that may be
-SHARED = 0.2  # of what further types change: the types act on each other
+SHARED, PAIRS = 0.2, 1.5  # of what further types change, and of its square: the types act on each other
 UNEVEN = 0.3  # of what uneven signs add: the next order
 
 
@@ -57,9 +57,8 @@ def _from_tables(inputs: Inputs, response: Response, N: float) -> NonlinearLimit
     missing = missing_at(inputs, response.parts, tier, plain.cutoff)
     further = _further_types(inputs, response, N, tier)
     # T_even enters as N does, and loss ~ N^-2 or so.
-    error = math.hypot(
-        ALIKE * 2.0 * missing, SHARED * further, 0.5 * plain.correction, UNEVEN * plain.signs, 0.01
-    )
+    shared = max(SHARED, PAIRS * abs(further)) * further
+    error = math.hypot(ALIKE * 2.0 * missing, shared, 0.5 * plain.correction, UNEVEN * plain.signs, 0.01)
     loss = plain.loss * math.exp(further) * (1.0 + plain.signs)
     return NonlinearLimit(size=N, loss=loss, error=error, linear=plain.linear)
 
