@@ -70,7 +70,7 @@ def test_uneven_signs_add_the_mean_of_the_sign_resolved_loss():
         e = np.zeros(w.size)
         e[t] = 0.05 * w[t]
         mean += 0.5 * (w[t] / N) * (loss(e) - 2.0 * base + loss(-e)) / e[t] ** 2
-    found = width_limit(SMALL, table, N)
+    found = width_limit(SMALL, table, N, signs=True)
     assert found.loss / (1.0 + found.correction) == pytest.approx(base, rel=1e-4)
     added = found.signs * found.loss
     assert added / base > 0.03

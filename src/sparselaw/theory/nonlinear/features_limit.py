@@ -22,7 +22,7 @@ from sparselaw.theory.nonlinear.width_tables import (
 )
 
 ALIKE = 0.3  # of what is known to be left out: how far off that may be
-SHARED, PAIRS = 0.2, 1.5  # of what further types change, and of its square: the types act on each other
+SHARED, PAIRS = 0.2, 1.25  # of what further types change, and of its square: the types act on each other
 UNEVEN = 0.3  # of what uneven signs add: the next order
 
 
@@ -74,11 +74,10 @@ def _first_type(inputs: Inputs, response: Response, N: float) -> tuple[int, Widt
             inputs, table, N, response.even_weight, missing_at(inputs, response.parts, tier, table.cutoff)
         )
         needed = tier_of(found.cutoff)
-        if needed == tier:
+        if needed == tier or (needed > tier and found.cutoff > 0.8 * cutoff_of(tier)):
             missing = missing_at(inputs, response.parts, tier, found.cutoff)
-            return tier, width_limit(inputs, table, N, response.even_weight, missing)
-        if needed > tier and found.cutoff > 0.8 * cutoff_of(tier):
-            return tier, found
+            start = found.cutoff
+            return tier, width_limit(inputs, table, N, response.even_weight, missing, start, signs=True)
         tier = needed if needed > tier else max(needed, tier - 1)
     return None
 

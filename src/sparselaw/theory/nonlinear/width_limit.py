@@ -47,14 +47,15 @@ def width_limit(
     even_weight: float = 1.0,
     missing: float = 0.0,
     cutoff: float | None = None,
+    signs: bool = False,
 ) -> WidthLimit:
     """``even_weight`` is (bend/slope)^2; ``missing`` the share of T_even that the table leaves out.
 
-    ``cutoff`` is where to start.
+    ``cutoff`` is where to start; ``signs``: whether to find what their imbalance adds.
     """
     problem = _Problem(inputs, table, N, even_weight, missing)
     start = np.full(table.types.weights.size, math.log(N * (cutoff or table.cutoff)))
-    return problem.answer(_fixed_point(problem.step, start))
+    return problem.answer(_fixed_point(problem.step, start), signs)
 
 
 class _Problem:
@@ -87,7 +88,7 @@ class _Problem:
             total = total + weight * group.products(resolvent)
         return np.asarray(np.log(total).ravel())
 
-    def answer(self, log_tau: FloatArray) -> WidthLimit:
+    def answer(self, log_tau: FloatArray, signs: bool) -> WidthLimit:
         pull = self.pull(log_tau)
         found = self.coordinates.sums(pull) if self.coordinates else _Sums(plain=self.total)
         resolvents = self.resolvents(pull)
@@ -105,7 +106,7 @@ class _Problem:
             cutoff=1.0 / float(pull.sum()),
             linear=found.linear,
             correction=correction,
-            signs=self.signs(log_tau, resolvents) / (found.plain * (1.0 + correction)),
+            signs=self.signs(log_tau, resolvents) / (found.plain * (1.0 + correction)) if signs else 0.0,
         )
 
     def signs(self, log_tau: FloatArray, resolvents: list[FloatArray]) -> float:
