@@ -92,3 +92,83 @@ def typed_kernel(points, other, types):
                 value = mean_product(points[i] @ fixed, points[j] @ fixed, x @ x, y @ y, x @ y)
                 kernel[i, j] += 0.25 * weight * value / 4.0
     return np.triu(kernel) + np.triu(kernel, 1).T
+
+
+def joined_square(inputs, j, t, part_mean):
+    """sum over samples y of P(y) (E u_j f(u y) sqrt(s_j)/2)^2 given u_1 = t, for the even part f of a ReLU.
+
+    By an integral over u_j, with the rest of u y Gaussian; ``part_mean(m, v)`` is E f of mean m, variance v.
+    """
+    X, chance = every_pattern(inputs)
+    points = np.linspace(-9.0, 9.0, 4001)
+    weights = np.exp(-0.5 * points**2)
+    weights /= weights.sum()
+    s = float(inputs.variances(np.array([float(j)]))[0])
+    total = 0.0
+    for y, P in zip(X.T, chance, strict=True):
+        if P == 0.0:
+            continue
+        rest = float(np.sum(y[1:] ** 2)) - (y[j - 1] ** 2 if j > 1 else 0.0)
+        u = np.full(1, t) if j == 1 else points
+        w = np.ones(1) if j == 1 else weights
+        means = t * y[0] + (u * y[j - 1] if j > 1 else np.zeros(1))
+        total += P * (0.5 * math.sqrt(s) * float(w @ (u * [part_mean(m, rest) for m in means]))) ** 2
+    return total
+
+
+def loss_of_signs(table, coordinates, N, uneven):
+    """The loss without the term of order 1/N where signs of u_1 sum to N ``uneven`` of each type.
+
+    Every sector of one coordinate is a matrix with the coordinate first; each type comes with both signs, as
+    two types of half its share. ``coordinates``: (s_j, kernel by type, how many) of those without a sector.
+    """
+    w = table.types.weights.ravel()
+    shares = np.concatenate([0.5 * (w + uneven), 0.5 * (w - uneven)])
+    sectors = []
+    for group in table.groups:
+        for c, alike in enumerate(group.alike):
+            K, own = group.kernel[c, :, :, :, 0], group.signed.straight[c]
+            if own.any():
+                n = len(K)
+                both = np.zeros((n + 1, n + 1, w.size, 2))
+                both[0, 0], both[1:, 1:] = own[:, None], K[..., None]
+                both[0, 1:] = both[1:, 0] = group.signed.along[c][..., None] * np.array([1.0, -1.0])
+                s = 4.0 * float(own @ w)
+                sectors.append((alike, s, np.concatenate([both[..., 0], both[..., 1]], axis=2)))
+            else:
+                sectors.append((alike, 0.0, np.concatenate([K, K], axis=2)))
+    for s, kernel, many in coordinates:
+        sectors.append((many, s, np.concatenate([kernel, kernel])[None, None, :]))
+    tau = np.full(shares.size, N * table.cutoff)
+    for _ in range(3000):
+        found = np.zeros_like(tau)
+        for alike, _, K in sectors:
+            r = np.linalg.inv(np.eye(len(K)) + K @ (N * shares / tau))
+            found += alike * np.einsum("ij,jit->t", r, K)
+        if np.abs(np.log(found / tau)).max() < 1e-13:
+            break
+        tau = np.sqrt(tau * found)
+    return sum(
+        alike * s * np.linalg.inv(np.eye(len(K)) + K @ (N * shares / tau))[0, 0]
+        for alike, s, K in sectors
+        if s
+    )
+
+
+def joint_root(drawn):
+    """A root of the kernel on the eigenvectors of a data set and what fresh samples have beyond them.
+
+    Fresh samples are looked at one by one, so what they have beyond needs no joint law.
+    """
+    along = drawn.near / np.sqrt(drawn.values)
+    return along, np.sqrt(np.maximum(drawn.own - np.sum(along**2, axis=1), 0.0))
+
+
+def gaussian_features_loss(drawn, joint, N, rng):
+    """The loss of N Gaussian features drawn on a data set, on its fresh samples."""
+    along, beyond = joint
+    U = rng.standard_normal((drawn.rank, N))
+    theta = np.linalg.lstsq(np.sqrt(drawn.values)[:, None] * U, drawn.targets, rcond=None)[0]
+    features = along @ U + beyond[:, None] * rng.standard_normal((len(along), N))
+    missed = np.sum((features @ theta - drawn.fresh) ** 2, axis=1)
+    return float(drawn.share @ missed) / drawn.share.size + drawn.unseen

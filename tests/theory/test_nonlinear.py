@@ -171,7 +171,7 @@ def test_predict_takes_features_by_name_and_says_what_it_cannot():
     assert narrow.caution == ""
     leaky = features_limit(INPUTS, FEATURES["leaky-relu"].response, 64.0).loss
     assert leaky == pytest.approx(1.08e-3, rel=0.05)  # simulated at D = 100,000: 1.082e-3 +- 2 %
-    frame = sl.predict(INPUTS, N=[32, 64], D=[10**9], features=FEATURES["relu"])
+    frame = sl.predict(INPUTS, N=[16, 64], D=[10**9], features=FEATURES["relu"])
     assert frame["loss"][1] == narrow.loss
     assert "fewer than" in frame["caution"][0]
     assert sl.predict(INPUTS, N=64, D=500, features="linear") == sl.predict(INPUTS, N=64, D=500)

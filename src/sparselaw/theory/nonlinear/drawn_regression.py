@@ -2,9 +2,8 @@
 
 Minimum-norm regression with the kernel k = E f(u x) f(u x') on the distinct samples of a
 drawn data set has no N in it. Where the odd part of f is linear, it predicts each coordinate by a linear
-function, whose error is a sum over coordinates; the even part is an error alone, a mean over fresh samples,
-half of them with one of the coordinates seen made active, each as likely. Of other f the whole error is such
-a mean. Beside it stands the loss where all others are known,
+function, whose error is a sum over coordinates; the even part is an error alone, a mean over fresh samples.
+Of other f the whole error is such a mean. Beside it stands the loss where all others are known,
 sum_j s_j e_{n_j}(c_j), on the same data; the ratio of the two has little scatter.
 
 With N features, N above their rank r, the kernel is a Wishart matrix about its mean, and the loss grows by
@@ -25,6 +24,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.inputs import Inputs
 from sparselaw.inputs.activations import ActivationInputs
 from sparselaw.progress import progress
+from sparselaw.theory.nonlinear.drawn_samples import FRESH, draw_samples, fresh_samples
 from sparselaw.theory.nonlinear.kept_arrays import kept_arrays
 from sparselaw.theory.nonlinear.rare_coordinate import MORE, SAMPLES, RareErrors, interpolation_errors
 from sparselaw.theory.nonlinear.response import Response
@@ -32,8 +32,6 @@ from sparselaw.theory.nonlinear.response import Response
 SIZES = (80, 320, 1280)  # of the data sets
 MOST_PATTERNS = 700  # of distinct samples: larger data sets are not drawn
 DRAWS = 24
-FRESH = 600  # samples for the even part of the error
-HEAD = 0.02  # coordinates with a larger p have a column of draws, the others come as events
 NOTHING = 1e-12  # a loss that is zero but for rounding
 SMALL = 1e-11  # eigenvalues below this share of the largest are zero
 
@@ -74,7 +72,7 @@ def _measured(inputs: ActivationInputs, response: Response) -> dict[str, Any]:
             drawn = []
             for k in range(DRAWS):
                 show(i * DRAWS + k, len(SIZES) * DRAWS)
-                X, seen, counts = _draw(inputs, D, rng)
+                X, seen, counts = draw_samples(inputs, D, rng)
                 patterns = X[np.unique(np.sign(X).astype(np.int8), axis=0, return_index=True)[1]]
                 if len(patterns) > MOST_PATTERNS:
                     break
@@ -103,23 +101,6 @@ def _fall(inputs: Inputs) -> float:
     return (decay - 1.0) / decay
 
 
-def _draw(
-    inputs: ActivationInputs, D: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Samples (D, K) of the coordinates seen, those coordinates, and in how many samples each is."""
-    after = inputs.last_above(HEAD)
-    j = np.arange(1.0, after + 1.0)
-    row, column = np.nonzero(rng.random((D, after)) < inputs.probabilities(j))
-    events = 0 if after >= inputs.dimension else rng.poisson(D * inputs.tail_rate(after))
-    rows = np.concatenate([row, rng.integers(D, size=events)])
-    coordinates = np.concatenate([j[column], inputs.draw_tail(after, events, rng) if events else np.empty(0)])
-    place = np.unique(np.stack([rows.astype(float), coordinates], axis=1), axis=0)
-    seen, column = np.unique(place[:, 1], return_inverse=True)
-    X = np.zeros((D, seen.size))
-    X[place[:, 0].astype(int), column] = np.where(rng.random(len(place)) < 0.5, -1.0, 1.0)
-    return X * inputs.amplitudes(seen), seen, np.abs(X).sum(axis=0)
-
-
 def _losses(
     inputs: ActivationInputs,
     response: Response,
@@ -135,7 +116,7 @@ def _losses(
     weights = inverse @ X  # (P, K): one target for each coordinate
     s = inputs.variances(seen)
     unseen = inputs.unseen_variance(seen)
-    fresh, squares, share = _fresh(inputs, seen, rng)
+    fresh, squares, share = fresh_samples(inputs, seen, rng)
     towards = fresh @ X.T
     if response.slope is None:
         near = response.kernel(squares[:, None], norms[None, :], towards)
@@ -162,21 +143,3 @@ def _inverse(kernel: FloatArray) -> tuple[FloatArray, int]:
     kept = values > SMALL * values[-1]
     part = vectors[:, kept]
     return np.asarray((part / values[kept]) @ part.T, dtype=float), int(kept.sum())
-
-
-def _fresh(
-    inputs: ActivationInputs, seen: FloatArray, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Fresh samples (F, K) in the coordinates seen, their squared norms, and what each counts for."""
-    drawn, place, _ = _draw(inputs, FRESH, rng)
-    squares = np.sum(drawn**2, axis=1)
-    X = np.zeros((FRESH, seen.size))
-    _, here, there = np.intersect1d(seen, place, return_indices=True)
-    X[:, here] = drawn[:, there]
-    rows, chosen = np.arange(0, FRESH, 2), rng.integers(seen.size, size=(FRESH + 1) // 2)
-    new = X[rows, chosen] == 0.0
-    added = inputs.amplitudes(seen)[chosen[new]] * np.where(rng.random(int(new.sum())) < 0.5, -1.0, 1.0)
-    X[rows[new], chosen[new]] = added
-    squares[rows[new]] += added**2
-    more = (X != 0.0) @ (1.0 / inputs.probabilities(seen)) / seen.size
-    return X, squares, 1.0 / (0.5 + 0.5 * more)

@@ -22,7 +22,8 @@ from sparselaw.theory.nonlinear.width_tables import (
 )
 
 ALIKE = 0.3  # of what is known to be left out: how far off that may be
-SHARED = 0.2  # of what further types change: the types act on each other
+SHARED, PAIRS = 0.2, 1.25  # of what further types change, and of its square: the types act on each other
+UNEVEN = 0.3  # of what uneven signs add: the next order
 
 
 @functools.lru_cache(maxsize=4096)
@@ -56,8 +57,10 @@ def _from_tables(inputs: Inputs, response: Response, N: float) -> NonlinearLimit
     missing = missing_at(inputs, response.parts, tier, plain.cutoff)
     further = _further_types(inputs, response, N, tier)
     # T_even enters as N does, and loss ~ N^-2 or so.
-    error = math.hypot(ALIKE * 2.0 * missing, SHARED * further, 0.5 * plain.correction, 0.01)
-    return NonlinearLimit(size=N, loss=plain.loss * math.exp(further), error=error, linear=plain.linear)
+    shared = max(SHARED, PAIRS * abs(further)) * further
+    error = math.hypot(ALIKE * 2.0 * missing, shared, 0.5 * plain.correction, UNEVEN * plain.signs, 0.01)
+    loss = plain.loss * math.exp(further) * (1.0 + plain.signs)
+    return NonlinearLimit(size=N, loss=loss, error=error, linear=plain.linear)
 
 
 def _first_type(inputs: Inputs, response: Response, N: float) -> tuple[int, WidthLimit] | None:
@@ -71,11 +74,10 @@ def _first_type(inputs: Inputs, response: Response, N: float) -> tuple[int, Widt
             inputs, table, N, response.even_weight, missing_at(inputs, response.parts, tier, table.cutoff)
         )
         needed = tier_of(found.cutoff)
-        if needed == tier:
+        if needed == tier or (needed > tier and found.cutoff > 0.8 * cutoff_of(tier)):
             missing = missing_at(inputs, response.parts, tier, found.cutoff)
-            return tier, width_limit(inputs, table, N, response.even_weight, missing)
-        if needed > tier and found.cutoff > 0.8 * cutoff_of(tier):
-            return tier, found
+            start = found.cutoff
+            return tier, width_limit(inputs, table, N, response.even_weight, missing, start, signs=True)
         tier = needed if needed > tier else max(needed, tier - 1)
     return None
 
@@ -94,3 +96,15 @@ def _further_types(inputs: Inputs, response: Response, N: float, tier: int) -> f
         ratio = math.sqrt(changes[-1] / changes[-2])  # from one coordinate to the next
         total += float(changes[-1]) * ratio / (1.0 - ratio)
     return total
+
+
+def plain_limit(inputs: Inputs, response: Response, N: float) -> float | None:
+    """The loss if units had no types and nothing were of order 1/N; None where there is no table."""
+    found = _first_type(inputs, response, N)
+    if found is None:
+        return None
+    tier, typed = found
+    table = main_table(inputs, response.parts, tier).without_types()
+    missing = missing_at(inputs, response.parts, tier, typed.cutoff)
+    plain = width_limit(inputs, table, N, response.even_weight, missing, typed.cutoff)
+    return plain.loss / (1.0 + plain.correction)

@@ -29,6 +29,14 @@ class BentPart:
 
         return alternating_sums(start, c, part, typed, types, first)
 
+    def mean_and_slope(self, means: FloatArray, deviations: FloatArray) -> tuple[FloatArray, FloatArray]:
+        from scipy.special import erf  # only where tables are made
+
+        m, s = means[None, :], np.maximum(deviations[:, None], 1e-100)
+        slope = erf(m / (math.sqrt(2.0) * s))
+        mean = m * slope + math.sqrt(2.0 / math.pi) * s * np.exp(-0.5 * (m / s) ** 2)
+        return 0.5 * mean, 0.5 * slope
+
     def reflected(self, pairs: DensePairs, slope: bool = False) -> FloatArray:
         from sparselaw.theory.nonlinear.gaussian_kernel import reflected_kernel
 

@@ -16,7 +16,7 @@ from sparselaw.files import write_atomically
 
 Arrays = dict[str, Any]
 
-VERSION = 1  # of the tables; another number makes them anew
+VERSION = 2  # of the tables; another number makes them anew
 
 
 def kept_arrays(identity: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:

@@ -43,6 +43,8 @@ class Block:
     entries: list[Entry]  # of the upper half
     size: int
     target: tuple[float, ...]  # the coordinate among the functions of S = {j}; of S = {}: x_1. Else zeros
+    spread: tuple[float, ...]  # of each set: the squared norm of S and B
+    first: bool  # S = {}
 
 
 @dataclass(slots=True)
@@ -130,15 +132,26 @@ class _Walk:
                     entries.append((i, j, factor, same))
         one = math.sqrt(chance * self.c[odd[0]]) if odd else 1.0  # the root of s_j
         target = [one * math.sqrt(weight / total) if len(odd) < 2 else 0.0 for _, weight in sets]
-        block = Block(alike=alike, entries=entries, size=len(sets), target=tuple(target))
-        self.found.blocks.append(block)
+        spread = tuple(sum(self.c[b] for b in (*odd, *B)) for B, _ in sets)
+        self.found.blocks.append(
+            Block(
+                alike=alike,
+                entries=entries,
+                size=len(sets),
+                target=tuple(target),
+                spread=spread,
+                first=not odd,
+            )
+        )
         for g, rows in inside.items():
             place = {i: k for k, i in enumerate(sorted({row[0] for row in rows}))}
             within = [(place[i], place[j], f, same) for i, j, f, same, _ in rows]
             within += [(place[i], place[j], -f, two) for i, j, f, _, two in rows]
             many = alike * (self.count[g] - odd.count(g) - 1.0)
             zeros = (0.0,) * len(place)
-            self.found.blocks.append(Block(alike=many, entries=within, size=len(place), target=zeros))
+            self.found.blocks.append(
+                Block(alike=many, entries=within, size=len(zeros), target=zeros, spread=zeros, first=False)
+            )
 
     def sets(self, odd: Active, chance: float) -> list[tuple[Active, float]]:
         """The sets B to keep, each with its odds; at most one coordinate is of a cell of several."""

@@ -21,7 +21,7 @@ class Trust:
     features: float = 0.0  # where N alone matters
     few: float = 0.1  # the same for few features
     data: float = 0.03  # where D alone matters
-    between: float = 0.12  # of the part that the other size adds
+    between: float = 0.15  # of the part that the other size adds
     below: float = 1.0  # N over the rank, up to which there is a theory of both sizes
     above: float = 1.0  # the rank over N, up to which there is
 
@@ -60,6 +60,12 @@ class Part(Protocol):
         Configuration e has the active coordinates start[e] to start[e+1] of two samples, of squared amplitude
         c and ``part`` (ODD, SHARED, LEFT, RIGHT). ``types`` (Q, 2) has |u_1|, if ``first``, and the |u| of
         the coordinates that are ``typed``; the others are Gaussian.
+        """
+
+    def mean_and_slope(self, means: FloatArray, deviations: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """E f(X) and E f'(X) for every Gaussian X of these means and deviations: (deviations, means).
+
+        It is asked of even parts alone.
         """
 
     def reflected(self, pairs: DensePairs, slope: bool = False) -> FloatArray:

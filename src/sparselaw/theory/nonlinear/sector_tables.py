@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.inputs import Inputs
 from sparselaw.theory.nonlinear.coordinate_cells import EXACT, coordinate_cells
-from sparselaw.theory.nonlinear.parity_sectors import SHARED, Sectors, parity_sectors
+from sparselaw.theory.nonlinear.parity_sectors import SHARED, Block, Sectors, parity_sectors
 from sparselaw.theory.nonlinear.response import Part
-from sparselaw.theory.nonlinear.unit_types import Types, half_normal
+from sparselaw.theory.nonlinear.unit_types import Types, half_normal, unit_types
 
 WHOLE = 0.1  # of the cut-off: sets above it are in the matrix of their sector
 LEAST = 1e-3  # of the cut-off: sectors below it are left out
+
+
+class Signed(NamedTuple):
+    """Of each matrix of even functions, where units with u_1 > 0 alone are looked at.
+
+    Such a unit's features of either parity go together; where u_1 < 0 they do so with the other sign.
+    """
+
+    along: FloatArray  # (C, n, n_1): the kernel between its functions and the coordinate of its sector
+    straight: FloatArray  # (C, n_1): that of the coordinate with itself; zero where the sector has none
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -26,6 +38,7 @@ class Group:
     alike: FloatArray  # (C,) how many sectors have this matrix
     kernel: FloatArray
     target: FloatArray | None = None  # (C, n) the coordinate among their functions, where one can be
+    signed: Signed | None = None  # what u_1 > 0 lets them have in common with the coordinates
 
     def mean(self, weights: FloatArray) -> FloatArray:
         """The matrices (C, n, n), summed over types with these weights (n_1, n_j)."""
@@ -53,6 +66,15 @@ class SectorTable:
     def has_targets(self) -> bool:
         return any(group.target is not None for group in self.groups)
 
+    def without_types(self) -> SectorTable:
+        """The mean over types in the place of each."""
+        weights = self.types.weights
+        groups = [
+            Group(alike=g.alike, kernel=g.mean(weights)[..., None, None], target=g.target)
+            for g in self.groups
+        ]
+        return SectorTable(cutoff=self.cutoff, types=unit_types(False), groups=tuple(groups))
+
     def spectrum(self) -> tuple[FloatArray, FloatArray]:
         """Eigenvalues of the mean over types, and how often each occurs."""
         values, often = [], []
@@ -76,7 +98,7 @@ def sector_table(
     groups: list[Group] = []
     for part in parts:
         open_ = _open_values(inputs, part, cutoff, whole, least, exact, types.first, len(types.nodes[0]))
-        groups += _groups(open_.sectors, _Values(open_, part, types), part.targets)
+        groups += _groups(open_.sectors, _Values(open_, part, types), part, types)
     return SectorTable(cutoff=cutoff, types=types, groups=tuple(groups))
 
 
@@ -153,7 +175,8 @@ class _Values:
         return out
 
 
-def _groups(sectors: Sectors, values: _Values, targets: bool) -> Iterator[Group]:
+def _groups(sectors: Sectors, values: _Values, part: Part, types: Types) -> Iterator[Group]:
+    alone = types.first and not types.other
     by_kind: dict[tuple[int, bool], list[int]] = {}
     for b, block in enumerate(sectors.blocks):
         key = bool(values.depends[[entry[3] for entry in block.entries]].any())
@@ -170,5 +193,21 @@ def _groups(sectors: Sectors, values: _Values, targets: bool) -> Iterator[Group]
         yield Group(
             alike=np.array([block.alike for block in blocks]),
             kernel=kernel,
-            target=np.array([block.target for block in blocks]) if targets else None,
+            target=np.array([block.target for block in blocks]) if part.targets else None,
+            signed=_signed(blocks, part, types.nodes[0]) if alone and not part.targets else None,
         )
+
+
+def _signed(blocks: list[Block], part: Part, u: FloatArray) -> Signed:
+    """E u_1 f(X)/2 for x_1, and for x_j a_j E f'(X)/2 (Stein); X has the mean u_1 and the variance spread."""
+    along = np.zeros((len(blocks), blocks[0].size, u.size))
+    straight = np.zeros((len(blocks), u.size))
+    for place, block in enumerate(blocks):
+        target = np.array(block.target)
+        s = float(target @ target)
+        if s == 0.0:
+            continue
+        mean, slope = part.mean_and_slope(u, np.sqrt(block.spread))
+        along[place] = 0.5 * (u * mean if block.first else s * slope) * (target / math.sqrt(s))[:, None]
+        straight[place] = 0.25 * (u**2 if block.first else s)
+    return Signed(along, straight)

@@ -19,7 +19,7 @@ from sparselaw.theory.nonlinear.step import Step
 
 SAME = 1e-10  # relative: parts that differ by less are the same
 ROUGH = 0.01  # of E f^2: what the Hermite orders may leave out; a bend has 1e-3, a jump more
-SEEN = Trust(few=0.12, data=0.04, between=0.3)
+SEEN = Trust(few=0.12, data=0.04, between=0.2)
 LOOKED_AT = np.linspace(0.05, 8.0, 160)  # where f is looked at
 
 
@@ -42,6 +42,11 @@ class SmoothPart:
         from sparselaw.theory.nonlinear.mehler_sums import mehler_sums  # numba: only where it is needed
 
         return mehler_sums(self.f, int(self.targets), start, c, part, typed, types, first)
+
+    def mean_and_slope(self, means: FloatArray, deviations: FloatArray) -> tuple[FloatArray, FloatArray]:
+        s, m = (x.ravel() for x in np.meshgrid(deviations, means, indexing="ij"))
+        found = coefficients(self.f, m, s, int(self.targets))[0].reshape(deviations.size, means.size, -1)
+        return found[:, :, 0], found[:, :, 1] / np.maximum(deviations, 1e-300)[:, None]
 
     def reflected(self, pairs: DensePairs, slope: bool = False) -> FloatArray:
         from sparselaw.theory.nonlinear.reflected_mehler import reflected_mehler

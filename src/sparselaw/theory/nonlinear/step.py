@@ -33,6 +33,9 @@ class StepPart:
 
         return alternating_sums(start, c, part, typed, types, first, step=True)
 
+    def mean_and_slope(self, means: FloatArray, deviations: FloatArray) -> tuple[FloatArray, FloatArray]:
+        raise NotImplementedError("a step is odd")
+
     def reflected(self, pairs: DensePairs, slope: bool = False) -> FloatArray:
         raise NotImplementedError("dense inputs have no tables of a step")
 

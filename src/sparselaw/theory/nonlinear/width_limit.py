@@ -24,6 +24,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.inputs import Inputs
 from sparselaw.theory.nonlinear.sector_tables import SectorTable
+from sparselaw.theory.nonlinear.sign_imbalance import Straight, sign_imbalance
 
 STEPS = 60
 CLOSE = 1e-5  # of tau, relative
@@ -36,6 +37,7 @@ class WidthLimit:
     cutoff: float  # nu: features resolve directions of the kernel above it
     linear: float  # T_lin: how many of N are spent on coordinates; the others on even functions
     correction: float  # of order 1/N, relative, part of the loss
+    signs: float = 0.0  # what the signs of u_1 add, relative, not part of it (``sign_imbalance``)
 
 
 def width_limit(
@@ -45,14 +47,15 @@ def width_limit(
     even_weight: float = 1.0,
     missing: float = 0.0,
     cutoff: float | None = None,
+    signs: bool = False,
 ) -> WidthLimit:
     """``even_weight`` is (bend/slope)^2; ``missing`` the share of T_even that the table leaves out.
 
-    ``cutoff`` is where to start.
+    ``cutoff`` is where to start; ``signs``: whether to find what their imbalance adds.
     """
     problem = _Problem(inputs, table, N, even_weight, missing)
     start = np.full(table.types.weights.size, math.log(N * (cutoff or table.cutoff)))
-    return problem.answer(_fixed_point(problem.step, start))
+    return problem.answer(_fixed_point(problem.step, start), signs)
 
 
 class _Problem:
@@ -85,10 +88,11 @@ class _Problem:
             total = total + weight * group.products(resolvent)
         return np.asarray(np.log(total).ravel())
 
-    def answer(self, log_tau: FloatArray) -> WidthLimit:
+    def answer(self, log_tau: FloatArray, signs: bool) -> WidthLimit:
         pull = self.pull(log_tau)
         found = self.coordinates.sums(pull) if self.coordinates else _Sums(plain=self.total)
-        for group, resolvent in zip(self.table.groups, self.resolvents(pull), strict=True):
+        resolvents = self.resolvents(pull)
+        for group, resolvent in zip(self.table.groups, resolvents, strict=True):
             F = np.eye(resolvent.shape[1]) - resolvent
             alike, square = (1.0 + self.missing) * group.alike, F @ F
             found.B += float(alike @ np.trace(square, axis1=1, axis2=2))
@@ -102,7 +106,18 @@ class _Problem:
             cutoff=1.0 / float(pull.sum()),
             linear=found.linear,
             correction=correction,
+            signs=self.signs(log_tau, resolvents) / (found.plain * (1.0 + correction)) if signs else 0.0,
         )
+
+    def signs(self, log_tau: FloatArray, resolvents: list[FloatArray]) -> float:
+        """What uneven signs of u_1 add, where the table knows it."""
+        groups = self.table.groups
+        if self.coordinates is None or any(group.signed is None for group in groups):
+            return 0.0
+        weights, straight = self.table.types.weights.ravel(), self.coordinates.straight(self.pull(log_tau))
+        pairs = list(zip(groups, resolvents, strict=True))
+        how = (self.even_weight, self.missing)
+        return sign_imbalance(self.N, weights, np.exp(log_tau), straight, pairs, *how)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -152,6 +167,15 @@ class _Coordinates:
         r, k, rest = self.resolved(pull)
         found: FloatArray = 0.25 * (np.tensordot(self.s * r, self.squares, 1) + k * rest)
         return found
+
+    def straight(self, pull: FloatArray) -> Straight:
+        """For types of |u_1| alone: the kernel of x_1 is t^2/4, that of x_j s_j/4."""
+        r, k, _ = self.resolved(pull)
+        f1, spread = self.variances.degrees(math.log(k))
+        two = f1 - spread - (1.0 / (1.0 + k)) ** 2  # of all others
+        own, others = 0.25 * self.squares[0].ravel() * r[0], np.full(pull.size, 0.25 * k)
+        squares = np.outer(own, own) + two * np.outer(others, others)
+        return Straight(squares, own * r[0] + two * k * others)
 
     def sums(self, pull: FloatArray) -> _Sums:
         r, k, rest = self.resolved(pull)

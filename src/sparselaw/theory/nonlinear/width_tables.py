@@ -20,7 +20,7 @@ from sparselaw.errors import InputError
 from sparselaw.inputs import Inputs
 from sparselaw.theory.nonlinear.kept_arrays import kept_arrays
 from sparselaw.theory.nonlinear.response import Part
-from sparselaw.theory.nonlinear.sector_tables import Group, SectorTable, sector_table, table_work
+from sparselaw.theory.nonlinear.sector_tables import Group, SectorTable, Signed, sector_table, table_work
 from sparselaw.theory.nonlinear.unit_types import unit_types
 
 FIRST = 1e-2  # the cut-off of tier 0
@@ -119,6 +119,8 @@ def _arrays(table: SectorTable) -> dict[str, Any]:
         arrays[f"alike{i}"], arrays[f"kernel{i}"] = group.alike, group.kernel
         if group.target is not None:
             arrays[f"target{i}"] = group.target
+        if group.signed is not None:
+            arrays[f"along{i}"], arrays[f"straight{i}"] = group.signed
     return arrays
 
 
@@ -129,6 +131,7 @@ def _groups(arrays: Mapping[str, Any]) -> list[Group]:
             alike=np.asarray(arrays[f"alike{i}"]),
             kernel=arrays[f"kernel{i}"],
             target=arrays.get(f"target{i}"),
+            signed=Signed(arrays[f"along{i}"], arrays[f"straight{i}"]) if f"along{i}" in arrays else None,
         )
         for i in range(count)
     ]
