@@ -2,6 +2,7 @@
 
     python benchmarks/relu_exponent_at_large_width.py measure [most N] [seeds]   # adds rows to the CSV
     python benchmarks/relu_exponent_at_large_width.py table                      # the table, from the CSV
+    python benchmarks/relu_exponent_at_large_width.py theory                     # sl.predict beside it
 
 The best readout of N drawn units on infinitely much data. With relu = z/2 + |z|/2 and inputs of either sign
 alike, the odd and even parts of the features are orthogonal,
@@ -27,8 +28,11 @@ from scipy import linalg
 import sparselaw as sl
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.features import FEATURES
 from sparselaw.features.preactivations import preactivations
 from sparselaw.interval import student_factor
+from sparselaw.theory import local_exponents
+from sparselaw.theory.nonlinear.features_limit import features_limit
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "relu-width.csv"
 MODEL = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
@@ -168,6 +172,23 @@ def table() -> None:
         print(f"| {N:,} | {logs[N].size} | {loss} | {shown} |")
 
 
+def theory() -> None:
+    """The theory over these losses, its own error, its local exponents, and the share of even functions."""
+    rows, features = _read(), FEATURES["relu"]
+    print("| N | theory/simulated | standard error | own error | local exponent | T_even/N |")
+    print("|---|---|---|---|---|---|")
+    for N in sorted({int(row["N"]) for row in rows}):
+        losses = np.array([float(row["loss"]) for row in rows if int(row["N"]) == N])
+        found = features_limit(MODEL, features.response, float(N))
+        scatter = losses.std(ddof=1) / losses.size**0.5 / losses.mean()
+        ((slope, error),) = local_exponents(MODEL, features, [N])
+        print(
+            f"| {N:,} | {found.loss / losses.mean():.3f} | {scatter:.1%} | {found.error:.1%} | "
+            f"{slope:.2f} ± {error:.2f} | {1.0 - found.linear / N:.2f} |",
+            flush=True,
+        )
+
+
 def _read() -> list[dict[str, str]]:
     if not RESULTS.exists():
         return []
@@ -178,6 +199,8 @@ def _read() -> list[dict[str, str]]:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["table"]:
         table()
+    elif sys.argv[1:2] == ["theory"]:
+        theory()
     else:
         numbers = [int(word) for word in sys.argv[2:]]
         measure(numbers[0] if numbers else max(WIDTHS), numbers[1] if len(numbers) > 1 else None)

@@ -48,8 +48,6 @@ def bare_tables(text):
 
 @pytest.mark.parametrize("page", quote.PAGES, ids=lambda page: page.stem)
 def test_every_table_of_figures_is_written_by_a_command(page):
-    if page.name == "nonlinear.md":
-        pytest.skip("its tables come from slow tests and are not kept yet")
     for head, cells in bare_tables(page.read_text("utf-8")):
         figures = sum(FIGURE.fullmatch(cell) is not None for cell in cells)
         assert figures < 0.4 * len(cells) or head.startswith(HELD_ELSEWHERE), head
