@@ -19,6 +19,7 @@ from sparselaw.theory.nonlinear.drawn_regression import sharing
 from sparselaw.theory.nonlinear.features_limit import features_limit
 from sparselaw.theory.nonlinear.response import Response
 from sparselaw.theory.nonlinear.sector_tables import sector_table
+from sparselaw.theory.nonlinear.spill import spill
 from sparselaw.theory.nonlinear.unit_types import unit_types
 
 NAMES = ("relu", "gelu", "tanh", "sign")
@@ -45,9 +46,13 @@ def main() -> None:
                 first, further = seconds(inputs, response, N), seconds(inputs, response, 1.02 * N)
                 ratio = f"{first:.2f} | {further:.2f} | {first / further:.0f}"
                 print(f"| {name} | ({alpha1:g}, {alpha2:g}) | {N:g} | {ratio} |", flush=True)
-        start = time.process_time()
-        sharing(sl.SparseInputs(alpha1=1.0, alpha2=0.3), response)
-        print(f"{name}: regressions of the data side, once a setting: {time.process_time() - start:.1f} s")
+        for what, constant in (("data side", sharing), ("both sizes", spill)):
+            start = time.process_time()
+            constant(sl.SparseInputs(alpha1=1.0, alpha2=0.3), response)
+            print(
+                f"{name}: regressions, {what}, once a setting: {time.process_time() - start:.1f} s",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
