@@ -100,7 +100,7 @@ def joined_square(inputs, j, t, part_mean):
     By an integral over u_j, with the rest of u y Gaussian; ``part_mean(m, v)`` is E f of mean m, variance v.
     """
     X, chance = every_pattern(inputs)
-    points = np.linspace(-9.0, 9.0, 4001)
+    points = np.linspace(-9.0, 9.0, 1201)
     weights = np.exp(-0.5 * points**2)
     weights /= weights.sum()
     s = float(inputs.variances(np.array([float(j)]))[0])
