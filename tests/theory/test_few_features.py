@@ -5,10 +5,12 @@ import math
 import numpy as np
 import pytest
 
+import sparselaw as sl
 from oracles import bent
 from sparselaw import SparseInputs
 from sparselaw.features import FEATURES
 from sparselaw.theory.nonlinear.bend_kernel import mean_size
+from sparselaw.theory.nonlinear.features_limit import _first_type, features_limit
 from sparselaw.theory.nonlinear.fold import BENT, Fold
 from sparselaw.theory.nonlinear.sector_tables import sector_table
 from sparselaw.theory.nonlinear.spill import DrawnRegression, drawn_regression
@@ -79,8 +81,6 @@ def test_uneven_signs_add_the_mean_of_the_sign_resolved_loss():
 
 
 def test_odd_features_have_no_signs():
-    from sparselaw.theory.nonlinear.features_limit import _first_type
-
     inputs = SparseInputs(alpha1=1.5, alpha2=0.0)
     assert _first_type(inputs, FEATURES["tanh"].response, 20.0)[1].signs == 0.0
 
@@ -119,3 +119,17 @@ def test_linear_features_of_coordinates_apart_have_the_loss_surface():
     assert np.sum(g / (g + k)) == pytest.approx(N)
     A, B = np.sum(s / (g + k) ** 2), np.sum(g**2 / (g + k) ** 2)
     assert drawn.loss(N) == pytest.approx(k**2 * A * N / (N - B), rel=1e-10)
+
+
+def test_a_steep_spectrum_has_tables_for_few_features_alone():
+    """At (3, 2) tanh has none from N = 16 on: the loss goes on with the exponent of the last, and says so."""
+    found = features_limit(SparseInputs(alpha1=3.0, alpha2=2.0), FEATURES["tanh"].response, 64.0)
+    assert 0.0 < found.loss < 1e-6
+    assert 2.0 <= found.beyond < 16.0
+
+
+def test_nothing_unknown_is_no_loss_even_at_the_peak():
+    """One coordinate: a ReLU has the rank two, and two units know everything."""
+    point = sl.predict(SparseInputs(alpha1=1.0, alpha2=0.3, dimension=1), N=2, D=1000, features="relu")
+    assert point.loss == 0.0
+    assert point.loss_reason == ""

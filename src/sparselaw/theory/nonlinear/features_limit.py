@@ -41,7 +41,7 @@ def features_limit(inputs: Inputs, response: Response, N: float) -> NonlinearLim
 @functools.lru_cache(maxsize=64)
 def _last(inputs: Inputs, response: Response) -> NonlinearLimit:
     """At the largest power of two that still has a table."""
-    found, N = None, 16.0
+    found, N = None, 2.0
     while (more := _from_tables(inputs, response, N)) is not None:
         found, N = more, 2.0 * N
     assert found is not None

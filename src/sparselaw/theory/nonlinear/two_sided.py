@@ -118,7 +118,8 @@ def _sparse(inputs: Inputs, response: Response, along: Along, N: float, D: float
         return loss, *_said(low, trust, max(low.error, trust.features) + unsure, N, near)
     above = N - rank - 1.0
     spread = sharing(activations, response).spread
-    loss = known * (1.0 + spread * rank / above if above > 0.0 else math.inf)
+    more = spread * rank / above if above > 0.0 else math.inf
+    loss = known * (1.0 + more) if known > 0.0 else 0.0
     own = max(trust.data, CROWDED_ERROR if crowded else 0.0)
     if not math.isinf(interpolation_errors(inputs, response).fall):
         own += DRIFT * max(math.log10(D / TRIED), 0.0)
