@@ -116,11 +116,11 @@ def joined_square(inputs, j, t, part_mean):
     return total
 
 
-def loss_of_signs(table, coordinates, N, uneven):
+def loss_of_signs(table, N, uneven):
     """The loss without the term of order 1/N where signs of u_1 sum to N ``uneven`` of each type.
 
     Every sector of one coordinate is a matrix with the coordinate first; each type comes with both signs, as
-    two types of half its share. ``coordinates``: (s_j, kernel by type, how many) of those without a sector.
+    two types of half its share.
     """
     w = table.types.weights.ravel()
     shares = np.concatenate([0.5 * (w + uneven), 0.5 * (w - uneven)])
@@ -137,8 +137,6 @@ def loss_of_signs(table, coordinates, N, uneven):
                 sectors.append((alike, s, np.concatenate([both[..., 0], both[..., 1]], axis=2)))
             else:
                 sectors.append((alike, 0.0, np.concatenate([K, K], axis=2)))
-    for s, kernel, many in coordinates:
-        sectors.append((many, s, np.concatenate([kernel, kernel])[None, None, :]))
     tau = np.full(shares.size, N * table.cutoff)
     for _ in range(3000):
         found = np.zeros_like(tau)

@@ -65,7 +65,7 @@ def test_uneven_signs_add_the_mean_of_the_sign_resolved_loss():
     w = table.types.weights.ravel()
 
     def loss(uneven):
-        return bent.loss_of_signs(table, [], N, uneven)
+        return bent.loss_of_signs(table, N, uneven)
 
     base, mean = loss(np.zeros(w.size)), 0.0
     for t in range(w.size):
