@@ -133,3 +133,14 @@ def test_nothing_unknown_is_no_loss_even_at_the_peak():
     point = sl.predict(SparseInputs(alpha1=1.0, alpha2=0.3, dimension=1), N=2, D=1000, features="relu")
     assert point.loss == 0.0
     assert point.loss_reason == ""
+
+
+def test_both_sizes_have_the_simulated_loss():
+    """4 standard errors (one false alarm in 16,000) and 6 %; without a third of what samples add it fails."""
+    inputs, N, D = SparseInputs(alpha1=1.2, alpha2=-0.3), 70, 1280
+    losses = sl.simulate(inputs, N=N, D=D, seeds=24, features="tanh", workers=1)["loss"]
+    allowed = 4.0 * losses.std() / math.sqrt(losses.size) + 0.06 * losses.mean()
+    found = sl.predict(inputs, N=N, D=D, features="tanh").loss
+    added = found - features_limit(inputs, FEATURES["tanh"].response, N).loss
+    assert abs(found - losses.mean()) < allowed
+    assert abs(found - added / 3.0 - losses.mean()) > allowed
