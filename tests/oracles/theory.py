@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.optimize import brentq
+from scipy.special import comb, zeta
 from scipy.stats import binom
 
 
@@ -37,6 +40,14 @@ def sums(alpha1, alpha2, M, D, k):
 def seen(alpha1, M, D):
     p, _, _ = spectrum(alpha1, 0.0, M)
     return np.sum(1.0 - (1.0 - p) ** D)
+
+
+def seen_of_infinitely_many(alpha1, D, first=200_000):
+    """Term by term, then 1 - (1-p)^D = D p - D (D-1)/2 p^2 + ... by Hurwitz's zeta function."""
+    p, _, _ = spectrum(alpha1, 0.0, first)
+    near = math.fsum(-np.expm1(D * np.log1p(-p[1:]))) + 1.0
+    powers = np.arange(1, 9)
+    return near - np.sum((-1.0) ** powers * comb(D, powers) * zeta(powers * (alpha1 + 1.0), first + 1.0))
 
 
 def surface(alpha1, alpha2, M, N, D, ridge=0.0, noise=0.0):

@@ -17,6 +17,14 @@ def test_expected_seen_equals_the_plain_sum(alpha1, M, D):
     assert model.expected_seen(D) == pytest.approx(oracles.seen(alpha1, M, D), rel=1e-8)
 
 
+@pytest.mark.parametrize("alpha1", [0.3, 0.5, 1.0])
+@pytest.mark.parametrize("D", [1, 300, 2500])
+def test_infinitely_many_coordinates_so_rare_that_each_is_next_to_nothing_are_counted(alpha1, D):
+    """1 - (1-p)^D written so was off by 1e-9, and differently on each processor."""
+    K = SparseInputs(alpha1=alpha1, alpha2=0.5).expected_seen(D)
+    assert K == pytest.approx(oracles.seen_of_infinitely_many(alpha1, D), rel=1e-12)
+
+
 @pytest.mark.parametrize("alpha1", [0.2, 1.0, 3.0])
 def test_the_asymptote_of_the_paper_is_approached(alpha1):
     model = SparseInputs(alpha1=alpha1, alpha2=0.3)

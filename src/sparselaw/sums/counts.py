@@ -23,7 +23,7 @@ from sparselaw.sums.constants import resolved_edge
 from sparselaw.sums.coordinates import HEAD, coordinate_nodes, panels, power_integral
 from sparselaw.sums.count_nodes import CELL, LARGEST, cells
 from sparselaw.sums.count_points import CountPoints, lay_out
-from sparselaw.sums.occupancy import occupancy, unseen_probability
+from sparselaw.sums.occupancy import occupancy, seen_probability, unseen_probability
 
 SEEN_AT_MOST_ONCE = 1e-11  # mean count below which two sightings are neglected
 QUICK_HEAD = 48
@@ -79,22 +79,22 @@ class CountSums:
         if p.size > LARGEST:  # a table: coordinates that hardly differ are put together
             weight, p, c = cells(weight, p, np.exp(log_c), np.full(p.size, CELL))
             mean, log_c, s = D * p, np.log(c), p * c
-        met = 1.0 - unseen_probability(mean, p)
+        met = seen_probability(mean, p)
         return CountPoints(*lay_out(weight, mean, p, log_c, s, met, D), unseen=self.unseen_variance())
 
     def seen(self) -> float:
         """E[K]: the expected number of coordinates seen at least once, the exact sum behind eq:K-of-D."""
-        return float(self.weight @ (1.0 - unseen_probability(self.mean, self.p)))
+        return float(self.weight @ seen_probability(self.mean, self.p))
 
     def seen_below(self, log_c: float) -> float:
         """The expected number of coordinates seen whose squared amplitude is below exp(log_c)."""
         below = self.log_c < log_c
-        return float(self.weight[below] @ (1.0 - unseen_probability(self.mean[below], self.p[below])))
+        return float(self.weight[below] @ seen_probability(self.mean[below], self.p[below]))
 
     def seen_variance_of_count(self) -> float:
         """Var[K]: the coordinates are independent. Where all are seen, rounding may leave less than zero."""
-        unseen = unseen_probability(self.mean, self.p)
-        return max(float(self.weight @ (unseen * (1.0 - unseen))), 0.0)
+        unseen, seen = unseen_probability(self.mean, self.p), seen_probability(self.mean, self.p)
+        return max(float(self.weight @ (unseen * seen)), 0.0)
 
     def unseen_variance(self) -> float:
         """E sum of s_j over the coordinates never seen: the loss of an infinitely wide model."""

@@ -41,6 +41,11 @@ def unseen_probability(mean: FloatArray, p: FloatArray) -> FloatArray:
     return np.asarray(np.exp(_log_unseen(mean, p)), dtype=float)
 
 
+def seen_probability(mean: FloatArray, p: FloatArray) -> FloatArray:
+    """P(n > 0), with its digits where it is next to nothing: there are as many more such coordinates."""
+    return np.asarray(-np.expm1(_log_unseen(mean, p)), dtype=float)
+
+
 def occupancy(mean: FloatArray, p: FloatArray, log_q: FloatArray) -> Occupancy:
     """The expectations for each coordinate; ``log_q`` may be -inf (q = 0)."""
     q = np.exp(np.minimum(log_q, 700.0))
