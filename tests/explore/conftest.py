@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import threading
 
 import pytest
 import uvicorn
 
+from browser import CHROMIUM, MISSING
 from sparselaw.explore.serve import listen
 from sparselaw.explore.session import Session
 from sparselaw.explore.web import web_app
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 TOKEN = "a-token-for-tests"
 # Charts follow a window in the frames after it has changed; the page's policy forbids to wait by a string.
 NARROW = """async () => {
@@ -55,7 +54,7 @@ def served():
 @pytest.fixture(scope="session")
 def chromium():
     if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine (install Debian's package chromium)")
+        pytest.skip(MISSING)
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

@@ -2,17 +2,14 @@
 
 import json
 import re
-import shutil
 import subprocess
 
 import pytest
 
+from browser import CHROMIUM, MISSING
 from sparselaw.paper import reproduce
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium on this machine (install Debian's package chromium)"
-)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
 
 # Put into a copy of the page: reports what was fetched, which images are broken, and how wide the page is.
 PROBE = """<script>

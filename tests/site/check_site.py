@@ -7,12 +7,15 @@ It ends with what passed and what failed, and with exit code 1 where anything di
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from browser import CHROMIUM, MISSING
 
 OUTSIDE_ALLOWED = {"a"}  # a link may lead outside; what a page loads may not
 
@@ -82,11 +85,10 @@ def in_a_browser(site: Path, executable: str) -> Iterator[tuple[str, str]]:
 
 def main(site: Path) -> int:
     outcomes = list(problems(site))
-    executable = shutil.which("chromium")
-    if executable is None:
-        print("no chromium here: the pages were not opened in a browser")
+    if CHROMIUM is None:
+        print(f"{MISSING}: the pages were not opened in a browser")
     else:
-        outcomes += in_a_browser(site, executable)
+        outcomes += in_a_browser(site, CHROMIUM)
     failed = [f"{name}: {problem}" for name, problem in outcomes if problem]
     print("\n".join(failed), file=sys.stderr)
     print(f"{len(outcomes) - len(failed)} passed, {len(failed)} failed")
