@@ -243,15 +243,3 @@ class FittedLaw:
                 self.how(),
             ],
         )
-
-
-def interval(best: float, draws: FloatArray) -> Interval:
-    """Percentiles 2.5 and 97.5 of the draws, widened to hold the best value where it lies outside.
-
-    >>> interval(2.0, np.linspace(0.0, 4.0, 401))
-    Interval(low=0.1, best=2.0, high=3.9)
-    """
-    if draws.size == 0:
-        return Interval(float("nan"), best, float("nan"))
-    low, high = np.quantile(draws, [0.025, 0.975])
-    return Interval(min(float(low), best), best, max(float(high), best))

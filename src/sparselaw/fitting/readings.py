@@ -18,7 +18,6 @@ from sparselaw.arrays import FloatArray
 from sparselaw.fitting.bootstrap import bootstrap
 from sparselaw.fitting.coupling_words import coupling_words
 from sparselaw.fitting.design import Design
-from sparselaw.fitting.fitted_law import interval
 from sparselaw.fitting.identification import no_sparsity, undetermined
 from sparselaw.fitting.objectives import Objective, parse_objective
 from sparselaw.fitting.pass_readings import PassReading, pass_reading
@@ -26,7 +25,7 @@ from sparselaw.fitting.prepare import prepare
 from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, global_minimum, sample
 from sparselaw.fitting.sparsity import sparsity_intervals
-from sparselaw.interval import Interval
+from sparselaw.interval import Interval, drawn_interval
 from sparselaw.laws import ChinchillaLaw, CoupledLaw, Law
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ def _reading(law: type[Law], fitted: FittedLaw, objective: Objective) -> Sparsit
         law=law.name,
         sparsity=found,
         training=pass_reading(*exponents, found),
-        coupling=None if place is None else interval(float(best[place]), drawn[:, place]),
+        coupling=None if place is None else drawn_interval(float(best[place]), drawn[:, place]),
     )
 
 
