@@ -15,7 +15,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_size
 from sparselaw.failure.direct import binomial_interval
-from sparselaw.failure.draw import Law, Space, data_law, draw_data, work_space
+from sparselaw.failure.draw import DataLaw, Space, data_law, draw_data, work_space
 from sparselaw.failure.sampling import check_threshold
 from sparselaw.failure.streams import random_numbers
 from sparselaw.inputs import Inputs
@@ -85,7 +85,7 @@ def embedded_top(G: FloatArray, N: int, rng: np.random.Generator) -> float:
     return float(np.linalg.eigvalsh(L.T @ G @ L)[-1]) / N
 
 
-def _gram(law: Law, space: Space, rng: np.random.Generator) -> FloatArray:
+def _gram(law: DataLaw, space: Space, rng: np.random.Generator) -> FloatArray:
     """X X^T of the coordinates seen, coordinate 1 first."""
     from scipy.sparse import csr_array
 
