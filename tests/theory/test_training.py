@@ -13,7 +13,7 @@ from sparselaw.theory.training.counted_descent import CountedDescent
 from sparselaw.theory.training.gaussian_descent import GaussianDescent
 from sparselaw.theory.training.modes import Modes, counted_modes, counts_of
 from sparselaw.theory.training.schedule import Descent, Run
-from sparselaw.theory.training.unfinished import largest_stable_step, propagate
+from sparselaw.theory.training.unfinished import largest_sgd_step, propagate
 from sparselaw.theory.training.volterra import quasi_static, with_memory
 
 SETTINGS = [(1.0, 0.3), (0.5, 0.5), (2.0, 0.0), (1.5, -0.5)]
@@ -132,11 +132,11 @@ class TestLimits:
             floor = sl.predict(sparse(1.0, 0.3), N=N, D=D, surface="leading").loss
             assert found.loss > 0.999 * floor
 
-    def test_largest_stable_step(self):
+    def test_largest_sgd_step(self):
         known = {(1.0, 0.3): 1.67, (0.5, 0.5): 1.62, (2.0, 0.0): 1.77}
         for setting, step in known.items():
-            assert largest_stable_step(sparse(*setting)) == pytest.approx(step, abs=0.006)
-            assert largest_stable_step(sparse(*setting), batch=16) > step
+            assert largest_sgd_step(sparse(*setting)) == pytest.approx(step, abs=0.006)
+            assert largest_sgd_step(sparse(*setting), batch=16) > step
 
 
 class TestTwins:
