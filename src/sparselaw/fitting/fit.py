@@ -16,6 +16,7 @@ from sparselaw.fitting.design import Design
 from sparselaw.fitting.envelope import envelope_draws, envelope_minimum
 from sparselaw.fitting.equality import equal_exponents
 from sparselaw.fitting.fitted_law import EqualityTest, FittedLaw, LeftOut
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.identification import findings, no_sparsity
 from sparselaw.fitting.leaveout import leave_out_table
 from sparselaw.fitting.objectives import Objective, parse_objective
@@ -23,7 +24,6 @@ from sparselaw.fitting.one_variable import in_sweeps
 from sparselaw.fitting.peak import without_peak
 from sparselaw.fitting.prepare import prepare
 from sparselaw.fitting.rows import CleanRuns, Source, as_table, clean_runs
-from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.select import select
 from sparselaw.fitting.solve import Minimum, global_minimum
 from sparselaw.fitting.sparsity import implied_sparsity

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.goodness import Goodness, goodness
 from sparselaw.fitting.objectives import ObjectiveName
-from sparselaw.fitting.runs import Runs
 from sparselaw.interval import Interval
 from sparselaw.laws import Law
 from sparselaw.plain import html_table, put

@@ -18,11 +18,11 @@ from sparselaw.arrays import FloatArray
 from sparselaw.fitting.bootstrap import bootstrap
 from sparselaw.fitting.coupling_words import coupling_words
 from sparselaw.fitting.design import Design
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.identification import no_sparsity, undetermined
 from sparselaw.fitting.objectives import Objective, parse_objective
 from sparselaw.fitting.pass_readings import PassReading, pass_reading
 from sparselaw.fitting.prepare import prepare
-from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, global_minimum, sample
 from sparselaw.fitting.sparsity import sparsity_intervals
 from sparselaw.interval import Interval, drawn_interval
