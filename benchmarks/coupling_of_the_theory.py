@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import sys
 
+from theory_coupling import VARIANTS, coupling_of, inputs_for
+
 from sparselaw.fitting import coupling_table
-from sparselaw.fitting.theory_coupling import VARIANTS, coupling_of, inputs_for
 from sparselaw.inputs import SparseInputs
 
 ALPHA_N = (0.25, 0.35, 0.5, 0.7, 1.0)

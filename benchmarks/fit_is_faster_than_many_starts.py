@@ -25,10 +25,10 @@ from scipy.optimize import minimize
 
 from sparselaw.fitting import read_table
 from sparselaw.fitting.bootstrap import bootstrap
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.objectives import parse_objective
 from sparselaw.fitting.prepare import prepare
 from sparselaw.fitting.rows import clean_runs
-from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.solve import global_minimum
 from sparselaw.laws import ChinchillaLaw
 

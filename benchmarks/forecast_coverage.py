@@ -24,10 +24,10 @@ import numpy as np
 import pandas as pd
 
 from sparselaw.fitting import fit
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.forecast.average import average
 from sparselaw.fitting.forecast.refusals import log_compute, refusal
 from sparselaw.fitting.rows import clean_runs
-from sparselaw.fitting.runs import Runs
 from sparselaw.interval import Z95
 from sparselaw.laws import ChinchillaLaw, CoupledLaw, Law
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from sparselaw.dynamics.many_teachers import sgd_loss
 from sparselaw.inputs import SparseInputs
+from sparselaw.interval import Z95
 from sparselaw.paper.beyond_passes import REPEATED, REPEATS
 from sparselaw.solvers import SGD
 from sparselaw.theory import predict
@@ -51,7 +52,7 @@ def main() -> None:
             theory = predict(inputs, N=N, D=D, solver=solver).loss
             if passes == 1:
                 fresh = (mean, error, theory)
-            wide = math.exp(1.96 * math.hypot(error / mean, fresh[1] / fresh[0]) * (passes > 1))
+            wide = math.exp(Z95 * math.hypot(error / mean, fresh[1] / fresh[0]) * (passes > 1))
             ratio = mean / fresh[0]
             values = (
                 alpha1, alpha2, N, visits, passes, D, given.seeds, mean, error, ratio, ratio / wide,

@@ -17,7 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-from sparselaw.dynamics.training_cells import CELLS, Compared, beside_theory, compare_cell
+from training_cells import CELLS, Compared, beside_theory, compare_cell
 
 NAMES = ("alpha1", "alpha2", "N", "D", "passes", "step", "batch", "noise")
 

@@ -6,7 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sparselaw.arrays import FloatArray
 
 Z95 = 1.959963984540054  # a normal deviate lies within this many standard deviations 95 % of the time
 
@@ -70,3 +73,18 @@ def student_interval(values: Sequence[float]) -> Interval:
     """
     half = student_factor(len(values)) * stdev(values) / len(values) ** 0.5
     return Interval(fmean(values) - half, fmean(values), fmean(values) + half)
+
+
+def drawn_interval(best: float, draws: FloatArray) -> Interval:
+    """Percentiles 2.5 and 97.5 of the draws, widened to hold the best value where it lies outside.
+
+    >>> import numpy as np
+    >>> drawn_interval(2.0, np.linspace(0.0, 4.0, 401))
+    Interval(low=0.1, best=2.0, high=3.9)
+    """
+    import numpy as np
+
+    if draws.size == 0:
+        return Interval(math.nan, best, math.nan)
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return Interval(min(float(low), best), best, max(float(high), best))

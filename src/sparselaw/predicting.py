@@ -65,9 +65,7 @@ def predict(
 
 
 def answering(features: str | FeatureMap) -> FeatureMap | None:
-    """The features of that name, as the theory takes them: None for linear ones."""
-    if features == "linear":  # the usual ones, whose room need not be loaded for it
-        return None
+    """The features of that name, as the theory takes them: None where the surface is theirs."""
     from sparselaw.errors import check_choice
     from sparselaw.features import FEATURES
 

@@ -5,10 +5,10 @@ import math
 from pathlib import Path
 
 import pytest
+from benchmarks.training_cells import CELLS, beside_theory, compare_cell
 
 import sparselaw as sl
 from sparselaw.dynamics.many_teachers import sgd_loss
-from sparselaw.dynamics.training_cells import CELLS, beside_theory, compare_cell
 
 ALLOWED = 0.10  # of the cells may be further off than 3 % and two standard errors, with a caution
 KEPT = Path(__file__).with_name(

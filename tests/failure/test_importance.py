@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from oracles.failure import every_data_set, one_sample, two_coordinates
+from oracles.forced_spikes import forced_spikes
 from sparselaw.failure.direct import binomial_interval, sample_directly
 from sparselaw.failure.draw import data_law
 from sparselaw.failure.importance.proposal import bulk_proposal
 from sparselaw.failure.importance.sampler import DEFENSIVE, sample_by_importance, weighted_interval
-from sparselaw.failure.importance.spike import forced_spikes
 from sparselaw.inputs import SparseInputs
 from sparselaw.theory.failure_law import spike_index, spike_probability
 

@@ -13,10 +13,10 @@ from oracles_fitting import (
     naive_objective,
     noisy_runs,
 )
+from sparselaw.fitting.fitted_runs import Runs, Sweeps
 from sparselaw.fitting.kernel import derivatives, objective
 from sparselaw.fitting.objectives import parse_objective
 from sparselaw.fitting.prepare import prepare
-from sparselaw.fitting.runs import Runs, Sweeps
 from sparselaw.fitting.solve import global_minimum
 from sparselaw.fitting.starts import ABSENT, REWEIGHTINGS, _nonnegative, scan
 from sparselaw.laws import LAWS, ChinchillaLaw, PowerLaw

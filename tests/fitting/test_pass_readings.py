@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.theory_coupling import coupling_of, inputs_for
 
 import sparselaw as sl
 from sparselaw.fitting.coupling_table import theory_couplings
 from sparselaw.fitting.coupling_words import coupling_words
 from sparselaw.fitting.pass_readings import pass_reading
 from sparselaw.fitting.sparsity import sparsity_intervals
-from sparselaw.fitting.theory_coupling import coupling_of, inputs_for
 from sparselaw.interval import Interval
 from sparselaw.laws import CoupledLaw
 

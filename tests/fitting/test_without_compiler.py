@@ -9,9 +9,9 @@ import pytest
 import sparselaw as sl
 from oracles_fitting import CHINCHILLA_TRUTH, noisy_runs
 from sparselaw.fitting import kernel
+from sparselaw.fitting.fitted_runs import Runs, Sweeps
 from sparselaw.fitting.newton_side_by_side import damped_steps
 from sparselaw.fitting.prepare import prepare
-from sparselaw.fitting.runs import Runs, Sweeps
 from sparselaw.fitting.without_compiler import MOST_ROWS, by_arrays, without_compiler
 from sparselaw.laws import ChinchillaLaw, PowerLaw
 

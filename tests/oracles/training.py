@@ -82,3 +82,19 @@ def one_pass_with_momentum(s, fourth, step, momentum, batch, steps, noise=0.0):
             now,
         )
     return float(s @ now)
+
+
+def early_loss(modes, tau, N):
+    """First terms in tau: sum s - 2 tau sum s g + tau^2 [2 sum s g^2 + (sum s sum g^2 + sum g sum s g)/N]."""
+    g, s, w = modes.g, modes.variance, modes.weight
+    bend = 2.0 * (s @ g**2) + (s.sum() * (w @ g**2) + (w @ g) * (s @ g)) / N
+    return float(s.sum() - 2.0 * tau * (s @ g) + tau**2 * bend)
+
+
+def best_time(a, D, noise):
+    """The best time tau of gradient descent with label noise q, N infinite and few passes: c_a D/q.
+
+    c_a = (1-1/a) 2^-(1-1/a) / (2 - 2^(1/a)); the best number of passes c_a/(eps q) does not depend on D.
+    """
+    few = 1.0 - 1.0 / a
+    return few * 2.0**-few / (2.0 - 2.0 ** (1.0 / a)) * D / noise

@@ -3,19 +3,15 @@ import math
 import numpy as np
 import pytest
 
+from sparselaw.costs import Conditioning, parse_cost
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.theory import (
-    balanced_size,
-    cheapest_solver,
     condition_exponents,
     condition_number,
-    cost_table,
-    direct_crossover,
     frontier,
     paper_condition_number,
     predict,
-    solver_costs,
 )
 
 MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
@@ -95,18 +91,14 @@ def test_unknown_costs_are_refused(name):
         frontier(MODEL, name)
 
 
-def test_cost_table_and_crossovers():
-    over, middle, under = cost_table(MODEL)
-    assert (over.gd, over.accelerated) == pytest.approx((1.65, 0.825))
-    assert (middle.direct_variable, over.direct_variable) == ("N", "D")
-    assert (under.gd, under.accelerated) == pytest.approx((3.3, 1.65))
-    assert direct_crossover(MODEL, 1e6) == pytest.approx(1e6**0.825)
-    assert balanced_size(MODEL, 1e6) == pytest.approx(1e3)
-    assert cheapest_solver(MODEL, 0.5 * 1e6**0.825, 1e6) == "direct"
-    assert cheapest_solver(MODEL, 10 * 1e6**0.825, 1e6) == "accelerated"
-    costs = solver_costs(MODEL, 100, 1e6)
-    assert costs["direct"] == pytest.approx(100 * 1e6 * 100)
-    assert costs["gd"] == pytest.approx(100 * 1e6 * 100**3.3)
+def test_acceleration_beats_the_direct_solve_in_wide_networks():
+    """Above N ~ D^((alpha1+alpha2+2)/(2(alpha1+1))), which lies below D."""
+    names, D = ("direct", "gd", "accelerated", "cheapest"), 1e6
+    costs = {name: parse_cost(name, Conditioning.of_inputs(MODEL)) for name in names}
+    for N, best in ((0.5 * D**0.825, "direct"), (10 * D**0.825, "accelerated")):
+        spent = {name: cost.compute(N, D) for name, cost in costs.items()}
+        assert min(names[:3], key=spent.__getitem__) == best
+        assert spent["cheapest"] == spent[best]
 
 
 @pytest.mark.parametrize(("alpha1", "alpha2"), [(1.0, 0.3), (1.5, 0.5), (2.0, 0.0)])

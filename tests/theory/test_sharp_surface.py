@@ -13,7 +13,7 @@ from sparselaw.theory.below_rank import below_rank
 from sparselaw.theory.count_setting import count_setting
 from sparselaw.theory.count_spread import independent_scatter, scatter_share
 from sparselaw.theory.count_surface import count_loss
-from sparselaw.theory.finite_width import diagonal_width, width_share
+from sparselaw.theory.finite_width import diagonal_sums, width_share
 from sparselaw.theory.leading_point import LeadingPoint
 from sparselaw.theory.peak_median import median_gap
 
@@ -54,7 +54,7 @@ def test_the_finite_width_formula_equals_its_oracle():
     g = nodes.n * c[nodes.coordinate]
     f = g / (g + k)
     N = float(nodes.point_weight @ f)
-    found = diagonal_width(nodes.point_weight, s[nodes.coordinate], f, N)
+    found = diagonal_sums(nodes.point_weight, s[nodes.coordinate], f, 0.0, 0.0).width(N)
     assert found.leading + found.correction == pytest.approx(
         oracles.finite_width_loss(p, c, 300, k, N), rel=1e-7
     )

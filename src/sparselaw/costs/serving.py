@@ -41,13 +41,16 @@ class ServedCost(Cost):
             return np.exp(np.maximum.reduce(logs))
 
     def log_largest_N(self, budget: float) -> float:
-        """log of the N that leaves D = 1; found by halving."""
-        low, high = 0.0, max(self.training.log_largest_N(budget), 0.0)
-        while high - low > 1e-12 * max(high, 1.0):
-            middle = 0.5 * (low + high)
-            fits = float(self.compute(math.exp(middle), 1.0)) <= budget
-            low, high = (middle, high) if fits else (low, middle)
-        return low
+        """log of the N that leaves D = 1; zero where not even N = 1 does."""
+        from scipy.optimize import brentq
+
+        def over(log_N: float) -> float:
+            return math.log(float(self.compute(math.exp(log_N), 1.0)) / budget)
+
+        most = max(self.training.log_largest_N(budget), 0.0)
+        if over(0.0) >= 0.0:
+            return 0.0
+        return most if over(most) <= 0.0 else float(brentq(over, 0.0, most, xtol=1e-12))
 
 
 def with_serving(training: Cost, tokens: float) -> Cost:

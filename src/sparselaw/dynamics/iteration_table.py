@@ -29,6 +29,7 @@ from sparselaw.dynamics.training import prepare_training
 from sparselaw.errors import InputError
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
+from sparselaw.log_slope import log_slope
 from sparselaw.theory import condition_exponents
 from sparselaw.trials.task import Task
 
@@ -143,7 +144,7 @@ def _rows(
     yield row("gd", f"gradient {GRADIENT:g}", 1.0, lambda run: _count(run[0].to_gradient))
     yield row("gd", f"gradient {TINY:g}", 1.0, lambda run: _count(run[2]))
     steps = [predicted_iterations(inputs, N, D) for N, D in grid]
-    rise = float(np.polyfit(np.log(axis), np.log(steps), 1)[0])
+    rise = float(log_slope(axis, steps)[0])
     yield row("gd", "loss", 1.0, lambda run: _count(run[0].to_loss), rise)
     yield row("nesterov", f"gradient {GRADIENT:g}", 0.5, lambda run: _count(run[1].to_gradient))
     yield row("nesterov", "loss", 0.5, lambda run: _count(run[1].to_loss))

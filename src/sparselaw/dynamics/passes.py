@@ -21,6 +21,7 @@ from sparselaw.dynamics.seed_slopes import exponent
 from sparselaw.dynamics.training import population_loss, prepare_training
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
+from sparselaw.log_slope import log_slope
 from sparselaw.solvers import SGD
 from sparselaw.theory import predict
 from sparselaw.trials.task import Task, random_stream
@@ -84,7 +85,7 @@ def _law(
         loss=loss,
         exponent=_fall(samples[upper:], loss[:, upper:]),
         theory=np.array(points),
-        predicted=-float(np.polyfit(np.log(samples[upper:]), np.log(points[upper:]), 1)[0]),
+        predicted=-float(log_slope(samples[upper:], points[upper:])[0]),
     )
 
 

@@ -50,7 +50,7 @@ class Training:
 
 def prepare_training(task: Task) -> Training:
     """Draw data, embedding and teacher of ``task`` (linear features); the solver it names is not used."""
-    if task.feature_map.kind != "linear":
+    if not task.feature_map.has_surface:
         raise InputError("features", task.features, "dynamics are those of linear features", "choose linear")
     task.inputs.check_drawable()
     drawn = draw_one_teacher(task, samples=True)

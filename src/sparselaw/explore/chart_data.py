@@ -61,16 +61,6 @@ def mark(at: float, label: str, *, colour: int | None = None) -> dict[str, Any]:
     return {"at": at, "label": label, "colour": colour}
 
 
-def stretches(label: str, name: str, x: Sequence[float], texts: Sequence[str]) -> list[str]:
-    """A line for each run of points that share a word of caution, whatever the numbers in it.
-
-    >>> stretches("D = 100", "N", [4, 5, 6, 7], ["off by 4 %", "off by 3 %", "", "infinite"])
-    ['D = 100, N = 4 to 5: off by 4 %', 'D = 100, N = 7: infinite']
-    """
-    runs = _runs(x, [_shape(text) for text in texts])
-    return [f"{label}, {name} = {span}: {texts[first]}" for first, span in runs if texts[first]]
-
-
 def cautions(name: str, curves: Sequence[tuple[str, Sequence[float], Sequence[str]]]) -> list[str]:
     """A line for each caution with all its stretches; numbers that change along them are left out.
 

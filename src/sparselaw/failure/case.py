@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sparselaw.failure.draw import MOST_NONZEROS, Law, data_law, mean_nonzeros
+from sparselaw.failure.draw import MOST_NONZEROS, DataLaw, data_law, mean_nonzeros
 from sparselaw.inputs import Inputs
 from sparselaw.theory.failure_law import spike_index, spike_probability
 
@@ -36,11 +36,11 @@ class Case:
     def drawable(self) -> bool:
         return max(self.nonzeros, self.D) <= MOST_NONZEROS
 
-    def law(self) -> Law:
+    def law(self) -> DataLaw:
         """The law of a whole data set, ready to be drawn from."""
         return data_law(self.inputs, self.D, self.spike_index, self.inputs.dimension)
 
-    def bulk_law(self) -> Law:
+    def bulk_law(self) -> DataLaw:
         """The law of a data set without a spike."""
         return data_law(self.inputs, self.D, self.spike_index, self.last)
 

@@ -1,4 +1,7 @@
-"""Direct sampling: draw data sets, count those whose largest eigenvalue is above the threshold."""
+"""Direct sampling: draw data sets, count those whose largest eigenvalue is above the threshold.
+
+The loop over data sets is compiled; it stops at the failure that was asked for.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import numpy as np
 
 from sparselaw.compiled import njit
 from sparselaw.failure.divergence import exceeds
-from sparselaw.failure.draw import Law, Space, add_rare, draw_common, draw_rare, work_space
+from sparselaw.failure.draw import DataLaw, Space, add_rare, draw_common, draw_rare, work_space
 from sparselaw.failure.entries import Entries
 from sparselaw.failure.timing import data_sets_at_a_time
 from sparselaw.interval import Interval
@@ -25,7 +28,7 @@ class Counts:
 
 
 def sample_directly(
-    law: Law,
+    law: DataLaw,
     threshold: float,
     rng: np.random.Generator,
     *,
@@ -53,7 +56,7 @@ def sample_directly(
 
 @njit()
 def count_failures(  # type: ignore[no-untyped-def]
-    rng: np.random.Generator, law: Law, space: Space, T: float, replicates: int, stop: int
+    rng: np.random.Generator, law: DataLaw, space: Space, T: float, replicates: int, stop: int
 ):
     """Data sets drawn, failures and spikes; stops after ``stop`` failures."""
     room, common = len(space.sample), len(law.active)

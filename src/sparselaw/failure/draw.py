@@ -26,10 +26,11 @@ COMMON_COUNT = 0.5  # a coordinate expected this often in the data set is drawn 
 MOST_NONZEROS = 2e8
 
 
-class Law(NamedTuple):
+class DataLaw(NamedTuple):
     """The law of a data set of D samples: coordinates 2, ..., J one by one, the rest a Poisson stream.
 
-    Row k of the arrays is coordinate k + 2.
+    Row k of the arrays is coordinate k + 2. Numba's cache names this class: code that was kept under another
+    name cannot be read back, and must stand on another line, which is how the cache tells functions apart.
     """
 
     D: int
@@ -41,7 +42,7 @@ class Law(NamedTuple):
     spike_index: float  # an activation beyond it is a failure by itself
 
 
-def data_law(inputs: Inputs, D: int, spike_index: float, last: float, common: float = 0.0) -> Law:
+def data_law(inputs: Inputs, D: int, spike_index: float, last: float, common: float = 0.0) -> DataLaw:
     """The law with coordinates up to ``last``, those up to ``common`` (0: as suits D) drawn one by one."""
     activations = inputs.power_activations()
     s, growth = activations.decay, activations.growth
@@ -49,7 +50,7 @@ def data_law(inputs: Inputs, D: int, spike_index: float, last: float, common: fl
     J = min(last, float(common or default_common(inputs, D)))
     j = np.arange(2.0, J + 1.0)
     rare = poisson_range(s, J + 1.0, last) if last > J else Range(max(s, 1e-300), 2.0, 2.0, 0.0, True)
-    return Law(D, s, j**-s, j**growth, rare, growth, spike_index)
+    return DataLaw(D, s, j**-s, j**growth, rare, growth, spike_index)
 
 
 def default_common(inputs: Inputs, D: int) -> float:
@@ -85,7 +86,7 @@ class Space(NamedTuple):
     singles: FloatArray
 
 
-def work_space(law: Law, most_active: float) -> Space:
+def work_space(law: DataLaw, most_active: float) -> Space:
     """``most_active``: the sum over the common coordinates of the largest probability they may get."""
     mean = law.D * (most_active + law.rare.mass)
     room = int(mean + 15.0 * math.sqrt(mean) + 1000.0)  # 15 deviations and more: never reached

@@ -15,11 +15,11 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_size
 from sparselaw.failure.direct import binomial_interval
-from sparselaw.failure.draw import Law, Space, data_law, draw_data, work_space
+from sparselaw.failure.draw import DataLaw, Space, data_law, draw_data, work_space
 from sparselaw.failure.sampling import check_threshold
 from sparselaw.failure.streams import random_numbers
 from sparselaw.inputs import Inputs
-from sparselaw.interval import Interval
+from sparselaw.interval import Interval, drawn_interval
 from sparselaw.theory.failure_law import spike_index
 
 MOST_SEEN = 4000
@@ -69,7 +69,7 @@ def near_isometry(
         replicates=replicates,
         data=binomial_interval(int((data > threshold).sum()), replicates),
         full=binomial_interval(int((full > threshold).sum()), replicates),
-        ratio=Interval(*(float(q) for q in np.quantile(full / data, [0.025, 0.5, 0.975]))),
+        ratio=drawn_interval(float(np.quantile(full / data, 0.5)), full / data),
         seen=float(seen.mean()),
     )
 
@@ -85,7 +85,7 @@ def embedded_top(G: FloatArray, N: int, rng: np.random.Generator) -> float:
     return float(np.linalg.eigvalsh(L.T @ G @ L)[-1]) / N
 
 
-def _gram(law: Law, space: Space, rng: np.random.Generator) -> FloatArray:
+def _gram(law: DataLaw, space: Space, rng: np.random.Generator) -> FloatArray:
     """X X^T of the coordinates seen, coordinate 1 first."""
     from scipy.sparse import csr_array
 

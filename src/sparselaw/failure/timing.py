@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparselaw.failure.divergence import DENSE_LIMIT
-from sparselaw.failure.draw import Law
+from sparselaw.failure.draw import DataLaw
 
 BETWEEN_LOOKS = 0.1  # seconds of compiled work at a time: Ctrl-C and progress wait no longer
 # Seconds, measured on one core of 2020: for a data set, for a common coordinate, for a nonzero drawn and
@@ -14,7 +14,7 @@ BETWEEN_LOOKS = 0.1  # seconds of compiled work at a time: Ctrl-C and progress w
 START, COORDINATE, NONZERO, RARE, PRODUCTS, PAIR = 2e-6, 1e-8, 4e-8, 3e-7, 1.6e-7, 6e-9
 
 
-def data_set_seconds(law: Law, most_active: float | None = None) -> float:
+def data_set_seconds(law: DataLaw, most_active: float | None = None) -> float:
     """To draw a data set and to decide whether it fails.
 
     ``most_active`` is the sum of the common coordinates' probabilities where they are not those of the law.
@@ -30,7 +30,7 @@ def data_set_seconds(law: Law, most_active: float | None = None) -> float:
     return seconds + PAIR * 0.5 * law.D * float(often.sum()) ** 2  # pairs of coordinates within a sample
 
 
-def data_sets_at_a_time(law: Law, most_active: float | None = None) -> int:
+def data_sets_at_a_time(law: DataLaw, most_active: float | None = None) -> int:
     return max(1, int(BETWEEN_LOOKS / data_set_seconds(law, most_active)))
 
 

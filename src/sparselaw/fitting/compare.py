@@ -20,10 +20,10 @@ import numpy as np
 from sparselaw.errors import InputError
 from sparselaw.fitting.fit import fit
 from sparselaw.fitting.fitted_law import FittedLaw
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.objectives import parse_objective
 from sparselaw.fitting.prepare import prepare
 from sparselaw.fitting.rows import Source
-from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.solve import global_minimum
 from sparselaw.laws import LAWS, law_named
 from sparselaw.plain import html_table, put

@@ -1,4 +1,4 @@
-"""The coupling g of the theory's surfaces at given exponents, from the map of fitting/theory_coupling.py.
+"""The coupling g of the theory's surfaces at given exponents, from the map of benchmarks/theory_coupling.py.
 
 ``python benchmarks/coupling_of_the_theory.py best`` prints the map anew. One pass has the same g whatever the
 sparsity; with the best ridge sparse inputs have one of their own.

@@ -15,7 +15,8 @@ from sparselaw.fitting.bootstrap import bootstrap as draw
 from sparselaw.fitting.design import Design
 from sparselaw.fitting.envelope import envelope_draws, envelope_minimum
 from sparselaw.fitting.equality import equal_exponents
-from sparselaw.fitting.fitted_law import EqualityTest, FittedLaw, LeftOut, interval
+from sparselaw.fitting.fitted_law import EqualityTest, FittedLaw, LeftOut
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.identification import findings, no_sparsity
 from sparselaw.fitting.leaveout import leave_out_table
 from sparselaw.fitting.objectives import Objective, parse_objective
@@ -23,10 +24,10 @@ from sparselaw.fitting.one_variable import in_sweeps
 from sparselaw.fitting.peak import without_peak
 from sparselaw.fitting.prepare import prepare
 from sparselaw.fitting.rows import CleanRuns, Source, as_table, clean_runs
-from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.select import select
 from sparselaw.fitting.solve import Minimum, global_minimum
 from sparselaw.fitting.sparsity import implied_sparsity
+from sparselaw.interval import drawn_interval
 from sparselaw.laws import Law, law_named, one_size_laws
 
 FEW_GROUPS = 10
@@ -174,7 +175,7 @@ def _result(
         starts_tried=minimum.starts_tried,
         starts_agreeing=minimum.starts_agreeing,
         rows_used=len(runs),
-        params={n: interval(float(best[i]), drawn[:, i]) for i, n in enumerate(design.names)},
+        params={n: drawn_interval(float(best[i]), drawn[:, i]) for i, n in enumerate(design.names)},
         sparsity=sparsity,
         sparsity_reason=why_not,
         draws=drawn,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.goodness import Goodness, goodness
 from sparselaw.fitting.objectives import ObjectiveName
-from sparselaw.fitting.runs import Runs
 from sparselaw.interval import Interval
 from sparselaw.laws import Law
 from sparselaw.plain import html_table, put
@@ -243,15 +243,3 @@ class FittedLaw:
                 self.how(),
             ],
         )
-
-
-def interval(best: float, draws: FloatArray) -> Interval:
-    """Percentiles 2.5 and 97.5 of the draws, widened to hold the best value where it lies outside.
-
-    >>> interval(2.0, np.linspace(0.0, 4.0, 401))
-    Interval(low=0.1, best=2.0, high=3.9)
-    """
-    if draws.size == 0:
-        return Interval(float("nan"), best, float("nan"))
-    low, high = np.quantile(draws, [0.025, 0.975])
-    return Interval(min(float(low), best), best, max(float(high), best))

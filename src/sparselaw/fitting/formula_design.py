@@ -17,11 +17,11 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.design import VANISHED, Bound, Design, End
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.formula_slopes import Slopes, by_differences
 from sparselaw.fitting.misfit import misfit
 from sparselaw.fitting.newton_side_by_side import Ends, Fits, minimise
 from sparselaw.fitting.objectives import Objective
-from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.without_compiler import by_arrays
 from sparselaw.laws import Law, Range
 from sparselaw.laws.ranges import LowestLoss, TermUnit

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.fitting.runs import Runs
+from sparselaw.fitting.fitted_runs import Runs
 
 WORST = 3
 

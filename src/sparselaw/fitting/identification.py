@@ -10,10 +10,10 @@ import numpy as np
 
 from sparselaw.fitting.design import Bound, Design
 from sparselaw.fitting.equality import likelihood_ratio
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.objectives import Objective
 from sparselaw.fitting.pooled import Pooled
 from sparselaw.fitting.prepare import prepare
-from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, Minimum, global_minimum, sample
 
 COLLINEAR = 0.9995  # correlation of two log sizes above which their effects are not told apart

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from sparselaw.arrays import FloatArray
 from sparselaw.fitting.bootstrap import bootstrap
 from sparselaw.fitting.fitted_law import LeftOut
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.objectives import Objective
 from sparselaw.fitting.prepare import prepare
-from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, global_minimum, sample
 from sparselaw.fitting.sparsity import sparsity_intervals
 from sparselaw.fitting.without_compiler import by_arrays

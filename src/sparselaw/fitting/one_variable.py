@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from sparselaw.errors import InputError
-from sparselaw.fitting.runs import Runs, Sweeps
+from sparselaw.fitting.fitted_runs import Runs, Sweeps
 from sparselaw.laws import ANY_SIZE
 
 

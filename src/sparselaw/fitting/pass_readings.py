@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.fitting.fitted_law import interval
-from sparselaw.interval import Interval
+from sparselaw.interval import Interval, drawn_interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +66,8 @@ def pass_reading(
 ) -> PassReading:
     """Both readings from the same draws."""
     return PassReading(
-        decay=interval(alpha_N + 1.0, draws_N + 1.0),
-        ratio=interval(alpha_D * (1.0 + alpha_N) / alpha_N, draws_D * (1.0 + draws_N) / draws_N),
+        decay=drawn_interval(alpha_N + 1.0, draws_N + 1.0),
+        ratio=drawn_interval(alpha_D * (1.0 + alpha_N) / alpha_N, draws_D * (1.0 + draws_N) / draws_N),
         alpha1=sparsity["alpha1"],
     )
 

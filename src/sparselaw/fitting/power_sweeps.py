@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.bootstrap import stream
-from sparselaw.interval import Z95, Interval, student_factor
+from sparselaw.interval import Z95, Interval, drawn_interval, student_factor
 
 SEED_DRAWS = 2000
 
@@ -168,5 +168,4 @@ def _seed_interval(part: Mapping[str, _Points], alpha: float, seed: int) -> Inte
         fewest = min(fewest, n)
     drawn /= spread
     widen = np.sqrt(fewest / (fewest - 1.0))
-    low, high = np.quantile(alpha + widen * (drawn - alpha), [0.025, 0.975])
-    return Interval(min(float(low), alpha), alpha, max(float(high), alpha))
+    return drawn_interval(alpha, alpha + widen * (drawn - alpha))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sparselaw.fitting.design import Design
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.formula_design import formula_design
-from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.term_design import term_design
 from sparselaw.laws import Law
 

@@ -18,21 +18,19 @@ from sparselaw.arrays import FloatArray
 from sparselaw.fitting.bootstrap import bootstrap
 from sparselaw.fitting.coupling_words import coupling_words
 from sparselaw.fitting.design import Design
-from sparselaw.fitting.fitted_law import interval
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.identification import no_sparsity, undetermined
 from sparselaw.fitting.objectives import Objective, parse_objective
 from sparselaw.fitting.pass_readings import PassReading, pass_reading
 from sparselaw.fitting.prepare import prepare
-from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, global_minimum, sample
 from sparselaw.fitting.sparsity import sparsity_intervals
-from sparselaw.interval import Interval
-from sparselaw.laws import ChinchillaLaw, CoupledLaw, Law
+from sparselaw.interval import Interval, drawn_interval
+from sparselaw.laws import Law, law_named
 
 if TYPE_CHECKING:
     from sparselaw.fitting.fitted_law import FittedLaw
 
-COUPLINGS = (1.0, 0.6, 0.35)  # where the coupled law starts from an additive one
 MOST_DRAWS = 200  # of the law that was not asked for
 FEWEST_GROUPS = 3
 ONE_PASS = (
@@ -64,15 +62,13 @@ class SparsityReading:
 
 
 def sparsity_readings(fitted: FittedLaw) -> tuple[SparsityReading, ...]:
-    """By the coupled law first, where the law fitted is that or Chinchilla's; by others their own alone."""
-    own = _own(fitted)
-    kind = type(fitted.law)
-    if kind not in (ChinchillaLaw, CoupledLaw) or fitted.objective == "envelope":
+    """By the law fitted and by the one it names beside it, in the order it says; else by its own alone."""
+    own, law = _own(fitted), fitted.law
+    if law.read_beside is None or fitted.objective == "envelope":
         return (own,) if fitted.sparsity is not None else ()
-    other: type[Law] = CoupledLaw if kind is ChinchillaLaw else ChinchillaLaw
     objective = parse_objective(fitted.objective, fitted.delta)
-    beside = _reading(other, fitted, objective)
-    return (own, beside) if kind is CoupledLaw else (beside, own)
+    beside = _reading(law_named(law.read_beside), fitted, objective)
+    return (own, beside) if law.read_first else (beside, own)
 
 
 def _reading(law: type[Law], fitted: FittedLaw, objective: Objective) -> SparsityReading:
@@ -81,8 +77,7 @@ def _reading(law: type[Law], fitted: FittedLaw, objective: Objective) -> Sparsit
     if len(runs) <= design.free:
         words = f"{len(runs)} rows are too few for its {design.free} parameters"
         return SparsityReading(law=law.name, sparsity=None, reason=words)
-    starts = _starts(design, fitted.law) if law is CoupledLaw else None
-    minimum = global_minimum(design, objective, starts=starts)
+    minimum = global_minimum(design, objective, starts=_starts(design, fitted.law.starts_beside()))
     why_not = no_sparsity(design, minimum) or undetermined(design, minimum, runs)
     if why_not:
         return SparsityReading(law=law.name, sparsity=None, reason=why_not)
@@ -95,13 +90,12 @@ def _reading(law: type[Law], fitted: FittedLaw, objective: Objective) -> Sparsit
     of_N, of_D = design.exponent_places()
     exponents = float(best[of_N]), float(best[of_D]), drawn[:, of_N], drawn[:, of_D]
     found = sparsity_intervals(*exponents)
-    names = list(design.names)
-    place = names.index("g") if "g" in names else None
+    place = None if law.coupling_name is None else list(design.names).index(law.coupling_name)
     return SparsityReading(
         law=law.name,
         sparsity=found,
         training=pass_reading(*exponents, found),
-        coupling=None if place is None else interval(float(best[place]), drawn[:, place]),
+        coupling=None if place is None else drawn_interval(float(best[place]), drawn[:, place]),
     )
 
 
@@ -119,7 +113,7 @@ def _own(fitted: FittedLaw) -> SparsityReading:
         sparsity=fitted.sparsity,
         reason=fitted.sparsity_reason,
         training=training,
-        coupling=fitted.params.get("g"),
+        coupling=None if fitted.law.coupling_name is None else fitted.params[fitted.law.coupling_name],
     )
 
 
@@ -130,9 +124,11 @@ def _fewer(runs: Runs) -> Runs:
     return runs.take(sample(len(runs)))
 
 
-def _starts(design: Design, law: Any) -> FloatArray:
-    """The additive optimum with several couplings."""
-    values = [[law.E, law.A, law.B, law.alpha, law.beta, g] for g in COUPLINGS]
+def _starts(design: Design, laws: tuple[Law, ...]) -> FloatArray | None:
+    """The parameters of these laws; None where there are none."""
+    if not laws:
+        return None
+    values = [[getattr(law, name) for name in design.names] for law in laws]
     thetas = np.array([design.theta_of(np.array(v)) for v in values])
     return np.asarray(np.clip(thetas, design.lower, design.upper))
 

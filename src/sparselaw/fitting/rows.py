@@ -12,10 +12,10 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.columns import Aliases, find_columns, missing_column, notes_on_columns, there
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.pooled import Pooled, pooled_columns
 from sparselaw.fitting.read import read_file
 from sparselaw.fitting.run_table import Table, duplicated, floats, labels, missing, table_of
-from sparselaw.fitting.runs import Runs
 
 if TYPE_CHECKING:
     import pandas as pd

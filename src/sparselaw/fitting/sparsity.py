@@ -14,8 +14,7 @@ from typing import Any
 
 from sparselaw.arrays import FloatArray
 from sparselaw.fitting.design import Design
-from sparselaw.fitting.fitted_law import interval
-from sparselaw.interval import Interval
+from sparselaw.interval import Interval, drawn_interval
 
 
 def invert(alpha_N: Any, alpha_D: Any) -> tuple[Any, Any]:
@@ -33,7 +32,7 @@ def implied_sparsity(design: Design, best: FloatArray, drawn: FloatArray) -> dic
     if design.law.sparsity_names is not None:
         places = [design.names.index(name) for name in design.law.sparsity_names]
         both = zip(("alpha1", "alpha2"), places, strict=True)
-        return {name: interval(float(best[i]), drawn[:, i]) for name, i in both}
+        return {name: drawn_interval(float(best[i]), drawn[:, i]) for name, i in both}
     of_N, of_D = design.exponent_places()
     return sparsity_intervals(float(best[of_N]), float(best[of_D]), drawn[:, of_N], drawn[:, of_D])
 
@@ -43,4 +42,7 @@ def sparsity_intervals(
 ) -> dict[str, Interval]:
     """Both with intervals from the same draws, so that the errors of the exponents stay tied together."""
     best, drawn = invert(alpha_N, alpha_D), invert(draws_N, draws_D)
-    return {name: interval(float(b), d) for name, b, d in zip(("alpha1", "alpha2"), best, drawn, strict=True)}
+    return {
+        name: drawn_interval(float(b), d)
+        for name, b, d in zip(("alpha1", "alpha2"), best, drawn, strict=True)
+    }

@@ -13,9 +13,9 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.fitting import newton_side_by_side
 from sparselaw.fitting.design import VANISHED, Bound, Design, End
+from sparselaw.fitting.fitted_runs import Runs, Sweeps
 from sparselaw.fitting.misfit import TOLERANCE, Problem
 from sparselaw.fitting.objectives import Objective
-from sparselaw.fitting.runs import Runs, Sweeps
 from sparselaw.fitting.starts import grid_starts
 from sparselaw.fitting.term_slopes import TermSlopes
 from sparselaw.fitting.without_compiler import by_arrays

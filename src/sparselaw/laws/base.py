@@ -61,6 +61,9 @@ class Law(ABC):
     sparsity_names: ClassVar[tuple[str, str] | None] = (
         None  # where alpha1 and alpha2 are parameters themselves
     )
+    coupling_name: ClassVar[str | None] = None  # the parameter that joins the terms of N and D; 1 is a sum
+    read_beside: ClassVar[str | None] = None  # the name of a law by which the sparsity is read as well
+    read_first: ClassVar[bool] = False  # whether its own reading of the sparsity stands before that one
     compared: ClassVar[bool] = True  # among all laws; False for a law of simulated runs
     column_names: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # other names for sizes beyond N and D
 
@@ -75,6 +78,10 @@ class Law(ABC):
     def on_repeated_data(self) -> tuple[DataConstrainedLaw, str] | None:
         """The law of D samples of which U are unique, and what it supposes; None where there is none."""
         return None
+
+    def starts_beside(self) -> tuple[Law, ...]:
+        """Where the law read beside this one starts from its optimum; none: from starts of its own."""
+        return ()
 
     @classmethod
     def parameters(cls) -> tuple[str, ...]:

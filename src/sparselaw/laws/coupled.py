@@ -24,6 +24,9 @@ class CoupledLaw(Law):
     formula: ClassVar[str] = "L = E + [(A N^-alpha)^(1/g) + (B D^-beta)^(1/g)]^g"
     floor_name: ClassVar[str | None] = "E"
     exponent_names: ClassVar[tuple[str, str] | None] = ("alpha", "beta")
+    coupling_name: ClassVar[str | None] = "g"
+    read_beside: ClassVar[str | None] = "chinchilla"
+    read_first: ClassVar[bool] = True
     ranges: ClassVar[dict[str, Range]] = {
         "E": floor(starts=(0.3, 0.65, 0.9)),
         "A": coefficient("N", "alpha"),

@@ -77,11 +77,6 @@ class Tally:
         while self._blocks_needed() > most_blocks(self.features):
             self._fold()
 
-    def fold_to(self, length: int) -> None:
-        """Make blocks ``length`` rows long."""
-        while self.length < length:
-            self._fold()
-
     @property
     def _first_block(self) -> int:
         return self.first // self.length

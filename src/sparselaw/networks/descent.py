@@ -14,6 +14,7 @@ class NetworkDescent(Solver):
     """``start`` scales the first weights: the first layer is drawn with deviation start / sqrt(N)."""
 
     rotation_invariant: ClassVar[bool] = False
+    trains_networks: ClassVar[bool] = True
     remedy: ClassVar[str] = "reduce D, the width or the steps"
     adaptive: ClassVar[bool]  # whether each weight's step is divided by the size of its gradients
     steps: int = 1000

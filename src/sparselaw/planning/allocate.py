@@ -2,8 +2,8 @@
 
 The loss along the curve may have two valleys with a double-descent peak between them, where it is infinite.
 So the whole curve is scanned on a log grid first, closely on both sides of the peak; every valley of the scan
-is then narrowed (``lowest``), by golden section, which only compares and so does not mind an infinite wall,
-or by polynomials. N and D are real numbers: nothing is rounded.
+is then narrowed by golden section, which only compares and so does not mind an infinite wall, or by
+polynomials (``lowest``). N and D are real numbers: nothing is rounded.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Cost
 from sparselaw.errors import InputError, check_finite
-from sparselaw.planning.lowest import GOLDEN_STEPS, golden, narrowed, refined
+from sparselaw.planning.lowest import narrowed, refined
+from sparselaw.sums.golden import GOLDEN_STEPS, golden
 
 Loss = Callable[[Any, Any], Any]
 Threshold = Callable[[float], float]

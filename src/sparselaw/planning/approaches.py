@@ -20,7 +20,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.costs import parse_cost
 from sparselaw.errors import InputError
-from sparselaw.interval import Interval
+from sparselaw.interval import Interval, drawn_interval
 from sparselaw.log_slope import log_slope
 from sparselaw.plain import html_table
 from sparselaw.planning.from_law import planned_fit
@@ -174,6 +174,5 @@ def _way(
             name=name, a=Interval(math.nan, best, math.nan), b=Interval(math.nan, 1.0 - best, math.nan),
             budgets=count, reason="too few draws",
         )  # fmt: skip
-    low, high = np.quantile(usable, [0.025, 0.975])
-    a = Interval(min(float(low), best), best, max(float(high), best))
+    a = drawn_interval(best, usable)
     return Approach(name=name, a=a, b=Interval(1.0 - a.high, 1.0 - best, 1.0 - a.low), budgets=count)

@@ -11,11 +11,11 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Conditioning, Cost
 from sparselaw.errors import InputError
-from sparselaw.interval import Interval
+from sparselaw.interval import Interval, drawn_interval
 from sparselaw.laws import Law, two_exponent_laws
 from sparselaw.planning.allocate import Allocation, log_sizes
-from sparselaw.planning.lowest import golden
 from sparselaw.planning.planned import Ends, Forecast, Planned
+from sparselaw.sums.golden import golden
 
 if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw
@@ -50,8 +50,6 @@ def planned_law(law: Law, seen_as: SeenAs = _as_it_is) -> Planned:
 
 def planned_fit(fitted: FittedLaw, seen_as: SeenAs = _as_it_is) -> Planned:
     """A fitted law: every draw is planned for, and what lies far beyond the runs is said."""
-    from sparselaw.fitting.fitted_law import interval
-
     draws = len(fitted.draws)
     forecast = _forecast(fitted) if seen_as is _as_it_is else None
     if draws == 0:
@@ -61,7 +59,9 @@ def planned_fit(fitted: FittedLaw, seen_as: SeenAs = _as_it_is) -> Planned:
 
     def ends(cost: Cost, budget: float, found: Allocation) -> Ends:
         best = (found.best.N, found.best.D, found.best.loss)
-        N, D, loss = (interval(v, d) for v, d in zip(best, _best_of_draws(drawn, cost, budget), strict=True))
+        N, D, loss = (
+            drawn_interval(v, d) for v, d in zip(best, _best_of_draws(drawn, cost, budget), strict=True)
+        )
         return N, D, loss
 
     words = f"{draws} draws of the fit"

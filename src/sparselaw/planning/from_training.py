@@ -18,7 +18,7 @@ from sparselaw.planning.unique_data import UniqueData
 from sparselaw.theory.training.crossover import few_pass_exponent, most_epochs
 from sparselaw.theory.training.repeated import decay_of_worth, effective_data, loss_of_visits, worth_of_passes
 from sparselaw.theory.training.schedule import Descent
-from sparselaw.theory.training.unfinished import critical_batch, largest_stable_step, train
+from sparselaw.theory.training.unfinished import critical_batch, largest_sgd_step, train
 
 GRID, STEPS = 45, 24
 FEWEST = 2.0  # samples: one says nothing
@@ -69,7 +69,7 @@ class SgdPlan:
 def _planned(inputs: Inputs, descent: Descent, noise: float, unique: float | None) -> Planned:
     """SGD with this step and batch; the loss of a point is the quasi-static one."""
     limit = math.inf if unique is None else unique
-    highest = largest_stable_step(inputs, descent.batch)
+    highest = largest_sgd_step(inputs, descent.batch)
     if descent.step is not None and descent.step >= highest:
         raise InputError(
             "step",
@@ -132,7 +132,7 @@ def _advice(inputs: Inputs, N: float, descent: Descent, noise: float, unique: fl
     shared: dict[str, Any] = {
         "step": one.step,
         "batch": descent.batch,
-        "largest_stable_step": largest_stable_step(inputs, descent.batch, N),
+        "largest_stable_step": largest_sgd_step(inputs, descent.batch, N),
         "critical_batch": critical_batch(inputs, one.step, N),
         "kappa": one.kappa,
     }

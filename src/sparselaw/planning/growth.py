@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sparselaw.costs import Cost
-from sparselaw.interval import Interval
+from sparselaw.interval import Interval, drawn_interval
 from sparselaw.planning.planned import Planned
 
 NO_POWERS = "the loss follows no power law in N and D"
@@ -39,11 +39,8 @@ def growth(planned: Planned, cost: Cost) -> Growth:
             Interval(v, v, v) if planned.peak else Interval(math.nan, v, math.nan) for v in map(float, best)
         )
         return Growth(N=a, D=b, why=planned.intervals)
-    low, high = np.quantile(np.stack(_powers(cost, *planned.drawn_exponents)), [0.025, 0.975], axis=1)
-    a, b = (
-        Interval(min(float(low[i]), float(v)), float(v), max(float(high[i]), float(v)))
-        for i, v in enumerate(best)
-    )
+    drawn = _powers(cost, *planned.drawn_exponents)
+    a, b = (drawn_interval(float(v), draws) for v, draws in zip(best, drawn, strict=True))
     return Growth(N=a, D=b, why=planned.intervals)
 
 

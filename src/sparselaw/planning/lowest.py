@@ -1,4 +1,4 @@
-"""The lowest place of a bracket: by comparing values, or by polynomials where a value is dear."""
+"""The lowest place of a bracket by polynomials, where a value is dear; sums/golden.py only compares."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.sums.chebyshev import chebyshev_places
+from sparselaw.sums.golden import golden
 
-GOLDEN = (5.0**0.5 - 1.0) / 2.0
-GOLDEN_STEPS = 40  # each shrinks the bracket by 0.618; the loss is flat to rounding before the last
 PLACES = 7  # values through which a polynomial goes
 SHRINK = 0.05  # half width of the next bracket, relative to the last
 ROUNDS = 2
@@ -21,27 +20,10 @@ MOST_VALUES = 9  # of the dear loss in one bracket
 CLOSE = 0.02  # distance from a known value, in brackets, at which the search ends
 
 
-def golden(
-    f: Callable[[FloatArray], FloatArray], low: FloatArray, high: FloatArray, steps: int = GOLDEN_STEPS
-) -> tuple[FloatArray, FloatArray]:
-    """Golden-section search in many brackets at once; f maps an array to an array."""
-    a, b = low.astype(np.float64), high.astype(np.float64)
-    c, d = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
-    fc, fd = f(c), f(d)
-    for _ in range(steps):
-        left = fc < fd
-        a, b = np.where(left, a, c), np.where(left, d, b)
-        c, d = np.where(left, b - GOLDEN * (b - a), d), np.where(left, c, a + GOLDEN * (b - a))
-        fresh = f(np.where(left, c, d))
-        fc, fd = np.where(left, fresh, fd), np.where(left, fc, fresh)
-    lower = fc < fd
-    return np.where(lower, c, d), np.where(lower, fc, fd)
-
-
 def narrowed(
     f: Callable[[FloatArray], FloatArray], low: FloatArray, high: FloatArray, ends: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray]:
-    """The same for a smooth positive f: the lowest place of a polynomial through seven values of log f.
+    """For a smooth positive f: the lowest place of a polynomial through seven values of log f.
 
     A bracket whose lowest place is its end moves there, no further than ``ends``. Where f is infinite in a
     bracket, golden section takes over.

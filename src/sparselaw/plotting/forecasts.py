@@ -14,8 +14,8 @@ from sparselaw.plotting.style import COLOURS, GREY, THEORY
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sparselaw.fitting.fitted_runs import Runs
     from sparselaw.fitting.forecast import BackTest, Forecast
-    from sparselaw.fitting.runs import Runs
 
 LINE, ACCENT = COLOURS[:2]
 ALONG = 60

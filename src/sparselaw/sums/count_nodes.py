@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
+from sparselaw.sums.unseen import unseen
 
 EVERY_COUNT = 30.0  # mean count up to which every n is a point
 GAUSS_POINTS = 7
@@ -47,18 +48,6 @@ class CountNodes:
     def unseen(self) -> FloatArray:
         """(1-p)^D of each coordinate."""
         return unseen(self.p, self.D)
-
-
-def unseen(p: FloatArray, D: float) -> FloatArray:
-    """(1-p)^D."""
-    inside = np.where(p >= 1.0, 0.5, p)
-    return np.asarray(np.where(p >= 1.0, 0.0, np.exp(D * np.log1p(-inside))))
-
-
-def seen(p: FloatArray, D: float) -> FloatArray:
-    """1 - (1-p)^D, which keeps coordinates so rare that it is next to nothing: there are as many more."""
-    inside = np.where(p >= 1.0, 0.5, p)
-    return np.asarray(np.where(p >= 1.0, 1.0, -np.expm1(D * np.log1p(-inside))))
 
 
 def count_nodes(

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
+from sparselaw.sums.unseen import log_unseen
 
 STEP = 0.3  # relative error about 1e-12
 # Left: the integrand in v falls as e^(2v). Right: the slowest part, n = 1, matters only while the mean is
@@ -67,9 +68,9 @@ def occupancy(mean: FloatArray, p: FloatArray, log_q: FloatArray) -> Occupancy:
     first = scale**2 * np.sum(weight * tilted, axis=1)
     tilted *= scale[:, None]
     second = np.sum(weight * tilted * (tilted + scale[:, None] * (1.0 - p[:, None] * ratio)), axis=1)
-    log_unseen = _log_unseen(mean, p)
-    seen_at_least_once = -np.expm1(np.minimum(log_unseen[:, None] - log_phi, 0.0))
-    lost = np.exp(log_unseen) + (q * scale) ** 2 * np.sum(weight * seen_at_least_once, axis=1)
+    log_missed = _log_unseen(mean, p)
+    seen_at_least_once = -np.expm1(np.minimum(log_missed[:, None] - log_phi, 0.0))
+    lost = np.exp(log_missed) + (q * scale) ** 2 * np.sum(weight * seen_at_least_once, axis=1)
     return Occupancy(resolved=second, inverse=first, lost=lost)
 
 
@@ -84,7 +85,4 @@ def _trials(mean: FloatArray, p: FloatArray) -> FloatArray:
 
 
 def _log_unseen(mean: FloatArray, p: FloatArray) -> FloatArray:
-    inside = np.where(p >= 1.0, 0.5, p)
-    log_unseen = _trials(mean, p) * np.log1p(-inside)
-    log_unseen = np.where(_nearly_poisson(p), -mean, log_unseen)
-    return np.asarray(np.where(p >= 1.0, -np.inf, log_unseen), dtype=float)
+    return np.asarray(np.where(_nearly_poisson(p), -mean, log_unseen(p, _trials(mean, p))), dtype=float)

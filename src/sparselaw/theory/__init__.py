@@ -3,14 +3,9 @@
 from sparselaw.theory.coactivation import coactivation
 from sparselaw.theory.collapse import log_scaling_along, rescaled_ratio, scaling_function
 from sparselaw.theory.conditioning import (
-    balanced_size,
-    cheapest_solver,
     condition_exponents,
     condition_number,
-    cost_table,
-    direct_crossover,
     paper_condition_number,
-    solver_costs,
 )
 from sparselaw.theory.curve import curve
 from sparselaw.theory.frontier import frontier
@@ -25,14 +20,10 @@ __all__ = [
     "Point",
     "Prediction",
     "Surface",
-    "balanced_size",
-    "cheapest_solver",
     "coactivation",
     "condition_exponents",
     "condition_number",
-    "cost_table",
     "curve",
-    "direct_crossover",
     "frontier",
     "local_exponents",
     "log_scaling_along",
@@ -46,7 +37,6 @@ __all__ = [
     "rank_of",
     "rescaled_ratio",
     "scaling_function",
-    "solver_costs",
     "teacher_exponents",
     "teacher_prediction",
 ]

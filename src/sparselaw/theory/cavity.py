@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.sums.count_nodes import unseen
+from sparselaw.sums.unseen import unseen
 from sparselaw.theory.cavity_laws import BLOCK, LawGrid, make_cells
 from sparselaw.theory.hankel import STEP
 

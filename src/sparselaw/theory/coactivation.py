@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from sparselaw.inputs import ActivationInputs
+from sparselaw.sums.unseen import unseen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +30,8 @@ def coactivation(inputs: ActivationInputs, D: float) -> CoActivation:
     variance c_i c_j (p_i + p_j) / (c_i + c_j).
     """
     weights, p, c = inputs.pair_nodes(D)
-    inside = np.where(p >= 1.0, 0.5, p)
-    miss = np.where(p >= 1.0, 1.0 if D == 1 else 0.0, np.exp((D - 1.0) * np.log1p(-inside)))
-    alone = D * p * miss  # probability of being seen exactly once
+    missed = np.ones_like(p) if D == 1 else unseen(p, D - 1.0)
+    alone = D * p * missed  # probability of being seen exactly once
     keep = alone > 1e-12
     p, c, alone, weight = p[keep], c[keep], alone[keep], weights[keep]
     seen_once = weight * alone
@@ -40,10 +40,10 @@ def coactivation(inputs: ActivationInputs, D: float) -> CoActivation:
     left = (c[:, None] * c) / (c[:, None] + c) * (p[:, None] + p)
     diagonal = float(np.sum(seen_once * alone * c * p))
     variance = max(0.0, (float(seen_once @ left @ seen_once) - diagonal) / (2.0 * D))
-    unseen = inputs.expected_unseen(D)
+    rest = inputs.expected_unseen(D)
     return CoActivation(
         once=once,
         pairs=pairs,
         variance=variance,
-        share=variance / unseen if unseen > 0.0 else 0.0,
+        share=variance / rest if rest > 0.0 else 0.0,
     )

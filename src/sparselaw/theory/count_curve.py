@@ -20,6 +20,7 @@ from sparselaw.sums.chebyshev import chebyshev_places, interpolate
 from sparselaw.sums.count_points import CountPoints
 from sparselaw.sums.counts import CountSums
 from sparselaw.sums.many_roots import solve_decreasing_many
+from sparselaw.sums.unseen import log_unseen
 from sparselaw.theory.count_surface import count_loss
 from sparselaw.theory.limit_curve import limit_for
 
@@ -156,14 +157,12 @@ def seen_along(inputs: ActivationInputs, D: FloatArray) -> Seen:
     """
     largest = float(D.max())
     sums = inputs.count_sums(largest)
-    with np.errstate(divide="ignore"):
-        log_miss = np.log1p(-np.minimum(sums.p, 1.0))
     columns = np.stack([sums.weight, sums.weight * np.exp(sums.log_s)], axis=1)
     total = np.empty((3, D.size))
-    block = max(1, _ENTRIES // log_miss.size)
+    block = max(1, _ENTRIES // sums.p.size)
     for start in range(0, D.size, block):
         part = slice(start, start + block)
-        exponent = np.multiply.outer(D[part], log_miss)
+        exponent = log_unseen(sums.p, D[part, None])
         missed, met = np.exp(exponent), -np.expm1(exponent)  # no digits lost where either is small
         total[0, part] = met @ columns[:, 0]
         total[1, part] = (missed * met) @ columns[:, 0]

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.inputs import ActivationInputs
-from sparselaw.sums.count_nodes import CountNodes, cells, count_nodes, seen, unseen
+from sparselaw.sums.count_nodes import CountNodes, cells, count_nodes
 from sparselaw.sums.counts import CountSums
+from sparselaw.sums.unseen import seen, unseen
 from sparselaw.theory.cavity import Cavity
 from sparselaw.theory.cavity_scatter import CavityScatter
 from sparselaw.theory.closure import DEEPEST

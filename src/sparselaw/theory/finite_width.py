@@ -84,11 +84,6 @@ def diagonal_sums(weight: FloatArray, s: FloatArray, f: FloatArray, log_k: float
     return Spectral(log_k, held, B, C, F, A0, A1, A2, t=float((weight * s) @ (1.0 - f)))
 
 
-def diagonal_width(weight: FloatArray, s: FloatArray, f: FloatArray, N: float) -> FiniteWidth:
-    """The loss of a diagonal Gram without ridge."""
-    return diagonal_sums(weight, s, f, 0.0, 0.0).width(N)
-
-
 def width_share(N: float, B: float, C: float) -> float:
     """(N C - B^2)/(N (N-B)^2): the correction relative to k N for infinitely many samples."""
     return (N * C - B * B) / (N * (N - B) ** 2)

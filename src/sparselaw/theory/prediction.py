@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
 
 from sparselaw.errors import check_choice
 from sparselaw.inputs import Inputs, check_inputs
@@ -123,40 +123,18 @@ def predict(
     *,
     N: float | Sequence[float],
     D: int | Sequence[int],
-    ridge: float = 0.0,
-    noise: float = 0.0,
-    solver: Answering | None = None,
-    surface: Surface = "sharp",
-    form: Form = "full",
     features: AnsweringFeatures | None = None,
+    **settings: Unpack[Settings],
 ) -> Point | pd.DataFrame:
-    """The expected population loss of N features trained on D samples; for lists a frame of every pair.
-
-    ``ridge`` is the paper's gamma (eq:lossEquation), not divided by D; ``noise`` the variance of the label
-    noise. ``surface="leading"`` leaves out the corrections for finite sizes. N may be infinite.
-
-    With a ``solver`` that is stopped early (``SGD(passes=4, step=0.5)``, ``GradientDescent(steps=9)``) it is
-    the loss at that point, with its parts; ``form="quasi-static"`` is ten times faster and about a per cent
-    less exact. ``features`` are linear where none are given; ``sl.predict`` takes them by name.
+    """``sl.predict``, which explains the settings, of features that answer for themselves; None: linear ones.
 
     >>> from sparselaw.inputs import SparseInputs
     >>> inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
-    >>> predict(inputs, N=64, D=50_000).loss  # doctest: +ELLIPSIS
-    0.000119...
     >>> predict(inputs, N=[64, 128], D=50_000, surface="leading")["loss"].round(7).tolist()
     [0.0001172, 2.64e-05]
     """
-    check_inputs(inputs)
-    if not _several(N) and not _several(D):
-        size, samples = cast(float, N), cast(int, D)
-        if features is not None:
-            check_plain(solver, ridge, noise)
-            return nonlinear_points(inputs, features, [size], [samples])[0][0]
-        return trained_point(
-            inputs, N=size, D=samples, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form
-        )
-    how: dict[str, Any] = {"ridge": ridge, "noise": noise, "solver": solver, "surface": surface, "form": form}
-    return prediction(inputs, N, D, features=features, **how).to_frame()
+    found = prediction(inputs, N, D, features=features, **settings)
+    return found.to_frame() if _several(N) or _several(D) else found.points[0]
 
 
 def prediction(

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.sums.count_nodes import seen, unseen
+from sparselaw.sums.unseen import seen, unseen
 from sparselaw.theory.rank_loops import loops
 
 

@@ -26,7 +26,7 @@ import functools
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.sums.count_nodes import unseen
+from sparselaw.sums.unseen import unseen
 
 POINTS = 24  # of Gauss's quadrature in t: exact for loops of up to 48 samples
 FEW = 1e-9  # loops through a coordinate, below which it is left out

@@ -27,6 +27,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.sums.constants import resolved_edge
+from sparselaw.sums.unseen import seen
 
 if TYPE_CHECKING:
     from sparselaw.inputs import ActivationInputs
@@ -73,15 +74,13 @@ def _seen_below(inputs: ActivationInputs, N: int, D: int) -> float:
     j = np.arange(1.0, last + 1.0)
     p, c, s = inputs.probabilities(j), inputs.squared_amplitudes(j), inputs.variances(j)
 
-    mean = D * p
-    with np.errstate(divide="ignore"):  # p_1 = 1
-        seen = -np.expm1(D * np.log1p(-p))
+    mean, met = D * p, seen(p, D)
     spread = _SURE * (np.sqrt(mean * (1.0 - p)) + 2.0)
 
     def kept(log_t: float) -> FloatArray:
         """P(g_j > t); the counts of most coordinates are surely above t / c_j, or surely not."""
         count = np.minimum(np.floor(math.exp(log_t) / c), D)
-        found = np.where(count < 1.0, seen, count < mean)
+        found = np.where(count < 1.0, met, count < mean)
         doubtful = (np.abs(count - mean) <= spread) & (count >= 1.0) & (count < D) & (mean > _SEEN_TWICE)
         n = count[doubtful]
         found[doubtful] = betainc(n + 1.0, D - n, p[doubtful])
@@ -91,7 +90,7 @@ def _seen_below(inputs: ActivationInputs, N: int, D: int) -> float:
     if kept(low).sum() <= N:
         return 0.0
     log_t = brentq(lambda log_t: float(kept(log_t).sum()) - N, low, high, xtol=1e-9)
-    return float(s @ (seen - kept(log_t)))
+    return float(s @ (met - kept(log_t)))
 
 
 @functools.lru_cache(maxsize=64)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.sums.count_nodes import seen
+from sparselaw.sums.unseen import seen
 from sparselaw.theory.below_rank import ALMOST_APART, below_rank, seen_traces
 from sparselaw.theory.count_setting import CountSetting
 from sparselaw.theory.count_surface import NOISE_DIVERGES

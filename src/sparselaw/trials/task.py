@@ -14,7 +14,6 @@ from sparselaw.errors import InputError, check_choice, check_not_negative, check
 from sparselaw.features import FEATURES, FeatureMap, Layer, register
 from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.networks.adam import usual_adam
-from sparselaw.networks.descent import NetworkDescent
 from sparselaw.networks.facts import check_facts
 from sparselaw.networks.network import TARGETS, Network
 from sparselaw.solvers import MinNorm, Solver, as_solver, settings_of
@@ -80,7 +79,7 @@ class Task:
         object.__setattr__(self, "network", replace(network, width=self.N))
         if self.solver.rank_tolerance is not None:
             object.__setattr__(self, "solver", usual_adam(network, self.target, self.outputs))
-        if not isinstance(self.solver, NetworkDescent):
+        if not self.solver.trains_networks:
             raise InputError("solver", self.solver.name, "does not train networks", "give Adam, or none")
         if not self.feature_map.has_surface:
             raise InputError("features", self.features, "are the network's own", "leave them out")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
-from sparselaw.failure.draw import Law, data_law, default_common
+from sparselaw.failure.draw import DataLaw, data_law, default_common
 from sparselaw.failure.importance.forces import NOTHING, Force, double_forces, single_forces
 from sparselaw.failure.importance.meanfield import joint_tilt
 from sparselaw.failure.importance.tilts import MOST_TILTED, Bulk, Node, Tilt, carriers, diffuse, one_sample
@@ -40,7 +40,7 @@ class Tables(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    law: Law
+    law: DataLaw
     tables: Tables
     most_active: float  # activations a sample may expect under any component
 
@@ -80,13 +80,13 @@ def _forced(bulk: Bulk, growth: float, last: float) -> Iterator[Component]:
         yield {}, force
 
 
-def _most(law: Law, tilts: list[Tilt]) -> float:
+def _most(law: DataLaw, tilts: list[Tilt]) -> float:
     natural = float(law.active.sum())
     extra = (sum(max(n.plus + n.minus for n in nodes) for nodes in tilt.values()) for tilt in tilts)
     return natural + max(extra)
 
 
-def _tables(law: Law, components: Sequence[Component]) -> Tables:
+def _tables(law: DataLaw, components: Sequence[Component]) -> Tables:
     rows = min(MOST_TILTED, len(law.active))
     start = np.zeros((len(components), rows + 1), np.int64)
     nodes: list[list[float]] = []

@@ -1,4 +1,7 @@
-"""Draws data sets from the mixture and weighs those that fail."""
+"""Draws data sets from the mixture and weighs those that fail.
+
+``law`` is the DataLaw of the original data, ``tables`` what each component of the mixture changes.
+"""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.forecast.coupled_model import NAMES, Prior, log_parameters, prior_of
 from sparselaw.fitting.forecast.process import Posterior, Rows, matern, posterior
 from sparselaw.fitting.forecast.refusals import log_compute
 from sparselaw.fitting.forecast.robust import law_alone
-from sparselaw.fitting.runs import Runs
 from sparselaw.interval import Z95, Interval
 from sparselaw.laws import CoupledLaw
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.forecast.average import average
 from sparselaw.fitting.forecast.refusals import log_compute, refusal
-from sparselaw.fitting.runs import Runs
 from sparselaw.interval import Z95
 from sparselaw.plain import put
 

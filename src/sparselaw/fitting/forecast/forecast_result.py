@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.forecast.average import Average
 from sparselaw.fitting.forecast.backtest import BackTest
-from sparselaw.fitting.runs import Runs
 from sparselaw.interval import Interval
 from sparselaw.laws import CoupledLaw
 from sparselaw.plain import html_table

@@ -10,7 +10,7 @@ import numpy as np
 from sparselaw.errors import InputError, check_positive
 from sparselaw.fitting.forecast.average import average
 from sparselaw.fitting.forecast.refusals import no_floor, refusal
-from sparselaw.interval import Interval
+from sparselaw.interval import Interval, drawn_interval
 from sparselaw.plain import html_table
 
 if TYPE_CHECKING:
@@ -106,9 +106,7 @@ def predict_losses(fitted: FittedLaw, sizes: tuple[Any, ...]) -> list[PredictedL
 
 
 def _of_draws(fitted: FittedLaw, sizes: list[Any], best: Any) -> list[Interval]:
-    from sparselaw.fitting.fitted_law import interval
-
     if len(fitted.draws) == 0:
         return [Interval(float("nan"), float(value), float("nan")) for value in best]
     drawn = fitted.losses_of_draws(*sizes)
-    return [interval(float(best[i]), drawn[:, i]) for i in range(len(best))]
+    return [drawn_interval(float(best[i]), drawn[:, i]) for i in range(len(best))]

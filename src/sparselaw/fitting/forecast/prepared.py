@@ -10,12 +10,12 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_positive
+from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.forecast.average import Average, average
 from sparselaw.fitting.forecast.backtest import BackTest, backtest
 from sparselaw.fitting.forecast.forecast_result import Forecast, ForecastPoint, Pull, in_words
 from sparselaw.fitting.forecast.refusals import FARTHEST, check_runs, no_floor, spans_ahead
 from sparselaw.fitting.rows import Source, as_table, clean_runs
-from sparselaw.fitting.runs import Runs
 from sparselaw.fitting.select import select
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
-from sparselaw.fitting.runs import Runs
+from sparselaw.fitting.fitted_runs import Runs
 
 FEWEST_ROWS, FEWEST_SIZES = 10, 3
 LARGEST_CORRELATION = 0.995

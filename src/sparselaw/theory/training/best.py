@@ -7,14 +7,17 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from sparselaw.errors import InputError, check_not_negative, check_size
 from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.plain import put
+from sparselaw.sums.golden import golden
 from sparselaw.theory.surface import LARGEST_N, check_width, ridge_losses
 from sparselaw.theory.training.schedule import Descent
 from sparselaw.theory.training.unfinished import train
 
-GOLDEN = (5.0**0.5 - 1.0) / 2.0
+NARROWED = 11  # times: to less than a hundredth of the bracket
 FARTHEST = 1e14  # steps or passes looked at
 LOWEST_RIDGE = 1e-12  # relative to D
 
@@ -102,10 +105,8 @@ def _least(function: Callable[[float], float], low: float, high: float, grid: in
     width = (high - low) / (grid - 1)
     values = [(function(low + i * width), low + i * width) for i in range(grid)]
     value, place = min(values)
-    left, right = max(low, place - width), min(high, place + width)
-    for _ in range(12):
-        inner, outer = right - GOLDEN * (right - left), left + GOLDEN * (right - left)
-        first, second = function(inner), function(outer)
-        left, right = (left, outer) if first <= second else (inner, right)
-        value, place = min((value, place), (first, inner), (second, outer))
+    # Mirrored, so that of equal values the earlier place is kept: a count of steps is the same for many x.
+    ends = np.array([-min(high, place + width)]), np.array([-max(low, place - width)])
+    at, least = golden(lambda x: np.array([function(-float(x[0]))]), *ends, NARROWED)
+    value, place = min((value, place), (float(least[0]), -float(at[0])))
     return place, value

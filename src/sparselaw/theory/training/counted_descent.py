@@ -184,10 +184,3 @@ def divided(
 def over_both_halves(factor: ComplexArray, upper: ComplexArray, mixed: ComplexArray) -> float:
     """The double sum over the whole contour: its lower half is the conjugate of the upper one."""
     return float(2.0 * np.real(factor @ upper @ factor) + 2.0 * np.real(factor @ mixed @ factor.conj()))
-
-
-def early_loss(modes: Modes, tau: float, N: float) -> float:
-    """First terms in tau: sum s - 2 tau sum s g + tau^2 [2 sum s g^2 + (sum s sum g^2 + sum g sum s g)/N]."""
-    g, s, w = modes.g, modes.variance, modes.weight
-    bend = 2.0 * (s @ g**2) + (s.sum() * (w @ g**2) + (w @ g) * (s @ g)) / N
-    return float(s.sum() - 2.0 * tau * (s @ g) + tau**2 * bend)

@@ -86,14 +86,3 @@ def most_epochs(inputs: Inputs, D: float, sample_step: float, kappa: float = 0.0
     ends = a * math.gamma(inputs.power_law().alpha_D) / (law.decay * math.gamma(1.0 - 1.0 / a))
     plateau = 0.5 * math.pow(ends, -a / (a - 1.0))
     return plateau * math.pow(1.0 - kappa, -a / (a - 1.0)) * passes_to_finish(inputs, D, sample_step)
-
-
-def best_time(inputs: Inputs, D: float, noise: float) -> float:
-    """The best time tau of gradient descent with label noise q, N infinite and few passes: c_a D/q.
-
-    c_a = (1-1/a) 2^-(1-1/a) / (2 - 2^(1/a)); the best number of passes c_a/(eps q) does not depend on D.
-    """
-    a = inputs.spectrum
-    few = 1.0 - 1.0 / a
-    share: float = few * 2.0**-few / (2.0 - 2.0 ** (1.0 / a))
-    return share * D / check_positive("noise", noise)

@@ -210,11 +210,11 @@ def _cautions(inputs: Inputs, N: float, run: Run, kappa: float, pi: float | None
     return cautions
 
 
-def largest_stable_step(inputs: Inputs, batch: int = 1, N: float = math.inf, D: float = 1e6) -> float:
+def largest_sgd_step(inputs: Inputs, batch: int = 1, N: float = math.inf, D: float = 1e6) -> float:
     """The step at which kappa of fresh samples reaches one, or gradient descent itself turns unstable.
 
     >>> from sparselaw.inputs import SparseInputs
-    >>> round(largest_stable_step(SparseInputs(alpha1=1.0, alpha2=0.3)), 2)
+    >>> round(largest_sgd_step(SparseInputs(alpha1=1.0, alpha2=0.3)), 2)
     1.67
     """
     highest = 2.0 / _top(inputs, N)
