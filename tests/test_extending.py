@@ -1,7 +1,11 @@
 """docs/extending.md: its Python is a module of somebody's own, its commands run beside it."""
 
 import importlib
+import os
+import re
 import shlex
+import shutil
+import subprocess
 import sys
 
 import pytest
@@ -15,6 +19,8 @@ from sparselaw.solvers import SOLVERS
 from test_documents import ROOT, blocks, commands
 
 PAGE = ROOT / "docs" / "extending.md"
+SOURCE = ROOT / "src" / "sparselaw"
+ROOMS = ("inputs", "laws", "costs", "features", "solvers")  # in the order of the page
 REGISTRIES = (KINDS, LAWS, COSTS, FEATURES, SOLVERS)
 
 
@@ -63,3 +69,51 @@ def test_command_knows_it(line, capsys, tmp_path, monkeypatch):
 
 def test_definitions_are_short():
     assert max(len(block.splitlines()) for block in definitions()) <= 30
+
+
+USED = """
+import sparselaw
+from sparselaw.costs import parse_cost
+from sparselaw.features import FEATURES
+from sparselaw.inputs import written_inputs
+from sparselaw.laws import law_named
+from sparselaw.solvers import from_options
+
+print(sparselaw.__file__)
+print(written_inputs("geometric", {"rate": "0.5"}, "20").expected_nonzeros())
+print(law_named("harmonic")(a=1.0, b=1.0, alpha=1.0).loss(2.0, 2.0))
+print(parse_cost("attention").compute(1.0, 1.0))
+print(FEATURES["softplus"].apply(0.0))
+print(from_options("cutoff", {"directions": "3"}))
+"""
+
+
+def test_each_block_is_a_file_of_its_room(tmp_path):
+    """In a copy of the package, with the one import that the page names, where it belongs in the alphabet."""
+    package = tmp_path / "sparselaw"
+    shutil.copytree(SOURCE, package)
+    for room, block in zip(ROOMS, definitions(), strict=True):
+        name = re.search(r"^(?:class|def) (\w+)", block, re.MULTILINE)[1]
+        (package / room / f"{name.lower()}.py").write_text(block, "utf-8")
+        module = f"sparselaw.{room}.{name.lower()}"
+        start = package / room / "__init__.py"
+        lines = start.read_text("utf-8").splitlines()
+        later = [
+            i
+            for i, line in enumerate(lines)
+            if line.startswith("from sparselaw") and line.split()[1] > module
+        ]
+        lines.insert(later[0], f"from {module} import {name}")
+        start.write_text("\n".join(lines), "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", USED],
+        env=os.environ | {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    file, nonzeros, loss, cost, softplus, solver = done.stdout.splitlines()
+    assert file == str(package / "__init__.py")
+    found = [float(text) for text in (nonzeros, loss, cost, softplus)]
+    assert found == pytest.approx([2.0 - 0.5**19, 1.0, 12.0, 0.6931471805599453])
+    assert solver == "Cutoff(directions=3)"

@@ -1,8 +1,9 @@
-"""Reads numbers and lists of numbers as people type them: on the command line and in the page."""
+"""Numbers and lists of numbers as people type them: on the command line and in the page."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from sparselaw.errors import InputError, check_finite, check_size
 
@@ -99,3 +100,14 @@ def choice(name: str, text: str, allowed: list[str]) -> str:
     if text not in allowed:
         raise InputError(name, text, "is not one of the choices", f"choose {' or '.join(allowed)}")
     return text
+
+
+def typed(value: Any) -> str:
+    """A number as a person would type it.
+
+    >>> typed(0.1), typed(1e-7), typed(50000.0)
+    ('0.1', '1e-07', '50000')
+    """
+    if isinstance(value, float) and math.isfinite(value) and value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    return repr(value) if isinstance(value, float) else str(value)

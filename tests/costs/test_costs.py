@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from sparselaw.costs import COSTS, Conditioning, Cost, CostTerm, cost_names, parse_cost, register
+from sparselaw.costs import COSTS, Conditioning, Cost, CostModel, CostTerm, cost_names, parse_cost, register
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.inputs.exponents import compute_exponent
@@ -119,7 +119,7 @@ def test_a_cost_must_rise(term):
 def test_names_are_plain_and_taken_once(name):
     before = dict(COSTS)
     with pytest.raises(InputError, match="cost="):
-        register(name, lambda: (CostTerm(),))
+        register(CostModel(name=name, terms=lambda: (CostTerm(),)))
     assert before == COSTS
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import sparselaw as sl
 from sparselaw.cli import main
-from sparselaw.costs import COSTS, CostTerm, register
+from sparselaw.costs import COSTS, CostModel, CostTerm, register
 from sparselaw.theory import frontier
 
 INPUTS = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
@@ -15,7 +15,8 @@ INPUTS = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
 @pytest.fixture(autouse=True)
 def mine():
     """C = 2 N^0.5 D^1.5: samples that grow longer as there are more of them."""
-    register("mine", lambda: (CostTerm(factor=2.0, N_power=0.5, D_power=1.5),), formula="2 N^0.5 D^1.5")
+    terms = (CostTerm(factor=2.0, N_power=0.5, D_power=1.5),)
+    register(CostModel(name="mine", terms=lambda: terms, formula="2 N^0.5 D^1.5"))
     yield
     del COSTS["mine"]
 

@@ -16,6 +16,7 @@ from sparselaw.cli.explore import explore
 from sparselaw.cli.failure import failure
 from sparselaw.cli.fit import fit
 from sparselaw.cli.forecast import forecast
+from sparselaw.cli.further_options import TakesInputs, TakesRareInputs
 from sparselaw.cli.learn import learn
 from sparselaw.cli.measure import measure
 from sparselaw.cli.networks import networks
@@ -27,7 +28,7 @@ from sparselaw.cli.runs import runs
 from sparselaw.cli.simulate import simulate
 from sparselaw.errors import InputError
 
-# A registered solver has options that are not written here; simulate reads or refuses them itself.
+# simulate refuses by itself what neither the inputs nor the solver know.
 OPTIONS_OF_SOLVERS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -66,13 +67,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(predict)
-app.command(context_settings=OPTIONS_OF_SOLVERS)(simulate)
+app.command(cls=TakesInputs)(predict)
+app.command(cls=TakesInputs, context_settings=OPTIONS_OF_SOLVERS)(simulate)
 app.command()(networks)
 app.command()(fit)
-app.command()(plan)
+app.command(cls=TakesInputs)(plan)
 app.command()(forecast)
-app.command()(failure)
+app.command(cls=TakesRareInputs)(failure)
 app.command()(measure)
 app.command()(learn)
 app.command()(reproduce)

@@ -10,6 +10,7 @@ import typer
 
 from sparselaw import numbers
 from sparselaw.cli import options
+from sparselaw.cli.further_options import pairs
 from sparselaw.cli.output import Stopped, note, number, print_json, print_table
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def methods() -> list[str]:
 
 
 def failure(
+    context: typer.Context,
     alpha1: str = options.ALPHA1,
     alpha2: str = options.ALPHA2,
     D: str = options.SAMPLES,
@@ -62,7 +64,8 @@ def failure(
     from sparselaw.failure.sampling import Sampling
     from sparselaw.failure.work import announcements
 
-    described = options.read_inputs(alpha1, alpha2, inputs, dimension)
+    further = pairs(context.args, "failure")
+    described = options.read_inputs(alpha1, alpha2, inputs, dimension, further=further)
     sizes, widths = numbers.sizes("D", D), numbers.sizes("N", N) if N is not None else []
     limit = numbers.real("threshold", threshold)
     sampling = Sampling(
@@ -115,6 +118,6 @@ def _print(curve: FailureCurve, as_json: bool) -> None:
     print_table(f"P(lambda_max > {curve.threshold:g})", COLUMNS, curve.rows())
     for e in curve.local_exponents:
         print(f"  local exponent {e.D_low} to {e.D_high}: {e.exponent or 'unknown, no failure seen'}")
-    print(f"  nu = {number(curve.nu)}" + ("" if curve.nu is not None else " (no spike: alpha2 >= -1)"))
+    print(f"  nu = {number(curve.nu)}" + ("" if curve.nu is not None else f" ({curve.inputs.no_spike})"))
     for q in curve.full_model:
         print(f"  N={q.N}, D={q.D}: full model {q.full}, data alone {q.data}; lambda_max ratio {q.ratio}")

@@ -6,11 +6,10 @@ Numbers arrive as text and are read by ``numbers``, so that every refusal has th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import typer
-
-from sparselaw import numbers
 
 if TYPE_CHECKING:
     from sparselaw.inputs import Inputs
@@ -76,16 +75,16 @@ JSON: Any = typer.Option(False, "--json", help="Print one JSON object on standar
 
 
 def read_inputs(
-    alpha1: str | None, alpha2: str | None, kind: str, dimension: str | None, alpha: str | None = None
+    alpha1: str | None,
+    alpha2: str | None,
+    written: str,
+    dimension: str | None,
+    alpha: str | None = None,
+    further: Mapping[str, str] | None = None,
 ) -> Inputs:
-    """The inputs that the options describe."""
-    from sparselaw.errors import InputError
-    from sparselaw.inputs import TabulatedInputs, kind_of
+    """The inputs that the options describe; ``further`` are those of inputs that others have added."""
+    from sparselaw.inputs import written_inputs
 
-    typed = {"alpha1": alpha1, "alpha2": alpha2, "alpha": alpha}
-    given = {name: numbers.real(name, text) for name, text in typed.items() if text is not None}
-    if kind.lower().endswith(".json"):
-        for name, value in (*given.items(), *((("dimension", dimension),) if dimension is not None else ())):
-            raise InputError(name, value, f"does not describe the inputs of {kind}", f"leave out --{name}")
-        return TabulatedInputs.from_file(kind)
-    return kind_of(kind).from_options(given, numbers.dimension(dimension))
+    named = {"alpha1": alpha1, "alpha2": alpha2, "alpha": alpha, **(further or {})}
+    given = {name: text for name, text in named.items() if text is not None}
+    return written_inputs(written, given, dimension)

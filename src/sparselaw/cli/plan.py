@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from sparselaw.cli import fit_options as options
 from sparselaw.cli import options as shared
 from sparselaw.cli import pictures
+from sparselaw.cli.further_options import pairs
 from sparselaw.cli.output import note, number, print_json, print_table
 from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 
 def plan(
+    context: typer.Context,
     runs: str = typer.Argument(None, metavar=shared.FILE, help=f"{options.RUNS}; or give alpha1, alpha2."),
     budget: str = typer.Option(..., metavar="FLOAT,...", help="Compute C, or several: 1e21,1e22."),
     cost: str = typer.Option(
@@ -81,13 +84,15 @@ def plan(
         raise InputError("approaches", "", "has no effect without a table of runs", "leave it out")
     pictures.check(plot, report)
     source: Any
+    further = pairs(context.args, "plan")
     if runs is None:
         if not any((alpha1, alpha2, alpha)) and inputs == shared.INPUTS.default:
             raise InputError("runs", "", "is missing", "give a table of runs, or --alpha1 and --alpha2")
         _refuse_given({"law": law, "group": group, "columns": columns, "delta": delta}, "a table of runs")
-        source = shared.read_inputs(alpha1, alpha2, inputs, dimension, alpha)
+        source = shared.read_inputs(alpha1, alpha2, inputs, dimension, alpha, further)
     else:
-        _refuse_given({"dimension": dimension, "surface": surface, "inputs": inputs}, "a model of the inputs")
+        described = {"dimension": dimension, "surface": surface, "inputs": inputs, **further}
+        _refuse_given(described, "a model of the inputs")
         if any((alpha1, alpha2, alpha)):
             raise InputError("runs", runs, "is given together with a model", "give one or the other")
         source = options.fit_file(
@@ -141,7 +146,7 @@ def plan(
         _show_ways(ways)
 
 
-def _refuse_given(options_: dict[str, str | None], needs: str) -> None:
+def _refuse_given(options_: Mapping[str, str | None], needs: str) -> None:
     """Options that would be ignored are refused; some have defaults, which may stand."""
     defaults = {
         "law": options.LAW.default,

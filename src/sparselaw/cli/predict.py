@@ -8,6 +8,7 @@ import typer
 
 from sparselaw import numbers
 from sparselaw.cli import options
+from sparselaw.cli.further_options import of_inputs, pairs
 from sparselaw.cli.output import footnotes, note, number, print_json, print_table
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def predict(
+    context: typer.Context,
     alpha1: str = options.ALPHA1,
     alpha2: str = options.ALPHA2,
     alpha: str = options.ALPHA,
@@ -54,14 +56,15 @@ def predict(
     from sparselaw.errors import InputError, check_choice, check_not_negative
     from sparselaw.predicting import answering
 
-    described = options.read_inputs(alpha1, alpha2, inputs, dimension, alpha)
+    own, others = of_inputs(inputs, pairs(context.args, "predict"))
+    described = options.read_inputs(alpha1, alpha2, inputs, dimension, alpha, own)
     if (N is None) != (D is None):
         name, other = ("D", "N") if D is None else ("N", "D")
         raise InputError(name, "", f"is missing while {other} is given", f"give -{name} too")
     penalty = check_not_negative("ridge", numbers.real("ridge", ridge))
     variance = check_not_negative("noise", numbers.real("noise", noise))
     given: dict[str, str | None] = {"steps": steps, "step": step, "passes": passes, "batch": batch}
-    given["momentum"] = momentum
+    given |= {"momentum": momentum, **others}
     shown = ridge if solver == "ridge" or (solver != "min-norm" and penalty > 0.0) else None
     trained = _solver(solver, shown, given)
     result = theory.prediction(

@@ -8,12 +8,12 @@ import typer
 
 from sparselaw import numbers
 from sparselaw.cli import kept_runs, options
+from sparselaw.cli.further_options import of_inputs, pairs
 from sparselaw.cli.options import FLOAT, INTEGER
 from sparselaw.cli.output import footnotes, note, number, print_json, print_table
 from sparselaw.errors import InputError
 
 if TYPE_CHECKING:
-    from sparselaw.solvers import Solver
     from sparselaw.sweeps.cells import Cell
     from sparselaw.sweeps.ratios import RatioStudy
     from sparselaw.trials.task import Record, Task
@@ -72,28 +72,23 @@ def simulate(
     as_json: bool = options.JSON,
 ) -> None:
     """Measure the loss on every (N, D) for every seed."""
+    from sparselaw.solvers import from_options
     from sparselaw.sweeps.cells import cells_of
     from sparselaw.sweeps.grid import grid
 
     if n_test is not None and not raw:
         raise InputError("n-test", n_test, "has no effect without --raw", "add --raw or leave out --n-test")
+    own, others = of_inputs(inputs, pairs(context.args, "simulate"))
+    settings = {"ridge": ridge, "steps": steps, "step": step, "passes": passes, "batch": batch}
+    settings["momentum"] = momentum
     tasks = grid(
-        options.read_inputs(alpha1, alpha2, inputs, dimension, alpha),
+        options.read_inputs(alpha1, alpha2, inputs, dimension, alpha, own),
         numbers.sizes("N", N),
         numbers.sizes("D", D),
         seeds=numbers.size("seeds", seeds),
         seed=numbers.whole("seed", seed),
         features=features,
-        solver=make_solver(
-            solver,
-            context.args,
-            ridge=ridge,
-            steps=steps,
-            step=step,
-            passes=passes,
-            batch=batch,
-            momentum=momentum,
-        ),
+        solver=from_options(solver, {**settings, **others}),
         noise=numbers.real("noise", noise),
         estimator="raw" if raw else "exact",
         n_test=numbers.size("n-test", n_test or "50000"),
@@ -139,21 +134,3 @@ def _print_cells(title: str, cells: list[Cell]) -> None:
         note(f"theory {text}")
     for text in sorted({text for cell in cells for text in (cell.mean_reason, cell.note) if text}):
         note(text)
-
-
-def make_solver(name: str, extra: list[str], **options: str | None) -> Solver:
-    """The solver named on the command line; ``extra`` holds options of solvers that others have added."""
-    from sparselaw.solvers import from_options
-
-    return from_options(name, {**options, **_pairs(extra)})
-
-
-def _pairs(extra: list[str]) -> dict[str, str]:
-    """--name value and --name=value as a dictionary; anything else is refused as typed."""
-    found, words = {}, iter(extra)
-    for word in words:
-        name, equals, value = word.removeprefix("--").partition("=")
-        if not word.startswith("--") or not (equals or (value := next(words, ""))):
-            raise InputError("arguments", word, "is not an option", "see 'sparselaw simulate --help'")
-        found[name] = value
-    return found

@@ -1,14 +1,14 @@
 """What training costs: one registry, used by the theory's frontier and by plans.
 
-A new cost is one function that returns its terms, and one call of ``register``.
+A new cost is one function that returns its terms, and one call of ``register``: see ``base``.
 """
 
 from __future__ import annotations
 
 from sparselaw.costs import named as named  # fills the registry
-from sparselaw.costs.base import Conditioning, Cost, CostTerm, Leading
-from sparselaw.costs.registry import COSTS, CostModel, cost_names, parse_cost, register
+from sparselaw.costs.base import COSTS, Conditioning, Cost, CostModel, CostTerm, Leading, register
 from sparselaw.costs.serving import ServedCost, with_serving
+from sparselaw.costs.written_cost import cost_names, parse_cost
 
 __all__ = [
     "COSTS",

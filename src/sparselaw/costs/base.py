@@ -7,15 +7,19 @@ A cost is the smallest of a few terms
 with m the directions that training resolves. With the minimum in m written out each is one or two monomials
 c N^p D^q. All of them rise with D, so the D that spends a budget is the largest of the monomials' own,
 D = max (C / (c N^p))^(1/q). For instance N D min(N, D) = min(N^2 D, N D^2).
+
+A new cost is one file: a function that returns its terms, and ``register`` with the record that names it.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from sparselaw.errors import InputError
+from sparselaw.registry import add
 
 if TYPE_CHECKING:
     from sparselaw.inputs import Inputs
@@ -163,3 +167,38 @@ class Cost:
         forms = [term.leading(e) for term in self.terms]
         least = min(form.growth(e) for form in forms)
         return tuple(form for form in forms if form.growth(e) <= least + SAME)
+
+
+Terms = tuple[CostTerm, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostModel:
+    """A cost before it is applied to inputs or to a law.
+
+    ``terms`` is called with the conditioning where ``needs_sparsity``, with the number after the colon where
+    the cost has a ``parameter`` (power:r), and otherwise with nothing.
+    """
+
+    name: str
+    terms: Callable[..., Terms]
+    formula: str = ""
+    needs_sparsity: bool = False
+    parameter: str = ""
+
+    @property
+    def written(self) -> str:
+        """How it is written on the command line."""
+        return f"{self.name}:{self.parameter}" if self.parameter else self.name
+
+
+COSTS: dict[str, CostModel] = {}
+
+
+def register(cost: CostModel) -> CostModel:
+    """Adds a cost to those that `frontier`, `plan` and the command line know."""
+    name = cost.name
+    if name != name.strip().lower() or not name or ":" in name:
+        raise InputError("cost", name, "is not a plain name", "use lower case, no colon and no spaces around")
+    add(COSTS, "cost", name, cost, lambda model: model.terms)
+    return cost

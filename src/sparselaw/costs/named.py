@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from sparselaw.costs.base import Conditioning, CostTerm
-from sparselaw.costs.registry import Terms, register
+from sparselaw.costs.base import Conditioning, CostModel, CostTerm, Terms, register
 
 
 def direct() -> Terms:
@@ -46,9 +45,10 @@ def _first_order(conditioning: Conditioning, effort: float) -> Terms:
     return (term,)
 
 
-register("direct", direct, formula="N D min(N, D)")
-register("6nd", six_nd, formula="6 N D")
-register("gd", gd, formula="N D kappa", needs_sparsity=True)
-register("accelerated", accelerated, formula="N D sqrt(kappa)", needs_sparsity=True)
-register("cheapest", cheapest, formula="the smallest of direct, gd and accelerated", needs_sparsity=True)
-register("power", power, formula="N^r D", parameter="r")
+register(CostModel(name="direct", terms=direct, formula="N D min(N, D)"))
+register(CostModel(name="6nd", terms=six_nd, formula="6 N D"))
+register(CostModel(name="gd", terms=gd, formula="N D kappa", needs_sparsity=True))
+register(CostModel(name="accelerated", terms=accelerated, formula="N D sqrt(kappa)", needs_sparsity=True))
+smallest = "the smallest of direct, gd and accelerated"
+register(CostModel(name="cheapest", terms=cheapest, formula=smallest, needs_sparsity=True))
+register(CostModel(name="power", terms=power, formula="N^r D", parameter="r"))

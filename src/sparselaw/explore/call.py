@@ -60,9 +60,9 @@ class Call:
 
         if self.text("inputs") == MEASURED:
             return measured_inputs(self)
-        given = {name: self.real(name) for name in ("alpha1", "alpha2")}
-        dimension = numbers.dimension(self.text("dimension") or None)
-        return kind_of(self.text("inputs", "sparse")).from_options(given, dimension)
+        kind = kind_of(name := self.text("inputs", "sparse"))  # by its name alone: the page names no paths
+        given = {option: text for option in kind.option_names() if (text := self.text(option))}
+        return kind.from_written(name, given, self.text("dimension") or None)
 
     def _needed(self, name: str, default: object) -> str:
         text = self.text(name)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparselaw.explore.call import Call
-from sparselaw.explore.code_lines import plain
+from sparselaw.numbers import typed
 from sparselaw.solvers import MinNorm, Ridge, Solver, from_options, settings_of
 
 SETTINGS = {
@@ -61,9 +61,9 @@ class Training:
         if self.early or (trial and self.ridge > 0.0):
             words.append(f"solver=sl.{self.solver!r}")
         elif self.ridge > 0.0:
-            words.append(f"ridge={plain(self.ridge)}")
+            words.append(f"ridge={typed(self.ridge)}")
         if self.noise:
-            words.append(f"noise={plain(self.noise)}")
+            words.append(f"noise={typed(self.noise)}")
         if self.early and not trial:
             words.append('form="quasi-static"')
         return "".join(f", {word}" for word in words)

@@ -16,7 +16,6 @@ from sparselaw.plain import html_table, put
 if TYPE_CHECKING:
     import pandas as pd
 
-NO_SPIKE = "no spike: amplitudes grow with j only where alpha2 < -1"
 COLUMNS = ("D", "probability", "spike", "bulk", "method")
 
 
@@ -71,7 +70,7 @@ class FailureCurve(Sequence[FailurePoint]):
         result = self.inputs.parameters()
         put(result, "dimension", self.inputs.dimension, "infinitely many coordinates")
         result |= {"threshold": self.threshold, "seed": self.seed}
-        put(result, "nu", self.nu, NO_SPIKE)
+        put(result, "nu", self.nu, self.inputs.no_spike)
         result["points"] = [point.as_dict() for point in self.points]
         result["local_exponents"] = [exponent.as_dict() for exponent in self.local_exponents]
         few = "fewer than two D with an interval away from zero"
@@ -95,5 +94,5 @@ class FailureCurve(Sequence[FailurePoint]):
         return pd.DataFrame(rows)
 
     def _repr_html_(self) -> str:
-        nu = NO_SPIKE if self.nu is None else f"nu = {self.nu:.4g}"
+        nu = self.inputs.no_spike if self.nu is None else f"nu = {self.nu:.4g}"
         return html_table(f"P(lambda_max > {self.threshold:g})", COLUMNS, self.rows(), [*self.warnings, nu])

@@ -10,6 +10,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.features.base import AnyFloats, FeatureMap, register
 
 
+@register
 class Absolute(FeatureMap):
     """f(z) = |z|. Its odd part is zero, so the best readout is zero and more features do not help."""
 
@@ -27,6 +28,3 @@ class Absolute(FeatureMap):
         from sparselaw.features.arc_cosine import arc_cosine  # numba: only where it is needed
 
         return 4.0 * arc_cosine(covariance, left, right) - covariance
-
-
-register(Absolute())

@@ -2,8 +2,8 @@
 
 The size of u x that f is given is that of the sample, at every width: see ``layer``.
 
-New features are one file: a class with a name and ``apply``, and ``register`` below it. The rest says what is
-known in closed form; what is not known is measured on test inputs.
+New features are one file: a class with a name and ``apply``, and ``@register`` above it. The rest says what
+is known in closed form; what is not known is measured on test inputs.
 
 Inputs come with either sign alike, so that the error of a readout is an odd part plus an even part. Where the
 odd part of f is exactly linear, (f(z) - f(-z))/2 = c z, the odd part of the error is that of a linear readout
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
+from sparselaw.registry import add
 
 if TYPE_CHECKING:
     from sparselaw.inputs import Inputs
@@ -76,10 +77,11 @@ class FeatureMap(ABC):
 
 FEATURES: dict[str, FeatureMap] = {}
 
-F = TypeVar("F", bound=FeatureMap)
+F = TypeVar("F", bound="FeatureMap | type[FeatureMap]")
 
 
 def register(features: F) -> F:
-    """Add features to the list, under their name."""
-    FEATURES[features.name] = features
+    """Add features to the list, under their name; also a decorator of their class."""
+    made = features() if isinstance(features, type) else features
+    add(FEATURES, "features", made.name, made, type)
     return features

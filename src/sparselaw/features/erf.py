@@ -10,6 +10,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.features.base import AnyFloats, FeatureMap, register
 
 
+@register
 class Erf(FeatureMap):
     """f(z) = erf(z), odd and not linear."""
 
@@ -30,6 +31,3 @@ class Erf(FeatureMap):
     def gaussian_slopes(self, deviations: FloatArray) -> FloatArray:
         slopes: FloatArray = 2.0 / np.sqrt(np.pi * (1.0 + 2.0 * deviations**2))
         return slopes
-
-
-register(Erf())

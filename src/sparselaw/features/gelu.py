@@ -10,6 +10,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.features.base import AnyFloats, FeatureMap, register
 
 
+@register
 class GELU(FeatureMap):
     """f(z) = z Phi(z), a smooth ReLU with the same odd part."""
 
@@ -41,6 +42,3 @@ class GELU(FeatureMap):
         even = bracket / np.sqrt(product - square) + covariance * np.arcsin(covariance / np.sqrt(product))
         moments: FloatArray = 0.25 * covariance + even / (2.0 * np.pi)
         return moments
-
-
-register(GELU())

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 LEAK = 0.2
 
 
+@register
 class LeakyReLU(FeatureMap):
     """f(z) = z for z > 0 and l z below, l = 0.2."""
 
@@ -44,6 +45,3 @@ class LeakyReLU(FeatureMap):
         from sparselaw.features.arc_cosine import arc_cosine  # numba: only where it is needed
 
         return (1.0 - LEAK) ** 2 * arc_cosine(covariance, left, right) + LEAK * covariance
-
-
-register(LeakyReLU())

@@ -8,6 +8,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.features.base import AnyFloats, FeatureMap, register
 
 
+@register
 class Linear(FeatureMap):
     """f(z) = z."""
 
@@ -23,6 +24,3 @@ class Linear(FeatureMap):
     def gaussian_moments(self, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
         del left, right
         return covariance
-
-
-register(Linear())

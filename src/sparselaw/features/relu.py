@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sparselaw.theory.nonlinear.fold import Fold
 
 
+@register
 class ReLU(FeatureMap):
     """f(z) = max(z, 0)."""
 
@@ -42,6 +43,3 @@ class ReLU(FeatureMap):
         from sparselaw.features.arc_cosine import arc_cosine  # numba: only where it is needed
 
         return arc_cosine(covariance, left, right)
-
-
-register(ReLU())

@@ -10,6 +10,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.features.base import AnyFloats, FeatureMap, register
 
 
+@register
 class Sign(FeatureMap):
     """f(z) = sign(z), odd and not linear; zero at zero."""
 
@@ -30,6 +31,3 @@ class Sign(FeatureMap):
         """E|a| / E a^2."""
         root = np.sqrt(2.0 / np.pi)
         return np.divide(root, deviations, out=np.zeros_like(deviations), where=deviations > 0.0)
-
-
-register(Sign())

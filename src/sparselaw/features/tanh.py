@@ -11,6 +11,7 @@ from sparselaw.features import hermite
 from sparselaw.features.base import AnyFloats, FeatureMap, register
 
 
+@register
 class Tanh(FeatureMap):
     """f(z) = tanh(z), odd and not linear. Its Gaussian moments are sums over Hermite polynomials."""
 
@@ -26,6 +27,3 @@ class Tanh(FeatureMap):
     def gaussian_slopes(self, deviations: FloatArray) -> FloatArray:
         """E[f'(a)] = E[1 - tanh(a)^2]."""
         return hermite.mean(lambda z: 1.0 - np.tanh(z) ** 2, deviations)
-
-
-register(Tanh())

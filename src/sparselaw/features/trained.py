@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sparselaw.inputs import Inputs
 
 
+@register
 class Trained(FeatureMap):
     """f(z) = z, with an embedding that is fitted to the targets and not drawn."""
 
@@ -34,6 +35,3 @@ class Trained(FeatureMap):
         if inputs.sampling != "activations":
             return None
         return trained_loss(cast(ActivationInputs, inputs), N, D, outputs)
-
-
-register(Trained())

@@ -1,17 +1,25 @@
-"""What inputs must answer. Everything else asks them and never which kind they are."""
+"""What inputs must answer, and the one list of them. Nobody else asks which kind they are.
+
+A new law is one file: a frozen record of its parameters, a subclass of ``Inputs`` or of ``ActivationInputs``,
+and ``@register`` above it.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite, check_size
+from sparselaw.fields import hints, kept, read
 from sparselaw.inputs.exponents import Exponents
 from sparselaw.inputs.power_activations import PowerActivations
+from sparselaw.numbers import dimension as read_dimension
+from sparselaw.numbers import typed
+from sparselaw.registry import add
 from sparselaw.sums.constants import resolved_edge
 from sparselaw.sums.counts import CountSums
 from sparselaw.sums.spectrum import VarianceSums
@@ -39,15 +47,56 @@ class Inputs(ABC):
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> Self:
         """Back from the identity, or from the row of a table that has more columns than it needs."""
-        return cls(**{f.name: float(values[f.name]) for f in dataclasses.fields(cls)})  # type: ignore[arg-type]
+        types = hints(cls)
+        return cls(**{name: kept(values[name], types[name]) for name in _fields(cls)})
 
     @classmethod
-    @abstractmethod
-    def from_options(cls, given: Mapping[str, float], dimension: float | None) -> Self:
-        """The inputs that options describe: ``given`` has those of alpha1, alpha2, alpha that were named.
+    def option_names(cls) -> tuple[str, ...]:
+        """What describes them on the command line, beside the dimension."""
+        return tuple(name for name in _fields(cls) if name != "dimension")
+
+    @classmethod
+    def from_options(cls, given: Mapping[str, Any], dimension: float | None) -> Self:
+        """The inputs that options describe: ``given`` has those that were named, read as numbers.
 
         A dimension of None is the usual one.
         """
+        size = {} if dimension is None else {"dimension": dimension}
+        return cls(**check_options({**given, **size}, _fields(cls), _needed_fields(cls)))
+
+    @classmethod
+    def written_as(cls) -> str:
+        """What stands for them after --inputs, as --help shows it."""
+        return cls.kind
+
+    @classmethod
+    def is_written(cls, text: str) -> bool:
+        """Whether ``text`` after --inputs stands for them."""
+        return text == cls.kind
+
+    @classmethod
+    def from_written(cls, text: str, given: Mapping[str, str], dimension: str | None) -> Inputs:
+        """The inputs that ``text`` after --inputs stands for, with the options as they were typed."""
+        del text
+        types = hints(cls)
+        values = {name: read(name, value, types.get(name, float)) for name, value in given.items()}
+        return cls.from_options(values, read_dimension(dimension))
+
+    def as_options(self) -> dict[str, Any]:
+        """The options of the command line that describe them; those of their own accord are left out."""
+        return {"inputs": self.kind} | self._told()
+
+    def as_python(self) -> str:
+        """The expression that makes them in Python, where the package is called sl."""
+        shown = ", ".join(f"{name}={_python(value)}" for name, value in self._told().items())
+        module = type(self).__module__
+        return f"{'sl' if module.startswith('sparselaw.') else module}.{type(self).__name__}({shown})"
+
+    def _told(self) -> dict[str, Any]:
+        """The parameters, without the dimension where it is the usual one."""
+        values = self.parameters()
+        usual = {name: value for name, value in values.items() if name != "dimension"}
+        return usual if type(self)(**usual) == self else values
 
     @abstractmethod
     def variances(self, j: FloatArray) -> FloatArray:
@@ -113,6 +162,11 @@ class Inputs(ABC):
         return 0.0
 
     @property
+    def no_spike(self) -> str:
+        """Why the failure of descent has no exponent nu, where it has none."""
+        return "no spike is known: these inputs follow no power law"
+
+    @property
     def has_power_activations(self) -> bool:
         """Whether activations are rare by power laws, which the failure of descent has exact forms for."""
         return False
@@ -130,15 +184,50 @@ class Inputs(ABC):
         """Refuse inputs that no sample can be drawn of."""
 
 
-def needed(given: Mapping[str, float], *names: str) -> list[float]:
+KINDS: dict[str, type[Inputs]] = {}
+SomeInputs = TypeVar("SomeInputs", bound=type[Inputs])
+
+
+def register(kind: SomeInputs) -> SomeInputs:
+    """Make a new kind of inputs known to the command line and to stores. Also a decorator."""
+    add(KINDS, "inputs", kind.kind, kind)
+    return kind
+
+
+def _python(value: Any) -> str:
+    if value == math.inf:
+        return 'float("inf")'
+    return repr(value) if isinstance(value, str) else typed(value)
+
+
+def _fields(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
+
+
+def _needed_fields(kind: Any) -> tuple[str, ...]:
+    """Those without a value of their own accord."""
+    fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
+    missing = dataclasses.MISSING
+    return tuple(f.name for f in fields if f.default is missing and f.default_factory is missing)
+
+
+def needed(given: Mapping[str, Any], *names: str) -> list[Any]:
     """The options of these names and of no others, or a refusal in one line."""
-    for name in names:
+    return [check_options(given, names, names)[name] for name in names]
+
+
+def check_options(
+    given: Mapping[str, Any], allowed: Sequence[str], required: Sequence[str]
+) -> dict[str, Any]:
+    """The options, where none is missing and none is of other inputs."""
+    for name in required:
         if name not in given:
-            raise InputError(name, "", "is missing", f"give {name} (on the command line --{name})")
+            option = name.replace("_", "-")
+            raise InputError(name, "", "is missing", f"give {name} (on the command line --{option})")
     for name in given:
-        if name not in names:
+        if name not in allowed:
             raise InputError(name, given[name], "does not describe these inputs", f"leave out {name}")
-    return [given[name] for name in names]
+    return dict(given)
 
 
 def check_exponent(name: str, value: float) -> float:

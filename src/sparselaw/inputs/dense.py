@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
@@ -17,12 +17,14 @@ from sparselaw.inputs.base import (
     check_dimension,
     check_exponent,
     needed,
+    register,
 )
 from sparselaw.inputs.exponents import Exponents, dense_exponents
 from sparselaw.inputs.sparse import SparseInputs
 from sparselaw.sums.spectrum import PowerSpectrum
 
 
+@register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenseInputs(Inputs):
     """The dense Gaussian baseline with variances j^-(alpha+1).
@@ -50,7 +52,11 @@ class DenseInputs(Inputs):
         return cls(alpha=sparse.alpha1 + sparse.alpha2 + 1.0, dimension=dimension)
 
     @classmethod
-    def from_options(cls, given: Mapping[str, float], dimension: float | None) -> Self:
+    def option_names(cls) -> tuple[str, ...]:
+        return "alpha1", "alpha2", "alpha"
+
+    @classmethod
+    def from_options(cls, given: Mapping[str, Any], dimension: float | None) -> Self:
         """By alpha itself, or by the exponents of the sparse inputs whose variances they have."""
         size = DEFAULT_DIMENSION if dimension is None else dimension
         if "alpha" in given:

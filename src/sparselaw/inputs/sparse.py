@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.inputs.activations import ActivationInputs
-from sparselaw.inputs.base import DEFAULT_DIMENSION, ClosedForm, check_dimension, check_exponent, needed
+from sparselaw.inputs.base import DEFAULT_DIMENSION, ClosedForm, check_dimension, check_exponent, register
 from sparselaw.inputs.exponents import Exponents, seen_law, sparse_exponents
 from sparselaw.inputs.power_activations import PowerActivations
 from sparselaw.inputs.power_tail import draw_power_tail, rarest_seen
@@ -31,6 +30,7 @@ SPARSE = 0.1  # alpha1 above which few coordinates meet many others
 PAIR_SHARE = 1e-5  # neglected part of the rare coordinates in the sums over pairs
 
 
+@register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparseInputs(ActivationInputs):
     """Sparse inputs with ``dimension`` coordinates (infinitely many by default when alpha1 > 0).
@@ -72,10 +72,9 @@ class SparseInputs(ActivationInputs):
         object.__setattr__(self, "alpha2", alpha2)
         object.__setattr__(self, "dimension", dimension)
 
-    @classmethod
-    def from_options(cls, given: Mapping[str, float], dimension: float | None) -> Self:
-        alpha1, alpha2 = needed(given, "alpha1", "alpha2")
-        return cls(alpha1=alpha1, alpha2=alpha2, dimension=dimension)  # type: ignore[arg-type]
+    def as_options(self) -> dict[str, Any]:
+        """They are the ones meant where --inputs is left out."""
+        return self._told()
 
     @property
     def exponents(self) -> Exponents:
@@ -182,6 +181,10 @@ class SparseInputs(ActivationInputs):
         reach = J - math.log(PAIR_SHARE) / a1  # the number seen once beyond j falls as j^-alpha1
         nodes = coordinate_nodes(self.dimension, min(reach, J + 400.0), max(a1 + 1.0, abs(b), 1.0))
         return nodes.weight, np.exp(-(a1 + 1.0) * nodes.log_j), np.exp(-b * nodes.log_j)
+
+    @property
+    def no_spike(self) -> str:
+        return "no spike: amplitudes grow with j only where alpha2 < -1"
 
     @property
     def has_power_activations(self) -> bool:

@@ -18,12 +18,15 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite
 from sparselaw.inputs.activations import LARGEST_TABLE, ActivationInputs
+from sparselaw.inputs.base import Inputs, register
+from sparselaw.numbers import real
 from sparselaw.sums.counts import CountSums
 
 CELLS = 6_000  # different coordinates from which on neighbours in p and c are put together
 CELL = 0.005  # in log p and log c
 
 
+@register
 class TabulatedInputs(ActivationInputs):
     """Coordinates of these probabilities and squared amplitudes.
 
@@ -95,11 +98,39 @@ class TabulatedInputs(ActivationInputs):
         return cls(*_TABLES[digest])
 
     @classmethod
-    def from_options(cls, given: Mapping[str, float], dimension: float | None) -> Self:
+    def from_options(cls, given: Mapping[str, Any], dimension: float | None) -> Self:
         del given, dimension
         raise InputError(
             "inputs", "tabulated", "needs a table", "give the path of a measurement: --inputs x.json"
         )
+
+    @classmethod
+    def written_as(cls) -> str:
+        return "FILE"
+
+    @classmethod
+    def is_written(cls, text: str) -> bool:
+        return text == cls.kind or text.lower().endswith(".json")
+
+    @classmethod
+    def from_written(cls, text: str, given: Mapping[str, str], dimension: str | None) -> Inputs:
+        """The file says everything: options beside it are refused."""
+        if text == cls.kind:
+            return super().from_written(text, given, dimension)
+        values = {name: real(name, value) for name, value in given.items()}
+        for name, value in (*values.items(), *((("dimension", dimension),) if dimension is not None else ())):
+            raise InputError(name, value, f"does not describe the inputs of {text}", f"leave out --{name}")
+        return cls.from_file(text)
+
+    def as_options(self) -> dict[str, Any]:
+        """
+        >>> TabulatedInputs([0.5], [1.0], source="words.json").as_options()
+        {'inputs': 'words.json'}
+        """
+        return {"inputs": self.source}
+
+    def as_python(self) -> str:
+        return f"sl.TabulatedInputs.from_file({self.source!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self._p, self._c, self.source)

@@ -1,4 +1,4 @@
-"""Scaling laws as records: parameters in, loss out. One file each; a new one is registered below.
+"""Scaling laws as records: parameters in, loss out. One file each; ``base`` says what a law answers.
 
 >>> LAWS["two-power"].parameters()
 ('A', 'B', 'alpha_N', 'alpha_D')
@@ -6,10 +6,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from sparselaw.errors import InputError
-from sparselaw.laws.base import ANY_SIZE, Law, Term
+from sparselaw.laws.base import ANY_SIZE, LAWS, Law, Term, register
 from sparselaw.laws.chinchilla import ChinchillaLaw
 from sparselaw.laws.coupled import CoupledLaw
 from sparselaw.laws.data_constrained import DataConstrainedLaw
@@ -40,23 +38,6 @@ __all__ = [
     "two_exponent_laws",
 ]
 
-LAWS: dict[str, type[Law]] = {}
-SomeLaw = TypeVar("SomeLaw", bound=type[Law])
-
-
-def register(law: SomeLaw) -> SomeLaw:
-    """Makes a law known by its name, in Python and on the command line. Also a decorator."""
-    name, parameters = law.name, set(law.parameters())
-    if LAWS.get(name, law) is not law:
-        raise InputError("law", name, "is the name of another law", "choose another name")
-    named = {n for term in law.terms for n in (term.coefficient, term.exponent) if n is not None}
-    if parameters != (named if law.terms else set(law.ranges)):
-        raise InputError(
-            "law", name, "does not say how every parameter is fitted", "give it terms, or ranges for all"
-        )
-    LAWS[name] = law
-    return law
-
 
 def law_named(name: str) -> type[Law]:
     """The law of that name, or a line that lists those there are."""
@@ -76,11 +57,15 @@ def one_size_laws() -> str:
     return " or ".join(name for name, law in LAWS.items() if law.has_one_size())
 
 
-register(ChinchillaLaw)
-register(TwoPowerLaw)
-register(PowerLaw)
-register(CoupledLaw)
-register(KaplanLaw)
-register(OneExponentLaw)
-register(DataConstrainedLaw)
-register(SurfaceLaw)
+# Not above the classes: some laws import others, and the list has an order of its own.
+for _law in (
+    ChinchillaLaw,
+    TwoPowerLaw,
+    PowerLaw,
+    CoupledLaw,
+    KaplanLaw,
+    OneExponentLaw,
+    DataConstrainedLaw,
+    SurfaceLaw,
+):
+    register(_law)

@@ -7,6 +7,8 @@ How it is fitted follows from what it declares. With ``terms`` it is a sum of po
 compiled Newton minimiser does it with exact derivatives. Without, ``ranges`` says where each parameter may
 lie and where to start, and the formula itself is followed downhill, with the derivatives that ``log_slopes``
 gives or else with numerical ones.
+
+A new law is one file: such a record, and ``@register`` above it.
 """
 
 from __future__ import annotations
@@ -16,9 +18,11 @@ import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
 
+from sparselaw.errors import InputError
 from sparselaw.laws.ranges import Range
+from sparselaw.registry import add
 
 if TYPE_CHECKING:
     from sparselaw.laws.data_constrained import DataConstrainedLaw
@@ -120,6 +124,21 @@ class Law(ABC):
                 value = value * np.exp(-getattr(self, term.exponent) * x)
             total = total + value
         return total
+
+
+LAWS: dict[str, type[Law]] = {}
+SomeLaw = TypeVar("SomeLaw", bound=type[Law])
+
+
+def register(law: SomeLaw) -> SomeLaw:
+    """Makes a law known by its name, in Python and on the command line. Also a decorator."""
+    named = {n for term in law.terms for n in (term.coefficient, term.exponent) if n is not None}
+    if set(law.parameters()) != (named if law.terms else set(law.ranges)):
+        raise InputError(
+            "law", law.name, "does not say how every parameter is fitted", "give it terms, or ranges for all"
+        )
+    add(LAWS, "law", law.name, law)
+    return law
 
 
 @functools.cache

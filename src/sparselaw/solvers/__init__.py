@@ -8,7 +8,7 @@ from __future__ import annotations
 from sparselaw.solvers.base import SOLVERS, Solver, register
 from sparselaw.solvers.gradient_descent import GradientDescent
 from sparselaw.solvers.min_norm import MinNorm
-from sparselaw.solvers.named_solver import as_solver, from_options, settings_of
+from sparselaw.solvers.named_solver import as_solver, from_options, setting_names, settings_of
 from sparselaw.solvers.nesterov import Nesterov
 from sparselaw.solvers.ridge import Ridge
 from sparselaw.solvers.sgd import SGD
@@ -26,5 +26,6 @@ __all__ = [
     "as_solver",
     "from_options",
     "register",
+    "setting_names",
     "settings_of",
 ]

@@ -14,6 +14,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError, check_not_negative
+from sparselaw.registry import add
 from sparselaw.solvers.mixed_rows import Rows
 from sparselaw.solvers.solution import Solution
 
@@ -101,5 +102,5 @@ def register(solver: type[S]) -> type[S]:
         raise TypeError(f"{solver.__name__} must have a method {method}")
     if solver.linear and solver.by_samples:
         raise TypeError(f"{solver.__name__} sees samples one by one: it has no one filter for every target")
-    SOLVERS[solver.name] = solver
+    add(SOLVERS, "solver", solver.name, solver)
     return solver

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-import typing
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
-from sparselaw.errors import InputError, check_choice, check_finite
+from sparselaw.errors import InputError, check_choice
+from sparselaw.fields import hints, read
 from sparselaw.solvers.base import SOLVERS, Solver
 
 
@@ -21,7 +20,7 @@ def from_options(name: str, options: Mapping[str, Any]) -> Solver:
     SGD(passes=1000, step=None, batch=1, momentum=0.0)
     """
     solver = SOLVERS[check_choice("solver", name, SOLVERS)]
-    hints = _hints(typing.cast(Any, solver))
+    types = hints(cast(Any, solver))
     fields = {field.name: field for field in dataclasses.fields(solver)}
     given = {option.replace("-", "_"): value for option, value in options.items() if value is not None}
     for option, value in given.items():
@@ -32,7 +31,12 @@ def from_options(name: str, options: Mapping[str, Any]) -> Solver:
         if required and option not in given:
             remedy = f"give --{option.replace('_', '-')}, or in Python {solver.__name__}({option}=...)"
             raise InputError(option, "", f"is needed by the solver {name}", remedy)
-    return solver(**{option: _read(option, value, hints[option]) for option, value in given.items()})
+    return solver(**{option: read(option, value, types[option]) for option, value in given.items()})
+
+
+def setting_names() -> set[str]:
+    """The settings that any registered solver has."""
+    return {field.name for solver in SOLVERS.values() for field in dataclasses.fields(solver)}
 
 
 def settings_of(solver: Solver) -> dict[str, Any]:
@@ -74,19 +78,3 @@ def as_solver(solver: Solver | str) -> Solver:
         remedy = f"give a record such as Ridge(ridge=0.1), or a name: {', '.join(SOLVERS)}"
         raise InputError("solver", solver, "is not a solver", remedy)
     return solver
-
-
-@functools.cache
-def _hints(solver: Any) -> dict[str, Any]:
-    """The types of its settings: half a millisecond each time, and every row of a table asks."""
-    return typing.get_type_hints(solver)
-
-
-def _read(name: str, value: Any, hint: Any) -> Any:
-    """Text as a number: exact where it is a whole one, since a float beyond 2^53 would round it."""
-    kinds = typing.get_args(hint) or (hint,)
-    if not isinstance(value, str) or str in kinds:
-        return value
-    if float not in kinds and value.isdecimal() and len(value) <= 300:
-        return int(value)
-    return check_finite(name, value)  # type: ignore[arg-type]

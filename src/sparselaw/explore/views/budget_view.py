@@ -16,10 +16,11 @@ from sparselaw.costs import Cost, cost_names, parse_cost
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View
 from sparselaw.explore.chart_data import Chart, axis, line, mark, points
-from sparselaw.explore.code_lines import input_options, input_python, plain, shell
+from sparselaw.explore.code_lines import input_python, shell
 from sparselaw.explore.draft_plan import draft_planned
 from sparselaw.explore.page_fits import fitted_of
 from sparselaw.inputs import Inputs
+from sparselaw.numbers import typed
 from sparselaw.planning import Plan, frontier_curve, plan, planned_for
 from sparselaw.planning.valley_curve import valley_curve
 from sparselaw.theory import frontier
@@ -61,7 +62,7 @@ class _Asked:
         )
 
     def code_for(self, cost: str) -> dict[str, str]:
-        return {name: text.format(budget=plain(self.spent), cost=cost) for name, text in self.code.items()}
+        return {name: text.format(budget=typed(self.spent), cost=cost) for name, text in self.code.items()}
 
 
 def budget(call: Call) -> dict[str, Any]:
@@ -100,7 +101,7 @@ def _source(call: Call, surface: Surface) -> tuple[Any, dict[str, str]]:
         }
     inputs = call.inputs()
     own = {} if surface == "sharp" else {"surface": surface}
-    command = f"{shell('plan', **input_options(inputs), **own)} --budget {{budget}} --cost {{cost}}"
+    command = f"{shell('plan', **inputs.as_options(), **own)} --budget {{budget}} --cost {{cost}}"
     python = f"import sparselaw as sl\n\n{input_python(inputs)}"
     further = "".join(f', {name}="{value}"' for name, value in own.items())
     return inputs, {"shell": command, "python": python + PLAN.format("model")[:-1] + further + ")"}

@@ -8,12 +8,13 @@ from typing import Any
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View
 from sparselaw.explore.chart_data import Chart, axis, line
-from sparselaw.explore.code_lines import input_options, input_python, plain, shell
+from sparselaw.explore.code_lines import input_python, shell
 from sparselaw.failure.case import case_of
 from sparselaw.failure.one_size import estimate
 from sparselaw.failure.sampling import Sampling, check_threshold
 from sparselaw.failure.work import check_work, is_sampled
 from sparselaw.inputs import Inputs, inputs_of
+from sparselaw.numbers import typed
 from sparselaw.theory.failure_law import spike_exponent, spike_probability
 
 MOST_POINTS = 24
@@ -42,8 +43,8 @@ def failure(call: Call) -> dict[str, Any]:
         y = [spikes[last] * (D / sizes[last]) ** -nu for D in sizes]
         chart["series"].append(line(f"slope −nu = −{nu:.3g}", sizes, y, colour=None, dash="dotted"))
     listed = ",".join(str(D) for D in sizes)
-    command = shell("failure", **input_options(inputs), D=listed, threshold=threshold)
-    python = f"sl.failure_probability(model, D={sizes}, threshold={plain(threshold)})"
+    command = shell("failure", **inputs.as_options(), D=listed, threshold=threshold)
+    python = f"sl.failure_probability(model, D={sizes}, threshold={typed(threshold)})"
     return {
         "chart": chart,
         "nu": nu,

@@ -8,7 +8,7 @@ from typing import Any
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View
 from sparselaw.explore.chart_data import line
-from sparselaw.explore.code_lines import input_options, input_python, shell
+from sparselaw.explore.code_lines import input_python, shell
 from sparselaw.explore.views.surface_view import FIXED, SurfaceAsked, gap_reason, notes_of, span_of
 from sparselaw.inputs import Inputs
 from sparselaw.numbers import sizes
@@ -90,7 +90,7 @@ def _code(asked: SurfaceAsked, name: str, grid: str) -> dict[str, str]:
         f"{along} = np.unique(np.geomspace({low}, {high}, {count}).round().astype(int))",
         f'found = sl.predict(model, {along}={along}.tolist(), {other}={asked.fixed}, features="{name}")',
     ]
-    return {"shell": shell("predict", **input_options(asked.inputs), **listed), "python": "\n".join(python)}
+    return {"shell": shell("predict", **asked.inputs.as_options(), **listed), "python": "\n".join(python)}
 
 
 VIEW = View(streams={"surface/features": feature_curves})

@@ -6,7 +6,7 @@ from typing import Any
 
 from sparselaw.explore.call import Call, View
 from sparselaw.explore.chart_data import Chart, axis, line
-from sparselaw.explore.code_lines import input_options, input_python, shell
+from sparselaw.explore.code_lines import input_python, shell
 from sparselaw.inputs import DEFAULT_DIMENSION, DenseInputs, Inputs
 from sparselaw.theory import prediction
 
@@ -22,7 +22,7 @@ def phase(call: Call) -> dict[str, Any]:
         **found,
         "chart": _limits(inputs),
         "code": {
-            "shell": shell("predict", **input_options(inputs)),
+            "shell": shell("predict", **inputs.as_options()),
             "python": f"import sparselaw as sl\n\n{input_python(inputs)}\nmodel.exponents",
         },
     }
@@ -37,7 +37,7 @@ def _limits(inputs: Inputs) -> Chart:
         _power("more parameters, N", inputs.model_constant(), law.alpha_N, colour=0),
         _power("more data, D", inputs.data_constant(), law.alpha_D, colour=1),
     ]
-    if inputs.kind != dense.kind:
+    if inputs.sampling != dense.sampling:
         chart["series"].append(
             _power("dense inputs, N or D", dense.model_constant(), law.alpha_N, colour=None, dash="dotted")
         )

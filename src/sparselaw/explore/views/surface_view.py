@@ -12,7 +12,7 @@ import numpy as np
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View
 from sparselaw.explore.chart_data import Chart, axis, cautions, line, mark
-from sparselaw.explore.code_lines import input_options, input_python, shell
+from sparselaw.explore.code_lines import input_python, shell
 from sparselaw.explore.quick_points import leading_along_D
 from sparselaw.explore.simulation import estimate, simulate
 from sparselaw.explore.solver_state import Training
@@ -112,7 +112,7 @@ class SurfaceAsked:
             f"found = sl.predict(model, {along}={along}.tolist(), {other}={self.fixed}{extra})",
         ]
         listed = {along: grid, other: ",".join(str(size) for size in self.fixed)}
-        options = input_options(self.inputs) | listed | self.training.options() | self._order
+        options = self.inputs.as_options() | listed | self.training.options() | self._order
         return {"shell": shell("predict", **options), "python": "\n".join(python)}
 
 

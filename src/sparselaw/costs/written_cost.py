@@ -1,58 +1,11 @@
-"""The costs by their names."""
+"""A cost from what was written: its name, and after a colon its number."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from sparselaw.costs.base import Conditioning, Cost, CostTerm
+from sparselaw.costs.base import COSTS, Conditioning, Cost
 from sparselaw.errors import InputError, check_finite
 
-Terms = tuple[CostTerm, ...]
 LARGEST_PARAMETER = 100.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostModel:
-    """A cost before it is applied to inputs or to a law.
-
-    ``terms`` is called with the conditioning where ``needs_sparsity``, with the number after the colon where
-    the cost has a ``parameter`` (power:r), and otherwise with nothing.
-    """
-
-    name: str
-    terms: Callable[..., Terms]
-    formula: str = ""
-    needs_sparsity: bool = False
-    parameter: str = ""
-
-    @property
-    def written(self) -> str:
-        """How it is written on the command line."""
-        return f"{self.name}:{self.parameter}" if self.parameter else self.name
-
-
-COSTS: dict[str, CostModel] = {}
-
-
-def register(
-    name: str,
-    terms: Callable[..., Terms],
-    *,
-    formula: str = "",
-    needs_sparsity: bool = False,
-    parameter: str = "",
-) -> CostModel:
-    """Adds a cost to those that `frontier`, `plan` and the command line know."""
-    if name != name.strip().lower() or not name or ":" in name:
-        raise InputError("cost", name, "is not a plain name", "use lower case, no colon and no spaces around")
-    if name in COSTS:
-        raise InputError("cost", name, "is already registered", "choose another name")
-    model = CostModel(
-        name=name, terms=terms, formula=formula, needs_sparsity=needs_sparsity, parameter=parameter
-    )
-    COSTS[name] = model
-    return model
 
 
 def cost_names() -> tuple[str, ...]:
