@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from oracles_fitting import real_runs
+from oracles.runs import real_runs
 from sparselaw.cli import main
 
 ROOT = Path(__file__).parent.parent

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from oracles_fitting import CHINCHILLA_TRUTH, noisy_runs
+from oracles.runs import CHINCHILLA_TRUTH, noisy_runs
 from sparselaw.cli import main
 from sparselaw.cli.app import app
 from sparselaw.cli.fit import fit as fit_command

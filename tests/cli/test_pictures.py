@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from oracles_fitting import CHINCHILLA_TRUTH, noisy_runs
+from oracles.runs import CHINCHILLA_TRUTH, noisy_runs
 from sparselaw.cli import main
 
 QUICK_FIT = ["fit", "{runs}", "--bootstrap", "0", "--no-leave-out"]

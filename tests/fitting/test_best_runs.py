@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize
 
-from oracles_fitting import CHINCHILLA_TRUTH, chinchilla_design, noisy_runs
+from oracles.runs import CHINCHILLA_TRUTH, chinchilla_design, noisy_runs
 from sparselaw.fitting import fit
 from sparselaw.fitting.envelope import asymmetric
 from sparselaw.fitting.objectives import parse_objective

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sparselaw as sl
-from oracles_fitting import CHINCHILLA_TRUTH, noisy_runs, real_runs
+from oracles.runs import CHINCHILLA_TRUTH, noisy_runs, real_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import compare, fit
 from sparselaw.laws import ChinchillaLaw

@@ -9,7 +9,7 @@ import functools
 import numpy as np
 import pytest
 
-from oracles_fitting import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
+from oracles.runs import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
 from sparselaw.fitting.bootstrap import bootstrap
 from sparselaw.fitting.objectives import parse_objective
 from sparselaw.fitting.prepare import prepare

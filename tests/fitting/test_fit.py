@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from oracles_fitting import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
+from oracles.runs import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import exponent_profile, fit
 from sparselaw.fitting.bootstrap import stream

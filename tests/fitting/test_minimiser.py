@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, nnls
 
-from oracles_fitting import (
+from oracles.runs import (
     CHINCHILLA_TRUTH,
     TWO_POWER_TRUTH,
     many_starts,

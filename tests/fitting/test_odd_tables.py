@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import sparselaw as sl
-from oracles_fitting import CHINCHILLA_TRUTH, noisy_runs
+from oracles.runs import CHINCHILLA_TRUTH, noisy_runs
 from sparselaw.cli import main
 from sparselaw.errors import InputError
 from sparselaw.fitting import read_table

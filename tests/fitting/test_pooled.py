@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from oracles_fitting import CHINCHILLA_TRUTH, noisy_runs, real_runs
+from oracles.runs import CHINCHILLA_TRUTH, noisy_runs, real_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import fit, fit_by, read_table
 from sparselaw.fitting.run_table import table_of

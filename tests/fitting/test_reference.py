@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from oracles_fitting import chinchilla_rows, real_runs
+from oracles.runs import chinchilla_rows, real_runs
 from sparselaw.fitting import fit, read_table
 
 

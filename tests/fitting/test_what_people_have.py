@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from oracles_fitting import CHINCHILLA_TRUTH, noisy_runs
+from oracles.runs import CHINCHILLA_TRUTH, noisy_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import fit, read_table
 from sparselaw.fitting.rows import clean_runs

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sparselaw as sl
-from oracles_fitting import CHINCHILLA_TRUTH, noisy_runs
+from oracles.runs import CHINCHILLA_TRUTH, noisy_runs
 from sparselaw.fitting import kernel
 from sparselaw.fitting.fitted_runs import Runs, Sweeps
 from sparselaw.fitting.newton_side_by_side import damped_steps

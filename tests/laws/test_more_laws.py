@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from oracles_fitting import CHINCHILLA_TRUTH, chinchilla_design, real_runs
+from oracles.runs import CHINCHILLA_TRUTH, chinchilla_design, real_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import fit, read_table
 from sparselaw.laws import ChinchillaLaw, CoupledLaw, DataConstrainedLaw, KaplanLaw, OneExponentLaw

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import sparselaw as sl
-from oracles_fitting import CHINCHILLA_TRUTH, chinchilla_design, noisy_runs
+from oracles.runs import CHINCHILLA_TRUTH, chinchilla_design, noisy_runs
 from sparselaw.cli import main
 from sparselaw.fitting import exponent_profile
 from sparselaw.laws import LAWS, ChinchillaLaw, Law, Range, Term, register

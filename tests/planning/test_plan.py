@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from oracles_fitting import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
+from oracles.runs import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
 from sparselaw.costs import parse_cost
 from sparselaw.errors import InputError
 from sparselaw.fitting import fit

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from oracles_fitting import CHINCHILLA_TRUTH, noisy_runs
+from oracles.runs import CHINCHILLA_TRUTH, noisy_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import exponent_profile, fit
 from sparselaw.plotting import fits

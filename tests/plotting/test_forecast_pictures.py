@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import sparselaw as sl
-from oracles_fitting import CHINCHILLA_TRUTH, noisy_runs
+from oracles.runs import CHINCHILLA_TRUTH, noisy_runs
 from sparselaw.fitting.forecast.backtest import back_test_at
 
 mpl.use("Agg")

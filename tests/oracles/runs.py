@@ -18,7 +18,7 @@ TWO_POWER_TRUTH = TwoPowerLaw(A=3e10, B=4e9, alpha_N=1.2, alpha_D=0.95)
 
 def real_runs(name: str) -> Path:
     """A file of the shared runs, or a skip that says what is missing."""
-    root = Path(__file__).resolve().parents[1]
+    root = Path(__file__).resolve().parents[2]
     folders = [os.environ.get("SPARSELAW_DATA"), root.parent / "shared" / "data"]
     for folder in folders:
         if folder and (Path(folder) / name).exists():

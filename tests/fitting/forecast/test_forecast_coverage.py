@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oracles_fitting import real_runs
+from oracles.runs import real_runs
 from sparselaw.fitting.forecast.average import average
 from sparselaw.fitting.rows import clean_runs
 from sparselaw.interval import Z95
@@ -63,7 +63,7 @@ def test_a_planted_error_is_seen():
 
 
 def benchmark():
-    path = Path(__file__).resolve().parents[2] / "benchmarks" / "forecast_coverage.py"
+    path = Path(__file__).resolve().parents[3] / "benchmarks" / "forecast_coverage.py"
     spec = importlib.util.spec_from_file_location("forecast_coverage", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules["forecast_coverage"] = module
