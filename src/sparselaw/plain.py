@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -24,6 +24,12 @@ def put(result: dict[str, Any], key: str, value: Any, reason: str) -> None:
     result[key] = plain
     if plain is None:
         result[f"{key}_reason"] = reason
+
+
+def html_record(title: str, values: Mapping[str, Any], notes: Iterable[str] = ()) -> str:
+    """A record for a notebook: what there is to say first, then a row for each value that there is."""
+    rows = [[name, f"{value:.6g}" if isinstance(value, float) else value] for name, value in values.items()]
+    return html_table(title, ["quantity", "value"], [row for row in rows if row[1] is not None], notes)
 
 
 def html_table(

@@ -83,6 +83,10 @@ class DenseInputs(Inputs):
     def closed_form(self) -> ClosedForm:
         return "gaussian"
 
+    @property
+    def no_spike(self) -> str:
+        return "no spike: every coordinate is always active"
+
     def expected_seen(self, D: float) -> float:
         """Every sample shows every coordinate."""
         del D

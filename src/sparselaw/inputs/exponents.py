@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
+
+from sparselaw.plain import html_record
 
 Regime = Literal["symmetric", "asymmetric", "gd-failure"]
 
@@ -25,6 +27,13 @@ class Exponents:
     nu: float | None  # P(gradient descent diverges) ~ D^-nu, thm:gd_failure_scaling
     seen_exponent: float = 1.0  # K(D) ~ seen_constant D^seen_exponent directions are resolved, eq:K-of-D
     seen_constant: float = 1.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values; nu is None where there is no spike."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def _repr_html_(self) -> str:
+        return html_record("exponents", self.as_dict())
 
 
 @lru_cache(maxsize=256)  # asked for at every point of a curve

@@ -61,7 +61,8 @@ def count_cautions(
     elif share > COACTIVATION_SHARE:
         cautions.append(
             f"co-activation: rare coordinates share samples at D = {D}, "
-            f"which adds about {share:.0%} to the data-limited loss and is left out here"
+            f"which is left out here; pairs alone add about {share:.0%} to the data-limited loss, "
+            "the sharp surface has them all"
         )
     if N < SMALL_SIZE:
         cautions.append(

@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sparselaw.plain import finite, put
+from sparselaw.plain import finite, html_record, put
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ("N", "D", "K", "xi", "loss", "caution", "rank", "loss_error", "median")
 NO_MEDIAN = "given near the double-descent peak only"
 
 
@@ -41,9 +45,27 @@ class Point:
         known = "not known" if math.isnan(self.loss) else "infinite"
         put(row, "loss", self.loss, f"{known}: {self.loss_reason}")
         put(row, "loss_error", self.loss_error, "no estimate")
+        row["terms"] = {name: finite(value) for name, value in self.terms.items()}
         put(row, "median", self.median, NO_MEDIAN)
         if self.parts:
             row["parts"] = {name: finite(value) for name, value in self.parts.items()}
             put(row, "kappa", self.kappa, "no minibatches")
             put(row, "pi", self.pi, "no power law of activations")
         return row | {"caution": self.caution}
+
+    def row(self) -> dict[str, Any]:
+        """Its line in a data frame."""
+        line = {name: getattr(self, name) for name in COLUMNS}
+        return line | dict(self.parts) | ({"kappa": self.kappa, "pi": self.pi} if self.parts else {})
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row."""
+        import pandas as pd
+
+        return pd.DataFrame([self.row()])
+
+    def _repr_html_(self) -> str:
+        plain = {name: value for name, value in self.as_dict().items() if not name.endswith("_reason")}
+        parts = plain.pop("terms") | plain.pop("parts", {})
+        notes = [text for text in (plain.pop("caution"), self.loss_reason) if text]
+        return html_record(f"N = {self.N:g}, D = {self.D:,}", plain | parts, notes)

@@ -13,7 +13,7 @@ from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.plain import html_table, put
 from sparselaw.theory.line_points import FEW, line_points
 from sparselaw.theory.nonlinear.asked import AnsweringFeatures, check_plain, nonlinear_points
-from sparselaw.theory.point import Point
+from sparselaw.theory.point import COLUMNS, Point
 from sparselaw.theory.surface import Surface
 from sparselaw.theory.training.trained_point import Answering, trained_point
 from sparselaw.theory.training.unfinished import Form
@@ -21,7 +21,6 @@ from sparselaw.theory.training.unfinished import Form
 if TYPE_CHECKING:
     import pandas as pd
 
-NO_SPIKE = "alpha2 >= -1: activated amplitudes do not grow, so there is no rare spike"
 NO_POWER_LAW = "these inputs follow no power law"
 
 
@@ -48,7 +47,7 @@ class Prediction:
         law = self.inputs.exponents
         result: dict[str, Any] = {"regime": None if law is None else law.regime}
         for name in ("alpha_N", "alpha_D", "alpha_C", "xi_crit", "nu"):
-            put(result, name, getattr(law, name, None), NO_POWER_LAW if law is None else NO_SPIKE)
+            put(result, name, getattr(law, name, None), NO_POWER_LAW if law is None else self.inputs.no_spike)
         put(result, "constant_N", None if law is None else self.inputs.model_constant(), NO_POWER_LAW)
         put(result, "constant_D", None if law is None else self.inputs.data_constant(), NO_POWER_LAW)
         dimension = self.inputs.dimension
@@ -80,15 +79,7 @@ class Prediction:
         """One row a point."""
         import pandas as pd
 
-        names = ["N", "D", "K", "xi", "loss", "caution", "rank", "loss_error", "median"]
-        rows = [{name: getattr(p, name) for name in names} for p in self.points]
-        if any(point.parts for point in self.points):
-            rows = [
-                row | dict(p.parts) | {"kappa": p.kappa, "pi": p.pi}
-                for row, p in zip(rows, self.points, strict=True)
-            ]
-            names += [*self.points[0].parts, "kappa", "pi"]
-        return pd.DataFrame(rows, columns=names)
+        return pd.DataFrame([point.row() for point in self.points], columns=None if self.points else COLUMNS)
 
     def _repr_html_(self) -> str:
         rows = [

@@ -11,7 +11,7 @@ import numpy as np
 
 from sparselaw.errors import InputError, check_not_negative, check_size
 from sparselaw.inputs import Inputs, check_inputs
-from sparselaw.plain import put
+from sparselaw.plain import html_record, put
 from sparselaw.sums.golden import golden
 from sparselaw.theory.surface import LARGEST_N, check_width, ridge_losses
 from sparselaw.theory.training.schedule import Descent
@@ -35,6 +35,9 @@ class BestRidge:
         put(result, "without", self.without, "infinite without a ridge")
         return result
 
+    def _repr_html_(self) -> str:
+        return html_record("best ridge", asdict(self))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestStop:
@@ -47,6 +50,9 @@ class BestStop:
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        return html_record("best stop", self.as_dict())
 
 
 def best_ridge(inputs: Inputs, *, N: float, D: int, noise: float = 0.0) -> BestRidge:

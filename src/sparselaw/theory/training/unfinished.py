@@ -240,7 +240,10 @@ def critical_batch(inputs: Inputs, step: float, N: float = math.inf, D: float = 
 
 
 def _crossing(rises: Callable[[float], float], level: float, highest: float) -> float:
-    """Where a rising function of (0, highest) passes the level, by bisection; highest if it never does."""
+    """Where a rising function of (0, highest) passes the level; highest if it never does.
+
+    By halving: it is infinite beyond some place and a staircase in the batch, where brentq gains nothing.
+    """
     low, high = 0.0, highest
     if not rises(highest * (1.0 - 1e-9)) > level:
         return highest
