@@ -52,25 +52,41 @@ def occupancy(mean: FloatArray, p: FloatArray, log_q: FloatArray) -> Occupancy:
     q = np.exp(np.minimum(log_q, 700.0))
     scale = 1.0 / (q + np.maximum(mean, 1.0))
     x = scale[:, None] * _X
-    shrink = np.expm1(-x)
+    # Arrays are written over when they are done with: new ones would take as long as the arithmetic.
+    shrink = -x
+    np.expm1(shrink, out=shrink)
     missed = p[:, None] * shrink  # p (e^-x - 1)
     always = p >= 1.0
     missed[always] = 0.0
-    log_phi = _trials(mean, p)[:, None] * np.log1p(missed)
+    log_phi = np.log1p(missed)
+    log_phi *= _trials(mean, p)[:, None]
     log_phi[always] = -mean[always, None] * x[always]
     poisson = _nearly_poisson(p)
     log_phi[poisson] = mean[poisson, None] * shrink[poisson]
     # phi(x) e^(-q x). Below, scale * n and scale * q are at most about one, so their squares cannot overflow.
-    weight = np.exp(log_phi - q[:, None] * x) * _WEIGHT
-    ratio = (1.0 + shrink) / (1.0 + missed)
+    weight = q[:, None] * x
+    np.subtract(log_phi, weight, out=weight)
+    np.exp(weight, out=weight)
+    weight *= _WEIGHT
+    shrink += 1.0
+    missed += 1.0
+    ratio = np.divide(shrink, missed, out=shrink)
     ratio[always] = 1.0
     tilted = mean[:, None] * ratio  # the mean of n under the law tilted by e^(-n x)
-    first = scale**2 * np.sum(weight * tilted, axis=1)
+    first = scale**2 * np.sum(np.multiply(weight, tilted, out=x), axis=1)
     tilted *= scale[:, None]
-    second = np.sum(weight * tilted * (tilted + scale[:, None] * (1.0 - p[:, None] * ratio)), axis=1)
+    ratio *= p[:, None]
+    np.subtract(1.0, ratio, out=ratio)
+    ratio *= scale[:, None]
+    ratio += tilted
+    tilted *= weight
+    second = np.sum(np.multiply(tilted, ratio, out=tilted), axis=1)
     log_missed = _log_unseen(mean, p)
-    seen_at_least_once = -np.expm1(np.minimum(log_missed[:, None] - log_phi, 0.0))
-    lost = np.exp(log_missed) + (q * scale) ** 2 * np.sum(weight * seen_at_least_once, axis=1)
+    seen_at_least_once = np.subtract(log_missed[:, None], log_phi, out=log_phi)
+    np.expm1(np.minimum(seen_at_least_once, 0.0, out=log_phi), out=log_phi)
+    np.negative(seen_at_least_once, out=log_phi)
+    seen_at_least_once *= weight
+    lost = np.exp(log_missed) + (q * scale) ** 2 * np.sum(seen_at_least_once, axis=1)
     return Occupancy(resolved=second, inverse=first, lost=lost)
 
 
