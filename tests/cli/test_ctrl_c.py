@@ -13,6 +13,10 @@ def ctrl_c(*_, **__):
     raise KeyboardInterrupt
 
 
+def ctrl_c_in_numba(*_, **__):
+    raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+
 def stopped(arguments, capsys):
     with pytest.raises(SystemExit) as stop:
         main(arguments)
@@ -29,8 +33,9 @@ def stopped(arguments, capsys):
         (["doctor"], "sparselaw.doctor.examine"),
     ],
 )
-def test_a_command_that_writes_only_at_its_end_says_so(arguments, inside, capsys, monkeypatch):
-    monkeypatch.setattr(inside, ctrl_c)
+@pytest.mark.parametrize("comes", [ctrl_c, ctrl_c_in_numba])
+def test_a_command_that_writes_only_at_its_end_says_so(arguments, inside, comes, capsys, monkeypatch):
+    monkeypatch.setattr(inside, comes)
     assert stopped(arguments, capsys) == [
         "sparselaw: stopped; nothing was written: the same command begins anew"
     ]

@@ -27,6 +27,7 @@ from sparselaw.cli.reproduce import reproduce
 from sparselaw.cli.runs import runs
 from sparselaw.cli.simulate import simulate
 from sparselaw.errors import InputError
+from sparselaw.interrupts import ctrl_c_kept
 
 # simulate refuses by itself what neither the inputs nor the solver know.
 OPTIONS_OF_SOLVERS = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -47,7 +48,8 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with ctrl_c_kept():
+                return super().invoke(ctx)
         except BrokenPipeError:
             raise ReaderGone from None
         except Stopped:
