@@ -1,11 +1,13 @@
-"""Ctrl-C as what it is, also where it comes while a compiled loop hands its result to Python.
+"""Ctrl-C: as what it is where a compiled loop hides it, and not twice where a program is stopping already.
 
-The loop itself does not see it. It is raised in what numba calls to make the result, an array's type say, and
-Python then complains with a SystemError of a result with an exception set.
+A compiled loop itself does not see it. It is raised in what numba calls to make the result, an array's type
+say, and Python then complains with a SystemError of a result with an exception set.
 """
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -19,6 +21,19 @@ def ctrl_c_kept() -> Iterator[None]:
         if _comes_of_ctrl_c(error):
             raise KeyboardInterrupt from None
         raise
+
+
+@contextmanager
+def no_more_ctrl_c() -> Iterator[None]:
+    """For the short while in which a program that was told to stop puts away what it has."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
 
 
 def _comes_of_ctrl_c(error: BaseException) -> bool:

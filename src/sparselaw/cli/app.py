@@ -54,7 +54,9 @@ class _Commands(TyperGroup):
             raise ReaderGone from None
         except Stopped:
             raise
-        except KeyboardInterrupt:  # a command that writes only when it ends
+        except KeyboardInterrupt as error:  # a command that writes only when it ends
+            if isinstance(error.__context__, Stopped):  # once more, when all is said
+                raise Stopped from None
             note("stopped; nothing was written: the same command begins anew")
             raise
 
