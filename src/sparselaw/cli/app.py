@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from typing import Any
 
@@ -97,7 +98,10 @@ def main(arguments: list[str] | None = None) -> None:
     """Run one command. 0 done; 2 bad input, in one line; 1 a failure of ours; 130 on Ctrl-C."""
     if arguments is None:  # the process is ours, and looking for garbage among imports takes a fifth of them
         gc.set_threshold(100_000, 50, 100)
-    sys.exit(_run(arguments))
+    code = _run(arguments)
+    if code == 130 and arguments is None:  # what is kept is said: a further Ctrl-C is no other end
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)
 
 
 def _run(arguments: list[str] | None) -> int:
