@@ -190,6 +190,27 @@ def test_a_kept_value_that_cannot_be_read_is_computed_again(finished, folder, mo
     assert kept.read_text() == "2.05"
 
 
+@pytest.mark.parametrize("content", [b"of something else", b"SQLite format 3\0", bytes(200)])
+def test_a_store_that_cannot_be_used_asks_for_another_folder(folder, capsys, content):
+    (folder / "runs.sqlite").write_bytes(content)
+    with pytest.raises(SystemExit) as stop:
+        main(["reproduce", "figure-1", "--out", str(folder)])
+    out, err = capsys.readouterr()
+    assert (stop.value.code, out) == (2, "")
+    assert err.startswith(f"sparselaw: error: store={folder / 'runs.sqlite'}: is ")
+    assert err.endswith("name another folder with --out\n")
+
+
+def test_more_workers_than_the_system_has_files_for(folder):
+    assert reproduce.reproduce(["figure-1"], out=folder, workers=1_000_000).lost == ()
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5])
+def test_a_number_of_workers_that_is_none(folder, workers):
+    with pytest.raises(InputError, match="workers"):
+        reproduce.reproduce(["figure-1"], out=folder, workers=workers)
+
+
 def test_no_half_written_file_is_left(folder, monkeypatch):
     def torn(*_):
         raise OSError("no space left")
