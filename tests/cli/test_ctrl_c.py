@@ -1,5 +1,8 @@
 """Ctrl-C: exit 130, and one line that says what is kept."""
 
+import subprocess
+import sys
+
 import pytest
 
 from sparselaw.cli import main
@@ -11,6 +14,10 @@ MODEL = ["--alpha1", "1", "--alpha2", "0.3"]
 
 def ctrl_c(*_, **__):
     raise KeyboardInterrupt
+
+
+def ctrl_c_in_numba(*_, **__):
+    raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
 
 
 def stopped(arguments, capsys):
@@ -29,11 +36,34 @@ def stopped(arguments, capsys):
         (["doctor"], "sparselaw.doctor.examine"),
     ],
 )
-def test_a_command_that_writes_only_at_its_end_says_so(arguments, inside, capsys, monkeypatch):
-    monkeypatch.setattr(inside, ctrl_c)
+@pytest.mark.parametrize("comes", [ctrl_c, ctrl_c_in_numba])
+def test_a_command_that_writes_only_at_its_end_says_so(arguments, inside, comes, capsys, monkeypatch):
+    monkeypatch.setattr(inside, comes)
     assert stopped(arguments, capsys) == [
         "sparselaw: stopped; nothing was written: the same command begins anew"
     ]
+
+
+ONCE_MORE = """
+import atexit, os, signal
+from sparselaw import doctor
+from sparselaw.cli import main
+
+def examine(_show):
+    raise KeyboardInterrupt
+
+doctor.examine = examine
+atexit.register(os.kill, os.getpid(), signal.SIGINT)
+main()
+"""
+
+
+def test_ctrl_c_once_more_while_the_program_ends():
+    done = subprocess.run(
+        [sys.executable, "-c", ONCE_MORE, "doctor"], capture_output=True, text=True, check=False
+    )
+    line = "sparselaw: stopped; nothing was written: the same command begins anew\n"
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", line)
 
 
 def test_the_reproduction_names_the_folder_that_has_what_is_finished(tmp_path, capsys, monkeypatch):

@@ -1,4 +1,5 @@
 import json
+import pkgutil
 
 import pytest
 
@@ -95,6 +96,40 @@ def test_ctrl_c_prints_what_is_finished(capsys, monkeypatch):
     assert announced.startswith("sparselaw: D=1000: up to ")
     assert " h in all" in announced
     assert "interrupted" in stopped
+
+
+def ctrl_c_in_numba(*_):
+    raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+
+@pytest.mark.parametrize(
+    ("method", "loop"),
+    [("importance", "importance.sampler.weigh_failures"), ("direct", "direct.count_failures")],
+)
+def test_ctrl_c_that_numba_makes_an_error_of(capsys, monkeypatch, method, loop):
+    """It comes while a compiled loop gives its result: the finished points are shown all the same."""
+    place = f"sparselaw.failure.{loop}"
+    real = pkgutil.resolve_name(place)
+
+    def later(rng, law, *rest):
+        return ctrl_c_in_numba() if law.D == 100 else real(rng, law, *rest)
+
+    monkeypatch.setattr(place, later)
+    code, out, err = run(capsys, *MODEL, "-D", "10,100", "--json", "--failures", "50", "--method", method)
+    assert code == 130
+    assert [point["D"] for point in json.loads(out)["points"]] == [10]
+    assert err == "sparselaw: interrupted: the points finished so far follow\n"
+    with pytest.raises(KeyboardInterrupt):
+        failure_probability(SparseInputs(alpha1=1.5, alpha2=-2.0), 100, 2.0, method=method)
+
+
+def test_another_system_error_stays_one(monkeypatch):
+    def broken(*_):
+        raise SystemError("of numba's own")
+
+    monkeypatch.setattr("sparselaw.failure.direct.count_failures", broken)
+    with pytest.raises(SystemError, match="numba's own"):
+        failure_probability(SparseInputs(alpha1=1.5, alpha2=-2.0), 10, 2.0, method="direct")
 
 
 def test_more_than_a_day_is_refused_in_one_line(capsys):

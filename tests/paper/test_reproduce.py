@@ -127,11 +127,88 @@ def test_an_item_that_cannot_be_read_is_left_out_and_named(folder, capsys):
     assert read_made(folder)[1] == ["figure-1"]
 
 
+@pytest.mark.parametrize(
+    ("place", "wrong"),
+    [
+        (["title"], 3),
+        (["caption"], None),
+        (["caption"], "\ud800"),
+        (["notes"], 3),
+        (["notes"], [3]),
+        (["notes"], "abc"),
+        (["quick"], "no"),
+        (["seconds"], "x"),
+        (["seconds"], None),
+        (["seconds"], True),
+        (["seconds"], float("nan")),
+        (["seconds"], 10**400),
+        (["processor_seconds"], []),
+        (["quantities"], {}),
+        (["quantities", 0], 3),
+        (["quantities", 0, "quantity"], None),
+        (["quantities", 0, "paper"], "2"),
+        (["quantities", 0, "theory"], [2.0]),
+        (["quantities", 0, "stated"], float("inf")),
+        (["quantities", 0, "paper_is_bound"], 0),
+        (["quantities", 0, "measured"], 2.0),
+        (["quantities", 0, "measured", "low"], "1"),
+        (["quantities", 0, "verdict"], 1),
+        (["tables"], [3]),
+        (["tables"], [{"title": "a"}]),
+        (["tables"], [{"title": "a", "columns": ["b"], "rows": [3]}]),
+        (["tables"], [{"title": "a", "columns": ["b"], "rows": [[3]]}]),
+    ],
+)
+def test_a_kept_item_with_a_value_of_another_type_cannot_be_read(folder, place, wrong):
+    kept = folder / "kept" / "figure-5.json"
+    content = json.loads(kept.read_text())
+    inner = content
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = wrong
+    kept.write_text(json.dumps(content))
+    made, lost = read_made(folder)
+    assert (list(made), lost) == (["figure-1"], ["figure-5"])
+
+
+@pytest.mark.parametrize("quick", [[], ["--quick"]])
+def test_the_remedy_for_an_item_that_cannot_be_read_is_the_command_for_it(folder, capsys, quick):
+    (folder / "kept" / "figure-5.json").write_text('{"title": "a", "seconds": "x"}')
+    with pytest.raises(SystemExit) as stop:
+        main(["reproduce", "figure-1", "--out", str(folder), "--quiet", *quick])
+    assert stop.value.code == 0
+    command = " ".join(["sparselaw reproduce figure-5 --out", str(folder), *quick])
+    assert capsys.readouterr().err == (
+        f"sparselaw: figure-5 cannot be read and is left out: run '{command}' again\n"
+    )
+
+
 def test_a_kept_value_that_cannot_be_read_is_computed_again(finished, folder, monkeypatch):
     (kept,) = (folder / "kept").glob("value-*.json")
     kept.write_text("{")
     assert measure_again(folder, monkeypatch, 2.05).items == finished[0].items
     assert kept.read_text() == "2.05"
+
+
+@pytest.mark.parametrize("content", [b"of something else", b"SQLite format 3\0", bytes(200)])
+def test_a_store_that_cannot_be_used_asks_for_another_folder(folder, capsys, content):
+    (folder / "runs.sqlite").write_bytes(content)
+    with pytest.raises(SystemExit) as stop:
+        main(["reproduce", "figure-1", "--out", str(folder)])
+    out, err = capsys.readouterr()
+    assert (stop.value.code, out) == (2, "")
+    assert err.startswith(f"sparselaw: error: store={folder / 'runs.sqlite'}: is ")
+    assert err.endswith("name another folder with --out\n")
+
+
+def test_more_workers_than_the_system_has_files_for(folder):
+    assert reproduce.reproduce(["figure-1"], out=folder, workers=1_000_000).lost == ()
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5])
+def test_a_number_of_workers_that_is_none(folder, workers):
+    with pytest.raises(InputError, match="workers"):
+        reproduce.reproduce(["figure-1"], out=folder, workers=workers)
 
 
 def test_no_half_written_file_is_left(folder, monkeypatch):

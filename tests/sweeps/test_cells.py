@@ -57,6 +57,30 @@ def test_every_setting_makes_a_cell_of_its_own(tmp_path):
     assert summarise(pd.read_parquet(tmp_path / "a.parquet")) == cells
 
 
+@pytest.mark.parametrize("solver", ["min-norm", SGD(passes=2)])
+@pytest.mark.parametrize("estimator", ["raw", "exact"])
+def test_noise_whose_squares_no_number_holds(solver, estimator):
+    """No warning (an error in the tests), and a reason where there is no mean."""
+    runs = sl.simulate(functions.INPUTS, N=4, D=50, seeds=3, noise=1e308, solver=solver, estimator=estimator)
+    (cell,) = summarise(runs)
+    words = "3 of 3 trials with a loss larger than a number can hold"
+    if (solver, estimator) == ("min-norm", "exact"):
+        assert math.isfinite(cell.mean)
+    else:
+        assert (cell.mean, cell.stderr, cell.median) == (None, None, None)
+        assert {cell.mean_reason, cell.stderr_reason, cell.median_reason} == {words}
+
+
+@pytest.mark.parametrize("seeds", [2, 10])
+def test_losses_whose_sum_no_number_holds(seeds):
+    tasks = grid(functions.INPUTS, N=4, D=50, seeds=seeds)
+    (cell,) = cells_of([(task, Record(loss=1.7e308, status="ok")) for task in tasks], theory=False)
+    shown = json.loads(json.dumps(cell.as_dict(), allow_nan=False))
+    for name in ("mean", "stderr", "median"):
+        assert shown[name] is None
+        assert shown[f"{name}_reason"] == "larger than a number can hold"
+
+
 def test_a_frame_carries_the_settings_of_its_solver():
     runs = sl.simulate(functions.INPUTS, N=4, D=50, seeds=1, solver=SGD(passes=2, batch=8))
     assert (runs["passes"][0], runs["batch"][0], runs["solver"][0]) == (2, 8, "sgd")

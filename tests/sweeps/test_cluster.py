@@ -7,7 +7,8 @@ import re
 import socket
 import subprocess
 import sys
-from contextlib import contextmanager
+import threading
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -125,6 +126,49 @@ def test_what_listens_there_is_no_scheduler(monkeypatch):
     monkeypatch.setattr("sparselaw.sweeps.cluster._PATIENCE", 1)
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(InputError, match="does not answer"):
         DaskExecutor(f"tcp://127.0.0.1:{silent.getsockname()[1]}")
+
+
+@pytest.mark.parametrize("protocol", ["http", "inproc", "ucx", "nonsense"])
+def test_only_protocols_of_schedulers_on_other_machines(protocol, monkeypatch):
+    """Refused before anything is asked: nobody knocks, and dask is not loaded."""
+    monkeypatch.setattr("sparselaw.sweeps.cluster._knock", None)
+    with pytest.raises(InputError, match=rf"{protocol} is no protocol of schedulers; write tcp, "):
+        DaskExecutor(f"{protocol}://127.0.0.1:8787")
+
+
+@contextmanager
+def greeting(words):
+    """The address of something that says this to all who come, and then leaves them."""
+
+    def greet():
+        with suppress(OSError):  # closed
+            while True:
+                line, _ = server.accept()
+                with line:
+                    line.sendall(words)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=greet, daemon=True)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{server.getsockname()[1]}"
+        finally:
+            with suppress(OSError):
+                server.shutdown(socket.SHUT_RDWR)
+
+
+# Taken as lengths: more than memory holds, none at all, as many parts as no message has.
+@pytest.mark.parametrize("words", [b"SSH-2.0-OpenSSH\r\n", bytes(8) + b"HTTP", b"\x08" + bytes(7) + b"a" * 8])
+def test_what_talks_there_is_no_scheduler(words, tmp_path):
+    """One line, and not another one when the program ends."""
+    with greeting(words) as place:
+        command = [
+            sys.executable, "-m", "sparselaw", "simulate", "--alpha1", "1", "--alpha2", "0.3", "-N", "4",
+            "-D", "50", "--store", str(tmp_path / "s.sqlite"), "--scheduler", f"tcp://{place}",
+        ]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"sparselaw: error: scheduler=.*: does not answer \(\w+\); .*\n", done.stderr)
 
 
 def test_no_workers_there(tmp_path, monkeypatch):

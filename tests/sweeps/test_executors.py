@@ -107,6 +107,14 @@ def test_a_dead_worker_is_replaced_and_the_other_goes_on(tmp_path):
         assert len({long.result(), first, second}) == 3
 
 
+@pytest.mark.parametrize(("files", "workers"), [(256 + 35, 3), (100, 1), (10**9, 4)])
+def test_no_more_workers_than_files_for_them(files, workers, monkeypatch):
+    monkeypatch.setattr(executors, "MOST_WORKERS", 4)
+    monkeypatch.setattr(executors, "_allow_open_files", lambda _: files)
+    with WorkerPool(1_000_000) as pool:
+        assert pool.slots() == workers
+
+
 def test_abort_ends_tasks_that_never_end(tmp_path):
     started = [tmp_path / "first", tmp_path / "second"]
     with WorkerPool(2) as pool:

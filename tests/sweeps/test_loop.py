@@ -225,6 +225,41 @@ def test_loading_libraries_in_the_first_task_is_no_reason_for_workers(monkeypatc
     assert [record.seen for record in records] == [os.getpid()] * 2
 
 
+class Impatient(Shuffled):
+    """Someone types Ctrl-C once more while the batches are dropped."""
+
+    def abort(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        super().abort()
+        self.aborted = True
+
+
+def test_ctrl_c_once_more_while_it_stops(tmp_path):
+    executor = Impatient(1)
+    before = signal.getsignal(signal.SIGINT)
+
+    def typed(task):
+        if task.N == functions.INTERRUPTS:
+            os.kill(os.getpid(), signal.SIGINT)
+        return functions.plain(task)
+
+    with pytest.raises(SweepStopped):
+        run_sweep(functions.study(), function=typed, store=tmp_path / "s.sqlite", executor=executor)
+    assert executor.aborted
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_ctrl_c_that_numba_makes_an_error_of_is_no_failed_task(tmp_path):
+    def interrupted(_task):
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    path = tmp_path / "s.sqlite"
+    with pytest.raises(SweepStopped):
+        run_sweep(functions.study(), function=interrupted, store=path, executor=InProcess())
+    with open_store(path, read_only=True) as store:
+        assert store.runs() == []
+
+
 def test_ctrl_c_in_a_task_that_runs_here(tmp_path):
     tasks = functions.study()
     before = signal.getsignal(signal.SIGINT)

@@ -74,6 +74,12 @@ def test_bad_arguments_are_refused(bad):
         grid(MODEL, **{"N": 4, "D": 10, **bad})
 
 
+@pytest.mark.parametrize("what", ["x", None, 3, {"alpha1": 1.0}])
+def test_what_describes_no_inputs_is_refused(what):
+    with pytest.raises(InputError, match="describes no inputs"):
+        simulate(what, N=4, D=50)
+
+
 ARGUMENTS = ["simulate", "--alpha1", "1", "--alpha2", "0.3", "-N", "4,8", "-D", "100"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -10,12 +11,13 @@ import sys
 import pandas as pd
 import pytest
 
+from sparselaw.cli import kept_runs
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers import SGD, GradientDescent
 from sparselaw.sweeps.executors import InProcess, WorkerPool
 from sparselaw.sweeps.grid import grid
-from sparselaw.sweeps.simulate import simulate, stream_tasks
-from sparselaw.sweeps.store import open_store
+from sparselaw.sweeps.simulate import run_tasks, simulate, stream_tasks
+from sparselaw.sweeps.store import SqliteStore, open_store
 from sparselaw.sweeps.sweep import run_sweep
 from sparselaw.trials import run as trial
 from sweeps import functions
@@ -122,6 +124,33 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, log):
     assert line.endswith("the same command goes on from there")
     assert len(pd.read_csv(tmp_path / "a.csv")) == count
     assert len(log()) >= count
+
+
+def test_ctrl_c_again_and_again_says_what_is_kept(sparselaw, tmp_path, monkeypatch):
+    """While it stops, while what is finished is written, and after the last word."""
+    real_write = kept_runs.write_runs
+
+    def interrupted(tasks, **settings):
+        run_tasks(tasks[:7], **settings)
+        raise KeyboardInterrupt
+
+    def written(*arguments):
+        os.kill(os.getpid(), signal.SIGINT)
+        real_write(*arguments)
+
+    def left(store, *_):
+        closed(store)
+        raise KeyboardInterrupt
+
+    closed = SqliteStore.close
+    monkeypatch.setattr("sparselaw.sweeps.simulate.run_tasks", interrupted)
+    monkeypatch.setattr(kept_runs, "write_runs", written)
+    monkeypatch.setattr(SqliteStore, "__exit__", left)
+    store = tmp_path / "s.sqlite"
+    code, out, err = sparselaw(*STUDY, "--store", store, "--out", tmp_path / "a.csv", "--quiet")
+    words = f"stopped with 7 of 18 runs done; they are in {store}: the same command goes on from there"
+    assert (code, out, err) == (130, "", f"sparselaw: {words}\n")
+    assert len(pd.read_csv(tmp_path / "a.csv")) == 7
 
 
 def kept(path):

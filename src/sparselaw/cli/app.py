@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from typing import Any
 
@@ -27,6 +28,7 @@ from sparselaw.cli.reproduce import reproduce
 from sparselaw.cli.runs import runs
 from sparselaw.cli.simulate import simulate
 from sparselaw.errors import InputError
+from sparselaw.interrupts import ctrl_c_kept
 
 # simulate refuses by itself what neither the inputs nor the solver know.
 OPTIONS_OF_SOLVERS = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -47,12 +49,15 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with ctrl_c_kept():
+                return super().invoke(ctx)
         except BrokenPipeError:
             raise ReaderGone from None
         except Stopped:
             raise
-        except KeyboardInterrupt:  # a command that writes only when it ends
+        except KeyboardInterrupt as error:  # a command that writes only when it ends
+            if isinstance(error.__context__, Stopped):  # once more, when all is said
+                raise Stopped from None
             note("stopped; nothing was written: the same command begins anew")
             raise
 
@@ -93,7 +98,10 @@ def main(arguments: list[str] | None = None) -> None:
     """Run one command. 0 done; 2 bad input, in one line; 1 a failure of ours; 130 on Ctrl-C."""
     if arguments is None:  # the process is ours, and looking for garbage among imports takes a fifth of them
         gc.set_threshold(100_000, 50, 100)
-    sys.exit(_run(arguments))
+    code = _run(arguments)
+    if code == 130 and arguments is None:  # what is kept is said: a further Ctrl-C is no other end
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)
 
 
 def _run(arguments: list[str] | None) -> int:

@@ -10,6 +10,7 @@ import typer
 from sparselaw import numbers
 from sparselaw.cli.options import FILE, INTEGER
 from sparselaw.cli.output import Stopped, note
+from sparselaw.interrupts import no_more_ctrl_c
 
 if TYPE_CHECKING:
     from sparselaw.trials.task import Record, Task
@@ -36,7 +37,6 @@ def run_kept(
     quiet: bool,
 ) -> list[tuple[Task, Record]]:
     """The tasks with their records, from the store or run now; also one row a run in ``out``."""
-    from sparselaw.sweeps.loop import SweepStopped
     from sparselaw.sweeps.runs_table import check_out
     from sparselaw.sweeps.simulate import run_tasks
     from sparselaw.sweeps.store import default_store, open_store
@@ -54,12 +54,16 @@ def run_kept(
                 retry=retry,
                 progress=not quiet,
             )
-        except SweepStopped as stopped:
-            found = kept.find([task.id for task in tasks])
-            write_runs(out, [(task, found[task.id]) for task in tasks if task.id in found])
-            note(f"{stopped}; they are in {kept.path}: the same command goes on from there")
+            write_runs(out, done)
+        except KeyboardInterrupt:  # once or more often
+            with no_more_ctrl_c():
+                found = kept.find([task.id for task in tasks])
+                finished = [(task, found[task.id]) for task in tasks if task.id in found]
+                write_runs(out, finished)
+                count = len(finished) - (count_failed(finished) if retry else 0)
+                where = f"they are in {kept.path}: the same command goes on from there"
+                note(f"stopped with {count} of {len(tasks)} runs done; {where}")
             raise Stopped from None
-    write_runs(out, done)
     return done
 
 

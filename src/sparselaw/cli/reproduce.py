@@ -50,7 +50,8 @@ def reproduce(
         note(f"stopped; what is finished is in {out}: the same command goes on from there")
         raise Stopped from None
     for name in summary.lost:
-        note(f"{name} cannot be read and is left out: run 'sparselaw reproduce {name} --out {out}' again")
+        command = f"sparselaw reproduce {name} --out {out}{' --quick' if quick else ''}"
+        note(f"{name} cannot be read and is left out: run '{command}' again")
     if json:
         print_json(summary.as_dict())
     else:

@@ -15,6 +15,7 @@ from sparselaw.failure.divergence import exceeds
 from sparselaw.failure.draw import DataLaw, Space, add_rare, draw_common, draw_rare, work_space
 from sparselaw.failure.entries import Entries
 from sparselaw.failure.timing import data_sets_at_a_time
+from sparselaw.interrupts import ctrl_c_kept
 from sparselaw.interval import Interval
 
 
@@ -47,7 +48,8 @@ def sample_directly(
     at_a_time = data_sets_at_a_time(law)
     while done < replicates and failed < failures:
         todo = min(at_a_time, replicates - done)
-        drawn, bad, spiked = count_failures(rng, law, space, threshold * law.D, todo, failures - failed)
+        with ctrl_c_kept():
+            drawn, bad, spiked = count_failures(rng, law, space, threshold * law.D, todo, failures - failed)
         done, failed, spikes = done + drawn, failed + bad, spikes + spiked
         if progress is not None:
             progress(done, min(replicates, done * failures / failed) if failed else replicates, failed)

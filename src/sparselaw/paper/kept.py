@@ -15,7 +15,9 @@ from sparselaw.files import write_atomically
 from sparselaw.trials.task import ENGINE_VERSION
 
 T = TypeVar("T")
-UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError)
+UNREADABLE = (
+    OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError
+)  # fmt: skip
 
 
 def remember(

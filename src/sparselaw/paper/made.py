@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -72,13 +73,43 @@ def read_made(folder: Path) -> tuple[dict[str, Made], list[str]]:
 
 
 def _made(content: Mapping[str, Any]) -> Made:
+    """What a kept file says; ValueError, TypeError or KeyError where it is not what ``write_made`` writes."""
+    json.dumps(content, allow_nan=False, ensure_ascii=False).encode()  # every number finite, every text whole
     made = Made(**content)
-    for row in made.quantities:
-        if not {key for key in PICTURE if not key.endswith("_reason")} <= row.keys():
-            raise ValueError("a row without its keys")
-        if row["measured"] is not None:
-            Interval(**row["measured"])
+    _must_be(str, made.title, made.caption, *_list(made.notes))
+    _must_be(bool, made.quick)
+    _must_be(float, made.seconds, *_given(made.processor_seconds))
+    for row in _list(made.quantities):
+        _check_row(row)
+    for table in _list(made.tables):
+        _must_be(str, table["title"], *_list(table["columns"]))
+        for line in _list(table["rows"]):
+            _must_be(str, *_list(line))
     return made
+
+
+def _check_row(row: Row) -> None:
+    _must_be(str, *(row[key] for key in ("quantity", "interval", "verdict", "reason", "why")))
+    _must_be(float, *_given(row["paper"]), *_given(row["theory"]))
+    _must_be(bool, row["paper_is_bound"])
+    if row["measured"] is not None:
+        _must_be(float, *Interval(**row["measured"]).as_dict().values())
+
+
+def _must_be(kind: type, *values: Any) -> None:
+    """A number may be written whole; neither a number nor a text is a truth value."""
+    for value in values:
+        if type(value) is not kind and not (kind is float and type(value) is int and math.isfinite(value)):
+            raise TypeError(f"{value!r} is not {kind.__name__}")
+
+
+def _given(value: Any) -> list[Any]:
+    return [] if value is None else [value]
+
+
+def _list(value: Any) -> list[Any]:
+    _must_be(list, value)
+    return list(value)
 
 
 def _write_pictures(folder: Path, name: str, result: Result, quick: bool) -> None:

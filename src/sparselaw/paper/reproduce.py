@@ -6,16 +6,19 @@ a second or two of one core.
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from sparselaw.errors import InputError
+from sparselaw.errors import InputError, check_size
+from sparselaw.interrupts import no_more_ctrl_c
 from sparselaw.paper.contents import chosen, item
 from sparselaw.paper.item import Context
 from sparselaw.paper.kept import remember
@@ -41,12 +44,14 @@ def reproduce(
 ) -> Summary:
     """Make the named items (all by default) in the folder ``out``. What its store has is not run again."""
     wanted = chosen(names)
+    count = all_cores() if workers is None else check_size("workers", workers)
     folder = _folder(out)
     started = time.perf_counter()
     # One BLAS thread here as in the workers, so that they do not get in each other's way.
     with (
+        _no_other_store(),
         open_store(folder / STORE) as store,
-        WorkerPool(workers or all_cores()) as pool,
+        WorkerPool(count) as pool,
         ThreadPoolExecutor(1) as writer,
         threadpool_limits(1),
     ):
@@ -69,9 +74,20 @@ def reproduce(
                 drawn = writer.submit(_timed, write_made, folder, item(name), result, quick, spent)
             drawn.result()
         except BaseException:  # Ctrl-C above all: do not wait for what the workers are at
-            pool.abort()
+            with no_more_ctrl_c():
+                pool.abort()
             raise
     return write_summary(folder, time.perf_counter() - started)
+
+
+@contextmanager
+def _no_other_store() -> Iterator[None]:
+    """The store is a file of the folder: where it cannot be used, only another folder helps."""
+    try:
+        yield
+    except InputError as error:
+        remedy = re.sub("name .*--store", "name another folder with --out", error.remedy)
+        raise InputError(error.name, error.value, error.condition, remedy) from None
 
 
 def _timed(function: Callable[..., None], *arguments: Any) -> float:

@@ -15,7 +15,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.features import FEATURES
 from sparselaw.inputs import Inputs, inputs_of
-from sparselaw.plain import put
+from sparselaw.plain import finite, put
 from sparselaw.solvers.named_solver import solver_of_row
 from sparselaw.sweeps.encoding import encode_identity
 from sparselaw.sweeps.mean import mean_loss
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MOST_WITH_THEORY = 1000  # each costs some milliseconds
 MANY_CELLS = f"more than {MOST_WITH_THEORY} cells: ask sparselaw predict for those of interest"
+TOO_LARGE = "larger than a number can hold"
 NOT_ASKED = "not asked for"
 NO_THEORY = "no closed form for these features and this solver"
 
@@ -98,7 +99,8 @@ def _cell(rows: Sequence[Row], without: str = "") -> Cell:
     loss, first = _column(rows, "loss"), rows[0]
     theory = {"theory": None, "theory_reason": without} if without else _theory(first)
     common: dict[str, Any] = {"N": int(first["N"]), "D": int(first["D"]), "seeds": loss.size, **theory}
-    median = math.nan if np.isnan(loss).any() else float(np.median(loss))
+    with np.errstate(over="ignore"):  # between two that are nearly the largest number
+        median = math.nan if np.isnan(loss).any() else float(np.median(loss))
     if not np.isfinite(loss).all():
         reason = _reason(rows, loss)
         return Cell(
@@ -112,10 +114,12 @@ def _cell(rows: Sequence[Row], without: str = "") -> Cell:
         )
     found = mean_loss(loss, _column(rows, "control"), _column(rows, "control_mean"))
     return Cell(
-        mean=found.mean,
+        mean=finite(found.mean),
+        mean_reason="" if math.isfinite(found.mean) else TOO_LARGE,
         stderr=found.stderr,
-        stderr_reason="one seed" if found.stderr is None else "larger than a number can hold",
-        median=median,
+        stderr_reason="one seed" if found.stderr is None else TOO_LARGE,
+        median=finite(median),
+        median_reason="" if math.isfinite(median) else TOO_LARGE,
         method=found.method,
         note="; ".join(sorted({str(row["reason"]) for row in rows if not is_missing(row.get("reason"))})),
         **common,
@@ -173,5 +177,9 @@ def _theory(first: Row) -> dict[str, Any]:
 
 
 def _reason(rows: Sequence[Row], loss: FloatArray) -> str:
-    spoilt = Counter(row["status"] for row, value in zip(rows, loss, strict=True) if not math.isfinite(value))
+    spoilt = Counter(
+        f"with a loss {TOO_LARGE}" if row["status"] == "ok" else row["status"]
+        for row, value in zip(rows, loss, strict=True)
+        if not math.isfinite(value)
+    )
     return ", ".join(f"{count} of {len(rows)} trials {status}" for status, count in spoilt.most_common())

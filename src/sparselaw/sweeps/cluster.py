@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ParamSpec, TypeVar
@@ -17,6 +18,7 @@ from sparselaw.trials.task import ENGINE_VERSION
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_PROTOCOLS = ("tcp", "tls", "ws", "wss")
 _PATIENCE = 5  # seconds for a scheduler to answer
 _PATIENCE_FOR_WORKERS = 30
 _RECOUNT = 5.0
@@ -33,11 +35,13 @@ class DaskExecutor(SweepExecutor):
         if find_spec("distributed") is None:
             raise InputError("scheduler", address, "needs dask.distributed", "pip install 'sparselaw[dask]'")
         protocol, host, port = found.groups()
+        if protocol not in _PROTOCOLS:
+            remedy = f"write {', '.join(_PROTOCOLS[:-1])} or {_PROTOCOLS[-1]} before ://"
+            raise InputError("scheduler", address, f"{protocol} is no protocol of schedulers", remedy)
         try:
             _knock(protocol, host, int(port))
-            distributed: Any = import_module("distributed")
-            self._client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
-        except (OSError, ValueError, OverflowError) as error:
+            self._client = _client(address)
+        except Exception as error:  # dask's words for what does not talk as a scheduler does are many
             condition = f"does not answer ({type(error).__name__})"
             raise InputError(
                 "scheduler", address, condition, "start one with 'dask scheduler', or correct the address"
@@ -46,12 +50,12 @@ class DaskExecutor(SweepExecutor):
             self._client.wait_for_workers(1, timeout=_PATIENCE_FOR_WORKERS)
             self._check_workers(address)
         except TimeoutError:
-            self._client.close()
+            _close(self._client)
             raise InputError(
                 "scheduler", address, "has no workers", f"start some with 'dask worker {address}'"
             ) from None
         except BaseException:
-            self._client.close()
+            _close(self._client)
             raise
         self._executor = self._client.get_executor(pure=False)
         self._threads, self._counted = 0, -_RECOUNT
@@ -81,7 +85,7 @@ class DaskExecutor(SweepExecutor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self._executor.shutdown(wait=wait and not cancel_futures)
-        self._client.close()
+        _close(self._client)
 
     def _check_workers(self, address: str) -> None:
         """Every worker must have the same engine, or the cells would not be comparable."""
@@ -105,10 +109,27 @@ def _knock(protocol: str, host: str, port: int) -> None:
     Dask's own client would go on trying for its whole patience where nothing listens, and would wait for
     ever for the greeting of something else.
     """
-    if protocol in ("tcp", "tls"):
-        with socket.create_connection((host.strip("[]"), port), timeout=_PATIENCE) as line:
-            if protocol == "tcp" and not line.recv(1):
-                raise ConnectionError
+    with socket.create_connection((host.strip("[]"), port), timeout=_PATIENCE) as line:
+        if protocol == "tcp" and not line.recv(1):
+            raise ConnectionError
+
+
+def _client(address: str) -> Any:
+    """Dask's client. One that cannot be made is closed at once: at the program's end it would complain."""
+    distributed: Any = import_module("distributed")
+    client = distributed.Client.__new__(distributed.Client)
+    try:
+        client.__init__(address, timeout=_PATIENCE, set_as_default=False)
+    except BaseException:
+        _close(client)
+        raise
+    return client
+
+
+def _close(client: Any) -> None:
+    """Without a word of a scheduler that does not say goodbye."""
+    with suppress(Exception):
+        client.close()
 
 
 def engine_version() -> int:

@@ -32,6 +32,8 @@ T = TypeVar("T")
 _STARTS = 3
 _LAST_WORDS = 1.0  # seconds for a pool to notice that its worker was killed; it takes milliseconds
 _FILES_PER_WORKER = 10  # pipes, mostly
+_OTHER_FILES = 256
+MOST_WORKERS = 1000
 
 
 class SweepExecutor(Executor):
@@ -68,10 +70,15 @@ class InProcess(SweepExecutor):
 
 
 class WorkerPool(SweepExecutor):
-    """A number of worker processes; one that dies is replaced by the next submit."""
+    """A number of worker processes; one that dies is replaced by the next submit.
+
+    However many are asked for, there are no more than the system has files for.
+    """
 
     def __init__(self, workers: int, *, import_main: bool = False) -> None:
-        _allow_open_files(_FILES_PER_WORKER * workers + 256)
+        workers = min(workers, MOST_WORKERS)
+        allowed = _allow_open_files(_FILES_PER_WORKER * workers + _OTHER_FILES)
+        workers = max(1, min(workers, (allowed - _OTHER_FILES) // _FILES_PER_WORKER))
         self._lanes = [_Lane(import_main) for _ in range(workers)]
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
@@ -173,17 +180,19 @@ class _WorkerProcess(SpawnProcess):
             super().start()
 
 
-def _allow_open_files(count: int) -> None:
-    """Many systems allow 1024 unless asked, which is the pipes of a hundred workers."""
+def _allow_open_files(count: int) -> int:
+    """How many of these may be open. Many systems allow 1024 unless asked: the pipes of a hundred workers."""
     try:
         import resource
     except ImportError:  # not on Windows
-        return
+        return count
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     unlimited = resource.RLIM_INFINITY
-    if soft != unlimited and soft < count:
-        allowed = count if hard == unlimited else min(count, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, allowed), hard))
+    if soft == unlimited or soft >= count:
+        return count
+    allowed = max(soft, count if hard == unlimited else min(count, hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    return allowed
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sparselaw.errors import InputError, check_size
-from sparselaw.inputs import Inputs
+from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.solvers import Solver, as_solver
 from sparselaw.trials.task import Task
 
@@ -30,6 +30,7 @@ def grid(
     >>> [(task.N, task.D, task.seed) for task in tasks]
     [(4, 100, 7), (4, 100, 8), (8, 100, 7), (8, 100, 8)]
     """
+    check_inputs(inputs)
     named = as_solver(solver)
     widths, samples, count = _sizes("N", N), _sizes("D", D), check_size("seeds", seeds)
     total = len(widths) * len(samples) * count

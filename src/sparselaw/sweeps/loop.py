@@ -10,8 +10,10 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from contextlib import nullcontext
 
 from sparselaw.errors import check_size
+from sparselaw.interrupts import no_more_ctrl_c
 from sparselaw.sweeps.batches import LONGEST_BATCH, Pending
 from sparselaw.sweeps.cost import kind_of
 from sparselaw.sweeps.encoding import decode_record, encode_record
@@ -220,9 +222,10 @@ class Sweep:
         return WorkerPool(max(1, min(self._workers, len(self._pending))), import_main=import_main)
 
     def _leave(self, executor: Executor, ended: bool) -> None:
-        for future in self._running:
-            future.cancel()
-        if not ended and isinstance(executor, SweepExecutor):
-            executor.abort()
-        if self._own_executor:
-            executor.shutdown(wait=ended)
+        with nullcontext() if ended else no_more_ctrl_c():
+            for future in self._running:
+                future.cancel()
+            if not ended and isinstance(executor, SweepExecutor):
+                executor.abort()
+            if self._own_executor:
+                executor.shutdown(wait=ended)

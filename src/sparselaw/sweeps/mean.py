@@ -32,8 +32,10 @@ class MeanLoss:
 
 def mean_loss(loss: FloatArray, control: FloatArray, known: FloatArray) -> MeanLoss:
     """The mean loss of one cell; ``control`` (nan where there is none) has the known mean ``known``."""
-    plain = float(loss.mean())
-    with np.errstate(over="ignore"):  # squares of losses beyond 1e154: the error is then infinite
+    with np.errstate(over="ignore", invalid="ignore"):  # squares beyond 1e154: the error is then infinite
+        plain = float(loss.mean())
+        if math.isinf(plain):
+            return MeanLoss(mean=plain, stderr=math.inf, adjusted=loss, method="plain")
         return _mean_loss(plain, loss, control, known)
 
 

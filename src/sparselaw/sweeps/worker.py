@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from multiprocessing import connection, parent_process
 
+from sparselaw.interrupts import ctrl_c_kept
 from sparselaw.trials.task import Record, Task
 
 TaskFunction = Callable[[Task], Record]
@@ -54,7 +55,8 @@ def failure(reason: str) -> Record:
 
 def _run(function: TaskFunction, task: Task) -> Record:
     try:
-        return function(task)
+        with ctrl_c_kept():
+            return function(task)
     except Exception as error:  # whatever it is, it belongs to this cell and not to the sweep
         return failure(" ".join(f"{type(error).__name__}: {error}".split()))
 

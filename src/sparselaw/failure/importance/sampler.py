@@ -22,6 +22,7 @@ from sparselaw.failure.draw import work_space
 from sparselaw.failure.importance.proposal import DEFENSIVE, Proposal
 from sparselaw.failure.importance.weighing import weigh_failures
 from sparselaw.failure.timing import data_sets_at_a_time
+from sparselaw.interrupts import ctrl_c_kept
 from sparselaw.interval import Z95, Interval
 
 LEARNING_ROUNDS = 4
@@ -79,7 +80,10 @@ def sample_by_importance(
         weights, parts = [], []
         for start in range(0, count, at_a_time):
             todo = min(at_a_time, count - start)
-            weight, part = weigh_failures(rng, law, tables, np.log(shares), space, threshold * law.D, todo)
+            with ctrl_c_kept():
+                weight, part = weigh_failures(
+                    rng, law, tables, np.log(shares), space, threshold * law.D, todo
+                )
             weights.append(weight)
             parts.append(part)
             drawn += todo

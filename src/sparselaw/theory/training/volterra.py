@@ -146,5 +146,6 @@ def _solve(driven: Function, of_age: Function, times: FloatArray, run: Run) -> F
     error = driven(times)
     for i in range(times.size):
         weights = _weights(of_age, times, i, run)
-        error[i] = (error[i] + float(weights[:-1] @ error[:i])) / (1.0 - weights[-1])
+        with np.errstate(over="ignore", invalid="ignore"):  # larger than a number can hold
+            error[i] = (error[i] + float(weights[:-1] @ error[:i])) / (1.0 - weights[-1])
     return error

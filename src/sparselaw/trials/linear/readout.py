@@ -79,6 +79,7 @@ def loss_of_readout(problem: LinearProblem, teacher: FloatArray, readout: Readou
     if readout.diverged:
         return float("inf")
     theta = readout.theta
-    error = teacher - problem.embedding.T @ theta
-    seen = weighted(problem.covariance, error[:, None], None)
-    return problem.floor + problem.unseen * (1.0 + float(theta @ theta) / problem.width) + seen
+    with np.errstate(over="ignore", invalid="ignore"):  # noise whose squares no number holds
+        error = teacher - problem.embedding.T @ theta
+        seen = weighted(problem.covariance, error[:, None], None)
+        return problem.floor + problem.unseen * (1.0 + float(theta @ theta) / problem.width) + seen

@@ -8,6 +8,7 @@ loss(theta) times a chi-square over its freedom.
 
 from __future__ import annotations
 
+import math
 from typing import cast
 
 import numpy as np
@@ -26,12 +27,14 @@ def activations_test_loss(task: Task, drawn: OneTeacher, train: SparseData, read
     inputs, theta = cast(ActivationInputs, task.inputs), readout.theta
     rng = random_stream(task, "test")
     test = draw_sparse(inputs, task.n_test, rng)
-    spread = np.sqrt(1.0 + float(theta @ theta) / task.N)
-    error = spread * rng.standard_normal(test.active.size)  # of the coordinates never seen in training
     _, in_train, in_test = np.intersect1d(train.active, test.active, return_indices=True)
-    error[in_test] = (drawn.teacher - drawn.problem.embedding.T @ theta)[in_train]
-    errors = sign_matrix(test).T @ (inputs.amplitudes(test.active) * error)
-    return float(np.mean(errors**2))
+    with np.errstate(over="ignore", invalid="ignore"):  # noise whose squares no number holds
+        spread = np.sqrt(1.0 + float(theta @ theta) / task.N)
+        error = spread * rng.standard_normal(test.active.size)  # of the coordinates never seen in training
+        error[in_test] = (drawn.teacher - drawn.problem.embedding.T @ theta)[in_train]
+        errors = sign_matrix(test).T @ (inputs.amplitudes(test.active) * error)
+        loss = float(np.mean(errors**2))
+    return loss if math.isfinite(loss) else math.inf
 
 
 def gaussian_test_loss(task: Task, population_loss: float) -> float:
