@@ -1,7 +1,6 @@
 """Headers and cells that tell two stories: refused, or said; never guessed, never a traceback."""
 
 import gzip
-import gzip
 import json
 
 import numpy as np
