@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack, overload
+from typing import TYPE_CHECKING, TypedDict, Unpack, overload
 
 from sparselaw.inputs import Inputs
 from sparselaw.theory import Point, Surface
@@ -18,9 +18,19 @@ if TYPE_CHECKING:
     from sparselaw.features import FeatureMap
 
 
+class NamedSettings(TypedDict, total=False):
+    """How the features are trained, by a solver or by its name, and which surface answers."""
+
+    ridge: float
+    noise: float
+    solver: str | Answering | None
+    surface: Surface
+    form: Form
+
+
 @overload
 def predict(
-    inputs: Inputs, *, N: float, D: int, features: str | FeatureMap = ..., **settings: Unpack[Settings]
+    inputs: Inputs, *, N: float, D: int, features: str | FeatureMap = ..., **settings: Unpack[NamedSettings]
 ) -> Point: ...
 @overload
 def predict(
@@ -29,7 +39,7 @@ def predict(
     N: float | Sequence[float],
     D: int | Sequence[int],
     features: str | FeatureMap = ...,
-    **settings: Unpack[Settings],
+    **settings: Unpack[NamedSettings],
 ) -> Point | pd.DataFrame: ...
 def predict(
     inputs: Inputs,
@@ -38,7 +48,7 @@ def predict(
     D: int | Sequence[int],
     ridge: float = 0.0,
     noise: float = 0.0,
-    solver: Answering | None = None,
+    solver: str | Answering | None = None,
     surface: Surface = "sharp",
     form: Form = "full",
     features: str | FeatureMap = "linear",
@@ -50,7 +60,7 @@ def predict(
 
     With a ``solver`` that is stopped early (``SGD(passes=4, step=0.5)``, ``GradientDescent(steps=9)``) it is
     the loss at that point, with its parts; ``form="quasi-static"`` is ten times faster and about a per cent
-    less exact.
+    less exact. A name (``"nesterov"``) is the solver with its defaults.
 
     ``features="relu"`` and other activations have a theory of their own, for the minimum-norm solution.
     Its tables are made at the first call for these inputs and kept.
@@ -60,6 +70,10 @@ def predict(
     >>> predict(inputs, N=64, D=50_000).loss  # doctest: +ELLIPSIS
     0.000119...
     """
+    if isinstance(solver, str):
+        from sparselaw.solvers import as_solver
+
+        solver = as_solver(solver)
     how: Settings = {"ridge": ridge, "noise": noise, "solver": solver, "surface": surface, "form": form}
     return predict_answering(inputs, N=N, D=D, features=answering(features), **how)
 

@@ -79,7 +79,7 @@ def test_other_kinds_of_pictures_and_a_law_of_repeated_data(tmp_path):
     [
         (["--plot", "out.gif"], "plot=out.gif: has another ending; let it end in .svg or .png or .pdf"),
         (["--report", "out.pdf"], "report=out.pdf: has another ending; let it end in .html"),
-        (["--plot", "nowhere/out.svg"], "is in a folder that does not exist"),
+        (["--plot", "nowhere/out.svg"], "cannot be written (no such folder)"),
     ],
 )
 @pytest.mark.parametrize("name", COMMANDS)

@@ -91,3 +91,18 @@ def test_binomial_interval_is_clopper_and_pearson():
     assert binomial_interval(0, 10).low == 0.0
     assert binomial_interval(10, 10).high == 1.0
     assert binomial_interval(0, 0).high == 1.0
+
+
+def test_more_failures_than_a_machine_number_are_never_reached():
+    law = (1.0, -1.5, 50, 2.0)
+    assert counts(*law, replicates=2000, failures=int(1e308)) == counts(*law, replicates=2000)
+
+
+def test_progress_with_huge_numbers():
+    inputs = SparseInputs(alpha1=1.0, alpha2=-1.5)
+    law = data_law(inputs, 50, spike_index(inputs, 50, 2.0), inputs.dimension)
+    told = []
+    rng = np.random.Generator(np.random.PCG64(1))
+    how = {"replicates": 2000, "failures": int(1e308), "progress": lambda *said: told.append(said)}
+    sample_directly(law, 2.0, rng, **how)
+    assert told[-1][1] == 2000

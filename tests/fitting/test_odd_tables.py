@@ -1,5 +1,6 @@
 """Headers and cells that tell two stories: refused, or said; never guessed, never a traceback."""
 
+import gzip
 import json
 
 import numpy as np
@@ -57,6 +58,31 @@ def test_a_header_with_two_candidates_is_refused(capsys, tmp_path, table):
     assert sl.fit(table.assign(n=2 * N), columns={"N": "N"}, bootstrap=0).status == "ok"
 
 
+def test_a_sheet_with_a_name_twice_is_refused(capsys, tmp_path, table):
+    pytest.importorskip("openpyxl")
+    twice = pd.concat([table[["N", "D", "loss"]], 2 * table["loss"]], axis=1)
+    twice.to_excel(tmp_path / "twice.xlsx", index=False)
+    code, err = command(capsys, "fit", tmp_path / "twice.xlsx", "--bootstrap", "0")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "loss, loss: could each be loss; rename one" in err
+
+
+def test_a_sheet_keeps_names_that_look_like_a_second(tmp_path, table):
+    pytest.importorskip("openpyxl")
+    table[["N", "D", "loss"]].assign(**{"loss.1": 1.0}).to_excel(tmp_path / "one.xlsx", index=False)
+    assert list(read_table(tmp_path / "one.xlsx").columns) == ["N", "D", "loss", "loss.1"]
+
+
+@pytest.mark.parametrize("name", ["twice.jsonl", "twice.json", "twice.jsonl.gz"])
+def test_an_object_with_a_name_twice_is_refused(tmp_path, name):
+    lines = ['{"N": 1, "D": 2, "loss": 3}', "", '{"N": 1, "D": 2, "loss": 3, "loss": 4}']
+    text = f"[{lines[0]}, {lines[2]}]" if name.endswith(".json") else "\n".join(lines)
+    content = gzip.compress(text.encode()) if name.endswith(".gz") else text.encode()
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match="names loss twice"):
+        read_table(tmp_path / name)
+
+
 def test_a_conventional_choice_is_said(table):
     both = table.rename(columns={"loss": "val_loss"}).assign(train_loss=0.9 * table["loss"])
     found = sl.fit(both, bootstrap=0)
@@ -64,6 +90,10 @@ def test_a_conventional_choice_is_said(table):
     assert "loss is the column val_loss, not train_loss" in found.warnings
     named = sl.fit(table.assign(params=table["N"]), bootstrap=0)
     assert "N is the column N, not params" in named.warnings
+    wide = table.rename(columns={"N": "params", "D": "tokens"}).assign(width=table["N"], samples=1, dataset=2)
+    warnings = sl.fit(wide, bootstrap=0).warnings
+    assert "N is the column params, not width" in warnings
+    assert "D is the column tokens, not samples or dataset" in warnings
     assert not any("is the column" in words for words in sl.fit(table, bootstrap=0).warnings)
     told = sl.fit(both, columns={"loss": "train_loss"}, bootstrap=0)
     assert not any("is the column" in words for words in told.warnings)

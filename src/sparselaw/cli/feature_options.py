@@ -10,6 +10,19 @@ import typer
 from sparselaw import numbers
 from sparselaw.errors import InputError
 
+
+def formats() -> list[str]:
+    """For the shell to complete."""
+    from sparselaw.measuring.readers import READERS
+
+    return list(READERS)
+
+
+def token_kinds() -> list[str]:
+    """For the shell to complete."""
+    return ["words", "characters"]
+
+
 FILES: Any = typer.Argument(
     ...,
     metavar="FILE",
@@ -18,6 +31,7 @@ FILES: Any = typer.Argument(
 FORMAT: Any = typer.Option(
     None,
     metavar="npz|npy|mtx|svmlight|triplets|transactions|text|python",
+    autocompletion=formats,
     help="What the files are. [default: by the ending]",
 )
 THRESHOLD: Any = typer.Option("0", metavar="FLOAT", help="Entries of this size or less are not active.")
@@ -29,7 +43,9 @@ ENCODING: Any = typer.Option("utf-8", metavar="NAME", help="Of text.")
 SPLIT: Any = typer.Option(
     "line", metavar="line|blank|file|REGEX", help="What ends a document of text, or stands between two."
 )
-TOKENS: Any = typer.Option("words", metavar="words|characters", help="Tokens of text.")
+TOKENS: Any = typer.Option(
+    "words", metavar="words|characters", autocompletion=token_kinds, help="Tokens of text."
+)
 NGRAM: Any = typer.Option("1", metavar="INTEGER", help="So many tokens in a row are one feature.")
 PATTERN: Any = typer.Option(None, metavar="REGEX", help="Tokens of text are its matches.")
 KEEP_CASE: Any = typer.Option(False, "--keep-case", help="Text is not put in lower case.")

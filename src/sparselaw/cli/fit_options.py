@@ -30,6 +30,11 @@ def laws() -> list[str]:
     return list(LAWS)
 
 
+def objectives() -> list[str]:
+    """For the shell to complete."""
+    return list(OBJECTIVES)
+
+
 LAW: Any = typer.Option(
     "chinchilla",
     metavar="|".join(LAWS),
@@ -39,7 +44,10 @@ LAW: Any = typer.Option(
     + ".",
 )
 OBJECTIVE: Any = typer.Option(
-    "huber", metavar="|".join(OBJECTIVES), help="What is minimised over the rows, in log losses."
+    "huber",
+    metavar="|".join(OBJECTIVES),
+    autocompletion=objectives,
+    help="What is minimised over the rows, in log losses.",
 )
 DELTA: Any = typer.Option(
     None, metavar=FLOAT, help="Where Huber's square turns into an absolute value. [default: 1e-3]"

@@ -49,10 +49,13 @@ def measure(
 ) -> None:
     """How sparse real features are, and what the data never showed."""
     from sparselaw.measuring import measure as measure_features
+    from sparselaw.sweeps.out_file import check_out_file, writing
 
     pictures.check(plot, report)
-    if out is not None and not (Path(out).suffix == ".json" and Path(out).absolute().parent.is_dir()):
-        raise InputError("out", out, "is no .json file in a folder that exists", "name one")
+    if out is not None:
+        if Path(out).suffix != ".json":
+            raise InputError("out", out, "is no .json file", "let it end in .json")
+        check_out_file("out", out)
     found = measure_features(
         features.source_of(files),
         D=None if D is None else numbers.sizes("D", D),
@@ -64,7 +67,7 @@ def measure(
         plot, report, lambda room: room.measure_panels(found), lambda room: room.measure_page(found)
     )
     if out is not None:
-        with write_atomically(out) as file:
+        with writing("out", out), write_atomically(out) as file:
             file.write(dumps(found.as_dict(), allow_nan=False).encode())
         note(f"written to {out}")
     if json:

@@ -18,6 +18,20 @@ if TYPE_CHECKING:
 ANSWERS = "16"  # of facts
 
 
+def network_names() -> list[str]:
+    """For the shell to complete."""
+    from sparselaw.networks.network import ACTIVATIONS
+
+    return list(ACTIVATIONS)
+
+
+def task_names() -> list[str]:
+    """For the shell to complete."""
+    from sparselaw.networks.network import TARGETS
+
+    return list(TARGETS)
+
+
 def networks(
     alpha1: str = options.ALPHA1,
     alpha2: str = options.ALPHA2,
@@ -25,6 +39,7 @@ def networks(
     network: str = typer.Option(
         "linear",
         metavar="linear|relu|transformer",
+        autocompletion=network_names,
         help="The activation, or a transformer (facts, with torch).",
     ),
     depth: str = typer.Option("2", metavar=INTEGER, help="Layers of weights; 2 is one hidden layer."),
@@ -33,6 +48,7 @@ def networks(
     task: str = typer.Option(
         "linear",
         metavar="linear|pairs|facts",
+        autocompletion=task_names,
         help="What is taught: a linear teacher, products of pairs, answers to Zipf tokens (alpha2 = -1).",
     ),
     outputs: str = typer.Option(

@@ -34,6 +34,11 @@ def solver_names() -> list[str]:
     return list(SOLVERS)
 
 
+def surfaces() -> list[str]:
+    """For the shell to complete."""
+    return ["sharp", "leading"]
+
+
 ALPHA1: Any = typer.Option(
     None, metavar=FLOAT, help="Sparsity exponent: coordinate j is active with probability j^-(alpha1+1)."
 )
@@ -55,7 +60,10 @@ DIMENSION: Any = typer.Option(
     help="Number of coordinates. [default: inf for sparse inputs with alpha1 > 0, else 10000]",
 )
 SURFACE: Any = typer.Option(
-    "sharp", metavar="sharp|leading", help="sharp, or leading: without corrections for finite sizes."
+    "sharp",
+    metavar="sharp|leading",
+    autocompletion=surfaces,
+    help="sharp, or leading: without corrections for finite sizes.",
 )
 _SIZES = "4,8,16 or start:stop:count, log-spaced."
 WIDTHS: Any = typer.Option(..., "-N", "--N", metavar=SIZES, help=f"Model sizes: {_SIZES}")

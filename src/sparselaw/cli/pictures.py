@@ -31,8 +31,9 @@ def check(plot: str | None, report: str | None, of_one_fit: bool = True) -> None
             raise InputError(name, path, "draws one fit, and several are asked for", f"leave out --{name}")
         if Path(path).suffix.lower() not in endings:
             raise InputError(name, path, "has another ending", f"let it end in {' or '.join(endings)}")
-        if not Path(path).absolute().parent.is_dir():
-            raise InputError(name, path, "is in a folder that does not exist", "make the folder first")
+        from sparselaw.sweeps.out_file import check_out_file
+
+        check_out_file(name, path)
 
 
 def write(
@@ -47,14 +48,18 @@ def write(
     if plot is not None:
         from sparselaw.files import write_atomically
         from sparselaw.plotting import figures
+        from sparselaw.sweeps.out_file import writing
 
         content = figures.draw(panels(figures), Path(plot).suffix.lower().lstrip("."))
-        with write_atomically(Path(plot)) as file:
+        with writing("plot", plot), write_atomically(Path(plot)) as file:
             file.write(content)
         note(f"drawn in {plot}")
     if report is not None:
         from sparselaw.report import results, write_result
+        from sparselaw.sweeps.out_file import writing
 
         command = shlex.join(["sparselaw", *sys.argv[1:]])
-        write_result(Path(report), replace(page(results), command=command))
+        made = replace(page(results), command=command)
+        with writing("report", report):
+            write_result(Path(report), made)
         note(f"written to {report}")

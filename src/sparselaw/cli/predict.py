@@ -15,6 +15,19 @@ if TYPE_CHECKING:
     from sparselaw.solvers import Solver
 
 
+def forms() -> list[str]:
+    """For the shell to complete."""
+    return ["full", "quasi-static"]
+
+
+def features_with_theory() -> list[str]:
+    """For the shell to complete."""
+    from sparselaw.features import FEATURES
+
+    known = FEATURES.items()
+    return [name for name, features in known if features.has_surface or features.response is not None]
+
+
 def predict(
     context: typer.Context,
     alpha1: str = options.ALPHA1,
@@ -39,13 +52,17 @@ def predict(
     form: str = typer.Option(
         "full",
         metavar="full|quasi-static",
+        autocompletion=forms,
         help="For sgd: full, or quasi-static: ten times faster, about 1 % less exact.",
     ),
     teacher: str = typer.Option(
         None, metavar=options.FLOAT, help="Weights of the teacher fall: mean squares j^-FLOAT."
     ),
     features: str = typer.Option(
-        "linear", metavar="linear|relu|leaky-relu|gelu|tanh|erf|sign|abs", help="The features of the inputs."
+        "linear",
+        metavar="linear|relu|leaky-relu|gelu|tanh|erf|sign|abs",
+        autocompletion=features_with_theory,
+        help="The features of the inputs.",
     ),
     inputs: str = options.INPUTS,
     dimension: str = options.DIMENSION,

@@ -12,10 +12,18 @@ from sparselaw.cli.output import Stopped, note, print_json, print_table
 from sparselaw.errors import InputError
 
 
+def item_names() -> list[str]:
+    """For the shell to complete."""
+    from sparselaw.paper.contents import NAMES
+
+    return list(NAMES)
+
+
 def reproduce(
     names: list[str] = typer.Argument(
         None,
         metavar="ITEM",
+        autocompletion=item_names,
         help="figure-1 ... figure-6, table-3, table-4, checks, beyond-networks, beyond-passes. [all]",
     ),
     out: str = typer.Option(

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparselaw.costs.base import Cost
-from sparselaw.errors import check_positive
+from sparselaw.errors import InputError, check_positive
 
 PER_TOKEN = 2.0  # operations for each parameter and token served
+MOST_TOKENS = 1e100  # beyond, 2 N T is no number for the N that large budgets buy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,8 @@ class ServedCost(Cost):
 def with_serving(training: Cost, tokens: float) -> Cost:
     """The cost of training, and of serving the model for so many tokens."""
     tokens = check_positive("inference-tokens", tokens)
+    if tokens > MOST_TOKENS:
+        raise InputError("inference-tokens", tokens, "is too large", f"choose at most {MOST_TOKENS:g}")
     return ServedCost(
         name=f"{training.name} + 2 N T, T = {tokens:g}",
         terms=training.terms,

@@ -48,11 +48,13 @@ def sample_directly(
     at_a_time = data_sets_at_a_time(law)
     while done < replicates and failed < failures:
         todo = min(at_a_time, replicates - done)
+        stop = min(failures - failed, todo + 1)  # a whole number of the machine; beyond todo is never
         with ctrl_c_kept():
-            drawn, bad, spiked = count_failures(rng, law, space, threshold * law.D, todo, failures - failed)
+            drawn, bad, spiked = count_failures(rng, law, space, threshold * law.D, todo, stop)
         done, failed, spikes = done + drawn, failed + bad, spikes + spiked
         if progress is not None:
-            progress(done, min(replicates, done * failures / failed) if failed else replicates, failed)
+            all_of_them = done * failures >= replicates * failed
+            progress(done, replicates if all_of_them else done * failures / failed, failed)
     return Counts(replicates=done, failures=failed, spikes=spikes)
 
 

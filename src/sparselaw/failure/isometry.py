@@ -23,6 +23,7 @@ from sparselaw.interval import Interval, drawn_interval
 from sparselaw.theory.failure_law import spike_index
 
 MOST_SEEN = 4000
+LARGEST_N = 2**63 - 1  # a whole number of the machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +48,19 @@ class IsometryPoint:
         return {"N": self.N, "D": self.D, **intervals, "seen": self.seen, "replicates": self.replicates}
 
 
+def check_full_size(N: float) -> int:
+    """Return ``N`` as a size of the full model."""
+    size = check_size("N", N)
+    if size > LARGEST_N:
+        raise InputError("N", float(size), "is too large for the full model", "choose N <= 9e18")
+    return size
+
+
 def near_isometry(
     inputs: Inputs, N: int, D: int, threshold: float, *, replicates: int = 200, seed: int = 0
 ) -> IsometryPoint:
     """Largest eigenvalues of the data and of the full model, data set by data set."""
-    N, D, replicates = check_size("N", N), check_size("D", D), check_size("replicates", replicates)
+    N, D, replicates = check_full_size(N), check_size("D", D), check_size("replicates", replicates)
     threshold = check_threshold(threshold)
     law = data_law(inputs, D, spike_index(inputs, D, threshold), inputs.dimension)
     space = work_space(law, float(law.active.sum()))

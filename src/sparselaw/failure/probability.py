@@ -9,7 +9,7 @@ from itertools import product
 from sparselaw.errors import check_size
 from sparselaw.failure.case import case_of
 from sparselaw.failure.curve_of_points import FailureCurve
-from sparselaw.failure.isometry import near_isometry
+from sparselaw.failure.isometry import check_full_size, near_isometry
 from sparselaw.failure.one_size import estimate
 from sparselaw.failure.sampling import Progress, Sampling, check_threshold
 from sparselaw.failure.table_sampling import table_point
@@ -64,7 +64,7 @@ def growing_curve(
     by_law = check_inputs(inputs).has_power_activations
     if not by_law and inputs.sampling != "activations":
         inputs.power_activations()  # refuses
-    sizes, widths = [check_size("D", size) for size in D], [check_size("N", width) for width in N]
+    sizes, widths = [check_size("D", size) for size in D], [check_full_size(width) for width in N]
     limit = check_threshold(threshold)
     if not by_law:
         curve = FailureCurve(inputs=inputs, threshold=limit, seed=sampling.seed)

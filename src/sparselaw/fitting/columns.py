@@ -83,7 +83,6 @@ def notes_on_columns(
             for n in columns
             if n not in found.values()
             and _plain(str(n)) in (ALIASES.get(role, frozenset()) | PASSED_OVER.get(role, frozenset()))
-            and _plain(str(n)) not in FALLBACKS
         ]
         if others:
             notes.append(f"{role} is the column {taken}, not {' or '.join(others)}")

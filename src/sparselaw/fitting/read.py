@@ -105,19 +105,62 @@ def _read(file: Path, kind: str) -> pd.DataFrame:
     if kind == "parquet":
         return pd.read_parquet(file)
     if kind == "excel":
-        return pd.read_excel(file)
+        return _read_sheet(file)
     if kind == "wandb":
         from sparselaw.fitting.wandb_files import read_wandb
 
         return read_wandb(file)
     if kind == "json lines":
+        _check_lines(_content(file))
         return pd.read_json(file, lines=True)
     if kind == "json":
-        import gzip
-
-        content = file.read_bytes()
-        return read_json(gzip.decompress(content) if file.suffix.lower() == ".gz" else content)
+        return read_json(_content(file))
     return read_separated(file, "\t" if kind == "tsv" else None)
+
+
+def _content(file: Path) -> bytes:
+    import gzip
+
+    content = file.read_bytes()
+    return gzip.decompress(content) if file.suffix.lower() == ".gz" else content
+
+
+def _read_sheet(file: Path) -> pd.DataFrame:
+    """The first sheet; a name that stands twice stays so, for pandas renames the second."""
+    import pandas as pd
+
+    with pd.ExcelFile(file) as book:
+        frame = pd.read_excel(book)
+        header = pd.read_excel(book, header=None, nrows=1)
+    names = [] if header.empty else [None if pd.isna(name) else str(name) for name in header.iloc[0]]
+    if len(names) == frame.shape[1]:
+        twice = [name is not None and names.count(name) > 1 for name in names]
+        of = zip(frame.columns, names, twice, strict=True)
+        frame.columns = pd.Index([name if double else column for column, name, double in of])
+    return frame
+
+
+def _check_lines(content: bytes) -> None:
+    """Refuse a line of JSON that names a value twice: a reader would silently keep the last."""
+    import json
+
+    for line in content.splitlines():
+        try:
+            json.loads(line, object_pairs_hook=_once)
+        except InputError:
+            raise
+        except ValueError:  # pandas says what is wrong
+            continue
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose names are all different."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError("file", "", f"has an object that names {twice} twice", "rename one of them")
+    return found
 
 
 def _read_text(content: bytes) -> pd.DataFrame:
@@ -139,8 +182,11 @@ def read_json(content: bytes) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        found = json.loads(content)
+        found = json.loads(content, object_pairs_hook=_once)
+    except InputError:
+        raise
     except ValueError:
+        _check_lines(content)
         return pd.read_json(io.BytesIO(content), lines=True)
     if isinstance(found, dict) and set(found) == {"columns", "data"}:  # a table logged with wandb
         return pd.DataFrame(found["data"], columns=found["columns"])

@@ -84,5 +84,5 @@ def dense_exponents(alpha: float) -> Exponents:
 
 
 def compute_exponent(alpha_N: float, alpha_D: float, r: float = 2.0) -> float:
-    """alpha_C when the budget is C = N^r D: both terms of the loss balanced (app:optimal-derivation for r = 2)."""
+    """alpha_C for the budget C = N^r D: both terms of the loss balanced (app:optimal-derivation, r = 2)."""
     return alpha_N * alpha_D / (alpha_N + r * alpha_D)

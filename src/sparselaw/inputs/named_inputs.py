@@ -43,6 +43,9 @@ def check_inputs(value: Any) -> Inputs:
     """``value`` if it describes inputs."""
     if not isinstance(value, Inputs):
         raise InputError(
-            "inputs", repr(value)[:60], "describes no inputs", "give SparseInputs or DenseInputs"
+            "inputs",
+            repr(value)[:60],
+            "describes no inputs",
+            "give SparseInputs, DenseInputs or TabulatedInputs",
         )
     return value

@@ -14,7 +14,7 @@ from typing import Any
 from sparselaw.errors import InputError
 from sparselaw.files import write_atomically
 from sparselaw.solvers.named_solver import ridge_of_theory
-from sparselaw.sweeps.store import kind_of_file
+from sparselaw.sweeps.out_file import check_no_store, check_out_file, writing
 from sparselaw.trials.task import Record
 
 Row = dict[str, Any]
@@ -53,16 +53,9 @@ def check_out(out: str, store: str | os.PathLike[str] | None = None) -> Path:
 
     A store is never written over: neither ``store``, which may not be there yet, nor any other.
     """
-    path = Path(os.path.realpath(out))
-    if path.suffix.lower() not in _ENDINGS:
+    if Path(os.path.realpath(out)).suffix.lower() not in _ENDINGS:
         raise InputError("out", out, "has an unknown ending", "name a .csv or a .parquet file")
-    if path.is_dir() or not path.parent.is_dir():
-        why = "is a folder" if path.is_dir() else "no such folder"
-        raise InputError("out", out, f"cannot be written ({why})", "name a file in a folder that exists")
-    _check_no_store(path, out, store)
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise InputError("out", out, "cannot be written", "name a file that you can write")
-    return path
+    return check_out_file("out", out, store)
 
 
 def _number(value: Any) -> Any:
@@ -73,29 +66,14 @@ def _number(value: Any) -> Any:
         return value
 
 
-def _check_no_store(path: Path, out: str | Path, store: str | os.PathLike[str] | None = None) -> None:
-    same = store is not None and (path == Path(os.path.realpath(store)) or _same_file(path, store))
-    if same or kind_of_file(path) is not None:
-        raise InputError("out", out, "is a store of runs", "name another file: its runs would be lost")
-
-
-def _same_file(path: Path, store: str | os.PathLike[str]) -> bool:
-    return path.exists() and os.path.exists(store) and os.path.samefile(path, store)
-
-
 def write_table(path: Path, rows: Sequence[Row], always: Sequence[str] = _ALWAYS) -> None:
     """Write CSV, or Parquet where the name ends so. The file is complete or, if that fails, as it was."""
     columns = columns_of(rows, always)
     parquet = path.suffix.lower() in _PARQUET
     content = _parquet(path, columns, rows) if parquet else csv_text(columns, rows).encode()
-    _check_no_store(Path(os.path.realpath(path)), path)  # one may have been made there in the meantime
-    try:
-        with write_atomically(path) as file:
-            file.write(content)
-    except OSError as error:
-        raise InputError(
-            "out", path, f"cannot be written ({error.strerror})", "name a file that you can write"
-        ) from None
+    check_no_store("out", Path(os.path.realpath(path)), path)  # one may have been made there in the meantime
+    with writing("out", path), write_atomically(path) as file:
+        file.write(content)
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Row]) -> str:

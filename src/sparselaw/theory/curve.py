@@ -17,7 +17,7 @@ from sparselaw.errors import InputError, check_choice, check_finite, check_not_n
 from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.theory.leading_curve import leading_losses
 from sparselaw.theory.sharp_curve import sharp_losses
-from sparselaw.theory.surface import Surface
+from sparselaw.theory.surface import Surface, check_ridge
 
 Sizes = float | Sequence[float] | FloatArray
 
@@ -40,7 +40,7 @@ def curve(
     [0.02833, 0.00369]
     """
     check_inputs(inputs)
-    ridge, noise = check_not_negative("ridge", ridge), check_not_negative("noise", noise)
+    ridge, noise = check_ridge(ridge), check_not_negative("noise", noise)
     check_choice("surface", surface, get_args(Surface))
     sizes, data = _sizes("N", N), _sizes("D", D)
     if sizes.size != 1 and data.size != 1:

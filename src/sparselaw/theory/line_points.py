@@ -24,7 +24,7 @@ from sparselaw.theory.leading_curve import leading_losses
 from sparselaw.theory.point import Point
 from sparselaw.theory.sharp_counts import Sharp
 from sparselaw.theory.sharp_curve import ranks_along, sharp_values
-from sparselaw.theory.surface import Surface, predict_point, rank_of, sharp_applies
+from sparselaw.theory.surface import Surface, check_ridge, predict_point, rank_of, sharp_applies
 
 FEW = 12  # sizes up to which each point is found on its own
 
@@ -33,7 +33,7 @@ def line_points(
     inputs: Inputs, N: Sequence[int], D: Sequence[int], ridge: float, noise: float, surface: Surface
 ) -> list[Point]:
     """The points of several N at one D, or of one N at several D."""
-    ridge, noise = check_not_negative("ridge", ridge), check_not_negative("noise", noise)
+    ridge, noise = check_ridge(ridge), check_not_negative("noise", noise)
     sizes = np.array([check_size("N", n) for n in N], float)
     data = np.array([check_size("D", d) for d in D], float)
     leading = leading_losses(inputs, sizes, data, ridge, noise)

@@ -15,7 +15,7 @@ from sparselaw.theory.line_points import FEW, line_points
 from sparselaw.theory.nonlinear.asked import AnsweringFeatures, check_plain, nonlinear_points
 from sparselaw.theory.point import COLUMNS, Point
 from sparselaw.theory.surface import Surface
-from sparselaw.theory.training.trained_point import Answering, trained_point
+from sparselaw.theory.training.trained_point import Answering, check_solver, trained_point
 from sparselaw.theory.training.unfinished import Form
 
 if TYPE_CHECKING:
@@ -143,6 +143,8 @@ def prediction(
     """Exponents, constants and every (N, D); more than a dozen along a line are one curve."""
     check_inputs(inputs)
     check_choice("surface", surface, get_args(Surface))
+    check_choice("form", form, get_args(Form))
+    check_solver(solver)
     sizes, data = _listed(N), _listed(D)
     if features is not None:
         check_plain(solver, ridge, noise)

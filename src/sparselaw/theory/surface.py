@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Literal, cast, get_args
 
-from sparselaw.errors import check_choice, check_not_negative, check_size
+from sparselaw.errors import InputError, check_choice, check_not_negative, check_size
 from sparselaw.inputs import ActivationInputs, Inputs, check_inputs
 from sparselaw.theory.cautions import count_cautions, error_caution, gaussian_cautions
 from sparselaw.theory.collapse import rescaled_ratio
@@ -22,6 +22,7 @@ from sparselaw.theory.surface_value import SurfaceValue
 Surface = Literal["sharp", "leading"]
 LARGEST_D = 1e15  # beyond, the corrections are below every other error or cannot be computed
 LARGEST_N = 10**100  # in place of an infinite one
+RIDGES = (1e-200, 1e200)  # within them N ridge and 1/ridge are numbers
 SMALLEST_ALPHA1 = 0.1  # below, infinitely many coordinates are too faint and too many to be added up
 
 
@@ -46,7 +47,7 @@ def predict_point(
     check_inputs(inputs)
     width, D = check_width(N), check_size("D", D)
     N = int(min(width, LARGEST_N))
-    ridge, noise = check_not_negative("ridge", ridge), check_not_negative("noise", noise)
+    ridge, noise = check_ridge(ridge), check_not_negative("noise", noise)
     check_choice("surface", surface, get_args(Surface))
     found = _POINTS[inputs.closed_form](inputs, N, D, ridge, noise, surface == "sharp")
     return Point(
@@ -62,6 +63,15 @@ def predict_point(
         loss_error=found.value.error,
         median=found.value.median,
     )
+
+
+def check_ridge(ridge: float) -> float:
+    """Return ``ridge``: zero, or a number that can be multiplied by N and divided by."""
+    number, (least, most) = check_not_negative("ridge", ridge), RIDGES
+    if number != 0.0 and not least <= number <= most:
+        remedy = f"choose 0, or between {least:g} and {most:g}"
+        raise InputError("ridge", number, "is beyond what the theory can compute", remedy)
+    return number
 
 
 def ridge_losses(inputs: Inputs, N: float, D: float, noise: float) -> Callable[[float], float]:

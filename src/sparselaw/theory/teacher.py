@@ -31,6 +31,7 @@ from sparselaw.sums.power_sums import power_sum
 from sparselaw.theory.count_surface import count_loss
 
 LARGEST = 200_000  # coordinates of a table
+STEEPEST = 10_000.0  # exponent; the second weight is zero to every digit long before
 STRAIGHT = "no rare activations: their surface knows no teacher"
 
 
@@ -67,7 +68,7 @@ def teacher_exponents(inputs: Inputs, exponent: float) -> TeacherExponents:
     (2.8, 1.4)
     """
     law = inputs.power_law()
-    b = check_finite("teacher", exponent)
+    b = _check_exponent(exponent)
     if law.alpha_N + b <= 0.0:
         raise InputError(
             "teacher", b, "makes the targets' variance infinite", f"choose more than {-law.alpha_N:g}"
@@ -75,6 +76,15 @@ def teacher_exponents(inputs: Inputs, exponent: float) -> TeacherExponents:
     alpha_N = law.alpha_N + min(b, 1.0)
     ratio = law.alpha_N / law.alpha_D
     return TeacherExponents(alpha_N=alpha_N, alpha_D=(law.alpha_N + b) / ratio if ratio > 1.0 else alpha_N)
+
+
+def _check_exponent(exponent: float) -> float:
+    b = check_finite("teacher", exponent)
+    if abs(b) > STEEPEST:
+        raise InputError(
+            "teacher", b, "is too large an exponent", f"choose between -{STEEPEST:g} and {STEEPEST:g}"
+        )
+    return b
 
 
 def predict_teacher(inputs: Inputs, *, N: int, D: int, teacher: float | Any) -> TeacherPoint:
@@ -112,7 +122,7 @@ def _weighted(
 ) -> tuple[CountSums, FloatArray, float, float]:
     """Coordinates with t_j, and the variances beyond them, with and without t_j."""
     power = isinstance(teacher, (int, float))
-    b = check_finite("teacher", teacher) if power else 0.0
+    b = _check_exponent(teacher) if power else 0.0
     if math.isinf(inputs.dimension):
         if not power:
             raise InputError("teacher", "a table", "is finite and the inputs are not", "give an exponent")

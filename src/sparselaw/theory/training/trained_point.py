@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol, get_args, runtime_checkable
+from typing import Any, Protocol, get_args, runtime_checkable
 
 from sparselaw.errors import InputError, check_choice, check_not_negative, check_size
 from sparselaw.inputs import Inputs, check_inputs
@@ -24,6 +24,15 @@ class Answering(Protocol):
     def descent(self) -> Descent | None: ...
 
 
+def check_solver(solver: Any) -> None:
+    """Refuse what is no solver; None stands for the minimum-norm solution."""
+    if isinstance(solver, type):
+        remedy = f"give an instance: {solver.__name__}(...)"
+        raise InputError("solver", solver.__name__, "is a class and has no settings yet", remedy)
+    if solver is not None and not isinstance(solver, Answering):
+        raise InputError("solver", solver, "is not a solver", "give a record such as sl.SGD(passes=4)")
+
+
 def trained_point(
     inputs: Inputs,
     *,
@@ -38,8 +47,7 @@ def trained_point(
     """The expected population loss of what ``solver`` finds; without one, of the minimum-norm solution."""
     if solver is None:
         return predict_point(inputs, N=N, D=D, ridge=ridge, noise=noise, surface=surface)
-    if not isinstance(solver, Answering):
-        raise InputError("solver", solver, "is not a solver", "give a record such as sl.SGD(passes=4)")
+    check_solver(solver)
     if ridge > 0.0:
         raise InputError(
             "ridge", ridge, "is given beside a solver", "give sl.Ridge(ridge=...) or leave it out"
