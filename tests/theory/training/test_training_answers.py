@@ -49,7 +49,7 @@ class TestWhatItSays:
     @pytest.mark.parametrize(
         ("settings", "said"),
         [
-            ({"solver": "sgd"}, "is not a solver"),
+            ({"solver": "sgd"}, "passes=: is needed by the solver sgd"),
             ({"solver": sl.Nesterov(tolerance=1e-3)}, "has no closed form"),
             ({"solver": sl.SGD(passes=1), "ridge": 0.1}, "beside a solver"),
             ({"solver": sl.SGD(passes=1), "form": "half"}, "form=half"),
