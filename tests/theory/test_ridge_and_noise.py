@@ -144,3 +144,28 @@ def test_ridge_and_noise_against_the_engine():
         leading_off += abs(leading / losses.mean() - 1.0) > max(0.02, 2.0 * sigma)
     assert len(off) <= 1, off
     assert leading_off >= 7
+
+
+@pytest.mark.parametrize("N", [10, 60, 1000])
+def test_a_large_ridge_is_felt_on_both_sides_of_the_rank(N):
+    """The loss rises to the whole variance; above the rank a ridge of 300 once counted for nothing."""
+    inputs, ridges = SparseInputs(alpha1=1.0, alpha2=0.3), [10.0, 100.0, 300.0, 1e3, 1e4, 1e6, 1e9]
+    losses = [predict(inputs, N=N, D=200, ridge=ridge).loss for ridge in ridges]
+    assert losses == sorted(losses)
+    assert losses[-1] == pytest.approx(float(inputs.tail_variance(0)), rel=1e-5)
+    for ridge, loss in zip(ridges, losses, strict=True):
+        leading = predict(inputs, N=N, D=200, ridge=ridge, surface="leading").loss
+        assert loss == pytest.approx(leading, rel=0.09 if N == 10 else 0.03)
+        line = predict(inputs, N=[N, N + 1], D=200, ridge=ridge)["loss"][0]
+        assert line == pytest.approx(loss, rel=2e-3)
+
+
+def test_a_large_ridge_is_that_of_the_engine():
+    """z = 4 and the theory's own one per cent, false alarm 6e-5; the loss without a ridge is far away."""
+    inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
+    tasks = [Task(inputs=inputs, N=60, D=200, solver=Ridge(ridge=300.0), seed=seed) for seed in range(150)]
+    losses = np.array([run(task).loss for task in tasks])
+    point, error = predict(inputs, N=60, D=200, ridge=300.0), losses.std() / math.sqrt(150)
+    assert point.loss_error < 0.02
+    assert abs(losses.mean() - point.loss) < 4.0 * error + point.loss_error * point.loss
+    assert abs(losses.mean() - predict(inputs, N=60, D=200).loss) > 20.0 * error

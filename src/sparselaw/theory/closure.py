@@ -67,7 +67,8 @@ def closure(
         scatter=float(scatter_share(scatter, slopes)),
         noise_scatter=float(noise_share(scatter, slopes, sums.t)),
         variance=max(scatter.V, 0.0),
-        sound=all(abs(s.checked - 1.0) < 5e-3 for s in states),
+        # Where a ridge leaves less than one direction, its error counts as one of N: as a whole direction's.
+        sound=all(abs(s.checked - 1.0) * min(s.S, 1.0) < 5e-3 for s in states),
     )
 
 

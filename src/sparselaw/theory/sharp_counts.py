@@ -30,6 +30,7 @@ PEAK_SPREADS = 2.5  # and the distance from the rank, in its spreads, within whi
 MEDIAN_SPREADS = 5.0  # as far as a median is given
 RTOL = 1e-10  # of the paper's pseudo-inverse: it lowers the peak where rare coordinates are this faint
 BASE_ERROR = 0.01  # what is left where every correction is small
+UNFELT = 0.01  # relative change of the leading surface up to which a ridge is not felt
 INFINITE_MEAN = (
     "at the double-descent peak: of the data sets so drawn {share} have |N - rank| <= 1, "
     "where the mean over embeddings is infinite, see the median"
@@ -94,11 +95,13 @@ def _with_ridge(setting: CountSetting, N: float, ridge: float) -> Sharp:
 
 
 def _negligible(setting: CountSetting, N: float, ridge: float) -> bool:
-    """Whether the ridge is too small to be felt above the rank: its cut-off is below all that is computed."""
+    """Whether the ridge is too small to be felt above the rank, and its cut-off below all that is computed."""
     if not N > setting.rank.mean or is_peak(N, setting.rank.mean, setting.rank.spread):
         return False
-    base = below_rank(setting, N, ridge)
-    return not base.found and setting.unseen > 0.0
+    if setting.unseen <= 0.0 or below_rank(setting, N, ridge).found:
+        return False
+    without = setting.leading(N).loss
+    return abs(setting.leading(N, ridge).loss - without) <= UNFELT * without
 
 
 def sharp_noise(setting: CountSetting, N: float, ridge: float) -> tuple[float, float]:
