@@ -95,7 +95,7 @@ def _with_ridge(setting: CountSetting, N: float, ridge: float) -> Sharp:
 
 
 def _negligible(setting: CountSetting, N: float, ridge: float) -> bool:
-    """Whether the ridge is too small to be felt above the rank, and its cut-off below all that is computed."""
+    """Whether the ridge is too small to be felt above the rank, its cut-off below all that is computed."""
     if not N > setting.rank.mean or is_peak(N, setting.rank.mean, setting.rank.spread):
         return False
     if setting.unseen <= 0.0 or below_rank(setting, N, ridge).found:
