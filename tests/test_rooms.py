@@ -67,9 +67,9 @@ def test_what_is_none_is_not(text):
 
 def test_nobody_asks():
     files = [file for file in SOURCE.rglob("*.py") if file.relative_to(SOURCE).parts[0] != "inputs"]
-    assert len(files) > 400
     likely = [
         (file, text) for file in files if "Inputs" in (text := file.read_text("utf-8")) or ".kind" in text
     ]
+    assert likely  # the package was found
     found = [f"{file.relative_to(SOURCE)}:{line}" for file, text in likely for line in questions(text)]
     assert not found

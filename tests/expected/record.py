@@ -1,43 +1,19 @@
-"""Rewrites values.json: ``python tests/expected/record.py``. Only where numbers are meant to change."""
+"""Pin values anew: ``python tests/expected/record.py [pattern]``. Only where numbers are meant to change."""
 
 from __future__ import annotations
 
 import json
 import math
-import platform
+import re
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_info, threadpool_limits
+from comparing import differences
+from threadpoolctl import threadpool_limits
 
 FILE = Path(__file__).with_name("values.json")
-
-
-def fingerprint() -> dict[str, Any]:
-    """What the last bits may depend on: versions, BLAS kernels, and the processor that numba writes for."""
-    import llvmlite.binding
-    import numba
-    import numpy
-    import scipy
-    import scipy.linalg  # its BLAS must be loaded to be found
-
-    libraries = {
-        f"{lib['internal_api']} {lib['version']} {lib.get('architecture', '')}"
-        for lib in threadpool_info()
-        if lib["user_api"] == "blas"
-    }
-    return {
-        "numpy": numpy.__version__,
-        "scipy": scipy.__version__,
-        "numba": numba.__version__,
-        "machine": platform.machine(),
-        "libc": " ".join(platform.libc_ver()),
-        "processor": numba.config.CPU_NAME or llvmlite.binding.get_host_cpu_name(),
-        "blas": sorted(libraries),
-    }
 
 
 def measure(name: str) -> Any:
@@ -63,24 +39,25 @@ def encode(value: Any) -> Any:
     return value
 
 
-def main() -> None:
+def main(pattern: str = "") -> None:
+    """Record the cases whose name matches; a value that is still close enough keeps its pinned digits."""
     from cases import CASES
 
-    values, seconds = {}, {}
+    pinned = json.loads(FILE.read_text(encoding="ascii"))
+    values, changed = {}, []
     for name in CASES:
-        start = time.perf_counter()
-        values[name] = measure(name)
-        seconds[name] = time.perf_counter() - start
+        values[name] = pinned.get(name)
+        if name not in pinned or re.search(pattern, name):
+            now = measure(name)
+            if name not in pinned or list(differences(now, pinned[name], name)):
+                values[name] = now
+                changed.append(name)
     lines = [f"{json.dumps(name)}:{json.dumps(values[name], **COMPACT)}" for name in sorted(values)]
-    head = json.dumps(fingerprint(), **COMPACT)
-    body = ",\n".join(lines)
-    FILE.write_text(f'{{"environment":{head},\n"values":{{\n{body}\n}}}}\n', encoding="ascii")
-    slow = sorted(seconds, key=lambda name: -seconds[name])[:8]
-    print(f"{len(values)} cases in {sum(seconds.values()):.1f} s, {FILE.stat().st_size / 1024:.0f} KiB")
-    print("slowest:", ", ".join(f"{name} {seconds[name]:.2f} s" for name in slow), file=sys.stderr)
+    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="ascii")
+    print("\n".join(changed) or "nothing changed")
 
 
 COMPACT: dict[str, Any] = {"sort_keys": True, "separators": (",", ":")}
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
