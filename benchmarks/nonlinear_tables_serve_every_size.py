@@ -15,12 +15,11 @@ import numpy as np
 
 import sparselaw as sl
 from sparselaw.features import FEATURES
-from sparselaw.theory.nonlinear.drawn_regression import sharing
-from sparselaw.theory.nonlinear.features_limit import features_limit
-from sparselaw.theory.nonlinear.response import Response
-from sparselaw.theory.nonlinear.sector_tables import sector_table
-from sparselaw.theory.nonlinear.spill import spill
-from sparselaw.theory.nonlinear.unit_types import unit_types
+from sparselaw.nonlinear.data_limit import sharing
+from sparselaw.nonlinear.features_limit import features_limit
+from sparselaw.nonlinear.response import Response
+from sparselaw.nonlinear.sector_tables import sector_table, unit_types
+from sparselaw.nonlinear.variance_term import variance_factor
 
 NAMES = ("relu", "gelu", "tanh", "sign")
 
@@ -46,7 +45,7 @@ def main() -> None:
                 first, further = seconds(inputs, response, N), seconds(inputs, response, 1.02 * N)
                 ratio = f"{first:.2f} | {further:.2f} | {first / further:.0f}"
                 print(f"| {name} | ({alpha1:g}, {alpha2:g}) | {N:g} | {ratio} |", flush=True)
-        for what, constant in (("data side", sharing), ("both sizes", spill)):
+        for what, constant in (("data side", sharing), ("both sizes", variance_factor)):
             start = time.process_time()
             constant(sl.SparseInputs(alpha1=1.0, alpha2=0.3), response)
             print(

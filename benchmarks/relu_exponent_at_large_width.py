@@ -31,8 +31,8 @@ from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.features import FEATURES
 from sparselaw.features.preactivations import preactivations
 from sparselaw.interval import student_factor
+from sparselaw.nonlinear.features_limit import features_limit
 from sparselaw.theory import local_exponents
-from sparselaw.theory.nonlinear.features_limit import features_limit
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "relu-width.csv"
 MODEL = sl.SparseInputs(alpha1=1.0, alpha2=0.3)

@@ -13,8 +13,7 @@ from scipy import sparse
 import sparselaw as sl
 from sparselaw.features import FEATURES
 from sparselaw.networks import Adam, Network
-from sparselaw.theory.nonlinear.sector_tables import sector_table
-from sparselaw.theory.nonlinear.unit_types import unit_types
+from sparselaw.nonlinear.sector_tables import sector_table, unit_types
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import sparselaw as sl
+from sparselaw.nonlinear.two_sided import SURE
 from sparselaw.sweeps.cells import summarise
-from sparselaw.theory.nonlinear.two_sided import SURE
 
 CELLS = Path(__file__).with_name("nonlinear_cells.csv")
 

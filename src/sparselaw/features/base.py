@@ -23,7 +23,7 @@ from sparselaw.registry import add
 
 if TYPE_CHECKING:
     from sparselaw.inputs import Inputs
-    from sparselaw.theory.nonlinear.response import Response
+    from sparselaw.nonlinear.response import Response
 
 AnyFloats = NDArray[np.floating[Any]]  # of double or of single precision
 
@@ -50,7 +50,7 @@ class FeatureMap(ABC):
     @property
     def response(self) -> Response | None:
         """What the theory of nonlinear features is about, found from f alone; None where it has none."""
-        from sparselaw.theory.nonlinear.smooth import response_of
+        from sparselaw.nonlinear.smooth import response_of
 
         return response_of(self.apply)
 

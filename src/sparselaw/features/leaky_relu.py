@@ -10,7 +10,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.features.base import AnyFloats, FeatureMap, register
 
 if TYPE_CHECKING:
-    from sparselaw.theory.nonlinear.fold import Fold
+    from sparselaw.nonlinear.response import Kinked
 
 LEAK = 0.2
 
@@ -25,10 +25,10 @@ class LeakyReLU(FeatureMap):
     single_precision: ClassVar[bool] = True  # a kink, as for the ReLU
 
     @property
-    def response(self) -> Fold:
-        from sparselaw.theory.nonlinear.fold import Fold
+    def response(self) -> Kinked:
+        from sparselaw.nonlinear.response import Kinked
 
-        return Fold(slope=(1.0 + LEAK) / 2.0, bend=(1.0 - LEAK) / 2.0)
+        return Kinked(slope=(1.0 + LEAK) / 2.0, kink=(1.0 - LEAK) / 2.0)
 
     def apply(self, z: AnyFloats) -> AnyFloats:
         leaky: AnyFloats = np.maximum(z, LEAK * z)

@@ -10,7 +10,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.features.base import AnyFloats, FeatureMap, register
 
 if TYPE_CHECKING:
-    from sparselaw.theory.nonlinear.fold import Fold
+    from sparselaw.nonlinear.response import Kinked
 
 
 @register
@@ -23,10 +23,10 @@ class ReLU(FeatureMap):
     single_precision: ClassVar[bool] = True  # the kink keeps every eigenvalue of the Gram matrix far above it
 
     @property
-    def response(self) -> Fold:
-        from sparselaw.theory.nonlinear.fold import Fold
+    def response(self) -> Kinked:
+        from sparselaw.nonlinear.response import Kinked
 
-        return Fold(slope=0.5, bend=0.5)
+        return Kinked(slope=0.5, kink=0.5)
 
     def apply(self, z: AnyFloats) -> AnyFloats:
         positive: AnyFloats = np.maximum(z, 0.0, out=z)

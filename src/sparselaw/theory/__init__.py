@@ -1,5 +1,6 @@
 """Everything the paper states and what its closed forms add: exponents, counts, loss surface, frontier."""
 
+from sparselaw.nonlinear import local_exponents
 from sparselaw.theory.coactivation import coactivation
 from sparselaw.theory.collapse import log_scaling_along, rescaled_ratio, scaling_function
 from sparselaw.theory.conditioning import (
@@ -9,7 +10,6 @@ from sparselaw.theory.conditioning import (
 )
 from sparselaw.theory.curve import curve
 from sparselaw.theory.frontier import frontier
-from sparselaw.theory.nonlinear.asked import local_exponents
 from sparselaw.theory.point import Point
 from sparselaw.theory.prediction import Prediction, predict, prediction
 from sparselaw.theory.sharp_pairs import losses_at

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
 
 from sparselaw.errors import check_choice
 from sparselaw.inputs import Inputs, check_inputs
+from sparselaw.nonlinear.losses import AnsweringFeatures, NonlinearLoss, check_min_norm, nonlinear_losses
 from sparselaw.plain import html_table, put
+from sparselaw.theory.collapse import rescaled_ratio
 from sparselaw.theory.line_points import FEW, line_points
-from sparselaw.theory.nonlinear.asked import AnsweringFeatures, check_plain, nonlinear_points
 from sparselaw.theory.point import COLUMNS, Point
-from sparselaw.theory.surface import Surface
+from sparselaw.theory.surface import LARGEST_N, Surface
 from sparselaw.theory.training.trained_point import Answering, check_solver, trained_point
 from sparselaw.theory.training.unfinished import Form
 
@@ -147,10 +148,12 @@ def prediction(
     check_solver(solver)
     sizes, data = _listed(N), _listed(D)
     if features is not None:
-        check_plain(solver, ridge, noise)
-        rows = nonlinear_points(inputs, features, sizes, data)
+        check_min_norm(solver, ridge, noise)
+        losses = nonlinear_losses(inputs, features, sizes, data)
         name = str(getattr(features, "name", "nonlinear"))
-        return Prediction(inputs=inputs, points=tuple(point for row in rows for point in row), features=name)
+        return Prediction(
+            inputs=inputs, points=tuple(_nonlinear_point(inputs, found) for found in losses), features=name
+        )
     along_N, along_D = len(sizes) > FEW, len(data) > FEW
     plain = solver is None and all(map(_finite, (*sizes, *data)))
     if not (plain and (along_N or along_D)):
@@ -167,6 +170,22 @@ def prediction(
         lines = [line_points(inputs, sizes, [d], ridge, noise, surface) for d in data]
         points = [line[i] for i in range(len(sizes)) for line in lines]
     return Prediction(inputs=inputs, points=tuple(points))
+
+
+def _nonlinear_point(inputs: Inputs, found: NonlinearLoss) -> Point:
+    width = int(min(found.N, LARGEST_N))
+    return Point(
+        N=found.N,
+        D=found.D,
+        K=inputs.expected_seen(float(found.D)),
+        xi=rescaled_ratio(inputs, width, found.D) if inputs.exponents is not None else math.nan,
+        loss=found.loss,
+        caution=found.caution,
+        loss_reason=found.reason,
+        terms={found.limited_by: found.loss},
+        rank=found.rank,
+        loss_error=found.error,
+    )
 
 
 def _several(size: Any) -> bool:

@@ -20,7 +20,7 @@ Item = tuple[Inputs, str, str, list[int], int]
 
 def feature_curves(call: Call) -> Iterator[dict[str, Any]]:
     """A line for each fixed size as its curve is ready; the first says how many there are."""
-    from sparselaw.theory.nonlinear.asked import check_plain, check_theory
+    from sparselaw.nonlinear.losses import check_min_norm, check_theory
 
     asked, name = SurfaceAsked.of(call), features_of(call)
     features = _named(name)
@@ -28,7 +28,7 @@ def feature_curves(call: Call) -> Iterator[dict[str, Any]]:
         raise InputError("along", "xi", "is the collapse of linear features", "choose N or D")
     if asked.training.early:
         raise InputError("solver", asked.training.solver.name, "needs linear features", "train to the end")
-    check_plain(None, asked.training.ridge, asked.training.noise)
+    check_min_norm(None, asked.training.ridge, asked.training.noise)
     check_theory(asked.inputs, features)
     low, high = span_of(call, asked.inputs, asked.along, asked.fixed)
     grid = f"{low}:{high}:{POINTS}"

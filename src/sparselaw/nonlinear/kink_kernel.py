@@ -1,4 +1,8 @@
-"""E|X||Y| and E sign(X) sign(Y) of Gaussian variables, and their sums over signs of shared coordinates."""
+"""E|X||Y| and E sign(X) sign(Y) of Gaussian variables, compiled.
+
+``alternating_sums`` adds them up over the signs of shared coordinates, for sparse inputs;
+``reflected_kernel`` has E|X||Y| between Gaussian samples whose first coordinates are reflected in every way.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from sparselaw.progress import progress
 
 FEW, MANY = 8, 12  # points of the integral, for a smaller and for a large correlation
 SMALL = 0.85
-SECONDS = 3e-7  # of a term, about
+SECONDS, REFLECTED_SECONDS = 3e-7, 6e-7  # of a term, about
 PIECE = 1e6  # terms between two looks at the progress
 _RULES = [np.polynomial.legendre.leggauss(n) for n in (FEW, MANY)]
 POINTS = np.concatenate([0.5 * (x + 1.0) for x, _ in _RULES])
@@ -40,7 +44,9 @@ def alternating_sums(
         for piece in range(math.ceil(work[-1] / PIECE)):
             show(PIECE * piece, work[-1])
             low, high = np.searchsorted(work, [PIECE * piece, PIECE * (piece + 1)])
-            _fill(start[low : high + 1], c, part, typed, types, first, step, POINTS, WEIGHTS, out[low:high])
+            _fill_sums(
+                start[low : high + 1], c, part, typed, types, first, step, POINTS, WEIGHTS, out[low:high]
+            )
     return out
 
 
@@ -130,7 +136,7 @@ def signed_covariance(bits, c, part, open_, opens, covariance, sign):  # type: i
 
 
 @njit(error_model="numpy")
-def _fill(start, c, part, typed, types, first_known, step, points, weights, out):  # type: ignore[no-untyped-def]
+def _fill_sums(start, c, part, typed, types, first_known, step, points, weights, out):  # type: ignore[no-untyped-def]
     known, open_ = np.empty(64, np.int64), np.empty(64, np.int64)
     for e in range(start.size - 1):
         knowns = opens = both = 0  # coordinates with |u| known; shared ones without; shared ones with
@@ -183,3 +189,59 @@ def _fill(start, c, part, typed, types, first_known, step, points, weights, out)
                             value = mean_product(m, n, v, w, covariance, apart, signs, points, weights)
                         total += sign * value
             out[e, q] = (math.pi / 8.0 if step else 0.25) * total / (1 << (knowns + both + opens))
+
+
+def reflected_kernel(
+    head: FloatArray, rest: FloatArray, types: FloatArray, known: tuple[bool, int]
+) -> FloatArray:
+    """(1/4) E|u x||u y| for each pair of samples, each reflection of y, and each type: (2^q, n, n, Q).
+
+    ``head`` (n, q) has the sizes of the first coordinates, ``rest`` (n, n) the products of all others. A type
+    is |u_1|, where ``known`` has it, and the |u_j| of the other coordinate j that it names (0: none).
+    """
+    n, q = head.shape
+    out = np.empty((1 << q, n, n, len(types)))
+    terms = n * (n + 1) / 2.0 * (1 << q) * len(types) * (2.0 if known[1] else 1.0)
+    with progress(f"kernel on points, about {math.ceil(REFLECTED_SECONDS * terms)} s") as show:
+        for a in range(n):
+            show(a * (a + 1.0), n * (n + 1.0))
+            _fill_reflected(head, rest, types, known[0], known[1] - 1, a, POINTS, WEIGHTS, out)
+    return out
+
+
+@njit(error_model="numpy")
+def _fill_reflected(head, rest, types, first, other, a, points, weights, out):  # type: ignore[no-untyped-def]
+    n, q = head.shape
+    squares = np.empty(n)  # of what has no type
+    for b in range(a + 1):
+        squares[b] = rest[b, b]
+        for i in range(q):
+            if not (i == 0 and first) and i != other:
+                squares[b] += head[b, i] ** 2
+    for b in range(a + 1):
+        v, w = squares[a], squares[b]
+        for bits in range(1 << q):
+            covariance = rest[a, b]
+            for i in range(q):
+                if not (i == 0 and first) and i != other:
+                    product = head[a, i] * head[b, i]
+                    covariance += -product if bits >> i & 1 else product
+            flip = -1.0 if bits & 1 else 1.0
+            turn = -1.0 if other >= 0 and bits >> other & 1 else 1.0
+            for t in range(types.shape[0]):
+                total = 0.0
+                sides = 2 if other >= 0 else 1
+                for side in range(sides):
+                    m = k = 0.0
+                    if first:
+                        m, k = types[t, 0] * head[a, 0], types[t, 0] * head[b, 0] * flip
+                    if other >= 0:
+                        sign = -1.0 if side else 1.0
+                        m += sign * types[t, 1] * head[a, other]
+                        k += sign * types[t, 1] * head[b, other] * turn
+                    apart = mean_size(m, v) * mean_size(k, w)
+                    signs = mean_sign(m, v) * mean_sign(k, w)
+                    total += mean_product(m, k, v, w, covariance, apart, signs, points, weights)
+                value = 0.25 * total / sides
+                out[bits, a, b, t] = value
+                out[bits, b, a, t] = value

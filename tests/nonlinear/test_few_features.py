@@ -9,24 +9,23 @@ import sparselaw as sl
 from oracles import bent
 from sparselaw import SparseInputs
 from sparselaw.features import FEATURES
-from sparselaw.theory.nonlinear.bend_kernel import mean_size
-from sparselaw.theory.nonlinear.features_limit import _first_type, features_limit
-from sparselaw.theory.nonlinear.fold import BENT, Fold
-from sparselaw.theory.nonlinear.sector_tables import sector_table
-from sparselaw.theory.nonlinear.spill import DrawnRegression, drawn_regression
-from sparselaw.theory.nonlinear.unit_types import unit_types
-from sparselaw.theory.nonlinear.width_limit import width_limit
+from sparselaw.nonlinear.features_limit import _first_type, features_limit
+from sparselaw.nonlinear.kink_kernel import mean_size
+from sparselaw.nonlinear.response import KINK_PART, Kinked
+from sparselaw.nonlinear.sector_tables import sector_table, unit_types
+from sparselaw.nonlinear.variance_term import DrawnRegression, drawn_regression
+from sparselaw.nonlinear.width_limit import width_limit
 
 SMALL = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=5)
-RELU = Fold(slope=0.5, bend=0.5)
+RELU = Kinked(slope=0.5, kink=0.5)
 
 
 def whole_table(nodes=3):
     """Of few coordinates, with nothing left out."""
-    return sector_table(SMALL, (BENT,), 1e-3, unit_types(True, 0, (nodes, 1)), 1e-9, 1e-9)
+    return sector_table(SMALL, (KINK_PART,), 1e-3, unit_types(True, 0, (nodes, 1)), 1e-9, 1e-9)
 
 
-@pytest.mark.parametrize("part", [BENT, FEATURES["gelu"].response.parts[0]], ids=["bend", "gelu"])
+@pytest.mark.parametrize("part", [KINK_PART, FEATURES["gelu"].response.parts[0]], ids=["kink", "gelu"])
 def test_means_and_slopes_are_integrals(part):
     """Against sums on a fine grid, slopes by Stein; at a deviation of zero the mean is f itself."""
     means, deviations = np.array([0.3, 1.0, 2.5]), np.array([0.2, 0.9])
@@ -34,7 +33,7 @@ def test_means_and_slopes_are_integrals(part):
     g = np.linspace(-9.0, 9.0, 200_001)
     w = np.exp(-0.5 * g**2)
     w /= w.sum()
-    f = (lambda z: 0.5 * np.abs(z)) if part is BENT else part.f
+    f = (lambda z: 0.5 * np.abs(z)) if part is KINK_PART else part.f
     for i, s in enumerate(deviations):
         for k, m in enumerate(means):
             values = f(m + s * g)

@@ -10,7 +10,7 @@ bias the squared error of the regression, Y the sum over targets of y K R^2 y, a
 samples of k(x, x) - 2 q R q + q R K R q. For linear features and coordinates that share no samples this is
 the loss surface. Above the limit of endless data it has
 
-    spill * loss of endless features * r/(r - N),
+    h * loss of endless features * r/(r - N),
 
 r the rank, with a factor that hardly depends on N and D: its mean over drawn samples is the constant here.
 """
@@ -25,13 +25,12 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.inputs.activations import ActivationInputs
+from sparselaw.nonlinear.features_limit import plain_limit
+from sparselaw.nonlinear.response import Response
+from sparselaw.nonlinear.samples import FRESH, draw_samples, features_rank, fresh_samples
+from sparselaw.nonlinear.table_cache import cached_arrays
 from sparselaw.progress import progress
 from sparselaw.sums.roots import solve_decreasing
-from sparselaw.theory.nonlinear.distinct_samples import features_rank
-from sparselaw.theory.nonlinear.drawn_samples import FRESH, draw_samples, fresh_samples
-from sparselaw.theory.nonlinear.features_limit import plain_limit
-from sparselaw.theory.nonlinear.kept_arrays import kept_arrays
-from sparselaw.theory.nonlinear.response import Response
 
 SIZES = (320, 1280)  # of the data sets
 MOST_RANK = 400.0  # larger data sets are not drawn
@@ -42,14 +41,18 @@ NOTHING = 1e-12  # a loss that is zero but for rounding
 
 
 @functools.lru_cache(maxsize=64)
-def spill(inputs: ActivationInputs, response: Response) -> float:
-    """One where so few coordinates are there that all are known. Kept, since it takes some seconds."""
+def variance_factor(inputs: ActivationInputs, response: Response) -> float:
+    """h of the module: one where so few coordinates are there that all are known.
+
+    It is a mean over drawn samples, kept in the cache since it takes some seconds.
+    """
     identity = {
-        "spill": [inputs.kind, {k: repr(v) for k, v in inputs.parameters().items()}],
+        "variance_factor": [inputs.kind, {k: repr(v) for k, v in inputs.parameters().items()}],
         "drawn": [list(SIZES), MOST_RANK, list(SHARES), DRAWS, FRESH],
         **response.identity,
     }
-    return float(kept_arrays(identity, lambda: {"spill": _mean(inputs, response)})["spill"])
+    found = cached_arrays(identity, lambda: {"mean": _mean(inputs, response)})
+    return float(found["mean"])
 
 
 def _mean(inputs: ActivationInputs, response: Response) -> float:
@@ -71,7 +74,7 @@ def _mean(inputs: ActivationInputs, response: Response) -> float:
 
 
 def _above(drawn: DrawnRegression, limits: dict[float, float | None]) -> list[tuple[float, float]]:
-    """For each N the loss above its limit, and what the spill multiplies there."""
+    """For each N the loss above its limit, and what the factor multiplies there."""
     unknown = drawn.error(drawn.weights(0.0))
     rows = []
     for N, limit in limits.items():

@@ -8,15 +8,18 @@ probability of S and P_B that of B given S
 
     M_S(B, B') = P sqrt(P_B P_B') 2^-m sum over signs e on S u (B n B') of prod_{i in S} e_i k_e,
 
-m the number of those signs. A function |t + sum of coordinates| has its bend within the amplitude a_b of the
+m the number of those signs. A function |t + sum of coordinates| has its kink within the amplitude a_b of the
 faintest coordinate b of B with a chance of that order, which gives the size of what B adds to B without b,
 
     P P_B min(a_b, a_k)^2 min(a_b, a_j),    a_k, a_j the smallest two amplitudes of S and coordinate 1,
 
 and P a_k^2 a_j the size of the sector itself. Sets too small are left out and P_B is shared by the others.
-Functions without a bend have less in these sectors. A step changes within a_b itself, which makes these sizes
+Functions without a kink have less in these sectors. A step changes within a_b itself, which makes these sizes
 P P_B min(a_b, a_k) and P a_k. Among the odd functions x_j is that of the sector {j},
 and x_1 that of the empty one, which is the same for every B: sqrt(s_j P_B).
+
+``coordinate_cells`` lists the coordinates 2, 3, ...: one by one at first, then in cells of many that are
+taken as alike.
 """
 
 from __future__ import annotations
@@ -24,15 +27,51 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from sparselaw.theory.nonlinear.coordinate_cells import Cells
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.inputs import Inputs
+from sparselaw.sums.power_sums import power_sum
+
+EXACT = 8  # coordinates that have a cell of their own
+RATIO = 1.25  # of the ends of a cell
 
 SINGLE = 0.25  # of S = {j}: |t + x_j| = |t| + sign(t) x_j
-BENT = 0.1  # of all others: a density of bends
+KINKED = 0.1  # of all others: a density of kinks
 
 ODD, SHARED, LEFT, RIGHT = range(4)  # of S; of B and B'; of B alone; of B' alone
 
 Active = tuple[int, ...]  # cells, in rising order
 Entry = tuple[int, int, float, int]  # row, column, factor, configuration: they add up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cells:
+    """``count`` coordinates each, of probability p and squared amplitude c; the variances add up exactly."""
+
+    place: FloatArray  # the coordinate, a real number
+    count: FloatArray
+    p: FloatArray
+    c: FloatArray
+
+
+def coordinate_cells(inputs: Inputs, smallest: float, exact: int = EXACT) -> Cells:
+    """Cells up to the coordinate whose variance is ``smallest``.
+
+    A cell stands at the real-valued coordinate whose variance is the mean of the cell's.
+    """
+    law, a = inputs.power_activations(), inputs.spectrum
+    last = min(inputs.dimension, math.ceil(smallest ** (-1.0 / a)) + 1.0)
+    first, places, counts = 2.0, [], []
+    while first <= last:
+        end = first if first <= exact else min(max(first, math.floor(first * RATIO) - 1.0), last)
+        count = end - first + 1.0
+        mean = power_sum(a, int(first), end) / count
+        places.append(first if count == 1.0 else mean ** (-1.0 / a))
+        counts.append(count)
+        first = end + 1.0
+    place = np.array(places)
+    return Cells(place=place, count=np.array(counts), p=place**-law.decay, c=place**law.growth)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +82,7 @@ class Block:
     entries: list[Entry]  # of the upper half
     size: int
     target: tuple[float, ...]  # the coordinate among the functions of S = {j}; of S = {}: x_1. Else zeros
-    spread: tuple[float, ...]  # of each set: the squared norm of S and B
+    norms: tuple[float, ...]  # of each set: the squared norm of S and B
     first: bool  # S = {}
 
 
@@ -77,7 +116,7 @@ def parity_sectors(
 ) -> Sectors:
     """Sectors larger than ``least``, and in each of them the sets B that add more than ``whole``.
 
-    With ``most`` configurations it stops, and what is found is ``full``. ``jump``: for a step, not a bend.
+    With ``most`` configurations it stops, and what is found is ``full``. ``jump``: for a step, not a kink.
     """
     walk = _Walk(cells, whole, least, most, jump)
     walk.sector((), 1.0, 1.0)
@@ -98,7 +137,7 @@ class _Walk:
         """This S and all that go on from it with rarer coordinates; ``alike`` sectors are as this one."""
         self.matrices(odd, chance, alike)
         last, before = (odd[-1], self.a[odd[-1]]) if odd else (0, 1.0)
-        share = BENT if odd else SINGLE
+        share = KINKED if odd else SINGLE
         for k in range(last, len(self.p)):
             size = self.a[k] if self.jump else self.c[k] * before
             if share * chance * self.p[k] * size < self.least or self.found.full:
@@ -132,14 +171,14 @@ class _Walk:
                     entries.append((i, j, factor, same))
         one = math.sqrt(chance * self.c[odd[0]]) if odd else 1.0  # the root of s_j
         target = [one * math.sqrt(weight / total) if len(odd) < 2 else 0.0 for _, weight in sets]
-        spread = tuple(sum(self.c[b] for b in (*odd, *B)) for B, _ in sets)
+        norms = tuple(sum(self.c[b] for b in (*odd, *B)) for B, _ in sets)
         self.found.blocks.append(
             Block(
                 alike=alike,
                 entries=entries,
                 size=len(sets),
                 target=tuple(target),
-                spread=spread,
+                norms=norms,
                 first=not odd,
             )
         )
@@ -150,7 +189,7 @@ class _Walk:
             many = alike * (self.count[g] - odd.count(g) - 1.0)
             zeros = (0.0,) * len(place)
             self.found.blocks.append(
-                Block(alike=many, entries=within, size=len(zeros), target=zeros, spread=zeros, first=False)
+                Block(alike=many, entries=within, size=len(zeros), target=zeros, norms=zeros, first=False)
             )
 
     def sets(self, odd: Active, chance: float) -> list[tuple[Active, float]]:
@@ -163,7 +202,7 @@ class _Walk:
             for k in range(B[-1] + 1 if B else 0, len(self.p)):
                 a = self.a[k]
                 size = min(a, faint) if self.jump else min(a, faint) ** 2 * min(a, second)
-                if BENT * chance * odds * self.p[k] * size < self.whole:
+                if KINKED * chance * odds * self.p[k] * size < self.whole:
                     break
                 free = self.count[k] - odd.count(k)
                 if free > 0.0:

@@ -11,21 +11,15 @@ import sparselaw as sl
 from oracles import smooth
 from sparselaw.features import FEATURES, FeatureMap
 from sparselaw.inputs import SparseInputs
-from sparselaw.theory.nonlinear.curved_limit import _plain, _sums
-from sparselaw.theory.nonlinear.data_limit import data_limit
-from sparselaw.theory.nonlinear.features_limit import features_limit
-from sparselaw.theory.nonlinear.fold import Fold
-from sparselaw.theory.nonlinear.gaussian_tables import gaussian_points, sector_kernels
-from sparselaw.theory.nonlinear.hermite_orders import hermite_orders
-from sparselaw.theory.nonlinear.mehler_sums import mehler_kernel
-from sparselaw.theory.nonlinear.rare_coordinate import RareErrors
-from sparselaw.theory.nonlinear.reflected_mehler import reflected_mehler
-from sparselaw.theory.nonlinear.response import DensePairs
-from sparselaw.theory.nonlinear.sector_tables import sector_table
-from sparselaw.theory.nonlinear.smooth import Smooth, response_of
-from sparselaw.theory.nonlinear.step import Step
-from sparselaw.theory.nonlinear.unit_types import unit_types
-from sparselaw.theory.nonlinear.width_limit import width_limit
+from sparselaw.nonlinear.data_limit import RareErrors, data_limit
+from sparselaw.nonlinear.features_limit import features_limit
+from sparselaw.nonlinear.gaussian_limit import _plain, _sums
+from sparselaw.nonlinear.gaussian_tables import gaussian_points, sector_kernels
+from sparselaw.nonlinear.mehler import mehler_kernel, reflected_mehler
+from sparselaw.nonlinear.response import DensePairs, Kinked, Step
+from sparselaw.nonlinear.sector_tables import sector_table, unit_types
+from sparselaw.nonlinear.smooth import Smooth, hermite_orders, response_of
+from sparselaw.nonlinear.width_limit import width_limit
 
 FEW = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=4)
 INPUTS = SparseInputs(alpha1=1.0, alpha2=0.3)
@@ -104,7 +98,7 @@ def test_the_orders_left_out_are_given_to_the_last():
 
 
 def test_what_an_activation_is_is_found_from_its_function():
-    assert response_of(lambda z: np.maximum(z, 0.0)) == Fold(slope=0.5, bend=0.5)
+    assert response_of(lambda z: np.maximum(z, 0.0)) == Kinked(slope=0.5, kink=0.5)
     assert response_of(np.abs).slope == 0.0
     assert response_of(lambda z: 3.0 * np.sign(z)) == Step()
     tanh, softplus = response_of(np.tanh), response_of(lambda z: np.logaddexp(0.0, z))

@@ -12,23 +12,21 @@ from oracles import bent
 from sparselaw.errors import InputError
 from sparselaw.features import FEATURES
 from sparselaw.inputs import DenseInputs, SparseInputs
+from sparselaw.nonlinear.data_limit import SQUARES, data_limit, interpolation_errors
+from sparselaw.nonlinear.features_limit import features_limit
+from sparselaw.nonlinear.gaussian_tables import gaussian_points, sector_kernels
+from sparselaw.nonlinear.kink_kernel import POINTS, WEIGHTS, alternating_sums, mean_sign, mean_size
+from sparselaw.nonlinear.kink_kernel import mean_product as fast_product
+from sparselaw.nonlinear.response import Kinked
+from sparselaw.nonlinear.samples import distinct_samples
+from sparselaw.nonlinear.sector_tables import sector_table, unit_types
+from sparselaw.nonlinear.table_cache import cache_folder, cached_arrays
+from sparselaw.nonlinear.width_limit import width_limit
 from sparselaw.theory import local_exponents, prediction
-from sparselaw.theory.nonlinear.bend_kernel import POINTS, WEIGHTS, alternating_sums, mean_sign, mean_size
-from sparselaw.theory.nonlinear.bend_kernel import mean_product as fast_product
-from sparselaw.theory.nonlinear.data_limit import data_limit
-from sparselaw.theory.nonlinear.distinct_samples import distinct_samples
-from sparselaw.theory.nonlinear.features_limit import features_limit
-from sparselaw.theory.nonlinear.fold import Fold
-from sparselaw.theory.nonlinear.gaussian_tables import gaussian_points, sector_kernels
-from sparselaw.theory.nonlinear.kept_arrays import cache_folder, kept_arrays
-from sparselaw.theory.nonlinear.rare_coordinate import SQUARES, interpolation_errors
-from sparselaw.theory.nonlinear.sector_tables import sector_table
-from sparselaw.theory.nonlinear.unit_types import unit_types
-from sparselaw.theory.nonlinear.width_limit import width_limit
 
 FEW = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=5)
 INPUTS = SparseInputs(alpha1=1.0, alpha2=0.3)
-RELU = Fold(slope=0.5, bend=0.5)
+RELU = Kinked(slope=0.5, kink=0.5)
 
 
 @pytest.mark.parametrize("inputs", [FEW, SparseInputs(alpha1=0.4, alpha2=-0.5, dimension=4)])
@@ -73,7 +71,7 @@ def test_the_sectors_have_the_spectrum_of_the_even_kernel():
 
 @pytest.mark.parametrize("first", [False, True])
 def test_types_average_to_the_kernel_without_them(first):
-    """Gauss nodes do not know where the bend is, so a per cent or two are left between them."""
+    """Gauss nodes do not know where the kink is, so a per cent or two are left between them."""
     plain = sector_table(FEW, RELU.parts, 1.0, unit_types(False), 1e-300, 1e-300).spectrum()[0]
     typed = sector_table(FEW, RELU.parts, 1.0, unit_types(True, 2 if first else 0, (24, 16)), 1e-300, 1e-300)
     assert np.sort(typed.spectrum()[0])[-12:] == pytest.approx(np.sort(plain)[-12:], rel=0.02)
@@ -147,7 +145,7 @@ def test_the_data_limit_keeps_the_exponent_of_linear_features():
     """A constant times the unseen variance."""
     ratios = [data_limit(INPUTS, RELU, D) / INPUTS.expected_unseen(D) for D in (80.0, 640.0, 5e3, 1e6)]
     assert ratios == pytest.approx([1.82, 1.90, 1.96, 1.99], rel=0.08)
-    linear = interpolation_errors(INPUTS, Fold(slope=1.0, bend=0.0)).table
+    linear = interpolation_errors(INPUTS, Kinked(slope=1.0, kink=0.0)).table
     assert linear[:, 1:] == pytest.approx(np.zeros((SQUARES.size, 14)), abs=1e-12)  # one sample is enough
 
 
@@ -199,12 +197,12 @@ def test_tables_are_kept_and_made_anew_when_spoilt():
         return {"x": np.arange(3.0)}
 
     for _ in range(2):
-        assert kept_arrays({"test": 1}, make)["x"].tolist() == [0.0, 1.0, 2.0]
+        assert cached_arrays({"test": 1}, make)["x"].tolist() == [0.0, 1.0, 2.0]
     assert len(made) == 1
     for path in cache_folder().glob("*.npz"):
         if path.stat().st_size < 2000:
             path.write_bytes(b"spoilt")
-    assert kept_arrays({"test": 1}, make)["x"].size == 3
+    assert cached_arrays({"test": 1}, make)["x"].size == 3
     assert len(made) == 2
 
 

@@ -16,10 +16,10 @@ from sparselaw.files import write_atomically
 
 Arrays = dict[str, Any]
 
-VERSION = 2  # of the tables; another number makes them anew
+VERSION = 3  # of the tables; another number makes them anew
 
 
-def kept_arrays(identity: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
+def cached_arrays(identity: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
     """The arrays of ``identity``, from the cache folder or else made, and kept if that can be written."""
     text = json.dumps({"version": VERSION, **identity}, sort_keys=True)
     name = hashlib.sha256(text.encode()).hexdigest()[:24]

@@ -2,14 +2,19 @@
 
 Both limits are theory. Between them stands the shape of the double descent, with its peak where N meets the
 rank n of the features. Above it the kernel scatters about its mean as a Wishart matrix (g in
-``drawn_regression``, one for linear features); below it N features are a regression with a ridge (h in
-``spill``). Both are the deterministic equivalent of Gaussian features on drawn samples:
+``data_limit``, one for linear features); below it N features are a regression with a ridge (h in
+``variance_term``). Both are the deterministic equivalent of Gaussian features on drawn samples:
 
     N > n: loss = L_D [1 + g n/(N - n - 1)],        N < n: loss = L_N + h (1 + c/n) L_D n/(n - N).
 
 The term c/n, of the next order, was measured: none for odd features, about 25 for those with an even part.
 
 Dense inputs have the simpler form of ``gaussian_limit``, for N < D times 1 + 0.3 N/D, measured too.
+
+Even features, such as |u x|, hold nothing of a linear target, at any width and on any data. A readout g of
+them is even and the target y odd, so that E (y - g)^2 = E y^2 + E g^2: the loss is never below the whole
+variance of the inputs. Trained on D samples the readout fits what is noise to it, y having either sign: for N
+far below the rank that adds about the share N/(D - N), as for noise of the same variance.
 """
 
 from __future__ import annotations
@@ -19,25 +24,20 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from sparselaw.inputs import ActivationInputs, Inputs
-from sparselaw.theory.collapse import rescaled_ratio
-from sparselaw.theory.nonlinear.data_limit import data_limit
-from sparselaw.theory.nonlinear.distinct_samples import features_rank
-from sparselaw.theory.nonlinear.drawn_regression import sharing
-from sparselaw.theory.nonlinear.even_features import even_loss
-from sparselaw.theory.nonlinear.features_limit import features_limit
-from sparselaw.theory.nonlinear.gaussian_limit import (
+from sparselaw.nonlinear.data_limit import data_limit, interpolation_errors, sharing
+from sparselaw.nonlinear.features_limit import features_limit
+from sparselaw.nonlinear.gaussian_limit import (
     gaussian_data_limit,
     gaussian_features_limit,
-    gaussian_spill,
+    gaussian_variance_term,
 )
-from sparselaw.theory.nonlinear.limit import NonlinearLimit, limits_along
-from sparselaw.theory.nonlinear.rare_coordinate import interpolation_errors
-from sparselaw.theory.nonlinear.response import Response, Trust
-from sparselaw.theory.nonlinear.spill import spill
-from sparselaw.theory.point import Point
-from sparselaw.theory.surface import LARGEST_N
+from sparselaw.nonlinear.limit import NonlinearLimit, limits_along
+from sparselaw.nonlinear.losses import NonlinearLoss
+from sparselaw.nonlinear.response import Response, Trust
+from sparselaw.nonlinear.samples import features_rank
+from sparselaw.nonlinear.variance_term import variance_factor
 
-UNEVEN = 25.0  # over the rank: what an even part adds to the spill, by simulated cells; at most as much again
+UNEVEN = 25.0  # over the rank: what an even part adds to the variance term, fitted to simulated cells
 HEAVY = 0.3  # dense samples of large norm have both large features and a large residual: measured
 MORE_BETWEEN = 1.5  # times as far off is the part that the other size adds, where rare coordinates meet
 DENSE_BETWEEN = 0.12
@@ -50,22 +50,30 @@ DRIFT, TRIED = 0.03, 5e3  # in a decade of D beyond those tried, where e_n goes 
 NO_THEORY = "there is no theory of an activation with a jump where both sizes matter"
 FAR = 0.1  # of N/n or n/N: below it one size alone matters
 
+
+# Even features.
+EVEN = "even features hold nothing of a linear target"
+EVEN_CLOSE = 0.5  # of N over the rank: from there on the readout of noise has no theory here
+EVEN_ERROR = 0.5  # relative error there: what simulation has above the variance
+EVEN_HEAVY = 0.5  # of the noise that is fitted: samples with much leverage have a large variance too
+
 LOCAL_ERROR = 0.01  # of the ratio of two neighbouring losses
+LARGEST_N = 1e100  # in place of infinitely many features
 FEW_POINTS = 12  # along a line: more are drawn between nodes
 
 Found = tuple[float, float, list[str]]  # loss, its relative error, cautions
 Along = Callable[[float], NonlinearLimit]
 
 
-def two_sided_points(
+def two_sided_losses(
     inputs: Inputs, response: Response, widths: Sequence[float], data: Sequence[int]
-) -> list[list[Point]]:
-    """A row of points for each N: the expected population loss of the minimum-norm solution."""
+) -> list[NonlinearLoss]:
+    """Every pair, N by N: the expected population loss of the minimum-norm solution."""
     dense = inputs.sampling == "gaussian"
     limit = gaussian_features_limit if dense else features_limit
     below = [N for N in widths if response.slope != 0.0 and N < _rank(inputs, response, max(data, default=1))]
     along = limits_along(lambda N: limit(inputs, response, N), below, FEW_POINTS)
-    return [[_point(inputs, response, along, width, D) for D in data] for width in widths]
+    return [_loss(inputs, response, along, width, D) for width in widths for D in data]
 
 
 def _rank(inputs: Inputs, response: Response, D: float) -> float:
@@ -74,24 +82,22 @@ def _rank(inputs: Inputs, response: Response, D: float) -> float:
     return features_rank(inputs, response, float(D))
 
 
-def _point(inputs: Inputs, response: Response, along: Along, width: float, D: int) -> Point:
+def _loss(inputs: Inputs, response: Response, along: Along, width: float, D: int) -> NonlinearLoss:
     N = float(min(width, LARGEST_N))
     rank = _rank(inputs, response, D)
     if response.slope == 0.0:
         loss, error, cautions = even_loss(inputs, N, float(D), rank)
     else:
         loss, error, cautions = _SIDES[inputs.sampling](inputs, response, along, N, float(D), rank)
-    return Point(
+    return NonlinearLoss(
         N=width,
         D=D,
-        K=inputs.expected_seen(float(D)),
-        xi=rescaled_ratio(inputs, int(N), D) if inputs.exponents is not None else math.nan,
         loss=loss,
+        error=error,
         caution="; ".join(cautions),
-        loss_reason=_reason(loss),
-        terms={"features" if N < rank else "data": loss},
+        reason=_reason(loss),
+        limited_by="features" if N < rank else "data",
         rank=rank,
-        loss_error=error,
     )
 
 
@@ -112,13 +118,13 @@ def _sparse(inputs: Inputs, response: Response, along: Along, N: float, D: float
     if N < rank:
         low = along(N)
         uneven = min(UNEVEN / rank, 1.0) if response.even else 0.0
-        added = spill(activations, response) * (1.0 + uneven) * known * rank / (rank - N)
+        added = variance_factor(activations, response) * (1.0 + uneven) * known * rank / (rank - N)
         loss = low.loss + added
         unsure = trust.between * (MORE_BETWEEN if crowded else 1.0) * added / loss
         return loss, *_said(low, trust, max(low.error, trust.features) + unsure, N, near)
     above = N - rank - 1.0
-    spread = sharing(activations, response).spread
-    more = spread * rank / above if above > 0.0 else math.inf
+    factor = sharing(activations, response).variance_factor
+    more = factor * rank / above if above > 0.0 else math.inf
     loss = known * (1.0 + more) if known > 0.0 else 0.0
     own = max(trust.data, CROWDED_ERROR if crowded else 0.0)
     if not math.isinf(interpolation_errors(inputs, response).fall):
@@ -138,7 +144,7 @@ def _dense(inputs: Inputs, response: Response, along: Along, N: float, D: float,
         error = max(low.error, trust.features) + DENSE_BETWEEN * N / D
         return loss, *_said(low, trust, error, N, N / D)
     high = gaussian_data_limit(inputs, response, D)
-    added = gaussian_spill(inputs, response, D) * D / (N - D) if N > D else math.inf
+    added = gaussian_variance_term(inputs, response, D) * D / (N - D) if N > D else math.inf
     return high.loss + added, *_said(high, trust, high.error + DENSE_BETWEEN * D / N, D, D / N)
 
 
@@ -169,3 +175,12 @@ def _said(
         where = "both sizes matter" if near > FAR else "the theory's own error"
         cautions.append(f"{where}: the loss may be off by about {min(error, 1.0):.0%}")
     return error, cautions
+
+
+def even_loss(inputs: Inputs, N: float, D: float, rank: float) -> Found:
+    """The loss, its relative error, and what to say."""
+    total = inputs.variance_sums(1.0).total()
+    if N > EVEN_CLOSE * rank or math.isinf(N):
+        return total, EVEN_ERROR, [f"{EVEN}: the loss is at least their variance, and here some tenths more"]
+    noise = N / (D - N)
+    return total * (1.0 + noise), EVEN_HEAVY * noise, [f"{EVEN}: their variance is left, and fitted noise"]

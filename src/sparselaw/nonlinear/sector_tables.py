@@ -1,4 +1,8 @@
-"""A kernel, sector by sector and type by type: everything N features need."""
+"""A kernel, sector by sector and type by type: everything N features need.
+
+Random units u differ in how much they look at the most common coordinates: their types. A unit's type is
+|u_1|, or |u_1| and one other |u_j|, each half-normal; Gauss nodes stand for their law (``unit_types``).
+"""
 
 from __future__ import annotations
 
@@ -12,13 +16,57 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.inputs import Inputs
-from sparselaw.theory.nonlinear.coordinate_cells import EXACT, coordinate_cells
-from sparselaw.theory.nonlinear.parity_sectors import SHARED, Block, Sectors, parity_sectors
-from sparselaw.theory.nonlinear.response import Part
-from sparselaw.theory.nonlinear.unit_types import Types, half_normal, unit_types
+from sparselaw.nonlinear.parity_sectors import EXACT, SHARED, Block, Sectors, coordinate_cells, parity_sectors
+from sparselaw.nonlinear.response import Part
 
 WHOLE = 0.1  # of the cut-off: sets above it are in the matrix of their sector
 LEAST = 1e-3  # of the cut-off: sectors below it are left out
+NODES = (6, 4)  # for |u_1| and for |u_j|
+FAR = 9.0  # beyond it a half-normal variable has no weight
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Types:
+    """A grid of types. An axis that is not resolved has one node, of weight one."""
+
+    first: bool  # whether |u_1| is told apart
+    other: int  # the coordinate j whose |u_j| is too; 0 if there is none
+    nodes: tuple[FloatArray, FloatArray]
+    weights: FloatArray  # (n_1, n_j), they add up to one
+
+
+@functools.cache
+def unit_types(first: bool = True, other: int = 0, nodes: tuple[int, int] = NODES) -> Types:
+    one = (np.zeros(1), np.ones(1))
+    (x, v), (y, w) = half_normal(nodes[0]) if first else one, half_normal(nodes[1]) if other else one
+    return Types(first=first, other=other, nodes=(x, y), weights=np.outer(v, w))
+
+
+@functools.cache
+def half_normal(n: int) -> tuple[FloatArray, FloatArray]:
+    """n Gauss nodes and weights for |u|, u standard normal, by Lanczos on a fine rule.
+
+    >>> x, w = half_normal(3)
+    >>> [round(float(w @ x**k), 6) for k in (0, 2, 4)]
+    [1.0, 1.0, 3.0]
+    """
+    x, fine = np.polynomial.legendre.leggauss(300)
+    x = 0.5 * FAR * (x + 1.0)
+    fine = fine * np.exp(-0.5 * x * x)
+    basis = [np.sqrt(fine / fine.sum())]
+    matrix = np.zeros((n, n))
+    for i in range(n):
+        image = x * basis[-1]
+        matrix[i, i] = basis[-1] @ image
+        for _ in range(2):
+            for vector in basis:
+                image = image - vector * (vector @ image)
+        size = float(np.linalg.norm(image))
+        if i + 1 < n:
+            matrix[i, i + 1] = matrix[i + 1, i] = size
+        basis.append(image / size)
+    nodes, vectors = np.linalg.eigh(matrix)
+    return nodes, vectors[0] ** 2
 
 
 class Signed(NamedTuple):
@@ -199,7 +247,7 @@ def _groups(sectors: Sectors, values: _Values, part: Part, types: Types) -> Iter
 
 
 def _signed(blocks: list[Block], part: Part, u: FloatArray) -> Signed:
-    """E u_1 f(X)/2 for x_1, and for x_j a_j E f'(X)/2 (Stein); X has the mean u_1 and the variance spread."""
+    """E u_1 f(X)/2 for x_1, and for x_j a_j E f'(X)/2 (Stein); X has the mean u_1, the variance norms."""
     along = np.zeros((len(blocks), blocks[0].size, u.size))
     straight = np.zeros((len(blocks), u.size))
     for place, block in enumerate(blocks):
@@ -207,7 +255,7 @@ def _signed(blocks: list[Block], part: Part, u: FloatArray) -> Signed:
         s = float(target @ target)
         if s == 0.0:
             continue
-        mean, slope = part.mean_and_slope(u, np.sqrt(block.spread))
+        mean, slope = part.mean_and_slope(u, np.sqrt(block.norms))
         along[place] = 0.5 * (u * mean if block.first else s * slope) * (target / math.sqrt(s))[:, None]
         straight[place] = 0.25 * (u**2 if block.first else s)
     return Signed(along, straight)

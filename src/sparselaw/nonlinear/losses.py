@@ -1,0 +1,158 @@
+"""What is asked of the theory of nonlinear features, what it answers, and what it refuses.
+
+The theory itself loads numba and is imported by the first question only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from sparselaw.errors import InputError, check_size
+from sparselaw.inputs import Inputs, check_inputs
+from sparselaw.nonlinear.response import Response
+
+FEWEST = 8  # dense coordinates: with fewer, features soon outnumber what there is to tell apart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NonlinearLoss:
+    """The loss of N nonlinear features trained on D samples."""
+
+    N: float  # a whole number, or infinite
+    D: int
+    loss: float  # infinite, or not a number, where there is a ``reason``
+    error: float  # relative, estimated
+    caution: str  # empty where the loss can be trusted
+    reason: str
+    limited_by: Literal["features", "data"]
+    rank: float  # expected rank of infinitely many features: where the double-descent peak stands
+
+
+@runtime_checkable
+class AnsweringFeatures(Protocol):
+    """What features must answer about themselves."""
+
+    @property
+    def response(self) -> Response | None: ...
+
+
+def check_theory(inputs: Inputs, features: AnsweringFeatures) -> Response:
+    """What the theory needs to know of these features, or a refusal.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        Sparse inputs with alpha1 > 0 and alpha2 >= -1, or dense ones.
+    features : AnsweringFeatures
+        Features that have a ``response``.
+
+    Returns
+    -------
+    Response
+        The kernels of the activation.
+
+    Raises
+    ------
+    InputError
+        Where there is no theory of these features or of these inputs.
+    """
+    check_inputs(inputs)
+    if not isinstance(features, AnsweringFeatures):
+        raise InputError("features", features, "are not features", "give their record, or ask sl.predict")
+    response = features.response
+    if response is None:
+        name = getattr(features, "name", features)
+        condition = "have no closed form: not random, or neither smooth nor with one kink nor a sign"
+        raise InputError("features", name, condition, "choose others")
+    law = inputs.exponents
+    sparse = inputs.has_power_activations and law is not None and law.regime == "asymmetric"
+    if not sparse and not (inputs.sampling == "gaussian" and law is not None):
+        condition = "have no theory of nonlinear features"
+        remedy = "give DenseInputs, or SparseInputs with alpha1 > 0 and alpha2 >= -1"
+        raise InputError("inputs", inputs.kind, condition, remedy)
+    if not sparse and inputs.dimension < FEWEST and response.slope != 0.0:
+        condition = "is too small for the theory of nonlinear features of dense inputs"
+        raise InputError("dimension", inputs.dimension, condition, f"choose {FEWEST} or more")
+    if not sparse and not (response.dense or response.slope == 0.0):
+        name = getattr(features, "name", features)
+        condition = "have no theory of dense inputs, having a jump"
+        raise InputError("features", name, condition, "choose others, or SparseInputs")
+    return response
+
+
+def check_min_norm(solver: Any, ridge: float, noise: float) -> None:
+    """Refuse a solver, a ridge or label noise: the theory has the minimum-norm solution alone."""
+    condition = "has no closed form with nonlinear features"
+    if solver is not None and getattr(solver, "ridge_of_theory", None) != 0.0:
+        asked = getattr(solver, "name", solver)
+        raise InputError("solver", asked, condition, "choose min-norm, or linear features")
+    for name, value in (("ridge", ridge), ("noise", noise)):
+        if value != 0.0:
+            raise InputError(name, value, condition, "choose 0, or linear features")
+
+
+def nonlinear_losses(
+    inputs: Inputs, features: AnsweringFeatures, sizes: Sequence[float], data: Sequence[int]
+) -> list[NonlinearLoss]:
+    """The loss at every pair of N and D.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        See ``check_theory``.
+    features : AnsweringFeatures
+        Features that have a ``response``.
+    sizes : sequence of float
+        Numbers of features; infinity is allowed. More than a dozen are drawn between nodes of one curve.
+    data : sequence of int
+        Numbers of samples.
+
+    Returns
+    -------
+    list of NonlinearLoss
+        The first N with every D, then the second N.
+
+    Raises
+    ------
+    InputError
+        Where a size is no positive whole number, or there is no theory.
+    """
+    response = check_theory(inputs, features)
+    widths = [N if N == math.inf else check_size("N", N) for N in sizes]
+    samples = [check_size("D", D) for D in data]
+    from sparselaw.nonlinear.two_sided import two_sided_losses  # numba: only where it is needed
+
+    return two_sided_losses(inputs, response, widths, samples)
+
+
+def local_exponents(
+    inputs: Inputs, features: AnsweringFeatures, sizes: Sequence[float]
+) -> list[tuple[float, float]]:
+    """-d log loss / d log N of the N-limited loss between N/sqrt(2) and N sqrt(2), and its error.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        See ``check_theory``.
+    features : AnsweringFeatures
+        Features that have a ``response``.
+    sizes : sequence of float
+        Numbers of features.
+
+    Returns
+    -------
+    list of (float, float)
+        For each N the local exponent and how far off it may be.
+
+    Raises
+    ------
+    InputError
+        Where a size is no positive whole number, or there is no theory.
+    """
+    response = check_theory(inputs, features)
+    from sparselaw.nonlinear.two_sided import local_exponent
+
+    return [local_exponent(inputs, response, float(check_size("N", N))) for N in sizes]
