@@ -10,12 +10,23 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # The tests start some hundred processes: what the first compiled, the others read.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test reproduce results install tools lint package docs clean
+.PHONY: test agreement coverage reproduce results install tools lint package docs clean
 
 # The loops that the tests run are compiled on one core while the code is read on the other.
 test: tools
 	@$(BIN)/python tests/compile_first.py & $(MAKE) --no-print-directory lint && wait $$!
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# Theory against new simulations: at most 25 minutes on two cores.
+agreement: tools
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m agreement tests
+
+# What no test runs, file by file, the least covered first; programs that tests start are seen too.
+coverage: tools
+	$(BIN)/coverage erase
+	NUMBA_DISABLE_JIT=0 $(BIN)/coverage run -m pytest -n 2 --dist worksteal
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --sort=cover
 
 lint: tools
 	$(BIN)/ruff check .

@@ -1,6 +1,6 @@
 """The means of the cells held out, by sparsity: rows of single cells in, one row for each sixth of them out.
 
-    python -m pytest -m slow -s -k means_of_cells_held_out tests/agreement/test_sharp_cells.py \\
+    python -m pytest -m agreement -s -k means_of_cells_held_out tests/agreement/test_sharp_cells.py \\
       | python benchmarks/held_out_means_by_sparsity.py | python docs/quote_results.py --keep held-out-means
 
 A cell counts as right within 2 % or two standard errors, and the leading surface as wrong beyond 5 %.

@@ -9,6 +9,8 @@ import scipy.linalg  # noqa: F401  # its BLAS must be loaded to be limited
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
+from browser import MISSING
+
 settings.register_profile("the same everywhere", deadline=None, derandomize=True)
 settings.load_profile("the same everywhere")
 
@@ -29,3 +31,14 @@ def _own_data_folder(tmp_path_factory, monkeypatch):
     folder.mkdir(exist_ok=True)
     for name in ("XDG_DATA_HOME", "SPARSELAW_CACHE", "LOCALAPPDATA", "WIN_PD_OVERRIDE_LOCAL_APPDATA"):
         monkeypatch.setenv(name, str(folder))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """One line for what could not be tested without a browser, and how to get it."""
+    reports = terminalreporter.stats.get("skipped", [])
+    skipped = [report for report in reports if MISSING in str(report.longrepr)]
+    if skipped:
+        folders = sorted({report.nodeid.split("/")[1] for report in skipped})
+        terminalreporter.write_line(
+            f"not tested: {len(skipped)} tests of pages in a browser ({', '.join(folders)}); {MISSING}"
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # Public name -> the module it lives in. Loaded on first use, so that `sparselaw --help` needs no numpy.
 _PUBLIC = {

@@ -42,7 +42,7 @@ def test_d_sweep_follows_its_power_law():
     assert abs(slope + 1.11) > 4 * error + 0.01  # planted
 
 
-@pytest.mark.slow
+@pytest.mark.agreement
 def test_infinite_and_finite_dimension_agree_where_the_tail_does_not_matter():
     finite = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=10_000)
     for N, D in [(16, 5000), (2000, 300)]:

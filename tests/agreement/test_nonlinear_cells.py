@@ -1,8 +1,8 @@
 """The theory of nonlinear features against the engine: N-limited, D-limited and both, sparse and dense.
 
 nonlinear_cells.csv names the cells; a dense one has no alpha1, its alpha stands under alpha2. Losses of both
-sizes, of few features, of an activation with a jump and of an even one carry a caution. ``pytest -m slow -s``
-prints the table of docs/nonlinear.md.
+sizes, of few features, of an activation with a jump and of an even one carry a caution. ``pytest -m
+agreement -s`` prints the table of docs/nonlinear.md.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def inputs_of(cell):
     return sl.SparseInputs(alpha1=float(cell["alpha1"]), alpha2=float(cell["alpha2"]))
 
 
-@pytest.mark.slow
+@pytest.mark.agreement
 @pytest.mark.parametrize("cell", cells(), ids=lambda c: "-".join(c.values()))
 def test_a_cell(cell):
     """One size alone: within 5 % or two standard errors. Otherwise within its own error, with a caution."""

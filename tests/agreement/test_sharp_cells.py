@@ -3,7 +3,7 @@
 sharp_cells.csv names the cells, drawn at random before they were simulated: alpha1 from 0.2 to 2.5, N from 8
 to ten times the rank, dimension finite and infinite; so many seeds that the standard error of a mean is about
 1 % or less. held_out_cells.csv and held_out_medians.csv were drawn when the surface was finished. ``pytest -m
-slow -s`` prints the tables of docs/surface-evidence.md, some cells at a time: none takes two minutes.
+agreement -s`` prints the tables of docs/surface-evidence.md, some cells at a time: none takes two minutes.
 """
 
 from __future__ import annotations
@@ -131,26 +131,26 @@ def check_medians(given, first):
     assert len(off) <= max(2, 3 * len(given) // 8), off
 
 
-@pytest.mark.slow
+@pytest.mark.agreement
 @pytest.mark.parametrize("given", parts(cells("mean"), 8), ids=name)
 def test_means_away_from_the_peak(given):
     check_means(given, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.agreement
 @pytest.mark.parametrize("given", parts(rows_of(HELD_OUT), 12), ids=name)
 def test_means_of_cells_held_out(given):
     """Drawn and simulated when the surface was finished: none was looked at before."""
     check_means(given, FIRST_HELD_OUT)
 
 
-@pytest.mark.slow
+@pytest.mark.agreement
 @pytest.mark.parametrize("given", parts(cells("median"), 6), ids=name)
 def test_medians_through_the_peak(given):
     check_medians(given, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.agreement
 @pytest.mark.parametrize("given", parts(rows_of(MEDIANS_HELD_OUT), 5), ids=name)
 def test_medians_of_cells_held_out(given):
     check_medians(given, FIRST_HELD_OUT)

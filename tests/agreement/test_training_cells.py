@@ -52,7 +52,7 @@ def test_nine_in_ten_cells_are_right_and_the_rest_carry_a_caution():
     judged(found)
 
 
-@pytest.mark.slow
+@pytest.mark.agreement
 def test_the_same_with_new_simulations():
     judged([compare_cell(cell) for cell in CELLS])
 
