@@ -18,6 +18,10 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
+from sparselaw.gram.counted import counts
+from sparselaw.gram.law import GramLaw
+from sparselaw.gram.nodes import CoordinateNodes, table_nodes
+from sparselaw.gram.sampled import Sampled
 from sparselaw.inputs.base import ClosedForm, Inputs, Sampling
 from sparselaw.inputs.exponents import Exponents
 from sparselaw.sums.counts import CountSums
@@ -83,6 +87,13 @@ class ActivationInputs(Inputs):
     def tail_variance(self, after: int) -> float:
         """sum_{j>after} s_j."""
         return math.fsum(_table(self).s[after:])
+
+    def nodes(self, D: float) -> CoordinateNodes:
+        """Coordinates that stand for all of them in D samples."""
+        return table_nodes(*self.pair_nodes(D), D)
+
+    def gram(self, D: float) -> GramLaw:
+        return _gram(self, float(D))
 
     def count_sums(self, D: float) -> CountSums:
         """The sums over coordinates and counts from which the loss surface of D samples is made."""
@@ -153,6 +164,12 @@ class _Table(NamedTuple):
     p: FloatArray
     c: FloatArray
     s: FloatArray
+
+
+@functools.lru_cache(maxsize=64)
+def _gram(inputs: ActivationInputs, D: float) -> GramLaw:
+    """Kept: every N of one D asks the same law."""
+    return Sampled(counts(inputs.nodes(D), inputs.pair_nodes(D)), D)
 
 
 @functools.lru_cache(maxsize=16)

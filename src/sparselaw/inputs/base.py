@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite, check_size
 from sparselaw.fields import hints, kept, read
+from sparselaw.gram.law import GramLaw
 from sparselaw.inputs.exponents import Exponents
 from sparselaw.inputs.power_activations import PowerActivations
 from sparselaw.numbers import dimension as read_dimension
@@ -147,6 +148,21 @@ class Inputs(ABC):
     def closed_form_caution(self) -> str:
         """What to say beside every value of the surface; empty where it is proved."""
         return ""
+
+    @abstractmethod
+    def gram(self, D: float) -> GramLaw:
+        """The law of the Gram matrix of D samples: the one way by which inputs enter the theory.
+
+        Parameters
+        ----------
+        D
+            The number of samples, a real number of at least one.
+
+        Returns
+        -------
+        GramLaw
+            S, t, their scatter over data sets and the rank, as functions of the effective ridge.
+        """
 
     @abstractmethod
     def expected_seen(self, D: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +10,9 @@ from typing import Any, ClassVar, Self
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
+from sparselaw.gram.gaussian import population
+from sparselaw.gram.law import GramLaw
+from sparselaw.gram.sampled import Sampled
 from sparselaw.inputs.base import (
     DEFAULT_DIMENSION,
     ClosedForm,
@@ -95,9 +99,18 @@ class DenseInputs(Inputs):
     def asymptotic_seen(self, D: float) -> float:
         return min(D, self.dimension)
 
+    def gram(self, D: float) -> GramLaw:
+        return _gram(self, float(D))
+
     def variance_sums(self, size: float) -> PowerSpectrum:
         return PowerSpectrum(self.spectrum, self.dimension, size)
 
     def check_drawable(self) -> None:
         if math.isinf(self.dimension):
             raise InputError("dimension", "inf", "dense samples have every coordinate", "choose a finite one")
+
+
+@functools.lru_cache(maxsize=64)
+def _gram(inputs: DenseInputs, D: float) -> GramLaw:
+    """Kept: every N of one D asks the same law."""
+    return Sampled(population(inputs.spectrum, inputs.dimension, D), D)

@@ -15,6 +15,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
+from sparselaw.gram.nodes import CoordinateNodes, power_nodes
 from sparselaw.inputs.activations import ActivationInputs
 from sparselaw.inputs.base import DEFAULT_DIMENSION, ClosedForm, check_dimension, check_exponent, register
 from sparselaw.inputs.exponents import Exponents, seen_law, sparse_exponents
@@ -129,6 +130,9 @@ class SparseInputs(ActivationInputs):
 
     def tail_variance(self, after: int) -> float:
         return power_sum(self.spectrum, after + 1, self.dimension)
+
+    def nodes(self, D: float) -> CoordinateNodes:
+        return power_nodes(self.alpha1, self.alpha2, self.dimension, D)
 
     def count_sums(self, D: float) -> PowerCountSums:
         return power_count_sums(self.alpha1, self.alpha2, self.dimension, D)

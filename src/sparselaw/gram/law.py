@@ -1,0 +1,274 @@
+"""The law of the Gram matrix G = X X^T: two functions of the effective ridge, and how they scatter.
+
+N Gaussian features are a random projection of G, which turns the ridge into an effective ridge kappa. With
+x = log kappa, f the eigenvalues of G (G + kappa)^-1 and Sigma the covariance of the population, everything
+about the data that the loss needs is
+
+    S(x) = E tr f              the degrees of freedom df1
+    t(x) = E tr Sigma (1-f)    the unresolved variance
+
+and their derivatives along x. Because df/dx = -f (1-f), these are traces of powers of f:
+
+    P = tr f (1-f) = -S'       Q = tr f^2 (1-f)       R = tr f^3 (1-f)        df2 = S - P
+    A0 = tr Sigma (1-f)^2      A1 = tr Sigma (1-f)^2 f      A2 = tr Sigma (1-f)^2 f^2      T = tr Sigma f
+    (1-f) = t'
+
+All eight are positive and carried one by one, so that no digit is lost in a difference. x = -inf is kappa =
+0: S is the rank, A0 = t the variance that the data leave unresolved, and the other six vanish.
+"""
+
+from __future__ import annotations
+
+import functools
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparselaw.arrays import FloatArray
+
+ComplexArray = NDArray[np.complex128]
+
+LATTICE = 0.2  # step in log g of the lattice that stands for many atoms
+NEIGHBOURS = 12  # lattice points that share an atom: Lagrange's polynomials, good to 1e-10
+MANY = 600  # atoms from which on the lattice is used
+ENTRIES = 1_000_000  # of a matrix of effective ridges and atoms at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """The eight traces at each x (arrays of one shape)."""
+
+    S: FloatArray
+    P: FloatArray
+    Q: FloatArray
+    R: FloatArray
+    A0: FloatArray
+    A1: FloatArray
+    A2: FloatArray
+    T: FloatArray
+
+    @property
+    def t(self) -> FloatArray:
+        """The unresolved variance."""
+        return np.asarray(self.A0 + self.T)
+
+    @classmethod
+    def of_derivatives(cls, S: FloatArray, t: FloatArray) -> Moments:
+        """From the rows S, S', S'', S''' and t, t', t'', t''' along x."""
+        df2, df2_slope, df2_bend = S[0] + S[1], S[1] + S[2], S[2] + S[3]
+        Q = -0.5 * df2_slope
+        R = -(df2_slope + 0.5 * df2_bend) / 3.0
+        del df2
+        A0, A0_slope, A0_bend = t[0] - t[1], t[1] - t[2], t[2] - t[3]
+        A1, A1_slope = 0.5 * A0_slope, 0.5 * A0_bend
+        return cls(S[0], -S[1], Q, R, A0, A1, (A1 + A1_slope) / 3.0, t[1])
+
+    def derivatives(self) -> tuple[FloatArray, FloatArray]:
+        """The rows S, S', S'', S''' and t, t', t'', t''' along x."""
+        S = np.stack([self.S, -self.P, self.P - 2.0 * self.Q, 6.0 * (self.Q - self.R) - self.P])
+        t2 = self.T - 2.0 * self.A1
+        t3 = t2 - 6.0 * self.A2 + 2.0 * self.A1
+        return S, np.stack([self.t, self.T, t2, t3])
+
+    def rows(self) -> FloatArray:
+        """The eight as rows of one array."""
+        return np.stack([getattr(self, field.name) for field in fields(self)])
+
+    def pick(self, where: NDArray[np.bool_] | NDArray[np.intp]) -> Moments:
+        """Those at some of the places."""
+        return Moments(*self.rows()[:, where])
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Covariances over data sets of S and M = t' - t = -A0 and their derivatives along x."""
+
+    SS: FloatArray  # Var S
+    SS1: FloatArray  # Cov(S, S')
+    SS2: FloatArray  # Cov(S, S'')
+    S1S1: FloatArray  # Var S'
+    SM: FloatArray  # Cov(S, M)
+    SM1: FloatArray  # Cov(S, M')
+    S1M: FloatArray  # Cov(S', M)
+    MM: FloatArray  # Var M
+
+    @classmethod
+    def none(cls, x: FloatArray) -> Scatter:
+        """Of one given data set."""
+        return cls(*np.zeros((8, np.size(x))))
+
+    def rows(self) -> FloatArray:
+        """The eight as rows of one array."""
+        return np.stack([getattr(self, field.name) for field in fields(self)])
+
+
+class GramLaw(ABC):
+    """D samples of some inputs, or one data set. Immutable; x may be -inf everywhere.
+
+    Attributes
+    ----------
+    rank
+        S at kappa -> 0, where the double-descent peak stands.
+    spread
+        The standard deviation of the rank over data sets.
+    most
+        The largest rank that a data set can have: no more than the samples, nor the coordinates.
+    """
+
+    rank: float
+    spread: float = 0.0
+    most: float = np.inf
+
+    @abstractmethod
+    def at(self, x: FloatArray) -> Moments:
+        """The moments at each x."""
+
+    @abstractmethod
+    def traces(self, kappa: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
+        """S and t at complex effective ridges off the negative axis: for spectral filters."""
+
+    @abstractmethod
+    def inverses(self) -> tuple[float, float]:
+        """tr G^+ and tr Sigma G^+ (kappa -> 0): where label noise is fitted exactly. They may be infinite."""
+
+    @abstractmethod
+    def start(self, N: FloatArray) -> FloatArray:
+        """A rough x at which S = N, for N below the rank."""
+
+    def scatter(self, x: FloatArray) -> Scatter:
+        """How data sets differ."""
+        return Scatter.none(x)
+
+    def error(self, x: FloatArray) -> FloatArray:
+        """The relative error of t that comes of what the law leaves out."""
+        return np.zeros(np.shape(x))
+
+
+@dataclass(frozen=True)
+class Atoms(GramLaw):
+    """S = sum weight f and t = unseen + sum variance (1-f), f = g/(g + kappa): any discrete spectral measure.
+
+    Counts of independent activations, their scaling limit, the population itself and the eigenvalues of one
+    data set are all atoms.
+    """
+
+    weight: FloatArray
+    log_g: FloatArray
+    variance: FloatArray
+    unseen: float = 0.0
+    rank: float = np.nan
+    spread: float = 0.0
+    most: float = np.inf
+
+    def __post_init__(self) -> None:
+        if np.isnan(self.rank):
+            object.__setattr__(self, "rank", float(self.weight.sum()))
+
+    @functools.cached_property
+    def lattice(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """(weight, log g, variance) of fewer atoms that give the same moments at real kappa.
+
+        f is an analytic function of log g, so that an atom may be shared among its neighbours on a lattice
+        with the weights of Lagrange's interpolation.
+        """
+        if self.log_g.size < MANY:
+            return self.weight, self.log_g, self.variance
+        y = self.log_g / LATTICE
+        first = np.floor(y) - (NEIGHBOURS // 2 - 1)
+        place = y - first
+        lowest = first.min()
+        index = (first - lowest).astype(np.intp)
+        size = int(index.max()) + NEIGHBOURS
+        weight, variance = np.zeros(size), np.zeros(size)
+        away = place[:, None] - np.arange(NEIGHBOURS)
+        for k in range(NEIGHBOURS):
+            others = [i for i in range(NEIGHBOURS) if i != k]
+            share = np.prod(away[:, others], axis=1) / np.prod([float(k - i) for i in others])
+            weight += np.bincount(index + k, self.weight * share, minlength=size)
+            variance += np.bincount(index + k, self.variance * share, minlength=size)
+        kept = (weight != 0.0) | (variance != 0.0)
+        return weight[kept], (LATTICE * (lowest + np.arange(size)))[kept], variance[kept]
+
+    def at(self, x: FloatArray) -> Moments:
+        x = np.atleast_1d(np.asarray(x, float))
+        weight, log_g, variance = self.lattice
+        columns = np.stack([weight, variance], axis=1)
+        rows = np.empty((8, x.size))
+        block = max(1, ENTRIES // max(log_g.size, 1) // 4)
+        for i in range(0, x.size, block):
+            part = slice(i, i + block)
+            with np.errstate(over="ignore", invalid="ignore"):
+                ratio = np.exp(x[part, None] - log_g)
+                f = 1.0 / (1.0 + ratio)
+                e = np.where(np.isinf(ratio), 1.0, ratio * f)
+            rows[0, part] = f @ weight
+            fe, ee = f * e, e * e
+            rows[4, part] = ee @ variance + self.unseen
+            (rows[1, part], rows[7, part]) = (fe @ columns).T
+            fe *= f
+            ee *= f
+            rows[2, part], rows[5, part] = fe @ weight, ee @ variance
+            fe *= f
+            ee *= f
+            rows[3, part], rows[6, part] = fe @ weight, ee @ variance
+        rows[0, np.isneginf(x)] = self.rank
+        return Moments(*rows)
+
+    def traces(self, kappa: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
+        k = np.asarray(kappa, complex)
+        flat, g = k.ravel(), np.exp(self.log_g)
+        S, t = np.empty_like(flat), np.empty_like(flat)
+        block = max(1, ENTRIES // max(g.size, 1))
+        for i in range(0, flat.size, block):
+            part = slice(i, i + block)
+            inverse = 1.0 / (g + flat[part, None])
+            S[part] = inverse @ (self.weight * g)
+            t[part] = flat[part] * (inverse @ self.variance) + self.unseen
+        return S.reshape(k.shape), t.reshape(k.shape)
+
+    def inverses(self) -> tuple[float, float]:
+        with np.errstate(over="ignore"):
+            inverse = np.exp(-self.log_g)
+            return float(self.weight @ inverse), float(self.variance @ inverse)
+
+    def start(self, N: FloatArray) -> FloatArray:
+        weight, log_g, _ = self.lattice
+        order = np.argsort(-log_g)
+        total = np.cumsum(weight[order])
+        place = np.minimum(np.searchsorted(total, N), total.size - 1)
+        return np.asarray(log_g[order][place])
+
+
+def effective_ridge_at(law: GramLaw, z: ComplexArray, size: float) -> ComplexArray:
+    """The complex kappa with z = kappa (1 - S(kappa)/size): ``size`` features, or samples, shift the ridge.
+
+    Newton's method in the upper half plane with the slope by a difference; z in the lower half gives
+    conjugates.
+    """
+    given = np.asarray(z, complex)
+    flat: ComplexArray = np.where(given.imag < 0.0, given.conj(), given).ravel()
+    if np.isinf(size):
+        return np.asarray(given)
+    far = 1e6 * (np.abs(flat).max(initial=1e-300) + _largest(law))
+    total = float((law.traces(np.array([far], complex))[0] * far).real[0])  # S = tr G/kappa for large kappa
+    kappa: ComplexArray = flat + total / size
+    for _ in range(300):
+        step_size = 1e-6 * kappa
+        here, beside = (k * (1.0 - law.traces(k)[0] / size) for k in (kappa, kappa + step_size))
+        step = (here - flat) * step_size / (beside - here)
+        share = np.minimum(1.0, 0.9 * np.abs(kappa) / np.maximum(np.abs(step), 1e-300))
+        falls = step.imag * share
+        leaves = (falls >= kappa.imag) & (kappa.imag > 0.0)
+        share = np.where(leaves, share * 0.5 * kappa.imag / np.maximum(falls, 1e-300), share)
+        kappa = kappa - step * share
+        if np.all(np.abs(step) < 1e-12 * np.abs(kappa)):
+            break
+    kappa = kappa.reshape(given.shape)
+    return np.where(given.imag < 0.0, kappa.conj(), kappa)
+
+
+def _largest(law: GramLaw) -> float:
+    """A ridge by far larger than the Gram matrix: S is small there."""
+    return float(np.exp(np.clip(law.start(np.array([0.0]))[0] + 10.0, -600.0, 600.0)))

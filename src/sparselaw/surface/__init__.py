@@ -1,0 +1,1 @@
+"""The loss surface: a law of the Gram matrix in, losses out."""
