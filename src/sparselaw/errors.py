@@ -1,26 +1,62 @@
-"""The one way bad input is reported."""
+"""The one way bad input is reported, and the one way a library function says something beside its result."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 from typing import Any
+
+LONGEST_VALUE, LONGEST = 300, 1000  # characters of a value that a message repeats, and of a message
 
 
 class InputError(ValueError):
     """A value that cannot be used: its name, the condition it breaks, and the remedy.
 
+    The message is one line, whatever the value holds.
+
+    >>> print(InputError("file", "a\\nb", "does not exist", "check the path"))
+    file=a\\nb: does not exist; check the path
     >>> print(InputError("alpha1", -2.0, "must be at least -1", "choose alpha1 >= -1"))
     alpha1=-2: must be at least -1; choose alpha1 >= -1
     """
 
     def __init__(self, name: str, value: Any, condition: str, remedy: str) -> None:
         shown = f"{value:.12g}" if isinstance(value, float) else value
-        super().__init__(f"{name}={shown}: {condition}; {remedy}")
+        text = _cut(f"{name}={_cut(one_line(shown), LONGEST_VALUE)}: {one_line(condition)}", LONGEST)
+        super().__init__(f"{text}; {one_line(remedy)}")
         self.name, self.value, self.condition, self.remedy = name, value, condition, remedy
 
     def __reduce__(self) -> tuple[Any, ...]:  # so that it survives the trip back from a worker process
         return type(self), (self.name, self.value, self.condition, self.remedy)
+
+
+class Notice(UserWarning):
+    """Something left out or done anew that the person should know of; the command prints it as one line."""
+
+
+def notice(text: str) -> None:
+    """Say ``text`` beside the result, as a warning of the kind ``Notice``."""
+    warnings.warn(one_line(text), Notice, stacklevel=2)
+
+
+def one_line(value: Any) -> str:
+    """The text of a value with its line breaks and other unprintable characters written out.
+
+    >>> one_line("two\\nlines"), one_line("tab\\t, bell\\a")
+    ('two\\\\nlines', 'tab\\\\t, bell\\\\x07')
+    """
+    try:
+        text = str(value)
+    except ValueError:  # a whole number of thousands of digits
+        text = "a very long number"
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
 def check_finite(name: str, value: float) -> float:
@@ -28,7 +64,9 @@ def check_finite(name: str, value: float) -> float:
     try:
         number = float(value)
     except OverflowError:
-        raise InputError(name, f"{str(value)[:12]}...", "is too large", f"give a smaller {name}") from None
+        raise InputError(
+            name, f"{one_line(value)[:12]}...", "is too large", f"give a smaller {name}"
+        ) from None
     except (TypeError, ValueError):
         raise InputError(name, value, "is not a number", f"give a number for {name}") from None
     if not math.isfinite(number):

@@ -14,10 +14,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def ctrl_c_kept() -> Iterator[None]:
-    """Raise KeyboardInterrupt where a SystemError comes of one."""
+    """Raise KeyboardInterrupt where another error comes of one: a SystemError, an import that was cut off."""
     try:
         yield
-    except SystemError as error:
+    except Exception as error:
         if _comes_of_ctrl_c(error):
             raise KeyboardInterrupt from None
         raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from sparselaw.errors import InputError, check_finite, check_size
@@ -89,6 +90,19 @@ def dimension(text: str | None) -> float | None:
     if text is None:
         return None
     return math.inf if text.strip().lower() in {"inf", "infinity"} else float(size("dimension", text))
+
+
+def byte_size(name: str, text: str) -> int:
+    """A number of bytes: 800MB, 4GB, 1e9.
+
+    >>> byte_size("max-size", "4GB"), byte_size("max-size", "1e9")
+    (4294967296, 1000000000)
+    """
+    found = re.fullmatch(r"\s*([0-9.eE+]+)\s*([kKmMgGtT]?)(?:i?[bB])?\s*", text)
+    if found is None:
+        raise InputError(name, text, "is not a size", "write 800MB or 4GB")
+    number = real(name, found[1]) * 1024 ** "_kmgt".index(found[2].lower() or "_")
+    return check_size(name, float(int(check_finite(name, number))))
 
 
 def choice(name: str, text: str, allowed: list[str]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import typer.main
 
-from sparselaw.cli.app import app, main
+from sparselaw.cli import main
+from sparselaw.cli.app import app
 from sparselaw.costs import cost_names
 from sparselaw.failure.sampling import METHODS
 from sparselaw.features import FEATURES

@@ -9,7 +9,7 @@ import pytest
 
 import sparselaw as sl
 from conftest import check_sound
-from sparselaw.cli.app import main
+from sparselaw.cli import main
 from sparselaw.explore.session import Session
 
 DESK = {"viewport": {"width": 1280, "height": 900}}

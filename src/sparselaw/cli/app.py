@@ -1,7 +1,12 @@
-"""Puts the commands together and turns every outcome into an exit code."""
+"""Puts the commands together and turns every outcome into an exit code.
+
+Whatever goes wrong ends here: bad input, Ctrl-C, a reader that went away, a full disk, a failure of ours.
+Each is one line on standard error and one of four codes.
+"""
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
@@ -9,7 +14,7 @@ import sys
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 import sparselaw
 from sparselaw.cli.doctor import doctor
@@ -22,12 +27,14 @@ from sparselaw.cli.learn import learn
 from sparselaw.cli.measure import measure
 from sparselaw.cli.networks import networks
 from sparselaw.cli.output import Stopped, note
+from sparselaw.cli.output_paths import ChecksPaths
 from sparselaw.cli.plan import plan
 from sparselaw.cli.predict import predict
 from sparselaw.cli.reproduce import reproduce
 from sparselaw.cli.runs import runs
 from sparselaw.cli.simulate import simulate
-from sparselaw.errors import InputError
+from sparselaw.cli.streams import own_streams, say, throw_away
+from sparselaw.errors import InputError, one_line
 from sparselaw.interrupts import ctrl_c_kept
 
 # simulate refuses by itself what neither the inputs nor the solver know.
@@ -72,16 +79,30 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(cls=TakesInputs)(predict)
-app.command(cls=TakesInputs, context_settings=OPTIONS_OF_SOLVERS)(simulate)
-app.command()(networks)
-app.command()(fit)
-app.command(cls=TakesInputs)(plan)
-app.command()(forecast)
-app.command(cls=TakesRareInputs)(failure)
-app.command()(measure)
-app.command()(learn)
-app.command()(reproduce)
+
+
+class _Plain(ChecksPaths, TyperCommand):
+    """A command without options that others have added."""
+
+
+class _TakesInputs(ChecksPaths, TakesInputs):
+    """A command with --inputs."""
+
+
+class _TakesRareInputs(ChecksPaths, TakesRareInputs):
+    """A command with --inputs that are rarely active."""
+
+
+app.command(cls=_TakesInputs)(predict)
+app.command(cls=_TakesInputs, context_settings=OPTIONS_OF_SOLVERS)(simulate)
+app.command(cls=_Plain)(networks)
+app.command(cls=_Plain)(fit)
+app.command(cls=_TakesInputs)(plan)
+app.command(cls=_Plain)(forecast)
+app.command(cls=_TakesRareInputs)(failure)
+app.command(cls=_Plain)(measure)
+app.command(cls=_Plain)(learn)
+app.command(cls=_Plain)(reproduce)
 app.command()(explore)
 app.add_typer(runs, name="runs")
 app.command()(doctor)
@@ -94,14 +115,15 @@ def _top(version: bool = typer.Option(False, "--version", help="Print the versio
         raise typer.Exit
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run one command. 0 done; 2 bad input, in one line; 1 a failure of ours; 130 on Ctrl-C."""
-    if arguments is None:  # the process is ours, and looking for garbage among imports takes a fifth of them
-        gc.set_threshold(100_000, 50, 100)
+def run(arguments: list[str] | None) -> int:
+    """The exit code of one command. Without ``arguments`` the process is ours: it was given them."""
+    if arguments is None:
+        gc.set_threshold(100_000, 50, 100)  # looking for garbage among imports takes a fifth of them
+        own_streams()
     code = _run(arguments)
-    if code == 130 and arguments is None:  # what is kept is said: a further Ctrl-C is no other end
+    if arguments is None:  # all is said: a further Ctrl-C is no other end
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.exit(code)
+    return code
 
 
 def _run(arguments: list[str] | None) -> int:
@@ -113,10 +135,12 @@ def _run(arguments: list[str] | None) -> int:
     except KeyboardInterrupt:
         return 130
     except (ReaderGone, BrokenPipeError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())  # for what is still in the buffers
-        os.dup2(nowhere, sys.stderr.fileno())
+        throw_away(sys.stdout, sys.stderr)
         return 0
+    except OSError as error:
+        return _of_the_system(error)
+    except MemoryError:
+        return _fail("there is not enough memory for this; ask for smaller sizes, or less at once")
     except Exception as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # sparselaw alone
             print(error.format_message())  # type: ignore[attr-defined]
@@ -125,7 +149,9 @@ def _run(arguments: list[str] | None) -> int:
             return _refuse(_usage_message(error))
         if type(error).__name__ == "Abort":
             return 130
-        raise
+        if os.environ.get("SPARSELAW_TRACEBACK"):
+            raise
+        return _fail(_failure_of_ours(error))
     return code if isinstance(code, int) else 0
 
 
@@ -138,11 +164,45 @@ def _usage_message(error: Any) -> str:
     if type(error).__name__ == "MissingParameter" and parameter is not None:
         return f"{parameter.name}=: is missing; give {'/'.join(parameter.opts)}, {remedy}"
     name = option or (parameter.name if parameter is not None else "arguments")
-    given = " ".join(sys.argv[1:])
-    message = error.format_message().rstrip(".").replace("\n", " ")
+    given = " ".join(sys.argv[1:])[:300]
+    message = " ".join(error.format_message().rstrip(".").split())
     return f"{name.lstrip('-')}={given if name == 'arguments' else ''}: {message}; {remedy}"
 
 
+OF_A_PATH = {
+    errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP,
+    errno.EROFS, errno.EINVAL, errno.ENXIO, errno.ENODEV, errno.ETXTBSY,
+}  # fmt: skip
+
+
+def _of_the_system(error: OSError) -> int:
+    """What the system refused: about a path that was given, or because a disk or the output is full."""
+    why = error.strerror or type(error).__name__
+    if error.filename is not None and error.errno in OF_A_PATH:
+        return _refuse(f"path={os.fsdecode(error.filename)}: cannot be used ({why}); check the path")
+    throw_away(sys.stdout)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return _fail(f"nothing more can be written ({why}); free some space and run again")
+    if error.errno == errno.EBADF:
+        return _fail("standard output is closed; send it to a file or a terminal")
+    return _fail(f"the system refused ({why}{f': {error.filename}' if error.filename else ''}); try again")
+
+
+def _failure_of_ours(error: Exception) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = "" if trace is None else f" in {os.path.basename(trace.tb_frame.f_code.co_filename)}"
+    line = "" if trace is None else f":{trace.tb_lineno}"
+    remedy = "please report it; SPARSELAW_TRACEBACK=1 shows more"
+    return f"a failure of ours ({type(error).__name__}{where}{line}: {str(error)[:200]}); {remedy}"
+
+
 def _refuse(line: str) -> int:
-    print(f"sparselaw: error: {line}", file=sys.stderr)
+    say(f"sparselaw: error: {one_line(line)}")
     return 2
+
+
+def _fail(line: str) -> int:
+    _refuse(line)
+    return 1

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from sparselaw import numbers
 from sparselaw.cli import feature_options as features
-from sparselaw.cli import numbers, options, pictures
+from sparselaw.cli import options, pictures
 from sparselaw.cli.output import print_json, print_table
 
 if TYPE_CHECKING:

@@ -8,6 +8,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sparselaw.cli.streams import say
+from sparselaw.errors import one_line
+
 
 class Stopped(KeyboardInterrupt):
     """Ctrl-C, after the command has said what is kept."""
@@ -44,7 +47,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
 
 def note(text: str) -> None:
     """A word to the person, on standard error."""
-    print(f"sparselaw: {text}", file=sys.stderr)
+    say(f"sparselaw: {one_line(text)}")
 
 
 def footnotes(texts: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sparselaw.errors import InputError
+from sparselaw.errors import InputError, one_line
 
 if TYPE_CHECKING:
     from sparselaw.plotting.figures import Panel
@@ -58,7 +58,7 @@ def write(
         from sparselaw.report import results, write_result
         from sparselaw.sweeps.out_file import writing
 
-        command = shlex.join(["sparselaw", *sys.argv[1:]])
+        command = one_line(shlex.join(["sparselaw", *sys.argv[1:]]))
         made = replace(page(results), command=command)
         with writing("report", report):
             write_result(Path(report), made)

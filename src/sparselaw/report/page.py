@@ -79,4 +79,4 @@ def write_html(path: Path, template: str, **values: object) -> None:
     style = room.joinpath("style.css").read_text("utf-8")
     page = environment.from_string(room.joinpath(template).read_text("utf-8")).render(style=style, **values)
     with write_atomically(path) as file:
-        file.write(page.encode("utf-8"))
+        file.write(page.encode("utf-8", "backslashreplace"))

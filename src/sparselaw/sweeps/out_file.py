@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sparselaw.errors import InputError
+from sparselaw.files import beside, same_file
 from sparselaw.sweeps.store import kind_of_file
 
 StorePath = str | os.PathLike[str] | None
@@ -31,7 +32,7 @@ def check_out_file(name: str, out: str, store: StorePath = None) -> Path:
 
 def check_no_store(name: str, path: Path, out: str | Path, store: StorePath = None) -> None:
     """Refuse ``path``, given as ``out``, where its runs would be lost."""
-    same = store is not None and (path == Path(os.path.realpath(store)) or _same_file(path, store))
+    same = store is not None and same_file(path, store)
     if same or kind_of_file(path) is not None:
         raise InputError(name, out, "is a store of runs", "name another file: its runs would be lost")
 
@@ -46,14 +47,10 @@ def writing(name: str, out: str | Path) -> Iterator[None]:
         raise InputError(name, out, why, "name a file that you can write") from None
 
 
-def _same_file(path: Path, store: str | os.PathLike[str]) -> bool:
-    return path.exists() and os.path.exists(store) and os.path.samefile(path, store)
-
-
 def _try(path: Path) -> None:
     """Raise OSError where ``write_atomically`` would: it makes a file beside ``path``."""
     if os.path.exists(path) and not os.access(path, os.W_OK):
         raise PermissionError(13, "Permission denied")
     if os.path.isfile(path) or not os.path.exists(path):
-        with tempfile.NamedTemporaryFile(prefix=f".{path.name}.", dir=path.parent):
+        with tempfile.NamedTemporaryFile(prefix=beside(path), dir=path.parent):
             pass

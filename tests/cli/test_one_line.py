@@ -1,0 +1,183 @@
+"""Whatever happens, one line and one of four codes: odd names, closed and full outputs, an early Ctrl-C."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import sparselaw.cli.app as app
+from sparselaw.cli import main
+from sparselaw.errors import Notice, notice
+
+PREDICT = ["predict", "--alpha1", "1", "--alpha2", "0.3", "-N", "64", "-D", "128"]
+
+
+def run(arguments, **settings):
+    settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 60} | settings
+    return subprocess.run([sys.executable, "-m", "sparselaw", *arguments], **settings)
+
+
+def called(arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    return stop.value.code, *capsys.readouterr()
+
+
+@pytest.mark.parametrize("arguments", [[*PREDICT], [*PREDICT, "--json"], ["--help"], ["fit", "--help"]])
+@pytest.mark.parametrize("where", ["closed", "/dev/full"])
+def test_output_that_cannot_be_written(arguments, where):
+    if where == "closed":
+        done = run(arguments, stdout=None, preexec_fn=lambda: os.close(1))
+    else:
+        with open(where, "w") as full:
+            done = run(arguments, stdout=full)
+    assert done.returncode == 1
+    assert done.stderr.count(b"\n") == 1
+    assert b"sparselaw: error: " in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("where", ["closed", "/dev/full"])
+def test_words_that_cannot_be_written(where):
+    """The code is the same where standard error is closed or full, and nothing of it goes elsewhere."""
+    arguments = ["predict", "--alpha1", "x", "--alpha2", "0.3", "-N", "64", "-D", "128"]
+    if where == "closed":
+        done = run(arguments, stderr=None, preexec_fn=lambda: os.close(2))
+    else:
+        with open(where, "w") as full:
+            done = run(arguments, stderr=full)
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
+def test_text_that_the_terminal_cannot_show(tmp_path):
+    done = run(["fit", str(tmp_path / "väg.csv")], env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 2
+    assert b"v\\xe4g.csv: does not exist" in done.stderr
+
+
+@pytest.mark.parametrize("wait", [0.05, 0.08, 0.11, 0.15, 0.2, 0.3, 0.5])
+def test_an_early_ctrl_c(wait):
+    """From the moment at which our own code is reached; before it, the interpreter ends by itself."""
+    started = subprocess.Popen(
+        [sys.executable, "-m", "sparselaw", *PREDICT], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    time.sleep(wait)
+    started.send_signal(signal.SIGINT)
+    out, err = started.communicate(timeout=60)
+    if started.returncode == -signal.SIGINT or b"<frozen " in err.split(b"\n")[1:2]:
+        return  # the interpreter had not begun
+    assert started.returncode in (0, 130), err
+    assert b"Traceback" not in err
+    assert err.count(b"\n") <= 1
+    assert (out == b"") == (started.returncode == 130)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit", "no\nsuch.csv"],
+        ["measure", "no\rsuch.npz"],
+        ["predict", "--alpha1", "1\n2", "--alpha2", "0.3", "-N", "64", "-D", "128"],
+        ["predict", "--inputs", "a\nb", "-N", "64", "-D", "128"],
+        ["predict", "--no\nsuch", "1"],
+        ["no\nsuch"],
+        ["plan", "x.csv", "--budget", "1\n"],
+        ["fit", "a" * 300 + ".csv"],
+        ["measure", "a" * 300 + ".npz"],
+        ["measure", "x\0y.npz"],
+        ["fit", "x\0y.csv"],
+    ],
+)
+def test_a_refusal_is_one_line(arguments, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = called(arguments, capsys)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "\r" not in err
+
+
+def test_a_header_with_a_line_break_is_quoted_in_one_line(tmp_path, capsys):
+    table = tmp_path / "runs.csv"
+    table.write_text('"a\nb",c,d\n1,2,3\n2,3,4\n')
+    code, _, err = called(["fit", str(table)], capsys)
+    assert code == 2
+    assert err.count("\n") == 1
+
+
+def test_names_that_are_not_utf8(tmp_path):
+    """A file whose name is no text is read, and its report is a page."""
+    table = os.fsencode(tmp_path) + b"/m\xff.npy"
+    with open(table, "wb") as file:
+        np.save(file, (np.random.default_rng(0).random((40, 12)) < 0.3).astype(float))
+    page = tmp_path / "page.html"
+    done = run(["measure", os.fsdecode(table), "--report", str(page), "--json"])
+    assert done.returncode == 0, done.stderr
+    assert "m\\udcff.npy" in page.read_text("utf-8")
+
+
+def test_a_report_with_a_long_name_and_one_in_a_locked_folder(tmp_path):
+    np.save(tmp_path / "m.npy", (np.random.default_rng(0).random((40, 12)) < 0.3).astype(float))
+    for name in ("r" * 250 + ".html", "r" * 251 + ".html"):
+        done = run(["measure", str(tmp_path / "m.npy"), "--report", str(tmp_path / name)])
+        assert done.returncode == (0 if len(name) <= 255 else 2), done.stderr
+        assert b"Traceback" not in done.stderr
+
+
+def test_a_failure_of_ours_is_one_line_and_code_one(monkeypatch, capsys):
+    def broken(*_args, **_settings):
+        raise KeyError("a\nkey")
+
+    monkeypatch.setattr(app, "app", broken)
+    code, out, err = called(["predict"], capsys)
+    assert (code, out) == (1, "")
+    assert err.count("\n") == 1
+    assert "a failure of ours (KeyError in test_one_line.py:" in err
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (MemoryError(), 1, "not enough memory"),
+        (RecursionError("maximum"), 1, "a failure of ours"),
+        (OSError(errno.ENOSPC, "No space left on device"), 1, "free some space"),
+        (OSError(errno.EACCES, "Permission denied", "/locked/x"), 2, "path=/locked/x: cannot be used"),
+        (OSError(errno.EIO, "Input/output error", "/dev/x"), 1, "the system refused"),
+    ],
+)
+def test_what_else_can_be_raised(error, code, words, monkeypatch, capsys):
+    def broken(*_args, **_settings):
+        raise error
+
+    monkeypatch.setattr(app, "app", broken)
+    found, _, err = called(["predict"], capsys)
+    assert found == code
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_the_full_trace_is_there_for_those_who_ask(monkeypatch):
+    monkeypatch.setattr(app, "app", lambda **_: 1 / 0)
+    monkeypatch.setenv("SPARSELAW_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(["predict"])
+
+
+def test_a_notice_is_printed_and_a_warning_is_not():
+    code = (
+        "import warnings\nfrom sparselaw.cli import streams\nfrom sparselaw.errors import notice\n"
+        "streams.own_streams()\nwarnings.warn('of numpy', RuntimeWarning)\nnotice('two\\nlines')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr == "sparselaw: two\\nlines\n"
+    with pytest.warns(Notice, match="left out"):
+        notice("left out")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(Notice):
+            notice("left out")
