@@ -14,9 +14,10 @@ import time
 
 import numpy as np
 
+import sparselaw.trials.nonlinear_gaussian as narrow
+import sparselaw.trials.nonlinear_wide as wide
 from sparselaw.inputs import DenseInputs
 from sparselaw.solvers import Nesterov
-from sparselaw.trials.nonlinear import narrow, wide
 from sparselaw.trials.task import Task
 
 N = int(sys.argv[1]) if len(sys.argv) > 1 else 16_000
@@ -30,12 +31,12 @@ def main() -> None:
     begin = time.perf_counter()
     for seed in range(20):
         task = Task(inputs=inputs, N=N, D=D, features="relu", seed=seed, solver=Nesterov())
-        losses.append(wide.trial(task, spectrum).loss)
+        losses.append(wide.wide_trial(task, spectrum).loss)
     per_trial = (time.perf_counter() - begin) / len(losses)
     spread = f"{np.mean(losses):.4g} +- {np.std(losses):.2g} (spread)"
     print(f"wide layer   {per_trial:8.2f} s a trial, one teacher: {spread}")
     begin = time.perf_counter()
-    loss = narrow.trial(task, spectrum).loss
+    loss = narrow.narrow_trial(task, spectrum).loss
     print(f"closed form  {time.perf_counter() - begin:8.2f} s, one teacher: {loss:.4g}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"peak memory  {peak:8.2f} GiB")

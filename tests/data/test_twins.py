@@ -13,8 +13,8 @@ from sparselaw.data.sparse_samples import SparseData
 from sparselaw.data.twins import told_apart
 from sparselaw.inputs import SparseInputs
 from sparselaw.linalg.factor import factorise, left_out
-from sparselaw.trials.linear.closed import inverse_traces
-from sparselaw.trials.linear.problem import draw_embedding
+from sparselaw.trials.linear_problem import draw_embedding
+from sparselaw.trials.min_norm_loss import inverse_traces
 
 
 def with_twins():

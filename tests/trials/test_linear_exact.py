@@ -15,12 +15,15 @@ from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.linalg.factor import factorise, left_out
 from sparselaw.linalg.wishart import wishart_root
 from sparselaw.solvers import GradientDescent, MinNorm, Nesterov, Ridge
-from sparselaw.trials.linear.closed import inverse_traces, over_parameterised
-from sparselaw.trials.linear.dual import dual_loss, row_norms
-from sparselaw.trials.linear.filter import averaged_loss, prepare
-from sparselaw.trials.linear.min_norm_loss import min_norm_loss
-from sparselaw.trials.linear.problem import LinearProblem, draw_embedding
-from sparselaw.trials.linear.readout import loss_of_readout, train_on_equations
+from sparselaw.trials.linear_problem import LinearProblem, draw_embedding
+from sparselaw.trials.linear_readout import averaged_loss, loss_of_readout, prepare, train_on_equations
+from sparselaw.trials.min_norm_loss import (
+    dual_loss,
+    inverse_traces,
+    min_norm_loss,
+    over_parameterised,
+    row_norms,
+)
 
 
 def sparse_problem(inputs, N, D, noise, seed=0):

@@ -7,7 +7,7 @@ import pytest
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers import SGD
-from sparselaw.trials.needs import check_fits, needs_of
+from sparselaw.trials.run import check_fits, needs_of
 from sparselaw.trials.task import Task
 
 INPUTS = SparseInputs(alpha1=1.0, alpha2=0.3)

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from scipy.linalg import sqrtm
 
+import sparselaw.trials.nonlinear_gaussian as narrow
+import sparselaw.trials.nonlinear_wide as wide
 from oracles import nonlinear as recipe
 from oracles.features import DEGREE_ONE, OTHERS, SLOPES, gaussian_moment, gaussian_slope, layer
 from sparselaw.features import FEATURES, Layer
 from sparselaw.inputs import DenseInputs
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
-from sparselaw.trials.nonlinear import narrow, wide
-from sparselaw.trials.nonlinear.moments import population_loss, predicted_square
+from sparselaw.trials.nonlinear_gaussian import population_loss, predicted_square
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task, random_stream
 
@@ -172,7 +173,7 @@ def wide_twin(task):
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
 def test_every_solver_in_a_wide_layer(solver, size, features):
     task = task_of(size, features, solver)
-    assert wide.trial(task, V).loss == pytest.approx(
+    assert wide.wide_trial(task, V).loss == pytest.approx(
         wide_twin(task), rel=1e-4 if features in KINKED else 1e-7
     )
 
@@ -180,8 +181,8 @@ def test_every_solver_in_a_wide_layer(solver, size, features):
 def test_a_wide_layer_agrees_with_the_closed_form():
     """Both routes at (80, 12), where either can run; z = 4 on the two means, false alarm 6e-5."""
     tasks = [Task(inputs=DENSE, N=80, D=12, features="relu", seed=seed) for seed in range(60)]
-    by_wide = np.array([wide.trial(task, V).loss for task in tasks])
-    by_narrow = np.array([narrow.trial(task, V).loss for task in tasks])
+    by_wide = np.array([wide.wide_trial(task, V).loss for task in tasks])
+    by_narrow = np.array([narrow.narrow_trial(task, V).loss for task in tasks])
     error = np.sqrt((by_wide.var(ddof=1) + by_narrow.var(ddof=1)) / len(tasks))
     assert abs(by_wide.mean() - by_narrow.mean()) < 4 * error
     assert error < 0.1 * by_narrow.mean()

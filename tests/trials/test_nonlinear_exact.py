@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import sparselaw.trials.nonlinear_activations as population
 from oracles import nonlinear as recipe
 from oracles.features import OTHERS, SLOPES, layer
 from oracles.sparse import as_matrix
@@ -10,7 +11,6 @@ from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.features import FEATURES
 from sparselaw.inputs import SparseInputs
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
-from sparselaw.trials.nonlinear import population
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task, random_stream
 

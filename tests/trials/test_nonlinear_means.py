@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+import sparselaw.trials.nonlinear_activations as population
+import sparselaw.trials.nonlinear_gaussian as narrow
+import sparselaw.trials.nonlinear_wide as wide
 from oracles import nonlinear as recipe
 from oracles.features import OTHERS, layer
 from sparselaw.features import FEATURES
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers import MinNorm, Ridge
-from sparselaw.trials.nonlinear import narrow, population, wide
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task
 
@@ -91,7 +93,7 @@ def test_raw_with_label_noise(inputs):
 @pytest.mark.parametrize("size", [(60, 12), (45, 30)])
 def test_wide_layers(size):
     spectrum = np.arange(1.0, DENSE.dimension + 1) ** -DENSE.spectrum
-    mine = ours(DENSE, size, Ridge(ridge=0.1), trial=lambda task: wide.trial(task, spectrum))
+    mine = ours(DENSE, size, Ridge(ridge=0.1), trial=lambda task: wide.wide_trial(task, spectrum))
     assert abs(z_score(mine, theirs(DENSE, size, Ridge(ridge=0.1)))) < 4
 
 

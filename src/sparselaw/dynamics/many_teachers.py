@@ -18,7 +18,7 @@ from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.inputs import ActivationInputs
 from sparselaw.solvers import SGD
 from sparselaw.solvers.mixed_rows import MixedRows
-from sparselaw.trials.linear.problem import draw_embedding
+from sparselaw.trials.linear_problem import draw_embedding
 
 TEACHERS = 8
 

@@ -16,9 +16,8 @@ from scipy import sparse
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
 from sparselaw.solvers.equations import NormalEquations
-from sparselaw.trials.linear.filter import prepare
-from sparselaw.trials.linear.one_teacher import draw_one_teacher
-from sparselaw.trials.linear.problem import LinearProblem
+from sparselaw.trials.linear_problem import LinearProblem, draw_one_teacher
+from sparselaw.trials.linear_readout import prepare
 from sparselaw.trials.task import Task, random_stream
 
 

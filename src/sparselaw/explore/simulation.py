@@ -18,7 +18,7 @@ from sparselaw.sweeps.cost import cost_of
 from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.sweep import stream
 from sparselaw.theory import rescaled_ratio
-from sparselaw.trials.needs import check_fits
+from sparselaw.trials.run import check_fits
 from sparselaw.trials.task import Record, Task
 
 MOST_RUNS = 5000

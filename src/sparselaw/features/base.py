@@ -32,7 +32,7 @@ class FeatureMap(ABC):
     """The function f. It travels with a task to other processes, which must be able to import its class."""
 
     name: ClassVar[str]
-    kind: ClassVar[str] = "nonlinear"  # which trials it has, see trials.table
+    kind: ClassVar[str] = "nonlinear"  # which trials it has, see trials.run
     has_surface: ClassVar[bool] = False  # whether the loss surface in closed form is that of these features
     homogeneous: ClassVar[bool] = False  # whether f(c z) = c f(z) for c > 0, and the size of u x is no matter
     odd_slope: ClassVar[float | None] = None  # c where the odd part of f is exactly c z

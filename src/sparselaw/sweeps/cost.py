@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from statistics import median
 
-from sparselaw.trials.needs import needs_of
+from sparselaw.trials.run import needs_of
 from sparselaw.trials.task import Task
 
 _REMEMBERED = 31

@@ -16,7 +16,7 @@ from sparselaw.sweeps.grid import grid as grid
 from sparselaw.sweeps.runs_table import row_of
 from sparselaw.sweeps.store import Store
 from sparselaw.sweeps.sweep import stream
-from sparselaw.trials.needs import MEMORY_SHARE, available_memory, check_fits
+from sparselaw.trials.run import MEMORY_SHARE, available_memory, check_fits
 from sparselaw.trials.task import Estimator, Record, Task
 
 if TYPE_CHECKING:

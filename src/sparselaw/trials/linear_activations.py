@@ -18,16 +18,22 @@ from sparselaw.data.twins import told_apart
 from sparselaw.inputs import ActivationInputs
 from sparselaw.linalg.factor import Factor, left_out, sparse_factor, without_small
 from sparselaw.linalg.tolerance import doubtful_rows, outside_kept
-from sparselaw.trials.linear import dual
-from sparselaw.trials.linear.closed import inverse_traces, over_parameterised
-from sparselaw.trials.linear.filter import averaged_loss, prepare
-from sparselaw.trials.linear.min_norm_loss import min_norm_loss
-from sparselaw.trials.linear.one_teacher import one_teacher_of_seen
-from sparselaw.trials.linear.readout import loss_of_readout, train
-from sparselaw.trials.linear.seen import SeenData, draw_seen, with_embedding
-from sparselaw.trials.linear.test_set import activations_test_loss
-from sparselaw.trials.outcome import as_record
-from sparselaw.trials.task import Record, Task, random_stream
+from sparselaw.trials.linear_problem import SeenData, draw_seen, one_teacher_of_seen, with_embedding
+from sparselaw.trials.linear_readout import (
+    activations_test_loss,
+    averaged_loss,
+    loss_of_readout,
+    prepare,
+    train,
+)
+from sparselaw.trials.min_norm_loss import (
+    dual_applies,
+    dual_loss,
+    inverse_traces,
+    min_norm_loss,
+    over_parameterised,
+)
+from sparselaw.trials.task import Record, Task, as_record, random_stream
 
 NOTHING_SEEN = "no sample has a nonzero"
 INFINITE_MEAN = "one draw of u: at |N - rank| <= 1 the mean over u is infinite, compare medians"
@@ -69,9 +75,9 @@ def _min_norm(task: Task, rtol: float, factor: Factor, variance: FloatArray, uns
     doubtful = doubtful_rows(factor, rtol)
     if doubtful > 0 and factor.rank - doubtful - 2 < task.N:  # only here can the cut change the branch
         rank, outside = outside_kept(factor, variance, rtol)
-    if doubtful == 0 and factor.triangular and dual.applies(task.N, K, task.noise):
+    if doubtful == 0 and factor.triangular and dual_applies(task.N, K, task.noise):
         null = random_stream(task, "embedding").standard_normal((K, K - task.N))
-        loss = dual.dual_loss(factor.values, null, variance, unseen)
+        loss = dual_loss(factor.values, null, variance, unseen)
         return Record(loss=loss, status="ok", averaged=("teacher", "test", "unseen"), rank=K)
     if rank + 1 >= task.N:
         loss, solution = min_norm_loss(task.solver, rtol, with_embedding(task, factor, variance, unseen))

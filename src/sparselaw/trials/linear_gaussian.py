@@ -1,6 +1,6 @@
 """Linear features of dense Gaussian inputs: one trial.
 
-Two mirrored ways in, by the smaller of N and D (see ``data.dense``). N < D: the span of the embedding's
+Two mirrored ways in, by the smaller of N and D (``data.gaussian_span``). N < D: the span of the embedding's
 rows; in its coordinates the features are R^T g with g standard Gaussian, the teacher's part is a = Q^T
 Sigma^(1/2) w, and the variance left out acts as label noise and as a floor. N >= D: the span of the data;
 the embedding restricted to it is Gaussian, and what it leaves out is unseen. If both exceed the dimension
@@ -14,14 +14,23 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.data.gaussian_span import draw_span
 from sparselaw.linalg.wishart import wishart_root
-from sparselaw.trials.linear.closed import over_parameterised, under_parameterised
-from sparselaw.trials.linear.filter import averaged_loss, prepare
-from sparselaw.trials.linear.one_teacher import OneTeacher, draw_one_teacher, in_coordinates, in_data_span
-from sparselaw.trials.linear.problem import LinearProblem
-from sparselaw.trials.linear.readout import Readout, loss_of_readout, train
-from sparselaw.trials.linear.test_set import gaussian_test_loss
-from sparselaw.trials.outcome import as_record
-from sparselaw.trials.task import Record, Task, random_stream
+from sparselaw.trials.linear_problem import (
+    LinearProblem,
+    OneTeacher,
+    draw_one_teacher,
+    in_coordinates,
+    in_data_span,
+)
+from sparselaw.trials.linear_readout import (
+    Readout,
+    averaged_loss,
+    gaussian_test_loss,
+    loss_of_readout,
+    prepare,
+    train,
+)
+from sparselaw.trials.min_norm_loss import over_parameterised, under_parameterised
+from sparselaw.trials.task import Record, Task, as_record, random_stream
 
 
 def trial(task: Task) -> Record:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.linalg
 
-from sparselaw.trials.nonlinear import narrow, wide
-from sparselaw.trials.task import Record, Task
+from sparselaw.arrays import FloatArray
+from sparselaw.features import Layer
+from sparselaw.solvers import Solution
+from sparselaw.solvers.equations import Basis, NormalEquations, from_gram, from_rows
+from sparselaw.trials.nonlinear_wide import wide_trial
+from sparselaw.trials.task import Record, Task, as_record, finite_loss, random_stream
 
 NARROW = 768  # above it, and for D < N, a few hundred test points cost less than the N x N moments
 
@@ -14,5 +19,217 @@ def trial(task: Task) -> Record:
     """The narrow layer has its test set averaged exactly; the wide one spares the N x M matrix instead."""
     spectrum = task.inputs.variances(np.arange(1.0, task.inputs.dimension + 1.0))
     if task.estimator == "exact" and task.N > NARROW and min(task.N, len(spectrum)) > task.D:
-        return wide.trial(task, spectrum)
-    return narrow.trial(task, spectrum)
+        return wide_trial(task, spectrum)
+    return narrow_trial(task, spectrum)
+
+
+# Dense trials of nonlinear features in the space of u x, with test set and teacher averaged exactly.
+#
+# Write x = S^(1/2) xi with S the diagonal of variances, and S^(1/2) u^T = Q R (M x m times m x N with
+# m = min(M, N)). Then u x = R^T g with g = Q^T xi standard normal in R^m, and a teacher w gives
+#   y = w . x = h . g + residual,   h = Q^T S^(1/2) w,   residual variance |S^(1/2) w|^2 - |h|^2,
+# the residual independent of g. So samples are drawn in R^m, not R^M. Over w, E h h^T = Q^T S Q and the mean
+# residual variance is tr S - tr Q^T S Q: where the solver filters the targets linearly, the loss is averaged
+# over teacher, residuals and label noise in closed form. Over the test set it is, but for the raw estimator,
+# where the features have their Gaussian moments in closed form; where not, see ``_measured``.
+
+SAMPLE_BLOCK = 2048
+TEST_WORK = 1 << 28  # multiplications for u x over the test inputs
+FEWEST, MOST = 2_000, 50_000  # test inputs
+
+
+def narrow_trial(task: Task, spectrum: FloatArray) -> Record:
+    span, factor = latent_space(task, spectrum)
+    if task.estimator == "exact" and task.solver.linear:
+        return _teacher_averaged(task, spectrum, span, factor)
+    return _one_teacher(task, spectrum, span, factor)
+
+
+def latent_space(task: Task, spectrum: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Q (M, m) and R^T (N, m), so that u x = R^T g."""
+    weights = random_stream(task, "embedding").standard_normal((task.N, len(spectrum)))
+    weights *= np.sqrt(spectrum / task.N)
+    if len(spectrum) <= task.N:
+        return np.eye(len(spectrum)), weights
+    span, triangle = np.linalg.qr(weights.T)
+    return span, np.ascontiguousarray(triangle.T)
+
+
+def _teacher_averaged(task: Task, spectrum: FloatArray, span: FloatArray, factor: FloatArray) -> Record:
+    residual = float(spectrum @ np.clip(1.0 - np.einsum("jm,jm->j", span, span), 0.0, None))
+    values, vectors = scipy.linalg.eigh((span * spectrum[:, None]).T @ span)
+    signal = vectors * np.sqrt(np.clip(values, 0.0, None))  # columns whose outer products sum to E h h^T
+    hessian, cross = _moments(task, factor)
+    equations, basis = from_gram(hessian, cross @ signal, task.D)
+    # white noise of unit variance in the targets gives b = Phi y / D the covariance H / D
+    white = NormalEquations(
+        eigenvalues=equations.eigenvalues,
+        projections=np.diag(np.sqrt(equations.eigenvalues / task.D)),
+        samples=task.D,
+    )
+    solution = task.solver.solve(equations)
+
+    def loss() -> float:
+        noise = np.sqrt(residual + task.noise) * task.solver.solve(white).coefficients
+        theta = basis @ np.hstack([solution.coefficients, noise])
+        return _population_loss(task, factor, signal, theta, float(spectrum.sum()), residual)
+
+    return as_record(
+        finite_loss(solution, loss), solution, ("teacher", *_averaged(task)), rank=len(equations.eigenvalues)
+    )
+
+
+def _moments(task: Task, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """H = Phi Phi^T / D and Phi g^T / D over D fresh samples, a block at a time."""
+    rng = random_stream(task, "data")
+    N, m = factor.shape
+    hessian, cross = np.zeros((N, N)), np.zeros((N, m))
+    for begin in range(0, task.D, SAMPLE_BLOCK):
+        latent = rng.standard_normal((min(SAMPLE_BLOCK, task.D - begin), m))
+        features = task.layer.apply(_hidden(task, latent, factor))
+        hessian += features.T @ features
+        cross += features.T @ latent
+    return hessian / task.D, cross / task.D
+
+
+def _hidden(task: Task, latent: FloatArray, factor: FloatArray) -> FloatArray:
+    """u x = R^T g, a row a sample; R^T of the QR is a triangle, which halves the products."""
+    if task.inputs.dimension <= task.N:
+        return latent @ factor.T
+    product: FloatArray = scipy.linalg.blas.dtrmm(1.0, factor.T, latent.T, trans_a=1).T
+    return product
+
+
+def _one_teacher(task: Task, spectrum: FloatArray, span: FloatArray, factor: FloatArray) -> Record:
+    teacher = random_stream(task, "teacher")
+    scaled = np.sqrt(spectrum) * teacher.standard_normal(len(spectrum))
+    signal = span.T @ scaled
+    residual = max(float(scaled @ scaled - signal @ signal), 0.0)
+    latent = random_stream(task, "data").standard_normal((task.D, factor.shape[1]))
+    features = np.asarray(task.layer.apply(latent @ factor.T), dtype=np.float64)
+    targets = latent @ signal + np.sqrt(residual + task.noise) * teacher.standard_normal(task.D)
+    solution, basis, rank = _fit(task, features, targets[:, None])
+
+    def loss() -> float:
+        theta = basis @ solution.coefficients
+        if task.estimator == "exact":
+            return _population_loss(task, factor, signal[:, None], theta, float(scaled @ scaled), residual)
+        return _test_error(task, factor, signal, residual, theta[:, 0])
+
+    return as_record(finite_loss(solution, loss), solution, _averaged(task), rank)
+
+
+def _fit(task: Task, features: FloatArray, targets: FloatArray) -> tuple[Solution, Basis, int | None]:
+    if task.solver.by_samples:
+        return (
+            task.solver.solve_samples(features, targets, random_stream(task, "order")),
+            np.eye(task.N),
+            None,
+        )
+    basis: Basis
+    if task.D > task.N:
+        equations, basis = from_gram(features.T @ features / task.D, features.T @ targets / task.D, task.D)
+    else:
+        equations, basis = from_rows(features, targets)
+    return task.solver.solve(equations), basis, len(equations.eigenvalues)
+
+
+def _test_error(
+    task: Task, factor: FloatArray, signal: FloatArray, residual: float, theta: FloatArray
+) -> float:
+    """The mean square error on n_test fresh samples, labels without noise."""
+    rng = random_stream(task, "test")
+    total = 0.0
+    for begin in range(0, task.n_test, SAMPLE_BLOCK):
+        latent = rng.standard_normal((min(SAMPLE_BLOCK, task.n_test - begin), factor.shape[1]))
+        targets = latent @ signal + np.sqrt(residual) * rng.standard_normal(len(latent))
+        errors = targets - task.layer.apply(latent @ factor.T) @ theta
+        total += float(errors @ errors)
+    return total / task.n_test
+
+
+def _averaged(task: Task) -> tuple[str, ...]:
+    return ("test",) if task.estimator == "exact" and has_gaussian_moments(task.layer) else ()
+
+
+def _population_loss(
+    task: Task, factor: FloatArray, signal: FloatArray, theta: FloatArray, square: float, residual: float
+) -> float:
+    """The loss summed over columns; ``square`` is sum E y^2, ``residual`` what of it is independent of g."""
+    if has_gaussian_moments(task.layer):
+        return population_loss(task.layer, factor, signal, theta, square)
+    return residual + _measured(task, factor, signal, theta)
+
+
+def _measured(task: Task, factor: FloatArray, signal: FloatArray, theta: FloatArray) -> float:
+    """E_g sum_t (h_t . g - theta_t . f(R^T g))^2 on fresh test inputs; what f has of c z in closed form."""
+    features, slope, rng = task.layer, task.layer.odd_slope, random_stream(task, "test")
+    signal = np.pad(signal, ((0, 0), (0, theta.shape[1] - signal.shape[1])))
+    samples = int(np.clip(TEST_WORK / factor.size, FEWEST, MOST))
+    total = 0.0
+    for begin in range(0, samples, SAMPLE_BLOCK):
+        latent = rng.standard_normal((min(SAMPLE_BLOCK, samples - begin), factor.shape[1]))
+        hidden = latent @ factor.T
+        if slope is None:
+            errors = latent @ signal - features.apply(hidden) @ theta
+        else:
+            errors = features.even_part(hidden) @ theta
+        total += float(np.sum(errors**2))
+    if slope is None:
+        return total / samples
+    return total / samples + float(np.sum((signal - slope * (factor.T @ theta)) ** 2))
+
+
+# Population loss of a readout of nonlinear features under Gaussian inputs, without a test set.
+#
+# With features f(L g), g standard normal in R^m and target y = h . g + (independent part), the loss of a
+# readout theta is E y^2 - 2 theta . E[phi y] + theta^T R theta with E[phi_i y] = E[f'] (L h)_i (Stein) and
+# R = E[phi phi^T]. For the ReLU E[f'] = 1/2 and R is the arc-cosine kernel of L L^T. R is never stored: it is
+# formed a block of rows at a time, so that N = 16,000 needs a block and the factor L, not N x N matrices.
+
+BLOCK = 512  # rows of R at a time
+
+
+def has_gaussian_moments(layer: Layer) -> bool:
+    """Whether the features have their Gaussian moments in closed form."""
+    one = np.ones(1)
+    moments = layer.gaussian_moments(one[:, None], one, one)
+    return moments is not None and layer.gaussian_slopes(one) is not None
+
+
+def predicted_square(layer: Layer, factor: FloatArray, theta: FloatArray, block: int = BLOCK) -> float:
+    """sum over columns of theta^T R theta, R the second moments of f(factor @ g)."""
+    deviations = np.sqrt(np.einsum("ij,ij->i", factor, factor))
+    total = 0.0
+    for begin in range(0, len(factor), block):
+        rows = slice(begin, begin + block)
+        covariance = factor[rows] @ factor[begin:].T
+        moments = layer.gaussian_moments(covariance, deviations[rows], deviations[begin:])
+        assert moments is not None
+        share = np.einsum("it,it->", theta[rows], moments @ theta[begin:])
+        own = moments[:, : len(theta[rows])]
+        # R is symmetric: blocks right of the diagonal count twice
+        total += float(2.0 * share - np.einsum("it,ij,jt->", theta[rows], own, theta[rows], optimize=True))
+    return total
+
+
+def population_loss(
+    layer: Layer,
+    factor: FloatArray,
+    signal: FloatArray,
+    theta: FloatArray,
+    target_square: float,
+    block: int = BLOCK,
+) -> float:
+    """The loss summed over columns: targets h_t . g (``signal`` (m, T)), readouts theta (N, T).
+
+    ``target_square`` is sum E y^2. Columns of theta beyond those of ``signal`` answer to no target: they are
+    the part of the readout driven by noise, which adds theta^T R theta alone.
+    """
+    slopes = layer.gaussian_slopes(np.sqrt(np.einsum("ij,ij->i", factor, factor)))
+    assert slopes is not None
+    answered = theta[:, : signal.shape[1]]
+    along = factor @ signal
+    along *= slopes[:, None]
+    overlap = float(np.einsum("it,it->", answered, along))
+    return target_square - 2.0 * overlap + predicted_square(layer, factor, theta, block)

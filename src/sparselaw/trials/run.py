@@ -1,11 +1,255 @@
-"""A task in, a record out; which trial it takes is in ``table``."""
+"""A task in, a record out: which trial measures it, what that will need, and the run itself.
+
+A trial is a function of a task that returns a record. Another way of drawing samples (``inputs.sampling``) or
+another kind of features (``features.kind``) is another file here and a line in ``TRIALS`` and
+``_NEEDS``. What a trial needs is said before it starts, within a factor of three or so.
+"""
 
 from __future__ import annotations
 
+import functools
+import importlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+
+from sparselaw.data.patterns import distinct_patterns
+from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.errors import InputError
+from sparselaw.inputs import ActivationInputs
 from sparselaw.linalg.one_thread import one_thread
-from sparselaw.trials.needs import check_fits
-from sparselaw.trials.table import trial_of
+from sparselaw.networks.descent import NetworkDescent
+from sparselaw.networks.network import Network
 from sparselaw.trials.task import Record, Task
+
+# (how samples are drawn, kind of features) -> the module of the trial, loaded when it is first needed
+TRIALS = {
+    ("activations", "linear"): "sparselaw.trials.linear_activations",
+    ("activations", "nonlinear"): "sparselaw.trials.nonlinear_activations",
+    ("activations", "trained"): "sparselaw.trials.trained_activations",
+    ("activations", "network"): "sparselaw.trials.network_activations",
+    ("gaussian", "network"): "sparselaw.trials.network_gaussian",
+    ("gaussian", "linear"): "sparselaw.trials.linear_gaussian",
+    ("gaussian", "nonlinear"): "sparselaw.trials.nonlinear_gaussian",
+}
+
+
+def meeting_of(task: Task) -> tuple[str, str]:
+    """The key of its trial; features that no trial measures on such inputs are refused."""
+    meeting = (task.inputs.sampling, task.kind)
+    if meeting not in TRIALS:
+        name = "features" if task.network is None else "network"
+        condition = f"has no trial for inputs drawn as {task.inputs.sampling}"
+        raise InputError(name, task.kind, condition, "choose other features or inputs")
+    return meeting
+
+
+def trial_of(task: Task) -> Callable[[Task], Record]:
+    """The trial that measures the loss of ``task``."""
+    trial: Callable[[Task], Record] = importlib.import_module(TRIALS[meeting_of(task)]).trial
+    return trial
+
+
+GIGA = 2.0**30
+MEMORY_SHARE = 0.8  # of what is available
+ALWAYS_THERE = 2.0**24  # bytes, not worth asking the system for
+LONGEST = 7 * 24 * 3600.0
+PATTERN_SAMPLES = (1024, 4096)
+MANY = 10**12  # samples: too many for any trial
+LONG_SAMPLE = 100.0  # nonzeros, at which no two samples are equal
+FLOPS = 1e10  # a second, on one core of an ordinary machine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    memory: float  # bytes
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"about {self.memory / GIGA:.3g} GiB and {self.seconds:.3g} s"
+
+
+def check_fits(task: Task) -> Needs:
+    """What the trial needs, or a refusal that says what to reduce."""
+    needs = needs_of(task)
+    remedy = _REMEDIES.get(meeting_of(task), "reduce N, D or the dimension")
+    cell = f"{task.N} D={task.D}"
+    limit = MEMORY_SHARE * available_memory() if needs.memory > ALWAYS_THERE else math.inf
+    if not needs.memory <= limit:
+        raise InputError("N", cell, f"needs {needs}, and {limit / GIGA:.3g} GiB are available", remedy)
+    if not needs.seconds <= LONGEST:
+        raise InputError("N", cell, f"needs {needs}, more than a week", task.solver.remedy or remedy)
+    return needs
+
+
+def needs_of(task: Task) -> Needs:
+    """Memory and time of the trial that ``table`` names for the task; every seed needs the same."""
+    return _needs_of(replace(task, seed=0))
+
+
+@functools.lru_cache(maxsize=1024)
+def _needs_of(task: Task) -> Needs:
+    return _NEEDS[meeting_of(task)](task)
+
+
+def _linear_activations(task: Task) -> Needs:
+    return _sparse(task, cast(ActivationInputs, task.inputs))
+
+
+def _sparse(task: Task, inputs: ActivationInputs) -> Needs:
+    nonzeros = float(task.D) * inputs.expected_nonzeros()
+    pairs = 0.5 * nonzeros * inputs.expected_nonzeros()
+    K = inputs.expected_seen(task.D)
+    k = min(float(task.N), K)
+    memory, seconds = 40.0 * nonzeros, 1e-3 + 5e-8 * nonzeros + 1e-8 * pairs + 1e-8 * K * K
+    dense, one_teacher = not inputs.sparse_factor, task.estimator == "raw" or not task.solver.linear
+    seconds += 0.4 * K**3 / FLOPS if dense or one_teacher else 0.0  # pivoting
+    rtol = task.solver.rank_tolerance
+    if rtol is None or task.estimator == "raw":
+        memory += 48.0 * K * (K + k)
+        seconds += (10.0 * k + 3.0 * K) * k * K / FLOPS  # an SVD, and a product
+    elif task.N <= K + 1:
+        memory += 48.0 * K * (K + k if dense else k)
+        side = min(k, K - k) if task.noise == 0.0 else k
+        # About the condition number of the features: near 1/rtol an SVD decides.
+        condition = float(inputs.variances(np.array([k]))[0]) ** -0.5
+        svd = condition * rtol > 0.1
+        seconds += ((10.0 * k + 3.0 * K) * k if svd else 4.0 * side * side) * K / FLOPS  # or else a QR
+    else:
+        noisy, short = task.noise > 0.0, _short_rows(inputs, task.D, rtol)
+        memory += 48.0 * K * K if noisy or dense else 40.0 * K * short
+        seconds += 5.0 * short * short * K / FLOPS  # what the tolerance cuts
+        seconds += (6.0 if short > 0.5 else 2.0) * K**3 / FLOPS if noisy else 0.0  # an SVD, or a QR
+    if task.solver.by_samples:
+        memory += 16.0 * min(float(task.D), nonzeros) * k
+    seconds += task.solver.work(float(task.D), k) / FLOPS
+    if task.estimator == "raw":
+        memory += 70.0 * task.n_test * inputs.expected_nonzeros()
+    return Needs(memory=memory, seconds=seconds)
+
+
+def _short_rows(inputs: ActivationInputs, D: int, rtol: float) -> float:
+    """How many rows of the data may well be near the solver's tolerance."""
+    if rtol == 0.0:
+        return 0.0
+    return inputs.count_sums(float(D)).seen_below(2.0 * math.log(30.0 * rtol) + math.log(D))
+
+
+@functools.lru_cache(maxsize=1024)
+def expected_patterns(inputs: ActivationInputs, D: int) -> float:
+    """Distinct samples among D: a power of D through the counts in 1,024 and in 4,096 drawn samples."""
+    if PATTERN_SAMPLES[0] >= D or D > MANY or inputs.expected_nonzeros() > LONG_SAMPLE:
+        return float(D)
+    rng = np.random.Generator(np.random.PCG64(0))
+    small, large = (
+        distinct_patterns(inputs, draw_sparse(inputs, size, rng)).counts.size for size in PATTERN_SAMPLES
+    )
+    growth = math.log(large / small) / math.log(PATTERN_SAMPLES[1] / PATTERN_SAMPLES[0])
+    return min(float(D), large * math.exp(growth * math.log(D / PATTERN_SAMPLES[1])))
+
+
+def _trained_activations(task: Task) -> Needs:
+    inputs = cast(ActivationInputs, task.inputs)
+    linear = _sparse(replace(task, N=10**15, outputs=1, features="linear"), inputs)
+    K, m = inputs.expected_seen(task.D), float(task.outputs)
+    if task.noise == 0.0 and task.N >= min(K, m):
+        return linear
+    work = 6.0 * K**3 + 4.0 * m * K * K + 20.0 * m * K * min(m, K)
+    return Needs(
+        memory=linear.memory + 32.0 * K * (K + m) + 16.0 * m * min(m, K),
+        seconds=linear.seconds + work / FLOPS,
+    )
+
+
+def _network_activations(task: Task) -> Needs:
+    inputs, adam = cast(ActivationInputs, task.inputs), cast(NetworkDescent, task.solver)
+    N, m, depth = float(task.N), float(task.outputs), cast(Network, task.network).depth
+    K = inputs.expected_seen(task.D)
+    P = K if task.target == "facts" else expected_patterns(inputs, task.D)
+    nonzeros = 1.0 if task.target == "facts" else inputs.expected_nonzeros()
+    weights = (K + (depth - 2) * N + m) * N
+    step = P * N * (4.0 * nonzeros + 6.0 * m + 6.0 * (depth - 2) * N) + 30.0 * weights
+    memory = 40.0 * task.D * nonzeros + 48.0 * weights + 16.0 * P * m + 200.0 * K * N
+    if task.target == "pairs":
+        memory += 40.0 * K * K + 16.0 * P * K
+    return Needs(memory=memory, seconds=1e-2 + 5e-8 * task.D * nonzeros + adam.steps * step / (0.3 * FLOPS))
+
+
+def _network_gaussian(task: Task) -> Needs:
+    N, m, depth, M = float(task.N), float(task.outputs), cast(Network, task.network).depth, _dimension(task)
+    step = task.D * N * (4.0 * M + 6.0 * m + 6.0 * (depth - 2) * N)
+    steps = cast(NetworkDescent, task.solver).steps
+    memory = 40.0 * (task.D + 4096.0) * M + 48.0 * M * N + 1e6
+    return Needs(memory=memory, seconds=1e-2 + steps * step / (0.3 * FLOPS))
+
+
+def _nonlinear_activations(task: Task) -> Needs:
+    inputs = cast(ActivationInputs, task.inputs)
+    linear = _sparse(task, inputs)
+    P, K = expected_patterns(inputs, task.D), inputs.expected_seen(task.D)
+    N = float(task.N)
+    small = min(P, N)
+    memory = 24.0 * P * N + 32.0 * small * small + 16.0 * K * (N + P)
+    return Needs(
+        memory=linear.memory + memory,
+        seconds=linear.seconds + (4.0 * P * N * small + 20.0 * small**3 + 2.0 * K * small * N) / FLOPS,
+    )
+
+
+def _nonlinear_gaussian(task: Task) -> Needs:
+    N, D, M = float(task.N), float(task.D), _dimension(task)
+    if min(N, M) > D and task.estimator == "exact":
+        tests = 600.0 if task.feature_map.odd_slope is not None else 5000.0
+        memory, work = 16.0 * M * D + 16.0 * N * D + 48.0 * D * D, 2.0 * (N + M) * D * D + tests * N * D
+    else:
+        memory, work = 24.0 * N * M + 48.0 * N * N, 4.0 * N * N * M + 2.0 * N * N * D + 40.0 * N**3
+    return Needs(memory=memory + 1e8, seconds=1e-3 + work / FLOPS)
+
+
+def _linear_gaussian(task: Task) -> Needs:
+    M = _dimension(task)
+    m = float(min(task.N, task.D, M))
+    memory, seconds = 120.0 * m * m + 1e8 + 16.0 * M, 1e-3 + (2.0 * M * m * m + 40.0 * m**3) / FLOPS
+    if task.estimator == "raw" or not task.solver.linear:
+        memory += 32.0 * M * m
+        seconds += 6.0 * M * m * m / FLOPS
+    if task.solver.rank_tolerance is None:
+        seconds += 40.0 * m**3 / FLOPS
+    if task.solver.by_samples:
+        memory += 32.0 * m * task.D
+    seconds += task.solver.work(float(task.D), m) / FLOPS
+    return Needs(memory=memory, seconds=seconds)
+
+
+def _dimension(task: Task) -> float:
+    return min(task.inputs.dimension, 1e15)
+
+
+_NEEDS = {
+    ("activations", "linear"): _linear_activations,
+    ("activations", "nonlinear"): _nonlinear_activations,
+    ("activations", "trained"): _trained_activations,
+    ("activations", "network"): _network_activations,
+    ("gaussian", "network"): _network_gaussian,
+    ("gaussian", "linear"): _linear_gaussian,
+    ("gaussian", "nonlinear"): _nonlinear_gaussian,
+}
+_REMEDIES = {
+    ("activations", "linear"): "reduce D",
+    ("activations", "nonlinear"): "reduce N or D",
+    ("activations", "trained"): "reduce D or the number of outputs",
+    ("activations", "network"): "reduce D or the width",
+}
+
+
+def available_memory() -> float:
+    """Bytes that a process may still take."""
+    from psutil import virtual_memory
+
+    return float(virtual_memory().available)
 
 
 def run(task: Task) -> Record:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast, get_args
 
@@ -16,7 +18,7 @@ from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.networks.adam import usual_adam
 from sparselaw.networks.facts import check_facts
 from sparselaw.networks.network import TARGETS, Network
-from sparselaw.solvers import MinNorm, Solver, as_solver, settings_of
+from sparselaw.solvers import MinNorm, Solution, Solver, as_solver, settings_of
 
 ENGINE_VERSION = 3  # raise it when the same task would give another number
 
@@ -100,7 +102,7 @@ class Task:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """With its features: another process may not know those that were made by others."""
-        return _with_features, (self.feature_map, _plain(self))
+        return _with_features, (self.feature_map, _fields_of(self))
 
     def identity(self) -> dict[str, Any]:
         """The task as plain values, with the engine's version: what its id is made of."""
@@ -132,7 +134,7 @@ class Task:
 
     @property
     def kind(self) -> str:
-        """Of features, or "network": which trial it has, see trials.table."""
+        """Of features, or "network": which trial it has, see trials.run."""
         return self.feature_map.kind if self.network is None else "network"
 
     @property
@@ -191,5 +193,35 @@ def random_stream(task: Task, purpose: str) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([task.seed, *words.tolist()])))
 
 
-def _plain(record: Any) -> dict[str, Any]:
+def _fields_of(record: Any) -> dict[str, Any]:
     return {f.name: getattr(record, f.name) for f in dataclasses.fields(record)}
+
+
+def as_record(
+    loss: float,
+    solution: Solution | None,
+    averaged: tuple[str, ...],
+    rank: int | None = None,
+) -> Record:
+    """The outcome of a solver as a record; without a solution nothing went wrong."""
+    if solution is None:
+        return Record(loss=loss, status="ok", averaged=averaged, rank=rank)
+    return Record(
+        loss=loss,
+        status=solution.status,
+        reason=solution.reason,
+        averaged=averaged,
+        rank=rank,
+        iterations=solution.iterations,
+        restarts=solution.restarts,
+        gradient=solution.gradient,
+    )
+
+
+def finite_loss(solution: Solution, loss: Callable[[], float]) -> float:
+    """The loss, infinite where the descent diverged or the loss overflows."""
+    if solution.status == "diverged" or not np.isfinite(solution.coefficients).all():
+        return math.inf
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = loss()
+    return value if math.isfinite(value) else math.inf

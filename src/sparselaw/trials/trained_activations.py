@@ -27,7 +27,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.data.twins import told_apart
 from sparselaw.inputs import ActivationInputs
 from sparselaw.linalg.factor import Factor, left_out, sparse_factor
-from sparselaw.trials.linear.seen import draw_seen
+from sparselaw.trials.linear_problem import draw_seen
 from sparselaw.trials.task import Record, Task, random_stream
 
 

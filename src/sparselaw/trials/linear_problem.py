@@ -1,10 +1,14 @@
-"""One draw of a task with linear features: data, embedding and one teacher.
+"""Linear features phi = u x reduced to the few coordinates that matter.
 
-Trials of solvers that cannot be averaged over teachers use it, and so do the dynamics of training.
+The readout sees the data through G = F F^T alone, and every solver and norm is unchanged by a rotation of
+theta. So a trial with n relevant coordinates needs only an n-column embedding U with U^T U of the right law,
+in at most n rows, whatever the width N.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from dataclasses import dataclass
 from typing import cast
 
@@ -13,13 +17,121 @@ from scipy import sparse
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.data.gaussian_span import factor_vectors
+from sparselaw.data.gram import ScaledGram, scaled_gram
 from sparselaw.data.patterns import distinct_patterns
+from sparselaw.data.sparse_samples import SparseData, draw_sparse
 from sparselaw.inputs import ActivationInputs
-from sparselaw.linalg.factor import factorise
+from sparselaw.linalg.elimination import Triangle
+from sparselaw.linalg.factor import Factor, factorise
 from sparselaw.linalg.wishart import wishart_root
-from sparselaw.trials.linear.problem import LinearProblem, draw_embedding
-from sparselaw.trials.linear.seen import SeenData, draw_seen, with_embedding
 from sparselaw.trials.task import Task, random_stream
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinearProblem:
+    """Targets t = F^T a + noise, features Y^T = F^T U^T, and the population loss of theta (eq:bayes-loss)
+
+    floor + unseen (1 + |theta|^2 / N) + (a - U^T theta)^T Sigma (a - U^T theta).
+
+    The second term averages over the columns of u (and the teacher) of coordinates that the data never
+    show: they are independent of theta. Label noise of variance q acts on X^T w, so X eps ~ N(0, q G) = F
+    eta: it adds eta ~ N(0, q I) to t.
+    """
+
+    factor: Triangle  # F (n, r), G = F F^T
+    embedding: FloatArray  # U (k, n), k <= min(N, n)
+    covariance: FloatArray  # Sigma, (n,) when diagonal, else (n, n)
+    teacher_covariance: FloatArray | None = None  # of a, (n, n); None is the identity
+    unseen: float = 0.0
+    floor: float = 0.0
+    noise: float
+    width: int  # N
+    samples: int  # D
+
+
+def draw_embedding(width: int, columns: int, rng: np.random.Generator) -> FloatArray:
+    """``columns`` columns of u with entries N(0, 1/width), rotated into min(width, columns) rows.
+
+    For width > columns only W = u^T u ~ Wishart matters; Bartlett's decomposition draws its triangular root,
+    so a width of 1e12 costs no more than one just above the number of columns.
+    """
+    if width <= columns:
+        return rng.standard_normal((width, columns)) / math.sqrt(width)
+    return wishart_root(width, columns, rng).T / math.sqrt(width)
+
+
+# The data of a task drawn by activations, as its trials see them.
+
+NEGLIGIBLE = 1e-100  # amplitudes this far below the largest are lost in every sum: as if never seen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenData:
+    """Only the active coordinates A matter: G = X_A X_A^T, their variances, and the others' in sum."""
+
+    drawn: SparseData
+    visible: SparseData  # without coordinates whose amplitude is lost to rounding
+    gram: ScaledGram
+    variance: FloatArray  # (K,) of the visible coordinates
+    unseen: float
+
+
+def draw_seen(task: Task) -> SeenData:
+    inputs = cast(ActivationInputs, task.inputs)
+    drawn = draw_sparse(inputs, task.D, random_stream(task, "data"))
+    if not drawn.active.size:
+        return _nothing(inputs, drawn)
+    data = _visible(inputs, drawn)
+    return SeenData(
+        drawn=drawn,
+        visible=data,
+        gram=scaled_gram(data, inputs.amplitudes(data.active)),
+        variance=inputs.variances(data.active),
+        unseen=inputs.unseen_variance(data.active),
+    )
+
+
+def _nothing(inputs: ActivationInputs, drawn: SparseData) -> SeenData:
+    """Of samples without a single nonzero."""
+    empty = np.empty(0)
+    gram = ScaledGram(length=empty, correlation=sparse.csr_array((0, 0)))
+    total = inputs.unseen_variance(drawn.active)
+    return SeenData(drawn=drawn, visible=drawn, gram=gram, variance=empty, unseen=total)
+
+
+def with_embedding(task: Task, factor: Factor, variance: FloatArray, unseen: float) -> LinearProblem:
+    """The linear problem of data G = F F^T and a drawn embedding."""
+    return LinearProblem(
+        factor=factor.values,
+        embedding=draw_embedding(task.N, variance.size, random_stream(task, "embedding")),
+        covariance=variance,
+        unseen=unseen,
+        noise=task.noise,
+        width=task.N,
+        samples=task.D,
+    )
+
+
+def _visible(inputs: ActivationInputs, data: SparseData) -> SparseData:
+    """The data without coordinates whose amplitude is lost to rounding beside the largest."""
+    size = inputs.amplitudes(data.active)
+    kept = size > NEGLIGIBLE * size.max()
+    if kept.all():
+        return data
+    entries = kept[data.column]
+    label = np.cumsum(kept) - 1
+    return dataclasses.replace(
+        data,
+        active=data.active[kept],
+        sample=data.sample[entries],
+        column=label[data.column[entries]].astype(data.column.dtype),
+        sign=data.sign[entries],
+    )
+
+
+# One draw of a task with linear features: data, embedding and one teacher.
+#
+# Trials of solvers that cannot be averaged over teachers use it, and so do the dynamics of training.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

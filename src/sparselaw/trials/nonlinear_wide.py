@@ -29,8 +29,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.features.base import AnyFloats
 from sparselaw.solvers import Solution
 from sparselaw.solvers.equations import EPSILON, NormalEquations, from_gram
-from sparselaw.trials.outcome import as_record, finite_loss
-from sparselaw.trials.task import Record, Task, random_stream
+from sparselaw.trials.task import Record, Task, as_record, finite_loss, random_stream
 
 TEACHERS = 128  # up to as many samples the teacher is averaged exactly, beyond that many are drawn
 TEST_INPUTS = 256
@@ -38,7 +37,7 @@ WHOLE_BLOCKS = 8  # as many times that where the whole error is measured on them
 NEGLIGIBLE = 1e-13  # of the sum of squared variances: what the coordinates left out of X^T S X may hold
 
 
-def trial(task: Task, spectrum: FloatArray) -> Record:
+def wide_trial(task: Task, spectrum: FloatArray) -> Record:
     N, D = task.N, task.D
     data = random_stream(task, "data")
     inputs = data.standard_normal((len(spectrum), D)) * np.sqrt(spectrum)[:, None]

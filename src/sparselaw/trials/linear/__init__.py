@@ -1,1 +1,0 @@
-"""Linear features reduced to the few coordinates that matter: problem, readout and population loss."""

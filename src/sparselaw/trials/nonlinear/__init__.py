@@ -1,1 +1,0 @@
-"""Nonlinear features: the population error of a readout, and dense trials narrow and wide."""
