@@ -16,7 +16,7 @@ from pathlib import Path
 from forecast_coverage import real_sets
 
 from sparselaw.fitting.coupling_table import ADDITIVE, theory_couplings
-from sparselaw.fitting.forecast.average import average
+from sparselaw.forecasting import posterior
 
 
 def main() -> None:
@@ -27,8 +27,9 @@ def main() -> None:
     found = []
     print("| set | runs | alpha | beta | g | compatible |")
     print("|---|---|---|---|---|---|")
-    for name, runs in real_sets(settings.data):
-        law = average(runs).parameters()
+    for one in real_sets(settings.data):
+        name, runs = one.name, one.runs
+        law = posterior(runs).parameters()
         alpha, beta, g = law["alpha"], law["beta"], law["g"]
         theory = {**theory_couplings(alpha.best, alpha.best / beta.best - 1.0), "a sum": ADDITIVE}
         fits = [variant for variant, value in theory.items() if g.low <= value <= g.high]

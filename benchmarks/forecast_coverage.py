@@ -1,203 +1,301 @@
-r"""Claim: a forecast's 95 % interval holds 88 to 99 % of the losses of dearer runs, at a width near the least
-possible, and its best value is nearer to them than Chinchilla's law.
+r"""How often do forecasts hold? Every set of runs in a folder, by six protocols, one line for each family.
 
-    python benchmarks/forecast_coverage.py [--data ../shared/data] [--bootstrap 200] [--synthetic 60]
+    python benchmarks/forecast_coverage.py [--data ../shared/data] [--bootstrap 200] [--sets]
     python benchmarks/forecast_coverage.py --bootstrap 200 \
-      | python docs/quote_results.py --keep forecast-coverage,forecast-summary
-    python benchmarks/forecast_coverage.py --bootstrap 100 --synthetic 60 \
+      | python docs/quote_results.py --keep forecast-families,forecast-methods,forecast-protocols
+    python benchmarks/forecast_coverage.py --synthetic 60 \
       | python docs/quote_results.py --keep forecast-synthetic
 
-Every set of runs is cut at the cheapest 30, 50 and 70 % by compute N D; the rest is foretold. The oracle's
-width is 2 * 1.96 * rms error of the forecast itself: the width that a normal error of that size asks for.
-With --bootstrap the interval of Chinchilla's law by resampling rows is shown beside it. With --synthetic
-tables of runs are made by a law, so that the law is true, and compared with the bootstrap of that law.
+Put a CSV with columns N, D, loss (and `run`, where rows are checkpoints) into the folder: it is one more
+set, and the part of its name before the first underscore is its family. Known runs are the cheapest 30, 50
+or 70 %; all but those of the largest N; those below a tenth of the largest compute; all but the last run.
+Errors are of the logarithm of the loss. A case is one set by one protocol: shares are means over cases
+unless losses are said. The oracle's width is 2 * 1.96 * the rms error of the case. The interval score is
+Winkler's for 95 %: the width, and 40 times what lies outside. The log score is the mean logarithm of the
+density at the truth: higher is better.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from sparselaw.fitting import fit
-from sparselaw.fitting.fitted_runs import Runs
-from sparselaw.fitting.forecast.average import average
-from sparselaw.fitting.forecast.refusals import log_compute, refusal
 from sparselaw.fitting.rows import clean_runs
-from sparselaw.interval import Z95
+from sparselaw.forecasting.backtest import backtest, calibration
+from sparselaw.forecasting.known_runs import KnownRuns, known_runs
+from sparselaw.forecasting.posterior import posterior
+from sparselaw.forecasting.refusals import refusal
+from sparselaw.forecasting.settings import SETTINGS, Settings
 from sparselaw.laws import ChinchillaLaw, CoupledLaw, Law
 
-CUTS = (0.3, 0.5, 0.7)
+Z95 = 1.959963984540054
+# The method before this one: a smooth discrepancy that forgets with distance, a normal interval.
+WITHOUT_DRIFT = Settings(
+    floor=(0.65, 0.5), exponent=(0.30, 0.5), coupling=(0.45, 0.5), wiggle_length=2.0,
+    wiggle_sizes=(0.004, 0.008, 0.016, 0.032, 0.064), drift_sizes=(1e-6,), drift_prior=(1e-6, 1.0),
+    winsor=np.inf, degrees=1_000_000, scale_alone=1.0, cuts=(),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSet:
+    family: str
+    name: str
+    runs: KnownRuns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One set at one cut: log errors of the forecast and of Chinchilla's law, and half widths."""
+    """One set by one protocol: for each hidden loss its log error, and the scale of Student's t about it."""
 
+    family: str
     name: str
-    cut: float
+    protocol: str
     error: np.ndarray
-    half: np.ndarray  # of the 95 % interval, in log loss
-    chinchilla: np.ndarray
+    scale: np.ndarray
+    degrees: int
     bootstrap: np.ndarray  # is the loss inside the bootstrap's interval; empty without
 
-    @property
-    def covered(self) -> np.ndarray:
-        return np.abs(self.error) <= self.half
+    def half(self, level: float = 0.95) -> np.ndarray:
+        return stats.t.ppf(0.5 + 0.5 * level, self.degrees) * self.scale
 
-    @property
+    def covered(self, level: float = 0.95) -> np.ndarray:
+        return np.abs(self.error) <= self.half(level)
+
     def width(self) -> float:
         """Median width over the oracle's."""
-        return float(np.median(self.half) / (Z95 * np.sqrt(np.mean(self.error**2))))
+        return float(np.median(self.half()) / (Z95 * np.sqrt(np.mean(self.error**2))))
+
+    def winkler(self) -> float:
+        half = self.half()
+        return float(np.mean(2 * half + 40.0 * np.maximum(np.abs(self.error) - half, 0.0)))
+
+    def log_score(self) -> float:
+        density = stats.t.logpdf(self.error / self.scale, self.degrees) - np.log(self.scale)
+        return float(np.mean(density))
 
 
-def real_sets(folder: Path) -> Iterator[tuple[str, Runs]]:
-    """Name and runs of every set."""
-    yield "chinchilla", clean_runs(folder / "chinchilla/svg_extracted_data.csv").runs
-    gadre = pd.read_csv(folder / "gadre/gadre_104_models.csv")
-    for train_set, rows in gadre.groupby("train_set"):
-        yield f"gadre {train_set}", clean_runs(rows, columns={"loss": "loss_c4_val"}).runs
+def real_sets(folder: Path) -> Iterator[RunSet]:
+    """The sets that need a selection, then every CSV of the folder and of its `forecast` and `runs`."""
+    if (folder / "chinchilla").exists():
+        yield _set("chinchilla", "chinchilla", folder / "chinchilla/svg_extracted_data.csv")
+    if (folder / "gadre").exists():
+        table = pd.read_csv(folder / "gadre/gadre_104_models.csv")
+        for train_set, rows in table.groupby("train_set"):
+            yield _set("gadre", f"gadre {train_set}", rows, columns={"loss": "loss_c4_val"})
     for part in ("cool_end", "hot"):
         path = folder / f"gemstones/wandb_df_for_fitting_{part}.jsonl"
-        yield f"gemstones {part}", clean_runs(path, group="run_name").runs
-    repeated = pd.read_csv(folder / "datablations/datablations_c4_runs.csv")
-    yield "datablations, one epoch", clean_runs(repeated[repeated["epochs"] <= 1.0]).runs
-    for name in ("llama3", "marin_comma", "marin_dclm"):
-        yield name, clean_runs(folder / f"forecast/{name}.csv").runs
+        if path.exists():
+            yield _set("gemstones", f"gemstones {part}", path, group="run_name")
+    if (folder / "datablations").exists():
+        table = pd.read_csv(folder / "datablations/datablations_c4_runs.csv")
+        yield _set("datablations", "datablations, one epoch", table[table["epochs"] <= 1.0])
+    for place in (folder, folder / "forecast", folder / "runs"):
+        for path in sorted(place.glob("*.csv")):
+            table = pd.read_csv(path)
+            group = "run" if "run" in table and table["run"].nunique() < len(table) else None
+            yield _set(path.stem.partition("_")[0], path.stem, table, group=group)
 
 
-def foretell(name: str, runs: Runs, cut: float, draws: int = 0) -> Case | None:
-    """None where the cheaper runs allow no forecast."""
-    order = np.argsort(log_compute(runs).round(9), kind="stable")
-    count = round(cut * len(runs))
-    known, later = runs.take(np.sort(order[:count])), runs.take(order[count:])
-    if refusal(known.with_groups_numbered()) is not None:
-        return None
-    truth = np.log(later.loss)
-    mean, sd = average(known).log_losses(later.N, later.D)
-    table = pd.DataFrame({"N": known.N, "D": known.D, "loss": known.loss})
-    group = None
-    if known.group is not None:
-        table["run"], group = known.group, "run"
-    law = fit(table, bootstrap=draws, group=group)
-    inside = np.empty(0, bool)
-    if draws:
-        low, high = np.quantile(np.log(law.losses_of_draws(later.N, later.D)), [0.025, 0.975], axis=0)
-        inside = (low <= truth) & (truth <= high)
-    return Case(
+def _set(family: str, name: str, source: object, **reading: object) -> RunSet:
+    found = clean_runs(source, **reading).runs
+    return RunSet(
+        family=family,
         name=name,
-        cut=cut,
-        error=truth - mean,
-        half=Z95 * sd,
-        chinchilla=truth - np.log(law.loss(later.N, later.D)),
+        runs=known_runs(found.N, found.D, found.loss, found.scale, found.group).in_order(),
+    )
+
+
+def split(runs: KnownRuns, protocol: str) -> tuple[KnownRuns, KnownRuns]:
+    """Known and hidden; ``runs`` are in order."""
+    compute = runs.log_compute
+    if protocol.startswith("cheapest"):
+        share = float(protocol.split()[1]) / 100.0
+        known = np.arange(len(runs)) < round(share * len(runs))
+    elif protocol == "largest N hidden":
+        known = runs.N < runs.N.max()
+    elif protocol == "above a tenth hidden":
+        known = compute < compute.max() - np.log(10.0)
+    else:
+        last = int(np.argmax(compute))
+        known = np.arange(len(runs)) != last if runs.group is None else runs.group != runs.group[last]
+    return runs.take(np.flatnonzero(known)), runs.take(np.flatnonzero(~known))
+
+
+PROTOCOLS = (
+    "cheapest 30 %", "cheapest 50 %", "cheapest 70 %", "largest N hidden", "above a tenth hidden", "last run",
+)  # fmt: skip
+
+
+def forecast_case(one: RunSet, protocol: str, settings: Settings, draws: int = 0) -> Case | None:
+    """None where the known runs allow no forecast."""
+    known, hidden = split(one.runs, protocol)
+    if len(hidden) == 0 or len(known) == 0 or refusal(known) is not None:
+        return None
+    mean, sd = posterior(known, settings).log_losses(hidden.N, hidden.D)
+    told = calibration(backtest(known, settings), settings)
+    inside = _bootstrap(known, hidden, draws) if draws else np.empty(0, bool)
+    return Case(
+        family=one.family,
+        name=one.name,
+        protocol=protocol,
+        error=np.log(hidden.loss) - mean - told.shift * sd,
+        scale=np.sqrt(told.v) * sd,
+        degrees=settings.degrees,
         bootstrap=inside,
     )
 
 
-def foretell_all(folder: Path, draws: int = 0) -> list[Case]:
-    found = [foretell(name, runs, cut, draws) for name, runs in real_sets(folder) for cut in CUTS]
+def _bootstrap(known: KnownRuns, hidden: KnownRuns, draws: int) -> np.ndarray:
+    """Chinchilla's law by resampled rows, whole runs where there are groups."""
+    table = pd.DataFrame({"N": known.N, "D": known.D, "loss": known.loss})
+    if known.group is not None:
+        table["run"] = known.group
+    law = fit(table, bootstrap=draws, group=None if known.group is None else "run")
+    low, high = np.quantile(np.log(law.losses_of_draws(hidden.N, hidden.D)), [0.025, 0.975], axis=0)
+    return (low <= np.log(hidden.loss)) & (np.log(hidden.loss) <= high)
+
+
+def forecast_all(sets: list[RunSet], settings: Settings = SETTINGS, draws: int = 0) -> list[Case]:
+    found = [forecast_case(one, protocol, settings, draws) for one in sets for protocol in PROTOCOLS]
     return [case for case in found if case is not None]
 
 
 def summary(cases: list[Case]) -> dict[str, float]:
-    """Pooled over every run foretold; the least coverage is that of a whole set."""
-    names = dict.fromkeys(case.name for case in cases)
-    of_set = {n: np.mean(np.concatenate([c.covered for c in cases if c.name == n])) for n in names}
-    error = np.median(np.abs(np.concatenate([c.error for c in cases])))
-    other = np.median(np.abs(np.concatenate([c.chinchilla for c in cases])))
+    """By case, but for the share of the losses and the median error."""
+
+    def by_case(value: Callable[[Case], float]) -> float:
+        return float(np.mean([value(case) for case in cases]))
+
+    error = np.concatenate([case.error for case in cases])
+    inside = np.concatenate([case.bootstrap for case in cases])
     return {
-        "runs": sum(c.error.size for c in cases),
-        "coverage": float(np.mean(np.concatenate([c.covered for c in cases]))),
-        "least_coverage": float(min(of_set.values())),
-        "width": float(np.median([c.width for c in cases])),
-        "error": float(error),
-        "chinchilla_error": float(other),
-        "error_ratio": float(error / other),
+        "cases": len(cases),
+        "runs": error.size,
+        "50": by_case(lambda c: c.covered(0.5).mean()),
+        "80": by_case(lambda c: c.covered(0.8).mean()),
+        "95": by_case(lambda c: c.covered().mean()),
+        "losses": float(np.mean(np.concatenate([case.covered() for case in cases]))),
+        "width": float(np.median([case.width() for case in cases])),
+        "error": float(np.median(np.abs(error))),
+        "bias": by_case(lambda c: c.error.mean()),
+        "winkler": by_case(Case.winkler),
+        "log": by_case(Case.log_score),
+        "bootstrap": float(np.mean([c.bootstrap.mean() for c in cases])) if inside.size else float("nan"),
     }
 
 
-def synthetic(truth: Law, tables: int, rows: int, draws: int) -> dict[str, float]:
-    """Runs of a law that is true: coverage of dearer runs, and of the law's own loss by its bootstrap."""
-    covered, wide, other = [], [], []
+def line(name: str, cases: list[Case]) -> str:
+    s = summary(cases)
+    shares = " | ".join(f"{100 * s[level]:.0f} %" for level in ("50", "80", "95", "losses"))
+    boot = "-" if np.isnan(s["bootstrap"]) else f"{100 * s['bootstrap']:.0f} %"
+    return (
+        f"| {name} | {s['cases']:.0f} | {s['runs']:.0f} | {shares} | {s['width']:.2f} "
+        f"| {100 * s['error']:.2f} % | {100 * s['winkler']:.1f} % | {s['log']:.2f} | {boot} |"
+    )
+
+
+def heading(first: str) -> str:
+    return (
+        f"| {first} | cases | losses | inside 50 % | 80 % | 95 % | 95 %, of the losses | width / oracle's "
+        "| median error | interval score | log score | bootstrap's 95 % |\n" + "|---" * 12 + "|"
+    )
+
+
+def parts(cases: list[Case], key: str) -> list[tuple[str, list[Case]]]:
+    names = dict.fromkeys(getattr(case, key) for case in cases)
+    return [(name, [case for case in cases if getattr(case, key) == name]) for name in names]
+
+
+def show(sets: list[RunSet], draws: int, each: bool) -> None:
+    cases = forecast_all(sets, SETTINGS, draws)
+    print(heading("set" if each else "family"))
+    for name, some in parts(cases, "name" if each else "family"):
+        print(line(name, some))
+    print("\n" + heading("method"))
+    print(line("forecast", cases))
+    print(line("without drift", forecast_all(sets, WITHOUT_DRIFT)))
+    print("\n" + heading("known runs"))
+    for name, some in parts(cases, "protocol"):
+        print(line(name, some))
+
+
+def synthetic(truth: Law, tables: int, rows: int, settings: Settings = SETTINGS) -> dict[str, float]:
+    """Runs of a law that is true, the more expensive half hidden. ``own`` is the width that the true law's
+    fit asks for: what is not known of its parameters (their Fisher information), and one run's noise."""
+    covered, wide, own = [], [], []
     for seed in range(tables):
         generator = np.random.Generator(np.random.PCG64(seed))
         C = np.exp(generator.uniform(np.log(1e18), np.log(1e22), rows))
         N = np.sqrt(C / 120.0) * np.exp(generator.uniform(-1.5, 1.5, rows))
         D = C / (6.0 * N)
-        loss = truth.loss(N, D) * np.exp(0.005 * generator.standard_normal(rows))
-        dear = np.argsort(C)[rows // 2 :]
-        cheap = np.argsort(C)[: rows // 2]
-        table = pd.DataFrame({"N": N[cheap], "D": D[cheap], "loss": loss[cheap]})
-        mean, sd = average(clean_runs(table).runs).log_losses(N[dear], D[dear])
-        covered.append(np.abs(np.log(loss[dear]) - mean) <= Z95 * sd)
-        wide.append(np.median(2 * Z95 * sd))
-        if draws:
-            law = fit(table, law=truth.name, objective="least-squares", bootstrap=draws)
-            logs = np.log(law.losses_of_draws(N[dear], D[dear]))
-            both = np.sqrt(logs.std(axis=0) ** 2 + np.mean(law.residuals**2))  # the law's and a run's own
-            other.append(np.median(2 * Z95 * both))
+        loss = truth.loss(N, D) * np.exp(NOISE * generator.standard_normal(rows))
+        one = RunSet(family="", name="", runs=known_runs(N, D, loss).in_order())
+        case = forecast_case(one, "cheapest 50 %", settings)
+        covered.append(case.covered())
+        wide.append(np.median(2 * case.half()))
+        known, hidden = split(one.runs, "cheapest 50 %")
+        J, at = (_slopes(truth, runs) for runs in (known, hidden))
+        unknown = np.einsum("ij,jk,ik->i", at, np.linalg.inv(J.T @ J), at)
+        own.append(np.median(2 * Z95 * NOISE * np.sqrt(1.0 + unknown)))
     return {
         "coverage": float(np.mean(np.concatenate(covered))),
         "width": float(np.median(wide)),
-        "bootstrap_width": float(np.median(other)) if draws else float("nan"),
+        "own": float(np.median(own)),
     }
 
 
-def show(cases: list[Case]) -> None:
-    print("| set | cut | foretold | inside 95 % | width / oracle's | rms error | Chinchilla's | bootstrap |")
-    print("|---|---|---|---|---|---|---|---|")
-    for c in cases:
-        rms, other = (100 * np.sqrt(np.mean(e**2)) for e in (c.error, c.chinchilla))
-        inside = f"{100 * c.bootstrap.mean():.0f} %" if c.bootstrap.size else "-"
-        print(
-            f"| {c.name} | {100 * c.cut:.0f} % | {c.error.size} | {100 * c.covered.mean():.0f} % "
-            f"| {c.width:.2f} | {rms:.2f} % | {other:.2f} % | {inside} |"
-        )
-    found = summary(cases)
-    inside = (
-        np.mean(np.concatenate([c.bootstrap for c in cases]))
-        if all(c.bootstrap.size for c in cases)
-        else None
+NOISE = 0.005
+
+
+def _slopes(law: Law, runs: KnownRuns) -> np.ndarray:
+    """d ln loss / d ln parameter, by central differences."""
+    columns = []
+    for name in law.parameters():
+        ends = [replace(law, **{name: getattr(law, name) * np.exp(step)}) for step in (1e-5, -1e-5)]
+        above, below = (np.log(one.loss(runs.N, runs.D)) for one in ends)
+        columns.append((above - below) / 2e-5)
+    return np.column_stack(columns)
+
+
+LAWS = (
+    ChinchillaLaw(E=1.8172, A=477.8, B=2143.4, alpha=0.3473, beta=0.3672),
+    CoupledLaw(E=1.6, A=90.0, B=300.0, alpha=0.27, beta=0.30, g=0.45),
+)
+
+
+def show_synthetic(tables: int) -> None:
+    print(
+        "| true law | runs known | inside 95 % | median width | the true law's own |\n|---|---|---|---|---|"
     )
-    rows = {
-        "losses foretold": f"{found['runs']:,}",
-        "inside 95 %": f"{100 * found['coverage']:.0f} %",
-        "inside the bootstrap's 95 %": "-" if inside is None else f"{100 * inside:.0f} %",
-        "inside 95 % in the set where it is least": f"{100 * found['least_coverage']:.0f} %",
-        "median width over the oracle's": f"{found['width']:.2f}",
-        "median error": f"{100 * found['error']:.2f} %",
-        "median error of Chinchilla's law": f"{100 * found['chinchilla_error']:.2f} %",
-    }
-    print("\n| pooled over all sets | |\n|---|---|")
-    print("\n".join(f"| {what} | {value} |" for what, value in rows.items()))
+    for law in LAWS:
+        for rows in (60, 240, 800):
+            s = synthetic(law, tables, rows)
+            print(
+                f"| {law.name} | {rows // 2} | {100 * s['coverage']:.1f} % | {100 * s['width']:.2f} % "
+                f"| {100 * s['own']:.2f} % |",
+                flush=True,
+            )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared/data")
-    parser.add_argument("--bootstrap", type=int, default=0)
+    parser.add_argument("--bootstrap", type=int, default=0, help="draws of Chinchilla's law beside")
+    parser.add_argument("--sets", action="store_true", help="a line for each set in place of each family")
     parser.add_argument("--synthetic", type=int, default=0, help="tables of a true law")
     options = parser.parse_args()
     if options.synthetic:
-        additive = ChinchillaLaw(E=1.8172, A=477.8, B=2143.4, alpha=0.3473, beta=0.3672)
-        coupled = CoupledLaw(E=1.6, A=90.0, B=300.0, alpha=0.27, beta=0.30, g=0.45)
-        print("| true law | runs known | coverage | median width | bootstrap's |")
-        print("|---|---|---|---|---|")
-        for law in (additive, coupled):
-            for rows in (60, 240, 800):
-                draws = options.bootstrap if law is additive else 0  # of the coupled law it takes minutes
-                found = synthetic(law, options.synthetic, rows, draws)
-                other = f"{100 * found['bootstrap_width']:.2f} %" if draws else "-"
-                print(
-                    f"| {law.name} | {rows // 2} | {100 * found['coverage']:.1f} % "
-                    f"| {100 * found['width']:.2f} % | {other} |"
-                )
+        show_synthetic(options.synthetic)
     elif options.data.exists():
-        show(foretell_all(options.data, options.bootstrap))
+        show(list(real_sets(options.data)), options.bootstrap, options.sets)
     else:
         print(f"{options.data} is not there: give the folder of the shared runs with --data")
 

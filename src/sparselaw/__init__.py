@@ -35,7 +35,7 @@ _PUBLIC = {
     "FittedLaw": "sparselaw.fitting",
     "plan": "sparselaw.planning",
     "forecast": "sparselaw.planning",
-    "Forecast": "sparselaw.fitting.forecast",
+    "Forecast": "sparselaw.forecasting",
     "best_ridge": "sparselaw.theory.training.best",
     "best_stop": "sparselaw.theory.training.best",
     "failure_probability": "sparselaw.failure",
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw as FittedLaw
     from sparselaw.fitting import compare as compare
     from sparselaw.fitting import fit as fit
-    from sparselaw.fitting.forecast import Forecast as Forecast
+    from sparselaw.forecasting import Forecast as Forecast
     from sparselaw.inputs import DenseInputs as DenseInputs
     from sparselaw.inputs import SparseInputs as SparseInputs
     from sparselaw.inputs import TabulatedInputs as TabulatedInputs

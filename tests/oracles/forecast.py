@@ -3,26 +3,46 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.integrate import dblquad
 
 
-def kernel(x, other, tau):
-    """tau^2 (1 + z) e^-z with z = sqrt(3) d / 2, pair by pair."""
-    found = np.empty((len(x), len(other)))
-    for i, a in enumerate(x):
-        for j, b in enumerate(other):
-            z = np.sqrt(3.0) * np.hypot(*(a - b)) / 2.0
-            found[i, j] = tau**2 * (1.0 + z) * np.exp(-z)
-    return found
+def matern(a, b, length):
+    z = np.sqrt(3.0) * np.hypot(*(a - b)) / length
+    return (1.0 + z) * np.exp(-z)
 
 
-def covariance(rows, tau):
-    K = kernel(rows.x, rows.x, tau)
-    for i in range(len(K)):
-        for j in range(len(K)):
-            K[i, j] += rows.row_noise[i] ** 2 if i == j else 0.0
-            if rows.group is not None and rows.group[i] == rows.group[j]:
-                K[i, j] += rows.noise**2
-    return K
+def brownian_of_integrals(s, t):
+    """Covariance of two integrals of a Brownian motion from 0: the double integral of min(u, v)."""
+    if s * t <= 0.0:
+        return 0.0
+    return dblquad(lambda u, v: min(u, v), 0.0, abs(s), 0.0, abs(t))[0]
+
+
+def integrated(s, t):
+    """The same in closed form, by cases."""
+    if s * t <= 0.0:
+        return 0.0
+    a, b = sorted((abs(s), abs(t)))
+    return a**3 / 3.0 + a**2 * (b - a) / 2.0
+
+
+def discrepancy(posterior, one, a, b, same_recipe=True):
+    """Prior covariance of wiggles and drift between two centred points."""
+    settings = posterior.settings
+    s, t = a - posterior.frontier, b - posterior.frontier
+    drift = settings.drift_of_sizes**2 * (integrated(s[0], t[0]) + integrated(s[1], t[1]))
+    drift += settings.drift_of_compute**2 * integrated(s.sum(), t.sum())
+    found = one.tau**2 * matern(a, b, settings.wiggle_length) + (one.k * posterior.slope) ** 2 * drift
+    return found if same_recipe else one.rho * found
+
+
+def covariance(posterior, one, x, of_x, other, of_other):
+    return np.array(
+        [
+            [discrepancy(posterior, one, a, b, r == s) for b, s in zip(other, of_other, strict=True)]
+            for a, r in zip(x, of_x, strict=True)
+        ]
+    )
 
 
 def slopes(log_loss, theta, x, step=1e-6):
@@ -35,31 +55,39 @@ def slopes(log_loss, theta, x, step=1e-6):
     return np.column_stack(columns)
 
 
-def condition(rows, tau, prior, theta, log_loss, x, keep=None):
-    """Mean and covariance of new losses at x given the kept rows, the law linear about ``theta``.
+def condition(posterior, one, prior, log_loss, x, of_x=None, keep=None):
+    """Mean and covariance of expected losses at x given the kept rows, the law linear about theta.
 
     Parameters, discrepancy and noise are one big Gaussian vector; the rows are conditioned on.
     """
+    rows = posterior.rows
+    of_x = np.zeros(len(x), int) if of_x is None else of_x
     keep = np.arange(len(rows.y)) if keep is None else keep
-    J, at = slopes(log_loss, theta, rows.x), slopes(log_loss, theta, x)
-    S = np.diag(prior.spread**2)
-    mean = log_loss(theta, rows.x) + J @ (prior.centre - theta)
-    mean_new = log_loss(theta, x) + at @ (prior.centre - theta)
-    known = (covariance(rows, tau) + J @ S @ J.T)[np.ix_(keep, keep)]
-    between = (kernel(x, rows.x, tau) + at @ S @ J.T)[:, keep]
-    parts = 1 if rows.group is None else 2
-    new = kernel(x, x, tau) + at @ S @ at.T + parts * rows.noise**2 * np.eye(len(x))
+    theta = one.theta
+    J, at = (
+        slopes(lambda t, p: log_loss(t, p, rows.recipe), theta, rows.x),
+        slopes(lambda t, p: log_loss(t, p, of_x), theta, x),
+    )
+    S = np.linalg.inv(prior.root.T @ prior.root)
+    mean = log_loss(theta, rows.x, rows.recipe) + J @ (prior.centre - theta)
+    mean_new = log_loss(theta, x, of_x) + at @ (prior.centre - theta)
+    K = covariance(posterior, one, rows.x, rows.recipe, rows.x, rows.recipe) + rows.noise
+    known = (K + J @ S @ J.T)[np.ix_(keep, keep)]
+    between = (covariance(posterior, one, x, of_x, rows.x, rows.recipe) + at @ S @ J.T)[:, keep]
+    new = covariance(posterior, one, x, of_x, x, of_x) + at @ S @ at.T
     gain = between @ np.linalg.inv(known)
     return mean_new + gain @ (rows.y - mean)[keep], new - gain @ between.T
 
 
-def evidence(rows, tau, prior, theta, log_loss):
-    """F + ln|K| + ln|H| with inverses and determinants."""
-    K = covariance(rows, tau)
+def log_evidence(posterior, one, prior, log_loss):
+    """-(F + ln|K| + ln|H| - ln|prior precision|) / 2 with inverses and determinants."""
+    rows = posterior.rows
+    K = covariance(posterior, one, rows.x, rows.recipe, rows.x, rows.recipe) + rows.noise
     inverse = np.linalg.inv(K)
-    r = rows.y - log_loss(theta, rows.x)
-    J = slopes(log_loss, theta, rows.x)
-    precision = np.diag(prior.spread**-2.0)
-    F = r @ inverse @ r + (theta - prior.centre) @ precision @ (theta - prior.centre)
+    r = rows.y - log_loss(one.theta, rows.x, rows.recipe)
+    J = slopes(lambda t, p: log_loss(t, p, rows.recipe), one.theta, rows.x)
+    precision = prior.root.T @ prior.root
+    away = one.theta - prior.centre
+    F = r @ inverse @ r + away @ precision @ away
     H = J.T @ inverse @ J + precision
-    return F + np.linalg.slogdet(K)[1] + np.linalg.slogdet(H)[1]
+    return -0.5 * (F + sum(np.linalg.slogdet(A)[1] for A in (K, H)) - np.linalg.slogdet(precision)[1])

@@ -1,4 +1,4 @@
-"""Pictures of forecasts show the runs, the points and what was foretold."""
+"""Pictures of forecasts show the runs, the points and what was predicted."""
 
 import matplotlib as mpl
 import numpy as np
@@ -6,7 +6,7 @@ import pytest
 
 import sparselaw as sl
 from oracles.runs import CHINCHILLA_TRUTH, noisy_runs
-from sparselaw.fitting.forecast.backtest import back_test_at
+from sparselaw.forecasting.backtest import back_test_at
 
 mpl.use("Agg")
 
@@ -42,7 +42,7 @@ def test_the_fan_has_runs_band_and_points(ax, forecast):
 
 def test_the_back_test_counts_what_is_inside(ax, forecast):
     test = forecast.backtest[0]
-    sl.plot.back_test(test, forecast.runs, ax=ax)
+    sl.plot.back_test(test, ax=ax)
     inside, outside = ax.lines[1:3]
     assert len(inside.get_xdata()) == round(test.covered * test.runs)
     assert len(inside.get_xdata()) + len(outside.get_xdata()) == test.runs
@@ -51,5 +51,5 @@ def test_the_back_test_counts_what_is_inside(ax, forecast):
 
 def test_a_back_test_that_could_not_be_made_says_so(ax, forecast):
     none = back_test_at(forecast.runs, 0.1)
-    sl.plot.back_test(none, forecast.runs, ax=ax)
+    sl.plot.back_test(none, ax=ax)
     assert "no forecast" in ax.texts[0].get_text()

@@ -14,7 +14,7 @@ from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
 
 if TYPE_CHECKING:
-    from sparselaw.fitting.forecast import Forecast
+    from sparselaw.forecasting import Forecast
 
 
 def forecast(
@@ -26,6 +26,7 @@ def forecast(
     cost: str = typer.Option(
         "6nd", metavar="|".join(cost_names()), autocompletion=cost_names, help="What a budget pays for."
     ),
+    level: str = typer.Option("0.95", metavar="SHARE", help="Share that the interval is meant to hold."),
     group: str = options.GROUP,
     where: list[str] = options.WHERE,
     columns: str = options.COLUMNS,
@@ -33,7 +34,7 @@ def forecast(
     report: str = pictures.REPORT,
     json: bool = JSON,
 ) -> None:
-    """The loss of runs not yet made, with an interval that holds."""
+    """The loss of runs not yet made, with an interval (how often it held: docs/forecast.md)."""
     from sparselaw import numbers
     from sparselaw.planning import forecast as forecast_of
 
@@ -48,6 +49,7 @@ def forecast(
         at=[point(text) for text in at] or None,
         budget=None if budget is None else [numbers.real("budget", part) for part in budget.split(",")],
         cost=cost,
+        level=numbers.real("level", level),
         group=group,
         where=tuple(where or ()),
         columns=options.columns(columns),
@@ -84,17 +86,22 @@ def _show(found: Forecast) -> None:
     budgets = any(p.budget is not None for p in found.points)
     print_table(
         found.title(),
-        [*["budget"] * budgets, "N", "D", "loss", "95 % interval"],
+        [*["budget"] * budgets, "N", "D", "loss", f"{100 * found.level:g} % interval", "sd"],
         [
-            [*[number(p.budget)] * budgets, number(p.N), number(p.D), number(p.loss.best), p.loss.ends()]
+            [
+                *[number(p.budget)] * budgets,
+                *(number(v) for v in (p.N, p.D, p.loss.best)),
+                p.loss.ends(),
+                number(p.sd),
+            ]
             for p in found.points
         ],
     )
     print(f"status {found.status}; runs scatter by {100 * found.noise:.2g} %")
     print(found.meaning())
     print_table(
-        "Back-test: fitted on the cheapest runs, the dearer ones foretold",
-        ["fitted on", "foretold", "inside 95 %", "rms error", "median width"],
+        "Back-test: fitted on the cheapest runs, the more expensive ones predicted",
+        ["fitted on", "predicted", "inside 95 %", "rms error", "median width"],
         [
             [f"{100 * t.cutoff:.0f} % ({t.fitted})", str(t.runs)]
             + (
@@ -105,6 +112,7 @@ def _show(found: Forecast) -> None:
             for t in found.backtest
         ],
     )
+    print(f"width of the interval over that without a back-test: {found.widening:.2g}")
     print_table(
         "The coupled law",
         ["parameter", "value", "95 % interval"],

@@ -19,7 +19,7 @@ from sparselaw.plain import html_table, put
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sparselaw.fitting.forecast.predicted import PredictedLoss
+    from sparselaw.fitting.predicted import PredictedLoss
     from sparselaw.fitting.readings import SparsityReading
 
 NO_DRAWS = "no draws: bootstrap 0"
@@ -114,7 +114,7 @@ class FittedLaw:
         Elsewhere the bootstrap's, which is the law's alone; ``intervals`` says which. Several sizes give a
         tuple, one for each.
         """
-        from sparselaw.fitting.forecast.predicted import predict_losses
+        from sparselaw.fitting.predicted import predict_losses
 
         found = predict_losses(self, sizes)
         return found[0] if all(np.ndim(size) == 0 for size in sizes) else tuple(found)

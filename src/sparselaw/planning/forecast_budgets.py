@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from sparselaw.costs import Conditioning, parse_cost
 from sparselaw.errors import InputError, check_positive
+from sparselaw.forecasting import Forecast, Prepared, prepare
+from sparselaw.forecasting.prepared import check_points
 from sparselaw.planning.allocate import allocate
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sparselaw.fitting import FittedLaw
-    from sparselaw.fitting.forecast import Forecast
     from sparselaw.laws import CoupledLaw
 
 
@@ -24,27 +25,87 @@ def forecast(
     *,
     budget: float | Sequence[float] | None = None,
     cost: str = "6nd",
+    level: float = 0.95,
     group: str | None = None,
     columns: Mapping[str, str] | None = None,
     where: str | Sequence[str] = (),
 ) -> Forecast:
-    """The loss of runs not yet made, with 95 % intervals for the loss itself.
+    """The loss of runs not yet made, with intervals for the loss itself.
 
-    ``runs`` is a table of runs as ``fit`` takes it, or a fitted law, whose runs are then used. ``at`` has the
-    (N, D) asked for; or ``budget`` one or more budgets, and N and D are the best the law knows at each.
+    Parameters
+    ----------
+    runs
+        A table of runs as ``fit`` takes it, or a fitted law, whose runs are then used.
+    at
+        The (N, D) asked for.
+    budget
+        One or more budgets in place of ``at``: N and D are the best at each.
+    cost
+        What a budget pays for.
+    level
+        Share that the intervals are meant to hold.
+    group
+        Column that names the run of each row, where rows are checkpoints.
+    columns
+        Which column is N, D or the loss, where the names do not say it.
+    where
+        Conditions on the rows, such as "lr=0.1".
+
+    Returns
+    -------
+    Forecast
+        Its ``points`` have the losses; ``predict``, ``quantiles`` and ``sample`` give more.
+
+    Raises
+    ------
+    InputError
+        Where the runs allow no forecast, and where points, budgets or the level make no sense.
+
+    Examples
+    --------
+    >>> runs = {"N": [1e8, 2e8, 4e8] * 4, "D": [b * 1e9 for b in (2, 4, 8, 16) for _ in range(3)]}
+    >>> runs["loss"] = [2 + 500 / n**0.35 + 900 / d**0.33 for n, d in zip(runs["N"], runs["D"])]
+    >>> found = forecast(runs, at=[(8e8, 3.2e10)], level=0.8)
+    >>> bool(found.points[0].loss.contains(2 + 500 / 8e8**0.35 + 900 / 3.2e10**0.33))
+    True
     """
-    from sparselaw.fitting.forecast import forecast_at, prepare_forecast
-
     if at is not None and budget is None:
-        return forecast_at(runs, at, group=group, columns=columns, where=where)
+        check_points(at)
+        return prepare_forecast(runs, group=group, columns=columns, where=where).forecast(at, level=level)
     if at is not None or budget is None:
         raise InputError("at", "", "give points or budgets, and not both", "write at=[(N, D)] or budget=C")
     given = budget if isinstance(budget, Iterable) else [budget]
     budgets = [check_positive("budget", C) for C in given]
     prepared = prepare_forecast(runs, group=group, columns=columns, where=where)
-    law = prepared.average.law()
+    law = prepared.posterior.law()
     points = [best_sizes(law, C, cost) for C in budgets]
-    return prepared.forecast(points, budgets)
+    return prepared.forecast(points, budgets, level)
+
+
+def prepare_forecast(
+    runs: Any,
+    *,
+    group: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    where: str | Sequence[str] = (),
+) -> Prepared:
+    """Reads the runs, or takes those of a fitted law; then everything that does not depend on the points."""
+    from sparselaw.fitting import FittedLaw
+    from sparselaw.fitting.predicted import known
+    from sparselaw.fitting.rows import as_table, clean_runs
+    from sparselaw.fitting.select import select
+
+    if isinstance(runs, FittedLaw):
+        return prepare(known(runs.runs), dropped=runs.dropped)
+    if where:
+        runs = select(as_table(runs), (where,) if isinstance(where, str) else where)
+    clean = clean_runs(runs, columns=columns, group=group)
+    return prepare(
+        known(clean.runs),
+        dropped=clean.dropped,
+        notes=clean.notes,
+        pooled=[column.words() for column in clean.pooled if column.kind != "seed"],
+    )
 
 
 def best_sizes(law: CoupledLaw, budget: float, cost: str) -> tuple[float, float]:

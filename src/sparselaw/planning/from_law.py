@@ -69,7 +69,7 @@ def planned_fit(fitted: FittedLaw, seen_as: SeenAs = _as_it_is) -> Planned:
 
 
 def _forecast(fitted: FittedLaw) -> Forecast | None:
-    from sparselaw.fitting.forecast import forecast_interval, no_forecast
+    from sparselaw.fitting.predicted import forecast_interval, no_forecast
 
     if no_forecast(fitted):
         return None

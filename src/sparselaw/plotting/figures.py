@@ -30,7 +30,7 @@ from sparselaw.plotting.style import style
 
 if TYPE_CHECKING:
     from sparselaw.fitting.fitted_law import FittedLaw
-    from sparselaw.fitting.forecast import Forecast
+    from sparselaw.forecasting import Forecast
     from sparselaw.measuring import LearningCurve, Measurement
     from sparselaw.planning import Plan
 
@@ -42,7 +42,7 @@ def forecast_panels(found: Forecast) -> list[Panel]:
     """The fan, and every back-test."""
     return [
         partial(forecast_fan, found),
-        *(partial(back_test, test, found.runs) for test in found.backtest),
+        *(partial(back_test, test) for test in found.backtest),
     ]
 
 

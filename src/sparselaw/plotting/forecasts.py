@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.interval import Z95
 from sparselaw.planning.forecast_budgets import best_sizes
 from sparselaw.plotting.style import COLOURS, GREY, THEORY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sparselaw.fitting.fitted_runs import Runs
-    from sparselaw.fitting.forecast import BackTest, Forecast
+    from sparselaw.forecasting import BackTest, Forecast
 
 LINE, ACCENT = COLOURS[:2]
 ALONG = 60
 
 
 def forecast_fan(forecast: Forecast, *, ax: Axes, cost: str = "6nd") -> Axes:
-    """Loss against compute: the runs, the best loss at each budget with its 95 % band, the points asked for.
+    """Loss against compute: the runs, the best loss at each budget with its band, the points asked for.
 
     The band opens where the runs end.
     """
@@ -31,13 +29,11 @@ def forecast_fan(forecast: Forecast, *, ax: Axes, cost: str = "6nd") -> Axes:
     asked = np.array([6.0 * p.N * p.D for p in points])
     budgets = np.geomspace(spent.min(), 1.5 * max(spent.max(), asked.max()), ALONG)
     sizes = np.array([best_sizes(forecast.law, float(C), cost) for C in budgets])
-    mean, sd = forecast.average.log_losses(sizes[:, 0], sizes[:, 1])
+    low, middle, high = forecast.predictive.quantiles(sizes[:, 0], sizes[:, 1], ends_of(forecast.level)).T
     compute = 6.0 * sizes[:, 0] * sizes[:, 1]
     ax.scatter(spent, runs.loss, s=9, color=GREY, linewidths=0, alpha=0.7, label=f"{len(runs)} runs")
-    ax.fill_between(
-        compute, np.exp(mean - Z95 * sd), np.exp(mean + Z95 * sd), color=LINE, alpha=0.2, lw=0, label="95 %"
-    )
-    ax.plot(compute, np.exp(mean), color=LINE, label="best at each budget")
+    ax.fill_between(compute, low, high, color=LINE, alpha=0.2, lw=0, label=f"{100 * forecast.level:g} %")
+    ax.plot(compute, middle, color=LINE, label="best at each budget")
     ax.axhline(forecast.law.E, color=THEORY, lw=0.8, ls=":", label=f"floor E = {forecast.law.E:.3g}")
     best = np.array([p.loss.best for p in points])
     below = best - [p.loss.low for p in points]
@@ -58,16 +54,16 @@ def forecast_fan(forecast: Forecast, *, ax: Axes, cost: str = "6nd") -> Axes:
     return ax
 
 
-def back_test(test: BackTest, runs: Runs, *, ax: Axes) -> Axes:
-    """What was foretold of the dearer runs, and what came: errors in per cent with their 95 % intervals."""
+def back_test(test: BackTest, *, ax: Axes) -> Axes:
+    """What was predicted of the more expensive runs, and what came: errors in per cent, with intervals."""
     if test.reason:
         ax.text(0.5, 0.5, f"no forecast:\n{test.reason}", ha="center", va="center", transform=ax.transAxes)
         ax.set_axis_off()
         return ax
-    later = runs.take(test.rows)
+    later = test.later
     spent = _apart(6.0 * later.N * later.D, later.N)
     error = 100.0 * np.expm1(np.log(later.loss) - test.mean)
-    low, high = (100.0 * np.expm1(sign * Z95 * test.sd) for sign in (-1.0, 1.0))
+    low, high = (100.0 * np.expm1(sign * test.half) for sign in (-1.0, 1.0))
     inside = (low <= error) & (error <= high)
     ax.vlines(spent, low, high, color=LINE, alpha=0.25, lw=3, label="95 % interval")
     ax.axhline(0.0, color=THEORY, lw=0.8)
@@ -80,6 +76,11 @@ def back_test(test: BackTest, runs: Runs, *, ax: Axes) -> Axes:
     ax.set_title(f"Fitted on the cheapest {100 * test.cutoff:.0f} %: {shares}", fontsize="medium")
     ax.legend(fontsize="small", frameon=True)
     return ax
+
+
+def ends_of(level: float) -> list[float]:
+    """Probabilities of both ends of an interval and of its middle."""
+    return [0.5 * (1.0 - level), 0.5, 0.5 * (1.0 + level)]
 
 
 def _apart(spent: FloatArray, N: FloatArray) -> FloatArray:

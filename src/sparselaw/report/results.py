@@ -12,7 +12,7 @@ from sparselaw.report.result_page import ResultPage, Section
 
 if TYPE_CHECKING:
     from sparselaw.fitting.fitted_law import FittedLaw
-    from sparselaw.fitting.forecast import Forecast
+    from sparselaw.forecasting import Forecast
     from sparselaw.interval import Interval
     from sparselaw.planning import Plan
 
@@ -30,13 +30,13 @@ def forecast_page(found: Forecast) -> ResultPage:
             Section(
                 title="Forecast",
                 pictures=draw_each([fan]),
-                columns=("N", "D", "loss", "95 % interval"),
+                columns=("N", "D", "loss", f"{100 * found.level:g} % interval"),
                 rows=[[_n(p.N), _n(p.D), _n(p.loss.best), p.loss.ends()] for p in found.points],
             ),
             Section(
-                title="Back-test: fitted on the cheapest runs, the dearer ones foretold",
+                title="Back-test: fitted on the cheapest runs, the more expensive ones predicted",
                 pictures=draw_each(tests),
-                columns=("fitted on", "foretold", "inside 95 %", "rms error", "median width"),
+                columns=("fitted on", "predicted", "inside 95 %", "rms error", "median width"),
                 rows=[
                     [f"{100 * t.cutoff:.0f} % ({t.fitted})", str(t.runs)]
                     + (

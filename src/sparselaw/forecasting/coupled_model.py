@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.forecasting.settings import Settings
 
 NAMES = ("E", "A", "B", "alpha", "beta", "g")
 FLAT = 10.0  # a and b: so wide that it moves nothing, but a term that is not there keeps a finite place
@@ -24,25 +25,28 @@ FLAT = 10.0  # a and b: so wide that it moves nothing, but a term that is not th
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prior:
-    """Independent normals on theta; an infinite ``spread`` is flat."""
+    """A normal prior on theta. ``root`` whitens: root (theta - centre) has unit covariance; zero is flat."""
 
-    centre: FloatArray
-    spread: FloatArray
+    centre: FloatArray  # (p,)
+    root: FloatArray  # (p, p)
 
-    @property
-    def root_precision(self) -> FloatArray:
-        return 1.0 / self.spread
+    def scores(self, theta: FloatArray) -> FloatArray:
+        return np.asarray(self.root @ (theta - self.centre))
 
 
-def prior_of(loss: FloatArray) -> Prior:
-    """What real runs have had: exponents of 0.30, g of 0.45, a floor of 0.65 times the lowest loss; all to a
-    factor of e^0.5. A and B are free."""
+def centre_and_sd(loss: FloatArray, settings: Settings) -> tuple[FloatArray, FloatArray]:
+    """What real runs have had, for theta: centres and standard deviations. A and B are free."""
     middle = float(np.log(0.5 * np.median(loss)))
-    floor = float(np.log(0.65 * loss.min()))
-    return Prior(
-        centre=np.array([floor, middle, middle, np.log(0.30), np.log(0.30), np.log(0.45)]),
-        spread=np.array([0.5, FLAT, FLAT, 0.5, 0.5, 0.5]),
-    )
+    floor, exponent, coupling = settings.floor, settings.exponent, settings.coupling
+    centres = np.log([floor[0] * loss.min(), exponent[0], exponent[0], coupling[0]])
+    sd = np.array([floor[1], FLAT, FLAT, exponent[1], exponent[1], coupling[1]])
+    return np.concatenate([centres[:1], [middle, middle], centres[1:]]), sd
+
+
+def prior_of(loss: FloatArray, settings: Settings) -> Prior:
+    """For the runs of one recipe."""
+    centre, sd = centre_and_sd(loss, settings)
+    return Prior(centre=centre, root=np.diag(1.0 / sd))
 
 
 def log_loss(theta: FloatArray, x: FloatArray) -> FloatArray:

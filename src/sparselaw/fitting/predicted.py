@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparselaw.errors import InputError, check_positive
-from sparselaw.fitting.forecast.average import average
-from sparselaw.fitting.forecast.refusals import no_floor, refusal
+from sparselaw.fitting.fitted_runs import Runs
+from sparselaw.forecasting import KnownRuns, Predictive, predictive
+from sparselaw.forecasting.refusals import no_floor, refusal
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.plain import html_table
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from sparselaw.fitting.fitted_law import FittedLaw
 
-FORECAST = "forecast: the coupled law with a smooth discrepancy, for the loss of one more run"
+FORECAST = "forecast: the coupled law with a drifting discrepancy, for the loss of one more run"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +78,22 @@ def no_forecast(fitted: FittedLaw) -> str:
         return f"{fitted.name} is a law of {', '.join(fitted.law.sizes)}"
     if fitted.law.floor_name is None:
         return f"{fitted.name} is a law without the floor that a forecast supposes"
-    found = refusal(fitted.runs)
-    return no_floor(fitted.runs) if found is None else found.sentence()
+    runs = known(fitted.runs)
+    found = refusal(runs)
+    return no_floor(runs) if found is None else found.sentence()
+
+
+def known(runs: Runs) -> KnownRuns:
+    """The runs of a fit as a forecast takes them."""
+    return KnownRuns(N=runs.N, D=runs.D, loss=runs.loss, scale=runs.scale, group=runs.group, row=runs.row)
+
+
+def predictive_of(fitted: FittedLaw) -> Predictive:
+    """The posterior of the fit's runs with its back-tests; found when first asked for."""
+    if "predictive" not in fitted.memory:
+        fitted.memory["predictive"] = predictive(known(fitted.runs))[0]
+    found: Predictive = fitted.memory["predictive"]
+    return found
 
 
 def predict_losses(fitted: FittedLaw, sizes: tuple[Any, ...]) -> list[PredictedLoss]:
@@ -93,7 +108,7 @@ def predict_losses(fitted: FittedLaw, sizes: tuple[Any, ...]) -> list[PredictedL
     own = np.ravel(np.asarray(fitted.loss(*flat), dtype=np.float64))
     why_not = no_forecast(fitted)
     if not why_not:
-        losses, source = average(fitted.runs).losses(*flat), FORECAST
+        losses, source = predictive_of(fitted).intervals(flat[0], flat[1]), FORECAST
     else:
         losses, source = _of_draws(fitted, flat, own), f"bootstrap: no forecast, {why_not}"
     points = zip(*flat, strict=True)
