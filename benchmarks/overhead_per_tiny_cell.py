@@ -14,8 +14,8 @@ from typing import Any
 
 from sparselaw.inputs import SparseInputs
 from sparselaw.sweeps.executors import InProcess, WorkerPool
-from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.runs_table import row_of, write_table
+from sparselaw.sweeps.simulate import grid
 from sparselaw.sweeps.store import open_store
 from sparselaw.sweeps.sweep import run_sweep
 from sparselaw.trials.task import Record, Task

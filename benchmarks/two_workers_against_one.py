@@ -12,7 +12,7 @@ import numpy as np
 
 from sparselaw.inputs import SparseInputs
 from sparselaw.sweeps.executors import WorkerPool
-from sparselaw.sweeps.grid import grid
+from sparselaw.sweeps.simulate import grid
 from sparselaw.sweeps.sweep import run_sweep
 from sparselaw.trials.task import Record, Task
 

@@ -5,7 +5,7 @@ from sparselaw.inputs import SparseInputs
 from sparselaw.paper.item import Context
 from sparselaw.paper.losses import SweepSpec, measure
 from sparselaw.solvers import MinNorm
-from sparselaw.sweeps.grid import grid
+from sparselaw.sweeps.simulate import grid
 from sparselaw.trials import run as trial
 
 INPUTS = SparseInputs(alpha1=1.0, alpha2=0.3)

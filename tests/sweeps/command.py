@@ -8,9 +8,8 @@ from pathlib import Path
 from sparselaw.errors import InputError
 from sparselaw.sweeps import batches
 from sparselaw.sweeps.executors import WorkerPool
-from sparselaw.sweeps.loop import SweepStopped
 from sparselaw.sweeps.runs_table import row_of, write_table
-from sparselaw.sweeps.sweep import run_sweep
+from sparselaw.sweeps.sweep import SweepStopped, run_sweep
 from sweeps import functions
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from sparselaw.inputs import SparseInputs
-from sparselaw.sweeps.grid import grid
+from sparselaw.sweeps.simulate import grid
 from sparselaw.trials.task import Record, Task
 
 INPUTS = SparseInputs(alpha1=1.0, alpha2=0.3)

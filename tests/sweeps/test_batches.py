@@ -8,9 +8,8 @@ import random
 import pytest
 
 from sparselaw.solvers import SGD, Nesterov
-from sparselaw.sweeps.batches import LONGEST_BATCH, MOST_IN_BATCH, Pending
-from sparselaw.sweeps.cost import Calibration, cost_of
-from sparselaw.sweeps.grid import grid
+from sparselaw.sweeps.batches import LONGEST_BATCH, MOST_IN_BATCH, Calibration, Pending, cost_of
+from sparselaw.sweeps.simulate import grid
 from sweeps import functions
 
 

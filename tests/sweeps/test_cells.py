@@ -12,9 +12,8 @@ import sparselaw as sl
 from sparselaw.inputs import DenseInputs
 from sparselaw.solvers import SGD, GradientDescent, Ridge
 from sparselaw.sweeps.cells import cells_of, summarise
-from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.runs_table import row_of, write_table
-from sparselaw.sweeps.simulate import as_frame
+from sparselaw.sweeps.simulate import as_frame, grid
 from sparselaw.trials.task import Record
 from sweeps import functions
 

@@ -12,12 +12,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from sparselaw.errors import InputError
-from sparselaw.sweeps import loop
+from sparselaw.sweeps import sweep as loop
 from sparselaw.sweeps.executors import InProcess, SweepExecutor, WorkerPool
-from sparselaw.sweeps.loop import SweepStopped
 from sparselaw.sweeps.runs_table import columns_of, csv_text, row_of
 from sparselaw.sweeps.store import open_store
-from sparselaw.sweeps.sweep import run_sweep, stream
+from sparselaw.sweeps.sweep import SweepStopped, run_sweep, stream
 from sweeps import functions
 
 

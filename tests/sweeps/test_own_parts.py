@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-ALWAYS_WORKERS = "import sparselaw.sweeps.loop as loop\nloop._WORTH_WORKERS = 0.0\n"
+ALWAYS_WORKERS = "import sparselaw.sweeps.sweep as loop\nloop._WORTH_WORKERS = 0.0\n"
 SCRIPT = """
 import numpy as np
 import sparselaw as sl

@@ -10,7 +10,7 @@ import pytest
 
 from sparselaw.inputs import DenseInputs, TabulatedInputs
 from sparselaw.solvers import Ridge
-from sparselaw.sweeps.grid import grid
+from sparselaw.sweeps.simulate import grid
 from sparselaw.sweeps.store import open_store
 from sparselaw.trials.task import Record
 from sweeps import functions

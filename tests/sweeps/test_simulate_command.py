@@ -15,8 +15,7 @@ from sparselaw.cli import kept_runs
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers import SGD, GradientDescent
 from sparselaw.sweeps.executors import InProcess, WorkerPool
-from sparselaw.sweeps.grid import grid
-from sparselaw.sweeps.simulate import run_tasks, simulate, stream_tasks
+from sparselaw.sweeps.simulate import grid, run_tasks, simulate, stream_tasks
 from sparselaw.sweeps.store import SqliteStore, open_store
 from sparselaw.sweeps.sweep import run_sweep
 from sparselaw.trials import run as trial

@@ -17,7 +17,7 @@ from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs
 from sparselaw.solvers import Ridge
 from sparselaw.sweeps.encoding import decode_record, encode_record
-from sparselaw.sweeps.grid import grid
+from sparselaw.sweeps.simulate import grid
 from sparselaw.sweeps.store import open_store
 from sparselaw.sweeps.store.sqlite_file import VERSION
 from sparselaw.trials.task import Record

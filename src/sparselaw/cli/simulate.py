@@ -74,7 +74,7 @@ def simulate(
     """Measure the loss on every (N, D) for every seed."""
     from sparselaw.solvers import from_options
     from sparselaw.sweeps.cells import cells_of
-    from sparselaw.sweeps.grid import grid
+    from sparselaw.sweeps.simulate import grid
 
     if n_test is not None and not raw:
         raise InputError("n-test", n_test, "has no effect without --raw", "add --raw or leave out --n-test")

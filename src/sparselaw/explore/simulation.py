@@ -13,9 +13,9 @@ from sparselaw.explore.code_lines import input_python, shell
 from sparselaw.explore.solver_state import Training
 from sparselaw.interval import Z95
 from sparselaw.plain import finite
+from sparselaw.sweeps.batches import cost_of
 from sparselaw.sweeps.cells import cells_of
-from sparselaw.sweeps.cost import cost_of
-from sparselaw.sweeps.grid import grid
+from sparselaw.sweeps.simulate import grid
 from sparselaw.sweeps.sweep import stream
 from sparselaw.theory import rescaled_ratio
 from sparselaw.trials.run import check_fits

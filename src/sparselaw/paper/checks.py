@@ -19,7 +19,7 @@ from sparselaw.paper.panels import surface
 from sparselaw.paper.verdict import Printed
 from sparselaw.plotting.style import COLOURS, THEORY
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov
-from sparselaw.sweeps.grid import grid
+from sparselaw.sweeps.simulate import grid
 from sparselaw.theory import predict
 from sparselaw.trials.task import Task
 

@@ -12,8 +12,8 @@ from sparselaw.inputs import Inputs
 from sparselaw.interval import student_factor
 from sparselaw.paper.item import Context, Row
 from sparselaw.solvers import Solver
-from sparselaw.sweeps.grid import grid
-from sparselaw.sweeps.mean import MeanLoss, mean_loss
+from sparselaw.sweeps.cells import MeanLoss, mean_loss
+from sparselaw.sweeps.simulate import grid
 from sparselaw.trials.task import Estimator, Record
 
 

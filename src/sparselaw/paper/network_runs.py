@@ -15,9 +15,9 @@ from sparselaw.interval import Interval, student_interval
 from sparselaw.log_slope import log_slope
 from sparselaw.networks import Adam, Momentum, Network
 from sparselaw.paper.item import Context, Row
-from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.network_sweep import network_tasks
 from sparselaw.sweeps.ratios import RatioStudy, ratios
+from sparselaw.sweeps.simulate import grid
 from sparselaw.trials.task import Record, Task
 
 KINDS = {

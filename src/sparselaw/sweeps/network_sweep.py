@@ -8,9 +8,8 @@ from pathlib import Path
 from sparselaw.inputs import Inputs
 from sparselaw.networks import Network
 from sparselaw.networks.descent import NetworkDescent
-from sparselaw.sweeps.grid import grid
 from sparselaw.sweeps.ratios import RatioStudy, ratios
-from sparselaw.sweeps.simulate import run_tasks
+from sparselaw.sweeps.simulate import grid, run_tasks
 from sparselaw.trials.task import Task
 
 

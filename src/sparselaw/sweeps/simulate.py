@@ -8,11 +8,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sparselaw.errors import check_size
-from sparselaw.inputs import Inputs
-from sparselaw.solvers import Solver
+from sparselaw.errors import InputError, check_size
+from sparselaw.inputs import Inputs, check_inputs
+from sparselaw.solvers import Solver, as_solver
 from sparselaw.sweeps.executors import all_cores
-from sparselaw.sweeps.grid import grid as grid
 from sparselaw.sweeps.runs_table import row_of
 from sparselaw.sweeps.store import Store
 from sparselaw.sweeps.sweep import stream
@@ -165,3 +164,43 @@ def _workers_that_fit(tasks: Sequence[Task], workers: int) -> int:
     largest = max((check_fits(task).memory for task in cells.values()), default=0.0)
     room = MEMORY_SHARE * available_memory()
     return workers if largest * workers <= room else max(1, int(room / largest))
+
+
+MOST_TASKS = 500_000
+
+
+def grid(
+    inputs: Inputs,
+    N: int | Sequence[int],
+    D: int | Sequence[int],
+    *,
+    seeds: int = 20,
+    seed: int = 0,
+    solver: Solver | str = "min-norm",
+    **settings: Any,
+) -> list[Task]:
+    """The tasks of a study, N outermost and seed innermost; ``settings`` are further fields of a task.
+
+    >>> from sparselaw.inputs import SparseInputs
+    >>> tasks = grid(SparseInputs(alpha1=1, alpha2=0.3), N=[4, 8], D=100, seeds=2, seed=7)
+    >>> [(task.N, task.D, task.seed) for task in tasks]
+    [(4, 100, 7), (4, 100, 8), (8, 100, 7), (8, 100, 8)]
+    """
+    check_inputs(inputs)
+    named = as_solver(solver)
+    widths, samples, count = _sizes("N", N), _sizes("D", D), check_size("seeds", seeds)
+    total = len(widths) * len(samples) * count
+    if total > MOST_TASKS:
+        raise InputError("seeds", count, f"makes {total:.3g} runs", f"ask for at most {MOST_TASKS:,} at once")
+    return [
+        Task(inputs=inputs, N=n, D=d, seed=seed + i, solver=named, **settings)
+        for n in widths
+        for d in samples
+        for i in range(count)
+    ]
+
+
+def _sizes(name: str, value: int | Sequence[int]) -> list[int]:
+    if isinstance(value, str):
+        raise InputError(name, value, "is text", f"give a number or a list of numbers for {name}")
+    return [check_size(name, item) for item in (value if isinstance(value, Iterable) else [value])]
