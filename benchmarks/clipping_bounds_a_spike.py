@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 
-from sparselaw.dynamics import demonstrate, find_unstable
+from sparselaw.experiments.dynamics import demonstrate, find_unstable
 from sparselaw.inputs import SparseInputs
 
 STEPS = (10, 1_000, 100_000)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import time
 
-from sparselaw.dynamics import cost_table
+from sparselaw.experiments.dynamics import cost_table
 from sparselaw.inputs import SparseInputs
 
 

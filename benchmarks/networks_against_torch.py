@@ -20,8 +20,8 @@ import numpy as np
 import sparselaw as sl
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse_samples import draw_sparse
-from sparselaw.networks.linear_teacher import linear_lesson
-from sparselaw.networks.train import draw_weights, train
+from sparselaw.experiments.networks.teachers import linear_lesson
+from sparselaw.experiments.networks.train import draw_weights, train
 
 STEPS = 100
 SIZES = (250, 4_000, 64_000)

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sparselaw.dynamics.many_teachers import sgd_loss
+from sparselaw.experiments.dynamics.passes import sgd_loss
+from sparselaw.experiments.paper.beyond_passes import REPEATED, REPEATS
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Z95
-from sparselaw.paper.beyond_passes import REPEATED, REPEATS
 from sparselaw.solvers import SGD
 from sparselaw.theory import predict
 

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from sparselaw.dynamics import few_passes_exponent, loss_after_passes
+from sparselaw.experiments.dynamics import few_passes_exponent, loss_after_passes
 from sparselaw.inputs import SparseInputs
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparselaw.dynamics.many_teachers import sgd_loss
+from sparselaw.experiments.dynamics.passes import sgd_loss
 from sparselaw.inputs import SparseInputs
 from sparselaw.solvers import SGD
 from sparselaw.theory import predict

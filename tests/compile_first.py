@@ -11,8 +11,8 @@ import pandas as pd
 from scipy import sparse
 
 import sparselaw as sl
+from sparselaw.experiments.networks import Adam, Network
 from sparselaw.features import FEATURES
-from sparselaw.networks import Adam, Network
 from sparselaw.nonlinear.sector_tables import sector_table, unit_types
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task

@@ -27,9 +27,9 @@ _PUBLIC = {
     "predict_teacher": "sparselaw.theory.teacher",
     "simulate": "sparselaw.sweeps.simulate",
     "simulate_stream": "sparselaw.sweeps.simulate",
-    "Network": "sparselaw.networks",
-    "Adam": "sparselaw.networks",
-    "train_networks": "sparselaw.sweeps.network_sweep",
+    "Network": "sparselaw.experiments.networks",
+    "Adam": "sparselaw.experiments.networks",
+    "train_networks": "sparselaw.experiments.networks.train_networks",
     "fit": "sparselaw.fitting",
     "compare": "sparselaw.fitting",
     "FittedLaw": "sparselaw.fitting",
@@ -50,6 +50,9 @@ __all__ = ["__version__", *_PUBLIC, *_PUBLIC_MODULES]
 
 if TYPE_CHECKING:
     from sparselaw.errors import InputError as InputError
+    from sparselaw.experiments.networks import Adam as Adam
+    from sparselaw.experiments.networks import Network as Network
+    from sparselaw.experiments.networks.train_networks import train_networks as train_networks
     from sparselaw.failure import failure_probability as failure_probability
     from sparselaw.fitting import FittedLaw as FittedLaw
     from sparselaw.fitting import compare as compare
@@ -67,8 +70,6 @@ if TYPE_CHECKING:
     from sparselaw.measuring.learned import LearningCurve as LearningCurve
     from sparselaw.measuring.learning import learn as learn
     from sparselaw.measuring.measurement import Measurement as Measurement
-    from sparselaw.networks import Adam as Adam
-    from sparselaw.networks import Network as Network
     from sparselaw.planning import forecast as forecast
     from sparselaw.planning import plan as plan
     from sparselaw.predicting import predict as predict
@@ -77,7 +78,6 @@ if TYPE_CHECKING:
     from sparselaw.solvers import MinNorm as MinNorm
     from sparselaw.solvers import Nesterov as Nesterov
     from sparselaw.solvers import Ridge as Ridge
-    from sparselaw.sweeps.network_sweep import train_networks as train_networks
     from sparselaw.sweeps.simulate import simulate as simulate
     from sparselaw.sweeps.simulate import simulate_stream as simulate_stream
     from sparselaw.theory.teacher import predict_teacher as predict_teacher

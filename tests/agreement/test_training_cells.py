@@ -8,7 +8,7 @@ import pytest
 from benchmarks.training_cells import CELLS, beside_theory, compare_cell
 
 import sparselaw as sl
-from sparselaw.dynamics.many_teachers import sgd_loss
+from sparselaw.experiments.dynamics.passes import sgd_loss
 
 ALLOWED = 0.10  # of the cells may be further off than 3 % and two standard errors, with a caution
 KEPT = Path(__file__).with_name(

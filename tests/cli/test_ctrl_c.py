@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from sparselaw.cli import main
-from sparselaw.paper import figure_1, reproduce
-from sparselaw.paper.item import Item
+from sparselaw.experiments.paper import figure_1, reproduce
+from sparselaw.experiments.paper.item import Item
 
 MODEL = ["--alpha1", "1", "--alpha2", "0.3"]
 

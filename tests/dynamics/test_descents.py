@@ -5,7 +5,8 @@ import pytest
 
 from oracles import dynamics as slow
 from oracles import solvers as plain
-from sparselaw.dynamics import (
+from sparselaw.errors import InputError
+from sparselaw.experiments.dynamics import (
     accelerated_iterations,
     clipped_curve,
     compare_small_steps,
@@ -17,8 +18,7 @@ from sparselaw.dynamics import (
     prepare_training,
     sgd_curve,
 )
-from sparselaw.dynamics.training import population_loss
-from sparselaw.errors import InputError
+from sparselaw.experiments.dynamics.descents import population_loss
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers.gradient_descent import largest_stable_step
 from sparselaw.solvers.nesterov import nesterov_step

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sparselaw.dynamics import iteration_table as table
 from sparselaw.errors import InputError
+from sparselaw.experiments.dynamics import iterations as table
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
 

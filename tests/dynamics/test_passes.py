@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sparselaw.dynamics import few_passes_exponent, loss_after_passes
-from sparselaw.dynamics.seed_slopes import exponent
+from sparselaw.experiments.dynamics import few_passes_exponent, loss_after_passes
+from sparselaw.experiments.dynamics.iterations import exponent
 from sparselaw.inputs import SparseInputs
 
 INPUTS = SparseInputs(alpha1=1.0, alpha2=0.3)

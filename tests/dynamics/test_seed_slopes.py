@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparselaw.dynamics.seed_slopes import exponent
+from sparselaw.experiments.dynamics.iterations import exponent
 
 
 def test_an_exact_power_law():

@@ -8,12 +8,10 @@ import pytest
 from oracles import networks as naive
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.experiments.networks import Adam, Momentum, Network
+from sparselaw.experiments.networks.teachers import linear_lesson
+from sparselaw.experiments.networks.train import Lesson, draw_weights, loss_and_gradient, train
 from sparselaw.inputs import SparseInputs
-from sparselaw.networks import Adam, Momentum, Network
-from sparselaw.networks.gradient import loss_and_gradient
-from sparselaw.networks.lesson import Lesson
-from sparselaw.networks.linear_teacher import linear_lesson
-from sparselaw.networks.train import draw_weights, train
 
 KINDS = [
     (Network(2, 5, "linear"), False),

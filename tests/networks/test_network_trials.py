@@ -8,17 +8,24 @@ import numpy as np
 import pytest
 
 import sparselaw as sl
-import sparselaw.networks.network as record_of_network
+import sparselaw.experiments.networks.network as record_of_network
 from oracles import networks as naive
 from sparselaw.data.patterns import distinct_patterns
 from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.experiments.networks import Adam, Network
+from sparselaw.experiments.networks.strata import space_of
+from sparselaw.experiments.networks.teachers import (
+    draw_tokens,
+    linear_network_loss,
+    pair_lesson,
+    pair_network_loss,
+    relu_network_loss,
+    seen_pairs,
+    sign_unseen_variance,
+    unseen_pair_variance,
+)
+from sparselaw.experiments.networks.train import Weights
 from sparselaw.inputs import SparseInputs
-from sparselaw.networks import Adam, Network
-from sparselaw.networks.facts import draw_tokens
-from sparselaw.networks.lesson import Weights
-from sparselaw.networks.linear_teacher import linear_network_loss, relu_network_loss, sign_unseen_variance
-from sparselaw.networks.pair_teacher import pair_lesson, pair_network_loss, seen_pairs, unseen_pair_variance
-from sparselaw.networks.strata import space_of
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task
 

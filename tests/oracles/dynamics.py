@@ -1,4 +1,4 @@
-"""Descents on theta itself, and their losses by definition. Twins of sparselaw.dynamics."""
+"""Descents on theta itself, and their losses by definition. Twins of sparselaw.experiments.dynamics."""
 
 import numpy as np
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from sparselaw.paper.beyond_passes import _exponents, _ratios
+from sparselaw.experiments.paper.beyond_passes import _exponents, _ratios
 
 
 def row(passes, low, loss, high, D=100):

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
+from sparselaw.experiments.paper.claims import CLAIMS, above, below, judged, near
+from sparselaw.experiments.paper.contents import NAMES
 from sparselaw.interval import Interval
-from sparselaw.paper.claims import CLAIMS, above, below, judged, near
-from sparselaw.paper.contents import NAMES
 
 
 def row(claim, low, high, **other):

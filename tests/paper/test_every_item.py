@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from sparselaw.paper.contents import NAMES
-from sparselaw.paper.reproduce import reproduce
+from sparselaw.experiments.paper.contents import NAMES
+from sparselaw.experiments.paper.reproduce import reproduce
 
 
 @pytest.mark.slow

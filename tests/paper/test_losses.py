@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from sparselaw.experiments.paper.item import Context
+from sparselaw.experiments.paper.losses import SweepSpec, measure
 from sparselaw.inputs import SparseInputs
-from sparselaw.paper.item import Context
-from sparselaw.paper.losses import SweepSpec, measure
 from sparselaw.solvers import MinNorm
 from sparselaw.sweeps.simulate import grid
 from sparselaw.trials import run as trial

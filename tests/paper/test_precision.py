@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from sparselaw.experiments.paper import grids
+from sparselaw.experiments.paper.precision import loss_ratio, tf32
 from sparselaw.inputs import DenseInputs
-from sparselaw.paper import grids
-from sparselaw.paper.precision import loss_ratio, tf32
 
 
 def test_rounding_keeps_ten_bits():

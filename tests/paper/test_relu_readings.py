@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from sparselaw.experiments.paper import figure_6, grids, relu_precision, relu_readings
+from sparselaw.experiments.paper.panels import JOINT
+from sparselaw.experiments.paper.relu_precision import _least_norm, _pseudoinverse, loss_ratio_relu
 from sparselaw.interval import Interval
-from sparselaw.paper import figure_6, grids, relu_precision, relu_readings
-from sparselaw.paper.panels import JOINT
-from sparselaw.paper.relu_precision import _least_norm, _pseudoinverse, loss_ratio_relu
 from sparselaw.trials.run import run
 
 

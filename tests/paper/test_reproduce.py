@@ -6,11 +6,11 @@ import pytest
 
 from sparselaw.cli import main
 from sparselaw.errors import InputError
+from sparselaw.experiments.paper import contents, figure_1, reproduce
+from sparselaw.experiments.paper.item import Item, Quantity, Result
+from sparselaw.experiments.paper.made import read_made
+from sparselaw.experiments.paper.verdict import Printed
 from sparselaw.interval import Interval
-from sparselaw.paper import contents, figure_1, reproduce
-from sparselaw.paper.item import Item, Quantity, Result
-from sparselaw.paper.made import read_made
-from sparselaw.paper.verdict import Printed
 
 
 def item_with(best):

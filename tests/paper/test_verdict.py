@@ -2,9 +2,9 @@ import math
 
 import pytest
 
+from sparselaw.experiments.paper.item import Quantity
+from sparselaw.experiments.paper.verdict import Printed, judge
 from sparselaw.interval import Interval
-from sparselaw.paper.item import Quantity
-from sparselaw.paper.verdict import Printed, judge
 
 
 @pytest.mark.parametrize(

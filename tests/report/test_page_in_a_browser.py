@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from browser import CHROMIUM, MISSING
-from sparselaw.paper import reproduce
+from sparselaw.experiments.paper import reproduce
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
 

@@ -13,21 +13,21 @@ from sparselaw.cli.output import note, print_json, print_table
 from sparselaw.errors import check_choice
 
 if TYPE_CHECKING:
-    from sparselaw.networks import Adam, Network
+    from sparselaw.experiments.networks import Adam, Network
 
 ANSWERS = "16"  # of facts
 
 
 def network_names() -> list[str]:
     """For the shell to complete."""
-    from sparselaw.networks.network import ACTIVATIONS
+    from sparselaw.experiments.networks.network import ACTIVATIONS
 
     return list(ACTIVATIONS)
 
 
 def task_names() -> list[str]:
     """For the shell to complete."""
-    from sparselaw.networks.network import TARGETS
+    from sparselaw.experiments.networks.network import TARGETS
 
     return list(TARGETS)
 
@@ -72,9 +72,9 @@ def networks(
 
     Their loss is compared with the unseen variance of the same data.
     """
-    from sparselaw.networks import Network
-    from sparselaw.networks.network import TARGETS
-    from sparselaw.sweeps.network_sweep import network_tasks
+    from sparselaw.experiments.networks import Network
+    from sparselaw.experiments.networks.network import TARGETS
+    from sparselaw.experiments.networks.train_networks import network_tasks
     from sparselaw.sweeps.ratios import COLUMNS, ratios
 
     facts = check_choice("task", task, TARGETS) == "facts"
@@ -111,7 +111,7 @@ def _adam(
     """The usual settings, with those that were named in their place."""
     from dataclasses import replace
 
-    from sparselaw.networks.adam import usual_adam
+    from sparselaw.experiments.networks.network import usual_adam
 
     usual = usual_adam(network, task, outputs)
     if steps is not None:

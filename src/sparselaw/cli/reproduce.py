@@ -14,7 +14,7 @@ from sparselaw.errors import InputError
 
 def item_names() -> list[str]:
     """For the shell to complete."""
-    from sparselaw.paper.contents import NAMES
+    from sparselaw.experiments.paper.contents import NAMES
 
     return list(NAMES)
 
@@ -40,8 +40,8 @@ def reproduce(
 
     Each comes with a verdict.
     """
-    from sparselaw.paper.reproduce import reproduce as run
-    from sparselaw.paper.summary import COLUMNS
+    from sparselaw.experiments.paper.reproduce import reproduce as run
+    from sparselaw.experiments.paper.summary import COLUMNS
 
     if not out.strip():
         raise InputError("out", "", "is empty", "name a folder for the report")

@@ -37,7 +37,6 @@ class Solver:
     rotation_invariant: ClassVar[bool] = True  # rotated features give the rotated solution
     by_samples: ClassVar[bool] = False  # works on the samples, by ``solve_samples``
     takes_mixed: ClassVar[bool] = False  # ``solve_samples`` takes MixedRows too
-    trains_networks: ClassVar[bool] = False  # and nothing else: see networks/descent.py
     remedy: ClassVar[str] = ""  # what to reduce where it would take too long
 
     @property

@@ -21,8 +21,6 @@ from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.errors import InputError
 from sparselaw.inputs import ActivationInputs
 from sparselaw.linalg.one_thread import one_thread
-from sparselaw.networks.descent import NetworkDescent
-from sparselaw.networks.network import Network
 from sparselaw.trials.task import Record, Task
 
 # (how samples are drawn, kind of features) -> the module of the trial, loaded when it is first needed
@@ -30,8 +28,6 @@ TRIALS = {
     ("activations", "linear"): "sparselaw.trials.linear_activations",
     ("activations", "nonlinear"): "sparselaw.trials.nonlinear_activations",
     ("activations", "trained"): "sparselaw.trials.trained_activations",
-    ("activations", "network"): "sparselaw.trials.network_activations",
-    ("gaussian", "network"): "sparselaw.trials.network_gaussian",
     ("gaussian", "linear"): "sparselaw.trials.linear_gaussian",
     ("gaussian", "nonlinear"): "sparselaw.trials.nonlinear_gaussian",
 }
@@ -39,16 +35,17 @@ TRIALS = {
 
 def meeting_of(task: Task) -> tuple[str, str]:
     """The key of its trial; features that no trial measures on such inputs are refused."""
-    meeting = (task.inputs.sampling, task.kind)
+    meeting = (task.inputs.sampling, task.feature_map.kind)
     if meeting not in TRIALS:
-        name = "features" if task.network is None else "network"
         condition = f"has no trial for inputs drawn as {task.inputs.sampling}"
-        raise InputError(name, task.kind, condition, "choose other features or inputs")
+        raise InputError("features", task.features, condition, "choose other features or inputs")
     return meeting
 
 
 def trial_of(task: Task) -> Callable[[Task], Record]:
     """The trial that measures the loss of ``task``."""
+    if task.network is not None:
+        return task.network.trial
     trial: Callable[[Task], Record] = importlib.import_module(TRIALS[meeting_of(task)]).trial
     return trial
 
@@ -75,7 +72,10 @@ class Needs:
 def check_fits(task: Task) -> Needs:
     """What the trial needs, or a refusal that says what to reduce."""
     needs = needs_of(task)
-    remedy = _REMEDIES.get(meeting_of(task), "reduce N, D or the dimension")
+    if task.network is not None:
+        remedy = task.network.remedy
+    else:
+        remedy = _REMEDIES.get(meeting_of(task), "reduce N, D or the dimension")
     cell = f"{task.N} D={task.D}"
     limit = MEMORY_SHARE * available_memory() if needs.memory > ALWAYS_THERE else math.inf
     if not needs.memory <= limit:
@@ -92,7 +92,7 @@ def needs_of(task: Task) -> Needs:
 
 @functools.lru_cache(maxsize=1024)
 def _needs_of(task: Task) -> Needs:
-    return _NEEDS[meeting_of(task)](task)
+    return _NEEDS[meeting_of(task)](task) if task.network is None else task.network.needs(task)
 
 
 def _linear_activations(task: Task) -> Needs:
@@ -164,28 +164,6 @@ def _trained_activations(task: Task) -> Needs:
     )
 
 
-def _network_activations(task: Task) -> Needs:
-    inputs, adam = cast(ActivationInputs, task.inputs), cast(NetworkDescent, task.solver)
-    N, m, depth = float(task.N), float(task.outputs), cast(Network, task.network).depth
-    K = inputs.expected_seen(task.D)
-    P = K if task.target == "facts" else expected_patterns(inputs, task.D)
-    nonzeros = 1.0 if task.target == "facts" else inputs.expected_nonzeros()
-    weights = (K + (depth - 2) * N + m) * N
-    step = P * N * (4.0 * nonzeros + 6.0 * m + 6.0 * (depth - 2) * N) + 30.0 * weights
-    memory = 40.0 * task.D * nonzeros + 48.0 * weights + 16.0 * P * m + 200.0 * K * N
-    if task.target == "pairs":
-        memory += 40.0 * K * K + 16.0 * P * K
-    return Needs(memory=memory, seconds=1e-2 + 5e-8 * task.D * nonzeros + adam.steps * step / (0.3 * FLOPS))
-
-
-def _network_gaussian(task: Task) -> Needs:
-    N, m, depth, M = float(task.N), float(task.outputs), cast(Network, task.network).depth, _dimension(task)
-    step = task.D * N * (4.0 * M + 6.0 * m + 6.0 * (depth - 2) * N)
-    steps = cast(NetworkDescent, task.solver).steps
-    memory = 40.0 * (task.D + 4096.0) * M + 48.0 * M * N + 1e6
-    return Needs(memory=memory, seconds=1e-2 + steps * step / (0.3 * FLOPS))
-
-
 def _nonlinear_activations(task: Task) -> Needs:
     inputs = cast(ActivationInputs, task.inputs)
     linear = _sparse(task, inputs)
@@ -200,7 +178,7 @@ def _nonlinear_activations(task: Task) -> Needs:
 
 
 def _nonlinear_gaussian(task: Task) -> Needs:
-    N, D, M = float(task.N), float(task.D), _dimension(task)
+    N, D, M = float(task.N), float(task.D), finite_dimension(task)
     if min(N, M) > D and task.estimator == "exact":
         tests = 600.0 if task.feature_map.odd_slope is not None else 5000.0
         memory, work = 16.0 * M * D + 16.0 * N * D + 48.0 * D * D, 2.0 * (N + M) * D * D + tests * N * D
@@ -210,7 +188,7 @@ def _nonlinear_gaussian(task: Task) -> Needs:
 
 
 def _linear_gaussian(task: Task) -> Needs:
-    M = _dimension(task)
+    M = finite_dimension(task)
     m = float(min(task.N, task.D, M))
     memory, seconds = 120.0 * m * m + 1e8 + 16.0 * M, 1e-3 + (2.0 * M * m * m + 40.0 * m**3) / FLOPS
     if task.estimator == "raw" or not task.solver.linear:
@@ -224,7 +202,7 @@ def _linear_gaussian(task: Task) -> Needs:
     return Needs(memory=memory, seconds=seconds)
 
 
-def _dimension(task: Task) -> float:
+def finite_dimension(task: Task) -> float:
     return min(task.inputs.dimension, 1e15)
 
 
@@ -232,8 +210,6 @@ _NEEDS = {
     ("activations", "linear"): _linear_activations,
     ("activations", "nonlinear"): _nonlinear_activations,
     ("activations", "trained"): _trained_activations,
-    ("activations", "network"): _network_activations,
-    ("gaussian", "network"): _network_gaussian,
     ("gaussian", "linear"): _linear_gaussian,
     ("gaussian", "nonlinear"): _nonlinear_gaussian,
 }
@@ -241,7 +217,6 @@ _REMEDIES = {
     ("activations", "linear"): "reduce D",
     ("activations", "nonlinear"): "reduce N or D",
     ("activations", "trained"): "reduce D or the number of outputs",
-    ("activations", "network"): "reduce D or the width",
 }
 
 

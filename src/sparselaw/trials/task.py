@@ -6,19 +6,20 @@ import dataclasses
 import hashlib
 import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast, get_args
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
 from sparselaw.errors import InputError, check_choice, check_not_negative, check_size
 from sparselaw.features import FEATURES, FeatureMap, Layer, register
-from sparselaw.inputs import ActivationInputs, Inputs
-from sparselaw.networks.adam import usual_adam
-from sparselaw.networks.facts import check_facts
-from sparselaw.networks.network import TARGETS, Network
+from sparselaw.inputs import Inputs
 from sparselaw.solvers import MinNorm, Solution, Solver, as_solver, settings_of
+
+if TYPE_CHECKING:
+    from sparselaw.trials.run import Needs
 
 ENGINE_VERSION = 3  # raise it when the same task would give another number
 
@@ -27,6 +28,32 @@ STATUSES = (
 )  # fmt: skip
 
 Estimator = Literal["exact", "raw"]
+
+
+class Learner(ABC):
+    """What a task trains in place of a readout of features. It answers for itself.
+
+    A network is one (``experiments.networks``); the library knows no more of it than this.
+    """
+
+    __slots__ = ()
+    remedy: ClassVar[str]  # where its task needs more than the machine has
+
+    @abstractmethod
+    def fitted_to(self, task: Task) -> tuple[Self, Solver]:
+        """Itself at the width N of the task, and the solver that trains it. Refuses what it cannot learn."""
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """What changes the answer, but for the width: part of the identity of a task."""
+
+    @abstractmethod
+    def needs(self, task: Task) -> Needs:
+        """Memory and time of its trial."""
+
+    @abstractmethod
+    def trial(self, task: Task) -> Record:
+        """Draw the data, train, measure the loss."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +73,8 @@ class Task:
     estimator: Estimator = "exact"
     n_test: int = 50_000
     outputs: int = 1  # m, where the features are trained on all of them; of facts, the number of answers
-    network: Network | None = None  # in place of features: N is its width, its solver is Adam
-    target: str = "linear"  # what a network is taught, one of TARGETS
+    network: Learner | None = None  # in place of features: N is its width
+    target: str = "linear"  # what a network is taught; it knows what it can be
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "N", check_size("N", self.N))
@@ -57,10 +84,13 @@ class Task:
             raise InputError("seed", self.seed, "must not be negative", "choose seed >= 0")
         check_size("n_test", self.n_test)
         object.__setattr__(self, "solver", as_solver(self.solver))
-        check_choice("target", self.target, TARGETS)
         check_choice("features", self.features, FEATURES)
         if self.network is not None:
-            self._check_network(self.network)
+            network, solver = self.network.fitted_to(self)
+            object.__setattr__(self, "network", network)
+            object.__setattr__(self, "solver", solver)
+        elif self.target != "linear":
+            raise InputError("target", self.target, "is what a network is taught", "give a network too")
         elif not self.solver.rotation_invariant:
             condition = "depends on the axes of theta, which a trial is free to turn"
             raise InputError("solver", self.solver.name, condition, "choose a rotation-invariant solver")
@@ -75,30 +105,6 @@ class Task:
             condition = f"is not made for {self.features} features"
             raise InputError("estimator", self.estimator, condition, "leave it out (--raw)")
         check_choice("estimator", self.estimator, get_args(Estimator))
-
-    def _check_network(self, network: Network) -> None:
-        """Its width is N; a solver that was not named is the usual Adam."""
-        object.__setattr__(self, "network", replace(network, width=self.N))
-        if self.solver.rank_tolerance is not None:
-            object.__setattr__(self, "solver", usual_adam(network, self.target, self.outputs))
-        if not self.solver.trains_networks:
-            raise InputError("solver", self.solver.name, "does not train networks", "give Adam, or none")
-        if not self.feature_map.has_surface:
-            raise InputError("features", self.features, "are the network's own", "leave them out")
-        if self.noise > 0.0:
-            raise InputError("noise", self.noise, "is not made for networks", "leave it out")
-        if network.activation == "transformer" and (self.target != "facts" or network.frozen):
-            raise InputError("network", network.activation, "learns facts, whole", "choose target facts")
-        if self.target != "linear" and self.inputs.sampling != "activations":
-            raise InputError("target", self.target, "needs sparse inputs", "choose target linear")
-        if self.target == "facts":
-            check_facts(cast(ActivationInputs, self.inputs))
-        if self.target == "facts" and self.outputs < 2:
-            raise InputError("outputs", self.outputs, "is the number of answers", "choose outputs >= 2")
-        if self.target == "pairs" and self.outputs > 1:
-            raise InputError("outputs", self.outputs, "is one for products of pairs", "leave it out")
-        if self.estimator != "exact":
-            raise InputError("estimator", self.estimator, "is not made for networks", "leave it out")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """With its features: another process may not know those that were made by others."""
@@ -129,13 +135,8 @@ class Task:
     @property
     def modules(self) -> frozenset[str]:
         """Where its parts are defined: another process must be able to import these."""
-        parts = (self.inputs, self.solver, self.feature_map)
+        parts = (self.inputs, self.solver, self.feature_map, *([self.network] if self.network else []))
         return frozenset(type(part).__module__ for part in parts)
-
-    @property
-    def kind(self) -> str:
-        """Of features, or "network": which trial it has, see trials.run."""
-        return self.feature_map.kind if self.network is None else "network"
 
     @property
     def feature_map(self) -> FeatureMap:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import sparselaw as sl
-from sparselaw.dynamics.many_teachers import sgd_loss
 from sparselaw.errors import InputError
+from sparselaw.experiments.dynamics.passes import sgd_loss
 from sparselaw.theory.training.schedule import Descent
 
 

@@ -1,0 +1,295 @@
+"""One training problem in its eigenbasis: what every descent of this room runs on.
+
+Linear features, one teacher. The descent lives on r coefficients, theta = V c, with the Hessian diagonal. The
+population loss is a quadratic in them,
+  floor + unseen (1 + |c|^2 / N) + (a - E c)^T Sigma (a - E c),   E = U^T V,
+averaged over what the data never show; the training loss is the mean square error over the D samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.compiled import njit
+from sparselaw.errors import InputError
+from sparselaw.inputs import SparseInputs
+from sparselaw.solvers import SGD, GradientDescent, Nesterov
+from sparselaw.solvers.equations import NormalEquations
+from sparselaw.solvers.gradient_descent import largest_stable_step
+from sparselaw.solvers.loops import GREW, advance, one_pass
+from sparselaw.solvers.nesterov import nesterov_step
+from sparselaw.solvers.sgd import default_step
+from sparselaw.trials.linear_problem import LinearProblem, draw_one_teacher
+from sparselaw.trials.linear_readout import prepare
+from sparselaw.trials.task import Task, random_stream
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Training:
+    """The normal equations of one teacher, the samples behind them and the population loss they lead to."""
+
+    equations: NormalEquations  # one target
+    problem: LinearProblem
+    left: FloatArray  # E (n, r)
+    teacher: FloatArray  # a (n,)
+    samples: FloatArray | sparse.csr_array  # (P, n) distinct samples in the n coordinates of the problem
+    targets: FloatArray  # (D,) in the order of np.repeat(samples, counts)
+    counts: IntArray  # (P,)
+
+    @property
+    def condition_number(self) -> float:
+        return float(self.equations.eigenvalues[0] / self.equations.eigenvalues[-1])
+
+    @property
+    def optimum(self) -> FloatArray:
+        """The minimum-norm solution, where every stable descent ends."""
+        return self.equations.projections[:, 0] / self.equations.eigenvalues
+
+    def rows(self) -> FloatArray:
+        """The features of the distinct samples in the eigenbasis (P, r)."""
+        return np.asarray(self.samples @ self.left)
+
+
+def prepare_training(task: Task) -> Training:
+    """Draw data, embedding and teacher of ``task`` (linear features); the solver it names is not used."""
+    if not task.feature_map.has_surface:
+        raise InputError("features", task.features, "dynamics are those of linear features", "choose linear")
+    task.inputs.check_drawable()
+    drawn = draw_one_teacher(task, samples=True)
+    assert drawn.samples is not None
+    problem, samples = drawn.problem, drawn.samples
+    counts = np.ones(task.D, dtype=np.int64) if drawn.counts is None else drawn.counts
+    eigenbasis = prepare(problem)
+    clean = np.repeat(np.asarray(samples @ drawn.teacher), counts)
+    targets = clean + np.sqrt(problem.noise) * random_stream(task, "noise").standard_normal(task.D)
+    sums = np.add.reduceat(targets, np.concatenate([[0], np.cumsum(counts)[:-1]]))
+    projections = eigenbasis.left.T @ (samples.T @ sums) / task.D
+    return Training(
+        equations=NormalEquations(
+            eigenvalues=eigenbasis.eigenvalues, projections=projections[:, None], samples=task.D
+        ),
+        problem=problem,
+        left=eigenbasis.left,
+        teacher=drawn.teacher,
+        samples=samples,
+        targets=targets,
+        counts=counts,
+    )
+
+
+def population_loss(training: Training, coefficients: FloatArray) -> FloatArray:
+    """Of each column of coefficients (r, T); inf where a descent has overflowed."""
+    problem = training.problem
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = training.teacher[:, None] - training.left @ coefficients
+        if problem.covariance.ndim == 1:
+            seen = problem.covariance @ error**2
+        else:
+            seen = np.einsum("it,it->t", error, problem.covariance @ error)
+        norms = np.einsum("it,it->t", coefficients, coefficients)
+        loss: FloatArray = problem.floor + problem.unseen * (1.0 + norms / problem.width) + seen
+    loss[~np.isfinite(loss)] = np.inf
+    return loss
+
+
+def training_loss(training: Training, coefficients: FloatArray) -> FloatArray:
+    """Mean square error over the samples, of each column of coefficients (r, T)."""
+    eigenvalues, optimum = training.equations.eigenvalues, training.optimum
+    least = float(training.targets @ training.targets) / training.equations.samples - float(
+        eigenvalues @ optimum**2
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        loss: FloatArray = eigenvalues @ (coefficients - optimum[:, None]) ** 2 + max(least, 0.0)
+    loss[~np.isfinite(loss)] = np.inf
+    return loss
+
+
+def relative_gradient(training: Training, coefficients: FloatArray) -> FloatArray:
+    """|H c - b| / |b| of each column."""
+    equations = training.equations
+    with np.errstate(over="ignore", invalid="ignore"):
+        gradient = equations.eigenvalues[:, None] * coefficients - equations.projections
+        size: FloatArray = np.linalg.norm(gradient, axis=0) / np.linalg.norm(equations.projections)
+    size[~np.isfinite(size)] = np.inf
+    return size
+
+
+# Losses along a descent, at the steps asked for.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """Losses after ``steps`` updates (passes over the data for SGD); inf once a descent has overflowed."""
+
+    method: str
+    step: float  # eta
+    steps: tuple[int, ...]
+    population_loss: FloatArray
+    training_loss: FloatArray
+    gradient: FloatArray  # |gradient| / |first gradient| of the full batch
+    status: str  # ok, or diverged
+
+
+def gradient_descent_curve(training: Training, steps: Sequence[int], step: float | None = None) -> Curve:
+    """Full-batch descent in closed form: no step count costs more than another."""
+    solutions = [GradientDescent(steps=t, step=step).solve(training.equations) for t in steps]
+    coefficients = np.column_stack([solution.coefficients[:, 0] for solution in solutions])
+    eta = 1.0 / float(training.equations.eigenvalues[0]) if step is None else step
+    status = "diverged" if eta > largest_stable_step(training.equations) else "ok"
+    return _curve("gd", eta, steps, training, coefficients, status)
+
+
+def nesterov_curve(training: Training, steps: Sequence[int], step: float | None = None) -> Curve:
+    """Nesterov's method with restart, run once through the ascending ``steps``."""
+    settings = Nesterov()
+    eta = nesterov_step(settings, training.equations) if step is None else step
+    eigenvalues, b = training.equations.eigenvalues, training.equations.projections[:, 0].copy()
+    theta, ahead, momentum = np.zeros_like(b), np.zeros_like(b), 1.0
+    kept, done, status = [], 0, "ok"
+    for t in steps:
+        if status == "ok":
+            outcome, *_, momentum = advance(eigenvalues, b, eta, 0.0, t - done, theta, ahead, momentum)
+            status = "diverged" if outcome == GREW else "ok"
+        kept.append(theta.copy() if status == "ok" else np.full_like(theta, np.inf))
+        done = t
+    return _curve("nesterov", eta, steps, training, np.column_stack(kept), status)
+
+
+def sgd_curve(
+    training: Training,
+    passes: Sequence[int],
+    rng: np.random.Generator,
+    step: float | None = None,
+    batch: int = 1,
+    clip: float = np.inf,
+) -> Curve:
+    """Minibatch descent, one run recorded after each of the ascending numbers of ``passes``."""
+    settings = SGD(passes=max(passes), step=step, batch=batch)
+    rows = training.rows()
+    eta = default_step(rows, training.counts) if settings.step is None else settings.step
+    row_of_sample = np.repeat(np.arange(len(rows)), training.counts)
+    targets = training.targets[:, None]
+    theta = np.zeros((1, rows.shape[1]))
+    kept, done = [], 0
+    for count in passes:
+        for _ in range(count - done):
+            order = rng.permutation(len(row_of_sample))
+            one_pass(theta, rows, targets, row_of_sample[order], order, eta, settings.batch, clip)
+        kept.append(theta[0].copy())
+        done = count
+    coefficients = np.column_stack(kept)
+    status = "ok" if np.isfinite(coefficients).all() else "diverged"
+    return _curve("sgd", eta, passes, training, coefficients, status)
+
+
+def clipped_curve(training: Training, steps: Sequence[int], step: float, clip: float) -> Curve:
+    """Full-batch descent whose gradient is shortened to length ``clip`` wherever it is longer."""
+    eigenvalues, b = training.equations.eigenvalues, training.equations.projections[:, 0].copy()
+    theta = np.zeros_like(b)
+    kept, done = [], 0
+    for t in steps:
+        clipped_descent(eigenvalues, b, step, clip, t - done, theta)
+        kept.append(theta.copy())
+        done = t
+    return _curve("clipped gd", step, steps, training, np.column_stack(kept), "ok")
+
+
+@njit(fastmath={"reassoc", "contract"})
+def clipped_descent(eigenvalues, projections, step, clip, steps, theta):  # type: ignore[no-untyped-def]
+    """theta <- theta - step * g * min(1, clip / |g|), in place."""
+    for _ in range(steps):
+        square = 0.0
+        for i in range(theta.size):
+            g = eigenvalues[i] * theta[i] - projections[i]
+            square += g * g
+        length = np.sqrt(square)
+        move = step * clip / length if length > clip else step
+        for i in range(theta.size):
+            theta[i] -= move * (eigenvalues[i] * theta[i] - projections[i])
+
+
+def _curve(
+    method: str, step: float, steps: Sequence[int], training: Training, coefficients: FloatArray, status: str
+) -> Curve:
+    return Curve(
+        method=method,
+        step=step,
+        steps=tuple(steps),
+        population_loss=population_loss(training, coefficients),
+        training_loss=training_loss(training, coefficients),
+        gradient=relative_gradient(training, coefficients),
+        status=status,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmallSteps:
+    """The two descents after the same number of updates of the same step."""
+
+    sgd: Curve  # steps are passes
+    full_batch: Curve  # steps are updates: passes * batches in a pass
+    gap: float  # the largest |log(population loss of one / of the other)| along the way
+
+
+def compare_small_steps(
+    training: Training, passes: Sequence[int], rng: np.random.Generator, step: float, batch: int = 1
+) -> SmallSteps:
+    """Both from zero; a batch gradient has the mean of the full one, so updates are matched one to one."""
+    updates = -(-training.equations.samples // batch)
+    sgd = sgd_curve(training, passes, rng, step, batch)
+    full = gradient_descent_curve(training, [count * updates for count in passes], step)
+    with np.errstate(invalid="ignore"):
+        gap = np.abs(np.log(sgd.population_loss) - np.log(full.population_loss))
+    return SmallSteps(sgd=sgd, full_batch=full, gap=float(np.max(gap)))
+
+
+# Where a fixed step diverges, and what restores stability: a clipped gradient or a smaller step.
+#
+# With alpha2 < -1 a rare coordinate comes with a large amplitude. Seen once, it puts an eigenvalue c_j / D
+# into the Hessian that may exceed 2 / step; the fixed step then blows up along that one direction. Clipping
+# bounds every move by step * clip, so that the run stays within a ball: along the spiked direction it goes on
+# swinging with an amplitude of about step * clip, and everywhere else it descends. A step below 2 /
+# lambda_max converges.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demonstration:
+    """Three descents on the same data, on which the fixed step is unstable."""
+
+    seed: int
+    largest_stable_step: float
+    final_loss: float  # of the minimum-norm solution
+    fixed: Curve
+    clipped: Curve
+    smaller: Curve  # at 0.9 of the largest stable step
+
+
+def find_unstable(inputs: SparseInputs, N: int, D: int, step: float, most_seeds: int = 2000) -> Task:
+    """The first seed whose data make ``step`` unstable."""
+    for seed in range(most_seeds):
+        task = Task(inputs=inputs, N=N, D=D, seed=seed)
+        if step > largest_stable_step(prepare_training(task).equations):
+            return task
+    raise InputError(
+        "step", step, f"is stable on all of {most_seeds} data sets", "choose a larger step, or alpha2 < -1"
+    )
+
+
+def demonstrate(task: Task, step: float, clip: float, steps: Sequence[int]) -> Demonstration:
+    """The three descents at the given numbers of steps."""
+    training: Training = prepare_training(task)
+    limit = largest_stable_step(training.equations)
+    end = gradient_descent_curve(training, [10**15], 0.5 * limit)
+    return Demonstration(
+        seed=task.seed,
+        largest_stable_step=limit,
+        final_loss=float(end.population_loss[0]),
+        fixed=gradient_descent_curve(training, steps, step),
+        clipped=clipped_curve(training, steps, step, clip),
+        smaller=gradient_descent_curve(training, steps, 0.9 * limit),
+    )

@@ -1,0 +1,189 @@
+"""SGD with a given number of passes: how the loss falls with D, and how the exponent depends on the passes.
+
+A coordinate seen n_j times has been moved through a curvature n_j c_j / D for passes * D steps of size eta,
+so it is learned once eta * passes * n_j c_j > 1. With a fixed number of passes the coordinates learned are
+those with passes * D s_j > 1, j < (passes D)^(1/a), a = alpha1 + alpha2 + 2, and the loss falls as
+  D^-(a-1)/a,   slower than the D^-(a-1)/(alpha1+1) of training to the end whenever alpha2 > -1.
+The passes needed to learn every coordinate seen grow as D^((alpha2+1)/(alpha1+1)): at a fixed number of
+passes a D-sweep crosses over from the steeper law to the shallower one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.compiled import njit
+from sparselaw.data.patterns import distinct_patterns
+from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.experiments.dynamics.descents import population_loss, prepare_training, sgd_curve
+from sparselaw.experiments.dynamics.iterations import exponent
+from sparselaw.inputs import ActivationInputs, SparseInputs
+from sparselaw.interval import Interval
+from sparselaw.log_slope import log_slope
+from sparselaw.solvers import SGD
+from sparselaw.solvers.mixed_rows import MixedRows
+from sparselaw.theory import predict
+from sparselaw.trials.linear_problem import draw_embedding
+from sparselaw.trials.task import Task, random_stream
+
+PASSES = (1, 2, 4, 8, 16, 32, 64)
+SAMPLES = (100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassesLaw:
+    """Loss against D at one number of passes (None: trained to the end)."""
+
+    passes: int | None
+    samples: tuple[int, ...]
+    loss: FloatArray  # (seeds, sizes)
+    exponent: Interval  # -d log loss / d log D over the upper half of the sizes
+    theory: FloatArray  # (sizes,) the loss in closed form
+    predicted: float  # its exponent, over the same sizes
+
+
+def few_passes_exponent(inputs: SparseInputs) -> float:
+    """(a-1)/a: of the loss against D at a fixed number of passes."""
+    return (inputs.spectrum - 1.0) / inputs.spectrum
+
+
+def loss_after_passes(
+    inputs: SparseInputs,
+    width: int,
+    passes: Sequence[int] = PASSES,
+    samples: Sequence[int] = SAMPLES,
+    seeds: int = 20,
+    step: float | None = None,
+    batch: int = 1,
+) -> list[PassesLaw]:
+    """SGD on ``seeds`` draws at each D, read off after each number of passes, and trained to the end."""
+    losses = np.empty((len(passes) + 1, seeds, len(samples)))
+    for seed in range(seeds):
+        for k, D in enumerate(samples):
+            task = Task(inputs=inputs, N=width, D=D, seed=seed)
+            training = prepare_training(task)
+            curve = sgd_curve(training, passes, random_stream(task, "order"), step, batch)
+            losses[:-1, seed, k] = curve.population_loss
+            losses[-1, seed, k] = population_loss(training, training.optimum[:, None])[0]
+    return [
+        _law(
+            inputs, width, samples, loss, None if count is None else SGD(passes=count, step=step, batch=batch)
+        )
+        for count, loss in zip([*passes, None], losses, strict=True)
+    ]
+
+
+def _law(
+    inputs: SparseInputs, width: int, samples: Sequence[int], loss: FloatArray, solver: SGD | None
+) -> PassesLaw:
+    """With the closed form of the same run; of the surface where it is trained to the end."""
+    points = [predict(inputs, N=width, D=D, solver=solver, form="quasi-static").loss for D in samples]
+    upper = len(samples) // 2
+    return PassesLaw(
+        passes=None if solver is None else solver.passes,
+        samples=tuple(samples),
+        loss=loss,
+        exponent=_fall(samples[upper:], loss[:, upper:]),
+        theory=np.array(points),
+        predicted=-float(log_slope(samples[upper:], points[upper:])[0]),
+    )
+
+
+def _fall(samples: Sequence[int], loss: FloatArray) -> Interval:
+    rise = exponent(samples, loss)
+    return Interval(-rise.high, -rise.best, -rise.low)
+
+
+# SGD for several teachers at once, on the same samples in the same order: means with little scatter.
+#
+# A run is linear in its targets, and its loss a quadratic form of the teacher. With signs as the teacher's
+# components the diagonal of that form, its mean, comes out exactly; a few teachers take the rest down. N may
+# be infinite: then the features are the coordinates themselves.
+
+TEACHERS = 8
+
+
+def sgd_loss(
+    inputs: ActivationInputs,
+    N: float,
+    D: int,
+    solver: SGD,
+    noise: float = 0.0,
+    seed: int = 0,
+    teachers: int = TEACHERS,
+    steps: Sequence[float] | None = None,
+) -> float:
+    """The population loss of one run, averaged over teachers and over what the data never show.
+
+    ``steps`` has the step of each pass, in place of the solver's one.
+    """
+    rng = np.random.Generator(np.random.PCG64([seed, D, 17]))
+    data = draw_sparse(inputs, D, rng)
+    n = data.active.size
+    patterns = distinct_patterns(inputs, data)
+    mixing = np.empty((0, n)) if math.isinf(N) else draw_embedding(int(N), n, rng)
+    rows = MixedRows(samples=patterns.matrix(n), mixing=mixing)
+    inner = np.ascontiguousarray(mixing.T @ mixing) if mixing.size else np.empty((0, 0))
+    hot = rows.hot(patterns.counts)[0] if mixing.size else n
+    teacher = rng.choice(np.array([-1.0, 1.0]), size=(n, teachers))
+    step = 1.0 / float(np.sum(inputs.variances(data.active))) if solver.step is None else solver.step
+    error, moved = teacher.copy(), np.zeros((n, teachers))
+    labels = math.sqrt(noise) * rng.standard_normal((D if noise > 0.0 else 1, teachers))
+    samples = rows.samples
+    for size in steps if steps is not None else [step] * solver.passes:
+        order = rng.permutation(D)
+        _pass(
+            error, moved, teacher, inner, samples.indptr, samples.indices, samples.data,
+            patterns.inverse[order], labels, order if noise > 0.0 else np.zeros(D, dtype=np.int64),
+            size, solver.batch, hot,
+        )  # fmt: skip
+    unseen = inputs.unseen_variance(data.active)
+    norm = 0.0
+    if mixing.size:
+        error = teacher - inner @ moved
+        norm = float(np.mean(np.sum(moved * (inner @ moved), axis=0)))
+    seen = float(np.mean(inputs.variances(data.active) @ error**2))
+    return seen + unseen * (1.0 + (norm / N if mixing.size else 0.0))
+
+
+@njit(fastmath={"reassoc", "contract"}, error_model="numpy")
+def _pass(error, moved, teacher, inner, starts, columns, values, rows, labels, label, step, batch, hot):  # type: ignore[no-untyped-def]
+    """One pass; ``error`` (n, T) is teacher - W moved, kept for the first ``hot`` coordinates."""
+    n, teachers = error.shape
+    residuals = np.empty((min(batch, max(rows.size, 1)), teachers))
+    for begin in range(0, rows.size, batch):
+        size = min(batch, rows.size - begin)
+        for k in range(size):
+            row = rows[begin + k]
+            for t in range(teachers):
+                residuals[k, t] = labels[label[begin + k], t]
+            for i in range(starts[row], starts[row + 1]):
+                j = columns[i]
+                if j >= hot:
+                    error[j] = teacher[j]
+                    for c in range(n):
+                        w = inner[j, c]
+                        for t in range(teachers):
+                            error[j, t] -= w * moved[c, t]
+                for t in range(teachers):
+                    residuals[k, t] += values[i] * error[j, t]
+        for k in range(size):
+            row = rows[begin + k]
+            for i in range(starts[row], starts[row + 1]):
+                j = columns[i]
+                change = step / size * values[i]
+                if inner.size == 0:
+                    for t in range(teachers):
+                        error[j, t] -= change * residuals[k, t]
+                else:
+                    for t in range(teachers):
+                        moved[j, t] += change * residuals[k, t]
+                    for h in range(hot):
+                        w = change * inner[j, h]
+                        for t in range(teachers):
+                            error[h, t] -= w * residuals[k, t]

@@ -1,0 +1,194 @@
+"""Beyond the paper: what becomes of the exponent of D as the number of passes grows (its first footnote).
+
+The paper conjectures a transition between SGD with few passes and training to the end. With N infinite the
+loss is D^-alpha_D Phi(pi), pi = eps P D^-x, x = (alpha2+1)/(alpha1+1): a smooth crossover. Simulated runs are
+put on the curve, their local exponents beside it, and runs on repeated data beside runs on fresh ones.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from sparselaw.experiments.dynamics.passes import sgd_loss
+from sparselaw.experiments.paper import grids
+from sparselaw.experiments.paper.item import Context, Item, Quantity, Result, Row
+from sparselaw.inputs import SparseInputs
+from sparselaw.interval import Interval, student_interval
+from sparselaw.plotting.style import COLOURS, THEORY
+from sparselaw.solvers import SGD
+from sparselaw.theory import predict
+from sparselaw.theory.training.crossover import crossover, few_pass_exponent, local_exponent
+
+INPUTS = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)
+STEP = 0.2
+SAMPLES = (200, 800, 3200)
+PASSES = (1, 8, 64, 512, 2048)
+SEEDS = 40
+# N and visits V at their one-pass optimum for C = N V = 1e6, step 0.5
+REPEATED = {(1.0, 0.3): (59, 16_896), (2.0, 0.0): (38, 26_112)}
+REPEATS = (1, 4, 16, 64, 256)
+LEAST = 0.01  # of a mean: few seeds of heavy-tailed losses have intervals that reach below zero
+
+
+def make(context: Context) -> Result:
+    seeds = 6 if context.quick else SEEDS
+    samples = SAMPLES[:2] if context.quick else SAMPLES
+    passes = PASSES[:4] if context.quick else PASSES
+    curve = [
+        _row(context, INPUTS, math.inf, D, P, STEP, seeds) | {"part": "crossover"}
+        for D in samples
+        for P in passes
+    ]
+    repeated = _repeated(context, 6 if context.quick else SEEDS)
+    quantities = [*_exponents(curve, passes), *_ratios(repeated)]
+    return Result(
+        quantities=quantities,
+        rows=[*curve, *repeated],
+        caption=(
+            f"SGD with N infinite at ({INPUTS.alpha1:g}, {INPUTS.alpha2:g}), step {STEP:g}, batch 1. "
+            "Left: loss D^alpha_D against pi = eps P D^-x, points simulated (95 %), coloured lines theory "
+            "at that D, black Phi. Right: the exponent of D at a fixed number of passes."
+        ),
+        draw=lambda figure: _draw(figure, curve),
+        size=(9.0, 4.2),
+        notes=[
+            "The footnote's phase transition is a smooth crossover about three decades wide, from "
+            f"(a-1)/a = {few_pass_exponent(INPUTS):.3f} to (a-1)/(alpha1+1) = "
+            f"{INPUTS.exponents.alpha_D:.3f}; after few passes the exponent is that of dense inputs with the "
+            "same variances."
+        ],
+    )
+
+
+def _row(
+    context: Context, inputs: SparseInputs, N: float, D: int, passes: int, step: float, seeds: int
+) -> Row:
+    """Simulated mean with its interval, beside the theory."""
+    setting = {"alpha1": inputs.alpha1, "alpha2": inputs.alpha2, "N": str(N), "D": D, "passes": passes}
+    solver = SGD(passes=passes, step=step)
+    losses = context.remember(
+        "passes",
+        {**setting, "step": step, "seeds": seeds},
+        lambda: list(context.map(functools.partial(_loss, inputs, N, D, solver), range(seeds))),
+        lambda kept: np.array(kept, dtype=float),
+    )
+    found = student_interval(losses)
+    point = predict(inputs, N=N, D=D, solver=solver)
+    row: dict[str, Any] = {**setting, "step": step, "loss": found.best, "low": found.low, "high": found.high}
+    return row | {"theory": point.loss, "pi": point.pi, "kappa": point.kappa, "caution": point.caution}
+
+
+def _loss(inputs: SparseInputs, N: float, D: int, solver: SGD, seed: int) -> float:
+    return sgd_loss(inputs, N, D, solver, seed=seed)
+
+
+def _exponents(curve: list[Row], passes: tuple[int, ...]) -> list[Quantity]:
+    """-dlog loss/dlog D at each number of passes; the ends of the interval from those of the means."""
+    found = []
+    for count in passes:
+        rows = [row for row in curve if row["passes"] == count]
+        x = np.log([row["D"] for row in rows])
+        weights = -(x - x.mean()) / np.sum((x - x.mean()) ** 2)
+        best = float(weights @ np.log([row["loss"] for row in rows]))
+        spread = [_log_half(row) for row in rows]
+        half = float(np.sqrt(np.sum((weights * spread) ** 2)))
+        theory = float(weights @ np.log([row["theory"] for row in rows]))
+        found.append(
+            Quantity(
+                quantity=f"exponent of D after {count} passes"
+                if count > 1
+                else "exponent of D after one pass",
+                printed=None,
+                measured=Interval(best - half, best, best + half),
+                theory=theory,
+                why=f"D = {rows[0]['D']:,} to {rows[-1]['D']:,}, N infinite, step {STEP:g}",
+            )
+        )
+    return found
+
+
+def _log_half(row: Row) -> float:
+    """Half of the interval of a mean loss, in its logarithm."""
+    return 0.5 * math.log(row["high"] / max(row["low"], LEAST * row["loss"]))
+
+
+def _repeated(context: Context, seeds: int) -> list[Row]:
+    """The same number of visits to fewer and fewer samples."""
+    rows: list[Row] = []
+    for (alpha1, alpha2), (N, visits) in REPEATED.items():
+        inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2)
+        rows += [
+            _row(context, inputs, N, visits // passes, passes, 0.5, seeds) | {"part": "repeated data"}
+            for passes in (REPEATS[:3] if context.quick else REPEATS)
+        ]
+    return rows
+
+
+def _ratios(rows: list[Row]) -> list[Quantity]:
+    found = []
+    for row in rows:
+        if row["passes"] == 1:
+            fresh = row
+            continue
+        half = math.hypot(_log_half(row), _log_half(fresh))
+        best = row["loss"] / fresh["loss"]
+        found.append(
+            Quantity(
+                quantity=f"loss over that of fresh data, {row['passes']} passes at "
+                f"({row['alpha1']:g}, {row['alpha2']:g})",
+                printed=None,
+                measured=Interval(best * math.exp(-half), best, best * math.exp(half)),
+                theory=row["theory"] / fresh["theory"],
+                why=f"N = {row['N']}, {row['D']:,} unique samples, {fresh['D']:,} visits, step 0.5",
+            )
+        )
+    return found
+
+
+def _draw(figure: Figure, curve: list[Row]) -> None:
+    left, right = figure.subplots(1, 2)
+    alpha_D = INPUTS.exponents.alpha_D
+    pi = np.geomspace(0.3 * min(row["pi"] for row in curve), 3.0 * max(row["pi"] for row in curve), 60)
+    kappa = curve[0]["kappa"]
+    left.plot(pi, [crossover(INPUTS, x) for x in pi], "--", color=THEORY, label="Phi: no minibatch noise")
+    left.plot(
+        pi, [crossover(INPUTS, x) / (1 - kappa) for x in pi], ":", color=THEORY, label="Phi/(1 - kappa)"
+    )
+    for colour, D in zip(COLOURS, sorted({row["D"] for row in curve}), strict=False):
+        rows = [row for row in curve if row["D"] == D]
+        scale = D**alpha_D
+        values = np.array(
+            [[row["loss"], row["loss"] - row["low"], row["high"] - row["loss"]] for row in rows]
+        )
+        x = [row["pi"] for row in rows]
+        left.errorbar(
+            x, scale * values[:, 0], yerr=scale * values[:, 1:].T, fmt="o", ms=4, capsize=2, color=colour,
+            label=f"D = {D:,}",
+        )  # fmt: skip
+        left.plot(x, [scale * row["theory"] for row in rows], "-", lw=0.8, color=colour)
+    left.set(xscale="log", yscale="log", xlabel="pi = eps P D^-x", ylabel="loss D^alpha_D")
+    left.legend(fontsize="small")
+    right.plot(pi, [local_exponent(INPUTS, x) for x in pi], color=THEORY, label="theory, D large")
+    for level, word in ((few_pass_exponent(INPUTS), "few passes"), (alpha_D, "to the end")):
+        right.axhline(level, ls=":", color="0.5")
+        right.annotate(word, (pi[-1], level), va="bottom", ha="right", fontsize="small")
+    for exponent in _exponents(curve, tuple(sorted({row["passes"] for row in curve}))):
+        count = int("".join(c for c in exponent.quantity.split("after")[1] if c.isdigit()) or 1)
+        middle = [row["pi"] for row in curve if row["passes"] == count]
+        measured = exponent.measured
+        assert measured is not None
+        right.errorbar(
+            float(np.exp(np.mean(np.log(middle)))), measured.best,
+            yerr=[[measured.best - measured.low], [measured.high - measured.best]],
+            fmt="o", ms=4, capsize=2, color=COLOURS[0],
+        )  # fmt: skip
+    right.set(xscale="log", xlabel="pi", ylabel="exponent of D")
+    right.legend(fontsize="small", loc="upper left")
+
+
+ITEM = Item(name="beyond-passes", title="Beyond the paper: from few passes to the end", make=make)

@@ -1,0 +1,174 @@
+"""The networks of the item beyond-networks: which are trained, on what, and what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.experiments.networks import Adam, Momentum, Network
+from sparselaw.experiments.networks.train_networks import network_tasks
+from sparselaw.experiments.paper.item import Context, Row
+from sparselaw.inputs import DenseInputs, Inputs, SparseInputs
+from sparselaw.interval import Interval, student_interval
+from sparselaw.log_slope import log_slope
+from sparselaw.sweeps.ratios import RatioStudy, ratios
+from sparselaw.sweeps.simulate import grid
+from sparselaw.trials.task import Record, Task
+
+KINDS = {
+    "linear": Network(2, 32),
+    "ReLU": Network(2, 64, "relu"),
+    "three layers": Network(3, 16, "relu"),
+}
+# The three settings of the first experiments, and one more.
+SETTINGS = ((1.0, 0.3), (2.0, 0.3), (0.5, 0.3), (1.0, -0.5))
+SAMPLES = {2.0: (100, 400, 1600, 6400), 1.0: (100, 400, 1600, 6400), 0.5: (60, 250, 1000)}
+WIDTHS = (4, 8, 16, 32)
+WIDTH_SAMPLES = ((1.0, 100_000), (2.0, 100_000), (0.5, 3000))
+FIRST_SEED = 1000  # none of the seeds on which the statements were found
+SEEDS, QUICK_SEEDS = 6, 3
+
+ANSWERS = 16
+FACTS_D = (100, 1000, 10_000, 100_000)
+FROZEN_D = {1.0: 30_000, 0.5: 3000}
+QUICK_FROZEN_D = 10_000
+FACTS_N = (4, 8, 16, 32)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """The runs of one kind of network on one kind of inputs."""
+
+    name: str
+    inputs: Inputs
+    tasks: Sequence[Task]
+    records: Sequence[Record]
+
+    @property
+    def limit(self) -> str:
+        """What limits its runs, in words, where it is not the data alone."""
+        spoilt = [cell for cell in self.study.cells if not cell.limited_by_data]
+        names = sorted({name for cell in spoilt for name in cell.statuses if name != "ok"})
+        return f"; {len(spoilt)} of {len(self.study.cells)} cells {' or '.join(names)}" if spoilt else ""
+
+    @property
+    def study(self) -> RatioStudy:
+        return ratios(zip(self.tasks, self.records, strict=True))
+
+    def losses(self, size: str) -> tuple[FloatArray, FloatArray]:
+        """The sizes of a sweep, and its losses (sizes, seeds)."""
+        found: dict[int, list[float]] = {}
+        for task, record in zip(self.tasks, self.records, strict=True):
+            found.setdefault(getattr(task, size), []).append(record.loss)
+        return np.array(list(found), dtype=float), np.array(list(found.values()))
+
+    def exponent(self, size: str) -> Interval:
+        """Of the loss itself, by seed: minus the slope."""
+        sizes, losses = self.losses(size)
+        slopes = -log_slope(sizes, losses.T)[0]
+        return student_interval([float(slope) for slope in slopes])
+
+    def rows(self) -> list[Row]:
+        rows = []
+        for cell in self.study.cells:
+            ratio, sign = cell.ratio, cell.sign_ratio
+            rows.append(
+                {"experiment": self.name, **self.inputs.parameters(), "N": cell.N, "D": cell.D}
+                | {"loss": cell.mean, "unseen": cell.unseen, "train": cell.train, "seeds": cell.seeds}
+                | {f"ratio_{key}": value for key, value in (ratio.as_dict() if ratio else {}).items()}
+                | {f"sign_ratio_{key}": value for key, value in (sign.as_dict() if sign else {}).items()}
+                | {"status": " ".join(f"{count} {name}" for name, count in cell.statuses.items())}
+            )
+        return rows
+
+
+Planned = tuple[str, Inputs, list[Task]]
+Experiments = Mapping[str, Experiment]
+
+
+def run_all(context: Context) -> dict[str, Experiment]:
+    """Every experiment, all runs in one sweep."""
+    seeds = QUICK_SEEDS if context.quick else SEEDS
+    planned: list[Planned] = [
+        plan
+        for plans in (_networks, _widths, _other_networks, _facts, _longer)
+        for plan in plans(context.quick, seeds)
+    ]
+    records = iter(context.run([task for _, _, tasks in planned for task in tasks]))
+    return {
+        name: Experiment(name=name, inputs=inputs, tasks=tasks, records=[next(records) for _ in tasks])
+        for name, inputs, tasks in planned
+    }
+
+
+def _networks(quick: bool, seeds: int) -> Iterator[Planned]:
+    """Sweeps in D."""
+    for alpha1, alpha2 in SETTINGS[:1] if quick else SETTINGS:
+        inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2)
+        for name, network in KINDS.items():
+            D = SAMPLES[alpha1][:3] if quick or network.depth > 2 else SAMPLES[alpha1]
+            tasks = network_tasks(inputs, network, D, seeds=seeds, seed=FIRST_SEED)
+            yield f"{name} at ({alpha1:g}, {alpha2:g})", inputs, tasks
+
+
+def _widths(quick: bool, seeds: int) -> Iterator[Planned]:
+    """Sweeps in N at the exact optimum, and where frozen features have their peak."""
+    for alpha1, D in WIDTH_SAMPLES[:1] if quick else WIDTH_SAMPLES:
+        inputs = SparseInputs(alpha1=alpha1, alpha2=0.3)
+        for features, outputs in (("trained", 256), ("linear", 1)):
+            tasks = grid(inputs, WIDTHS, D, seeds=seeds, seed=FIRST_SEED, features=features, outputs=outputs)
+            yield f"{features} features at alpha1 = {alpha1:g}", inputs, tasks
+    inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
+    for features, outputs in (("trained", 1000), ("linear", 1)):
+        tasks = grid(
+            inputs, 250, 16_000, seeds=4 * seeds, seed=FIRST_SEED, features=features, outputs=outputs
+        )
+        yield f"{features} features at the peak", inputs, tasks
+
+
+def _other_networks(quick: bool, seeds: int) -> Iterator[Planned]:
+    inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
+    D = (100, 400, 1600)
+    plain = Momentum(steps=1000, rate=0.5)
+    tasks = network_tasks(inputs, KINDS["linear"], D, adam=plain, seeds=seeds, seed=FIRST_SEED)
+    yield "momentum", inputs, tasks
+    yield (
+        "one unit",
+        inputs,
+        network_tasks(inputs, Network(2, 1), D, adam=Adam(steps=3000), seeds=seeds, seed=FIRST_SEED),
+    )
+    if not quick:
+        tasks = network_tasks(inputs, KINDS["ReLU"], D, task="pairs", seeds=seeds, seed=FIRST_SEED)
+        yield "pairs", inputs, tasks
+
+
+def _facts(quick: bool, seeds: int) -> Iterator[Planned]:
+    common: dict[str, Any] = {"task": "facts", "outputs": ANSWERS, "seeds": seeds, "seed": FIRST_SEED}
+    for alpha1 in (1.0,) if quick else (1.0, 0.5):
+        inputs = SparseInputs(alpha1=alpha1, alpha2=-1.0)
+        D = FACTS_D[:3] if quick or alpha1 < 1.0 else FACTS_D
+        name = f"facts at alpha1 = {alpha1:g}"
+        yield name, inputs, network_tasks(inputs, Network(2, 16), D, **common)
+        frozen = Network(2, 16, frozen=True)
+        most, widths = (QUICK_FROZEN_D, FACTS_N[:3]) if quick else (FROZEN_D[alpha1], FACTS_N)
+        yield f"frozen {name}", inputs, network_tasks(inputs, frozen, most, widths=widths, **common)
+
+
+def _longer(quick: bool, _: int) -> Iterator[Planned]:
+    """Not in a quick run; the transformer only where torch is installed."""
+    if quick:
+        return
+    dense = DenseInputs(alpha=2.3, dimension=200)
+    network, adam = Network(2, 32, "relu"), Adam(steps=1500, rate=0.01)
+    D = (12, 25, 50, 100)
+    yield "dense", dense, network_tasks(dense, network, D, adam=adam, seeds=6, seed=FIRST_SEED)
+    if find_spec("torch") is not None:
+        inputs = SparseInputs(alpha1=1.0, alpha2=-1.0)
+        common: dict[str, Any] = {"task": "facts", "outputs": ANSWERS, "seeds": 3, "seed": FIRST_SEED}
+        network = Network(2, 32, "transformer")
+        yield "transformer", inputs, network_tasks(inputs, network, (250, 1000, 4000), **common)
