@@ -7,9 +7,8 @@ import pytest
 from sparselaw.cli import main
 from sparselaw.errors import InputError
 from sparselaw.experiments.paper import contents, figure_1, reproduce
-from sparselaw.experiments.paper.item import Item, Quantity, Result
-from sparselaw.experiments.paper.made import read_made
-from sparselaw.experiments.paper.verdict import Printed
+from sparselaw.experiments.paper.item import Item, Printed, Quantity, Result
+from sparselaw.experiments.paper.saved_items import load_items
 from sparselaw.interval import Interval
 
 
@@ -112,7 +111,7 @@ def test_an_item_that_cannot_be_read_is_left_out_and_named(folder, capsys):
     no_verdict = whole.replace('"verdict"', '"word"')
     for content in ("", whole[:-9], "[]", "{}", '{"title": "x"}', "\x00", no_verdict):
         kept.write_text(content)
-        made, lost = read_made(folder)
+        made, lost = load_items(folder)
         assert (list(made), lost) == (["figure-1"], ["figure-5"])
     with pytest.raises(SystemExit) as stop:
         main(["reproduce", "figure-1", "--out", str(folder), "--json"])
@@ -124,7 +123,7 @@ def test_an_item_that_cannot_be_read_is_left_out_and_named(folder, capsys):
     assert found.lost == ()
     assert [row["name"] for row in found.items] == ["figure-1", "figure-5"]
     (folder / "figure-1.svg").unlink()
-    assert read_made(folder)[1] == ["figure-1"]
+    assert load_items(folder)[1] == ["figure-1"]
 
 
 @pytest.mark.parametrize(
@@ -167,7 +166,7 @@ def test_a_kept_item_with_a_value_of_another_type_cannot_be_read(folder, place, 
         inner = inner[key]
     inner[place[-1]] = wrong
     kept.write_text(json.dumps(content))
-    made, lost = read_made(folder)
+    made, lost = load_items(folder)
     assert (list(made), lost) == (["figure-1"], ["figure-5"])
 
 

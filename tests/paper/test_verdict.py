@@ -2,8 +2,7 @@ import math
 
 import pytest
 
-from sparselaw.experiments.paper.item import Quantity
-from sparselaw.experiments.paper.verdict import Printed, judge
+from sparselaw.experiments.paper.item import Printed, Quantity, judge
 from sparselaw.interval import Interval
 
 

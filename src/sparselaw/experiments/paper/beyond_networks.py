@@ -6,27 +6,46 @@ tried again on new seeds, at the settings of those experiments and at one more.
 
 from __future__ import annotations
 
-from sparselaw.experiments.paper import network_data_side, network_facts, network_width_side
-from sparselaw.experiments.paper.item import Context, Item, Result
-from sparselaw.experiments.paper.network_picture import draw
-from sparselaw.experiments.paper.network_runs import run_all
+import math
+from importlib.util import find_spec
+
+import numpy as np
+
+from sparselaw.experiments.networks.network import NO_TORCH
+from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result
+from sparselaw.experiments.paper.network_runs import (
+    ANSWERS,
+    KINDS,
+    Experiment,
+    Experiments,
+    closed_losses,
+    draw,
+    frozen_constant,
+    mean_ratio,
+    median_interval,
+    over_tail,
+    pooled_slope,
+    run_all,
+)
+from sparselaw.interval import Interval
+from sparselaw.log_slope import log_slope
 
 
 def make(context: Context) -> Result:
     found = run_all(context)
     quantities = [
-        network_data_side.bound(found),
-        *network_data_side.flat(found),
-        *network_data_side.levels(found),
-        *network_width_side.widths(found),
-        *network_width_side.peak(found),
-        network_width_side.one_unit(found),
-        network_data_side.momentum(found["momentum"]),
-        *network_facts.facts(found),
-        network_facts.transformer(found),
+        bound(found),
+        *flat(found),
+        *levels(found),
+        *widths(found),
+        *peak(found),
+        one_unit(found),
+        momentum(found["momentum"]),
+        *facts(found),
+        transformer(found),
     ]
     if "dense" in found:
-        quantities.append(network_data_side.dense(found["dense"]))
+        quantities.append(dense(found["dense"]))
     return Result(
         quantities=quantities,
         rows=[row for experiment in found.values() for row in experiment.rows()],
@@ -48,3 +67,248 @@ def make(context: Context) -> Result:
 
 
 ITEM = Item(name="beyond-networks", title="Trained networks: what survives feature learning", make=make)
+
+
+# Statements on networks and data: does the loss keep up with the unseen variance as D grows?
+
+FLAT = 0.05  # a slope of loss/unseen this small counts as none
+
+
+def bound(found: Experiments) -> Quantity:
+    """No learner can beat the unseen variance on average."""
+    cells = [
+        (cell.ratio, name, cell.D)
+        for name, experiment in found.items()
+        for cell in experiment.study.cells
+        if cell.ratio is not None
+    ]
+    ratio, name, D = min(cells, key=lambda entry: entry[0].best)
+    return Quantity(
+        quantity="lowest loss / unseen variance of all networks",
+        printed=None,
+        stated=Printed(value=1.0, rounding=0.0, above=math.inf),
+        measured=ratio,
+        why=f"no learner has less than 1 on average; the lowest of {len(cells)} cells is {name}, D = {D:,}",
+    )
+
+
+def flat(found: Experiments) -> list[Quantity]:
+    quantities = []
+    for name, experiment in found.items():
+        if name.split(" at ")[0] in KINDS or name == "pairs":
+            study = experiment.study
+            sizes = [cell.D for cell in study.cells]
+            why = study.ratio_slope_reason or f"D = {min(sizes):,} to {max(sizes):,}, paired by seed"
+            quantities.append(
+                Quantity(
+                    quantity=f"slope of loss/unseen in D: {name}",
+                    printed=None,
+                    stated=Printed(value=0.0, rounding=FLAT),
+                    measured=study.ratio_slope,
+                    theory=0.0,
+                    why=why,
+                )
+            )
+    for kind in KINDS:
+        sweeps = [experiment for name, experiment in found.items() if name.split(" at ")[0] == kind]
+        quantities.append(
+            Quantity(
+                quantity=f"slope of loss/unseen in D: {kind}, all settings together",
+                printed=None,
+                stated=Printed(value=0.0, rounding=FLAT),
+                measured=pooled_slope(sweeps),
+                theory=0.0,
+                why=f"{len(sweeps)} settings, one slope for each seed{''.join(s.limit for s in sweeps)}",
+            )
+        )
+    return quantities
+
+
+def levels(found: Experiments) -> list[Quantity]:
+    """Ratios averaged over the cells of a sweep, seed by seed."""
+    quantities = []
+    for name, experiment in found.items():
+        kind = name.split(" at ")[0]
+        if kind == "linear":
+            stated = Printed(value=1.0, rounding=0.05)
+            quantities.append(_level_quantity(name, experiment, stated, sign=False))
+        if kind == "ReLU":
+            stated = Printed(value=1.0, rounding=0.2)
+            quantities.append(_level_quantity(name, experiment, stated, sign=True))
+            if name.endswith("(1, 0.3)"):
+                stated = Printed(value=2.4, rounding=0.4)
+                quantities.append(_level_quantity(name, experiment, stated, sign=False))
+    return quantities
+
+
+def _level_quantity(name: str, experiment: Experiment, stated: Printed, *, sign: bool) -> Quantity:
+    why = "each sign of a coordinate is learnt apart; " if sign else ""
+    return Quantity(
+        quantity=f"loss / {'sign-unseen' if sign else 'unseen'}: {name}",
+        printed=None,
+        stated=stated,
+        measured=mean_ratio(experiment, sign=sign),
+        why=f"{why}a mean over the sweep{experiment.limit}",
+    )
+
+
+def momentum(experiment: Experiment) -> Quantity:
+    """The range over data sizes: what is left of the loss is the optimiser's."""
+    levels = [cell.ratio.best for cell in experiment.study.cells if cell.ratio is not None]
+    return Quantity(
+        quantity="loss / unseen of a linear network trained by momentum",
+        printed=None,
+        stated=Printed(value=15.0, rounding=11.0),
+        measured=Interval(min(levels), float(np.median(levels)), max(levels)) if levels else None,
+        interval="range",
+        why=f"1,000 steps; an exponent fitted here would be the optimiser's{experiment.limit}",
+    )
+
+
+def dense(dense: Experiment) -> Quantity:
+    sizes, _ = dense.losses("D")
+    limited = all(cell.limited_by_data for cell in dense.study.cells)
+    return Quantity(
+        quantity="alpha_D of a ReLU network on dense inputs",
+        printed=None,
+        stated=Printed(value=1.25, rounding=0.11),
+        measured=dense.exponent("D") if limited else None,
+        why=(
+            f"D = {sizes[0]:g} to {sizes[-1]:g}, 200 coordinates: near the sparse exponent, so that it alone "
+            "does not tell sparse from dense; the ratio does"
+            if limited
+            else "limited by the optimiser: no exponent"
+        ),
+    )
+
+
+# Statements on networks and width: what a trained first layer needs of it, and the missing peak.
+
+
+def widths(found: Experiments) -> list[Quantity]:
+    """Exponent and constant of the exact optimum, beside frozen features."""
+    quantities = []
+    for alpha1, exponent in ((1.0, 2.27), (2.0, 3.08), (0.5, 1.81)):
+        name = f"trained features at alpha1 = {alpha1:g}"
+        if name not in found:
+            continue
+        trained, frozen = found[name], found[f"linear features at alpha1 = {alpha1:g}"]
+        N, _ = trained.losses("N")
+        closed = -float(log_slope(N, closed_losses(trained))[0])
+        quantities.append(
+            Quantity(
+                quantity=f"alpha_N of trained linear networks, 256 outputs, alpha1 = {alpha1:g}",
+                printed=None,
+                stated=Printed(value=exponent, rounding=0.1),
+                measured=trained.exponent("N"),
+                theory=closed,
+                why=f"N = {N[0]:g} to {N[-1]:g}, the exact optimum; theory: closed form at the same sizes",
+            )
+        )
+        for label, experiment, value, allowed in (
+            ("trained", trained, 0.9, 0.1),
+            ("frozen", frozen, 4.2, 0.4),
+        ):
+            quantities.append(
+                Quantity(
+                    quantity=f"loss / tail sum, {label} features, alpha1 = {alpha1:g}",
+                    printed=None,
+                    stated=Printed(value=value, rounding=allowed),
+                    measured=over_tail(experiment),
+                    theory=frozen_constant(experiment.inputs) if label == "frozen" else None,
+                    why=f"N = {N[0]:g} to {N[-1]:g}, a mean over the sweep",
+                )
+            )
+    return quantities
+
+
+def peak(found: Experiments) -> list[Quantity]:
+    quantities = []
+    for features, stated in (
+        ("linear", Printed(value=11.0, rounding=2.0)),
+        ("trained", Printed(value=1.003, rounding=0.003)),
+    ):
+        records = found[f"{features} features at the peak"].records
+        ratios = [record.loss / (record.control or math.nan) for record in records]
+        seen = np.mean([record.seen or 0 for record in records])
+        quantities.append(
+            Quantity(
+                quantity=f"median loss / unseen at N = 250, D = 16,000, {features} features",
+                printed=None,
+                stated=stated,
+                measured=median_interval(ratios),
+                why=f"just above the {seen:.0f} coordinates seen, where frozen features have their peak",
+            )
+        )
+    return quantities
+
+
+def one_unit(found: Experiments) -> Quantity:
+    return Quantity(
+        quantity="loss / unseen of a linear network of one unit, scalar target",
+        printed=None,
+        stated=Printed(value=1.0, rounding=0.05),
+        measured=mean_ratio(found["one unit"], sign=False),
+        theory=1.0,
+        why="once the first layer is trained a scalar linear target needs N = 1",
+    )
+
+
+# Statements on facts, one token and one answer each: embeddings trained and frozen, and a transformer.
+
+
+def facts(found: Experiments) -> list[Quantity]:
+    quantities = []
+    for alpha1, alpha_N, alpha_D in ((1.0, 1.11, 0.49), (0.5, 0.57, 0.37)):
+        name = f"facts at alpha1 = {alpha1:g}"
+        if name not in found:
+            continue
+        trained, frozen = found[name], found[f"frozen {name}"]
+        sizes, _ = trained.losses("D")
+        widths, _ = frozen.losses("N")
+        why = f"D = {sizes[0]:,.0f} to {sizes[-1]:,.0f}, {ANSWERS} answers"
+        quantities += [
+            Quantity(
+                quantity=f"error / (unseen (C-1)/C), trained embeddings, {name}",
+                printed=None,
+                stated=Printed(value=1.0, rounding=0.05),
+                measured=mean_ratio(trained, sign=False),
+                theory=1.0,
+                why=why,
+            ),
+            Quantity(
+                quantity=f"alpha_D of trained embeddings, {name}",
+                printed=None,
+                stated=Printed(value=alpha_D, rounding=0.05),
+                measured=trained.exponent("D"),
+                theory=alpha1 / (alpha1 + 1.0),
+                why=f"{why}; theory: alpha2 = -1",
+            ),
+            Quantity(
+                quantity=f"alpha_N of frozen embeddings, {name}",
+                printed=None,
+                stated=Printed(value=alpha_N, rounding=0.1),
+                measured=frozen.exponent("N"),
+                theory=alpha1,
+                why=f"N = {widths[0]:g} to {widths[-1]:g} at D = {frozen.tasks[0].D:,}; theory: alpha2 = -1",
+            ),
+        ]
+    return quantities
+
+
+def transformer(found: Experiments) -> Quantity:
+    """Not measured where torch is not installed, and in a quick run."""
+    measured, why = None, f"not measured: {NO_TORCH}" if find_spec("torch") is None else "not in a quick run"
+    if "transformer" in found:
+        experiment = found["transformer"]
+        sizes, _ = experiment.losses("D")
+        measured = None if experiment.limit else experiment.exponent("D")
+        why = f"D = {sizes[0]:g} to {sizes[-1]:g}{experiment.limit}"
+    return Quantity(
+        quantity="error exponent in D of a one-layer transformer, facts at alpha1 = 1",
+        printed=None,
+        stated=Printed(value=0.54, rounding=0.04),
+        measured=measured,
+        theory=0.5,
+        why=why,
+    )

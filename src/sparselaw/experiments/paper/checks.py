@@ -10,10 +10,9 @@ from matplotlib.ticker import NullFormatter
 
 from sparselaw.experiments.dynamics import compare_small_steps, prepare_training
 from sparselaw.experiments.paper import grids
-from sparselaw.experiments.paper.item import Context, Item, Quantity, Result, Row
+from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result, Row
 from sparselaw.experiments.paper.losses import Measured, SweepSpec, measure
 from sparselaw.experiments.paper.panels import surface
-from sparselaw.experiments.paper.verdict import Printed
 from sparselaw.fitting import Sweep, fit_power
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval, student_interval

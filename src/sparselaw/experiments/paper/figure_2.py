@@ -8,9 +8,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from sparselaw.experiments.paper import grids
-from sparselaw.experiments.paper.item import Context, Item, Quantity, Result, Row
+from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result, Row
 from sparselaw.experiments.paper.losses import Measured, SweepSpec, measure
-from sparselaw.experiments.paper.verdict import Printed
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
 from sparselaw.plotting import scaling_curve

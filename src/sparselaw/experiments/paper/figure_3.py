@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 
 from sparselaw.arrays import FloatArray
 from sparselaw.experiments.paper import grids
-from sparselaw.experiments.paper.item import Context, Item, Quantity, Result, Row
+from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result, Row
 from sparselaw.experiments.paper.losses import Measured, SweepSpec, measure
-from sparselaw.experiments.paper.verdict import Printed
 from sparselaw.fitting import Sweep, fit_power
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval, student_interval

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from sparselaw.experiments.paper import grids, panels
-from sparselaw.experiments.paper.item import Context, Item, Result
-from sparselaw.experiments.paper.verdict import Printed
+from sparselaw.experiments.paper.item import Context, Item, Printed, Result
 from sparselaw.solvers import Nesterov
 
 FIGURE = panels.FourPanels(

@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from sparselaw.experiments.paper import grids, panels
-from sparselaw.experiments.paper.item import Context, Item, Quantity, Result
+from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result
 from sparselaw.experiments.paper.precision import loss_ratio
-from sparselaw.experiments.paper.verdict import Printed
 from sparselaw.interval import Interval
 from sparselaw.solvers import MinNorm
 

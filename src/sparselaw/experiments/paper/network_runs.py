@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from sparselaw.arrays import FloatArray
 from sparselaw.experiments.networks import Adam, Momentum, Network
 from sparselaw.experiments.networks.train_networks import network_tasks
 from sparselaw.experiments.paper.item import Context, Row
-from sparselaw.inputs import DenseInputs, Inputs, SparseInputs
+from sparselaw.inputs import ActivationInputs, DenseInputs, Inputs, SparseInputs
 from sparselaw.interval import Interval, student_interval
 from sparselaw.log_slope import log_slope
+from sparselaw.plotting.style import COLOURS, THEORY
 from sparselaw.sweeps.ratios import RatioStudy, ratios
 from sparselaw.sweeps.simulate import grid
+from sparselaw.theory.reduced_rank import trained_loss
 from sparselaw.trials.task import Record, Task
 
 KINDS = {
@@ -172,3 +177,110 @@ def _longer(quick: bool, _: int) -> Iterator[Planned]:
         common: dict[str, Any] = {"task": "facts", "outputs": ANSWERS, "seeds": 3, "seed": FIRST_SEED}
         network = Network(2, 32, "transformer")
         yield "transformer", inputs, network_tasks(inputs, network, (250, 1000, 4000), **common)
+
+
+# Numbers of one experiment, with intervals over its seeds.
+
+
+def mean_ratio(experiment: Experiment, *, sign: bool) -> Interval | None:
+    """Loss over unseen variance, a mean over the sweep; None where something else than the data limits it."""
+    if experiment.limit:
+        return None
+    by_seed: dict[int, list[float]] = {}
+    for task, record in zip(experiment.tasks, experiment.records, strict=True):
+        over = record.sign_unseen if sign else record.control
+        by_seed.setdefault(task.seed, []).append(math.log(record.loss / (over or math.nan)))
+    means = student_interval([float(np.mean(values)) for values in by_seed.values()])
+    return Interval(math.exp(means.low), math.exp(means.best), math.exp(means.high))
+
+
+def pooled_slope(experiments: Sequence[Experiment]) -> Interval | None:
+    """The mean slope of loss/unseen in D over all seeds of several sweeps; None where one is limited."""
+    if any(experiment.limit for experiment in experiments):
+        return None
+    slopes: list[float] = []
+    for experiment in experiments:
+        curves: dict[int, list[float]] = {}
+        for task, record in zip(experiment.tasks, experiment.records, strict=True):
+            curves.setdefault(task.seed, []).append(record.loss / (record.control or math.nan))
+        sizes = sorted({task.D for task in experiment.tasks})
+        slopes += [float(slope) for slope in log_slope(sizes, list(curves.values()))[0]]
+    return student_interval(slopes)
+
+
+def over_tail(experiment: Experiment) -> Interval:
+    """Loss over sum_{j>N} s_j, a mean over the widths of a sweep."""
+    inputs = cast(ActivationInputs, experiment.inputs)
+    N, losses = experiment.losses("N")
+    tails = np.array([inputs.tail_variance(int(n)) for n in N])
+    return student_interval([float(value) for value in np.mean(losses / tails[:, None], axis=0)])
+
+
+def frozen_constant(inputs: Inputs) -> float:
+    """C_N N^-(a-1) of frozen features over the tail N^-(a-1) / (a-1), variances j^-a."""
+    return inputs.model_constant() * (inputs.spectrum - 1.0)
+
+
+def median_interval(values: list[float]) -> Interval:
+    """The median with its interval by order statistics (normal approximation of the ranks)."""
+    ordered, n = np.sort(values), len(values)
+    half = 0.98 * math.sqrt(n)
+    low, high = max(0, math.floor(n / 2 - half)), min(n - 1, math.ceil(n / 2 + half))
+    return Interval(float(ordered[low]), float(np.median(ordered)), float(ordered[high]))
+
+
+# The picture of the item beyond-networks.
+
+
+def draw(figure: Figure, found: Mapping[str, Experiment]) -> None:
+    left, middle, right = figure.subplots(1, 3)
+    for (kind, _), colour in zip(KINDS.items(), COLOURS, strict=False):
+        for name, experiment in found.items():
+            if name.split(" at ")[0] == kind:
+                shown = [cell for cell in experiment.study.cells if cell.ratio is not None]
+                ratios = [cell.ratio for cell in shown if cell.ratio is not None]
+                ends = [[r.best - r.low for r in ratios], [r.high - r.best for r in ratios]]
+                label = kind if name.endswith("(1, 0.3)") else None
+                left.errorbar(
+                    [cell.D for cell in shown], [r.best for r in ratios], yerr=ends, fmt="o-", markersize=3,
+                    linewidth=0.8, capsize=2, color=colour, label=label,
+                )  # fmt: skip
+    left.axhline(1.0, color=THEORY, linewidth=1.0)
+    left.set(xscale="log", yscale="log", xlabel="D", ylabel="loss / unseen variance", title="networks")
+    left.set_ylim(0.7, 12.0)
+    for alpha1, colour in zip((1.0, 2.0, 0.5), COLOURS, strict=False):
+        name = f"features at alpha1 = {alpha1:g}"
+        if f"trained {name}" in found:
+            trained = found[f"trained {name}"]
+            N, losses = trained.losses("N")
+            middle.plot(N, losses.mean(axis=1), "o", color=colour, label=f"trained, alpha1 = {alpha1:g}")
+            middle.plot(N, closed_losses(trained), color=THEORY, linewidth=1.0)
+            N, losses = found[f"linear {name}"].losses("N")
+            middle.plot(N, np.median(losses, axis=1), "x", color=colour)
+    middle.plot([], [], "x", color="grey", label="frozen")
+    middle.set(xscale="log", yscale="log", xlabel="N", ylabel="population loss", title="256 outputs")
+    for alpha1, colour in zip((1.0, 0.5), COLOURS, strict=False):
+        name = f"facts at alpha1 = {alpha1:g}"
+        if name in found:
+            cells = found[name].study.cells
+            right.plot(
+                [cell.D for cell in cells], [cell.mean for cell in cells], "o", color=colour, label=name
+            )
+            right.plot(
+                [cell.D for cell in cells], [cell.unseen for cell in cells], color=THEORY, linewidth=1.0
+            )
+            N, losses = found[f"frozen {name}"].losses("N")
+            right.plot(N, losses.mean(axis=1), "x", color=colour)
+    right.plot([], [], "x", color="grey", label="frozen, against N")
+    right.plot([], [], color=THEORY, linewidth=1.0, label="unseen (C-1)/C")
+    right.set(xscale="log", yscale="log", xlabel="D, or N", ylabel="error rate", title="facts")
+    for ax in (left, middle, right):
+        ax.xaxis.set_minor_formatter(NullFormatter())
+        ax.legend(fontsize="x-small")
+
+
+def closed_losses(experiment: Experiment) -> list[float]:
+    """The closed form at the widths of a sweep of trained features."""
+    inputs, D = cast(ActivationInputs, experiment.inputs), experiment.tasks[0].D
+    N, _ = experiment.losses("N")
+    return [trained_loss(inputs, int(n), D, experiment.tasks[0].outputs) for n in N]

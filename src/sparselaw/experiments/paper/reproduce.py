@@ -15,14 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psutil
 from threadpoolctl import threadpool_limits
 
 from sparselaw.errors import InputError, check_size
 from sparselaw.experiments.paper.contents import chosen, item
 from sparselaw.experiments.paper.item import Context
-from sparselaw.experiments.paper.kept import remember
-from sparselaw.experiments.paper.made import KEPT, write_made
-from sparselaw.experiments.paper.processor_time import processor_seconds
+from sparselaw.experiments.paper.saved_items import KEPT, remember, save_item
 from sparselaw.experiments.paper.summary import Summary, write_summary
 from sparselaw.interrupts import no_more_ctrl_c
 from sparselaw.sweeps.executors import WorkerPool, all_cores
@@ -71,7 +70,7 @@ def reproduce(
                 seconds = time.perf_counter() - begun
                 used += drawn.result()  # the picture of the item before was drawn meanwhile: not its time
                 spent = (seconds, processor_seconds() - used)
-                drawn = writer.submit(_timed, write_made, folder, item(name), result, quick, spent)
+                drawn = writer.submit(_timed, save_item, folder, item(name), result, quick, spent)
             drawn.result()
         except BaseException:  # Ctrl-C above all: do not wait for what the workers are at
             with no_more_ctrl_c():
@@ -114,3 +113,16 @@ def _folder(out: Path) -> Path:
             "out", out, f"cannot be made ({error.strerror})", "name a folder you can write"
         ) from None
     return out
+
+
+def processor_seconds() -> float:
+    """User and system time, workers that are alive included: what a busy machine cannot stretch."""
+    here = psutil.Process()
+    total = 0.0
+    for process in (here, *here.children(recursive=True)):
+        try:
+            times = process.cpu_times()
+        except psutil.Error:  # ended between the two calls
+            continue
+        total += times.user + times.system
+    return total

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparselaw.experiments.paper.claims import Judged, judged
 from sparselaw.experiments.paper.item import Row
-from sparselaw.experiments.paper.kept import write_text
-from sparselaw.experiments.paper.made import Made, read_made
+from sparselaw.experiments.paper.saved_items import SavedItem, load_items, write_text
 from sparselaw.interval import Interval
 from sparselaw.plain import html_table
 from sparselaw.report import ReportClaim, ReportItem, ReportRow, write_report
@@ -80,19 +79,19 @@ class Summary:
 
 def write_summary(folder: Path, seconds: float) -> Summary:
     """Both files anew, and what they say."""
-    made, lost = read_made(folder)
-    rows = [{"name": name, **row} for name, item in made.items() for row in item.rows]
+    saved, lost = load_items(folder)
+    rows = [{"name": name, **row} for name, item in saved.items() for row in item.rows]
     times = {
         name: {"seconds": item.seconds, "processor_seconds": item.processor_seconds, "quick": item.quick}
-        for name, item in made.items()
+        for name, item in saved.items()
     }
     report = folder / "report.html"
     summary = Summary(items=rows, seconds=seconds, report=report, lost=tuple(lost), times=times)
     text = json.dumps(summary.as_dict(), indent=2, allow_nan=False)
     write_text(folder / "summary.json", f"{text}\n")
-    pages = [_report_item(folder, name, item) for name, item in made.items()]
+    pages = [_report_item(folder, name, item) for name, item in saved.items()]
     claims = [_report_claim(claim) for claim in summary.claims]
-    write_report(summary.report, pages, _facts(made, seconds), claims)
+    write_report(summary.report, pages, _facts(saved, seconds), claims)
     return summary
 
 
@@ -108,20 +107,20 @@ def _report_claim(judged: Judged) -> ReportClaim:
     )
 
 
-def _report_item(folder: Path, name: str, made: Made) -> ReportItem:
+def _report_item(folder: Path, name: str, saved: SavedItem) -> ReportItem:
     return ReportItem(
         name=name,
-        title=made.title,
-        caption=made.caption,
-        rows=[_report_row(row) for row in made.quantities],
-        notes=made.notes,
-        tables=made.tables,
+        title=saved.title,
+        caption=saved.caption,
+        rows=[_report_row(row) for row in saved.quantities],
+        notes=saved.notes,
+        tables=saved.tables,
         picture=folder / f"{name}.svg",
         table=f"{name}.csv",
-        command=f"sparselaw reproduce {name} --out {folder.name}{' --quick' if made.quick else ''}",
-        seconds=made.seconds,
-        processor_seconds=made.processor_seconds,
-        quick=made.quick,
+        command=f"sparselaw reproduce {name} --out {folder.name}{' --quick' if saved.quick else ''}",
+        seconds=saved.seconds,
+        processor_seconds=saved.processor_seconds,
+        quick=saved.quick,
     )
 
 
@@ -145,10 +144,10 @@ def _measured(row: Row) -> str:
     return f"{Interval(**row['measured'])}{kind}"
 
 
-def _facts(made: Mapping[str, Made], seconds: float) -> dict[str, str]:
+def _facts(saved: Mapping[str, SavedItem], seconds: float) -> dict[str, str]:
     return {
         "time of this run": f"{seconds:.0f} s",
-        "time of all items when made": f"{sum(item.seconds for item in made.values()):.0f} s",
+        "time of all items when made": f"{sum(item.seconds for item in saved.values()):.0f} s",
         "seeds": "0, 1, 2, ...: the same command gives the same numbers",
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "Python": platform.python_version(),

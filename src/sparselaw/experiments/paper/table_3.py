@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 from sparselaw.experiments.dynamics import Row as IterationRow
 from sparselaw.experiments.dynamics import cost_table
 from sparselaw.experiments.paper import grids
-from sparselaw.experiments.paper.item import Context, Item, Quantity, Result
-from sparselaw.experiments.paper.verdict import Printed
+from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
 from sparselaw.plotting.style import COLOURS, THEORY

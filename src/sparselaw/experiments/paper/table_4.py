@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from sparselaw.experiments.paper.item import Context, Item, Quantity, Result, Row
-from sparselaw.experiments.paper.verdict import Printed
+from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result, Row
 from sparselaw.failure import FailurePoint, failure_probability, fitted_exponent, local_exponents
 from sparselaw.failure.direct import binomial_interval
 from sparselaw.inputs import SparseInputs
