@@ -139,7 +139,9 @@ def claims_table(results: Results) -> Table:
             claim["claim"],
             f"{claim['item']}: {claim['quantity']}",
             claim["must_be"],
-            str(Interval(**claim["measured"])),
+            str(Interval(**claim["measured"]))
+            + ("" if claim["interval"] == "95 %" else f" ({claim['interval']})")
+            + (f"; {claim['compared']}" if claim["compared"] and "printed" not in claim["must_be"] else ""),
             claim["verdict"],
         ]
         for claim in results["claims"]

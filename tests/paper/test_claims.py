@@ -1,6 +1,7 @@
 """Each claim is decided by its own number, and by nothing else."""
 
 import math
+from xml.etree import ElementTree
 
 import pytest
 
@@ -11,7 +12,14 @@ from sparselaw.interval import Interval
 
 def row(claim, low, high, **other):
     measured = {"low": low, "best": (low + high) / 2, "high": high}
-    return {"name": claim.item, "quantity": f"{claim.quantity} and more", "measured": measured} | other
+    name = f"{claim.quantity} and more"
+    return {
+        "name": claim.item,
+        "quantity": name,
+        "measured": measured,
+        "paper": None,
+        "verdict": "not comparable",
+    } | other
 
 
 def inside(claim):
@@ -20,13 +28,21 @@ def inside(claim):
     return low + 0.4 * (high - low), low + 0.6 * (high - low)
 
 
-def test_there_are_ten_each_with_an_item_that_exists():
-    assert len(CLAIMS) == 10
+RANGED = [claim for claim in CLAIMS if claim.must is not None]
+PRINTED = [claim for claim in CLAIMS if claim.must is None]
+
+
+def test_each_has_an_item_that_exists_and_a_row_of_its_own():
     assert {claim.item for claim in CLAIMS} <= set(NAMES)
-    assert len({(claim.item, claim.quantity) for claim in CLAIMS}) == 10
+    assert len({(claim.item, claim.quantity) for claim in CLAIMS}) == len(CLAIMS)
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.label)
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.words[:40])
+def test_formulas_are_well_formed(claim):
+    ElementTree.fromstring(f"<math>{claim.formula}</math>")
+
+
+@pytest.mark.parametrize("claim", RANGED, ids=lambda claim: claim.words[:40])
 def test_the_verdict_follows_the_number(claim):
     (found,) = [one for one in judged([row(claim, *inside(claim))]) if one.verdict != "not measured"]
     assert found.claim is claim
@@ -35,19 +51,39 @@ def test_the_verdict_follows_the_number(claim):
     if math.isinf(claim.must.low):
         outside = (claim.must.high + 1.0, claim.must.high + 2.0)
     assert claim.judged([row(claim, *outside)]).verdict == "does not hold"
-    assert claim.judged([row(claim, *inside(claim), measured=None)]).verdict == "not measured"
+    missing = claim.judged([row(claim, *inside(claim), measured=None)])
+    assert missing.verdict == "not measured"
+    assert claim.item in missing.sentence
     assert claim.judged([row(claim, *inside(claim), name="another")]).as_dict()["measured"] is None
 
 
+@pytest.mark.parametrize("claim", PRINTED, ids=lambda claim: claim.words[:40])
+def test_a_printed_number_decides_where_there_is_no_range(claim):
+    agreed = claim.judged([row(claim, 1.9, 2.1, paper=2.0, verdict="agrees")])
+    differs = claim.judged([row(claim, 1.9, 2.0, paper=2.5, verdict="differs")])
+    assert (agreed.verdict, differs.verdict) == ("holds", "does not hold")
+    assert "2.5, as printed" in differs.sentence
+
+
+def test_a_claim_that_holds_says_that_the_printed_number_differs():
+    (claim,) = [c for c in RANGED if c.item == "figure-6"]
+    found = claim.judged([row(claim, 1.2, 1.4, paper=1.13, verdict="differs")])
+    assert found.verdict == "holds"
+    assert "differs from the printed 1.13" in found.sentence
+
+
+def test_the_kind_of_an_interval_is_said():
+    (claim,) = [c for c in CLAIMS if c.quantity.startswith("place of the peak")]
+    assert "(range)" in claim.judged([row(claim, *inside(claim), interval="range")]).sentence
+    assert "(" not in claim.judged([row(claim, *inside(claim))]).shown
+
+
 def test_ranges():
-    touching = Interval(0.9, 1.0, 1.1)
-    assert near(1.2, 0.1).obeyed_by(touching)
-    assert not near(1.5, 0.1).obeyed_by(touching)
-    assert not above(1.0).obeyed_by(touching)
-    assert above(0.8).obeyed_by(touching)
-    assert not below(1.0).obeyed_by(touching)
-    assert below(1.2).obeyed_by(touching)
-    assert above(1.0).verdict(touching) == below(1.0).verdict(touching) == "undecided"
-    assert near(1.0, 0.1).verdict(Interval(0.8, 1.0, 1.3)) == "holds"
+    middle = Interval(0.9, 1.0, 1.1)
+    assert (
+        near(1.0, 0.2).verdict(middle) == above(0.8).verdict(middle) == below(1.2).verdict(middle) == "holds"
+    )
+    assert near(1.2, 0.1).verdict(middle) == near(1.0, 0.1).verdict(Interval(0.8, 1.0, 1.3)) == "touches"
+    assert above(1.0).verdict(middle) == below(1.0).verdict(middle) == "undecided"
     assert near(1.0, 0.1).verdict(Interval(0.5, 1.0, 1.5)) == "undecided"
-    assert above(1.2).verdict(touching) == near(1.5, 0.1).verdict(touching) == "does not hold"
+    assert above(1.2).verdict(middle) == near(1.5, 0.1).verdict(middle) == "does not hold"

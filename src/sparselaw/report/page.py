@@ -20,11 +20,11 @@ class ReportClaim:
     """A statement of the paper with the one number that decides it, already in words."""
 
     words: str
+    formula: str  # MathML, without the outer element
     label: str
     item: str
     quantity: str
-    must_be: str
-    measured: str
+    sentence: str
     verdict: str
 
 
@@ -64,9 +64,18 @@ def write_report(
 ) -> None:
     """Write the page: the claims first; ``facts`` are versions, machine, seeds and time, shown at its end."""
     verdicts = Counter(row.verdict for item in items for row in item.rows)
+    titles = {item.name: item.title for item in items}
     pictures = {item.name: base64.b64encode(item.picture.read_bytes()).decode() for item in items}
     write_html(
-        path, "page.html", claims=claims, items=items, facts=facts, verdicts=verdicts, pictures=pictures
+        path,
+        "page.html",
+        claims=claims,
+        claim_verdicts=Counter(claim.verdict for claim in claims),
+        titles=titles,
+        items=items,
+        facts=facts,
+        verdicts=verdicts,
+        pictures=pictures,
     )
 
 

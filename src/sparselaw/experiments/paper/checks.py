@@ -63,7 +63,7 @@ def _beyond(context: Context, seeds: int) -> list[Measured]:
         fixed=500_000 if context.quick else 100 * grids.SWEEP_D,
         features="linear",
         solver=MinNorm(),
-        seeds=3,
+        seeds=seeds,
     )
     largest_D = 100 * max(grids.CLOSED_FORM.D)
     data_sweep = replace(

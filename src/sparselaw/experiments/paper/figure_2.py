@@ -11,7 +11,7 @@ from sparselaw.experiments.paper import grids
 from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result, Row
 from sparselaw.experiments.paper.losses import Measured, SweepSpec, measure
 from sparselaw.inputs import SparseInputs
-from sparselaw.interval import Interval
+from sparselaw.interval import Interval, median_interval
 from sparselaw.plotting import scaling_curve
 from sparselaw.plotting.style import sequence
 from sparselaw.solvers import MinNorm
@@ -47,7 +47,6 @@ def make(context: Context) -> Result:
             printed=None,
             measured=score,
             theory=0.0,
-            interval="middle half",
             why="the closed form S(xi) against the measured medians, N >= 64, more than 25 % from the peak",
         ),
     ]
@@ -101,15 +100,14 @@ def _peak(curves: list[Measured]) -> Interval:
 
 
 def _score(points: list[Row]) -> Interval:
-    """Median deviation from S and the range of its middle half."""
+    """Median deviation from S with its 95 % interval: cells have seeds of their own."""
     crit = INPUTS.exponents.xi_crit
     off = [
         abs(p["scaled_median"] / p["S"] - 1.0)
         for p in points
         if p["N"] >= 64 and abs(math.log(p["xi"] / crit)) > 0.25 and math.isfinite(p["S"])
     ]
-    low, middle, high = np.quantile(off, [0.25, 0.5, 0.75])
-    return Interval(float(low), float(middle), float(high))
+    return median_interval(off)
 
 
 def _draw(figure: Figure, curves: list[Measured]) -> None:

@@ -42,7 +42,7 @@ class Summary:
 
     @property
     def claims(self) -> list[Judged]:
-        """What the paper states, in ten sentences, with a verdict for each."""
+        """What the paper states, with a verdict for each statement."""
         return judged(self.items)
 
     def table(self) -> list[list[str]]:
@@ -98,11 +98,11 @@ def write_summary(folder: Path, seconds: float) -> Summary:
 def _report_claim(judged: Judged) -> ReportClaim:
     return ReportClaim(
         words=judged.claim.words,
+        formula=judged.claim.formula,
         label=judged.claim.label,
         item=judged.claim.item,
         quantity=judged.quantity,
-        must_be=judged.claim.must.words,
-        measured="-" if judged.measured is None else str(judged.measured),
+        sentence=judged.sentence,
         verdict=judged.verdict,
     )
 

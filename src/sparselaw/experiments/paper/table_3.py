@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 
+import numpy as np
 from matplotlib.figure import Figure
 
+from sparselaw.arrays import FloatArray
 from sparselaw.experiments.dynamics import Row as IterationRow
-from sparselaw.experiments.dynamics import cost_table
+from sparselaw.experiments.dynamics import cost_table, prepare_training
+from sparselaw.experiments.dynamics.seed_slopes import exponent
 from sparselaw.experiments.paper import grids
 from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
 from sparselaw.plotting.style import COLOURS, THEORY
+from sparselaw.theory import condition_exponents
+from sparselaw.trials.task import Task
 
 INPUTS = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)
 SEEDS = 20
+CONDITION_SEEDS = 60  # the smallest eigenvalue scatters most; a draw is cheap
+CONDITION_D = (100, 200, 400, 800, 1600, 3200)
 COLUMNS = ("regime", "method", "until", "variable", "paper", "corrected", "closed_form", "follows")
 REGIMES = {"over": "N > D", "intermediate": "D > N > K", "under": "K > N"}
 METHODS = {"gd": "gradient descent", "nesterov": "accelerated", "condition number": "condition number"}
@@ -30,6 +38,7 @@ def make(context: Context) -> Result:
         lambda: [asdict(row) for row in cost_table(INPUTS, seeds=seeds, map_=context.map)],
         lambda kept: [IterationRow(**row | {"measured": Interval(**row["measured"])}) for row in kept],
     )
+    conditions = _conditions(context, grids.seeds(CONDITION_SEEDS, context.quick))
     table = [
         {
             **{name: getattr(row, name) for name in COLUMNS},
@@ -47,7 +56,7 @@ def make(context: Context) -> Result:
         "The rarest coordinate seen sets the condition number, but hardly matters to the loss."
     ]
     return Result(
-        quantities=[_quantity(row) for row in rows],
+        quantities=[*(_quantity(row) for row in rows), *conditions],
         rows=table,
         caption=(
             f"Exponents of iterations and of the condition number at ({INPUTS.alpha1:g}, {INPUTS.alpha2:g}): "
@@ -57,6 +66,54 @@ def make(context: Context) -> Result:
         size=(7.5, 5.5),
         notes=notes,
     )
+
+
+def _conditions(context: Context, seeds: int) -> list[Quantity]:
+    """By the smallest eigenvalue, and by the middle one of K(D): at M infinite and at the paper's own M."""
+    paper, corrected = condition_exponents(INPUTS)
+    quantities = []
+    for inputs, where in ((INPUTS, "at M infinite"), (grids.SPARSE, "at the paper's own M")):
+        cells = [(inputs, D, seed) for seed in range(seeds) for D in CONDITION_D]
+        settings = {
+            "alpha1": INPUTS.alpha1,
+            "alpha2": INPUTS.alpha2,
+            "dimension": str(inputs.dimension),
+            "seeds": seeds,
+        }
+        found: FloatArray = context.remember(
+            f"condition-{where.split()[-1]}",
+            settings,
+            partial(_all_condition_numbers, context, cells),
+            lambda kept: np.array(kept, dtype=float),
+        )
+        whole, effective = np.moveaxis(found.reshape(seeds, -1, 2), 2, 0)
+        for values, name, theory, what in (
+            (whole, "condition number", corrected, "largest eigenvalue over the smallest"),
+            (effective, "effective condition number", paper, "largest eigenvalue over the K(D)/2-th"),
+        ):
+            quantities.append(
+                Quantity(
+                    quantity=f"{name} {where}, N > D, power of D",
+                    printed=Printed(value=paper, rounding=0.005),
+                    measured=exponent(CONDITION_D, values),
+                    theory=theory,
+                    why=f"{what}; D = {CONDITION_D[0]} to {CONDITION_D[-1]}, N = {grids.CLOSED_FORM.width}",
+                )
+            )
+    return quantities
+
+
+def _all_condition_numbers(context: Context, cells: list[tuple[SparseInputs, int, int]]) -> list[list[float]]:
+    return list(context.map(_condition_numbers, cells))
+
+
+def _condition_numbers(cell: tuple[SparseInputs, int, int]) -> list[float]:
+    inputs, D, seed = cell
+    eigenvalues = prepare_training(
+        Task(inputs=inputs, N=grids.CLOSED_FORM.width, D=D, seed=seed)
+    ).equations.eigenvalues
+    place = round(inputs.expected_seen(D) / 2.0) - 1
+    return [float(eigenvalues[0] / eigenvalues[-1]), float(eigenvalues[0] / eigenvalues[place])]
 
 
 def _label(row: IterationRow) -> str:
