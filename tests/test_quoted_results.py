@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sparselaw.paper.claims import CLAIMS
+
 DOCS = Path(__file__).parent.parent / "docs"
 sys.path.insert(0, str(DOCS))
 import kept_tables  # noqa: E402
