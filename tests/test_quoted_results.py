@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sparselaw.paper.claims import CLAIMS
+from sparselaw.experiments.paper.claims import CLAIMS
 
 DOCS = Path(__file__).parent.parent / "docs"
 sys.path.insert(0, str(DOCS))

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from sparselaw.arrays import FloatArray
 from sparselaw.experiments.dynamics import Row as IterationRow
 from sparselaw.experiments.dynamics import cost_table, prepare_training
-from sparselaw.experiments.dynamics.seed_slopes import exponent
+from sparselaw.experiments.dynamics.iterations import exponent
 from sparselaw.experiments.paper import grids
 from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result
 from sparselaw.inputs import SparseInputs
