@@ -36,7 +36,7 @@ for alpha1, alpha2 in ((1.5, -2.0), (2.0, -2.5), (2.5, -3.0)):
 if "--plot" in sys.argv:
     import matplotlib.pyplot as plt
 
-    from sparselaw.plotting.failure_curve import failure_curve
+    from sparselaw.plotting.theory import failure_curve
 
     figure, axes = plt.subplots(1, 3, figsize=(13, 4), constrained_layout=True)
     for ax, (inputs, points) in zip(axes, curves, strict=True):

@@ -92,7 +92,7 @@ def test_failure(monkeypatch):
     monkeypatch.setattr(
         "sparselaw.failure.probability.growing_curve", lambda inputs, *_, **__: asked.append(inputs)
     )
-    with pytest.raises(TypeError):
+    with pytest.raises(SystemExit):
         main(["failure", *TYPED, "-D", "30", "--threshold", "2"])
     assert asked == [OWN]
 

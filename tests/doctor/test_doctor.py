@@ -7,7 +7,7 @@ import json
 import pytest
 
 from sparselaw.cli import main
-from sparselaw.doctor import machine, self_test
+from sparselaw.doctor import health, self_test
 from sparselaw.doctor.health import examine
 
 
@@ -53,17 +53,17 @@ def test_a_crash_is_an_outcome(one_check):
 
     one_check(broken)
     heard = []
-    health = examine(lambda done, of, name: heard.append((done, of, name)))
-    assert health.status == "self-test failed: planted"
-    assert health.checks[0].outcome == "ValueError: no such thing"
-    assert json.loads(json.dumps(health.as_dict(), allow_nan=False))["self_test"][0]["found"] is None
+    found = examine(lambda done, of, name: heard.append((done, of, name)))
+    assert found.status == "self-test failed: planted"
+    assert found.checks[0].outcome == "ValueError: no such thing"
+    assert json.loads(json.dumps(found.as_dict(), allow_nan=False))["self_test"][0]["found"] is None
     assert [name for _, _, name in heard] == ["planted"]
-    assert "planted" in health._repr_html_()
+    assert "planted" in found._repr_html_()
 
 
 def test_a_missing_extra_is_named(monkeypatch):
-    monkeypatch.setattr(machine, "_is_there", lambda package: package != "distributed")
-    found = {extra.name: extra for extra in machine.extras()}
+    monkeypatch.setattr(health, "_is_there", lambda package: package != "distributed")
+    found = {extra.name: extra for extra in health.extras()}
     assert found["dask"].missing == ("distributed",)
     assert not found["dask"].installed
     assert found["parquet"].installed

@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 
 from sparselaw.failure.failure_point import FailurePoint
 from sparselaw.interval import Interval
-from sparselaw.plotting.failure_curve import failure_curve
+from sparselaw.plotting.theory import failure_curve
 
 
 def point(D, best, spike, method="direct", low=None):

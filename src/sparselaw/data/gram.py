@@ -14,8 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from sparselaw.arrays import FloatArray
+from sparselaw.compiled import FREE_STEPS, lazy_njit
 from sparselaw.data.sparse_samples import SparseData
-from sparselaw.lazy_njit import FREE_STEPS, lazy_njit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

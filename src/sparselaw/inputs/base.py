@@ -14,13 +14,12 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite, check_size
-from sparselaw.fields import hints, kept, read
 from sparselaw.gram.law import GramLaw
 from sparselaw.inputs.exponents import Exponents
 from sparselaw.inputs.power_activations import PowerActivations
 from sparselaw.numbers import dimension as read_dimension
 from sparselaw.numbers import typed
-from sparselaw.registry import add
+from sparselaw.registry import add, from_row, from_text, hints
 from sparselaw.sums.constants import resolved_edge
 from sparselaw.sums.counts import CountSums
 from sparselaw.sums.spectrum import VarianceSums
@@ -49,7 +48,7 @@ class Inputs(ABC):
     def from_parameters(cls, values: Mapping[str, Any]) -> Self:
         """Back from the identity, or from the row of a table that has more columns than it needs."""
         types = hints(cls)
-        return cls(**{name: kept(values[name], types[name]) for name in _fields(cls)})
+        return cls(**{name: from_row(values[name], types[name]) for name in _fields(cls)})
 
     @classmethod
     def option_names(cls) -> tuple[str, ...]:
@@ -80,7 +79,7 @@ class Inputs(ABC):
         """The inputs that ``text`` after --inputs stands for, with the options as they were typed."""
         del text
         types = hints(cls)
-        values = {name: read(name, value, types.get(name, float)) for name, value in given.items()}
+        values = {name: from_text(name, value, types.get(name, float)) for name, value in given.items()}
         return cls.from_options(values, read_dimension(dimension))
 
     def as_options(self) -> dict[str, Any]:

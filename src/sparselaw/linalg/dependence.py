@@ -20,8 +20,8 @@ from scipy import sparse
 from scipy.linalg import cholesky, qr, solve_triangular
 
 from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.compiled import lazy_njit
 from sparselaw.data.gram import ScaledGram
-from sparselaw.lazy_njit import lazy_njit
 from sparselaw.linalg.elimination import Triangle, dependent_rows, solve, solve_transposed, upper_factor
 
 CLEAR = 1e-6  # a pivot below it calls for pivoting to decide: without, rounding may have grown as large

@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.linalg import blas, lapack
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.lazy_njit import lazy_njit
+from sparselaw.compiled import lazy_njit
 
 DENSE = 0.25  # share of nonzeros above which plain dense code is faster
 SMALL = 64  # matrices this small are eliminated to the end

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
-from sparselaw.lazy_njit import lazy_njit
+from sparselaw.compiled import lazy_njit
 
 SIZE = 4
 Cells = NDArray[np.int64]  # (..., SIZE)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.lazy_njit import lazy_njit
+from sparselaw.compiled import lazy_njit
 
 RIDGE = 1e-4  # of the mean square of a nonzero
 SWEEPS = 300

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
+from sparselaw.compiled import lazy_njit
 from sparselaw.errors import InputError
-from sparselaw.lazy_njit import lazy_njit
 from sparselaw.measuring import exact_sums
 from sparselaw.measuring.nonzeros import Nonzeros
 

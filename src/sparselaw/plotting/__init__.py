@@ -1,6 +1,5 @@
 """Figures. Every function takes values and the keyword ``ax``, draws there, returns it and reads nothing."""
 
-from sparselaw.plotting.failure_curve import failure_curve
 from sparselaw.plotting.fits import (
     budget_profiles,
     exponent_profile,
@@ -8,10 +7,10 @@ from sparselaw.plotting.fits import (
     fitted_and_measured,
     isoflop_slices,
     loss_contour,
+    loss_curves,
     residuals,
 )
 from sparselaw.plotting.forecasts import back_test, forecast_fan
-from sparselaw.plotting.loss_curves import loss_curves
 from sparselaw.plotting.measured import (
     learning_curve,
     local_exponents,
@@ -20,7 +19,13 @@ from sparselaw.plotting.measured import (
     width_curve,
 )
 from sparselaw.plotting.style import style
-from sparselaw.plotting.theory import compute_frontier, loss_surface, phase_diagram, scaling_curve
+from sparselaw.plotting.theory import (
+    compute_frontier,
+    failure_curve,
+    loss_surface,
+    phase_diagram,
+    scaling_curve,
+)
 
 __all__ = [
     "back_test",

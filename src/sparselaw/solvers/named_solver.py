@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from sparselaw.errors import InputError, check_choice
-from sparselaw.fields import hints, read
+from sparselaw.registry import from_text, hints
 from sparselaw.solvers.base import SOLVERS, Solver
 
 
@@ -31,7 +31,7 @@ def from_options(name: str, options: Mapping[str, Any]) -> Solver:
         if required and option not in given:
             remedy = f"give --{option.replace('_', '-')}, or in Python {solver.__name__}({option}=...)"
             raise InputError(option, "", f"is needed by the solver {name}", remedy)
-    return solver(**{option: read(option, value, types[option]) for option, value in given.items()})
+    return solver(**{option: from_text(option, value, types[option]) for option, value in given.items()})
 
 
 def setting_names() -> set[str]:

@@ -17,8 +17,8 @@ from sparselaw.failure import FailurePoint, failure_probability, fitted_exponent
 from sparselaw.failure.direct import binomial_interval
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Z95, Interval
-from sparselaw.plotting.failure_curve import failure_curve
 from sparselaw.plotting.style import COLOURS
+from sparselaw.plotting.theory import failure_curve
 from sparselaw.theory.failure_law import spike_probability
 
 INPUTS = SparseInputs(alpha1=2.0, alpha2=-1.2, dimension=5000)

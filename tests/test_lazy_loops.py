@@ -8,10 +8,10 @@ import sys
 import numpy as np
 import pytest
 
+from sparselaw.compiled import Kernel, lazy_njit
 from sparselaw.data.gram import scaled_gram
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.inputs import SparseInputs
-from sparselaw.lazy_njit import Kernel, lazy_njit
 from sparselaw.linalg.elimination import dense, solve, solve_transposed, upper_factor
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task
