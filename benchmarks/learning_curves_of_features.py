@@ -17,7 +17,7 @@ from scipy import sparse
 
 import sparselaw as sl
 from sparselaw.interval import Interval
-from sparselaw.measuring.loaded_matrix import load
+from sparselaw.measuring.counting import load
 from sparselaw.measuring.nonzeros import Values
 from sparselaw.measuring.readers.base import Reading
 

@@ -143,13 +143,19 @@ def check_not_read(
     for path in read:
         if same_file(out, path):
             raise InputError(name, out, "is a file that this command reads", "name another file to write")
-        if not picture and os.path.isdir(path) and any(same_file(out, file) for file in _files_below(path)):
+        if not picture and os.path.isdir(path) and any(same_file(out, file) for file in files_below(path)):
             raise InputError(name, out, f"lies in {path}, which this command reads", "name a file elsewhere")
 
 
-def _files_below(folder: str | os.PathLike[str]) -> Iterator[str]:
-    for where, _, names in os.walk(folder):
-        yield from (os.path.join(where, name) for name in names)
+def files_below(folder: str | os.PathLike[str]) -> list[Path]:
+    """Every file of a folder and of the folders in it, by name; a folder that may not be read is refused."""
+
+    def refuse(error: OSError) -> None:
+        condition = f"may not be read ({error.strerror})"
+        raise InputError("file", error.filename, condition, "change its permissions, or move it elsewhere")
+
+    found = [Path(where, name) for where, _, names in os.walk(folder, onerror=refuse) for name in names]
+    return sorted(path for path in found if path.is_file())
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_limits
 import sparselaw as sl
 from oracles import measure as naive
 from sparselaw.cli import main
+from sparselaw.measuring.counting import load
 from sparselaw.measuring.judgement import in_words, limited_by, verdict
-from sparselaw.measuring.loaded_matrix import load
 from sparselaw.measuring.message_passing import RIDGE, cavity_loss
 from sparselaw.measuring.nonzeros import Values
 from sparselaw.measuring.random_projections import projected_loss

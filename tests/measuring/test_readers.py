@@ -10,7 +10,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 import sparselaw as sl
-from sparselaw.measuring.readers.python_source import standard_library
+from sparselaw.measuring.readers.text_files import standard_library
 
 MORE = "lorem ipsum.\nquick brown.\nfox jumps.\nover lazy.\nsphinx of.\nblack quartz\n"
 
@@ -29,13 +29,16 @@ def counted(matrix):
 
 
 def check(found, matrix, order=None):
-    columns = np.arange(matrix.shape[1]) if order is None else order
+    """Counts and squares are those of the matrix, of the columns that occur."""
+    columns = np.arange(matrix.shape[1]) if order is None else np.asarray(order)
+    count = (matrix != 0).sum(axis=0)[columns]
     assert found.rows == len(matrix)
-    assert found.table.count.tolist() == (matrix != 0).sum(axis=0)[columns].tolist()
-    np.testing.assert_allclose(found.table.energy, (matrix**2).sum(axis=0)[columns], rtol=1e-14)
+    assert found.table.column.tolist() == np.flatnonzero(count).tolist()
+    assert found.table.count.tolist() == count[count > 0].tolist()
+    np.testing.assert_allclose(found.table.energy, (matrix**2).sum(axis=0)[columns][count > 0], rtol=1e-13)
 
 
-@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])
 def test_npz(matrix, tmp_path, kind):
     sparse.save_npz(tmp_path / "x.npz", sparse.csr_array(matrix).asformat(kind))
     check(sl.measure(tmp_path / "x.npz"), matrix)

@@ -38,6 +38,7 @@ def learn(
     ngram: str = features.NGRAM,
     pattern: str = features.PATTERN,
     keep_case: bool = features.KEEP_CASE,
+    max_size: str = options.MAX_SIZE,
     plot: str = pictures.PLOT,
     report: str = pictures.REPORT,
     json: bool = options.JSON,
@@ -56,6 +57,7 @@ def learn(
         target=target,
         seeds=numbers.size("seeds", seeds),
         seed=numbers.whole("seed", seed),
+        max_size=options.bytes_of(max_size),
         **features.settings(locals()),
     )
     pictures.write(plot, report, lambda room: room.learn_panels(found), lambda room: room.learn_page(found))

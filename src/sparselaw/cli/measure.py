@@ -40,6 +40,7 @@ def measure(
     ngram: str = features.NGRAM,
     pattern: str = features.PATTERN,
     keep_case: bool = features.KEEP_CASE,
+    max_size: str = options.MAX_SIZE,
     workers: str = features.WORKERS,
     scheduler: str = features.SCHEDULER,
     out: str = typer.Option(None, metavar=options.FILE, help="Write it as JSON too, for --inputs."),
@@ -61,6 +62,7 @@ def measure(
         D=None if D is None else numbers.sizes("D", D),
         workers=None if workers is None else numbers.size("workers", workers),
         scheduler=scheduler,
+        max_size=options.bytes_of(max_size),
         **features.settings(locals()),
     )
     pictures.write(

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from sparselaw import numbers
+
 if TYPE_CHECKING:
     from sparselaw.inputs import Inputs
 
@@ -80,6 +82,18 @@ MOMENTUM: Any = typer.Option(
     None, metavar=FLOAT, help="Share of the last update added to the next, for gd and sgd. [default: 0]"
 )
 JSON: Any = typer.Option(False, "--json", help="Print one JSON object on standard output.")
+
+
+MAX_SIZE: Any = typer.Option(
+    None,
+    metavar="SIZE",
+    help="What a file may unpack to and ask for in memory, such as 4GB. [default: 512MB]",
+)
+
+
+def bytes_of(max_size: str | None) -> int | None:
+    """What --max-size says; None where it is not given."""
+    return None if max_size is None else numbers.byte_size("max-size", max_size)
 
 
 def read_inputs(

@@ -14,15 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparselaw.errors import InputError
+from sparselaw.files import MAX_SIZE, check_bytes, files_below, limited_to
+from sparselaw.measuring.columns import ColumnsInUse, Vocabulary
 from sparselaw.measuring.nonzeros import Nonzeros, Values
 from sparselaw.measuring.readers import ending_of, reader_of
 from sparselaw.measuring.readers.base import Reading, readable
 from sparselaw.measuring.readers.matrices import parts_of_blocks, parts_of_matrix
-from sparselaw.measuring.readers.python_source import STANDARD_LIBRARY, standard_library
+from sparselaw.measuring.readers.text_files import STANDARD_LIBRARY, standard_library
 from sparselaw.measuring.tally import Counted, Tally, check_counts, put_together
-from sparselaw.measuring.vocabulary import Vocabulary
 from sparselaw.progress import progress
 
 SMALL = 64 << 20  # bytes that one process reads before another has started
@@ -82,7 +84,7 @@ def files_of(source: Any, reading: Reading) -> list[Path]:
         if str(item) == STANDARD_LIBRARY and not path.exists():
             found += standard_library()
         elif path.is_dir():
-            inside = sorted((p for p in path.rglob("*") if _is_shard(p, reading)), key=_natural)
+            inside = sorted((p for p in files_below(path) if _is_shard(p, reading)), key=_natural)
             kinds = {ending_of(p) for p in inside}
             if not inside:
                 raise InputError("file", str(path), "is a folder without files to read", "give --format")
@@ -161,10 +163,11 @@ def _side_by_side(
         executor = WorkerPool(min(all_cores() if workers is None else workers, len(paths)))
     with executor, progress("counting") as show:
         try:
-            rows = [f.result() for f in [executor.submit(rows_of, path, reading) for path in paths]]
+            limit = MAX_SIZE.get()
+            rows = [f.result() for f in [executor.submit(rows_of, path, reading, limit) for path in paths]]
             first = np.cumsum([0, *rows])
             futures = [
-                executor.submit(count_file, path, int(start), values, reading)
+                executor.submit(count_file, path, int(start), values, reading, limit)
                 for path, start in zip(paths, first, strict=False)
             ]
             files = []
@@ -184,18 +187,19 @@ def _side_by_side(
     return counted, vocabulary.names if any(names is not None for _, names, _ in files) else None
 
 
-def rows_of(path: Path, reading: Reading) -> int:
-    with readable(path):
+def rows_of(path: Path, reading: Reading, limit: int | None = None) -> int:
+    """How many rows a file has; ``limit`` bytes it may ask for."""
+    with limited_to(limit), readable(path):
         return reader_of(path, reading).rows()
 
 
 def count_file(
-    path: Path, first: int, values: Values, reading: Reading
+    path: Path, first: int, values: Values, reading: Reading, limit: int | None = None
 ) -> tuple[Counted, list[Hashable] | None, int | None]:
     """The tally of one file whose rows follow on ``first`` others; its words; the width it declares."""
     vocabulary = Vocabulary()
     tally = Tally(first=first, center=values.center)
-    with readable(path):
+    with limited_to(limit), readable(path):
         reader = reader_of(path, reading, vocabulary)
         for part in reader.parts():
             tally.add(values.apply(part))
@@ -250,6 +254,60 @@ def _parallel(paths: list[Path], workers: int | None) -> bool:
     if workers is not None:
         return workers > 1
     return sum(path.stat().st_size for path in paths) > SMALL
+
+
+MOST = 200_000_000  # nonzeros of a learning curve
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The features as one matrix in memory (scipy, by rows), of the columns that occur.
+
+    ``column`` are the numbers of those columns, ``names`` their names where they have some; ``features`` is
+    how many columns the source has, with those that never occur.
+    """
+
+    x: Any
+    column: NDArray[np.int64]
+    names: Sequence[Hashable] | None
+    features: int
+
+
+def load(source: Any, *, values: Values, reading: Reading) -> Loaded:
+    """All nonzeros of a source."""
+    from scipy import sparse
+
+    vocabulary, used = Vocabulary(), ColumnsInUse()
+    rows, columns, data = [], [], []
+    count = features = nonzeros = 0
+    with progress("reading") as show:
+        for part in parts_of(source, reading, vocabulary):
+            kept = values.apply(part)
+            rows.append(kept.row)
+            columns.append(used.places(kept.column))
+            data.append(kept.value)
+            largest = int(kept.column.max()) + 1 if kept.column.size else 0
+            count, features = max(count, part.rows), max(features, part.features, largest)
+            nonzeros += kept.row.size
+            show(nonzeros, None, f"{nonzeros} nonzeros")
+            if nonzeros > MOST:
+                raise InputError(
+                    "file", title_of(source), f"has more than {MOST} nonzeros, too many for a learning curve",
+                    "give some of its shards",
+                )  # fmt: skip
+    check_bytes(title_of(source), 8.0 * count, f"a matrix of {count} rows", 24.0 * nonzeros)
+    order = np.argsort(used.numbers)
+    place = np.empty(len(used), np.int64)
+    place[order] = np.arange(len(used))
+    row, column, value = (
+        np.concatenate(arrays) if arrays else np.empty(0) for arrays in (rows, columns, data)
+    )
+    x: Any = sparse.coo_matrix(
+        (value, (row.astype(np.int64), place[column.astype(np.int64)])), shape=(count, len(used))
+    )
+    numbers, names = used.numbers[order], vocabulary.names
+    width = max(features, len(vocabulary), declared_features(source, reading) or 0)
+    return Loaded(x.tocsr(), numbers, [names[j] for j in numbers] if names else None, width)
 
 
 def _is_shard(path: Path, reading: Reading) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite, check_size
+from sparselaw.files import limited_to
 from sparselaw.interval import Interval
 from sparselaw.measuring.amplitude_law import Half, amplitude_exponent
 from sparselaw.measuring.counting import Features, count_features
@@ -24,6 +25,7 @@ from sparselaw.measuring.readers.base import Reading
 from sparselaw.measuring.tally import Counted
 from sparselaw.measuring.window_exponents import Window, exponent, inside, windows
 
+FEWEST_ROWS = 3  # two must be left when one is left out
 DENSE = 0.5  # share of nonzeros above which the data are not sparse
 AGREE = 0.01  # of mu: windows that differ by less agree, however sure each is
 DISAGREEMENT = 1e-3  # chance of so large a difference between windows of one law
@@ -47,6 +49,7 @@ def measure(
     columns: Sequence[str] = (),
     workers: int | None = None,
     scheduler: str | None = None,
+    max_size: int | None = None,
 ) -> Measurement:
     """Measure a feature matrix, a row a sample: a scipy matrix, an array, blocks of rows, files or folders.
 
@@ -65,7 +68,8 @@ def measure(
     )  # fmt: skip
     if workers is not None:
         check_size("workers", workers)
-    found = count_features(source, values=values, reading=reading, workers=workers, scheduler=scheduler)
+    with limited_to(max_size):
+        found = count_features(source, values=values, reading=reading, workers=workers, scheduler=scheduler)
     return measurement(found, values=values, D=D)
 
 
@@ -73,7 +77,7 @@ def measurement(found: Features, *, values: Values, D: Sequence[float] | None = 
     """Everything that follows from the counts."""
     counted = found.counted
     n, energy = counted.counts(), counted.total_energies()
-    check_features(found.source, counted.rows, n)
+    check_features(found.source, counted.rows, n, counted.features)
     rows, block_rows = counted.rows, counted.block_rows()
     data = histogram(
         rows, n, energy, _total(n, energy, counted.total_sums(), rows) if values.center else None
@@ -100,21 +104,22 @@ def measurement(found: Features, *, values: Values, D: Sequence[float] | None = 
         eta=eta,
         beyond=tuple(beyond(data, without, block_rows, tests)),
         tests=tuple(tests),
-        table=FeatureTable(rows=rows, count=n, energy=energy, names=found.names),
+        table=FeatureTable(rows=rows, count=n, energy=energy, column=counted.column, names=found.names),
     )
 
 
-def check_features(source: str, rows: int, n: NDArray[np.int64]) -> None:
+def check_features(source: str, rows: int, n: NDArray[np.int64], features: int) -> None:
     """Refuse what says nothing of sparse features."""
-    features, nonzeros = n.size, int(n.sum())
+    nonzeros = int(n.sum())
 
     def refuse(condition: str, remedy: str) -> InputError:
         return InputError("file", source, condition, remedy)
 
     if rows == 0 or features == 0:
         raise refuse("has no rows or no features", "give a matrix with a row a sample")
-    if rows == 1:
-        raise refuse("has one row, and a row says nothing of how often", "give many rows")
+    if rows < FEWEST_ROWS:
+        shown = "one row" if rows == 1 else f"{rows} rows"
+        raise refuse(f"has {shown}, too few to say how often a feature is active", "give many rows")
     if nonzeros == 0:
         raise refuse("has no entry that is not zero", "lower --threshold, or check the file")
     if features == 1:
@@ -192,7 +197,7 @@ def _eta(counted: Counted, by_block: Sequence[FloatArray]) -> Interval | None:
     def half(parity: int) -> Half:
         chosen = blocks[blocks % 2 == parity]
         energies = [by_block[int(b)] for b in chosen]
-        total = np.sum(energies, axis=0) if energies else np.zeros(counted.features)
+        total = np.sum(energies, axis=0) if energies else np.zeros(counted.column.size)
         return Half(int(rows[chosen].sum()), counted.n[chosen].sum(axis=0, dtype=np.int64), total)
 
     if len(blocks) < 4:

@@ -9,8 +9,9 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_size
+from sparselaw.files import limited_to
 from sparselaw.linalg.one_thread import one_thread
-from sparselaw.measuring.counting import title_of
+from sparselaw.measuring.counting import Loaded, load, title_of
 from sparselaw.measuring.features import check_features
 from sparselaw.measuring.judgement import limited_by, relative_error, verdict
 from sparselaw.measuring.learned import THEORIES, LearnedPoint, LearningCurve, WidthPoint
@@ -22,7 +23,6 @@ from sparselaw.measuring.learning_point import (
     learned_point,
     width_point,
 )
-from sparselaw.measuring.loaded_matrix import Loaded, load
 from sparselaw.measuring.nonzeros import Values
 from sparselaw.measuring.readers.base import Reading
 from sparselaw.progress import progress
@@ -52,6 +52,7 @@ def learn(
     pattern: str | None = None,
     keep_case: bool = False,
     columns: Sequence[str] = (),
+    max_size: int | None = None,
 ) -> LearningCurve:
     """The learning curve of a feature matrix beside the theories, and which of them describes it.
 
@@ -69,11 +70,13 @@ def learn(
         format=format, encoding=encoding, split=split, tokens=tokens, ngram=ngram, pattern=pattern,
         keep_case=keep_case, columns=tuple(columns),
     )  # fmt: skip
-    loaded = load(source, values=values, reading=reading)
+    with limited_to(max_size):
+        loaded = load(source, values=values, reading=reading)
     title = title_of(source)
     check_size("seeds", seeds)
     x, y, target_name = _split_target(loaded, target)
-    check_features(title, x.shape[0], np.bincount(x.indices, minlength=x.shape[1]))
+    features = loaded.features - (target is not None)
+    check_features(title, x.shape[0], np.bincount(x.indices, minlength=x.shape[1]), features)
     if x.shape[0] < FEWEST_ROWS:
         raise InputError("file", title, f"has fewer than {FEWEST_ROWS} rows", "give more rows")
     x = _centred(x) if center else x
@@ -86,12 +89,13 @@ def learn(
         meter.step(1.0, "eigenvalues of the covariance")
         curve = [learned_point(data, eigen, size, seeds, y, meter) for size in sizes]
         along = [width_point(data, eigen, width, seeds, meter) for width in widths]
-    return _curve(title, data, curve, along, target_name, N is not None)
+    return _curve(title, data, features, curve, along, target_name, N is not None)
 
 
 def _curve(
     title: str,
     data: FeatureRows,
+    features: int,
     curve: list[LearnedPoint],
     widths: list[WidthPoint],
     target: str | None,
@@ -112,7 +116,7 @@ def _curve(
     return LearningCurve(
         source=title,
         rows=data.rows,
-        features=int(data.x.shape[1]),
+        features=features,
         nonzeros=int(data.x.nnz),
         curve=tuple(curve),
         widths=tuple(widths),
@@ -137,8 +141,10 @@ def _split_target(loaded: Loaded, target: str | int | None) -> tuple[Any, FloatA
         column = names.index(target)
     elif str(target) in map(str, names):
         column = [str(name) for name in names].index(str(target))
-    elif not names and str(target).isdecimal() and int(target) < loaded.x.shape[1]:
-        column = int(target)
+    elif not names and str(target).isdecimal() and int(target) in loaded.column:
+        column = int(np.flatnonzero(loaded.column == int(target))[0])
+    elif not names and str(target).isdecimal() and int(target) < loaded.features:
+        raise InputError("target", target, "is never active", "choose another column")
     else:
         raise InputError("target", target, "is no feature", "give the name or the number of a column, from 0")
     y = np.asarray(loaded.x[:, column].todense()).ravel()

@@ -75,11 +75,15 @@ class WindowExponent:
 
 @dataclass(frozen=True, slots=True)
 class FeatureTable:
-    """How often each feature is active, and its energy: the sum of its squares over all rows."""
+    """How often each feature is active, and the sum of its squares over all rows, of the columns that occur.
+
+    ``column`` are the numbers of those columns, ``names`` the names of all where they have some.
+    """
 
     rows: int
     count: NDArray[np.int64]
     energy: FloatArray
+    column: NDArray[np.int64]
     names: Sequence[Hashable] | None = None
 
     def law(self) -> tuple[FloatArray, FloatArray]:

@@ -5,24 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from sparselaw.errors import InputError
-from sparselaw.measuring.readers.anndata_file import AnnDataReader
+from sparselaw.measuring.columns import Vocabulary
 from sparselaw.measuring.readers.base import Reader, Reading
-from sparselaw.measuring.readers.dense_npy import NpyReader
+from sparselaw.measuring.readers.h5ad_file import H5adReader
+from sparselaw.measuring.readers.line_files import SvmlightReader, TransactionReader
 from sparselaw.measuring.readers.matrix_market import MatrixMarketReader
-from sparselaw.measuring.readers.python_source import PythonReader
+from sparselaw.measuring.readers.numpy_files import NpyReader, NpzReader
 from sparselaw.measuring.readers.safetensors_file import SafetensorsReader
-from sparselaw.measuring.readers.scipy_npz import NpzReader
-from sparselaw.measuring.readers.svmlight import SvmlightReader
-from sparselaw.measuring.readers.text_lines import TextReader
-from sparselaw.measuring.readers.transactions import TransactionReader
+from sparselaw.measuring.readers.text_files import PythonReader, TextReader
 from sparselaw.measuring.readers.triplets import TripletReader
-from sparselaw.measuring.vocabulary import Vocabulary
 
 READERS: dict[str, type[Reader]] = {
     reader.name: reader
     for reader in (
         NpzReader, NpyReader, MatrixMarketReader, SvmlightReader, TripletReader,
-        TransactionReader, TextReader, PythonReader, AnnDataReader, SafetensorsReader,
+        TransactionReader, TextReader, PythonReader, H5adReader, SafetensorsReader,
     )
 }  # fmt: skip
 

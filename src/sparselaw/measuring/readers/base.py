@@ -1,7 +1,8 @@
-"""What a reader of a format must answer. One file a format."""
+"""What a reader of a format must answer, and how every way in which a file can be broken is said."""
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import re
 import zipfile
@@ -11,23 +12,39 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import ClassVar
 
-from sparselaw.errors import InputError
+from sparselaw.errors import InputError, one_line
+from sparselaw.measuring.columns import Vocabulary
 from sparselaw.measuring.nonzeros import Nonzeros
-from sparselaw.measuring.vocabulary import Vocabulary
 
 PART = 1 << 21  # nonzeros handed out at once, about
-LINES = 1 << 15  # lines read at once
+LINES_AT_ONCE = 1 << 24  # bytes of lines read at once, about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How to read what does not say it itself.
+    """How files are read where they do not say it themselves.
 
-    Text: ``split`` is ``line`` (a document a line), ``blank`` (blank lines between documents), ``file`` or a
-    regular expression between documents; ``tokens`` is ``words``, ``characters`` or ``pattern``'s matches;
-    ``ngram`` that many of them in a row. ``columns`` names sample, feature and value of triplets.
+    Parameters
+    ----------
+    format : str, optional
+        The name of a reader; by default the file's ending decides.
+    encoding : str
+        The encoding of text.
+    split : str
+        What ends a document of text: ``line``, ``blank`` (an empty line), ``file``, or a regular expression
+        that stands between two documents.
+    tokens : str
+        ``words`` or ``characters``.
+    ngram : int
+        So many tokens in a row are one feature.
+    pattern : str, optional
+        A regular expression whose matches are the tokens.
+    keep_case : bool
+        Whether text keeps its capital letters.
+    columns : tuple of str
+        The names of sample, feature and value in a table of triplets.
     """
 
     format: str | None = None
@@ -38,6 +55,16 @@ class Reading:
     pattern: str | None = None
     keep_case: bool = False
     columns: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        try:
+            known = codecs.lookup(self.encoding)._is_text_encoding
+        except (LookupError, ValueError, TypeError):
+            known = False
+        if not known:
+            raise InputError(
+                "encoding", self.encoding, "is no encoding of text", "write utf-8 or latin-1, say"
+            )
 
 
 class Reader(ABC):
@@ -52,7 +79,7 @@ class Reader(ABC):
 
     @abstractmethod
     def parts(self) -> Iterator[Nonzeros]:
-        """The nonzeros, part by part."""
+        """The nonzeros, part by part; what is in them is checked by whoever takes them."""
 
     def features(self) -> int | None:
         """How many columns the file says it has; None where it does not say."""
@@ -67,11 +94,6 @@ class Reader(ABC):
 
     def refuse(self, condition: str, remedy: str) -> InputError:
         return InputError("file", str(self.path), condition, remedy)
-
-
-def open_bytes(path: Path) -> IO[bytes]:
-    """A file, unpacked where its name ends in .gz."""
-    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
 @contextmanager
@@ -95,11 +117,16 @@ def readable(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:
         condition = f"is not {error.encoding} text (byte {error.start} of a piece)"
         raise InputError("file", str(path), condition, "give --encoding, latin-1 say") from None
-    except (ValueError, KeyError, OSError, OverflowError) as error:
+    except MemoryError:
+        condition = "asks for more memory than there is"
+        raise InputError("file", str(path), condition, "check that it is whole, or give less of it") from None
+    except RecursionError:
+        raise InputError("file", str(path), "is nested too deeply", "check its contents") from None
+    except Exception as error:  # of a library that reads: whatever it is, the file cannot be read
         remedy = "check that it is whole, or say what it is with --format"
         raise InputError("file", str(path), f"cannot be read ({_short(error)})", remedy) from None
 
 
 def _short(error: BaseException) -> str:
-    text = re.sub(r"\s+", " ", str(error)) or type(error).__name__
+    text = one_line(re.sub(r"\s+", " ", str(error))) or type(error).__name__
     return text if len(text) <= 100 else text[:97] + "..."

@@ -12,15 +12,16 @@ Understood are, by their names and shapes,
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
 from sparselaw.errors import InputError
-from sparselaw.measuring.nonzeros import Nonzeros
+from sparselaw.measuring.nonzeros import MOST_ROWS, Nonzeros, no_entries, real_numbers, whole_numbers
 from sparselaw.measuring.readers.base import PART, Reader
-from sparselaw.measuring.readers.matrices import parts_of_matrix
+from sparselaw.measuring.readers.matrices import compressed_parts, parts_of_matrix
 
 KINDS = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2",
@@ -29,9 +30,12 @@ KINDS = {
 ACTIVATIONS = ("activations", "values", "top_acts", "acts", "data")
 INDICES = ("indices", "top_indices", "col_indices")
 STARTS = ("crow_indices", "indptr")
+LONGEST_HEADER = 100 << 20
 
 
 class SafetensorsReader(Reader):
+    """The table of contents says where each tensor lies; all of it is held against the size of the file."""
+
     name: ClassVar[str] = "safetensors"
     endings: ClassVar[tuple[str, ...]] = (".safetensors",)
 
@@ -55,20 +59,22 @@ class SafetensorsReader(Reader):
                     f"holds {shown}, and which are the latents is not clear",
                     "name them locations and activations, or indices and values",
                 )
-            yield from _table(tables[0].array)
+            yield from _table(tables[0])
 
     def _located(self, locations: _Tensor, values: _Tensor) -> Iterator[Nonzeros]:
-        where = np.asarray(locations.array, dtype=np.int64)
-        if where.ndim != 2 or where.shape[1] not in (2, 3) or len(where) != len(values.array):
+        if locations.ndim != 2 or locations.shape[1] not in (2, 3) or values.shape != locations.shape[:1]:
             raise ValueError("locations and activations do not fit together")
-        if where.size and where.min() < 0:
-            raise InputError(
-                "feature", int(where.min()), f"is a negative index in {self.path}", "count from 0"
-            )
-        sample = where[:, 0]
-        if where.shape[1] == 3:
-            sample = sample * (int(where[:, 1].max(initial=0)) + 1) + where[:, 1]
-        yield Nonzeros(sample, where[:, -1], values.numbers(), int(sample.max(initial=-1)) + 1)
+        where = [whole_numbers("its locations", column) for column in locations[:].T]
+        low = min((int(column.min(initial=0)) for column in where), default=0)
+        if low < 0:
+            raise InputError("feature", low, f"is a negative index in {self.path}", "count from 0")
+        sample = where[0]
+        if len(where) == 3:
+            places = int(where[1].max(initial=0)) + 1
+            if (int(sample.max(initial=0)) + 1) * places > MOST_ROWS:
+                raise ValueError("its locations are too large")
+            sample = sample * places + where[1]
+        yield Nonzeros(sample, where[-1], real_numbers(values[:]), int(sample.max(initial=-1)) + 1)
 
     def _tensors(self) -> dict[str, _Tensor]:
         size = self.path.stat().st_size
@@ -77,54 +83,59 @@ class SafetensorsReader(Reader):
             if len(head) < 8:
                 raise EOFError("no table of contents")
             length = int.from_bytes(head, "little")
-            if length > min(size - 8, 100 << 20):
+            if length > min(size - 8, LONGEST_HEADER):
                 raise EOFError("its table of contents does not fit in it")
             contents = json.loads(file.read(length))
-        start = 8 + length
-        found = {}
-        for name, entry in contents.items():
-            if name == "__metadata__":
-                continue
-            first, last = entry["data_offsets"]
-            if start + last > size:
-                raise EOFError(f"tensor {name} ends beyond the file")
-            if entry["dtype"] not in KINDS:
-                raise self.refuse(f"tensor {name} is of type {entry['dtype']}", "write it as F32")
-            shape = tuple(entry["shape"])
-            if not last > first:
-                array: Any = np.empty(shape, KINDS[entry["dtype"]])
-            else:
-                array = np.memmap(
-                    self.path, KINDS[entry["dtype"]], mode="r", offset=start + first, shape=shape or (1,)
-                )
-            found[name] = _Tensor(array, entry["dtype"] == "BF16")
-        return found
+        if not isinstance(contents, dict):
+            raise ValueError("its table of contents is no object")
+        return {
+            name: self._tensor(name, entry, 8 + length, size)
+            for name, entry in contents.items()
+            if name != "__metadata__"
+        }
+
+    def _tensor(self, name: str, entry: Any, start: int, size: int) -> _Tensor:
+        if not isinstance(entry, dict):
+            raise ValueError(f"tensor {name[:40]} is no object")
+        kind: Any = entry.get("dtype")
+        shape: Any = entry.get("shape")
+        offsets: Any = entry.get("data_offsets")
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise self.refuse(f"tensor {name[:40]} is of type {str(kind)[:40]}", "write it as F32")
+        if not _sizes(shape) or not _sizes(offsets) or len(offsets) != 2:
+            raise ValueError(f"tensor {name[:40]} has no shape or no place")
+        first, last = offsets
+        if math.prod(shape) * np.dtype(KINDS[kind]).itemsize != last - first:
+            raise ValueError(f"tensor {name[:40]} has another shape than its numbers")
+        if start + last > size:
+            raise EOFError(f"tensor {name[:40]} ends beyond the file")
+        if last == first:
+            array: Any = np.empty(shape, KINDS[kind])
+        else:
+            where = start + first
+            array = np.memmap(self.path, KINDS[kind], mode="r", offset=where, shape=tuple(shape) or (1,))
+        return _Tensor(array, kind == "BF16")
+
+
+def _sizes(value: Any) -> bool:
+    """Whether this is a list of whole numbers of at least 0."""
+    return isinstance(value, list) and all(type(side) is int and 0 <= side < 2**62 for side in value)
 
 
 class _Tensor:
-    """A tensor on the disk. Numbers of 16 bits with a long exponent are half of a float of 32."""
+    """A tensor on the disk. Numbers of 16 bits with a long exponent (BF16) are half of a float of 32."""
 
-    def __init__(self, array: Any, brain: bool) -> None:
-        self._array, self._brain = array, brain
-        self.shape, self.ndim = array.shape, array.ndim
-
-    @property
-    def array(self) -> Any:
-        return _Wide(self._array) if self._brain else self._array
-
-    def numbers(self, part: Any = slice(None)) -> np.ndarray:
-        return np.asarray(self.array[part], dtype=np.float64)
-
-
-class _Wide:
-    def __init__(self, array: Any) -> None:
-        self._array, self.shape, self.ndim = array, array.shape, array.ndim
+    def __init__(self, array: Any, wide: bool) -> None:
+        self._array, self._wide = array, wide
+        self.shape: tuple[int, ...] = tuple(array.shape)
+        self.ndim: int = array.ndim
 
     def __len__(self) -> int:
-        return len(self._array)
+        return self.shape[0]
 
     def __getitem__(self, part: Any) -> np.ndarray:
-        return (np.asarray(self._array[part]).astype(np.uint32) << 16).view(np.float32)
+        found = np.asarray(self._array[part])
+        return (found.astype(np.uint32) << 16).view(np.float32) if self._wide else found
 
 
 def _first(tensors: dict[str, _Tensor], names: tuple[str, ...]) -> _Tensor | None:
@@ -132,31 +143,35 @@ def _first(tensors: dict[str, _Tensor], names: tuple[str, ...]) -> _Tensor | Non
 
 
 def _compressed(starts: _Tensor, indices: _Tensor, values: _Tensor) -> Iterator[Nonzeros]:
-    from scipy import sparse
-
-    edges, column = np.asarray(starts.array, np.int64), np.asarray(indices.array, np.int64)
-    width = int(column.max(initial=-1)) + 1
-    if column.min(initial=0) < 0:
-        raise InputError("feature", int(column.min()), "is a negative index", "count features from 0")
-    yield from parts_of_matrix(
-        sparse.csr_matrix((values.numbers(), column, edges), shape=(edges.size - 1, width))
-    )
+    if not (starts.ndim == indices.ndim == values.ndim == 1 and len(starts)):
+        raise ValueError("its compressed rows are no lists")
+    width = int(whole_numbers("its columns", indices[:]).max(initial=-1)) + 1
+    if int(starts[-1:][0]) != len(indices):  # nothing says how many rows there are: none is left out
+        raise EOFError("its starts of rows and its entries do not fit together")
+    shape = len(starts) - 1, max(width, 0)
+    yield from compressed_parts(starts[:], indices, values, shape, by_rows=True)
 
 
 def _largest(indices: _Tensor, values: _Tensor) -> Iterator[Nonzeros]:
     """The largest latents of each row; one of value zero is not active."""
     rows, k = indices.shape
-    step = max(1, PART // max(k, 1))
+    if not k:
+        yield no_entries(rows)
+        return
+    step = max(1, PART // k)
     for start in range(0, rows, step):
-        column = np.asarray(indices.array[start : start + step], np.int64)
-        value = values.numbers(slice(start, start + step))
-        row = np.repeat(np.arange(start, start + len(column)), k)
-        yield Nonzeros(row, column.ravel(), value.ravel(), start + len(column))
+        column = whole_numbers("its indices", indices[start : start + step].ravel())
+        row = np.repeat(np.arange(start, min(start + step, rows)), k)
+        value = real_numbers(values[start : start + step].ravel())
+        yield Nonzeros(row, column, value, min(start + step, rows))
 
 
-def _table(array: Any) -> Iterator[Nonzeros]:
-    rows, columns = array.shape
-    step = max(1, PART // max(columns, 1))
+def _table(tensor: _Tensor) -> Iterator[Nonzeros]:
+    rows, columns = tensor.shape
+    if not columns:
+        yield no_entries(rows)
+        return
+    step = max(1, PART // columns)
     for start in range(0, rows, step):
-        for part in parts_of_matrix(np.asarray(array[start : start + step])):
+        for part in parts_of_matrix(tensor[start : start + step]):
             yield Nonzeros(part.row + start, part.column, part.value, start + part.rows, columns)

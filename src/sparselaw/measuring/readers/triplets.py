@@ -7,14 +7,15 @@ sample must stand together, and a feature given twice in a sample is added up.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from sparselaw.errors import InputError
+from sparselaw.files import open_unpacked
+from sparselaw.measuring.columns import Vocabulary
 from sparselaw.measuring.nonzeros import Nonzeros
 from sparselaw.measuring.readers.base import PART, Reader
-from sparselaw.measuring.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,6 +63,8 @@ class TripletReader(Reader):
             starts = int((joined["sample"] != last).to_numpy()[::-1].argmax())
             whole = len(joined) - starts if (joined["sample"] != last).any() else 0
             kept = joined.iloc[whole:]
+            if len(kept) > PART:  # one sample with more lines than features: they are added up
+                kept = kept.groupby(["sample", "feature"], sort=False, as_index=False)[["value"]].sum()
             if whole:
                 yield self._part(joined.iloc[:whole], samples)
         if kept is not None and not kept.empty:
@@ -74,11 +77,6 @@ class TripletReader(Reader):
             raise _Scattered
         column = self.vocabulary.columns_of_array(table["feature"].to_numpy())
         value = table["value"].to_numpy(np.float64)
-        key = row * (int(column.max()) + 1) + column
-        distinct, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-        if distinct.size < key.size:
-            value = np.bincount(inverse, weights=value)
-            row, column = row[first], column[first]
         return Nonzeros(row, column, value, len(samples))
 
     def _tables(self) -> Iterator[pd.DataFrame]:
@@ -141,11 +139,12 @@ class TripletReader(Reader):
         import pandas as pd
 
         separator = "\t" if ".tsv" in self.path.name.lower() else ","
-        compression: Any = "gzip" if self.path.suffix.lower() == ".gz" else None
-        with pd.read_csv(
-            self.path, sep=separator, chunksize=PART, compression=compression,
-            encoding=self.reading.encoding, keep_default_na=True,
-        ) as tables:  # fmt: skip
+        with (
+            open_unpacked(self.path, lines=True) as file,
+            pd.read_csv(
+                file, sep=separator, chunksize=PART, encoding=self.reading.encoding, low_memory=False
+            ) as tables,
+        ):
             yield from tables
 
     def _parquet(self) -> Iterator[pd.DataFrame]:
