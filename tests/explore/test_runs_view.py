@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from conftest import check_sound
-from sparselaw.explore.sample_table import LAW, sample_csv
+from sparselaw.explore.page_fits import LAW, sample_csv
 from sparselaw.explore.session import Session
 from sparselaw.fitting import fit
 

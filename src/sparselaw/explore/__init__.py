@@ -9,8 +9,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from sparselaw.explore.serve import serve
-from sparselaw.explore.start import explore
+from sparselaw.explore.serve import explore, serve
 
 __all__ = ["explore", "serve"]
 

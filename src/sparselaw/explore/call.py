@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from sparselaw import numbers
 from sparselaw.errors import InputError, check_choice, check_not_negative, check_positive
+from sparselaw.inputs import Inputs
+from sparselaw.numbers import typed
 
 if TYPE_CHECKING:
     from sparselaw.explore.session import Session
@@ -55,7 +58,7 @@ class Call:
 
     def inputs(self) -> Inputs:
         """The inputs that the state describes: kind, the two exponents, dimension, or a measurement."""
-        from sparselaw.explore.measured_inputs import MEASURED, measured_inputs
+        from sparselaw.explore.uploads import MEASURED, measured_inputs
         from sparselaw.inputs import kind_of
 
         if self.text("inputs") == MEASURED:
@@ -86,3 +89,29 @@ class View:
 def refusal(error: InputError) -> dict[str, Any]:
     """The library's own line, and which control it is about."""
     return {"refused": str(error), "name": error.name, "condition": error.condition, "remedy": error.remedy}
+
+
+def shell(command: str, **options: Any) -> str:
+    """A line for the shell; what is None is left out.
+
+    >>> shell("predict", alpha1=1.0, N="4,8", ridge=None)
+    'sparselaw predict --alpha1 1 -N 4,8'
+    """
+    words = ["sparselaw", command]
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        words.append(f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}")
+        if value is not True:
+            words.append(typed(value))
+    return shlex.join(words)
+
+
+def input_python(inputs: Inputs) -> str:
+    """The line that makes the inputs in Python.
+
+    >>> from sparselaw.inputs import SparseInputs
+    >>> input_python(SparseInputs(alpha1=1.0, alpha2=0.3))
+    'model = sl.SparseInputs(alpha1=1, alpha2=0.3)'
+    """
+    return f"model = {inputs.as_python()}"

@@ -11,8 +11,11 @@ import weakref
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sparselaw.errors import InputError
-from sparselaw.explore.code_lines import shell
+from sparselaw.explore.call import shell
+from sparselaw.laws import ChinchillaLaw
 
 if TYPE_CHECKING:
     from sparselaw.explore.call import Call
@@ -73,3 +76,19 @@ def fit_python(call: Call) -> str:
 
 def _key(call: Call) -> str:
     return json.dumps([call.text("upload"), call.text("law", "chinchilla"), columns_of(call)], sort_keys=True)
+
+
+LAW = ChinchillaLaw(E=1.8, A=480.0, B=2100.0, alpha=0.35, beta=0.37)
+
+
+def sample_csv() -> bytes:
+    """params, tokens and val_loss of 48 runs."""
+    rng = np.random.default_rng(7)
+    lines = ["params,tokens,val_loss"]
+    for N in np.geomspace(1e7, 3e9, 8):
+        for ratio in (3.0, 10.0, 20.0, 40.0, 80.0, 160.0):
+            D = ratio * N
+            loss = LAW.loss(N, D) * np.exp(0.006 * rng.standard_normal())
+            lines.append(f"{N:.4g},{D:.4g},{loss:.5f}")
+    lines.append("1e8,2e9,nan")
+    return ("\n".join(lines) + "\n").encode()

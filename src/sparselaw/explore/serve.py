@@ -10,7 +10,8 @@ import threading
 import webbrowser
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import cast
+from typing import Any, cast
+from urllib.parse import urlencode
 
 from sparselaw.errors import InputError
 
@@ -89,3 +90,30 @@ def listen(host: str, port: int) -> socket.socket:
         ) from None
     listening.listen(128)
     return listening
+
+
+def explore(**state: Any) -> Any:
+    """Open the page: in a notebook as a widget, elsewhere in the browser until Ctrl-C.
+
+    ``state`` is what to begin with, by the names in the page's address: ``explore(alpha1=0.5,
+    view="surface")``.
+    """
+    if in_notebook():
+        try:
+            from sparselaw.explore.widget import Explorer
+        except ImportError:
+            raise InputError(
+                "explore", "", "needs anywidget in a notebook", "pip install 'sparselaw[jupyter]'"
+            ) from None
+        return Explorer(**state)
+
+    return serve(query=f"?{urlencode(state)}" if state else "")
+
+
+def in_notebook() -> bool:
+    """Whether a kernel runs this, and can show a widget."""
+    if "IPython" not in sys.modules:
+        return False
+    from IPython.core.getipython import get_ipython
+
+    return hasattr(get_ipython(), "kernel")

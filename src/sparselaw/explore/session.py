@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 from sparselaw.errors import InputError
-from sparselaw.explore.bench import Bench
 from sparselaw.explore.call import Call, refusal
-from sparselaw.explore.long_answers import LongAnswers
 from sparselaw.explore.uploads import Uploads
+from sparselaw.explore.workers import Bench, LongAnswers
 
 MOST_AT_ONCE = 3
 _LAST_WORDS = 3.0  # seconds that jobs get to end their workers

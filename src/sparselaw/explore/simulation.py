@@ -8,8 +8,7 @@ from typing import Any
 
 from sparselaw import numbers
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call
-from sparselaw.explore.code_lines import input_python, shell
+from sparselaw.explore.call import Call, input_python, shell
 from sparselaw.explore.solver_state import Training
 from sparselaw.interval import Z95
 from sparselaw.plain import finite

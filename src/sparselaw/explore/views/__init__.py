@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sparselaw.explore import measured_inputs
+from sparselaw.explore import uploads
 from sparselaw.explore.call import Stream, Values, View
 from sparselaw.explore.views import (
     budget_view,
@@ -22,7 +22,7 @@ VIEWS: tuple[View, ...] = (
     runs_view.VIEW,
     features_view.VIEW,
     failure_view.VIEW,
-    measured_inputs.VIEW,  # of the panel beside the views
+    uploads.VIEW,  # of the panel beside the views
 )
 
 VALUES: dict[str, Values] = {name: answer for view in VIEWS for name, answer in view.values.items()}

@@ -14,9 +14,8 @@ import numpy as np
 
 from sparselaw.costs import Cost, cost_names, parse_cost
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View
+from sparselaw.explore.call import Call, View, input_python, shell
 from sparselaw.explore.chart_data import Chart, axis, line, mark, points
-from sparselaw.explore.code_lines import input_python, shell
 from sparselaw.explore.draft_plan import draft_planned
 from sparselaw.explore.page_fits import fitted_of
 from sparselaw.inputs import Inputs

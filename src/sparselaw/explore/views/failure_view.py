@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View
+from sparselaw.explore.call import Call, View, input_python, shell
 from sparselaw.explore.chart_data import Chart, axis, line
-from sparselaw.explore.code_lines import input_python, shell
 from sparselaw.failure.case import case_of
 from sparselaw.failure.one_size import estimate
 from sparselaw.failure.sampling import Sampling, check_threshold

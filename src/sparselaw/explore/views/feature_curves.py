@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View
+from sparselaw.explore.call import Call, View, input_python, shell
 from sparselaw.explore.chart_data import line
-from sparselaw.explore.code_lines import input_python, shell
 from sparselaw.explore.views.surface_view import FIXED, SurfaceAsked, gap_reason, notes_of, span_of
 from sparselaw.inputs import Inputs
 from sparselaw.numbers import sizes

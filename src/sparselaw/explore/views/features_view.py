@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View
+from sparselaw.explore.call import Call, View, shell
 from sparselaw.explore.chart_data import Chart, axis, line, points
-from sparselaw.explore.code_lines import shell
 from sparselaw.interval import Interval
 from sparselaw.measuring import LearningCurve, Measurement
 from sparselaw.measuring.learned import THEORIES

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sparselaw.explore.call import Call, View
+from sparselaw.explore.call import Call, View, input_python, shell
 from sparselaw.explore.chart_data import Chart, axis, line
-from sparselaw.explore.code_lines import input_python, shell
 from sparselaw.inputs import DEFAULT_DIMENSION, DenseInputs, Inputs
 from sparselaw.theory import prediction
 

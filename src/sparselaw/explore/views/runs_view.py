@@ -15,7 +15,7 @@ from sparselaw.errors import InputError
 from sparselaw.explore import page_fits as fits
 from sparselaw.explore.call import Call, View
 from sparselaw.explore.chart_data import Chart, axis, line, points
-from sparselaw.explore.sample_table import sample_csv
+from sparselaw.explore.page_fits import sample_csv
 from sparselaw.fitting import FittedLaw, compare, fit
 from sparselaw.fitting.columns import find_columns, notes_on_columns
 from sparselaw.fitting.rows import as_table, clean_runs

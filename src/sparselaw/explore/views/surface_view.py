@@ -10,9 +10,8 @@ from typing import Any, cast
 import numpy as np
 
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View
+from sparselaw.explore.call import Call, View, input_python, shell
 from sparselaw.explore.chart_data import Chart, axis, cautions, line, mark
-from sparselaw.explore.code_lines import input_python, shell
 from sparselaw.explore.quick_points import leading_along_D
 from sparselaw.explore.simulation import estimate, simulate
 from sparselaw.explore.solver_state import Training

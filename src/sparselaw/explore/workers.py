@@ -1,14 +1,18 @@
-"""Worker processes that are started and warmed up before anybody asks for them."""
+"""Processes that answer for the page: a pool for its simulations, and one process for full curves."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
+from sparselaw.errors import InputError
+from sparselaw.explore.call import Call, refusal
 from sparselaw.sweeps.executors import WorkerPool, all_cores
+
+# Worker processes that are started and warmed up before anybody asks for them.
 
 _POLL = 0.1  # seconds between two looks at whether somebody cancelled
 
@@ -92,3 +96,58 @@ def warm_up() -> None:
         for N, D in ((4, 200), (64, 30)):
             for solver in (MinNorm(), Ridge(ridge=0.1)):
                 run(Task(inputs=inputs, N=N, D=D, solver=solver))
+
+
+# Full curves in a process of their own: while one is computed, sketches are drawn as fast as ever.
+#
+# In threads of one process they would share its interpreter, and a curve that nobody waits for any more would
+# slow down every later one.
+
+LONG = frozenset({"surface", "budget", "budget/frontier"})
+WARM = ("surface", {"alpha1": "1", "alpha2": "0.3"})
+
+
+class LongAnswers:
+    """Takes questions once it has been prepared."""
+
+    def __init__(self) -> None:
+        self._pool: WorkerPool | None = None
+        self._closed, self._starting = False, threading.Lock()
+
+    def prepare(self) -> None:
+        """Start the process and let it answer the first question, which loads what it needs."""
+        with self._starting:
+            if self._closed:
+                return
+            pool = WorkerPool(1)
+            pool.submit(answer, *WARM)
+            self._pool = pool
+
+    def takes(self, name: str, given: Mapping[str, str]) -> bool:
+        """Whether the answer takes long, and needs nothing that only the session has: uploads and fits."""
+        if self._pool is None or self._closed or name not in LONG or given.get("draft") == "yes":
+            return False
+        if given.get("inputs") == "measured" or given.get("from") == "runs":
+            return False
+        trained = given.get("solver", "min-norm") == "min-norm"
+        return given.get("surface") != "leading" or given.get("along") in ("D", "xi") or not trained
+
+    def submit(self, name: str, given: Mapping[str, str]) -> Future[dict[str, Any]]:
+        assert self._pool is not None
+        return self._pool.submit(answer, name, dict(given))
+
+    def close(self) -> None:
+        self._closed = True
+        with self._starting:  # what is being started is ended too
+            if self._pool is not None:
+                self._pool.abort()
+
+
+def answer(name: str, given: dict[str, str]) -> dict[str, Any]:
+    """In the other process: the answer, or why it is refused. Any other failure is raised."""
+    from sparselaw.explore.views import VALUES
+
+    try:
+        return VALUES[name](Call(given=given, session=cast(Any, None)))
+    except InputError as error:
+        return refusal(error)
