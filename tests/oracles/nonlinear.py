@@ -58,3 +58,14 @@ def gaussian_moments(A):
     d = np.sqrt(np.diag(A))
     f = np.arccos(np.clip(A / np.outer(d, d), -1, 1))
     return np.outer(d, d) * (np.sin(f) + (np.pi - f) * np.cos(f)) / (2 * np.pi)
+
+
+def leverages(inputs, u, rng, f, n=2000):
+    """q and e^2 of fresh samples for units u, the moments and the best readout by counting samples."""
+    X, fresh = linear.draw_inputs(inputs, 50 * n, rng), linear.draw_inputs(inputs, n, rng)
+    phi, at = f(u @ X), f(u @ fresh)
+    moments = phi @ phi.T / phi.shape[1]
+    readout = np.linalg.solve(moments, phi @ X.T / phi.shape[1])
+    return np.sum(at * np.linalg.solve(moments, at), axis=0) / len(u), np.sum(
+        (fresh - readout.T @ at) ** 2, axis=0
+    )

@@ -7,12 +7,12 @@ even kernel, D samples resolve T(k) = D and leave
 
 N features see types too (``width_limit``), which samples do as well but hardly matter there. Between them
 
-    N < D: loss = L_N D/(D - N),    N > D: loss = L_D + k_D T_lin(k_D) D/(N - D).
+    N > D: loss = L_D + k_D T_lin(k_D) D/(N - D - 1),    N < D: see ``leverage``.
 
 Where the odd part of f is not linear the coordinates are vectors among others (``curved_``...). With
 r = nu/(K + nu) and tr(1 - r) = D, b = tr (1 - r)^2,
 
-    L_D = sum_j <x_j, r^2 x_j> / (1 - b/D),    added by finitely many features: sum_j <x_j, r x_j> D/(N - D),
+    L_D = sum_j <x_j, r^2 x_j> / (1 - b/D),    N > D: loss = L_D + sum_j <x_j, r x_j> D/(N - D - 1),
 
 which are the formulas above where each x_j has one eigenvalue.
 """
@@ -73,7 +73,7 @@ def gaussian_data_limit(inputs: Inputs, response: Response, D: float) -> Nonline
 
 
 def gaussian_variance_term(inputs: Inputs, response: Response, D: float) -> float:
-    """k_D T_lin(k_D): what finitely many features add above the peak, in units of D/(N - D)."""
+    """k_D T_lin(k_D): what finitely many features add above the peak, in units of D/(N - D - 1)."""
     size, scale = min(D, MOST), 1.0
     if D > MOST:
         scale = (

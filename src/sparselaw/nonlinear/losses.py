@@ -25,6 +25,7 @@ class NonlinearLoss:
     D: int
     loss: float  # infinite, or not a number, where there is a ``reason``
     error: float  # relative, estimated
+    median: float | None  # over data and units, near the peak
     caution: str  # empty where the loss can be trusted
     reason: str
     limited_by: Literal["features", "data"]

@@ -118,6 +118,9 @@ class Response(Protocol):
     def identity(self) -> dict[str, Any]:
         """Under which results for this activation are kept."""
 
+    def apply(self, z: FloatArray) -> FloatArray:
+        """f(z)."""
+
     def kernel(self, left: FloatArray, right: FloatArray, covariance: FloatArray) -> FloatArray:
         """E f(X) f(Y) for Gaussian X, Y of variances left, right and this covariance."""
 
@@ -188,6 +191,9 @@ class Kinked:
     def identity(self) -> dict[str, Any]:
         return {"fold": [self.slope, self.kink]}
 
+    def apply(self, z: FloatArray) -> FloatArray:
+        return np.asarray(self.slope * z + self.kink * np.abs(z))
+
     def kernel(self, left: FloatArray, right: FloatArray, covariance: FloatArray) -> FloatArray:
         """E f(X) f(Y) for Gaussian X, Y of variances left, right and this covariance."""
         found: FloatArray = self.slope**2 * covariance + self.even_kernel(left, right, covariance)
@@ -241,6 +247,9 @@ class Step:
     @property
     def identity(self) -> dict[str, Any]:
         return {"activation": "sign"}
+
+    def apply(self, z: FloatArray) -> FloatArray:
+        return np.asarray(math.sqrt(STEP_SCALE) * np.sign(z))
 
     def kernel(self, left: FloatArray, right: FloatArray, covariance: FloatArray) -> FloatArray:
         """2/pi asin(cosine) (Sheppard 1899), times the scale."""

@@ -88,12 +88,28 @@ def features_rank(inputs: Inputs, response: Response, D: float) -> float:
     return min(distinct_samples(inputs, D) + float(nodes.weight @ (1.0 - unpaired)), D)
 
 
-@functools.lru_cache(maxsize=1024)
 def distinct_samples(inputs: Inputs, D: float) -> float:
     """The expected number of samples that differ by more than their common sign.
 
     sum over patterns of 1 - (1 - P)^D, P the probability of a pattern or its negative; what is too rare to be
     listed is seen once each.
+    """
+    return _occupied(inputs, D)[0]
+
+
+def rank_deviation(inputs: Inputs, response: Response, D: float) -> float:
+    """The standard deviation of the rank of very many features: that of the number of different samples."""
+    if response.even and response.slope is None:
+        return math.sqrt(2.0 * _occupied(inputs, D / 2.0)[1])
+    return math.sqrt(_occupied(inputs, D)[1])
+
+
+@functools.lru_cache(maxsize=1024)
+def _occupied(inputs: Inputs, D: float) -> tuple[float, float]:
+    """Mean and variance of the number of patterns seen.
+
+    With Q = (1 - P)^D of each pattern the variance is sum Q (1 - Q) - D (sum P Q)^2: that of independent
+    patterns, less what the fixed number of samples takes away.
     """
     law = inputs.power_activations()
     reach = (D / RARE) ** (1.0 / law.decay)
@@ -102,12 +118,15 @@ def distinct_samples(inputs: Inputs, D: float) -> float:
     odds = [x / (1.0 - x) / 2.0 for x in p]
     tail = 0.0 if cells.place.size == 0 else _quiet_tail(inputs, float(cells.place[-1]), law.decay)
     quiet = math.exp(sum(n * math.log1p(-x) for n, x in zip(count, p, strict=True)) - tail)
-    seen, listed = 0.0, 0.0
+    seen = listed = independent = fixed = 0.0
 
     def visit(first: int, P: float, ways: float) -> None:
-        nonlocal seen, listed
-        seen -= ways * math.expm1(D * math.log1p(-P)) if P < 1.0 else -ways
+        nonlocal seen, listed, independent, fixed
+        found = -math.expm1(D * math.log1p(-P)) if P < 1.0 else 1.0
+        seen += ways * found
         listed += ways * P
+        independent += ways * found * (1.0 - found)
+        fixed += ways * P * (1.0 - found)
         for k in range(first, len(p)):
             if D * P * odds[k] < RARE:
                 break
@@ -115,7 +134,9 @@ def distinct_samples(inputs: Inputs, D: float) -> float:
             visit(k + 1, P * odds[k], ways * count[k] * 2.0)
 
     visit(0, quiet, 1.0)
-    return min(seen + D * max(1.0 - listed, 0.0), D)
+    rare = max(1.0 - listed, 0.0)
+    variance = independent + D * rare - D * (fixed + rare) ** 2
+    return min(seen + D * rare, D), max(variance, 0.0)
 
 
 def _quiet_tail(inputs: Inputs, last: float, decay: float) -> float:

@@ -88,6 +88,9 @@ class Smooth:
     def identity(self) -> dict[str, Any]:
         return {"activation": self.digest}
 
+    def apply(self, z: FloatArray) -> FloatArray:
+        return np.asarray((self.slope or 0.0) * z + sum(part.f(z) for part in self.parts))
+
     def kernel(self, left: FloatArray, right: FloatArray, covariance: FloatArray) -> FloatArray:
         straight = (self.slope or 0.0) ** 2 * covariance
         return np.asarray(straight + self._sum(self.parts, left, right, covariance))

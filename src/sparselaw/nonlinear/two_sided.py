@@ -9,7 +9,8 @@ rank n of the features. Above it the kernel scatters about its mean as a Wishart
 
 The term c/n, of the next order, was measured: none for odd features, about 25 for those with an even part.
 
-Dense inputs have the simpler form of ``gaussian_limit``, for N < D times 1 + 0.3 N/D, measured too.
+Dense inputs have the law of samples' leverages below the peak (``leverage``) and the Gaussian form of
+``gaussian_limit`` above it. Where N meets the rank the mean is infinite, and there is a median (``peak``).
 
 Even features, such as |u x|, hold nothing of a linear target, at any width and on any data. A readout g of
 them is even and the target y odd, so that E (y - g)^2 = E y^2 + E g^2: the loss is never below the whole
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from sparselaw.inputs import ActivationInputs, Inputs
@@ -31,22 +33,28 @@ from sparselaw.nonlinear.gaussian_limit import (
     gaussian_features_limit,
     gaussian_variance_term,
 )
+from sparselaw.nonlinear.leverage import excess
 from sparselaw.nonlinear.limit import NonlinearLimit, limits_along
 from sparselaw.nonlinear.losses import NonlinearLoss
+from sparselaw.nonlinear.peak import has_median, is_infinite, median_gap, mixture_median
 from sparselaw.nonlinear.response import Response, Trust
-from sparselaw.nonlinear.samples import features_rank
+from sparselaw.nonlinear.samples import features_rank, rank_deviation
 from sparselaw.nonlinear.variance_term import variance_factor
 
 UNEVEN = 25.0  # over the rank: what an even part adds to the variance term, fitted to simulated cells
-HEAVY = 0.3  # dense samples of large norm have both large features and a large residual: measured
 MORE_BETWEEN = 1.5  # times as far off is the part that the other size adds, where rare coordinates meet
-DENSE_BETWEEN = 0.12
+DENSE_BELOW, DENSE_ABOVE = 0.1, 0.12  # of dense inputs, times (N/D)^2 and D/N
+DENSE_FORMS = 0.2  # at most, for the difference between two forms of what D samples cost
+MEDIAN_ERROR = 0.3  # of a median at the peak of sparse inputs
 SURE = 0.05  # up to which there is no caution
 PEAK = 0.7  # of N/n, or n/N
 FEW = 24  # features below which the terms that are left out show
 CROWDED = 1.0  # alpha1 below which rare coordinates share samples with others that are rare
 CROWDED_ERROR = 0.1
 DRIFT, TRIED = 0.03, 5e3  # in a decade of D beyond those tried, where e_n goes on with an exponent
+INFINITE_MEAN = (
+    "at the double-descent peak, where N is within one of the rank: the mean is infinite, see the median"
+)
 NO_THEORY = "there is no theory of an activation with a jump where both sizes matter"
 FAR = 0.1  # of N/n or n/N: below it one size alone matters
 
@@ -61,8 +69,18 @@ LOCAL_ERROR = 0.01  # of the ratio of two neighbouring losses
 LARGEST_N = 1e100  # in place of infinitely many features
 FEW_POINTS = 12  # along a line: more are drawn between nodes
 
-Found = tuple[float, float, list[str]]  # loss, its relative error, cautions
 Along = Callable[[float], NonlinearLimit]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What the theory says of one pair of sizes."""
+
+    loss: float
+    error: float  # relative
+    cautions: list[str]
+    median: float | None = None  # near the peak
+    reason: str = ""  # why there is no finite loss
 
 
 def two_sided_losses(
@@ -86,42 +104,50 @@ def _loss(inputs: Inputs, response: Response, along: Along, width: float, D: int
     N = float(min(width, LARGEST_N))
     rank = _rank(inputs, response, D)
     if response.slope == 0.0:
-        loss, error, cautions = even_loss(inputs, N, float(D), rank)
+        found = even_loss(inputs, N, float(D), rank)
     else:
-        loss, error, cautions = _SIDES[inputs.sampling](inputs, response, along, N, float(D), rank)
+        found = _SIDES[inputs.sampling](inputs, response, along, N, float(D), rank)
     return NonlinearLoss(
         N=width,
         D=D,
-        loss=loss,
-        error=error,
-        caution="; ".join(cautions),
-        reason=_reason(loss),
+        loss=found.loss,
+        error=found.error,
+        median=found.median,
+        caution="; ".join(found.cautions),
+        reason=found.reason,
         limited_by="features" if N < rank else "data",
         rank=rank,
     )
-
-
-def _reason(loss: float) -> str:
-    """Why there is no finite loss, where there is none."""
-    if math.isnan(loss):
-        return NO_THEORY
-    return "" if math.isfinite(loss) else "at the double-descent peak"
 
 
 def _sparse(inputs: Inputs, response: Response, along: Along, N: float, D: float, rank: float) -> Found:
     activations, trust = cast(ActivationInputs, inputs), response.trust
     near = min(N / rank, rank / N)
     if near > (trust.below if N < rank else trust.above):
-        return math.nan, math.nan, ["both sizes matter"]
+        return Found(loss=math.nan, error=math.nan, cautions=["both sizes matter"], reason=NO_THEORY)
     known = data_limit(inputs, response, D)
     crowded = inputs.power_activations().decay < CROWDED + 1.0
+    uneven = min(UNEVEN / rank, 1.0) if response.even else 0.0
+    deviation = rank_deviation(inputs, response, D)
+    median = None
+    if known > 0.0 and has_median(N, rank, deviation):
+
+        def parts(r: float) -> tuple[float, float]:
+            if r > N:
+                return low_loss, variance_factor(activations, response) * (1.0 + uneven) * known * r
+            return known, sharing(activations, response).variance_factor * known * r
+
+        low_loss = features_limit(inputs, response, N).loss
+        median = mixture_median(N, rank, deviation, parts)
+        if is_infinite(N, rank, deviation):
+            return _at_the_peak(median, MEDIAN_ERROR + (CROWDED_ERROR if crowded else 0.0))
     if N < rank:
         low = along(N)
-        uneven = min(UNEVEN / rank, 1.0) if response.even else 0.0
         added = variance_factor(activations, response) * (1.0 + uneven) * known * rank / (rank - N)
         loss = low.loss + added
         unsure = trust.between * (MORE_BETWEEN if crowded else 1.0) * added / loss
-        return loss, *_said(low, trust, max(low.error, trust.features) + unsure, N, near)
+        error, cautions = _said(low, trust, max(low.error, trust.features) + unsure, N, near)
+        return Found(loss=loss, error=error, cautions=cautions, median=median)
     above = N - rank - 1.0
     factor = sharing(activations, response).variance_factor
     more = factor * rank / above if above > 0.0 else math.inf
@@ -132,20 +158,40 @@ def _sparse(inputs: Inputs, response: Response, along: Along, N: float, D: float
     error, cautions = _said(None, trust, own + trust.between * near, N, near)
     if crowded:
         cautions.append("alpha1 < 1: rare coordinates share samples, the loss is good to about 10 %")
-    return loss, error, cautions
+    return Found(loss=loss, error=error, cautions=cautions, median=median)
 
 
 def _dense(inputs: Inputs, response: Response, along: Along, N: float, D: float, rank: float) -> Found:
     del rank
+    gap = abs(N - D)
+    median = None
+    if has_median(N, D, 0.0):
+        median, error, _ = _dense_loss(inputs, response, along, N, D, median_gap(gap))
+        if is_infinite(N, D, 0.0):
+            return _at_the_peak(median, error)
+    loss, error, cautions = _dense_loss(inputs, response, along, N, D, gap - 1.0)
+    return Found(loss=loss, error=error, cautions=cautions, median=median)
+
+
+def _dense_loss(
+    inputs: Inputs, response: Response, along: Along, N: float, D: float, free: float
+) -> tuple[float, float, list[str]]:
+    """The loss, its error and cautions where tr W^-1 of the smaller side is its size over ``free``."""
     trust = response.trust
-    if N < D:
-        low = along(N)
-        loss = low.loss * (1.0 + HEAVY * N / D) * D / (D - N)
-        error = max(low.error, trust.features) + DENSE_BETWEEN * N / D
-        return loss, *_said(low, trust, error, N, N / D)
+    if N <= D:
+        low = along(N) if N < D else gaussian_features_limit(inputs, response, N)
+        more, unsure = excess(inputs, response, N, N + 1.0 + free)
+        own = max(low.error, trust.features) + DENSE_BELOW * (N / D) ** 2
+        own += min(unsure / (1.0 + more), DENSE_FORMS)
+        return low.loss * (1.0 + more), *_said(low, trust, own, N, N / D)
     high = gaussian_data_limit(inputs, response, D)
-    added = gaussian_variance_term(inputs, response, D) * D / (N - D) if N > D else math.inf
-    return high.loss + added, *_said(high, trust, high.error + DENSE_BETWEEN * D / N, D, D / N)
+    added = gaussian_variance_term(inputs, response, D) * D / free
+    return high.loss + added, *_said(high, trust, high.error + DENSE_ABOVE * D / N, D, D / N)
+
+
+def _at_the_peak(median: float, error: float) -> Found:
+    caution = f"at the double-descent peak: compare medians, good to about {error:.0%}"
+    return Found(loss=math.inf, error=math.inf, cautions=[caution], median=median, reason=INFINITE_MEAN)
 
 
 def local_exponent(inputs: Inputs, response: Response, N: float) -> tuple[float, float]:
@@ -181,6 +227,8 @@ def even_loss(inputs: Inputs, N: float, D: float, rank: float) -> Found:
     """The loss, its relative error, and what to say."""
     total = inputs.variance_sums(1.0).total()
     if N > EVEN_CLOSE * rank or math.isinf(N):
-        return total, EVEN_ERROR, [f"{EVEN}: the loss is at least their variance, and here some tenths more"]
+        more = f"{EVEN}: the loss is at least their variance, and here some tenths more"
+        return Found(loss=total, error=EVEN_ERROR, cautions=[more])
     noise = N / (D - N)
-    return total * (1.0 + noise), EVEN_HEAVY * noise, [f"{EVEN}: their variance is left, and fitted noise"]
+    fitted = f"{EVEN}: their variance is left, and fitted noise"
+    return Found(loss=total * (1.0 + noise), error=EVEN_HEAVY * noise, cautions=[fitted])

@@ -185,6 +185,7 @@ def _nonlinear_point(inputs: Inputs, found: NonlinearLoss) -> Point:
         terms={found.limited_by: found.loss},
         rank=found.rank,
         loss_error=found.error,
+        median=found.median,
     )
 
 
