@@ -65,6 +65,21 @@ def pages_with(something):
     return [page for page in PAGES if page.stem not in OWN_TEST and something(page)]
 
 
+def made_curves(path):
+    """Two loss curves of 24,000 steps, one at a constant rate; the other once more without its rates."""
+    step = np.arange(200, 24_001, 200)
+    warm = np.minimum(step / 1_000, 1.0)
+    falling = 0.55 + 0.45 * np.cos(np.pi * np.clip((step - 1_000) / 23_000, 0, 1))
+    rates = {"cosine": 3e-4 * warm * falling, "constant": 3e-4 * warm}
+    parts = []
+    for i, (run, lr) in enumerate(rates.items()):
+        noise = np.exp(3e-4 * np.random.default_rng(i).normal(size=step.size))
+        loss = (3.0 + 0.3 * (np.cumsum(lr) / 0.03) ** -0.5 + 200 * lr) * noise
+        parts.append(pd.DataFrame({"run": run, "step": step, "lr": lr, "loss": loss}))
+    pd.concat(parts).to_csv(path / "curves.csv", index=False)
+    parts[0].drop(columns=["run", "lr"]).to_csv(path / "one.csv", index=False)
+
+
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
     """A folder with the tables that the examples name."""
@@ -79,6 +94,7 @@ def desk(tmp_path, monkeypatch):
     sparse.save_npz(tmp_path / "features.npz", sparse.csr_array(rare))
     sweep = pd.DataFrame({"N": [4, 8, 16, 32, 64, 128], "D": 50_000})
     sweep.assign(loss=2.0 * sweep["N"] ** -2.3).to_csv(tmp_path / "sweep.csv", index=False)
+    made_curves(tmp_path)
     monkeypatch.chdir(tmp_path)
 
 

@@ -36,6 +36,8 @@ _PUBLIC = {
     "plan": "sparselaw.planning",
     "forecast": "sparselaw.planning",
     "Forecast": "sparselaw.forecasting",
+    "fit_curves": "sparselaw.curves",
+    "CurveFit": "sparselaw.curves",
     "best_ridge": "sparselaw.theory.training.best",
     "best_stop": "sparselaw.theory.training.best",
     "failure_probability": "sparselaw.failure",
@@ -49,6 +51,8 @@ _PUBLIC_MODULES = {"plot": "sparselaw.plotting", "explore": "sparselaw.explore"}
 __all__ = ["__version__", *_PUBLIC, *_PUBLIC_MODULES]
 
 if TYPE_CHECKING:
+    from sparselaw.curves import CurveFit as CurveFit
+    from sparselaw.curves import fit_curves as fit_curves
     from sparselaw.errors import InputError as InputError
     from sparselaw.experiments.networks import Adam as Adam
     from sparselaw.experiments.networks import Network as Network

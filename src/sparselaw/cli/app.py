@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 import sparselaw
+from sparselaw.cli.curve import curve
 from sparselaw.cli.doctor import doctor
 from sparselaw.cli.explore import explore
 from sparselaw.cli.failure import failure
@@ -99,6 +100,7 @@ app.command(cls=_Plain)(networks)
 app.command(cls=_Plain)(fit)
 app.command(cls=_TakesInputs)(plan)
 app.command(cls=_Plain)(forecast)
+app.command(cls=_Plain)(curve)
 app.command(cls=_TakesRareInputs)(failure)
 app.command(cls=_Plain)(measure)
 app.command(cls=_Plain)(learn)

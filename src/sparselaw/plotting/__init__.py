@@ -1,5 +1,6 @@
 """Figures. Every function takes values and the keyword ``ax``, draws there, returns it and reads nothing."""
 
+from sparselaw.plotting.curve_fans import curve_fan, curve_residuals, rates
 from sparselaw.plotting.fits import (
     budget_profiles,
     exponent_profile,
@@ -31,6 +32,8 @@ __all__ = [
     "back_test",
     "budget_profiles",
     "compute_frontier",
+    "curve_fan",
+    "curve_residuals",
     "exponent_profile",
     "failure_curve",
     "fit_over_data",
@@ -43,6 +46,7 @@ __all__ = [
     "loss_curves",
     "loss_surface",
     "phase_diagram",
+    "rates",
     "residuals",
     "scaling_curve",
     "seen_features",

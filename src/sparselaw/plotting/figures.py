@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparselaw.plotting.curve_fans import curve_fan, curve_residuals, rates
 from sparselaw.plotting.fits import (
     budget_profiles,
     fit_over_data,
@@ -29,6 +30,7 @@ from sparselaw.plotting.measured import (
 from sparselaw.plotting.style import style
 
 if TYPE_CHECKING:
+    from sparselaw.curves import CurveFit
     from sparselaw.fitting.fitted_law import FittedLaw
     from sparselaw.forecasting import Forecast
     from sparselaw.measuring import LearningCurve, Measurement
@@ -44,6 +46,11 @@ def forecast_panels(found: Forecast) -> list[Panel]:
         partial(forecast_fan, found),
         *(partial(back_test, test) for test in found.backtest),
     ]
+
+
+def curve_panels(found: CurveFit) -> list[Panel]:
+    """The curves with fit and fan, the rates, the residuals."""
+    return [partial(panel, found) for panel in (curve_fan, rates, curve_residuals)]
 
 
 def fit_panels(law: FittedLaw) -> list[Panel]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import sparselaw
 from sparselaw.plotting.figures import (
+    curve_panels,
     draw_each,
     fit_panels,
     forecast_panels,
@@ -20,6 +21,7 @@ from sparselaw.plotting.figures import (
 from sparselaw.report.page import write_html
 
 if TYPE_CHECKING:
+    from sparselaw.curves import CurveFit
     from sparselaw.fitting.fitted_law import FittedLaw
     from sparselaw.forecasting import Forecast
     from sparselaw.interval import Interval
@@ -62,6 +64,64 @@ def forecast_page(found: Forecast) -> ResultPage:
                 title=f"Runs that pull most at N = {last.N:.3g}, D = {last.D:.3g}",
                 columns=("N", "D", "loss", "moves the forecast by"),
                 rows=[[_n(r.N), _n(r.D), _n(r.loss), f"{100 * r.moves:+.2g} %"] for r in last.pulls],
+            ),
+        ],
+    )
+
+
+def curve_page(found: CurveFit) -> ResultPage:
+    """Curves, fan and rates; ends of runs and schedules; the back-test; parameters."""
+    best = [] if found.best is None else [f"{found.best.words()}."]
+    schedules = [
+        Section(
+            title="Schedules",
+            columns=("schedule", "final loss", "95 % interval", "against", "difference", "P(better)"),
+            rows=[
+                [
+                    e.schedule, _n(e.final.best), e.final.ends(), e.against,
+                    f"{e.difference.best:+.4f} {e.difference.ends()}", f"{e.probability:.2f}",
+                ]
+                for e in found.schedules
+            ],
+        )
+    ]  # fmt: skip
+    return ResultPage(
+        title="Loss curves under learning-rate schedules",
+        lead=[f"{found.title()}. Status: {found.status}.", *best],
+        warnings=found.warnings,
+        sections=[
+            Section(
+                title="Curves",
+                pictures=draw_each(curve_panels(found)),
+                columns=("run", "steps", "seen", "last loss", "final loss", "95 % interval"),
+                rows=[
+                    [
+                        e.run,
+                        _n(e.steps),
+                        f"{100 * e.seen:.0f} %",
+                        _n(e.loss),
+                        _n(e.final.best),
+                        e.final.ends(),
+                    ]
+                    for e in found.curves
+                ],
+            ),
+            *(schedules if found.schedules else []),
+            Section(
+                title="Back-test: the last measured loss, predicted from the first part of the run",
+                columns=("run", "seen", "predicted", "95 % interval", "measured"),
+                rows=[
+                    [run, f"{100 * t.cutoff:.0f} %"]
+                    + ([t.reason, "-"] if t.loss is None else [_n(t.loss.best), t.loss.ends()])
+                    + [_n(t.measured)]
+                    for run, tests in found.backtest.items()
+                    for t in tests
+                ],
+            ),
+            Section(
+                title=found.formula,
+                columns=("quantity", "value", "95 % interval"),
+                rows=[[name, _n(v.best), v.ends()] for name, v in found.params.items()],
             ),
         ],
     )

@@ -1,0 +1,168 @@
+"""`sparselaw curve`: loss curves under learning-rate schedules."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import typer
+
+from sparselaw.cli import fit_options, pictures
+from sparselaw.cli.options import FLOAT, INTEGER, JSON, SIZES
+from sparselaw.cli.output import note, number, print_json, print_table
+from sparselaw.errors import InputError
+
+if TYPE_CHECKING:
+    from sparselaw.curves import CurveFit
+
+SHAPES = "cosine:24000, wsd:20000,24000 or constant:72000 (also linear, wsd-exp, wsd-sqrt, step; lr=, end=)"
+
+
+def curve(
+    curves: list[str] = typer.Argument(
+        ..., metavar="FILE...", help="Logs with run, step, lr and loss: tables, or folders of logs."
+    ),
+    schedule: list[str] = typer.Option(
+        [],
+        metavar="FILE|SHAPE",
+        help=f"A schedule to predict: a table of step and lr, or {SHAPES}; repeatable.",
+    ),
+    warmup: str = typer.Option(
+        None, metavar=INTEGER, help="Steps of linear warm-up. [default: found in the logs]"
+    ),
+    lr: str = typer.Option(None, metavar=FLOAT, help="Peak rate, where the logs have no rates."),
+    shape: str = typer.Option(
+        None, metavar="SHAPE", help="What schedule the runs are on: cosine, wsd:20000,24000."
+    ),
+    steps: str = typer.Option(None, metavar=INTEGER, help="Planned steps of the runs, for --shape."),
+    best: str = typer.Option(None, metavar=INTEGER, help="Look for a schedule to try, of so many steps."),
+    sizes: str = typer.Option(
+        None, "-N", "--N", metavar=SIZES, help="Sizes to predict for. [default: those of the curves]"
+    ),
+    present: str = typer.Option(None, metavar="RUN", help="The run that schedules are compared with."),
+    columns: str = fit_options.COLUMNS,
+    final: bool = typer.Option(False, "--final", help="Each run's annealed loss with its standard error."),
+    out: str = typer.Option(
+        None, metavar="FILE", help="With --final: write them to this .csv or .parquet file."
+    ),
+    plot: str = pictures.PLOT,
+    report: str = pictures.REPORT,
+    json: bool = JSON,
+) -> None:
+    """The end of a run before it is over, and under a schedule never run."""
+    from sparselaw import numbers
+    from sparselaw.curves import fit_curves
+
+    pictures.check(plot, report)
+    if out is not None:
+        _check_out(final, out)
+    found = fit_curves(
+        curves,
+        schedules=list(schedule),
+        warmup=None if warmup is None else numbers.real("warmup", warmup),
+        lr=None if lr is None else numbers.real("lr", lr),
+        shape=shape,
+        steps=None if steps is None else numbers.real("steps", steps),
+        columns=fit_options.columns(columns),
+        N=None if sizes is None else [float(n) for n in numbers.sizes("N", sizes)],
+        best=None if best is None else numbers.real("best", best),
+        present=present,
+    )
+    for warning in found.warnings:
+        note(warning)
+    if out is not None:
+        _write(found, out)
+    pictures.write(plot, report, lambda room: room.curve_panels(found), lambda room: room.curve_page(found))
+    if json:
+        rows = {"finals": found.finals().to_dict("records")} if final else {}
+        print_json(found.as_dict() | rows)
+    elif final:
+        _show_finals(found)
+    else:
+        _show(found)
+
+
+def _check_out(final: bool, out: str) -> None:
+    from sparselaw.sweeps.out_file import check_out_file
+
+    if not final:
+        raise InputError("out", out, "is given without --final", "add --final")
+    if not out.lower().endswith((".csv", ".parquet")):
+        raise InputError("out", out, "has another ending", "let it end in .csv or .parquet")
+    check_out_file("out", out)
+
+
+def _write(found: CurveFit, out: str) -> None:
+    from pathlib import Path
+
+    from sparselaw.files import write_atomically
+    from sparselaw.sweeps.out_file import writing
+
+    frame = found.finals()
+    with writing("out", out), write_atomically(Path(out)) as file:
+        if out.lower().endswith(".csv"):
+            file.write(frame.to_csv(index=False).encode())
+        else:
+            frame.to_parquet(file, index=False)
+    if not any(math.isfinite(end.D) for end in found.curves):
+        note(f"D is in units of {found.clock}: no tokens, samples or batch are logged")
+    note(f"written to {out}")
+
+
+def _show(found: CurveFit) -> None:
+    print_table(
+        found.title(),
+        ["run", "steps", "seen", "last loss", "final loss", "95 % interval"],
+        [
+            [
+                e.run,
+                number(e.steps, 6),
+                f"{100 * e.seen:.0f} %",
+                number(e.loss),
+                number(e.final.best),
+                e.final.ends(),
+            ]
+            for e in found.curves
+        ],
+    )
+    if found.schedules:
+        several = any(e.N != 1.0 for e in found.schedules)
+        print_table(
+            "Schedules",
+            ["schedule", *["N"] * several, "loss", "95 % interval", "against", "difference", "P(better)"],
+            [
+                [
+                    e.schedule, *[number(e.N)] * several, number(e.final.best), e.final.ends(), e.against,
+                    f"{e.difference.best:+.4f} {e.difference.ends()}", f"{e.probability:.2f}",
+                ]
+                for e in found.schedules
+            ],
+        )  # fmt: skip
+    if found.best is not None:
+        print(found.best.words())
+    print(f"status {found.status}")
+    print_table(
+        "Back-test: the last measured loss, predicted from the first part of the run",
+        ["run", "seen", "predicted", "95 % interval", "measured"],
+        [
+            [run, f"{100 * t.cutoff:.0f} %"]
+            + ([t.reason, "-"] if t.loss is None else [number(t.loss.best), t.loss.ends()])
+            + [number(t.measured)]
+            for run, tests in found.backtest.items()
+            for t in tests
+        ],
+    )
+    print_table(
+        found.formula,
+        ["parameter", "value", "95 % interval"],
+        [[name, number(v.best), v.ends()] for name, v in found.params.items()],
+    )
+
+
+def _show_finals(found: CurveFit) -> None:
+    frame = found.finals()
+    rows = [
+        [number(c) if isinstance(c, float) else str(c) for c in row] for row in frame.itertuples(index=False)
+    ]
+    print_table("Annealed losses", list(frame.columns), rows)
+    print(f"status {found.status}")

@@ -1,0 +1,267 @@
+"""How curves end: runs at the end of their plan, and schedules asked for beside the present one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sparselaw.curves.learning_rate import Schedule, make_schedule, spliced
+from sparselaw.curves.logs import Log
+from sparselaw.curves.model import DEGREES, FINISHED, Asked, Model, fit_model, loss_interval, student
+from sparselaw.errors import InputError
+from sparselaw.interval import Interval
+
+CUTS = (0.3, 0.5, 0.7)  # of what is measured, for the back-test
+ANNEALED = 0.2  # of the peak: a run that ends below is annealed
+DECAY, TO = 0.2, 0.1  # share of the steps, and of the peak: how a run that is not would be annealed
+ALIKE = 0.05  # relative difference in steps of runs that may be compared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Earlier:
+    """The last measured loss as it would have been predicted from the first ``cutoff`` of the steps."""
+
+    cutoff: float
+    loss: Interval | None
+    measured: float
+    reason: str = ""
+
+    @property
+    def inside(self) -> bool | None:
+        return None if self.loss is None else self.loss.contains(self.measured)
+
+    def as_dict(self) -> dict[str, Any]:
+        known = None if self.loss is None else self.loss.as_dict()
+        return {"cutoff": self.cutoff, "loss": known, "measured": self.measured, "inside": self.inside} | (
+            {"loss_reason": self.reason} if self.reason else {}
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveEnd:
+    """A run at the last step of its plan; ``seen`` is the share of these steps that is measured."""
+
+    run: str
+    N: float
+    D: float
+    steps: float
+    seen: float
+    loss: float  # the last one measured
+    final: Interval
+    sd: float  # standard error of the logarithm of the final loss
+
+    def as_dict(self) -> dict[str, Any]:
+        sizes = {k: v for k, v in {"N": self.N, "D": self.D}.items() if np.isfinite(v)}
+        return {
+            "run": self.run, **sizes, "steps": self.steps, "seen": self.seen, "loss": self.loss,
+            "final": self.final.as_dict(), "sd": self.sd,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleEnd:
+    """A schedule asked for; ``difference`` is its final loss minus that of the run ``against``."""
+
+    schedule: str
+    steps: float
+    N: float
+    final: Interval
+    sd: float
+    continues: str  # the run whose measured rates this schedule goes on from, if any
+    against: str
+    difference: Interval
+    probability: float  # that it ends lower
+
+    def as_dict(self) -> dict[str, Any]:
+        size = {"N": self.N} if self.N != 1.0 else {}
+        return {
+            "schedule": self.schedule, "steps": self.steps, **size, "final": self.final.as_dict(),
+            "sd": self.sd, "continues": self.continues or None, "against": self.against,
+            "difference": self.difference.as_dict(), "probability": self.probability,
+        }  # fmt: skip
+
+
+def size_of(log: Log) -> float:
+    """1 where sizes are not known."""
+    return log.N if np.isfinite(log.N) else 1.0
+
+
+def end_of(model: Model, run: int) -> Asked:
+    """The end of a run as a question to the model."""
+    fitted = run in _fitted(model)
+    return Asked(schedule=model.plan(run), N=size_of(model.logs[run]), run=run if fitted else None)
+
+
+def curve_ends(model: Model) -> tuple[CurveEnd, ...]:
+    mean, spread = model.predict([end_of(model, i) for i in range(len(model.logs))])
+    sd = np.sqrt(np.diag(spread))
+    return tuple(
+        CurveEnd(
+            run=log.name, N=log.N, D=log.D * model.plan(i).last / log.schedule.last, steps=model.plan(i).last,
+            seen=model.seen(i), loss=float(log.loss[-1]),
+            final=loss_interval(mean[i], sd[i]), sd=float(sd[i]),
+        )
+        for i, log in enumerate(model.logs)
+    )  # fmt: skip
+
+
+def schedule_ends(
+    model: Model, schedules: Sequence[Schedule], sizes: Sequence[float], present: str | None = None
+) -> tuple[ScheduleEnd, ...]:
+    """Each schedule for each size. See ``present_run`` for what it is compared with."""
+    found = []
+    for schedule in schedules:
+        for N in sizes:
+            run = continued(model, schedule, N)
+            against = present_run(model, schedule, N, present)
+            whole = schedule if run is None else going_on(model, run, schedule)
+            mean, spread = model.predict([Asked(schedule=whole, N=N, run=run), end_of(model, against)])
+            difference, probability = compared(mean, spread)
+            sd = float(np.sqrt(spread[0, 0]))
+            found.append(
+                ScheduleEnd(
+                    schedule=schedule.name, steps=schedule.last, N=N,
+                    final=loss_interval(mean[0], sd), sd=sd,
+                    continues="" if run is None else model.logs[run].name, against=model.logs[against].name,
+                    difference=difference, probability=probability,
+                )
+            )  # fmt: skip
+    return tuple(found)
+
+
+def compared(mean: Any, spread: Any) -> tuple[Interval, float]:
+    """The first of two losses minus the second, and the probability that it is lower."""
+    from scipy.special import stdtr
+
+    gap = float(mean[0] - mean[1])
+    sd = float(np.sqrt(max(spread[0, 0] + spread[1, 1] - 2.0 * spread[0, 1], 1e-16)))
+    base = float(np.exp(mean[1]))
+    low, best, high = (base * np.expm1(gap + student() * sd * np.array([-1.0, 0.0, 1.0]))).tolist()
+    return Interval(low, best, high), float(stdtr(DEGREES, -gap / sd))
+
+
+def continued(model: Model, schedule: Schedule, N: float) -> int | None:
+    """The longest run whose rates, as far as they are measured, are those of the schedule."""
+    alike = [
+        i
+        for i in sorted(_fitted(model), key=lambda i: -model.logs[i].last)
+        if size_of(model.logs[i]) == N and model.logs[i].schedule.begins_like(schedule, model.logs[i].last)
+    ]
+    return alike[0] if alike else None
+
+
+def going_on(model: Model, run: int, schedule: Schedule) -> Schedule:
+    """The rates of a run as they were logged, then those of a schedule."""
+    log = model.logs[run]
+    return spliced(log.schedule, schedule, log.last) if log.last < schedule.last else schedule
+
+
+def with_plans(model: Model, asked: Sequence[Schedule]) -> Model:
+    """A run that one schedule alone goes on from, and whose log has no plan, is on that schedule."""
+    plans = {}
+    for i, log in enumerate(model.logs):
+        longer = [s for s in asked if s.last > 1.01 * log.last and continued(model, s, size_of(log)) == i]
+        if len(longer) == 1 and not model.running(i):
+            plans[i] = going_on(model, i, longer[0])
+    return replace(model, plans=plans)
+
+
+def present_run(model: Model, schedule: Schedule, N: float, name: str | None = None) -> int:
+    """What a schedule is compared with: the run named; else the one still running; else the lowest end.
+
+    The lowest among runs of about as many steps, where there are some, of the nearest size.
+    """
+    if name is not None:
+        named = [i for i, log in enumerate(model.logs) if log.name == name]
+        if not named:
+            known = ", ".join(log.name for log in model.logs[:5])
+            raise InputError("present", name, "is no run of the curves", f"name one of {known}")
+        return named[0]
+    apart = [abs(np.log(size_of(log) / N)) for log in model.logs]
+    near = [i for i, d in enumerate(apart) if d <= min(apart) + 1e-9]
+    running = [i for i in near if model.running(i)]
+    if running:
+        return running[-1]
+    alike = [i for i in near if abs(model.plan(i).last / schedule.last - 1.0) < ALIKE]
+    return min(alike or near, key=lambda i: float(model.logs[i].loss[-1]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annealed:
+    """The annealed loss of a run; ``predicted`` where it is not simply its last loss."""
+
+    run: str
+    N: float
+    D: float
+    steps: float
+    loss: Interval
+    sd: float
+    predicted: bool
+
+
+def annealed(model: Model) -> list[Annealed]:
+    """Every run as it ends by its log, annealed.
+
+    A run that ends at more than a fifth of its peak rate is taken as it would have ended, in as many steps,
+    with the last fifth of them spent on a straight decay to a tenth of the peak.
+    """
+    fitted = _fitted(model)
+    lowered = [log.schedule.rates[-1] > ANNEALED * log.schedule.peak for log in model.logs]
+    asked = [
+        Asked(
+            schedule=with_decay(log.schedule) if low else log.schedule,
+            N=size_of(log),
+            run=i if i in fitted else None,
+        )
+        for i, (log, low) in enumerate(zip(model.logs, lowered, strict=True))
+    ]
+    mean, spread = model.predict(asked)
+    sd = np.sqrt(np.diag(spread))
+    return [
+        Annealed(
+            run=log.name, N=log.N, D=log.D, steps=log.schedule.last, loss=loss_interval(mean[i], sd[i]),
+            sd=float(sd[i]), predicted=bool(lowered[i] or log.last < FINISHED * log.schedule.last),
+        )
+        for i, log in enumerate(model.logs)
+    ]  # fmt: skip
+
+
+def with_decay(schedule: Schedule) -> Schedule:
+    """The same steps, with the last fifth on a straight line to a tenth of the peak."""
+    start = max((1.0 - DECAY) * schedule.last, schedule.warmup)
+    before = schedule.steps < start
+    steps = np.concatenate([schedule.steps[before], [start, schedule.last]])
+    low = min(TO * schedule.peak, float(schedule.rates[-1]))
+    rates = np.concatenate([schedule.rates[before], [float(schedule.rate(start)), low]])
+    return make_schedule(steps.tolist(), rates.tolist(), schedule.warmup, schedule.name)
+
+
+def back_test(logs: Sequence[Log], run: int, cuts: Sequence[float] = CUTS) -> tuple[Earlier, ...]:
+    """How the last measured loss of a run would have been predicted earlier: fitted anew to what there was.
+
+    Runs that share a trunk with it are left out, for they know what came after.
+    """
+    log = logs[run]
+    family = {log.name, log.trunk} - {""}
+    others = [o for i, o in enumerate(logs) if i != run and o.name not in family and o.trunk not in family]
+    measured = float(np.exp(np.mean(np.log(log.loss[-3:])))) if log.loss.size > 30 else float(log.loss[-1])
+    found = []
+    for cut in cuts:
+        kept = log.step <= cut * log.last
+        try:
+            if not kept.any():
+                raise InputError("curves", log.name, "has no point so early", "log more often")
+            part = replace(log, step=log.step[kept], loss=log.loss[kept], own=0)
+            model = fit_model([part, *others])
+            (loss,) = model.losses([replace(end_of(model, 0), step=log.last)])
+            found.append(Earlier(cutoff=cut, loss=loss, measured=measured))
+        except InputError as error:
+            found.append(Earlier(cutoff=cut, loss=None, measured=measured, reason=error.condition))
+    return tuple(found)
+
+
+def _fitted(model: Model) -> set[int]:
+    return {t.run for t in model.points.tracks}

@@ -1,0 +1,185 @@
+"""`sl.fit_curves`: loss curves in, a law and the ends of runs and schedules out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparselaw.curves.best_schedule import best_schedule
+from sparselaw.curves.ends import curve_ends, schedule_ends, size_of, with_plans
+from sparselaw.curves.learning_rate import Schedule, logged_schedule
+from sparselaw.curves.limits import limits
+from sparselaw.curves.logs import Log, make_logs
+from sparselaw.curves.model import Model, fit_model, student
+from sparselaw.curves.result import CurveFit
+from sparselaw.curves.shapes import REMEDY, is_written, written_schedule
+from sparselaw.errors import InputError, check_not_negative, check_positive, check_size
+from sparselaw.interval import Interval
+
+
+def fit_curves(
+    curves: Any,
+    *,
+    schedules: Any = (),
+    warmup: float | None = None,
+    lr: float | None = None,
+    shape: str | None = None,
+    steps: float | None = None,
+    columns: Mapping[str, str] | None = None,
+    N: float | Sequence[float] | None = None,
+    best: float | None = None,
+    present: str | None = None,
+) -> CurveFit:
+    """A law of loss curves under learning-rate schedules: how runs end, and how they would end otherwise.
+
+    Parameters
+    ----------
+    curves : path, data frame, (step, lr, loss), or a list or mapping of these
+        Long tables with columns run, step, lr, loss and, where known, N, tokens, batch (common other names
+        are recognised); a folder of such files, of TensorBoard or wandb runs. Rows with a rate and no loss at
+        the end of a run are its plan.
+    schedules : str, path, (step, lr), or a list of these
+        Asked for: ``cosine:24000``, ``wsd:20000,24000``, ``constant:72000``, ``linear:n``, ``step:n,m``, each
+        with ``lr=``, ``end=``, ``warmup=`` behind it; or a table with columns step and lr. One that begins
+        like a run goes on from it.
+    warmup : float, optional
+        Steps of linear warm-up. Found in the logs unless given.
+    lr, shape, steps : float, str, float, optional
+        Peak rate, name of the schedule and its number of steps, where the logs have no rates.
+    columns : mapping, optional
+        Role (run, step, lr, loss, N, D, batch) to the column that has it.
+    N : float or list, optional
+        Sizes for which schedules are wanted; all that were fitted unless given. For curves without a size,
+        one number is the size of all of them.
+    best : float, optional
+        Number of steps for which a schedule to try is wanted.
+    present : str, optional
+        The run with which schedules are compared.
+
+    Returns
+    -------
+    CurveFit
+        Parameters, ends of curves and schedules with 95 % intervals, status and warnings.
+
+    Raises
+    ------
+    InputError
+        Where no schedule is known, every curve diverged, or too few points are left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> step = np.arange(100.0, 10_001, 100)
+    >>> loss = 3 + 0.3 * (step / 5000) ** -0.5
+    >>> found = fit_curves((step, np.full(100, 3e-4), loss), schedules="wsd:10000,12000", warmup=0)
+    >>> found.status, [end.schedule for end in found.schedules]
+    ('one-curve', ['wsd:10000,12000'])
+    """
+    for name, value in {"warmup": warmup, "lr": lr, "steps": steps}.items():
+        if value is not None:
+            check_not_negative(name, value) if name == "warmup" else check_positive(name, value)
+    sizes = None if N is None else [check_positive("N", n) for n in np.atleast_1d(np.asarray(N, object))]
+    read = make_logs(
+        curves, warmup=warmup, lr=lr, shape=shape, steps=steps, columns=columns,
+        N=sizes[0] if sizes is not None and len(sizes) == 1 else None,
+    )  # fmt: skip
+    good = [log for log in read.logs if not log.diverged]
+    if not good:
+        raise InputError("curves", read.logs[0].name, "diverged", "give a run whose loss falls")
+    asked = tuple(read_schedule(s, good) for s in _listed(schedules))
+    model = with_plans(fit_model(good), asked)
+    made = schedule_ends(model, asked, sizes_asked(model, sizes), present)
+    tried = None
+    if best is not None:
+        size = sizes_asked(model, sizes)[-1]
+        tried = best_schedule(model, check_size("best", best), size, usual_warmup(good), present)
+    status, said = limits(model, read.logs, asked, made)
+    return CurveFit(
+        model=model, params=_intervals(model), curves=curve_ends(model), schedules=made, asked=asked,
+        best=tried,        status=status, warnings=(*read.warnings, *said), clock=read.clock,
+    )  # fmt: skip
+
+
+def read_schedule(schedule: Any, logs: Sequence[Log]) -> Schedule:
+    """By its name, from a file or frame with columns step and lr, or from two arrays."""
+    if isinstance(schedule, Schedule):
+        return schedule
+    warmup = usual_warmup(logs)
+    if isinstance(schedule, str) and is_written(schedule):
+        peaks = [log.schedule.peak for log in logs]
+        return written_schedule(schedule, peak=max(set(peaks), key=peaks.count), warmup=warmup)
+    if isinstance(schedule, str | Path):
+        text = str(schedule)
+        if ":" in text and not Path(text).exists():
+            raise InputError("schedule", text, "is neither a shape nor a file", REMEDY)
+    elif not (isinstance(schedule, Mapping) or hasattr(schedule, "columns")):
+        pair = tuple(schedule)
+        if len(pair) != 2:
+            raise InputError("schedule", type(schedule).__name__, "is not a pair (step, lr)", REMEDY)
+        return _knots(np.asarray(pair[0], np.float64), np.asarray(pair[1], np.float64), warmup, "schedule")
+    from sparselaw.curves.log_tables import rates_of
+
+    step, rate = rates_of(schedule)
+    name = Path(schedule).name if isinstance(schedule, str | Path) else "schedule"
+    return _knots(step, rate, warmup, name)
+
+
+def _knots(step: Any, rate: Any, warmup: float, name: str) -> Schedule:
+    good = np.isfinite(step) & np.isfinite(rate)
+    step, rate = step[good], rate[good]
+    if step.size < 2 or np.any(np.diff(step) < 0.0) or np.any(rate < 0.0) or not rate.max() > 0.0:
+        raise InputError(
+            "schedule", name, "is not a list of growing steps with rates that are positive", REMEDY
+        )
+    if rate[0] < 0.9 * rate.max() and step[0] < warmup:  # the warm-up is in it
+        warmup = 0.0
+    return logged_schedule(step, rate, warmup, name)
+
+
+def usual_warmup(logs: Sequence[Log]) -> float:
+    """The one that most runs have."""
+    found = [log.schedule.warmup for log in logs]
+    return max(set(found), key=found.count)
+
+
+def sizes_asked(model: Model, sizes: Sequence[float] | None) -> list[float]:
+    """Those given; otherwise all that were fitted, or 1 where sizes are not known."""
+    known = sorted({size_of(log) for log in model.logs})
+    if sizes is None or known == [1.0]:
+        return known
+    if len(known) == 1 and any(abs(N / known[0] - 1.0) > 1e-6 for N in sizes):
+        raise InputError(
+            "N",
+            f"{sizes[0]:g}",
+            f"is not the size of the curves, {known[0]:g}",
+            "give curves of two sizes or more",
+        )
+    return list(sizes)
+
+
+def run_number(model: Model, name: str) -> int:
+    """Of a run by its name."""
+    for i, log in enumerate(model.logs):
+        if log.name == name:
+            return i
+    raise InputError("run", name, "is no run of the curves", f"name one of {model.logs[0].name}, ...")
+
+
+def _listed(schedules: Any) -> list[Any]:
+    if isinstance(schedules, list):
+        return schedules
+    if isinstance(schedules, tuple):
+        pair = len(schedules) == 2 and all(np.ndim(v) == 1 and not isinstance(v, str) for v in schedules)
+        return [schedules] if pair else list(schedules)
+    return [schedules]
+
+
+def _intervals(model: Model) -> dict[str, Interval]:
+    form, theta, units = model.estimate.form, model.estimate.theta, model.estimate.units
+    half = student() * np.sqrt(np.diag(model.estimate.covariance))
+    best = form.values(theta, units)
+    low, high = form.values(theta - half, units), form.values(theta + half, units)
+    return {name: Interval(low[name], best[name], high[name]) for name in best}

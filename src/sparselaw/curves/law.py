@@ -1,0 +1,181 @@
+r"""Loss curves in the language of SGD on power-law features.
+
+    L = E + A (tau/tau0)^-a + B (tau/tau0)^-m sum_j (V_j - V_{j-1}) G(tau - tau_j),
+    tau = sum of eta over the steps,  V = (eta/eta0)^p,  G(u) = 1 - (1 + c u/eta0)^-a
+
+First what gradient flow has not learnt yet, then the noise of the steps, which follows the rate with a
+memory: the kernel G' has the tail u^-(1+a) of SGD on power-law features. Five parameters are free: E, A, a, B
+and c. In the theory p = 1 and m = 0; real curves have p = 0.7 and m = 0.11, which are fixed, or free under
+priors where all curves have one peak rate (several peaks would bend them).
+
+A form is such a law with its priors; ``rivals`` has two more. Losses are in units of a typical loss, tau0 and
+eta0 are the typical tau and the largest rate of the curves, c is per step at that rate.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.curves.learning_rate import Schedule
+
+USUAL_RATE = 3e-4  # AdamW, language models: the prior of B is for this peak rate
+LARGEST_SHIFT = 1.0  # of that prior, in ln B: rates of other optimizers say nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Units:
+    """In which a curve is measured: typical loss, largest rate, typical tau, last tau, typical size."""
+
+    loss: float
+    rate: float
+    tau: float
+    last: float
+    N: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Every change of rate as each point sees it: (points, changes) arrays of ages, in tau or in steps.
+
+    A change lasts from ``old`` to ``new`` ago; ``done`` is how much of it has happened. None of this depends
+    on the parameters.
+    """
+
+    old: FloatArray
+    new: FloatArray
+    done: FloatArray
+    before: FloatArray  # rates at both ends of each change
+    after: FloatArray
+    warming: FloatArray  # 1 for changes of the warm-up, else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Track:
+    """Steps of one run at which its loss is wanted. Runs with one number share their residuals."""
+
+    schedule: Schedule
+    step: FloatArray
+    run: int
+    N: float
+    tau: FloatArray
+    by_tau: Changes
+    by_step: Changes
+
+
+def track(schedule: Schedule, step: FloatArray, run: int, N: float = 1.0) -> Track:
+    """Everything about steps of a schedule that no parameter changes."""
+    step = np.asarray(step, np.float64)
+    tau = schedule.tau(step)
+    return Track(
+        schedule=schedule, step=step, run=run, N=N, tau=tau,
+        by_tau=_changes(schedule, schedule.taus, tau, step),
+        by_step=_changes(schedule, schedule.steps, step, step),
+    )  # fmt: skip
+
+
+def _changes(schedule: Schedule, clock: FloatArray, now: FloatArray, step: FloatArray) -> Changes:
+    j = np.flatnonzero(np.diff(schedule.rates) != 0.0)
+    old, new = now[:, None] - clock[j], now[:, None] - clock[j + 1]
+    width = clock[j + 1] - clock[j]
+    moving = np.clip(old / np.where(width > 0.0, width, 1.0), 0.0, 1.0)
+    done = np.where(width > 0.0, moving, step[:, None] > schedule.steps[j])
+    return Changes(
+        np.maximum(old, 0.0), np.maximum(new, 0.0), done, schedule.rates[j], schedule.rates[j + 1],
+        (schedule.steps[j + 1] <= schedule.warmup).astype(np.float64),
+    )  # fmt: skip
+
+
+def followed(
+    changes: Changes, change: FloatArray, speed: FloatArray | float, power: float | None
+) -> FloatArray:
+    """Sum of the changes, each as far as it is felt: 1 - (1 + speed age)^-power, averaged over its course.
+
+    Without a power the memory is exponential. The mean of (1 + x)^-b between two ages is written so that
+    nothing cancels where they are close: (1 + x)^(1-b) expm1((1-b) l)/((1-b) dx), l = log1p(dx/(1 + x)).
+    """
+    near, wide = changes.new * speed, np.maximum((changes.old - changes.new) * speed, 1e-12)
+    if power is None:
+        kept = np.exp(-near) * -np.expm1(-wide) / wide
+    else:
+        length = np.log1p(wide / (1.0 + near))
+        rest = 1.0 - power
+        grown = np.expm1(rest * length) / rest if abs(rest) > 1e-9 else length
+        kept = np.exp(rest * np.log1p(near)) * grown / wide
+    return np.asarray((changes.done * (1.0 - kept)) @ change)
+
+
+class Form(ABC):
+    """A law of curves: names of its parameters, their Gaussian priors, and the loss."""
+
+    name: ClassVar[str]
+    formula: ClassVar[str]
+    names: tuple[str, ...]
+
+    @abstractmethod
+    def priors(self, units: Units) -> tuple[FloatArray, FloatArray]:
+        """Centres and standard deviations of the parameters."""
+
+    @abstractmethod
+    def parts(self, theta: FloatArray, points: Track, units: Units) -> tuple[FloatArray, FloatArray]:
+        """Loss at the points, and how far annealing has lowered it, both in units of the loss."""
+
+    def values(self, theta: FloatArray, units: Units) -> dict[str, float]:
+        """Parameters as they stand in the formula. Those called ln x are stored as logarithms."""
+        raw = dict(zip(self.names, theta.tolist(), strict=True))
+        shown = {
+            k.removeprefix("ln "): float(np.exp(v)) if k.startswith("ln ") else v for k, v in raw.items()
+        }
+        return {k: v * units.loss if k in ("E", "A", "B") else v for k, v in shown.items()}
+
+
+COMMON = {
+    "E": (0.8, 0.3),
+    "ln A": (np.log(0.15), 1.0),
+    "ln a": (np.log(0.5), 0.3),
+    "ln B": (np.log(0.06), 0.5),
+}
+
+
+def common_priors(more: dict[str, tuple[float, float]], units: Units) -> tuple[FloatArray, FloatArray]:
+    """Centres and widths of the shared parameters and of ``more``; B grows as the root of the rate."""
+    table = np.array([*COMMON.values(), *more.values()], np.float64)
+    shift = 0.5 * np.log(units.rate / USUAL_RATE)
+    table[3, 0] += np.clip(shift, -LARGEST_SHIFT, LARGEST_SHIFT)
+    return table[:, 0], table[:, 1]
+
+
+class FeatureForm(Form):
+    """The law above; ``free`` lets p and m move under their priors, otherwise they are ``p`` and ``m``."""
+
+    name = "features"
+    formula = (
+        "L = E + A (tau/tau0)^-a + B (tau/tau0)^-m sum_j dV_j [1 - (1 + c (tau - tau_j)/eta0)^-a], "
+        "V = (eta/eta0)^p"
+    )
+
+    def __init__(self, free: bool = False, p: float = 0.7, m: float = 0.11) -> None:
+        self.free, self.p, self.m = free, p, m
+        self.names = (*COMMON, "ln c", *(("p", "m") if free else ()))
+
+    def priors(self, units: Units) -> tuple[FloatArray, FloatArray]:
+        more = {"ln c": (np.log(0.03), 1.2)}
+        if self.free:
+            more |= {"p": (self.p, 0.1), "m": (self.m, 0.06)}
+        return common_priors(more, units)
+
+    def parts(self, theta: FloatArray, points: Track, units: Units) -> tuple[FloatArray, FloatArray]:
+        E, ln_A, ln_a, ln_B, ln_c = theta[:5].tolist()
+        p, m = theta[5:7].tolist() if self.free else (self.p, self.m)
+        p, a, log_tau = max(p, 0.05), np.exp(ln_a), np.log(points.tau / units.tau)
+        felt = points.by_tau
+        change = (felt.after / units.rate) ** p - (felt.before / units.rate) ** p
+        noise = np.exp(ln_B - m * log_tau)
+        follow = followed(felt, change, np.exp(ln_c) / units.rate, a)
+        full = (points.schedule.peak / units.rate) ** p
+        loss = E + np.exp(ln_A - a * log_tau) + noise * follow
+        return units.loss * loss, units.loss * noise * np.maximum(full - follow, 0.0)

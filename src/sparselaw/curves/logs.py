@@ -1,0 +1,256 @@
+"""What a log says of one run: its points, its schedule to the planned end, and whether it can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.curves.learning_rate import Schedule, logged_schedule
+from sparselaw.curves.log_tables import read_logs
+from sparselaw.curves.run_rows import BATCH, DATA, LOSS, RATE, SIZE, STEP, RunRows
+from sparselaw.curves.shapes import written_schedule
+from sparselaw.errors import InputError
+
+FLOOR = 3e-4  # of the scatter of points, relative: keeps the fit from chasing the finest structure
+DIVERGED = 1.08  # last losses over the lowest
+SMOOTHED = -0.26  # autocorrelation of differences: -0.5 for independent points, near 0 after smoothing
+TRUNK = 5  # equal points at the start that make a run a branch of another
+WINDOW = 11  # differences whose mean is the local trend
+FEW = 90  # differences that are too few to judge by
+NO_NOISE = 1e-6  # relative: below this there is nothing to judge by
+ASSUMED = (
+    "logs begin at the full rate after step 0: a straight warm-up until there is assumed; give the warm-up"
+)
+FULL = 0.9  # of the peak: a first logged rate above this is past the warm-up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    """One run: measured points (``own``: without the trunk it shares with a run before) and the schedule."""
+
+    name: str
+    step: FloatArray
+    loss: FloatArray
+    schedule: Schedule
+    white: float  # scatter of single log losses
+    N: float = float("nan")
+    D: float = float("nan")  # data at the end of the schedule
+    smoothed: bool = False
+    diverged: bool = False
+    own: int = 0  # first point that no run before has
+    trunk: str = ""
+
+    @property
+    def last(self) -> float:
+        return float(self.step[-1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logs:
+    """All runs, the warm-up they were read with, and what there is to say."""
+
+    logs: tuple[Log, ...]
+    warnings: tuple[str, ...]
+    clock: str
+
+
+def make_logs(
+    source: Any,
+    *,
+    warmup: float | None = None,
+    lr: float | None = None,
+    shape: str | None = None,
+    steps: float | None = None,
+    columns: Mapping[str, str] | None = None,
+    N: float | None = None,
+) -> Logs:
+    """Read and judge every run. See ``fit_curves`` for the arguments."""
+    found = read_logs(source, columns)
+    said = list(found.notes)
+    logs: list[Log] = []
+    for run in found.runs.values():
+        log = _log(run, said, warmup=warmup, lr=lr, shape=shape, steps=steps)
+        if log is not None:
+            logs.append(log if N is None or np.isfinite(log.N) else replace(log, N=N))
+    if not logs:
+        raise InputError("curves", "", "no run has a loss that can be used", "check the column of the loss")
+    known = [np.isfinite(log.N) for log in logs]
+    if any(known) and not all(known):
+        said.append("N is not known for every run: sizes are not told apart")
+        logs = [replace(log, N=float("nan")) for log in logs]
+    return Logs(logs=_branches(logs), warnings=tuple(dict.fromkeys(said)), clock=found.clock)
+
+
+def _log(run: RunRows, said: list[str], **plan: Any) -> Log | None:
+    rows = run.rows
+    measured = np.flatnonzero(np.isfinite(rows[:, LOSS]))
+    if measured.size == 0:
+        said.append(f"{run.name}: no loss that can be used")
+        return None
+    ahead = int(np.count_nonzero(np.isnan(rows[measured[-1] + 1 :, LOSS])))
+    if run.lost > ahead:
+        said.append(f"{run.name}: {run.lost - ahead} rows without a usable loss are left out")
+    if run.restarts:
+        said.append(f"{run.name}: steps go back {run.restarts} times: the rows logged last count")
+    if run.averaged > 1:
+        said.append(f"{run.name}: a long log, averaged over {run.averaged} rows each")
+    step, loss = rows[measured, STEP], rows[measured, LOSS]
+    schedule = _schedule(run, said, **plan)
+    _say_batch(run, said)
+    log = Log(
+        name=run.name, step=step, loss=loss, schedule=schedule, white=scatter(loss), N=_one(rows[:, SIZE]),
+        D=_data(rows, schedule), smoothed=is_smoothed(loss), diverged=has_diverged(loss),
+    )  # fmt: skip
+    if log.smoothed:
+        said.append(
+            f"{run.name}: the log looks smoothed, which shifts and hides the curve: log single losses"
+        )
+    if schedule.rewarmed():
+        said.append(f"{run.name}: the rate rises again after the warm-up, where the law is not tested")
+    return log
+
+
+def _schedule(
+    run: RunRows,
+    said: list[str],
+    *,
+    warmup: float | None,
+    lr: float | None,
+    shape: str | None,
+    steps: float | None,
+) -> Schedule:
+    rows = run.rows[np.isfinite(run.rows[:, RATE])]
+    step, rate = rows[:, STEP], rows[:, RATE]
+    if np.any(rate < 0.0) or (rate.size and not rate.max() > 0.0):
+        raise InputError("lr", f"{rate.min():g}", f"is no learning rate ({run.name})", "give positive rates")
+    if shape is not None:
+        peak = lr if lr is not None else float(rate.max()) if rate.size else None
+        if peak is None:
+            raise InputError("lr", "", "is missing", "give --lr, the peak rate, beside --shape")
+        end = steps if steps is not None else float(run.rows[-1, STEP])
+        text = shape if ":" in shape else f"{shape}:{end:.0f}"
+        found = warmup if warmup is not None else (find_warmup(step, rate)[0] if rate.size else 0.0)
+        made = written_schedule(text, peak=peak, warmup=found)
+        logged = logged_schedule(step, rate, found) if rate.size > 1 else None
+        if logged is not None and not logged.begins_like(made, min(logged.last, made.last)):
+            raise InputError(
+                "shape",
+                text,
+                f"is not the rate that {run.name} has logged",
+                "leave --shape out, or correct it",
+            )
+        if made.last < run.rows[np.isfinite(run.rows[:, LOSS]), STEP][-1] * 0.999:
+            raise InputError("steps", f"{made.last:.0f}", f"ends before the log of {run.name}", "give more")
+        return made
+    if rate.size < 2:
+        raise InputError(
+            "lr", "", f"is not logged in {run.name}, and without the schedule nothing can be said",
+            "name its column with --columns lr=..., or give --lr 3e-4 --shape cosine --steps 24000",
+        )  # fmt: skip
+    if warmup is None:
+        warmup, assumed = find_warmup(step, rate)
+        if assumed:
+            said.append(ASSUMED)
+    last = run.rows[np.isfinite(run.rows[:, LOSS]), STEP][-1]
+    if step[-1] < last:  # rates logged less often than losses
+        step, rate = np.append(step, last), np.append(rate, rate[-1])
+    return logged_schedule(step, rate, warmup, run.name)
+
+
+def find_warmup(step: FloatArray, rate: FloatArray) -> tuple[float, bool]:
+    """Where the warm-up ends, and whether that is assumed since the log begins after it.
+
+    >>> find_warmup(np.array([0.0, 10, 20, 30, 40]), np.array([0.1, 0.5, 1.0, 1.0, 0.9]))
+    (20.0, False)
+    """
+    top = rate.max()
+    if rate[0] < FULL * top:
+        reached = int(np.argmax(rate >= 0.99 * top))
+        rising = bool(np.all(np.diff(rate[: reached + 1]) >= -1e-3 * top))
+        return (float(step[reached]), False) if rising else (0.0, False)
+    usual = float(np.median(np.diff(step))) if step.size > 1 else step[0]
+    return (float(step[0]), True) if step[0] > 3.0 * usual else (0.0, False)
+
+
+def scatter(loss: FloatArray) -> float:
+    """Of single log losses: from third differences of the later three quarters, robust.
+
+    Third differences of independent points have 20 times their variance.
+    """
+    later = np.diff(np.log(loss[len(loss) // 4 :]), 3)
+    if later.size < 6:
+        return FLOOR
+    return float(max(1.4826 * np.median(np.abs(later)) / np.sqrt(20.0), FLOOR))
+
+
+def is_smoothed(loss: FloatArray) -> bool:
+    """Do neighbouring differences lack the autocorrelation -1/2 that independent points would give?"""
+    change = np.diff(np.log(loss[len(loss) // 4 :]))
+    if change.size < FEW:
+        return False
+    trend = np.lib.stride_tricks.sliding_window_view(change, WINDOW).mean(axis=1)
+    change = change[WINDOW // 2 : WINDOW // 2 + trend.size] - trend
+    width = 3.0 * 1.4826 * np.median(np.abs(change))  # a jump of the rate is no noise
+    change = np.clip(change, -width, width)
+    power = float(change @ change)
+    return power > NO_NOISE**2 * change.size and float(change[1:] @ change[:-1]) / power > SMOOTHED
+
+
+def has_diverged(loss: FloatArray) -> bool:
+    """Do the last losses lie far above the lowest of before?"""
+    width = max(3, len(loss) // 20)
+    if len(loss) < 2 * width:
+        return False
+    parts = [float(np.median(p)) for p in np.array_split(loss, len(loss) // width)]
+    return parts[-1] > (DIVERGED + 3.0 * scatter(loss)) * min(parts)
+
+
+def _branches(logs: Sequence[Log]) -> tuple[Log, ...]:
+    """Points that a run shares with one before it count once."""
+    first: dict[tuple[float, float], list[Log]] = {}
+    found: list[Log] = []
+    for log in logs:
+        begin = (float(log.step[0]), float(log.loss[0]))
+        for before in first.get(begin, []):
+            n = min(before.step.size, log.step.size)
+            equal = (before.step[:n] == log.step[:n]) & (before.loss[:n] == log.loss[:n])
+            shared = n if equal.all() else int(np.argmin(equal))
+            if shared > max(TRUNK, log.own) and shared < log.step.size:
+                log = replace(log, own=shared, trunk=before.name)
+        first.setdefault(begin, []).append(log)
+        found.append(log)
+    return tuple(found)
+
+
+def _say_batch(run: RunRows, said: list[str]) -> None:
+    rows = run.rows
+    if len(run.batches) > 1:
+        said.append(f"{run.name}: the batch changes on the way, which the law does not know")
+        return
+    both = np.isfinite(rows[:, DATA]) & np.isfinite(rows[:, STEP]) & (rows[:, STEP] > 0.0)
+    if np.count_nonzero(both) > 10 and not np.array_equal(rows[both, DATA], rows[both, STEP]):
+        each = np.diff(rows[both, DATA]) / np.diff(rows[both, STEP])
+        low, high = np.quantile(each, [0.05, 0.95])
+        if np.all(each >= 0.0) and high > 1.2 * max(low, 1e-300):
+            said.append(f"{run.name}: data per step change on the way: the law does not know of batches")
+
+
+def _one(cells: FloatArray) -> float:
+    known = cells[np.isfinite(cells) & (cells > 0.0)]
+    return float(known[0]) if known.size else float("nan")
+
+
+def _data(rows: FloatArray, schedule: Schedule) -> float:
+    """Data at the last planned step, in proportion to the steps; or the batch times them."""
+    both = np.isfinite(rows[:, DATA]) & (rows[:, DATA] > 0.0) & (rows[:, STEP] > 0.0)
+    if both.any():
+        data, step = rows[both, DATA], rows[both, STEP]
+        if data.size > 1 and np.all(data == data[0]):  # the planned amount in every row
+            return float(data[0])
+        return float(data[-1] * schedule.last / step[-1])
+    batch = _one(rows[:, BATCH])
+    return batch * schedule.last

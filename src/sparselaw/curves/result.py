@@ -1,0 +1,160 @@
+"""What is known after a fit of loss curves."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparselaw.curves.best_schedule import BestSchedule
+from sparselaw.curves.ends import CurveEnd, Earlier, ScheduleEnd, annealed, back_test
+from sparselaw.curves.learning_rate import Schedule
+from sparselaw.curves.model import DEGREES, Asked, Model
+from sparselaw.interval import Interval
+from sparselaw.plain import html_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TESTED = 8  # finished curves of which the back-test is shown where none is running
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurveFit:
+    """A law of loss curves fitted to runs, and how runs and schedules end by it.
+
+    Attributes
+    ----------
+    params : mapping of str to Interval
+        Parameters of ``formula``, in which eta0 and tau0 are ``units``.
+    curves : tuple of CurveEnd
+        For every run ``run``, ``seen`` (share of its planned steps), ``final`` (interval).
+    schedules : tuple of ScheduleEnd
+        For every schedule asked for ``final``, ``difference`` to the run ``against``, ``probability``.
+    best : BestSchedule or None
+        A schedule to try, where one was asked for.
+    status : str
+        ``ok``, or the first of the limits that applies; ``warnings`` has a line for each.
+    """
+
+    model: Model
+    params: Mapping[str, Interval]
+    curves: tuple[CurveEnd, ...]
+    schedules: tuple[ScheduleEnd, ...]
+    asked: tuple[Schedule, ...]
+    best: BestSchedule | None
+    status: str
+    warnings: tuple[str, ...]
+    clock: str
+
+    @property
+    def formula(self) -> str:
+        return self.model.estimate.form.formula
+
+    @property
+    def units(self) -> dict[str, float]:
+        """eta0 and tau0 (and N0) of the formula."""
+        units = self.model.estimate.units
+        return {"eta0": units.rate, "tau0": units.tau} | (
+            {"N0": units.N} if self.model.estimate.several_sizes else {}
+        )
+
+    @property
+    def misfit(self) -> float:
+        """Standard deviation of the residuals of log losses."""
+        return float(np.std(self.model.estimate.residual))
+
+    def predict(self, schedule: Any, *, N: float | None = None, run: str | None = None) -> Interval:
+        """The final loss under a schedule, with its 95 % interval.
+
+        Parameters
+        ----------
+        schedule : str, path, (step, lr) or Schedule
+            As in ``sl.fit_curves``.
+        N : float, optional
+            Size of the model, where several were fitted.
+        run : str, optional
+            A run that the schedule continues; found by its rates unless given.
+
+        Returns
+        -------
+        Interval
+        """
+        from sparselaw.curves.ends import continued, going_on
+        from sparselaw.curves.fitting_curves import read_schedule, run_number, sizes_asked
+
+        made = read_schedule(schedule, self.model.logs)
+        (size,) = sizes_asked(self.model, None if N is None else [N])[:1]
+        number = continued(self.model, made, size) if run is None else run_number(self.model, run)
+        whole = made if number is None else going_on(self.model, number, made)
+        return self.model.losses([Asked(schedule=whole, N=size, run=number)])[0]
+
+    @functools.cached_property
+    def backtest(self) -> dict[str, tuple[Earlier, ...]]:
+        """What would have been said earlier of running curves, or of up to eight where none is running.
+
+        Fitted anew to the first 30, 50 and 70 % of the measured steps; the last measured loss is predicted.
+        """
+        running = [i for i in range(len(self.model.logs)) if self.model.running(i)]
+        return {
+            self.model.logs[i].name: back_test(self.model.logs, i)
+            for i in running or range(min(TESTED, len(self.model.logs)))
+        }
+
+    def finals(self) -> pd.DataFrame:
+        """N, D, annealed loss and standard error of every run, for ``fit``, ``forecast`` and ``compare``.
+
+        A run that was not annealed is taken as it would have ended with its last fifth of steps on a straight
+        decay to a tenth of its peak rate (``annealed`` then says ``predicted``).
+        """
+        import pandas as pd
+
+        wide = float(np.sqrt(DEGREES / (DEGREES - 2.0)))  # Student's t over its scale
+        rows = [
+            {
+                "run": end.run, "N": end.N, "D": end.D if np.isfinite(end.D) else end.steps,
+                "loss": end.loss.best, "stderr": wide * end.sd * end.loss.best, "steps": end.steps,
+                "annealed": "predicted" if end.predicted else "measured",
+            }
+            for end in annealed(self.model)
+        ]  # fmt: skip
+        frame = pd.DataFrame(rows)
+        return frame.drop(columns="N") if frame["N"].isna().all() else frame
+
+    def title(self) -> str:
+        count = len(self.curves)
+        return f"Law of {count} loss curve{'s' * (count != 1)}, residuals {100 * self.misfit:.2g} %"
+
+    def as_dict(self, backtest: bool = True) -> dict[str, Any]:
+        """For JSON. ``backtest`` says whether it is made, which takes a fit for each cut of each curve."""
+        tests = self.backtest if backtest else {}
+        curves = [
+            end.as_dict() | ({"backtest": [t.as_dict() for t in tests[end.run]]} if end.run in tests else {})
+            for end in self.curves
+        ]
+        return {
+            "law": self.model.estimate.form.name, "formula": self.formula, "units": self.units,
+            "params": {name: value.plain("not known") for name, value in self.params.items()},
+            "curves": curves, "schedules": [end.as_dict() for end in self.schedules],
+            **({} if self.best is None else {"best": self.best.as_dict()}),
+            "residuals": 100.0 * self.misfit, "clock": self.clock, "status": self.status,
+            "warnings": list(self.warnings),
+        }  # fmt: skip
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each run, then one for each schedule."""
+        import pandas as pd
+
+        rows = [{"curve": e.run, "seen": e.seen, **e.final.as_dict()} for e in self.curves]
+        return pd.DataFrame(rows + [{"curve": e.schedule, **e.final.as_dict()} for e in self.schedules])
+
+    def _repr_html_(self) -> str:
+        rows: Sequence[Sequence[object]] = [
+            *([e.run, f"{100 * e.seen:.0f} %", e.final] for e in self.curves),
+            *([e.schedule, "asked for", e.final] for e in self.schedules),
+        ]
+        notes = [f"status {self.status}", *self.warnings]
+        return html_table(self.title(), ["curve", "seen", "final loss"], rows, notes)
