@@ -21,7 +21,8 @@ from typing import IO, BinaryIO
 
 from sparselaw.errors import InputError
 
-MAX_SIZE: ContextVar[int] = ContextVar("max_size", default=512 << 20)
+USUAL_LIMIT = 512 << 20
+MAX_SIZE: ContextVar[int] = ContextVar("max_size", default=USUAL_LIMIT)
 USUAL_PACKING = 20  # how many times its packed size a file may have, whatever the limit
 LINES_IN_LIMIT = 8  # a line may have so small a part of the limit: it is held several times over
 OPTION = "--max-size"
@@ -51,16 +52,21 @@ def check_bytes(path: str | os.PathLike[str], size: float, what: str, packed: fl
         raise InputError("file", path, condition, f"raise it with {OPTION} {_shown(size, up=True)}")
 
 
-def open_unpacked(path: Path, *, lines: bool = False) -> IO[bytes]:
-    """The bytes of a file, unpacked where its name ends in .gz; ``lines``: with a limit on each line."""
+def open_unpacked(path: Path, *, lines: bool = False, held: int = 1) -> IO[bytes]:
+    """The bytes of a file, unpacked where its name ends in .gz; ``lines``: with a limit on each line.
+
+    ``held``: how many times over its reader holds it, so that its limit is that part of the usual one.
+    """
     packed = path.suffix.lower() == ".gz"
     source: IO[bytes] = gzip.GzipFile(path) if packed else path.open("rb")  # type: ignore[assignment]
-    return io.BufferedReader(_Limited(path, source, packed, lines), 1 << 18) if packed or lines else source
+    return (
+        io.BufferedReader(_Limited(path, source, packed, lines, held), 1 << 18) if packed or lines else source
+    )
 
 
-def read_unpacked(path: Path) -> bytes:
+def read_unpacked(path: Path, held: int = 1) -> bytes:
     """The whole content of a file, unpacked where its name ends in .gz."""
-    with open_unpacked(path) as file:
+    with open_unpacked(path, held=held) as file:
         return file.read()
 
 
@@ -74,10 +80,10 @@ def check_archive(path: Path) -> None:
 class _Limited(io.RawIOBase):
     """Passes bytes on and counts them."""
 
-    def __init__(self, path: Path, source: IO[bytes], packed: bool, lines: bool) -> None:
-        self._path, self._source, self._lines = path, source, lines
+    def __init__(self, path: Path, source: IO[bytes], packed: bool, lines: bool, held: int) -> None:
+        self._path, self._source, self._lines, self._held = path, source, lines, held
         size = path.stat().st_size
-        self._most = max(MAX_SIZE.get(), USUAL_PACKING * size) if packed else None
+        self._most = max(MAX_SIZE.get() // held, USUAL_PACKING * size) if packed else None
         self._longest = MAX_SIZE.get() // LINES_IN_LIMIT
         self._done = self._line = 0
 
@@ -91,12 +97,8 @@ class _Limited(io.RawIOBase):
         self._done += len(data)
         if self._most is not None and self._done > self._most:
             condition = f"unpacks to more than {_shown(self._most)}"
-            raise InputError(
-                "file",
-                self._path,
-                condition,
-                f"raise the limit with {OPTION} {_shown(2 * self._most, up=True)}",
-            )
+            wanted = _shown(2.0 * self._held * self._most, up=True)
+            raise InputError("file", self._path, condition, f"raise the limit with {OPTION} {wanted}")
         if self._lines:
             self._look_at_lines(data)
         return len(data)

@@ -8,7 +8,7 @@ import typer
 
 from sparselaw.cli import fit_options as options
 from sparselaw.cli import pictures
-from sparselaw.cli.options import FILE, INTEGER, JSON
+from sparselaw.cli.options import FILE, INTEGER, JSON, MAX_SIZE
 from sparselaw.cli.output import finite_or_none, number, print_json, print_table
 from sparselaw.laws import one_size_laws
 
@@ -38,6 +38,7 @@ def fit(
     leave_out: bool = typer.Option(True, help="Fit again without the smallest, largest and worst runs."),
     seed: str = options.SEED,
     workers: str = options.WORKERS,
+    max_size: str = MAX_SIZE,  # noqa: ARG001
     plot: str = pictures.PLOT,
     report: str = pictures.REPORT,
     json: bool = JSON,

@@ -8,7 +8,7 @@ import typer
 
 from sparselaw.cli import fit_options as options
 from sparselaw.cli import pictures
-from sparselaw.cli.options import FILE, JSON
+from sparselaw.cli.options import FILE, JSON, MAX_SIZE
 from sparselaw.cli.output import note, number, print_json, print_table
 from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
@@ -30,6 +30,7 @@ def forecast(
     group: str = options.GROUP,
     where: list[str] = options.WHERE,
     columns: str = options.COLUMNS,
+    max_size: str = MAX_SIZE,  # noqa: ARG001
     plot: str = pictures.PLOT,
     report: str = pictures.REPORT,
     json: bool = JSON,

@@ -57,7 +57,6 @@ def learn(
         target=target,
         seeds=numbers.size("seeds", seeds),
         seed=numbers.whole("seed", seed),
-        max_size=options.bytes_of(max_size),
         **features.settings(locals()),
     )
     pictures.write(plot, report, lambda room: room.learn_panels(found), lambda room: room.learn_page(found))

@@ -62,7 +62,6 @@ def measure(
         D=None if D is None else numbers.sizes("D", D),
         workers=None if workers is None else numbers.size("workers", workers),
         scheduler=scheduler,
-        max_size=options.bytes_of(max_size),
         **features.settings(locals()),
     )
     pictures.write(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sparselaw import numbers
+from sparselaw import files, numbers
 
 if TYPE_CHECKING:
     from sparselaw.inputs import Inputs
@@ -84,16 +84,18 @@ MOMENTUM: Any = typer.Option(
 JSON: Any = typer.Option(False, "--json", help="Print one JSON object on standard output.")
 
 
+def set_max_size(text: str | None) -> str | None:
+    """For all that this command reads."""
+    files.MAX_SIZE.set(files.USUAL_LIMIT if text is None else numbers.byte_size("max-size", text))
+    return text
+
+
 MAX_SIZE: Any = typer.Option(
     None,
     metavar="SIZE",
+    callback=set_max_size,
     help="What a file may unpack to and ask for in memory, such as 4GB. [default: 512MB]",
 )
-
-
-def bytes_of(max_size: str | None) -> int | None:
-    """What --max-size says; None where it is not given."""
-    return None if max_size is None else numbers.byte_size("max-size", max_size)
 
 
 def read_inputs(

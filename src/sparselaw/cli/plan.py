@@ -11,6 +11,7 @@ from sparselaw.cli import fit_options as options
 from sparselaw.cli import options as shared
 from sparselaw.cli import pictures
 from sparselaw.cli.further_options import pairs
+from sparselaw.cli.options import MAX_SIZE
 from sparselaw.cli.output import note, number, print_json, print_table
 from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
@@ -66,6 +67,7 @@ def plan(
     approaches: bool = typer.Option(
         False, "--approaches", help="Also N ~ C^a by the lower envelope and by isoFLOP parabolas."
     ),
+    max_size: str = MAX_SIZE,  # noqa: ARG001
     plot: str = pictures.PLOT,
     report: str = pictures.REPORT,
     json: bool = shared.JSON,

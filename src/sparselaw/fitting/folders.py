@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparselaw.errors import InputError
+from sparselaw.files import files_below
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,15 +34,16 @@ def read_folder(folder: Path, read_table: Callable[[Path], pd.DataFrame]) -> pd.
             read_events(files).assign(run=_run_name(folder, where)) for where, files in sorted(events.items())
         ]
         return _carried(pd.concat(parts, ignore_index=True))
-    kept = sorted(file for file in folder.rglob("*.wandb") if file.is_file())
+    every = files_below(folder)
+    kept = [file for file in every if file.name.endswith(".wandb")]
     if kept:
         return _carried(pd.concat([read_table(file) for file in kept], ignore_index=True))
-    files = sorted(f for f in folder.rglob("*") if f.is_file() and f.name.lower().endswith(TABLES))
+    files = [file for file in every if file.name.lower().endswith(TABLES)]
     if not files:
         raise InputError(
             "file", folder, "is a folder without event files or tables", "give a file, or exported runs"
         )
-    tables = [(file, from_panel(read_table(file))) for file in files]
+    tables = [(file, from_panel(_each_once(file, read_table(file)))) for file in files]
     if any("run" in table for _, table in tables):  # charts: one metric in each file, all runs in it
         joined = pd.concat([table for _, table in tables], ignore_index=True)
         step = next((name for name in STEPS if name in joined), None)
@@ -56,6 +58,7 @@ def from_panel(table: pd.DataFrame) -> pd.DataFrame:
     """A chart exported from wandb has a column "run - metric" for each run: here one row for run and step."""
     import pandas as pd
 
+    table = _each_once("", table)
     found = {name: PANEL.match(str(name)) for name in table.columns}
     step = next((name for name in STEPS if name in table.columns), None)
     if step is None or not any(found.values()):
@@ -67,6 +70,14 @@ def from_panel(table: pd.DataFrame) -> pd.DataFrame:
             parts.append(part.dropna())
     whole = pd.concat(parts, ignore_index=True)
     return whole.groupby(["run", step], as_index=False, sort=False).first()
+
+
+def _each_once(file: Path | str, table: pd.DataFrame) -> pd.DataFrame:
+    """A table whose columns all have different names: which of two is meant cannot be told."""
+    twice = table.columns[table.columns.duplicated()]
+    if twice.size:
+        raise InputError("file", file, f"has the column {str(twice[0])[:60]} twice", "rename one of them")
+    return table
 
 
 def _carried(table: pd.DataFrame) -> pd.DataFrame:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparselaw.errors import InputError
+from sparselaw.files import MAX_SIZE, check_archive, check_bytes, read_unpacked
 from sparselaw.fitting.plain_csv import plain_csv
 from sparselaw.fitting.run_table import Table, table_of
-from sparselaw.fitting.separated import read_separated
+from sparselaw.fitting.separated import HELD, read_separated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +52,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     ``-`` is standard input. A folder holds one run in each file: see folders.py.
     """
     if str(path) == STDIN:
-        return _whole(path, "standard input", lambda: _read_text(sys.stdin.buffer.read()))
+        return _whole(path, "standard input", lambda: _read_text(_standard_input()))
     file = Path(path)
     if file.is_dir():
         from sparselaw.fitting.folders import read_folder
@@ -89,11 +91,15 @@ def _whole(path: str | Path, kind: str, read: Any) -> pd.DataFrame:
         raise InputError(
             "file", path, f"is not readable as {kind} ({reason})", "check its contents"
         ) from None
-    except Exception as error:  # zipfile's and openpyxl's own
+    except MemoryError:
+        raise InputError("file", path, "asks for more memory than there is", "give less of it") from None
+    except RecursionError:
+        raise InputError(
+            "file", path, f"is not readable as {kind} (nested too deeply)", "flatten it"
+        ) from None
+    except Exception as error:  # whatever a library that reads says: the file cannot be read
         reason = " ".join(str(error).split())[:120] or type(error).__name__
-        if kind != "excel":
-            raise
-        raise InputError("file", path, f"is not readable as excel ({reason})", "save it as CSV") from None
+        raise InputError("file", path, f"is not readable as {kind} ({reason})", "save it as CSV") from None
     if frame.shape[0] == 0:
         raise InputError("file", path, "has a header and no rows", "give at least a few runs")
     return frame
@@ -103,6 +109,7 @@ def _read(file: Path, kind: str) -> pd.DataFrame:
     import pandas as pd
 
     if kind == "parquet":
+        _check_parquet(file)
         return pd.read_parquet(file)
     if kind == "excel":
         return _read_sheet(file)
@@ -111,24 +118,63 @@ def _read(file: Path, kind: str) -> pd.DataFrame:
 
         return read_wandb(file)
     if kind == "json lines":
-        _check_lines(_content(file))
-        return pd.read_json(file, lines=True)
+        content = read_unpacked(file, HELD)
+        _check_lines(content)
+        return pd.read_json(io.BytesIO(content), lines=True)
     if kind == "json":
-        return read_json(_content(file))
+        return read_json(read_unpacked(file, HELD))
     return read_separated(file, "\t" if kind == "tsv" else None)
 
 
-def _content(file: Path) -> bytes:
-    import gzip
+def _standard_input() -> bytes:
+    content = sys.stdin.buffer.read(MAX_SIZE.get() + 1)
+    check_bytes(STDIN, len(content), "what is piped in")
+    return content
 
-    content = file.read_bytes()
-    return gzip.decompress(content) if file.suffix.lower() == ".gz" else content
+
+def _check_parquet(file: Path) -> None:
+    """A column of one value packs to nothing: what it will be in memory is in the file's own summary."""
+    from importlib import import_module
+
+    told = import_module("pyarrow.parquet").ParquetFile(file).metadata
+    cells = float(told.num_rows) * told.num_columns
+    check_bytes(file, 8.0 * cells, f"its table of {told.num_rows} rows", file.stat().st_size)
+
+
+CELL_BYTES = 50  # of a sheet while it is read
+PLACE = re.compile(rb'<c [^>]*?r="([A-Z]{1,3})([0-9]{1,7})"')
+
+
+def _check_sheets(file: Path) -> None:
+    """A sheet is read as the whole rectangle that its cells reach: one cell far out asks for gigabytes."""
+    import zipfile
+
+    check_archive(file)
+    with zipfile.ZipFile(file) as archive:
+        for name in archive.namelist():
+            if not name.startswith("xl/worksheets/"):
+                continue
+            rows = columns = 0
+            with archive.open(name) as sheet:
+                rest = b""
+                while piece := sheet.read(1 << 20):
+                    for letters, row in PLACE.findall(rest + piece):
+                        column = 0
+                        for letter in letters:
+                            column = 26 * column + letter - 64
+                        rows, columns = max(rows, int(row)), max(columns, column)
+                    rest = piece[-200:]
+            check_bytes(
+                file, CELL_BYTES * float(rows) * columns, f"a sheet of {rows} rows and {columns} columns"
+            )
 
 
 def _read_sheet(file: Path) -> pd.DataFrame:
     """The first sheet; a name that stands twice stays so, for pandas renames the second."""
     import pandas as pd
 
+    if file.suffix.lower() == ".xlsx":
+        _check_sheets(file)
     with pd.ExcelFile(file) as book:
         frame = pd.read_excel(book)
         header = pd.read_excel(book, header=None, nrows=1)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from sparselaw.errors import InputError
+from sparselaw.files import open_unpacked
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 LOOKED_AT = 30  # lines
+HELD = 4  # times over, text that is made into a table
 THOUSANDS = re.compile(r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$")
 DECIMAL_COMMA = re.compile(r"^[+-]?\d*,\d+([eE][+-]?\d+)?$")
 
@@ -33,7 +35,12 @@ def read_separated(source: Path | IO[bytes], separator: str | None = None) -> pd
         "decimal": "," if separator != "," and has_decimal_commas(cells[1:]) else ".",
     }
     try:
-        frame: pd.DataFrame = pd.read_csv(source, low_memory=False, **form)
+        with (
+            open_unpacked(source, lines=True, held=HELD)
+            if isinstance(source, Path)
+            else nullcontext(source) as file
+        ):
+            frame: pd.DataFrame = pd.read_csv(file, low_memory=False, **form)
     except pd.errors.ParserError as error:
         raise _ragged(str(error), separator, cells) from None
     if separator == "," and cells and len(cells[0]) > 1 and not isinstance(frame.index, pd.RangeIndex):
@@ -103,7 +110,7 @@ def _ragged(message: str, separator: str, cells: list[list[str]]) -> InputError:
 def _head(source: Path | IO[bytes]) -> list[str]:
     """The first lines as text; what is not text shows when the whole is read."""
     if isinstance(source, Path):
-        with gzip.open(source) if source.suffix.lower() == ".gz" else source.open("rb") as opened:
+        with open_unpacked(source, lines=True) as opened:
             raw = [opened.readline(1_000_000) for _ in range(LOOKED_AT)]
     else:
         raw = [source.readline(1_000_000) for _ in range(LOOKED_AT)]

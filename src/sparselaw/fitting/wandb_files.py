@@ -1,7 +1,8 @@
 """Runs that wandb kept on disk (``run-*.wandb``): what was logged at each step, with the config beside it.
 
 The file is a log in blocks of 32 KiB: a header of seven bytes, then pieces, each a checksum, a length, and
-whether it is a whole record (1), or the first (2), a middle (3) or the last piece (4) of one. A record is a
+whether it is a whole record (1), or the first (2), a middle (3) or the last piece (4) of one. The checksum is
+the CRC-32 of that number and the piece. A record is a
 message in protobuf's wire format; of its fields three are read: history (2), config (5) and run (17).
 """
 
@@ -9,11 +10,12 @@ from __future__ import annotations
 
 import json
 import struct
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sparselaw.errors import InputError
+from sparselaw.errors import InputError, notice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +24,8 @@ BLOCK, HEADER = 32_768, 7
 MAGIC = b":W&B"
 HISTORY, CONFIG, RUN = 2, 5, 17  # of a record
 RUN_CONFIG, RUN_NAME = 4, 8  # of the run
+WHOLE_OR_PART = (1, 2, 3, 4)
+MOST_BITS = 70  # of a number: ten bytes of seven
 KEY, NESTED_KEY, VALUE = 1, 2, 16  # of an item of history or config
 
 
@@ -46,7 +50,8 @@ def read_wandb(file: Path) -> pd.DataFrame:
                         name = inner.decode() or name
     if not rows:
         raise InputError("file", file, "holds no history", "give a run that logged its loss")
-    frame = pd.DataFrame(rows)
+    frame = pd.DataFrame(rows).rename(columns={"run": "run (logged)"})
+    config = {"run (config)" if key == "run" else key: value for key, value in config.items()}
     known = {key: value for key, value in config.items() if key not in frame}
     return frame.assign(**known, run=name)
 
@@ -69,6 +74,8 @@ def _items(message: bytes) -> dict[str, Any]:
             value = json.loads(text)
         except ValueError:  # NaN and Infinity are read; anything else is none of ours
             continue
+        except RecursionError:
+            raise ValueError(f"{names[0][:40]} is nested too deeply") from None
         inner = value if isinstance(value, dict) else {"/".join(names): value}
         found |= {str(k): v for k, v in inner.items() if isinstance(v, (int, float, str))}
     return found
@@ -85,6 +92,8 @@ def _fields(message: bytes) -> Iterator[tuple[int, Any]]:
             yield tag >> 3, value
         elif kind == 2:
             length, place = _varint(message, place)
+            if place + length > len(message):
+                raise ValueError("a field ends beyond its message")
             yield tag >> 3, message[place : place + length]
             place += length
         elif kind in (1, 5):
@@ -95,16 +104,17 @@ def _fields(message: bytes) -> Iterator[tuple[int, Any]]:
 
 def _varint(message: bytes, place: int) -> tuple[int, int]:
     value = shift = 0
-    while True:
+    while shift < MOST_BITS and place < len(message):
         byte = message[place]
         value |= (byte & 127) << shift
         place, shift = place + 1, shift + 7
         if byte < 128:
             return value, place
+    raise ValueError("a number without an end")
 
 
 def _records(file: Path) -> Iterator[bytes]:
-    """Whole records; one that a killed run left half-written is not there."""
+    """Whole records, each held against its checksums; one that a killed run left half-written is said."""
     content = file.read_bytes()
     if content[:4] != MAGIC:
         raise InputError("file", file, "is no run of wandb", "give the run-*.wandb of a run")
@@ -114,11 +124,19 @@ def _records(file: Path) -> Iterator[bytes]:
         if left < HEADER:  # too little of the block for another piece
             place += left
             continue
-        length, kind = struct.unpack_from("<HB", content, place + 4)
+        check, length, kind = struct.unpack_from("<IHB", content, place)
         end = place + HEADER + length
-        if kind not in (1, 2, 3, 4) or end > len(content):
+        if kind == 0 and not any(content[place:]):  # room that was never written
+            return
+        if kind in WHOLE_OR_PART and end > len(content):
+            notice(f"{file}: the last record is half-written and left out")
             return
         piece = content[place + HEADER : end]
+        if kind not in WHOLE_OR_PART or zlib.crc32(piece, zlib.crc32(bytes([kind]))) != check:
+            raise InputError(
+                "file", file, f"is damaged (the piece at byte {place} does not match its checksum)",
+                "copy it again, or take it out of the folder",
+            )  # fmt: skip
         pieces = piece if kind in (1, 2) else pieces + piece
         if kind in (1, 4):
             yield pieces
