@@ -3,6 +3,7 @@ r"""How often do forecasts hold? Every set of runs in a folder, by six protocols
     python benchmarks/forecast_coverage.py [--data ../shared/data] [--bootstrap 200] [--sets]
     python benchmarks/forecast_coverage.py --bootstrap 200 \
       | python docs/quote_results.py --keep forecast-families,forecast-methods,forecast-protocols
+    python benchmarks/forecast_coverage.py --tried | python docs/quote_results.py --keep forecast-tried
     python benchmarks/forecast_coverage.py --synthetic 60 \
       | python docs/quote_results.py --keep forecast-synthetic
 
@@ -40,8 +41,28 @@ Z95 = 1.959963984540054
 WITHOUT_DRIFT = Settings(
     floor=(0.65, 0.5), exponent=(0.30, 0.5), coupling=(0.45, 0.5), wiggle_length=2.0,
     wiggle_sizes=(0.004, 0.008, 0.016, 0.032, 0.064), drift_sizes=(1e-6,), drift_prior=(1e-6, 1.0),
-    winsor=np.inf, degrees=1_000_000, scale_alone=1.0, cuts=(),
+    noise_shares=(0.7,), winsor=np.inf, degrees=1_000_000, scale_alone=1.0, cuts=(),
 )  # fmt: skip
+# Every configuration that was tried, and what it changes; the first is the one in use.
+FOUR = {"drift_sizes": (0.25, 0.5, 1.0, 2.0), "drift_prior": (1.0, 0.5)}
+ONE = {**FOUR, "noise_shares": (0.7,)}
+TRIED: dict[str, dict[str, object]] = {
+    "in use": {},
+    "k within e^0.5, one noise": ONE,
+    "the same, mean residual for the scale": {**ONE, "winsor": np.inf},
+    "k within e^0.5": FOUR,
+    "k within e^0.5, three noises": {**FOUR, "noise_shares": (0.5, 0.7, 1.0)},
+    "k within e^0.5, g within e^0.5": {**FOUR, "coupling": (0.45, 0.5)},
+    "k within e^0.5, back-tests count twice": {**FOUR, "scale_per_cut": 1.0},
+    "k within e^0.5, count twice from 0.25": {**FOUR, "scale_per_cut": 1.0, "scale_prior": (4.0, 0.25)},
+    "k within e^0.5, no shift": {**FOUR, "shift": 0.0},
+    "k within e^0.5, shift 0.5": {**FOUR, "shift": 0.5},
+    "k within e^0.5, four degrees": {
+        **FOUR, "degrees": 4, "scale_alone": 0.5, "scale_prior": (4.0, 0.36),
+    },
+    "k about 0.7 within e^0.7": {"drift_prior": (0.7, 0.7)},
+    "k up to 4": {"drift_sizes": (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)},
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +248,23 @@ def show(sets: list[RunSet], draws: int, each: bool) -> None:
         print(line(name, some))
 
 
+def show_tried(sets: list[RunSet]) -> None:
+    """Each configuration, and what a choice by the other families' log score would have given each family."""
+    found = {name: forecast_all(sets, replace(SETTINGS, **change)) for name, change in TRIED.items()}
+    print(heading("configuration"))
+    for name, cases in found.items():
+        print(line(name, cases))
+    chosen: list[Case] = []
+    for family, _ in parts(found["in use"], "family"):
+        score = {
+            name: np.mean([c.log_score() for c in cases if c.family != family])
+            for name, cases in found.items()
+        }
+        best = max(score, key=score.__getitem__)
+        chosen += [c for c in found[best] if c.family == family]
+    print(line("for each family, the best by the log score of the others", chosen))
+
+
 def synthetic(truth: Law, tables: int, rows: int, settings: Settings = SETTINGS) -> dict[str, float]:
     """Runs of a law that is true, the more expensive half hidden. ``own`` is the width that the true law's
     fit asks for: what is not known of its parameters (their Fisher information), and one run's noise."""
@@ -291,9 +329,12 @@ def main() -> None:
     parser.add_argument("--bootstrap", type=int, default=0, help="draws of Chinchilla's law beside")
     parser.add_argument("--sets", action="store_true", help="a line for each set in place of each family")
     parser.add_argument("--synthetic", type=int, default=0, help="tables of a true law")
+    parser.add_argument("--tried", action="store_true", help="every configuration that was tried")
     options = parser.parse_args()
     if options.synthetic:
         show_synthetic(options.synthetic)
+    elif options.data.exists() and options.tried:
+        show_tried(list(real_sets(options.data)))
     elif options.data.exists():
         show(list(real_sets(options.data)), options.bootstrap, options.sets)
     else:

@@ -19,7 +19,7 @@ from sparselaw.laws import CoupledLaw
 TRUTH = CoupledLaw(E=1.8, A=480.0, B=2100.0, alpha=0.35, beta=0.37, g=0.5)
 THETA = np.array([0.6, -0.2, 0.1, np.log(0.33), np.log(0.28), np.log(0.5)])
 AHEAD = np.array([[4.0, 3.5], [0.2, -0.3], [6.0, -1.0]])
-FEW = replace(SETTINGS, drift_sizes=(0.5, 2.0), wiggle_sizes=(0.004, 0.036))
+FEW = replace(SETTINGS, drift_sizes=(0.5, 2.0), wiggle_sizes=(0.004, 0.036), noise_shares=(0.7, 1.0))
 
 
 def table(seed=0, rows=24, noise=0.004, grouped=False, better=1.0):
@@ -76,8 +76,8 @@ def test_every_component_is_gaussian_conditioning(grouped):
     mean, sd = found.log_losses(N, D)
     np.testing.assert_allclose(mean, found.weights @ means, atol=1e-12)
     variance = found.weights @ (np.einsum("ijj->ij", covariances) + (means - mean) ** 2)
-    shared = 2.0 if grouped else 1.0
-    np.testing.assert_allclose(sd**2, variance + shared * found.noise[0] ** 2, rtol=1e-6)
+    own = (2.0 if grouped else 1.0) * found.weights @ [one.noise[0] ** 2 for one in found.components]
+    np.testing.assert_allclose(sd**2, variance + own, rtol=1e-6)
 
 
 def test_two_recipes_are_one_gaussian_too():
@@ -101,7 +101,9 @@ def test_weights_are_the_laplace_evidence(grouped):
     for one in found.components:
         exact = naive.log_evidence(found, one, prior, of_recipes)
         assert one.log_evidence == pytest.approx(exact, abs=1e-3)
-        logs.append(exact - 0.5 * (np.log(one.k) / 0.5) ** 2 - 0.5 * np.log(one.tau / 0.008) ** 2)
+        share = one.noise[0] / found.alone[0].scale
+        away = [np.log(one.k) / 0.8, np.log(one.tau / 0.008), np.log(share / 0.7) / 0.5]
+        logs.append(exact - 0.5 * np.sum(np.square(away)))
     expected = np.exp(np.array(logs) - max(logs))
     np.testing.assert_allclose(found.weights, expected / expected.sum(), rtol=2e-3)
 
@@ -109,7 +111,7 @@ def test_weights_are_the_laplace_evidence(grouped):
 def test_where_F_is_smallest():
     found = posterior(table(), FEW)
     one, rows, prior = found.components[0], found.rows, prior_of(found.runs[0].loss, FEW)
-    K = naive.covariance(found, one, rows.x, rows.recipe, rows.x, rows.recipe) + rows.noise
+    K = naive.covariance(found, one, rows.x, rows.recipe, rows.x, rows.recipe) + naive.noise(found, one)
     inverse = np.linalg.inv(K)
 
     def F(theta):
@@ -149,7 +151,7 @@ def test_marquardt_on_a_valley():
 
 
 def test_noise_follows_the_rules():
-    """0.7 of the scale of the residuals; a wild row gets a noise of its own, and moves the law little."""
+    """Shares of the scale of the residuals; a wild row gets a noise of its own, and moves the law little."""
     clean = table(5, rows=60)
     loss = clean.loss.copy()
     loss[10] *= 3.0
@@ -161,19 +163,19 @@ def test_noise_follows_the_rules():
     assert found.converged
     capped = np.minimum(np.abs(r), 4.0 * 1.4826 * np.median(np.abs(r)))
     assert found.scale == pytest.approx(1.26 * np.mean(capped) * np.sqrt(60 / 54))
-    assert found.noise == pytest.approx(0.7 * scale_of(r))
-    assert found.row_noise[10] == pytest.approx(found.noise * abs(r[10]) / (2 * found.scale))
-    assert found.row_noise[np.argmin(np.abs(r))] == found.noise
+    assert found.noise(0.7) == pytest.approx(0.7 * scale_of(r))
+    assert found.relative[10] == pytest.approx(abs(r[10]) / (2 * found.scale))
+    assert found.relative[np.argmin(np.abs(r))] == 1.0
     assert found.far_off().tolist() == [10]
     right = law_alone(x, np.log(clean.loss), clean.scale, prior)
     assert right.far_off().size == 0
-    assert found.noise < 1.3 * right.noise
+    assert found.scale < 1.3 * right.scale
     np.testing.assert_allclose(log_loss(found.theta, x), log_loss(right.theta, x), atol=0.01)
 
 
 def test_exact_runs_keep_the_least_noise():
     found = posterior(table(6, rows=40, noise=0.0))
-    assert found.noise[0] == 0.001
+    assert found.noise[0] == pytest.approx(0.001)
     assert found.law().g == pytest.approx(TRUTH.g, rel=0.15)
 
 

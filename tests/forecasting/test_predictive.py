@@ -76,7 +76,7 @@ def test_draws_have_the_quantiles_and_hang_together(found):
     limits = np.log(found.quantiles(N, D, [0.1, 0.5, 0.9]))
     shares = (drawn[:, :, None] < limits[None]).mean(axis=0)
     np.testing.assert_allclose(shares, np.broadcast_to([0.1, 0.5, 0.9], (3, 3)), atol=0.0125)
-    assert np.corrcoef(drawn[:, :2].T)[0, 1] > 0.9
+    assert np.corrcoef(drawn[:, :2].T)[0, 1] > 0.8
     np.testing.assert_array_equal(drawn, found.log_draws(N, D, 40_000))
     assert not np.array_equal(drawn[:10], found.log_draws(N, D, 10, seed=1))
 

@@ -45,6 +45,23 @@ def covariance(posterior, one, x, of_x, other, of_other):
     )
 
 
+def noise(posterior, one):
+    """Each row's own variance, and a part that rows of one run share."""
+    relative = np.concatenate([alone.relative for alone in posterior.alone])
+    groups = [
+        (r, i if runs.group is None else runs.group[i], runs.group is not None)
+        for r, runs in enumerate(posterior.runs)
+        for i in range(len(runs))
+    ]
+    found = np.zeros((len(groups), len(groups)))
+    for i, (r, run, grouped) in enumerate(groups):
+        found[i, i] += (one.noise[r] * relative[i]) ** 2
+        for j, (s, other, _) in enumerate(groups):
+            if grouped and r == s and run == other:
+                found[i, j] += one.noise[r] ** 2
+    return found
+
+
 def slopes(log_loss, theta, x, step=1e-6):
     """Central differences of the log loss."""
     columns = []
@@ -71,7 +88,7 @@ def condition(posterior, one, prior, log_loss, x, of_x=None, keep=None):
     S = np.linalg.inv(prior.root.T @ prior.root)
     mean = log_loss(theta, rows.x, rows.recipe) + J @ (prior.centre - theta)
     mean_new = log_loss(theta, x, of_x) + at @ (prior.centre - theta)
-    K = covariance(posterior, one, rows.x, rows.recipe, rows.x, rows.recipe) + rows.noise
+    K = covariance(posterior, one, rows.x, rows.recipe, rows.x, rows.recipe) + noise(posterior, one)
     known = (K + J @ S @ J.T)[np.ix_(keep, keep)]
     between = (covariance(posterior, one, x, of_x, rows.x, rows.recipe) + at @ S @ J.T)[:, keep]
     new = covariance(posterior, one, x, of_x, x, of_x) + at @ S @ at.T
@@ -82,7 +99,7 @@ def condition(posterior, one, prior, log_loss, x, of_x=None, keep=None):
 def log_evidence(posterior, one, prior, log_loss):
     """-(F + ln|K| + ln|H| - ln|prior precision|) / 2 with inverses and determinants."""
     rows = posterior.rows
-    K = covariance(posterior, one, rows.x, rows.recipe, rows.x, rows.recipe) + rows.noise
+    K = covariance(posterior, one, rows.x, rows.recipe, rows.x, rows.recipe) + noise(posterior, one)
     inverse = np.linalg.inv(K)
     r = rows.y - log_loss(one.theta, rows.x, rows.recipe)
     J = slopes(lambda t, p: log_loss(t, p, rows.recipe), one.theta, rows.x)

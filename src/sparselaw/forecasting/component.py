@@ -34,12 +34,11 @@ SMALL = 48  # rows of a triangle that is inverted in one piece
 
 
 class Rows(NamedTuple):
-    """What is known: centred log sizes, log losses, which recipe each row is of, and the noise."""
+    """What is known: centred log sizes, log losses, which recipe each row is of."""
 
     x: FloatArray  # (n, 2)
     y: FloatArray  # (n,)
     recipe: IntArray  # (n,)
-    noise: FloatArray  # (n, n): covariance of what is a run's own
 
 
 class Moments(NamedTuple):
@@ -58,6 +57,7 @@ class Component:
     tau: float
     k: float
     rho: float
+    noise: FloatArray  # (recipes,): standard deviation of a run's own part
     theta: FloatArray  # (p,): six parameters for each recipe
     covariance: FloatArray  # H^-1 (p, p)
     whitening: FloatArray  # C^-1 (n, n), lower
@@ -105,10 +105,18 @@ def law_of_recipes(theta: FloatArray, x: FloatArray, recipe: IntArray) -> tuple[
 
 
 def component(
-    rows: Rows, prior: Prior, discrepancy: FloatArray, start: FloatArray, *, tau: float, k: float, rho: float
+    rows: Rows,
+    prior: Prior,
+    covariance: FloatArray,
+    start: FloatArray,
+    *,
+    tau: float,
+    k: float,
+    rho: float,
+    noise: FloatArray,
 ) -> Component:
-    """The smallest F from ``start``; ``discrepancy`` (n, n) is the covariance of h + d between the rows."""
-    root = np.asarray(np.linalg.cholesky(rows.noise + discrepancy), dtype=np.float64)
+    """The smallest F from ``start``; ``covariance`` (n, n) is K."""
+    root = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
     whitening = inverse_of_lower(root)
 
     def residuals(theta: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -128,6 +136,7 @@ def component(
         tau=tau,
         k=k,
         rho=rho,
+        noise=noise,
         theta=found.theta,
         covariance=np.asarray(np.linalg.inv(curvature), dtype=np.float64),
         whitening=whitening,

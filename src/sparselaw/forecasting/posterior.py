@@ -1,7 +1,7 @@
-r"""What the runs say of every loss: components at several (tau, k, rho), averaged by their evidence.
+r"""What the runs say of every loss: components at several (tau, k, noise, rho), averaged by their evidence.
 
-Each component is Gaussian (``component``). Its weight is Laplace's evidence times the priors of tau, k and
-rho. With mean m and variance v in each component, mu = sum w m and sd^2 = sum w (v + (m - mu)^2).
+Each component is Gaussian (``component``). Its weight is Laplace's evidence times the priors of tau, k, the
+noise and rho. With mean m and variance v in each component, mu = sum w m and sd^2 = sum w (v + (m - mu)^2).
 
 The frontier, from which the drift is measured, is the mean place of the most expensive tenth of the runs;
 s0, its unit, is the mean of -(1/2)(d/dlnN + d/dlnD) ln law over the most expensive third.
@@ -9,6 +9,7 @@ s0, its unit, is the mean of -(1/2)(d/dlnN + d/dlnD) ln law over the most expens
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,7 +65,7 @@ class Posterior:
     @property
     def noise(self) -> FloatArray:
         """(recipes,): standard deviation of a run's own part of the log loss."""
-        return np.array([alone.noise for alone in self.alone])
+        return np.asarray(np.sqrt(self.weights @ np.array([one.noise**2 for one in self.components])))
 
     @property
     def run_noise(self) -> FloatArray:
@@ -196,7 +197,11 @@ def joint_posterior(
         law_alone(x, np.log(runs.loss), runs.scale, prior_of(runs.loss, settings), settings)
         for x, runs in zip(each, used, strict=True)
     )
-    rows = _rows(used, each, alone)
+    rows = Rows(
+        np.concatenate(each),
+        np.log(np.concatenate([runs.loss for runs in used])),
+        np.repeat(np.arange(len(used)), [len(runs) for runs in used]),
+    )
     frontier = _frontier(rows.x)
     slope = float(np.mean([_slope(x, one.theta) for x, one in zip(each, alone, strict=True)]))
     wiggles = matern(rows.x, rows.x, settings.wiggle_length)
@@ -206,12 +211,15 @@ def joint_posterior(
     logs: list[float] = []
     for rho, weight in correlations:
         prior = _joint_prior(used, rho, settings)
-        for k in settings.drift_sizes:
+        for k, share in itertools.product(settings.drift_sizes, settings.noise_shares):
             theta = np.concatenate([one.theta for one in alone])
+            noise = _noise(used, alone, share)
             for tau in settings.wiggle_sizes:
-                discrepancy = _related(same, rho) * (tau**2 * wiggles + (k * slope) ** 2 * drifts)
-                one = component(rows, prior, discrepancy, theta, tau=tau, k=k, rho=rho)
+                K = noise + _related(same, rho) * (tau**2 * wiggles + (k * slope) ** 2 * drifts)
+                own = np.array([one.noise(share) for one in alone])
+                one = component(rows, prior, K, theta, tau=tau, k=k, rho=rho, noise=own)
                 away = _away(k, settings.drift_prior) + _away(tau, settings.wiggle_prior)
+                away += _away(share, settings.noise_prior)
                 found.append(one)
                 logs.append(one.log_evidence + float(np.log(weight)) - 0.5 * away)
                 theta = one.theta
@@ -230,15 +238,17 @@ def joint_posterior(
     )
 
 
-def _rows(used: Sequence[KnownRuns], x: Sequence[FloatArray], alone: Sequence[LawAlone]) -> Rows:
-    """All recipes one below the other; rows of one run share a part of their noise."""
-    recipe = np.repeat(np.arange(len(used)), [len(runs) for runs in used])
-    noise = np.diag(np.concatenate([one.row_noise for one in alone]) ** 2)
-    for r, runs in enumerate(used):
+def _noise(used: Sequence[KnownRuns], alone: Sequence[LawAlone], share: float) -> FloatArray:
+    """(n, n): covariance of what is a run's own; rows of one run share a part of it."""
+    sd = np.concatenate([one.noise(share) * one.relative for one in alone])
+    noise = np.diag(sd**2)
+    first = 0
+    for runs, one in zip(used, alone, strict=True):
+        own = slice(first, first + len(runs))
         if runs.group is not None:
-            own = np.flatnonzero(recipe == r)
-            noise[np.ix_(own, own)] += alone[r].noise ** 2 * (runs.group[:, None] == runs.group[None, :])
-    return Rows(np.concatenate(x), np.log(np.concatenate([runs.loss for runs in used])), recipe, noise)
+            noise[own, own] += one.noise(share) ** 2 * (runs.group[:, None] == runs.group[None, :])
+        first += len(runs)
+    return noise
 
 
 def _frontier(x: FloatArray) -> FloatArray:

@@ -3,8 +3,8 @@
 From nine starts, the smallest sum of Huber's function at 1.345 s of the residuals r plus the prior. The scale
 is s = 1.26 mean min(|r|, c m) sqrt(n / (n - 6)), where m = 1.4826 median|r| and c = 4: 1.26 mean|r| is the
 standard deviation of normal residuals, and beyond four scales by the median a residual counts as four. So a
-run that diverged does not make the others look noisy. Noise of the posterior: sigma = max(0.001, 0.7 s), the
-rest being left to the discrepancy; a row with |r| > 2 s has sigma |r| / (2 s).
+run that diverged does not make the others look noisy. The noise of the posterior is sigma = max(0.001, c s)
+with c = 0.7 or 1 by evidence, the rest being the discrepancy's; a row with |r| > 2 s has sigma |r| / (2 s).
 """
 
 from __future__ import annotations
@@ -29,15 +29,19 @@ ROUNDS, LAST_ROUNDS, INNER_STEPS = 4, 30, 6
 class LawAlone(NamedTuple):
     theta: FloatArray
     scale: float  # s
-    noise: float  # sigma of a run like the others
-    row_noise: FloatArray  # (rows,)
+    least: float  # noise
+    relative: FloatArray  # (rows,): noise of each over that of a run like the others
     residuals: FloatArray  # (rows,): log loss minus the law's
     converged: bool
+
+    def noise(self, share: float) -> float:
+        """Standard deviation of a run's own part, where it is this share of the residuals' scale."""
+        return max(self.least, share * self.scale)
 
     def far_off(self) -> IntArray:
         """The rows that lie so far from the law that they hardly count, the furthest first."""
         sizes = np.abs(self.residuals)
-        far = np.flatnonzero(sizes > FAR * max(self.scale, self.noise))
+        far = np.flatnonzero(sizes > FAR * max(self.scale, self.least))
         return np.asarray(far[np.argsort(-sizes[far], kind="stable")])
 
 
@@ -73,9 +77,8 @@ def law_alone(
     found = _rounds(best.theta, LAST_ROUNDS, fit)
     r = fit.residuals(found.theta)
     s = scale_of(r, settings.winsor)
-    noise = max(settings.least_noise, settings.noise_share * s)
     outlying = np.maximum(1.0, np.abs(r) / (OUTLYING * s)) if s > 0.0 else np.ones(r.size)
-    return LawAlone(found.theta, s, noise, noise * weight * outlying, r * weight, found.converged)
+    return LawAlone(found.theta, s, settings.least_noise, weight * outlying, r * weight, found.converged)
 
 
 def starts(y: FloatArray, prior: Prior) -> list[FloatArray]:

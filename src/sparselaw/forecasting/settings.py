@@ -17,11 +17,12 @@ class Settings:
     wiggle_sizes: tuple[float, ...] = (0.004, 0.012, 0.036)  # tau
     wiggle_prior: LogNormal = (0.008, 1.0)
     wiggle_length: float = 4.0  # in ln N and ln D
-    drift_sizes: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0)  # k
-    drift_prior: LogNormal = (1.0, 0.5)
+    drift_sizes: tuple[float, ...] = (0.125, 0.25, 0.5, 1.0, 2.0)  # k
+    drift_prior: LogNormal = (1.0, 0.8)
     drift_of_sizes: float = 0.25  # relative change of an exponent for a factor e in N or in D
     drift_of_compute: float = 0.08  # the same for a factor e in N D
-    noise_share: float = 0.7  # of the residuals' scale; the rest is the discrepancy's
+    noise_shares: tuple[float, ...] = (0.7, 1.0)  # of the residuals' scale; the rest is the discrepancy's
+    noise_prior: LogNormal = (0.7, 0.5)
     least_noise: float = 0.001
     winsor: float = 4.0  # residuals count up to so many scales by the median; infinite: the plain mean
     degrees: int = 3  # of freedom, of Student's t
