@@ -113,13 +113,13 @@ def test_settings_of_a_solver_in_predict(capsys):
         (["predict", "--inputs", "step", "--many", "x"], "many=x: is not a number"),
         (["predict", *TYPED, "--rate", "2"], "rate=: No such option"),
         (["predict", *TYPED, "--strength", "2"], "strength=2: is not a setting of min-norm"),
-        (["predict", *TYPED, "--many"], "arguments=--many: is not an option; see 'sparselaw predict --help'"),
+        (["predict", *TYPED, "--many"], "many=: Option '--many' requires an argument"),
         (
             ["predict", "--alpha1", "1", "--alpha2", "1", "--many", "3"],
             "many=3: is not a setting of min-norm",
         ),
         (["simulate", *TYPED, *SIZES, "--alpha", "1"], "alpha=1: does not describe these inputs"),
-        (["simulate", *TYPED, *SIZES, "--rate", "2"], "rate=2: is not a setting of min-norm"),
+        (["simulate", *TYPED, *SIZES, "--rate", "2"], "rate=: No such option: --rate"),
         (["plan", *TYPED, "--budget", "1e5", "--rate", "2"], "rate=: No such option"),
         (
             ["plan", "--alpha1", "1", "--alpha2", "1", "--budget", "1e5", "--many", "3"],

@@ -70,9 +70,9 @@ def test_on_the_command_line(capsys):
         (["--solver", "heavy-ball"], "steps=: is needed by the solver heavy-ball"),
         (["--momentum", "0.5"], "momentum=0.5: is not a setting of min-norm"),
         (["--solver", "heavy-ball", "--steps", "3", "--momentum", "much"], "momentum=much: is not a number"),
-        (["--seedz", "3"], "seedz=3: is not a setting of min-norm"),
+        (["--seedz", "3"], "seedz=: No such option: --seedz (Possible options: --seed"),
         (["--solver", "heavy-ball", "--steps", "3", "--momentum"], "--momentum' requires an argument"),
-        (["loose"], "arguments=loose: is not an option"),
+        (["loose"], "Got unexpected extra argument(s) (loose)"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(extra, message, capsys):

@@ -38,9 +38,6 @@ from sparselaw.cli.streams import own_streams, say, throw_away
 from sparselaw.errors import InputError, one_line
 from sparselaw.interrupts import ctrl_c_kept
 
-# simulate refuses by itself what neither the inputs nor the solver know.
-OPTIONS_OF_SOLVERS = {"allow_extra_args": True, "ignore_unknown_options": True}
-
 
 class ReaderGone(Exception):
     """What reads our output went away, as `head` does: not a failure, and nothing left to say."""
@@ -95,7 +92,7 @@ class _TakesRareInputs(ChecksPaths, TakesRareInputs):
 
 
 app.command(cls=_TakesInputs)(predict)
-app.command(cls=_TakesInputs, context_settings=OPTIONS_OF_SOLVERS)(simulate)
+app.command(cls=_TakesInputs)(simulate)
 app.command(cls=_Plain)(networks)
 app.command(cls=_Plain)(fit)
 app.command(cls=_TakesInputs)(plan)

@@ -10,7 +10,7 @@ import typer
 
 from sparselaw import numbers
 from sparselaw.cli import options
-from sparselaw.cli.further_options import pairs
+from sparselaw.cli.further_options import further
 from sparselaw.cli.output import Stopped, note, number, print_json, print_table
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def failure(
     from sparselaw.failure.sampling import Sampling
     from sparselaw.failure.work import announcements
 
-    further = pairs(context.args, "failure")
-    described = options.read_inputs(alpha1, alpha2, inputs, dimension, further=further)
+    described = options.read_inputs(alpha1, alpha2, inputs, dimension, further=further(context))
     sizes, widths = numbers.sizes("D", D), numbers.sizes("N", N) if N is not None else []
     limit = numbers.real("threshold", threshold)
     sampling = Sampling(

@@ -2,63 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import islice
+import copy
+from collections.abc import Mapping
 from typing import Any
 
 from typer.core import TyperCommand
 
-from sparselaw.errors import InputError
+GIVEN = "sparselaw.further_options"  # where the context of a command has them
 
 
 class TakesInputs(TyperCommand):
-    """A command with --inputs. Options of registered things are in ``context.args`` when it runs.
+    """A command with --inputs: every field of registered inputs is an option of it.
 
-    They are taken out before typer reads the rest, so that it refuses what nobody knows in its own words.
+    Where a solver can be named, so is every setting of a registered solver. Options that the command names
+    itself come first; the others are read alike, and ``further`` has their values.
     """
 
     samplings: tuple[str, ...] = ("activations", "gaussian")  # of the inputs that --help names
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        takes_value = {
-            word: not getattr(parameter, "is_flag", False)
-            for parameter in self.get_params(ctx)
-            for word in (*parameter.opts, *parameter.secondary_opts)
-        }
-        rest: list[str] = []
-        further: list[str] = []
-        words = iter(args)
-        for word in words:
-            option, equals, _ = word.partition("=")
-            known = option in takes_value or not option.startswith("--") or not self._registered(ctx, option)
-            into = rest if known else further
-            into.append(word)
-            if not equals and takes_value.get(word, not known):
-                into += islice(words, 1)
-        super().parse_args(ctx, rest)
-        ctx.args = [*ctx.args, *further]
-        return list(ctx.args)
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The named options, and one like --inputs for each that is not."""
+        named: list[Any] = super().get_params(ctx)
+        taken = {word for parameter in named for word in parameter.opts}
+        names = {parameter.name: parameter for parameter in named}
+        return named + [
+            _like(names["inputs"], field, option)
+            for field in sorted(_registered_fields(with_solvers="solver" in names))
+            if (option := f"--{field.replace('_', '-')}") not in taken
+        ]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """With the inputs that are registered by now: to know them takes numpy, so only --help asks."""
+        """With the inputs that are registered by now."""
         from sparselaw.inputs import KINDS
 
         shown = "|".join(kind.written_as() for kind in KINDS.values() if kind.sampling in self.samplings)
-        for parameter in self.get_params(ctx):
+        for parameter in self.params:
             if parameter.name == "inputs":
                 parameter.metavar = shown
         super().format_help(ctx, formatter)
-
-    def _registered(self, ctx: Any, option: str) -> bool:
-        """Whether inputs have such a parameter or, where a solver can be named, solvers such a setting."""
-        from sparselaw.inputs import KINDS
-
-        names = {name for kind in KINDS.values() for name in kind.option_names()}
-        if any(parameter.name == "solver" for parameter in self.get_params(ctx)):
-            from sparselaw.solvers import setting_names
-
-            names |= setting_names()
-        return field_name(option) in names
 
 
 class TakesRareInputs(TakesInputs):
@@ -67,30 +48,39 @@ class TakesRareInputs(TakesInputs):
     samplings = ("activations",)
 
 
-def pairs(words: Iterable[str], command: str) -> dict[str, str]:
-    """--name value and --name=value as a dictionary; anything else is refused as typed.
-
-    >>> pairs(["--tail-rate", "2", "--shape=flat"], "simulate")
-    {'tail_rate': '2', 'shape': 'flat'}
-    """
-    found, left = {}, iter(words)
-    for word in left:
-        option, equals, value = word.partition("=")
-        if not word.startswith("--") or not (equals or (value := next(left, ""))):
-            raise InputError("arguments", word, "is not an option", f"see 'sparselaw {command} --help'")
-        found[field_name(option)] = value
-    return found
+def further(context: Any) -> dict[str, str]:
+    """The options given to a command that it does not name, by the field they are called after."""
+    return dict(context.meta.get(GIVEN, {}))
 
 
-def of_inputs(written: str, further: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+def of_inputs(written: str, given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """Those that describe the inputs written after --inputs, and the others: for the solver."""
     from sparselaw.inputs.named_inputs import written_kind
 
-    own = set(written_kind(written).option_names()) if further else set()
-    mine = {name: value for name, value in further.items() if name in own}
-    return mine, {name: value for name, value in further.items() if name not in own}
+    own = set(written_kind(written).option_names()) if given else set()
+    mine = {name: value for name, value in given.items() if name in own}
+    return mine, {name: value for name, value in given.items() if name not in own}
 
 
-def field_name(option: str) -> str:
-    """The field of a record that an option is called after."""
-    return option.removeprefix("--").replace("-", "_")
+def _registered_fields(*, with_solvers: bool) -> set[str]:
+    from sparselaw.inputs import KINDS
+
+    fields = {name for kind in KINDS.values() for name in kind.option_names()}
+    if with_solvers:
+        from sparselaw.solvers import setting_names
+
+        fields |= setting_names()
+    return fields
+
+
+def _like(known: Any, field: str, option: str) -> Any:
+    """A hidden option that takes one word, as ``known`` does, and notes what it was given."""
+
+    def note(context: Any, _: Any, value: str | None) -> None:
+        if value is not None:
+            context.meta.setdefault(GIVEN, {})[field] = value
+
+    made = copy.copy(known)
+    made.name, made.opts, made.default, made.hidden = field, [option], None, True
+    made.expose_value, made.callback = False, note
+    return made

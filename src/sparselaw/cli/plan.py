@@ -10,7 +10,7 @@ import typer
 from sparselaw.cli import fit_options as options
 from sparselaw.cli import options as shared
 from sparselaw.cli import pictures
-from sparselaw.cli.further_options import pairs
+from sparselaw.cli.further_options import further
 from sparselaw.cli.options import MAX_SIZE
 from sparselaw.cli.output import note, number, print_json, print_table
 from sparselaw.costs import cost_names
@@ -86,14 +86,14 @@ def plan(
         raise InputError("approaches", "", "has no effect without a table of runs", "leave it out")
     pictures.check(plot, report)
     source: Any
-    further = pairs(context.args, "plan")
+    own = further(context)
     if runs is None:
         if not any((alpha1, alpha2, alpha)) and inputs == shared.INPUTS.default:
             raise InputError("runs", "", "is missing", "give a table of runs, or --alpha1 and --alpha2")
         _refuse_given({"law": law, "group": group, "columns": columns, "delta": delta}, "a table of runs")
-        source = shared.read_inputs(alpha1, alpha2, inputs, dimension, alpha, further)
+        source = shared.read_inputs(alpha1, alpha2, inputs, dimension, alpha, own)
     else:
-        described = {"dimension": dimension, "surface": surface, "inputs": inputs, **further}
+        described = {"dimension": dimension, "surface": surface, "inputs": inputs, **own}
         _refuse_given(described, "a model of the inputs")
         if any((alpha1, alpha2, alpha)):
             raise InputError("runs", runs, "is given together with a model", "give one or the other")

@@ -8,7 +8,7 @@ import typer
 
 from sparselaw import numbers
 from sparselaw.cli import options
-from sparselaw.cli.further_options import of_inputs, pairs
+from sparselaw.cli.further_options import further, of_inputs
 from sparselaw.cli.output import footnotes, note, number, print_json, print_table
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def predict(
     from sparselaw.errors import InputError, check_choice, check_not_negative
     from sparselaw.predicting import answering
 
-    own, others = of_inputs(inputs, pairs(context.args, "predict"))
+    own, others = of_inputs(inputs, further(context))
     described = options.read_inputs(alpha1, alpha2, inputs, dimension, alpha, own)
     if (N is None) != (D is None):
         name, other = ("D", "N") if D is None else ("N", "D")

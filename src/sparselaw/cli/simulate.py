@@ -8,7 +8,7 @@ import typer
 
 from sparselaw import numbers
 from sparselaw.cli import kept_runs, options
-from sparselaw.cli.further_options import of_inputs, pairs
+from sparselaw.cli.further_options import further, of_inputs
 from sparselaw.cli.options import FLOAT, INTEGER
 from sparselaw.cli.output import footnotes, note, number, print_json, print_table
 from sparselaw.errors import InputError
@@ -78,7 +78,7 @@ def simulate(
 
     if n_test is not None and not raw:
         raise InputError("n-test", n_test, "has no effect without --raw", "add --raw or leave out --n-test")
-    own, others = of_inputs(inputs, pairs(context.args, "simulate"))
+    own, others = of_inputs(inputs, further(context))
     settings = {"ridge": ridge, "steps": steps, "step": step, "passes": passes, "batch": batch}
     settings["momentum"] = momentum
     tasks = grid(
