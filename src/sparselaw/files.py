@@ -23,20 +23,26 @@ from sparselaw.errors import InputError
 
 USUAL_LIMIT = 512 << 20
 MAX_SIZE: ContextVar[int] = ContextVar("max_size", default=USUAL_LIMIT)
-USUAL_PACKING = 20  # how many times its packed size a file may have, whatever the limit
+PACKING: ContextVar[int] = ContextVar("packing", default=20)  # times its packed size, whatever the limit
 LINES_IN_LIMIT = 8  # a line may have so small a part of the limit: it is held several times over
 OPTION = "--max-size"
 PICTURES = (".svg", ".png", ".pdf", ".html")
 
 
 @contextmanager
-def limited_to(size: int | None) -> Iterator[None]:
-    """In this block files may ask for ``size`` bytes of memory; None leaves the limit as it is."""
-    before = MAX_SIZE.set(MAX_SIZE.get() if size is None else size)
+def limited_to(size: int | None, packing: int | None = None) -> Iterator[None]:
+    """In this block files may ask for ``size`` bytes of memory; None leaves the limit as it is.
+
+    ``packing``: or for so many times their packed size.
+    """
+    before = MAX_SIZE.get(), PACKING.get()
+    MAX_SIZE.set(before[0] if size is None else size)
+    PACKING.set(before[1] if packing is None else packing)
     try:
         yield
     finally:
-        MAX_SIZE.reset(before)
+        MAX_SIZE.set(before[0])
+        PACKING.set(before[1])
 
 
 def check_bytes(path: str | os.PathLike[str], size: float, what: str, packed: float = 0.0) -> None:
@@ -47,7 +53,7 @@ def check_bytes(path: str | os.PathLike[str], size: float, what: str, packed: fl
     ...
     sparselaw.errors.InputError: file=x.npz: its table of 1e6 rows and 1e6 columns needs 931.3 GB, ...
     """
-    if size > max(MAX_SIZE.get(), USUAL_PACKING * packed):
+    if size > max(MAX_SIZE.get(), PACKING.get() * packed):
         condition = f"{what} needs {_shown(size)}, more than the limit of {_shown(MAX_SIZE.get())}"
         raise InputError("file", path, condition, f"raise it with {OPTION} {_shown(size, up=True)}")
 
@@ -83,7 +89,7 @@ class _Limited(io.RawIOBase):
     def __init__(self, path: Path, source: IO[bytes], packed: bool, lines: bool, held: int) -> None:
         self._path, self._source, self._lines, self._held = path, source, lines, held
         size = path.stat().st_size
-        self._most = max(MAX_SIZE.get() // held, USUAL_PACKING * size) if packed else None
+        self._most = max(MAX_SIZE.get(), PACKING.get() * size) // held if packed else None
         self._longest = MAX_SIZE.get() // LINES_IN_LIMIT
         self._done = self._line = 0
 

@@ -10,6 +10,7 @@ import pytest
 import uvicorn
 
 from browser import CHROMIUM, MISSING
+from sparselaw.explore.guard import impatient_protocol
 from sparselaw.explore.serve import listen
 from sparselaw.explore.session import Session
 from sparselaw.explore.web import web_app
@@ -32,7 +33,12 @@ class Served:
         self._socket = listen(host, 0)
         self.port = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/{TOKEN}/"
-        config = uvicorn.Config(web_app(self.session, TOKEN, host), log_level="critical", lifespan="off")
+        config = uvicorn.Config(
+            web_app(self.session, TOKEN, host),
+            log_level="critical",
+            lifespan="off",
+            http=impatient_protocol(),
+        )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
         self._thread.start()

@@ -1,19 +1,23 @@
-"""Who may ask: this machine's own browser, by the address that was printed, and nobody else."""
+"""Who may ask: this machine's own browser, by the address that was printed; how much, and for how long."""
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import secrets
 import socket
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_BODY = 50_000_000
 PATIENCE = 4  # times the largest body
+SLOWEST_REQUEST, SLOWEST_READER, LOOK_AGAIN = 10.0, 30.0, 1.0  # seconds
+SLOWEST_PART = 20.0  # seconds until the next part of a body
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 ANYWHERE = frozenset({"0.0.0.0", "::"})
 
@@ -48,7 +52,10 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        reason = self._reason(scope)
+        try:
+            reason = self._reason(scope)
+        except ValueError:  # a header that is none
+            reason = "this request cannot be understood"
         if reason:
             await PlainTextResponse(f"{reason}\n", 403)(scope, receive, send_guarded)
             return
@@ -64,7 +71,7 @@ class Guard:
             return "another page may not ask this server"
         if headers.get("sec-fetch-site") == "cross-site" and scope["method"] != "GET":
             return "another page may not ask this server"
-        given = scope["path"].split("/")[1].encode()
+        given = scope["path"].removeprefix("/").split("/")[0].encode("utf-8", "surrogateescape")
         if not secrets.compare_digest(given, self._token.encode()):
             return "the address needs its token: use the one that `sparselaw explore` printed"
         return ""
@@ -90,14 +97,22 @@ def allowed_host(name: str, bound: str) -> bool:
 async def limited_body(request: Request) -> bytes | None:
     """The body, or None where it is larger than allowed: by what it says, or by what arrives.
 
-    A little more than allowed is read and thrown away: who still sends does not hear the answer.
+    A little more than allowed is read and thrown away: who still sends does not hear the answer. Who sends
+    nothing for a while is not waited for.
     """
     said = request.headers.get("content-length", "0")
     if not said.isdecimal() or int(said) > PATIENCE * LARGEST_BODY:
         return None
     parts: list[bytes] = []
     size = 0
-    async for part in request.stream():
+    stream = request.stream()
+    while True:
+        try:
+            part = await asyncio.wait_for(anext(stream), SLOWEST_PART)
+        except StopAsyncIteration:
+            break
+        except (TimeoutError, ClientDisconnect):
+            return None
         size += len(part)
         if size > PATIENCE * LARGEST_BODY:
             return None
@@ -114,3 +129,33 @@ def _name(host: str) -> str:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:
         return ""
+
+
+def impatient_protocol() -> Any:
+    """uvicorn's own, which would wait for ever for a request that comes byte by byte."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Impatient(H11Protocol):
+        """Closes a connection on which a request, or the reading of its answer, takes too long."""
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._waiting = self.loop.time()
+            self._looking = self.loop.call_later(LOOK_AGAIN, self._look)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._looking.cancel()
+            super().connection_lost(exc)
+
+        def _look(self) -> None:
+            at_work = self.cycle is not None and not self.cycle.response_complete
+            stuck = at_work and self.flow is not None and self.flow.write_paused
+            now = self.loop.time()
+            if at_work and not stuck:
+                self._waiting = now
+            if now - self._waiting > (SLOWEST_READER if stuck else SLOWEST_REQUEST):
+                self.transport.abort()
+                return
+            self._looking = self.loop.call_later(LOOK_AGAIN, self._look)
+
+    return Impatient

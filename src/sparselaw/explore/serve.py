@@ -42,11 +42,12 @@ def serve(
 def _run(listening: socket.socket, token: str, host: str) -> None:
     import uvicorn
 
+    from sparselaw.explore.guard import impatient_protocol
     from sparselaw.explore.session import Session
     from sparselaw.explore.web import web_app
 
     if threading.current_thread() is threading.main_thread():  # ended from outside, nothing is left behind
-        signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+        signal.signal(signal.SIGTERM, _end)
     with Session() as session, ExitStack() as until_the_end:
 
         def prepare() -> None:
@@ -60,8 +61,15 @@ def _run(listening: socket.socket, token: str, host: str) -> None:
             lifespan="off",
             server_header=False,
             timeout_graceful_shutdown=1,
+            http=impatient_protocol(),
         )
         uvicorn.Server(config).run(sockets=[listening])
+
+
+def _end(number: int, _frame: object) -> None:
+    """Ended from outside, once: what is being put away is not interrupted."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(128 + number)
 
 
 def one_thread_from_here_on() -> Callable[[], None]:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
-from sparselaw.errors import InputError
+from sparselaw.errors import InputError, one_line
 from sparselaw.explore.call import Call, refusal
-from sparselaw.explore.uploads import Uploads
+from sparselaw.explore.uploads import Uploads, limited_uploads
 from sparselaw.explore.workers import Bench, LongAnswers
 
 MOST_AT_ONCE = 3
@@ -44,7 +44,8 @@ class Session:
 
         answer = VALUES[name]
         try:
-            return answer(Call(given=given, session=self))
+            with limited_uploads():
+                return answer(Call(given=given, session=self))
         except InputError as error:
             return refusal(error)
         except Exception as error:
@@ -58,7 +59,7 @@ class Session:
 
         stream = STREAMS[name]
         try:
-            with self._place(stop):
+            with self._place(stop), limited_uploads():
                 yield from stream(Call(given=given, session=self, body=body, stop=stop))
             yield {"end": "cancelled" if stop.is_set() else "done"}
         except InputError as error:
@@ -70,10 +71,12 @@ class Session:
         with self._lock:
             for stop in self._running:
                 stop.set()
-        self.idle.wait(_LAST_WORDS)
-        self.long.close()
-        self.bench.close()
-        self.uploads.close()
+        try:
+            self.idle.wait(_LAST_WORDS)
+            self.long.close()
+            self.bench.close()
+        finally:
+            self.uploads.close()
 
     def __enter__(self) -> Self:
         return self
@@ -101,7 +104,7 @@ class Session:
 
 def _failure(name: str, error: Exception) -> dict[str, Any]:
     _log.error("the answer to %s failed", name, exc_info=error)
-    return {"refused": f"a failure of ours: {type(error).__name__}: {error}", "name": name}
+    return {"refused": one_line(f"a failure of ours: {type(error).__name__}: {error}")[:500], "name": name}
 
 
 FIRST: tuple[tuple[str, dict[str, str]], ...] = (

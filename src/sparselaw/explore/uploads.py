@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
+import os
 import secrets
+import shutil
+import stat
 import tempfile
+import time
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View
+from sparselaw.files import limited_to
 from sparselaw.inputs import ActivationInputs, TabulatedInputs
 
 MOST_KEPT = 8
+PREFIX, LOCK = "sparselaw-explore-", ".in-use"
+LARGEST_UNPACKED = 200 << 20  # bytes of memory that a dropped file may ask for
+OLD = 86_400.0  # seconds after which a folder without a lock is nobody's
 TABLES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".xlsx", ".gz")
 MATRICES = (
     ".npz", ".npy", ".mtx", ".svm", ".svmlight", ".libsvm", ".dat", ".basket", ".safetensors", ".h5ad", ".md",
@@ -27,7 +37,10 @@ class Uploads:
     """The last few files. Their names on disk are ours; of the person's name only a known ending is kept."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="sparselaw-explore-")
+        clear_left_behind()
+        self._folder = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
+        self._lock = open(Path(self._folder.name, LOCK), "wb")  # noqa: SIM115
+        fcntl.flock(self._lock, fcntl.LOCK_EX)  # the system lets go of it however we end
         self._files: OrderedDict[str, Path] = OrderedDict()
 
     def keep(self, name: str, content: bytes) -> str:
@@ -51,6 +64,27 @@ class Uploads:
     def close(self) -> None:
         self._files.clear()
         self._folder.cleanup()
+        self._lock.close()
+
+
+def limited_uploads() -> AbstractContextManager[None]:
+    """The limit of memory for dropped files: after unpacking, whatever their packed size."""
+    return limited_to(LARGEST_UNPACKED, packing=1)
+
+
+def clear_left_behind() -> None:
+    """Delete the folders of pages that were killed: those of this user whose lock nobody holds."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            told = folder.lstat()
+            if not stat.S_ISDIR(told.st_mode) or told.st_uid != os.getuid():
+                continue
+            if (folder / LOCK).exists():
+                with open(folder / LOCK, "rb") as lock:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # OSError where somebody holds it
+                    shutil.rmtree(folder, ignore_errors=True)
+            elif time.time() - told.st_mtime > OLD:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _ending(name: str) -> str:

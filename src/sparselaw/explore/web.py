@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -55,7 +56,28 @@ async def _values(request: Request) -> Response:
         answer = await _from_process(request, session.long.submit(name, given))
     if answer is None:
         answer = await in_thread(lambda: session.values(name, given))
-    return JSONResponse(answer)  # a refusal too: a status of failure would fill the browser's console
+    # A refusal too: a status of failure would fill the browser's console.
+    return Response(strict_json(answer), media_type="application/json")
+
+
+def strict_json(value: Any) -> bytes:
+    """JSON as every reader takes it: a number that is infinite or none is null.
+
+    >>> strict_json({"loss": float("inf"), "N": 3})
+    b'{"loss": null, "N": 3}'
+    """
+    try:
+        return json.dumps(value, allow_nan=False).encode()
+    except ValueError:
+        return json.dumps(_finite(value), allow_nan=False).encode()
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 async def _from_process(request: Request, asked: Future[dict[str, Any]]) -> dict[str, Any] | None:
@@ -137,7 +159,9 @@ class LineStream(Response):
         def work() -> None:
             try:
                 for line in self._lines:
-                    put(json.dumps(line, allow_nan=False).encode() + b"\n")
+                    put(strict_json(line) + b"\n")
+            except Exception as error:  # of making the line, the rest is answered for by the session
+                put(strict_json({"end": "failed", "refused": f"a failure of ours: {error!r}"[:500]}) + b"\n")
             finally:
                 put(None)
 

@@ -10,6 +10,7 @@ from typing import Any
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View, shell
 from sparselaw.explore.chart_data import Chart, axis, line, points
+from sparselaw.explore.uploads import limited_uploads
 from sparselaw.interval import Interval
 from sparselaw.measuring import LearningCurve, Measurement
 from sparselaw.measuring.learned import THEORIES
@@ -46,7 +47,8 @@ def measure_file(asked: tuple[str, bool]) -> Measurement | InputError:
 
     source, binary = asked
     try:
-        return measure(source if source == SAMPLE else Path(source), binary=binary, workers=1)
+        with limited_uploads():
+            return measure(source if source == SAMPLE else Path(source), binary=binary, workers=1)
     except InputError as error:
         return error
 
@@ -57,7 +59,8 @@ def learn_file(asked: tuple[str, bool]) -> LearningCurve | InputError:
 
     source, binary = asked
     try:
-        return learn(source if source == SAMPLE else Path(source), binary=binary)
+        with limited_uploads():
+            return learn(source if source == SAMPLE else Path(source), binary=binary)
     except InputError as error:
         return error
 
