@@ -161,11 +161,13 @@ def going_on(model: Model, run: int, schedule: Schedule) -> Schedule:
 
 def with_plans(model: Model, asked: Sequence[Schedule]) -> Model:
     """A run that one schedule alone goes on from, and whose log has no plan, is on that schedule."""
-    plans = {}
-    for i, log in enumerate(model.logs):
-        longer = [s for s in asked if s.last > 1.01 * log.last and continued(model, s, size_of(log)) == i]
-        if len(longer) == 1 and not model.running(i):
-            plans[i] = going_on(model, i, longer[0])
+    going: dict[int, list[Schedule]] = {}
+    for schedule in asked:
+        for N in {size_of(log) for log in model.logs}:
+            run = continued(model, schedule, N)
+            if run is not None and schedule.last > 1.01 * model.logs[run].last and not model.running(run):
+                going.setdefault(run, []).append(schedule)
+    plans = {run: going_on(model, run, found[0]) for run, found in going.items() if len(found) == 1}
     return replace(model, plans=plans)
 
 
@@ -250,12 +252,8 @@ def back_test(logs: Sequence[Log], run: int, cuts: Sequence[float] = CUTS) -> tu
     measured = float(np.exp(np.mean(np.log(log.loss[-3:])))) if log.loss.size > 30 else float(log.loss[-1])
     found = []
     for cut in cuts:
-        kept = log.step <= cut * log.last
         try:
-            if not kept.any():
-                raise InputError("curves", log.name, "has no point so early", "log more often")
-            part = replace(log, step=log.step[kept], loss=log.loss[kept], own=0)
-            model = fit_model([part, *others])
+            model = fit_model([log.until(cut * log.last), *others])
             (loss,) = model.losses([replace(end_of(model, 0), step=log.last)])
             found.append(Earlier(cutoff=cut, loss=loss, measured=measured))
         except InputError as error:

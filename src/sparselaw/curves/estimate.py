@@ -21,7 +21,7 @@ from sparselaw.curves.residuals import SCALES, Covariance, Places, covariance, p
 
 POINT = 3e-3  # of a log loss in the estimate: tempers many correlated points against the priors
 STEP = 1e-4  # of the differences that stand for slopes
-MOST = 600  # points from which the scales are read; the rest has its say in the estimate
+MOST = 300  # points from which the scales are read; the rest has its say in the estimate
 LOWEST = 1e-3  # of the typical loss: where a law that goes below is held
 
 
@@ -45,16 +45,20 @@ class Estimate:
     factor: tuple[FloatArray, bool]  # Cholesky's, of the covariance of the residuals
     residual_covariance: FloatArray
 
-    def losses(self, tracks: Sequence[Track], theta: FloatArray | None = None) -> tuple[FloatArray, Places]:
-        """Losses of the law at the points, and where these lie."""
-        return _losses(self.form, self.theta if theta is None else theta, tracks, self.units)
+    def losses(self, tracks: Sequence[Track]) -> FloatArray:
+        """Losses of the law at the points."""
+        return _losses(self.form, self.theta, tracks, self.units)
+
+    def places(self, tracks: Sequence[Track]) -> Places:
+        """Where the points lie for the covariance of residuals."""
+        return _places(self.form, self.theta, tracks, self.units)
 
     def predict(self, tracks: Sequence[Track], own: Sequence[bool]) -> tuple[FloatArray, FloatArray]:
         """Mean and covariance of log losses at all points of the tracks, without the noise of single points.
 
         Where ``own`` holds, a track continues the fitted run of the same number and takes its residual along.
         """
-        loss, where = self.losses(tracks)
+        loss, where = self.losses(tracks), self.places(tracks)
         slopes = _slopes(self.form, self.theta, tracks, self.units, loss)
         prior = covariance(where, where, self.several_sizes).at(self.scales)
         known = covariance(where, self.where, self.several_sizes).at(self.scales)
@@ -78,22 +82,22 @@ def estimate(
     """Fit ``form`` to measured log losses at the points of ``tracks``; ``white`` is the noise of each."""
     centre, width = form.priors(units)
     tight = 1.0 / width
-    where = _losses(form, centre, tracks, units)[1]
+    where = _places(form, centre, tracks, units)
     known = np.hypot(POINT * where.growth(), white)  # early points are trusted less
 
     def residual(theta: FloatArray) -> FloatArray:
-        loss = _losses(form, theta, tracks, units)[0]
+        loss = _losses(form, theta, tracks, units)
         return np.concatenate([(np.log(loss) - log_loss) / known, (theta - centre) * tight])
 
     def slope(theta: FloatArray) -> FloatArray:
-        loss = _losses(form, theta, tracks, units)[0]
+        loss = _losses(form, theta, tracks, units)
         return np.vstack([_slopes(form, theta, tracks, units, loss) / known[:, None], np.diag(tight)])
 
     found = least_squares(
         residual, centre, slope, loss="huber", x_scale=width, max_nfev=100, xtol=1e-5, ftol=1e-6
     )
     theta = found.x
-    loss, where = _losses(form, theta, tracks, units)
+    loss, where = _losses(form, theta, tracks, units), _places(form, theta, tracks, units)
     slopes = _slopes(form, theta, tracks, units, loss)
     left = log_loss - np.log(loss)
     several = np.unique(where.N).size > 1
@@ -139,12 +143,15 @@ def _scales(among: Covariance, white: FloatArray, left: FloatArray, spanned: Flo
     return np.asarray(np.exp(found.x))
 
 
-def _losses(
-    form: Form, theta: FloatArray, tracks: Sequence[Track], units: Units
-) -> tuple[FloatArray, Places]:
+def _losses(form: Form, theta: FloatArray, tracks: Sequence[Track], units: Units) -> FloatArray:
+    parts = [form.parts(theta, t, units)[0] for t in tracks]
+    return np.maximum(np.concatenate(parts), LOWEST * units.loss)
+
+
+def _places(form: Form, theta: FloatArray, tracks: Sequence[Track], units: Units) -> Places:
     both = [form.parts(theta, t, units) for t in tracks]
     loss = np.maximum(np.concatenate([b[0] for b in both]), LOWEST * units.loss)
-    return loss, places(tracks, np.concatenate([b[1] for b in both]) / loss, units)
+    return places(tracks, np.concatenate([b[1] for b in both]) / loss, units)
 
 
 def _slopes(
@@ -155,5 +162,5 @@ def _slopes(
     for i in range(theta.size):
         moved = theta.copy()
         moved[i] += STEP
-        found[:, i] = np.log(_losses(form, moved, tracks, units)[0] / loss) / STEP
+        found[:, i] = np.log(_losses(form, moved, tracks, units) / loss) / STEP
     return found

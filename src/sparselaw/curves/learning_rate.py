@@ -30,14 +30,12 @@ class Schedule:
     warmup: float = 0.0
     name: str = ""
     taus: FloatArray = field(init=False)
+    peak: float = field(init=False)  # the largest rate
 
     def __post_init__(self) -> None:
         area = np.diff(self.steps) * 0.5 * (self.rates[1:] + self.rates[:-1])
+        object.__setattr__(self, "peak", float(self.rates.max()))
         object.__setattr__(self, "taus", np.concatenate(([0.0], np.cumsum(area))))
-
-    @property
-    def peak(self) -> float:
-        return float(self.rates.max())
 
     @property
     def last(self) -> float:

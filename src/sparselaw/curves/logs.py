@@ -48,6 +48,16 @@ class Log:
     def last(self) -> float:
         return float(self.step[-1])
 
+    def until(self, step: float) -> Log:
+        """What was known of it at a step: nothing that came later has a say."""
+        kept = self.step <= step
+        if not kept.any():
+            raise InputError("curves", self.name, "has no point so early", "log more often")
+        loss = self.loss[kept]
+        return replace(
+            self, step=self.step[kept], loss=loss, own=0, white=scatter(loss), smoothed=is_smoothed(loss)
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Logs:

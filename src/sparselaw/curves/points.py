@@ -13,7 +13,7 @@ from sparselaw.curves.logs import FLOOR, Log
 from sparselaw.errors import InputError
 
 WARM, EARLY = 2.0, 0.06  # left out: up to twice the tau of the warm-up, or 6 % of the last tau
-EACH, ALL = 60, 2_000  # points of a run, and of all of them
+EACH, ALL = 60, 600  # points of a run, and about as many of all of them
 LEAST = 8  # of a run, however many runs
 NOISY = 1e-3  # scatter above which neighbours are averaged rather than passed over
 FEWEST = 8  # points of all runs together that a fit needs: it has five to seven parameters

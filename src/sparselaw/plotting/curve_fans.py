@@ -34,7 +34,7 @@ def curve_fan(found: CurveFit, *, ax: Axes) -> Axes:
         if own:
             points = track(log.schedule, np.linspace(own[0].step[0], log.last, ALONG), i, size_of(log))
             name = log.name if i < MOST else None
-            ax.plot(points.step, model.estimate.losses([points])[0], color=colours[i], lw=1.2, label=name)
+            ax.plot(points.step, model.estimate.losses([points]), color=colours[i], lw=1.2, label=name)
         if model.running(i):
             _fan(found, model.plan(i), size_of(log), i, log.last, colours[i], None, ax)
     for j, (schedule, end) in enumerate(zip(found.asked, found.schedules, strict=False)):
