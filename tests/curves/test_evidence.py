@@ -1,4 +1,4 @@
-"""Real curves of nine schedules and made-up ones: errors and coverage. Minutes; the data are not in the project."""
+"""Real curves of nine schedules and made-up ones: errors and coverage. Real data are not in the project."""
 
 import sys
 from pathlib import Path
@@ -76,7 +76,7 @@ def test_running_curves(sizes, seen, mean):
 
 @pytest.mark.slow
 def test_coverage_where_the_law_is_true():
-    """150 draws: below 90 % or above 99.5 % by chance less than once in a thousand if the coverage is 96 %."""
+    """150 draws: below 90 % less than once in a thousand if the coverage is 96 %."""
     found = curve_coverage.ends(law_curves, curve_coverage.LAW, 150, 1_000)
     assert 0.90 <= np.mean([inside for _, _, inside in found]) <= 0.995
 
