@@ -90,6 +90,8 @@ def desk(tmp_path, monkeypatch):
     runs = pd.DataFrame({"N": N.round(), "D": D.round(), "loss": loss, "run_name": np.arange(N.size) // 3})
     runs["corpus"] = np.where(np.arange(N.size) % 2, "web", "books")
     runs.to_csv(tmp_path / "runs.csv", index=False)
+    for name, better in (("adamw", 1.0), ("muon", 0.99)):
+        runs[["N", "D"]].assign(loss=runs["loss"] * better).to_csv(tmp_path / f"{name}.csv", index=False)
     rare = (rng.random((600, 80)) < np.geomspace(0.3, 0.004, 80)) * rng.standard_normal((600, 80))
     sparse.save_npz(tmp_path / "features.npz", sparse.csr_array(rare))
     sweep = pd.DataFrame({"N": [4, 8, 16, 32, 64, 128], "D": 50_000})

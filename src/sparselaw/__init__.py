@@ -31,7 +31,9 @@ _PUBLIC = {
     "Adam": "sparselaw.experiments.networks",
     "train_networks": "sparselaw.experiments.networks.train_networks",
     "fit": "sparselaw.fitting",
-    "compare": "sparselaw.fitting",
+    "compare": "sparselaw.deciding",
+    "next_runs": "sparselaw.deciding",
+    "compare_laws": "sparselaw.fitting",
     "FittedLaw": "sparselaw.fitting",
     "plan": "sparselaw.planning",
     "forecast": "sparselaw.planning",
@@ -53,13 +55,15 @@ __all__ = ["__version__", *_PUBLIC, *_PUBLIC_MODULES]
 if TYPE_CHECKING:
     from sparselaw.curves import CurveFit as CurveFit
     from sparselaw.curves import fit_curves as fit_curves
+    from sparselaw.deciding import compare as compare
+    from sparselaw.deciding import next_runs as next_runs
     from sparselaw.errors import InputError as InputError
     from sparselaw.experiments.networks import Adam as Adam
     from sparselaw.experiments.networks import Network as Network
     from sparselaw.experiments.networks.train_networks import train_networks as train_networks
     from sparselaw.failure import failure_probability as failure_probability
     from sparselaw.fitting import FittedLaw as FittedLaw
-    from sparselaw.fitting import compare as compare
+    from sparselaw.fitting import compare_laws as compare_laws
     from sparselaw.fitting import fit as fit
     from sparselaw.forecasting import Forecast as Forecast
     from sparselaw.inputs import DenseInputs as DenseInputs

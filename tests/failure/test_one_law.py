@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from sparselaw.data.sparse_samples import draw_sparse
-from sparselaw.failure.draw import data_law, draw_data, poisson_range, work_space
+from sparselaw.failure.draw import data_law, draw_data, work_space
+from sparselaw.failure.tail import poisson_range
 from sparselaw.inputs import SparseInputs
 
 LIMIT = 5.0

@@ -74,6 +74,6 @@ def test_a_law_that_cannot_be_fitted_is_said(table):
 
 
 def test_laws_with_a_floor_foretell_real_runs_better():
-    found = sl.compare(str(real_runs("forecast/llama3.csv")), ["chinchilla", "coupled", "kaplan"])
+    found = sl.compare_laws(str(real_runs("forecast/llama3.csv")), ["chinchilla", "coupled", "kaplan"])
     errors = {line.fitted.name: line.out_of_sample_error for line in found.laws}
     assert max(errors["coupled"], errors["chinchilla"]) < 0.7 * errors["kaplan"]

@@ -87,7 +87,7 @@ def test_it_is_fitted_through_the_peak():
     assert found.sparsity["alpha1"].best == found.params["alpha1"].best
     assert found.goodness.mad < 40.0
     assert sl.fit(runs, law="two-power", bootstrap=0).goodness.mad > found.goodness.mad
-    assert "surface" not in [line.fitted.name for line in sl.compare(runs, None).laws]
+    assert "surface" not in [line.fitted.name for line in sl.compare_laws(runs, None).laws]
 
 
 @pytest.mark.slow

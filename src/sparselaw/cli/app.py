@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 import sparselaw
+from sparselaw.cli.compare import compare
 from sparselaw.cli.curve import curve
 from sparselaw.cli.doctor import doctor
 from sparselaw.cli.explore import explore
@@ -27,6 +28,7 @@ from sparselaw.cli.further_options import TakesInputs, TakesRareInputs
 from sparselaw.cli.learn import learn
 from sparselaw.cli.measure import measure
 from sparselaw.cli.networks import networks
+from sparselaw.cli.next import next_
 from sparselaw.cli.output import Stopped, note
 from sparselaw.cli.output_paths import ChecksPaths
 from sparselaw.cli.plan import plan
@@ -98,6 +100,8 @@ app.command(cls=_Plain)(fit)
 app.command(cls=_TakesInputs)(plan)
 app.command(cls=_Plain)(forecast)
 app.command(cls=_Plain)(curve)
+app.command(cls=_Plain)(compare)
+app.command("next", cls=_Plain)(next_)
 app.command(cls=_TakesRareInputs)(failure)
 app.command(cls=_Plain)(measure)
 app.command(cls=_Plain)(learn)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sparselaw.fitting.by import FitsBy, fit_by
 from sparselaw.fitting.collapse_score import Collapse, collapse_score
 from sparselaw.fitting.compare import ComparedLaw, Comparison, compare
+from sparselaw.fitting.compare import compare as compare_laws
 from sparselaw.fitting.fit import fit
 from sparselaw.fitting.fitted_law import EqualityTest, FittedLaw, LeftOut
 from sparselaw.fitting.peak import interpolation_threshold, near_peak
@@ -25,6 +26,7 @@ __all__ = [
     "Sweep",
     "collapse_score",
     "compare",
+    "compare_laws",
     "exponent_profile",
     "fit",
     "fit_by",

@@ -73,6 +73,10 @@ class Posterior:
         shared = np.array([1.0 if runs.group is None else 2.0 for runs in self.runs])
         return np.asarray(self.noise * np.sqrt(shared))
 
+    def row_noise(self, one: Component) -> FloatArray:
+        """(n, n): covariance of what is a run's own, in one component."""
+        return _noise(self.runs, self.alone, one.noise)
+
     @property
     def wiggle(self) -> float:
         """The typical tau."""
@@ -202,7 +206,7 @@ def joint_posterior(
         np.log(np.concatenate([runs.loss for runs in used])),
         np.repeat(np.arange(len(used)), [len(runs) for runs in used]),
     )
-    frontier = _frontier(rows.x)
+    frontier = frontier_of(rows.x)
     slope = float(np.mean([_slope(x, one.theta) for x, one in zip(each, alone, strict=True)]))
     wiggles = matern(rows.x, rows.x, settings.wiggle_length)
     drifts = drift(rows.x - frontier, rows.x - frontier, settings)
@@ -213,10 +217,10 @@ def joint_posterior(
         prior = _joint_prior(used, rho, settings)
         for k, share in itertools.product(settings.drift_sizes, settings.noise_shares):
             theta = np.concatenate([one.theta for one in alone])
-            noise = _noise(used, alone, share)
+            own = np.array([one.noise(share) for one in alone])
+            noise = _noise(used, alone, own)
             for tau in settings.wiggle_sizes:
                 K = noise + _related(same, rho) * (tau**2 * wiggles + (k * slope) ** 2 * drifts)
-                own = np.array([one.noise(share) for one in alone])
                 one = component(rows, prior, K, theta, tau=tau, k=k, rho=rho, noise=own)
                 away = _away(k, settings.drift_prior) + _away(tau, settings.wiggle_prior)
                 away += _away(share, settings.noise_prior)
@@ -238,20 +242,20 @@ def joint_posterior(
     )
 
 
-def _noise(used: Sequence[KnownRuns], alone: Sequence[LawAlone], share: float) -> FloatArray:
+def _noise(used: Sequence[KnownRuns], alone: Sequence[LawAlone], own: FloatArray) -> FloatArray:
     """(n, n): covariance of what is a run's own; rows of one run share a part of it."""
-    sd = np.concatenate([one.noise(share) * one.relative for one in alone])
-    noise = np.diag(sd**2)
+    noise = np.diag(np.concatenate([sd * one.relative for sd, one in zip(own, alone, strict=True)]) ** 2)
     first = 0
-    for runs, one in zip(used, alone, strict=True):
-        own = slice(first, first + len(runs))
+    for runs, sd in zip(used, own, strict=True):
+        rows = slice(first, first + len(runs))
         if runs.group is not None:
-            noise[own, own] += one.noise(share) ** 2 * (runs.group[:, None] == runs.group[None, :])
+            noise[rows, rows] += sd**2 * (runs.group[:, None] == runs.group[None, :])
         first += len(runs)
     return noise
 
 
-def _frontier(x: FloatArray) -> FloatArray:
+def frontier_of(x: FloatArray) -> FloatArray:
+    """Mean place of the most expensive tenth of the rows x (rows, 2)."""
     most_expensive = np.argsort(x.sum(axis=1), kind="stable")[-max(1, len(x) // 10) :]
     return np.asarray(x[most_expensive].mean(axis=0))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparselaw.plotting.curve_fans import curve_fan, curve_residuals, rates
+from sparselaw.plotting.decisions import compute_multiplier, next_on_plane, recipe_frontiers, width_by_run
 from sparselaw.plotting.fits import (
     budget_profiles,
     fit_over_data,
@@ -31,6 +32,7 @@ from sparselaw.plotting.style import style
 
 if TYPE_CHECKING:
     from sparselaw.curves import CurveFit
+    from sparselaw.deciding import Comparison, NextRuns
     from sparselaw.fitting.fitted_law import FittedLaw
     from sparselaw.forecasting import Forecast
     from sparselaw.measuring import LearningCurve, Measurement
@@ -74,6 +76,20 @@ def plan_panels(source: Any, plans: Sequence[Plan]) -> list[Panel]:
     if law is not None and law.sizes == ("N", "D"):
         panels.append(partial(plans_on_contour, source, plans))
     return panels
+
+
+def compare_panels(found: Comparison) -> list[Panel]:
+    """Frontiers and the multiplier of every contest."""
+    return [
+        partial(panel, contest)
+        for contest in found.contests
+        for panel in (recipe_frontiers, compute_multiplier)
+    ]
+
+
+def next_panels(found: NextRuns) -> list[Panel]:
+    """Where the runs lie, and what they bring."""
+    return [partial(next_on_plane, found), partial(width_by_run, found)]
 
 
 def measure_panels(found: Measurement) -> list[Panel]:

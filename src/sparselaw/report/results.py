@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import sparselaw
 from sparselaw.plotting.figures import (
+    compare_panels,
     curve_panels,
     draw_each,
     fit_panels,
     forecast_panels,
     learn_panels,
     measure_panels,
+    next_panels,
     plan_panels,
 )
 from sparselaw.report.page import write_html
 
 if TYPE_CHECKING:
     from sparselaw.curves import CurveFit
+    from sparselaw.deciding import Comparison, NextRuns
     from sparselaw.fitting.fitted_law import FittedLaw
     from sparselaw.forecasting import Forecast
     from sparselaw.interval import Interval
@@ -185,6 +188,36 @@ def plan_page(source: Any, plans: Sequence[Plan]) -> ResultPage:
                 columns=("budget", "N", "D", "D / N", "loss", *(("passes",) if first.unique else ())),
                 rows=[[_n(p.budget), *(_shown(v) for v in _of_plan(p))] for p in plans],
             )
+        ],
+    )
+
+
+def compare_page(found: Comparison) -> ResultPage:
+    columns, rows = found.table()
+    return ResultPage(
+        title="Recipes compared",
+        lead=[f"{_capital(contest.words())}." for contest in found.contests],
+        warnings=found.warnings,
+        sections=[
+            Section(
+                title="At the budgets or sizes asked for",
+                pictures=draw_each(compare_panels(found)),
+                text=[f"{' and '.join(c.names)}: {c.shared_words()}." for c in found.contests],
+                columns=columns,
+                rows=rows,
+            )
+        ],
+    )
+
+
+def next_page(found: NextRuns) -> ResultPage:
+    columns, rows = found.table()
+    return ResultPage(
+        title="Runs to make next",
+        lead=[f"{_capital(found.words())}."],
+        warnings=found.warnings,
+        sections=[
+            Section(title="The runs", pictures=draw_each(next_panels(found)), columns=columns, rows=rows)
         ],
     )
 

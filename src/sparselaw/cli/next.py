@@ -1,0 +1,102 @@
+"""`sparselaw next`: which runs to make now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from sparselaw.cli import fit_options as options
+from sparselaw.cli import pictures
+from sparselaw.cli.forecast import point
+from sparselaw.cli.options import FILE, INTEGER, JSON
+from sparselaw.cli.output import note, print_json, print_table
+from sparselaw.costs import cost_names
+from sparselaw.errors import InputError
+
+FOR = ("forecast", "plan")
+
+
+def next_(
+    runs: str = typer.Argument(..., metavar=FILE, help=f"{options.RUNS}."),
+    spend: str = typer.Option(..., metavar="C", help="What all new runs together may cost."),
+    at: list[str] = typer.Option([], metavar="N=..,D=..", help="Run to be forecast; repeatable."),
+    budget: str = typer.Option(None, metavar="C", help="Budget to be planned, in place of --at."),
+    most: str = typer.Option(None, "--runs", metavar=INTEGER, help="At most so many runs. [default: 8]"),
+    sizes: str = typer.Option(
+        None, metavar="N=..,..|FILE", help="Sizes that can be run: N=1e8,3e8, or a table with N and D."
+    ),
+    purpose: str = typer.Option(
+        "forecast", "--for", metavar="|".join(FOR), autocompletion=lambda: list(FOR),
+        help="Narrow the forecast, or lower the loss that the plan is expected to give away.",
+    ),
+    cost: str = typer.Option(
+        "6nd", metavar="|".join(cost_names()), autocompletion=cost_names, help="What runs are paid in."
+    ),
+    group: str = options.GROUP,
+    where: list[str] = options.WHERE,
+    columns: str = options.COLUMNS,
+    plot: str = pictures.PLOT,
+    report: str = pictures.REPORT,
+    json: bool = JSON,
+) -> None:  # fmt: skip
+    """Which runs to make now, so that a forecast or a plan becomes as sure as the money allows."""
+    from sparselaw import numbers
+    from sparselaw.deciding import next_runs
+
+    if bool(at) == (budget is not None):
+        raise InputError(
+            "at", "", "is missing" if not at else "is given together with a budget",
+            "give --at N=..,D=.. or --budget C",
+        )  # fmt: skip
+    pictures.check(plot, report)
+    found = next_runs(
+        runs,
+        spend=numbers.real("spend", spend),
+        at=[point(text) for text in at] or None,
+        budget=None if budget is None else numbers.real("budget", budget),
+        most=None if most is None else numbers.size("runs", most),
+        sizes=None if sizes is None else named_sizes(sizes),
+        purpose=purpose,  # type: ignore[arg-type]  # next_runs refuses other words
+        cost=cost,
+        columns=options.columns(columns),
+        where=tuple(where or ()),
+        group=group,
+    )
+    for warning in found.warnings:
+        note(warning)
+    pictures.write(plot, report, lambda room: room.next_panels(found), lambda room: room.next_page(found))
+    if json:
+        print_json(found.as_dict())
+        return
+    print(found.words())
+    print_table("Runs to make next", *found.table())
+    if found.regret_before is not None and found.regret_after is not None:
+        print(
+            f"loss that the plan is expected to give away: {100 * found.regret_before:.2g} % now, "
+            f"{100 * found.regret_after:.2g} % then"
+        )
+
+
+def named_sizes(text: str) -> list[Any]:
+    """N=1e8,3e8 as a list, or the pairs of a table with columns N and D.
+
+    >>> named_sizes("N=1e8, 3e8")
+    [100000000.0, 300000000.0]
+    """
+    from sparselaw import numbers
+
+    name, equals, values = text.partition("=")
+    if equals and name.strip() == "N":
+        return [numbers.real("sizes", part.strip()) for part in values.split(",")]
+    if not Path(text).is_file():
+        raise InputError("sizes", text, "is neither a list nor a file", "write N=1e8,3e8 or name a table")
+    import pandas as pd
+
+    try:
+        frame = pd.read_csv(text)
+        pairs = frame[["N", "D"]].astype(float)
+    except (KeyError, ValueError, UnicodeDecodeError):
+        raise InputError("sizes", text, "has no numbers in columns N and D", "give a CSV with both") from None
+    return [(float(n), float(d)) for n, d in pairs.itertuples(index=False)]

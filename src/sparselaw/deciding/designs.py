@@ -1,0 +1,142 @@
+r"""How sure a forecast would be after further runs: no losses are needed for that.
+
+In each component everything is Gaussian, so what a run will teach does not depend on what it will show. A run
+at c takes C_tc^2 / (C_cc + sigma^2) off the variance at a target t. Targets are linear in the log losses at
+some points: the loss itself, or its slope along a budget, whose variance decides how far a plan is off.
+
+The drift is measured from the frontier, the mean place of the most expensive tenth of the runs. New runs
+move it. So a set is judged by ``variance_after``, with the frontier where it will then be; the greedy steps
+towards a set leave it where it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.forecasting.component import Component, inverse_of_lower, law_of_recipes
+from sparselaw.forecasting.kernels import drift, matern
+from sparselaw.forecasting.posterior import Posterior, frontier_of
+
+POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the cost, by which a gain is divided: one set for each
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What is to be known: ``weights`` (targets, points) of the log losses at N, D (points,)."""
+
+    N: FloatArray
+    D: FloatArray
+    weights: FloatArray
+    part: float = 1.0  # share of the discrepancy that counts; 0.5 for the place of a minimum
+
+
+def variance_now(posterior: Posterior, target: Target) -> FloatArray:
+    """(targets,): of the expected value, within the components."""
+    return variance_after(posterior, target, np.array([]), np.array([]))
+
+
+def variance_after(posterior: Posterior, target: Target, N: FloatArray, D: FloatArray) -> FloatArray:
+    """(targets,): once runs at (N, D) are known too, averaged over the components."""
+    rows, settings = posterior.rows, posterior.settings
+    new = posterior.points(N, D) if len(N) else np.empty((0, 2))
+    x = np.concatenate([rows.x, new])
+    t = posterior.points(target.N, target.D)
+    recipe = np.zeros(len(x), dtype=np.int64)
+    there = np.zeros(len(t), dtype=np.int64)
+    frontier = frontier_of(x)
+    every = np.concatenate([x, t])
+    wiggles = matern(every, every, settings.wiggle_length)
+    drifts = drift(every - frontier, every - frontier, settings)
+    n, m = len(rows.x), len(x)
+    found = np.zeros(len(target.weights))
+    for weight, one in zip(posterior.weights, posterior.components, strict=True):
+        c = one.tau**2 * wiggles + (one.k * posterior.slope) ** 2 * drifts
+        noise = np.diag(np.full(m, new_noise(posterior, one) ** 2))
+        noise[:n, :n] = posterior.row_noise(one)
+        whitening = inverse_of_lower(np.asarray(np.linalg.cholesky(noise + c[:m, :m]), dtype=np.float64))
+        _, J = law_of_recipes(one.theta, x, recipe)
+        _, at = law_of_recipes(one.theta, t, there)
+        white, near = whitening @ J, whitening @ c[:m, m:]
+        prior = np.linalg.inv(one.covariance) - one.slopes.T @ one.slopes
+        G = at + target.part * (-(near.T @ white))
+        own = target.part**2 * (c[m:, m:] - near.T @ near)
+        covariance = own + G @ np.linalg.solve(prior + white.T @ white, G.T)
+        found += weight * np.einsum("ti,ij,tj->t", target.weights, covariance, target.weights)
+    return np.maximum(found, 0.0)
+
+
+def new_noise(posterior: Posterior, one: Component) -> float:
+    """Standard deviation of a new run's own part, in one component."""
+    return float(one.noise[0] * np.sqrt(1.0 if posterior.runs[0].group is None else 2.0))
+
+
+def best_set(
+    posterior: Posterior,
+    target: Target,
+    N: FloatArray,
+    D: FloatArray,
+    cost: FloatArray,
+    spend: float,
+    most: int,
+) -> IntArray:
+    """Places of the candidates (N, D) to run, in the order in which they are chosen.
+
+    For each power p the candidate of the largest gain / cost^p is taken again and again; of these sets the
+    one is kept that leaves the least variance.
+    """
+    points = len(target.N)
+    x = posterior.points(np.r_[target.N, N], np.r_[target.D, D])
+    _, covariances = posterior.covariances(x, part=target.part)
+    sigma2 = np.array([new_noise(posterior, one) ** 2 for one in posterior.components])
+    best: IntArray = np.array([], dtype=np.int64)
+    least = np.inf
+    for power in POWERS:
+        chosen = _greedy(
+            posterior.weights, covariances, target.weights, points, cost**power, cost, spend, most, sigma2
+        )
+        if chosen.size:
+            left = float(np.mean(variance_after(posterior, target, N[chosen], D[chosen])))
+            if left < least:
+                best, least = chosen, left
+    return best
+
+
+def _greedy(
+    mixture: FloatArray,
+    covariances: FloatArray,
+    weights: FloatArray,
+    points: int,
+    divisor: FloatArray,
+    cost: FloatArray,
+    spend: float,
+    most: int,
+    sigma2: FloatArray,  # (components,): of a new run
+) -> IntArray:
+    """One candidate after the other, each taken out of the covariances of the rest (Cholesky by columns)."""
+    cross = np.einsum("ti,kij->ktj", weights, covariances[:, :points, points:])
+    among = covariances[:, points:, points:]
+    diagonal = np.einsum("kjj->kj", among).copy()
+    past: list[FloatArray] = []
+    chosen: list[int] = []
+    left = spend
+    while len(chosen) < most:
+        free = cost <= left
+        free[chosen] = False
+        if not free.any():
+            break
+        gain = np.einsum("k,ktj->j", mixture, cross**2 / (diagonal + sigma2[:, None])[:, None, :])
+        c = int(np.where(free, gain / divisor, -np.inf).argmax())
+        column = among[:, :, c].copy()
+        for u in past:
+            column -= u * u[:, c : c + 1]
+        root = np.sqrt(column[:, c] + sigma2)
+        u = column / root[:, None]
+        cross = cross - (cross[:, :, c] / root[:, None])[:, :, None] * u[:, None, :]
+        diagonal = np.maximum(diagonal - u**2, 0.0)
+        past.append(u)
+        chosen.append(c)
+        left -= float(cost[c])
+    return np.array(chosen, dtype=np.int64)

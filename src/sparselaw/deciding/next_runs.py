@@ -1,0 +1,387 @@
+"""Which runs to make now, so that the forecast at a target, or the plan for a budget, becomes as sure as the
+money allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.costs import Cost, parse_cost
+from sparselaw.deciding.designs import Target, best_set, variance_after, variance_now
+from sparselaw.errors import InputError, check_positive
+from sparselaw.forecasting import KnownRuns, Prepared
+from sparselaw.forecasting.prepared import check_points
+from sparselaw.plain import html_table
+from sparselaw.planning.budget_line import budget_line, lowest_place, run_ratios
+from sparselaw.planning.forecast_budgets import prepare_forecast
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Purpose = Literal["forecast", "plan"]
+PURPOSES: tuple[Purpose, ...] = ("forecast", "plan")
+MOST_RUNS = 8  # unless asked for
+MODELS, RATIOS = 16, 9  # N and D / N of candidates that nobody has named
+MOST_CANDIDATES = 2000
+BESIDE = 0.7  # ln N to either side of the best one, for the slope and the curvature of the loss
+NOTICED = 0.002  # of the width: a run that brings less is left out
+HELPS = 0.95  # of the width before: nothing above it is worth a run
+PART = 0.5  # of the discrepancy, where the place of a minimum is asked for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextRun:
+    """A run to make. ``width_alone`` is the width after this run and no other, ``width_after`` after it and
+    those before it in the list."""
+
+    N: float
+    D: float
+    cost: float
+    width_alone: float
+    width_after: float
+
+    def as_dict(self) -> dict[str, float]:
+        return {name: getattr(self, name) for name in ("N", "D", "cost", "width_after", "width_alone")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextRuns:
+    """The runs to make, and what they are worth.
+
+    Widths are those of the 95 % interval over its middle: of the loss at the target, or of the best N where
+    the runs are chosen for a plan. ``width_single`` is the width after the best single run,
+    ``width_repeated`` after repeating present runs for the same money. ``regret_*`` is the loss that a plan
+    is expected to give away, as a share of the loss.
+    """
+
+    purpose: Purpose
+    targets: tuple[tuple[float, float], ...]
+    runs: tuple[NextRun, ...]
+    width_before: float
+    width_after: float
+    width_single: float
+    width_repeated: float
+    spent: float
+    spend: float
+    cost: str
+    regret_before: float | None = None
+    regret_after: float | None = None
+    warnings: tuple[str, ...] = ()
+    known: KnownRuns = field(repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        found: dict[str, Any] = {
+            "for": self.purpose,
+            "targets": [{"N": N, "D": D} for N, D in self.targets],
+            "runs": [run.as_dict() for run in self.runs],
+        }
+        names = ("width_before", "width_after", "width_single", "width_repeated", "spent", "spend", "cost")
+        found |= {name: getattr(self, name) for name in names}
+        if self.regret_before is not None:
+            found |= {"regret_before": self.regret_before, "regret_after": self.regret_after}
+        return found | {"warnings": list(self.warnings)}
+
+    def words(self) -> str:
+        """What the runs bring, in a sentence."""
+        of = "the forecast" if self.purpose == "forecast" else "the best N"
+        many = "s" * (len(self.runs) != 1)
+        return (
+            f"{len(self.runs)} run{many} for {self.spent:.3g}: the 95 % interval of {of} "
+            f"goes from {percent(self.width_before)} to {percent(self.width_after)} wide (best single run "
+            f"{percent(self.width_single)}, present runs repeated {percent(self.width_repeated)})"
+        )
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Columns and rows in words."""
+        rows = [
+            [f"{r.N:.3g}", f"{r.D:.3g}", f"{r.cost:.3g}", percent(r.width_alone), percent(r.width_after)]
+            for r in self.runs
+        ]
+        return ["N", "D", "cost", "width after it alone", "width after it and those above"], rows
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each run."""
+        import pandas as pd
+
+        return pd.DataFrame([run.as_dict() for run in self.runs])
+
+    def __str__(self) -> str:
+        return self.words()
+
+    def _repr_html_(self) -> str:
+        head, rows = self.table()
+        return html_table("Runs to make next", head, rows, [self.words(), *self.warnings])
+
+
+def next_runs(
+    runs: pd.DataFrame | Mapping[str, Any] | str | Path,
+    *,
+    spend: float,
+    at: Sequence[tuple[float, float]] | None = None,
+    budget: float | None = None,
+    most: int | None = None,
+    sizes: Sequence[float] | Sequence[tuple[float, float]] | None = None,
+    purpose: Purpose = "forecast",
+    cost: str = "6nd",
+    columns: Mapping[str, str] | None = None,
+    where: str | Sequence[str] = (),
+    group: str | None = None,
+) -> NextRuns:
+    """The runs to make now so that a forecast or a plan becomes as sure as ``spend`` allows.
+
+    Parameters
+    ----------
+    runs
+        A table of runs as ``fit`` takes it.
+    spend
+        What all new runs together may cost.
+    at
+        Pairs (N, D) whose loss is to be forecast.
+    budget
+        A budget in place of ``at``: its best N and D are the target.
+    most
+        Largest number of runs.
+    sizes
+        What can be run: N, with D chosen freely, or pairs (N, D). Otherwise a grid from the smallest N of the
+        table to the largest that ``spend`` buys.
+    purpose
+        ``forecast`` narrows the interval of the loss; ``plan``, which needs a budget, that of the best N: it
+        lowers the loss that the plan is expected to give away.
+    cost
+        What runs and budgets are paid in.
+    columns
+        Which column is N, D or the loss, where the names do not say it.
+    where
+        Conditions on the rows, such as "lr=0.1".
+    group
+        Column that names the run of each row, where rows are checkpoints.
+
+    Returns
+    -------
+    NextRuns
+        ``runs`` in the order in which to make them, and how wide the interval is before and after.
+
+    Raises
+    ------
+    InputError
+        Where the runs allow no forecast, nothing is affordable, or nothing affordable would help.
+
+    Examples
+    --------
+    >>> sizes = [(n, d) for n in (1e8, 2e8, 4e8) for d in (2e9, 4e9, 8e9, 1.6e10)]
+    >>> loss = [2 + 500 / n**0.35 + 900 / d**0.33 for n, d in sizes]
+    >>> table = {"N": [n for n, _ in sizes], "D": [d for _, d in sizes], "loss": loss}
+    >>> found = next_runs(table, at=[(7e9, 1.4e11)], spend=1e21, most=2)
+    >>> len(found.runs), found.width_after < found.width_before
+    (2, True)
+    """
+    paid = parse_cost(cost, None)
+    spend = check_positive("spend", spend)
+    if purpose not in PURPOSES:
+        raise InputError("for", purpose, "is no purpose", f"choose one of {', '.join(PURPOSES)}")
+    if (budget is None) == (at is None):
+        raise InputError("at", at, "give sizes or a budget, and not both", "write at=[(N, D)] or budget=C")
+    if purpose == "plan" and budget is None:
+        raise InputError("for", "plan", "needs a budget to plan for", "give budget=C")
+    prepared = prepare_forecast(runs, group=group, columns=columns, where=where)
+    asked, target, curvature = _target(prepared, at, budget, purpose, paid)
+    N, D, prices = candidates(prepared.runs, sizes, paid, spend)
+    posterior = prepared.posterior
+    now = variance_now(posterior, target)
+    width = _Width(prepared, purpose, curvature)
+    chosen = _worth_it(
+        best_set(posterior, target, N, D, prices, spend, most or MOST_RUNS),
+        lambda kept: width(variance_after(posterior, target, N[kept], D[kept])),
+    )
+    alone = {int(i): width(variance_after(posterior, target, N[[i]], D[[i]])) for i in chosen}
+    afters = [
+        width(variance_after(posterior, target, N[chosen[: i + 1]], D[chosen[: i + 1]]))
+        for i in range(chosen.size)
+    ]
+    before = width(now)
+    if not afters or afters[-1] > HELPS * before:
+        _no_help(
+            posterior_width=width,
+            before=before,
+            target=target,
+            prepared=prepared,
+            sizes=sizes,
+            cost=paid,
+            spend=spend,
+        )
+    single = _best_single(prepared, target, width, N, D, prices, spend)
+    after = variance_after(posterior, target, N[chosen], D[chosen])
+    regret = (
+        [None, None] if curvature is None else [float(np.mean(v) / (2.0 * curvature)) for v in (now, after)]
+    )
+    return NextRuns(
+        purpose=purpose,
+        targets=tuple((float(n), float(d)) for n, d in asked),
+        runs=tuple(
+            NextRun(
+                N=float(N[i]), D=float(D[i]), cost=float(prices[i]), width_alone=alone[int(i)], width_after=w
+            )
+            for i, w in zip(chosen, afters, strict=True)
+        ),
+        width_before=before,
+        width_after=afters[-1],
+        width_single=single,
+        width_repeated=_repeated(prepared, target, width, paid, spend),
+        spent=float(prices[chosen].sum()),
+        spend=spend,
+        cost=cost,
+        regret_before=regret[0],
+        regret_after=regret[1],
+        warnings=tuple(prepared.notes),
+        known=prepared.runs,
+    )
+
+
+def _worth_it(chosen: IntArray, width: Callable[[IntArray], float]) -> IntArray:
+    """Without the runs whose absence nobody would notice, the last ones first."""
+    kept, now = chosen, width(chosen)
+    for i in chosen[::-1]:
+        without = kept[kept != i]
+        if without.size and width(without) <= now * (1.0 + NOTICED):
+            kept = without
+    return kept
+
+
+@dataclass(frozen=True, slots=True)
+class _Width:
+    """Relative width of the 95 % interval from the variance of the targets; the mean over them."""
+
+    prepared: Prepared
+    purpose: Purpose
+    curvature: float | None
+
+    def __call__(self, variance: FloatArray) -> float:
+        calibration, noise = self.prepared.predictive.calibration, self.prepared.posterior.run_noise[0]
+        sd = np.sqrt(variance + noise**2) if self.curvature is None else np.sqrt(variance) / self.curvature
+        half = calibration.half_width(0.95) * sd
+        return float(np.mean(2.0 * np.sinh(half)))
+
+
+def _target(
+    prepared: Prepared, at: Any, budget: float | None, purpose: Purpose, cost: Cost
+) -> tuple[FloatArray, Target, float | None]:
+    if at is not None:
+        pairs = check_points(at)
+        return pairs, Target(N=pairs[:, 0], D=pairs[:, 1], weights=np.eye(len(pairs))), None
+    C = check_positive("budget", budget or 0.0)
+    posterior, runs = prepared.posterior, prepared.runs
+    N, D = budget_line(cost, C, run_ratios(runs.N, runs.D))
+    curve, _ = prepared.predictive.centre_and_scale(N, D)
+    best = float(lowest_place(N, curve[None, :])[0])
+    pair = np.array([[best, float(cost.data_for(best, C))]])
+    if purpose == "forecast":
+        return pair, Target(N=pair[:, 0], D=pair[:, 1], weights=np.eye(1)), None
+    beside = best * np.exp(BESIDE * np.array([-1.0, 0.0, 1.0]))
+    data = np.asarray(cost.data_for(beside, C), dtype=np.float64)
+    below, middle, above = posterior.log_losses(beside, data)[0]
+    curvature = max(float(below - 2.0 * middle + above) / BESIDE**2, 1e-6)
+    slope = np.array([[-0.5, 0.0, 0.5]]) / BESIDE
+    return pair, Target(N=beside, D=data, weights=slope, part=PART), curvature
+
+
+def candidates(
+    runs: KnownRuns, sizes: Any, cost: Cost, spend: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """N, D and price of every run that ``spend`` buys."""
+    N, D = _grid(runs, sizes, cost, spend)
+    prices = np.asarray(cost.compute(N, D), dtype=np.float64)
+    affordable = prices <= spend * (1.0 + 1e-9)
+    if not affordable.any():
+        least = float(prices.min())
+        raise InputError(
+            "spend", f"{spend:.3g}", "is below the cheapest candidate", f"spend at least {least:.3g}"
+        )
+    keep = np.flatnonzero(affordable)
+    if keep.size > MOST_CANDIDATES:
+        raise InputError("sizes", keep.size, f"are more than {MOST_CANDIDATES} candidates", "name fewer")
+    return N[keep], D[keep], prices[keep]
+
+
+def _grid(runs: KnownRuns, sizes: Any, cost: Cost, spend: float) -> tuple[FloatArray, FloatArray]:
+    ratio = runs.D / runs.N
+    ratios = np.geomspace(ratio.min(), ratio.max(), RATIOS)
+    if sizes is None:
+        largest = max(
+            float(budget_line(cost, spend, (float(r), 2.0 * float(r)))[0][-1]) for r in (ratio.min(),)
+        )
+        N = np.geomspace(runs.N.min(), max(largest, 1.01 * float(runs.N.min())), MODELS)
+    else:
+        given = np.asarray(list(sizes), dtype=np.float64)
+        if given.ndim == 2:
+            pairs = check_points([tuple(pair) for pair in given])
+            return pairs[:, 0], pairs[:, 1]
+        N = np.array([check_positive("sizes", n) for n in given])
+    n, d = np.repeat(N, RATIOS), np.repeat(N, RATIOS) * np.tile(ratios, N.size)
+    near = d >= runs.D.min()  # a corner that no run is near teaches about itself
+    return n[near], d[near]
+
+
+def _best_single(
+    prepared: Prepared,
+    target: Target,
+    width: _Width,
+    N: FloatArray,
+    D: FloatArray,
+    prices: FloatArray,
+    spend: float,
+) -> float:
+    one = best_set(prepared.posterior, target, N, D, prices, spend, 1)
+    return width(variance_after(prepared.posterior, target, N[one], D[one]))
+
+
+def _repeated(prepared: Prepared, target: Target, width: _Width, cost: Cost, spend: float) -> float:
+    """Width after making present runs once more, the most expensive first, for the same money."""
+    runs = prepared.posterior.runs[0]
+    prices = np.asarray(cost.compute(runs.N, runs.D), dtype=np.float64)
+    again, left = [], spend
+    for i in np.argsort(-prices, kind="stable"):
+        if prices[i] <= left:
+            again.append(int(i))
+            left -= float(prices[i])
+    return width(variance_after(prepared.posterior, target, runs.N[again], runs.D[again]))
+
+
+def _no_help(
+    *,
+    posterior_width: _Width,
+    before: float,
+    target: Target,
+    prepared: Prepared,
+    sizes: Any,
+    cost: Cost,
+    spend: float,
+) -> None:
+    """Says how much would help: the least of ever larger amounts whose best run narrows the interval."""
+    for factor in (3.0, 10.0, 30.0, 100.0, 1e3, 1e4):
+        N, D, prices = candidates(prepared.runs, sizes, cost, factor * spend)
+        one = best_set(prepared.posterior, target, N, D, prices, factor * spend, 1)
+        if posterior_width(variance_after(prepared.posterior, target, N[one], D[one])) <= HELPS * before:
+            raise InputError(
+                "spend",
+                f"{spend:.3g}",
+                "buys no run that narrows the interval by 5 %",
+                f"spend at least {float(prices[one].sum()):.3g} (N = {N[one][0]:.3g}, D = {D[one][0]:.3g})",
+            )
+    raise InputError(
+        "spend", f"{spend:.3g}", "buys no run that narrows the interval by 5 %", "add sizes nearer the target"
+    )
+
+
+def percent(share: float) -> str:
+    """As people read it.
+
+    >>> percent(0.0312), percent(2.5)
+    ('3.1 %', '250 %')
+    """
+    return f"{100.0 * share:.2g} %" if share < 1.0 else f"{100.0 * share:.0f} %"

@@ -1,0 +1,30 @@
+"""What a further run teaches, by conditioning one large Gaussian: twin of sparselaw.deciding.designs."""
+
+import numpy as np
+
+from sparselaw.forecasting.component import law_of_recipes
+from sparselaw.forecasting.kernels import drift, matern
+
+
+def variance_after(posterior, target, N, D):
+    """Law and discrepancy together are one Gaussian over rows, new runs and target; the Schur complement."""
+    new = posterior.points(np.asarray(N, float), np.asarray(D, float)) if len(N) else np.empty((0, 2))
+    x = np.concatenate([posterior.rows.x, new])
+    order = np.argsort(x.sum(axis=1), kind="stable")
+    frontier = x[order[len(x) - max(1, len(x) // 10) :]].mean(axis=0)
+    every = np.concatenate([x, posterior.points(target.N, target.D)])
+    n, m = len(posterior.rows.x), len(x)
+    total = np.zeros(len(target.weights))
+    for weight, one in zip(posterior.weights, posterior.components, strict=True):
+        noise = np.eye(m) * one.noise[0] ** 2
+        noise[:n, :n] = np.diag((one.noise[0] * posterior.alone[0].relative) ** 2)
+        c = one.tau**2 * matern(every, every, posterior.settings.wiggle_length)
+        away = every - frontier
+        c = c + (one.k * posterior.slope) ** 2 * drift(away, away, posterior.settings)
+        _, J = law_of_recipes(one.theta, every, np.zeros(len(every), dtype=int))
+        prior = np.linalg.inv(np.linalg.inv(one.covariance) - one.slopes.T @ one.slopes)
+        joint = c + J @ prior @ J.T
+        gain = np.linalg.solve(joint[:m, :m] + noise, joint[:m, m:])
+        left = joint[m:, m:] - joint[m:, :m] @ gain
+        total += weight * np.diag(target.weights @ left @ target.weights.T)
+    return total
