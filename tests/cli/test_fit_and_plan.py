@@ -94,7 +94,7 @@ def test_tables_for_people(capsys, file):
     assert code == 0
     assert "alpha1" in out
     assert "starts agree" in out
-    code, out, _ = run(capsys, "plan", file, "--budget", "1e21", "--cost", "6nd", "--bootstrap", "40")
+    code, out, _ = run(capsys, "plan", file, "--budget", "1e21", "--cost", "6nd")
     assert code == 0
     assert "What a wrong N costs" in out
 
@@ -126,7 +126,7 @@ def test_fit_by_and_where(capsys, tmp_path):
 
 def test_plan_json_from_runs_and_from_theory(capsys, file):
     code, out, _ = run(
-        capsys, "plan", file, "--budget", "1e21", "--cost", "6nd", "--bootstrap", "60", "--json"
+        capsys, "plan", file, "--budget", "1e21", "--law", "chinchilla", "--bootstrap", "60", "--json"
     )
     assert code == 0
     result = json.loads(out)
@@ -164,7 +164,7 @@ def test_plan_for_dense_inputs_by_the_words_of_predict(capsys, file):
 
 
 def test_plan_for_several_budgets(capsys, file):
-    base = ["plan", file, "--bootstrap", "40", "--budget", "1e21,1e22"]
+    base = ["plan", file, "--budget", "1e21,1e22"]
     code, out, _ = run(capsys, *base, "--json")
     result = json.loads(out)
     assert code == 0

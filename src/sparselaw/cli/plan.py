@@ -15,6 +15,7 @@ from sparselaw.cli.options import MAX_SIZE
 from sparselaw.cli.output import note, number, print_json, print_table
 from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
+from sparselaw.laws import LAWS
 
 if TYPE_CHECKING:
     from sparselaw.planning import Approaches, Plan, Plans
@@ -53,7 +54,12 @@ def plan(
     inputs: str = shared.INPUTS,
     dimension: str = shared.DIMENSION,
     surface: str = shared.SURFACE,
-    law: str = options.LAW,
+    law: str = typer.Option(
+        None,
+        metavar="|".join(LAWS),
+        autocompletion=options.laws,
+        help="Plan by this law, conditional on it. [default: by the forecast of the runs]",
+    ),
     objective: str = options.OBJECTIVE,
     delta: str = options.DELTA,
     bootstrap: str = options.BOOTSTRAP,
@@ -62,6 +68,7 @@ def plan(
     columns: str = options.COLUMNS,
     drop_peak: bool = options.DROP_PEAK,
     best: bool = options.BEST,
+    level: str = typer.Option("0.95", metavar="SHARE", help="Share that the intervals are meant to hold."),
     seed: str = options.SEED,
     workers: str = options.WORKERS,
     approaches: bool = typer.Option(
@@ -72,20 +79,21 @@ def plan(
     report: str = pictures.REPORT,
     json: bool = shared.JSON,
 ) -> None:
-    """The best N and D for a budget, from runs or from the theory."""
+    """The best N and D for a budget: from the forecast of runs, by a law, or from the theory."""
     from sparselaw import numbers
     from sparselaw.laws import law_named
     from sparselaw.planning import approaches as three_ways
-    from sparselaw.planning import check_trade_off, plan_many
+    from sparselaw.planning import check_trade_off, plan_many, planned_for
 
     budgets = [numbers.real("budget", part.strip()) for part in budget.split(",")]
     unique = None if unique_data is None else numbers.real("unique-data", unique_data)
-    if unique is None:
+    if unique is None and law is not None:
         check_trade_off(law_named(law))
     if approaches and runs is None:
         raise InputError("approaches", "", "has no effect without a table of runs", "leave it out")
     pictures.check(plot, report)
     source: Any
+    fitted: Any = None
     own = further(context)
     if runs is None:
         if not any((alpha1, alpha2, alpha)) and inputs == shared.INPUTS.default:
@@ -97,20 +105,35 @@ def plan(
         _refuse_given(described, "a model of the inputs")
         if any((alpha1, alpha2, alpha)):
             raise InputError("runs", runs, "is given together with a model", "give one or the other")
-        source = options.fit_file(
-            runs,
-            law=law,
-            objective=objective,
-            delta=delta,
-            bootstrap=bootstrap,
-            group=group,
-            where=where,
-            named_columns=columns,
-            drop_peak=drop_peak,
-            best=best,
-            seed=seed,
-            workers=workers,
-        )
+        by_law = law is not None or unique is not None
+        fit_settings: dict[str, Any] = {
+            "objective": objective,
+            "delta": delta,
+            "bootstrap": bootstrap,
+            "drop_peak": drop_peak,
+        }
+        if by_law or approaches:
+            fitted = options.fit_file(
+                runs,
+                law=law or "chinchilla",
+                group=group,
+                where=where,
+                named_columns=columns,
+                best=best,
+                seed=seed,
+                workers=workers,
+                **fit_settings,
+            )
+        else:
+            _say_ignored(fit_settings)
+        source = fitted
+        if not by_law:
+            rows: dict[str, Any] = {
+                "group": group,
+                "where": tuple(where or ()),
+                "columns": options.columns(columns),
+            }
+            source = planned_for(runs, level=numbers.real("level", level), best=best, **rows)
     tokens = 0.0 if inference_tokens is None else numbers.real("inference-tokens", inference_tokens)
     found = plan_many(
         source,
@@ -135,7 +158,7 @@ def plan(
         lambda room: room.plan_panels(source, plans),
         lambda room: room.plan_page(source, plans),
     )
-    ways = three_ways(source) if approaches else None
+    ways = three_ways(fitted) if approaches else None
     if json:
         shown = found.as_dict() if several else found.plans[0].as_dict()
         print_json(shown if ways is None else {**shown, **ways.as_dict()})
@@ -148,10 +171,17 @@ def plan(
         _show_ways(ways)
 
 
+def _say_ignored(given: Mapping[str, Any]) -> None:
+    """Options of a fit, where the plan is by the forecast."""
+    usual = {"objective": options.OBJECTIVE.default, "bootstrap": options.BOOTSTRAP.default}
+    for name, value in given.items():
+        if value and value != usual.get(name):
+            note(f"--{name.replace('_', '-')} has no effect on a plan by the forecast: --law plans by a law")
+
+
 def _refuse_given(options_: Mapping[str, str | None], needs: str) -> None:
     """Options that would be ignored are refused; some have defaults, which may stand."""
     defaults = {
-        "law": options.LAW.default,
         "surface": shared.SURFACE.default,
         "inputs": shared.INPUTS.default,
     }
@@ -166,14 +196,17 @@ def _show(found: Plan) -> None:
     if found.unique is not None:
         best += [("passes", found.unique.passes), ("effective D", found.unique.effective_data)]
     side = f", {found.side}" if found.side else ""
+    by = f", by {found.by}" if found.by else ""
     print_table(
-        f"Budget {found.budget:g}, cost {found.cost}{side}",
+        f"Budget {found.budget:g}, cost {found.cost}{side}{by}",
         ["quantity", "value", "95 % interval"],
         [[name, number(v.best), v.ends() if v.low < v.high else "-"] for name, v in best],
     )
+    if found.valley is not None:
+        print("N within 1 % of the best loss: {:.3g} to {:.3g}".format(*found.valley))
     print(f"intervals: {found.intervals}")
     if found.loss_intervals != found.intervals:
-        print(f"interval of the loss: {found.loss_intervals}; the law itself has {found.law_loss.best:.4g}")
+        print(f"interval of the loss: {found.loss_intervals}")
     _show_growth(found)
     large = (
         f"loss* - E ~ C^-{found.alpha_C:.4g} for large budgets; " if found.alpha_C == found.alpha_C else ""
@@ -220,11 +253,16 @@ def _show_ways(found: Approaches) -> None:
 
 def _show_many(found: Plans) -> None:
     rows = []
+    first = found.plans[0]
     for one in found.plans:
         cells = (one.N, one.D, one.tokens_per_parameter, one.loss)
         rows.append([f"{one.budget:g}", *(f"{number(v.best)} {v.ends()}" for v in cells)])
-    print_table(f"Cost {found.plans[0].cost}", ["budget", "best N", "best D", "D / N", "loss*"], rows)
-    print(f"brackets: 95 % intervals, {found.plans[0].intervals}")
+        if one.valley is not None:
+            rows[-1].append("{:.3g} to {:.3g}".format(*one.valley))
+    valley = [] if first.valley is None else ["N within 1 % of loss*"]
+    by = f", by {first.by}" if first.by else ""
+    print_table(f"Cost {first.cost}{by}", ["budget", "best N", "best D", "D / N", "loss*", *valley], rows)
+    print(f"brackets: {first.intervals}")
     _show_growth(found.plans[0])
 
 

@@ -83,6 +83,10 @@ class Prepared:
             predictive=self.predictive,
         )
 
+    def said(self) -> tuple[str, ...]:
+        """What there is to say of the runs, whatever is asked of them."""
+        return (*self.notes, *self._odd_rows(), *(words for _, words in self._findings(())))
+
     def _largest(self, pulls: FloatArray) -> tuple[Pull, ...]:
         first = np.argsort(-np.abs(pulls), kind="stable")[:SHOWN_PULLS]
         used = self.posterior.runs[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sparselaw.planning.allocate import Allocation, Peak, Valley, allocate
 from sparselaw.planning.approaches import Approach, Approaches, approaches
-from sparselaw.planning.forecast_budgets import forecast
+from sparselaw.planning.forecast_budgets import best_sizes, forecast, plan_ahead
 from sparselaw.planning.from_law import check_trade_off
 from sparselaw.planning.frontier_curve import FrontierCurve, frontier_curve
 from sparselaw.planning.isoflop import IsoFlop, isoflop
@@ -28,12 +28,14 @@ __all__ = [
     "Valley",
     "allocate",
     "approaches",
+    "best_sizes",
     "check_trade_off",
     "forecast",
     "frontier_curve",
     "isoflop",
     "next_run",
     "plan",
+    "plan_ahead",
     "plan_many",
     "planned_for",
 ]

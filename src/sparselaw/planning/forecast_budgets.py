@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sparselaw.costs import Conditioning, parse_cost
+from sparselaw.costs import parse_cost
 from sparselaw.errors import InputError, check_positive
-from sparselaw.forecasting import Forecast, Prepared, prepare
+from sparselaw.forecasting import Forecast, KnownRuns, Predictive, Prepared, prepare
+from sparselaw.forecasting.predictive import check_level
 from sparselaw.forecasting.prepared import check_points
-from sparselaw.planning.allocate import allocate
+from sparselaw.forecasting.refusals import no_floor, refusal
+from sparselaw.planning.from_law import planned_fit
+from sparselaw.planning.from_runs import planned_runs
+from sparselaw.planning.plan_result import Plan
+from sparselaw.planning.planned import Planned
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sparselaw.fitting import FittedLaw
-    from sparselaw.laws import CoupledLaw
+
+LAW_DRAWS = 200  # of Chinchilla's law, where there is no forecast
 
 
 def forecast(
@@ -77,41 +84,73 @@ def forecast(
     given = budget if isinstance(budget, Iterable) else [budget]
     budgets = [check_positive("budget", C) for C in given]
     prepared = prepare_forecast(runs, group=group, columns=columns, where=where)
-    law = prepared.posterior.law()
-    points = [best_sizes(law, C, cost) for C in budgets]
+    points = best_sizes(prepared.runs, prepared.predictive, budgets, cost)
     return prepared.forecast(points, budgets, level)
 
 
-def prepare_forecast(
-    runs: Any,
-    *,
-    group: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    where: str | Sequence[str] = (),
-) -> Prepared:
+def prepare_forecast(runs: Any, **rows: Any) -> Prepared:
     """Reads the runs, or takes those of a fitted law; then everything that does not depend on the points."""
+    found, clean = known_of(runs, **rows)
+    return prepare(found, **clean)
+
+
+def known_of(runs: Any, **rows: Any) -> tuple[KnownRuns, dict[str, Any]]:
+    """The runs of a table or of a fitted law, and what there is to say of how they were read."""
     from sparselaw.fitting import FittedLaw
+    from sparselaw.fitting.fit import _best_runs
     from sparselaw.fitting.predicted import known
     from sparselaw.fitting.rows import as_table, clean_runs
     from sparselaw.fitting.select import select
 
     if isinstance(runs, FittedLaw):
-        return prepare(known(runs.runs), dropped=runs.dropped)
+        return known(runs.runs), {"dropped": runs.dropped}
+    where = rows.pop("where", ())
     if where:
         runs = select(as_table(runs), (where,) if isinstance(where, str) else where)
-    clean = clean_runs(runs, columns=columns, group=group)
-    return prepare(
-        known(clean.runs),
-        dropped=clean.dropped,
-        notes=clean.notes,
-        pooled=[column.words() for column in clean.pooled if column.kind != "seed"],
-    )
+    best = rows.pop("best", False)
+    clean = clean_runs(runs, **rows)
+    used, notes = clean.runs, clean.notes
+    if best:
+        clean, used, more = _best_runs(clean, used)
+        notes = (*notes, *more)
+    pooled = [column.words() for column in clean.pooled if column.kind != "seed"]
+    return known(used), {"dropped": clean.dropped, "notes": notes, "pooled": pooled}
 
 
-def best_sizes(law: CoupledLaw, budget: float, cost: str) -> tuple[float, float]:
-    """(N, D) of the lowest loss that the budget buys."""
-    from sparselaw.fitting.sparsity import invert
+def planned_table(source: Any, level: float = 0.95, **rows: Any) -> Planned:
+    """By the forecast of the runs; by Chinchilla's law, and a word on why, where they allow none."""
+    runs, clean = known_of(source, **rows)
+    refused = refusal(runs)
+    why = no_floor(runs) if refused is None else refused.sentence()
+    if why:
+        from sparselaw.fitting import fit
 
-    implied = Conditioning.of_sparsity(*invert(law.alpha, law.beta))
-    best = allocate(law.loss, parse_cost(cost, implied), check_positive("budget", budget)).best
-    return best.N, best.D
+        planned = planned_fit(fit(source, bootstrap=LAW_DRAWS, **rows))
+        said = f"planned by Chinchilla's law, conditional on it: no forecast, {why}"
+        before = planned.warnings
+        return replace(planned, warnings=lambda *at: (said, *before(*at)))
+    prepared = prepare(runs, **clean)
+    dropped = [
+        f"{count} row{'s' * (count != 1)} dropped: {reason}" for reason, count in prepared.dropped.items()
+    ]
+    return planned_runs(runs, prepared.predictive, (*dropped, *prepared.said()), check_level(level))
+
+
+def plan_ahead(fitted: FittedLaw, budget: float, cost: str = "6nd") -> Plan:
+    """The plan of the runs of a fit: by their forecast, by the fitted law where they allow none."""
+    from sparselaw.fitting.predicted import known, no_forecast, predictive_of
+    from sparselaw.planning.plan import plan
+
+    if no_forecast(fitted):
+        return plan(fitted, budget=budget, cost=cost)
+    return plan(planned_runs(known(fitted.runs), predictive_of(fitted)), budget=budget, cost=cost)
+
+
+def best_sizes(
+    runs: KnownRuns, predictive: Predictive, budgets: Sequence[float], cost: str
+) -> list[tuple[float, float]]:
+    """(N, D) of the lowest loss that each budget buys: those of the plan."""
+    planned = planned_runs(runs, predictive, draws=0)
+    spending = parse_cost(cost, planned.conditioning)
+    best = [planned.allocation(spending, budget).best for budget in budgets]
+    return [(one.N, one.D) for one in best]

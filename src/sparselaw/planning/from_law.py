@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from sparselaw.errors import InputError
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.laws import Law, two_exponent_laws
 from sparselaw.planning.allocate import Allocation, log_sizes
-from sparselaw.planning.planned import Ends, Forecast, Planned
+from sparselaw.planning.planned import Ends, Planned
 from sparselaw.sums.golden import golden
 
 if TYPE_CHECKING:
@@ -49,12 +49,14 @@ def planned_law(law: Law, seen_as: SeenAs = _as_it_is) -> Planned:
 
 
 def planned_fit(fitted: FittedLaw, seen_as: SeenAs = _as_it_is) -> Planned:
-    """A fitted law: every draw is planned for, and what lies far beyond the runs is said."""
+    """A fitted law: every draw is planned for, and what lies far beyond the runs is said.
+
+    Everything is conditional on the law: that it is a little wrong, its draws do not know.
+    """
     draws = len(fitted.draws)
-    forecast = _forecast(fitted) if seen_as is _as_it_is else None
     if draws == 0:
-        words = "none: the law came without draws"
-        return _planned(seen_as(fitted.law), words, _no_ends, _far(fitted), forecast=forecast)
+        words = f"none: no draws; the answer is conditional on the {fitted.name} law"
+        return _planned(seen_as(fitted.law), words, _no_ends, _far(fitted))
     drawn = seen_as(fitted.drawn_law())
 
     def ends(cost: Cost, budget: float, found: Allocation) -> Ends:
@@ -64,16 +66,8 @@ def planned_fit(fitted: FittedLaw, seen_as: SeenAs = _as_it_is) -> Planned:
         )
         return N, D, loss
 
-    words = f"{draws} draws of the fit"
-    return _planned(seen_as(fitted.law), words, ends, _far(fitted), drawn.exponents, forecast)
-
-
-def _forecast(fitted: FittedLaw) -> Forecast | None:
-    from sparselaw.fitting.predicted import forecast_interval, no_forecast
-
-    if no_forecast(fitted):
-        return None
-    return lambda N, D: forecast_interval(fitted, N, D)
+    words = f"{draws} draws of the fit, conditional on the {fitted.name} law"
+    return _planned(seen_as(fitted.law), words, ends, _far(fitted), drawn.exponents)
 
 
 def _planned(
@@ -82,7 +76,6 @@ def _planned(
     ends: Any,
     warnings: Any,
     drawn: Any = None,
-    forecast: Forecast | None = None,
 ) -> Planned:
     from sparselaw.fitting.sparsity import invert
 
@@ -98,7 +91,6 @@ def _planned(
         ends=ends,
         warnings=warnings,
         floor=law.floor,
-        forecast=forecast,
     )
 
 
@@ -128,20 +120,35 @@ def _best_of_draws(drawn: Law, cost: Cost, budget: float) -> tuple[FloatArray, F
 
 def _far(fitted: FittedLaw) -> Any:
     """Said when the runs do not tell, or the budget or the answer lies far beyond them."""
-    runs = fitted.runs
 
     def warnings(cost: Cost, budget: float, found: Allocation) -> tuple[str, ...]:
         words = []
         if fitted.status in UNDETERMINED:
             words.append(f"the fit is {fitted.status}: these runs do not determine the best N and D")
-        largest = float(np.max(cost.compute(runs.N, runs.D)))
-        if budget > FAR_BUDGET * largest:
-            times = budget / largest
-            words.append(f"the budget is {times:.3g} times the largest in the data: far extrapolation")
-        for name, value, known in (("N", found.best.N, runs.N), ("D", found.best.D, runs.D)):
-            ratio = max(value / float(known.max()), float(known.min()) / value)
-            if ratio > FAR_SIZE:
-                words.append(f"{name} = {value:.3g} is {ratio:.3g} times outside the data: far extrapolation")
-        return tuple(words)
+        return (*words, *far_words(fitted.runs, cost, budget, found))
 
     return warnings
+
+
+class SizedRuns(Protocol):
+    """Runs of known sizes."""
+
+    @property
+    def N(self) -> FloatArray: ...
+
+    @property
+    def D(self) -> FloatArray: ...
+
+
+def far_words(runs: SizedRuns, cost: Cost, budget: float, found: Allocation) -> list[str]:
+    """What lies far beyond the runs: the budget, the best N, the best D."""
+    words = []
+    largest = float(np.max(cost.compute(runs.N, runs.D)))
+    if budget > FAR_BUDGET * largest:
+        times = budget / largest
+        words.append(f"the budget is {times:.3g} times the largest in the data: far extrapolation")
+    for name, value, known in (("N", found.best.N, runs.N), ("D", found.best.D, runs.D)):
+        ratio = max(value / float(known.max()), float(known.min()) / value)
+        if ratio > FAR_SIZE:
+            words.append(f"{name} = {value:.3g} is {ratio:.3g} times outside the data: far extrapolation")
+    return words

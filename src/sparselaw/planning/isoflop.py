@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ("factor", "N", "D", "loss", "excess", "wasted")
+SOUGHT, PLACES = 200.0, 161  # times the best N to either side, and places on it
 FACTORS = (0.125, 0.25, 0.5, 0.8, 1.0, 1.25, 2.0, 4.0, 8.0)
 
 
@@ -51,6 +52,35 @@ class IsoFlop:
         import pandas as pd
 
         return pd.DataFrame({name: getattr(self, name) for name in COLUMNS})
+
+
+def valley_of(
+    loss: Loss, cost: Cost, budget: float, best: Valley, within: float = 0.01
+) -> tuple[float, float]:
+    """The smallest and the largest N, around the best, whose loss is within a share of the best loss.
+
+    Sought up to 200 times the best N to either side, where the budget still buys both sizes.
+    """
+    low = max(-math.log(SOUGHT), -math.log(best.N))
+    x = np.unique(np.concatenate([np.linspace(low, 0.0, PLACES), np.linspace(0.0, math.log(SOUGHT), PLACES)]))
+    N = best.N * np.exp(x)
+    D = np.asarray(cost.data_for(N, budget))
+    bought = D >= 1.0 - 1e-9
+    x, values = x[bought], np.asarray(loss(N[bought], D[bought]), dtype=np.float64)
+    excess = values / best.loss - 1.0 - within
+    at = int(np.argmin(np.abs(x)))
+    ends: list[float] = []
+    for outside in (
+        np.flatnonzero(excess[:at] > 0.0)[-1:],
+        at + 1 + np.flatnonzero(excess[at + 1 :] > 0.0)[:1],
+    ):
+        if outside.size == 0:
+            ends.append(x[0] if not ends else x[-1])
+            continue
+        i = int(outside[0])
+        j = i + 1 if i < at else i - 1
+        ends.append(x[j] + (x[i] - x[j]) * excess[j] / (excess[j] - excess[i]))
+    return float(best.N * np.exp(ends[0])), float(best.N * np.exp(ends[1]))
 
 
 def isoflop(

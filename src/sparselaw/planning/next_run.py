@@ -1,4 +1,4 @@
-"""What a fitted law is for: the best next run, at ten times the dearest budget in the table."""
+"""What runs are for: the best next one, at ten times the largest budget in the table, as `plan` has it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sparselaw.errors import InputError
-from sparselaw.planning.plan import plan
+from sparselaw.planning.forecast_budgets import plan_ahead
 from sparselaw.planning.plan_result import Plan
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ COST = "6nd"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextRun:
-    """A plan at ``AHEAD`` times the dearest run of the table."""
+    """A plan at ``AHEAD`` times the most expensive run of the table."""
 
     plan: Plan
 
@@ -26,7 +26,7 @@ class NextRun:
         """One line: allocation, prediction, growth."""
         found, growth = self.plan, self.plan.growth
         line = (
-            f"at {AHEAD:g} times the dearest run (6ND = {found.budget:.3g}): N = {found.N.best:.3g}, "
+            f"at {AHEAD:g} times the most expensive run (6ND = {found.budget:.3g}): N = {found.N.best:.3g}, "
             f"D = {found.D.best:.3g} ({found.tokens_per_parameter.best:.3g} for each parameter), "
             f"loss {found.loss.best:.4g} {found.loss.ends()} ({found.loss_intervals.partition(':')[0]})"
         )
@@ -46,6 +46,6 @@ def next_run(fitted: FittedLaw) -> NextRun | None:
         return None
     budget = AHEAD * 6.0 * float((fitted.runs.N * fitted.runs.D).max())
     try:
-        return NextRun(plan=plan(fitted, budget=budget, cost=COST))
+        return NextRun(plan=plan_ahead(fitted, budget, COST))
     except InputError:
         return None

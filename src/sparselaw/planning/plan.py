@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -23,22 +24,23 @@ from sparselaw.planning.allocate import Allocation, Valley
 from sparselaw.planning.from_law import planned_fit, planned_law
 from sparselaw.planning.from_theory import planned_theory
 from sparselaw.planning.growth import growth
-from sparselaw.planning.isoflop import isoflop
+from sparselaw.planning.isoflop import isoflop, valley_of
 from sparselaw.planning.plan_result import Plan
 from sparselaw.planning.planned import Planned
 from sparselaw.planning.plans import Plans
 from sparselaw.planning.unique_data import LimitedLaw, limited, on_unique, words
 
 if TYPE_CHECKING:
-    from sparselaw.fitting import FittedLaw
     from sparselaw.planning.from_training import SgdPlan
     from sparselaw.theory import Surface
 
+ROWS = ("columns", "group", "where", "best", "final", "count")
+FIT_DRAWS = 200
 SLOPE_STEP = 0.02  # in log C
 
 
 def plan(
-    source: FittedLaw | Law | Inputs,
+    source: Any,
     budget: float,
     cost: str | None = None,
     *,
@@ -49,17 +51,47 @@ def plan(
     batch: int = 1,
     noise: float = 0.0,
     surface: Surface = "sharp",
+    level: float = 0.95,
+    **rows: Any,
 ) -> Plan:
-    """Minimises the loss over every N and D that ``budget`` buys under the cost model.
+    """The N and D with the least loss among all that ``budget`` buys.
 
-    The cost is 6nd for a law and direct for the theory, unless named. ``inference_tokens`` T adds the cost
-    2 N T of serving the model for T tokens. With ``unique_data`` U samples there are no more than U different
-    ones, and D counts repetitions. Of the theory ``surface="leading"`` leaves out the corrections for finite
-    sizes, and is ten times as quick.
+    Parameters
+    ----------
+    source
+        A table of runs or its path: by the forecast of these runs. A fitted law, or a law: conditional on
+        that law. Inputs: by the theory.
+    budget
+        What may be spent.
+    cost
+        What the budget pays for; 6nd for runs and laws, direct for the theory, unless named.
+    inference_tokens
+        Tokens T that the model will serve: adds the cost 2 N T.
+    unique_data
+        No more than so many different samples; D counts repetitions. Runs are then planned by a law.
+    train
+        "sgd": by the theory of SGD. D counts samples visited, and the cost is N D unless named.
+    step, batch, noise
+        Of that SGD: its step, its batch, the variance of the label noise.
+    surface
+        Of the theory, "leading" leaves out the corrections for finite sizes, and is ten times as quick.
+    level
+        Share that the intervals of a plan from runs are meant to hold.
+    **rows
+        How a table is read: columns, group, where, best, final, count, as for ``forecast``.
 
-    With ``train="sgd"`` the theory is that of SGD with this ``step`` and ``batch`` and label noise of
-    variance ``noise``: D counts samples visited, and the cost is N D unless named. Endless data: one pass.
+    Returns
+    -------
+    Plan
+        N, D, tokens_per_parameter and loss with intervals; valley; warnings.
 
+    Raises
+    ------
+    InputError
+        Where the budget buys nothing, or the source cannot be planned for.
+
+    Examples
+    --------
     >>> from sparselaw.laws import ChinchillaLaw
     >>> law = ChinchillaLaw(E=1.8, A=480.0, B=2100.0, alpha=0.35, beta=0.35)
     >>> found = plan(law, budget=6e20, cost="6nd")
@@ -78,9 +110,9 @@ def plan(
     elif step is not None or batch != 1 or noise != 0.0:
         raise InputError("train", "", "is missing beside step, batch or noise", "add train sgd")
     elif unique_data is None:
-        planned = planned_for(source, surface)
+        planned = planned_for(source, surface, level, **rows)
     else:
-        planned, view, word = _on_unique(source, unique_data)
+        planned, view, word = _on_unique(_fit_of(source, rows), unique_data)
     spending = parse_cost(planned.usual_cost if cost is None else cost, planned.conditioning)
     if inference_tokens:
         spending = with_serving(spending, inference_tokens)
@@ -108,6 +140,10 @@ def plan(
         side=found.best.side,
         others=found.others,
         isoflop=isoflop(planned.loss, spending, budget, found.best, planned.floor, slope),
+        by=planned.by,
+        valley=None
+        if planned.peak or planned.dear
+        else valley_of(planned.loss, spending, budget, found.best),
         warnings=(
             *_edge(found),
             *planned.warnings(spending, budget, found),
@@ -141,10 +177,11 @@ def _training(
     )
 
 
-def plan_many(
-    source: FittedLaw | Law | Inputs, budgets: Sequence[float], cost: str | None = None, **settings: Any
-) -> Plans:
+def plan_many(source: Any, budgets: Sequence[float], cost: str | None = None, **settings: Any) -> Plans:
     """One plan for each budget."""
+    if is_table(source) and settings.get("unique_data") is None:
+        rows = {name: settings.pop(name) for name in ROWS if name in settings}
+        source = planned_for(source, level=settings.get("level", 0.95), **rows)  # read and fitted once
     return Plans(plans=tuple(plan(source, budget, cost, **settings) for budget in budgets))
 
 
@@ -159,10 +196,16 @@ def _on_unique(source: Any, unique: float) -> tuple[Planned, LimitedLaw, str]:
     return build(source, lambda one: limited(one, unique)[0]), view, word
 
 
-def planned_for(source: Any, surface: Surface = "sharp") -> Planned:
-    """What ``plan`` needs of a law, a fitted law or inputs, of these on that surface of the loss."""
+def planned_for(source: Any, surface: Surface = "sharp", level: float = 0.95, **rows: Any) -> Planned:
+    """What ``plan`` needs of runs, a law, a fitted law or inputs, of these on that surface of the loss."""
     if isinstance(source, Planned):
         return source
+    if is_table(source):
+        from sparselaw.planning.forecast_budgets import planned_table
+
+        return planned_table(source, level, **rows)
+    if rows:
+        raise InputError(next(iter(rows)), "", "is for a table of runs", "leave it out")
     if isinstance(source, Inputs):
         return planned_theory(source, surface)
     if isinstance(source, Law):
@@ -170,6 +213,20 @@ def planned_for(source: Any, surface: Surface = "sharp") -> Planned:
     if isinstance(getattr(source, "law", None), Law):  # a fitted law: only fits need the room of fitting
         return planned_fit(source)
     raise InputError("law", type(source).__name__, "is no law and no model", "fit a law or describe inputs")
+
+
+def is_table(source: Any) -> bool:
+    """A table of runs, or the path of one, by what it is like: only fits need the room of fitting."""
+    return isinstance(source, (str, Path, Mapping)) or hasattr(source, "columns")
+
+
+def _fit_of(source: Any, rows: Mapping[str, Any]) -> Any:
+    """Where data are limited a law is needed: Chinchilla's, fitted to the table."""
+    if not is_table(source):
+        return source
+    from sparselaw.fitting import fit
+
+    return fit(source, bootstrap=FIT_DRAWS, **rows)
 
 
 def _slope(planned: Planned, cost: Cost, budget: float, best: Valley) -> float:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sparselaw.planning.from_training import TrainingAdvice
 
 NO_PEAK = "a fitted law has no double-descent peak"
+NO_VALLEY = "not sought on a surface with a peak"
 NO_POWERS = "the loss follows no power law in N and D"
 NOT_FALLING = "the loss does not fall at this budget"
 
@@ -27,8 +28,8 @@ NOT_FALLING = "the loss does not fall at this budget"
 class Plan:
     """How to spend ``budget``. N and D are real numbers: round them to what can be built.
 
-    ``loss`` is that of a run made there: the forecast with its interval, where the runs allow one.
-    ``law_loss`` is what the fitted law and its draws say, which do not know that the law is a little wrong.
+    From runs ``loss`` is the forecast of a run made there; by a law it is the law's own, conditional on it.
+    ``valley`` has the smallest and the largest N whose loss is within 1 % of the best: the optimum is flat.
     ``growth`` has the exponents a and b of N ~ C^a and D ~ C^b for large budgets.
     ``alpha_C`` is the exponent of loss* - E against C for large budgets; ``slope`` is it at this budget.
     """
@@ -47,6 +48,8 @@ class Plan:
     side: str | None
     others: tuple[Valley, ...]
     isoflop: IsoFlop
+    by: str  # what it is made by, in words; empty for the theory and for a law
+    valley: tuple[float, float] | None  # N whose loss is within 1 % of the best; None where it is not sought
     warnings: tuple[str, ...]
     unique: UniqueData | None = None  # where data are limited
     training: TrainingAdvice | None = None  # where SGD is planned by the theory
@@ -61,6 +64,8 @@ class Plan:
         result: dict[str, Any] = {"budget": self.budget, "cost": self.cost}
         for name in ("N", "D", "loss", "law_loss"):
             result[name] = getattr(self, name).plain(self.intervals)
+        if self.by:
+            result["by"] = self.by
         result["intervals"] = self.intervals
         result["loss_intervals"] = self.loss_intervals
         result["tokens_per_parameter"] = self.tokens_per_parameter.plain(self.intervals)
@@ -77,6 +82,11 @@ class Plan:
             result["side_reason"] = NO_PEAK
         result["others"] = [{"N": v.N, "D": v.D, "loss": v.loss, "side": v.side} for v in self.others]
         result["isoflop"] = self.isoflop.as_rows()
+        result["valley"] = (
+            None if self.valley is None else dict(zip(("low", "high"), self.valley, strict=True))
+        )
+        if self.valley is None:
+            result["valley_reason"] = NO_VALLEY
         result["warnings"] = list(self.warnings)
         return result
 
@@ -88,6 +98,8 @@ class Plan:
         side = "" if self.side is None else f", {self.side}"
         rows = [[name, _shown(getattr(self, name))] for name in ("N", "D", "loss")]
         rows.append(["tokens per parameter", _shown(self.tokens_per_parameter)])
+        if self.valley is not None:
+            rows.append(["N within 1 % of the best loss", "{:.4g} to {:.4g}".format(*self.valley)])
         if self.unique is not None:
             rows.append(["passes", _shown(self.unique.passes)])
             rows.append(["effective data", _shown(self.unique.effective_data)])

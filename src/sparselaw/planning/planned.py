@@ -38,9 +38,13 @@ class Planned:
     steps: int = GOLDEN_STEPS
     rough: Loss | None = None  # a quick loss within a few per cent, for the first look
     dear: bool = False  # whether a value of the loss takes long: few are asked for
+    by: str = ""  # what the plan is made by, in words
+    search: Callable[[Cost, float], Allocation] | None = None  # a way of its own to the best place
 
     def allocation(self, cost: Cost, budget: float) -> Allocation:
         """The best N and D that ``budget`` buys, and the other valleys."""
+        if self.search is not None:
+            return self.search(cost, budget)
         return allocate(
             self.loss,
             cost,

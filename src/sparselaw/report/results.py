@@ -173,6 +173,7 @@ def plan_page(source: Any, plans: Sequence[Plan]) -> ResultPage:
     growth = first.growth
     fitted = hasattr(source, "rows_used")
     by = f"by the {source.name} law fitted to {source.rows_used} runs" if fitted else "by the theory"
+    by = f"by {first.by}" if first.by else by
     lead = [f"Cost {first.cost}, {by}."]
     if growth.N.best == growth.N.best:
         lead.append(f"For large budgets N grows as C^{growth.N.best:.3g} and D as C^{growth.D.best:.3g}.")

@@ -22,7 +22,7 @@ from sparselaw.fitting.rows import as_table, clean_runs
 from sparselaw.fitting.run_table import Table
 from sparselaw.laws import LAWS, law_named
 from sparselaw.plain import finite
-from sparselaw.planning import forecast, next_run, plan
+from sparselaw.planning import forecast, next_run, plan_ahead
 
 PREVIEW = 6
 DRAWS = (100, 300, 1000)  # every draw has its own stream: fewer are the first of more
@@ -167,7 +167,7 @@ def _ahead(call: Call, found: FittedLaw, table: Table, chosen: dict[str, str] | 
     except InputError as error:
         answer["forecast_reason"] = str(error)
     try:
-        answer["plans"] = [plan(found, budget).as_dict() for budget in budgets]
+        answer["plans"] = [plan_ahead(found, budget).as_dict() for budget in budgets]
     except InputError as error:
         answer["plans_reason"] = str(error)
     ahead = next_run(found)

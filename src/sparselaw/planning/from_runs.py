@@ -1,0 +1,168 @@
+r"""Runs to plan for: the best place along a budget by the forecast's posterior.
+
+N is the lowest place of the forecast's own curve along the budget, which has the least expected regret. Its
+interval comes from the lowest places of draws of the whole curve, with half of the discrepancy in them: the
+drift drawn in full makes them three to six times too wide. The loss is the forecast of a run made there: the
+one loss that headline, table and pictures show. The curve is searched where D/N lies within 30 times that of
+the runs: further away a forecast says nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.costs import Conditioning, Cost
+from sparselaw.errors import InputError
+from sparselaw.forecasting import KnownRuns, Predictive
+from sparselaw.interval import Interval
+from sparselaw.planning.allocate import Allocation, Valley, log_sizes
+from sparselaw.planning.from_law import far_words
+from sparselaw.planning.planned import Ends, Planned
+
+BEYOND = 30.0  # times the D/N of the runs
+PLACES, FINE = 121, 4001
+DRAWS = 1000
+PART = 0.5  # of the discrepancy in the draws of the curve
+MANY = 0.025  # of the draws at an end of the curve: said
+FORECAST = "forecast: the coupled law with a drifting discrepancy, for the loss of one more run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetCurve:
+    """The log loss that is forecast along a budget, and the lowest places of draws of it."""
+
+    N: FloatArray
+    D: FloatArray
+    log_loss: FloatArray
+    lowest: float  # N of the curve's lowest place
+    drawn: FloatArray  # N of the draws' lowest places
+
+    @property
+    def at_end(self) -> float:
+        """Share of the draws that are lowest at an end of the curve."""
+        return float(np.mean((self.drawn < self.N[1]) | (self.drawn > self.N[-2])))
+
+
+def budget_curve(
+    runs: KnownRuns, predictive: Predictive, cost: Cost, budget: float, *, draws: int = DRAWS, seed: int = 0
+) -> BudgetCurve:
+    """Without draws, ``drawn`` is empty."""
+    N = _sizes(runs, cost, budget)
+    D = np.asarray(cost.data_for(N, budget))
+    curve, _ = predictive.centre_and_scale(N, D)
+    drawn = np.empty(0)
+    if draws:
+        drawn = lowest(N, predictive.log_draws(N, D, draws, seed=seed, part=PART, noise=False))
+    return BudgetCurve(N=N, D=D, log_loss=curve, lowest=float(lowest(N, curve[None])[0]), drawn=drawn)
+
+
+def lowest(N: FloatArray, curves: FloatArray) -> FloatArray:
+    """N of the lowest place of each curve (curves, places); N is evenly spaced in its logarithm.
+
+    A parabola through the lowest place and its neighbours: the grid alone is coarser than good tables.
+
+    >>> N = np.exp(np.linspace(0.0, 3.0, 31))
+    >>> [round(v, 9) for v in np.log(lowest(N, np.array([(np.log(N) - 1.234) ** 2])))]
+    [1.234]
+    """
+    i = np.clip(curves.argmin(axis=1), 1, len(N) - 2)
+    row = np.arange(len(curves))
+    left, middle, right = curves[row, i - 1], curves[row, i], curves[row, i + 1]
+    bend = left - 2.0 * middle + right
+    inside = bend > 0.0
+    step = np.where(inside, 0.5 * (left - right) / np.where(inside, bend, 1.0), np.sign(left - right))
+    return np.asarray(N[i] * (N[1] / N[0]) ** np.clip(step, -1.0, 1.0))
+
+
+def planned_runs(
+    runs: KnownRuns,
+    predictive: Predictive,
+    said: tuple[str, ...] = (),
+    level: float = 0.95,
+    *,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Planned:
+    """What a plan needs of runs that allow a forecast; ``said`` is what there is to say of them."""
+    from sparselaw.fitting.sparsity import invert
+
+    law = predictive.posterior.law()
+    last: list[tuple[Cost, float, BudgetCurve]] = []  # the search and the intervals ask for the same curve
+
+    def curve(cost: Cost, budget: float) -> BudgetCurve:
+        if not last or last[0][0] is not cost or last[0][1] != budget:
+            last[:] = [(cost, budget, budget_curve(runs, predictive, cost, budget, draws=draws, seed=seed))]
+        return last[0][2]
+
+    def loss(N: FloatArray, D: FloatArray) -> FloatArray:
+        return np.asarray(np.exp(predictive.centre_and_scale(N, D)[0]).reshape(np.shape(N)))
+
+    def search(cost: Cost, budget: float) -> Allocation:
+        along = curve(cost, budget)
+        N = along.lowest
+        D = float(cost.data_for(N, budget))
+        best = float(loss(np.array([N]), np.array([D]))[0])
+        at_end = not along.N[1] < N < along.N[-2]
+        return Allocation(best=Valley(N=N, D=D, loss=best, side=None, at_edge=at_end), others=())
+
+    def ends(cost: Cost, budget: float, best: Allocation) -> Ends:
+        N = within(best.best.N, curve(cost, budget).drawn, level)
+        D = Interval(*(float(cost.data_for(n, budget)) for n in (N.high, N.best, N.low)))
+        return N, D, forecast(best.best.N, best.best.D)[0]
+
+    def forecast(N: float, D: float) -> tuple[Interval, str]:
+        return predictive.intervals(np.array([N]), np.array([D]), level)[0], FORECAST
+
+    def warnings(cost: Cost, budget: float, best: Allocation) -> tuple[str, ...]:
+        share = curve(cost, budget).at_end
+        many = f"{100 * share:.0f} % of the draws are best at an end of the curve: the runs hardly tell N"
+        return (*said, *([many] if share > MANY else []), *far_words(runs, cost, budget, best))
+
+    return Planned(
+        loss=loss,
+        exponents=law.exponents,
+        drawn_exponents=_drawn_exponents(predictive, seed),
+        conditioning=Conditioning.of_sparsity(*invert(law.alpha, law.beta)),
+        intervals=f"{DRAWS} draws of the forecast along the budget",
+        ends=ends,
+        warnings=warnings,
+        forecast=forecast,
+        floor=law.E,
+        by=f"the forecast of {len(runs)} runs",
+        search=search,
+    )
+
+
+def within(best: float, draws: FloatArray, level: float) -> Interval:
+    """The middle ``level`` of the draws, widened to hold the best value."""
+    low, high = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
+    return Interval(min(float(low), best), best, max(float(high), best))
+
+
+def _sizes(runs: KnownRuns, cost: Cost, budget: float) -> FloatArray:
+    """N along the budget where D/N is near that of the runs, evenly spaced in its logarithm."""
+    x = log_sizes(cost, budget, FINE)
+    ratio = np.asarray(cost.data_for(np.exp(x), budget)) / np.exp(x)
+    known = runs.D / runs.N
+    near = x[(ratio >= known.min() / BEYOND) & (ratio <= known.max() * BEYOND)]
+    if near.size < 2:
+        raise InputError(
+            "budget", budget, f"buys no D/N within {BEYOND:g} times that of the runs",
+            "choose another budget or cost, or plan by a law with --law",
+        )  # fmt: skip
+    return np.exp(np.linspace(float(near[0]), float(near[-1]), PLACES))
+
+
+def _drawn_exponents(predictive: Predictive, seed: int) -> tuple[FloatArray, FloatArray]:
+    """alpha and beta of draws of the law."""
+    posterior = predictive.posterior
+    generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(4,))))
+    chosen = generator.choice(len(posterior.components), DRAWS, p=posterior.weights)
+    theta = np.array([posterior.components[i].theta[3:5] for i in chosen])
+    roots = [np.linalg.cholesky(one.covariance[3:5, 3:5]) for one in posterior.components]
+    steps = generator.standard_normal((DRAWS, 2))
+    drawn = np.exp(theta + np.einsum("ijk,ik->ij", np.array([roots[i] for i in chosen]), steps))
+    return drawn[:, 0], drawn[:, 1]
