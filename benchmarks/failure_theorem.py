@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 
-from sparselaw.failure.local_exponents import fitted_exponent
+from sparselaw.failure.failure_curve import fitted_exponent
 from sparselaw.failure.probability import failure_probability
 from sparselaw.inputs import SparseInputs
 

@@ -1,7 +1,7 @@
 """The slope of a straight line on log-log axes, by least squares: the one place where it is written.
 
 What its error rests on differs, and lies with those who ask: the spread of independent seeds
-(dynamics/seed_slopes.py), known errors of the points (failure/local_exponents.py), a bootstrap of the runs
+(dynamics/seed_slopes.py), known errors of the points (failure/failure_curve.py), a bootstrap of the runs
 (planning/approaches.py). Several sweeps that share one slope, each with its own intercept, are fitted in
 fitting/power_sweeps.py.
 """

@@ -104,7 +104,7 @@ def ctrl_c_in_numba(*_):
 
 @pytest.mark.parametrize(
     ("method", "loop"),
-    [("importance", "importance.sampler.weigh_failures"), ("direct", "direct.count_failures")],
+    [("importance", "importance.weigh_failures"), ("direct", "direct.count_failures")],
 )
 def test_ctrl_c_that_numba_makes_an_error_of(capsys, monkeypatch, method, loop):
     """It comes while a compiled loop gives its result: the finished points are shown all the same."""

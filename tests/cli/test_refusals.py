@@ -33,6 +33,10 @@ def runs(tmp_path):
         (["simulate", *MODEL, "-N", "8", "-D", "10", "--seed", "-1"], "seed=-1: must be a whole number"),
         (["simulate", *MODEL, "-N", "9" * 400, "-D", "10"], "N="),
         (["predict", *MODEL, "--ridge", "-1"], "ridge=-1: must not be negative"),
+        (
+            ["predict", "--alpha1", "1e-6", "--alpha2", "0.3", "-N", "9", "-D", "99", "--features", "tanh"],
+            "alpha1=1e-06: has 1,000,001 coordinates in a sample, too many for a theory of nonlinear",
+        ),
         (["predict", *MODEL, "-N", "30", "-D", "200", "--ridge", "1e308"], "ridge=1e+308: is beyond"),
         (["predict", *MODEL, "-N", "4:90:30", "-D", "200", "--ridge", "1e308"], "ridge=1e+308: is beyond"),
         (["predict", *MODEL, "-N", "30", "-D", "200", "--ridge", "1e-310"], "ridge=1e-310: is beyond"),

@@ -3,9 +3,8 @@ import pytest
 
 from oracles.failure import dense_data, top_eigenvalue
 from sparselaw.failure import divergence
-from sparselaw.failure.divergence import exceeds
-from sparselaw.failure.entries import Entries
-from sparselaw.failure.lanczos import top_exceeds_one
+from sparselaw.failure.divergence import exceeds, top_exceeds_one
+from sparselaw.failure.draw import Entries
 
 SETTINGS = [
     (2.0, -1.2, 200, 300),

@@ -3,8 +3,14 @@ import pytest
 from scipy.stats import chisquare
 
 from sparselaw.errors import InputError
-from sparselaw.failure.draw import data_law, draw_data, work_space
-from sparselaw.failure.tail import activation_range, draw_coordinate, poisson_range
+from sparselaw.failure.draw import (
+    activation_range,
+    data_law,
+    draw_coordinate,
+    draw_data,
+    poisson_range,
+    work_space,
+)
 from sparselaw.inputs import SparseInputs
 
 

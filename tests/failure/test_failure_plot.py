@@ -3,7 +3,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-from sparselaw.failure.failure_point import FailurePoint
+from sparselaw.failure.failure_curve import FailurePoint
 from sparselaw.interval import Interval
 from sparselaw.plotting.theory import failure_curve
 

@@ -8,8 +8,8 @@ from oracles.failure import every_data_set, one_sample, two_coordinates
 from oracles.forced_spikes import forced_spikes
 from sparselaw.failure.direct import binomial_interval, sample_directly
 from sparselaw.failure.draw import data_law
-from sparselaw.failure.importance.proposal import bulk_proposal
-from sparselaw.failure.importance.sampler import DEFENSIVE, sample_by_importance, weighted_interval
+from sparselaw.failure.importance import DEFENSIVE, sample_by_importance, weighted_interval
+from sparselaw.failure.proposal import bulk_proposal
 from sparselaw.inputs import SparseInputs
 from sparselaw.theory.failure_law import spike_index, spike_probability
 
@@ -132,7 +132,7 @@ def test_weights_never_pass_the_defensive_limit():
     inputs = SparseInputs(alpha1=2.0, alpha2=-2.0)
     proposal = bulk_proposal(inputs, 3, 2.0, spike_index(inputs, 3, 2.0))
     from sparselaw.failure.draw import work_space
-    from sparselaw.failure.importance.weighing import weigh_failures
+    from sparselaw.failure.importance import weigh_failures
 
     components = len(proposal.tables.kind)
     shares = np.full(components, (1 - DEFENSIVE) / components)

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from sparselaw.data.sparse_samples import draw_sparse
-from sparselaw.failure.draw import data_law, draw_data, work_space
-from sparselaw.failure.tail import poisson_range
+from sparselaw.failure.draw import data_law, draw_data, poisson_range, work_space
 from sparselaw.inputs import SparseInputs
 
 LIMIT = 5.0

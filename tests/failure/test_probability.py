@@ -5,7 +5,7 @@ import pytest
 
 from oracles.failure import direct_rate, one_sample
 from sparselaw.errors import InputError
-from sparselaw.failure.local_exponents import fitted_exponent, local_exponents
+from sparselaw.failure.failure_curve import fitted_exponent, local_exponents
 from sparselaw.failure.probability import failure_probability
 from sparselaw.inputs import DenseInputs, SparseInputs
 
@@ -38,6 +38,19 @@ def test_only_spikes_are_left_when_every_other_coordinate_is_one():
     assert point.method == "exact-spike"
     assert point.probability.best == point.spike
     assert point.bulk.high == 0.0
+
+
+def test_it_is_never_below_its_own_exact_spike():
+    """Of twelve seeds with few data sets some count fewer failures than the spike alone has."""
+    points = [
+        failure_probability(SPIKY, 100, 2.0, method="direct", replicates=150, seed=s)[0] for s in range(12)
+    ]
+    short = [point for point in points if point.failures / point.replicates < point.spike]
+    assert short
+    for point in points:
+        assert point.spike <= point.probability.low <= point.probability.best <= point.probability.high <= 1.0
+    for point in short:
+        assert point.probability.best == point.spike
 
 
 def test_without_growing_amplitudes_there_is_no_spike():

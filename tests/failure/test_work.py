@@ -4,11 +4,10 @@ import pytest
 
 from sparselaw.errors import InputError
 from sparselaw.failure import failure_probability
-from sparselaw.failure.case import case_of
+from sparselaw.failure.draw import in_words
 from sparselaw.failure.probability import growing_curve
 from sparselaw.failure.sampling import Sampling
-from sparselaw.failure.timing import in_words
-from sparselaw.failure.work import announcements, work_of
+from sparselaw.failure.work import announcements, case_of, work_of
 from sparselaw.inputs import SparseInputs
 
 SPIKY = SparseInputs(alpha1=1.5, alpha2=-2.0)

@@ -14,7 +14,7 @@ from sparselaw.cli.further_options import further
 from sparselaw.cli.output import Stopped, note, number, print_json, print_table
 
 if TYPE_CHECKING:
-    from sparselaw.failure.curve_of_points import FailureCurve
+    from sparselaw.failure.failure_curve import FailureCurve
     from sparselaw.failure.sampling import Sampled
     from sparselaw.progress import Show
 
@@ -107,7 +107,7 @@ def _bar_for_each(bars: ExitStack) -> Callable[[Sampled], None]:
 
 
 def _print(curve: FailureCurve, as_json: bool) -> None:
-    from sparselaw.failure.curve_of_points import COLUMNS
+    from sparselaw.failure.failure_curve import COLUMNS
 
     for warning in curve.warnings:
         note(warning)

@@ -1,8 +1,12 @@
 """The probability that fixed-step gradient descent diverges: exact spike, sampled bulk."""
 
-from sparselaw.failure.curve_of_points import FailureCurve
-from sparselaw.failure.failure_point import FailurePoint
-from sparselaw.failure.local_exponents import LocalExponent, fitted_exponent, local_exponents
+from sparselaw.failure.failure_curve import (
+    FailureCurve,
+    FailurePoint,
+    LocalExponent,
+    fitted_exponent,
+    local_exponents,
+)
 from sparselaw.failure.probability import failure_probability
 
 __all__ = [

@@ -1,10 +1,17 @@
 """One data set as its nonzeros, drawn at their cost: common coordinates one by one, rare ones together.
 
-Trials draw theirs in ``data.sparse``, by the same law. That sampler takes any law of activations and numpy's
-vectors, which cost more than ten times as much for data of a few hundred nonzeros; here up to 200,000 data
-sets are drawn for one point, their signs and probabilities tilted, within the compiled loop that decides
+Trials draw theirs in ``data.sparse_samples``, by the same law. That sampler takes any law of activations and
+numpy's vectors, which cost more than ten times as much for data of a few hundred nonzeros; here up to 200,000
+data sets are drawn for one point, their signs and probabilities tilted, within the compiled loop that decides
 whether they fail. Putting this one under the trials would change every recorded loss.
 ``tests/failure/test_one_law.py`` compares the two.
+
+The rare coordinates are drawn together, exactly for infinitely many of them. Coordinate j is seen with
+probability p_j = j^-s. Where p_j is small the D samples of all coordinates first..last are one Poisson
+stream: Bernoulli(p) is 1{Poisson(-log(1-p)) >= 1}, so a Poisson number of events with mean D * sum
+-log(1-p_j), each with its own coordinate and sample, repeats dropped, has the law of the independent
+activations. A coordinate is drawn by rounding a Pareto variable on [first - 1/2, last + 1/2] and thinning:
+x^-s is convex, so the cell of j has at least the mass p_j, and the thinning never needs more than one.
 """
 
 from __future__ import annotations
@@ -18,12 +25,79 @@ from numpy.typing import NDArray
 from sparselaw.arrays import FloatArray
 from sparselaw.compiled import njit
 from sparselaw.errors import InputError
-from sparselaw.failure.tail import Range, draw_coordinate, poisson_range
+from sparselaw.failure.divergence import DENSE_LIMIT
 from sparselaw.inputs import Inputs
-from sparselaw.sums.power_sums import power_sum
+from sparselaw.sums.power_sums import log_survival, power_sum
 
 COMMON_COUNT = 0.5  # a coordinate expected this often in the data set is drawn on its own
 MOST_NONZEROS = 2e8
+FLAT = 1e4  # beyond this the cell's mass is p_j (1 + s (s + 1) / (24 j^2)) to 16 digits
+BETWEEN_LOOKS = 0.1  # seconds of compiled work at a time: Ctrl-C and progress wait no longer
+# Seconds, measured on one core of 2020: for a data set, for a common coordinate, for a nonzero drawn and
+# looked at, and more for a rare one, which is sorted; for the products of Lanczos's method with a nonzero;
+# for a pair of nonzeros where a matrix is filled.
+START, COORDINATE, NONZERO, RARE, PRODUCTS, PAIR = 2e-6, 1e-8, 4e-8, 3e-7, 1.6e-7, 6e-9
+
+
+class Range(NamedTuple):
+    """Coordinates first..last of the law j^-s, ready to be drawn from. ``mass`` is the sum of the law."""
+
+    s: float
+    first: float
+    last: float
+    mass: float
+    poisson: bool  # the law is -log(1 - p_j), else p_j
+
+
+def poisson_range(s: float, first: float, last: float) -> Range:
+    """The coordinates of a Poisson stream; mass 0 where there are none."""
+    return Range(s, first, last, log_survival(s, first, last), True)
+
+
+def activation_range(s: float, first: float, last: float) -> Range:
+    """Coordinates drawn in proportion to p_j: the law of one activation made to happen."""
+    return Range(s, first, last, power_sum(s, first, last), False)
+
+
+@njit()
+def draw_coordinate(rng: np.random.Generator, law: Range) -> float:
+    """One coordinate of the range."""
+    s = law.s
+    low, high = law.first - 0.5, law.last + 0.5
+    log_ratio = math.log(high / low) if high < math.inf else math.inf
+    most = _thinning(law, law.first)
+    while True:
+        u = 1.0 - rng.random()
+        if s == 1.0:
+            x = low * math.exp(u * log_ratio)
+        elif high == math.inf:
+            x = low * math.exp(-math.log(u) / (s - 1.0))
+        else:
+            x = low * math.exp(math.log1p(u * math.expm1((1.0 - s) * log_ratio)) / (1.0 - s))
+        # math.floor would be a 64-bit integer here, and coordinates go far beyond.
+        j: float = min(max(np.floor(x + 0.5), law.first), law.last)
+        if rng.random() * most * _cell(s, j) <= _thinning(law, j):
+            return j
+
+
+@njit()
+def _thinning(law: Range, j: float) -> float:
+    """The law over p_j: 1, or -log(1 - p) / p, which falls with j."""
+    if not law.poisson:
+        return 1.0
+    p = math.exp(-law.s * math.log(j))
+    return -math.log1p(-p) / p if p > 1e-17 else 1.0
+
+
+@njit()
+def _cell(s: float, j: float) -> float:
+    """The mass of x^-s on [j - 1/2, j + 1/2] over j^-s, at least 1."""
+    if j > FLAT:
+        return 1.0 + s * (s + 1.0) / (24.0 * j * j)
+    low, high = math.log1p(-0.5 / j), math.log1p(0.5 / j)
+    if s == 1.0:
+        return j * (high - low)
+    return j * (math.exp((1.0 - s) * high) - math.exp((1.0 - s) * low)) / (1.0 - s)
 
 
 class DataLaw(NamedTuple):
@@ -186,3 +260,50 @@ def add_rare(rng, j, i, growth, space, size, room, common_squared, common_count)
         count[k] += 1
         size += 1
     return size, squared[: k + 1], count[: k + 1], rare_j[: k + 1 - common]
+
+
+class Entries(NamedTuple):
+    """The nonzeros of coordinates 2, 3, ... are entries 0, ..., size-1; x_1 = 1 in every sample.
+
+    Coordinates have compact indices, into ``squared`` and ``often``.
+    """
+
+    size: int
+    D: int
+    sample: NDArray[np.int64]
+    coordinate: NDArray[np.int64]
+    sign: NDArray[np.int8]
+    squared: FloatArray  # c
+    often: NDArray[np.int64]  # how often each coordinate was seen
+
+
+def data_set_seconds(law: DataLaw, most_active: float | None = None) -> float:
+    """To draw a data set and to decide whether it fails.
+
+    ``most_active`` is the sum of the common coordinates' probabilities where they are not those of the law.
+    """
+    common = float(law.active.sum()) if most_active is None else most_active
+    nonzeros = law.D * (common + law.rare.mass)
+    often = law.active[law.D * law.active > 2.0]
+    seconds = START + COORDINATE * len(law.active) + NONZERO * nonzeros + RARE * law.D * law.rare.mass
+    if min(often.size, law.D) > DENSE_LIMIT:
+        return seconds + PRODUCTS * nonzeros
+    if often.size > law.D:  # the matrix of the samples: pairs of samples that share a coordinate
+        return seconds + PAIR * 0.5 * float(np.sum((law.D * often) ** 2))
+    return seconds + PAIR * 0.5 * law.D * float(often.sum()) ** 2  # pairs of coordinates within a sample
+
+
+def data_sets_at_a_time(law: DataLaw, most_active: float | None = None) -> int:
+    return max(1, int(BETWEEN_LOOKS / data_set_seconds(law, most_active)))
+
+
+def in_words(seconds: float) -> str:
+    """About how long.
+
+    >>> in_words(45.0), in_words(9000.0), in_words(1e12)
+    ('about 45 s', 'about 2.5 h', 'years')
+    """
+    for size, unit in ((31_557_600.0, ""), (86_400.0, "days"), (3600.0, "h"), (60.0, "min")):
+        if seconds >= 2.0 * size:
+            return f"about {seconds / size:.2g} {unit}" if unit else "years"
+    return f"about {seconds:.2g} s"

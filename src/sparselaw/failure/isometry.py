@@ -16,8 +16,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_size
 from sparselaw.failure.direct import binomial_interval
 from sparselaw.failure.draw import DataLaw, Space, data_law, draw_data, work_space
-from sparselaw.failure.sampling import check_threshold
-from sparselaw.failure.streams import random_numbers
+from sparselaw.failure.sampling import check_threshold, random_numbers
 from sparselaw.inputs import Inputs
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.theory.failure_law import spike_index
@@ -59,7 +58,31 @@ def check_full_size(N: float) -> int:
 def near_isometry(
     inputs: Inputs, N: int, D: int, threshold: float, *, replicates: int = 200, seed: int = 0
 ) -> IsometryPoint:
-    """Largest eigenvalues of the data and of the full model, data set by data set."""
+    """Largest eigenvalues of the data and of the full model, data set by data set.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        Inputs whose activations follow power laws.
+    N, D : int
+        Numbers of features and of samples.
+    threshold : float
+        2 / step size.
+    replicates : int
+        Data sets drawn.
+    seed : int
+        The same seed gives the same draws.
+
+    Returns
+    -------
+    IsometryPoint
+        Both failure probabilities, and the ratio of the two largest eigenvalues.
+
+    Raises
+    ------
+    InputError
+        Where more than 4,000 coordinates are seen, or a size is not positive.
+    """
     N, D, replicates = check_full_size(N), check_size("D", D), check_size("replicates", replicates)
     threshold = check_threshold(threshold)
     law = data_law(inputs, D, spike_index(inputs, D, threshold), inputs.dimension)

@@ -5,8 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
 
 from sparselaw.errors import InputError, check_finite, check_size
+
+Purpose = Literal["direct", "importance", "spike", "isometry"]
+_KEYS: dict[Purpose, int] = {"direct": 0, "importance": 1, "spike": 2, "isometry": 3}
 
 METHODS = ("auto", "direct", "importance", "exact-spike")
 
@@ -62,3 +68,9 @@ class Sampled:
 
 
 Progress = Callable[[Sampled], None]
+
+
+def random_numbers(seed: int, D: int, purpose: Purpose) -> np.random.Generator:
+    """Those of one D and purpose, whatever the other points asked for."""
+    sequence = np.random.SeedSequence(seed, spawn_key=(D, _KEYS[purpose]))
+    return np.random.Generator(np.random.PCG64(sequence))

@@ -188,7 +188,7 @@ def sharing(inputs: ActivationInputs, response: Response) -> Sharing:
 def _measured(inputs: ActivationInputs, response: Response) -> dict[str, Any]:
     errors = interpolation_errors(inputs, response)
     rows, stderr = [], 0.0
-    with progress("regressions on drawn data, some seconds") as show:
+    with progress("regressions on drawn data") as show:
         for i, D in enumerate(SIZES):
             rng = np.random.default_rng([20250918, D])
             drawn = []

@@ -13,7 +13,9 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from sparselaw.errors import InputError, check_size
 from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.nonlinear.response import Response
+from sparselaw.sums.power_sums import power_sum
 
+MOST_ACTIVE = 12.0  # coordinates in a sample: with more, drawn samples are large; 10.6 at alpha1 = 0.1
 FEWEST = 8  # dense coordinates: with fewer, features soon outnumber what there is to tell apart
 
 
@@ -46,7 +48,8 @@ def check_theory(inputs: Inputs, features: AnsweringFeatures) -> Response:
     Parameters
     ----------
     inputs : Inputs
-        Sparse inputs with alpha1 > 0 and alpha2 >= -1, or dense ones.
+        Sparse inputs with alpha1 > 0, alpha2 >= -1 and at most a dozen coordinates in a sample, or
+        dense ones.
     features : AnsweringFeatures
         Features that have a ``response``.
 
@@ -74,6 +77,15 @@ def check_theory(inputs: Inputs, features: AnsweringFeatures) -> Response:
         condition = "have no theory of nonlinear features"
         remedy = "give DenseInputs, or SparseInputs with alpha1 > 0 and alpha2 >= -1"
         raise InputError("inputs", inputs.kind, condition, remedy)
+    if sparse:
+        decay = inputs.power_activations().decay
+        active = power_sum(decay, 1.0, inputs.dimension)
+        if active > MOST_ACTIVE:
+            condition = (
+                f"has {active:,.0f} coordinates in a sample, too many for a theory of nonlinear features"
+            )
+            remedy = "choose a larger alpha1, 0.1 or more, or a smaller dimension"
+            raise InputError("alpha1", round(decay - 1.0, 12), condition, remedy)
     if not sparse and inputs.dimension < FEWEST and response.slope != 0.0:
         condition = "is too small for the theory of nonlinear features of dense inputs"
         raise InputError("dimension", inputs.dimension, condition, f"choose {FEWEST} or more")

@@ -57,7 +57,7 @@ def variance_factor(inputs: ActivationInputs, response: Response) -> float:
 
 def _mean(inputs: ActivationInputs, response: Response) -> float:
     found: list[float] = []
-    with progress("fewer features than samples, some seconds") as show:
+    with progress("fewer features than samples") as show:
         for i, D in enumerate(SIZES):
             rank = features_rank(inputs, response, float(D))
             limits = {share * rank: plain_limit(inputs, response, share * rank) for share in SHARES}

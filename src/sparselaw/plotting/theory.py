@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparselaw.costs import Conditioning, parse_cost
-from sparselaw.failure.failure_point import FailurePoint
+from sparselaw.failure.failure_curve import FailurePoint
 from sparselaw.planning.frontier_curve import frontier_curve
 from sparselaw.plotting.style import COLOURS, GREY, THEORY, sequence
 from sparselaw.theory import curve, frontier, log_scaling_along

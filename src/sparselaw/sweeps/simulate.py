@@ -42,11 +42,57 @@ def simulate(
 ) -> pd.DataFrame:
     """The loss at every (N, D) for every seed, one row a trial.
 
-    ``solver`` is a record of settings (``Ridge(ridge=0.1)``) or the name of one that needs none ("min-norm",
-    "nesterov"). ``outputs`` is for ``features="trained"``: the loss is that of one of m. Trial i of a cell
-    has the seed ``seed + i``. With a ``store`` finished trials are kept there and not run again, except
-    failed ones with ``retry``. It takes all cores, ``workers`` of them, or the workers of the Dask
-    ``scheduler`` at that address.
+    Parameters
+    ----------
+    inputs : Inputs
+        The law of the inputs, such as ``SparseInputs(alpha1=1.0, alpha2=0.3)``.
+    N : int or sequence of int
+        Model sizes: the number of features.
+    D : int or sequence of int
+        Data sizes: the number of samples.
+    seeds : int
+        Trials for each (N, D). Trial i of a cell has the seed ``seed + i``.
+    seed : int
+        The first seed. The same seed gives the same numbers whatever the number of workers.
+    features : str
+        The name of the features: "linear", "relu" and others, "trained", or your own.
+    solver : Solver or str
+        A record of settings (``Ridge(ridge=0.1)``), or the name of a solver that needs none ("min-norm",
+        "nesterov").
+    noise : float
+        Variance of the label noise.
+    estimator : {"exact", "raw"}
+        "exact" averages in closed form over all that can be; "raw" is one teacher and one test set.
+    n_test : int
+        Samples of the test set of "raw".
+    outputs : int
+        Outputs m of ``features="trained"``; the loss is that of one of them.
+    store : str or Path, optional
+        A file where finished trials are kept. What it has is not run again.
+    workers : int, optional
+        Processes; all cores by default.
+    scheduler : str, optional
+        The address of a Dask scheduler whose workers take the place of processes here.
+    retry : bool
+        Run trials again that the store has as failed.
+
+    Returns
+    -------
+    DataFrame
+        Columns N, D, seed, loss, status and the settings. A trial that diverged is a row too.
+
+    Raises
+    ------
+    InputError
+        A setting that makes no sense, or a trial that does not fit in memory or would take a week. Nothing is
+        run then.
+
+    Examples
+    --------
+    >>> from sparselaw.inputs import SparseInputs
+    >>> runs = simulate(SparseInputs(alpha1=1.0, alpha2=0.3), N=[4, 8], D=50, seeds=3, workers=1)
+    >>> len(runs), set(runs["status"])
+    (6, {'ok'})
     """
     tasks = grid(
         inputs, N, D, seeds=seeds, seed=seed, features=features, solver=solver, noise=noise,
@@ -74,11 +120,56 @@ def simulate_stream(
     retry: bool = False,
     stop: threading.Event | None = None,
 ) -> Generator[tuple[Task, Record]]:
-    """The trials of ``simulate``, same arguments, one by one as they finish, in no particular order.
+    """The trials of ``simulate`` one by one as they finish, in no particular order.
 
-    What cannot be run is refused at once, by the call. Setting ``stop``, from any thread, ends the stream
-    within a second, and so does closing it; what is finished by then is in the store.
+    Parameters
+    ----------
+    inputs : Inputs
+        The law of the inputs, such as ``SparseInputs(alpha1=1.0, alpha2=0.3)``.
+    N : int or sequence of int
+        Model sizes: the number of features.
+    D : int or sequence of int
+        Data sizes: the number of samples.
+    seeds : int
+        Trials for each (N, D). Trial i of a cell has the seed ``seed + i``.
+    seed : int
+        The first seed. The same seed gives the same numbers whatever the number of workers.
+    features : str
+        The name of the features: "linear", "relu" and others, "trained", or your own.
+    solver : Solver or str
+        A record of settings (``Ridge(ridge=0.1)``), or the name of a solver that needs none ("min-norm",
+        "nesterov").
+    noise : float
+        Variance of the label noise.
+    estimator : {"exact", "raw"}
+        "exact" averages in closed form over all that can be; "raw" is one teacher and one test set.
+    n_test : int
+        Samples of the test set of "raw".
+    outputs : int
+        Outputs m of ``features="trained"``; the loss is that of one of them.
+    store : str or Path, optional
+        A file where finished trials are kept. What it has is not run again.
+    workers : int, optional
+        Processes; all cores by default.
+    scheduler : str, optional
+        The address of a Dask scheduler whose workers take the place of processes here.
+    retry : bool
+        Run trials again that the store has as failed.
+    stop : threading.Event, optional
+        Setting it, from any thread, ends the stream within a second.
 
+    Returns
+    -------
+    generator of (Task, Record)
+        Closing it ends the trials too. What is finished by then is in the store.
+
+    Raises
+    ------
+    InputError
+        As ``simulate`` does; by the call itself, before the first trial is asked for.
+
+    Examples
+    --------
     >>> from contextlib import closing
     >>> from sparselaw.inputs import SparseInputs
     >>> with closing(simulate_stream(SparseInputs(alpha1=1, alpha2=0.3), N=[4, 8], D=50, seeds=5)) as runs:

@@ -29,12 +29,50 @@ def train_networks(
     scheduler: str | None = None,
     retry: bool = False,
 ) -> RatioStudy:
-    """Train ``network`` on D samples of the inputs, for every width and seed, and compare with the unseen.
+    """Train networks on D samples of the inputs, and compare their loss with the unseen variance.
 
-    ``task`` is "linear", "pairs" (products of pairs) or "facts" (inputs with alpha2 = -1, ``outputs``
-    answers). Without ``adam`` the steps and the rate are those known to reach the limit of the data; what
-    does not reach it has a status that says so. Store, workers and scheduler are those of ``simulate``.
+    Parameters
+    ----------
+    inputs : Inputs
+        The law of the inputs.
+    network : Network
+        Depth, width, activation, and whether the first layer is frozen.
+    D : int or sequence of int
+        Numbers of samples.
+    widths : int or sequence of int, optional
+        Widths in place of the network's own.
+    task : {"linear", "pairs", "facts"}
+        What is taught: a linear teacher, products of pairs, or answers to tokens (inputs with alpha2 = -1).
+    outputs : int
+        Outputs of a linear teacher, or the number of answers of facts.
+    adam : NetworkDescent, optional
+        Steps and rate. By default those known to reach the limit of the data; a network that does not
+        reach it has a status that says so.
+    seeds : int
+        Networks for each width and D.
+    seed : int
+        The first seed.
+    store : str or Path, optional
+        A file where finished trials are kept. What it has is not run again.
+    workers : int, optional
+        Processes; all cores by default.
+    scheduler : str, optional
+        The address of a Dask scheduler whose workers take the place of processes here.
+    retry : bool
+        Run trials again that the store has as failed.
 
+    Returns
+    -------
+    RatioStudy
+        Cells with loss, unseen variance and their ratio, and the slope of the ratio in D.
+
+    Raises
+    ------
+    InputError
+        A setting that makes no sense, or networks that do not fit in memory.
+
+    Examples
+    --------
     >>> from sparselaw.inputs import SparseInputs
     >>> study = train_networks(SparseInputs(alpha1=1, alpha2=0.3), Network(2, 8), D=[30, 60, 120], seeds=3)
     >>> study.ratio_slope.contains(0.0)

@@ -8,10 +8,9 @@ from typing import Any
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View, input_python, shell
 from sparselaw.explore.chart_data import Chart, axis, line
-from sparselaw.failure.case import case_of
-from sparselaw.failure.one_size import estimate
+from sparselaw.failure.probability import estimate
 from sparselaw.failure.sampling import Sampling, check_threshold
-from sparselaw.failure.work import check_work, is_sampled
+from sparselaw.failure.work import case_of, check_work, is_sampled
 from sparselaw.inputs import Inputs, inputs_of
 from sparselaw.numbers import typed
 from sparselaw.theory.failure_law import spike_exponent, spike_probability

@@ -17,7 +17,7 @@ from sparselaw.errors import InputError
 from sparselaw.files import umask
 
 APPLICATION = 0x53504C57  # "SPLW"
-VERSION = 1
+VERSION = 2  # 1 had no checksums
 _HEADER = 100
 MAGIC = b"SQLite format 3\0"
 _OTHER_FILE = "name another file with --store"
@@ -35,7 +35,8 @@ CREATE TABLE runs (
     finished REAL NOT NULL,
     seconds REAL NOT NULL,
     task TEXT NOT NULL,
-    record TEXT NOT NULL
+    record TEXT NOT NULL,
+    checksum TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX runs_by_study ON runs (study, N, D, seed, status, finished);
 PRAGMA journal_mode = WAL;

@@ -1,0 +1,197 @@
+"""The failure probability at one number of samples, along them, and how fast it falls."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+
+from sparselaw.inputs import Inputs
+from sparselaw.interval import Z95, Interval
+from sparselaw.log_slope import log_slope
+from sparselaw.plain import html_table, put
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sparselaw.failure.isometry import IsometryPoint
+
+Method = Literal["exact", "exact-spike", "direct", "importance"]
+COLUMNS = ("D", "probability", "spike", "bulk", "method")
+
+
+def with_spike(spike: float, bulk: Interval, counted: Interval | None = None) -> Interval:
+    """spike + (1 - spike) * bulk; or what was ``counted`` of both, which is never less than the exact spike.
+
+    >>> with_spike(0.0246, Interval(0.0, 0.0, 0.01), Interval(0.020, 0.0229, 0.026))
+    Interval(low=0.0246, best=0.0246, high=0.026)
+    """
+    if counted is not None:
+        return Interval(*(max(spike, value) for value in (counted.low, counted.best, counted.high)))
+    return Interval(*(spike + (1.0 - spike) * value for value in (bulk.low, bulk.best, bulk.high)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailurePoint:
+    """P(lambda_max(X X^T / D) > threshold), split by its cause.
+
+    ``spike`` is the exact probability that some activation alone is enough (j > j*). ``bulk`` is the
+    probability of failure given that there is none: that of the same data with coordinates up to j* only,
+    since coordinates are independent. So probability = spike + (1 - spike) * bulk. Direct sampling counts
+    failures of both kinds together; where that falls short of the exact spike, the spike is given.
+    """
+
+    D: int
+    threshold: float
+    probability: Interval
+    spike: float
+    bulk: Interval
+    method: Method
+    spike_index: float  # j*; infinite where no activation is enough alone
+    replicates: int  # data sets drawn for the answer
+    failures: float  # failures among them; for importance sampling their effective number
+    status: str  # ok, low-ess, few-failures, disagree, bulk-not-sampled
+    reason: str = ""  # in words, where the status is not ok
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON."""
+        result: dict[str, Any] = {
+            "D": self.D,
+            "probability": self.probability.as_dict(),
+            "spike": self.spike,
+            "bulk": self.bulk.as_dict(),
+            "method": self.method,
+        }
+        put(result, "spike_index", self.spike_index, "no activation is enough alone")
+        result |= {"replicates": self.replicates, "failures": self.failures, "status": self.status}
+        return result | ({"status_reason": self.reason} if self.reason else {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalExponent:
+    """-d log P / d log D between two neighbouring D; None where a probability or its lower end is zero."""
+
+    D_low: int
+    D_high: int
+    exponent: Interval | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON."""
+        result: dict[str, Any] = {"D_low": self.D_low, "D_high": self.D_high}
+        put(result, "exponent", self.exponent, "a probability may be zero: no failure was seen")
+        return result
+
+
+def local_exponents(points: Sequence[FailurePoint]) -> list[LocalExponent]:
+    """The points are independent: the ends of their intervals add in squares, each on its own side."""
+    ordered = sorted(points, key=lambda point: point.D)
+    return [_between(a, b) for a, b in itertools.pairwise(ordered) if a.D < b.D]
+
+
+def _between(a: FailurePoint, b: FailurePoint) -> LocalExponent:
+    low, high = a.probability, b.probability
+    if min(low.low, high.low) <= 0.0:
+        return LocalExponent(D_low=a.D, D_high=b.D, exponent=None)
+    step = math.log(b.D / a.D)
+    best = math.log(low.best / high.best) / step
+    down = math.hypot(math.log(low.best / low.low), math.log(high.high / high.best)) / step
+    up = math.hypot(math.log(low.high / low.best), math.log(high.best / high.low)) / step
+    return LocalExponent(D_low=a.D, D_high=b.D, exponent=Interval(best - down, best, best + up))
+
+
+def fitted_exponent(points: Sequence[FailurePoint]) -> Interval | None:
+    """The exponent of one power law through all points, weighted by their intervals in log P.
+
+    None with fewer than two usable points, or where a point is known exactly and needs no fit.
+    """
+    usable = [p for p in points if p.probability.low > 0.0 and p.probability.high > p.probability.low]
+    if len({p.D for p in usable}) < 2:
+        return None
+    deviation = np.log([p.probability.high / p.probability.low for p in usable]) / (2.0 * Z95)
+    slope, spread = log_slope([p.D for p in usable], [p.probability.best for p in usable], deviation**-2.0)
+    best = -slope
+    half = Z95 / math.sqrt(spread)
+    return Interval(best - half, best, best + half)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureCurve(Sequence[FailurePoint]):
+    """The points, one for each D, in the order asked for; a sequence of them."""
+
+    inputs: Inputs
+    threshold: float  # 2 / step size
+    seed: int
+    points: tuple[FailurePoint, ...] = ()
+    full_model: tuple[IsometryPoint, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __iter__(self) -> Iterator[FailurePoint]:
+        return iter(self.points)
+
+    @overload
+    def __getitem__(self, index: int) -> FailurePoint: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[FailurePoint, ...]: ...
+    def __getitem__(self, index: int | slice) -> FailurePoint | tuple[FailurePoint, ...]:
+        return self.points[index]
+
+    @property
+    def nu(self) -> float | None:
+        """The spike's exponent, or None where amplitudes do not grow with j."""
+        law = self.inputs.exponents
+        return None if law is None else law.nu
+
+    @property
+    def local_exponents(self) -> list[LocalExponent]:
+        return local_exponents(self.points)
+
+    @property
+    def fitted_exponent(self) -> Interval | None:
+        return fitted_exponent(self.points)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is to be said of single points."""
+        return [f"D={p.D}: {p.status}: {p.reason}" for p in self.points if p.status != "ok"]
+
+    def rows(self) -> list[list[str]]:
+        """The points in words, under ``COLUMNS``."""
+        return [[str(p.D), str(p.probability), f"{p.spike:.4g}", str(p.bulk), p.method] for p in self.points]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON."""
+        result = self.inputs.parameters()
+        put(result, "dimension", self.inputs.dimension, "infinitely many coordinates")
+        result |= {"threshold": self.threshold, "seed": self.seed}
+        put(result, "nu", self.nu, self.inputs.no_spike)
+        result["points"] = [point.as_dict() for point in self.points]
+        result["local_exponents"] = [exponent.as_dict() for exponent in self.local_exponents]
+        few = "fewer than two D with an interval away from zero"
+        put(result, "fitted_exponent", self.fitted_exponent, few)
+        if self.full_model:
+            result["full_model"] = [point.as_dict() for point in self.full_model]
+        return result
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a point; intervals as three columns."""
+        import pandas as pd
+
+        rows = []
+        for p in self.points:
+            row: dict[str, Any] = {"D": p.D, "threshold": p.threshold}
+            for name, interval in (("probability", p.probability), ("bulk", p.bulk)):
+                row |= {name: interval.best, f"{name}_low": interval.low, f"{name}_high": interval.high}
+            row |= {"spike": p.spike, "spike_index": p.spike_index, "method": p.method}
+            row |= {"replicates": p.replicates, "failures": p.failures, "status": p.status}
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def _repr_html_(self) -> str:
+        nu = self.inputs.no_spike if self.nu is None else f"nu = {self.nu:.4g}"
+        return html_table(f"P(lambda_max > {self.threshold:g})", COLUMNS, self.rows(), [*self.warnings, nu])

@@ -1,1 +1,0 @@
-"""Importance sampling of rare divergences."""
