@@ -11,8 +11,8 @@ FUNCTIONS = {name: value for name in sl.__all__ if inspect.isfunction(value := g
 SECTIONS = ("Parameters", "Returns", "Raises", "Examples")
 # Not yet so; may only become fewer.
 TO_COME = {
-    *("predict", "predict_teacher", "fit", "compare", "plan", "best_ridge", "best_stop"),
-    *("failure_probability", "measure", "learn"),
+    *("predict", "predict_teacher", "fit", "compare_laws", "best_ridge", "best_stop"),
+    *("measure", "learn"),
 }
 
 
