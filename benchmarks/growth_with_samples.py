@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from sparselaw.data.gram import scaled_gram
+from sparselaw.data.scaled_gram import scaled_gram
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.inputs import SparseInputs
 from sparselaw.linalg.factor import factorise

@@ -18,8 +18,7 @@ import time
 import numpy as np
 
 import sparselaw as sl
-from sparselaw.data.patterns import distinct_patterns
-from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
 from sparselaw.experiments.networks.teachers import linear_lesson
 from sparselaw.experiments.networks.train import draw_weights, train
 

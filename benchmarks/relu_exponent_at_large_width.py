@@ -26,10 +26,8 @@ import numpy as np
 from scipy import linalg
 
 import sparselaw as sl
-from sparselaw.data.patterns import distinct_patterns
-from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse, preactivations
 from sparselaw.features import FEATURES
-from sparselaw.features.preactivations import preactivations
 from sparselaw.interval import student_factor
 from sparselaw.nonlinear.features_limit import features_limit
 from sparselaw.theory import local_exponents

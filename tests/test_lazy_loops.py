@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sparselaw.compiled import Kernel, lazy_njit
-from sparselaw.data.gram import scaled_gram
+from sparselaw.data.scaled_gram import scaled_gram
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.inputs import SparseInputs
 from sparselaw.linalg.elimination import dense, solve, solve_transposed, upper_factor

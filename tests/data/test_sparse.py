@@ -10,8 +10,7 @@ from scipy import stats
 from scipy.special import zeta
 
 from oracles.sparse import as_matrix, sequences
-from sparselaw.data.patterns import distinct_patterns
-from sparselaw.data.sparse_samples import COMMON_BLOCK, _arrivals, draw_sparse
+from sparselaw.data.sparse_samples import COMMON_BLOCK, _arrivals, distinct_patterns, draw_sparse
 from sparselaw.errors import InputError
 from sparselaw.inputs import SparseInputs
 from sparselaw.sums.power_sums import power_sum

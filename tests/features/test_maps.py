@@ -7,11 +7,9 @@ from scipy import integrate
 import sparselaw as sl
 from oracles.features import OTHERS, PLAIN, gaussian_moment, gaussian_slope, layer
 from oracles.sparse import as_matrix
-from sparselaw.data.patterns import distinct_patterns
-from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse, preactivations
 from sparselaw.errors import InputError
 from sparselaw.features import FEATURES, Layer
-from sparselaw.features.preactivations import preactivations
 
 SPARSE = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
 ALL = [*FEATURES.values(), *OTHERS]
@@ -62,9 +60,9 @@ def test_gaussian_moments_by_integration(features, correlation):
 @pytest.mark.parametrize("deviation", [0.05, 1.0, 2.0, 6.0])
 def test_hermite_sums_know_what_they_leave_out(deviation):
     """All of E f^2 at a correlation of one; between, the orders left out hold less than the last column."""
-    from sparselaw.features import hermite
+    from sparselaw.features import moments
 
-    kept = hermite.coefficients(np.tanh, np.array([deviation]))[0]
+    kept = moments.coefficients(np.tanh, np.array([deviation]))[0]
     square = integrate.quad(lambda t: np.tanh(deviation * t) ** 2 * np.exp(-t * t / 2), -12, 12, points=[0.0])
     assert kept @ kept == pytest.approx(square[0] / np.sqrt(2 * np.pi), rel=1e-9)
     assert kept[-1] < (1e-5 if deviation <= 2 else 0.02)

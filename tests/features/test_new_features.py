@@ -48,7 +48,7 @@ def test_on_the_command_line(name, raw, capsys, monkeypatch):
         "-N",
         "8",
         "-D",
-        "30",
+        "300",
         "--seeds",
         "3",
         "--workers",
@@ -63,7 +63,7 @@ def test_on_the_command_line(name, raw, capsys, monkeypatch):
     assert printed[0] == printed[1]
     found = json.loads(printed[0])
     how = {"estimator": "raw", "n_test": 100} if raw else {}
-    runs = sl.simulate(SPARSE, N=8, D=30, features=name, seeds=3, workers=1, **how)
+    runs = sl.simulate(SPARSE, N=8, D=300, features=name, seeds=3, workers=1, **how)
     assert found["features"] == name
     assert found["cells"][0]["mean"] == pytest.approx(runs["loss"].mean(), rel=1e-12)
     if name == "softplus":

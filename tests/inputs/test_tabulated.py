@@ -9,9 +9,8 @@ from scipy import sparse
 
 import sparselaw as sl
 from sparselaw.cli import main
-from sparselaw.data.gram import scaled_gram
-from sparselaw.data.patterns import distinct_patterns, sign_matrix
-from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.data.scaled_gram import scaled_gram
+from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse, sign_matrix
 from sparselaw.inputs.tabulated import grouped
 
 M = 800

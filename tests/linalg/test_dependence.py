@@ -12,12 +12,19 @@ from scipy import sparse
 import sparselaw.linalg.factor as factor_of_rows
 from oracles.exact import independent_rows, variance_outside
 from oracles.sparse import as_matrix, gram_of, in_full
-from sparselaw.data.gram import ScaledGram
+from sparselaw.data.scaled_gram import ScaledGram
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.inputs import SparseInputs
-from sparselaw.linalg.dependence import CLEAR, PIVOT, longest_first, variance_across
 from sparselaw.linalg.elimination import dependent_rows
-from sparselaw.linalg.factor import factorise, left_out, sparse_factor
+from sparselaw.linalg.factor import (
+    CLEAR,
+    PIVOT,
+    factorise,
+    left_out,
+    longest_first,
+    sparse_factor,
+    variance_across,
+)
 
 
 @pytest.fixture(autouse=True)

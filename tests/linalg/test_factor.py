@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from oracles.sparse import as_matrix, gram_of, in_full, sequences
+from sparselaw.data.scaled_gram import told_apart
 from sparselaw.data.sparse_samples import draw_sparse
-from sparselaw.data.twins import told_apart
 from sparselaw.inputs import SparseInputs
 from sparselaw.linalg.factor import factorise, left_out, sparse_factor
 

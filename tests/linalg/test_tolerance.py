@@ -10,9 +10,8 @@ import sparselaw.linalg.factor as factor_of_rows
 import sparselaw.linalg.tolerance as tolerance
 from oracles.exact import jacobi
 from oracles.sparse import as_matrix, gram_of
-from sparselaw.data.gram import ScaledGram
+from sparselaw.data.scaled_gram import ScaledGram, told_apart
 from sparselaw.data.sparse_samples import draw_sparse
-from sparselaw.data.twins import told_apart
 from sparselaw.inputs import SparseInputs
 from sparselaw.linalg.factor import factorise, left_out, sparse_factor, without_small
 from sparselaw.linalg.tolerance import doubtful_rows, largest_singular_value, outside_kept

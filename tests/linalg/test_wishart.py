@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sparselaw.linalg.wishart import wishart_root
+from sparselaw.data.gaussian_span import wishart_root
 
 
 def test_wishart_root_has_the_wishart_mean_and_variance():

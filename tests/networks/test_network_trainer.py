@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from oracles import networks as naive
-from sparselaw.data.patterns import distinct_patterns
-from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
 from sparselaw.experiments.networks import Adam, Momentum, Network
 from sparselaw.experiments.networks.teachers import linear_lesson
 from sparselaw.experiments.networks.train import Lesson, draw_weights, loss_and_gradient, train

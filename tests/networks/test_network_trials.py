@@ -10,8 +10,7 @@ import pytest
 import sparselaw as sl
 import sparselaw.experiments.networks.network as record_of_network
 from oracles import networks as naive
-from sparselaw.data.patterns import distinct_patterns
-from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
 from sparselaw.experiments.networks import Adam, Network
 from sparselaw.experiments.networks.strata import space_of
 from sparselaw.experiments.networks.teachers import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparselaw.data.gram import ScaledGram, scaled_gram
+from sparselaw.data.scaled_gram import ScaledGram, scaled_gram
 from sparselaw.inputs import SparseInputs
 
 

@@ -8,8 +8,7 @@ from sparselaw.errors import InputError
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
 from sparselaw.solvers.equations import NormalEquations, from_gram, from_rows
 from sparselaw.solvers.gradient_descent import largest_stable_step
-from sparselaw.solvers.loops import advance
-from sparselaw.solvers.nesterov import nesterov, power_estimate
+from sparselaw.solvers.nesterov import advance, nesterov, power_estimate
 from sparselaw.solvers.sgd import sgd
 
 SIZES = [(5, 40), (40, 5), (12, 12), (1, 7), (7, 1)]

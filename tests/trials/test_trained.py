@@ -11,8 +11,8 @@ import pytest
 import sparselaw as sl
 import sparselaw.trials.trained_activations as engine
 from sparselaw.cli import main
+from sparselaw.data.scaled_gram import Directions
 from sparselaw.data.sparse_samples import draw_sparse
-from sparselaw.data.twins import Directions
 from sparselaw.inputs import SparseInputs
 from sparselaw.theory.reduced_rank import tail_constant, trained_loss
 from sparselaw.trials.run import run

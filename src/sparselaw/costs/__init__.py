@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from sparselaw.costs import named as named  # fills the registry
 from sparselaw.costs.base import COSTS, Conditioning, Cost, CostModel, CostTerm, Leading, register
-from sparselaw.costs.serving import ServedCost, with_serving
-from sparselaw.costs.written_cost import cost_names, parse_cost
+from sparselaw.costs.named import ServedCost, cost_names, parse_cost, with_serving
 
 __all__ = [
     "COSTS",

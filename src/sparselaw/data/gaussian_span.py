@@ -1,4 +1,4 @@
-"""Gaussian vectors in M dimensions, seen through the span they make.
+"""Gaussian vectors in M dimensions, seen through the span they make; roots of Wishart matrices.
 
 m vectors z_i ~ N(0, I_M), scaled by the standard deviations, are the columns of Y = Sigma^(1/2) Z = Q R.
 They are the data (m = D) or the embedding's rows (m = N, up to 1/sqrt(N)): the two sides of one inputs,
@@ -119,3 +119,10 @@ def _left_out(head: FloatArray, orthogonal: FloatArray) -> float:
 
 def _blocks(variances: FloatArray, m: int) -> list[FloatArray]:
     return np.array_split(variances, max(1, -(-variances.size * m // BLOCK)))
+
+
+def wishart_root(freedom: int, size: int, rng: np.random.Generator) -> FloatArray:
+    """Lower triangular L (size, size) with L L^T ~ Wishart(freedom, I), freedom >= size (Bartlett)."""
+    root = np.tril(rng.standard_normal((size, size)), -1)
+    root[np.diag_indices(size)] = np.sqrt(rng.chisquare(freedom - np.arange(size, dtype=np.float64)))
+    return root

@@ -18,8 +18,7 @@ from typing import Any, cast
 import numpy as np
 
 from sparselaw.compiled import njit
-from sparselaw.data.patterns import sign_matrix
-from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.data.sparse_samples import draw_sparse, sign_matrix
 from sparselaw.errors import InputError
 from sparselaw.failure.divergence import exceeds
 from sparselaw.failure.draw import (

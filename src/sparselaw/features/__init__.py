@@ -13,7 +13,7 @@ from sparselaw.features.erf import Erf
 from sparselaw.features.sign import Sign
 from sparselaw.features.absolute import Absolute
 from sparselaw.features.trained import Trained
-from sparselaw.features.layer import Layer
+from sparselaw.features.base import Layer
 
 __all__ = [
     "FEATURES", "GELU", "Absolute", "Erf", "FeatureMap", "Layer", "LeakyReLU", "Linear", "ReLU", "Sign",

@@ -8,6 +8,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.features.base import AnyFloats, FeatureMap, register
+from sparselaw.features.moments import arc_cosine
 
 
 @register
@@ -25,6 +26,4 @@ class Absolute(FeatureMap):
 
     def gaussian_moments(self, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
         """From the ReLU: relu = z/2 + |z|/2, and the parts of either sign are orthogonal."""
-        from sparselaw.features.arc_cosine import arc_cosine  # numba: only where it is needed
-
         return 4.0 * arc_cosine(covariance, left, right) - covariance

@@ -8,6 +8,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.features.base import AnyFloats, FeatureMap, register
+from sparselaw.features.moments import arc_cosine
 
 if TYPE_CHECKING:
     from sparselaw.nonlinear.response import Kinked
@@ -42,6 +43,4 @@ class LeakyReLU(FeatureMap):
 
     def gaussian_moments(self, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
         """(1 - l)^2 times those of the ReLU, and l times the covariance: f = (1 - l) relu + l z."""
-        from sparselaw.features.arc_cosine import arc_cosine  # numba: only where it is needed
-
         return (1.0 - LEAK) ** 2 * arc_cosine(covariance, left, right) + LEAK * covariance

@@ -8,6 +8,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.features.base import AnyFloats, FeatureMap, register
+from sparselaw.features.moments import arc_cosine
 
 if TYPE_CHECKING:
     from sparselaw.nonlinear.response import Kinked
@@ -40,6 +41,4 @@ class ReLU(FeatureMap):
 
     def gaussian_moments(self, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
         """The arc-cosine kernel of degree one."""
-        from sparselaw.features.arc_cosine import arc_cosine  # numba: only where it is needed
-
         return arc_cosine(covariance, left, right)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.features import hermite
+from sparselaw.features import moments
 from sparselaw.features.base import AnyFloats, FeatureMap, register
 
 
@@ -22,8 +22,8 @@ class Tanh(FeatureMap):
         return values
 
     def gaussian_moments(self, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
-        return hermite.moments(np.tanh, covariance, left, right)
+        return moments.hermite_moments(np.tanh, covariance, left, right)
 
     def gaussian_slopes(self, deviations: FloatArray) -> FloatArray:
         """E[f'(a)] = E[1 - tanh(a)^2]."""
-        return hermite.mean(lambda z: 1.0 - np.tanh(z) ** 2, deviations)
+        return moments.gaussian_mean(lambda z: 1.0 - np.tanh(z) ** 2, deviations)

@@ -1,4 +1,16 @@
-"""A factor F of the data's second moments, G = F F^T, with as many columns as the rank."""
+"""A factor F of the data's second moments, G = F F^T, with as many columns as the rank.
+
+**Dependent rows** (``longest_first``) are combinations of longer ones. Of every set of dependent rows the
+shortest goes: row j of the rest J is sum_i T_ji times row i of the independent rows I, and T_ji = 0 unless
+row i is at least as long. Unit rows differ from each other's spans by far more than rounding, so that T is of
+order one whatever the amplitudes. Then the column space of G holds the vectors x with x_J = T x_I, and its
+complement has the basis x_I = -T^T y, x_J = y: with I + T T^T = L L^T the columns of [-T^T; I] L^-T are
+orthonormal. Nothing cancels.
+
+The rows are found in two steps. Rare coordinates eliminated first, as the factor wants it, leave a
+set of dependent rows that may be long; each is a vector of the left null space. Gaussian elimination of
+these few vectors, the shortest row first, exchanges the rows.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +18,27 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack, qr, svd
+from scipy.linalg import cholesky, lapack, qr, solve_triangular, svd
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.data.gram import ScaledGram
-from sparselaw.linalg.dependence import CLEAR, PIVOT, Dependence, longest_first, variance_across
-from sparselaw.linalg.elimination import DENSE, Triangle, dense, upper_factor
+from sparselaw.compiled import lazy_njit
+from sparselaw.data.scaled_gram import ScaledGram
+from sparselaw.linalg.elimination import (
+    DENSE,
+    Triangle,
+    dense,
+    dependent_rows,
+    solve,
+    solve_transposed,
+    upper_factor,
+)
 
 FEW = 200  # rows that LAPACK pivots in less time than the sparse code needs,
 ALIKE = 1e-6  # and at no loss of digits where the shortest is not too short beside the longest
+CLEAR = 1e-6  # a pivot below it calls for pivoting to decide: without, rounding may have grown as large
+PIVOT = 1e-10  # squared distance of a unit-length row from the span of the others, below which it is in it
+NOISE = 1e-9  # coefficients of unit rows are ratios of small integers and roots of counts, or zero
+ROOM = 5e7  # entries of the null vectors; more are left to dense code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,3 +135,135 @@ def left_out(factor: Factor, variances: FloatArray) -> float:
     error[np.diag_indices(head)] += 1.0
     beyond = 1.0 - np.einsum("ij,ij->i", basis[head:], basis[head:])
     return float(np.einsum("ij,ij->j", error, error) @ variances[:head] + beyond @ variances[head:])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependence:
+    """X_J = T X_I."""
+
+    gram: ScaledGram
+    independent: IntArray  # I, (r,) ascending
+    dependent: IntArray  # J, (d,) ascending
+    mixture: sparse.csr_array  # T (d, r)
+    triangle: Triangle  # F (r, r), upper triangular with G_II = F F^T
+
+    def spread(self, values: FloatArray) -> FloatArray:
+        """The vectors x with x_I = values and x_J = T x_I."""
+        x = np.empty((self.independent.size + self.dependent.size, values.shape[1]))
+        x[self.independent], x[self.dependent] = values, self.mixture @ values
+        return x
+
+
+def longest_first(gram: ScaledGram) -> Dependence | None:
+    """The dependencies of the rows; None where rounding leaves a doubt."""
+    found = dependent_rows(gram.correlation, CLEAR, PIVOT)
+    if found is None or found.size * gram.length.size > ROOM:
+        return None
+    first = _combinations(gram, found)
+    if first is None:
+        return None
+    null = np.zeros((found.size, gram.length.size))
+    null[:, first.independent], null[np.arange(found.size), found] = -first.coefficients, 1.0
+    shortest = _shortest.after(found.size * null.size)
+    rows = np.sort(shortest(null, np.argsort(gram.length, kind="stable")))
+    second = _combinations(gram, rows) if rows.size == found.size else None
+    if second is None:
+        return None
+    ratio = gram.length[rows][:, None] / gram.length[second.independent]
+    if (ratio[second.coefficients != 0.0] > 1.0).any():
+        return None
+    return Dependence(
+        gram=gram,
+        independent=second.independent,
+        dependent=rows,
+        mixture=sparse.csr_array(second.coefficients * ratio),
+        triangle=second.triangle,
+    )
+
+
+def variance_across(dependence: Dependence, variances: FloatArray) -> float:
+    """tr(Sigma (I - P)), P the projection on the column space of G."""
+    T, number = dependence.mixture, dependence.dependent.size
+    if number > T.shape[1]:
+        return _across_few(T.toarray(), variances[dependence.independent], variances[dependence.dependent])
+    root = cholesky(np.eye(number) + (T @ T.T).toarray(), lower=True)
+    to_independent = solve_triangular(root, T.toarray(), lower=True)
+    to_dependent = solve_triangular(root, np.eye(number), lower=True)
+    return float(
+        variances[dependence.independent] @ np.einsum("ij,ij->j", to_independent, to_independent)
+        + variances[dependence.dependent] @ np.einsum("ij,ij->j", to_dependent, to_dependent)
+    )
+
+
+def _across_few(T: FloatArray, independent: FloatArray, dependent: FloatArray) -> float:
+    """The same where few rows are independent, as with far fewer samples than coordinates seen.
+
+    With T = Q R and I + R R^T = L L^T, r x r: T^T (I + T T^T)^-1 T = (L^-1 R)^T (L^-1 R), and row j of
+    (I + T T^T)^-1 has the diagonal 1 - |C^-1 t_j|^2, I + T^T T = C C^T.
+    """
+    triangle = qr(T, mode="r", check_finite=False)[0][: T.shape[1]]
+    unit = np.eye(T.shape[1])
+    share = solve_triangular(cholesky(unit + triangle @ triangle.T, lower=True), triangle, lower=True)
+    root = cholesky(unit + triangle.T @ triangle, lower=True)
+    explained = solve_triangular(root, T.T, lower=True)
+    return float(
+        independent @ np.einsum("ij,ij->j", share, share)
+        + dependent @ (1.0 - np.einsum("ij,ij->j", explained, explained))
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Combinations:
+    """Unit rows: row j of the dependent is sum_i coefficients_ji times row i of the independent."""
+
+    independent: IntArray
+    coefficients: FloatArray  # (d, r)
+    triangle: Triangle
+
+
+def _combinations(gram: ScaledGram, dependent: IntArray) -> _Combinations | None:
+    """None if the others are not clearly independent, or do not span the dependent rows."""
+    others = np.ones(gram.length.size, dtype=bool)
+    others[dependent] = False
+    independent = np.flatnonzero(others)
+    length, lower = gram.length[independent], gram.correlation
+    triangle = upper_factor(lower[independent][:, independent], length, CLEAR)
+    if triangle is None:
+        return None
+    side = (lower[independent][:, dependent] + lower[dependent][:, independent].T).toarray()
+    coefficients = length[:, None] * solve_transposed(triangle, solve(triangle, length[:, None] * side))
+    coefficients[np.abs(coefficients) < NOISE] = 0.0
+    if (np.abs(np.einsum("ij,ij->j", coefficients, side) - 1.0) > NOISE).any():
+        return None
+    return _Combinations(independent=independent, coefficients=coefficients.T, triangle=triangle)
+
+
+@lazy_njit()
+def _shortest(null, order):  # type: ignore[no-untyped-def]
+    """The first coordinates in ``order`` that determine a combination of the null vectors (its rows).
+
+    Gaussian elimination with a pivot in each of the coordinates, in place.
+    """
+    number = len(null)
+    used, chosen, found = np.zeros(number, np.bool_), np.empty(number, np.int64), 0
+    for c in order:
+        if found == number:
+            break
+        at, largest = -1, NOISE
+        for i in range(number):
+            if not used[i] and abs(null[i, c]) > largest:
+                at, largest = i, abs(null[i, c])
+        if at < 0:
+            continue
+        used[at], chosen[found] = True, c
+        found += 1
+        entries = np.flatnonzero(null[at])
+        for i in range(number):
+            if used[i] or null[i, c] == 0.0:
+                continue
+            factor = null[i, c] / null[at, c]
+            for k in entries:
+                null[i, k] -= factor * null[at, k]
+                if abs(null[i, k]) < NOISE:
+                    null[i, k] = 0.0
+    return chosen[:found]

@@ -6,6 +6,11 @@ eigenvalues of G with every inverse iteration, x -> G^-1 x (G^-1 x)_S^-1, and th
 margin squared. Among them a small eigenvalue problem decides. If nearly all rows are far below the limit, the
 space of the others is found first, by x -> G x (G x)_H^-1 with H the rows that are not, and the rest is cut
 without more ado. No step mixes lengths: amplitudes of 1e-90 are as good as any.
+
+Where rows of X_A are dependent, ``turned`` has coordinates of the column space of G, as many as the rank.
+With x_J = T x_I on the column space and I + T^T T = U U^T, the vectors x with x_I = U^-T z have the length of
+z: z are coordinates in an orthonormal basis. In them the data are U^T X_I, whose rows are independent, and
+lengths stay of the order they were, since no dependent row is longer than those it is made of.
 """
 
 from __future__ import annotations
@@ -15,12 +20,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.linalg import cholesky, eigh, qr, solve_triangular
 
 from sparselaw.arrays import FloatArray
-from sparselaw.linalg.elimination import solve, solve_transposed, upper_factor
-from sparselaw.linalg.factor import Factor, left_out, without_small
-from sparselaw.linalg.turning import turned
+from sparselaw.data.scaled_gram import ScaledGram
+from sparselaw.linalg.elimination import Triangle, solve, solve_transposed, upper_factor
+from sparselaw.linalg.factor import Dependence, Factor, left_out, without_small
 
 MARGIN = 30.0
 CLOSE = 0.1  # distance of a unit row from the span of others, below which the margin must be wider
@@ -189,3 +195,42 @@ def largest_singular_value(factor: Factor) -> float:
         vector = factor.values @ (factor.values.T @ (vector / np.linalg.norm(vector)))
         last, value = value, float(np.linalg.norm(vector))
     return float(np.sqrt(value))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turned:
+    gram: ScaledGram  # of U^T X_I
+    dependence: Dependence
+    root: Triangle  # U
+
+    def vectors(self, z: FloatArray) -> FloatArray:
+        """The vectors (K, m) that have the coordinates z (r, m)."""
+        return self.dependence.spread(solve_transposed(self.root, z))
+
+
+def turned(dependence: Dependence) -> Turned:
+    gram, T, kept = dependence.gram, dependence.mixture, dependence.independent
+    unit = sparse.eye_array(kept.size)
+    root = upper_factor(_lower(unit + T.T @ T), np.ones(kept.size), 0.0)
+    assert root is not None  # its pivots are at least one
+    length, lower = gram.length[kept], gram.correlation[kept][:, kept]
+    full = lower + lower.T - unit
+    if isinstance(root, np.ndarray):
+        dense = root.T * (length / length[:, None])
+        product = sparse.csr_array(dense @ (full @ dense.T))
+    else:
+        turn = sparse.diags_array(1.0 / length) @ root.T @ sparse.diags_array(length)
+        product = sparse.csr_array(turn @ full @ turn.T)
+    norm = np.sqrt(product.diagonal())
+    correlation = _lower(sparse.diags_array(1.0 / norm) @ product @ sparse.diags_array(1.0 / norm))
+    correlation.setdiag(1.0)
+    return Turned(
+        gram=ScaledGram(length=length * norm, correlation=correlation), dependence=dependence, root=root
+    )
+
+
+def _lower(matrix: sparse.sparray) -> sparse.csr_array:
+    """The lower triangle, as the elimination wants it: the diagonal ends the rows."""
+    triangle = sparse.csr_array(sparse.tril(matrix))
+    triangle.sort_indices()
+    return triangle

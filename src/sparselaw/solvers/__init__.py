@@ -5,14 +5,21 @@ One file a method, its settings beside it; ``base`` says what a solver answers, 
 
 from __future__ import annotations
 
-from sparselaw.solvers.base import SOLVERS, Solver, register
+from sparselaw.solvers.base import (
+    SOLVERS,
+    Solution,
+    Solver,
+    as_solver,
+    from_options,
+    register,
+    setting_names,
+    settings_of,
+)
 from sparselaw.solvers.gradient_descent import GradientDescent
 from sparselaw.solvers.min_norm import MinNorm
-from sparselaw.solvers.named_solver import as_solver, from_options, setting_names, settings_of
 from sparselaw.solvers.nesterov import Nesterov
 from sparselaw.solvers.ridge import Ridge
 from sparselaw.solvers.sgd import SGD
-from sparselaw.solvers.solution import Solution
 
 __all__ = [
     "SGD",

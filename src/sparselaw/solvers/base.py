@@ -1,4 +1,4 @@
-"""What a solver answers about itself, and the one list of them.
+"""What a solver answers about itself, what it hands back, the one list of them, and one from its name.
 
 Every solver minimises (1/2D) |Phi^T theta - y|^2 from theta = 0; eta is the step on that objective. A solver
 is a frozen record of its settings: that is what a task names and a store can hash. A new one is one file:
@@ -7,25 +7,40 @@ such a record with ``solve``, and ``@register`` above it.
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.errors import InputError, check_not_negative
-from sparselaw.registry import add
+from sparselaw.errors import InputError, check_choice, check_not_negative
+from sparselaw.registry import add, from_text, hints
 from sparselaw.solvers.mixed_rows import Rows
-from sparselaw.solvers.solution import Solution
 
 if TYPE_CHECKING:
     from sparselaw.solvers.equations import NormalEquations
     from sparselaw.theory.training.schedule import Descent
 
-
 # Metadata of a setting that came later: at its default it is left out of a task's identity, so that runs that
 # were kept before it keep their ids.
 LATER = {"left_out_at_default": True}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """The readout in the eigenbasis V of the normal equations: theta = V @ coefficients.
+
+    A descent that failed has a status; it is not an exception.
+    """
+
+    coefficients: FloatArray  # (r, T), one column for each target
+    status: str = "ok"  # ok, diverged, not-converged, rank-deficient
+    reason: str = ""  # in words, where the status is not ok
+    iterations: int | None = None
+    restarts: int | None = None
+    gradient: float | None = None  # the last |gradient| / |first gradient|
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,4 +117,73 @@ def register(solver: type[S]) -> type[S]:
     if solver.linear and solver.by_samples:
         raise TypeError(f"{solver.__name__} sees samples one by one: it has no one filter for every target")
     add(SOLVERS, "solver", solver.name, solver)
+    return solver
+
+
+def from_options(name: str, options: Mapping[str, Any]) -> Solver:
+    """The solver of this name with these settings; an option that is None is one not given.
+
+    Text is read as the number that the record's field asks for; the record checks it.
+
+    >>> from_options("sgd", {"passes": "1e3", "step": None})
+    SGD(passes=1000, step=None, batch=1, momentum=0.0)
+    """
+    solver = SOLVERS[check_choice("solver", name, SOLVERS)]
+    types = hints(cast(Any, solver))
+    fields = {field.name: field for field in dataclasses.fields(solver)}
+    given = {option.replace("-", "_"): value for option, value in options.items() if value is not None}
+    for option, value in given.items():
+        if option not in fields:
+            raise InputError(option, value, f"is not a setting of {name}", f"leave out {option}")
+    for option, field in fields.items():
+        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if required and option not in given:
+            remedy = f"give --{option.replace('_', '-')}, or in Python {solver.__name__}({option}=...)"
+            raise InputError(option, "", f"is needed by the solver {name}", remedy)
+    return solver(**{option: from_text(option, value, types[option]) for option, value in given.items()})
+
+
+def setting_names() -> set[str]:
+    """The settings that any registered solver has."""
+    return {field.name for solver in SOLVERS.values() for field in dataclasses.fields(solver)}
+
+
+def settings_of(solver: Solver) -> dict[str, Any]:
+    """The settings as plain values, from which ``from_options`` makes the solver again."""
+    settings = {}
+    for field in dataclasses.fields(solver):
+        value = getattr(solver, field.name)
+        if not (field.metadata.get("left_out_at_default") and value == field.default):
+            settings[field.name] = value
+    return settings
+
+
+def solver_of_row(row: Mapping[str, Any]) -> Solver | None:
+    """The solver of a row of runs, whose settings are columns; None if it is not known here."""
+    if row["solver"] not in SOLVERS:
+        return None
+    names = [field.name for field in dataclasses.fields(SOLVERS[row["solver"]])]
+    given = {name: row.get(name) for name in names}
+    try:
+        return from_options(row["solver"], {n: v for n, v in given.items() if v is not None and v == v})
+    except InputError:
+        return None
+
+
+def ridge_of_theory(identity: Mapping[str, Any]) -> float | None:
+    """Of the solver that a task's identity names: a "name" and settings; None if it is not known here."""
+    settings = {name: value for name, value in identity.items() if name != "name"}
+    try:
+        return from_options(identity["name"], settings).ridge_of_theory
+    except InputError:  # a store may hold runs of a solver that nobody registered in this process
+        return None
+
+
+def as_solver(solver: Solver | str) -> Solver:
+    """A solver itself, or the one of this name with its default settings."""
+    if isinstance(solver, str):
+        return from_options(solver, {})
+    if not isinstance(solver, Solver):
+        remedy = f"give a record such as Ridge(ridge=0.1), or a name: {', '.join(SOLVERS)}"
+        raise InputError("solver", solver, "is not a solver", remedy)
     return solver

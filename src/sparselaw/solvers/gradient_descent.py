@@ -13,8 +13,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import check_not_negative, check_positive, check_size
-from sparselaw.solvers.base import LATER, Solver, check_momentum, register
-from sparselaw.solvers.solution import Solution
+from sparselaw.solvers.base import LATER, Solution, Solver, check_momentum, register
 
 if TYPE_CHECKING:
     from sparselaw.solvers.equations import NormalEquations

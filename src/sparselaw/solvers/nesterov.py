@@ -17,15 +17,17 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.compiled import lazy_njit
 from sparselaw.errors import check_not_negative, check_size
-from sparselaw.solvers.base import Solver, register
-from sparselaw.solvers.solution import Solution
+from sparselaw.solvers.base import Solution, Solver, register
 
 if TYPE_CHECKING:
     from sparselaw.solvers.equations import NormalEquations
 
 FINISHED = 1e-8  # tolerance up to which what is left to learn does not change the loss, off the peak
 ENOUGH = 10_000  # iterations without which a run is as good as stopped
+DIVERGED = 1e8  # times the first gradient: far beyond the overshoot of a stable run
+RUNNING, CONVERGED, GREW = 0, 1, 2
 START_SEED = 20_231  # of the power iteration's start, fixed so that the same equations give the same bytes
 
 
@@ -77,8 +79,6 @@ def nesterov(settings: Nesterov, equations: NormalEquations, start: FloatArray |
 
     ``start`` is the power iteration's start in the eigenbasis; without it a fixed Gaussian one is used.
     """
-    from sparselaw.solvers.loops import GREW, RUNNING, advance  # numba: only where it is needed
-
     eigenvalues, projections = equations.eigenvalues, equations.projections
     if projections.shape[1] != 1:
         raise ValueError("Nesterov's restarts depend on the target: solve for one target at a time")
@@ -109,3 +109,42 @@ def nesterov(settings: Nesterov, equations: NormalEquations, start: FloatArray |
         restarts=int(restarts),
         gradient=float(gradient),
     )
+
+
+@lazy_njit(fastmath={"reassoc", "contract"}, error_model="numpy")
+def advance(eigenvalues, projections, step, tolerance, iterations, theta, ahead, momentum):  # type: ignore[no-untyped-def]
+    """Up to ``iterations`` more from the state (theta, ahead, momentum), the two vectors in place.
+
+    Returns (outcome, iterations done, restarts, |gradient| / |first gradient|, momentum). The gradient is
+    taken at the extrapolated point ``ahead``; when it points along the last move, g . (new - theta) > 0,
+    the momentum is dropped. A fresh run has both vectors at zero and momentum 1; a run in pieces is the
+    same run.
+    """
+    rank = eigenvalues.size
+    first = np.sqrt(np.sum(projections * projections))
+    restarts = 0
+    relative = 1.0
+    for iteration in range(1, iterations + 1):
+        square = 0.0
+        along = 0.0
+        for i in range(rank):
+            g = eigenvalues[i] * ahead[i] - projections[i]
+            square += g * g
+            along += g * (ahead[i] - step * g - theta[i])
+        relative = np.sqrt(square) / first
+        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum * momentum))
+        beta = (momentum - 1.0) / following
+        momentum = following
+        if along > 0.0:
+            restarts += 1
+            beta = 0.0
+            momentum = 1.0
+        for i in range(rank):
+            new = ahead[i] - step * (eigenvalues[i] * ahead[i] - projections[i])
+            ahead[i] = new + beta * (new - theta[i])
+            theta[i] = new
+        if relative < tolerance:
+            return CONVERGED, iteration, restarts, relative, momentum
+        if not relative < DIVERGED:  # or no longer a number
+            return GREW, iteration, restarts, relative, momentum
+    return RUNNING, iterations, restarts, relative, momentum

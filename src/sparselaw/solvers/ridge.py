@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from sparselaw.errors import check_not_negative
-from sparselaw.solvers.base import Solver, register
-from sparselaw.solvers.solution import Solution
+from sparselaw.solvers.base import Solution, Solver, register
 
 if TYPE_CHECKING:
     from sparselaw.solvers.equations import NormalEquations

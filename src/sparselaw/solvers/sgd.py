@@ -3,7 +3,7 @@
 A step moves theta along the features of its batch, so from zero the iterates stay in their span and depend on
 the features through inner products alone: rows written in the eigenbasis (P, r) give the same run as rows in
 R^N, at r numbers a sample. Rows that are few nonzeros mixed by an embedding are left unmixed where that is
-less work: then a visit costs about as much as the nonzeros of its sample (``mixed_loop``).
+less work: then a visit costs about as much as the nonzeros of its sample (``mixed_rows``).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.compiled import lazy_njit
 from sparselaw.errors import check_positive, check_size
-from sparselaw.solvers.base import LATER, Solver, check_momentum, register
+from sparselaw.solvers.base import LATER, Solution, Solver, check_momentum, register
 from sparselaw.solvers.mixed_rows import MixedRows, MixedRun, Rows
-from sparselaw.solvers.solution import Solution
 
 if TYPE_CHECKING:
     from sparselaw.theory.training.schedule import Descent
@@ -85,8 +85,6 @@ def sgd(
     targets of their own, in the order of np.repeat(rows, counts). The coefficients are theta in the basis
     the rows are written in. A batch gradient longer than ``clip`` is shortened to it.
     """
-    from sparselaw.solvers.loops import one_heavy_pass, one_pass  # numba: only where it is needed
-
     momentum = settings.momentum  # its updates reach every feature, so that nonzeros save nothing
     if isinstance(features, MixedRows) and (
         momentum > 0.0 or not features.worth_it(settings.passes, counts, clip)
@@ -126,3 +124,70 @@ def sgd(
         reason=f"the iterates overflowed at step {step:g}" if diverged else "",
         iterations=batches,
     )
+
+
+@lazy_njit(fastmath={"reassoc", "contract"}, error_model="numpy")
+def batch_gradient(gradient, theta, t, features, targets, rows, labels):  # type: ignore[no-untyped-def]
+    """The sum over the batch of (phi . theta - y) phi for teacher t, in place."""
+    gradient[:] = 0.0
+    for k in range(rows.size):
+        phi = features[rows[k]]
+        residual = -targets[labels[k], t]
+        for i in range(phi.size):
+            residual += phi[i] * theta[t, i]
+        for i in range(phi.size):
+            gradient[i] += residual * phi[i]
+
+
+@lazy_njit(fastmath={"reassoc", "contract"}, error_model="numpy")
+def clipped(gradient, step, size, clip):  # type: ignore[no-untyped-def]
+    """The step along the sum: that along the mean, shorter where the mean is longer than ``clip``."""
+    move = step / size
+    if clip < np.inf:
+        length = np.sqrt(np.sum(gradient * gradient)) / size
+        if length > clip:
+            move *= clip / length
+    return move
+
+
+@lazy_njit(fastmath={"reassoc", "contract"}, error_model="numpy")
+def one_pass(theta, features, targets, rows, labels, step, batch, clip):  # type: ignore[no-untyped-def]
+    """theta <- theta - step * mean over the batch of (phi . theta - y) phi, batch after batch, in place."""
+    gradient = np.empty(theta.shape[1])
+    for begin in range(0, rows.size, batch):
+        size = min(batch, rows.size - begin)
+        for t in range(theta.shape[0]):
+            batch_gradient(
+                gradient,
+                theta,
+                t,
+                features,
+                targets,
+                rows[begin : begin + size],
+                labels[begin : begin + size],
+            )
+            move = clipped(gradient, step, size, clip)
+            for i in range(gradient.size):
+                theta[t, i] -= move * gradient[i]
+
+
+@lazy_njit(fastmath={"reassoc", "contract"}, error_model="numpy")
+def one_heavy_pass(theta, velocity, features, targets, rows, labels, step, batch, momentum, clip):  # type: ignore[no-untyped-def]
+    """The same with momentum: velocity <- momentum velocity - step * gradient, theta <- theta + velocity."""
+    gradient = np.empty(theta.shape[1])
+    for begin in range(0, rows.size, batch):
+        size = min(batch, rows.size - begin)
+        for t in range(theta.shape[0]):
+            batch_gradient(
+                gradient,
+                theta,
+                t,
+                features,
+                targets,
+                rows[begin : begin + size],
+                labels[begin : begin + size],
+            )
+            move = clipped(gradient, step, size, clip)
+            for i in range(gradient.size):
+                velocity[t, i] = momentum * velocity[t, i] - move * gradient[i]
+                theta[t, i] += velocity[t, i]

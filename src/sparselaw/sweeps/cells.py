@@ -16,7 +16,7 @@ from sparselaw.errors import InputError
 from sparselaw.features import FEATURES
 from sparselaw.inputs import Inputs, inputs_of
 from sparselaw.plain import finite, put
-from sparselaw.solvers.named_solver import solver_of_row
+from sparselaw.solvers.base import solver_of_row
 from sparselaw.sweeps.encoding import encode_identity
 from sparselaw.sweeps.runs_table import MEASURED, Row, is_missing, row_of
 from sparselaw.theory import Point, predict

@@ -14,7 +14,7 @@ import dataclasses
 from typing import cast
 
 from sparselaw.arrays import FloatArray
-from sparselaw.data.twins import told_apart
+from sparselaw.data.scaled_gram import told_apart
 from sparselaw.inputs import ActivationInputs
 from sparselaw.linalg.factor import Factor, left_out, sparse_factor, without_small
 from sparselaw.linalg.tolerance import doubtful_rows, outside_kept

@@ -12,8 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.data.gaussian_span import draw_span
-from sparselaw.linalg.wishart import wishart_root
+from sparselaw.data.gaussian_span import draw_span, wishart_root
 from sparselaw.trials.linear_problem import (
     LinearProblem,
     OneTeacher,

@@ -16,14 +16,12 @@ import numpy as np
 from scipy import sparse
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.data.gaussian_span import factor_vectors
-from sparselaw.data.gram import ScaledGram, scaled_gram
-from sparselaw.data.patterns import distinct_patterns
-from sparselaw.data.sparse_samples import SparseData, draw_sparse
+from sparselaw.data.gaussian_span import factor_vectors, wishart_root
+from sparselaw.data.scaled_gram import ScaledGram, scaled_gram
+from sparselaw.data.sparse_samples import SparseData, distinct_patterns, draw_sparse
 from sparselaw.inputs import ActivationInputs
 from sparselaw.linalg.elimination import Triangle
 from sparselaw.linalg.factor import Factor, factorise
-from sparselaw.linalg.wishart import wishart_root
 from sparselaw.trials.task import Task, random_stream
 
 

@@ -16,8 +16,7 @@ import scipy.linalg
 from scipy import sparse
 
 from sparselaw.arrays import FloatArray
-from sparselaw.data.patterns import sign_matrix
-from sparselaw.data.sparse_samples import SparseData, draw_sparse
+from sparselaw.data.sparse_samples import SparseData, draw_sparse, sign_matrix
 from sparselaw.inputs import ActivationInputs
 from sparselaw.solvers import Solution, Solver
 from sparselaw.solvers.equations import NormalEquations

@@ -17,9 +17,7 @@ from typing import cast
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.data.patterns import Patterns, distinct_patterns
-from sparselaw.data.sparse_samples import SparseData, draw_sparse
-from sparselaw.features.preactivations import preactivations
+from sparselaw.data.sparse_samples import Patterns, SparseData, distinct_patterns, draw_sparse, preactivations
 from sparselaw.inputs import ActivationInputs
 from sparselaw.solvers import Solution
 from sparselaw.solvers.equations import Basis, from_rows

@@ -16,8 +16,7 @@ from typing import cast
 
 import numpy as np
 
-from sparselaw.data.patterns import distinct_patterns
-from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
 from sparselaw.errors import InputError
 from sparselaw.inputs import ActivationInputs
 from sparselaw.linalg.one_thread import one_thread

@@ -21,9 +21,8 @@ from sparselaw.inputs import SparseInputs
 from sparselaw.solvers import SGD, GradientDescent, Nesterov
 from sparselaw.solvers.equations import NormalEquations
 from sparselaw.solvers.gradient_descent import largest_stable_step
-from sparselaw.solvers.loops import GREW, advance, one_pass
-from sparselaw.solvers.nesterov import nesterov_step
-from sparselaw.solvers.sgd import default_step
+from sparselaw.solvers.nesterov import GREW, advance, nesterov_step
+from sparselaw.solvers.sgd import default_step, one_pass
 from sparselaw.trials.linear_problem import LinearProblem, draw_one_teacher
 from sparselaw.trials.linear_readout import prepare
 from sparselaw.trials.task import Task, random_stream

@@ -18,8 +18,7 @@ from sparselaw.inputs import Inputs, SparseInputs
 from sparselaw.interval import Interval, student_factor
 from sparselaw.log_slope import log_slope
 from sparselaw.solvers import GradientDescent, Nesterov
-from sparselaw.solvers.loops import CONVERGED, advance
-from sparselaw.solvers.nesterov import nesterov_step
+from sparselaw.solvers.nesterov import CONVERGED, advance, nesterov_step
 from sparselaw.theory import condition_exponents, predict
 from sparselaw.trials.task import Task
 

@@ -18,8 +18,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.compiled import njit
-from sparselaw.data.patterns import distinct_patterns
-from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
 from sparselaw.experiments.dynamics.descents import population_loss, prepare_training, sgd_curve
 from sparselaw.experiments.dynamics.iterations import exponent
 from sparselaw.inputs import ActivationInputs, SparseInputs

@@ -14,8 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from sparselaw.data.patterns import distinct_patterns
-from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
 from sparselaw.experiments.networks.network import Network, NetworkDescent
 from sparselaw.experiments.networks.strata import forward, space_of
 from sparselaw.experiments.networks.teachers import (

@@ -20,8 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.data.patterns import by_sample
-from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.data.sparse_samples import by_sample, draw_sparse
 from sparselaw.experiments.networks.train import Weights
 from sparselaw.inputs import ActivationInputs
 

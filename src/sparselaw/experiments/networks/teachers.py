@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.data.patterns import Patterns
-from sparselaw.data.sparse_samples import SparseData
+from sparselaw.data.sparse_samples import Patterns, SparseData
 from sparselaw.experiments.networks.strata import Space, error_by_strata
 from sparselaw.experiments.networks.train import Lesson, Weights
 from sparselaw.inputs import ActivationInputs

@@ -15,8 +15,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from sparselaw.arrays import FloatArray
-from sparselaw.data.patterns import distinct_patterns
-from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
 from sparselaw.experiments.paper import grids
 
 TEACHERS = 8

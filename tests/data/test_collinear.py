@@ -8,16 +8,15 @@ from scipy import sparse
 
 from oracles.linear import averaged_min_norm
 from oracles.sparse import as_matrix, gram_of
-from sparselaw.data.gram import ScaledGram
+from sparselaw.data.scaled_gram import ScaledGram, told_apart
 from sparselaw.data.sparse_samples import SparseData
-from sparselaw.data.twins import told_apart
 from sparselaw.inputs import SparseInputs
 from sparselaw.linalg.factor import factorise, left_out
 from sparselaw.trials.linear_problem import draw_embedding
 from sparselaw.trials.min_norm_loss import inverse_traces
 
 
-def with_twins():
+def with_collinear():
     """Coordinates 1, ..., 6; 3 and 5 always together, 4 and 6 only once, with opposite signs."""
     rows = [np.array([0, 1, 2, 3, 4, 5, 6, 7]), [1, 4, 6], [0, 2], [5], [0, 2], [5]]
     signs = [[1, -1, 1, 1, -1, 1, 1, 1], [1, 1, -1], [1, 1], [1], [-1, -1], [-1]]
@@ -30,10 +29,10 @@ def with_twins():
     )
 
 
-def test_twins_leave_the_traces_of_the_problem_as_they_are():
+def test_collinear_coordinates_leave_the_traces_of_the_problem_as_they_are():
     """Rank, variance outside the span, tr(Sigma G^+) and tr(G^+): turning coordinates changes none."""
     problem = SparseInputs(alpha1=1.0, alpha2=0.3)
-    data = with_twins()
+    data = with_collinear()
     gram, s = gram_of(problem, data), problem.variances(data.active)
     seen = told_apart(gram, s)
     whole, merged = factorise(gram), factorise(seen.gram)
@@ -51,10 +50,10 @@ def test_twins_leave_the_traces_of_the_problem_as_they_are():
     )
 
 
-def test_loss_with_twins_is_the_loss_with_all_coordinates():
+def test_loss_with_collinear_is_the_loss_with_all_coordinates():
     """N = 1 feature, 2,000 draws of u each way, |z| < 4 (once in 16,000); unmerged variances must fail."""
     problem, rng = SparseInputs(alpha1=1.0, alpha2=0.3), np.random.default_rng(4)
-    data, s = with_twins(), np.array([0.2, 0.2, 1.0, 2.0, 1.5, 0.5])
+    data, s = with_collinear(), np.array([0.2, 0.2, 1.0, 2.0, 1.5, 0.5])
     seen = told_apart(gram_of(problem, data), s)
     X, F = as_matrix(problem, data), factorise(seen.gram).dense()
     plain, turned, wrong = [], [], []

@@ -1,4 +1,4 @@
-"""Gaussian moments of a smooth function by its Hermite coefficients.
+"""Gaussian moments of activations: of a smooth one by its Hermite coefficients, of a kink in closed form.
 
 For g standard normal and the polynomials h_n orthonormal under it, f(s g) = sum_n c_n(s) h_n(g) with
 c_n(s) = E[f(s g) h_n(g)], and two normals a, b of deviations s, t and correlation r have (Mehler)
@@ -17,6 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.compiled import lazy_njit
 
 REACH = 13.0  # of the grid: beyond it sqrt of the normal density is below 1e-18
 STEP = 0.05  # at a deviation of one; exact to rounding for poles further than 0.3 from the real line
@@ -26,13 +27,13 @@ NEGLIGIBLE = 1e-13  # of E f^2: what the orders left out may hold
 Function = Callable[[FloatArray], FloatArray]
 
 
-def mean(f: Function, deviations: FloatArray) -> FloatArray:
+def gaussian_mean(f: Function, deviations: FloatArray) -> FloatArray:
     """E f(s g) for each deviation s."""
     points, density = _grid(deviations)
     return np.asarray(f(deviations[:, None] * points) @ density)
 
 
-def moments(f: Function, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
+def hermite_moments(f: Function, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
     """E[f(a_i) f(b_j)] for jointly Gaussian a_i, b_j of deviations left_i, right_j."""
     size = np.outer(left, right)
     r = np.clip(np.divide(covariance, size, out=np.zeros_like(size), where=size > 0.0), -1.0, 1.0)
@@ -75,3 +76,26 @@ def _grid(deviations: FloatArray) -> tuple[FloatArray, FloatArray]:
     points = step * np.arange(-half, half + 1.0)
     density = np.exp(-0.5 * points**2)
     return points, density / density.sum()
+
+
+def arc_cosine(covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
+    """left right (sin f + (pi - f) cos f) / (2 pi) with cos f = covariance / (left right).
+
+    A deviation of zero gives zero.
+    """
+    moments = np.empty_like(covariance)
+    _arc_cosine(covariance, left, right, moments)
+    return moments
+
+
+@lazy_njit(error_model="numpy")
+def _arc_cosine(covariance, left, right, moments):  # type: ignore[no-untyped-def]
+    for i in range(covariance.shape[0]):
+        for j in range(covariance.shape[1]):
+            size = left[i] * right[j]
+            cosine = 0.0
+            if size > 0.0:
+                cosine = min(1.0, max(-1.0, covariance[i, j] / size))
+            sine = np.sqrt((1.0 - cosine) * (1.0 + cosine))
+            angle = np.arccos(cosine)
+            moments[i, j] = size * (sine + (np.pi - angle) * cosine) / (2.0 * np.pi)
