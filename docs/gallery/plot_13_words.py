@@ -18,6 +18,6 @@ for ax, what, title in zip(panels, ("measured", "signs"), ("as they are", "rando
     bars = [table[what] - table[f"{what}_low"], table[f"{what}_high"] - table[what]]
     ax.errorbar(table["D"], table[what], bars, fmt="ko", ms=4, label="measured")
     ax.set(xlabel="training rows D", title=title)
-panels[0].set(ylabel="loss / energy")
+panels[0].set(ylabel="loss / variance")
 panels[0].legend()
 plt.show()

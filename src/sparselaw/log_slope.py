@@ -1,9 +1,8 @@
 """The slope of a straight line on log-log axes, by least squares: the one place where it is written.
 
-What its error rests on differs, and lies with those who ask: the spread of independent seeds
-(dynamics/seed_slopes.py), known errors of the points (failure/failure_curve.py), a bootstrap of the runs
-(planning/approaches.py). Several sweeps that share one slope, each with its own intercept, are fitted in
-fitting/power_sweeps.py.
+What its error rests on differs, and lies with those who ask: the scatter of independent seeds (experiments),
+known errors of the points (failure), a bootstrap of the runs (planning). Several sweeps that share one slope,
+each with its own intercept, are fitted in fitting.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def log_slope(x: Any, y: Any, weights: FloatArray | None = None) -> tuple[Any, f
     log_x, log_y = np.log(np.asarray(x, dtype=np.float64)), np.log(np.asarray(y, dtype=np.float64))
     centred = log_x - np.average(log_x, weights=weights)
     if weights is None:
-        spread = float(centred @ centred)
-        return log_y @ centred / spread, spread
-    spread = float(weights @ centred**2)
-    return float(weights @ (centred * log_y)) / spread, spread
+        squares = float(centred @ centred)
+        return log_y @ centred / squares, squares
+    squares = float(weights @ centred**2)
+    return float(weights @ (centred * log_y)) / squares, squares

@@ -37,7 +37,7 @@ FORMAT: Any = typer.Option(
 THRESHOLD: Any = typer.Option("0", metavar="FLOAT", help="Entries of this size or less are not active.")
 BINARY: Any = typer.Option(False, "--binary", help="Every active entry is 1.")
 LOG1P: Any = typer.Option(False, "--log1p", help="Take log(1 + value).")
-CENTER: Any = typer.Option(False, "--center", help="Energies are variances, not second moments.")
+CENTER: Any = typer.Option(False, "--center", help="Subtract the mean: variances in place of second moments.")
 COLUMNS: Any = typer.Option(None, metavar="NAMES", help="Of triplets: sample,feature,value.")
 ENCODING: Any = typer.Option("utf-8", metavar="NAME", help="Of text.")
 SPLIT: Any = typer.Option(
@@ -57,12 +57,12 @@ def source_of(files: list[str]) -> str | list[str]:
     return files[0] if len(files) == 1 else files
 
 
-PLAIN = ("binary", "log1p", "center", "format", "encoding", "split", "tokens", "pattern", "keep_case")
+AS_GIVEN = ("binary", "log1p", "center", "format", "encoding", "split", "tokens", "pattern", "keep_case")
 
 
 def settings(given: Mapping[str, Any]) -> dict[str, Any]:
     """Of all that a command was given, what says how features are read, as the library takes it."""
-    return {name: given[name] for name in PLAIN} | {
+    return {name: given[name] for name in AS_GIVEN} | {
         "threshold": numbers.real("threshold", given["threshold"]),
         "columns": column_names(given["columns"]),
         "ngram": numbers.size("ngram", given["ngram"]),

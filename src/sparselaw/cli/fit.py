@@ -91,7 +91,7 @@ def _show_all(found: Comparison) -> None:
         )
     cutoffs = [f"from {100 * cutoff:g} %" for cutoff in found.laws[0].errors]
     columns = ["law", "out of sample", *cutoffs, "AIC", "BIC", "SD", "parameters", "status"]
-    print_table("Laws side by side: errors on dearer runs, in per cent", columns, rows)
+    print_table("Laws side by side: errors on larger runs, in per cent", columns, rows)
 
 
 def _show_by(parts: FitsBy) -> None:

@@ -68,7 +68,7 @@ def learn(
 
 def _show(found: LearningCurve) -> None:
     columns, rows = found.table_rows()
-    print_table(f"Learning curve of {found.source}: loss in % of the energy, N infinite", columns, rows)
+    print_table(f"Learning curve of {found.source}: loss in % of the variance, N infinite", columns, rows)
     if found.widths:
         columns, rows = found.width_rows()
         print_table("Along the model size: N random features, many rows", columns, rows)

@@ -16,7 +16,7 @@ from sparselaw.plotting.measured import (
     learning_curve,
     local_exponents,
     seen_features,
-    unseen_energy,
+    unseen_variance,
     width_curve,
 )
 from sparselaw.plotting.style import style
@@ -27,6 +27,8 @@ from sparselaw.plotting.theory import (
     phase_diagram,
     scaling_curve,
 )
+
+unseen_energy = unseen_variance  # its name until 0.2
 
 __all__ = [
     "back_test",
@@ -51,6 +53,6 @@ __all__ = [
     "scaling_curve",
     "seen_features",
     "style",
-    "unseen_energy",
+    "unseen_variance",
     "width_curve",
 ]

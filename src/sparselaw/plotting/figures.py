@@ -25,7 +25,7 @@ from sparselaw.plotting.measured import (
     learning_curve,
     local_exponents,
     seen_features,
-    unseen_energy,
+    unseen_variance,
     width_curve,
 )
 from sparselaw.plotting.style import style
@@ -93,8 +93,8 @@ def next_panels(found: NextRuns) -> list[Panel]:
 
 
 def measure_panels(found: Measurement) -> list[Panel]:
-    """Features seen, energy unseen, local exponents."""
-    return [partial(panel, found) for panel in (seen_features, unseen_energy, local_exponents)]
+    """Features seen, variance unseen, local exponents."""
+    return [partial(panel, found) for panel in (seen_features, unseen_variance, local_exponents)]
 
 
 def learn_panels(found: LearningCurve) -> list[Panel]:

@@ -27,13 +27,13 @@ def seen_features(found: Measurement, *, ax: Axes) -> Axes:
     return ax
 
 
-def unseen_energy(found: Measurement, *, ax: Axes) -> Axes:
-    """U(D), the share of the energy in features that D rows do not show, and what lies beyond the data."""
+def unseen_variance(found: Measurement, *, ax: Axes) -> Axes:
+    """U(D), the share of the variance in features that D rows do not show, and what lies beyond the data."""
     points = [p for p in found.curve if p.unseen.best > 0.0]
     D = np.array([p.D for p in points])
     U = np.array([[p.unseen.low, p.unseen.best, p.unseen.high] for p in points]).T
     ax.fill_between(D, U[0], U[2], color=COLOURS[0], alpha=0.25, lw=0)
-    ax.plot(D, U[1], "o-", color=COLOURS[0], label="unseen energy, U(D)")
+    ax.plot(D, U[1], "o-", color=COLOURS[0], label="unseen variance, U(D)")
     ahead = [(b.D, b.unseen) for b in found.beyond if b.unseen is not None]
     if ahead:
         x = [d for d, _ in ahead]
@@ -41,8 +41,8 @@ def unseen_energy(found: Measurement, *, ax: Axes) -> Axes:
         ends = [best - [u.low for _, u in ahead], [u.high for _, u in ahead] - best]
         ax.errorbar(x, best, yerr=ends, fmt="D", ms=4, capsize=3, color=COLOURS[1], label="beyond the data")
         ax.axvline(found.rows, color=THEORY, lw=0.8, ls=":")
-    ax.set(xscale="log", yscale="log", xlabel="rows D", ylabel="share of the energy")
-    ax.set_title("Energy that D rows do not show", fontsize="medium")
+    ax.set(xscale="log", yscale="log", xlabel="rows D", ylabel="share of the variance")
+    ax.set_title("Variance that D rows do not show", fontsize="medium")
     ax.legend()
     return ax
 
@@ -51,7 +51,7 @@ def local_exponents(found: Measurement, *, ax: Axes) -> Axes:
     """alpha1(D) and the exponent of the data-limited loss: flat where one power law holds."""
     for name, label, colour in (
         ("alpha1", r"local $\alpha_1$", COLOURS[0]),
-        ("alpha_D", r"$\alpha_D$ of the unseen energy", COLOURS[1]),
+        ("alpha_D", r"$\alpha_D$ of the unseen variance", COLOURS[1]),
     ):
         known = [(p.D, getattr(p, name)) for p in found.curve if getattr(p, name) is not None]
         if known:
@@ -92,7 +92,7 @@ def learning_curve(found: LearningCurve, *, ax: Axes, signs: bool = False) -> Ax
         ax.plot(D, np.where(values > lowest, values, np.nan), color=colour, ls=dash, label=label)
     what = "measured, random signs" if signs else "measured"
     ax.errorbar(D, best, yerr=ends, fmt="o", color=THEORY, ms=5, capsize=3, label=what, zorder=5)
-    ax.set(xscale="log", yscale="log", xlabel="training rows D", ylabel="loss / energy")
+    ax.set(xscale="log", yscale="log", xlabel="training rows D", ylabel="loss / variance")
     ax.set_title(f"Verdict: {found.verdict}" if not signs else "Random signs", fontsize="medium")
     ax.legend()
     return ax
@@ -105,7 +105,7 @@ def width_curve(found: LearningCurve, *, ax: Axes) -> Axes:
     ax.plot(N, covariance, color=COLOURS[1], ls="--", marker="_", label="covariance (Gaussian)")
     ax.plot(N, single, color=COLOURS[5], ls=":", marker="_", label="single features")
     ax.plot(N, [p.measured.best for p in found.widths], "o", color=THEORY, ms=5, label="measured")
-    ax.set(xscale="log", yscale="log", xlabel="random features N", ylabel="loss / energy")
+    ax.set(xscale="log", yscale="log", xlabel="random features N", ylabel="loss / variance")
     ax.set_title("Along the model size", fontsize="medium")
     ax.legend()
     return ax

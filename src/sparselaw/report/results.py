@@ -292,7 +292,7 @@ def learn_page(found: LearningCurve) -> ResultPage:
     width_columns, width_rows = found.width_rows()
     sections = [
         Section(
-            title="Loss in per cent of the energy, N infinite",
+            title="Loss in per cent of the variance, N infinite",
             pictures=draw_each(learn_panels(found)),
             columns=columns,
             rows=rows,

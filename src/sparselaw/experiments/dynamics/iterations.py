@@ -275,7 +275,7 @@ def _count(iterations: int | None) -> float:
     return math.nan if iterations is None else float(iterations)
 
 
-# A power law's exponent from several independent seeds, with an interval that rests on their spread.
+# A power law's exponent from several independent seeds, with an interval that rests on how they scatter.
 
 
 def exponent(sizes: Sequence[float], values: FloatArray) -> Interval:

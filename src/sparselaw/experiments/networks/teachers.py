@@ -111,15 +111,15 @@ def pair_network_loss(
 ) -> float:
     """The unseen pairs' variance, plus the error on the seen ones by strata."""
     seen = space.seen >= 0
-    spread = np.zeros((space.seen.size, space.seen.size))
-    spread[np.ix_(seen, seen)] = pairs
+    taught = np.zeros((space.seen.size, space.seen.size))
+    taught[np.ix_(seen, seen)] = pairs
 
     def target(places: FloatArray, values: FloatArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
-        even, odd = np.zeros((spread.shape[0], 1)), np.zeros((spread.shape[0], 1))
+        even, odd = np.zeros((taught.shape[0], 1)), np.zeros((taught.shape[0], 1))
         for k, (where, x) in enumerate(zip(places, values, strict=True)):
-            among = x * float(values[:k] @ spread[places[:k], where])  # with the commoner ones
+            among = x * float(values[:k] @ taught[places[:k], where])  # with the commoner ones
             even[where + 1 :, 0] += among
-            odd[where + 1 :, 0] += x * spread[where, where + 1 :]
+            odd[where + 1 :, 0] += x * taught[where, where + 1 :]
         return even, sizes[:, None] * odd
 
     return unseen + error_by_strata(inputs, space, relu, target, rng)

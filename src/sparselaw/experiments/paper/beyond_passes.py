@@ -95,8 +95,8 @@ def _exponents(curve: list[Row], passes: tuple[int, ...]) -> list[Quantity]:
         x = np.log([row["D"] for row in rows])
         weights = -(x - x.mean()) / np.sum((x - x.mean()) ** 2)
         best = float(weights @ np.log([row["loss"] for row in rows]))
-        spread = [_log_half(row) for row in rows]
-        half = float(np.sqrt(np.sum((weights * spread) ** 2)))
+        halves = [_log_half(row) for row in rows]
+        half = float(np.sqrt(np.sum((weights * halves) ** 2)))
         theory = float(weights @ np.log([row["theory"] for row in rows]))
         found.append(
             Quantity(

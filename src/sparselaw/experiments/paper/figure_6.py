@@ -130,9 +130,9 @@ def _shifted(
     words: str, x: Mapping[str, FloatArray], ratios: Mapping[str, FloatArray], plain: Mapping[str, Interval]
 ) -> list[str]:
     """How losses multiplied by ``ratios`` (sizes, seeds) shift each slope, and the joint one."""
-    spread = {n: float(np.sum((x[n] - x[n].mean()) ** 2)) for n in JOINT}
-    shift = {n: -(x[n] - x[n].mean()) @ np.log(ratios[n]) / spread[n] for n in JOINT}  # (seeds,)
-    joint = np.sum([spread[n] * shift[n] for n in JOINT], axis=0) / sum(spread.values())
+    squares = {n: float(np.sum((x[n] - x[n].mean()) ** 2)) for n in JOINT}
+    shift = {n: -(x[n] - x[n].mean()) @ np.log(ratios[n]) / squares[n] for n in JOINT}  # (seeds,)
+    joint = np.sum([squares[n] * shift[n] for n in JOINT], axis=0) / sum(squares.values())
     best, reach = float(joint.mean()), float(np.ptp(joint))
     was = plain[TOGETHER]
     moved = Interval(was.low + best - reach, was.best + best, was.high + best + reach)

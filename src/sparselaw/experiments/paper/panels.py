@@ -31,7 +31,7 @@ from sparselaw.solvers import Solver
 JOINT = ("sparse N-sweep", "dense N-sweep", "dense D-sweep")
 ALONE = "sparse D-sweep"
 Surfaces = dict[str, FloatArray]  # closed-form losses along each sweep, by its name
-RAW_SEEDS = 10  # enough to see the raw estimator's spread
+RAW_SEEDS = 10  # enough to see the raw estimator's scatter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,7 +50,7 @@ def make(context: Context) -> Result:
         "an approach to nu."
     ]
     rows: list[Row] = [
-        {"alpha1": inputs.alpha1, "alpha2": inputs.alpha2, **_plain(p)}
+        {"alpha1": inputs.alpha1, "alpha2": inputs.alpha2, **_row_of(p)}
         for inputs, found in zip((INPUTS, *THEOREM), (points, *spikes), strict=True)
         for p in found
     ]
@@ -146,11 +146,11 @@ def _slopes(points: list[FailurePoint]) -> list[Quantity]:
 
 def _slope_noise(low: int, high: int) -> float:
     """95 % half-width of the paper's local exponent, from its counts."""
-    spread = 0.0
+    variance = 0.0
     for D in (low, high):
         failures, replicates = COUNTS[D]
-        spread += 1.0 / failures - 1.0 / replicates
-    return float(Z95 * np.sqrt(spread) / np.log(high / low))
+        variance += 1.0 / failures - 1.0 / replicates
+    return float(Z95 * np.sqrt(variance) / np.log(high / low))
 
 
 def _theorem(inputs: SparseInputs, points: list[FailurePoint]) -> Quantity:
@@ -164,7 +164,7 @@ def _theorem(inputs: SparseInputs, points: list[FailurePoint]) -> Quantity:
     )
 
 
-def _plain(point: FailurePoint) -> Row:
+def _row_of(point: FailurePoint) -> Row:
     return {
         "D": point.D,
         "threshold": point.threshold,

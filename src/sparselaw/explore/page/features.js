@@ -6,7 +6,7 @@ import { el, maths, number, takeDrops } from "./dom.js";
 import { report } from "./live.js";
 import { block, ends, percent, tableOf } from "./tables.js";
 
-const CHARTS = { seen: "Features seen", unseen: "Energy never shown", alpha1: "Local exponent" };
+const CHARTS = { seen: "Features seen", unseen: "Variance never shown", alpha1: "Local exponent" };
 const LEARNING = { learned: "Loss against rows", widths: "Loss against model size" };
 
 export const features = {
@@ -104,7 +104,7 @@ export const features = {
         ["active features of a row", number(found.nonzeros_per_row), ""],
         ["alpha1", found.alpha1 ? number(found.alpha1.best) : "–", found.alpha1 ? ends(found.alpha1) : found.alpha1_reason],
         ["eta, the amplitude law", found.eta ? number(found.eta.best) : "–", found.eta ? ends(found.eta) : found.eta_reason],
-        [`energy that ${number(found.curve.at(-1).D)} rows do not show`, percent(found.curve.at(-1).unseen?.best), ends(found.curve.at(-1).unseen)],
+        [`variance that ${number(found.curve.at(-1).D)} rows do not show`, percent(found.curve.at(-1).unseen?.best), ends(found.curve.at(-1).unseen)],
       ];
       summary.body.replaceChildren(
         el("p", { class: "lead" }, `${found.source}: regime ${found.regime}.`),

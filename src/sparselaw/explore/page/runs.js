@@ -178,7 +178,7 @@ export const runs = {
         laws.node.hidden = false;
         const rows = line.laws.map((one) => [one.law, formula(one.formula), one.out_of_sample_error == null ? "–" : `${number(one.out_of_sample_error, 3)} %`, `${number(one.sd, 3)} %`, number(one.aic, 5), one.status]);
         laws.body.replaceChildren(
-          tableOf("Laws side by side", ["law", "formula", "error on dearer runs", "scatter", "AIC", "status"], rows),
+          tableOf("Laws side by side", ["law", "formula", "error on larger runs", "scatter", "AIC", "status"], rows),
           el("ul", { class: "notes" }, ...line.refused.map((one) => el("li", {}, `${one.law}: ${one.reason}`))),
         );
       }

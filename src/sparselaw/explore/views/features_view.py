@@ -23,7 +23,7 @@ def measured(call: Call) -> Iterator[dict[str, Any]]:
     for name, answer in _worked(call, measure_file):
         if isinstance(answer, Measurement):
             yield {
-                "measured": _plain(answer, name),
+                "measured": _to_dict(answer, name),
                 "charts": _charts(answer),
                 "code": _code("measure", call, name),
             }
@@ -35,8 +35,8 @@ def learned(call: Call) -> Iterator[dict[str, Any]]:
     """How the file is being read, then its learning curves beside the theories, and the verdict."""
     for name, answer in _worked(call, learn_file):
         if isinstance(answer, LearningCurve):
-            plain = answer.as_dict() | {"source": name, "sentences": answer.sentences()}
-            yield {"learned": plain, "charts": _learning(answer), "code": _code("learn", call, name)}
+            told = answer.as_dict() | {"source": name, "sentences": answer.sentences()}
+            yield {"learned": told, "charts": _learning(answer), "code": _code("learn", call, name)}
         else:
             yield answer
 
@@ -97,20 +97,20 @@ def _code(command: str, call: Call, name: str) -> dict[str, str]:
     }
 
 
-def _plain(found: Measurement, name: str) -> dict[str, Any]:
+def _to_dict(found: Measurement, name: str) -> dict[str, Any]:
     every = found.as_dict()
     del every["table"]  # as long as the features
     return every | {"source": name, "sentences": found.sentences()}
 
 
 def _charts(found: Measurement) -> dict[str, Chart]:
-    """Features seen, the unseen share of the energy, and the local exponent, each against the rows."""
+    """Features seen, the unseen share of the variance, and the local exponent, each against the rows."""
     D = [point.D for point in found.curve]
     local = [(point.D, point.alpha1) for point in found.curve if point.alpha1 is not None]
     seen, unseen = [point.K for point in found.curve], [point.unseen for point in found.curve]
     return {
         "seen": _chart("features seen K(D)", "features seen", D, seen),
-        "unseen": _chart("unseen share of the energy", "unseen", D, unseen),
+        "unseen": _chart("unseen share of the variance", "unseen", D, unseen),
         "alpha1": _chart("local alpha1", "alpha1", [d for d, _ in local], [v for _, v in local], log=False),
     }
 
@@ -134,7 +134,7 @@ def _beside(measured: Sequence[Any], size: str, label: str, theories: Sequence[s
     ]
     return {
         "x": axis(label),
-        "y": axis("share of the energy"),
+        "y": axis("share of the variance"),
         "series": [*curves, points("measured, 95 % interval", x, best, low, high, colour=0)],
         "marks": [],
         "notes": [],

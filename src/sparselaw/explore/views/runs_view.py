@@ -59,7 +59,7 @@ def fitted(call: Call) -> Iterator[dict[str, Any]]:
     code = {"shell": fits.fit_shell(call), "python": fits.fit_python(call)}
     fits.keep(call, found)
     yield {
-        "fit": _plain(found),
+        "fit": _to_dict(found),
         "draws": 0,
         "of": DRAWS[-1],
         "residuals": {"chart": _residuals(found), "code": code},
@@ -69,7 +69,7 @@ def fitted(call: Call) -> Iterator[dict[str, Any]]:
             return
         found = fit(table, law, columns=chosen, bootstrap=draws)
         fits.keep(call, found)
-        yield {"fit": _plain(found), "draws": draws, "of": DRAWS[-1]}
+        yield {"fit": _to_dict(found), "draws": draws, "of": DRAWS[-1]}
     for part in (_ahead, _laws, _sparsity):  # the last takes longest
         if call.stop.is_set():
             return
@@ -123,8 +123,8 @@ def _cell(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)[:40]
 
 
-def _plain(found: FittedLaw) -> dict[str, Any]:
-    """What the page shows of a fit: its own plain form without what takes long to find."""
+def _to_dict(found: FittedLaw) -> dict[str, Any]:
+    """What the page shows of a fit: its own values without what takes long to find."""
     none = "no draws yet"
     return {
         "law": found.name,
