@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.theory.training.contour import FEW_STEPS
-from sparselaw.theory.training.heavy_ball import HeavyBall
-
-HARDLY = 1e-12  # a momentum that is none
+from sparselaw.theory.training.filters import HeavyBall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +37,9 @@ class Descent:
     def descent(self) -> Descent:
         return self
 
-    def among(self, D: float, usual: float) -> Run:
-        """The run on D samples; ``usual`` is the step where none is given."""
-        step = usual if self.step is None else self.step
+    def among(self, D: float) -> Run:
+        """The run on D samples, with a step that is given."""
+        step = 1.0 if self.step is None else self.step
         if self.steps is not None:
             return self._run(step, D, float(self.steps), D, float(self.steps))
         batch = float(min(self.batch, D))
@@ -51,6 +48,17 @@ class Descent:
             return _scheduled(self.segments, batch, whole, D, self.momentum)
         passes = float(self.passes or 1)
         return self._run(step, batch, passes * whole, D, passes)
+
+    @property
+    def total_passes(self) -> float:
+        """Over all segments."""
+        return sum(part for part, _ in self.segments) if self.segments else float(self.passes or 1)
+
+    def once(self, D: float) -> tuple[Descent, float]:
+        """The same number of visits to samples that are all different: one pass, and how many they are."""
+        passes = self.total_passes
+        segments = tuple((part / passes, step) for part, step in self.segments)
+        return replace(self, passes=1.0, segments=segments), passes * D
 
     def _run(self, step: float, batch: float, steps: float, D: float, passes: float) -> Run:
         """With momentum, in units of the step eta/(1 - beta) that a lasting gradient feels in the end.
@@ -92,15 +100,14 @@ class Run:
         return self.step * self.steps
 
     @property
-    def heavy_ball(self) -> HeavyBall | None:
-        """The exact dynamics of momentum on the full batch, and of few steps without; else None."""
-        if self.batch < self.D:
-            return None
-        if self.momentum == 0.0 and 0.0 < self.steps < FEW_STEPS:
-            return HeavyBall(step=self.step, momentum=HARDLY, steps=self.steps)
-        if self.momentum == 0.0 or self.updates == 0.0:
-            return None
-        return HeavyBall(step=self.step * (1.0 - self.momentum), momentum=self.momentum, steps=self.updates)
+    def full(self) -> bool:
+        """Whether every step takes the whole batch."""
+        return self.batch >= self.D
+
+    def ball(self, top: float) -> HeavyBall:
+        """The exact dynamics of full batches; ``top`` is the largest curvature that matters."""
+        updates = self.steps if self.momentum == 0.0 else self.updates
+        return HeavyBall(self.step * (1.0 - self.momentum), self.momentum, updates, top)
 
     @property
     def sample_step(self) -> float:
@@ -126,6 +133,7 @@ class Run:
         It takes a whole step on fewer samples, just before the loss is looked at.
         """
         whole = self.D == math.floor(self.D) and self.batch < self.D < 1e15
+        whole = whole and self.passes == math.floor(self.passes)  # else it ends within a pass
         last = self.D - self.batch * (math.ceil(self.D / self.batch) - 1.0) if whole else self.batch
         step = self.step * (1.0 - self.momentum)
         return step**2 * (1.0 / last - 1.0 / self.batch)
@@ -133,7 +141,7 @@ class Run:
     @property
     def fresh(self) -> bool:
         """Whether every sample is seen once only, so that each step meets new data."""
-        return self.passes == 1.0 and self.batch < self.D
+        return self.passes <= 1.0 and self.batch < self.D
 
     @property
     def random_share(self) -> float:

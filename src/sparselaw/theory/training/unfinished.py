@@ -4,41 +4,38 @@
 
 ``descent``: full-batch descent for the same time. ``minibatch``: the noise of SGD's own batches, label noise
 in them included. ``label_noise``: what the descent itself has fitted of the label noise.
+
+A run may diverge by chance: a rare large coordinate is seen, or a column of the embedding is long. The loss is the
+mean over runs that do not; how often they do is said in a caution.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, cast
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
+from scipy.special import gammaincc
 
-from sparselaw.inputs import ActivationInputs, Inputs
-from sparselaw.sums.coordinates import coordinate_nodes, power_integral
-from sparselaw.theory.coactivation import coactivation
-from sparselaw.theory.count_setting import rank_setting
-from sparselaw.theory.training.counted_descent import CountedDescent
-from sparselaw.theory.training.gaussian_descent import GaussianDescent
-from sparselaw.theory.training.modes import counted_modes, counts_of, fresh_modes
-from sparselaw.theory.training.propagator import Propagator
+from sparselaw.inputs import Inputs
+from sparselaw.theory.training.descent import Descending, column_lengths, full_batch
+from sparselaw.theory.training.modes import Modes, Spectrum, counted_modes, fresh_modes
 from sparselaw.theory.training.schedule import Descent, Run
+from sparselaw.theory.training.spectrum import data_spectrum, population_spectrum
 from sparselaw.theory.training.volterra import gain, quasi_static, with_memory
 
 Form = Literal["full", "quasi-static"]
+PARTS = ("descent", "minibatch", "label_noise")
 
-FEWER = 0.5  # features that fluctuations cost: C_N (N - 1/2)^-(a-1) is right to order 1/N
-SMALL_N = 30  # below, corrections of order 1/N are several per cent
-CROWDED_SHARE = 0.02  # co-activation: what rare coordinates that share samples add, trained to the end
-PEAK_WIDTH = 4.0  # standard deviations of the rank
+HALF = 0.5  # features that fluctuations cost: C_N (N - 1/2)^-(a-1) is right to order 1/N for a power law
+FLOOR = 0.005  # of the error: what is left where every correction is small
+RARELY = 1e-3  # runs that diverge, from which on it is said
 LOUD = 0.5  # kappa above which minibatches more than double the loss
-UNRESOLVED = 1e-9  # of the energy: a loss further below zero is no rounding
 SWINGING = 4.0  # -ln of what is left of the swings of momentum
 FEWEST = 5.0  # times the memory of momentum: with fewer steps minibatches have no closed form
 LONG = 10.0  # times the memory of momentum: a pass must be longer, or its own samples come back too soon
-FAR = 1e-6  # variances below this share of 1/tau are not learned at all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +47,30 @@ class Unfinished:
     kappa: float  # minibatches multiply the few-pass loss by 1/(1 - kappa)
     pi: float | None  # eps P D^-x: training is short of its end where it is below one
     step: float
+    error: float = math.nan  # relative: the size of the terms left out
+    diverging: float = 0.0  # share of the runs
     reason: str = ""
     cautions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Parts of the loss, their error (absolute) and how many of the runs diverge."""
+
+    parts: np.ndarray
+    error: float
+    kappa: float = 0.0
+    diverging: float = 0.0
+
+    def with_share(self, other: Answer, share: float) -> Answer:
+        """1 - ``share`` of this one and ``share`` of the other."""
+        own = 1.0 - share
+        return Answer(
+            own * self.parts + share * other.parts,
+            own * self.error + share * other.error,
+            own * self.kappa + share * other.kappa,
+            max(self.diverging, other.diverging),
+        )
 
 
 def train(
@@ -66,81 +85,134 @@ def train(
 ) -> Unfinished:
     """The population loss of N features after ``descent`` on D samples; N may be infinite.
 
-    ``sharp`` takes in the terms of order 1/N and 1/D: N - 1/2 features are counted (and D - 1/2 dense
-    samples), which is right for a finished power law; before, columns of different length and coordinates
-    that share samples add a little.
+    ``sharp`` takes in terms of order 1/N and 1/D: N - 1/2 features and D - 1/2 samples are counted, which is right
+    for a finished power law, and columns of the embedding differ in length.
     """
-    run = descent.among(D, 1.0)
     top = _top(inputs, N)
     if descent.step is None:
-        usual = 1.0 / top if descent.steps is not None else (1.0 - descent.momentum) / _energy(inputs)
-        run = descent.among(D, usual)
-    propagator = propagate(inputs, N, run, sharp=sharp)
-    kappa = gain(propagator)
-    unstable = _unstable(inputs, run, kappa * max(run.louder, default=1.0), top)
-    pi = scaled_passes(inputs, run)
-    step = run.step * (1.0 - run.momentum)
-    if unstable:
-        return _no_number(math.inf, unstable, kappa, pi, step)
-    if swinging := _swinging(run, N):
-        return _no_number(math.nan, swinging, kappa, pi, step)
-    descended, minibatch = propagator.population_loss(), 0.0
-    if descended < -UNRESOLVED * _energy(inputs):
-        return _no_number(math.nan, "the theory has no number for so few samples", kappa, pi, step)
-    if run.random_share > 0.0 and run.time > 0.0:
-        minibatch = (with_memory if form == "full" else quasi_static)(propagator, noise)
-    parts = {
-        "descent": max(descended, 0.0),
-        "minibatch": minibatch,
-        "label_noise": noise * propagator.label_noise() if noise > 0.0 else 0.0,
-    }
-    cautions = tuple(_cautions(inputs, N, run, kappa, pi, top))
-    return Unfinished(loss=sum(parts.values()), parts=parts, kappa=kappa, pi=pi, step=step, cautions=cautions)
+        usual = 1.0 / top if descent.steps is not None else (1.0 - descent.momentum) / _total(inputs)
+        descent = replace(descent, step=usual)
+    run = descent.among(D)
+    pi, step = scaled_passes(inputs, run), run.step * (1.0 - run.momentum)
+    size = Sizes(N, D, noise, form, sharp, top)
+    if reason := _no_theory(run, size):
+        return _no_number(math.nan, reason, math.nan, pi, step)
+    if run.full:
+        answer = _full(inputs, run, size)
+    else:
+        answer = _minibatches(inputs, descent, run, size)
+    if unstable := _unstable(run, answer, top):
+        return _no_number(math.inf, unstable, answer.kappa, pi, step)
+    loss = float(answer.parts.sum())
+    return Unfinished(
+        loss=loss,
+        parts=dict(zip(PARTS, answer.parts.tolist(), strict=True)),
+        kappa=answer.kappa,
+        pi=pi,
+        step=step,
+        error=math.hypot(FLOOR, answer.error / loss) if loss > 0.0 else FLOOR,
+        diverging=answer.diverging,
+        cautions=tuple(_cautions(inputs, run, answer, size)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What is asked, beside the run."""
+
+    N: float
+    D: float
+    noise: float
+    form: Form
+    sharp: bool
+    top: float
+
+    @property
+    def features(self) -> float:
+        return max(self.N - HALF, HALF) if self.sharp else self.N
+
+    def samples(self, mixing: float) -> float:
+        return max(mixing - HALF, HALF) if self.sharp else mixing
+
+    @property
+    def columns(self) -> float:
+        return self.N if self.sharp else math.inf
+
+
+def _full(inputs: Inputs, run: Run, size: Sizes) -> Answer:
+    """Full batches: a spectral filter."""
+    spectrum, mixing = data_spectrum(inputs, run.D)
+    ball = run.ball(size.top)
+    if ball.steps == 0.0:
+        return Answer(np.array([_total(inputs), 0.0, 0.0]), 0.0)
+    diverging = _wide(spectrum, 2.0 * (1.0 + ball.momentum) / ball.step, size.N)
+    if not ball.covered:  # N is infinite
+        medium = full_batch(spectrum, ball, math.inf, math.inf)
+        left = ball.left(medium.curvature)
+        rest = medium.open + float(medium.variance @ left**2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            fitted = float(medium.variance @ np.where(medium.curvature > 0.0, (1 - left) ** 2 / medium.curvature, 0))
+        return Answer(np.array([rest, 0.0, size.noise / run.D * fitted]), rest / mixing, diverging=diverging)
+    once, squared = ball.filter(1), ball.filter(2)
+    medium = full_batch(spectrum, ball, size.samples(mixing), size.features)
+    loss = medium.left(once) + column_lengths(medium, squared, size.columns)
+    noise = size.noise / run.D * medium.noise(once, squared) if size.noise > 0.0 else 0.0
+    return Answer(np.array([max(loss, medium.open), 0.0, noise]), 0.0, diverging=diverging)
+
+
+def _minibatches(inputs: Inputs, descent: Descent, run: Run, size: Sizes) -> Answer:
+    """Fresh samples up to one pass, counted ones from two on; between them a share of either."""
+    passes = descent.total_passes
+    if passes >= 2.0:
+        return _counted(inputs, run, size)
+    once, visits = descent.once(size.D)
+    fresh = _fresh(inputs, once.among(visits) if passes != 1.0 else run, size)
+    return fresh if passes <= 1.0 else fresh.with_share(_counted(inputs, run, size), passes - 1.0)
+
+
+def _fresh(inputs: Inputs, run: Run, size: Sizes) -> Answer:
+    modes = fresh_modes(population_spectrum(inputs, run.D), run)
+    return _noisy(modes, run, size, math.inf)
+
+
+def _counted(inputs: Inputs, run: Run, size: Sizes) -> Answer:
+    spectrum, mixing = data_spectrum(inputs, run.D)
+    return _noisy(counted_modes(spectrum, run), run, size, size.samples(mixing))
+
+
+def _noisy(modes: Modes, run: Run, size: Sizes, samples: float) -> Answer:
+    """Descent, what its batches add, and the label noise that it fits."""
+    going = Descending(modes, run, samples, size.features)
+    kappa = gain(going)
+    parts = np.zeros(3)
+    if not 0.0 <= kappa * max(run.louder, default=1.0) < 1.0:
+        return Answer(parts + math.inf, math.inf, kappa, modes.diverging)
+    if run.time == 0.0:
+        return Answer(np.array([going.medium.total, 0.0, 0.0]), 0.0, kappa)
+    once, squared = going.filter(1), going.filter(2)
+    medium = going.medium
+    parts[0] = max(medium.left(once) + column_lengths(medium, squared, size.columns), medium.open)
+    parts[1] = (with_memory if size.form == "full" else quasi_static)(going, size.noise)
+    if size.noise > 0.0 and not run.fresh:  # fresh samples: it is all noise of the batches
+        parts[2] = size.noise / run.D * medium.noise(once, squared)
+    return Answer(parts, 0.0, kappa, modes.diverging)
 
 
 def _no_number(value: float, reason: str, kappa: float, pi: float | None, step: float) -> Unfinished:
-    parts = dict.fromkeys(("descent", "minibatch", "label_noise"), value)
+    parts = dict.fromkeys(PARTS, value)
     return Unfinished(loss=value, parts=parts, kappa=kappa, pi=pi, step=step, reason=reason)
-
-
-def propagate(inputs: Inputs, N: float, run: Run, *, sharp: bool = False) -> Propagator:
-    """The descent of these inputs without its own noise."""
-    whole, N = N if sharp else math.inf, max(N - FEWER, FEWER) if sharp else N
-    if inputs.closed_form == "gaussian":
-        return _gaussian(inputs, N, run, max(run.D - FEWER, FEWER) if sharp else run.D)
-    activations = cast(ActivationInputs, inputs)
-    if run.fresh:
-        weight, p, c = activations.pair_nodes(run.D)
-        return CountedDescent(fresh_modes(weight, p * c, p * c**2, run), run, N, whole)
-    modes = counted_modes(counts_of(activations, run.D), run)
-    return CountedDescent(modes, run, N, whole, run.D if sharp else math.inf)
-
-
-def _gaussian(inputs: Inputs, N: float, run: Run, samples: float) -> Propagator:
-    a = inputs.spectrum
-    reach = math.log(max(run.time, 1.0) / FAR) / a
-    nodes = coordinate_nodes(inputs.dimension, reach, a)
-    v, weight = inputs.variances(nodes.j), nodes.weight
-    fourth = inputs.fourth_moments(nodes.j)
-    if nodes.log_end < math.log(inputs.dimension + 0.5):  # the rest: never learned
-        far = power_integral(1.0 - a, nodes.log_end, math.log(inputs.dimension + 0.5))
-        v, fourth = np.append(v, 1e-3 * v[-1]), np.append(fourth, 0.0)
-        weight = np.append(weight, far / v[-1])
-    if run.fresh:
-        return CountedDescent(fresh_modes(weight, v, fourth, run), run, N)
-    return GaussianDescent(v, weight * v, run, N, samples)
 
 
 def scaled_passes(inputs: Inputs, run: Run) -> float | None:
     """pi = eps P D^-x, x = (alpha2+1)/(alpha1+1); None where there is no such power law."""
-    if inputs.closed_form != "counts" or inputs.exponents is None:
+    if not inputs.has_power_activations:
         return None
     law = inputs.power_activations()
     return run.sample_step * run.passes * math.pow(run.D, law.growth / law.decay)
 
 
 @functools.lru_cache(maxsize=8)
-def _energy(inputs: Inputs) -> float:
+def _total(inputs: Inputs) -> float:
     """E|phi|^2 = tr Sigma."""
     return inputs.variance_sums(1.0).total()
 
@@ -149,105 +221,62 @@ def _top(inputs: Inputs, N: float) -> float:
     """The largest curvature seen through N features: v_1 (1 + (1/N) sum_{j>1} v_j/(v_1 - v_j))."""
     j = np.arange(1.0, min(inputs.dimension, 1000.0) + 1.0)
     v = np.sort(inputs.variances(j))[::-1]
-    spread = float(np.sum(v[1:] / np.maximum(v[0] - v[1:], 0.1 * v[0])))
-    return float(v[0]) * (1.0 + spread / N)
+    others = float(np.sum(v[1:] / np.maximum(v[0] - v[1:], 0.1 * v[0])))
+    return float(v[0]) * (1.0 + others / N)
 
 
-def _unstable(inputs: Inputs, run: Run, kappa: float, top: float) -> str:
+def _wide(spectrum: Spectrum, edge: float, N: float) -> float:
+    """How many modes are expected to lie beyond the edge of stability: columns have squared lengths chi2_N/N."""
+    near = spectrum.curvature > 1e-3 * edge
+    ratio = edge / spectrum.curvature[near]
+    beyond = (ratio < 1.0).astype(float) if math.isinf(N) else gammaincc(0.5 * N, 0.5 * N * ratio)
+    return float(spectrum.weight[near] @ beyond)
+
+
+def _unstable(run: Run, answer: Answer, top: float) -> str:
     step, largest = run.step * (1.0 - run.momentum), 2.0 * (1.0 + run.momentum) / top
     if step > largest:
         return f"step {step:g} is above the largest stable step {largest:.4g} of gradient descent"
-    if not 0.0 <= kappa < 1.0:
-        return f"step {step:g} is unstable in mean square (kappa = {kappa:.3g}, it must be below 1)"
-    del inputs
+    if not 0.0 <= answer.kappa * max(run.louder, default=1.0) < 1.0:
+        return f"step {step:g} is unstable in mean square (kappa = {answer.kappa:.3g}, it must be below 1)"
+    if answer.diverging > 0.5:
+        return f"step {step:g}: most runs see a coordinate so large that they diverge"
     return ""
 
 
-def _swinging(run: Run, N: float) -> str:
+def _no_theory(run: Run, size: Sizes) -> str:
     """Why there is no number for momentum whose swings are many and have not died."""
-    ball = run.heavy_ball
-    if run.momentum > 0.0 and ball is None and 0.0 < run.updates * (1.0 - run.momentum) < FEWEST:
+    beta = run.momentum
+    if beta > 0.0 and not run.full and 0.0 < run.updates * (1.0 - beta) < FEWEST:
         return (
-            f"momentum {run.momentum:g} remembers {1.0 / (1.0 - run.momentum):.3g} steps, too many for the "
+            f"momentum {beta:g} remembers {1.0 / (1.0 - beta):.3g} steps, too many for the "
             f"theory of {run.updates:g} steps of minibatches: take more steps or less momentum"
         )
-    if ball is None or ball.covered or math.isinf(N):
+    if not run.full or beta == 0.0 or run.ball(size.top).covered or math.isinf(size.N):
         return ""
     return (
-        f"momentum {run.momentum:g} still swings after {run.updates:g} steps, too many for the theory of "
+        f"momentum {beta:g} still swings after {run.updates:g} steps, too many for the theory of "
         "finitely many features: take more steps or less momentum"
     )
 
 
-def _cautions(inputs: Inputs, N: float, run: Run, kappa: float, pi: float | None, top: float) -> list[str]:
+def _cautions(inputs: Inputs, run: Run, answer: Answer, size: Sizes) -> list[str]:
     cautions = [inputs.closed_form_caution] if inputs.closed_form_caution else []
-    if N < SMALL_N:
-        cautions.append(f"N < {SMALL_N}: corrections beyond order 1/N (some per cent) are left out")
-    if inputs.closed_form == "counts" and not run.fresh:
-        share = coactivation(cast(ActivationInputs, inputs), run.D).share
-        if share > CROWDED_SHARE and (pi is None or pi > 0.1):
-            cautions.append(
-                f"co-activation: rare coordinates share samples, which adds up to {share:.0%} "
-                "after many passes and is left out here"
-            )
-        rank = rank_setting(cast(ActivationInputs, inputs), run.D)
-        if abs(N - rank.mean) <= max(PEAK_WIDTH * rank.spread, 1.0) and (pi is None or pi > 0.1):
-            cautions.append("near the double-descent peak, which its own scatter makes lower and wider")
-    if kappa > LOUD:
+    if answer.diverging > RARELY:
+        cautions.append(f"about {answer.diverging:.2g} of the runs diverge (a long column of the embedding or a "
+            "rare large coordinate): the loss is the mean of the others")
+    if answer.kappa > LOUD:
         cautions.append(
-            f"kappa = {kappa:.2f}: minibatch noise more than doubles the loss, runs differ widely"
+            f"kappa = {answer.kappa:.2f}: minibatch noise more than doubles the loss, runs differ widely"
         )
-    step, largest = run.step * (1.0 - run.momentum), 2.0 * (1.0 + run.momentum) / top
+    step, largest = run.step * (1.0 - run.momentum), 2.0 * (1.0 + run.momentum) / size.top
     if step > 0.75 * largest:
         cautions.append(f"step {step:g} is close to the largest stable step {largest:.3g}")
-    if run.heavy_ball is not None and math.isfinite(N) and run.heavy_ball.dead < SWINGING:
+    if run.full and run.momentum > 0.0 and math.isfinite(size.N) and run.ball(size.top).dead < SWINGING:
         cautions.append("momentum: the largest modes still swing, each embedding at its own pace")
-    if run.random_share > 0.0 and run.momentum > 0.0 and run.D < LONG * run.batch / (1.0 - run.momentum):
+    if not run.full and run.momentum > 0.0 and run.D < LONG * run.batch / (1.0 - run.momentum):
         cautions.append(
             f"momentum: a batch acts over {1.0 / (1.0 - run.momentum):.3g} steps, a pass has only "
             f"{run.D / run.batch:.3g}"
         )
     return cautions
-
-
-def largest_sgd_step(inputs: Inputs, batch: int = 1, N: float = math.inf, D: float = 1e6) -> float:
-    """The step at which kappa of fresh samples reaches one, or gradient descent itself turns unstable.
-
-    >>> from sparselaw.inputs import SparseInputs
-    >>> round(largest_sgd_step(SparseInputs(alpha1=1.0, alpha2=0.3)), 2)
-    1.67
-    """
-    highest = 2.0 / _top(inputs, N)
-
-    def kappa(step: float) -> float:
-        run = Descent(step=step, passes=1, batch=batch).among(D, 1.0)
-        found = gain(propagate(inputs, N, run))
-        return found if found >= 0.0 else math.inf
-
-    return _crossing(kappa, 1.0, highest)
-
-
-def critical_batch(inputs: Inputs, step: float, N: float = math.inf, D: float = 1e9) -> float:
-    """The batch size at which minibatches add as much as one tenth: kappa = 1/11 at this step.
-
-    Below it a larger batch saves samples' noise; above it a larger batch only takes more samples a step.
-    """
-
-    def kappa(batch: float) -> float:
-        return -gain(propagate(inputs, N, Descent(step=step, passes=1, batch=int(batch)).among(D, 1.0)))
-
-    return _crossing(kappa, -1.0 / 11.0, D)
-
-
-def _crossing(rises: Callable[[float], float], level: float, highest: float) -> float:
-    """Where a rising function of (0, highest) passes the level; highest if it never does.
-
-    By halving: it is infinite beyond some place and a staircase in the batch, where brentq gains nothing.
-    """
-    low, high = 0.0, highest
-    if not rises(highest * (1.0 - 1e-9)) > level:
-        return highest
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if rises(middle) > level else (middle, high)
-    return 0.5 * (low + high)

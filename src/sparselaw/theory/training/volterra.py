@@ -24,7 +24,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.theory.training.propagator import Propagator
+from sparselaw.theory.training.descent import Descending
 from sparselaw.theory.training.schedule import Run
 
 PER_DECADE = 5  # times at which kernels and training error are computed; between them they are smooth
@@ -33,25 +33,25 @@ EPOCHS = 8  # passes back beyond which the noise of a whole pass has cancelled
 CELLS = 24  # of age in one of those passes
 
 
-def gain(descent: Propagator) -> float:
+def gain(descent: Descending) -> float:
     """kappa: the loss that noise keeps up, for each unit of training error."""
-    return 0.5 * descent.run.sample_step * descent.run.random_share * descent.gains()[0]
+    return 0.5 * descent.run.sample_step * descent.run.random_share * float(descent.modes.excited.sum())
 
 
-def quasi_static(descent: Propagator, noise: float) -> float:
+def quasi_static(descent: Descending, noise: float) -> float:
     """What minibatches add to the loss where it changes slowly."""
     kappa = gain(descent)
     driven = float(_driven(descent, np.array([descent.run.time]), noise)[0])
     return (kappa + _last_batch(descent)) / (1.0 - kappa) * driven
 
 
-def _driven(descent: Propagator, times: FloatArray, noise: float) -> FloatArray:
+def _driven(descent: Descending, times: FloatArray, noise: float) -> FloatArray:
     """L_tr + q (1 - fitted): of the descent without minibatches."""
     error = descent.training_loss(times)
     return error + noise * (1.0 - descent.fitted_share(times)) if noise > 0.0 else error
 
 
-def with_memory(descent: Propagator, noise: float) -> float:
+def with_memory(descent: Descending, noise: float) -> float:
     """What minibatches add to the loss, from the Volterra equations."""
     run = descent.run
     shortest = min(0.02 / descent.fastest, 0.1 * run.time)
@@ -67,7 +67,7 @@ def with_memory(descent: Propagator, noise: float) -> float:
     )
 
 
-def _last_batch(descent: Propagator) -> float:
+def _last_batch(descent: Descending) -> float:
     """Of the training error, what a last batch shorter than the others adds to the loss."""
     return descent.run.jolt * descent.one_step() if descent.run.jolt > 0.0 else 0.0
 

@@ -1,0 +1,164 @@
+"""Full-batch solvers as spectral filters: what a solver leaves of an error of curvature l is a sum of poles.
+
+    rho(l) = sum_i weight_i/(l + z_i)
+
+Ridge is one real pole. Gradient descent, gradient flow and the heavy ball are polynomials or exponentials of
+l, which an integral along a contour around the spectrum turns into poles. Poles come in conjugate pairs, of
+which the one in the upper half plane is kept: rho = 2 Re sum weight/(l + z).
+
+A step with momentum beta leaves rho_(t+1) = (1 + beta - eta l) rho_t - beta rho_(t-1), rho_0 = 1, rho_1 =
+1 - eta l. With r the larger root of r + beta/r = 1 + beta - eta l and q = beta/r^2,
+
+    rho_t = r^t [1 - q^(t+1) - (beta/r)(1 - q^t)]/(1 - q),     r^t = (1 - eta l)^t where beta = 0.
+
+Slow modes, r near one, fall as under the step eta/(1 - beta), beta/(1 - beta) steps late. Fast ones, eta l >
+(1 - sqrt beta)^2, swing, with |r| = sqrt beta; beyond (1 + sqrt beta)^2 r is negative, and -1 is the edge of
+stability. Once the swings have died, Talbot's contour of log r, around the stretch from zero to one, is
+enough; before, it is a circle around everything that does not grow.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.theory.training.contour import FEW_STEPS, UNIT, WEIGHT, ComplexArray
+
+DEAD = 14.0  # -ln of what is left of the swings where Talbot's contour is enough
+OUTSIDE = 5.0  # t ln|r| on the circle
+PER_STEP = 1.75  # nodes of its upper half
+MOST_NODES = 2000
+CLOSE = 1e-12  # where the two roots meet they are taken a little apart
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Poles of the upper half plane and their weights, conjugates implied; or real poles."""
+
+    z: ComplexArray
+    weight: ComplexArray
+    real: bool = False
+
+    def __call__(self, curvature: FloatArray) -> FloatArray:
+        """rho(l)."""
+        total = (self.weight / (np.asarray(curvature)[..., None] + self.z)).sum(axis=-1)
+        return np.asarray(np.real(total) * (1.0 if self.real else 2.0))
+
+    def stretched(self, by: float) -> Filter:
+        """rho of curvatures that are ``by`` times as large."""
+        return Filter(self.z / by, self.weight / by, self.real)
+
+
+def ridge_filter(ridge: float) -> Filter:
+    """ridge/(l + ridge)."""
+    pole = np.array([ridge], dtype=np.complex128)
+    return Filter(pole, pole, real=True)
+
+
+def flow_filter(time: float) -> Filter:
+    """e^(-l time): gradient descent of very small steps."""
+    return Filter(np.asarray(UNIT / time), np.asarray(WEIGHT / time))
+
+
+@dataclass(frozen=True, slots=True)
+class HeavyBall:
+    """``steps`` steps of size ``step`` with momentum beta; zero is plain gradient descent.
+
+    ``top``: the largest curvature that matters, which says whether anything swings.
+    """
+
+    step: float
+    momentum: float
+    steps: float
+    top: float = 0.0
+
+    @property
+    def dead(self) -> float:
+        """-ln of what is left of the swings."""
+        swing = 0.5 * math.log(self.momentum) if self.momentum > 0.0 else -math.inf
+        if self.step * self.top > (1.0 + math.sqrt(self.momentum)) ** 2:  # r is negative there
+            swing = max(swing, float(self.log_root(np.array([self.top])).real[0]))
+        return -self.steps * swing if swing < 0.0 else 0.0
+
+    @property
+    def covered(self) -> bool:
+        """Whether there is a contour for finitely many features."""
+        return self._talbot or PER_STEP * self.steps <= MOST_NODES
+
+    @property
+    def _talbot(self) -> bool:
+        """Whether Talbot's contour is enough: the swings have died, and it stays within half a turn of r."""
+        return self.dead >= DEAD and self.steps >= FEW_STEPS
+
+    def filter(self, power: int = 1) -> Filter:
+        """rho^power as poles."""
+        steps = power * self.steps
+        if self._talbot or PER_STEP * self.steps > MOST_NODES:
+            edge = 0.5 * math.log(self.momentum) if self.momentum > 0.0 else -math.inf
+            kept = UNIT.real / steps > edge
+            log_r: ComplexArray = np.asarray(UNIT[kept] / steps)
+            measure = (WEIGHT * np.exp(-UNIT))[kept] / steps
+        else:
+            count = math.ceil(PER_STEP * max(steps, 16.0))
+            log_r = np.asarray(OUTSIDE / steps + 1j * np.pi * (np.arange(count) + 0.5) / count)
+            measure = np.full(count, 0.5 / count, dtype=np.complex128)
+        r, beta = np.exp(log_r), self.momentum
+        z = (np.expm1(log_r) + beta * np.expm1(-log_r)) / self.step
+        weight = measure * self._left(log_r) ** power * (r - beta / r) / self.step
+        return Filter(np.asarray(z), np.asarray(weight))
+
+    def left(self, curvature: FloatArray) -> FloatArray:
+        """rho at real curvatures, exactly."""
+        if self.momentum == 0.0:
+            with np.errstate(over="ignore"):
+                return np.asarray((1.0 - self.step * np.asarray(curvature)) ** self.steps)
+        return np.asarray(np.real(self._left(self.log_root(curvature))))
+
+    def _left(self, log_r: ComplexArray) -> ComplexArray:
+        if self.momentum == 0.0:
+            return np.asarray(np.exp(self.steps * log_r))
+        log_q = math.log(self.momentum) - 2.0 * log_r
+        late = np.exp(self.steps * log_q)
+        early = (1.0 - late) * (1.0 - self.momentum * np.exp(-log_r)) / -np.expm1(log_q)
+        return np.asarray(np.exp(self.steps * log_r) * (early + late))
+
+    def log_root(self, curvature: FloatArray) -> ComplexArray:
+        """ln r at real curvatures, without cancellation for slow modes."""
+        x, beta = self.step * np.asarray(curvature, dtype=float), self.momentum
+        if beta == 0.0:
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.log((1.0 - x).astype(np.complex128)))
+        square = (1.0 - beta) ** 2 - 2.0 * (1.0 + beta) * x + x**2
+        square = np.where(np.abs(square) < CLOSE, CLOSE, square)
+        fall = 2.0 * x / ((1.0 - beta) + x + np.sqrt(square.astype(np.complex128)))
+        # numpy's log1p of complex numbers loses the digits of small ones
+        root = np.where(
+            np.abs(fall) < 1e-3,
+            -fall * (1.0 + fall * (0.5 + fall * (1.0 / 3.0 + fall * (0.25 + 0.2 * fall)))),
+            np.log1p(-fall),
+        )
+        other = math.log(beta) - root  # the larger one where eta l is above (1 + sqrt beta)^2
+        return np.asarray(np.where(root.real >= other.real, root, other))
+
+
+def slow_rate(curvature: FloatArray, step: float, momentum: float) -> FloatArray:
+    """-ln|r| over ``step`` = eta/(1 - beta): how fast a mode falls in the end, at most -ln(beta)/(2 step)."""
+    one = HeavyBall(step=step * (1.0 - momentum), momentum=momentum, steps=1.0)
+    return np.asarray(-one.log_root(curvature).real / step)
+
+
+def mean_square_root(curvature: FloatArray, shaking: FloatArray, step: float, momentum: float) -> FloatArray:
+    """By how much the mean square error of a mode falls a step, with noise in proportion to itself.
+
+    e' = (1 + beta - eta l) e - beta e_before + noise, whose variance is (1 - beta)^2 ``shaking`` e^2: the
+    largest root of the second moments of (e, e_before).
+    """
+    ahead = 1.0 + momentum - step * (1.0 - momentum) * curvature
+    moments = np.zeros((curvature.size, 3, 3))
+    moments[:, 0, 0] = ahead**2 + (1.0 - momentum) ** 2 * shaking
+    moments[:, 0, 1], moments[:, 0, 2] = -2.0 * ahead * momentum, momentum**2
+    moments[:, 1, 0], moments[:, 1, 1], moments[:, 2, 0] = ahead, -momentum, 1.0
+    return np.asarray(np.abs(np.linalg.eigvals(moments)).max(axis=1, initial=0.0))
