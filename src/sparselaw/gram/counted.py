@@ -121,6 +121,7 @@ def counts(
         unseen=nodes.unseen_variance(),
         rank=nodes.seen(),
         spread=math.sqrt(nodes.seen_variance()),
+        log_single=np.concatenate([nodes.log_c[at], nodes.log_beyond]),
         cells=None if cell_nodes is None else count_scatter(*cell_nodes, nodes.D),
     )
 

@@ -22,4 +22,6 @@ def population(decay: float, dimension: float, D: float) -> Atoms:
     if nodes.log_end < end:
         far, faint = power_integral(1.0 - decay, nodes.log_end, end), float(log_v.min()) - 7.0
         log_v, weight = np.append(log_v, faint), np.append(weight, far * math.exp(-faint))
-    return Atoms(weight, log_v + math.log(D), weight * np.exp(log_v), rank=dimension)
+    return Atoms(
+        weight, log_v + math.log(D), weight * np.exp(log_v), rank=dimension, log_single=log_v + math.log(3.0)
+    )

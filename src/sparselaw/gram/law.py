@@ -130,6 +130,13 @@ class GramLaw(ABC):
         """S and t at complex effective ridges off the negative axis: for spectral filters."""
 
     @abstractmethod
+    def atoms(self) -> tuple[Atoms, float]:
+        """The atoms of the law, and the samples that mix them; infinite where none do.
+
+        For solvers in steps, which need how fast each atom is learned.
+        """
+
+    @abstractmethod
     def inverses(self) -> tuple[float, float]:
         """tr G^+ and tr Sigma G^+ (kappa -> 0): where label noise is fitted exactly. They may be infinite."""
 
@@ -161,6 +168,7 @@ class Atoms(GramLaw):
     rank: float = np.nan
     spread: float = 0.0
     most: float = np.inf
+    log_single: FloatArray | None = None  # of the curvature that one sample shows: c of an activation
 
     def __post_init__(self) -> None:
         if np.isnan(self.rank):
@@ -227,6 +235,9 @@ class Atoms(GramLaw):
             S[part] = inverse @ (self.weight * g)
             t[part] = flat[part] * (inverse @ self.variance) + self.unseen
         return S.reshape(k.shape), t.reshape(k.shape)
+
+    def atoms(self) -> tuple[Atoms, float]:
+        return self, np.inf
 
     def inverses(self) -> tuple[float, float]:
         with np.errstate(over="ignore"):

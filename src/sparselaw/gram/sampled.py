@@ -148,6 +148,9 @@ class Sampled(GramLaw):
     def traces(self, kappa: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
         return self.of.traces(effective_ridge_at(self.of, kappa, self.D))
 
+    def atoms(self) -> tuple[Atoms, float]:
+        return self.of, self.D
+
     def inverses(self) -> tuple[float, float]:
         """dS and dt along kappa at kappa -> 0: those of the counts over 1 - rank/D, or at the end of the
         medium.

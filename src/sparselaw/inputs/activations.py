@@ -19,7 +19,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.gram.counted import counts
-from sparselaw.gram.law import GramLaw
+from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.gram.nodes import CoordinateNodes, table_nodes
 from sparselaw.gram.sampled import Sampled
 from sparselaw.inputs.base import ClosedForm, Inputs, Sampling
@@ -94,6 +94,11 @@ class ActivationInputs(Inputs):
 
     def gram(self, D: float) -> GramLaw:
         return _gram(self, float(D))
+
+    def population(self, D: float) -> Atoms:
+        nodes = self.nodes(D)
+        variance = nodes.weight * np.exp(nodes.log_s)
+        return Atoms(nodes.weight, nodes.log_s, variance, unseen=nodes.unseen_beyond, log_single=nodes.log_c)
 
     def count_sums(self, D: float) -> CountSums:
         """The sums over coordinates and counts from which the loss surface of D samples is made."""

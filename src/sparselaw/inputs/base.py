@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite, check_size
-from sparselaw.gram.law import GramLaw
+from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.inputs.exponents import Exponents
 from sparselaw.inputs.power_activations import PowerActivations
 from sparselaw.numbers import dimension as read_dimension
@@ -161,6 +161,21 @@ class Inputs(ABC):
         -------
         GramLaw
             S, t, their scatter over data sets and the rank, as functions of the effective ridge.
+        """
+
+    @abstractmethod
+    def population(self, D: float) -> Atoms:
+        """The coordinates themselves, for one pass over D fresh samples: g is the variance of each.
+
+        Parameters
+        ----------
+        D
+            The number of samples, which says how faint coordinates may be that still matter.
+
+        Returns
+        -------
+        Atoms
+            Variances, and the curvature that one sample shows of each.
         """
 
     @abstractmethod

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.gram.gaussian import population
-from sparselaw.gram.law import GramLaw
+from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.gram.sampled import Sampled
 from sparselaw.inputs.base import (
     DEFAULT_DIMENSION,
@@ -101,6 +101,10 @@ class DenseInputs(Inputs):
 
     def gram(self, D: float) -> GramLaw:
         return _gram(self, float(D))
+
+    def population(self, D: float) -> Atoms:
+        atoms = population(self.spectrum, self.dimension, D)
+        return replace(atoms, log_g=atoms.log_g - math.log(D))
 
     def variance_sums(self, size: float) -> PowerSpectrum:
         return PowerSpectrum(self.spectrum, self.dimension, size)

@@ -182,7 +182,8 @@ class SparseInputs(ActivationInputs):
     def pair_nodes(self, D: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         a1, b = self.alpha1, self.alpha2 + 1.0
         J = math.log(D) / (a1 + 1.0)
-        reach = J - math.log(PAIR_SHARE) / a1  # the number seen once beyond j falls as j^-alpha1
+        # the number seen once beyond j falls as j^-alpha1, or does not fall
+        reach = J - math.log(PAIR_SHARE) / a1 if a1 > 0.0 else math.inf
         nodes = coordinate_nodes(self.dimension, min(reach, J + 400.0), max(a1 + 1.0, abs(b), 1.0))
         return nodes.weight, np.exp(-(a1 + 1.0) * nodes.log_j), np.exp(-b * nodes.log_j)
 

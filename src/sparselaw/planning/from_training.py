@@ -18,7 +18,8 @@ from sparselaw.planning.unique_data import UniqueData
 from sparselaw.theory.training.crossover import few_pass_exponent, most_epochs
 from sparselaw.theory.training.repeated import decay_of_worth, effective_data, loss_of_visits, worth_of_passes
 from sparselaw.theory.training.schedule import Descent
-from sparselaw.theory.training.unfinished import critical_batch, largest_sgd_step, train
+from sparselaw.theory.training.stability import critical_batch, largest_sgd_step
+from sparselaw.theory.training.unfinished import train
 
 GRID, STEPS = 45, 24
 FEWEST = 2.0  # samples: one says nothing
@@ -133,7 +134,7 @@ def _advice(inputs: Inputs, N: float, descent: Descent, noise: float, unique: fl
         "step": one.step,
         "batch": descent.batch,
         "largest_stable_step": largest_sgd_step(inputs, descent.batch, N),
-        "critical_batch": critical_batch(inputs, one.step, N),
+        "critical_batch": critical_batch(inputs, one.step),
         "kappa": one.kappa,
     }
     if unique is None:

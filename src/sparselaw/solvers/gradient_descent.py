@@ -1,7 +1,7 @@
 """Full-batch gradient descent from zero (eq:GDequation), at any step count by its closed form.
 
 With momentum beta it is the heavy ball, theta <- theta - eta grad + beta (last move), a polynomial of each
-eigenvalue too (``theory.training.heavy_ball``).
+eigenvalue too (``theory.training.filters``).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class GradientDescent(Solver):
         """What is left of each error after ``steps``."""
         if self.momentum == 0.0 or self.steps == 0:
             return contraction(eigenvalues, step, self.steps)
-        from sparselaw.theory.training.heavy_ball import HeavyBall
+        from sparselaw.theory.training.filters import HeavyBall
 
         return HeavyBall(step=step, momentum=self.momentum, steps=float(self.steps)).left(eigenvalues)
 

@@ -7,10 +7,9 @@ import pytest
 from tests.oracles import training as plain
 
 import sparselaw as sl
-from sparselaw.theory.training.counted_descent import CountedDescent
-from sparselaw.theory.training.heavy_ball import HeavyBall
-from sparselaw.theory.training.modes import Modes
-from sparselaw.theory.training.schedule import Descent
+from sparselaw.theory.training.descent import column_lengths
+from sparselaw.theory.training.filters import HeavyBall
+from sparselaw.theory.training.medium import Medium
 
 SETTINGS = [(1.0, 0.3), (0.5, 0.5), (2.0, 0.0), (1.5, -0.5)]
 
@@ -38,11 +37,11 @@ class TestHeavyBall:
     def test_contours_go_around_every_curvature(self, momentum, steps, power):
         """int f^power/(z + l) dz is f(l)^power, on the circle and on Talbot's contour."""
         ball = HeavyBall(step=0.7, momentum=momentum, steps=float(steps))
-        z, weights = ball.nodes(power)
-        assert (z.imag > 0.0).all()
+        poles = ball.filter(power)
+        assert (poles.z.imag > 0.0).all()
         for curvature in (1e-5, 1e-3, 0.02, 0.3, 1.2):
             exact = plain.heavy_ball(np.array([curvature]), 0.7, momentum, steps)[0] ** power
-            assert 2.0 * np.real(weights @ (1.0 / (z + curvature))) == pytest.approx(exact, abs=5e-6)
+            assert float(poles(curvature)) == pytest.approx(exact, abs=5e-6)
 
     @pytest.mark.parametrize("steps", [40, 400])
     def test_random_embeddings(self, steps):
@@ -50,17 +49,16 @@ class TestHeavyBall:
         rng = np.random.Generator(np.random.PCG64(7))
         j = np.arange(1.0, 91.0)
         g, s, N = j**-1.5, j**-2.0, 80
-        run = Descent(step=0.1, steps=steps, momentum=0.8).among(1000.0, 1.0)
-        modes = Modes(g, np.ones_like(g), s, g, s, g)
-        descent = CountedDescent(modes, run, N, N)
+        ball, seen = HeavyBall(0.1, 0.8, steps), Medium(np.ones_like(g), g, s, 0.0, math.inf, N)
+        columns = column_lengths(seen, ball.left, math.inf, N)
+        found = seen.left(ball.filter()) + columns, seen.noise(ball.filter(), ball.filter(2))
         drawn = [plain.embedded_heavy_ball(g, s, N, 0.1, 0.8, steps, rng) for _ in range(10)]
-        for value, draws in zip(
-            (descent.population_loss(), run.D * descent.label_noise()), np.array(drawn).T, strict=True
-        ):
+        for value, draws in zip(found, np.array(drawn).T, strict=True):
             error = draws.std(ddof=1) / math.sqrt(draws.size)
             assert abs(value - draws.mean()) < 4.0 * error + 0.02 * value
-        slower = Descent(step=0.1, steps=steps).among(1000.0, 1.0)  # momentum left out would be seen
-        assert CountedDescent(modes, slower, N).population_loss() > 1.2 * descent.population_loss()
+        assert (
+            seen.left(HeavyBall(0.1, 0.0, steps).filter()) > 1.2 * found[0]
+        )  # momentum left out would be seen
 
     def test_infinitely_many_features_are_the_sum_over_modes(self):
         inputs, D = sparse(1.0, 0.3), 400
@@ -85,7 +83,7 @@ class TestHeavyBall:
 
     def test_little_momentum_is_none(self):
         for inputs in (sparse(1.0, 0.3), sl.DenseInputs(alpha=0.7, dimension=300)):
-            for N in (50, math.inf) if inputs.closed_form == "counts" else (50,):
+            for N in (50, math.inf):
                 given = {"N": N, "D": 500, "noise": 0.1}
                 none = sl.predict(inputs, solver=sl.GradientDescent(steps=80, step=0.4), **given)
                 little = sl.GradientDescent(steps=80, step=0.4, momentum=1e-9)

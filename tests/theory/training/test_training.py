@@ -1,19 +1,20 @@
 """Unfinished training: its limits, its twins, and dense inputs."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from tests.oracles import training as plain
 
 import sparselaw as sl
-from sparselaw.sums.count_nodes import count_nodes
 from sparselaw.theory.training.contour import inverse, places
-from sparselaw.theory.training.counted_descent import CountedDescent
-from sparselaw.theory.training.gaussian_descent import GaussianDescent
-from sparselaw.theory.training.modes import Modes, counted_modes, counts_of
+from sparselaw.theory.training.descent import Descending
+from sparselaw.theory.training.filters import flow_filter
+from sparselaw.theory.training.medium import Medium
+from sparselaw.theory.training.modes import Modes, Spectrum, counted_modes
 from sparselaw.theory.training.schedule import Descent, Run
-from sparselaw.theory.training.unfinished import largest_sgd_step, propagate
+from sparselaw.theory.training.stability import largest_sgd_step
 from sparselaw.theory.training.volterra import quasi_static, with_memory
 
 SETTINGS = [(1.0, 0.3), (0.5, 0.5), (2.0, 0.0), (1.5, -0.5)]
@@ -26,6 +27,14 @@ def sparse(alpha1, alpha2):
 def own_modes(g, s, curvature=None):
     curvature = g if curvature is None else curvature
     return Modes(g, np.ones_like(g), s, curvature, s, curvature)
+
+
+def medium(g, s, N, samples=math.inf):
+    return Medium(np.ones_like(g), g, s, 0.0, samples, N)
+
+
+def descending(g, s, run, N, samples=math.inf):
+    return Descending(own_modes(g, s), run, samples, N)
 
 
 def a_run(time, D=1e6, passes=2.0, batch=1.0, step=1e-6):
@@ -93,11 +102,13 @@ class TestLimits:
 
     @pytest.mark.parametrize("N", [30.0, math.inf])
     def test_short_times_follow_the_expansion(self, N):
-        run = Descent(step=0.3, passes=2).among(1000.0, 1.0)
-        modes = propagate(sparse(1.0, 0.3), N, run).modes
+        run = Descent(step=0.3, passes=2).among(1000.0)
+        modes = counted_modes(Spectrum.of(sparse(1.0, 0.3).gram(1000.0).atoms()[0], 1000.0), run)
+        modes = replace(modes, g=modes.g, unseen=0.0)
+        seen = Medium(modes.weight, modes.g, modes.variance, 0.0, math.inf, N)
         gaps = []
         for tau in (1e-2, 2e-2):
-            exact = CountedDescent(modes, a_run(tau), N).population_loss()
+            exact = seen.left(flow_filter(tau))
             gaps.append(abs(exact - plain.early_loss(modes, tau, N)))
             assert gaps[-1] < 20.0 * tau**3
         assert 6.0 < gaps[1] / gaps[0] < 10.0  # what is left out is of third order
@@ -152,31 +163,30 @@ class TestTwins:
         rng = np.random.Generator(np.random.PCG64(5))
         j = np.arange(1.0, 161.0)
         g, s, N = j**-1.5, j**-2.0, 80
-        descent = CountedDescent(own_modes(g, s), a_run(tau), N)
+        descent = descending(g, s, a_run(tau), N)
         drawn = np.array([plain.flow(g, s, N, tau, rng) for _ in range(12)])
         noise = np.array([plain.answer_to_noise(g, s, N, tau, rng) for _ in range(12)])
-        found = descent.population_loss(), descent.training_loss(np.array([tau]))[0]
+        found = medium(g, s, N).left(flow_filter(tau)), descent.training_loss(np.array([tau]))[0]
         kernel = descent.kernels(np.array([tau]))[0, 0]
         for value, draws in zip((*found, kernel), (*drawn.T, noise), strict=True):
             error = draws.std(ddof=1) / math.sqrt(draws.size)
             assert abs(value - draws.mean()) < 4.0 * error + 0.015 * value
-        infinite = CountedDescent(own_modes(g, s), a_run(tau), math.inf).population_loss()
+        infinite = medium(g, s, math.inf).left(flow_filter(tau))
+        assert infinite == pytest.approx(s @ np.exp(-2.0 * g * tau), rel=1e-8)
         if tau > 1.0:  # the embedding matters: without it the test would fail
             assert abs(infinite - drawn[:, 0].mean()) > 0.1 * infinite
 
     def test_modes_in_cells_keep_their_sums(self):
         inputs = sparse(0.7, 0.2)
-        run = Descent(step=0.5, passes=16, batch=2).among(5000.0, 1.0)
-        weight, p, c = inputs.pair_nodes(5000.0)
-        points = count_nodes(weight, p, c, 5000.0)
-        c = points.c[points.coordinate]
-        y, s = points.n / 5000.0, points.p[points.coordinate] * c
-        x = 0.5 * c * (0.5 + 0.5 * y)
-        g = y * c * np.where(x > 1e-9, -np.log1p(-x) / np.maximum(x, 1e-300), 1.0)
-        modes = counted_modes(counts_of(inputs, 5000.0), run)
+        run = Descent(step=0.5, passes=16, batch=2).among(5000.0)
+        spectrum = Spectrum.of(inputs.gram(5000.0).atoms()[0], 5000.0)
+        h, c = spectrum.curvature, spectrum.single
+        x = 0.5 * (0.5 * c + 0.5 * h)
+        g = h * np.where(x > 1e-9, -np.log1p(-x) / np.maximum(x, 1e-300), 1.0)
+        modes = counted_modes(spectrum, run)
         assert modes.g.size < 0.5 * g.size
         for k in (1e-4, 1e-2, 1.0):
-            want = points.point_weight @ (s / (g + k)), points.point_weight @ (g / (g + k))
+            want = spectrum.variance @ (1.0 / (g + k)), spectrum.weight @ (g / (g + k))
             got = modes.variance @ (1.0 / (modes.g + k)), (modes.weight * modes.g) @ (1.0 / (modes.g + k))
             assert got == pytest.approx(want, rel=3e-4)
 
@@ -184,7 +194,7 @@ class TestTwins:
         j = np.arange(1.0, 40.0)
         g, s = j**-1.6, 0.7 * j**-2.0
         run = Run(step=0.2, batch=1.0, steps=2000.0, D=500.0, passes=4.0)
-        descent = CountedDescent(own_modes(g, s), run, math.inf)
+        descent = descending(g, s, run, math.inf)
         kept = -np.expm1(-g * run.epoch) / (g * run.epoch)  # of what a sample's own noise has fitted
 
         def driven(t):
@@ -212,12 +222,11 @@ class TestDense:
     def test_many_samples_are_fresh_ones(self):
         v = np.arange(1.0, 200.0) ** -2.0
         run = a_run(500.0, D=1e12, step=1e-6)
-        dense = GaussianDescent(v, v, run, 60.0, run.D)
-        diagonal = CountedDescent(own_modes(v, v), run, 60.0)
-        assert dense.population_loss() == pytest.approx(diagonal.population_loss(), rel=1e-6)
+        many, fresh = (descending(v, v, run, 60.0, samples) for samples in (1e12, math.inf))
+        assert many.medium.left(many.filter()) == pytest.approx(fresh.medium.left(fresh.filter()), rel=1e-6)
         times = np.array([3.0, 90.0])
-        assert dense.training_loss(times) == pytest.approx(diagonal.training_loss(times), rel=1e-4)
-        assert dense.kernels(times)[0] == pytest.approx(diagonal.kernels(times)[0], rel=1e-4)
+        assert many.training_loss(times) == pytest.approx(fresh.training_loss(times), rel=1e-4)
+        assert many.kernels(times)[0] == pytest.approx(fresh.kernels(times)[0], rel=1e-4)
 
     def test_trained_to_the_end(self):
         dense = sl.DenseInputs(alpha=1.0, dimension=2000)

@@ -18,13 +18,16 @@ def sparse(alpha1, alpha2):
 class TestWhatItSays:
     def test_parts_and_cautions(self):
         found = sl.predict(sparse(1.0, 0.3), N=8, D=1000, solver=sl.SGD(passes=4, step=1.0), noise=0.1)
-        assert "N < 30" in found.caution
         assert "kappa" in found.caution
+        assert 0.02 < found.loss_error < 1.0
         assert found.pi == pytest.approx(4.0 * 1000.0**-0.65)
         row = found.as_dict()
         assert set(row["parts"]) == {"descent", "minibatch", "label_noise"}
-        crowded = sl.predict(sparse(0.3, 0.3), N=100, D=300, solver=sl.SGD(passes=1000, step=0.5))
-        assert "co-activation" in crowded.caution
+        crowded, not_yet = (
+            sl.predict(sparse(0.3, 0.3), N=100, D=300, solver=sl.GradientDescent(steps=steps, step=0.5))
+            for steps in (10**6, 100)
+        )
+        assert crowded.loss_error > 0.015 > 0.01 > not_yet.loss_error  # shared samples matter in the end
 
     def test_an_unstable_step_has_no_loss(self):
         for solver in (sl.SGD(passes=2, step=1.9), sl.GradientDescent(steps=100, step=2.5)):

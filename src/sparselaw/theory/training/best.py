@@ -94,7 +94,7 @@ def best_stop(inputs: Inputs, *, N: float, D: int, solver: Any, noise: float = 0
     def loss(x: float) -> float:
         many = max(round(math.exp(x)), 1)
         run = replace(descent, steps=many) if by_steps else replace(descent, passes=many)
-        return train(inputs, float(N), float(D), run, noise, "quasi-static").loss
+        return train(inputs, float(N), float(D), run, noise, "quasi-static", judged=False).loss
 
     at, least = _least(loss, 0.0, math.log(FARTHEST), 33)
     many = max(round(math.exp(at)), 1)

@@ -15,7 +15,7 @@ from sparselaw.arrays import FloatArray
 ComplexArray = NDArray[np.complex128]
 
 NODES = 20
-FEW_STEPS = 12.0  # below, steps of finite size are taken as if they were small
+FEW_STEPS = 12.0  # from there on the contour stays within half a turn of a step's own root
 _ANGLE = np.pi * (2.0 * np.arange(NODES // 2) + 1.0) / NODES
 _COT = 1.0 / np.tan(0.6407 * _ANGLE)
 UNIT: ComplexArray = NODES * (0.5017 * _ANGLE * _COT - 0.6122 + 0.2645j * _ANGLE)  # z t
@@ -26,18 +26,6 @@ WEIGHT: ComplexArray = np.exp(UNIT) * _SLOPE / (1j * NODES)  # of F(z)/t
 def places(times: FloatArray) -> ComplexArray:
     """z (times, nodes)."""
     return np.asarray(UNIT / np.asarray(times, dtype=float)[..., None])
-
-
-def stepped(times: FloatArray, step: float) -> tuple[ComplexArray, ComplexArray]:
-    """z for which e^(z t) of the contour stands for (1 + step z)^(t/step), and dz over that of the contour.
-
-    A function of a matrix T taken there is one of (1 - step T)^steps: steps of finite size, exactly.
-    """
-    s: ComplexArray = places(times)
-    if step == 0.0 or float(np.min(times)) < FEW_STEPS * step:
-        return s, np.ones(s.shape, dtype=np.complex128)
-    z = np.asarray(np.expm1(step * s) / step, dtype=np.complex128)
-    return z, np.asarray(np.exp(step * s), dtype=np.complex128)
 
 
 def inverse(transform: ComplexArray, times: FloatArray) -> FloatArray:

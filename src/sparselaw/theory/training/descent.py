@@ -1,7 +1,7 @@
 """A descent without the noise of its batches: what it does to errors and to noise, at any time.
 
 Full batches are a spectral filter of the data's own curvatures. Minibatches learn each mode at its own rate g
-(``modes``): the curvature (1 - e^(-eta g))/eta falls by e^(-eta g) a step. With the transforms of ``medium``,
+(``modes``), which takes the place of the curvature in ``medium``:
 
     training error   the inverse of (kappa/z) sum h/(g + kappa'), at 2 tau
     learned          the inverse of S/z
@@ -12,32 +12,38 @@ Full batches are a spectral filter of the data's own curvatures. Minibatches lea
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.theory.training.contour import FEW_STEPS, ComplexArray, inverse, stepped
-from sparselaw.theory.training.filters import Filter, HeavyBall, flow_filter
-from sparselaw.theory.training.medium import Medium, Seen
-from sparselaw.theory.training.modes import Modes, Spectrum
+from sparselaw.theory.training.contour import inverse, places
+from sparselaw.theory.training.filters import CHANCE, NORMAL, Filter, HeavyBall, flow_filter
+from sparselaw.theory.training.medium import Medium
+from sparselaw.theory.training.modes import FAINT, Modes, Spectrum, in_cells
 from sparselaw.theory.training.schedule import Run
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(6)
 
 
 def full_batch(spectrum: Spectrum, ball: HeavyBall, samples: float, features: float) -> Medium:
-    """The data's own curvatures; those that make a run diverge are taken as never seen."""
-    kept = ~grows(spectrum.curvature, ball)
-    return Medium(
-        spectrum.weight[kept],
-        spectrum.curvature[kept],
-        spectrum.variance[kept],
-        spectrum.unseen + float(spectrum.variance[~kept].sum()),
-        samples,
-        features,
-    )
+    """The data's own curvatures; those that make a run diverge are taken as never seen.
+
+    Where the contour has many poles, curvatures that hardly differ are put together.
+    """
+    grown = grows(spectrum.curvature, ball)
+    kept = ~grown
+    unseen = spectrum.unseen + float(spectrum.variance[grown].sum())
+    columns = np.stack([spectrum.weight, spectrum.variance])[:, kept]
+    curvature = spectrum.curvature[kept]
+    if ball.circled:
+        slowest = FAINT * (1.0 - ball.momentum) / (ball.step * ball.steps)
+        curvature, columns = in_cells(curvature, columns, slowest)
+        unseen += float(columns[1, curvature == 0.0].sum())
+        curvature, columns = curvature[curvature > 0.0], columns[:, curvature > 0.0]
+    return Medium(columns[0], curvature, columns[1], unseen, samples, features)
 
 
 def grows(curvature: FloatArray, ball: HeavyBall) -> np.ndarray:
@@ -49,17 +55,30 @@ def grows(curvature: FloatArray, ball: HeavyBall) -> np.ndarray:
     return np.asarray(growth > 5.0)
 
 
-def column_lengths(medium: Medium, squared: Filter, columns: float) -> float:
+def column_lengths(
+    medium: Medium, left: Callable[[FloatArray], FloatArray], edge: float, columns: float
+) -> float:
     """What columns of the embedding that differ in length add, in the midst of training.
 
-    Their squared length has the variance 2/N, of which the effective ridge holds one half. The other half: the mean
-    of rho^2 over curvatures that are 1 + 1/sqrt(N) and 1 - 1/sqrt(N) times as large.
+    Their squared length has the variance 2/N, of which the effective ridge holds one half: the mean of rho^2
+    over lengths of variance 2/N less that of variance 1/N. ``left`` is rho; beyond the ``edge`` of stability
+    a run would have diverged.
     """
     if math.isinf(columns):
         return 0.0
-    apart = min(1.0 / math.sqrt(columns), 0.9)
-    longer, shorter = (medium.of_each(squared.stretched(1.0 + sign * apart)) for sign in (1.0, -1.0))
-    return 0.5 * (longer + shorter) - medium.of_each(squared)
+
+    def mean(degrees: float) -> float:
+        drawn = np.minimum(np.multiply.outer(_lengths(degrees), medium.curvature), edge)
+        return float(CHANCE @ (left(drawn) ** 2 @ medium.variance))
+
+    return mean(columns) - mean(2.0 * columns)
+
+
+def _lengths(degrees: float) -> FloatArray:
+    """chi-square over its degrees of freedom at normal nodes, by the cube of Wilson and Hilferty."""
+    root = math.sqrt(2.0 / (9.0 * degrees))
+    drawn = np.maximum(1.0 - root**2 + root * NORMAL, 0.1) ** 3
+    return np.asarray(drawn / (CHANCE @ drawn))
 
 
 @dataclass(frozen=True)
@@ -73,30 +92,21 @@ class Descending:
 
     @cached_property
     def medium(self) -> Medium:
-        modes = self.modes
-        return Medium(modes.weight, self._curvature, modes.variance, modes.unseen, self.samples, self.features)
-
-    @cached_property
-    def _curvature(self) -> FloatArray:
-        if self.run.steps < FEW_STEPS:
-            return self.modes.g
-        return np.asarray(-np.expm1(-self.run.step * self.modes.g) / self.run.step)
+        of = self.modes
+        return Medium(of.weight, of.g, of.variance, of.unseen, self.samples, self.features)
 
     @property
     def fastest(self) -> float:
         """The largest rate at which anything is learned."""
         return float(self.modes.g.max())
 
-    def filter(self, power: int = 1) -> Filter:
-        """What is left of a mode at the end of the run, to some power."""
-        steps = power * self.run.steps
-        if self.run.steps < FEW_STEPS:
-            return flow_filter(self.run.step * steps)
-        return HeavyBall(step=self.run.step, momentum=0.0, steps=steps).filter()
+    def left(self, rate: FloatArray) -> FloatArray:
+        """What is left of a mode at the end of the run."""
+        return np.asarray(np.exp(-self.run.time * rate))
 
-    @property
-    def _step(self) -> float:
-        return self.run.step if self.run.steps >= FEW_STEPS else 0.0
+    def filter(self, power: int = 1) -> Filter:
+        """The same to some power, as poles."""
+        return flow_filter(power * self.run.time)
 
     def one_step(self) -> float:
         """What the noise of a step of size one adds to the loss: sum s h + (sum s)(sum h)(1/N + 1/D)."""
@@ -106,21 +116,21 @@ class Descending:
 
     def training_loss(self, times: FloatArray) -> FloatArray:
         """The mean square error over the samples, without label noise."""
-        at, jacobian = self._at(2.0 * times)
+        at = self.medium.seen(places(2.0 * times))
         error = at.kappa / at.z * self.medium.sums(self.modes.curvature, at.inner)
-        return inverse(np.asarray(error * jacobian), 2.0 * times)
+        return inverse(np.asarray(error), 2.0 * times)
 
     def learned(self, times: FloatArray) -> FloatArray:
         """sum of 1 - e^(-l t) over the modes l of the descent."""
-        at, jacobian = self._at(times)
-        return inverse(np.asarray(at.resolved / at.z * jacobian), times)
+        at = self.medium.seen(places(times))
+        return inverse(np.asarray(at.resolved / at.z), times)
 
     def kernels(self, ages: FloatArray) -> FloatArray:
         """(2, ages): how fast noise of this age is forgotten, in population loss and in training error."""
-        at, jacobian = self._at(2.0 * ages)
+        at = self.medium.seen(places(2.0 * ages))
         excited, shaken = self.medium.sums(np.stack([self.modes.excited, self.modes.shaken]), at.inner)
         of_loss = -at.z * at.inner / at.kappa * excited
-        return inverse(np.stack([of_loss, -at.z * shaken]) * jacobian, 2.0 * ages)
+        return inverse(np.stack([of_loss, -at.z * shaken]), 2.0 * ages)
 
     def fitted_share(self, times: FloatArray) -> FloatArray:
         """What share of its label noise a sample no longer shows when its turn comes.
@@ -143,7 +153,3 @@ class Descending:
         found = np.empty_like(times)
         found[order] = self.learned(times[order])
         return found
-
-    def _at(self, times: FloatArray) -> tuple[Seen, ComplexArray]:
-        z, jacobian = stepped(times, self._step)
-        return self.medium.seen(z), jacobian

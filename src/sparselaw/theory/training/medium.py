@@ -1,18 +1,18 @@
 """A Gram law seen through D samples and N random features: the effective ridge of every pole.
 
-The law is a sum over modes of curvature h (those of the data's Gram matrix over D), with S = sum weight h/(h +
-kappa') and the variance that each mode carries. Samples that show several coordinates at once mix them, and so
-do N random features. Both are a change of variable,
+The law is a sum over modes of curvature h (those of the data's Gram matrix over D), with S = sum weight h/(h
++ kappa') and the variance that each mode carries. Samples that show several coordinates at once mix them,
+and so do N random features. Both are a change of variable,
 
     kappa = kappa' (1 - S/D),     z = kappa (1 - S/N),
 
 with S the same in all three. Then on average over data and features, for H = u G u^T/D,
 
-    tr H (H+z)^-1 = S,      tr u Sigma u^T (H+z)^-1 = t/kappa,      t = open + kappa' sum variance/(h + kappa').
+    tr H (H+z)^-1 = S,    tr u Sigma u^T (H+z)^-1 = t/kappa,    t = open + kappa' sum variance/(h + kappa').
 
 Two resolvents at once follow from the resolvent identity, and no digit is lost where their poles are close:
-with R = 1/(h + kappa'), P_ij = sum variance R_i R_j, Q_ij = sum weight h R_i R_j, q = 1 - S/D, a = sum variance
-R and e_ij = q_j + kappa'_i Q_ij/D,
+with R = 1/(h + kappa'), P_ij = sum variance R_i R_j, Q_ij = sum weight h R_i R_j, q = 1 - S/D, a = sum
+variance R and e_ij = q_j + kappa'_i Q_ij/D,
 
     A_ij = tr Sigma (G+kappa_i)^-1 (G+kappa_j)^-1 = open/(kappa_i kappa_j) + [P q_j + a_j Q/D]/(q_i q_j e)
     1 - B_ij/N, B = tr G^2 (G+kappa_i)^-1 (G+kappa_j)^-1,   = z_i/kappa_i + kappa_j Q/(N e).
@@ -32,6 +32,8 @@ from sparselaw.theory.training.filters import Filter
 
 CLOSE = 1e-11  # relative: where Newton's method stops
 ITERATIONS = 300
+MANY = 64  # poles from which on pairs are differences of single sums, as the resolvent identity has them
+SAME = 1e-7  # relative: poles that close are one
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +107,13 @@ class Medium:
         mixed = self._pairs(at, at.conj())
         return float(2.0 * np.real(factor @ upper @ factor + factor @ mixed @ factor.conj()))
 
-    def of_each(self, filter: Filter) -> float:
-        """sum of variance times rho(h) over the modes of the data, without features; unseen ones whole."""
-        at = Medium(self.weight, self.curvature, self.variance, self.open, self.samples, math.inf).seen(
-            filter.z
-        )
-        unresolved = self.open + at.inner * self.sums(self.variance, at.inner)
-        return (1.0 if filter.real else 2.0) * float(np.real(filter.weight @ (unresolved / at.kappa)))
+    def stiffness(self, z: float) -> tuple[float, float, float]:
+        """(kappa, S, N - df2) at a real pole: the loss of that ridge has the pole 1/(N - df2)."""
+        at = self.seen(np.array([z], dtype=np.complex128))
+        kappa, inner, S = (float(row[0].real) for row in (at.kappa, at.inner, at.resolved))
+        Q = float((self.weight * self.curvature) @ (1.0 / (self.curvature + inner)) ** 2)
+        e = 1.0 - S / self.samples + inner * Q / self.samples
+        return kappa, S, self.features * z / kappa + kappa * Q / e
 
     def noise(self, once: Filter, squared: Filter) -> float:
         """tr u Sigma u^T (1 - rho)^2/H: what fitted label noise of variance one adds, times D."""
@@ -120,15 +122,28 @@ class Medium:
         return (1.0 if once.real else 2.0) * (2.0 * first - second)
 
     def _pairs(self, i: Seen, j: Seen) -> ComplexArray:
-        left, right = (1.0 / (self.curvature + at.inner[:, None]) for at in (i, j))
-        P = (left * self.variance) @ right.T
-        Q = (left * (self.weight * self.curvature)) @ right.T
+        """A/(1 - B/N) for every pair of poles."""
         own = self.sums(self.variance, j.inner)
+        P = self._both(self.variance, i.inner, j.inner)
+        Q = self._both(self.weight * self.curvature, i.inner, j.inner)
         mixed, few = 1.0 / self.samples, 1.0 / self.features
         q, other = 1.0 - mixed * i.resolved[:, None], 1.0 - mixed * j.resolved
         e = other + mixed * i.inner[:, None] * Q
         A = self.open / (i.kappa[:, None] * j.kappa) + (P * other + mixed * own * Q) / (q * other * e)
         return np.asarray(A / ((i.z / i.kappa)[:, None] + few * j.kappa * Q / e))
+
+    def _both(self, column: FloatArray, left: ComplexArray, right: ComplexArray) -> ComplexArray:
+        """sum column/((h + left)(h + right)) for every pair; many are differences of single sums."""
+        if left.size <= MANY:
+            by_left, by_right = (1.0 / (self.curvature + inner[:, None]) for inner in (left, right))
+            return np.asarray((by_left * column) @ by_right.T)
+        gap = right[None, :] - left[:, None]
+        same = np.abs(gap) < SAME * np.abs(left[:, None])
+        single = self.sums(column, left)
+        found = (single[:, None] - self.sums(column, right)[None, :]) / np.where(same, 1.0, gap)
+        for a, b in zip(*np.nonzero(same), strict=True):
+            found[a, b] = column @ (1.0 / ((self.curvature + left[a]) * (self.curvature + right[b])))
+        return np.asarray(found)
 
     def _shift(self, inner: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
         """z and its slope at kappa'."""

@@ -1,12 +1,13 @@
 """The modes of a descent in minibatches: how fast each is learned and how it answers to the noise of batches.
 
-A mode has the curvature h and shows the curvature c in a single sample (an activation: c its squared amplitude, h
-= n c/D after n sightings; a Gaussian direction: c = 3 h). Steps of finite size eta on batches of b samples:
+A mode has the curvature h and shows the curvature c in a single sample (an activation: c its squared
+amplitude, h = n c/D after n sightings; a Gaussian direction: c = 3 h). Steps of finite size eta on batches
+of b samples:
 
     x = eta (c/b + h (1 - 1/b)),   rate g = h (-ln|1-x| / x),   gain chi = 1/[1 - (eta/2) (h + (c - 2 h)/b)].
 
-With b = 1 and N infinite e^(-2 g tau) = (1-x)^(2 n P) is exact for activations. One pass over fresh samples is
-described by the mean over the law instead of the counts (h = s):
+With b = 1 and N infinite e^(-2 g tau) = (1-x)^(2 n P) is exact for activations. One pass over fresh samples
+is described by the mean over the law instead of the counts (h = s):
 
     rho = 1 - 2 eta s + eta^2 (s c/b + (1 - 2/b) s^2),   g = -ln(rho)/(2 eta),   chi = 2 eta s/(1 - rho).
 
@@ -20,20 +21,23 @@ as large, the stationary variance of such a recursion of second order:
 
     rho = r^2 + eta^2 (c - 2 s) s/b,   chi = 1/[1 - (eta/2) (h (1-beta)/(1+beta) + (c - 2 h)/b)],
 
-fast ones by the largest root of their second moments, and g = -ln(r)/eta times the stretch of x = eta (c - h)/b
-for counted ones.
+fast ones by the largest root of their second moments, and g = -ln(r)/eta times the stretch of x = eta (c -
+h)/b for counted ones.
 
-A mode with x > 2 grows at every visit: a run that sees it diverges. Such modes are taken as never seen, and how
-many a run is expected to see is said beside (``diverging``).
+A mode with x > 2 grows at every visit: a run that sees it diverges. Such modes are taken as never seen, and
+how many a run is expected to see is said beside (``diverging``), unless most runs do.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
+from sparselaw.gram.law import Atoms
 from sparselaw.theory.training.filters import mean_square_root, slow_rate
 from sparselaw.theory.training.schedule import Run
 
@@ -42,14 +46,15 @@ FAINT = 1e-6  # of 1/tau: slower modes are a straight line of g for every effect
 FAST = 0.7  # 1 - rho of a coordinate that is learned in a few steps, whatever the others do
 FASTEST = 40.0  # times 1/eta, the rate of a coordinate that one step learns whole
 ENDLESS = 1e30  # the gain of a mode that noise makes grow
+OFTEN = 0.5  # modes that make a run diverge, expected in a run: from there on the mean is no use
 SLOW = 1e-3  # 1 - rho up to which a mode with momentum needs no root of its second moments
 
 
 @dataclass(frozen=True, slots=True)
 class Spectrum:
-    """``weight`` modes of ``curvature`` h, of which a single sample shows ``single``, with their ``variance``.
+    """``weight`` modes of ``curvature`` h, of which a single sample shows ``single``.
 
-    ``variance`` is summed over the modes; ``unseen`` is the variance of coordinates that no sample shows.
+    ``variance`` is theirs, summed over the modes; ``unseen`` that of coordinates which no sample shows.
     """
 
     weight: FloatArray
@@ -57,6 +62,13 @@ class Spectrum:
     single: FloatArray
     variance: FloatArray
     unseen: float
+
+    @classmethod
+    def of(cls, atoms: Atoms, D: float = 1.0) -> Spectrum:
+        """Atoms of G: curvatures are those of G/D."""
+        curvature = np.exp(atoms.log_g - math.log(D))
+        single = 3.0 * curvature if atoms.log_single is None else np.exp(atoms.log_single)
+        return cls(atoms.weight, curvature, single, atoms.variance, atoms.unseen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +100,8 @@ def counted_modes(spectrum: Spectrum, run: Run) -> Modes:
 def fresh_modes(spectrum: Spectrum, run: Run) -> Modes:
     """Of samples that are seen once only: the spectrum is that of the population."""
     s, c, eta, b = spectrum.curvature, spectrum.single, run.step, run.batch
-    diverging = eta * (c + (b - 2.0) * s) > 2.0 * b
     if run.momentum > 0.0:
         falls = _falls_with_momentum(s, c, run)
-        diverging |= falls < 0.0
         rate = -np.log(np.maximum(1.0 - falls, 1e-30)) / (2.0 * eta)
         gain = _gain(s, c, run)
     else:
@@ -102,7 +112,7 @@ def fresh_modes(spectrum: Spectrum, run: Run) -> Modes:
             rate = rate / (2.0 * eta)
             gain = np.where(falls > 0.0, 2.0 * eta * s / falls, ENDLESS)
     rate = np.where(falls < 1e-6, falls * (1.0 + 0.5 * falls) / (2.0 * eta), rate)
-    return _modes(spectrum, np.maximum(rate, 0.0), gain, run, diverging, visits=run.D)
+    return _modes(spectrum, rate, gain, run, falls < 0.0, visits=run.D)
 
 
 def _falls_with_momentum(s: FloatArray, c: FloatArray, run: Run) -> FloatArray:
@@ -129,21 +139,31 @@ def _stretch(x: FloatArray) -> FloatArray:
 
 
 def _modes(
-    spectrum: Spectrum, g: FloatArray, gain: FloatArray, run: Run, diverging: FloatArray, visits: float = 0.0
+    spectrum: Spectrum,
+    g: FloatArray,
+    gain: FloatArray,
+    run: Run,
+    diverging: NDArray[np.bool_],
+    visits: float = 0.0,
 ) -> Modes:
     """``visits``: samples seen, where the spectrum is that of the population."""
-    seen, weight, s, h = ~diverging, spectrum.weight, spectrum.variance, spectrum.curvature
-    never = float(s[diverging].sum())
-    chance = weight[diverging]
-    if visits > 0.0:  # of a coordinate that is active with probability h/c
+    weight, s, h = spectrum.weight, spectrum.variance, spectrum.curvature
+    expected = weight[diverging]
+    if visits > 0.0:  # a coordinate is active with probability h/c
         active = h[diverging] / np.maximum(spectrum.single[diverging], 1e-300)
-        chance = chance * -np.expm1(-visits * np.minimum(active, 1.0))
+        expected = expected * -np.expm1(-visits * np.minimum(active, 1.0))
+    number = float(expected.sum())
+    seen = ~diverging if number < OFTEN else np.ones_like(diverging)
     columns = np.stack([weight, s, weight * h, s * gain, weight * h * gain])[:, seen]
-    rates, sums = _in_cells(g[seen], columns, FAINT / max(run.time, 1e-300))
-    return Modes(rates, *sums, unseen=spectrum.unseen + never, diverging=float(chance.sum()))
+    slowest = FAINT / max(run.time, 1e-300)
+    rates, (weights, variance, curvature, excited, shaken) = in_cells(
+        np.maximum(g[seen], 0.0), columns, slowest
+    )
+    unseen = spectrum.unseen + float(s[~seen].sum())
+    return Modes(rates, weights, variance, curvature, excited, shaken, unseen, number)
 
 
-def _in_cells(g: FloatArray, sums: FloatArray, slowest: float) -> tuple[FloatArray, FloatArray]:
+def in_cells(g: FloatArray, sums: FloatArray, slowest: float) -> tuple[FloatArray, FloatArray]:
     """Modes put on a grid of log g, each shared by its two neighbours so that sums and sums of g stay.
 
     Below ``slowest`` the neighbours are zero and the first of the grid.

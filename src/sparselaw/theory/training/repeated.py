@@ -28,7 +28,7 @@ def loss_of_visits(
 ) -> float:
     """The loss after ``visits`` samples, of which ``unique`` are different: the quasi-static form."""
     D = min(unique, visits)
-    return train(inputs, N, D, replace(descent, passes=visits / D), noise, "quasi-static").loss
+    return train(inputs, N, D, replace(descent, passes=visits / D), noise, "quasi-static", judged=False).loss
 
 
 def effective_data(

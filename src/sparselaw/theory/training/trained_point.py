@@ -72,6 +72,7 @@ def trained_point(
         loss=found.loss,
         caution="; ".join(found.cautions),
         loss_reason=found.reason,
+        loss_error=found.error,
         terms=found.parts,
         rank=rank_of(inputs, float(D)),
         parts=found.parts,

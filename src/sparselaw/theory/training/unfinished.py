@@ -5,8 +5,8 @@
 ``descent``: full-batch descent for the same time. ``minibatch``: the noise of SGD's own batches, label noise
 in them included. ``label_noise``: what the descent itself has fitted of the label noise.
 
-A run may diverge by chance: a rare large coordinate is seen, or a column of the embedding is long. The loss is the
-mean over runs that do not; how often they do is said in a caution.
+A run may diverge by chance: a rare large coordinate is seen, or a column of the embedding is long. The loss
+is the mean over runs that do not; how often they do is said in a caution.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy.special import gammaincc
 
+from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.inputs import Inputs
 from sparselaw.theory.training.descent import Descending, column_lengths, full_batch
-from sparselaw.theory.training.modes import Modes, Spectrum, counted_modes, fresh_modes
+from sparselaw.theory.training.filters import Filter
+from sparselaw.theory.training.medium import Medium
+from sparselaw.theory.training.modes import OFTEN, Modes, Spectrum, counted_modes, fresh_modes
 from sparselaw.theory.training.schedule import Descent, Run
-from sparselaw.theory.training.spectrum import data_spectrum, population_spectrum
+from sparselaw.theory.training.stability import beyond_the_edge, population_of, top_curvature
 from sparselaw.theory.training.volterra import gain, quasi_static, with_memory
 
 Form = Literal["full", "quasi-static"]
@@ -31,6 +33,7 @@ PARTS = ("descent", "minibatch", "label_noise")
 
 HALF = 0.5  # features that fluctuations cost: C_N (N - 1/2)^-(a-1) is right to order 1/N for a power law
 FLOOR = 0.005  # of the error: what is left where every correction is small
+STABLE = 0.995  # of the edge of stability: columns that are longer have ended the run
 RARELY = 1e-3  # runs that diverge, from which on it is said
 LOUD = 0.5  # kappa above which minibatches more than double the loss
 SWINGING = 4.0  # -ln of what is left of the swings of momentum
@@ -55,7 +58,7 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Parts of the loss, their error (absolute) and how many of the runs diverge."""
+    """Parts of the loss, their relative error and how many of the runs diverge."""
 
     parts: np.ndarray
     error: float
@@ -82,25 +85,24 @@ def train(
     form: Form = "full",
     *,
     sharp: bool = True,
+    judged: bool = True,
 ) -> Unfinished:
     """The population loss of N features after ``descent`` on D samples; N may be infinite.
 
-    ``sharp`` takes in terms of order 1/N and 1/D: N - 1/2 features and D - 1/2 samples are counted, which is right
-    for a finished power law, and columns of the embedding differ in length.
+    ``sharp`` takes in terms of order 1/N and 1/D: N - 1/2 features and D - 1/2 samples are counted, which is
+    right for a finished power law, and columns of the embedding differ in length. ``judged`` gives the error
+    too.
     """
-    top = _top(inputs, N)
+    top = top_curvature(inputs, N)
     if descent.step is None:
         usual = 1.0 / top if descent.steps is not None else (1.0 - descent.momentum) / _total(inputs)
         descent = replace(descent, step=usual)
     run = descent.among(D)
     pi, step = scaled_passes(inputs, run), run.step * (1.0 - run.momentum)
-    size = Sizes(N, D, noise, form, sharp, top)
+    size = Sizes(N, D, noise, form, sharp, judged and sharp, top)
     if reason := _no_theory(run, size):
         return _no_number(math.nan, reason, math.nan, pi, step)
-    if run.full:
-        answer = _full(inputs, run, size)
-    else:
-        answer = _minibatches(inputs, descent, run, size)
+    answer = _full(inputs, run, size) if run.full else _minibatches(inputs, descent, run, size)
     if unstable := _unstable(run, answer, top):
         return _no_number(math.inf, unstable, answer.kappa, pi, step)
     loss = float(answer.parts.sum())
@@ -110,7 +112,7 @@ def train(
         kappa=answer.kappa,
         pi=pi,
         step=step,
-        error=math.hypot(FLOOR, answer.error / loss) if loss > 0.0 else FLOOR,
+        error=FLOOR + answer.error,
         diverging=answer.diverging,
         cautions=tuple(_cautions(inputs, run, answer, size)),
     )
@@ -125,39 +127,84 @@ class Sizes:
     noise: float
     form: Form
     sharp: bool
+    judged: bool
     top: float
 
     @property
     def features(self) -> float:
         return max(self.N - HALF, HALF) if self.sharp else self.N
 
-    def samples(self, mixing: float) -> float:
-        return max(mixing - HALF, HALF) if self.sharp else mixing
+    def end(self, mixing: float) -> float:
+        """Where the spectrum ends: features and samples widen the largest curvature."""
+        return self.top * ((1.0 + 1.0 / math.sqrt(self.N)) * (1.0 + 1.0 / math.sqrt(mixing))) ** 2
 
     @property
     def columns(self) -> float:
         return self.N if self.sharp else math.inf
 
+    def mixed(self, law: GramLaw) -> tuple[Atoms, float]:
+        """The atoms of the law and the samples that mix them; to leading order none mix counts."""
+        atoms, samples = law.atoms()
+        return atoms, samples if self.sharp or atoms.spread == 0.0 else math.inf
+
+    def samples(self, mixing: float) -> float:
+        return max(mixing - HALF, HALF) if self.sharp else mixing
+
 
 def _full(inputs: Inputs, run: Run, size: Sizes) -> Answer:
-    """Full batches: a spectral filter."""
-    spectrum, mixing = data_spectrum(inputs, run.D)
-    ball = run.ball(size.top)
+    """Full batches: a spectral filter of the data's own curvatures."""
+    law = inputs.gram(run.D)
+    atoms, mixing = size.mixed(law)
+    spectrum, ball = Spectrum.of(atoms, run.D), run.ball(size.end(mixing))
     if ball.steps == 0.0:
         return Answer(np.array([_total(inputs), 0.0, 0.0]), 0.0)
-    diverging = _wide(spectrum, 2.0 * (1.0 + ball.momentum) / ball.step, size.N)
-    if not ball.covered:  # N is infinite
-        medium = full_batch(spectrum, ball, math.inf, math.inf)
-        left = ball.left(medium.curvature)
+    diverging = beyond_the_edge(spectrum, 2.0 * (1.0 + ball.momentum) / ball.step, size.N)
+    medium = full_batch(spectrum, ball, mixing, size.N)
+    if not ball.covered:  # N is infinite, and only coordinates that share no sample have exact powers
+        left, h = ball.left(medium.curvature), medium.curvature
         rest = medium.open + float(medium.variance @ left**2)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            fitted = float(medium.variance @ np.where(medium.curvature > 0.0, (1 - left) ** 2 / medium.curvature, 0))
-        return Answer(np.array([rest, 0.0, size.noise / run.D * fitted]), rest / mixing, diverging=diverging)
-    once, squared = ball.filter(1), ball.filter(2)
-    medium = full_batch(spectrum, ball, size.samples(mixing), size.features)
-    loss = medium.left(once) + column_lengths(medium, squared, size.columns)
-    noise = size.noise / run.D * medium.noise(once, squared) if size.noise > 0.0 else 0.0
-    return Answer(np.array([max(loss, medium.open), 0.0, noise]), 0.0, diverging=diverging)
+        fitted = float(medium.variance @ ((1.0 - left) ** 2 / h))
+        return Answer(np.array([rest, 0.0, size.noise / run.D * fitted]), 1.0 / mixing, diverging=diverging)
+    once, edge = ball.filter(), STABLE * 2.0 * (1.0 + ball.momentum) / ball.step
+    columns = column_lengths(medium, ball.left, edge, size.columns)
+    descent, error, medium = _descended(law, medium, once, columns, run, size, math.exp(-ball.dead))
+    noise = size.noise / run.D * medium.noise(once, ball.filter(2)) if size.noise > 0.0 else 0.0
+    swings = float(medium.variance @ ball.swinging(medium.curvature, math.sqrt(2.0 / size.N + 2.0 / mixing)))
+    descent, error = descent + swings, error + swings / (descent + swings)
+    return Answer(np.array([descent, 0.0, noise]), error, diverging=diverging)
+
+
+def _descended(
+    law: GramLaw | None,
+    medium: Medium,
+    once: Filter,
+    columns: float,
+    run: Run,
+    size: Sizes,
+    swings: float = 0.0,
+) -> tuple[float, float, Medium]:
+    """What a descent leaves, the relative size of what is left out, and the medium of the sharp sizes.
+
+    ``columns``: what their lengths add. ``swings``: what is left of them, each column at its own pace.
+    """
+    if not size.sharp:
+        return max(medium.left(once), medium.open), math.nan, medium
+    finer = replace(medium, samples=size.samples(medium.samples), features=size.features)
+    loss = max(finer.left(once) + columns, finer.open)
+    if not size.judged or not loss > 0.0:
+        return loss, math.nan, finer
+    leading = medium.left(once)
+    width = abs(loss / leading - 1.0)
+    error = width * (width + 1.0 / size.N) + swings * abs(columns) / loss
+    if law is None:
+        return loss, error, finer
+    kappa, S, stiffness = medium.stiffness(1.0 / run.time)
+    scatter = law.scatter(np.array([math.log(kappa * run.D)]))
+    error += float(scatter.SS[0]) / stiffness**2
+    if law.atoms()[0].spread > 0.0:  # counts fluctuate, of which the effective medium takes the mean
+        sharing = abs(leading / replace(medium, samples=math.inf).left(once) - 1.0)
+        error += sharing * min(S / law.rank, 1.0) ** 2
+    return loss, error, finer
 
 
 def _minibatches(inputs: Inputs, descent: Descent, run: Run, size: Sizes) -> Answer:
@@ -171,31 +218,33 @@ def _minibatches(inputs: Inputs, descent: Descent, run: Run, size: Sizes) -> Ans
 
 
 def _fresh(inputs: Inputs, run: Run, size: Sizes) -> Answer:
-    modes = fresh_modes(population_spectrum(inputs, run.D), run)
-    return _noisy(modes, run, size, math.inf)
+    modes = fresh_modes(population_of(inputs, run.D), run)
+    return _noisy(None, modes, run, size, math.inf)
 
 
 def _counted(inputs: Inputs, run: Run, size: Sizes) -> Answer:
-    spectrum, mixing = data_spectrum(inputs, run.D)
-    return _noisy(counted_modes(spectrum, run), run, size, size.samples(mixing))
+    law = inputs.gram(run.D)
+    atoms, mixing = size.mixed(law)
+    return _noisy(law, counted_modes(Spectrum.of(atoms, run.D), run), run, size, mixing)
 
 
-def _noisy(modes: Modes, run: Run, size: Sizes, samples: float) -> Answer:
+def _noisy(law: GramLaw | None, modes: Modes, run: Run, size: Sizes, mixing: float) -> Answer:
     """Descent, what its batches add, and the label noise that it fits."""
-    going = Descending(modes, run, samples, size.features)
-    kappa = gain(going)
     parts = np.zeros(3)
+    going = Descending(modes, run, size.samples(mixing), size.features)
+    kappa = gain(modes, run)
     if not 0.0 <= kappa * max(run.louder, default=1.0) < 1.0:
-        return Answer(parts + math.inf, math.inf, kappa, modes.diverging)
+        return Answer(parts + math.inf, math.nan, kappa, modes.diverging)
     if run.time == 0.0:
         return Answer(np.array([going.medium.total, 0.0, 0.0]), 0.0, kappa)
-    once, squared = going.filter(1), going.filter(2)
-    medium = going.medium
-    parts[0] = max(medium.left(once) + column_lengths(medium, squared, size.columns), medium.open)
+    once = going.filter()
+    medium = replace(going.medium, samples=mixing, features=size.N)
+    columns = column_lengths(medium, going.left, math.inf, size.columns)
+    parts[0], error, finer = _descended(law, medium, once, columns, run, size)
     parts[1] = (with_memory if size.form == "full" else quasi_static)(going, size.noise)
     if size.noise > 0.0 and not run.fresh:  # fresh samples: it is all noise of the batches
-        parts[2] = size.noise / run.D * medium.noise(once, squared)
-    return Answer(parts, 0.0, kappa, modes.diverging)
+        parts[2] = size.noise / run.D * finer.noise(once, going.filter(2))
+    return Answer(parts, error + kappa**2 * parts[1] / parts.sum(), kappa, modes.diverging)
 
 
 def _no_number(value: float, reason: str, kappa: float, pi: float | None, step: float) -> Unfinished:
@@ -217,29 +266,13 @@ def _total(inputs: Inputs) -> float:
     return inputs.variance_sums(1.0).total()
 
 
-def _top(inputs: Inputs, N: float) -> float:
-    """The largest curvature seen through N features: v_1 (1 + (1/N) sum_{j>1} v_j/(v_1 - v_j))."""
-    j = np.arange(1.0, min(inputs.dimension, 1000.0) + 1.0)
-    v = np.sort(inputs.variances(j))[::-1]
-    others = float(np.sum(v[1:] / np.maximum(v[0] - v[1:], 0.1 * v[0])))
-    return float(v[0]) * (1.0 + others / N)
-
-
-def _wide(spectrum: Spectrum, edge: float, N: float) -> float:
-    """How many modes are expected to lie beyond the edge of stability: columns have squared lengths chi2_N/N."""
-    near = spectrum.curvature > 1e-3 * edge
-    ratio = edge / spectrum.curvature[near]
-    beyond = (ratio < 1.0).astype(float) if math.isinf(N) else gammaincc(0.5 * N, 0.5 * N * ratio)
-    return float(spectrum.weight[near] @ beyond)
-
-
 def _unstable(run: Run, answer: Answer, top: float) -> str:
     step, largest = run.step * (1.0 - run.momentum), 2.0 * (1.0 + run.momentum) / top
     if step > largest:
         return f"step {step:g} is above the largest stable step {largest:.4g} of gradient descent"
     if not 0.0 <= answer.kappa * max(run.louder, default=1.0) < 1.0:
         return f"step {step:g} is unstable in mean square (kappa = {answer.kappa:.3g}, it must be below 1)"
-    if answer.diverging > 0.5:
+    if answer.diverging >= OFTEN:
         return f"step {step:g}: most runs see a coordinate so large that they diverge"
     return ""
 
@@ -263,8 +296,10 @@ def _no_theory(run: Run, size: Sizes) -> str:
 def _cautions(inputs: Inputs, run: Run, answer: Answer, size: Sizes) -> list[str]:
     cautions = [inputs.closed_form_caution] if inputs.closed_form_caution else []
     if answer.diverging > RARELY:
-        cautions.append(f"about {answer.diverging:.2g} of the runs diverge (a long column of the embedding or a "
-            "rare large coordinate): the loss is the mean of the others")
+        cautions.append(
+            f"about {answer.diverging:.2g} of the runs diverge (a long column of the embedding, or a rare "
+            "large coordinate): the loss is the mean of the others"
+        )
     if answer.kappa > LOUD:
         cautions.append(
             f"kappa = {answer.kappa:.2f}: minibatch noise more than doubles the loss, runs differ widely"

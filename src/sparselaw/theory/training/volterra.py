@@ -25,6 +25,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.theory.training.descent import Descending
+from sparselaw.theory.training.modes import Modes
 from sparselaw.theory.training.schedule import Run
 
 PER_DECADE = 5  # times at which kernels and training error are computed; between them they are smooth
@@ -33,14 +34,14 @@ EPOCHS = 8  # passes back beyond which the noise of a whole pass has cancelled
 CELLS = 24  # of age in one of those passes
 
 
-def gain(descent: Descending) -> float:
+def gain(modes: Modes, run: Run) -> float:
     """kappa: the loss that noise keeps up, for each unit of training error."""
-    return 0.5 * descent.run.sample_step * descent.run.random_share * float(descent.modes.excited.sum())
+    return 0.5 * run.sample_step * run.random_share * float(modes.excited.sum())
 
 
 def quasi_static(descent: Descending, noise: float) -> float:
     """What minibatches add to the loss where it changes slowly."""
-    kappa = gain(descent)
+    kappa = gain(descent.modes, descent.run)
     driven = float(_driven(descent, np.array([descent.run.time]), noise)[0])
     return (kappa + _last_batch(descent)) / (1.0 - kappa) * driven
 
