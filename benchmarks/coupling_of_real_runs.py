@@ -15,7 +15,7 @@ from pathlib import Path
 
 from forecast_coverage import real_sets
 
-from sparselaw.fitting.coupling_table import ADDITIVE, theory_couplings
+from sparselaw.fitting.sparsity import theory_couplings
 from sparselaw.forecasting import posterior
 
 
@@ -31,7 +31,7 @@ def main() -> None:
         name, runs = one.name, one.runs
         law = posterior(runs).parameters()
         alpha, beta, g = law["alpha"], law["beta"], law["g"]
-        theory = {**theory_couplings(alpha.best, alpha.best / beta.best - 1.0), "a sum": ADDITIVE}
+        theory = {**theory_couplings(alpha.best, alpha.best / beta.best - 1.0), "a sum": 1.0}
         fits = [variant for variant, value in theory.items() if g.low <= value <= g.high]
         found.append((name, alpha, g))
         print(

@@ -24,12 +24,12 @@ import pandas as pd
 from scipy.optimize import minimize
 
 from sparselaw.fitting import read_table
-from sparselaw.fitting.bootstrap import bootstrap
+from sparselaw.fitting.clean_runs import clean_runs
+from sparselaw.fitting.design import prepare
+from sparselaw.fitting.draws import bootstrap
 from sparselaw.fitting.fitted_runs import Runs
+from sparselaw.fitting.minimise import global_minimum
 from sparselaw.fitting.objectives import parse_objective
-from sparselaw.fitting.prepare import prepare
-from sparselaw.fitting.rows import clean_runs
-from sparselaw.fitting.solve import global_minimum
 from sparselaw.laws import ChinchillaLaw
 
 DELTA = 1e-3

@@ -28,7 +28,7 @@ import pandas as pd
 from scipy import stats
 
 from sparselaw.fitting import fit
-from sparselaw.fitting.rows import clean_runs
+from sparselaw.fitting.clean_runs import clean_runs
 from sparselaw.forecasting.backtest import backtest, calibration
 from sparselaw.forecasting.known_runs import KnownRuns, known_runs
 from sparselaw.forecasting.posterior import posterior

@@ -18,9 +18,12 @@ if hasattr(os, "geteuid") and os.geteuid() == 0:
     version, none = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
     assert ctypes.CDLL(None).capset(version, none) == 0
 sys.path.insert(0, sys.argv[1])
-from sparselaw.fitting.kernel import rho
-assert rho(2.0, 1.0, 1.0)[0] == 1.5
-print(rho._cache.cache_path if rho._cache.__class__.__name__ != "NullCache" else "none")
+import numpy as np
+from sparselaw.networks.gradient import _cut as cut
+row = np.array([-1.0, 2.0])
+cut(row)
+assert row.tolist() == [0.0, 2.0]
+print(cut._cache.cache_path if cut._cache.__class__.__name__ != "NullCache" else "none")
 """
 
 

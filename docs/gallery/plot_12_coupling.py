@@ -9,12 +9,12 @@ runs lie on the line of well-regularised training. Points: ``benchmarks/coupling
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from sparselaw.fitting.coupling_table import ALPHA_N, TABLE
+from sparselaw.fitting.sparsity import MAP, MAP_ALPHA_N
 
 sets = pd.read_csv("../results/coupling.csv")
 fig, ax = plt.subplots(figsize=(8, 4.2), layout="constrained")
-for name, g in TABLE.items():
-    ax.loglog(ALPHA_N, g, label=f"theory: {name}")
+for name, g in MAP.items():
+    ax.loglog(MAP_ALPHA_N, g, label=f"theory: {name}")
 ax.axhline(1.0, ls=":", color="0.5", label="a sum of two terms")
 for number, row in sets.iterrows():
     across = [[row["alpha_best"] - row["alpha_low"]], [row["alpha_high"] - row["alpha_best"]]]

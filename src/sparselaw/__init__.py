@@ -34,6 +34,7 @@ _PUBLIC = {
     "compare": "sparselaw.deciding",
     "next_runs": "sparselaw.deciding",
     "compare_laws": "sparselaw.fitting",
+    "load": "sparselaw.fitting",
     "FittedLaw": "sparselaw.fitting",
     "plan": "sparselaw.planning",
     "forecast": "sparselaw.planning",
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw as FittedLaw
     from sparselaw.fitting import compare_laws as compare_laws
     from sparselaw.fitting import fit as fit
+    from sparselaw.fitting import load as load
     from sparselaw.forecasting import Forecast as Forecast
     from sparselaw.inputs import DenseInputs as DenseInputs
     from sparselaw.inputs import SparseInputs as SparseInputs

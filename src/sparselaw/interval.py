@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ Z95 = 1.959963984540054  # a normal deviate lies within this many standard devia
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A 95 % interval around a best estimate.
+    """An interval around a best estimate: 95 % unless said otherwise.
 
     >>> Interval(1.0, 2.0, 4.0).contains(3.0)
     True
@@ -25,6 +25,10 @@ class Interval:
     low: float
     best: float
     high: float
+
+    def __iter__(self) -> Iterator[float]:
+        """``low, best, high = interval``."""
+        return iter((self.low, self.best, self.high))
 
     def contains(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -58,6 +62,19 @@ class Interval:
         return f"{self.best:.4g} [{self.low:.4g}, {self.high:.4g}]"
 
 
+def check_level(level: float) -> float:
+    """The level of an interval, between 0 and 1.
+
+    >>> check_level(0.8)
+    0.8
+    """
+    from sparselaw.errors import InputError, check_finite
+
+    if not 0.0 < check_finite("level", level) < 1.0:
+        raise InputError("level", level, "must lie between 0 and 1", "choose 0.95, 0.8 or 0.5")
+    return float(level)
+
+
 def student_factor(count: float) -> float:
     """The 95 % point of Student's t for a mean of ``count`` values."""
     from scipy.special import stdtrit  # a quarter of the import time of scipy.stats
@@ -75,8 +92,10 @@ def student_interval(values: Sequence[float]) -> Interval:
     return Interval(fmean(values) - half, fmean(values), fmean(values) + half)
 
 
-def drawn_interval(best: float, draws: FloatArray) -> Interval:
-    """Percentiles 2.5 and 97.5 of the draws, widened to hold the best value where it lies outside.
+def drawn_interval(best: float, draws: FloatArray, level: float = 0.95) -> Interval:
+    """The middle ``level`` of the draws (percentiles 2.5 and 97.5 of them for 0.95).
+
+    Widened to hold the best value where that lies outside.
 
     >>> import numpy as np
     >>> drawn_interval(2.0, np.linspace(0.0, 4.0, 401))
@@ -86,7 +105,7 @@ def drawn_interval(best: float, draws: FloatArray) -> Interval:
 
     if draws.size == 0:
         return Interval(math.nan, best, math.nan)
-    low, high = np.quantile(draws, [0.025, 0.975])
+    low, high = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
     return Interval(min(float(low), best), best, max(float(high), best))
 
 

@@ -9,6 +9,34 @@ from typing import Any
 from sparselaw.errors import InputError, check_finite, check_size
 
 LIST_REMEDY = "write 4,8,16 or start:stop:count"
+UNITS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12}
+WRITTEN = re.compile(
+    r"^(\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d{1,3}(?:_\d{3})+|\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*([kKmMbBgGtT]?)"
+    r"(?:\s*(?:params|parameters|tokens))?$"
+)
+
+
+def written_number(text: str) -> float:
+    """A size as people write it; nan where the text is none.
+
+    >>> [written_number(t) for t in ("10M", "1.5 B", "1,000,000", "7_000", "300k", "2T", "many")]
+    [10000000.0, 1500000000.0, 1000000.0, 7000.0, 300000.0, 2000000000000.0, nan]
+    """
+    match = WRITTEN.match(text.strip())
+    if match is None:
+        return math.nan
+    digits, unit = match.groups()
+    return float(digits.replace(",", "").replace("_", "")) * UNITS[unit.lower()]
+
+
+def amount(name: str, text: str) -> float:
+    """A finite number, which may be written as sizes are: 7B, 350M, 1.5T.
+
+    >>> amount("N", "7B"), amount("D", "1.4e11")
+    (7000000000.0, 140000000000.0)
+    """
+    written = written_number(text) if text.strip()[-1:].isalpha() else math.nan
+    return real(name, text) if math.isnan(written) else written
 
 
 def real(name: str, text: str) -> float:
@@ -25,13 +53,13 @@ def real(name: str, text: str) -> float:
 
 
 def size(name: str, text: str) -> int:
-    """A whole number of at least 1; 1e6 is one.
+    """A whole number of at least 1; 1e6 and 7B are.
 
-    >>> size("D", "1e6")
-    1000000
+    >>> size("D", "1e6"), size("N", "7B")
+    (1000000, 7000000000)
     """
     exact = len(text) <= 300 and text.isdecimal() and int(text) > 0  # beyond 2^53 a float would round it
-    return int(text) if exact else check_size(name, real(name, text))
+    return int(text) if exact else check_size(name, amount(name, text))
 
 
 def sizes(name: str, text: str) -> list[int]:

@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from oracles.runs import CHINCHILLA_TRUTH, noisy_runs
@@ -92,6 +93,8 @@ def test_dropped_rows_and_assumptions_are_said(capsys, tmp_path):
 def test_tables_for_people(capsys, file):
     code, out, _ = run(capsys, "fit", file, "--bootstrap", "40")
     assert code == 0
+    assert "alpha1" not in out
+    code, out, _ = run(capsys, "fit", file, "--bootstrap", "40", "--sparsity")
     assert "alpha1" in out
     assert "starts agree" in out
     code, out, _ = run(capsys, "plan", file, "--budget", "1e21", "--cost", "6nd")
@@ -100,14 +103,32 @@ def test_tables_for_people(capsys, file):
 
 
 def test_what_matters_comes_first(capsys, file):
-    _, out, _ = run(capsys, "fit", file, "--bootstrap", "40", "--no-leave-out")
-    assert out.index("residuals: SD") < out.index("worst: row") < out.index("beta") < out.index("alpha1")
+    """Law, fit, status, plan and forecast on the first screen; no theory of sparsity."""
+    _, out, _ = run(capsys, "fit", file, "--bootstrap", "40")
+    order = [
+        "chinchilla: L = E",
+        "beta",
+        "residuals: SD",
+        "worst: row",
+        "status ok: ",
+        "plan: ",
+        "forecast: ",
+    ]
+    places = [out.index(words) for words in order]
+    assert places == sorted(places)
+    assert "sparselaw plan" in out
+    assert "sparselaw forecast" in out.replace("\n", " ")
+    assert len(out.splitlines()) <= 25
+    for word in ("sparsity", "sparse ", "coupling", "pass ", "alpha1", "ridge", "left out"):
+        assert word not in out
+    _, out, _ = run(capsys, "fit", file, "--bootstrap", "40", "--sparsity", "--no-leave-out")
     assert "about one pass" in out
 
 
 def test_fit_by_and_where(capsys, tmp_path):
     table = noisy_runs(CHINCHILLA_TRUTH, 0, 60)
     table["lr"] = [1e-3, 2e-3] * 30
+    table = pd.concat([table, table.assign(lr=4e-3, loss=1.01 * table.loss)])
     table.to_csv(tmp_path / "runs.csv", index=False)
     base = ["fit", tmp_path / "runs.csv", "--bootstrap", "0", "--no-leave-out"]
     code, out, err = run(capsys, *base, "--json")

@@ -7,11 +7,11 @@ import pytest
 from oracles.runs import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import fit
-from sparselaw.fitting.bootstrap import LONGEST, _draw, bootstrap, refuse_if_long
+from sparselaw.fitting.clean_runs import clean_runs
+from sparselaw.fitting.design import prepare
+from sparselaw.fitting.draws import LONGEST, _draw, bootstrap, refuse_if_long
+from sparselaw.fitting.minimise import global_minimum
 from sparselaw.fitting.objectives import parse_objective
-from sparselaw.fitting.prepare import prepare
-from sparselaw.fitting.rows import clean_runs
-from sparselaw.fitting.solve import global_minimum
 from sparselaw.laws import LAWS
 
 
@@ -34,7 +34,7 @@ def test_warm_starts_find_what_a_global_fit_finds(law, truth, name):
     design, objective, minimum = prepared(law, truth, name)
     drawn = bootstrap(design, objective, minimum, draws=10, seed=3)
     for b in range(10):
-        counts = np.bincount(_draw(design, 240, 240, None, 3, b), minlength=240).astype(float)
+        counts = np.bincount(_draw(design, 240, None, 3, b), minlength=240).astype(float)
         best = global_minimum(design, objective, counts)
         value = design.minimise(drawn[b], objective, counts).value
         assert value * objective.unit <= best.value * (1 + 1e-6)

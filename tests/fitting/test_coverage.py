@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from oracles.runs import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
-from sparselaw.fitting.bootstrap import bootstrap
+from sparselaw.fitting.clean_runs import clean_runs
+from sparselaw.fitting.design import prepare
+from sparselaw.fitting.draws import bootstrap
+from sparselaw.fitting.minimise import global_minimum
 from sparselaw.fitting.objectives import parse_objective
-from sparselaw.fitting.prepare import prepare
-from sparselaw.fitting.rows import clean_runs
-from sparselaw.fitting.solve import global_minimum
 
 TRUTHS = [CHINCHILLA_TRUTH, TWO_POWER_TRUTH]
 TABLES = 25

@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparselaw.fitting.formula_design import formula_design
-from sparselaw.fitting.formula_slopes import by_differences
+from sparselaw.fitting.clean_runs import clean_runs
+from sparselaw.fitting.formula_design import by_differences, formula_design
 from sparselaw.fitting.objectives import parse_objective
-from sparselaw.fitting.rows import clean_runs
 from sparselaw.laws import CoupledLaw, DataConstrainedLaw, KaplanLaw
 
 LAWS = [CoupledLaw, KaplanLaw, DataConstrainedLaw]

@@ -13,11 +13,10 @@ from oracles.runs import (
     naive_objective,
     noisy_runs,
 )
+from sparselaw.fitting.design import prepare
 from sparselaw.fitting.fitted_runs import Runs, Sweeps
-from sparselaw.fitting.kernel import derivatives, objective
+from sparselaw.fitting.minimise import damped_steps, global_minimum
 from sparselaw.fitting.objectives import parse_objective
-from sparselaw.fitting.prepare import prepare
-from sparselaw.fitting.solve import global_minimum
 from sparselaw.fitting.starts import ABSENT, REWEIGHTINGS, _nonnegative, scan
 from sparselaw.laws import LAWS, ChinchillaLaw, PowerLaw
 
@@ -30,8 +29,13 @@ def runs_of(law, seed, rows=60, noise=0.005):
     return Runs(sizes=sizes, loss=table.loss.to_numpy(), scale=scale)
 
 
-def problem(design):
-    return design.problem(np.ones(design.rows))
+def derivatives(theta, design, delta, weights=None):
+    """f, gradient, Hessian and scales at one theta."""
+    w = np.ones((1, design.rows)) if weights is None else weights[None, :]
+    found = design.slopes(theta[None, :]).derivatives(
+        design.log_loss[None, :], design.inverse_scale, w, np.array([delta])
+    )
+    return tuple(part[0] for part in found)
 
 
 DESIGNS = [
@@ -48,10 +52,8 @@ def test_objective_gradient_and_hessian(law, tied, delta):
     design = prepare(LAWS[law], runs_of(CHINCHILLA_TRUTH, 1), tied=tied)
     p = design.lower.size
     theta = np.array(THETAS[p])
-    gradient, hessian, size = np.empty(p), np.empty((p, p)), np.empty(p)
-    value = derivatives(theta, problem(design), delta, gradient, hessian, size)
+    value, gradient, hessian, _ = derivatives(theta, design, delta)
     assert value == pytest.approx(naive_objective(theta, design, delta), rel=1e-12)
-    assert objective(theta, problem(design), delta) == pytest.approx(value, rel=1e-13)
     step = 1e-6
     for a in range(p):
         up, down = theta.copy(), theta.copy()
@@ -59,12 +61,10 @@ def test_objective_gradient_and_hessian(law, tied, delta):
         down[a] -= step
         slope = (naive_objective(up, design, delta) - naive_objective(down, design, delta)) / (2 * step)
         assert gradient[a] == pytest.approx(slope, rel=1e-5, abs=1e-6)
-        g_up, g_down, other = np.empty(p), np.empty(p), np.empty((p, p))
-        derivatives(up, problem(design), delta, g_up, other, size)
-        derivatives(down, problem(design), delta, g_down, other, size)
+        g_up, g_down = derivatives(up, design, delta)[1], derivatives(down, design, delta)[1]
         if np.isinf(delta):  # a Huber gradient has kinks: differences across one are not its derivative
             np.testing.assert_allclose(hessian[a], (g_up - g_down) / (2 * step), rtol=1e-4, atol=1e-5)
-    np.testing.assert_array_equal(hessian, hessian.T)
+    np.testing.assert_allclose(hessian, hessian.T, rtol=1e-12)
 
 
 def test_hessian_of_the_linear_part_of_huber():
@@ -72,15 +72,12 @@ def test_hessian_of_the_linear_part_of_huber():
     design = prepare(ChinchillaLaw, runs_of(CHINCHILLA_TRUTH, 1))
     theta = np.array([0.5, -1.4, -1.2, 0.4, 0.3])  # every prediction far too high
     p = theta.size
-    gradient, hessian, size = np.empty(p), np.empty((p, p)), np.empty(p)
-    derivatives(theta, problem(design), 1e-3, gradient, hessian, size)
+    hessian = derivatives(theta, design, 1e-3)[2]
     for a in range(p):
         up, down = theta.copy(), theta.copy()
         up[a] += 1e-5
         down[a] -= 1e-5
-        g_up, g_down, other = np.empty(p), np.empty(p), np.empty((p, p))
-        derivatives(up, problem(design), 1e-3, g_up, other, size)
-        derivatives(down, problem(design), 1e-3, g_down, other, size)
+        g_up, g_down = derivatives(up, design, 1e-3)[1], derivatives(down, design, 1e-3)[1]
         np.testing.assert_allclose(hessian[a], (g_up - g_down) / 2e-5, rtol=1e-5, atol=1e-5)
 
 
@@ -161,7 +158,7 @@ def test_scan_against_one_grid_point_at_a_time(law, tied, delta):
     grid = np.array([0.1, 0.4, 1.5])
     distinct = sorted(set(design.slope[design.slope >= 0].tolist()))
     places = np.array(list(itertools.product(range(3), repeat=len(distinct))))
-    values, logs = scan(places, grid, distinct, problem(design), delta)
+    values, logs = scan(places, grid, distinct, design, delta, np.ones(design.rows))
     for place, value, found in zip(places, values, logs, strict=True):
         exponent = dict(zip(distinct, grid[place], strict=True))
         powers = [-exponent.get(s, 0.0) * x for s, x in zip(design.slope, design.x, strict=True)]
@@ -178,3 +175,36 @@ def test_scan_against_one_grid_point_at_a_time(law, tied, delta):
         theta[design.intercept] = np.log(np.maximum(best, 1e-300))
         theta[distinct] = grid[place]
         assert value == pytest.approx(naive_objective(theta, design, delta), rel=1e-6)
+
+
+def test_damped_steps_one_by_one():
+    """Positive, indefinite and held matrices side by side, against a solution of each."""
+    rng = np.random.default_rng(8)
+    root = rng.standard_normal((6, 4, 4))
+    hessian = root @ root.swapaxes(1, 2)
+    hessian[2] -= 10.0 * np.eye(4)
+    gradient, size, damping = rng.standard_normal((6, 4)), rng.uniform(1, 2, (6, 4)), np.full(6, 0.1)
+    free = rng.uniform(size=(6, 4)) < 0.8
+    steps, solved = damped_steps(hessian, gradient, size, damping, free)
+    assert solved.tolist() == [True, True, False, True, True, True]
+    for i in np.flatnonzero(solved):
+        held = np.ix_(free[i], free[i])
+        matrix = hessian[i][held] + np.diag(0.1 * size[i][free[i]])
+        np.testing.assert_allclose(
+            steps[i][free[i]], np.linalg.solve(matrix, -gradient[i][free[i]]), rtol=1e-9
+        )
+        assert not steps[i][~free[i]].any()
+
+
+@pytest.mark.parametrize("law", ["chinchilla", "two-power"])
+def test_fits_side_by_side_are_the_fits_one_by_one(law):
+    design, target = prepare(LAWS[law], runs_of(CHINCHILLA_TRUTH, 9)), parse_objective("huber")
+    weights = np.random.default_rng(2).integers(0, 3, (5, design.rows)).astype(float)
+    starts = design.starts(target, np.ones(design.rows))[:2]
+    thetas, values = design.minimise_many(starts, target, weights=weights)
+    for b in range(5):
+        best = min(
+            (design.minimise(start, target, weights[b]) for start in starts), key=lambda end: end.value
+        )
+        assert values[b] == pytest.approx(best.value, rel=1e-10)
+        np.testing.assert_allclose(thetas[b], best.theta, rtol=1e-7)

@@ -8,10 +8,7 @@ import pytest
 from benchmarks.theory_coupling import coupling_of, inputs_for
 
 import sparselaw as sl
-from sparselaw.fitting.coupling_table import theory_couplings
-from sparselaw.fitting.coupling_words import coupling_words
-from sparselaw.fitting.pass_readings import pass_reading
-from sparselaw.fitting.sparsity import sparsity_intervals
+from sparselaw.fitting.sparsity import coupling_words, pass_reading, sparsity_intervals, theory_couplings
 from sparselaw.interval import Interval
 from sparselaw.laws import CoupledLaw
 

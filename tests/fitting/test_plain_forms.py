@@ -46,5 +46,5 @@ def test_frames(found):
 def test_a_notebook_shows_status_and_warnings_first(found):
     page = replace(found, warnings=("a < b & c",))._repr_html_()
     assert "a &lt; b &amp; c" in page
-    assert page.index("status: ok") < page.index("a &lt; b") < page.index("<table>")
+    assert page.index("status ok") < page.index("a &lt; b") < page.index("<table>")
     assert f"{found.params['beta'].best:.4g} [" in page

@@ -13,8 +13,8 @@ import pytest
 from oracles.runs import CHINCHILLA_TRUTH, noisy_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import fit, read_table
-from sparselaw.fitting.rows import clean_runs
-from sparselaw.fitting.run_table import floats, table_of
+from sparselaw.fitting.clean_runs import clean_runs
+from sparselaw.fitting.tables import floats, table_of
 
 
 @pytest.fixture
@@ -24,6 +24,7 @@ def table():
 
 def same(found, table):
     runs = clean_runs(found).runs
+    table = table.sort_values(["D", "N"])  # as runs are, whatever the order of the table
     for name in ("N", "D", "loss"):
         np.testing.assert_allclose(runs.sizes.get(name, runs.loss), table[name], rtol=1e-12)
 

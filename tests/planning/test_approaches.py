@@ -27,10 +27,11 @@ def test_all_three_find_the_exponent_without_noise():
     """Parabolas and the best runs are exact up to the spacing of the sizes and the asymmetry."""
     table = isoflop_runs()
     N, D, loss = (table[k].to_numpy() for k in ("N", "D", "loss"))
-    budget = budgets_of(6 * N * D)
+    C = 6 * N * D
+    budget = budgets_of(C, N)
     assert int(budget.max()) == 6
-    assert parabolas(N, D, loss, budget)[0] == pytest.approx(EXACT, abs=0.01)
-    assert envelope(N, D, loss, budget)[0] == pytest.approx(EXACT, abs=0.03)
+    assert parabolas(N, C, loss, budget)[0] == pytest.approx(EXACT, abs=0.01)
+    assert envelope(N, C, loss, budget)[0] == pytest.approx(EXACT, abs=0.03)
 
 
 def test_intervals_hold_the_truth_and_a_planted_error_does_not():
@@ -61,3 +62,38 @@ def test_llama3():
     """Its published exponent of D is 0.537 (isoFLOP)."""
     found = approaches(fit(str(real_runs("forecast/llama3.csv")), bootstrap=50), bootstrap=50)
     assert found.ways[1].b.best == pytest.approx(0.537, abs=0.05)
+
+
+@pytest.mark.parametrize("name", ["marin_comma", "marin_dclm"])
+def test_marins_six_budgets_are_six(name):
+    """Their 6 N D lies up to 45 % apart within a budget, since their FLOPs count more than 6 N D."""
+    law = fit(str(real_runs(f"forecast/{name}.csv")), bootstrap=20)
+    found = approaches(law, bootstrap=100).ways[0]
+    assert found.budgets == 6
+    if name == "marin_dclm":
+        assert found.a.best == pytest.approx(0.484, abs=0.01)
+
+
+def test_a_column_of_compute_is_used():
+    """Compute that 6 N D does not know: the budgets are still seven."""
+    table = isoflop_runs()
+    table["flops"] = 6 * table.N * table.D
+    table["D"] *= (table.N / table.N.median()) ** 0.2  # 6 N D is then spread without gaps
+    law = fit(table, bootstrap=0)
+    assert approaches(law, bootstrap=0).ways[0].budgets == 7
+    without = approaches(fit(table.drop(columns="flops"), bootstrap=0), bootstrap=0).ways[0]
+    assert without.budgets != 7
+
+
+def test_runs_without_budgets_are_said():
+    """200 tables of compute spread at random: none has budgets (each would be a false alarm)."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        n = int(rng.integers(20, 200))
+        C, N = np.exp(rng.uniform(0.0, rng.uniform(2.0, 8.0), n)), np.exp(rng.uniform(0.0, 4.0, n))
+        assert budgets_of(C, N).max() < 0
+    N, D = np.exp(rng.uniform(16, 22, 60)), np.exp(rng.uniform(20, 26, 60))
+    table = pd.DataFrame({"N": N, "D": D, "loss": CHINCHILLA_TRUTH.loss(N, D)})
+    way = approaches(fit(table, bootstrap=0), bootstrap=20).ways[0]
+    assert way.as_dict()["a"]["best"] is None
+    assert "the runs have no budgets" in way.as_dict()["a"]["best_reason"]

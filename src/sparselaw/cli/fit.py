@@ -1,7 +1,8 @@
-"""`sparselaw fit`: a law for a table of runs, with intervals, and the sparsity it implies."""
+"""`sparselaw fit`: a law for a table of runs, with intervals, and what follows from it."""
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import typer
@@ -23,10 +24,14 @@ def fit(
     objective: str = options.OBJECTIVE,
     delta: str = options.DELTA,
     bootstrap: str = options.BOOTSTRAP,
+    level: str = options.LEVEL,
     group: str = options.GROUP,
-    by: str = typer.Option(None, metavar="COLUMN", help="Fit each value of this column on its own."),
+    by: str = options.BY,
     where: list[str] = options.WHERE,
     columns: str = options.COLUMNS,
+    best: bool = options.BEST,
+    final: bool = options.FINAL,
+    count: str = options.COUNT,
     variable: str = typer.Option(
         None, metavar="N|D", help=f"For {one_size_laws()}: the size that varies, where both do."
     ),
@@ -34,8 +39,10 @@ def fit(
         None, metavar=INTEGER, help=f"For {one_size_laws()}: use the last k sizes of each sweep."
     ),
     drop_peak: bool = options.DROP_PEAK,
-    best: bool = options.BEST,
-    leave_out: bool = typer.Option(True, help="Fit again without the smallest, largest and worst runs."),
+    sparsity: bool = typer.Option(
+        False, "--sparsity", help="Also show the sparsity that the exponents imply, and what it depends on."
+    ),
+    leave_out: bool = typer.Option(True, help="With --sparsity: again without some of the runs."),
     seed: str = options.SEED,
     workers: str = options.WORKERS,
     max_size: str = MAX_SIZE,  # noqa: ARG001
@@ -43,41 +50,45 @@ def fit(
     report: str = pictures.REPORT,
     json: bool = JSON,
 ) -> None:
-    """A law with intervals, and the sparsity it implies."""
+    """A law with intervals, how well it fits, and the best next run."""
     from sparselaw import numbers
-    from sparselaw.fitting.without_compiler import without_compiler
 
     one_fit = by is None and law != options.ALL
     pictures.check(plot, report, of_one_fit=one_fit)
-    with without_compiler(one_fit and bootstrap is not None and numbers.whole("bootstrap", bootstrap) == 0):
-        fitted = options.fit_file(
-            runs,
-            law=law,
-            objective=objective,
-            delta=delta,
-            bootstrap=bootstrap,
-            group=group,
-            by=by,
-            where=where,
-            named_columns=columns,
-            variable=variable,
-            last=None if last is None else numbers.whole("last", last),
-            drop_peak=drop_peak,
-            best=best,
-            leave_out=leave_out,
-            seed=seed,
-            workers=workers,
-        )
-        pictures.write(plot, report, lambda room: room.fit_panels(fitted), lambda room: room.fit_page(fitted))
-        if json:
-            ahead = _next_run(fitted) if one_fit else None
-            print_json(fitted.as_dict() | ({} if ahead is None else {"next_run": ahead.as_dict()}))
-        elif law == options.ALL:
-            _show_all(fitted)
-        elif by is not None:
-            _show_by(fitted)
-        else:
-            _show(fitted)
+    fitted = options.fit_file(
+        runs,
+        law=law,
+        objective=objective,
+        delta=delta,
+        bootstrap=bootstrap,
+        interval_level=level,
+        group=group,
+        by=by,
+        where=where,
+        named_columns=columns,
+        variable=variable,
+        last=None if last is None else numbers.whole("last", last),
+        drop_peak=drop_peak,
+        best=best,
+        final=final,
+        count=count,
+        leave_out=leave_out,
+        seed=seed,
+        workers=workers,
+    )
+    pictures.write(plot, report, lambda room: room.fit_panels(fitted), lambda room: room.fit_page(fitted))
+    if json:
+        ahead = _next_run(fitted) if one_fit else None
+        print_json(fitted.as_dict() | ({} if ahead is None else {"next_run": ahead.as_dict()}))
+    elif law == options.ALL:
+        _show_all(fitted)
+    elif by is not None:
+        _show_by(fitted)
+    else:
+        print(fitted)
+        _show_ahead(fitted, runs)
+        if sparsity:
+            _show_sparsity(fitted)
 
 
 def _show_all(found: Comparison) -> None:
@@ -91,7 +102,7 @@ def _show_all(found: Comparison) -> None:
         )
     cutoffs = [f"from {100 * cutoff:g} %" for cutoff in found.laws[0].errors]
     columns = ["law", "out of sample", *cutoffs, "AIC", "BIC", "SD", "parameters", "status"]
-    print_table("Laws side by side: errors on larger runs, in per cent", columns, rows)
+    print_table("Laws side by side: errors on more expensive runs, in per cent", columns, rows)
 
 
 def _show_by(parts: FitsBy) -> None:
@@ -108,22 +119,31 @@ def _next_run(fitted: FittedLaw) -> NextRun | None:
     return next_run(fitted)
 
 
-def _show(fitted: FittedLaw) -> None:
-    print(f"{fitted.goodness.words()}; status {fitted.status}")
-    print(fitted.goodness.worst_words())
+def _show_ahead(fitted: FittedLaw, runs: str) -> None:
+    """One line each of the plan and of the forecast, with how to get more."""
     ahead = _next_run(fitted)
-    if ahead is not None:
-        print(ahead.words())
-    print_table(
-        fitted.title(),
-        ["quantity", "value", "95 % interval"],
-        [[name, number(v.best), v.ends()] for name, v in fitted.params.items()],
+    if ahead is None:
+        return
+    found, file = ahead.plan, shlex.quote(runs)
+    N, D = found.N, found.D
+    print(
+        f"plan: at 10 times the most expensive run ({found.budget:.3g} FLOP) N = {N.best:.3g} {N.ends()}, "
+        f"D = {D.best:.3g} {D.ends()}; more: sparselaw plan {file} --budget {found.budget:.3g}"
     )
+    print(
+        f"forecast: loss {found.loss.best:.4g} {found.loss.ends()} there; "
+        f"more: sparselaw forecast {file} --at N={N.best:.3g},D={D.best:.3g}"
+    )
+
+
+def _show_sparsity(fitted: FittedLaw) -> None:
     print(fitted.how())
     if fitted.sparsity_readings():
         print_table("Implied sparsity", ["by the law", "alpha1", "alpha2"], fitted.sparsity_rows())
         for words in fitted.sparsity_words():
             print(words)
+    elif fitted.sparsity_reason:
+        print(f"no sparsity is implied: {fitted.sparsity_reason}")
     if fitted.equal_exponents is not None:
         test = fitted.equal_exponents
         print(f"equal exponents: p = {test.p_value:.3g} ({test.method})")

@@ -1,4 +1,7 @@
-"""Options and helpers that `fit` and `plan` share: both start from a table of runs."""
+"""Options and helpers of the commands that start from a table of runs: `fit`, `plan`, `forecast`.
+
+Which rows are used, and what is taken for N, D and the loss, is asked for in the same words everywhere.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +38,11 @@ def objectives() -> list[str]:
     return list(OBJECTIVES)
 
 
+def counts() -> list[str]:
+    """For the shell to complete."""
+    return ["as-given", "non-embedding"]
+
+
 LAW: Any = typer.Option(
     "chinchilla",
     metavar="|".join(LAWS),
@@ -55,21 +63,32 @@ DELTA: Any = typer.Option(
 BOOTSTRAP: Any = typer.Option(
     None, metavar=INTEGER, help="Draws for the intervals; 0 for none. [default: 1000; for all laws 0]"
 )
+SEED: Any = typer.Option("0", metavar=INTEGER, help="Seed of the draws.")
+WORKERS: Any = typer.Option("1", metavar=INTEGER, help="Threads; the answer does not depend on it.")
+
+# Which rows, which columns: the same for every command that starts from runs.
 GROUP: Any = typer.Option(
     None, metavar="COLUMN", help="Column that names the run of a row: whole runs are resampled."
 )
 WHERE: Any = typer.Option(
     None, metavar="CONDITION", help="Only rows with, say, 'lr=0.001' or 'epochs<=4'. Repeat for more."
 )
-BEST: Any = typer.Option(False, "--best", help="Only the best run of each N and D.")
+BY: Any = typer.Option(None, metavar="COLUMN", help="Each value of this column on its own.")
+BEST: Any = typer.Option(False, "--best", help="Only the best run of each N and D: for tuned sweeps.")
+FINAL: Any = typer.Option(False, "--final", help="Only the last checkpoint of each run.")
+COUNT: Any = typer.Option(
+    "as-given",
+    metavar="|".join(counts()),
+    autocompletion=counts,
+    help="What N counts; non-embedding is 12 layers width^2, or a column of that name.",
+)
 COLUMNS: Any = typer.Option(
     None, metavar="NAME=COLUMN,...", help="Names of columns: N=...,D=...,loss=... (also C, stderr)."
 )
+LEVEL: Any = typer.Option("0.95", metavar=FLOAT, help="Level of the intervals.")
 DROP_PEAK: Any = typer.Option(
     False, "--drop-peak", help="Leave out simulated runs near the double-descent peak."
 )
-SEED: Any = typer.Option("0", metavar=INTEGER, help="Seed of the draws.")
-WORKERS: Any = typer.Option("1", metavar=INTEGER, help="Threads; the answer does not depend on it.")
 
 
 def columns(text: str | None) -> dict[str, str] | None:
@@ -89,9 +108,21 @@ def columns(text: str | None) -> dict[str, str] | None:
     return {role.strip(): column.strip() for role, column in pairs}
 
 
+def level(text: str) -> float:
+    """The level of the intervals.
+
+    >>> level("0.8")
+    0.8
+    """
+    from sparselaw.interval import check_level
+
+    return check_level(numbers.real("level", text))
+
+
 def fit_file(
     path: str,
     *,
+    law: str,
     delta: str | None,
     bootstrap: str | None,
     named_columns: str | None,
@@ -99,57 +130,68 @@ def fit_file(
     workers: str,
     where: list[str] | None = None,
     by: str | None = None,
+    interval_level: str = "0.95",
     **settings: Any,
 ) -> Any:
-    """Reads options and table, fits it behind a progress bar, and says what was dropped or assumed.
+    """Reads options and table, says what there is to say of it, and fits it behind a progress bar.
 
     A FittedLaw; with ``by`` a FitsBy; a Comparison of all laws.
     """
-    from sparselaw.fitting import compare, fit, fit_by
+    from sparselaw.fitting import compare_laws, fit, fit_by, read_runs
     from sparselaw.progress import progress
 
-    read: dict[str, Any] = {
+    settings |= {
         "delta": None if delta is None else numbers.real("delta", delta),
-        "bootstrap": numbers.whole("bootstrap", bootstrap or ("0" if settings["law"] == ALL else "1000")),
-        "columns": columns(named_columns),
+        "bootstrap": numbers.whole("bootstrap", bootstrap or ("0" if law == ALL else "1000")),
         "seed": numbers.whole("seed", seed),
         "workers": numbers.whole("workers", workers),
-        "where": tuple(where or ()),
+        "level": level(interval_level),
     }
-    with progress("draws") as show:
-        settings["progress"] = lambda done, of: show(done, of, f"{done}/{of}")
-        if settings["law"] == ALL:
-            every = compare(path, **read, **_for_all(settings, by))
-        elif by is None:
-            fitted = fit(path, **read, **settings)
-        else:
-            parts = fit_by(path, by, **read, **settings)
-    if settings["law"] == ALL:
+    rows: dict[str, Any] = {name: settings.pop(name) for name in ROWS if name in settings}
+    rows |= {"columns": columns(named_columns), "where": tuple(where or ())}
+    if law == ALL:
+        _refuse_for_all(by, settings)
+        with progress("draws") as show:
+            settings["progress"] = lambda done, of: show(done, of, f"{done}/{of}")
+            every = compare_laws(path, **rows, **settings)
         for warning in every.warnings:
             note(warning)
         for name, why in every.refused.items():
             note(f"{name}: no fit ({why})")
         return every
-    if by is None:
-        _tell(fitted)
-        return fitted
-    for value, part in parts.fits.items():
-        _tell(part, f"{by} = {value}: ")
-    for value, why in parts.refused.items():
-        note(f"{by} = {value}: no fit ({why})")
-    return parts
+    if by is not None:
+        with progress("draws") as show:
+            settings["progress"] = lambda done, of: show(done, of, f"{done}/{of}")
+            parts = fit_by(path, by, law=law, **rows, **settings)
+        for value, part in parts.fits.items():
+            _tell(part, of=f"{by} = {value}: ")
+        for value, why in parts.refused.items():
+            note(f"{by} = {value}: no fit ({why})")
+        return parts
+    clean = read_runs(path, law, **rows)
+    for words in clean.notes:  # before anything is fitted
+        note(words)
+    with progress("draws") as show:
+        settings["progress"] = lambda done, of: show(done, of, f"{done}/{of}")
+        fitted = fit(clean, law=law, **settings)
+    _tell(fitted, said=clean.notes)
+    return fitted
 
 
-def _for_all(settings: dict[str, Any], by: str | None) -> dict[str, Any]:
-    for name, value in {"by": by, "variable": settings.get("variable"), "last": settings.get("last")}.items():
+ROWS = ("group", "best", "final", "count", "drop_peak")
+
+
+def _refuse_for_all(by: str | None, settings: dict[str, Any]) -> None:
+    given = {"by": by, "variable": settings.pop("variable", None), "last": settings.pop("last", None)}
+    for name, value in given.items():
         if value is not None:
             raise InputError(name, value, "has no meaning for all laws", "name one law")
-    left_out = {"law", "variable", "last", "leave_out"}
-    return {name: value for name, value in settings.items() if name not in left_out}
+    settings.pop("leave_out", None)
 
 
-def _tell(fitted: FittedLaw, of: str = "") -> None:
+def _tell(fitted: FittedLaw, said: tuple[str, ...] = (), of: str = "") -> None:
     for reason, count in fitted.dropped.items():
         note(f"{of}{count} row{'s' * (count != 1)} dropped: {reason}")
     for warning in fitted.warnings:
-        note(of + warning)
+        if warning not in said:
+            note(of + warning)

@@ -26,10 +26,13 @@ def forecast(
     cost: str = typer.Option(
         "6nd", metavar="|".join(cost_names()), autocompletion=cost_names, help="What a budget pays for."
     ),
-    level: str = typer.Option("0.95", metavar="SHARE", help="Share that the interval is meant to hold."),
+    level: str = options.LEVEL,
     group: str = options.GROUP,
     where: list[str] = options.WHERE,
     columns: str = options.COLUMNS,
+    best: bool = options.BEST,
+    final: bool = options.FINAL,
+    count: str = options.COUNT,
     max_size: str = MAX_SIZE,  # noqa: ARG001
     plot: str = pictures.PLOT,
     report: str = pictures.REPORT,
@@ -54,9 +57,12 @@ def forecast(
         group=group,
         where=tuple(where or ()),
         columns=options.columns(columns),
+        best=best,
+        final=final,
+        count=count,
     )
-    for reason, count in found.dropped.items():
-        note(f"{count} row{'s' * (count != 1)} dropped: {reason}")
+    for reason, rows in found.dropped.items():
+        note(f"{rows} row{'s' * (rows != 1)} dropped: {reason}")
     for warning in found.warnings:
         note(warning)
     pictures.write(
@@ -71,7 +77,7 @@ def forecast(
 def point(text: str) -> tuple[float, float]:
     """N=7e9,D=4e12 as a pair.
 
-    >>> point("D=4e12, N=7e9")
+    >>> point("D=4T, N=7B")
     (7000000000.0, 4000000000000.0)
     """
     from sparselaw import numbers
@@ -80,7 +86,7 @@ def point(text: str) -> tuple[float, float]:
     given = {name.strip(): value.strip() for name, value in pairs}
     if set(given) != {"N", "D"} or len(pairs) != 2:
         raise InputError("at", text, "is not a pair of sizes", "write --at N=7e9,D=4e12")
-    return numbers.real("N", given["N"]), numbers.real("D", given["D"])
+    return numbers.amount("N", given["N"]), numbers.amount("D", given["D"])
 
 
 def _show(found: Forecast) -> None:

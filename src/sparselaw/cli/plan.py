@@ -68,7 +68,9 @@ def plan(
     columns: str = options.COLUMNS,
     drop_peak: bool = options.DROP_PEAK,
     best: bool = options.BEST,
-    level: str = typer.Option("0.95", metavar="SHARE", help="Share that the intervals are meant to hold."),
+    final: bool = options.FINAL,
+    count: str = options.COUNT,
+    level: str = options.LEVEL,
     seed: str = options.SEED,
     workers: str = options.WORKERS,
     approaches: bool = typer.Option(
@@ -86,7 +88,7 @@ def plan(
     from sparselaw.planning import check_trade_off, plan_many, planned_for
 
     budgets = [numbers.real("budget", part.strip()) for part in budget.split(",")]
-    unique = None if unique_data is None else numbers.real("unique-data", unique_data)
+    unique = None if unique_data is None else numbers.amount("unique-data", unique_data)
     if unique is None and law is not None:
         check_trade_off(law_named(law))
     if approaches and runs is None:
@@ -120,6 +122,9 @@ def plan(
                 where=where,
                 named_columns=columns,
                 best=best,
+                final=final,
+                count=count,
+                interval_level=level,
                 seed=seed,
                 workers=workers,
                 **fit_settings,
@@ -132,9 +137,12 @@ def plan(
                 "group": group,
                 "where": tuple(where or ()),
                 "columns": options.columns(columns),
+                "best": best,
+                "final": final,
+                "count": count,
             }
-            source = planned_for(runs, level=numbers.real("level", level), best=best, **rows)
-    tokens = 0.0 if inference_tokens is None else numbers.real("inference-tokens", inference_tokens)
+            source = planned_for(runs, level=options.level(level), **rows)
+    tokens = 0.0 if inference_tokens is None else numbers.amount("inference-tokens", inference_tokens)
     found = plan_many(
         source,
         budgets,

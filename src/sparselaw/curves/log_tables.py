@@ -19,10 +19,10 @@ from sparselaw.arrays import FloatArray
 from sparselaw.curves.run_rows import RunRows
 from sparselaw.errors import InputError
 from sparselaw.fitting.columns import find_columns, listed
-from sparselaw.fitting.plain_csv import LARGE
 from sparselaw.fitting.read import kind_of_file, read_file
-from sparselaw.fitting.run_table import Cells, Table, floats, labels, table_of
+from sparselaw.fitting.tables import Cells, Table, floats, labels, table_of
 
+LARGE = 5_000_000  # bytes
 # Compared without case and signs; the first that is there counts.
 STEP = ("step", "globalstep", "trainerglobalstep", "trainglobalstep", "iteration", "iter", "iterations",
         "steps", "update", "updates", "numupdates")  # fmt: skip

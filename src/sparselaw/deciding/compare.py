@@ -465,7 +465,7 @@ def _tables(a: Any, b: Any, others: Sequence[Any], by: str | None) -> dict[str, 
 
 def split_by(source: Any, by: str) -> dict[str, Any]:
     """One table for each value of the column, in the order of the values."""
-    from sparselaw.fitting.rows import as_table
+    from sparselaw.fitting.clean_runs import as_table
     from sparselaw.fitting.select import split
 
     parts = {str(value): part for value, part in split(as_table(source), by)}

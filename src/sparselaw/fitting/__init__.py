@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from sparselaw.fitting.by import FitsBy, fit_by
-from sparselaw.fitting.collapse_score import Collapse, collapse_score
-from sparselaw.fitting.compare import ComparedLaw, Comparison, compare
-from sparselaw.fitting.compare import compare as compare_laws
-from sparselaw.fitting.fit import fit
-from sparselaw.fitting.fitted_law import EqualityTest, FittedLaw, LeftOut
-from sparselaw.fitting.peak import interpolation_threshold, near_peak
+from sparselaw.fitting.clean_runs import CleanRuns, clean_runs
+from sparselaw.fitting.compare_laws import ComparedLaw, Comparison, FitsBy, compare, compare_laws, fit_by
+from sparselaw.fitting.exponent_tests import EqualityTest, LeftOut
+from sparselaw.fitting.fit import fit, read_runs
+from sparselaw.fitting.fitted_law import FittedLaw
 from sparselaw.fitting.power_sweeps import PowerFit, Sweep, fit_power
 from sparselaw.fitting.profile import ExponentProfile, exponent_profile
 from sparselaw.fitting.read import read_table
+from sparselaw.fitting.saved_law import load
+from sparselaw.fitting.simulated import Collapse, collapse_score, interpolation_threshold, near_peak
 
 __all__ = [
+    "CleanRuns",
     "Collapse",
     "ComparedLaw",
     "Comparison",
@@ -24,6 +25,7 @@ __all__ = [
     "LeftOut",
     "PowerFit",
     "Sweep",
+    "clean_runs",
     "collapse_score",
     "compare",
     "compare_laws",
@@ -32,6 +34,8 @@ __all__ = [
     "fit_by",
     "fit_power",
     "interpolation_threshold",
+    "load",
     "near_peak",
+    "read_runs",
     "read_table",
 ]

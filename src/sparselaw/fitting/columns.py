@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Iterable, Mapping
 
 from sparselaw.errors import InputError
 
-# Compared without case, spaces and signs; the role's own name is compared as it stands and goes first.
+# Compared without case, spaces, signs and unit; the role's own name is compared as it stands and goes first.
 ALIASES: dict[str, frozenset[str]] = {
     "N": frozenset(
         {
@@ -32,8 +34,39 @@ ALIASES: dict[str, frozenset[str]] = {
     "stderr": frozenset({"standarderror", "lossstderr", "sem", "losssem", "stderror", "lossstandarderror"}),
 }  # fmt: skip
 FALLBACKS = frozenset({"width", "dataset", "samples"})  # taken only where no better name is there
-PASSED_OVER = {"loss": frozenset({"trainloss", "trainingloss"})}  # taken only when named; the reader is told
+TRAINING = frozenset({"trainloss", "trainingloss"})  # a loss only where there is no other; the reader is told
+# What the shape of a transformer is called.
+SHAPE: dict[str, frozenset[str]] = {
+    "width": frozenset({"width", "dmodel", "modeldim", "hiddensize", "hiddendim", "nembd", "dim"}),
+    "depth": frozenset({"depth", "nlayers", "nlayer", "numlayers", "layers", "numhiddenlayers"}),
+    "vocab": frozenset({"vocab", "vocabsize", "nvocab", "vocabulary", "vocabularysize"}),
+    "non_embedding": frozenset(
+        {
+            "nonembeddingparams", "nonembeddingparameters", "paramsnonembedding", "nnonembedding",
+            "nonembparams", "paramsnonemb", "nonembedding", "numnonembeddingparams",
+        }
+    ),
+}  # fmt: skip
+SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "billion": 1e9, "g": 1e9,
+          "t": 1e12, "trillion": 1e12, "1e3": 1e3, "1e6": 1e6, "1e9": 1e9, "1e12": 1e12}  # fmt: skip
+_SCALE = r"(thousand|million|billion|trillion|1e3|1e6|1e9|1e12|k|m|b|g|t)s?\b"
+_UNIT = rf"(?:x\s*|in\s+)?{_SCALE}(?:\s+(?:of\s+)?\w+)?"
+IN_BRACKETS = re.compile(rf"^(.*?)[\s_]*[(\[]\s*{_UNIT}\s*[)\]]\s*$", re.IGNORECASE)
+IN_WORDS = re.compile(r"^(.*?)[\s_]+(?:in[\s_]+)?(thousand|million|billion|trillion)s?$", re.IGNORECASE)
 Aliases = Mapping[str, Iterable[str]]
+
+
+def unit_of(column: str) -> tuple[str, float]:
+    """The name without the unit it carries, and the unit.
+
+    >>> unit_of("Tokens (B)"), unit_of("params_millions"), unit_of("loss")
+    (('Tokens', 1000000000.0), ('params', 1000000.0), ('loss', 1.0))
+    """
+    for form in (IN_BRACKETS, IN_WORDS):
+        found = form.match(column)
+        if found is not None and found.group(1).strip():
+            return found.group(1).strip(), SCALES[found.group(2).lower()]
+    return column, 1.0
 
 
 def find_columns(
@@ -55,7 +88,7 @@ def find_columns(
             continue
         candidates = _candidates(names, role, roles, taken=given.values())
         # The role's own name goes before all others, but not before itself in other letters.
-        own = [n for n in candidates if _plain(n) == _plain(role)]
+        own = [n for n in candidates if _letters(n) == _letters(role)]
         candidates = own if role in own else candidates
         if len(candidates) > 1:
             raise InputError(
@@ -64,6 +97,17 @@ def find_columns(
         if candidates:
             found[role] = candidates[0]
     return found
+
+
+def find_shape(columns: Iterable[str]) -> dict[str, str]:
+    """width, depth, vocab, non_embedding -> the one column that is called so, where there is one.
+
+    >>> find_shape(["d_model", "n_layers", "loss"])
+    {'width': 'd_model', 'depth': 'n_layers'}
+    """
+    names = [str(c) for c in columns]
+    near = {role: [n for n in names if _letters(n) in known] for role, known in SHAPE.items()}
+    return {role: found[0] for role, found in near.items() if len(found) == 1}
 
 
 def notes_on_columns(
@@ -78,19 +122,20 @@ def notes_on_columns(
     for role, taken in found.items():
         if role in (given or {}):
             continue
-        others = [
-            str(n)
-            for n in columns
-            if n not in found.values()
-            and _plain(str(n)) in (ALIASES.get(role, frozenset()) | PASSED_OVER.get(role, frozenset()))
-        ]
+        if role == "loss" and _letters(taken) in TRAINING:
+            notes.append(
+                f"loss is the column {taken}, the only one: a training loss is not a held-out one where data "
+                "are repeated"
+            )
+        known = ALIASES.get(role, frozenset()) | (TRAINING if role == "loss" else frozenset())
+        others = [str(n) for n in columns if n not in found.values() and _letters(str(n)) in known]
         if others:
             notes.append(f"{role} is the column {taken}, not {' or '.join(others)}")
     return notes
 
 
 def _roles(more: Aliases | None) -> dict[str, frozenset[str]]:
-    extra = {role: frozenset(_plain(name) for name in names) for role, names in (more or {}).items()}
+    extra = {role: frozenset(_letters(name) for name in names) for role, names in (more or {}).items()}
     return {**ALIASES, **{role: names for role, names in extra.items() if role not in ALIASES}}
 
 
@@ -114,8 +159,12 @@ def _candidates(
     names: list[str], role: str, roles: Mapping[str, frozenset[str]], taken: Iterable[str]
 ) -> list[str]:
     """Columns that may be meant; a name that stands twice in the header is there twice."""
-    near = [n for n in names if n not in taken and (_plain(n) in roles[role] or _plain(n) == _plain(role))]
-    return [n for n in near if _plain(n) not in FALLBACKS] or near
+    near = [
+        n for n in names if n not in taken and (_letters(n) in roles[role] or _letters(n) == _letters(role))
+    ]
+    if role == "loss" and not near:
+        near = [n for n in names if n not in taken and _letters(n) in TRAINING]
+    return [n for n in near if _letters(n) not in FALLBACKS] or near
 
 
 def _say_which(candidates: list[str], role: str) -> str:
@@ -144,5 +193,7 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     return ", ".join(shown[:most]) + more or "none"
 
 
-def _plain(name: str) -> str:
-    return "".join(ch for ch in name.lower() if ch.isalnum())
+@functools.lru_cache(maxsize=100_000)
+def _letters(name: str) -> str:
+    """Letters and digits alone, lower case, without a unit."""
+    return "".join(ch for ch in unit_of(name)[0].lower() if ch.isalnum())

@@ -1,33 +1,28 @@
-"""Fits a law to a table of runs: the one function behind `sparselaw fit`."""
+"""Fits a law to a table of runs: read, prepare, start, minimise, draw, result."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
-from sparselaw.fitting.bootstrap import Progress
-from sparselaw.fitting.bootstrap import bootstrap as draw
-from sparselaw.fitting.design import Design
-from sparselaw.fitting.envelope import envelope_draws, envelope_minimum
-from sparselaw.fitting.equality import equal_exponents
-from sparselaw.fitting.fitted_law import EqualityTest, FittedLaw, LeftOut
-from sparselaw.fitting.fitted_runs import Runs
+from sparselaw.fitting.clean_runs import CleanRuns, Source, as_table, clean_runs
+from sparselaw.fitting.design import Design, prepare
+from sparselaw.fitting.draws import Progress, envelope_draws, envelope_minimum
+from sparselaw.fitting.draws import bootstrap as draw
+from sparselaw.fitting.fitted_law import FittedLaw
+from sparselaw.fitting.fitted_runs import Runs, in_sweeps
+from sparselaw.fitting.goodness import goodness
 from sparselaw.fitting.identification import findings, no_sparsity
-from sparselaw.fitting.leaveout import leave_out_table
+from sparselaw.fitting.minimise import Minimum, global_minimum
 from sparselaw.fitting.objectives import Objective, parse_objective
-from sparselaw.fitting.one_variable import in_sweeps
-from sparselaw.fitting.peak import without_peak
-from sparselaw.fitting.prepare import prepare
-from sparselaw.fitting.rows import CleanRuns, Source, as_table, clean_runs
 from sparselaw.fitting.select import select
-from sparselaw.fitting.solve import Minimum, global_minimum
+from sparselaw.fitting.simulated import without_peak
 from sparselaw.fitting.sparsity import implied_sparsity
-from sparselaw.interval import drawn_interval
+from sparselaw.interval import check_level, drawn_interval
 from sparselaw.laws import Law, law_named, one_size_laws
 
 FEW_GROUPS = 10
@@ -35,10 +30,10 @@ ENVELOPE = "the law is for the best tenth of the runs: most residuals are above 
 
 
 def fit(
-    runs: Source,
-    law: str = "chinchilla",
-    objective: str = "huber",
-    *,
+    runs: Source | CleanRuns | Any,
+    *given: Any,
+    law: str | None = None,
+    objective: str | None = None,
     delta: float | None = None,
     bootstrap: int = 1000,
     group: str | None = None,
@@ -48,66 +43,145 @@ def fit(
     last: int | None = None,
     drop_peak: bool = False,
     best: bool = False,
+    final: bool = False,
+    count: str = "as-given",
     leave_out: bool = False,
+    level: float = 0.95,
     seed: int = 0,
     workers: int = 1,
     progress: Progress | None = None,
 ) -> FittedLaw:
-    """The law that minimises ``objective`` over the rows, with intervals from ``bootstrap`` draws.
+    """The law that minimises the objective over the runs, with intervals from draws.
 
-    ``runs`` has columns N, D and loss (or common other names, or as ``columns`` says), one row for a run; or
-    it is the path of such a table. ``law`` is the name of a registered law (sparselaw.laws). ``group`` names
-    the column that says which rows belong to one run: whole runs are then resampled. ``where`` selects rows
-    ("lr=0.001", or several conditions). ``variable`` and
-    ``last`` belong to laws of one size: the size that varies, and how many of its largest values to use.
-    ``best`` keeps the best run of each (N, D).
-    ``drop_peak`` leaves out simulated runs with N near K(D); ``leave_out`` adds the leave-out table.
+    Parameters
+    ----------
+    runs
+        A table with columns N, D and loss (or common other names), one row for a run: a data frame of pandas,
+        polars or pyarrow, a mapping of columns, or the path of a file or folder. Or the array of N, followed
+        by the arrays of D and the loss: ``fit(N, D, loss)``.
+    *given
+        The arrays of D and the loss, where the first argument is that of N. After a table, the law and the
+        objective.
+    law
+        The name of a registered law (``sparselaw.laws.LAWS``); ``chinchilla`` unless named.
+    objective
+        ``huber`` (unless named), ``l1``, ``least-squares`` or ``envelope``.
+    delta
+        Where Huber's square turns into an absolute value; 1e-3 unless given.
+    bootstrap
+        How many draws the intervals come from; 0 for none.
+    group
+        The column that names the run of a row: whole runs are then resampled.
+    where
+        Conditions that select rows: ``"lr=0.001"``, or several.
+    columns
+        Role -> column for N, D, loss, C and stderr, where the names do not tell.
+    variable, last
+        For laws of one size: the size that varies, and how many of its largest values to use.
+    drop_peak
+        Leave out simulated runs with N near K(D), where the loss peaks.
+    best
+        Keep the best run of each N and D: for sweeps of learning rates.
+    final
+        Keep the last checkpoint of each run.
+    count
+        ``"non-embedding"`` counts parameters without embeddings, from width and depth.
+    leave_out
+        Whether ``leave_out`` of the result has the table of fits with some runs left out.
+    level
+        Of the intervals.
+    seed, workers
+        Of the draws; the answer does not depend on the number of workers.
+    progress
+        Called with (draws done, draws asked for).
+
+    Returns
+    -------
+    FittedLaw
+        Its ``status`` is ``ok`` where nothing stands against it; ``print`` shows the rest.
+
+    Raises
+    ------
+    InputError
+        Where the table cannot be read, or does not carry the law.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> N, D = np.meshgrid(np.geomspace(1e7, 1e9, 5), np.geomspace(1e9, 1e11, 5))
+    >>> law = fit(N, D, 1.8 + 480 * N**-0.35 + 2100 * D**-0.37, bootstrap=0)
+    >>> round(law.params["alpha"].best, 4)
+    0.35
     """
+    runs, law, objective = _arguments(runs, given, law, objective)
     kind = law_named(law)
     _check(bootstrap, seed, workers)
+    level = check_level(level)
     chosen = parse_objective(objective, delta)
-    dropped: dict[str, int] = {}
-    if where:
-        runs = select(as_table(runs), (where,) if isinstance(where, str) else where)
-    if drop_peak:
-        runs, dropped = without_peak(runs, columns)
-    needed = () if kind.has_one_size() else kind.sizes
-    clean = clean_runs(runs, columns=columns, group=group, needed=needed, aliases=kind.column_names)
-    clean.dropped.update(dropped)
+    if isinstance(runs, CleanRuns):
+        clean = runs
+    else:
+        clean = read_runs(
+            runs, kind, columns=columns, group=group, where=where, best=best, final=final, count=count,
+            drop_peak=drop_peak,
+        )  # fmt: skip
     used, notes = _rows_for(kind, clean.runs, variable, last)
-    if best:
-        clean, used, more = _best_runs(clean, used)
-        notes = (*notes, *more)
     design = prepare(kind, used)
     _check_rows(used, design)
     if chosen.name == "envelope":
         minimum = envelope_minimum(design, chosen)
-        drawn = envelope_draws(design, chosen, minimum, used.group, bootstrap, seed)
-        return _result(design, chosen, minimum, drawn, used, clean, (*notes, ENVELOPE), None, (), seed)
-    minimum = global_minimum(design, chosen)
-    resampled: dict[str, Any] = {"draws": bootstrap, "seed": seed, "workers": workers}
-    draws = draw(design, chosen, minimum, group=used.group, progress=progress, **resampled)
-    test: EqualityTest | None = None
-    table: tuple[LeftOut, ...] = ()
-    if kind.exponent_names is not None:
-        test = equal_exponents(
-            design, prepare(kind, used, tied=True), chosen, minimum, group=used.group, **resampled
-        )
-        if leave_out:
-            found = design.residuals(minimum.theta), design.natural(minimum.basins)
-            table = leave_out_table(used, kind, chosen, *found, **resampled)
-    return _result(design, chosen, minimum, draws, used, clean, notes, test, table, seed)
+        draws = envelope_draws(design, chosen, minimum, used.group, bootstrap, seed)
+        notes = (*notes, ENVELOPE)
+    else:
+        minimum = global_minimum(design, chosen)
+        draws = draw(
+            design, chosen, minimum, group=used.group, progress=progress, draws=bootstrap, seed=seed,
+            workers=workers,
+        )  # fmt: skip
+    return _result(design, chosen, minimum, draws, used, clean, notes, leave_out, level, seed, workers)
 
 
-def _best_runs(clean: CleanRuns, runs: Runs) -> tuple[CleanRuns, Runs, tuple[str, ...]]:
-    """The lowest loss of all rows that share every size; settings that were tried are then no groups."""
-    cells = np.unique(np.stack(list(runs.sizes.values())), axis=1, return_inverse=True)[1].ravel()
-    order = np.lexsort((runs.loss, cells))
-    first = np.concatenate([[True], np.diff(cells[order]) > 0])
-    kept = np.sort(order[first])
-    pooled = tuple(column for column in clean.pooled if column.kind != "setting")
-    note = f"{len(runs) - kept.size} rows with a better run of the same sizes are not used"
-    return replace(clean, pooled=pooled), runs.take(kept).with_groups_numbered(), (note,)
+def read_runs(
+    source: Source,
+    law: type[Law] | str = "chinchilla",
+    *,
+    where: str | Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+    drop_peak: bool = False,
+    **settings: Any,
+) -> CleanRuns:
+    """The runs that a law would be fitted to, and what there is to say of them before."""
+    kind = law_named(law) if isinstance(law, str) else law
+    dropped: dict[str, int] = {}
+    table = as_table(source)
+    if where:
+        table = select(table, (where,) if isinstance(where, str) else where)
+    if drop_peak:
+        table, dropped = without_peak(table, columns)
+    needed = () if kind.has_one_size() else kind.sizes
+    clean = clean_runs(table, columns=columns, needed=needed, aliases=kind.column_names, **settings)
+    clean.dropped.update(dropped)
+    return clean
+
+
+def _arguments(
+    runs: Any, given: tuple[Any, ...], law: str | None, objective: str | None
+) -> tuple[Any, str, str]:
+    """The table, law and objective: given as such, or as arrays of N, D and the loss."""
+    names = list(given)
+    if given and not isinstance(given[0], str):
+        if len(given) < 2:
+            raise InputError("loss", "", "is missing", "give a table, or the arrays N, D and loss")
+        columns = zip(("N", "D", "loss"), np.broadcast_arrays(runs, *given[:2]), strict=True)
+        runs, names = {name: np.ravel(values) for name, values in columns}, names[2:]
+    if len(names) > 2:
+        raise InputError("arguments", len(given), "are too many", "name them: law=..., objective=...")
+    for place, (name, value) in enumerate((("law", law), ("objective", objective))):
+        if place < len(names) and value is not None:
+            raise InputError(name, value, "is given twice", "give it once")
+    law = names[0] if names else law
+    objective = names[1] if len(names) > 1 else objective
+    return runs, law or "chinchilla", objective or "huber"
 
 
 def _check(draws: int, seed: int, workers: int) -> None:
@@ -156,15 +230,17 @@ def _check_rows(runs: Runs, design: Design) -> None:
 
 def _result(
     design: Design, objective: Objective, minimum: Minimum, draws: FloatArray, runs: Runs, clean: CleanRuns,
-    notes: tuple[str, ...], test: EqualityTest | None, table: tuple[LeftOut, ...], seed: int,
+    notes: tuple[str, ...], leave_out: bool, level: float, seed: int, workers: int,
 ) -> FittedLaw:  # fmt: skip
-    found = findings(design, objective, minimum, runs, clean.pooled)
+    residuals = design.residuals(minimum.theta)
+    good = goodness(residuals, runs, design.free)
+    found = findings(design, objective, minimum, runs, good, clean.pooled)
     seeds = tuple(column.words() for column in clean.pooled if column.kind == "seed")
     best, drawn = design.natural(minimum.theta), design.natural(draws)
-    sparsity = None
     why_not = no_sparsity(design, minimum)
-    if not why_not:
-        sparsity = implied_sparsity(design, best, drawn)
+    few: tuple[str, ...] = ()
+    if runs.group is not None and int(runs.group.max()) + 1 < FEW_GROUPS:
+        few = (f"only {int(runs.group.max()) + 1} groups: intervals are likely too narrow",)
     return FittedLaw(
         law=design.law_at(minimum.theta),
         objective=objective.name,
@@ -175,28 +251,18 @@ def _result(
         starts_tried=minimum.starts_tried,
         starts_agreeing=minimum.starts_agreeing,
         rows_used=len(runs),
-        params={n: drawn_interval(float(best[i]), drawn[:, i]) for i, n in enumerate(design.names)},
-        sparsity=sparsity,
+        params={n: drawn_interval(float(best[i]), drawn[:, i], level) for i, n in enumerate(design.names)},
+        sparsity=None if why_not else implied_sparsity(design, best, drawn, level),
         sparsity_reason=why_not,
+        level=level,
+        goodness=good,
         draws=drawn,
         runs=runs,
-        residuals=design.residuals(minimum.theta),
-        equal_exponents=test,
-        leave_out=table,
+        residuals=residuals,
+        minimum=minimum,
+        wants_leave_out=leave_out,
         dropped=clean.dropped,
         seed=seed,
-        warnings=(*clean.notes, *notes, *(f.words for f in found), *seeds, *_words(runs, sparsity, table)),
+        workers=workers,
+        warnings=(*clean.notes, *notes, *(f.words for f in found), *seeds, *few),
     )
-
-
-def _words(runs: Runs, sparsity: Mapping[str, Any] | None, table: tuple[LeftOut, ...]) -> tuple[str, ...]:
-    """What the selection of runs and the number of groups do to the answer."""
-    words: list[str] = []
-    if runs.group is not None and int(runs.group.max()) + 1 < FEW_GROUPS:
-        words.append(f"only {int(runs.group.max()) + 1} groups: intervals are likely too narrow")
-    if sparsity is not None and table:
-        best = [line.alpha1.best for line in table]
-        words.append(f"alpha1 runs from {min(best):.3g} to {max(best):.3g} as parts of the runs are left out")
-        if min(best) < 0.0 < max(best):
-            words.append("the sign of alpha1 hangs on which runs are used")
-    return tuple(words)

@@ -2,74 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.errors import InputError, check_positive
+from sparselaw.fitting.exponent_tests import (
+    NO_DRAWS,
+    EqualityTest,
+    LeftOut,
+    equal_exponents,
+    leave_out_table,
+    leave_out_words,
+)
 from sparselaw.fitting.fitted_runs import Runs
-from sparselaw.fitting.goodness import Goodness, goodness
+from sparselaw.fitting.goodness import Goodness
+from sparselaw.fitting.minimise import Minimum
 from sparselaw.fitting.objectives import ObjectiveName
-from sparselaw.interval import Interval
+from sparselaw.fitting.sparsity import SparsityReading, sparsity_readings, sparsity_rows, sparsity_words
+from sparselaw.interval import Interval, drawn_interval
 from sparselaw.laws import Law
 from sparselaw.plain import html_table, put
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sparselaw.fitting.predicted import PredictedLoss
-    from sparselaw.fitting.readings import SparsityReading
-
-NO_DRAWS = "no draws: bootstrap 0"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EqualityTest:
-    """Is alpha_N = alpha_D? A likelihood-ratio statistic, and how often chance exceeds it."""
-
-    statistic: float
-    p_value: float
-    exponent: float  # the one exponent of the fit that has them equal
-    method: str
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "statistic": self.statistic,
-            "p_value": self.p_value,
-            "exponent": self.exponent,
-            "method": self.method,
-        }
+ADVICE = {
+    "ok": "nothing stands against this fit",
+    "not-converged": "the minimiser did not arrive: try --law two-power, or other runs",
+    "collinear": "add runs with another D/N: the exponents of N and D are not told apart",
+    "not-identified": "add runs, or choose a law with fewer parameters",
+    "bound": "a parameter ran to the end of its range: choose a law without it, or add runs",
+    "few-rows": "add runs, or choose a law with fewer parameters",
+    "outliers": "look at the rows named, and leave them out if they are not what they should be",
+    "pooled": "rows of several kinds are fitted as one: see the options named",
+    "E-not-identified": "add larger runs, or choose --law two-power, which has no floor",
+}
+Found = TypeVar("Found")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
-    """One line of the leave-out table: what went, what remained, what the fit then says."""
-
-    left_out: str
-    rows_used: int
-    alpha_N: float
-    alpha_D: float
-    alpha1: Interval
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "left_out": self.left_out,
-            "rows_used": self.rows_used,
-            "alpha_N": self.alpha_N,
-            "alpha_D": self.alpha_D,
-            "alpha1": self.alpha1.plain(NO_DRAWS),
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class FittedLaw:
-    """A law at its optimum, with 95 % intervals from the draws.
+    """A law at its optimum, with intervals from the draws.
 
     ``status`` is ``ok``, ``not-converged``, ``collinear``, ``not-identified``, ``bound``, ``few-rows``,
-    ``pooled`` or ``E-not-identified``: the first that applies; ``warnings`` has all of them in words. An
-    interval has no ends (nan) when no draws were asked for.
+    ``outliers``, ``pooled`` or ``E-not-identified``: the first that applies; ``warnings`` has all of them in
+    words. An interval has no ends (nan) when no draws were asked for. ``equal_exponents``, ``leave_out`` and
+    the readings of the sparsity take fits of their own, and are made when first asked for.
     """
 
     law: Law
@@ -84,40 +67,72 @@ class FittedLaw:
     params: Mapping[str, Interval]
     sparsity: Mapping[str, Interval] | None
     sparsity_reason: str  # why there is none: a power law, or a fit without two exponents
-    draws: FloatArray = field(repr=False)  # (draws, p): parameters in the order of ``params``
-    runs: Runs = field(repr=False)  # the rows the law was fitted to
-    residuals: FloatArray = field(repr=False)  # log loss minus log prediction, row by row
-    equal_exponents: EqualityTest | None = None
-    leave_out: tuple[LeftOut, ...] = ()
+    goodness: Goodness  # how far the runs lie from the law, in per cent, and which lie furthest
+    draws: FloatArray  # (draws, p): parameters in the order of ``params``
+    runs: Runs  # the rows the law was fitted to, in an order of their own: ``runs.row`` has the table's
+    residuals: FloatArray  # log loss minus log prediction, row by row of ``runs``
+    minimum: Minimum = field(compare=False)
+    level: float = 0.95  # of the intervals
+    wants_leave_out: bool = False
     dropped: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     seed: int = 0
-    memory: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # found when asked for
+    workers: int = 1
+    memory: dict[str, Any] = field(default_factory=dict, compare=False)  # found when asked for
 
     @property
     def name(self) -> str:
         """The law's name."""
         return self.law.name
 
-    @property
-    def goodness(self) -> Goodness:
-        """How far the runs lie from the law, in per cent, and which lie furthest."""
-        return goodness(self.residuals, self.runs)
-
     def loss(self, *sizes: Any) -> Any:
         """The fitted loss at (N, D), or at the law's own sizes in their order."""
         return self.law.loss(*sizes)
 
-    def predict(self, *sizes: Any) -> PredictedLoss | tuple[PredictedLoss, ...]:
-        """The loss of a new run at (N, D), with the forecast's 95 % interval where the runs allow one.
+    def predict(self, *sizes: Any, interval: bool = False) -> Any:
+        """The loss by this law at (N, D), or at the law's own sizes in their order.
 
-        Elsewhere the bootstrap's, which is the law's alone; ``intervals`` says which. Several sizes give a
-        tuple, one for each.
+        The interval is that of the fitted law over its draws: it does not know that the law may be wrong, or
+        how runs scatter. ``sl.forecast`` gives an interval for the loss of a new run.
+
+        Parameters
+        ----------
+        *sizes
+            Numbers, or arrays that broadcast against each other.
+        interval
+            Of arrays, also give the ends.
+
+        Returns
+        -------
+        Interval or array
+            Of numbers an Interval. Of arrays an array of their common shape; with ``interval`` three of them,
+            low, best and high.
+
+        Raises
+        ------
+        InputError
+            For a size that is not positive, or too few of them.
         """
-        from sparselaw.fitting.predicted import predict_losses
-
-        found = predict_losses(self, sizes)
-        return found[0] if all(np.ndim(size) == 0 for size in sizes) else tuple(found)
+        wanted = self.law.sizes
+        if len(sizes) != len(wanted):
+            raise InputError(
+                "sizes", len(sizes), f"{self.name} needs {', '.join(wanted)}", "give each of them"
+            )
+        for name, size in zip(wanted, sizes, strict=True):
+            for value in np.ravel(np.asarray(size)):
+                check_positive(name, value)
+        at = [np.asarray(size, dtype=np.float64) for size in sizes]
+        best = np.asarray(self.loss(*np.broadcast_arrays(*at)), dtype=np.float64)
+        if best.ndim == 0:
+            drawn = self.losses_of_draws(*at) if len(self.draws) else np.empty(0)
+            return drawn_interval(float(best), np.ravel(drawn), self.level)
+        if not interval:
+            return best
+        if len(self.draws) == 0:
+            return np.full(best.shape, np.nan), best, np.full(best.shape, np.nan)
+        drawn = self.losses_of_draws(*np.broadcast_arrays(*at))
+        low, high = np.quantile(drawn, [0.5 - 0.5 * self.level, 0.5 + 0.5 * self.level], axis=0)
+        return np.minimum(low, best), best, np.maximum(high, best)
 
     def drawn_law(self, axes: int = 1) -> Law:
         """Every draw as one law: its parameters are arrays (draws, 1, ...) with ``axes`` axes for the sizes.
@@ -134,19 +149,55 @@ class FittedLaw:
         axes = max(np.ndim(size) for size in sizes)
         return np.asarray(self.drawn_law(axes).loss(*sizes), dtype=np.float64)
 
+    @property
+    def equal_exponents(self) -> EqualityTest | None:
+        """Whether N and D have one exponent; None without draws or two exponents."""
+        return self._once("equal", lambda: equal_exponents(self) if self._has_draws() else None)
+
+    @property
+    def leave_out(self) -> tuple[LeftOut, ...]:
+        """The leave-out table, where it was asked for."""
+        wanted = self.wants_leave_out and self.objective != "envelope"
+        return self._once("leave out", lambda: leave_out_table(self) if wanted else ())
+
+    def sparsity_readings(self) -> tuple[SparsityReading, ...]:
+        """The sparsity by the coupled law, and by the additive law beside it."""
+        return self._once("readings", lambda: sparsity_readings(self))
+
+    def _has_draws(self) -> bool:
+        return len(self.draws) > 0 and self.objective != "envelope"
+
+    def _once(self, name: str, find: Callable[[], Found]) -> Found:
+        if name not in self.memory:
+            self.memory[name] = find()
+        found: Found = self.memory[name]
+        return found
+
+    def sparsity_rows(self) -> list[list[str]]:
+        """law, alpha1, alpha2 with their intervals as text."""
+        return sparsity_rows(self.sparsity_readings())
+
+    def sparsity_words(self) -> tuple[str, ...]:
+        """What the implied sparsity means, and what it depends on."""
+        return (*leave_out_words(self.leave_out), *sparsity_words(self.sparsity_readings()))
+
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """For JSON."""
         result: dict[str, Any] = {"law": self.name, "objective": self.objective}
         put(result, "value", self.value, "the objective is not finite")
         put(result, "gradient_norm", self.gradient_norm, "the gradient is not finite")
         result |= {
             "status": self.status,
+            "advice": self.advice,
             "starts_tried": self.starts_tried,
             "starts_agreeing": self.starts_agreeing,
             "rows_used": self.rows_used,
             "rows_dropped": dict(self.dropped),
             "residuals": self.goodness.as_dict(),
+            "typical_residual": self.goodness.typical,
+            "outliers": [row.as_dict() for row in self.goodness.outliers],
             "draws": len(self.draws),
+            "level": self.level,
             "params": {name: v.plain(NO_DRAWS) for name, v in self.params.items()},
             "sparsity": None,
             "equal_exponents": None,
@@ -194,29 +245,30 @@ class FittedLaw:
         ]
         return pd.DataFrame(lines)
 
+    def save(self, path: str | Path) -> None:
+        """Write it to a JSON file that ``sl.load`` reads: the law, its draws, the runs and the settings.
+
+        Parameters
+        ----------
+        path
+            Of the file, which is replaced where it exists.
+
+        Raises
+        ------
+        InputError
+            Where the file cannot be written.
+        """
+        from sparselaw.fitting.saved_law import save_law
+
+        save_law(self, path)
+
     def title(self) -> str:
         return f"{self.name}: {self.law.formula}"
 
-    def sparsity_readings(self) -> tuple[SparsityReading, ...]:
-        """The sparsity by the coupled law, and by the additive law beside it; found when first asked for."""
-        if "readings" not in self.memory:
-            from sparselaw.fitting.readings import sparsity_readings
-
-            self.memory["readings"] = sparsity_readings(self)
-        found: tuple[SparsityReading, ...] = self.memory["readings"]
-        return found
-
-    def sparsity_rows(self) -> list[list[str]]:
-        """law, alpha1, alpha2 with their intervals as text."""
-        from sparselaw.fitting.readings import rows
-
-        return rows(self.sparsity_readings())
-
-    def sparsity_words(self) -> tuple[str, ...]:
-        """What the implied sparsity means."""
-        from sparselaw.fitting.readings import words
-
-        return words(self.sparsity_readings())
+    @property
+    def advice(self) -> str:
+        """What to do about the status, in a few words."""
+        return ADVICE.get(self.status, "see the warnings")
 
     def how(self) -> str:
         """How the optimum was reached, in a line."""
@@ -225,17 +277,34 @@ class FittedLaw:
             f"gradient {self.gradient_norm:.1e}, {self.starts_agreeing} of {self.starts_tried} starts agree"
         )
 
+    def __repr__(self) -> str:
+        return f"<FittedLaw {self.name}: {self.rows_used} rows, status {self.status}>"
+
+    def __str__(self) -> str:
+        """The short table: the law with its intervals, how well it fits, and the status."""
+        names = [len(name) for name in self.params]
+        lines = [
+            f"  {name:<{max(names)}}  {value.best:<9.4g}  {value.ends()}"
+            for name, value in self.params.items()
+        ]
+        return "\n".join(
+            [
+                f"{self.title()}   (brackets: {100 * self.level:g} % intervals)",
+                *lines,
+                f"{self.rows_used} runs; {self.goodness.words()}",
+                self.goodness.worst_words(),
+                f"status {self.status}: {self.advice}",
+            ]
+        )
+
     def _repr_html_(self) -> str:
         dropped = [f"{count} rows dropped: {reason}" for reason, count in self.dropped.items()]
         return html_table(
             self.title(),
             ["quantity", "best [low, high]"],
+            [[name, f"{v.best:.4g} {v.ends()}"] for name, v in self.params.items()],
             [
-                *([name, f"{v.best:.4g} {v.ends()}"] for name, v in self.params.items()),
-                *([f"alpha1 by the {law} law", alpha1] for law, alpha1, _ in self.sparsity_rows()),
-            ],
-            [
-                f"status: {self.status}",
+                f"status {self.status}: {self.advice}",
                 self.goodness.words(),
                 self.goodness.worst_words(),
                 *self.warnings,

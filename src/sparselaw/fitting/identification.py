@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparselaw.fitting.design import Bound, Design
-from sparselaw.fitting.equality import likelihood_ratio
+from sparselaw.fitting.design import Bound, Design, prepare
+from sparselaw.fitting.exponent_tests import likelihood_ratio
 from sparselaw.fitting.fitted_runs import Runs
+from sparselaw.fitting.goodness import Goodness
+from sparselaw.fitting.minimise import LARGEST_POLISH_ROWS, Minimum, global_minimum, sample
 from sparselaw.fitting.objectives import Objective
-from sparselaw.fitting.pooled import Pooled
-from sparselaw.fitting.prepare import prepare
-from sparselaw.fitting.solve import LARGEST_POLISH_ROWS, Minimum, global_minimum, sample
+from sparselaw.fitting.table_checks import Pooled
 
 COLLINEAR = 0.9995  # correlation of two log sizes above which their effects are not told apart
 ROWS_PER_PARAMETER = 2  # fewer rows than this for each parameter are too few
@@ -29,7 +29,12 @@ class Finding:
 
 
 def findings(
-    design: Design, objective: Objective, minimum: Minimum, runs: Runs, pooled: Sequence[Pooled] = ()
+    design: Design,
+    objective: Objective,
+    minimum: Minimum,
+    runs: Runs,
+    good: Goodness,
+    pooled: Sequence[Pooled] = (),
 ) -> list[Finding]:
     """Everything that should keep a reader from taking the optimum at its word, gravest first.
 
@@ -48,6 +53,8 @@ def findings(
     if len(runs) < ROWS_PER_PARAMETER * design.free:
         words = f"{len(runs)} rows are few for {design.free} parameters: the fit may follow single runs"
         found.append(Finding("few-rows", words))
+    elif objective.name != "envelope":  # an envelope leaves runs far above it by intention
+        found += [Finding("outliers", words) for words in good.outlier_words()]
     found += [Finding("pooled", column.words()) for column in pooled if column.kind != "seed"]
     if not one_size and not bounds and design.law.floor_name is not None:
         found += _floor(design, objective, minimum, runs)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
+import numpy as np
+
+from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite
 
 ObjectiveName = Literal["huber", "l1", "least-squares", "envelope"]
@@ -44,3 +47,32 @@ def parse_objective(name: str, delta: float | None = None) -> Objective:
     if name == "least-squares":
         return Objective(name="least-squares", delta=math.inf, unit=1.0)
     raise InputError("objective", name, "is not one of the objectives", f"choose {' or '.join(OBJECTIVES)}")
+
+
+class Rho(NamedTuple):
+    """f of every fit, and row by row w rho' and w rho''."""
+
+    value: FloatArray  # (fits,)
+    first: FloatArray  # (fits, rows)
+    second: FloatArray
+
+
+def rho(z: FloatArray, weights: FloatArray, delta: FloatArray) -> Rho:
+    """Huber's function over delta of ``z`` (fits, rows), one delta a fit.
+
+    rho(z) = z^2 / (2 delta) for |z| <= delta, else |z| - delta / 2; z^2 / 2 for an infinite delta. With c = z
+    cut off at delta on both sides and u = 1 / delta (1 for an infinite one), rho = u c (z - c / 2),
+    rho' = u c, and rho'' = u where nothing was cut off. Rows without weight count for nothing, whatever z is.
+    """
+    z = np.where(weights != 0.0, z, 0.0)
+    width = delta[:, None]
+    unit = np.where(np.isinf(width), 1.0, 1.0 / width)
+    cut = np.clip(z, -width, width)
+    first = weights * cut * unit
+    value = np.sum(first * (z - 0.5 * cut), axis=1)
+    return Rho(value, first, np.where(cut == z, weights * unit, 0.0))
+
+
+def misfit(z: FloatArray, weights: FloatArray, delta: float) -> FloatArray:
+    """sum_i w_i rho(z_i) of every row of ``z`` (fits, rows)."""
+    return rho(z, weights, np.full(len(z), delta)).value

@@ -8,9 +8,9 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
+from sparselaw.fitting.design import prepare
 from sparselaw.fitting.fitted_law import FittedLaw
 from sparselaw.fitting.objectives import parse_objective
-from sparselaw.fitting.prepare import prepare
 from sparselaw.laws import two_exponent_laws
 
 

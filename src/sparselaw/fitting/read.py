@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from sparselaw.errors import InputError
 from sparselaw.files import MAX_SIZE, check_archive, check_bytes, read_unpacked
-from sparselaw.fitting.plain_csv import plain_csv
-from sparselaw.fitting.run_table import Table, table_of
 from sparselaw.fitting.separated import HELD, read_separated
+from sparselaw.fitting.tables import Table, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,13 +35,7 @@ STDIN = "-"
 
 
 def read_file(path: str | Path) -> Table:
-    """As ``read_table``, in our own form; small CSV files without pandas."""
-    file = Path(path)
-    kind = ENDINGS.get(file.suffix.lower())
-    if kind in {"csv", "tsv"} and file.is_file():
-        table = plain_csv(file, "\t" if kind == "tsv" else None)
-        if table is not None:
-            return table
+    """As ``read_table``, in our own form."""
     return table_of(read_table(path))
 
 

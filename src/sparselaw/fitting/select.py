@@ -10,7 +10,7 @@ import numpy as np
 
 from sparselaw.errors import InputError
 from sparselaw.fitting.columns import there
-from sparselaw.fitting.run_table import Mask, Table, floats, missing
+from sparselaw.fitting.tables import Mask, Table, floats, missing
 
 FORM = re.compile(r"^\s*(.+?)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*$")
 REMEDY = "write lr=0.001, epochs<=4 or name!=test"
@@ -20,7 +20,7 @@ MOST_PARTS = 1000
 def select(table: Table, conditions: Sequence[str]) -> Table:
     """The rows for which every condition holds: column, one of = != < <= > >=, value.
 
-    >>> from sparselaw.fitting.run_table import table_of
+    >>> from sparselaw.fitting.tables import table_of
     >>> select(table_of({"lr": [0.1, 0.2], "name": ["a", "b"]}), ["lr=1e-1"]).column("name").tolist()
     ['a']
     """

@@ -9,11 +9,14 @@ A term is the same at every grid point that shares its exponent, so powers are t
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.fitting.misfit import Problem
+
+if TYPE_CHECKING:
+    from sparselaw.fitting.term_design import TermDesign
 
 GRID = np.geomspace(0.02, 8.0, 12)
 COARSE_GRID = np.geomspace(0.02, 8.0, 7)  # for three exponents and more
@@ -24,38 +27,37 @@ REWEIGHTINGS = 2
 ABSENT = np.log(0.01)  # a coefficient that came out as zero starts so small, but where its slope is felt
 
 
-def grid_starts(problem: Problem, delta: float) -> FloatArray:
+def grid_starts(design: TermDesign, delta: float, weights: FloatArray) -> FloatArray:
     """(starts, p): the best grid points that are not neighbours of a better one."""
-    rows = problem.log_loss.size
-    if rows > LARGEST_GRID_ROWS:
-        few = np.sort(np.random.Generator(np.random.PCG64(0)).choice(rows, LARGEST_GRID_ROWS, replace=False))
-        problem = problem._replace(
-            x=np.ascontiguousarray(problem.x[:, few]),
-            sweep=problem.sweep[few],
-            log_loss=problem.log_loss[few],
-            inverse_scale=problem.inverse_scale[few],
-            weights=problem.weights[few],
-        )
-    distinct = sorted(set(problem.slope[problem.slope >= 0].tolist()))
+    if design.rows > LARGEST_GRID_ROWS:
+        generator = np.random.Generator(np.random.PCG64(0))
+        few = np.sort(generator.choice(design.rows, LARGEST_GRID_ROWS, replace=False))
+        design, weights = design.take(few), weights[few]
+    distinct = sorted(set(design.slope[design.slope >= 0].tolist()))
     grid = GRID if len(distinct) <= 2 else COARSE_GRID
     places = np.array(list(itertools.product(range(grid.size), repeat=len(distinct))))
-    values, coefficients = scan(places, grid, distinct, problem, delta)
+    values, coefficients = scan(places, grid, distinct, design, delta, weights)
     chosen: list[int] = []
     for flat in np.argsort(values, kind="stable"):
         if not np.isfinite(values[flat]) or len(chosen) == STARTS:
             break
         if not chosen or np.abs(places[chosen] - places[flat]).max(axis=1).min() > 1:
             chosen.append(int(flat))
-    thetas = np.zeros((len(chosen), problem.lower.size))
-    sweeps = int(problem.sweep.max()) + 1
-    for k, first in enumerate(problem.intercept):
+    thetas = np.zeros((len(chosen), design.lower.size))
+    sweeps = int(design.sweep.max()) + 1
+    for k, first in enumerate(design.intercept):
         thetas[:, first : first + sweeps] = coefficients[chosen, k, None]
     thetas[:, distinct] = grid[places[chosen]]
-    return np.clip(thetas, problem.lower, problem.upper)
+    return np.clip(thetas, design.lower, design.upper)
 
 
 def scan(
-    places: IntArray, grid: FloatArray, distinct: list[int], problem: Problem, delta: float
+    places: IntArray,
+    grid: FloatArray,
+    distinct: list[int],
+    design: TermDesign,
+    delta: float,
+    weights: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """The objective (points,) and the logarithms of the coefficients (points, terms) at every grid point.
 
@@ -63,28 +65,29 @@ def scan(
     exponents by their place in theta.
     """
     powers, tops, at = [], [], []
-    for x, slope in zip(problem.x, problem.slope, strict=True):
+    for x, slope in zip(design.x, design.slope, strict=True):
         logs = -(grid[:, None] if slope >= 0 else np.zeros((1, 1))) * x
         top = logs.max(axis=1)
-        powers.append(np.exp(logs - top[:, None] - problem.log_loss))
+        powers.append(np.exp(logs - top[:, None] - design.log_loss))
         at.append(places[:, distinct.index(slope)] if slope >= 0 else np.zeros(len(places), np.int64))
         tops.append(top[at[-1]])
     values, found = np.empty(len(places)), np.empty((len(places), len(powers)))
-    step = max(1, TOGETHER // problem.log_loss.size)
+    step = max(1, TOGETHER // design.log_loss.size)
     for first in range(0, len(places), step):
         part = slice(first, first + step)
         columns = [power[own[part]] for power, own in zip(powers, at, strict=True)]
-        values[part], found[part] = _projected(columns, problem, delta)
+        values[part], found[part] = _projected(columns, design.inverse_scale, weights, delta)
     with np.errstate(divide="ignore"):
         return values, np.where(found > 0.0, np.log(found) - np.stack(tops, axis=1), ABSENT)
 
 
-def _projected(columns: list[FloatArray], problem: Problem, delta: float) -> tuple[FloatArray, FloatArray]:
+def _projected(
+    columns: list[FloatArray], inv_s: FloatArray, w: FloatArray, delta: float
+) -> tuple[FloatArray, FloatArray]:
     """The objective (points,) and the best coefficients (points, terms).
 
     Each of ``columns`` (points, rows) is a term over the loss: their sum should be one.
     """
-    w, inv_s = problem.weights, problem.inverse_scale
     plain = w * inv_s**2
     best, fitted = _least_squares(columns, plain[None, :])
     for _ in range(0 if delta == np.inf else REWEIGHTINGS):

@@ -11,14 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.fitting import newton_side_by_side
-from sparselaw.fitting.design import VANISHED, Bound, Design, End
+from sparselaw.fitting.design import VANISHED, Bound, Design
 from sparselaw.fitting.fitted_runs import Runs, Sweeps
-from sparselaw.fitting.misfit import TOLERANCE, Problem
-from sparselaw.fitting.objectives import Objective
+from sparselaw.fitting.objectives import Objective, rho
 from sparselaw.fitting.starts import grid_starts
-from sparselaw.fitting.term_slopes import TermSlopes
-from sparselaw.fitting.without_compiler import by_arrays
 from sparselaw.laws import Law
 
 EXPONENT_RANGE = (1e-3, 30.0)
@@ -28,7 +24,7 @@ LARGEST_INTERCEPT = 400.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermDesign(Design):
-    """Term k of row i is theta[intercept_k + sweep_i] - theta[slope_k] x_ki; see kernel.py."""
+    """The law is log sum_k exp(t_ki), with t_ki = theta[intercept_k + sweep_i] - theta[slope_k] x_ki."""
 
     x: FloatArray  # (terms, rows): centred log sizes
     intercept: IntArray  # (terms,)
@@ -37,22 +33,20 @@ class TermDesign(Design):
     centres: FloatArray  # (terms,): what was subtracted from the log sizes
     centre: float  # what was subtracted from the log losses
 
-    def problem(self, weights: FloatArray) -> Problem:
-        return Problem(
+    def log_losses(self, thetas: FloatArray) -> FloatArray:
+        return self.slopes(thetas).log_losses()
+
+    def slopes(self, thetas: FloatArray) -> TermSlopes:
+        exponents = np.where(self.slope >= 0, thetas[:, self.slope], 0.0)
+        heights = thetas[:, self.intercept[:, None] + self.sweep]
+        return TermSlopes(
+            terms=heights - exponents[:, :, None] * self.x,
             x=self.x,
             intercept=self.intercept,
             slope=self.slope,
-            sweep=self.sweep,
-            log_loss=self.log_loss,
-            inverse_scale=self.inverse_scale,
-            weights=weights,
-            lower=self.lower,
-            upper=self.upper,
+            sweep=(np.arange(self.sweep.max() + 1)[:, None] == self.sweep).astype(np.float64),
+            free=self.free,
         )
-
-    def predictions(self, theta: FloatArray) -> FloatArray:
-        found: FloatArray = np.logaddexp.reduce(self._terms(theta), axis=0)
-        return found
 
     def jacobian(self, theta: FloatArray) -> FloatArray:
         found, rows = np.zeros((self.rows, self.free)), np.arange(self.rows)
@@ -124,75 +118,7 @@ class TermDesign(Design):
     def starts(self, objective: Objective, weights: FloatArray) -> FloatArray:
         if self.intercept.size == 1:  # linear in theta: any start is as good
             return np.zeros((1, self.free))
-        return grid_starts(self.problem(weights), objective.delta)
-
-    def minimise(self, start: FloatArray, objective: Objective, weights: FloatArray) -> End:
-        if by_arrays(self.rows):
-            return self.minimise_all(start[None, :], objective, weights)[0]
-        from sparselaw.fitting import kernel  # numba: only where it is needed
-
-        theta = np.clip(start, self.lower, self.upper).astype(np.float64)
-        value, norm, end = kernel.minimise(theta, self.problem(weights), objective.delta)
-        return End(theta, float(value), float(norm), bool(end == kernel.CONVERGED))
-
-    def minimise_all(self, starts: FloatArray, objective: Objective, weights: FloatArray) -> list[End]:
-        if not by_arrays(self.rows):
-            return [self.minimise(start, objective, weights) for start in starts]
-        ends = newton_side_by_side.minimise(starts, self._fits(weights), objective.delta)
-        return [ends.one(i) for i in range(len(starts))]
-
-    def refine(self, start: FloatArray, objective: Objective, weights: FloatArray) -> End:
-        if by_arrays(self.rows):
-            width = np.array([objective.delta])
-            end = newton_side_by_side.newton(start[None, :], self._fits(weights), width, objective.delta).one(
-                0
-            )
-            return end if end.converged else self.minimise(end.theta, objective, weights)
-        from sparselaw.fitting import kernel
-
-        theta = start.copy()
-        value, norm, status = kernel.newton(theta, self.problem(weights), objective.delta, TOLERANCE)
-        if status == kernel.CONVERGED:
-            return End(theta, float(value), float(norm), True)
-        return self.minimise(theta, objective, weights)
-
-    def _fits(self, weights: FloatArray) -> newton_side_by_side.Fits:
-        return newton_side_by_side.Fits(
-            lambda thetas: self.slopes(thetas).log_losses(), self.slopes, self.log_loss[None, :],
-            self.inverse_scale, weights[None, :], self.lower, self.upper,
-        )  # fmt: skip
-
-    def slopes(self, thetas: FloatArray) -> TermSlopes:
-        exponents = np.where(self.slope >= 0, thetas[:, self.slope], 0.0)
-        heights = thetas[:, self.intercept[:, None] + self.sweep]
-        return TermSlopes(
-            terms=heights - exponents[:, :, None] * self.x,
-            x=self.x,
-            intercept=self.intercept,
-            slope=self.slope,
-            sweep=(np.arange(self.sweep.max() + 1)[:, None] == self.sweep).astype(np.float64),
-            free=self.free,
-        )
-
-    def minimise_many(
-        self,
-        starts: FloatArray,
-        objective: Objective,
-        *,
-        losses: FloatArray | None = None,
-        weights: FloatArray | None = None,
-    ) -> tuple[FloatArray, FloatArray]:
-        from sparselaw.fitting import kernel
-
-        given = np.ones((1, self.rows)) if weights is None else weights
-        thetas, values = kernel.minimise_many(
-            starts,
-            self.problem(given[0]),
-            self.log_loss[None, :] if losses is None else losses,
-            given,
-            objective.delta,
-        )
-        return np.asarray(thetas), np.asarray(values)
+        return grid_starts(self, objective.delta, weights)
 
 
 def term_design(law: type[Law], runs: Runs, *, tied: bool = False, floor: bool = True) -> TermDesign:
@@ -251,3 +177,56 @@ def _one_for_each(name: str, sweeps: Sweeps | None) -> list[str]:
     if sweeps is None or sweeps.values.size == 1:
         return [name]
     return [f"{name}[{sweeps.other}={value:g}]" for value in sweeps.values]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermSlopes:
+    """Terms t_k = theta[intercept_k + sweep] - theta[slope_k] x_k at thetas (fits, p), and their derivatives.
+
+    With p_k = exp(t_k - eta) the share of a term, J = sum_k p_k grad t_k and V = sum_k p_k grad t_k
+    grad t_k^T - J J^T; grad t_k is sparse: term k has its intercept, one for each sweep, and its exponent.
+    """
+
+    terms: FloatArray  # (fits, terms, rows): t
+    x: FloatArray  # (terms, rows)
+    intercept: IntArray  # (terms,)
+    slope: IntArray  # (terms,): -1 for a term without an exponent
+    sweep: FloatArray  # (sweeps, rows): one where the row is of the sweep
+    free: int  # p
+
+    def log_losses(self) -> FloatArray:
+        """(fits, rows): log sum_k exp(t_k)."""
+        top = self.terms.max(axis=1)
+        found: FloatArray = top + np.log(np.exp(self.terms - top[:, None]).sum(axis=1))
+        return found
+
+    def derivatives(
+        self, y: FloatArray, inverse_scale: FloatArray, weights: FloatArray, delta: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """f, gradient, Hessian and the sum of w J_j^2 / s^2 of every fit."""
+        eta = self.log_losses()
+        share = np.exp(self.terms - eta[:, None])
+        found = rho((y - eta) * inverse_scale, weights, delta)
+        pull = found.first * inverse_scale
+        outer = found.second * inverse_scale**2 + pull  # J J^T enters with rho'' and, through V, with rho'
+        fits, _, rows = share.shape
+        sweeps = len(self.sweep)
+        J = np.zeros((fits, self.free, rows))
+        pulled = share * pull[:, None]
+        for k, (first, slope) in enumerate(zip(self.intercept, self.slope, strict=True)):
+            J[:, first : first + sweeps] += share[:, k, None] * self.sweep
+            if slope >= 0:
+                J[:, slope] -= share[:, k] * self.x[k]
+        gradient = -(J @ pull[:, :, None])[:, :, 0]
+        hessian = (J * outer[:, None]) @ J.swapaxes(1, 2)
+        for k, (first, slope) in enumerate(zip(self.intercept, self.slope, strict=True)):
+            own = np.arange(first, first + sweeps)
+            hessian[:, own, own] -= pulled[:, k] @ self.sweep.T
+            if slope >= 0:
+                by_x = pulled[:, k] * self.x[k]
+                cross = by_x @ self.sweep.T
+                hessian[:, own, slope] += cross
+                hessian[:, slope, own] += cross
+                hessian[:, slope, slope] -= by_x @ self.x[k]
+        square = np.broadcast_to(weights * inverse_scale**2, eta.shape)
+        return found.value, gradient, hessian, ((J * J) @ square[:, :, None])[:, :, 0]

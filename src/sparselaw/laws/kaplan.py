@@ -63,6 +63,5 @@ class KaplanLaw(Law):
         from sparselaw.laws.slopes import of_two_powers
 
         found = of_two_powers(0.0, self.A, self.B, self.alpha_N, self.alpha_D, self.alpha_D, *sizes)
-        whole = found.second + np.tril(found.second, -1).swapaxes(2, 3)
         add = np.eye(6)[:, 1:5] + np.outer(np.eye(6)[5], np.eye(4)[3])
-        return LogSlopes(found.log_loss, found.first @ add, add.T @ whole @ add)
+        return LogSlopes(found.log_loss, found.first @ add, add.T @ found.second @ add)

@@ -4,8 +4,9 @@
 2. IsoFLOP parabolas: at each budget a parabola of the loss over log N; its lowest point, and a line through.
 3. A law fitted to all runs, and the balance of its two terms: a = beta / (alpha + beta).
 
-Runs belong to one budget when their compute lies closer together than ``GAP``. The first two have 95 %
-intervals from runs drawn with replacement within each budget, the third from the draws of its fit.
+Budgets are found in the runs' own compute, C where the table has it and 6 N D elsewhere: runs of about equal
+compute with gaps between them. The first two have 95 % intervals from runs drawn with replacement within each
+budget, the third from the draws of its fit.
 """
 
 from __future__ import annotations
@@ -31,8 +32,11 @@ if TYPE_CHECKING:
 
     from sparselaw.fitting import FittedLaw
 
-GAP = 0.1  # in log C: budgets lie further apart than this
+WIDEST = 0.5  # in log C: runs of one budget do not lie further apart, whatever counted their compute
+EMPTY = 1.5  # the gaps between budgets hold this many times what the largest gaps of chance would
+FEWEST_RUNS = 3  # distinct N at a budget that may be called one
 FEWEST_SIZES = 5  # distinct N at a budget for a parabola
+NO_BUDGETS = "the runs have no budgets: their compute is spread without gaps"
 FEWEST_BUDGETS = 3
 Line = tuple[float, int]  # the exponent a, and the number of budgets behind it
 
@@ -89,9 +93,10 @@ def approaches(fitted: FittedLaw, *, bootstrap: int = 200, seed: int = 0) -> App
     if fitted.law.sizes != ("N", "D"):
         raise InputError("law", fitted.name, "is no law of N and D", "choose law chinchilla")
     runs = fitted.runs
-    budget = budgets_of(6.0 * runs.N * runs.D)
+    compute = 6.0 * runs.N * runs.D if runs.compute is None else runs.compute
+    budget = budgets_of(compute, runs.N)
     ways = [
-        _way(name, method, runs.N, runs.D, runs.loss, budget, bootstrap, seed)
+        _way(name, method, (runs.N, compute, runs.loss), budget, bootstrap, seed)
         for name, method in (("1 envelope", envelope), ("2 isoFLOP", parabolas))
     ]
     third = growth(planned_fit(fitted), parse_cost("6nd"))
@@ -103,27 +108,66 @@ def approaches(fitted: FittedLaw, *, bootstrap: int = 200, seed: int = 0) -> App
     return Approaches(ways=tuple(ways))
 
 
-def budgets_of(compute: FloatArray) -> IntArray:
-    """0, 1, 2, ... for the budget of every run, in rising order.
+def budgets_of(compute: FloatArray, N: FloatArray) -> IntArray:
+    """0, 1, 2, ... for the budget of every run, in rising order; -1 for a run that belongs to none.
 
-    >>> budgets_of(np.array([1e20, 1.03e20, 3e20])).tolist()
-    [0, 0, 1]
+    Runs sorted by log C are cut at their largest gaps, as few as leave no stretch wider than ``WIDEST``. A
+    stretch with ``FEWEST_RUNS`` sizes N is a budget. There are budgets at all only where the gaps between
+    them are larger than chance would make them: the j-th largest of n - 1 gaps of chance has the share
+    (1/j + ... + 1/(n-1))/(n-1) of the whole span on average.
+
+    >>> C, N = np.repeat([1e20, 3e20, 1e21], 4), np.tile([1.0, 2.0, 4.0, 8.0], 3)
+    >>> budgets_of(C * N**0.02, N).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
     """
-    logs = np.log(compute)
-    order = np.argsort(logs, kind="stable")
-    steps = np.concatenate([[0], np.cumsum(np.diff(logs[order]) > GAP)])
-    found = np.empty(logs.size, np.int64)
-    found[order] = steps
+    order = np.argsort(compute, kind="stable")
+    logs = np.log(compute[order])
+    gaps, none = np.diff(logs), np.full(logs.size, -1, np.int64)
+    largest = np.sort(gaps)[::-1]
+    stretch = np.zeros(logs.size, np.int64)
+    cuts = 0
+    while _widest(logs, stretch) > WIDEST:
+        stretch = np.concatenate([[0], np.cumsum(gaps >= largest[cuts])])
+        cuts = int(np.count_nonzero(gaps >= largest[cuts]))
+    between = float(largest[:cuts].sum())
+    if between < EMPTY * np.ptp(logs) * _share_of_chance(gaps.size, cuts):
+        return none
+    found = none.copy()
+    sizes = N[order]
+    number = 0
+    for place in range(int(stretch[-1]) + 1):
+        rows = np.flatnonzero(stretch == place)
+        if np.unique(sizes[rows]).size >= FEWEST_RUNS:
+            found[order[rows]] = number
+            number += 1
+    if 2 * np.count_nonzero(found >= 0) < logs.size:
+        return none
     return found
 
 
-def envelope(N: FloatArray, D: FloatArray, loss: FloatArray, budget: IntArray) -> Line:
+def _widest(logs: FloatArray, stretch: IntArray) -> float:
+    """The width of the widest stretch of sorted values."""
+    first = np.flatnonzero(np.concatenate([[True], np.diff(stretch) > 0]))
+    last = np.append(first[1:] - 1, logs.size - 1)
+    return float(np.max(logs[last] - logs[first]))
+
+
+def _share_of_chance(gaps: int, count: int) -> float:
+    """The part of the span that the largest ``count`` of so many gaps of chance hold on average."""
+    tails = (
+        np.cumsum(1.0 / np.arange(gaps, 0, -1))[::-1] / gaps
+    )  # (1/j + ... + 1/gaps) / gaps for j = 1, 2, ...
+    return float(tails[:count].sum())
+
+
+def envelope(N: FloatArray, C: FloatArray, loss: FloatArray, budget: IntArray) -> Line:
     """The best run of each budget."""
-    best = [rows[np.argmin(loss[rows])] for rows in _rows(budget) if rows.size]
-    return _slope(6.0 * N[best] * D[best], N[best])
+    each = [rows for rows in _rows(budget) if rows.size]
+    best = [rows[np.argmin(loss[rows])] for rows in each]
+    return _slope(np.array([np.exp(np.log(C[rows]).mean()) for rows in each]), N[best])
 
 
-def parabolas(N: FloatArray, D: FloatArray, loss: FloatArray, budget: IntArray) -> Line:
+def parabolas(N: FloatArray, C: FloatArray, loss: FloatArray, budget: IntArray) -> Line:
     """The lowest point of a parabola in log N; one that has none within the runs is left out."""
     budgets, sizes = [], []
     for rows in _rows(budget):
@@ -134,7 +178,7 @@ def parabolas(N: FloatArray, D: FloatArray, loss: FloatArray, budget: IntArray) 
         c2, c1, _ = np.polyfit(x - middle, loss[rows], 2)
         lowest = middle - 0.5 * c1 / c2 if c2 > 0.0 else math.nan
         if x.min() <= lowest <= x.max():
-            budgets.append(np.exp(np.log(6.0 * N[rows] * D[rows]).mean()))
+            budgets.append(np.exp(np.log(C[rows]).mean()))
             sizes.append(np.exp(lowest))
     return _slope(np.array(budgets), np.array(sizes))
 
@@ -150,24 +194,24 @@ def _slope(C: FloatArray, N: FloatArray) -> Line:
 def _way(
     name: str,
     method: Callable[..., Line],
-    N: FloatArray,
-    D: FloatArray,
-    loss: FloatArray,
+    runs: tuple[FloatArray, FloatArray, FloatArray],
     budget: IntArray,
     draws: int,
     seed: int,
 ) -> Approach:
-    best, count = method(N, D, loss, budget)
+    best, count = method(*runs, budget)
     if math.isnan(best):
         none = Interval(math.nan, math.nan, math.nan)
         reason = f"needs {FEWEST_BUDGETS} budgets with runs enough, and has {count}"
+        if budget.max() < 0:
+            reason = NO_BUDGETS
         return Approach(name=name, a=none, b=none, budgets=count, reason=reason)
     generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(2,))))
     groups = _rows(budget)
     found = []
     for _ in range(draws):
         rows = np.concatenate([generator.choice(g, g.size) for g in groups])
-        found.append(method(N[rows], D[rows], loss[rows], budget[rows])[0])
+        found.append(method(*(values[rows] for values in runs), budget[rows])[0])
     usable = np.array([a for a in found if not math.isnan(a)])
     if usable.size < 20:
         return Approach(

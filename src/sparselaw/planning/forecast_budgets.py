@@ -36,6 +36,9 @@ def forecast(
     group: str | None = None,
     columns: Mapping[str, str] | None = None,
     where: str | Sequence[str] = (),
+    best: bool = False,
+    final: bool = False,
+    count: str = "as-given",
 ) -> Forecast:
     """The loss of runs not yet made, with intervals for the loss itself.
 
@@ -57,6 +60,12 @@ def forecast(
         Which column is N, D or the loss, where the names do not say it.
     where
         Conditions on the rows, such as "lr=0.1".
+    best
+        Keep the best run of each N and D.
+    final
+        Keep the last checkpoint of each run.
+    count
+        "non-embedding" counts parameters without embeddings, from width and depth.
 
     Returns
     -------
@@ -76,45 +85,39 @@ def forecast(
     >>> bool(found.points[0].loss.contains(2 + 500 / 8e8**0.35 + 900 / 3.2e10**0.33))
     True
     """
+    rows: dict[str, Any] = {"group": group, "columns": columns, "where": where}
+    rows |= {"best": best, "final": final, "count": count}
     if at is not None and budget is None:
         check_points(at)
-        return prepare_forecast(runs, group=group, columns=columns, where=where).forecast(at, level=level)
+        return prepare_forecast(runs, **rows).forecast(at, level=level)
     if at is not None or budget is None:
         raise InputError("at", "", "give points or budgets, and not both", "write at=[(N, D)] or budget=C")
     given = budget if isinstance(budget, Iterable) else [budget]
     budgets = [check_positive("budget", C) for C in given]
-    prepared = prepare_forecast(runs, group=group, columns=columns, where=where)
+    prepared = prepare_forecast(runs, **rows)
     points = best_sizes(prepared.runs, prepared.predictive, budgets, cost)
     return prepared.forecast(points, budgets, level)
 
 
 def prepare_forecast(runs: Any, **rows: Any) -> Prepared:
-    """Reads the runs, or takes those of a fitted law; then everything that does not depend on the points."""
+    """Reads the runs, or takes those of a fitted law; then everything that does not depend on the points.
+
+    ``rows`` says which rows and columns are used, as ``sparselaw.fitting.clean_runs`` takes it.
+    """
     found, clean = known_of(runs, **rows)
     return prepare(found, **clean)
 
 
 def known_of(runs: Any, **rows: Any) -> tuple[KnownRuns, dict[str, Any]]:
     """The runs of a table or of a fitted law, and what there is to say of how they were read."""
-    from sparselaw.fitting import FittedLaw
-    from sparselaw.fitting.fit import _best_runs
+    from sparselaw.fitting import FittedLaw, clean_runs
     from sparselaw.fitting.predicted import known
-    from sparselaw.fitting.rows import as_table, clean_runs
-    from sparselaw.fitting.select import select
 
     if isinstance(runs, FittedLaw):
         return known(runs.runs), {"dropped": runs.dropped}
-    where = rows.pop("where", ())
-    if where:
-        runs = select(as_table(runs), (where,) if isinstance(where, str) else where)
-    best = rows.pop("best", False)
     clean = clean_runs(runs, **rows)
-    used, notes = clean.runs, clean.notes
-    if best:
-        clean, used, more = _best_runs(clean, used)
-        notes = (*notes, *more)
     pooled = [column.words() for column in clean.pooled if column.kind != "seed"]
-    return known(used), {"dropped": clean.dropped, "notes": notes, "pooled": pooled}
+    return known(clean.runs), {"dropped": clean.dropped, "notes": clean.notes, "pooled": pooled}
 
 
 def planned_table(source: Any, level: float = 0.95, **rows: Any) -> Planned:

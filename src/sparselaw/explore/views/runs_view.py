@@ -16,10 +16,10 @@ from sparselaw.explore import page_fits as fits
 from sparselaw.explore.call import Call, View
 from sparselaw.explore.chart_data import Chart, axis, line, points
 from sparselaw.explore.page_fits import sample_csv
-from sparselaw.fitting import FittedLaw, compare, fit
+from sparselaw.fitting import FittedLaw, compare_laws, fit
+from sparselaw.fitting.clean_runs import as_table, clean_runs
 from sparselaw.fitting.columns import find_columns, notes_on_columns
-from sparselaw.fitting.rows import as_table, clean_runs
-from sparselaw.fitting.run_table import Table
+from sparselaw.fitting.tables import Table
 from sparselaw.laws import LAWS, law_named
 from sparselaw.plain import finite
 from sparselaw.planning import forecast, next_run, plan_ahead
@@ -177,7 +177,7 @@ def _ahead(call: Call, found: FittedLaw, table: Table, chosen: dict[str, str] | 
 
 def _laws(call: Call, found: FittedLaw, table: Table, chosen: dict[str, str] | None) -> dict[str, Any]:
     del call, found
-    every = compare(table, columns=chosen)
+    every = compare_laws(table, columns=chosen)
     rows = [
         {
             "law": one.fitted.name,

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
-from sparselaw.fitting.written_numbers import written_number
+from sparselaw.numbers import written_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,10 +40,9 @@ class Table:
 
     def column(self, name: str) -> Cells:
         """The column of that name, which must stand once in the header."""
-        places = [i for i, known in enumerate(self.names) if known == name]
-        if len(places) > 1:
+        if self.names.count(name) > 1:
             raise InputError("columns", name, "appears more than once", "rename one of them")
-        return self.columns[places[0]]
+        return self.columns[self.names.index(name)]
 
     def take(self, rows: Mask | IntArray) -> Table:
         return Table(self.names, tuple(cells[rows] for cells in self.columns), self.rows[rows])
@@ -57,7 +56,7 @@ class Table:
 
 
 def table_of(source: Any) -> Table:
-    """From a data frame or a mapping of columns."""
+    """From a mapping of columns, or a data frame of pandas, polars, pyarrow or with ``__dataframe__``."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(source, pandas.DataFrame):
         named = source.index.dtype.kind in "iu"  # a selection keeps its numbers in the index
@@ -67,7 +66,7 @@ def table_of(source: Any) -> Table:
             source.index.to_numpy() if named else np.arange(len(source)),
         )
     try:
-        given = {str(name): _listed(cells) for name, cells in dict(source).items()}
+        given = {str(name): _listed(cells) for name, cells in _columns_of(source).items()}
     except (TypeError, ValueError) as error:
         raise _no_table(source, error) from None
     lengths = {len(cells) for cells in given.values() if not np.isscalar(cells)}
@@ -76,6 +75,24 @@ def table_of(source: Any) -> Table:
     rows = lengths.pop() if lengths else 0
     columns = [typed([cells] * rows if np.isscalar(cells) else cells) for cells in given.values()]
     return Table(tuple(given), tuple(columns), np.arange(rows))
+
+
+def _columns_of(source: Any) -> Mapping[str, Any]:
+    """Name -> cells, of a mapping or of somebody's data frame."""
+    if isinstance(source, Mapping):
+        return source
+    if hasattr(source, "to_pydict"):  # pyarrow
+        return dict(source.to_pydict())
+    if hasattr(source, "to_dict"):
+        try:
+            return dict(source.to_dict(as_series=False))  # polars
+        except TypeError:
+            return dict(source.to_dict())
+    if hasattr(source, "__dataframe__"):
+        from pandas.api.interchange import from_dataframe
+
+        return {str(name): cells for name, cells in from_dataframe(source).items()}
+    return dict(source)
 
 
 def typed(cells: Sequence[Any] | Cells) -> Cells:

@@ -1,8 +1,9 @@
-"""Laws side by side: first by how well they foretell runs they have not seen, AIC and BIC beside it.
+"""Several fits side by side: laws on the same runs, or one law on the runs of every value of a column.
 
-Out of sample: fitted to the cheapest 50 and 70 % of the runs by compute, a law foretells the dearer ones; the
-error is the root mean square of the log error in per cent, averaged over both. AIC and BIC take the noise in
-log loss as Gaussian for least squares and as Laplace otherwise, with its scale a parameter:
+Laws are judged by how well they predict runs they have not seen, with AIC and BIC beside it. Out of sample:
+fitted to the cheapest 50 and 70 % of the runs by compute, a law predicts the more expensive ones; the error
+is the root mean square of the log error in per cent, averaged over both. AIC and BIC take the noise in log
+loss as Gaussian for least squares and as Laplace otherwise, with its scale a parameter:
 
     -2 log likelihood = n (log(2 pi s^2) + 1),  s^2 the mean square residual;
                       = 2 n (log(2 b) + 1),     b the mean absolute residual.
@@ -18,13 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparselaw.errors import InputError
+from sparselaw.fitting.clean_runs import Source, as_table
+from sparselaw.fitting.design import prepare
 from sparselaw.fitting.fit import fit
 from sparselaw.fitting.fitted_law import FittedLaw
 from sparselaw.fitting.fitted_runs import Runs
+from sparselaw.fitting.minimise import global_minimum
 from sparselaw.fitting.objectives import parse_objective
-from sparselaw.fitting.prepare import prepare
-from sparselaw.fitting.rows import Source
-from sparselaw.fitting.solve import global_minimum
+from sparselaw.fitting.select import select, split
 from sparselaw.laws import LAWS, law_named
 from sparselaw.plain import html_table, put
 
@@ -38,7 +40,7 @@ TOO_FEW = "too few cheap runs to fit it to"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedLaw:
-    """One line: a fitted law, its errors on dearer runs in per cent (nan: too few cheaper ones), AIC, BIC."""
+    """One line: a fitted law, its errors on later runs in per cent (nan: too few cheaper ones), AIC, BIC."""
 
     fitted: FittedLaw
     errors: Mapping[float, float]  # by the part of the runs it was fitted to
@@ -68,7 +70,7 @@ class ComparedLaw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The coupled law first, then the others by their error on dearer runs; ``refused`` have no fit."""
+    """The coupled law first, then the others by their error on later runs; ``refused`` have no fit."""
 
     laws: tuple[ComparedLaw, ...]
     refused: Mapping[str, str]
@@ -110,7 +112,7 @@ class Comparison:
         return html_table("Laws side by side (errors in per cent)", list(frame.columns), rows, notes)
 
 
-def compare(
+def compare_laws(
     runs: Source,
     laws: Sequence[str] | None = None,
     objective: str = "huber",
@@ -119,7 +121,36 @@ def compare(
     bootstrap: int = 0,
     **settings: Any,
 ) -> Comparison:
-    """Fits every law of N and D (and of what else the table has) to the same runs; ``laws`` names some."""
+    """Fits every law of N and D (and of what else the table has) to the same runs.
+
+    Parameters
+    ----------
+    runs
+        A table of runs as ``fit`` takes it.
+    laws
+        Names of laws; all of them unless given.
+    objective, delta, bootstrap
+        As of ``fit``; no draws unless asked for.
+    **settings
+        Any other of ``fit``: which rows, which columns, the seed.
+
+    Returns
+    -------
+    Comparison
+        ``to_frame()`` is a table of it.
+
+    Raises
+    ------
+    InputError
+        Where no law can be fitted.
+
+    Examples
+    --------
+    >>> table = {"N": [1e7, 1e8, 1e9] * 4, "D": [1e9] * 3 + [1e10] * 3 + [1e11] * 3 + [3e11] * 3}
+    >>> table["loss"] = [1.8 + 9e2 * n**-0.3 + 2e3 * d**-0.35 for n, d in zip(table["N"], table["D"])]
+    >>> compare_laws(table, ["chinchilla", "two-power"]).laws[0].fitted.name
+    'chinchilla'
+    """
     names = tuple(laws) if laws is not None else _every_law()
     chosen = parse_objective(objective, delta)
     lines: list[ComparedLaw] = []
@@ -132,7 +163,7 @@ def compare(
             refused[law_named(name).name] = str(error)
             first = first or error
             continue
-        errors = {cutoff: _error_on_dearer(found, cutoff, chosen) for cutoff in CUTOFFS}
+        errors = {cutoff: error_on_later(found, cutoff, chosen) for cutoff in CUTOFFS}
         aic, bic = information(found)
         lines.append(ComparedLaw(fitted=found, errors=errors, aic=aic, bic=bic))
     if not lines:
@@ -143,6 +174,11 @@ def compare(
         return line.fitted.name != FIRST, error if math.isfinite(error) else math.inf
 
     return Comparison(laws=tuple(sorted(lines, key=order)), refused=refused)
+
+
+def compare(runs: Source, *given: Any, **settings: Any) -> Comparison:
+    """The former name of ``compare_laws``."""
+    return compare_laws(runs, *given, **settings)
 
 
 def _every_law() -> tuple[str, ...]:
@@ -162,13 +198,13 @@ def information(found: FittedLaw) -> tuple[float, float]:
 
 
 def cheapest(runs: Runs, cutoff: float) -> tuple[Runs, Runs]:
-    """The cheaper part by compute and the dearer; runs of the same compute stay in the order of the table."""
+    """The cheaper part by compute and the rest; runs of the same compute stay in the order of the table."""
     order = np.argsort((np.log(runs.N) + np.log(runs.D)).round(9), kind="stable")
     count = round(cutoff * len(runs))
     return runs.take(np.sort(order[:count])), runs.take(np.sort(order[count:]))
 
 
-def _error_on_dearer(found: FittedLaw, cutoff: float, objective: Any) -> float:
+def error_on_later(found: FittedLaw, cutoff: float, objective: Any) -> float:
     known, later = cheapest(found.runs, cutoff)
     kind = type(found.law)
     design = prepare(kind, known.with_groups_numbered())
@@ -177,3 +213,75 @@ def _error_on_dearer(found: FittedLaw, cutoff: float, objective: Any) -> float:
     law = design.law_at(global_minimum(design, objective).theta)
     error = np.log(later.loss) - np.log(law.loss(*(later.sizes[name] for name in kind.sizes)))
     return float(100.0 * np.sqrt(np.mean(error**2)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitsBy:
+    """A fit for each value of ``column``; ``refused`` says why a value has none."""
+
+    column: str
+    fits: Mapping[Any, FittedLaw]
+    refused: Mapping[Any, str]
+
+    def as_dict(self) -> dict[str, Any]:
+        rows: list[dict[str, Any]] = [
+            {"by_value": _json_value(v), **f.as_dict()} for v, f in self.fits.items()
+        ]
+        return {
+            "by": self.column,
+            "fits": rows,
+            "refused": [{"by_value": _json_value(v), "reason": why} for v, why in self.refused.items()],
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each value: rows, status, residuals and the best parameters."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {
+                    self.column: value,
+                    "rows": found.rows_used,
+                    "status": found.status,
+                    "sd": found.goodness.sd,
+                    **{name: v.best for name, v in found.quantities().items()},
+                }
+                for value, found in self.fits.items()
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        frame = self.to_frame()
+        notes = [f"{self.column} = {value}: {why}" for value, why in self.refused.items()]
+        rows = [[_shown(cell) for cell in row] for row in frame.itertuples(index=False)]
+        return html_table(f"One fit for each {self.column}", list(frame.columns), rows, notes)
+
+
+def fit_by(
+    runs: Source,
+    by: str,
+    *,
+    where: str | tuple[str, ...] = (),
+    **settings: Any,
+) -> FitsBy:
+    """``fit`` with the same settings on the rows of every value of the column ``by``."""
+    table = select(as_table(runs), (where,) if isinstance(where, str) else where)
+    fits: dict[Any, FittedLaw] = {}
+    refused: dict[Any, str] = {}
+    for value, rows in split(table, by):
+        try:
+            fits[value] = fit(rows, **settings)
+        except InputError as error:
+            refused[value] = str(error)
+    if not fits:
+        why = next(iter(refused.values()), "it is empty")
+        raise InputError("by", by, f"no value of it has rows enough ({why})", "choose another column")
+    return FitsBy(column=by, fits=fits, refused=refused)
+
+
+def _json_value(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _shown(cell: Any) -> str:
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)

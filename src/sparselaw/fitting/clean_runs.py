@@ -1,0 +1,326 @@
+"""From a table to runs: which rows are used, as numbers; every other row is counted under its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.errors import InputError
+from sparselaw.fitting.columns import Aliases, find_columns, missing_column, notes_on_columns, there, unit_of
+from sparselaw.fitting.fitted_runs import Runs
+from sparselaw.fitting.read import read_file
+from sparselaw.fitting.select import select
+from sparselaw.fitting.table_checks import (
+    Pooled,
+    check_falls,
+    embedding_words,
+    non_embedding,
+    pooled_columns,
+    run_column,
+    unit_words,
+)
+from sparselaw.fitting.tables import Cells, Table, duplicated, floats, labels, missing, table_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Source: TypeAlias = "pd.DataFrame | Mapping[str, Any] | Table | str | Path"
+COUNTS = ("as-given", "non-embedding")
+FARTHEST = 230.0  # in logs from the median, 1e100 times: no measurement
+LARGEST_IN_UNITS = 1e6  # a column "in billions" with numbers above this is in ones
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CleanRuns:
+    """The usable rows, how many went for which reason, and what a reader should know of the rest.
+
+    Rows are in an order of their own, by size and then by loss: no result depends on the order of the table.
+    """
+
+    runs: Runs
+    dropped: dict[str, int]
+    notes: tuple[str, ...]
+    pooled: tuple[Pooled, ...] = ()  # columns that tell groups of rows apart
+
+
+def as_table(source: Source) -> Table:
+    """A table from a data frame, a mapping of columns, or the path of a file; it has at least one row."""
+    if isinstance(source, Table):
+        return source
+    table = read_file(source) if isinstance(source, (str, Path)) else table_of(source)
+    if len(table) == 0:
+        raise InputError("runs", "0 rows", "the table has no rows", "give at least a few runs")
+    return table
+
+
+def clean_runs(
+    source: Source,
+    *,
+    columns: Mapping[str, str] | None = None,
+    group: str | None = None,
+    where: str | Sequence[str] = (),
+    best: bool = False,
+    final: bool = False,
+    count: str = "as-given",
+    needed: tuple[str, ...] = ("N", "D"),
+    aliases: Aliases | None = None,
+) -> CleanRuns:
+    """The runs of a table, as every command reads them.
+
+    Parameters
+    ----------
+    source
+        A table, or the path of one.
+    columns
+        Role -> column, for N, D, loss, C and stderr, where names do not tell.
+    group
+        The column that names the run of a row.
+    where
+        Conditions on columns: "lr=0.001", or several.
+    best
+        Keep only the best run of each N and D.
+    final
+        Keep only the last checkpoint of each run.
+    count
+        "as-given" takes N as the table has it, "non-embedding" without embeddings: from a column of that
+        name, or 12 L d^2 from depth and width.
+    needed
+        The sizes that a law uses; none for a law of one size, where any will do.
+    aliases
+        Other names of sizes beyond N and D.
+
+    Returns
+    -------
+    CleanRuns
+        At least one row.
+
+    Raises
+    ------
+    InputError
+        Where no column can be told for a role, no row is left, or the loss rises with scale.
+    """
+    table = as_table(source)
+    if where:
+        table = select(table, (where,) if isinstance(where, str) else where)
+    more = {name: (aliases or {}).get(name, ()) for name in needed}
+    found = find_columns(table.names, columns, more)
+    judged = _Rows(table)
+    notes: list[str] = []
+    loss = judged.number(found, "loss")
+    bare = _counted(table, count, found, "N" in needed, columns)
+    if bare is not None:
+        found.pop("N", None)
+    sizes = {role: judged.number(found, role) for role in ("N", "D", *more) if role in found}
+    if bare is not None:
+        sizes = {"N": judged.checked(bare[0], "N"), **sizes}
+        notes.append(f"N is {bare[1]}, without embeddings")
+    used = {role: found[role] for role in ("loss", "stderr", *sizes) if role in found}
+    derived = "D" not in sizes and "N" in sizes and "C" in found
+    compute = judged.number(found, "C") if derived else _if_known(judged, found)
+    if derived and compute is not None:
+        sizes["D"] = compute / (6.0 * sizes["N"])
+        used["C"] = found["C"]
+        notes.append("D is missing: taken as C/(6N)")
+    if "U" in needed and "U" not in sizes and "D" in sizes:
+        passes = _passes(table)
+        if passes is not None:
+            sizes["U"] = sizes["D"] / judged.number({"epochs": passes}, "epochs")
+            used["epochs"] = passes
+            notes.append(f"U is missing: taken as D/{passes}")
+    for role in needed or ("N",) * (not sizes):
+        if role not in sizes:
+            raise missing_column(role, table.names)
+    if group is not None:
+        if group not in table.names:
+            raise InputError("group", group, "is not in the table", there(table.names))
+        judged.drop(missing(table.column(group)), f"{group} missing")
+    judged.drop(duplicated(table), "exact duplicate")
+    kept: IntArray = np.flatnonzero(judged.good)
+    if kept.size == 0:
+        reasons = ", ".join(f"{n} {reason}" for reason, n in judged.counts.items())
+        raise InputError("rows", 0, f"no usable row is left ({reasons})", "check the columns and the values")
+    ones = np.ones(len(table))
+    sizes = {name: sizes.get(name, ones) for name in {"N": 0, "D": 0, **sizes}}
+    if final:
+        kept, said = _last_of_each(table, group, sizes["D"], loss, kept)
+        notes.append(said)
+    if best:
+        kept, said = _best_of_each(sizes, loss, kept)
+        notes.append(said)
+    numbers = None if group is None else by_name(table.column(group)[kept])
+    ties = [loss[kept]] if numbers is None else [numbers, loss[kept]]
+    order = np.lexsort([*ties, *(values[kept] for values in sizes.values())])
+    kept = kept[order]
+    check_falls(unit_of(found["loss"])[0], sizes["N"][kept], sizes["D"][kept], loss[kept])
+    scale, weight_notes = _scale(table, found, loss, kept)
+    runs = Runs(
+        sizes={name: values[kept] for name, values in sizes.items()},
+        loss=loss[kept],
+        scale=scale,
+        group=None if numbers is None else numbers[order],
+        row=table.rows[kept],
+        compute=None if compute is None or np.isnan(compute[kept]).any() else compute[kept],
+    )
+    asked = [] if len(runs) == 0 or not {"N", "D"} <= set(needed) else _doubts(table, runs, kept, used, bare)
+    said_of_columns = notes_on_columns(table.names, used, columns)
+    pooled = pooled_columns(table.take(kept), used, group)
+    return CleanRuns(
+        runs=runs,
+        dropped=judged.counts,
+        notes=(*asked, *judged.notes, *said_of_columns, *notes, *weight_notes),
+        pooled=tuple(p for p in pooled if not (best and p.kind != "run") and not (final and p.kind == "run")),
+    )
+
+
+def _doubts(
+    table: Table, runs: Runs, kept: IntArray, used: Mapping[str, str], bare: tuple[FloatArray, str] | None
+) -> list[str]:
+    """What looks wrong with N, D and C: said first."""
+    compute = None if "C" in used else runs.compute
+    said = unit_words(runs.N, runs.D, compute, "alpha1" in table.names)
+    if bare is None and "N" in used:
+        words = embedding_words(table.take(kept), runs.N)
+        said += [words] if words else []
+    return said
+
+
+def _counted(
+    table: Table, count: str, found: Mapping[str, str], wanted: bool, given: Mapping[str, str] | None
+) -> tuple[FloatArray, str] | None:
+    """N without embeddings where it is asked for, or where the shape of the model is all there is."""
+    if count not in COUNTS:
+        raise InputError("count", count, "is not one of the choices", f"choose {' or '.join(COUNTS)}")
+    if count == "non-embedding":
+        bare = non_embedding(table)
+        if bare is None:
+            raise InputError(
+                "count", count, "needs the width and the depth of every model, or a column of that count",
+                "add columns d_model and n_layers",
+            )  # fmt: skip
+        return bare
+    taken = found.get("N")
+    if wanted and "N" not in (given or {}) and (taken is None or taken.strip().lower() == "width"):
+        return non_embedding(table)
+    return None
+
+
+class _Rows:
+    """Which rows are still good; the first reason found against a row is the one counted."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.good = np.ones(len(table), bool)
+        self.counts: dict[str, int] = {}
+        self.notes: list[str] = []
+
+    def drop(self, bad: Any, reason: str) -> None:
+        new = self.good & bad
+        if new.any():
+            self.counts[reason] = int(np.count_nonzero(new))
+            self.good &= ~bad
+
+    def number(self, found: Mapping[str, str], role: str) -> FloatArray:
+        """The column as floats; rows that are not positive finite numbers are dropped and nan."""
+        if role not in found:
+            raise missing_column(role, self.table.names)
+        cells = self.table.column(found[role])
+        self.drop(missing(cells), f"{role} missing")
+        return self.checked(self.in_ones(floats(cells), found[role], role), role)
+
+    def checked(self, values: FloatArray, role: str) -> FloatArray:
+        self.drop(np.isnan(values), f"{role} not a number")
+        self.drop(np.isinf(values), f"{role} infinite")
+        self.drop(values <= 0.0, f"{role} not positive")
+        values = np.where(np.isfinite(values) & (values > 0.0), values, np.nan)
+        if self.good.any():
+            apart = np.abs(np.log(values) - np.log(np.nanmedian(values[self.good])))
+            self.drop(apart > FARTHEST, f"{role} 1e100 times off the others")
+            values = np.where(apart > FARTHEST, np.nan, values)
+        return values
+
+    def in_ones(self, values: FloatArray, column: str, role: str) -> FloatArray:
+        """A column "Tokens (B)" is in billions; unless its numbers are too large for that."""
+        unit = unit_of(column)[1]
+        if unit == 1.0 or role in ("loss", "stderr"):
+            return values
+        if np.nanmax(values, initial=0.0) > LARGEST_IN_UNITS:
+            self.notes.append(f"{role} is the column {column}, taken as it stands: its numbers are too large")
+            return values
+        self.notes.append(f"{role} is the column {column}, in units of {unit:g}")
+        return values * unit
+
+
+def _if_known(judged: _Rows, found: Mapping[str, str]) -> FloatArray | None:
+    """C where every row has one; it is not needed, and a row without it stays."""
+    if "C" not in found:
+        return None
+    values = judged.in_ones(floats(judged.table.column(found["C"])), found["C"], "C")
+    return np.where(np.isfinite(values) & (values > 0.0), values, np.nan)
+
+
+def by_name(cells: Cells) -> IntArray:
+    """0, 1, 2, ... for the distinct values in the order of what they show, whatever their order in the table.
+
+    >>> by_name(np.array(["b", "a", "b"], object)).tolist()
+    [1, 0, 1]
+    """
+    first, parts = np.unique(labels(cells), return_index=True)[1], labels(cells)
+    rank = np.empty(first.size, np.int64)
+    rank[np.argsort([str(cells[i]) for i in first], kind="stable")] = np.arange(first.size)
+    return np.asarray(rank[parts])
+
+
+def _best_of_each(sizes: Mapping[str, FloatArray], loss: FloatArray, kept: IntArray) -> tuple[IntArray, str]:
+    """The lowest loss of all rows that share every size."""
+    cells = np.unique(np.stack([v[kept] for v in sizes.values()]), axis=1, return_inverse=True)[1].ravel()
+    order = np.lexsort((loss[kept], cells))
+    first = np.concatenate([[True], np.diff(cells[order]) > 0])
+    left = np.sort(order[first])
+    return kept[left], f"{kept.size - left.size} rows with a better run of the same sizes are not used"
+
+
+def _last_of_each(
+    table: Table, group: str | None, D: FloatArray, loss: FloatArray, kept: IntArray
+) -> tuple[IntArray, str]:
+    """The row of each run with the largest D (of equal ones, the lowest loss)."""
+    column = run_column(table) if group is None else group
+    if column is None:
+        raise InputError("final", True, "needs a column that names the run of a row", "name it with --group")
+    if np.ptp(D[kept]) == 0.0:
+        raise InputError(
+            "final", True, "needs D, to tell the last checkpoint", "name it with --columns D=..."
+        )
+    runs = labels(table.column(column)[kept])
+    order = np.lexsort((loss[kept], -D[kept], runs))
+    first = np.concatenate([[True], np.diff(runs[order]) > 0])
+    left = np.sort(order[first])
+    said = f"only the last checkpoint of each {column} is used: {left.size} of {kept.size} rows"
+    return kept[left], said
+
+
+def _passes(table: Table) -> str | None:
+    """The column with the number of passes over the unique data, if there is one."""
+    return next((n for n in table.names if n.strip().lower() in {"epochs", "passes", "n_epochs"}), None)
+
+
+def _scale(
+    table: Table, found: Mapping[str, str], loss: FloatArray, kept: IntArray
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Relative standard errors over their median; ones where the table does not have them for every row."""
+    ones = np.ones(kept.size)
+    if "stderr" not in found:
+        return ones, ()
+    values = floats(table.column(found["stderr"]))[kept]
+    with np.errstate(all="ignore"):
+        relative = values / loss[kept]
+        relative = relative / float(np.median(relative))
+    usable = (relative > 1e-9) & (relative < 1e9) & (values > 0.0)
+    if not usable.all():
+        bad = int(np.count_nonzero(~usable))
+        return ones, (f"standard errors are missing or make no sense in {bad} rows: rows are not weighted",)
+    return relative, ("rows are weighted by their standard errors",)

@@ -1,0 +1,215 @@
+"""How far the exponents of N and D may be trusted: are they equal, and do they depend on single runs?
+
+**Equal exponents.** The statistic compares the law with one exponent to the law with two. With the scale of
+the noise unknown, -2 log(likelihood ratio) is n log(f0/f1) for Gaussian noise in log loss (f the sum of
+squares) and 2 n log(f0/f1) for Laplace noise (f the sum of absolute residuals; Huber's objective is taken the
+same way).
+
+Runs of real models are neither, and rows of one run belong together. So the chance of a larger statistic is
+not read off a chi-square table: the residuals of the one-exponent law get random signs, one for each row or
+one for each whole group, are added back to that law, and both laws are fitted again. This supposes residuals
+that are symmetric about zero and independent between rows (or groups), and nothing else. Signs that change
+nothing give the data themselves, and so the observed statistic, a tie: with three groups every eighth draw.
+That is said and not computed, since a fit from other starts would decide it by rounding.
+
+**The leave-out table** fits again without the smallest, the largest and the worst runs: an answer that
+depends on the selection should look like one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sparselaw.arrays import FloatArray
+from sparselaw.fitting.design import Design, prepare
+from sparselaw.fitting.draws import CHUNK, bootstrap, in_order, stream
+from sparselaw.fitting.fitted_runs import Runs
+from sparselaw.fitting.minimise import LARGEST_POLISH_ROWS, global_minimum, sample
+from sparselaw.fitting.objectives import Objective, parse_objective
+from sparselaw.fitting.sparsity import sparsity_intervals
+from sparselaw.interval import Interval
+
+if TYPE_CHECKING:
+    from sparselaw.fitting.fitted_law import FittedLaw
+
+EQUALITY_DRAWS = (399, 99)  # at most: of a sum of powers, of a law that is fitted by its formula
+LEAVE_OUT_DRAWS = (200, 40)
+PART = 0.1  # the smallest or largest sizes that hold at least this part of the rows go
+WORST = 0.05
+NO_DRAWS = "no draws: bootstrap 0"
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EqualityTest:
+    """Is alpha_N = alpha_D? A likelihood-ratio statistic, and how often chance exceeds it."""
+
+    statistic: float
+    p_value: float
+    exponent: float  # the one exponent of the fit that has them equal
+    method: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "statistic": self.statistic,
+            "p_value": self.p_value,
+            "exponent": self.exponent,
+            "method": self.method,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """One line of the leave-out table: what went, what remained, what the fit then says."""
+
+    left_out: str
+    rows_used: int
+    alpha_N: float
+    alpha_D: float
+    alpha1: Interval
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "left_out": self.left_out,
+            "rows_used": self.rows_used,
+            "alpha_N": self.alpha_N,
+            "alpha_D": self.alpha_D,
+            "alpha1": self.alpha1.plain(NO_DRAWS),
+        }
+
+
+def equal_exponents(fitted: FittedLaw) -> EqualityTest | None:
+    """The test; None for a law without both exponents, without draws, or where the table is too large."""
+    kind, runs = type(fitted.law), fitted.runs
+    draws = min(len(fitted.draws), EQUALITY_DRAWS[0 if kind.terms else 1])
+    if kind.exponent_names is None or draws == 0 or len(runs) > LARGEST_POLISH_ROWS:
+        return None
+    objective, seed = parse_objective(fitted.objective, fitted.delta), fitted.seed
+    free, tied = prepare(kind, runs), prepare(kind, runs, tied=True)
+    null = global_minimum(tied, objective)
+    observed = likelihood_ratio(null.value, fitted.value, free.rows, objective)
+    residual = tied.residuals(null.theta)
+    predicted = tied.log_loss - residual
+    units = np.arange(free.rows) if runs.group is None else runs.group
+    count = int(units.max()) + 1
+    # Data drawn under the null have their optimum near the null law: start both fits there too.
+    starts = np.vstack([_untie(free, tied, null.theta), fitted.minimum.basins[:1]])
+
+    def one_chunk(first: int) -> FloatArray:
+        last = min(first + CHUNK, draws)
+        signs = np.array(
+            [stream(seed, 1, b).integers(0, 2, count)[units] * 2 - 1 for b in range(first, last)]
+        )
+        losses = predicted + signs * residual
+        _, tied_values = tied.minimise_many(null.basins, objective, losses=losses)
+        _, free_values = free.minimise_many(starts, objective, losses=losses)
+        found = [
+            likelihood_ratio(a, b, free.rows, objective)
+            for a, b in zip(tied_values, np.minimum(free_values, tied_values), strict=True)
+        ]
+        return np.where(np.all((signs > 0) | (residual == 0.0), axis=1), observed, found)
+
+    drawn = np.concatenate(list(in_order(one_chunk, range(0, draws, CHUNK), fitted.workers)))
+    unit = "row" if runs.group is None else "group"
+    return EqualityTest(
+        statistic=observed,
+        p_value=(1 + int(np.count_nonzero(drawn >= observed))) / (draws + 1),
+        exponent=float(tied.natural(null.theta)[tied.exponent_places()[0]]),
+        method=f"likelihood ratio, {draws} refits, random signs per {unit}",
+    )
+
+
+def likelihood_ratio(narrow: float, wide: float, rows: int, objective: Objective) -> float:
+    """-2 log of the ratio for a law within a wider one, from the values of the objective."""
+    if narrow <= wide or narrow == 0.0:
+        return 0.0
+    factor = 1.0 if math.isinf(objective.delta) else 2.0
+    return factor * rows * math.log(narrow / max(wide, 1e-300))
+
+
+def _untie(free: Design, tied: Design, theta: FloatArray) -> FloatArray:
+    """The theta with two exponents that equals a theta with one."""
+    places = {place: tied.places[i] for i, place in enumerate(free.places) if place is not None}
+    return np.array([theta[places[i]] for i in range(free.free)])
+
+
+def leave_out_table(fitted: FittedLaw) -> tuple[LeftOut, ...]:
+    """One fit for every selection that leaves enough rows; a sample stands for a very large table."""
+    law, runs, residuals = type(fitted.law), fitted.runs, fitted.residuals
+    if law.exponent_names is None:
+        return ()
+    objective = parse_objective(fitted.objective, fitted.delta)
+    if len(runs) > LARGEST_POLISH_ROWS and runs.group is None:
+        chosen = sample(len(runs))
+        runs, residuals = runs.take(chosen), residuals[chosen]
+    table = []
+    most = min(len(fitted.draws), LEAVE_OUT_DRAWS[0 if law.terms else 1])
+    for name, kept in selections(runs, residuals):
+        part = runs.take(kept).with_groups_numbered()
+        if len(part) == 0:
+            continue
+        design = prepare(law, part)
+        if len(part) <= design.free or any(np.ptp(part.sizes[name]) == 0.0 for name in law.sizes):
+            continue
+        groups = len(part) if part.group is None else int(part.group.max()) + 1
+        minimum = global_minimum(design, objective)
+        drawn = bootstrap(
+            design, objective, minimum, draws=most if groups >= 3 else 0, seed=fitted.seed,
+            group=part.group, workers=fitted.workers,
+        )  # fmt: skip
+        best, drawn = design.natural(minimum.theta), design.natural(drawn)
+        of_N, of_D = design.exponent_places()
+        alpha_N, alpha_D = float(best[of_N]), float(best[of_D])
+        table.append(
+            LeftOut(
+                left_out=name,
+                rows_used=len(part),
+                alpha_N=alpha_N,
+                alpha_D=alpha_D,
+                alpha1=sparsity_intervals(alpha_N, alpha_D, drawn[:, of_N], drawn[:, of_D], fitted.level)[
+                    "alpha1"
+                ],
+            )
+        )
+    return tuple(table)
+
+
+def leave_out_words(table: tuple[LeftOut, ...]) -> tuple[str, ...]:
+    """What the selection of runs does to alpha1."""
+    if not table:
+        return ()
+    best = [line.alpha1.best for line in table]
+    said = [f"alpha1 runs from {min(best):.3g} to {max(best):.3g} as parts of the runs are left out"]
+    if min(best) < 0.0 < max(best):
+        said.append("the sign of alpha1 depends on which runs are used")
+    return tuple(said)
+
+
+def selections(runs: Runs, residuals: FloatArray) -> Iterator[tuple[str, Mask]]:
+    """(what goes, the rows that stay)."""
+    measures: list[tuple[str, Callable[[Runs], FloatArray]]] = [
+        ("N", lambda r: r.N), ("D", lambda r: r.D), ("D/N", lambda r: r.D / r.N),
+    ]  # fmt: skip
+    for name, measure in measures:
+        values = measure(runs)
+        if np.ptp(np.log(values)) < 1e-6:  # D = 20 N: there is no smallest and no largest
+            continue
+        yield f"smallest {name}", ~_lowest(values)
+        yield f"largest {name}", ~_lowest(-values)
+    size = np.abs(residuals) / runs.scale
+    yield "worst-fitting", size < np.quantile(size, 1.0 - WORST)
+
+
+def _lowest(values: FloatArray) -> Mask:
+    """The rows with the lowest distinct values, as many values as hold a tenth of the rows."""
+    distinct, counts = np.unique(values, return_counts=True)
+    enough = int(np.searchsorted(np.cumsum(counts), PART * values.size))
+    mask: Mask = values <= distinct[enough]
+    return mask

@@ -1,0 +1,224 @@
+"""A fitted law in a file: everything that its predictions, plans and forecasts need, as JSON.
+
+``data_hash`` is the SHA-256 of the runs (names of sizes, then N, D, loss and scale as little-endian doubles,
+in their own order): two files with one hash were fitted to the same runs, whatever the order of the rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.errors import InputError
+from sparselaw.fitting.fitted_law import FittedLaw
+from sparselaw.fitting.fitted_runs import Runs, Sweeps
+from sparselaw.fitting.goodness import goodness
+from sparselaw.fitting.minimise import Minimum
+from sparselaw.interval import Interval
+from sparselaw.laws import law_named
+
+FORMAT = 1
+KIND = "sparselaw fitted law"
+MOST_BYTES = 1_000_000_000
+FIELDS = (
+    "objective", "delta", "value", "gradient_norm", "status", "starts_tried", "starts_agreeing", "rows_used",
+    "sparsity_reason", "level", "seed",
+)  # fmt: skip
+
+
+def data_hash(runs: Runs) -> str:
+    """Of the runs: see above."""
+    digest = hashlib.sha256()
+    for name, values in sorted(runs.sizes.items()):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(values, "<f8").tobytes())
+    for values in (runs.loss, runs.scale):
+        digest.update(np.ascontiguousarray(values, "<f8").tobytes())
+    return digest.hexdigest()
+
+
+def save_law(fitted: FittedLaw, path: str | Path) -> None:
+    """Write it; the file is there whole, or not at all."""
+    from sparselaw.files import write_atomically
+
+    runs, minimum = fitted.runs, fitted.minimum
+    written = {
+        "kind": KIND,
+        "format": FORMAT,
+        "version": sys.modules["sparselaw"].__version__,
+        "data_hash": data_hash(runs),
+        "law": fitted.name,
+        **{name: _json(getattr(fitted, name)) for name in FIELDS},
+        "leave_out": fitted.wants_leave_out,
+        "params": {name: list(map(_json, value)) for name, value in fitted.params.items()},
+        "sparsity": None
+        if fitted.sparsity is None
+        else {name: list(map(_json, value)) for name, value in fitted.sparsity.items()},
+        "values": {name: _json(getattr(fitted.law, name)) for name in fitted.law.parameters()},
+        "draws": fitted.draws.tolist(),
+        "residuals": fitted.residuals.tolist(),
+        "minimum": {"theta": minimum.theta.tolist(), "basins": minimum.basins.tolist()},
+        "runs": {
+            "sizes": {name: values.tolist() for name, values in runs.sizes.items()},
+            "loss": runs.loss.tolist(),
+            "scale": runs.scale.tolist(),
+            "group": None if runs.group is None else runs.group.tolist(),
+            "row": None if runs.row is None else runs.row.tolist(),
+            "compute": None if runs.compute is None else runs.compute.tolist(),
+            "sweeps": None
+            if runs.sweeps is None
+            else {
+                "size": runs.sweeps.size,
+                "other": runs.sweeps.other,
+                "values": runs.sweeps.values.tolist(),
+                "index": runs.sweeps.index.tolist(),
+            },
+        },
+        "dropped": dict(fitted.dropped),
+        "warnings": list(fitted.warnings),
+    }
+    try:
+        with write_atomically(Path(path)) as file:
+            file.write(json.dumps(written, allow_nan=False).encode())
+    except OSError as error:
+        raise InputError(
+            "path", path, f"cannot be written ({error.strerror})", "choose another place"
+        ) from None
+
+
+def load(path: str | Path) -> FittedLaw:
+    """A law that ``law.save(path)`` wrote: it predicts again, without the table.
+
+    Parameters
+    ----------
+    path
+        Of the JSON file.
+
+    Returns
+    -------
+    FittedLaw
+        As it was, but for what is only made when asked for.
+
+    Raises
+    ------
+    InputError
+        Where the file is not there, or is no such law.
+
+    Examples
+    --------
+    >>> load("nowhere.json")
+    Traceback (most recent call last):
+    ...
+    sparselaw.errors.InputError: path=nowhere.json: does not exist; check the name
+    """
+    file = Path(path)
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise InputError("path", path, "is larger than any saved law", "check the name")
+        content = json.loads(file.read_bytes())
+    except FileNotFoundError:
+        raise InputError("path", path, "does not exist", "check the name") from None
+    except OSError as error:
+        raise InputError("path", path, f"cannot be read ({error.strerror})", "check the name") from None
+    except (ValueError, RecursionError):
+        raise _not_a_law(path, "is not JSON") from None
+    if not isinstance(content, dict) or content.get("kind") != KIND:
+        raise _not_a_law(path, "is no saved law")
+    if content.get("format") != FORMAT:
+        raise InputError(
+            "path", path, f"was written by another version ({content.get('version')})", "fit the runs again"
+        )
+    try:
+        return _law_of(content)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise _not_a_law(path, f"is damaged ({type(error).__name__})") from None
+
+
+def _law_of(content: dict[str, Any]) -> FittedLaw:
+    kind = law_named(content["law"])
+    values = {name: _number(content["values"][name]) for name in kind.parameters()}
+    runs = _runs_of(content["runs"])
+    params = {str(name): Interval(*map(_number, ends)) for name, ends in content["params"].items()}
+    draws = _array(content["draws"]).reshape(-1, len(params))
+    residuals = _array(content["residuals"])
+    if residuals.size != len(runs) or data_hash(runs) != content["data_hash"]:
+        raise ValueError
+    sparsity = content["sparsity"]
+    fields: dict[str, Any] = {name: content[name] for name in FIELDS}
+    return FittedLaw(
+        law=kind(**values),
+        params=params,
+        sparsity=None
+        if sparsity is None
+        else {str(name): Interval(*map(_number, ends)) for name, ends in sparsity.items()},
+        goodness=goodness(residuals, runs, len(params)),
+        draws=draws,
+        runs=runs,
+        residuals=residuals,
+        minimum=Minimum(
+            theta=_array(content["minimum"]["theta"]),
+            basins=_array(content["minimum"]["basins"]),
+            value=_number(content["value"]),
+            gradient_norm=_number(content["gradient_norm"]),
+            converged=content["status"] != "not-converged",
+            starts_tried=int(content["starts_tried"]),
+            starts_agreeing=int(content["starts_agreeing"]),
+        ),
+        wants_leave_out=bool(content["leave_out"]),
+        dropped={str(name): int(count) for name, count in content["dropped"].items()},
+        warnings=tuple(map(str, content["warnings"])),
+        **fields | {"value": _number(content["value"]), "gradient_norm": _number(content["gradient_norm"])},
+    )
+
+
+def _runs_of(content: dict[str, Any]) -> Runs:
+    loss = _array(content["loss"])
+    sizes = {str(name): _array(values) for name, values in content["sizes"].items()}
+    arrays: dict[str, Any] = {"scale": _array(content["scale"])}
+    for name in ("group", "row"):
+        arrays[name] = None if content[name] is None else np.asarray(content[name], np.int64)
+    arrays["compute"] = None if content["compute"] is None else _array(content["compute"])
+    given = [*sizes.values(), *(values for values in arrays.values() if values is not None)]
+    positive = all(bool((values > 0.0).all()) for values in (loss, *sizes.values(), arrays["scale"]))
+    if not loss.size or not positive or any(values.shape != loss.shape for values in given):
+        raise ValueError
+    sweeps = content["sweeps"]
+    if sweeps is not None:
+        index = np.asarray(sweeps["index"], np.int64)
+        sweeps = Sweeps(
+            size=str(sweeps["size"]), other=str(sweeps["other"]), values=_array(sweeps["values"]), index=index
+        )
+        if index.shape != loss.shape or index.min() < 0 or index.max() >= sweeps.values.size:
+            raise ValueError
+    return Runs(sizes=sizes, loss=loss, sweeps=sweeps, **arrays)
+
+
+def _array(values: Any) -> FloatArray:
+    found = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(found).all():
+        raise ValueError
+    return found
+
+
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _json(value: Any) -> Any:
+    """Plain values; None for a number that is none."""
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _not_a_law(path: str | Path, condition: str) -> InputError:
+    return InputError("path", path, condition, "give a file that law.save(path) wrote")

@@ -1,0 +1,265 @@
+"""What a reader should know of a table before anything is fitted to it.
+
+Does the loss fall with scale at all? Do the units of N, D and C agree? Does N count embeddings? And which
+columns tell apart rows that a fit would throw together: checkpoints of one run are not independent, and as
+rows of their own they make intervals far too narrow; runs with other data or other numbers of passes follow
+laws of their own. None of this shows in N, D and the loss alone, but most tables have a column that says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.errors import InputError
+from sparselaw.fitting.columns import find_shape
+from sparselaw.fitting.tables import NUMBERS, Cells, Table, floats, labels
+
+# Words in the names of columns, letters only and lower case; a column counts if one of its words is here.
+RUN_WORDS = frozenset({"run", "runs", "runname", "runid", "experiment", "experiments", "exp", "trial", "job"})
+TUNED_WORDS = frozenset(
+    {
+        "lr", "learning", "learningrate", "batch", "bs", "batchsize", "optimizer", "warmup", "wd", "decay",
+        "dropout", "momentum", "setting", "settings", "hyperparameters", "hparams",
+    }
+)  # fmt: skip
+SETTING_WORDS = frozenset(
+    {
+        "epoch", "epochs", "passes", "u", "unique", "uniquetokens", "schedule", "dataset", "corpus", "train",
+        "tokenizer", "arch", "architecture", "family", "features", "solver", "inputs", "group", "alpha1",
+        "alpha2",
+    }
+)  # fmt: skip
+REPEAT_WORDS = frozenset({"u", "unique", "uniquetokens", "epoch", "epochs", "passes"})
+SEED_WORDS = frozenset({"seed", "seeds"})
+OUTCOME_WORDS = frozenset({"loss", "flops", "flop", "status", "reason", "averaged", "estimator"})
+RISING_WORDS = frozenset({"acc", "accuracy", "score", "bleu", "rouge", "auc", "reward", "em", "pass", "mmlu"})
+FREE_TEXT = 40  # letters: longer cells on average are a comment
+FEWEST_ROWS = 6  # for a rank correlation
+RISING = 0.5  # rank correlation of loss and compute from which on a metric rises with scale
+OFF = 3.0  # C over 6 N D, or under it, by more than this factor is said
+FAR_BELOW = 0.01  # D over N
+TYPICAL_VOCABULARY = (5_000.0, 400_000.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pooled:
+    """A column with ``values`` distinct values in the rows used; ``kind`` is run, tuned, setting or seed."""
+
+    column: str
+    values: int
+    kind: str
+
+    def words(self) -> str:
+        name = f"'{self.column}'" if re.search(r"\W", self.column) else self.column
+        said = f"the column {self.column} tells {self.values} groups of rows apart, and they are pooled: "
+        if self.kind == "seed":
+            return f"rows of one {self.column} may share their luck: --group {name} resamples them whole"
+        if self.kind == "run":
+            return said + (
+                "checkpoints of one run are not final losses, and make the intervals too narrow; --final "
+                f"keeps the last of each run, --group {name} resamples whole runs, --by {name} fits each"
+            )
+        if self.kind == "tuned":
+            return f"the column {self.column} was tried with {self.values} values at the same N and D: " + (
+                f"--best keeps the best run of each N and D; or --where '{self.column}=...'"
+            )
+        if _words(self.column) & REPEAT_WORDS:
+            return (
+                said
+                + f"--law data-constrained knows repeated data; or --by {name}, --where '{self.column}=...'"
+            )
+        return said + f"fit each with --by {name}, or select with --where '{self.column}=...'"
+
+
+def pooled_columns(rows: Table, used: Mapping[str, str], group: str | None) -> list[Pooled]:
+    """The columns of the rows that tell groups apart; ``used`` maps N, D, loss, ... to columns."""
+    of_group = None if group is None else labels(rows.column(group))
+    sizes = [floats(rows.column(name)) for role, name in used.items() if role in {"N", "D", "C"}]
+    cell = _together([labels(size) for size in sizes])
+    loss = labels(rows.column(used["loss"]))
+    repeats = "U" in used or "epochs" in used  # a law of repeated data: it knows these columns
+    found: list[Pooled] = []
+    told: list[tuple[str, IntArray]] = []  # the kinds and groups that earlier columns tell apart
+    times, known = Counter(rows.names), {*used.values(), group}
+    for column, cells in zip(rows.names, rows.columns, strict=True):
+        if column in known or times[column] > 1:
+            continue
+        kind = _kind(column, cells)
+        if kind is None or (repeats and _words(column) & REPEAT_WORDS):
+            continue
+        parts = labels(cells)
+        values = int(parts.max()) + 1
+        if not 2 <= values < len(rows) or _nearly_unique(parts):
+            continue
+        if of_group is not None and _depends_on(parts, of_group):
+            continue  # whole groups have one value: their resampling carries it
+        if kind != "run" and (_depends_on(loss, parts) or any(_comes_with(parts, s) for s in sizes)):
+            continue  # it comes with N or D, as a learning rate chosen by width does, or tells the loss
+        if kind == "other" and (values > len(rows) // 2 or _free_text(cells)):
+            continue
+        if kind == "tuned" and not _tried_at_one_size(parts, cell):
+            continue  # one value for each N and D: the table holds the tuned runs alone
+        if any(kind == k and _depends_on(parts, p) and _depends_on(p, parts) for k, p in told):
+            continue  # the same groups under another name: one line is enough
+        told.append((kind, parts))
+        found.append(Pooled(column=column, values=values, kind="setting" if kind == "other" else kind))
+    return found
+
+
+def run_column(rows: Table) -> str | None:
+    """The one column that names the run of a row, if there is one."""
+    near = [name for name in rows.names if _words(name) & RUN_WORDS and not _words(name) & OUTCOME_WORDS]
+    return near[0] if len(near) == 1 else next((n for n in near if n.lower() in RUN_WORDS), None)
+
+
+def check_falls(name: str, N: FloatArray, D: FloatArray, loss: FloatArray) -> None:
+    """Refuse a metric that rises with scale: accuracies have no law of this kind."""
+    if loss.size < FEWEST_ROWS:
+        return
+    risen = rank_correlation(np.log(N) + np.log(D), loss)
+    each = [rank_correlation(np.log(size), loss) for size in (N, D) if np.ptp(size) > 0.0]
+    named = bool(_words(name) & RISING_WORDS)
+    if (risen > RISING and all(r > 0.0 for r in each)) or (named and risen > 0.0):
+        raise InputError(
+            "loss",
+            f"column {name}",
+            f"rises with scale (rank correlation with N D {risen:+.2f}), and a law is of errors or losses",
+            "give a loss, or an error such as 1 - accuracy",
+        )
+
+
+def unit_words(N: FloatArray, D: FloatArray, C: FloatArray | None, simulated: bool) -> list[str]:
+    """Where N, D and C do not go together, as when one of them is in billions."""
+    said = []
+    per_parameter = float(np.median(D / N))
+    if per_parameter < FAR_BELOW and float(np.median(N)) > 1e4:
+        said.append(
+            f"D is far below N (D from {D.min():.3g} to {D.max():.3g}, median D/N {per_parameter:.1g}): "
+            "are tokens given in millions or billions?"
+        )
+    if per_parameter > 1e6 and float(N.max()) < 1e6 and not simulated:
+        said.append(
+            f"N is tiny beside D (N from {N.min():.3g} to {N.max():.3g}): are parameters given in millions "
+            "or billions?"
+        )
+    if C is not None:
+        ratio = float(np.median(C / (6.0 * N * D)))
+        if not 1.0 / OFF <= ratio <= OFF:
+            said.append(f"C is {ratio:.2g} times 6 N D in the median row: check the units of N, D and C")
+    return said
+
+
+def non_embedding(table: Table) -> tuple[FloatArray, str] | None:
+    """Parameters without embeddings, and where they come from: a column, or 12 L d^2; None where unknown."""
+    shape = find_shape(table.names)
+    if "non_embedding" in shape:
+        return floats(table.column(shape["non_embedding"])), f"the column {shape['non_embedding']}"
+    if "width" in shape and "depth" in shape:
+        width, depth = (floats(table.column(shape[role])) for role in ("width", "depth"))
+        return 12.0 * depth * width**2, f"12 {shape['depth']} {shape['width']}^2"
+    return None
+
+
+def embedding_words(table: Table, N: FloatArray) -> str:
+    """Whether N seems to count embeddings, which makes small models look too large; empty where it does not.
+
+    With the width d known, N less 12 L d^2 should be nothing, or d times the vocabulary once or twice.
+    """
+    shape, bare = find_shape(table.names), non_embedding(table)
+    if bare is None or "width" not in shape:
+        return ""
+    rest = (N - bare[0]) / floats(table.column(shape["width"]))
+    known = np.isfinite(rest)
+    if not known.any() or float(np.nanmedian(np.abs(N / bare[0] - 1.0))) < 0.02:
+        return ""
+    tokens = float(np.median(rest[known]))
+    if "vocab" in shape:
+        vocabulary = float(np.nanmedian(floats(table.column(shape["vocab"]))))
+        counted = any(abs(tokens / (times * vocabulary) - 1.0) < 0.2 for times in (1.0, 2.0))
+    else:
+        low, high = TYPICAL_VOCABULARY
+        counted = low <= tokens <= 2.0 * high and bool(np.all(np.abs(rest[known] / tokens - 1.0) < 0.3))
+    if not counted:
+        return ""
+    return (
+        f"N seems to include embeddings (N less {bare[1]} is {tokens:,.0f} times the width): small models "
+        "look too large; --count non-embedding leaves them out"
+    )
+
+
+def rank_correlation(x: FloatArray, y: FloatArray) -> float:
+    """Spearman's, ties at their mean rank; 0 where one does not vary.
+
+    >>> rank_correlation(np.array([1.0, 2.0, 3.0]), np.array([1.0, 4.0, 9.0]))
+    1.0
+    """
+    ranks = []
+    for values in (x, y):
+        distinct, place, count = np.unique(values, return_inverse=True, return_counts=True)
+        if distinct.size < 2:
+            return 0.0
+        ranks.append((np.cumsum(count) - 0.5 * (count - 1))[place])
+    return round(float(np.corrcoef(ranks[0], ranks[1])[0, 1]), 12)
+
+
+def _kind(column: str, cells: Cells) -> str | None:
+    near = _words(column)
+    if near & OUTCOME_WORDS:
+        return None
+    known = (("seed", SEED_WORDS), ("run", RUN_WORDS), ("tuned", TUNED_WORDS), ("setting", SETTING_WORDS))
+    for kind, words in known:
+        if near & words:
+            return kind
+    return "other" if cells.dtype.kind not in NUMBERS else None
+
+
+def _words(column: str) -> set[str]:
+    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", column)
+    words = [w.lower() for w in re.findall(r"[A-Za-z]+\d*", spaced)]
+    return {*words, "".join(words)}
+
+
+def _nearly_unique(parts: IntArray) -> bool:
+    """Do most rows have a value of their own?"""
+    counts = np.bincount(parts)
+    return bool(np.count_nonzero(counts == 1) > 0.6 * parts.size)
+
+
+def _free_text(cells: Cells) -> bool:
+    texts = [str(cell) for cell in cells if cell is not None]
+    return bool(texts) and sum(map(len, texts)) > FREE_TEXT * len(texts)
+
+
+def _tried_at_one_size(parts: IntArray, cell: IntArray) -> bool:
+    """Do a fifth of the rows share N and D with a row of another value?"""
+    pairs = np.unique(np.stack([cell, parts]), axis=1)
+    several = np.bincount(pairs[0], minlength=int(cell.max()) + 1) > 1
+    return bool(np.count_nonzero(several[cell]) >= 0.2 * cell.size)
+
+
+def _together(parts: list[IntArray]) -> IntArray:
+    """One label for each combination."""
+    if not parts:
+        return np.zeros(0, np.int64)
+    return np.asarray(np.unique(np.stack(parts), axis=1, return_inverse=True)[1], np.int64).ravel()
+
+
+def _comes_with(parts: IntArray, size: FloatArray) -> bool:
+    """Is there one label for each of a few sizes, or for each stretch of sizes?"""
+    values, place = np.unique(size, return_inverse=True)
+    if values.size <= size.size // 2 and _depends_on(parts, place):
+        return True
+    in_order = parts[np.argsort(size, kind="stable")]
+    return int(np.count_nonzero(np.diff(in_order))) == int(parts.max())
+
+
+def _depends_on(parts: IntArray, other: IntArray) -> bool:
+    """Has every value of ``other`` one label only?"""
+    pairs = np.unique(np.stack([other, parts]), axis=1)
+    return bool(np.unique(pairs[0]).size == pairs.shape[1])
