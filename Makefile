@@ -10,12 +10,17 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # The tests start some hundred processes: what the first compiled, the others read.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test agreement coverage reproduce results install tools lint package docs clean
+.PHONY: test fuzz agreement coverage reproduce results install tools lint package docs clean
 
 # The loops that the tests run are compiled on one core while the code is read on the other.
 test: tools
 	@$(BIN)/python tests/compile_first.py & $(MAKE) --no-print-directory lint && wait $$!
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# Hostile inputs, other ones each time: make fuzz SECONDS=3600, or SEED=7 for the same ones again.
+SECONDS ?= 600
+fuzz: tools
+	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 # Theory against new simulations: at most 25 minutes on two cores.
 agreement: tools

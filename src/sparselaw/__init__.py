@@ -47,7 +47,7 @@ _PUBLIC = {
     "measure": "sparselaw.measuring.features",
     "Measurement": "sparselaw.measuring.measurement",
     "learn": "sparselaw.measuring.learning",
-    "LearningCurve": "sparselaw.measuring.learned",
+    "LearningCurve": "sparselaw.measuring.learning_curve",
 }
 _PUBLIC_MODULES = {"plot": "sparselaw.plotting", "explore": "sparselaw.explore"}
 
@@ -77,8 +77,8 @@ if TYPE_CHECKING:
     from sparselaw.laws import PowerLaw as PowerLaw
     from sparselaw.laws import TwoPowerLaw as TwoPowerLaw
     from sparselaw.measuring.features import measure as measure
-    from sparselaw.measuring.learned import LearningCurve as LearningCurve
     from sparselaw.measuring.learning import learn as learn
+    from sparselaw.measuring.learning_curve import LearningCurve as LearningCurve
     from sparselaw.measuring.measurement import Measurement as Measurement
     from sparselaw.planning import forecast as forecast
     from sparselaw.planning import plan as plan

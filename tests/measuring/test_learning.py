@@ -13,13 +13,16 @@ from oracles import measure as naive
 from sparselaw.cli import main
 from sparselaw.measuring.counting import load
 from sparselaw.measuring.judgement import in_words, limited_by, verdict
-from sparselaw.measuring.message_passing import RIDGE, cavity_loss
+from sparselaw.measuring.measured_losses import (
+    Factored,
+    left_open,
+    projected_loss,
+    random_signs,
+    shuffled_columns,
+)
 from sparselaw.measuring.nonzeros import Values
-from sparselaw.measuring.random_projections import projected_loss
+from sparselaw.measuring.predicted_losses import RIDGE, cavity_loss, sparse_loss
 from sparselaw.measuring.readers.base import Reading
-from sparselaw.measuring.row_space import Factored, left_open
-from sparselaw.measuring.scrambled import random_signs, shuffled_columns
-from sparselaw.measuring.sparse_equivalent import sparse_loss
 from sparselaw.measuring.spectral_density import Spectrum, spectrum
 from sparselaw.plotting import figures
 

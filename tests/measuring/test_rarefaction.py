@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from oracles.measure import seen_and_unseen
-from sparselaw.measuring.histogram import histogram
-from sparselaw.measuring.rarefaction import log_missing, rarefied
+from sparselaw.measuring.rarefaction import histogram, log_missing, rarefied
 
 
 def data_of(matrix):

@@ -13,17 +13,15 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite, check_size
 from sparselaw.files import limited_to
 from sparselaw.interval import Interval
-from sparselaw.measuring.amplitude_law import Half, amplitude_exponent
 from sparselaw.measuring.counting import Features, count_features
+from sparselaw.measuring.exponents import Half, Window, amplitude_exponent, exponent, inside, windows
 from sparselaw.measuring.extrapolation import beyond, step_tests
-from sparselaw.measuring.histogram import Histogram, histogram
 from sparselaw.measuring.jackknife import jackknife, jackknife_error
 from sparselaw.measuring.measurement import CurvePoint, FeatureTable, Measurement, WindowExponent
 from sparselaw.measuring.nonzeros import Values
-from sparselaw.measuring.rarefaction import rarefied
+from sparselaw.measuring.rarefaction import Histogram, histogram, rarefied
 from sparselaw.measuring.readers.base import Reading
 from sparselaw.measuring.tally import Counted
-from sparselaw.measuring.window_exponents import Window, exponent, inside, windows
 
 FEWEST_ROWS = 3  # two must be left when one is left out
 DENSE = 0.5  # share of nonzeros above which the data are not sparse

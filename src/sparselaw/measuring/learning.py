@@ -12,10 +12,7 @@ from sparselaw.errors import InputError, check_size
 from sparselaw.files import limited_to
 from sparselaw.linalg.one_thread import one_thread
 from sparselaw.measuring.counting import Loaded, load, title_of
-from sparselaw.measuring.features import check_features
-from sparselaw.measuring.judgement import limited_by, relative_error, verdict
-from sparselaw.measuring.learned import THEORIES, LearnedPoint, LearningCurve, WidthPoint
-from sparselaw.measuring.learning_point import (
+from sparselaw.measuring.curve_points import (
     FeatureRows,
     Meter,
     column_energy,
@@ -23,6 +20,9 @@ from sparselaw.measuring.learning_point import (
     learned_point,
     width_point,
 )
+from sparselaw.measuring.features import check_features
+from sparselaw.measuring.judgement import limited_by, relative_error, verdict
+from sparselaw.measuring.learning_curve import THEORIES, LearnedPoint, LearningCurve, WidthPoint
 from sparselaw.measuring.nonzeros import Values
 from sparselaw.measuring.readers.base import Reading
 from sparselaw.progress import progress

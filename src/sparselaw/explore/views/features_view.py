@@ -13,7 +13,7 @@ from sparselaw.explore.chart_data import Chart, axis, line, points
 from sparselaw.explore.uploads import limited_uploads
 from sparselaw.interval import Interval
 from sparselaw.measuring import LearningCurve, Measurement
-from sparselaw.measuring.learned import THEORIES
+from sparselaw.measuring.learning_curve import THEORIES
 
 SAMPLE = "stdlib"  # tokens of the lines of Python's own library: on every machine
 

@@ -10,20 +10,24 @@ from typing import Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.interval import Interval, student_interval
-from sparselaw.measuring.histogram import histogram
-from sparselaw.measuring.learned import LearnedPoint, WidthPoint
-from sparselaw.measuring.message_passing import cavity_loss
-from sparselaw.measuring.random_projections import projected_loss
-from sparselaw.measuring.rarefaction import rarefied
-from sparselaw.measuring.row_space import Factored, left_open
-from sparselaw.measuring.scrambled import random_signs, shuffled_columns
-from sparselaw.measuring.sparse_equivalent import sparse_loss
+from sparselaw.interval import Interval, student_factor, student_interval
+from sparselaw.measuring.learning_curve import LearnedPoint, WidthPoint
+from sparselaw.measuring.measured_losses import (
+    Factored,
+    LeftOpen,
+    left_open,
+    projected_loss,
+    random_signs,
+    shuffled_columns,
+)
+from sparselaw.measuring.predicted_losses import cavity_loss, sparse_loss
+from sparselaw.measuring.rarefaction import histogram, rarefied
 from sparselaw.measuring.spectral_density import Spectrum, spectrum
 from sparselaw.progress import Show
 
 WORK = 2e10  # multiplications for the test rows of a point
 TEST_ROWS = (400, 4000)
+NORMAL = 1.96  # the 95 % point of the normal law
 WIDTH_ENTRIES = 30_000_000  # rows times N held at once
 SPECTRUM_NONZEROS = 8_000_000
 
@@ -57,20 +61,57 @@ class Meter:
         self._show(self._done, self._total, text)
 
 
+class Draws:
+    """Losses of several draws of training and test rows out of the same ``rows``, and how sure their mean is.
+
+    Two things are uncertain. Which rows train: the variance between draws, and rows/D draws at most are
+    independent. Which rows test: where they are few, all draws test on nearly the same ones, and their
+    variance does not show between draws; so it is taken row by row, a row of several draws once. With r_t the
+    sum over draws of (open_t - share energy_t) it is sum r_t^2 / (sum of all energies)^2.
+    """
+
+    def __init__(self, rows: int, D: int) -> None:
+        self._independent = rows / D
+        self._shares: list[float] = []
+        self._within: list[float] = []
+        self._residual = np.zeros(rows)
+        self._energy = 0.0
+
+    def add(self, test: np.ndarray, found: LeftOpen) -> None:
+        """What one draw left open of its test rows."""
+        residual = found.open - found.share * found.energy
+        self._shares.append(found.share)
+        self._within.append(float(residual @ residual) / float(found.energy.sum()) ** 2)
+        self._residual[test] += residual
+        self._energy += float(found.energy.sum())
+
+    def interval(self) -> Interval:
+        """The mean loss with a 95 % interval for rows that nobody has drawn yet."""
+        count, best = len(self._shares), float(np.mean(self._shares))
+        if count < 2:
+            return Interval(math.nan, best, math.nan)
+        between = max(float(np.var(self._shares, ddof=1)), float(np.mean(self._within)))
+        training = student_factor(count) * math.sqrt(between / min(count, self._independent))
+        testing = NORMAL * float(np.linalg.norm(self._residual)) / self._energy
+        half = math.hypot(training, testing)
+        return Interval(max(best - half, 0.0), best, best + half)
+
+
 def learned_point(
     data: FeatureRows, eigen: Spectrum, D: int, seeds: int, y: FloatArray | None, meter: Meter
 ) -> LearnedPoint:
     """Everything at one D: the theories once, the graph and the measured losses for each draw of the rows."""
-    measured, signs, shuffled, cavity, seen, target = [], [], [], [], [], []
+    measured, signs, shuffled = (Draws(data.rows, D) for _ in range(3))
+    cavity, seen, target = [], [], []
     for train, test, rng in _draws(data, D, seeds):
         x_train, x_test = data.x[train], data.x[test]
-        measured.append(left_open(x_train, x_test).share)
+        measured.add(test, left_open(x_train, x_test))
         both = data.x[np.concatenate([train, test])]
         turned = random_signs(both, rng)
-        signs.append(left_open(turned[:D], turned[D:]).share)
+        signs.add(test, left_open(turned[:D], turned[D:]))
         moved = shuffled_columns(both, rng)
         moved = random_signs(moved, rng)
-        shuffled.append(left_open(moved[:D], moved[D:]).share)
+        shuffled.add(test, left_open(moved[:D], moved[D:]))
         rest = (data.energy - column_energy(x_train)) / (data.rows - D)
         cavity.append(cavity_loss(x_train, np.maximum(rest, 0.0)).loss / float(rest.sum()))
         seen.append(np.unique(x_train.indices).size)
@@ -83,13 +124,13 @@ def learned_point(
     return LearnedPoint(
         D=D,
         K=float(np.mean(seen)),
-        measured=_interval(measured),
+        measured=measured.interval(),
         unseen=rarefied(histogram(data.rows, n, energy), float(D)).unseen,
         sparse=sparse_loss(p, c, float(D)) / data.total,
         cavity=float(np.mean(cavity)),
         gaussian=eigen.loss(float(D)) / eigen.total,
-        signs=_interval(signs),
-        shuffled=_interval(shuffled),
+        signs=signs.interval(),
+        shuffled=shuffled.interval(),
         target=_interval(target) if target else None,
     )
 

@@ -1,4 +1,4 @@
-"""The learning curve of real rows: what D of them leave open of the others.
+"""Losses measured on real rows: of D of them, of N random features, and with signs or columns scrambled.
 
 With a random teacher (weights of mean 0 and variance 1) and infinitely many features the loss of a row x is
 |x - P x|^2, P the projection on the span of the D training rows: averaged over teachers exactly. By a ridge
@@ -7,6 +7,13 @@ so small that it decides nothing but the rank,
     |x - P x|^2 = ridge x^T (G + ridge)^-1 x = x^T x - k^T (K + ridge)^-1 k,
 
 G = X^T X over the features seen, K = X X^T over the rows, k = X x: the smaller of the two is factored.
+
+N random features: u has N rows with entries N(0, 1/N); the readout of the features u x is fitted to
+``train``. For a random teacher, averaged exactly, the answer to x is B^T-weighted: with Sigma = X^T X / n, A = u Sigma u^T and
+B = Sigma u^T A^-1, the loss of a row is |x - B u x|^2.
+
+Random signs leave who is active with whom, and take means and correlations away. Shuffled columns leave how
+often and how large each feature is, and take co-activation away as well.
 """
 
 from __future__ import annotations
@@ -96,3 +103,58 @@ class Factored:
             return np.asarray(inside @ (self.rows.T @ weights)).ravel()
         weights = cho_solve((self.lower, True), np.asarray(self.rows.T @ y).ravel())
         return np.asarray(inside @ weights).ravel()
+
+
+LARGEST_PROJECTION = 60_000_000  # features times N held at once
+
+
+def projected_loss(train: Any, test: Any, N: int, rng: np.random.Generator) -> float:
+    """The loss of N random features fitted to ``train``, as a share of the energy of ``test``."""
+    features = train.shape[1]
+    if features * N > LARGEST_PROJECTION:
+        raise InputError(
+            "N", N, f"is too large for {features} features", f"choose N <= {LARGEST_PROJECTION // features}"
+        )
+    u = rng.standard_normal((features, N)) / np.sqrt(N)
+    hidden = np.asarray(train @ u)
+    second = hidden.T @ hidden
+    second[np.diag_indices(N)] += 1e-11 * np.trace(second) / N
+    across = np.asarray(train.T @ hidden)
+    answers = np.linalg.solve(second, across.T)  # B^T
+    shown = np.asarray(test @ u)
+    energy = float(test.multiply(test).sum())
+    product = float(np.einsum("tn,tn->", shown, np.asarray(test @ answers.T)))
+    square = float(np.einsum("tn,tn->", shown, shown @ (answers @ answers.T)))
+    return (energy - 2.0 * product + square) / energy
+
+
+def random_signs(x: Any, rng: np.random.Generator) -> Any:
+    """Every nonzero with a fair sign."""
+    turned = x.copy()
+    turned.data = x.data * rng.choice(np.array([-1.0, 1.0]), x.data.size)
+    return turned
+
+
+def shuffled_columns(x: Any, rng: np.random.Generator) -> Any:
+    """The values of each column at other rows, drawn without replacement; at the cost of the nonzeros.
+
+    Each entry takes a random row; where two of a column meet, those after the first draw again.
+    """
+    from scipy import sparse
+
+    columns = x.tocsc()
+    rows = x.shape[0]
+    column = np.repeat(np.arange(x.shape[1]), np.diff(columns.indptr))
+    full = np.diff(columns.indptr) > rows // 2
+    place = rng.integers(0, rows, column.size)
+    for j in np.flatnonzero(full):  # frequent columns: a permutation is cheaper than trying again
+        inside = slice(columns.indptr[j], columns.indptr[j + 1])
+        place[inside] = rng.permutation(rows)[: inside.stop - inside.start]
+    while True:
+        key = column * rows + place
+        order = np.argsort(key, kind="stable")
+        again = order[1:][key[order][1:] == key[order][:-1]]
+        if not again.size:
+            break
+        place[again] = rng.integers(0, rows, again.size)
+    return sparse.coo_matrix((columns.data, (place, column)), shape=x.shape).tocsr()
