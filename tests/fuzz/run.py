@@ -290,6 +290,7 @@ def search(kinds: list[str], cases: int, seed: int, seconds: float = 0.0, tell=N
             child = None
         counts[kind]["inputs"] += 1
         counts[kind][f"code {got['code']}"] += 1
+        counts[kind]["milliseconds"] += round(1000 * got.get("seconds", 0.0))
         peak = max(peak, got["peak"])
         if got["wrong"]:
             counts[kind]["complaints"] += 1

@@ -10,8 +10,9 @@ Gamma(k-mu)/k! = G(k) - G(k+1), G(k) = Gamma(k-mu)/(mu Gamma(k)). Windows of sma
 and the frequent features: where they disagree, no single alpha1 describes the data.
 
 Size: c ~ p^eta, c the mean square where a feature is active. Features are put in bins by how often they are
-active in one half of the rows, and their mean square is taken from the other half: a feature that was often active, or large, by chance in the one is not so in the other.
-Both halves play both parts. Then alpha2 = eta (alpha1 + 1) - 1.
+active in one half of the rows, and their mean square is taken from the other half: a feature that was often
+active, or large, by chance in the one is not so in the other. Both halves play both parts. Then alpha2 = eta
+(alpha1 + 1) - 1.
 """
 
 from __future__ import annotations

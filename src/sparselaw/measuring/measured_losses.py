@@ -9,8 +9,8 @@ so small that it decides nothing but the rank,
 G = X^T X over the features seen, K = X X^T over the rows, k = X x: the smaller of the two is factored.
 
 N random features: u has N rows with entries N(0, 1/N); the readout of the features u x is fitted to
-``train``. For a random teacher, averaged exactly, the answer to x is B^T-weighted: with Sigma = X^T X / n, A = u Sigma u^T and
-B = Sigma u^T A^-1, the loss of a row is |x - B u x|^2.
+``train``. For a random teacher, averaged exactly, the answer to x is B^T-weighted: with Sigma = X^T X / n, A
+= u Sigma u^T and B = Sigma u^T A^-1, the loss of a row is |x - B u x|^2.
 
 Random signs leave who is active with whom, and take means and correlations away. Shuffled columns leave how
 often and how large each feature is, and take co-activation away as well.

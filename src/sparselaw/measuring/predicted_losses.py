@@ -1,7 +1,8 @@
 """Losses predicted from counts and from the graph of nonzeros: sparse equivalent and cavity prediction.
 
-Cavity: belief propagation. Rows t and features j are joined where x_tj is not zero. With fair random signs and
-a graph that is locally a tree, what the other rows leave open of a feature and what the other features leave open of a row follow from
+Cavity: belief propagation. Rows t and features j are joined where x_tj is not zero. With fair random signs
+and a graph that is locally a tree, what the other rows leave open of a feature and what the other features
+leave open of a row follow from
 
     R_{t->j} = 1 / (ridge + sum_{i in t, i != j} x_ti^2 / (1 + sum_{u != t} x_ui^2 R_{u->i})),
     loss = sum_j s_j / (1 + sum_t x_tj^2 R_{t->j}),
@@ -10,8 +11,9 @@ s_j the energy of feature j in rows not used for training. A sweep costs as many
 15 to 100 sweeps, damped by the geometric mean of old and new.
 
 Sparse equivalent: how often each feature was seen decides, and nothing else. With n_j ~ Binomial(D, p_j) and
-the cut-off k of sum_j E[c_j n_j / (k + c_j n_j)] = D (k = 0 where fewer than D features are seen), the loss of infinitely many features is sum_j s_j E[k / (k + c_j n_j)]. Both limits are
-right; near D ~ K with few nonzeros a row it is too low.
+the cut-off k of sum_j E[c_j n_j / (k + c_j n_j)] = D (k = 0 where fewer than D features are seen), the loss
+of infinitely many features is sum_j s_j E[k / (k + c_j n_j)]. Both limits are right; near D ~ K with few
+nonzeros a row it is too low.
 """
 
 from __future__ import annotations
