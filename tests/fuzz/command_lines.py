@@ -52,7 +52,28 @@ def options() -> dict[str, list[tuple[str, str, bool]]]:
     return found
 
 
+def likely(draw: Draw, option: str, kind: str) -> str | None:
+    """A value that fits, where it is known which do."""
+    files = {"--out": ("out.csv", "out.json"), "--plot": ("out.svg", "out.png"), "--report": ("out.html",)}
+    if option in files:
+        return draw.pick(files[option])
+    if option in SMALL:
+        return SMALL[option][draw.whole(0, 2)]
+    if option == "--at":
+        return "N=1e10,D=2e11"
+    if "SIZES" in kind:
+        return draw.pick(("1", "2", "4", "8,16", "4:64:3", "64"))
+    if "FLOAT" in kind:
+        return draw.pick(("0.1", "0.5", "1", "1.5", "3", "1e-6", "1e-3", "20"))
+    if "INTEGER" in kind:
+        return draw.pick(("1", "2", "5", "10"))
+    return draw.pick(kind.split("|")) if "|" in kind and "FILE" not in kind else None
+
+
 def value(draw: Draw, option: str, kind: str) -> str:
+    fits = likely(draw, option, kind)
+    if fits is not None and draw.chance(0.7):
+        return fits
     if option in SMALL:
         return draw.pick(SMALL[option])
     if option in ("--out", "--plot", "--report", "--store", "--inputs"):
@@ -78,11 +99,11 @@ def command_line(draw: Draw) -> Case:
         ]
         return Case(kind="command lines", arguments=tuple(given), files=files)
     given = list(NEEDED[name])
-    for option, kind, takes in draw.some(known[name], 4):
+    for option, kind, takes in draw.some(known[name], 3):
         given += [option, value(draw, option, kind)] if takes else [option]
-    if draw.chance(0.15):
+    if draw.chance(0.05):
         given.pop(draw.whole(0, len(given)))
-    if draw.chance(0.1):
+    if draw.chance(0.05):
         given.insert(draw.whole(0, len(given) + 1), draw.pick(WORDS + PATHS))
     if draw.chance(0.3):
         given.append("--json")

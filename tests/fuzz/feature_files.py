@@ -20,15 +20,15 @@ OPTIONS = ("--binary", "--log1p", "--center", "--threshold=0.5", "--keep-case", 
 
 
 def matrix(draw: Draw) -> sparse.csr_array:
-    shape = draw.whole(1, 90), draw.whole(1, 40)
-    found = sparse.random_array(shape, density=draw.pick([0.02, 0.1, 0.3]), rng=draw.rng, format="csr")
+    shape = draw.whole(1 if draw.chance(0.1) else 66, 120), draw.whole(1 if draw.chance(0.1) else 9, 40)
+    found = sparse.random_array(shape, density=draw.pick([0.05, 0.1, 0.3]), rng=draw.rng, format="csr")
     found.sort_indices()
     return found
 
 
 def lied(draw: Draw, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Some of the arrays changed: values, lengths, types, dimensions."""
-    for _ in range(draw.whole(0, 3)):
+    for _ in range(draw.whole(0, 3) if draw.chance(0.7) else 0):
         name = draw.pick([*arrays])
         array, way = np.array(arrays[name]), draw.whole(0, 8)
         if way == 0 and array.size and array.dtype.kind in "iu":
@@ -131,7 +131,7 @@ def safetensors(draw: Draw) -> tuple[str, bytes]:
 
 
 def entry(draw: Draw, ordinary: float) -> str:
-    return repr(ordinary) if draw.chance(0.995) else draw.pick(NUMBERS)
+    return repr(ordinary) if draw.chance(0.9995) else draw.pick(NUMBERS)
 
 
 def lines(draw: Draw) -> tuple[str, bytes]:
@@ -164,7 +164,7 @@ def lines(draw: Draw) -> tuple[str, bytes]:
 def feature_file(draw: Draw) -> Case:
     """measure or learn on one such file."""
     name, content = draw.pick([npz, npy, h5ad, safetensors, lines, lines])(draw)
-    if draw.chance(0.35):
+    if draw.chance(0.2):
         content = draw.noise(content)
     if name.rsplit(".", 1)[1] in ("svm", "mtx", "csv", "dat", "txt") and draw.chance(0.15):
         content, name = gzip.compress(content), f"{name}.gz"

@@ -30,7 +30,7 @@ def ordinary_table(draw: Draw, rows: int | None = None) -> bytes:
 
 def drawn(draw: Draw, rows: int | None = None) -> tuple[list[str], list[list[str]]]:
     """Runs of a law with some noise, on a grid, a ray D = 20 N, or anywhere."""
-    rows = draw.whole(4, 40) if rows is None else rows
+    rows = draw.whole(6, 40) if rows is None else rows
     n = 10 ** draw.rng.uniform(4, 9, rows)
     d = 20.0 * n if draw.chance(0.15) else 10 ** draw.rng.uniform(6, 11, rows)
     if draw.chance(0.3):
@@ -45,7 +45,7 @@ def drawn(draw: Draw, rows: int | None = None) -> tuple[list[str], list[list[str
 def odd(draw: Draw, names: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
     """The same with cells, columns or rows that are not what they should be."""
     rows = [list(row) for row in rows]
-    for _ in range(draw.whole(0, 5)):
+    for _ in range(draw.whole(0, 3)):
         way = draw.whole(0, 8)
         if way == 0 and rows:
             row = draw.pick(rows)
@@ -67,7 +67,7 @@ def odd(draw: Draw, names: list[str], rows: list[list[str]]) -> tuple[list[str],
                 [scaled(cell, factor) if i == column else cell for i, cell in enumerate(row)] for row in rows
             ]
         elif way == 6:
-            rows = rows[: draw.whole(0, 5)]
+            rows = rows[: draw.whole(0, 15)]
         elif rows:
             same = draw.pick(rows)
             rows = [list(same) for _ in rows]
@@ -105,7 +105,7 @@ def table(draw: Draw) -> Case:
     """A command on a table, a folder of them, or standard input."""
     form = draw.pick(["csv", "csv", "csv", "tsv", "json", "jsonl"])
     content = written(draw, *odd(draw, *drawn(draw)), form)
-    if draw.chance(0.2):
+    if draw.chance(0.1):
         content = draw.noise(content)
     name = f"runs.{form}"
     if draw.chance(0.1):
