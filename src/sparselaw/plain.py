@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,6 +11,26 @@ from typing import Any
 def finite(value: float | None) -> float | None:
     """The value, or None where it is missing, infinite or not a number."""
     return value if value is not None and math.isfinite(value) else None
+
+
+def strict_json(value: Any, indent: int | None = None) -> str:
+    """JSON as every reader takes it: a number that is infinite or none is null.
+
+    >>> strict_json({"loss": math.inf, "N": 3})
+    '{"loss": null, "N": 3}'
+    """
+    try:
+        return json.dumps(value, allow_nan=False, indent=indent)
+    except ValueError:
+        return json.dumps(_finite_only(value), allow_nan=False, indent=indent)
+
+
+def _finite_only(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _finite_only(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite_only(part) for part in value]
+    return finite(value) if isinstance(value, float) else value
 
 
 def put(result: dict[str, Any], key: str, value: Any, reason: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import Any
 
 from sparselaw.cli.streams import say
 from sparselaw.errors import one_line
+from sparselaw.plain import strict_json
 
 
 class Stopped(KeyboardInterrupt):
@@ -17,9 +17,8 @@ class Stopped(KeyboardInterrupt):
 
 
 def print_json(result: Mapping[str, Any]) -> None:
-    """One JSON object, strict: an infinite or missing value must have been replaced by the caller."""
-    json.dump(result, sys.stdout, indent=2, allow_nan=False)
-    sys.stdout.write("\n")
+    """One JSON object, strict: what is infinite or no number is null."""
+    sys.stdout.write(f"{strict_json(result, indent=2)}\n")
 
 
 def finite_or_none(value: float | None) -> float | None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-import math
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -20,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sparselaw.explore.guard import LARGEST_BODY, Guard, limited_body
 from sparselaw.explore.page_files import page_files
 from sparselaw.explore.session import Session
+from sparselaw.plain import strict_json
 
 
 def web_app(session: Session, token: str, host: str = "127.0.0.1") -> ASGIApp:
@@ -57,27 +56,7 @@ async def _values(request: Request) -> Response:
     if answer is None:
         answer = await in_thread(lambda: session.values(name, given))
     # A refusal too: a status of failure would fill the browser's console.
-    return Response(strict_json(answer), media_type="application/json")
-
-
-def strict_json(value: Any) -> bytes:
-    """JSON as every reader takes it: a number that is infinite or none is null.
-
-    >>> strict_json({"loss": float("inf"), "N": 3})
-    b'{"loss": null, "N": 3}'
-    """
-    try:
-        return json.dumps(value, allow_nan=False).encode()
-    except ValueError:
-        return json.dumps(_finite(value), allow_nan=False).encode()
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _finite(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return Response(strict_json(answer).encode(), media_type="application/json")
 
 
 async def _from_process(request: Request, asked: Future[dict[str, Any]]) -> dict[str, Any] | None:
@@ -159,9 +138,10 @@ class LineStream(Response):
         def work() -> None:
             try:
                 for line in self._lines:
-                    put(strict_json(line) + b"\n")
+                    put(f"{strict_json(line)}\n".encode())
             except Exception as error:  # of making the line, the rest is answered for by the session
-                put(strict_json({"end": "failed", "refused": f"a failure of ours: {error!r}"[:500]}) + b"\n")
+                said = {"end": "failed", "refused": f"a failure of ours: {error!r}"[:500]}
+                put(f"{strict_json(said)}\n".encode())
             finally:
                 put(None)
 
