@@ -12,7 +12,6 @@ from sparselaw.costs import parse_cost
 from sparselaw.deciding import compare, next_runs
 from sparselaw.deciding.designs import Target, best_set, variance_after, variance_now
 from sparselaw.deciding.next_runs import candidates
-from sparselaw.planning.budget_line import budget_line, lowest_place
 from sparselaw.planning.forecast_budgets import prepare_forecast
 
 N, D = (grid.ravel() for grid in np.meshgrid(np.geomspace(5e7, 2e9, 5), np.geomspace(1e9, 6e10, 5)))
@@ -28,16 +27,6 @@ def table(scale=1.0, noise=0.002, seed=0):
 @pytest.fixture(scope="module")
 def prepared():
     return prepare_forecast(table())
-
-
-def test_the_line_spends_the_budget_and_the_lowest_place_is_found():
-    cost = parse_cost("direct")
-    n, d = budget_line(cost, 1e12, (2.0, 50.0), 101)
-    assert np.allclose(cost.compute(n, d), 1e12)
-    assert d[0] / n[0] == pytest.approx(50.0, rel=0.02)
-    assert d[-1] / n[-1] == pytest.approx(2.0, rel=0.02)
-    curves = (np.log(n)[None, :] - np.array([[np.log(n[30]) + 0.01], [np.log(n[70])]])) ** 2
-    assert np.allclose(np.log(lowest_place(n, curves)), [np.log(n[30]) + 0.01, np.log(n[70])], atol=1e-9)
 
 
 def test_further_runs_teach_what_conditioning_says(prepared):

@@ -17,8 +17,9 @@ from sparselaw.errors import InputError, check_positive
 from sparselaw.forecasting import KnownRuns, Prepared
 from sparselaw.forecasting.prepared import check_points
 from sparselaw.plain import html_table
-from sparselaw.planning.budget_line import budget_line, lowest_place, run_ratios
+from sparselaw.planning.allocate import log_sizes
 from sparselaw.planning.forecast_budgets import prepare_forecast
+from sparselaw.planning.from_runs import budget_curve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -276,9 +277,7 @@ def _target(
         return pairs, Target(N=pairs[:, 0], D=pairs[:, 1], weights=np.eye(len(pairs))), None
     C = check_positive("budget", budget or 0.0)
     posterior, runs = prepared.posterior, prepared.runs
-    N, D = budget_line(cost, C, run_ratios(runs.N, runs.D))
-    curve, _ = prepared.predictive.centre_and_scale(N, D)
-    best = float(lowest_place(N, curve[None, :])[0])
+    best = budget_curve(runs, prepared.predictive, cost, C, draws=0).lowest
     pair = np.array([[best, float(cost.data_for(best, C))]])
     if purpose == "forecast":
         return pair, Target(N=pair[:, 0], D=pair[:, 1], weights=np.eye(1)), None
@@ -312,9 +311,8 @@ def _grid(runs: KnownRuns, sizes: Any, cost: Cost, spend: float) -> tuple[FloatA
     ratio = runs.D / runs.N
     ratios = np.geomspace(ratio.min(), ratio.max(), RATIOS)
     if sizes is None:
-        largest = max(
-            float(budget_line(cost, spend, (float(r), 2.0 * float(r)))[0][-1]) for r in (ratio.min(),)
-        )
+        tried = np.exp(log_sizes(cost, spend, 4001))
+        largest = float(tried[cost.data_for(tried, spend) >= ratio.min() * tried].max(initial=1.0))
         N = np.geomspace(runs.N.min(), max(largest, 1.01 * float(runs.N.min())), MODELS)
     else:
         given = np.asarray(list(sizes), dtype=np.float64)

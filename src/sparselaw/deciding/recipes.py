@@ -21,7 +21,7 @@ from sparselaw.forecasting import KnownRuns, Prepared
 from sparselaw.forecasting.backtest import Calibration
 from sparselaw.forecasting.posterior import Posterior, joint_posterior
 from sparselaw.forecasting.predictive import Predictive
-from sparselaw.planning.budget_line import budget_line, lowest_place, run_ratios
+from sparselaw.planning.from_runs import lowest, sizes_along
 
 CORRELATIONS = ((0.0, 0.25), (0.5, 0.25), (0.9, 0.5))  # rho and its prior weight; 0.98 covers too little
 ROWS = 240  # of each table that enter a joint posterior
@@ -62,16 +62,14 @@ class Recipes:
         few = budgets
         if budgets.size > COARSE:
             few = np.geomspace(budgets.min(), budgets.max(), COARSE)
-        ratios = run_ratios(self.runs[recipe].N, self.runs[recipe].D)
-        lines = [budget_line(cost, float(C), ratios) for C in few]
-        N, D = (np.concatenate([line[i] for line in lines]) for i in (0, 1))
+        lines = [sizes_along(self.runs[recipe], cost, float(C)) for C in few]
+        N = np.concatenate(lines)
+        D = np.concatenate([cost.data_for(line, C) for line, C in zip(lines, few, strict=True)])
         means = self.posterior.weights @ np.array(
             [at.mean for at in self.posterior.moments(self.posterior.points(N, D), recipe)]
         )
         curves = means.reshape(len(few), -1)
-        best = np.array(
-            [lowest_place(line[0], curve[None, :])[0] for line, curve in zip(lines, curves, strict=True)]
-        )
+        best = np.array([lowest(line, curve[None])[0] for line, curve in zip(lines, curves, strict=True)])
         if few is not budgets:
             best = np.exp(np.interp(np.log(budgets), np.log(few), np.log(best)))
         D_best = [float(cost.data_for(n, C)) for n, C in zip(best, budgets, strict=True)]

@@ -50,7 +50,7 @@ def budget_curve(
     runs: KnownRuns, predictive: Predictive, cost: Cost, budget: float, *, draws: int = DRAWS, seed: int = 0
 ) -> BudgetCurve:
     """Without draws, ``drawn`` is empty."""
-    N = _sizes(runs, cost, budget)
+    N = sizes_along(runs, cost, budget)
     D = np.asarray(cost.data_for(N, budget))
     curve, _ = predictive.centre_and_scale(N, D)
     drawn = np.empty(0)
@@ -65,15 +65,15 @@ def lowest(N: FloatArray, curves: FloatArray) -> FloatArray:
     A parabola through the lowest place and its neighbours: the grid alone is coarser than good tables.
 
     >>> N = np.exp(np.linspace(0.0, 3.0, 31))
-    >>> [round(v, 9) for v in np.log(lowest(N, np.array([(np.log(N) - 1.234) ** 2])))]
-    [1.234]
+    >>> np.log(lowest(N, np.array([(np.log(N) - 1.234) ** 2]))).round(9)
+    array([1.234])
     """
     i = np.clip(curves.argmin(axis=1), 1, len(N) - 2)
     row = np.arange(len(curves))
     left, middle, right = curves[row, i - 1], curves[row, i], curves[row, i + 1]
-    bend = left - 2.0 * middle + right
-    inside = bend > 0.0
-    step = np.where(inside, 0.5 * (left - right) / np.where(inside, bend, 1.0), np.sign(left - right))
+    curvature = left - 2.0 * middle + right
+    inside = curvature > 0.0
+    step = np.where(inside, 0.5 * (left - right) / np.where(inside, curvature, 1.0), np.sign(left - right))
     return np.asarray(N[i] * (N[1] / N[0]) ** np.clip(step, -1.0, 1.0))
 
 
@@ -142,7 +142,7 @@ def within(best: float, draws: FloatArray, level: float) -> Interval:
     return Interval(min(float(low), best), best, max(float(high), best))
 
 
-def _sizes(runs: KnownRuns, cost: Cost, budget: float) -> FloatArray:
+def sizes_along(runs: KnownRuns, cost: Cost, budget: float) -> FloatArray:
     """N along the budget where D/N is near that of the runs, evenly spaced in its logarithm."""
     x = log_sizes(cost, budget, FINE)
     ratio = np.asarray(cost.data_for(np.exp(x), budget)) / np.exp(x)
