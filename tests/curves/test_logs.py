@@ -252,3 +252,42 @@ def test_a_broken_large_file_is_refused_in_one_line(tmp_path):
     with pytest.raises(sl.InputError) as error:
         sl.fit_curves(file)
     assert "\n" not in str(error.value)
+
+
+def test_noise_is_no_misfit_and_mixed_models_are():
+    noisy = curve(noise=0.03)
+    assert sl.fit_curves(noisy).status == "one-curve"
+    mixed = sl.fit_curves({"small": curve(floor=3.3), "large": curve(floor=3.0)})
+    assert mixed.status == "misfit"
+    assert said(mixed, "is N known?")
+
+
+def test_a_folder_of_event_files(tmp_path):
+    tensorboardX = pytest.importorskip(
+        "tensorboardX", reason="tensorboardX is not installed: pip install 'sparselaw[tensorboard]'"
+    )
+    for name, text in (("a", "cosine:10000"), ("b", "constant:8000")):
+        with tensorboardX.SummaryWriter(str(tmp_path / name)) as writer:
+            for step, rate, loss in curve(text, every=100).itertuples(index=False):
+                writer.add_scalar("train/loss", loss, int(step))
+                if step % 200 == 0 or step < 600:
+                    writer.add_scalar("train/lr", rate, int(step))  # rates less often than losses
+    found = sl.fit_curves(tmp_path)
+    assert [c.run for c in found.curves] == ["a", "b"]
+    whole = sl.fit_curves({"a": curve(every=100), "b": curve("constant:8000", every=100)})
+    for one, other in zip(found.curves, whole.curves, strict=True):
+        assert one.final.best == pytest.approx(other.final.best, rel=1e-3)
+
+
+def test_charts_exported_from_wandb(tmp_path):
+    """One file for each chart, in it a column for each run."""
+    runs = {"a": curve("cosine:10000"), "b": curve("constant:10000")}
+    for metric, column in (("train/loss", "loss"), ("lr", "lr")):
+        chart = pd.DataFrame({"Step": runs["a"]["step"]})
+        for run, table in runs.items():
+            chart[f"{run} - {metric}"] = table[column]
+            chart[f"{run} - {metric}__MAX"] = table[column]
+        chart.to_csv(tmp_path / f"export_{column}.csv", index=False)
+    found = sl.fit_curves(tmp_path)
+    same = sl.fit_curves(runs)
+    assert [c.final.best for c in found.curves] == pytest.approx([c.final.best for c in same.curves])

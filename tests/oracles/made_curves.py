@@ -82,7 +82,7 @@ def sgd_curves(seed, shapes, alpha=0.7, dimension=200, batch=16, noise=1.0, peak
     """Loss of SGD on Gaussian features of power-law variances, a teacher of ones and noisy labels.
 
     The population loss at logged steps of one run, with the noise of the labels in it, so that it has a
-    floor; and the expected loss at the end, by the exact recursion of the second moments.
+    floor; and the expected loss, at the end and at these steps, by the exact recursion of second moments.
     """
     variances = DenseInputs(alpha=alpha, dimension=dimension).variances(np.arange(1.0, dimension + 1.0))
     found = []
@@ -98,12 +98,14 @@ def sgd_curves(seed, shapes, alpha=0.7, dimension=200, batch=16, noise=1.0, peak
             missing -= rates[t] / batch * (error @ x)
             if (t + 1) % logged == 0:
                 losses.append(float(variances @ missing**2 + noise))
-        moments = np.ones(dimension)
+        moments, means = np.ones(dimension), []
         for eta in rates:
             expected = variances @ moments + noise
             kept = 1.0 - 2.0 * eta * variances + eta**2 * variances**2 * (1.0 + 1.0 / batch)
             moments = kept * moments + eta**2 / batch * variances * expected
+            means.append(float(variances @ moments + noise))
         step = np.arange(logged, last + 1, logged, dtype=np.float64)
-        end = float(variances @ moments + noise)
-        found.append((step, schedule.rate(step), np.array(losses), end))
+        found.append(
+            (step, schedule.rate(step), np.array(losses), means[-1], np.array(means[logged - 1 :: logged]))
+        )
     return found

@@ -17,6 +17,7 @@ from sparselaw.interval import Interval
 CUTS = (0.3, 0.5, 0.7)  # of what is measured, for the back-test
 ANNEALED = 0.2  # of the peak: a run that ends below is annealed
 DECAY, TO = 0.2, 0.1  # share of the steps, and of the peak: how a run that is not would be annealed
+BESIDE = 12  # other curves in a back-test, those of the same size first: it is fitted three times
 ALIKE = 0.05  # relative difference in steps of runs that may be compared
 
 
@@ -249,6 +250,8 @@ def back_test(logs: Sequence[Log], run: int, cuts: Sequence[float] = CUTS) -> tu
     log = logs[run]
     family = {log.name, log.trunk} - {""}
     others = [o for i, o in enumerate(logs) if i != run and o.name not in family and o.trunk not in family]
+    others.sort(key=lambda o: (size_of(o) != size_of(log), -o.schedule.peak))
+    others = others[:BESIDE]
     measured = float(np.exp(np.mean(np.log(log.loss[-3:])))) if log.loss.size > 30 else float(log.loss[-1])
     found = []
     for cut in cuts:

@@ -24,7 +24,8 @@ from sparselaw.arrays import FloatArray
 from sparselaw.curves.learning_rate import Schedule
 
 USUAL_RATE = 3e-4  # AdamW, language models: the prior of B is for this peak rate
-LARGEST_SHIFT = 1.0  # of that prior, in ln B: rates of other optimizers say nothing
+LARGEST_SHIFT = 1.2  # of that prior, in ln B: a rate beyond is of another optimizer, and B is anyone's guess
+UNKNOWN = (np.log(0.03), 1.2)  # the prior of ln B then
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,12 +146,16 @@ def common_priors(more: dict[str, tuple[float, float]], units: Units) -> tuple[F
     """Centres and widths of the shared parameters and of ``more``; B grows as the root of the rate."""
     table = np.array([*COMMON.values(), *more.values()], np.float64)
     shift = 0.5 * np.log(units.rate / USUAL_RATE)
-    table[3, 0] += np.clip(shift, -LARGEST_SHIFT, LARGEST_SHIFT)
+    table[3] = (table[3, 0] + shift, table[3, 1]) if abs(shift) <= LARGEST_SHIFT else UNKNOWN
     return table[:, 0], table[:, 1]
 
 
 class FeatureForm(Form):
-    """The law above; ``free`` lets p and m move under their priors, otherwise they are ``p`` and ``m``."""
+    """The law above; ``free`` lets p and m move under their priors, otherwise they are ``p`` and ``m``.
+
+    For questions to the curves, ``loose`` widens these two priors, and ``own_tail`` gives the memory an
+    exponent of its own, r times that of the descent.
+    """
 
     name = "features"
     formula = (
@@ -158,14 +163,24 @@ class FeatureForm(Form):
         "V = (eta/eta0)^p"
     )
 
-    def __init__(self, free: bool = False, p: float = 0.7, m: float = 0.11) -> None:
-        self.free, self.p, self.m = free, p, m
-        self.names = (*COMMON, "ln c", *(("p", "m") if free else ()))
+    def __init__(
+        self,
+        free: bool = False,
+        p: float = 0.7,
+        m: float = 0.11,
+        *,
+        loose: float = 1.0,
+        own_tail: bool = False,
+    ) -> None:
+        self.free, self.p, self.m, self.loose, self.own_tail = free, p, m, loose, own_tail
+        self.names = (*COMMON, "ln c", *(("p", "m") if free else ()), *(("ln r",) if own_tail else ()))
 
     def priors(self, units: Units) -> tuple[FloatArray, FloatArray]:
         more = {"ln c": (np.log(0.03), 1.2)}
         if self.free:
-            more |= {"p": (self.p, 0.1), "m": (self.m, 0.06)}
+            more |= {"p": (self.p, 0.1 * self.loose), "m": (self.m, 0.06 * self.loose)}
+        if self.own_tail:
+            more["ln r"] = (0.0, 1.0)
         return common_priors(more, units)
 
     def parts(self, theta: FloatArray, points: Track, units: Units) -> tuple[FloatArray, FloatArray]:
@@ -175,7 +190,8 @@ class FeatureForm(Form):
         felt = points.by_tau
         change = (felt.after / units.rate) ** p - (felt.before / units.rate) ** p
         noise = np.exp(ln_B - m * log_tau)
-        follow = followed(felt, change, np.exp(ln_c) / units.rate, a)
+        tail = a * np.exp(theta[-1]) if self.own_tail else a
+        follow = followed(felt, change, np.exp(ln_c) / units.rate, tail)
         full = (points.schedule.peak / units.rate) ** p
         loss = E + np.exp(ln_A - a * log_tau) + noise * follow
         return units.loss * loss, units.loss * noise * np.maximum(full - follow, 0.0)

@@ -12,7 +12,7 @@ from sparselaw.curves.logs import Log
 from sparselaw.curves.model import Model
 
 FAR = 4.0  # times the last tau of the fit
-BAD = 0.01  # standard deviation of residuals, relative
+BAD = 0.01  # standard deviation of residuals beyond the noise, relative
 LOWERED = 0.8  # of the peak: a curve whose rate never falls below shows nothing of annealing
 
 
@@ -27,7 +27,9 @@ def limits(
 
     if not model.estimate.converged:
         say("not-converged", "the fit did not converge")
-    misfit = float(np.std(model.estimate.residual))
+    # beyond the noise of the points, which is no fault of the law
+    beyond = float(np.var(model.estimate.residual)) - float(np.mean(model.points.white**2))
+    misfit = max(0.0, beyond) ** 0.5
     if misfit > BAD:
         several = "" if model.estimate.several_sizes else ": are they of one model, and is N known?"
         say("misfit", f"the law misses the curves by {100 * misfit:.2g} %{several}")

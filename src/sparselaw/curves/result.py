@@ -13,13 +13,15 @@ from sparselaw.curves.best_schedule import BestSchedule
 from sparselaw.curves.ends import CurveEnd, Earlier, ScheduleEnd, annealed, back_test
 from sparselaw.curves.learning_rate import Schedule
 from sparselaw.curves.model import DEGREES, Asked, Model
+from sparselaw.curves.theory_beside import TheoryBeside, theory_beside
 from sparselaw.interval import Interval
 from sparselaw.plain import html_table
+from sparselaw.progress import progress
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TESTED = 8  # finished curves of which the back-test is shown where none is running
+TESTED = 8  # curves of which the back-test is made: the running ones, or else the first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +65,11 @@ class CurveFit:
         )
 
     @property
+    def theory(self) -> TheoryBeside:
+        """What the theory of SGD says of the same exponent."""
+        return theory_beside(self.params)
+
+    @property
     def misfit(self) -> float:
         """Standard deviation of the residuals of log losses."""
         return float(np.std(self.model.estimate.residual))
@@ -94,15 +101,19 @@ class CurveFit:
 
     @functools.cached_property
     def backtest(self) -> dict[str, tuple[Earlier, ...]]:
-        """What would have been said earlier of running curves, or of up to eight where none is running.
+        """What would have been said earlier of running curves, or of the first where none is running.
 
         Fitted anew to the first 30, 50 and 70 % of the measured steps; the last measured loss is predicted.
         """
-        running = [i for i in range(len(self.model.logs)) if self.model.running(i)]
-        return {
-            self.model.logs[i].name: back_test(self.model.logs, i)
-            for i in running or range(min(TESTED, len(self.model.logs)))
-        }
+        logs = self.model.logs
+        running = [i for i in range(len(logs)) if self.model.running(i)]
+        chosen = (running or list(range(len(logs))))[:TESTED]
+        found = {}
+        with progress("back-test") as show:
+            for done, i in enumerate(chosen, start=1):
+                found[logs[i].name] = back_test(logs, i)
+                show(done, len(chosen), f"{done}/{len(chosen)}")
+        return found
 
     def finals(self) -> pd.DataFrame:
         """N, D, annealed loss and standard error of every run, for ``fit``, ``forecast`` and ``compare``.
@@ -140,6 +151,7 @@ class CurveFit:
             "params": {name: value.plain("not known") for name, value in self.params.items()},
             "curves": curves, "schedules": [end.as_dict() for end in self.schedules],
             **({} if self.best is None else {"best": self.best.as_dict()}),
+            "theory": self.theory.as_dict(),
             "residuals": 100.0 * self.misfit, "clock": self.clock, "status": self.status,
             "warnings": list(self.warnings),
         }  # fmt: skip
