@@ -2,7 +2,8 @@ r"""How often do forecasts hold? Every set of runs in a folder, by six protocols
 
     python benchmarks/forecast_coverage.py [--data ../shared/data] [--bootstrap 200] [--sets]
     python benchmarks/forecast_coverage.py --bootstrap 200 \
-      | python docs/quote_results.py --keep forecast-families,forecast-methods,forecast-protocols
+      | python docs/quote_results.py --keep \
+        forecast-families,forecast-methods,forecast-protocols,forecast-summary
     python benchmarks/forecast_coverage.py --tried | python docs/quote_results.py --keep forecast-tried
     python benchmarks/forecast_coverage.py --synthetic 60 \
       | python docs/quote_results.py --keep forecast-synthetic
@@ -242,10 +243,34 @@ def show(sets: list[RunSet], draws: int, each: bool) -> None:
         print(line(name, some))
     print("\n" + heading("method"))
     print(line("forecast", cases))
-    print(line("without drift", forecast_all(sets, WITHOUT_DRIFT)))
+    before = forecast_all(sets, WITHOUT_DRIFT)
+    print(line("without drift", before))
     print("\n" + heading("known runs"))
     for name, some in parts(cases, "protocol"):
         print(line(name, some))
+    show_summary(cases, before)
+
+
+def show_summary(cases: list[Case], before: list[Case]) -> None:
+    """The figures that pages quote."""
+    found, other = summary(cases), summary(before)
+    families = {name: summary(some)["95"] for name, some in parts(cases, "family")}
+    worst = min(families, key=families.__getitem__)
+    rows = {
+        "sets": str(len({case.name for case in cases})),
+        "families": str(len(families)),
+        "cases": str(len(cases)),
+        "losses predicted": f"{found['runs']:,.0f}",
+        "by case inside 95 %": f"{100 * found['95']:.0f} %",
+        "of the losses inside 95 %": f"{100 * found['losses']:.0f} %",
+        "least by family": f"{100 * families[worst]:.0f} %",
+        "without drift by case": f"{100 * other['95']:.0f} %",
+        "bootstrap by case": "-" if np.isnan(found["bootstrap"]) else f"{100 * found['bootstrap']:.0f} %",
+        "median error": f"{100 * found['error']:.2f} %",
+        "error without drift": f"{100 * other['error']:.2f} %",
+    }
+    print("\n| over all sets | |\n|---|---|")
+    print("\n".join(f"| {what} | {value} |" for what, value in rows.items()))
 
 
 def show_tried(sets: list[RunSet]) -> None:

@@ -23,7 +23,7 @@ def theory():
 def test_json_says_why_a_number_is_missing():
     result = plan(LAW, 6e20, "6nd").as_dict()
     json.dumps(result, allow_nan=False)
-    assert set(result) == {*KEYS, "isoflop", "warnings", "side_reason", "valley"}
+    assert set(result) == {*KEYS, "isoflop", "warnings", "level", "side_reason", "valley"}
     assert result["N"]["low"] is None
     assert result["N"]["low_reason"] == "none: the law came without draws"
     assert result["side_reason"]
@@ -32,7 +32,7 @@ def test_json_says_why_a_number_is_missing():
 def test_json_of_the_theory(theory):
     result = theory.as_dict()
     json.dumps(result, allow_nan=False)
-    assert set(result) == {*KEYS, "isoflop", "warnings", "valley", "valley_reason"}
+    assert set(result) == {*KEYS, "isoflop", "warnings", "level", "valley", "valley_reason"}
     assert result["N"] == theory.N.as_dict()
     assert result["others"][0]["side"] == "N>K"
     assert result["warnings"] == list(theory.warnings)

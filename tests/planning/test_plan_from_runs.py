@@ -194,3 +194,5 @@ def test_the_command_says_the_same(tmp_path, capsys, found):
         for level in ("0.95", "0.5")
     )
     assert wide["low"] < narrow["low"]
+    shown = command(capsys, path, "--budget", "1e22", "--level", "0.5").out
+    assert "50 % interval" in shown

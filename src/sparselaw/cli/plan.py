@@ -207,7 +207,7 @@ def _show(found: Plan) -> None:
     by = f", by {found.by}" if found.by else ""
     print_table(
         f"Budget {found.budget:g}, cost {found.cost}{side}{by}",
-        ["quantity", "value", "95 % interval"],
+        ["quantity", "value", f"{100 * found.level:g} % interval"],
         [[name, number(v.best), v.ends() if v.low < v.high else "-"] for name, v in best],
     )
     if found.valley is not None:
@@ -265,12 +265,9 @@ def _show_many(found: Plans) -> None:
     for one in found.plans:
         cells = (one.N, one.D, one.tokens_per_parameter, one.loss)
         rows.append([f"{one.budget:g}", *(f"{number(v.best)} {v.ends()}" for v in cells)])
-        if one.valley is not None:
-            rows[-1].append("{:.3g} to {:.3g}".format(*one.valley))
-    valley = [] if first.valley is None else ["N within 1 % of loss*"]
     by = f", by {first.by}" if first.by else ""
-    print_table(f"Cost {first.cost}{by}", ["budget", "best N", "best D", "D / N", "loss*", *valley], rows)
-    print(f"brackets: {first.intervals}")
+    print_table(f"Cost {first.cost}{by}", ["budget", "best N", "best D", "D / N", "loss*"], rows)
+    print(f"brackets: {100 * first.level:g} % intervals, {first.intervals}")
     _show_growth(found.plans[0])
 
 

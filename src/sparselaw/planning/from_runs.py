@@ -131,6 +131,7 @@ def planned_runs(
         warnings=warnings,
         forecast=forecast,
         floor=law.E,
+        level=level,
         by=f"the forecast of {len(runs)} runs",
         search=search,
     )

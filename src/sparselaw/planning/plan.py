@@ -140,6 +140,7 @@ def plan(
         side=found.best.side,
         others=found.others,
         isoflop=isoflop(planned.loss, spending, budget, found.best, planned.floor, slope),
+        level=planned.level,
         by=planned.by,
         valley=None
         if planned.peak or planned.dear

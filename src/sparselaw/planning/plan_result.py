@@ -48,6 +48,7 @@ class Plan:
     side: str | None
     others: tuple[Valley, ...]
     isoflop: IsoFlop
+    level: float  # of the intervals
     by: str  # what it is made by, in words; empty for the theory and for a law
     valley: tuple[float, float] | None  # N whose loss is within 1 % of the best; None where it is not sought
     warnings: tuple[str, ...]
@@ -66,6 +67,7 @@ class Plan:
             result[name] = getattr(self, name).plain(self.intervals)
         if self.by:
             result["by"] = self.by
+        result["level"] = self.level
         result["intervals"] = self.intervals
         result["loss_intervals"] = self.loss_intervals
         result["tokens_per_parameter"] = self.tokens_per_parameter.plain(self.intervals)
@@ -105,7 +107,7 @@ class Plan:
             rows.append(["effective data", _shown(self.unique.effective_data)])
         rows += [["alpha_C", f"{self.alpha_C:.4g}"], ["alpha_C here", f"{self.slope:.4g}"]]
         title = f"Budget {self.budget:g}, cost {self.cost}{side}"
-        return html_table(title, ["quantity", "best [95 % interval]"], rows, self.warnings)
+        return html_table(title, ["quantity", f"best [{100 * self.level:g} % interval]"], rows, self.warnings)
 
 
 def _shown(found: Interval) -> str:

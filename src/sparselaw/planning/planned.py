@@ -38,6 +38,7 @@ class Planned:
     steps: int = GOLDEN_STEPS
     rough: Loss | None = None  # a quick loss within a few per cent, for the first look
     dear: bool = False  # whether a value of the loss takes long: few are asked for
+    level: float = 0.95  # of the intervals
     by: str = ""  # what the plan is made by, in words
     search: Callable[[Cost, float], Allocation] | None = None  # a way of its own to the best place
 
