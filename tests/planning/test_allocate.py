@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from sparselaw.costs import parse_cost
-from sparselaw.planning import Peak, allocate
+from sparselaw.inputs import SparseInputs
+from sparselaw.planning import Peak, allocate, plan
 
 
 def test_two_valleys_and_a_wall_between_them():
@@ -38,3 +39,10 @@ def test_a_wall_that_a_coarse_grid_would_miss():
     peak = Peak(threshold=lambda D: float(np.sqrt(D)), name="K")
     best = allocate(loss, parse_cost("6nd"), 6e12, peak=peak, grid=45).best
     assert best.loss == pytest.approx(0.5, abs=1e-3)
+
+
+def test_a_wall_of_infinite_loss_is_never_the_answer():
+    """Ten coordinates: the rough loss is zero from N = 10 on, the loss itself is infinite there at first."""
+    found = plan(SparseInputs(1.0, 0.3, dimension=10), 1e6, "6nd")
+    assert found.N.best > 12.0
+    assert 0.0 <= found.loss.best < 1e-6

@@ -37,6 +37,11 @@ class Exponents:
 
 
 @lru_cache(maxsize=256)  # asked for at every point of a curve
+def _one_over_gamma(x: float) -> float:
+    """1 / Gamma(x) for x >= 0, also where Gamma(x) is too large a number: x / Gamma(1 + x)."""
+    return x / math.gamma(1.0 + x)
+
+
 def sparse_exponents(alpha1: float, alpha2: float) -> Exponents:
     """The exponents of sparse inputs.
 
@@ -53,7 +58,7 @@ def sparse_exponents(alpha1: float, alpha2: float) -> Exponents:
         alpha_N=alpha_N,
         alpha_D=alpha_D,
         alpha_C=compute_exponent(alpha_N, alpha_D),
-        xi_crit=1.0 if symmetric else 1.0 / math.gamma(alpha1 / (1.0 + alpha1)),
+        xi_crit=1.0 if symmetric else _one_over_gamma(alpha1 / (1.0 + alpha1)),
         nu=alpha_N / (-alpha2 - 1.0) if fails else None,
         seen_exponent=seen_exponent,
         seen_constant=seen_constant,

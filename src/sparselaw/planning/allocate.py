@@ -93,6 +93,15 @@ def allocate(
         x, found = refined(along, lambda places: along(places, rough), low, high, ends)
     else:
         x, found = narrowed(along, low, high, (float(edge[0]), float(edge[-1])))
+    if not np.isfinite(found).all():  # the rough loss led onto the wall: then the loss itself on the grid
+        exact = along(log_N)
+        lowest = int(np.argmin(exact))
+        x, found = np.append(x, log_N[lowest]), np.append(found, exact[lowest])
+        x, found = x[np.isfinite(found)], found[np.isfinite(found)]
+        if not found.size:
+            raise InputError(
+                "budget", budget, "every allocation has an infinite loss", "choose another budget"
+            )
     with np.errstate(divide="ignore"):  # equal but for rounding: the smaller model first
         order = np.lexsort((x, np.round(np.log(found), 9)))
     valleys = [_valley(float(x[i]), float(found[i]), cost, budget, edge, peak) for i in order]
