@@ -43,6 +43,6 @@ def test_a_wall_that_a_coarse_grid_would_miss():
 
 def test_a_wall_of_infinite_loss_is_never_the_answer():
     """Ten coordinates: the rough loss is zero from N = 10 on, the loss itself is infinite there at first."""
-    found = plan(SparseInputs(1.0, 0.3, dimension=10), 1e6, "6nd")
+    found = plan(SparseInputs(alpha1=1.0, alpha2=0.3, dimension=10), 1e6, "6nd")
     assert found.N.best > 12.0
     assert 0.0 <= found.loss.best < 1e-6
