@@ -99,9 +99,11 @@ def loss_contour(law: FittedLaw, *, ax: Axes, cost: str = "6nd", levels: int = 8
     runs = law.runs
     N, D = (np.geomspace(v.min() / 2, v.max() * 2, 120) for v in (runs.N, runs.D))
     surface = np.asarray(law.loss(N[None, :], D[:, None]))
-    shown = np.geomspace(surface.min() * 1.01, surface.max() * 0.97, levels)
-    lines = ax.contour(N, D, surface, levels=shown, cmap="viridis", linewidths=1.2)
-    ax.clabel(lines, fmt=lambda v: f"{v:.3g}", fontsize="x-small")
+    low, high = surface.min() * 1.01, surface.max() * 0.97
+    if low < high:  # else the law is as good as flat over the runs, and there is no line to draw
+        shown = np.geomspace(low, high, levels)
+        lines = ax.contour(N, D, surface, levels=shown, cmap="viridis", linewidths=1.2)
+        ax.clabel(lines, fmt=lambda v: f"{v:.3g}", fontsize="x-small")
     ax.scatter(runs.N, runs.D, s=7, color=GREY, linewidths=0, label="runs")
     ends = spend.compute(N[[0, -1]], D[[0, -1]])
     best = [allocate(law.loss, spend, float(C)).best for C in np.geomspace(ends[0], ends[1], 40)]
