@@ -80,13 +80,13 @@ def best_schedule(
     same = abs(log.schedule.last / steps - 1.0) < 0.01
     usual = f"cosine:{steps},end={0.1 * peak:.6g}"
     against = end_of(model, own) if same else asked[names.index(usual)]
-    mean, spread = model.predict([*asked, against])
+    mean, cov = model.predict([*asked, against])
     best = int(np.argmin(mean[:-1]))
     pair = np.ix_([len(names), best], [len(names), best])
-    gain, probability = compared(mean[[len(names), best]], spread[pair])
+    gain, probability = compared(mean[[len(names), best]], cov[pair])
     return BestSchedule(
         steps=steps, N=N, schedule=names[best],
-        final=loss_interval(mean[best], float(np.sqrt(spread[best, best]))),
+        final=loss_interval(mean[best], float(np.sqrt(cov[best, best]))),
         against=log.name if same else usual, gain=gain, probability=1.0 - probability,
         tried=tuple((n, float(np.exp(m))) for n, m in zip(names, mean[:-1], strict=True)),
     )  # fmt: skip

@@ -97,8 +97,8 @@ def end_of(model: Model, run: int) -> Asked:
 
 
 def curve_ends(model: Model) -> tuple[CurveEnd, ...]:
-    mean, spread = model.predict([end_of(model, i) for i in range(len(model.logs))])
-    sd = np.sqrt(np.diag(spread))
+    mean, cov = model.predict([end_of(model, i) for i in range(len(model.logs))])
+    sd = np.sqrt(np.diag(cov))
     return tuple(
         CurveEnd(
             run=log.name, N=log.N, D=log.D * model.plan(i).last / log.schedule.last, steps=model.plan(i).last,
@@ -119,9 +119,9 @@ def schedule_ends(
             run = continued(model, schedule, N)
             against = present_run(model, schedule, N, present)
             whole = schedule if run is None else going_on(model, run, schedule)
-            mean, spread = model.predict([Asked(schedule=whole, N=N, run=run), end_of(model, against)])
-            difference, probability = compared(mean, spread)
-            sd = float(np.sqrt(spread[0, 0]))
+            mean, cov = model.predict([Asked(schedule=whole, N=N, run=run), end_of(model, against)])
+            difference, probability = compared(mean, cov)
+            sd = float(np.sqrt(cov[0, 0]))
             found.append(
                 ScheduleEnd(
                     schedule=schedule.name, steps=schedule.last, N=N,
@@ -133,12 +133,12 @@ def schedule_ends(
     return tuple(found)
 
 
-def compared(mean: Any, spread: Any) -> tuple[Interval, float]:
+def compared(mean: Any, cov: Any) -> tuple[Interval, float]:
     """The first of two losses minus the second, and the probability that it is lower."""
     from scipy.special import stdtr
 
     gap = float(mean[0] - mean[1])
-    sd = float(np.sqrt(max(spread[0, 0] + spread[1, 1] - 2.0 * spread[0, 1], 1e-16)))
+    sd = float(np.sqrt(max(cov[0, 0] + cov[1, 1] - 2.0 * cov[0, 1], 1e-16)))
     base = float(np.exp(mean[1]))
     low, best, high = (base * np.expm1(gap + student() * sd * np.array([-1.0, 0.0, 1.0]))).tolist()
     return Interval(low, best, high), float(stdtr(DEGREES, -gap / sd))
@@ -221,8 +221,8 @@ def annealed(model: Model) -> list[Annealed]:
         )
         for i, (log, low) in enumerate(zip(model.logs, lowered, strict=True))
     ]
-    mean, spread = model.predict(asked)
-    sd = np.sqrt(np.diag(spread))
+    mean, cov = model.predict(asked)
+    sd = np.sqrt(np.diag(cov))
     return [
         Annealed(
             run=log.name, N=log.N, D=log.D, steps=log.schedule.last, loss=loss_interval(mean[i], sd[i]),

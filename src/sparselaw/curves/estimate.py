@@ -69,11 +69,11 @@ class Estimate:
         free = slopes - kriged @ self.slopes
         weight = kriged + free @ self.answer  # of the residuals of the fit in what is predicted
         cross = weight @ known.T
-        spread = (
+        cov = (
             prior - cross - cross.T + weight @ self.residual_covariance @ weight.T
             + free @ self.of_prior @ free.T
         )  # fmt: skip
-        return np.log(loss) + kriged @ self.residual, spread
+        return np.log(loss) + kriged @ self.residual, cov
 
 
 def estimate(

@@ -63,12 +63,12 @@ class Model:
                   -1 - i if a.run is None else a.run, a.N)
             for i, a in enumerate(asked)
         ]  # fmt: skip
-        mean, spread = self.estimate.predict(tracks, [a.run is not None for a in asked])
+        mean, cov = self.estimate.predict(tracks, [a.run is not None for a in asked])
         smoothed = SMOOTHED if any(log.smoothed for log in self.logs) else 1.0
         wider = np.array([smoothed * (RUNNING if a.run is not None else 1.0) for a in asked])
-        spread = spread * np.outer(wider, wider)
-        spread[np.diag_indices_from(spread)] += [self._unlike(a) + FLOOR**2 for a in asked]
-        return mean, spread
+        cov = cov * np.outer(wider, wider)
+        cov[np.diag_indices_from(cov)] += [self._unlike(a) + FLOOR**2 for a in asked]
+        return mean, cov
 
     def _unlike(self, asked: Asked) -> float:
         """Variance for what no curve of the fit has shown: another peak, another size, a rate that rises."""
@@ -79,8 +79,8 @@ class Model:
 
     def losses(self, asked: Sequence[Asked]) -> list[Interval]:
         """Final losses with their 95 % intervals."""
-        mean, spread = self.predict(asked)
-        return [loss_interval(m, v) for m, v in zip(mean, np.sqrt(np.diag(spread)), strict=True)]
+        mean, cov = self.predict(asked)
+        return [loss_interval(m, v) for m, v in zip(mean, np.sqrt(np.diag(cov)), strict=True)]
 
 
 def fit_model(logs: Sequence[Log], form: Form | None = None) -> Model:

@@ -93,8 +93,8 @@ def _fan(
 ) -> None:
     steps = np.linspace(start, schedule.last, ALONG)
     asked = [Asked(schedule=schedule, N=N, run=run, step=float(s)) for s in steps]
-    mean, spread = found.model.predict(asked)
-    half = student() * np.sqrt(np.diag(spread))
+    mean, cov = found.model.predict(asked)
+    half = student() * np.sqrt(np.diag(cov))
     ax.fill_between(steps, np.exp(mean - half), np.exp(mean + half), color=colour, alpha=0.2, lw=0)
     ax.plot(steps, np.exp(mean), color=colour, lw=1.4, ls="--", label=name)
 
