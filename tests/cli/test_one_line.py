@@ -170,8 +170,8 @@ def test_the_full_trace_is_there_for_those_who_ask(monkeypatch):
 
 def test_a_notice_is_printed_and_a_warning_is_not():
     code = (
-        "import warnings\nfrom sparselaw.cli import streams\nfrom sparselaw.errors import notice\n"
-        "streams.own_streams()\nwarnings.warn('of numpy', RuntimeWarning)\nnotice('two\\nlines')"
+        "import warnings\nfrom sparselaw.cli import output\nfrom sparselaw.errors import notice\n"
+        "output.own_streams()\nwarnings.warn('of numpy', RuntimeWarning)\nnotice('two\\nlines')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr == "sparselaw: two\\nlines\n"

@@ -24,19 +24,17 @@ from sparselaw.cli.explore import explore
 from sparselaw.cli.failure import failure
 from sparselaw.cli.fit import fit
 from sparselaw.cli.forecast import forecast
-from sparselaw.cli.further_options import TakesInputs, TakesRareInputs
 from sparselaw.cli.learn import learn
 from sparselaw.cli.measure import measure
 from sparselaw.cli.networks import networks
 from sparselaw.cli.next import next_
-from sparselaw.cli.output import Stopped, note
-from sparselaw.cli.output_paths import ChecksPaths
+from sparselaw.cli.options import TakesInputs, TakesRareInputs
+from sparselaw.cli.output import ChecksPaths, Stopped, note, own_streams, say, throw_away
 from sparselaw.cli.plan import plan
 from sparselaw.cli.predict import predict
 from sparselaw.cli.reproduce import reproduce
 from sparselaw.cli.runs import runs
 from sparselaw.cli.simulate import simulate
-from sparselaw.cli.streams import own_streams, say, throw_away
 from sparselaw.errors import InputError, one_line
 from sparselaw.interrupts import ctrl_c_kept
 

@@ -10,7 +10,7 @@ import typer
 
 from sparselaw import numbers
 from sparselaw.cli import options
-from sparselaw.cli.further_options import further
+from sparselaw.cli.options import further
 from sparselaw.cli.output import Stopped, note, number, print_json, print_table
 
 if TYPE_CHECKING:

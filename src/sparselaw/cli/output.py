@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import math
+import os
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TextIO
 
-from sparselaw.cli.streams import say
-from sparselaw.errors import one_line
+from sparselaw.errors import Notice, one_line
+from sparselaw.files import check_not_read
 from sparselaw.plain import strict_json
+
+if TYPE_CHECKING:
+    from typer.core import TyperCommand as Base
+else:
+    Base = object
 
 
 class Stopped(KeyboardInterrupt):
@@ -62,3 +72,99 @@ def footnotes(texts: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def number(value: float | None, digits: int = 4) -> str:
     return "-" if value is None else f"{value:.{digits}g}"
+
+
+# Standard output and standard error: closed, full, or of another encoding, and the warnings of libraries.
+
+
+def own_streams() -> None:
+    """For a process that is ours: no text that cannot be shown, and no warnings of libraries."""
+    for number in range(3):  # a file that is opened later must not become standard output
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stdout is None:
+        sys.stdout = _Closed()
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", Notice)
+        warnings.showwarning = _show
+        os.environ.setdefault("PYTHONWARNINGS", "ignore")  # of worker processes
+    sys.unraisablehook = _unraisable
+
+
+def say(line: str) -> None:
+    """One line on standard error; where that cannot be written, nobody can be told."""
+    with suppress(OSError, ValueError):
+        print(line, file=sys.stderr, flush=True)
+
+
+def throw_away(*streams: TextIO) -> None:
+    """What is still in the buffers of these goes nowhere, so that the end of the program does not fail."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in streams:
+        with suppress(OSError, ValueError):
+            stream.flush()
+            continue
+        with suppress(OSError, ValueError):
+            os.dup2(nowhere, stream.fileno())
+
+
+class _Closed(io.TextIOBase):
+    """Standard output that was closed before we began."""
+
+    def write(self, _text: str) -> int:
+        raise OSError(errno.EBADF, "Bad file descriptor")
+
+
+def _show(message: Warning | str, category: type[Warning], *_rest: Any, **_more: Any) -> None:
+    if issubclass(category, Notice):
+        say(f"sparselaw: {one_line(message)}")
+
+
+def _unraisable(problem: sys.UnraisableHookArgs) -> None:
+    """What is raised where nobody can catch it; a Ctrl-C there is given once more."""
+    if isinstance(problem.exc_value, KeyboardInterrupt):
+        import _thread
+
+        _thread.interrupt_main()
+
+
+# No output over an input: looked at for every command, before it runs, by what the paths lead to.
+
+OUTPUTS = ("out", "plot", "report")
+STDIN = "-"
+
+
+class ChecksPaths(Base):
+    """Mixed into a command: an output may not be any other file that its arguments name."""
+
+    def invoke(self, ctx: Any) -> Any:
+        check_outputs(ctx.params)
+        return super().invoke(ctx)
+
+
+def check_outputs(given: Mapping[str, Any]) -> None:
+    """Refuse an output that is a file, or lies in a folder, named by any other argument."""
+    read = [path for name, value in given.items() if name not in OUTPUTS for path in _paths(value)]
+    outputs = [(name, str(given[name])) for name in OUTPUTS if given.get(name) is not None]
+    for index, (name, out) in enumerate(outputs):
+        others = [path for _, path in outputs[:index]]
+        check_not_read(name, out, read, any_ending=given.get("format") is not None)
+        check_not_read(name, out, [path for path in others if not os.path.isdir(path)])
+
+
+def _paths(value: Any) -> Iterator[str]:
+    """The files and folders that an argument may name: anything that is there."""
+    for text in value if isinstance(value, (list, tuple)) else [value]:
+        if not isinstance(text, (str, os.PathLike)):
+            continue
+        path = "/dev/stdin" if str(text) == STDIN else os.fspath(text)
+        if os.path.isfile(path) or os.path.isdir(path):
+            yield path

@@ -10,8 +10,7 @@ import typer
 from sparselaw.cli import fit_options as options
 from sparselaw.cli import options as shared
 from sparselaw.cli import pictures
-from sparselaw.cli.further_options import further
-from sparselaw.cli.options import MAX_SIZE
+from sparselaw.cli.options import MAX_SIZE, further
 from sparselaw.cli.output import note, number, print_json, print_table
 from sparselaw.costs import cost_names
 from sparselaw.errors import InputError

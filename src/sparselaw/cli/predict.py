@@ -8,7 +8,7 @@ import typer
 
 from sparselaw import numbers
 from sparselaw.cli import options
-from sparselaw.cli.further_options import further, of_inputs
+from sparselaw.cli.options import further, of_inputs
 from sparselaw.cli.output import footnotes, note, number, print_json, print_table
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import typer
 
 from sparselaw import numbers
 from sparselaw.cli import kept_runs, options
-from sparselaw.cli.further_options import further, of_inputs
-from sparselaw.cli.options import FLOAT, INTEGER
+from sparselaw.cli.options import FLOAT, INTEGER, further, of_inputs
 from sparselaw.cli.output import footnotes, note, number, print_json, print_table
 from sparselaw.errors import InputError
 
