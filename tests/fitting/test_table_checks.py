@@ -333,3 +333,15 @@ def test_numbers_at_the_ends_of_the_range(tmp_path, capsys, table, law, spoil):
     assert stop.value.code in (0, 2)
     if stop.value.code == 0:
         json.loads(shown.out)
+
+
+def test_both_counts_are_shown(tmp_path, capsys):
+    """The law is of the size without embeddings: later runs are then predicted better."""
+    shaped().to_csv(tmp_path / "runs.csv", index=False)
+    for command in (["fit", "--bootstrap", "0"], ["forecast", "--at", "N=1B,D=140B"]):
+        with pytest.raises(SystemExit) as stop:
+            main([command[0], str(tmp_path / "runs.csv"), *command[1:]])
+        assert stop.value.code == 0
+        words = next(line for line in capsys.readouterr().err.splitlines() if "--count as-given" in line)
+        as_given, without = (float(part.split("%")[0].split()[-1]) for part in words.split(",")[-2:])
+        assert without < 0.1 * as_given

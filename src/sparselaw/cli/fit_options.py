@@ -5,6 +5,7 @@ Which rows are used, and what is taken for N, D and the loss, is asked for in th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -171,11 +172,23 @@ def fit_file(
     clean = read_runs(path, law, **rows)
     for words in clean.notes:  # before anything is fitted
         note(words)
+    say_both_counts(path, clean.notes, law=law, **rows)
     with progress("draws") as show:
         settings["progress"] = lambda done, of: show(done, of, f"{done}/{of}")
         fitted = fit(clean, law=law, **settings)
     _tell(fitted, said=clean.notes)
     return fitted
+
+
+def say_both_counts(path: str, notes: Sequence[str], **rows: Any) -> None:
+    """Where N seems to count embeddings: how well later runs are predicted with and without them."""
+    from sparselaw.fitting import errors_by_count
+    from sparselaw.fitting.table_checks import EMBEDDED
+
+    if path != "-" and any(words.startswith(EMBEDDED) for words in notes):
+        errors = errors_by_count(path, **rows)
+        shown = ", ".join(f"{error:.3g} % with --count {count}" for count, error in errors.items())
+        note(f"error on the more expensive runs, fitted to the cheaper ones: {shown}")
 
 
 ROWS = ("group", "best", "final", "count", "drop_peak")

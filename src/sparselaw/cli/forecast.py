@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -61,10 +61,12 @@ def forecast(
         final=final,
         count=count,
     )
-    for reason, rows in found.dropped.items():
-        note(f"{rows} row{'s' * (rows != 1)} dropped: {reason}")
+    for reason, gone in found.dropped.items():
+        note(f"{gone} row{'s' * (gone != 1)} dropped: {reason}")
     for warning in found.warnings:
         note(warning)
+    rows: dict[str, Any] = {"group": group, "where": tuple(where or ()), "columns": options.columns(columns)}
+    options.say_both_counts(runs, found.warnings, law="coupled", best=best, final=final, **rows)
     pictures.write(
         plot, report, lambda room: room.forecast_panels(found), lambda room: room.forecast_page(found)
     )

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from sparselaw.fitting.clean_runs import CleanRuns, clean_runs
-from sparselaw.fitting.compare_laws import ComparedLaw, Comparison, FitsBy, compare, compare_laws, fit_by
+from sparselaw.fitting.compare_laws import (
+    ComparedLaw,
+    Comparison,
+    FitsBy,
+    compare,
+    compare_laws,
+    errors_by_count,
+    fit_by,
+)
 from sparselaw.fitting.exponent_tests import EqualityTest, LeftOut
 from sparselaw.fitting.fit import fit, read_runs
 from sparselaw.fitting.fitted_law import FittedLaw
@@ -29,6 +37,7 @@ __all__ = [
     "collapse_score",
     "compare",
     "compare_laws",
+    "errors_by_count",
     "exponent_profile",
     "fit",
     "fit_by",

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparselaw.errors import InputError
-from sparselaw.fitting.clean_runs import Source, as_table
+from sparselaw.fitting.clean_runs import COUNTS, Source, as_table
 from sparselaw.fitting.design import prepare
 from sparselaw.fitting.fit import fit
 from sparselaw.fitting.fitted_law import FittedLaw
@@ -179,6 +179,36 @@ def compare_laws(
 def compare(runs: Source, *given: Any, **settings: Any) -> Comparison:
     """The former name of ``compare_laws``."""
     return compare_laws(runs, *given, **settings)
+
+
+def errors_by_count(source: Source, law: str = "chinchilla", **rows: Any) -> dict[str, float]:
+    """The error on later runs, in per cent, with N as given and without embeddings.
+
+    Parameters
+    ----------
+    source
+        A table of runs with the width and the depth of the models.
+    law
+        The name of the law.
+    **rows
+        Which rows and columns are used, as ``fit`` takes it.
+
+    Returns
+    -------
+    dict
+        By ``as-given`` and ``non-embedding``, each fitted to the cheapest 50 and 70 % of the runs.
+
+    Raises
+    ------
+    InputError
+        Where the table does not have what the count needs.
+    """
+    objective = parse_objective("huber")
+    found = {}
+    for count in COUNTS:
+        fitted = fit(source, law=law, bootstrap=0, **rows | {"count": count})
+        found[count] = float(np.mean([error_on_later(fitted, cutoff, objective) for cutoff in CUTOFFS]))
+    return found
 
 
 def _every_law() -> tuple[str, ...]:

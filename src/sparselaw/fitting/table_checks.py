@@ -39,6 +39,7 @@ REPEAT_WORDS = frozenset({"u", "unique", "uniquetokens", "epoch", "epochs", "pas
 SEED_WORDS = frozenset({"seed", "seeds"})
 OUTCOME_WORDS = frozenset({"loss", "flops", "flop", "status", "reason", "averaged", "estimator"})
 RISING_WORDS = frozenset({"acc", "accuracy", "score", "bleu", "rouge", "auc", "reward", "em", "pass", "mmlu"})
+EMBEDDED = "N seems to include embeddings"
 FREE_TEXT = 40  # letters: longer cells on average are a comment
 FEWEST_ROWS = 6  # for a rank correlation
 RISING = 0.5  # rank correlation of loss and compute from which on a metric rises with scale
@@ -188,7 +189,7 @@ def embedding_words(table: Table, N: FloatArray) -> str:
     if not counted:
         return ""
     return (
-        f"N seems to include embeddings (N less {bare[1]} is {tokens:,.0f} times the width): small models "
+        f"{EMBEDDED} (N less {bare[1]} is {tokens:,.0f} times the width): small models "
         "look too large; --count non-embedding leaves them out"
     )
 

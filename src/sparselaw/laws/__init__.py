@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from sparselaw.errors import InputError
 from sparselaw.laws.base import ANY_SIZE, LAWS, Law, Term, register
-from sparselaw.laws.chinchilla import ChinchillaLaw
 from sparselaw.laws.coupled import CoupledLaw
 from sparselaw.laws.data_constrained import DataConstrainedLaw
 from sparselaw.laws.kaplan import KaplanLaw
-from sparselaw.laws.one_exponent import OneExponentLaw
-from sparselaw.laws.power import PowerLaw
 from sparselaw.laws.ranges import Range
+from sparselaw.laws.sums_of_powers import ChinchillaLaw, OneExponentLaw, PowerLaw, TwoPowerLaw
 from sparselaw.laws.surface_law import SurfaceLaw
-from sparselaw.laws.two_power import TwoPowerLaw
 
 __all__ = [
     "ANY_SIZE",

@@ -4,7 +4,7 @@ A law is a frozen record of its parameters. Its loss is a plain formula, so numb
 in the sizes as well as in the parameters: a record of (draws, 1) parameters gives (draws, points) losses.
 
 How it is fitted follows from what it declares. With ``terms`` it is a sum of powers of single sizes, and the
-compiled Newton minimiser does it with exact derivatives. Without, ``ranges`` says where each parameter may
+minimiser has exact derivatives of it. Without, ``ranges`` says where each parameter may
 lie and where to start, and the formula itself is followed downhill, with the derivatives that ``log_slopes``
 gives or else with numerical ones.
 
