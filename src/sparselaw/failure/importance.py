@@ -158,13 +158,13 @@ def weighted_interval(log_weight: FloatArray, replicates: int) -> Weighted:
     mean, square = float(y.sum()), float((y * y).sum())
     effective = mean * mean / square
     best = min(1.0, math.exp(top) * mean / n)
-    spread = math.exp(Z95 * math.sqrt(max(1.0 / effective - 1.0 / n, 0.0)))
-    high = min(1.0, best * spread * (1.0 + UNSEEN))
+    factor = math.exp(Z95 * math.sqrt(max(1.0 / effective - 1.0 / n, 0.0)))
+    high = min(1.0, best * factor * (1.0 + UNSEEN))
     ok = effective >= MEANINGFUL
     if not ok:
         high = max(high, min(1.0, best + limit))
     return Weighted(
-        probability=Interval(best / spread, best, high),
+        probability=Interval(best / factor, best, high),
         effective=effective,
         replicates=n,
         status="ok" if ok else "low-ess",

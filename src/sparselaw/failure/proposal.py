@@ -129,8 +129,8 @@ def bulk_proposal(inputs: Inputs, D: int, threshold: float, spike_index: float) 
 
 def _tilts(bulk: Bulk) -> list[Tilt]:
     """Without a forced activation."""
-    spread = [diffuse(bulk, 0.6 * bulk.gap), diffuse(bulk, bulk.gap)]
-    return [*spread, joint_tilt(bulk), *carriers(bulk), *(one_sample(bulk) if bulk.D == 1 else [])]
+    diffused = [diffuse(bulk, 0.6 * bulk.gap), diffuse(bulk, bulk.gap)]
+    return [*diffused, joint_tilt(bulk), *carriers(bulk), *(one_sample(bulk) if bulk.D == 1 else [])]
 
 
 def _forced(bulk: Bulk, growth: float, last: float) -> Iterator[Component]:

@@ -86,7 +86,7 @@ def diffuse(bulk: Bulk, level: float) -> Tilt:
             total = float((weights / (1.0 - theta / top * weights / weights.max())).sum())
         return 1.0 / level - 1.0 / total
 
-    return _spread(bulk, _root(gap, 0.0, top))
+    return _shifted(bulk, _root(gap, 0.0, top))
 
 
 def _root(gap: Callable[[float], float], low: float, high: float) -> float:
@@ -98,7 +98,7 @@ def _root(gap: Callable[[float], float], low: float, high: float) -> float:
     return float(brentq(gap, low, high, xtol=1e-300, rtol=4.0 * np.finfo(float).eps, maxiter=500))
 
 
-def _spread(bulk: Bulk, theta: float, leave_out: int = -1) -> Tilt:
+def _shifted(bulk: Bulk, theta: float, leave_out: int = -1) -> Tilt:
     tilt: Tilt = {}
     for row, weight in enumerate(bulk.weights):
         extra = 1.0 / max(1.0 - 2.0 * theta * weight, 1e-12) - 1.0  # variance of the shifts
@@ -155,7 +155,7 @@ def carriers(bulk: Bulk) -> list[Tilt]:
     for place, (_, row, nodes) in enumerate(kept):
         tilts.append({row: nodes})
         if place == 0 and row == int(bulk.weights.argmax()):
-            others = _spread(bulk, 0.4 / float(bulk.weights[row]), leave_out=row)
+            others = _shifted(bulk, 0.4 / float(bulk.weights[row]), leave_out=row)
             if others:
                 tilts.append({row: nodes, **others})
     return tilts

@@ -147,7 +147,7 @@ class Dependence:
     mixture: sparse.csr_array  # T (d, r)
     triangle: Triangle  # F (r, r), upper triangular with G_II = F F^T
 
-    def spread(self, values: FloatArray) -> FloatArray:
+    def extended(self, values: FloatArray) -> FloatArray:
         """The vectors x with x_I = values and x_J = T x_I."""
         x = np.empty((self.independent.size + self.dependent.size, values.shape[1]))
         x[self.independent], x[self.dependent] = values, self.mixture @ values

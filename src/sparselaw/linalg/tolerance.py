@@ -205,7 +205,7 @@ class Turned:
 
     def vectors(self, z: FloatArray) -> FloatArray:
         """The vectors (K, m) that have the coordinates z (r, m)."""
-        return self.dependence.spread(solve_transposed(self.root, z))
+        return self.dependence.extended(solve_transposed(self.root, z))
 
 
 def turned(dependence: Dependence) -> Turned:

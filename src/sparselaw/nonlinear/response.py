@@ -189,7 +189,7 @@ class Kinked:
 
     @property
     def identity(self) -> dict[str, Any]:
-        return {"fold": [self.slope, self.kink]}
+        return {"kinked": [self.slope, self.kink]}
 
     def apply(self, z: FloatArray) -> FloatArray:
         return np.asarray(self.slope * z + self.kink * np.abs(z))
