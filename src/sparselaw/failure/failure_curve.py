@@ -112,7 +112,9 @@ def fitted_exponent(points: Sequence[FailurePoint]) -> Interval | None:
     if len({p.D for p in usable}) < 2:
         return None
     deviation = np.log([p.probability.high / p.probability.low for p in usable]) / (2.0 * Z95)
-    slope, information = log_slope([p.D for p in usable], [p.probability.best for p in usable], deviation**-2.0)
+    slope, information = log_slope(
+        [p.D for p in usable], [p.probability.best for p in usable], deviation**-2.0
+    )
     best = -slope
     half = Z95 / math.sqrt(information)
     return Interval(best - half, best, best + half)
