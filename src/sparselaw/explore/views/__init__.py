@@ -6,6 +6,7 @@ from sparselaw.explore import uploads
 from sparselaw.explore.call import Stream, Values, View
 from sparselaw.explore.views import (
     budget_view,
+    curves_view,
     failure_view,
     feature_curves,
     features_view,
@@ -20,6 +21,7 @@ VIEWS: tuple[View, ...] = (
     feature_curves.VIEW,  # of the same view
     budget_view.VIEW,
     runs_view.VIEW,
+    curves_view.VIEW,
     features_view.VIEW,
     failure_view.VIEW,
     uploads.VIEW,  # of the panel beside the views

@@ -1,0 +1,85 @@
+// Loss curves: drop a log, see its end move as the schedule is dragged.
+
+import { Refused } from "./api.js";
+import { createChart } from "./chart.js";
+import { box, slider } from "./controls.js";
+import { el, number, takeDrops } from "./dom.js";
+import { createLive, report } from "./live.js";
+import { block, ends, percent, tableOf } from "./tables.js";
+
+export const curves = {
+  id: "curves",
+  title: "Loss curves",
+  defaults: { curve_decay: "0.2", curve_end: "0.1", curve_steps: "" },
+  create(app) {
+    let log = null; // what the server understood of the file
+    const said = el("p", { class: "said", role: "status" });
+    const summary = block("The runs");
+    const answer = el("p", { class: "lead", role: "status" });
+    const chart = createChart("Loss to the end of the schedule", "curves");
+    const file = el("input", { type: "file", id: "curves-file", accept: ".csv,.tsv,.txt,.json,.jsonl,.parquet,.xlsx,.gz" });
+    file.addEventListener("change", () => file.files[0] && read(file.files[0]));
+    const zone = el(
+      "div",
+      { class: "zone" },
+      el("label", { for: "curves-file" }, "Drop a log of training here, or choose a file"),
+      file,
+      el("small", {}, "One row for each logged step: run, step, lr and loss. It stays on this machine."),
+      el("button", { type: "button", onclick: () => read(null) }, "Use the sample log"),
+    );
+    takeDrops(zone, read);
+    const settings = el(
+      "form",
+      { class: "settings", "aria-label": "Schedule", onsubmit: (event) => event.preventDefault() },
+      slider(app, "curve_decay", "decay", { min: 0.02, max: 1, step: 0.01, help: "share of the steps in which the rate falls" }),
+      slider(app, "curve_end", "last rate", { min: 0, max: 1, step: 0.01, help: "over the peak rate" }),
+      box(app, "curve_steps", "steps", { width: "short", help: "of the whole run" }),
+    );
+    const shown = el("div", { class: "results", hidden: true }, settings, answer, chart.node, summary.node);
+    const ask = createLive(app, chart, (given) => app.api.values("curves/end", given), (found) => {
+      const { final } = found;
+      answer.textContent = `${found.schedule}: final loss ${number(final.best, 4)} ${ends(final)}`;
+      chart.draw(found.chart, found);
+    });
+
+    function status(state, words = "") {
+      node.dataset.state = state;
+      said.textContent = words;
+    }
+
+    async function read(given) {
+      status("computing", "reading");
+      log = null;
+      try {
+        const params = given ? { file_name: given.name } : { sample: "1" };
+        await app.api.stream("curves/read", params, { body: given ?? "", onLine: (line) => (log = line) });
+        understood();
+        status("done");
+      } catch (error) {
+        shown.hidden = true;
+        if (error instanceof Refused) status("refused", error.message);
+        else report(app, { status }, error);
+      }
+    }
+
+    function understood() {
+      shown.hidden = false;
+      const rows = log.curves.map((one) => [one.run, number(one.steps), percent(one.seen), number(one.loss, 4), number(one.final.best, 4), ends(one.final)]);
+      summary.body.replaceChildren(
+        el("p", { class: "lead" }, `${log.title}. Status ${log.status}.`),
+        tableOf("The runs", ["run", "steps", "seen", "last loss", "final loss", "95 % interval"], rows),
+        el("ul", { class: "notes" }, ...log.warnings.map((words) => el("li", {}, words))),
+      );
+      update(app.state.get());
+    }
+
+    function update(state) {
+      if (!log) return;
+      const { curve_decay, curve_end, curve_steps } = state;
+      ask({ upload: log.upload, file_name: log.file_name, curve_decay, curve_end, curve_steps: curve_steps || String(Math.round(log.steps)) });
+    }
+
+    const node = el("div", { "data-state": "idle", "data-view": "curves" }, zone, said, shown);
+    return { node, update };
+  },
+};

@@ -1,0 +1,108 @@
+"""Loss curves: a log dropped on the page, and its end as the schedule is dragged."""
+
+from __future__ import annotations
+
+import functools
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from sparselaw.curves import CurveFit, fit_curves
+from sparselaw.curves.ends import continued, going_on, size_of
+from sparselaw.curves.fitting_curves import read_schedule, usual_warmup
+from sparselaw.curves.model import Asked, student
+from sparselaw.errors import InputError
+from sparselaw.explore import page_fits as fits
+from sparselaw.explore.call import Call, View, shell
+from sparselaw.explore.chart_data import Chart, axis, line, points
+
+SHOWN = 120  # points of a log
+ALONG = 40  # points of the fan
+DECAY, END = 0.2, 0.1  # of the steps and of the peak, to begin with
+
+
+def read(call: Call) -> Iterator[dict[str, Any]]:
+    """The law of the curves, and what was understood of the log."""
+    content, name = call.body, fits.file_name(call)
+    if call.text("sample"):
+        name, content = "sample.csv", sample_csv()
+    if not content:
+        raise InputError("curves", name, "is empty", "drop a log with step, lr and loss")
+    key = call.session.uploads.keep(name, content)
+    found = _fit(str(call.session.uploads.find(key)), name)
+    yield {
+        "upload": key, "file_name": name, "steps": max(log.schedule.last for log in found.model.logs),
+        "curves": [end.as_dict() for end in found.curves], "status": found.status,
+        "warnings": list(found.warnings), "title": found.title(),
+    }  # fmt: skip
+
+
+def end(call: Call) -> dict[str, Any]:
+    """The final loss of a wsd with the decay, the last rate and the steps that were dragged to."""
+    name = fits.file_name(call)
+    found = _fit(str(call.session.uploads.find(call.text("upload"))), name)
+    model = found.model
+    peak = model.logs[-1].schedule.peak
+    steps = call.size("curve_steps", round(max(log.schedule.last for log in model.logs)))
+    decay, low = call.positive("curve_decay", DECAY), call.not_negative("curve_end", END)
+    start = max(round((1.0 - min(decay, 1.0)) * steps), round(usual_warmup(model.logs)))
+    text = f"wsd:{start},{steps},end={min(low, 1.0) * peak:.6g}"
+    schedule = read_schedule(text, model.logs)
+    N = size_of(model.logs[-1])
+    run = continued(model, schedule, N)
+    whole = schedule if run is None else going_on(model, run, schedule)
+    first = min(t.step[0] for t in model.points.tracks) if run is None else model.logs[run].last
+    along = np.linspace(first, schedule.last, ALONG)
+    mean, cov = model.predict([Asked(schedule=whole, N=N, run=run, step=float(s)) for s in along])
+    half = student() * np.sqrt(np.diag(cov))
+    low_end, best, high_end = (np.exp(mean + k * half) for k in (-1.0, 0.0, 1.0))
+    series = [_log(log.name, log.step, log.loss, first, i) for i, log in enumerate(model.logs)]
+    fan = [("lower end, 95 %", low_end, "dotted"), (text, best, ""), ("upper end, 95 %", high_end, "dotted")]
+    chart: Chart = {
+        "x": axis(found.clock, log=False),
+        "y": axis("loss", log=False),
+        "series": [*series, *(line(n, along.tolist(), y.tolist(), colour=None, dash=d) for n, y, d in fan)],
+        "marks": [],
+        "notes": [],
+    }
+    final = found.predict(schedule, N=None if N == 1.0 else N)
+    python = f'import sparselaw as sl\n\nfound = sl.fit_curves({name!r})\nprint(found.predict("{text}"))'
+    return {
+        "chart": chart, "schedule": text, "final": final.as_dict(),
+        "code": {"shell": f"{shell('curve')} {shlex.quote(name)} --schedule {text}", "python": python},
+    }  # fmt: skip
+
+
+def sample_csv() -> bytes:
+    """A constant rate and a cosine of 20,000 steps, made up."""
+    rows = ["run,step,lr,loss"]
+    step = np.arange(200.0, 20_001.0, 200.0)
+    warm = np.minimum(step / 1_000.0, 1.0)
+    falling = 0.55 + 0.45 * np.cos(np.pi * np.clip((step - 1_000.0) / 19_000.0, 0.0, 1.0))
+    for seed, (run, rate) in enumerate({"constant": 3e-4 * warm, "cosine": 3e-4 * warm * falling}.items()):
+        noise = np.exp(5e-4 * np.random.Generator(np.random.PCG64(seed)).standard_normal(step.size))
+        loss = (2.9 + 0.3 * (np.cumsum(rate) / 0.015) ** -0.5 + 400.0 * rate) * noise
+        rows += [f"{run},{s:.0f},{r:.6g},{v:.5f}" for s, r, v in zip(step, rate, loss, strict=True)]
+    return ("\n".join(rows) + "\n").encode()
+
+
+@functools.lru_cache(maxsize=8)
+def _fit(path: str, name: str) -> CurveFit:
+    """Once for every file, however often the schedule is dragged."""
+    try:
+        return fit_curves(path)
+    except InputError as error:
+        if error.name == "file":
+            raise InputError("file", name, error.condition, error.remedy) from None
+        raise
+
+
+def _log(name: str, step: Any, loss: Any, first: float, colour: int) -> dict[str, Any]:
+    late = np.flatnonzero(step >= min(first, 0.06 * step[-1]))
+    late = late[:: max(1, late.size // SHOWN)]
+    return points(name, step[late].tolist(), loss[late].tolist(), colour=colour % 6)
+
+
+VIEW = View(values={"curves/end": end}, streams={"curves/read": read})
