@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from sparselaw.gram.coactivation import Coactivation
 from sparselaw.inputs import SparseInputs
 from sparselaw.theory import curve, predict
-from sparselaw.theory.count_setting import count_setting, rank_setting
 
 SETTINGS = [
     (0.2, 0.4, 200),
@@ -57,10 +57,11 @@ def points() -> None:
         for share in SHARES:
             best = [float("inf")] * 2
             for inputs in itertools.islice(models, AGAIN):
-                N = max(2, round(share * rank_setting(inputs, float(D)).mean))
+                N = max(2, round(share * inputs.gram(float(D)).rank))
                 each = [cost(partial(predict, inputs, N=n, D=D)) for n in (N, N + 1)]
                 best = [min(pair) for pair in zip(best, each, strict=True)]
-            crowded = count_setting(inputs, float(D)).crowded
+            law = inputs.gram(float(D))
+            crowded = isinstance(law, Coactivation) and law.crowded
             dearest[crowded] = max(dearest[crowded], best[0])
             found.append(f"{share:g}: {best[0]:.0f}, {best[1]:.0f}")
         row = f"| ({alpha1:g}, {alpha2:g}) | {D:g} | {'yes' if crowded else 'no'} | {'; '.join(found)} |"

@@ -9,8 +9,7 @@ import pytest
 import sparselaw as sl
 from sparselaw.inputs import SparseInputs
 from sparselaw.laws import SurfaceLaw
-from sparselaw.theory.collapse import log_scaling_function
-from sparselaw.theory.limit_curve import below_peak
+from sparselaw.theory.collapse import below_peak, log_scaling_along
 
 U = np.linspace(-6.5, 3.5, 9)
 
@@ -19,7 +18,7 @@ def exact(alpha1, alpha2, u):
     """log(F (1-t)) from the scaling function, which solves for the cut-off at every point."""
     inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2)
     log_xi = -math.lgamma(alpha1 / (1.0 + alpha1)) + np.log1p(np.exp(-u))
-    log_S = np.array([log_scaling_function(inputs, x) for x in log_xi])
+    log_S = np.array([log_scaling_along(inputs, np.array([x]))[0] for x in log_xi])
     return log_S - math.log(inputs.model_constant()) - np.log1p(np.exp(u))
 
 

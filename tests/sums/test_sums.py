@@ -8,6 +8,7 @@ from scipy.integrate import quad
 from scipy.special import zeta
 
 from oracles import theory as oracles
+from sparselaw.gram.law import Atoms
 from sparselaw.inputs import SparseInputs
 from sparselaw.sums.coordinates import coordinate_nodes, power_integral
 from sparselaw.sums.roots import solve_decreasing
@@ -41,9 +42,10 @@ def test_power_integral(exponent, start, stop):
 @pytest.mark.parametrize(("D", "k"), [(30, 0.5), (700, 1e-3)])
 def test_spectral_sums_equal_plain_sums(alpha1, alpha2, D, k):
     M = 900
-    s = SparseInputs(alpha1=alpha1, alpha2=alpha2, dimension=M).count_sums(D).at(math.log(k))
-    expected = oracles.sums(alpha1, alpha2, M, D, k)
-    np.testing.assert_allclose([s.resolved, s.partial, s.lost, s.noise], expected, rtol=1e-8)
+    law = SparseInputs(alpha1=alpha1, alpha2=alpha2, dimension=M).gram(D, sharp=False)
+    m = law.at(np.log([k]))
+    found = [(m.S - m.P)[0], m.P[0], m.A0[0], m.T[0] / k]
+    np.testing.assert_allclose(found, oracles.sums(alpha1, alpha2, M, D, k), rtol=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -51,8 +53,10 @@ def test_spectral_sums_equal_plain_sums(alpha1, alpha2, D, k):
 )
 @pytest.mark.parametrize("log_k", [-60.0, -12.0, 0.0, 8.0])
 def test_far_coordinates_of_infinite_dimension_equal_numerical_integration(alpha1, alpha2, log_k):
-    sums = SparseInputs(alpha1=alpha1, alpha2=alpha2).count_sums(500.0)
-    b, start = alpha2 + 1.0, sums.log_far
+    nodes = SparseInputs(alpha1=alpha1, alpha2=alpha2).nodes(500.0)
+    far = Atoms(nodes.beyond, nodes.log_beyond, np.zeros_like(nodes.beyond))
+    b, start = alpha2 + 1.0, -math.log(nodes.p.min()) / (alpha1 + 1.0)
+    start = math.log(500.0 / 1e-11) / (alpha1 + 1.0)
 
     def mean(y):
         return 500.0 * math.exp(-alpha1 * y)
@@ -66,14 +70,15 @@ def test_far_coordinates_of_infinite_dimension_equal_numerical_integration(alpha
     options = {"limit": 2000, "points": points or None, "epsrel": 1e-11, "epsabs": 0.0}
     resolved = quad(lambda y: mean(y) / (1 + cut(y)) ** 2, start, stop, **options)[0]
     partial = quad(lambda y: mean(y) * cut(y) / (1 + cut(y)) ** 2, start, stop, **options)[0]
-    np.testing.assert_allclose(sums._far(log_k), (resolved, partial), rtol=1e-7)
+    m = far.at(np.array([log_k]))
+    np.testing.assert_allclose([m.S[0], m.P[0]], (resolved + partial, partial), rtol=1e-7)
 
 
 def test_infinite_dimension_is_the_limit_of_large_ones():
     values = []
     for M in (1e4, 1e6, 1e8, math.inf):
-        sums = SparseInputs(alpha1=0.8, alpha2=0.3, dimension=M).count_sums(1e4)
-        values.append((sums.seen(), sums.unseen_variance(), sums.at(-3.0).degrees))
+        law = SparseInputs(alpha1=0.8, alpha2=0.3, dimension=M).gram(1e4, sharp=False)
+        values.append((law.rank, law.unseen, law.at(np.array([-3.0])).S[0]))
     gaps = np.abs(np.array(values[:-1]) / np.array(values[-1]) - 1.0)
     assert np.all(gaps[1:] < gaps[:-1])
     assert np.all(gaps[-1] < 1e-3)

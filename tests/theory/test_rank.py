@@ -7,11 +7,14 @@ import pytest
 
 from oracles import ranks as oracles
 from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.gram.rank import expected_rank
+from sparselaw.gram.rank_loops import loops
 from sparselaw.inputs import SparseInputs
 from sparselaw.theory import rank_of
-from sparselaw.theory.count_setting import rank_setting
-from sparselaw.theory.rank import expected_rank
-from sparselaw.theory.rank_loops import loops
+
+
+def rank_setting(inputs, D):
+    return expected_rank(*inputs.pair_nodes(D)[:2], D)
 
 
 def activities(alpha1, M):

@@ -57,6 +57,11 @@ class Counts(Atoms):
     """Atoms of counts; ``cells`` hold how they scatter."""
 
     cells: CountScatter | None = None
+    diverges: bool = False  # whether tr G^+ is infinite: coordinates without end, each fainter than the last
+
+    def inverses(self) -> tuple[float, float]:
+        every, seen = Atoms.inverses(self)
+        return math.inf if self.diverges else every, seen
 
     def scatter(self, x: FloatArray) -> Scatter:
         if self.cells is None:
@@ -123,6 +128,7 @@ def counts(
         spread=math.sqrt(nodes.seen_variance()),
         log_single=np.concatenate([nodes.log_c[at], nodes.log_beyond]),
         cells=None if cell_nodes is None else count_scatter(*cell_nodes, nodes.D),
+        diverges=math.isinf(nodes.inverse_beyond),
     )
 
 

@@ -33,6 +33,7 @@ ComplexArray = NDArray[np.complex128]
 LATTICE = 0.2  # step in log g of the lattice that stands for many atoms
 NEIGHBOURS = 12  # lattice points that share an atom: Lagrange's polynomials, good to 1e-10
 MANY = 600  # atoms from which on the lattice is used
+LARGEST_LOG = 600.0  # of 1/g
 ENTRIES = 1_000_000  # of a matrix of effective ridges and atoms at a time
 
 
@@ -115,15 +116,23 @@ class GramLaw(ABC):
         The standard deviation of the rank over data sets.
     most
         The largest rank that a data set can have: no more than the samples, nor the coordinates.
+    unseen
+        The variance that no data set of this size shows, on average: no loss is below it.
     """
 
     rank: float
     spread: float = 0.0
     most: float = np.inf
+    unseen: float = 0.0
 
     @abstractmethod
     def at(self, x: FloatArray) -> Moments:
         """The moments at each x."""
+
+    def degrees(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """S and P alone, which the search for an effective ridge needs."""
+        m = self.at(x)
+        return m.S, m.P
 
     @abstractmethod
     def traces(self, kappa: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
@@ -147,6 +156,12 @@ class GramLaw(ABC):
     def scatter(self, x: FloatArray) -> Scatter:
         """How data sets differ."""
         return Scatter.none(x)
+
+    def apart(self) -> float:
+        """The share of data sets in which coordinates depend on each other only by sharing their one
+        sample.
+        """
+        return 1.0
 
     def error(self, x: FloatArray) -> FloatArray:
         """The relative error of t that comes of what the law leaves out."""
@@ -190,10 +205,10 @@ class Atoms(GramLaw):
         index = (first - lowest).astype(np.intp)
         size = int(index.max()) + NEIGHBOURS
         weight, variance = np.zeros(size), np.zeros(size)
-        away = place[:, None] - np.arange(NEIGHBOURS)
+        away = place - np.arange(NEIGHBOURS)[:, None] + 1e-13  # never quite on the lattice
+        every = np.prod(away, axis=0)
         for k in range(NEIGHBOURS):
-            others = [i for i in range(NEIGHBOURS) if i != k]
-            share = np.prod(away[:, others], axis=1) / np.prod([float(k - i) for i in others])
+            share = every / (away[k] * np.prod([float(k - i) for i in range(NEIGHBOURS) if i != k]))
             weight += np.bincount(index + k, self.weight * share, minlength=size)
             variance += np.bincount(index + k, self.variance * share, minlength=size)
         kept = (weight != 0.0) | (variance != 0.0)
@@ -224,6 +239,14 @@ class Atoms(GramLaw):
         rows[0, np.isneginf(x)] = self.rank
         return Moments(*rows)
 
+    def degrees(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        weight, log_g, _ = self.lattice
+        with np.errstate(over="ignore"):
+            f = 1.0 / (1.0 + np.exp(x[:, None] - log_g))
+        S = f @ weight
+        f -= f * f
+        return S, f @ weight
+
     def traces(self, kappa: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
         k = np.asarray(kappa, complex)
         flat, g = k.ravel(), np.exp(self.log_g)
@@ -240,9 +263,8 @@ class Atoms(GramLaw):
         return self, np.inf
 
     def inverses(self) -> tuple[float, float]:
-        with np.errstate(over="ignore"):
-            inverse = np.exp(-self.log_g)
-            return float(self.weight @ inverse), float(self.variance @ inverse)
+        inverse = np.exp(np.minimum(-self.log_g, LARGEST_LOG))
+        return float(self.weight @ inverse), float(self.variance @ inverse)
 
     def start(self, N: FloatArray) -> FloatArray:
         weight, log_g, _ = self.lattice

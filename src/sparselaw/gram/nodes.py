@@ -19,6 +19,7 @@ from sparselaw.sums.unseen import log_unseen
 
 SEEN_AT_MOST_ONCE = 1e-11  # mean count below which two sightings are neglected
 FAINTEST = 1e-9  # below the nodes of the limit, fluctuations of the count and kappa/g are smaller than this
+FAINT = 700.0  # in log g: farther, amplitudes are beyond all numbers
 SEEN_ONCE = 45.0  # e-folds of the number of coordinates seen once that are kept
 
 
@@ -40,10 +41,16 @@ class CoordinateNodes:
     log_beyond: FloatArray = field(default_factory=_nothing)
     seen_beyond: float = 0.0  # coordinates
     unseen_beyond: float = 0.0  # variance
+    inverse_beyond: float = 0.0  # sum of 1/g over those seen; may be infinite
 
     def seen(self) -> float:
         """E[K]: the expected number of coordinates seen at least once, the exact sum behind eq:K-of-D."""
         return float(self.weight @ -np.expm1(self._log_unseen())) + self.seen_beyond
+
+    def seen_below(self, log_c: float) -> float:
+        """The expected number of coordinates seen whose squared amplitude is below exp(log_c)."""
+        below = self.log_c < log_c
+        return float(self.weight[below] @ -np.expm1(self._log_unseen()[below]))
 
     def seen_variance(self) -> float:
         """Var[K]: coordinates are independent. Those seen once or never count as Poisson."""
@@ -78,6 +85,7 @@ def power_nodes(alpha1: float, alpha2: float, dimension: float, D: float) -> Coo
         log_p - b * nodes.log_j,
         D,
         *_seen_once(alpha1, b, ends, math.log(D)),
+        power_integral(b - alpha1, *ends, math.log(D)) if ends[0] < ends[1] else 0.0,
     )
 
 
@@ -114,6 +122,11 @@ def _seen_once(
     if start >= stop:
         return _nothing(), _nothing(), 0.0, 0.0
     last = min(stop, start + SEEN_ONCE / alpha1) if alpha1 > 0.0 else stop
+    last = min(last, start + FAINT / max(abs(b), 1e-9))
     y, w = panels(start, last, max(abs(alpha1), abs(b), 1e-3))
+    weight, log_g = w * np.exp(log_D - alpha1 * y), -b * y
+    if last < stop:  # too faint, or too strong, to be told from their like: one atom
+        weight = np.append(weight, power_integral(-alpha1, last, stop, log_D))
+        log_g = np.append(log_g, -b * last)
     seen = power_integral(-alpha1, start, stop, log_D)
-    return w * np.exp(log_D - alpha1 * y), -b * y, seen, power_integral(-alpha1 - b, start, stop)
+    return weight, log_g, seen, power_integral(-alpha1 - b, start, stop)

@@ -18,37 +18,23 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.counted import OFFSETS, Counts, along
+from sparselaw.gram.jets import composed, log_slopes
 from sparselaw.gram.law import Atoms, ComplexArray, GramLaw, Moments, Scatter, effective_ridge_at
 
 CLOSE = 1e-13
+PLACES = 100  # of a rough table from which searches start
 FULL = 1.0 - 1e-12  # share of the samples that S0 may take up
 
 
 def shifted(y: FloatArray, m: Moments, D: float) -> tuple[FloatArray, Moments]:
     """x = y + log(1 - S0/D) and the moments along x, from those along y = log kappa'."""
     S, t = m.derivatives()
-    room = np.stack([1.0 - S[0] / D, -S[1] / D, -S[2] / D, -S[3] / D])
+    room = np.concatenate([[1.0 - S[0] / D], -S[1:] / D])
     with np.errstate(all="ignore"):
-        l1 = room[1] / room[0]
-        l2 = room[2] / room[0] - l1**2
-        l3 = room[3] / room[0] - 3.0 * room[1] * room[2] / room[0] ** 2 + 2.0 * l1**3
-        x = y + np.log(room[0])
+        l1, l2, l3 = log_slopes(room)
         slopes = 1.0 + l1, l2, l3
-        return x, Moments.of_derivatives(composed(S, *slopes), composed(t, *slopes))
-
-
-def composed(rows: FloatArray, x1: FloatArray, x2: FloatArray, x3: FloatArray) -> FloatArray:
-    """Derivatives along x of a function with these derivatives along y, x = x(y)."""
-    y1 = 1.0 / x1
-    y2, y3 = -x2 * y1**3, (3.0 * x2**2 - x1 * x3) * y1**5
-    return np.stack(
-        [
-            rows[0],
-            rows[1] * y1,
-            rows[2] * y1**2 + rows[1] * y2,
-            rows[3] * y1**3 + 3.0 * rows[2] * y1 * y2 + rows[1] * y3,
-        ]
-    )
+        along_x = Moments.of_derivatives(composed(S, *slopes), composed(t, *slopes))
+        return np.asarray(y + np.log(room[0])), along_x
 
 
 class Sampled(GramLaw):
@@ -60,10 +46,10 @@ class Sampled(GramLaw):
         self.of, self.D = of, float(D)
         self.rank = min(of.rank, self.D) if rank is None else rank
         self.spread = of.spread if spread is None else spread
-        self.most = self.D
+        self.most, self.unseen = self.D, of.unseen
         _, log_g, _ = of.lattice
-        grid = np.linspace(log_g.min() - 30.0, log_g.max() + 15.0, 400)
-        S = of.at(grid).S
+        grid = np.linspace(log_g.min() - 30.0, log_g.max() + 15.0, PLACES)
+        S = of.degrees(grid)[0]
         self._crowded = of.rank > self.D * FULL
         self.end = self._find_end(grid, S) if self._crowded else -np.inf
         inside = grid > self.end
@@ -78,8 +64,8 @@ class Sampled(GramLaw):
         low, high = grid[0], grid[-1]
         y = float(np.interp(-self.D, -S, grid))
         for _ in range(100):
-            m = self.of.at(np.array([y]))
-            excess, slope = float(m.S[0]) - self.D, float(m.P[0])
+            S, P = self.of.degrees(np.array([y]))
+            excess, slope = float(S[0]) - self.D, float(P[0])
             low, high = (y, high) if excess > 0.0 else (low, y)
             new = y + excess / slope if slope > 0.0 else 0.5 * (low + high)
             new = new if low < new < high else 0.5 * (low + high)
@@ -100,10 +86,10 @@ class Sampled(GramLaw):
             active = np.flatnonzero(~done)
             if not active.size:
                 break
-            m = self.of.at(y[active])
-            room = 1.0 - m.S / self.D
+            S, P = self.of.degrees(y[active])
+            room = 1.0 - S / self.D
             with np.errstate(all="ignore"):
-                step = (y[active] + np.log(room) - x[active]) * room / (room + m.P / self.D)
+                step = (y[active] + np.log(room) - x[active]) * room / (room + P / self.D)
             new = y[active] - np.clip(step, -2.0, 2.0)
             if self._crowded:  # beyond the end there is no kappa
                 outside = ~(room > 0.0) | (new <= self.end)
@@ -112,6 +98,12 @@ class Sampled(GramLaw):
             done[active] = np.abs(new - y[active]) < CLOSE * np.maximum(np.abs(new), 1.0)
             y[active] = new
         return y
+
+    def degrees(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        S, P = self.of.degrees(self.inner(x))
+        room = self.D - S
+        with np.errstate(all="ignore"):
+            return S, np.where(room > 0.0, P * room / (room + P), 0.0)
 
     def at(self, x: FloatArray) -> Moments:
         x = np.atleast_1d(np.asarray(x, float))

@@ -18,13 +18,12 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
+from sparselaw.gram.coactivation import Coactivation
 from sparselaw.gram.counted import counts
 from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.gram.nodes import CoordinateNodes, table_nodes
-from sparselaw.gram.sampled import Sampled
 from sparselaw.inputs.base import ClosedForm, Inputs, Sampling
 from sparselaw.inputs.exponents import Exponents
-from sparselaw.sums.counts import CountSums
 from sparselaw.sums.spectrum import TableSpectrum, VarianceSums
 
 LARGEST_TABLE = 10_000_000  # coordinates that are added one by one
@@ -92,32 +91,17 @@ class ActivationInputs(Inputs):
         """Coordinates that stand for all of them in D samples."""
         return table_nodes(*self.pair_nodes(D), D)
 
-    def gram(self, D: float) -> GramLaw:
-        return _gram(self, float(D))
-
     def population(self, D: float) -> Atoms:
         nodes = self.nodes(D)
         variance = nodes.weight * np.exp(nodes.log_s)
         return Atoms(nodes.weight, nodes.log_s, variance, unseen=nodes.unseen_beyond, log_single=nodes.log_c)
 
-    def count_sums(self, D: float) -> CountSums:
-        """The sums over coordinates and counts from which the loss surface of D samples is made."""
+    def every_node(self, D: float) -> CoordinateNodes:
         table = _table(self)
-        with np.errstate(divide="ignore"):
-            log_c, log_s = np.log(table.c), np.log(table.s)
-        return CountSums(
-            weight=np.ones_like(table.p),
-            mean=D * table.p,
-            p=table.p,
-            activity=table.p,
-            log_c=log_c,
-            log_s=log_s,
-            log_samples=math.log(D),
-        )
+        return table_nodes(np.ones_like(table.p), table.p, table.c, D)
 
-    def quick_sums(self, D: float) -> CountSums:
-        """The same with fewer nodes where that is possible, good to 1e-7: for curves along D."""
-        return self.count_sums(D)
+    def gram(self, D: float, *, sharp: bool = True) -> GramLaw:
+        return _gram(self, float(D)) if sharp else _leading_gram(self, float(D))
 
     def pair_nodes(self, D: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(weight, p, c) of coordinates so many that pairs seen once in D samples are all among them."""
@@ -138,14 +122,14 @@ class ActivationInputs(Inputs):
         _table(self)
 
     def expected_seen(self, D: float) -> float:
-        return self.count_sums(D).seen()
+        return self.nodes(D).seen()
 
     def asymptotic_seen(self, D: float) -> float:
         return min(self.expected_seen(D), D)
 
     def expected_unseen(self, D: float) -> float:
         """sum_j s_j (1-p_j)^D: the mean of the unseen variance over the data."""
-        return self.count_sums(D).unseen_variance()
+        return self.nodes(D).unseen_variance()
 
     def unseen_variance(self, active: FloatArray) -> float:
         """sum_{j not in active} s_j, with no cancellation: losses of 1e-12 must keep their digits.
@@ -174,7 +158,13 @@ class _Table(NamedTuple):
 @functools.lru_cache(maxsize=64)
 def _gram(inputs: ActivationInputs, D: float) -> GramLaw:
     """Kept: every N of one D asks the same law."""
-    return Sampled(counts(inputs.nodes(D), inputs.pair_nodes(D)), D)
+    return Coactivation(inputs.nodes(D), inputs.pair_nodes(D), D)
+
+
+@functools.lru_cache(maxsize=64)
+def _leading_gram(inputs: ActivationInputs, D: float) -> GramLaw:
+    """Coordinates that share no sample."""
+    return counts(inputs.nodes(D))
 
 
 @functools.lru_cache(maxsize=16)

@@ -15,13 +15,13 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite, check_size
 from sparselaw.gram.law import Atoms, GramLaw
+from sparselaw.gram.nodes import CoordinateNodes
 from sparselaw.inputs.exponents import Exponents
 from sparselaw.inputs.power_activations import PowerActivations
 from sparselaw.numbers import dimension as read_dimension
 from sparselaw.numbers import typed
 from sparselaw.registry import add, from_row, from_text, hints
 from sparselaw.sums.constants import resolved_edge
-from sparselaw.sums.counts import CountSums
 from sparselaw.sums.spectrum import VarianceSums
 
 LARGEST_EXPONENT = 30.0
@@ -130,9 +130,19 @@ class Inputs(ABC):
         """C_D in loss = C_D D^-alpha_D as N -> infinity: C_N where N and D play the same part."""
         return self.model_constant()
 
-    def limit_sums(self, xi: float) -> CountSums:
-        """The sums of the scaling limit at xi, for the surface of counts."""
+    def scaling_limit(self, xi: float) -> Atoms:
+        """The law of the Gram matrix in the scaling limit, for ratios D^(1/(alpha1+1))/N up to xi."""
         raise InputError("inputs", self.kind, f"have no scaling limit at xi={xi:g}", "give SparseInputs")
+
+    def nodes(self, D: float) -> CoordinateNodes:
+        """Coordinates that stand for all of them in D samples, where activations are counted."""
+        raise InputError(
+            "inputs", self.kind, f"have no counts of activations in {D:g} samples", "give SparseInputs"
+        )
+
+    def every_node(self, D: float) -> CoordinateNodes:
+        """The same coordinate by coordinate, for finitely many."""
+        return self.nodes(D)
 
     @property
     @abstractmethod
@@ -149,13 +159,15 @@ class Inputs(ABC):
         return ""
 
     @abstractmethod
-    def gram(self, D: float) -> GramLaw:
+    def gram(self, D: float, *, sharp: bool = True) -> GramLaw:
         """The law of the Gram matrix of D samples: the one way by which inputs enter the theory.
 
         Parameters
         ----------
         D
             The number of samples, a real number of at least one.
+        sharp
+            Whether samples that show several coordinates, and terms of order 1/D, are taken into account.
 
         Returns
         -------

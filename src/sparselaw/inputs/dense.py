@@ -10,9 +10,8 @@ from typing import Any, ClassVar, Self
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
-from sparselaw.gram.gaussian import population
+from sparselaw.gram.gaussian import Gaussian, population
 from sparselaw.gram.law import Atoms, GramLaw
-from sparselaw.gram.sampled import Sampled
 from sparselaw.inputs.base import (
     DEFAULT_DIMENSION,
     ClosedForm,
@@ -99,8 +98,8 @@ class DenseInputs(Inputs):
     def asymptotic_seen(self, D: float) -> float:
         return min(D, self.dimension)
 
-    def gram(self, D: float) -> GramLaw:
-        return _gram(self, float(D))
+    def gram(self, D: float, *, sharp: bool = True) -> GramLaw:
+        return _gram(self, float(D), sharp)
 
     def population(self, D: float) -> Atoms:
         atoms = population(self.spectrum, self.dimension, D)
@@ -115,6 +114,7 @@ class DenseInputs(Inputs):
 
 
 @functools.lru_cache(maxsize=64)
-def _gram(inputs: DenseInputs, D: float) -> GramLaw:
+def _gram(inputs: DenseInputs, D: float, sharp: bool) -> GramLaw:
     """Kept: every N of one D asks the same law."""
-    return Sampled(population(inputs.spectrum, inputs.dimension, D), D)
+    law = Gaussian(population(inputs.spectrum, inputs.dimension, D), D)
+    return law if sharp else law.leading()

@@ -15,19 +15,22 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
-from sparselaw.gram.nodes import CoordinateNodes, power_nodes
+from sparselaw.gram.counted import counts
+from sparselaw.gram.law import Atoms, GramLaw
+from sparselaw.gram.nodes import CoordinateNodes, limit_nodes, power_nodes
+from sparselaw.gram.sampled import Sampled
 from sparselaw.inputs.activations import ActivationInputs
 from sparselaw.inputs.base import DEFAULT_DIMENSION, ClosedForm, check_dimension, check_exponent, register
 from sparselaw.inputs.exponents import Exponents, seen_law, sparse_exponents
 from sparselaw.inputs.power_activations import PowerActivations
 from sparselaw.inputs.power_tail import draw_power_tail, rarest_seen
 from sparselaw.sums.coordinates import coordinate_nodes
-from sparselaw.sums.counts import PowerCountSums, continuum_sums, power_count_sums
 from sparselaw.sums.power_sums import log_survival, power_sum
 from sparselaw.sums.spectrum import PowerSpectrum
 
 SMALLEST_ALPHA1 = 0.06  # below, the coordinates of an infinite tail overflow: 2^53 to the power 1/alpha1
 SPARSE = 0.1  # alpha1 above which few coordinates meet many others
+LONGEST = 400.0  # of log j beyond the resolved coordinates, in the same sums
 PAIR_SHARE = 1e-5  # neglected part of the rare coordinates in the sums over pairs
 
 
@@ -134,12 +137,6 @@ class SparseInputs(ActivationInputs):
     def nodes(self, D: float) -> CoordinateNodes:
         return power_nodes(self.alpha1, self.alpha2, self.dimension, D)
 
-    def count_sums(self, D: float) -> PowerCountSums:
-        return power_count_sums(self.alpha1, self.alpha2, self.dimension, D)
-
-    def quick_sums(self, D: float) -> PowerCountSums:
-        return power_count_sums(self.alpha1, self.alpha2, self.dimension, D, quick=True)
-
     def expected_unseen(self, D: float) -> float:
         return _expected_unseen(self, D)
 
@@ -173,18 +170,23 @@ class SparseInputs(ActivationInputs):
             return self.model_constant()
         return math.gamma(self.exponents.alpha_D) / (self.alpha1 + 1.0)
 
-    def limit_sums(self, xi: float) -> PowerCountSums:
-        return continuum_sums(self.alpha1, self.alpha2, xi)
+    def gram(self, D: float, *, sharp: bool = True) -> GramLaw:
+        if sharp or self.alpha1 > 0.0:
+            return ActivationInputs.gram(self, D, sharp=sharp)
+        return _medium(self, float(D))
+
+    def scaling_limit(self, xi: float) -> Atoms:
+        return counts(limit_nodes(self.alpha1, self.alpha2, xi))
 
     def variance_sums(self, size: float) -> PowerSpectrum:
         return PowerSpectrum(self.spectrum, self.dimension, size)
 
     def pair_nodes(self, D: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         a1, b = self.alpha1, self.alpha2 + 1.0
-        J = math.log(D) / (a1 + 1.0)
-        # the number seen once beyond j falls as j^-alpha1, or does not fall
-        reach = J - math.log(PAIR_SHARE) / a1 if a1 > 0.0 else math.inf
-        nodes = coordinate_nodes(self.dimension, min(reach, J + 400.0), max(a1 + 1.0, abs(b), 1.0))
+        J = math.log(D) / (a1 + 1.0) if a1 > -1.0 else math.inf
+        # the number seen once beyond j falls as j^-alpha1
+        reach = J - math.log(PAIR_SHARE) / a1 if a1 * LONGEST > -math.log(PAIR_SHARE) else J + LONGEST
+        nodes = coordinate_nodes(self.dimension, reach, max(a1 + 1.0, abs(b), 1.0))
         return nodes.weight, np.exp(-(a1 + 1.0) * nodes.log_j), np.exp(-b * nodes.log_j)
 
     @property
@@ -218,6 +220,12 @@ def _tail_rate(inputs: SparseInputs, after: int) -> float:
     return log_survival(inputs.alpha1 + 1.0, after + 1.0, inputs.dimension)
 
 
+@functools.lru_cache(maxsize=64)
+def _medium(inputs: SparseInputs, D: float) -> GramLaw:
+    """Where every sample shows many coordinates (alpha1 <= 0) the leading surface has them share samples."""
+    return Sampled(counts(inputs.nodes(D)), D)
+
+
 @functools.lru_cache(maxsize=4096)
 def _expected_unseen(inputs: SparseInputs, D: float) -> float:
-    return inputs.count_sums(float(D)).unseen_variance()
+    return inputs.nodes(float(D)).unseen_variance()

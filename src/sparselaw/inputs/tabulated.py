@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -20,7 +19,6 @@ from sparselaw.errors import InputError, check_finite
 from sparselaw.inputs.activations import LARGEST_TABLE, ActivationInputs
 from sparselaw.inputs.base import Inputs, register
 from sparselaw.numbers import real
-from sparselaw.sums.counts import CountSums
 
 CELLS = 6_000  # different coordinates from which on neighbours in p and c are put together
 CELL = 0.005  # in log p and log c
@@ -151,18 +149,6 @@ class TabulatedInputs(ActivationInputs):
 
     def squared_amplitudes(self, j: FloatArray) -> FloatArray:
         return self._c[np.asarray(j, dtype=np.int64) - 1]
-
-    def count_sums(self, D: float) -> CountSums:
-        weight, p, c = self.pair_nodes(D)
-        return CountSums(
-            weight=weight,
-            mean=D * p,
-            p=p,
-            activity=p,
-            log_c=np.log(c),
-            log_s=np.log(p * c),
-            log_samples=math.log(D),
-        )
 
     def pair_nodes(self, D: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Equal coordinates put together; where there are very many, neighbours too."""

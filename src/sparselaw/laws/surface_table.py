@@ -1,6 +1,6 @@
 """The surface's curve below the peak for any (alpha1, alpha_N), from Chebyshev's polynomials; compiled.
 
-f(u; alpha1, alpha_N) = log(F(t) (1 - t)), u = log(t/(1-t)), is found by the theory (theory.limit_curve) at
+f(u; alpha1, alpha_N) = log(F(t) (1 - t)), u = log(t/(1-t)), is found by the theory (theory.collapse) at
 Chebyshev's points of log alpha1, log alpha_N and u, once in a process, in two to three seconds. Beyond
 the ends in alpha1 and alpha_N it is held; for few features it falls like t, at the peak it is constant.
 """
@@ -28,7 +28,7 @@ MEDIAN = 0.6745  # |x| of a normal x is below this many standard deviations half
 def coefficients() -> FloatArray:
     """(11, 11, 36): of T_i(log alpha1) T_j(log alpha_N) T_l(u), each scaled to [-1, 1]."""
     from sparselaw.inputs import SparseInputs
-    from sparselaw.theory.limit_curve import below_peak
+    from sparselaw.theory.collapse import below_peak
 
     of_alpha1, of_N, of_u = (_points(n) for n in ORDERS)
     alpha1 = np.exp(_stretched(of_alpha1, np.log(ALPHA1)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from sparselaw.planning.planned import Ends, Planned
 if TYPE_CHECKING:
     from sparselaw.theory import Surface
 
-THEORY_GRID, THEORY_STEPS = 45, 24  # N is good to six digits
+THEORY_GRID, THEORY_STEPS = 25, 24  # N is good to six digits
 EXHAUSTED = 0.5  # share of the dimension above which the spectrum's end decides
 
 
@@ -24,16 +23,23 @@ def planned_theory(inputs: Inputs, surface: Surface = "sharp") -> Planned:
     """The theory is not a measurement: its intervals have no width."""
     from sparselaw.theory import losses_at, peak_of
 
-    def loss(N: Any, D: Any, rough: bool = False) -> Any:
+    name, threshold = peak_of(inputs, surface)
+    _, first_peak = peak_of(inputs, "leading")
+
+    def loss(N: Any, D: Any) -> Any:
+        return losses_at(inputs, N, D, surface=surface)
+
+    def rough(N: Any, D: Any) -> Any:
+        """The leading surface with its peak where that of the other stands."""
         N, D = np.broadcast_arrays(np.asarray(N, np.float64), np.asarray(D, np.float64))
-        return losses_at(inputs, N.ravel(), D.ravel(), rough=rough, surface=surface).reshape(N.shape)
+        moved = [first_peak(float(d)) / threshold(float(d)) for d in D.ravel()]
+        return losses_at(inputs, N * np.reshape(moved, D.shape), D, surface="leading")
 
     def warnings(cost: Cost, budget: float, found: Allocation) -> tuple[str, ...]:
         del cost, budget
         return (*_exhausted(found, inputs), *_caution(found, inputs, surface))
 
     law = inputs.exponents
-    name, threshold = peak_of(inputs, surface)
     return Planned(
         loss=loss,
         exponents=None if law is None else (law.alpha_N, law.alpha_D),
@@ -45,7 +51,7 @@ def planned_theory(inputs: Inputs, surface: Surface = "sharp") -> Planned:
         peak=Peak(threshold=threshold, name=name),
         grid=THEORY_GRID,
         steps=THEORY_STEPS,
-        rough=functools.partial(loss, rough=True),
+        rough=rough if surface == "sharp" else loss,
         dear=surface == "sharp",
     )
 

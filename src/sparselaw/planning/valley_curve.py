@@ -13,7 +13,6 @@ from sparselaw.costs import parse_cost
 from sparselaw.plain import finite
 from sparselaw.planning.allocate import log_sizes, peak_place
 from sparselaw.planning.plan import planned_for
-from sparselaw.theory.count_curve import smooth_along
 
 if TYPE_CHECKING:
     from sparselaw.theory import Surface
@@ -65,21 +64,7 @@ def valley_curve(
         x = np.unique(np.concatenate([x[np.abs(x - wall) > BESIDE[0]], near[(near >= low) & (near <= high)]]))
     N = np.exp(x)
     D = np.asarray(spending.data_for(N, budget))
-    if planned.rough in (None, planned.loss) or wall is None or planned.dear:
-        losses = np.asarray(planned.loss(N, D), dtype=float)
-    else:
-        rough = planned.rough
-        below = x < wall
-        losses = np.empty(N.size)
-
-        def roughly(n: FloatArray) -> FloatArray:
-            return np.asarray(rough(n, spending.data_for(n, budget)))
-
-        if below.any():
-            losses[below] = smooth_along(
-                lambda n: np.asarray(planned.loss(n, spending.data_for(n, budget))), N[below], roughly
-            )
-        losses[~below] = planned.loss(N[~below], D[~below])
+    losses = np.asarray(planned.loss(N, D), dtype=float)
     if wall is not None and low < wall < high:
         i = int(np.searchsorted(x, wall))
         top = float(np.exp(wall))

@@ -12,8 +12,7 @@ from sparselaw.theory.curve import curve
 from sparselaw.theory.frontier import frontier
 from sparselaw.theory.point import Point
 from sparselaw.theory.prediction import Prediction, predict, prediction
-from sparselaw.theory.sharp_pairs import losses_at
-from sparselaw.theory.surface import Surface, loss_at, peak_of, rank_of
+from sparselaw.theory.surface import Surface, loss_at, losses_at, peak_of, rank_of
 from sparselaw.theory.teacher import predict_teacher, teacher_exponents, teacher_prediction
 
 __all__ = [

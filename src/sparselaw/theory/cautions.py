@@ -3,93 +3,52 @@
 from __future__ import annotations
 
 import math
-from typing import cast
 
-from sparselaw.inputs import ActivationInputs, Inputs
-from sparselaw.theory.coactivation import coactivation
-from sparselaw.theory.sharp_counts import Sharp
+from sparselaw.gram.law import GramLaw
+from sparselaw.inputs import Inputs
 
-TRUSTED_MEDIAN = 0.08  # and of a median at the peak
-TRUSTED_ERROR = 0.03  # relative error up to which the sharp surface needs no caution
+TRUSTED_MEDIAN = 0.08  # relative error up to which a median needs no caution
+TRUSTED_ERROR = 0.03  # the same of the mean
 
 # The leading surface's own.
-PEAK_WIDTH = 5.0  # in standard deviations of the number of coordinates seen; at its edge about 4 % off
+PEAK_WIDTH = 5.0  # in standard deviations of the rank; at its edge the leading surface is about 4 % off
 SMALL_SIZE = 20
-COACTIVATION_SHARE = 0.02
-CROWDED = 0.5  # K/D above which pairs are no small correction
+MISSING = 0.02  # share by which the rank may fall short of the coordinates seen
 
 
-def error_caution(value: Sharp, why: str = "") -> list[str]:
-    """Of the sharp surface: where its own estimate of its error is large."""
-    rough = value.median is not None and value.median_error > TRUSTED_MEDIAN
-    if math.isinf(value.loss):
-        if value.median is None:
-            return []
-        size = f", good to about {value.median_error:.0%}" if rough else ""
-        return [f"at the double-descent peak: compare medians{size}"]
-    cautions = []
-    if value.error > TRUSTED_ERROR:
-        where = why or "near the double-descent peak or at very few features"
-        cautions = [f"{where}: the loss may be off by about {min(value.error, 1.0):.0%}"]
-    if rough:
-        cautions.append(f"the median is good to about {value.median_error:.0%}")
-    return cautions
+def sharp_cautions(loss: float, error: float, has_median: bool, rough: float) -> list[str]:
+    """Where the surface's own estimate of its error is large; ``rough`` is that of the median."""
+    if math.isinf(loss):
+        size = f", good to about {rough:.0%}" if rough > TRUSTED_MEDIAN else ""
+        return [f"at the double-descent peak: compare medians{size}"] if has_median else []
+    found = []
+    if error > TRUSTED_ERROR:
+        where = "near the double-descent peak or at very few features"
+        found.append(f"{where}: the loss may be off by about {error:.0%}")
+    if has_median and rough > TRUSTED_MEDIAN:
+        found.append(f"the median is good to about {rough:.0%}")
+    return found
 
 
-def count_cautions(
-    inputs: ActivationInputs,
-    N: int,
-    D: int,
-    K: float,
-    spread: float,
-    ridge: float,
-    share: float | None = None,
-) -> list[str]:
-    """Of the leading surface of counts; the ``share`` of co-activation is found where it is not given."""
-    cautions = []
-    if ridge == 0.0 and abs(N - K) <= max(PEAK_WIDTH * spread, 1.0):
-        cautions.append(
-            f"at the double-descent peak (N within {PEAK_WIDTH:g} standard deviations of K = {K:.4g}): "
+def leading_cautions(inputs: Inputs, N: float, D: float, ridge: float = 0.0) -> list[str]:
+    """Of the leading surface: near its peak, where samples are shared, and at few features."""
+    law, sharp = inputs.gram(D, sharp=False), inputs.gram(D)
+    found = []
+    if ridge == 0.0 and abs(N - law.rank) <= max(PEAK_WIDTH * law.spread, _beside(law), 1.0):
+        found.append(
+            f"at the double-descent peak (N = {N:g}, rank about {law.rank:.4g}): "
             "the mean over data is infinite or nearly so, compare medians"
         )
-    share = coactivation(inputs, float(D)).share if share is None else share
-    if K > CROWDED * D:
-        cautions.append(
-            f"{K:.3g} coordinates are seen in {D} samples: the surface needs K well below D, "
-            "here rare coordinates cannot be told apart and the peak moves towards N = D"
+    if law.rank - sharp.rank > MISSING * sharp.rank:
+        found.append(
+            f"co-activation: {law.rank:.3g} coordinates are seen in {D:g} samples of rank {sharp.rank:.3g}: "
+            "rare coordinates cannot be told apart, which is left out here and is in the sharp surface"
         )
-    elif share > COACTIVATION_SHARE:
-        cautions.append(
-            f"co-activation: rare coordinates share samples at D = {D}, "
-            f"which is left out here; pairs alone add about {share:.0%} to the data-limited loss, "
-            "the sharp surface has them all"
-        )
-    if N < SMALL_SIZE:
-        cautions.append(
-            f"N < {SMALL_SIZE}: corrections of relative order 1/N (several per cent) are left out"
-        )
-    return cautions
+    if min(N, law.rank) < SMALL_SIZE:
+        found.append(f"N < {SMALL_SIZE}: corrections of relative order 1/N (several per cent) are left out")
+    return found
 
 
-def leading_cautions(inputs: Inputs, N: int, D: int) -> list[str]:
-    """Of the leading surface of any inputs, without ridge."""
-    if inputs.closed_form == "gaussian":
-        return gaussian_cautions(inputs, N, D, 0.0)
-    activations = cast(ActivationInputs, inputs)
-    sums = activations.count_sums(float(D))
-    return count_cautions(activations, N, D, sums.seen(), math.sqrt(sums.seen_variance_of_count()), 0.0)
-
-
-def gaussian_cautions(inputs: Inputs, N: int, D: int, ridge: float) -> list[str]:
-    """Of the leading surface of dense inputs."""
-    cautions = [inputs.closed_form_caution] if inputs.closed_form_caution else []
-    smaller, larger = min(N, D), max(N, D)
-    if ridge == 0.0 and smaller < inputs.dimension and larger - smaller <= max(1.0, 0.05 * smaller):
-        cautions.append(
-            "at the double-descent peak (N close to D): the mean over data is infinite or nearly so"
-        )
-    if smaller < SMALL_SIZE:
-        cautions.append(
-            f"min(N, D) < {SMALL_SIZE}: corrections of that relative order (several per cent) are left out"
-        )
-    return cautions
+def _beside(law: GramLaw) -> float:
+    """Dense data have one rank; the leading surface is 5 % off as near to it."""
+    return 0.05 * law.rank if law.spread == 0.0 else 0.0

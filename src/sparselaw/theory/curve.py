@@ -1,9 +1,4 @@
-"""The loss along N at one D, or along D at one N: hundreds of points for little more than one.
-
-``surface="leading"`` is exact along N and good to 1e-4 along D (``count_curve``), in tens of milliseconds.
-The sharp surface is the leading one times a factor that is smooth on each side of the peak: found at a few
-places, each of which may need the closure, and interpolated (``sharp_curve``), to half a per cent.
-"""
+"""The loss along N at one D, or along D at one N: the points of ``predict`` as one array."""
 
 from __future__ import annotations
 
@@ -15,9 +10,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_choice, check_finite, check_not_negative
 from sparselaw.inputs import Inputs, check_inputs
-from sparselaw.theory.leading_curve import leading_losses
-from sparselaw.theory.sharp_curve import sharp_losses
-from sparselaw.theory.surface import Surface, check_ridge
+from sparselaw.theory.surface import Surface, check_ridge, losses_at
 
 Sizes = float | Sequence[float] | FloatArray
 
@@ -33,9 +26,23 @@ def curve(
 ) -> FloatArray:
     """The losses for several N at one D, or for one N at several D; infinite at the peak.
 
+    Parameters
+    ----------
+    inputs
+        The law of the inputs.
+    N, D
+        Real numbers of features and of samples, one of them a list.
+    ridge, noise, surface
+        As for ``predict``.
+
+    Returns
+    -------
+    FloatArray
+        The losses in the order of the list.
+
+    Examples
+    --------
     >>> from sparselaw.inputs import SparseInputs
-    >>> curve(SparseInputs(alpha1=1.5, alpha2=0.3), N=[8, 4000], D=10_000).round(6).tolist()
-    [0.004264, 1.3e-05]
     >>> curve(SparseInputs(alpha1=1.5, alpha2=0.3), N=8, D=[100, 10_000], surface="leading").round(5).tolist()
     [0.02833, 0.00369]
     """
@@ -45,9 +52,7 @@ def curve(
     sizes, data = _sizes("N", N), _sizes("D", D)
     if sizes.size != 1 and data.size != 1:
         raise InputError("D", data.size, "N and D are both lists", "give one N or one D")
-    if surface == "sharp":
-        return sharp_losses(inputs, sizes, data, ridge, noise)
-    return leading_losses(inputs, sizes, data, ridge, noise)
+    return losses_at(inputs, sizes, data, ridge, noise, surface)
 
 
 def _sizes(name: str, values: Sizes) -> FloatArray:

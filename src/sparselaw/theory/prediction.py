@@ -13,9 +13,8 @@ from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.nonlinear.losses import AnsweringFeatures, NonlinearLoss, check_min_norm, nonlinear_losses
 from sparselaw.plain import html_table, put
 from sparselaw.theory.collapse import rescaled_ratio
-from sparselaw.theory.line_points import FEW, line_points
 from sparselaw.theory.point import COLUMNS, Point
-from sparselaw.theory.surface import LARGEST_N, Surface
+from sparselaw.theory.surface import LARGEST_N, Surface, predict_points
 from sparselaw.theory.training.trained_point import Answering, check_solver, trained_point
 from sparselaw.theory.training.unfinished import Form
 
@@ -141,7 +140,7 @@ def prediction(
     form: Form = "full",
     features: AnsweringFeatures | None = None,
 ) -> Prediction:
-    """Exponents, constants and every (N, D); more than a dozen along a line are one curve."""
+    """Exponents, constants and every (N, D)."""
     check_inputs(inputs)
     check_choice("surface", surface, get_args(Surface))
     check_choice("form", form, get_args(Form))
@@ -154,21 +153,14 @@ def prediction(
         return Prediction(
             inputs=inputs, points=tuple(_nonlinear_point(inputs, found) for found in losses), features=name
         )
-    along_N, along_D = len(sizes) > FEW, len(data) > FEW
-    plain = solver is None and all(map(_finite, (*sizes, *data)))
-    if not (plain and (along_N or along_D)):
-        points = [
-            trained_point(
-                inputs, N=n, D=d, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form
-            )
-            for n in sizes
-            for d in data
-        ]
-    elif along_D and len(data) >= len(sizes):
-        points = [p for n in sizes for p in line_points(inputs, [n], data, ridge, noise, surface)]
-    else:
-        lines = [line_points(inputs, sizes, [d], ridge, noise, surface) for d in data]
+    if solver is None:
+        lines = [predict_points(inputs, sizes, d, ridge=ridge, noise=noise, surface=surface) for d in data]
         points = [line[i] for i in range(len(sizes)) for line in lines]
+    else:
+        how: Settings = {
+            "ridge": ridge, "noise": noise, "solver": solver, "surface": surface, "form": form
+        }  # fmt: skip
+        points = [trained_point(inputs, N=n, D=d, **how) for n in sizes for d in data]
     return Prediction(inputs=inputs, points=tuple(points))
 
 
@@ -191,11 +183,6 @@ def _nonlinear_point(inputs: Inputs, found: NonlinearLoss) -> Point:
 
 def _several(size: Any) -> bool:
     return hasattr(size, "__iter__") and not isinstance(size, str)
-
-
-def _finite(size: Any) -> bool:
-    """Whether it is a finite number; what is none is refused where its point is asked for."""
-    return not isinstance(size, str) and hasattr(size, "__float__") and math.isfinite(size)
 
 
 def _listed(size: Any) -> list[Any]:

@@ -1,14 +1,14 @@
 """A teacher whose weights are not alike: mean squares t_j that fall with j, or are tabulated.
 
-The field calls the decay of t_j the source condition. With the cut-off k of the leading surface
-(``count_surface``; it knows nothing of the teacher), f = g/(g+k) and means over the counts,
+The field calls the decay of t_j the source condition. With the effective ridge k of the leading surface
+(it knows nothing of the teacher), f = g/(g+k) and means over the counts,
 
     loss = E sum_j s_j t_j (1-f_j)^2  +  E sum_j s_j (1-f_j)^2 * E sum_j t_j f_j^2 / (N - B),   B = E sum f^2:
 
-what is missed of the teacher, and what its seen part spills through the random embedding on all that is
+what is missed of the teacher, and what its seen part adds through the random embedding to all that is
 missed. For t_j = 1 this is A N/(N - B). With t_j = j^-b and a = alpha1 + alpha2 + 2,
 
-    alpha_N = a - 1 + min(b, 1)        (beyond b = 1 what the frequent coordinates spill decides),
+    alpha_N = a - 1 + min(b, 1)        (beyond b = 1 what the frequent coordinates add decides),
     alpha_D = (a + b - 1)/(alpha1 + 1) for alpha1 > 0.
 """
 
@@ -17,22 +17,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite, check_size
-from sparselaw.inputs import ActivationInputs, Inputs, check_inputs
+from sparselaw.gram.nodes import CoordinateNodes
+from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.plain import put
-from sparselaw.sums.counts import CountSums
-from sparselaw.sums.occupancy import occupancy
+from sparselaw.sums.binomial import count_points
 from sparselaw.sums.power_sums import power_sum
-from sparselaw.theory.count_surface import count_loss
+from sparselaw.surface.losses import leading_surface
 
 LARGEST = 200_000  # coordinates of a table
 STEEPEST = 10_000.0  # exponent; the second weight is zero to every digit long before
-STRAIGHT = "no rare activations: their surface knows no teacher"
+ALIKE = "show no coordinate rarely: their surface knows no teacher"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,30 +96,29 @@ def predict_teacher(inputs: Inputs, *, N: int, D: int, teacher: float | Any) -> 
     True
     """
     check_inputs(inputs)
-    if inputs.closed_form != "counts":
-        raise InputError(
-            "inputs", inputs.kind, STRAIGHT, "give sparse inputs with alpha1 > 0, or measured ones"
-        )
-    active = cast(ActivationInputs, inputs)
+    law = inputs.exponents
+    if law is not None and law.alpha_N == law.alpha_D:
+        raise InputError("inputs", inputs.kind, ALIKE, "give sparse inputs with alpha1 > 0, or measured ones")
     N, D = check_size("N", N), check_size("D", D)
-    sums, weights, missed_beyond, plain_beyond = _weighted(active, D, teacher)
-    seen = active.expected_seen(D)
-    whole = active.count_sums(float(D))
-    value = count_loss(whole, float(N), seen, 0.0, 0.0)
-    if not math.isfinite(value.loss):
-        return TeacherPoint(N=N, D=D, loss=value.loss, plain_loss=value.loss)
-    o = occupancy(sums.mean, sums.p, value.log_cutoff - sums.log_c)
-    energy = sums.weight * np.exp(sums.log_s)
-    missed = float((energy * weights) @ o.lost) + missed_beyond
-    lost = float(energy @ o.lost) + plain_beyond
-    learnt = float((sums.weight * weights) @ o.resolved)
-    slack = N - seen if N > seen else whole.at(value.log_cutoff).partial
-    return TeacherPoint(N=N, D=D, loss=missed + lost * learnt / slack, plain_loss=value.loss)
+    gram = inputs.gram(float(D), sharp=False)
+    plain = leading_surface(gram, float(N))
+    if not math.isfinite(plain.loss[0]):
+        return TeacherPoint(N=N, D=D, loss=float(plain.loss[0]), plain_loss=float(plain.loss[0]))
+    nodes, weights, missed_beyond, plain_beyond = _weighted(inputs, D, teacher)
+    points = count_points(nodes.mean, nodes.p, nodes.D)
+    at, kappa = points.coordinate, np.exp(plain.x[0])
+    g = points.n * np.exp(nodes.log_c[at])
+    f = np.where(g > 0.0, g / np.where(g > 0.0, g + kappa, 1.0), 0.0)
+    s = (nodes.weight * np.exp(nodes.log_s))[at] * points.chance * (1.0 - f) ** 2
+    missed, lost = float(s @ weights[at]) + missed_beyond, float(s.sum()) + plain_beyond
+    learnt = float(((nodes.weight * weights)[at] * points.chance) @ f**2)
+    slack = N - gram.rank if N > gram.rank else float(gram.at(plain.x).P[0])
+    return TeacherPoint(N=N, D=D, loss=missed + lost * learnt / slack, plain_loss=float(plain.loss[0]))
 
 
 def _weighted(
-    inputs: ActivationInputs, D: int, teacher: float | Any
-) -> tuple[CountSums, FloatArray, float, float]:
+    inputs: Inputs, D: int, teacher: float | Any
+) -> tuple[CoordinateNodes, FloatArray, float, float]:
     """Coordinates with t_j, and the variances beyond them, with and without t_j."""
     power = isinstance(teacher, (int, float))
     b = _check_exponent(teacher) if power else 0.0
@@ -127,12 +126,12 @@ def _weighted(
         if not power:
             raise InputError("teacher", "a table", "is finite and the inputs are not", "give an exponent")
         teacher_exponents(inputs, b)  # refuses an infinite variance
-        sums = inputs.count_sums(float(D))
-        log_j = -(np.log(sums.p)) / (inputs.power_activations().decay)
+        nodes = inputs.nodes(float(D))
+        log_j = -(np.log(nodes.p)) / (inputs.power_activations().decay)
         end = float(np.exp(log_j.max())) + 0.5
         a = inputs.spectrum
         return (
-            sums,
+            nodes,
             np.exp(-b * log_j),
             power_sum(a + b, end + 0.5, math.inf),
             power_sum(a, end + 0.5, math.inf),
@@ -149,10 +148,7 @@ def _weighted(
             f"are not {M} numbers of at least 0",
             "give one a coordinate",
         )
-    p, c = inputs.probabilities(j), inputs.squared_amplitudes(j)
-    log_c, log_s = np.log(c), np.log(p * c)
-    table = CountSums(np.ones(M), D * p, p, p, log_c, log_s, math.log(D))
-    return table, weights, 0.0, 0.0
+    return inputs.every_node(float(D)), weights, 0.0, 0.0
 
 
 def teacher_prediction(inputs: Inputs, exponent: float, N: Sequence[int], D: Sequence[int]) -> dict[str, Any]:

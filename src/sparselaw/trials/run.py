@@ -134,7 +134,7 @@ def _short_rows(inputs: ActivationInputs, D: int, rtol: float) -> float:
     """How many rows of the data may well be near the solver's tolerance."""
     if rtol == 0.0:
         return 0.0
-    return inputs.count_sums(float(D)).seen_below(2.0 * math.log(30.0 * rtol) + math.log(D))
+    return inputs.nodes(float(D)).seen_below(2.0 * math.log(30.0 * rtol) + math.log(D))
 
 
 @functools.lru_cache(maxsize=1024)

@@ -16,7 +16,6 @@ from sparselaw.costs import Cost, cost_names, parse_cost
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View, input_python, shell
 from sparselaw.explore.chart_data import Chart, axis, line, mark, points
-from sparselaw.explore.draft_plan import draft_planned
 from sparselaw.explore.page_fits import fitted_of
 from sparselaw.inputs import Inputs
 from sparselaw.numbers import typed
@@ -68,12 +67,11 @@ def budget(call: Call) -> dict[str, Any]:
     """The plan and its valley."""
     asked = _Asked.of(call)
     source = asked.source
-    if asked.draft and isinstance(source, Inputs):
-        source = draft_planned(source, asked.spent, asked.cost)
-    found = plan(source, asked.spent, asked.cost, surface=asked.surface)
+    surface: Surface = "leading" if asked.draft else asked.surface
+    found = plan(source, asked.spent, asked.cost, surface=surface)
     return {
         "plan": found.as_dict(),
-        "chart": _valley(source, asked.surface, found),
+        "chart": _valley(source, surface, found),
         "code": asked.code_for(found.cost),
         "costs": list(cost_names()),
     }

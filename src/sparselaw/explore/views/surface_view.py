@@ -12,17 +12,16 @@ import numpy as np
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View, input_python, shell
 from sparselaw.explore.chart_data import Chart, axis, cautions, line, mark
-from sparselaw.explore.quick_points import leading_along_D
 from sparselaw.explore.simulation import estimate, simulate
 from sparselaw.explore.solver_state import Training
-from sparselaw.inputs import ActivationInputs, Inputs
+from sparselaw.inputs import Inputs
 from sparselaw.numbers import sizes
 from sparselaw.theory import Point, prediction
-from sparselaw.theory.collapse_curve import scaling_values
+from sparselaw.theory.collapse import scaling_values
 from sparselaw.theory.surface import Surface
 
-POINTS = 120
-DRAFT_POINTS = 60
+POINTS, DRAFT_POINTS = 120, 60  # along N, which share one law of the data
+LAWS, DRAFT_LAWS = 41, 16  # along D, each with its own
 EARLY_POINTS = 24
 EARLY_DRAFT = 5
 MOST_CURVES = 4
@@ -81,20 +80,20 @@ class SurfaceAsked:
         """Places along the curve: few where each is found on its own."""
         if self.training.early:
             return EARLY_DRAFT if self.draft else EARLY_POINTS
-        return DRAFT_POINTS if self.draft else POINTS
+        if self.along == "N":
+            return DRAFT_POINTS if self.draft else POINTS
+        return DRAFT_LAWS if self.draft else LAWS
 
     def points(self, N: list[int], D: list[int]) -> tuple[Point, ...]:
         training = self.training.theory()
-        quick = self.surface == "leading" and not self.training.early and self.inputs.closed_form == "counts"
-        if quick and len(D) > len(N):
-            inputs = cast(ActivationInputs, self.inputs)
-            return tuple(leading_along_D(inputs, N, D, draft=self.draft, **training))
         return prediction(self.inputs, N, D, **self._order, **training).points
 
     @property
     def _order(self) -> dict[str, Any]:
         """Training that is stopped early has one surface."""
-        return {} if self.training.early else {"surface": self.surface}
+        if self.training.early:
+            return {}
+        return {"surface": "leading" if self.draft else self.surface}
 
     def code(self, along: str, grid: str) -> dict[str, str]:
         """``along`` takes the grid, the other size its fixed values."""

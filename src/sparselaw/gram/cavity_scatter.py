@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
+from sparselaw.gram.cavity import Cavity, CavityState
+from sparselaw.gram.counted import derivative_weights
+from sparselaw.gram.hankel import STEP
 from sparselaw.sums.count_nodes import CountNodes, count_nodes
-from sparselaw.theory.cavity import Cavity, CavityState
-from sparselaw.theory.count_spread import Scatter, scatter_along
-from sparselaw.theory.derivatives import derivative_weights
-from sparselaw.theory.hankel import STEP
 
 EVERY = 3  # of the points of the grids: scatter is wanted to a few per cent
 SELDOM_SEEN = 1e-7  # coordinates whose expected number of sightings is below this are left out
@@ -80,8 +79,8 @@ class CavityScatter:
         self._laws: dict[float, _Laws] = {}
         self._pairs: dict[tuple[float, float], tuple[float, float]] = {}
 
-    def at(self, log_k: float) -> Scatter:
-        """Variances and covariances at log k, from the four whole numbers about it."""
+    def at(self, log_k: float) -> FloatArray:
+        """The covariances of ``Scatter`` at log k, from the four whole numbers about it, less Var M."""
         places = math.floor(log_k) + np.arange(-1.0, 3.0)
         found = [[self._pair(float(x), float(y)) for y in places] for x in places]
         C, K = (
@@ -89,7 +88,10 @@ class CavityScatter:
             np.array([[pair[1] for pair in row] for row in found]),
         )
         d = derivative_weights(places, log_k)
-        return scatter_along(d, C, K)
+        less = d[1] - d[0]  # S = -d log det/dx, M = dt/dx - t
+        crossed = -d[1] @ K @ less, -d[1] @ K @ (d[2] - d[1]), -d[2] @ K @ less
+        alike = d[1] @ C @ d[1], d[1] @ C @ d[2], d[1] @ C @ d[3], d[2] @ C @ d[2]
+        return np.array([*alike, *crossed, 0.0])
 
     def _pair(self, x: float, y: float) -> tuple[float, float]:
         """Cov of log det at x with log det at y, and with t at y."""

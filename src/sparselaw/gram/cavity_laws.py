@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.gram.hankel import STEP, Hankel
 from sparselaw.sums.count_nodes import cells
-from sparselaw.theory.hankel import STEP, Hankel
 
 SINGLE = 5e-3  # activity from which on the law of a coordinate is kept on its own
 OFTEN = 0.02  # mean count from which on all orders of it are kept

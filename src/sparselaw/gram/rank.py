@@ -19,8 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.gram.rank_loops import loops
 from sparselaw.sums.unseen import seen, unseen
-from sparselaw.theory.rank_loops import loops
+
+FEW_SEEN = 0.5  # coordinates seen for each sample, up to which every one of them counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +36,30 @@ class Rank:
 
 
 def expected_rank(weight: FloatArray, p: FloatArray, D: float) -> Rank:
-    """The rank of D samples, given coordinates (weight, p)."""
-    rank, rho, q = _fixed_point(weight, p, D)
+    """The rank of D samples, given coordinates (weight, p).
+
+    Where samples show many coordinates there are two fixed points, one where every coordinate seen counts and
+    one where every sample does: the rank is the lesser of the two.
+    """
+    starts = [unseen(p, D - 1.0)]
+    if float(weight @ seen(p, D)) > FEW_SEEN * D:
+        starts.append(np.ones_like(p))
+    rank, rho, q = min((_fixed_point(weight, p, D, start) for start in starts), key=lambda found: found[0])
     variance = _variance(weight, p, D, rho, q)
     looped = loops(weight, p, D, rho, q)
     mean = min(rank + looped, float(weight @ seen(p, D)), D)
     return Rank(mean, math.sqrt(variance), rho, looped)
 
 
-def _fixed_point(weight: FloatArray, p: FloatArray, D: float) -> tuple[float, float, FloatArray]:
-    """From q = (1-p)^(D-1), its least, every q rises: the rank is that of the first fixed point.
+def _fixed_point(
+    weight: FloatArray, p: FloatArray, D: float, q: FloatArray
+) -> tuple[float, float, FloatArray]:
+    """From the least q, (1-p)^(D-1), every q rises; from the largest, one, every q falls.
 
     The steps shrink by one factor in the end, so that every third goes where they lead (Aitken).
     """
-    q, rho = unseen(p, D - 1.0), math.nan
+    rho = math.nan
+    rises = bool(q[0] < 1.0)
     steps: list[FloatArray] = []
     for _ in range(2000):
         log_miss = np.log1p(-np.minimum(p * q, 1.0 - 1e-16))
@@ -62,7 +74,8 @@ def _fixed_point(weight: FloatArray, p: FloatArray, D: float) -> tuple[float, fl
         if len(steps) == 3:
             ratio = float(steps[2] @ steps[1]) / max(float(steps[1] @ steps[1]), 1e-300)
             if 0.0 < ratio < 0.98:
-                q = np.clip(q + steps[2] * (ratio / (1.0 - ratio)), new, 1.0)
+                q = q + steps[2] * (ratio / (1.0 - ratio))
+                q = np.clip(q, new, 1.0) if rises else np.clip(q, 0.0, new)
             steps = []
     resolved = float(weight @ seen(np.minimum(p * rho_i, 1.0), D))
     return resolved + D * (1.0 - rho) - D * float(weight @ (p * q * rho_i)), rho, q

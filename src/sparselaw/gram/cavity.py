@@ -27,9 +27,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.gram.cavity_laws import BLOCK, LawGrid, make_cells
+from sparselaw.gram.hankel import STEP
 from sparselaw.sums.unseen import unseen
-from sparselaw.theory.cavity_laws import BLOCK, LawGrid, make_cells
-from sparselaw.theory.hankel import STEP
 
 TOLERANCE = 1e-6
 ROUNDS = 200
@@ -80,7 +80,7 @@ class Cavity:
 
     def _solve(self, log_k: float) -> CavityState:
         grid, k = self._grid(log_k), math.exp(log_k)
-        law = np.zeros((self.cells.single + 1, grid.w.size))
+        law = self._start(grid, k)
         fade = np.exp(-k * grid.w)
         mixed = _Anderson(fade)
         for _ in range(ROUNDS):
@@ -92,6 +92,25 @@ class Cavity:
             law = np.clip(mixed.next(law, new), LOWEST, 0.0)
         held = self._held(grid, k, law)
         return self._state(log_k, grid, law, held)
+
+    def _start(self, grid: LawGrid, k: float) -> FloatArray:
+        """The law of Y in an effective medium: every coordinate has its mean count, every sample the same R.
+
+        Then D (1 - k R) = sum D p c R/(1 + D p c R), which has one root between 0 and 1/k.
+        """
+        of, D = self.cells, self.D
+        strength = D * of.p * of.c
+        low, high = -40.0, 0.0  # of log(k R)
+        for _ in range(24):
+            middle = 0.5 * (low + high)
+            R = math.exp(middle) / k
+            taken = float(of.weight @ (strength * R / (1.0 + strength * R)))
+            low, high = (middle, high) if D * (1.0 - k * R) > taken else (low, middle)
+        left = of.c / (1.0 + strength * math.exp(low) / k)
+        gone = np.expm1(-np.minimum(np.multiply.outer(left, grid.w), 745.0))
+        factors = np.log1p(np.maximum(of.p[:, None] * gone, -1.0 + 1e-16))
+        law = np.concatenate([(of.weight @ factors)[None], factors[: of.single]])
+        return np.asarray(np.clip(law, LOWEST, 0.0))
 
     def _held(self, grid: LawGrid, k: float, law: FloatArray) -> FloatArray:
         """1 - psi of R without each coordinate kept singly, and with all of them."""

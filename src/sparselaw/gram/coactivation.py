@@ -1,0 +1,257 @@
+"""Activations that share samples: the effective medium, corrected by the cavity closure.
+
+Three rungs of one ladder: counts (a sample holds back R = 1/kappa), the effective medium (R has its mean),
+the cavity (the law of R is kept whole; exact for trees of samples and coordinates, and where samples show
+many coordinates). The cavity works on cells of coordinates, so it enters by its ratio to the medium of the
+same cells,
+
+    S = S_medium (S_cavity/S_cells),     t = t_medium (t_cavity/t_cells),
+
+which is smooth in x: tabulated at whole multiples of STRIDE and interpolated with its derivatives. Where
+coordinates share next to nothing the closure is not asked. kappa -> 0 has the rank of the graph of samples
+and coordinates.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.gram.cavity import Cavity
+from sparselaw.gram.cavity_scatter import CavityScatter
+from sparselaw.gram.counted import Counts, counts
+from sparselaw.gram.jets import exponential, times
+from sparselaw.gram.law import Atoms, ComplexArray, GramLaw, Moments, Scatter
+from sparselaw.gram.nodes import CoordinateNodes, table_nodes
+from sparselaw.gram.pairs import CoActivation, pairs
+from sparselaw.gram.rank import expected_rank
+from sparselaw.gram.sampled import Sampled
+from sparselaw.sums.unseen import seen, unseen
+
+STRIDE = 0.5
+PLACES = np.arange(-2, 4)  # of the strides that one interpolation uses
+_VANDERMONDE = np.linalg.inv(np.vander(STRIDE * PLACES, increasing=True))
+DEEPEST = 21.0  # below the largest c r, in x: deeper, rounding of the closure takes over
+RESOLVED = 14.0  # below the coordinates seen about once: what is left no longer depends on kappa
+SHARED = 3e-4  # share of the unseen variance, or of the rank, from which on the closure is asked
+APART = 0.03  # the same, up to which coordinates scatter on their own
+SOUND = 0.02  # by which the closure's two ways to S may differ
+
+
+class Coactivation(GramLaw):
+    """D samples of independent activations with random signs.
+
+    Parameters
+    ----------
+    nodes
+        The coordinates.
+    cell_nodes
+        (weight, p, c) of coordinates for the closure, the rank and the scatter.
+    D
+        The number of samples.
+    """
+
+    def __init__(
+        self, nodes: CoordinateNodes, cell_nodes: tuple[FloatArray, FloatArray, FloatArray], D: float
+    ) -> None:
+        self.D, self._nodes, self._cells = float(D), nodes, cell_nodes
+        self.seen, self.unseen = nodes.seen(), nodes.unseen_variance()
+        found = expected_rank(*cell_nodes[:2], self.D)
+        self.rank, self.spread, self._free = min(found.mean, self.seen, self.D), found.spread, found.free
+        self.most = float(min(D, np.floor(cell_nodes[0].sum() + 0.5)))
+        self._ratios: dict[int, tuple[float, float]] = {}
+        self._polynomials: dict[int, FloatArray] = {}
+
+    @functools.cached_property
+    def counts(self) -> Counts:
+        """Coordinates that share no sample."""
+        return counts(self._nodes, self._cells)
+
+    @functools.cached_property
+    def medium(self) -> Sampled:
+        """Samples as an effective medium."""
+        return Sampled(self.counts, self.D)
+
+    @functools.cached_property
+    def _pairs(self) -> CoActivation:
+        return pairs(*self._cells, self.D, self.unseen)
+
+    @property
+    def share(self) -> float:
+        """What pairs that share their one sample leave unresolved, relative to what was never seen."""
+        return self._pairs.share
+
+    @functools.cached_property
+    def crowding(self) -> float:
+        """How much coordinates share samples: by that, or by how much the rank falls short of those seen."""
+        return max(self.share, (self.seen - self.rank) / self.rank if self.rank > 0.0 else 0.0)
+
+    @property
+    def crowded(self) -> bool:
+        """Whether the closure is asked."""
+        return self.crowding > SHARED
+
+    @functools.cached_property
+    def cavity(self) -> Cavity:
+        with np.errstate(all="ignore"):
+            return Cavity(*self._cells, self.D)
+
+    @functools.cached_property
+    def _cell_medium(self) -> Sampled:
+        of = self.cavity.cells
+        return Sampled(counts(table_nodes(of.weight, of.p, of.c, self.D)), self.D)
+
+    @functools.cached_property
+    def _lowest(self) -> int:
+        """The deepest stride at which the closure is asked."""
+        return math.ceil((self.cavity.cells.top - DEEPEST) / STRIDE)
+
+    def at(self, x: FloatArray) -> Moments:
+        x = np.atleast_1d(np.asarray(x, float))
+        rows = self.medium.at(x).rows()
+        end = np.isneginf(x)
+        if self.crowded and not end.all():
+            S, t = Moments(*rows[:, ~end]).derivatives()
+            logs = self._log_ratios(x[~end])
+            with np.errstate(all="ignore"):
+                rows[:, ~end] = Moments.of_derivatives(
+                    *(times(a, exponential(b)) for a, b in ((S, logs[0]), (t, logs[1])))
+                ).rows()
+        rows[0, end], rows[4, end] = self.rank, self.left_open if end.any() else 0.0
+        return Moments(*rows)
+
+    def _log_ratios(self, x: FloatArray) -> FloatArray:
+        """log S_cavity/S_cells and log t_cavity/t_cells with three derivatives: (2, 4, x)."""
+        lowest = STRIDE * (self._lowest + 2)
+        inside = np.maximum(x, lowest)
+        first = np.floor(inside / STRIDE).astype(int)
+        out = np.empty((2, 4, x.size))
+        for cell in np.unique(first):
+            here = np.flatnonzero(first == cell)
+            powers = self._powers(int(cell))
+            y = inside[here] - STRIDE * cell
+            for m in range(4):
+                falling = [math.perm(k, m) for k in range(m, PLACES.size)]
+                out[:, m, here] = (powers[:, m:] * falling) @ y ** np.arange(PLACES.size - m)[:, None]
+        out[:, 1:, x < lowest] = 0.0
+        return out
+
+    def degrees(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        S, P = self.medium.degrees(x)
+        if not self.crowded:
+            return S, P
+        logs = self._log_ratios(x)[0]
+        ratio = np.exp(logs[0])
+        return S * ratio, (P - S * logs[1]) * ratio
+
+    def _powers(self, cell: int) -> FloatArray:
+        """The polynomial through the ratios about one stride."""
+        if cell not in self._polynomials:
+            table = np.array([self._ratio(int(cell + i)) for i in PLACES])
+            self._polynomials[cell] = (_VANDERMONDE @ table).T
+        return self._polynomials[cell]
+
+    def _ratio(self, i: int) -> tuple[float, float]:
+        if i not in self._ratios:
+            x = STRIDE * i
+            m = self._cell_medium.at(np.array([x]))
+            with np.errstate(all="ignore"):
+                state = self.cavity.at(x)
+            S, t = state.S / float(m.S[0]), state.t / float(m.t[0]) if m.t[0] > 0.0 else 1.0
+            sound = abs(state.checked - 1.0) < SOUND and 0.0 < S < math.inf and 0.0 < t < math.inf
+            self._ratios[i] = (math.log(S), math.log(t)) if sound else (0.0, 0.0)
+        return self._ratios[i]
+
+    @functools.cached_property
+    def left_open(self) -> float:
+        """t at kappa -> 0: what was never seen, and what shared samples leave undetermined."""
+        medium = float(self.medium.at(np.array([-np.inf])).A0[0])
+        if not self.crowded:
+            return medium * (1.0 + self.share)
+        of = self.cavity.cells
+        once = math.log(float(of.c[np.argmin(np.abs(np.log(of.p * self.D)))]))
+        x = np.array([max(once - RESOLVED, STRIDE * (self._lowest + 2))])
+        return max(medium * math.exp(float(self._log_ratios(x)[1, 0, 0])), self.counts.unseen)
+
+    def apart(self) -> float:
+        return told_apart(self.seen - self.rank, self._pairs.once / self.D, self.D)
+
+    def scatter(self, x: FloatArray) -> Scatter:
+        """Coordinates on their own, or the closure's covariances; at kappa -> 0 those of rank and open
+        variance.
+        """
+        end = np.isneginf(x)
+        rows = np.zeros((8, x.size))
+        inside = np.flatnonzero(~end)
+        if inside.size and self.crowding < APART:
+            rows[:, inside] = self.medium.scatter(x[inside]).rows()
+        elif inside.size:
+            deepest = self.cavity.cells.top - DEEPEST + 3.0
+            with np.errstate(all="ignore"):
+                rows[:, inside] = np.stack(
+                    [self._closure_scatter.at(max(float(x[i]), deepest)) for i in inside], axis=1
+                )
+        if end.any():
+            rows[0, end], rows[4, end], rows[7, end] = self._end_scatter
+        return Scatter(*rows)
+
+    @functools.cached_property
+    def _closure_scatter(self) -> CavityScatter:
+        return CavityScatter(self.cavity)
+
+    @functools.cached_property
+    def _end_scatter(self) -> tuple[float, float, float]:
+        """Var rank, Cov(rank, -t0), Var t0 at kappa -> 0: coordinates never seen are those that add no
+        rank.
+        """
+        weight, p, c = self._cells
+        s, missed = p * c, unseen(p, self.D)
+        adds = seen(np.minimum(p * self._free, 1.0), self.D)
+        never = self.counts.unseen
+        scale = self.left_open / never if never > 0.0 else 0.0
+        crossed = float((weight * s) @ (missed * adds)) * min(scale, 1.0 + self.share)
+        own = float((weight * s**2) @ (missed * seen(p, self.D)))
+        return self.spread**2, crossed, own
+
+    def error(self, x: FloatArray) -> FloatArray:
+        """The square of what sharing does to t: trees are exact, and loops are of the next order."""
+        x = np.atleast_1d(x)
+        out = np.full(x.shape, min(self.share, 1.0) ** 2)
+        if self.crowded:
+            end = np.isneginf(x)
+            out[~end] = np.minimum(self._log_ratios(x[~end])[1, 0] ** 2, 0.04)
+            if end.any() and self.left_open > 0.0:
+                medium = float(self.medium.at(np.array([-np.inf])).A0[0])
+                out[end] = min(math.log(self.left_open / medium) ** 2, 0.04) if medium > 0.0 else 0.04
+        return out
+
+    def inverses(self) -> tuple[float, float]:
+        every, of_seen = self.medium.inverses()
+        if not self.crowded or not math.isfinite(every):
+            return every, of_seen
+        x = np.array([max(self.cavity.cells.top - 0.6 * DEEPEST, STRIDE * (self._lowest + 2))])
+        shared, medium = self.at(x), self.medium.at(x)
+        return every * float(shared.P[0] / medium.P[0]), of_seen * float(shared.T[0] / medium.T[0])
+
+    def traces(self, kappa: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
+        """At complex kappa sharing is an effective medium."""
+        return self.medium.traces(kappa)
+
+    def atoms(self) -> tuple[Atoms, float]:
+        return self.medium.atoms()
+
+    def start(self, N: FloatArray) -> FloatArray:
+        return self.medium.start(N)
+
+
+def told_apart(missing: float, once: float, D: float) -> float:
+    """The chance that nothing but sharing a single sample keeps the rank below the number of coordinates
+    seen.
+
+    On average the rank misses ``missing`` of them. Of these D (l - 1 + e^-l) were seen once, together with
+    others like them, l a sample on average. The rest are few and independent: Poisson.
+    """
+    return math.exp(min(D * (once + math.expm1(-once)) - missing, 0.0))
