@@ -13,6 +13,7 @@ _PUBLIC = {
     "Interval": "sparselaw.interval",
     "SparseInputs": "sparselaw.inputs",
     "DenseInputs": "sparselaw.inputs",
+    "EmpiricalInputs": "sparselaw.inputs",
     "TabulatedInputs": "sparselaw.inputs",
     "MinNorm": "sparselaw.solvers",
     "Ridge": "sparselaw.solvers",
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from sparselaw.fitting import load as load
     from sparselaw.forecasting import Forecast as Forecast
     from sparselaw.inputs import DenseInputs as DenseInputs
+    from sparselaw.inputs import EmpiricalInputs as EmpiricalInputs
     from sparselaw.inputs import SparseInputs as SparseInputs
     from sparselaw.inputs import TabulatedInputs as TabulatedInputs
     from sparselaw.interval import Interval as Interval

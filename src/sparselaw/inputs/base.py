@@ -27,7 +27,7 @@ from sparselaw.sums.spectrum import VarianceSums
 LARGEST_EXPONENT = 30.0
 DEFAULT_DIMENSION = 10_000.0
 
-Sampling = Literal["activations", "gaussian"]
+Sampling = Literal["activations", "gaussian", "rows"]
 ClosedForm = Literal["counts", "gaussian"]
 
 

@@ -46,6 +46,6 @@ def check_inputs(value: Any) -> Inputs:
             "inputs",
             repr(value)[:60],
             "describes no inputs",
-            "give SparseInputs, DenseInputs or TabulatedInputs",
+            "give SparseInputs, DenseInputs, TabulatedInputs or EmpiricalInputs",
         )
     return value

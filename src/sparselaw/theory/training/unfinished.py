@@ -114,7 +114,7 @@ def train(
         step=step,
         error=FLOOR + answer.error,
         diverging=answer.diverging,
-        cautions=tuple(_cautions(inputs, run, answer, size)),
+        cautions=tuple(_cautions(run, answer, size)),
     )
 
 
@@ -199,8 +199,8 @@ def _descended(
     if law is None:
         return loss, error, finer
     kappa, S, stiffness = medium.stiffness(1.0 / run.time)
-    scatter = law.scatter(np.array([math.log(kappa * run.D)]))
-    error += float(scatter.SS[0]) / stiffness**2
+    x = np.array([math.log(kappa * run.D)])
+    error += float(law.scatter(x).SS[0]) / stiffness**2 + float(law.error(x)[0])
     if law.atoms()[0].spread > 0.0:  # counts fluctuate, of which the effective medium takes the mean
         sharing = abs(leading / replace(medium, samples=math.inf).left(once) - 1.0)
         error += sharing * min(S / law.rank, 1.0) ** 2
@@ -293,8 +293,8 @@ def _no_theory(run: Run, size: Sizes) -> str:
     )
 
 
-def _cautions(inputs: Inputs, run: Run, answer: Answer, size: Sizes) -> list[str]:
-    cautions = [inputs.closed_form_caution] if inputs.closed_form_caution else []
+def _cautions(run: Run, answer: Answer, size: Sizes) -> list[str]:
+    cautions: list[str] = []
     if answer.diverging > RARELY:
         cautions.append(
             f"about {answer.diverging:.2g} of the runs diverge (a long column of the embedding, or a rare "

@@ -1,0 +1,294 @@
+"""Somebody's own features: a matrix with a row for each sample, dense or sparse.
+
+The rows are the population. D samples are D of its rows drawn without putting back, the loss is that of the
+other rows: nothing is extrapolated beyond the matrix, and no law of the features is assumed.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.errors import InputError
+from sparselaw.gram.empirical import GivenRows, law_of_rows, mean_law
+from sparselaw.gram.law import Atoms
+from sparselaw.inputs.base import ClosedForm, Inputs, Sampling, register
+from sparselaw.inputs.exponents import Exponents
+from sparselaw.sums.spectrum import TableSpectrum
+
+FEWEST_ROWS = 10
+LARGEST_SIDE = 4096  # of the matrix whose eigenvalues are taken: half a minute and 400 MB
+POPULATION = 2048  # rows, at most, whose covariance stands for that of all: steps and fresh samples
+OTHERS = 4096  # rows, at most, over which the loss is averaged
+KEPT_BACK = 0.2  # of the rows, at least: they are not trained on
+DRAWS = 16  # of training rows, where that is quick
+QUICK = 512  # side of the matrix up to which it is; beyond, fewer draws
+
+
+@register
+class EmpiricalInputs(Inputs):
+    """The rows of a feature matrix.
+
+    Parameters
+    ----------
+    matrix
+        One row a sample, one column a feature: an array or a scipy sparse matrix of finite numbers.
+    source
+        What to call it, such as the path it was read from.
+
+    Raises
+    ------
+    InputError
+        Where the matrix is none, has too few rows, or numbers that are not finite.
+
+    Examples
+    --------
+    >>> rows = np.random.default_rng(0).standard_normal((200, 30))
+    >>> inputs = EmpiricalInputs(rows)
+    >>> inputs.dimension, inputs.gram(50.0).rank
+    (30.0, 30.0)
+    """
+
+    __slots__ = ("_matrix", "digest", "dimension", "source")
+
+    kind: ClassVar[str] = "empirical"
+    sampling: ClassVar[Sampling] = "rows"
+
+    def __init__(self, matrix: Any, *, source: str = "") -> None:
+        self._matrix = _checked(matrix)
+        self.dimension, self.source = float(self._matrix.shape[1]), source
+        parts = (
+            (self._matrix.indptr, self._matrix.indices, self._matrix.data)
+            if hasattr(self._matrix, "tocsr")
+            else (self._matrix,)
+        )
+        made = hashlib.sha256(repr(self._matrix.shape).encode())
+        for part in parts:
+            made.update(np.ascontiguousarray(part).tobytes())
+        self.digest = "m" + made.hexdigest()[:24]
+        _MATRICES[self.digest] = self._matrix
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> EmpiricalInputs:
+        """From a .npz of scipy.sparse.save_npz, or an array in a .npy or .npz.
+
+        Parameters
+        ----------
+        path
+            Where the file is.
+
+        Returns
+        -------
+        EmpiricalInputs
+            Its rows.
+        """
+        return cls(_read(str(path)), source=str(path))
+
+    @property
+    def rows(self) -> int:
+        """How many rows the matrix has."""
+        return int(self._matrix.shape[0])
+
+    def parameters(self) -> dict[str, Any]:
+        return {"matrix": self.digest, "dimension": self.dimension}
+
+    @classmethod
+    def from_parameters(cls, values: Mapping[str, Any]) -> Self:
+        """Back from the identity, in a process that has had the matrix."""
+        digest = str(values["matrix"])
+        if digest not in _MATRICES:
+            name = f"empirical {digest}"
+            raise InputError("inputs", name, "is a matrix that is not at hand", "give the matrix again")
+        return cls(_MATRICES[digest])
+
+    @classmethod
+    def from_options(cls, given: Mapping[str, Any], dimension: float | None) -> Self:
+        del given, dimension
+        raise InputError("inputs", "empirical", "needs a matrix", "give its path: --inputs features.npz")
+
+    @classmethod
+    def written_as(cls) -> str:
+        return "FEATURES.npz"
+
+    @classmethod
+    def is_written(cls, text: str) -> bool:
+        return text == cls.kind or text.lower().endswith((".npz", ".npy"))
+
+    @classmethod
+    def from_written(cls, text: str, given: Mapping[str, str], dimension: str | None) -> Inputs:
+        """The file says everything: options beside it are refused."""
+        if text == cls.kind:
+            return cls.from_options(given, None)
+        for name, value in (*given.items(), *((("dimension", dimension),) if dimension is not None else ())):
+            raise InputError(name, value, f"does not describe the inputs of {text}", f"leave out --{name}")
+        return cls.from_file(text)
+
+    def as_options(self) -> dict[str, Any]:
+        return {"inputs": self.source}
+
+    def as_python(self) -> str:
+        return f"sl.EmpiricalInputs.from_file({self.source!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self._matrix, self.source)
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EmpiricalInputs) and self.digest == other.digest
+
+    def __repr__(self) -> str:
+        named = ", " + self.source if self.source else ""
+        return f"EmpiricalInputs({self.rows} rows of {int(self.dimension)} features{named})"
+
+    def gram(self, D: float, *, sharp: bool = True) -> GivenRows:
+        del sharp  # the rows are what they are
+        return _gram(self, round(D))
+
+    def population(self, D: float) -> Atoms:
+        del D
+        return _population(self)
+
+    def variances(self, j: FloatArray) -> FloatArray:
+        """Along the principal directions, not the columns."""
+        v = np.exp(_population(self).log_g)[::-1]
+        index = np.asarray(j, dtype=np.int64) - 1
+        return np.where(index < v.size, v[np.minimum(index, v.size - 1)], 0.0)
+
+    def fourth_moments(self, j: FloatArray) -> FloatArray:
+        atoms, index = _population(self), np.asarray(j, dtype=np.int64) - 1
+        single = atoms.log_single if atoms.log_single is not None else atoms.log_g + np.log(3.0)
+        fourth = np.exp(atoms.log_g + single)[::-1]
+        return np.where(index < fourth.size, fourth[np.minimum(index, fourth.size - 1)], 0.0)
+
+    @property
+    def exponents(self) -> Exponents | None:
+        return None
+
+    @property
+    def closed_form(self) -> ClosedForm:
+        return "gaussian"
+
+    @property
+    def closed_form_caution(self) -> str:
+        return "trained to the end, the rows are taken as Gaussian with their covariance"
+
+    def expected_seen(self, D: float) -> float:
+        return self.gram(D).seen
+
+    def asymptotic_seen(self, D: float) -> float:
+        return min(D, self.dimension)
+
+    def variance_sums(self, size: float) -> TableSpectrum:
+        del size
+        return TableSpectrum(np.exp(_population(self).log_g))
+
+    def check_drawable(self) -> None:
+        remedy = "measure its learning curve with 'sparselaw learn'"
+        raise InputError("inputs", self.source or "a matrix", "is given, not drawn", remedy)
+
+    def draw(self, D: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        """D training rows, and others.
+
+        Parameters
+        ----------
+        D
+            The number of training rows.
+        rng
+            Where the order comes from.
+
+        Returns
+        -------
+        tuple
+            Two matrices of rows.
+        """
+        order = rng.permutation(self.rows)
+        return self._matrix[np.sort(order[:D])], self._matrix[np.sort(order[D : D + OTHERS])]
+
+
+_MATRICES: dict[str, Any] = {}  # by digest: what an identity stands for
+
+
+@functools.lru_cache(maxsize=16)
+def _gram(inputs: EmpiricalInputs, D: int) -> GivenRows:
+    most = int((1.0 - KEPT_BACK) * inputs.rows)
+    if not 1 <= D <= most:
+        condition = f"needs {D} of {inputs.rows} rows, of which a fifth must stay to be predicted"
+        raise InputError("D", D, condition, f"choose D of at most {most}, or give more rows")
+    side = min(D, int(inputs.dimension))
+    if side > LARGEST_SIDE:
+        condition = f"needs the eigenvalues of a matrix of {side} x {side}, too large for memory and patience"
+        raise InputError("D", D, condition, f"choose D of at most {LARGEST_SIDE}, or fewer columns")
+    rng = np.random.default_rng(D)
+    laws, seen = [], []
+    for _ in range(max(int(DRAWS * min(1.0, (QUICK / side) ** 2)), 1)):
+        train, other = inputs.draw(D, rng)
+        laws.append(law_of_rows(train, other))
+        seen.append(int(np.count_nonzero(np.asarray(abs(train).sum(axis=0)))))
+    return mean_law(laws, float(np.mean(seen)))
+
+
+@functools.lru_cache(maxsize=8)
+def _population(inputs: EmpiricalInputs) -> Atoms:
+    """Covariance of all rows; where both sides are large, of some rows, as good as they tell it."""
+    rng = np.random.default_rng(0)
+    rows = inputs.rows if inputs.dimension <= POPULATION else min(inputs.rows, POPULATION)
+    some = inputs._matrix[np.sort(rng.permutation(inputs.rows)[:rows])]
+    found = law_of_rows(some, some)
+    log_v = found.log_g - np.log(rows)
+    return Atoms(found.weight, log_v, np.exp(log_v), log_single=found.log_single)
+
+
+def _checked(matrix: Any) -> Any:
+    if hasattr(matrix, "tocsr"):
+        rows, values = matrix.tocsr().astype(np.float64), matrix.data
+        rows.sum_duplicates()
+    else:
+        try:
+            rows = values = np.array(matrix, dtype=np.float64)
+        except (TypeError, ValueError):
+            name = type(matrix).__name__
+            raise InputError("matrix", name, "is no matrix of numbers", "give an array of rows") from None
+    if rows.ndim != 2 or rows.shape[0] < FEWEST_ROWS or rows.shape[1] < 1:
+        condition = f"is not a matrix of at least {FEWEST_ROWS} rows"
+        raise InputError("matrix", f"shape {rows.shape}", condition, "give one row a sample")
+    if not np.isfinite(values).all():
+        raise InputError("matrix", "nan or inf", "must have finite numbers only", "leave such rows out")
+    if not np.any(values):
+        raise InputError("matrix", "all zero", "shows no feature", "give rows that are not all zero")
+    return rows
+
+
+def _read(path: str) -> Any:
+    """A sparse or dense matrix; pickles are never opened."""
+    remedy = "write it with scipy.sparse.save_npz or numpy.save"
+    try:
+        found = np.load(path, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            return found
+        with found:
+            if "format" in found.files:
+                from scipy.sparse import load_npz  # only where it is needed
+
+                return load_npz(path)
+            if len(found.files) != 1:
+                raise InputError("inputs", path, f"holds {len(found.files)} arrays, not one matrix", remedy)
+            return found[found.files[0]]
+    except OSError as error:
+        condition = f"cannot be read ({error.strerror or 'it is no such file'})"
+        raise InputError("inputs", path, condition, remedy) from None
+    except InputError:
+        raise
+    except Exception:  # a damaged archive raises whatever its parts raise
+        raise InputError("inputs", path, "is no matrix of numbers", remedy) from None
+
+
+def _again(matrix: Any, source: str) -> EmpiricalInputs:
+    return EmpiricalInputs(matrix, source=source)
