@@ -19,12 +19,19 @@ from sparselaw.laws import LAWS
 if TYPE_CHECKING:
     from sparselaw.planning import Approaches, Plan, Plans
     from sparselaw.planning.from_training import TrainingAdvice
+    from sparselaw.planning.reach_loss import Reach
 
 
 def plan(
     context: typer.Context,
     runs: str = typer.Argument(None, metavar=shared.FILE, help=f"{options.RUNS}; or give alpha1, alpha2."),
-    budget: str = typer.Option(..., metavar="FLOAT,...", help="Compute C, or several: 1e21,1e22."),
+    budget: str = typer.Option(None, metavar="FLOAT,...", help="Compute C, or several: 1e21,1e22."),
+    loss: str = typer.Option(
+        None, metavar=shared.FLOAT, help="In place of a budget: the cheapest N and D that reach this loss."
+    ),
+    probability: str = typer.Option(
+        None, metavar="SHARE", help="Chance of a run to reach --loss, from runs. [default: 0.5]"
+    ),
     cost: str = typer.Option(
         None,
         metavar="|".join(cost_names()),
@@ -83,10 +90,18 @@ def plan(
     """The best N and D for a budget: from the forecast of runs, by a law, or from the theory."""
     from sparselaw import numbers
     from sparselaw.laws import law_named
+    from sparselaw.planning import Plans, check_trade_off, plan_many, planned_for
     from sparselaw.planning import approaches as three_ways
-    from sparselaw.planning import check_trade_off, plan_many, planned_for
+    from sparselaw.planning import plan as plan_one
 
-    budgets = [numbers.real("budget", part.strip()) for part in budget.split(",")]
+    if (budget is None) == (loss is None):
+        raise InputError(
+            "budget", "", "is missing" if loss is None else "is given together with a loss",
+            "give --budget C or --loss L",
+        )  # fmt: skip
+    if probability is not None and loss is None:
+        raise InputError("probability", probability, "has no effect without a loss", "add --loss L")
+    budgets = [] if budget is None else [numbers.real("budget", part.strip()) for part in budget.split(",")]
     unique = None if unique_data is None else numbers.amount("unique-data", unique_data)
     if unique is None and law is not None:
         check_trade_off(law_named(law))
@@ -142,10 +157,7 @@ def plan(
             }
             source = planned_for(runs, level=options.level(level), **rows)
     tokens = 0.0 if inference_tokens is None else numbers.amount("inference-tokens", inference_tokens)
-    found = plan_many(
-        source,
-        budgets,
-        cost,
+    settings: dict[str, Any] = dict(  # noqa: C408
         inference_tokens=tokens,
         unique_data=unique,
         train=train,
@@ -154,6 +166,14 @@ def plan(
         noise=numbers.real("noise", noise),
         surface=surface,
     )
+    if loss is None:
+        found = plan_many(source, budgets, cost, **settings)
+    else:
+        settings |= {
+            "loss": numbers.real("loss", loss),
+            "probability": None if probability is None else numbers.real("probability", probability),
+        }
+        found = Plans(plans=(plan_one(source, None, cost, **settings),))
     several = len(found.plans) > 1
     for one in found.plans:
         for warning in one.warnings:
@@ -198,6 +218,8 @@ def _refuse_given(options_: Mapping[str, str | None], needs: str) -> None:
 
 
 def _show(found: Plan) -> None:
+    if found.reach is not None:
+        _show_reach(found.reach, found.budget)
     best = [(name, getattr(found, name)) for name in ("N", "D", "loss")]
     best.append(("D / N", found.tokens_per_parameter))
     if found.unique is not None:
@@ -232,6 +254,16 @@ def _show(found: Plan) -> None:
     if found.training is not None:
         _show_training(found.training)
     print_table("What a wrong N costs", ["N / best", "N", "D", "loss", "excess", "budget wasted"], rows)
+
+
+def _show_reach(found: Reach, budget: float) -> None:
+    if found.probability is None:
+        print(f"loss {found.loss:g} is reached for {number(budget)}")
+        return
+    print(
+        f"loss {found.loss:g} is reached with probability {found.probability:g} for {number(budget)}; "
+        f"for an even chance {number(found.cost.best)} {found.cost.ends()}"
+    )
 
 
 def _show_training(found: TrainingAdvice) -> None:

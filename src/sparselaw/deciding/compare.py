@@ -25,6 +25,7 @@ from sparselaw.forecasting.refusals import FARTHEST, spans_ahead
 from sparselaw.interval import Interval
 from sparselaw.plain import html_table
 from sparselaw.planning.forecast_budgets import prepare_forecast
+from sparselaw.planning.reach_loss import passes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -345,7 +346,7 @@ def _point(
     A, B = drawn[:, 0], drawn[:, 1:]
     middle = STEPS // 2
     gap = np.exp(A) - np.exp(B[:, middle])
-    logs = multipliers(A, B, np.log(spent / C))
+    logs = passes(A, B, np.log(spent / C))
     return ContestPoint(
         budget=C,
         sizes=((float(own[0][0]), float(own[1][0])), (float(other[0][middle]), float(other[1][middle]))),
@@ -354,25 +355,6 @@ def _point(
         probability=float(np.mean(gap < 0.0)),
         multiplier=_within_reach(logs, level),
         at_sizes=at_sizes,
-    )
-
-
-def multipliers(A: FloatArray, B: FloatArray, log_cost: FloatArray) -> FloatArray:
-    """(draws,): log of the relative cost at which B (draws, steps), made falling, has the value of A.
-
-    Infinite beyond either end.
-
-    >>> B = np.array([[3.0, 2.5, 1.5], [3.0, 2.5, 1.5]])
-    >>> multipliers(np.array([2.0, 9.0]), B, np.array([-1.0, 0.0, 1.0]))
-    array([ 0.5, -inf])
-    """
-    falling = np.minimum.accumulate(B, axis=1)
-    tilt = 1e-12 * np.arange(B.shape[1])[::-1]  # np.interp wants it strictly rising
-    return np.array(
-        [
-            np.interp(-value, -(curve + tilt), log_cost, left=-np.inf, right=np.inf)
-            for value, curve in zip(A, falling, strict=True)
-        ]
     )
 
 
@@ -390,7 +372,7 @@ def _along(
     ends = [0.5 * (1.0 - level), 0.5, 0.5 * (1.0 + level)]
     gap = drawn[:, :ALONG] - drawn[:, ALONG:]
     logs = np.array(
-        [multipliers(drawn[:, i], drawn[:, ALONG:], np.log(budgets / budgets[i])) for i in range(ALONG)]
+        [passes(drawn[:, i], drawn[:, ALONG:], np.log(budgets / budgets[i])) for i in range(ALONG)]
     )
     with np.errstate(invalid="ignore"):
         times = np.exp(np.quantile(logs, ends, axis=1, method="nearest"))

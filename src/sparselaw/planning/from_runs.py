@@ -134,6 +134,10 @@ def planned_runs(
         level=level,
         by=f"the forecast of {len(runs)} runs",
         search=search,
+        quantile=lambda N, D, p: float(predictive.quantiles(np.array([N]), np.array([D]), [p])[0, 0]),
+        log_draws=lambda N, D: predictive.log_draws(N, D, draws, seed=seed, noise=False),
+        floor_low=predictive.posterior.parameters()["E"].low,
+        usual_budget=float(np.max(6.0 * runs.N * runs.D)),
     )
 
 

@@ -28,6 +28,7 @@ from sparselaw.planning.isoflop import isoflop, valley_of
 from sparselaw.planning.plan_result import Plan
 from sparselaw.planning.planned import Planned
 from sparselaw.planning.plans import Plans
+from sparselaw.planning.reach_loss import budget_for
 from sparselaw.planning.unique_data import LimitedLaw, limited, on_unique, words
 
 if TYPE_CHECKING:
@@ -41,9 +42,11 @@ SLOPE_STEP = 0.02  # in log C
 
 def plan(
     source: Any,
-    budget: float,
+    budget: float | None = None,
     cost: str | None = None,
     *,
+    loss: float | None = None,
+    probability: float | None = None,
     inference_tokens: float = 0.0,
     unique_data: float | None = None,
     train: str | None = None,
@@ -65,6 +68,10 @@ def plan(
         What may be spent.
     cost
         What the budget pays for; 6nd for runs and laws, direct for the theory, unless named.
+    loss
+        In place of a budget: the cheapest N and D that reach this loss.
+    probability
+        The chance of a run to reach it, from a table of runs; even unless given.
     inference_tokens
         Tokens T that the model will serve: adds the cost 2 N T.
     unique_data
@@ -98,7 +105,12 @@ def plan(
     >>> round(found.alpha_C, 12), round(6 * found.N.best * found.D.best / 6e20, 9)
     (0.175, 1.0)
     """
-    budget = check_finite("budget", budget)
+    if (budget is None) == (loss is None):
+        raise InputError(
+            "budget", budget, "give a budget or a loss, and not both", "write budget=C or loss=L"
+        )
+    if loss is not None and unique_data is not None:
+        raise InputError("loss", loss, "is not sought for limited data", "give a budget with unique data")
     if surface != "sharp":
         from sparselaw.theory.surface import Surface as Known  # the theory: only where it is asked for
 
@@ -116,21 +128,25 @@ def plan(
     spending = parse_cost(planned.usual_cost if cost is None else cost, planned.conditioning)
     if inference_tokens:
         spending = with_serving(spending, inference_tokens)
+    reach = None
+    if loss is not None:
+        budget, reach = budget_for(planned, spending, loss, probability, planned.level)
+    budget = check_finite("budget", budget or 0.0)
     found = planned.allocation(spending, budget)
     N, D, law_loss = planned.ends(spending, budget, found)
-    loss, loss_intervals = law_loss, planned.intervals
+    at_best, loss_intervals = law_loss, planned.intervals
     if planned.forecast is not None:
-        loss, loss_intervals = planned.forecast(found.best.N, found.best.D)
+        at_best, loss_intervals = planned.forecast(found.best.N, found.best.D)
     unique = None if view is None else on_unique(D, view)
     if training is not None:
-        unique = training.passes_over(N.best, D.best, loss.best)
+        unique = training.passes_over(N.best, D.best, at_best.best)
     slope = _slope(planned, spending, budget, found.best)
     return Plan(
         budget=budget,
         cost=spending.name,
         N=N,
         D=D,
-        loss=loss,
+        loss=at_best,
         law_loss=law_loss,
         intervals=planned.intervals,
         loss_intervals=loss_intervals,
@@ -152,6 +168,7 @@ def plan(
         ),
         unique=unique,
         training=None if training is None else training.advice(N.best),
+        reach=reach,
     )
 
 

@@ -11,6 +11,7 @@ from sparselaw.plain import html_table, put
 from sparselaw.planning.allocate import Valley
 from sparselaw.planning.growth import Growth
 from sparselaw.planning.isoflop import IsoFlop
+from sparselaw.planning.reach_loss import Reach
 from sparselaw.planning.unique_data import UniqueData
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Plan:
     warnings: tuple[str, ...]
     unique: UniqueData | None = None  # where data are limited
     training: TrainingAdvice | None = None  # where SGD is planned by the theory
+    reach: Reach | None = None  # where a loss was asked for, not a budget
 
     @property
     def tokens_per_parameter(self) -> Interval:
@@ -89,6 +91,8 @@ class Plan:
         )
         if self.valley is None:
             result["valley_reason"] = NO_VALLEY
+        if self.reach is not None:
+            result |= {"cost_model": self.cost, **self.reach.as_dict()}
         result["warnings"] = list(self.warnings)
         return result
 

@@ -41,6 +41,10 @@ class Planned:
     level: float = 0.95  # of the intervals
     by: str = ""  # what the plan is made by, in words
     search: Callable[[Cost, float], Allocation] | None = None  # a way of its own to the best place
+    quantile: Callable[[float, float, float], float] | None = None  # of a run's loss at (N, D)
+    log_draws: Callable[[FloatArray, FloatArray], FloatArray] | None = None  # of the expected log losses
+    floor_low: float = 0.0  # the least that the floor may be
+    usual_budget: float | None = None  # what the most expensive run cost, by 6 N D
 
     def allocation(self, cost: Cost, budget: float) -> Allocation:
         """The best N and D that ``budget`` buys, and the other valleys."""
