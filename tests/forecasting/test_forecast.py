@@ -112,6 +112,25 @@ def test_command_line(runs, found, tmp_path, capsys):
     assert len(json.loads(out.out)["points"]) == 1
 
 
+def test_each_value_of_a_column_on_its_own(runs, found, tmp_path, capsys):
+    path = tmp_path / "runs.csv"
+    few = runs.iloc[:5].assign(recipe="c")
+    pd.concat([runs.assign(recipe="a"), runs.assign(recipe="b", loss=1.1 * runs["loss"]), few]).to_csv(
+        path, index=False
+    )
+    out = command(capsys, path, "--by", "recipe", "--at", "N=1e10,D=2e11", "--json")
+    said = json.loads(out.out)
+    assert [one["by_value"] for one in said["forecasts"]] == ["a", "b"]
+    assert said["forecasts"][0]["points"][0]["loss"] == pytest.approx(found.as_dict()["points"][0]["loss"])
+    assert "rows=5" in said["refused"]["c"]
+    assert "recipe = c: no forecast" in out.err
+    assert "recipe = b" in command(capsys, path, "--by", "recipe", "--at", "N=1e10,D=2e11").out
+    picture = command(
+        capsys, path, "--by", "recipe", "--at", "N=1e10,D=2e11", "--plot", tmp_path / "x.svg", code=2
+    )
+    assert "by=recipe" in picture.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -175,7 +194,7 @@ def test_losses_without_a_floor_in_sight_are_said(runs):
     steep = runs.assign(loss=1e6 * runs["N"] ** -0.9 + 1e6 * runs["D"] ** -0.7)
     found = sl.forecast(steep, at=[(1e10, 2e11)])
     assert found.status == "no-floor"
-    assert "losses fall by a factor" in sl.fit(steep, bootstrap=0).predict(1e10, 2e11).intervals
+    assert "losses fall by a factor" in forecast_interval(sl.fit(steep, bootstrap=0), 1e10, 2e11)[1]
 
 
 def test_a_failed_back_test_is_said():
@@ -196,40 +215,24 @@ def test_a_back_test_that_cannot_be_made_has_a_reason():
     assert found.status in {"ok", "back-test"}
 
 
-def test_a_fitted_law_predicts_with_the_forecast(runs, found):
+def test_the_runs_of_a_fitted_law_are_forecast(runs, found):
     law = sl.fit(runs, bootstrap=40)
-    one = law.predict(1e10, 2e11)
-    assert one.intervals.startswith("forecast")
-    assert one.loss.as_dict() == pytest.approx(found.points[0].loss.as_dict(), rel=1e-12)
-    assert (one.low, one.best, one.high) == (one.loss.low, one.loss.best, one.loss.high)
-    assert one.law_loss == law.loss(1e10, 2e11)
-    several = law.predict([1e10, 3e10], [2e11, 6e11])
-    assert [p.best for p in several] == pytest.approx([p.loss.best for p in found.points])
-    assert forecast_interval(law, 1e10, 2e11) == (one.loss, one.intervals)
-    assert sl.forecast(law, at=[(1e10, 2e11)]).points[0].loss == one.loss
-    assert "forecast" in one._repr_html_()
-    assert one.to_frame()["best"][0] == one.best
+    loss, source = forecast_interval(law, 1e10, 2e11)
+    assert source.startswith("forecast")
+    assert loss.as_dict() == pytest.approx(found.points[0].loss.as_dict(), rel=1e-12)
+    assert sl.forecast(law, at=[(1e10, 2e11)]).points[0].loss == loss
 
 
 def test_without_a_forecast_the_bootstrap_answers():
     few = runs_of(9)
     law = sl.fit(few, bootstrap=40)
-    one = law.predict(1e10, 2e11)
-    assert one.intervals == "bootstrap: no forecast, rows=9 is too few for a forecast, which needs 10"
-    assert one.low <= one.best <= one.high
-    assert one.best == law.loss(1e10, 2e11)
-    assert (
-        "without the floor" in sl.fit(runs_of(40), law="two-power", bootstrap=0).predict(1e9, 1e10).intervals
-    )
-    bare = sl.fit(few, bootstrap=0).predict(1e10, 2e11)
-    assert math.isnan(bare.low)
-    assert bare.as_dict()["loss"]["low"] is None
-    sweep = sl.fit({"N": [4, 8, 16, 32], "D": [9] * 4, "loss": [8, 4, 2, 1.1]}, law="power", bootstrap=40)
-    assert "power is a law of x" in sweep.predict(64).intervals
-    with pytest.raises(sl.InputError, match="needs N, D"):
-        law.predict(1e10)
-    with pytest.raises(sl.InputError, match="D=-1"):
-        law.predict(1e10, -1)
+    loss, source = forecast_interval(law, 1e10, 2e11)
+    assert source == "bootstrap: no forecast, rows=9 is too few for a forecast, which needs 10"
+    assert loss.low <= loss.best <= loss.high
+    assert loss.best == law.loss(1e10, 2e11)
+    two = sl.fit(runs_of(40), law="two-power", bootstrap=0)
+    assert "without the floor" in forecast_interval(two, 1e9, 1e10)[1]
+    assert math.isnan(forecast_interval(sl.fit(few, bootstrap=0), 1e10, 2e11)[0].low)
 
 
 def test_checkpoints_of_one_run_share_their_noise():

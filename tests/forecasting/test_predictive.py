@@ -105,7 +105,7 @@ def test_half_of_the_discrepancy_is_less(found):
 @pytest.mark.parametrize("level", [0.0, 1.0, -1, 2])
 def test_levels_are_shares(level):
     table = runs_of()
-    with pytest.raises(sl.InputError, match="between 0 and 1"):
+    with pytest.raises(sl.InputError, match="level"):
         sl.forecast({"N": table.N, "D": table.D, "loss": table.loss}, at=[(1e10, 2e11)], level=level)
 
 

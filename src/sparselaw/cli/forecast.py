@@ -30,6 +30,7 @@ def forecast(
     group: str = options.GROUP,
     where: list[str] = options.WHERE,
     columns: str = options.COLUMNS,
+    by: str = options.BY,
     best: bool = options.BEST,
     final: bool = options.FINAL,
     count: str = options.COUNT,
@@ -48,25 +49,23 @@ def forecast(
             "give --at N=..,D=.. or --budget",
         )  # fmt: skip
     pictures.check(plot, report)
-    found = forecast_of(
-        runs,
-        at=[point(text) for text in at] or None,
-        budget=None if budget is None else [numbers.real("budget", part) for part in budget.split(",")],
-        cost=cost,
-        level=numbers.real("level", level),
-        group=group,
-        where=tuple(where or ()),
-        columns=options.columns(columns),
-        best=best,
-        final=final,
-        count=count,
-    )
-    for reason, gone in found.dropped.items():
-        note(f"{gone} row{'s' * (gone != 1)} dropped: {reason}")
-    for warning in found.warnings:
-        note(warning)
-    rows: dict[str, Any] = {"group": group, "where": tuple(where or ()), "columns": options.columns(columns)}
-    options.say_both_counts(runs, found.warnings, law="coupled", best=best, final=final, **rows)
+    asked: dict[str, Any] = {
+        "at": [point(text) for text in at] or None,
+        "budget": None if budget is None else [numbers.real("budget", part) for part in budget.split(",")],
+        "cost": cost,
+        "level": numbers.real("level", level),
+    }
+    rows: dict[str, Any] = {"group": group, "columns": options.columns(columns), "best": best, "final": final}
+    where = list(where or ())
+    if by is not None:
+        if plot or report:
+            raise InputError("by", by, "has no picture of its parts", "select one with --where")
+        _each(runs, by, where, {**asked, **rows, "count": count}, json)
+        return
+    rows["where"] = tuple(where)
+    found = forecast_of(runs, **asked, **rows, count=count)
+    _tell(found)
+    options.say_both_counts(runs, found.warnings, law="coupled", **rows)
     pictures.write(
         plot, report, lambda room: room.forecast_panels(found), lambda room: room.forecast_page(found)
     )
@@ -74,6 +73,31 @@ def forecast(
         print_json(found.as_dict())
     else:
         _show(found)
+
+
+def _each(runs: str, by: str, where: list[str], settings: dict[str, Any], json: bool) -> None:
+    """One forecast for each value of the column ``by``; why not, where there is none."""
+    from sparselaw.planning import forecast_by
+
+    parts, refused = forecast_by(runs, by, where=tuple(where), **settings)
+    for value, found in parts.items():
+        _tell(found, f"{by} = {value}: ")
+    for value, why in refused.items():
+        note(f"{by} = {value}: no forecast ({why})")
+    if json:
+        every = [{"by_value": value, **found.as_dict()} for value, found in parts.items()]
+        print_json({"by": by, "forecasts": every, "refused": {str(v): why for v, why in refused.items()}})
+        return
+    for value, found in parts.items():
+        print(f"{by} = {value}")
+        _show(found)
+
+
+def _tell(found: Forecast, of: str = "") -> None:
+    for reason, gone in found.dropped.items():
+        note(f"{of}{gone} row{'s' * (gone != 1)} dropped: {reason}")
+    for warning in found.warnings:
+        note(of + warning)
 
 
 def point(text: str) -> tuple[float, float]:

@@ -19,10 +19,9 @@ from sparselaw.costs import Cost, parse_cost
 from sparselaw.deciding.recipes import Recipes, joined
 from sparselaw.errors import InputError, check_positive
 from sparselaw.forecasting import KnownRuns, Prepared
-from sparselaw.forecasting.predictive import check_level
 from sparselaw.forecasting.prepared import check_points
 from sparselaw.forecasting.refusals import FARTHEST, spans_ahead
-from sparselaw.interval import Interval
+from sparselaw.interval import Interval, check_level
 from sparselaw.plain import html_table
 from sparselaw.planning.forecast_budgets import prepare_forecast
 from sparselaw.planning.reach_loss import passes

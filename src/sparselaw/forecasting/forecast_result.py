@@ -12,9 +12,9 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import check_positive
 from sparselaw.forecasting.backtest import BackTest
 from sparselaw.forecasting.known_runs import KnownRuns
-from sparselaw.forecasting.predictive import Predictive, check_level
+from sparselaw.forecasting.predictive import Predictive
 from sparselaw.forecasting.refusals import spans_ahead
-from sparselaw.interval import Interval
+from sparselaw.interval import Interval, check_level
 from sparselaw.laws import CoupledLaw
 from sparselaw.plain import html_table
 
@@ -151,7 +151,7 @@ class Forecast:
         return self.predictive.quantiles(*self._sizes(), probabilities)
 
     def sample(self, n: int, *, seed: int = 0) -> FloatArray:
-        """Draws of the loss of a run at each point; one draw hangs together over all points.
+        """Draws of the loss of a run at each point; one draw is of all points at once.
 
         Parameters
         ----------

@@ -1,8 +1,8 @@
 r"""The loss of a run not yet made: the posterior, corrected by its back-tests.
 
 The log loss is Student's t with three degrees of freedom about mean + shift sd, of scale sqrt(v) sd. Draws at
-several points hang together: one Gaussian vector u over all points with the covariance of the posterior, and
-one scale t = sqrt(v) sqrt(3 / chi2_3) for the whole draw,
+several points belong together: one Gaussian vector u over all points with the posterior's covariance, and one
+scale t = sqrt(v) sqrt(3 / chi2_3) for the whole draw,
 
     ln L = mean + shift sd + t u,
 
@@ -73,7 +73,7 @@ class Predictive:
         shift: bool = True,
         recipe: IntArray | int | None = None,
     ) -> FloatArray:
-        """(draws, points) of the log loss, hanging together over the points.
+        """(draws, points) of the log loss, each of all points at once.
 
         ``noise`` adds a run's own; without it the loss is the expected one, as a plan wants it.
         """
@@ -102,14 +102,6 @@ def check_probabilities(values: Any) -> FloatArray:
                 "probability", value, "is not between 0 and 1", "choose for example 0.1, 0.5, 0.9"
             )
     return found
-
-
-def check_level(level: Any) -> float:
-    """The share of an interval, between 0 and 1."""
-    value = float(level)
-    if not 0.0 < value < 1.0:
-        raise InputError("level", level, "is not between 0 and 1", "choose for example 0.95")
-    return value
 
 
 def _root(covariance: FloatArray) -> FloatArray:

@@ -13,9 +13,10 @@ from sparselaw.forecasting.backtest import BackTest, backtest, calibration
 from sparselaw.forecasting.forecast_result import Forecast, ForecastPoint, Pull
 from sparselaw.forecasting.known_runs import KnownRuns
 from sparselaw.forecasting.posterior import Posterior, posterior
-from sparselaw.forecasting.predictive import Predictive, check_level
+from sparselaw.forecasting.predictive import Predictive
 from sparselaw.forecasting.refusals import FARTHEST, check_runs, no_floor, spans_ahead
 from sparselaw.forecasting.settings import SETTINGS, Settings
+from sparselaw.interval import check_level
 
 SHOWN_PULLS = 5
 SHOWN_ROWS = 3  # of those that lie far from the law

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sparselaw.planning.allocate import Allocation, Peak, Valley, allocate
 from sparselaw.planning.approaches import Approach, Approaches, approaches
-from sparselaw.planning.forecast_budgets import best_sizes, forecast, plan_ahead
+from sparselaw.planning.forecast_budgets import best_sizes, forecast, forecast_by, plan_ahead
 from sparselaw.planning.from_law import check_trade_off
 from sparselaw.planning.frontier_curve import FrontierCurve, frontier_curve
 from sparselaw.planning.isoflop import IsoFlop, isoflop
@@ -31,6 +31,7 @@ __all__ = [
     "best_sizes",
     "check_trade_off",
     "forecast",
+    "forecast_by",
     "frontier_curve",
     "isoflop",
     "next_run",

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from sparselaw.costs import parse_cost
 from sparselaw.errors import InputError, check_positive
 from sparselaw.forecasting import Forecast, KnownRuns, Predictive, Prepared, prepare
-from sparselaw.forecasting.predictive import check_level
 from sparselaw.forecasting.prepared import check_points
 from sparselaw.forecasting.refusals import no_floor, refusal
+from sparselaw.interval import check_level
 from sparselaw.planning.from_law import planned_fit
 from sparselaw.planning.from_runs import planned_runs
 from sparselaw.planning.plan_result import Plan
@@ -97,6 +97,33 @@ def forecast(
     prepared = prepare_forecast(runs, **rows)
     points = best_sizes(prepared.runs, prepared.predictive, budgets, cost)
     return prepared.forecast(points, budgets, level)
+
+
+def forecast_by(
+    runs: Any, by: str, *, where: str | Sequence[str] = (), **settings: Any
+) -> tuple[dict[Any, Forecast], dict[Any, str]]:
+    """``forecast`` with the same settings for the rows of every value of the column ``by``.
+
+    Returns
+    -------
+    forecasts, refused
+        By value; and why there is none for the others.
+    """
+    from sparselaw.fitting.clean_runs import as_table
+    from sparselaw.fitting.select import select, split
+
+    found: dict[Any, Forecast] = {}
+    refused: dict[Any, str] = {}
+    for value, rows in split(select(as_table(runs), (where,) if isinstance(where, str) else where), by):
+        plain = value.item() if hasattr(value, "item") else value
+        try:
+            found[plain] = forecast(rows, **settings)  # type: ignore[arg-type]
+        except InputError as error:
+            refused[plain] = str(error)
+    if not found:
+        why = next(iter(refused.values()), "it is empty")
+        raise InputError("by", by, f"no value of it has rows enough ({why})", "choose another column")
+    return found, refused
 
 
 def prepare_forecast(runs: Any, **rows: Any) -> Prepared:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -62,12 +63,15 @@ def planned_fit(fitted: FittedLaw, seen_as: SeenAs = _as_it_is) -> Planned:
     def ends(cost: Cost, budget: float, found: Allocation) -> Ends:
         best = (found.best.N, found.best.D, found.best.loss)
         N, D, loss = (
-            drawn_interval(v, d) for v, d in zip(best, _best_of_draws(drawn, cost, budget), strict=True)
+            drawn_interval(v, d, fitted.level)
+            for v, d in zip(best, _best_of_draws(drawn, cost, budget), strict=True)
         )
         return N, D, loss
 
     words = f"{draws} draws of the fit, conditional on the {fitted.name} law"
-    return _planned(seen_as(fitted.law), words, ends, _far(fitted), drawn.exponents)
+    return replace(
+        _planned(seen_as(fitted.law), words, ends, _far(fitted), drawn.exponents), level=fitted.level
+    )
 
 
 def _planned(

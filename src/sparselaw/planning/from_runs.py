@@ -17,7 +17,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.costs import Conditioning, Cost
 from sparselaw.errors import InputError
 from sparselaw.forecasting import KnownRuns, Predictive
-from sparselaw.interval import Interval
+from sparselaw.interval import Interval, drawn_interval
 from sparselaw.planning.allocate import Allocation, Valley, log_sizes
 from sparselaw.planning.from_law import far_words
 from sparselaw.planning.planned import Ends, Planned
@@ -109,7 +109,7 @@ def planned_runs(
         return Allocation(best=Valley(N=N, D=D, loss=best, side=None, at_edge=at_end), others=())
 
     def ends(cost: Cost, budget: float, best: Allocation) -> Ends:
-        N = within(best.best.N, curve(cost, budget).drawn, level)
+        N = drawn_interval(best.best.N, curve(cost, budget).drawn, level)
         D = Interval(*(float(cost.data_for(n, budget)) for n in (N.high, N.best, N.low)))
         return N, D, forecast(best.best.N, best.best.D)[0]
 
@@ -139,12 +139,6 @@ def planned_runs(
         floor_low=predictive.posterior.parameters()["E"].low,
         usual_budget=float(np.max(6.0 * runs.N * runs.D)),
     )
-
-
-def within(best: float, draws: FloatArray, level: float) -> Interval:
-    """The middle ``level`` of the draws, widened to hold the best value."""
-    low, high = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
-    return Interval(min(float(low), best), best, max(float(high), best))
 
 
 def sizes_along(runs: KnownRuns, cost: Cost, budget: float) -> FloatArray:
