@@ -175,6 +175,9 @@ def test_sizes_share_one_law():
     assert known.final.contains(truth[8e7])
     assert carried.final.contains(truth[3.2e8])
     assert carried.sd > 2 * known.sd
+    assert abs(carried.difference.best) < 1e-3  # the same cosine at that size, not another size
+    best = sl.fit_curves(table[table["N"] < 3e8], N=[3.2e8], best=10_000).best
+    assert best.against.startswith("cosine:10000")
     assert any("no curve of this size" in w for w in found.warnings)
     whole = sl.fit_curves(table)
     assert {"f", "x", "sA", "sB", "sc"} <= set(whole.params)

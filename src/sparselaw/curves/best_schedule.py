@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sparselaw.curves.ends import compared, end_of, present_run
+from sparselaw.curves.ends import compared, end_of, present_run, size_of
 from sparselaw.curves.model import Asked, Model, loss_interval
 from sparselaw.curves.shapes import written_schedule
 from sparselaw.interval import Interval
@@ -70,14 +70,14 @@ def best_schedule(
 ) -> BestSchedule:
     """The lowest mean of the family, at the peak rate of the run it is compared with.
 
-    That run is the present one where it has as many steps, otherwise the cosine to a tenth of the peak.
+    That run is the present one where it has as many steps and that size, otherwise the cosine to a tenth.
     """
     own = present_run(model, written_schedule(f"constant:{steps}", peak=1.0, warmup=0.0), N, present)
     log = model.logs[own]
     peak = log.schedule.peak
     names = family(steps, peak, warmup)
     asked = [Asked(schedule=written_schedule(n, peak=peak, warmup=warmup), N=N) for n in names]
-    same = abs(log.schedule.last / steps - 1.0) < 0.01
+    same = abs(log.schedule.last / steps - 1.0) < 0.01 and size_of(log) == N
     usual = f"cosine:{steps},end={0.1 * peak:.6g}"
     against = end_of(model, own) if same else asked[names.index(usual)]
     mean, cov = model.predict([*asked, against])

@@ -96,6 +96,13 @@ def end_of(model: Model, run: int) -> Asked:
     return Asked(schedule=model.plan(run), N=size_of(model.logs[run]), run=run if fitted else None)
 
 
+def end_at(model: Model, run: int, N: float) -> Asked:
+    """The end of a run; for another size, that of its schedule there: sizes are not what is compared."""
+    if size_of(model.logs[run]) == N:
+        return end_of(model, run)
+    return Asked(schedule=model.plan(run), N=N)
+
+
 def curve_ends(model: Model) -> tuple[CurveEnd, ...]:
     mean, cov = model.predict([end_of(model, i) for i in range(len(model.logs))])
     sd = np.sqrt(np.diag(cov))
@@ -119,7 +126,7 @@ def schedule_ends(
             run = continued(model, schedule, N)
             against = present_run(model, schedule, N, present)
             whole = schedule if run is None else going_on(model, run, schedule)
-            mean, cov = model.predict([Asked(schedule=whole, N=N, run=run), end_of(model, against)])
+            mean, cov = model.predict([Asked(schedule=whole, N=N, run=run), end_at(model, against, N)])
             difference, probability = compared(mean, cov)
             sd = float(np.sqrt(cov[0, 0]))
             found.append(
