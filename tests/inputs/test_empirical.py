@@ -128,6 +128,6 @@ def test_shared_features_beside_their_measured_curve():
     inputs = sl.EmpiricalInputs.from_file(path)
     total = float(inputs.variance_sums(1.0).total())
     curve = sl.learn(str(path), D=[128, 512], seeds=3)
-    for point in curve.points:
+    for point in curve.curve:
         law = inputs.gram(float(point.D))
-        assert law.at(np.array([-np.inf])).t[0] / total == pytest.approx(point.loss, rel=0.03)
+        assert law.at(np.array([-np.inf])).t[0] / total == pytest.approx(point.measured.best, rel=0.03)
