@@ -2,7 +2,7 @@
 
     python benchmarks/slider_to_frame.py | python docs/quote_results.py --keep slider-to-frame
 
-starts ``sparselaw explore`` and drives Debian's Chromium through it.
+starts ``sparselaw explore`` and drives the browser of the tests through it.
 Each move of the slider is a new value, so that nothing is answered from a cache; the time runs from the
 slider's event to the frame after the curve was drawn (the sketch, which is drawn first), and then from the
 last move to the sharp curve. Other work on the machine adds to every number. A short run: ``--moves 5``.
@@ -11,13 +11,17 @@ last move to the sharp curve. Other work on the machine adds to every number. A 
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import statistics
 import subprocess
 import sys
 import time
 import urllib.request
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from browser import CHROMIUM, MISSING
 
 MOVES = 25
 SHARP = "slider to frame, loss against N, three curves of 120 points"
@@ -48,9 +52,8 @@ def main() -> None:
     moves = int(sys.argv[2]) if sys.argv[1:2] == ["--moves"] else MOVES
     from playwright.sync_api import sync_playwright
 
-    browser_path = shutil.which("chromium") or shutil.which("google-chrome")
-    if browser_path is None:
-        sys.exit("no Chromium on this machine (install Debian's package chromium)")
+    if CHROMIUM is None:
+        sys.exit(MISSING)
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {moves} moves", file=sys.stderr)
     print("| what | median time |\n|---|---|")
     began = time.perf_counter()
@@ -63,7 +66,7 @@ def main() -> None:
         urllib.request.urlopen(url).read()
         print(f"| from the command to the first page | {time.perf_counter() - began:.1f} s |")
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
             page = browser.new_page(viewport={"width": 1280, "height": 900})
             for name, query in VIEWS.items():
                 page.goto(url + query)

@@ -9,6 +9,7 @@ from oracles.runs import CHINCHILLA_TRUTH, noisy_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import exponent_profile, fit
 from sparselaw.plotting import fits
+from sparselaw.plotting.style import legend_above, power_of_ten, short_size
 
 mpl.use("Agg")
 
@@ -81,3 +82,29 @@ def test_profile(ax, law):
 def test_a_power_law_has_no_contour(ax, sweep):
     with pytest.raises(InputError):
         fits.loss_contour(sweep, ax=ax)
+
+
+def test_sizes_and_budgets_are_written_as_people_write_them():
+    sizes = {7e9: "7B", 5.72342e7: "57.2M", 1.5e12: "1.5T", 300.0: "300", 4096.0: "4096", 9.99e14: "999T"}
+    assert {value: short_size(value) for value in sizes} == sizes
+    assert power_of_ten(1e21) == "$10^{21}$"
+    assert power_of_ten(3.2e21) == r"$3.2\times 10^{21}$"
+    assert power_of_ten(120.0) == "120"
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_a_legend_stands_above_all_data(scale):
+    """Every mark lies below the legend's lower edge, the highest one in the middle included."""
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(5.4, 4.2), layout="constrained")
+    x = np.linspace(1.0, 10.0, 60)
+    y = 5.0 - 0.15 * (x - 5.0) ** 2
+    for i in range(5):
+        ax.plot(x, y + 0.01 * i, label=f"curve {i}")
+    ax.set_yscale(scale)
+    legend_above(ax)
+    figure.canvas.draw()
+    edge = ax.get_legend().get_window_extent().y0
+    assert ax.transData.transform((5.0, 5.04))[1] < edge
+    plt.close(figure)

@@ -47,6 +47,7 @@ def fit(
     workers: str = options.WORKERS,
     max_size: str = MAX_SIZE,  # noqa: ARG001
     plot: str = pictures.PLOT,
+    panels: bool = pictures.PANELS,
     report: str = pictures.REPORT,
     json: bool = JSON,
 ) -> None:
@@ -76,7 +77,13 @@ def fit(
         seed=seed,
         workers=workers,
     )
-    pictures.write(plot, report, lambda room: room.fit_panels(fitted), lambda room: room.fit_page(fitted))
+    pictures.write(
+        plot,
+        report,
+        lambda room: room.fit_panels(fitted),
+        lambda room: room.fit_page(fitted),
+        every=panels,
+    )
     if json:
         ahead = _next_run(fitted) if one_fit else None
         print_json(fitted.as_dict() | ({} if ahead is None else {"next_run": ahead.as_dict()}))

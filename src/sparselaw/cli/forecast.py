@@ -36,6 +36,7 @@ def forecast(
     count: str = options.COUNT,
     max_size: str = MAX_SIZE,  # noqa: ARG001
     plot: str = pictures.PLOT,
+    panels: bool = pictures.PANELS,
     report: str = pictures.REPORT,
     json: bool = JSON,
 ) -> None:
@@ -67,7 +68,11 @@ def forecast(
     _tell(found)
     options.say_both_counts(runs, found.warnings, law="coupled", **rows)
     pictures.write(
-        plot, report, lambda room: room.forecast_panels(found), lambda room: room.forecast_page(found)
+        plot,
+        report,
+        lambda room: room.forecast_panels(found),
+        lambda room: room.forecast_page(found),
+        every=panels,
     )
     if json:
         print_json(found.as_dict())

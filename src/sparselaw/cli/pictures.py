@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sparselaw.report import ResultPage
 
 PLOT: Any = typer.Option(None, metavar="FILE", help="Draw it: an .svg, .png or .pdf file.")
+PANELS: Any = typer.Option(False, "--panels", help="With --plot: every panel, not the first alone.")
 REPORT: Any = typer.Option(None, metavar="FILE", help="Write a page with tables and pictures: an .html file.")
 KINDS = (".svg", ".png", ".pdf")
 
@@ -41,8 +42,12 @@ def write(
     report: str | None,
     panels: Callable[[Any], Sequence[Panel]],
     page: Callable[[Any], ResultPage],
+    every: bool = True,
 ) -> None:
-    """Make what was asked for. ``panels`` is given plotting.figures, ``page`` report.results."""
+    """Make what was asked for. ``panels`` is given plotting.figures, ``page`` report.results.
+
+    Without ``every`` the picture has the first panel alone; a report has them all.
+    """
     from sparselaw.cli.output import note
 
     if plot is not None:
@@ -50,7 +55,8 @@ def write(
         from sparselaw.plotting import figures
         from sparselaw.sweeps.out_file import writing
 
-        content = figures.draw(panels(figures), Path(plot).suffix.lower().lstrip("."))
+        drawn = panels(figures)
+        content = figures.draw(drawn if every else drawn[:1], Path(plot).suffix.lower().lstrip("."))
         with writing("plot", plot), write_atomically(Path(plot)) as file:
             file.write(content)
         note(f"drawn in {plot}")

@@ -84,6 +84,7 @@ def plan(
     ),
     max_size: str = MAX_SIZE,  # noqa: ARG001
     plot: str = pictures.PLOT,
+    panels: bool = pictures.PANELS,
     report: str = pictures.REPORT,
     json: bool = shared.JSON,
 ) -> None:
@@ -184,6 +185,7 @@ def plan(
         report,
         lambda room: room.plan_panels(source, plans),
         lambda room: room.plan_page(source, plans),
+        every=panels,
     )
     ways = three_ways(fitted) if approaches else None
     if json:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparselaw.plotting.style import COLOURS, GREY, THEORY
+from sparselaw.plotting.style import COLOURS, DATA, GREY, SIZES, THEORY, legend_above, size_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ def recipe_frontiers(contest: Contest, *, ax: Axes) -> Axes:
         ax.axvline(point.budget, color=THEORY, lw=0.8, ls=":")
     ax.set(xscale="log", xlabel="compute (FLOP)", ylabel="loss")
     ax.set_title("Best loss of each recipe", fontsize="medium")
-    ax.legend(fontsize="small", loc="upper right")
+    legend_above(ax)
     return ax
 
 
@@ -46,7 +46,7 @@ def compute_multiplier(contest: Contest, *, ax: Axes) -> Axes:
     a, b = contest.names
     ax.set(xscale="log", yscale="log", xlabel=f"compute of {a} (FLOP)", ylabel=f"compute of {b} / {a}")
     ax.set_title(f"Compute that {b} needs for the loss of {a}", fontsize="medium")
-    ax.legend(fontsize="small")
+    legend_above(ax)
     return ax
 
 
@@ -60,9 +60,11 @@ def next_on_plane(found: NextRuns, *, ax: Axes) -> Axes:
         ax.annotate(str(i), (n, d), xytext=(5, 4), textcoords="offset points", fontsize="small")
     targets = np.array(found.targets)
     ax.plot(targets[:, 0], targets[:, 1], "*", ms=12, color=COLOURS[0], label="target", zorder=3)
-    ax.set(xscale="log", yscale="log", xlabel="parameters N", ylabel="tokens D")
+    ax.set(xscale="log", yscale="log", xlabel=SIZES, ylabel=DATA)
+    size_ticks(ax.xaxis)
+    size_ticks(ax.yaxis)
     ax.set_title("Runs to make next", fontsize="medium")
-    ax.legend(fontsize="small")
+    legend_above(ax)
     return ax
 
 
@@ -79,5 +81,5 @@ def width_by_run(found: NextRuns, *, ax: Axes) -> Axes:
     ax.set(xlabel="spent (FLOP)", ylabel="width of the 95 % interval (%)")
     ax.set_ylim(bottom=0.0)
     ax.set_title("What they bring", fontsize="medium")
-    ax.legend(fontsize="small")
+    legend_above(ax)
     return ax

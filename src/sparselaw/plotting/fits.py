@@ -14,7 +14,18 @@ from sparselaw.interval import Z95
 from sparselaw.laws import two_exponent_laws
 from sparselaw.planning.allocate import allocate
 from sparselaw.planning.isoflop import isoflop
-from sparselaw.plotting.style import COLOURS, GREY, THEORY, sequence
+from sparselaw.plotting.style import (
+    COLOURS,
+    DATA,
+    GREY,
+    SIZES,
+    THEORY,
+    legend_above,
+    power_of_ten,
+    sequence,
+    short_size,
+    size_ticks,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,8 +52,8 @@ def fit_over_data(law: FittedLaw, *, ax: Axes, curves: int = 5) -> Axes:
     N = np.geomspace(runs.N.min(), runs.N.max(), FINE)
     for D in np.quantile(runs.D, np.linspace(0.05, 0.95, curves)):
         ax.plot(N, law.loss(N, D), color=colours(norm(D)), lw=1.4, zorder=1)
-    ax.figure.colorbar(points, ax=ax, label="data $D$")
-    return _log_axes(ax, "model size $N$", "loss", f"{law.name} fit (lines) over {law.rows_used} runs")
+    size_ticks(ax.figure.colorbar(points, ax=ax, label=DATA).ax.yaxis)
+    return _log_axes(ax, SIZES, "loss", f"{law.name} fit (lines) over {law.rows_used} runs")
 
 
 def residuals(law: FittedLaw, *, ax: Axes) -> Axes:
@@ -53,11 +64,11 @@ def residuals(law: FittedLaw, *, ax: Axes) -> Axes:
     ax.scatter(fitted, percent, s=14, color=LINE, linewidths=0, alpha=0.7)
     typical = float(np.median(np.abs(percent)))
     ax.axhspan(-typical, typical, color=LINE, alpha=0.12, lw=0, label="half of the runs")
-    ax.legend(loc="best", fontsize="small")
     ax.set_xscale("log")
     ax.set_xlabel("fitted loss")
     ax.set_ylabel("loss above the fit (%)")
     ax.set_title("Residuals", fontsize="medium")
+    legend_above(ax)
     _plain_ticks(ax.xaxis, float(fitted.min()), float(fitted.max()))
     return ax
 
@@ -80,7 +91,7 @@ def budget_profiles(plans: Sequence[Plan], *, ax: Axes) -> Axes:
     for i, plan in enumerate(plans):
         shown = np.isfinite(plan.isoflop.loss)
         N, loss = plan.isoflop.N[shown], plan.isoflop.loss[shown]
-        look: dict[str, Any] = {"color": colours[i], "label": f"$C$ = {plan.budget:.3g}"}
+        look: dict[str, Any] = {"color": colours[i], "label": f"$C$ = {power_of_ten(plan.budget)}"}
         if plan.side is None and N.size > 2:  # smooth between the points that were looked at
             fine = np.linspace(np.log(N[0]), np.log(N[-1]), FINE)
             smooth = np.exp(PchipInterpolator(np.log(N), np.log(loss))(fine))
@@ -89,15 +100,45 @@ def budget_profiles(plans: Sequence[Plan], *, ax: Axes) -> Axes:
             ax.plot(N, loss, "s", ms=4, **look)
         best = int(np.argmin(np.abs(np.log(plan.isoflop.N / plan.N.best))))
         ax.plot([plan.N.best], [plan.isoflop.loss[best]], "o", color=colours[i], ms=7)
-    ax.legend(fontsize="small", title=f"budget ({plans[0].cost})", title_fontsize="small")
-    return _log_axes(ax, "model size $N$", "loss", "What a wrong $N$ costs")
+    _log_axes(ax, SIZES, "loss", "What a wrong $N$ costs")
+    legend_above(ax, title=f"budget ({plans[0].cost})")
+    return ax
 
 
 def loss_contour(law: FittedLaw, *, ax: Axes, cost: str = "6nd", levels: int = 8) -> Axes:
     """Contours of the fitted loss over (N, D), the runs, and the frontier of best allocations."""
+    _contour(law, ax, cost, levels)
+    legend_above(ax)
+    return ax
+
+
+def plans_on_contour(law: FittedLaw, plans: Sequence[Plan], *, ax: Axes) -> Axes:
+    """The contours, the runs and the frontier, with a star and the intervals of each plan."""
+    _contour(law, ax, "6nd", 8, plans)
+    for axis in ("N", "D"):
+        other = "D" if axis == "N" else "N"
+        ends = [(getattr(plan, axis).low, getattr(plan, axis).high) for plan in plans]
+        place = [getattr(plan, other).best for plan in plans]
+        draw = ax.hlines if axis == "N" else ax.vlines
+        draw(place, *np.array(ends).T, color=THEORY, lw=1.2, zorder=4)
+    N, D = [plan.N.best for plan in plans], [plan.D.best for plan in plans]
+    ax.plot(N, D, "*", ms=11, color=THEORY, zorder=5, label="plans")
+    legend_above(ax, columns=3)
+    return ax
+
+
+def _contour(law: FittedLaw, ax: Axes, cost: str, levels: int, plans: Sequence[Plan] = ()) -> None:
+    """Over the runs and as far as the plans with their intervals, without a legend."""
     spend = _cost(law, cost)
     runs = law.runs
-    N, D = (np.geomspace(v.min() / 2, v.max() * 2, 120) for v in (runs.N, runs.D))
+    ends = {
+        name: [v for plan in plans for v in (getattr(plan, name).low, getattr(plan, name).high)]
+        for name in "ND"
+    }
+    N, D = (
+        np.geomspace(min(v.min(), *asked) / 2, max(v.max(), *asked) * 2, 120)
+        for v, asked in ((runs.N, [runs.N[0], *ends["N"]]), (runs.D, [runs.D[0], *ends["D"]]))
+    )
     surface = np.asarray(law.loss(N[None, :], D[:, None]))
     low, high = surface.min() * 1.01, surface.max() * 0.97
     if low < high:  # else the law is as good as flat over the runs, and there is no line to draw
@@ -105,30 +146,18 @@ def loss_contour(law: FittedLaw, *, ax: Axes, cost: str = "6nd", levels: int = 8
         lines = ax.contour(N, D, surface, levels=shown, cmap="viridis", linewidths=1.2)
         ax.clabel(lines, fmt=lambda v: f"{v:.3g}", fontsize="x-small")
     ax.scatter(runs.N, runs.D, s=7, color=GREY, linewidths=0, label="runs")
-    ends = spend.compute(N[[0, -1]], D[[0, -1]])
-    best = [allocate(law.loss, spend, float(C)).best for C in np.geomspace(ends[0], ends[1], 40)]
+    least, most = spend.compute(N[[0, -1]], D[[0, -1]])
+    best = [allocate(law.loss, spend, float(C)).best for C in np.geomspace(least, most, 40)]
     ax.plot([b.N for b in best], [b.D for b in best], color=ACCENT, lw=2, label=f"best at cost {spend.name}")
     ax.set_xlim(N[0], N[-1])
     ax.set_ylim(D[0], D[-1])
-    ax.legend(loc="upper left", fontsize="small", frameon=True)
     ax.set_xscale("log")
     ax.set_yscale("log")
-    ax.set_xlabel("model size $N$")
-    ax.set_ylabel("data $D$")
+    ax.set_xlabel(SIZES)
+    ax.set_ylabel(DATA)
+    size_ticks(ax.xaxis)
+    size_ticks(ax.yaxis)
     ax.set_title("Fitted loss and frontier", fontsize="medium")
-    return ax
-
-
-def plans_on_contour(law: FittedLaw, plans: Sequence[Plan], *, ax: Axes) -> Axes:
-    """The contours, the runs and the frontier, with a star for each plan."""
-    loss_contour(law, ax=ax)
-    N, D = [plan.N.best for plan in plans], [plan.D.best for plan in plans]
-    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
-    ax.plot(N, D, "*", ms=11, color=THEORY, zorder=5, label="plans")
-    ax.set_xlim(min(left, min(N) / 2), max(right, 2 * max(N)))
-    ax.set_ylim(min(low, min(D) / 2), max(high, 2 * max(D)))
-    ax.legend(loc="upper left", fontsize="small", frameon=True)
-    return ax
 
 
 def isoflop_slices(law: FittedLaw, budgets: Sequence[float], *, ax: Axes, cost: str = "6nd") -> Axes:
@@ -140,11 +169,12 @@ def isoflop_slices(law: FittedLaw, budgets: Sequence[float], *, ax: Axes, cost: 
     for i, budget in enumerate(sorted(budgets)):
         best = allocate(law.loss, spend, budget).best
         slice_ = isoflop(law.loss, spend, budget, best, law.law.floor, 1.0, factors)
-        label = f"$C$ = {budget:.2g}"
+        label = f"$C$ = {power_of_ten(budget)}"
         ax.plot(slice_.N, slice_.loss, color=colours[i], ls=dashes[i % len(dashes)], lw=1.6, label=label)
         ax.plot([best.N], [best.loss], "o", color=colours[i], ms=6)
-    ax.legend(fontsize="small", title=f"budget ({spend.name})", title_fontsize="small")
-    return _log_axes(ax, "model size $N$", "loss", "What a wrong $N$ costs")
+    _log_axes(ax, SIZES, "loss", "What a wrong $N$ costs")
+    legend_above(ax, title=f"budget ({spend.name})")
+    return ax
 
 
 def exponent_profile(profile: ExponentProfile, *, ax: Axes, draws: FloatArray | None = None) -> Axes:
@@ -208,6 +238,8 @@ def _log_axes(ax: Axes, x: str, y: str, title: str) -> Axes:
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     ax.set_title(title, fontsize="medium")
+    if x == SIZES:
+        size_ticks(ax.xaxis)
     _plain_ticks(ax.xaxis, *ax.get_xlim())
     _plain_ticks(ax.yaxis, *ax.get_ylim())
     return ax
@@ -220,7 +252,7 @@ def _plain_ticks(axis: Any, low: float, high: float) -> None:
     if high / low < 30.0:
         even = MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10])
         axis.set_major_locator(even if high / low < 4.0 else LogLocator(subs=(1.0, 2.0, 5.0)))
-        axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+        axis.set_major_formatter(FuncFormatter(lambda v, _: short_size(v, 4)))
         axis.set_minor_locator(NullLocator())
 
 

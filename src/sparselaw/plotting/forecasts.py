@@ -8,7 +8,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.planning.forecast_budgets import best_sizes
-from sparselaw.plotting.style import COLOURS, GREY, THEORY
+from sparselaw.plotting.style import COLOURS, COMPUTE, GREY, THEORY, legend_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,16 +41,16 @@ def forecast_fan(forecast: Forecast, *, ax: Axes, cost: str = "6nd") -> Axes:
     ax.errorbar(
         asked, best, yerr=[below, above], fmt="D", ms=5, color=ACCENT, capsize=3, lw=1.4, label="forecast"
     )
-    ax.axvline(spent.max(), color=THEORY, lw=0.8, ls="--")
+    ax.axvline(spent.max(), ymax=0.7, color=THEORY, lw=0.8, ls="--")  # not through the legend
     ax.annotate(
-        "runs end", (spent.max(), 0.02), xycoords=("data", "axes fraction"), xytext=(4, 0),
+        "runs end", (spent.max(), 0.62), xycoords=("data", "axes fraction"), xytext=(4, 0),
         textcoords="offset points", va="bottom", fontsize="x-small",
     )  # fmt: skip
     ax.set_xscale("log")
-    ax.set_xlabel("compute $6ND$")
+    ax.set_xlabel(COMPUTE)
     ax.set_ylabel("loss")
     ax.set_title("Forecast", fontsize="medium")
-    ax.legend(fontsize="small", loc="upper right")
+    legend_above(ax)
     return ax
 
 
@@ -70,11 +70,11 @@ def back_test(test: BackTest, *, ax: Axes) -> Axes:
     ax.plot(spent[inside], error[inside], "o", ms=4, color=LINE, label="inside")
     ax.plot(spent[~inside], error[~inside], "s", ms=4, color=ACCENT, label="outside")
     ax.set_xscale("log")
-    ax.set_xlabel("compute $6ND$")
+    ax.set_xlabel(COMPUTE)
     ax.set_ylabel("loss above the forecast (%)")
     shares = f"{100 * test.covered:.0f} % of {test.runs} inside"
     ax.set_title(f"Fitted on the cheapest {100 * test.cutoff:.0f} %: {shares}", fontsize="medium")
-    ax.legend(fontsize="small", frameon=True)
+    legend_above(ax, columns=3)
     return ax
 
 

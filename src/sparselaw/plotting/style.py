@@ -46,3 +46,47 @@ def sequence(count: int) -> list[Any]:
 
     shades = mpl.colormaps["viridis"]
     return [shades(0.9 * i / max(1, count - 1)) for i in range(count)]
+
+
+SIZES = "parameters $N$"
+DATA = "tokens or samples $D$"
+COMPUTE = "compute $6ND$ (FLOP)"
+SUFFIXES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
+
+
+def short_size(value: float, digits: int = 3) -> str:
+    """A size as people write it: 7B, 57M, 1.5T."""
+    for unit, letter in SUFFIXES:
+        if unit <= value < 1e3 * unit and value >= 1e4:
+            return f"{value / unit:.{digits}g}{letter}"
+    return f"{value:.{max(digits, 4)}g}"
+
+
+def power_of_ten(value: float) -> str:
+    """A budget for a legend, typeset: 10^21, 3.2 x 10^21."""
+    mantissa, _, exponent = f"{value:.1e}".partition("e")
+    if -3 < int(exponent) < 5:
+        return f"{value:.3g}"
+    factor = "" if float(mantissa) == 1.0 else rf"{float(mantissa):g}\times "
+    return f"${factor}10^{{{int(exponent)}}}$"
+
+
+def size_ticks(axis: Any) -> None:
+    """10M, 1B, 100B at the ticks of an axis of sizes."""
+    from matplotlib.ticker import FuncFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: short_size(value)))
+
+
+def legend_above(ax: Any, columns: int = 2, **options: Any) -> None:
+    """A legend that covers no data: it stands at the top, and the axis is made longer to hold it."""
+    count = len(ax.get_legend_handles_labels()[0])
+    if not count:
+        return
+    rows = -(-count // columns) + bool(options.get("title"))
+    share = 0.03 + 0.07 * rows  # of the height, for lines of small print
+    scale, back = ax.yaxis.get_transform(), ax.yaxis.get_transform().inverted()
+    low, high = scale.transform(list(ax.get_ylim()))
+    ax.set_ylim(top=float(back.transform([low + (high - low) / (1.0 - share)])[0]))
+    settings = {"fontsize": "small", "title_fontsize": "small", **options}
+    ax.legend(loc="upper center", ncols=columns, columnspacing=1.2, handlelength=1.6, **settings)
