@@ -53,7 +53,8 @@ python_use_unqualified_type_names = True
 # Every type of a signature leads to its place on the page, or is one of these.
 nitpicky = True
 nitpick_ignore_regex = [
-    ("py:.*", r"(collections|pathlib|threading|typing|matplotlib|numpy|pandas|pd|np|sparse)\..*|Path|Axes")
+    ("py:.*", r"(collections|pathlib|threading|typing|matplotlib|numpy|pandas|pd|np|sparse)\..*|Path|Axes"),
+    ("py:.*", "Purpose|TypeAliasForwardRef"),  # names of literals
 ]
 
 sphinx_gallery_conf = {
@@ -76,9 +77,16 @@ def setup(app: Sphinx) -> None:
     app.connect("missing-reference", by_its_last_name)
 
 
+ARGUMENTS = re.compile(r"(\w+, )*\*{1,2}\w+( :.*)?$")  # *args and **settings, which are no emphasis
+
+
 def headed_sections(*given: Any) -> None:
     """Numpydoc's sections as headings; what they hold is a definition list already."""
     lines: list[str] = given[-1]
+    lines[:] = [
+        re.sub(r"(?<!\w)(\*+)(?=\w)", lambda m: "\\*" * len(m[1]), line) if ARGUMENTS.match(line) else line
+        for line in lines
+    ]
     for place, line in enumerate(lines[1:]):
         if re.fullmatch("-{3,}", line) and lines[place].isalpha():
             lines[place : place + 2] = [f".. rubric:: {lines[place]}", ""]

@@ -40,7 +40,7 @@ class WorstRow:
 class Goodness:
     """With r = 100 (log loss - log law): ``sd`` is its root mean square, ``mad`` the median of its size.
 
-    ``typical`` is a standard deviation that single rows do not move: 1.48 times the median of |r|, of which
+    ``typical`` is a standard deviation that no single row moves: 1.48 times the median size of r, of which
     as many of the smallest are left out as the law has parameters: a law can pass through that many runs.
     """
 
