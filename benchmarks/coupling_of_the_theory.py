@@ -14,7 +14,7 @@ import sys
 
 from theory_coupling import VARIANTS, coupling_of, inputs_for
 
-from sparselaw.fitting import coupling_table
+from sparselaw.fitting import sparsity
 from sparselaw.inputs import SparseInputs
 
 ALPHA_N = (0.25, 0.35, 0.5, 0.7, 1.0)
@@ -52,7 +52,7 @@ def table() -> None:
     print(f"| alpha_N | {' | '.join(COLUMNS)} |")
     print("|---" * (len(COLUMNS) + 1) + "|")
     left: dict[str, list[float]] = {name: [] for name in COLUMNS}
-    for alpha in coupling_table.ALPHA_N:
+    for alpha in sparsity.MAP_ALPHA_N:
         cells = []
         for name, (ratio, variant) in COLUMNS.items():
             found = coupling_of(inputs_for(alpha, alpha / ratio), variant)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from oracles.nonlinear import every_pattern
-from sparselaw.fitting import coupling_table
+from sparselaw.fitting import sparsity
 from sparselaw.inputs import SparseInputs
 
 ROOT = Path(__file__).parent.parent
@@ -59,12 +59,12 @@ def test_couplings_of_the_theory_are_those_that_fit_compares_with():
     head = "| alpha_N | dense, best ridge | sparse, best ridge, alpha1 = 0.2 | 0.5 | 1 | one pass |"
     rows = rows_below("training.md", head)
     shown = {float(row[0]): row[1:] for row in rows if row[0] != "rms"}
-    assert tuple(shown) == coupling_table.ALPHA_N
+    assert tuple(shown) == sparsity.MAP_ALPHA_N
     for column, name in ((0, "dense, best ridge"), (4, "one pass")):
         found = tuple(float(row[column]) for row in shown.values())
-        assert found == coupling_table.TABLE[name]
-    for column, values in enumerate(coupling_table.SPARSE_TABLE.values(), start=1):
-        assert tuple(float(shown[alpha][column]) for alpha in coupling_table.SPARSE_ALPHA_N) == values
+        assert found == sparsity.MAP[name]
+    for column, values in enumerate(sparsity.SPARSE_MAP.values(), start=1):
+        assert tuple(float(shown[alpha][column]) for alpha in sparsity.SPARSE_MAP_ALPHA_N) == values
 
 
 def test_couplings_of_real_runs_are_those_of_the_kept_table():
