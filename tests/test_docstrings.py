@@ -12,7 +12,6 @@ SECTIONS = ("Parameters", "Returns", "Raises", "Examples")
 # Not yet so; may only become fewer.
 TO_COME = {
     *("predict", "predict_teacher", "best_ridge", "best_stop"),
-    *("measure", "learn"),
 }
 
 

@@ -129,6 +129,15 @@ def test_a_report_with_a_long_name_and_one_in_a_locked_folder(tmp_path):
         assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("command", [PREDICT[5:], ["--budget", "1e100"]])
+@pytest.mark.parametrize("alpha1", ["1e-310", "5e-324", "1e-12"])
+def test_an_exponent_too_close_to_zero(command, alpha1, capsys):
+    name = "plan" if "--budget" in command else "predict"
+    code, _, err = called([name, "--alpha1", alpha1, "--alpha2", "5", *command], capsys)
+    assert code == 2
+    assert "is so close to zero that a sample has" in err
+
+
 def test_a_failure_of_ours_is_one_line_and_code_one(monkeypatch, capsys):
     def broken(*_args, **_settings):
         raise KeyError("a\nkey")

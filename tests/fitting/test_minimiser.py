@@ -15,7 +15,7 @@ from oracles.runs import (
 )
 from sparselaw.fitting.design import prepare
 from sparselaw.fitting.fitted_runs import Runs, Sweeps
-from sparselaw.fitting.minimise import damped_steps, global_minimum
+from sparselaw.fitting.minimise import _solutions, damped_steps, global_minimum
 from sparselaw.fitting.objectives import parse_objective
 from sparselaw.fitting.starts import ABSENT, REWEIGHTINGS, _nonnegative, scan
 from sparselaw.laws import LAWS, ChinchillaLaw, PowerLaw
@@ -208,3 +208,10 @@ def test_fits_side_by_side_are_the_fits_one_by_one(law):
         )
         assert values[b] == pytest.approx(best.value, rel=1e-10)
         np.testing.assert_allclose(thetas[b], best.theta, rtol=1e-7)
+
+
+def test_a_singular_system_among_others_has_no_step():
+    matrix = np.stack([np.eye(2), np.ones((2, 2)), 2.0 * np.eye(2)])
+    found = _solutions(matrix, np.ones((3, 2)))
+    assert found[[0, 2]].tolist() == [[1.0, 1.0], [0.5, 0.5]]
+    assert np.isnan(found[1]).all()

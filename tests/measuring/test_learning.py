@@ -270,3 +270,14 @@ def test_half_of_the_tokens_are_described_on_both_sides():
     for point in found.curve:
         assert point.cavity == pytest.approx(point.signs.best, rel=0.05)
     assert found.verdict == "sparse"
+
+
+@pytest.mark.parametrize("size", [1e140, 1e-140])
+def test_the_size_of_the_values_does_not_matter(size):
+    """Losses are shares: squares near the ends of what a number can be do not change them."""
+    x = sparse.random_array((200, 60), density=0.05, rng=np.random.default_rng(0), format="csr")
+    usual, other = (sl.learn(x * factor, D=[20], N=[4], seeds=2) for factor in (1.0, size))
+    for name in ("unseen", "sparse", "cavity", "gaussian"):
+        assert getattr(other.curve[0], name) == pytest.approx(getattr(usual.curve[0], name), rel=1e-6)
+    assert other.curve[0].measured.high == pytest.approx(usual.curve[0].measured.high, rel=1e-6)
+    assert other.widths[0].measured.best == pytest.approx(usual.widths[0].measured.best, rel=1e-6)

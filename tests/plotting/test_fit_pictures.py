@@ -108,3 +108,17 @@ def test_a_legend_stands_above_all_data(scale):
     edge = ax.get_legend().get_window_extent().y0
     assert ax.transData.transform((5.0, 5.04))[1] < edge
     plt.close(figure)
+
+
+def test_a_flat_surface_is_drawn_without_lines(tmp_path, capsys):
+    """Losses that depend on nothing: there is nothing to draw a line of, and the picture is drawn."""
+    from sparselaw.cli import main
+
+    places = [(n, d) for n in (5, 6, 7, 8) for d in (7, 8, 9)]
+    rows = "".join(f"{10.0**n},{10.0**d},{2.5 + 0.01 * (7 * n * d % 5)}\n" for n, d in places)
+    (tmp_path / "runs.csv").write_text(f"N,D,loss\n{rows}")
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", str(tmp_path / "runs.csv"), "--bootstrap", "0", "--plot", str(tmp_path / "x.svg")])
+    err = capsys.readouterr().err
+    assert stop.value.code == 0, err
+    assert (tmp_path / "x.svg").stat().st_size > 1000

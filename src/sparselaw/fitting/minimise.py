@@ -15,6 +15,7 @@ every fit tries one step, and goes on from it or damps the next one more.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -205,8 +206,20 @@ def damped_steps(
     solved = _positive(matrix)
     steps = np.zeros_like(gradient)
     right = np.where(free, -gradient, 0.0) * scale
-    steps[solved] = np.linalg.solve(matrix[solved], right[solved, :, None])[:, :, 0] * scale[solved]
+    steps[solved] = _solutions(matrix[solved], right[solved]) * scale[solved]
     return steps, solved & np.isfinite(steps).all(axis=1)
+
+
+def _solutions(matrix: FloatArray, right: FloatArray) -> FloatArray:
+    """Of each system; one that is singular after all has none."""
+    try:
+        return np.asarray(np.linalg.solve(matrix, right[:, :, None])[:, :, 0])
+    except np.linalg.LinAlgError:
+        found = np.full_like(right, np.nan)
+        for i in range(len(matrix)):
+            with suppress(np.linalg.LinAlgError):
+                found[i] = np.linalg.solve(matrix[i], right[i])
+        return found
 
 
 def _positive(matrix: FloatArray) -> Any:

@@ -28,6 +28,7 @@ from sparselaw.sums.coordinates import coordinate_nodes
 from sparselaw.sums.power_sums import log_survival, power_sum
 from sparselaw.sums.spectrum import PowerSpectrum
 
+CLOSEST_TO_ZERO = 1e-9  # of a positive alpha1
 SMALLEST_ALPHA1 = 0.06  # below, the coordinates of an infinite tail overflow: 2^53 to the power 1/alpha1
 SPARSE = 0.1  # alpha1 above which few coordinates meet many others
 LONGEST = 400.0  # of log j beyond the resolved coordinates, in the same sums
@@ -55,6 +56,13 @@ class SparseInputs(ActivationInputs):
         alpha2 = check_exponent("alpha2", self.alpha2)
         if alpha1 < -1.0:
             raise InputError("alpha1", alpha1, "must be at least -1", "choose alpha1 >= -1")
+        if 0.0 < alpha1 < CLOSEST_TO_ZERO:
+            raise InputError(
+                "alpha1",
+                alpha1,
+                f"is so close to zero that a sample has {1.0 / max(alpha1, 1e-300):.2g} nonzeros",
+                f"choose 0 with a dimension, or at least {CLOSEST_TO_ZERO:g}",
+            )
         if alpha1 + alpha2 + 1.0 <= 0.0:
             raise InputError(
                 "alpha2",

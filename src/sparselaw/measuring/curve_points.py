@@ -66,8 +66,8 @@ class Draws:
 
     Two things are uncertain. Which rows train: the variance between draws, and rows/D draws at most are
     independent. Which rows test: where they are few, all draws test on nearly the same ones, and their
-    variance does not show between draws; so it is taken row by row, a row of several draws once. With r_t the
-    sum over draws of (open_t - share energy_t) it is sum r_t^2 / (sum of all energies)^2.
+    variance does not show between draws; so it is taken row by row, a row of several draws once: sum_t r_t^2
+    with r_t the mean over draws of (open_t - share s_t) / sum_u s_u, s_t the sum of squares of row t.
     """
 
     def __init__(self, rows: int, D: int) -> None:
@@ -75,15 +75,13 @@ class Draws:
         self._shares: list[float] = []
         self._within: list[float] = []
         self._residual = np.zeros(rows)
-        self._energy = 0.0
 
     def add(self, test: np.ndarray, found: LeftOpen) -> None:
         """What one draw left open of its test rows."""
-        residual = found.open - found.share * found.energy
+        residual = (found.open - found.share * found.energy) / float(found.energy.sum())
         self._shares.append(found.share)
-        self._within.append(float(residual @ residual) / float(found.energy.sum()) ** 2)
+        self._within.append(float(residual @ residual))
         self._residual[test] += residual
-        self._energy += float(found.energy.sum())
 
     def interval(self) -> Interval:
         """The mean loss with a 95 % interval for rows that nobody has drawn yet."""
@@ -92,7 +90,7 @@ class Draws:
             return Interval(math.nan, best, math.nan)
         between = max(float(np.var(self._shares, ddof=1)), float(np.mean(self._within)))
         training = student_factor(count) * math.sqrt(between / min(count, self._independent))
-        testing = NORMAL * float(np.linalg.norm(self._residual)) / self._energy
+        testing = NORMAL * float(np.linalg.norm(self._residual)) / count
         half = math.hypot(training, testing)
         return Interval(max(best - half, 0.0), best, best + half)
 
@@ -165,7 +163,7 @@ def _draws(
 
 
 def _target_loss(train: Any, test: Any, y: FloatArray, answers: FloatArray) -> float:
-    """The mean squared error of the target over its energy."""
+    """The mean squared error of the target over its mean square."""
     factor = Factored.of(train)
     found = np.zeros(answers.size) if factor is None else factor.prediction(y, test)
     energy = float(answers @ answers)

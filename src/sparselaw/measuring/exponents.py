@@ -100,7 +100,7 @@ FEWEST_ROWS = 5  # active rows in the one half
 
 @dataclass(frozen=True, slots=True)
 class Half:
-    """Counts and energies of each feature over half of the rows."""
+    """Counts and sums of squares of each feature over half of the rows."""
 
     rows: int
     n: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""The unseen energy beyond the rows there are, and how far such a step would have missed before.
+"""The unseen variance beyond the rows there are, and how far such a step would have missed before.
 
 ln U is followed by a parabola in ln D, fitted from n/64 to n/2, and read off at 2 n and beyond. A straight
 line misses far more on real data, and the parabola misses at times too, so that the same step is taken from

@@ -49,11 +49,60 @@ def measure(
     scheduler: str | None = None,
     max_size: int | None = None,
 ) -> Measurement:
-    """Measure a feature matrix, a row a sample: a scipy matrix, an array, blocks of rows, files or folders.
+    """Measure how sparse a feature matrix is, and what its rows never showed.
 
-    ``threshold`` says which entries are active; ``binary`` and ``log1p`` change their values; ``center``
-    takes variances for energies. ``format`` and what follows say how files are read.
+    Parameters
+    ----------
+    source : path, matrix or iterable
+        A row is a sample, a column a feature: a scipy matrix, an array, blocks of rows one after the other, a
+        file, a folder of files, or a list of them. ``"stdlib"`` is Python's own source.
+    D : sequence of float, optional
+        Numbers of rows at which to look; by default powers of two up to half of the rows.
+    threshold : float
+        Entries of this size or less are not active.
+    binary : bool
+        Every active entry counts as 1.
+    log1p : bool
+        Every active entry becomes log(1 + value).
+    center : bool
+        Variances are taken about the mean of each feature, not about zero.
+    format : str, optional
+        What the files are: ``npz``, ``npy``, ``mtx``, ``svmlight``, ``triplets``, ``transactions``, ``text``,
+        ``python``, ``h5ad`` or ``safetensors``. By default their endings decide.
+    encoding : str
+        The encoding of text.
+    split : str
+        What ends a document of text: ``line``, ``blank`` (an empty line), ``file``, or a regular expression
+        that stands between two documents.
+    tokens : str
+        The features of text: ``words`` or ``characters``.
+    ngram : int
+        So many tokens in a row are one feature.
+    pattern : str, optional
+        A regular expression; tokens are its matches.
+    keep_case : bool
+        Whether text keeps its capital letters.
+    columns : sequence of str
+        The names of the columns sample, feature and value in a table of triplets.
+    workers : int, optional
+        Processes that count several files side by side; by default as many as there are cores.
+    scheduler : str, optional
+        The address of a Dask scheduler whose workers see the files.
+    max_size : int, optional
+        Bytes that a file may unpack to and ask for in memory, where it is not 512 MB.
 
+    Returns
+    -------
+    Measurement
+        Counts, the unseen share of the variance, exponents where there are some, each with its interval.
+
+    Raises
+    ------
+    InputError
+        Where the source cannot be read, is dense, or is too small.
+
+    Examples
+    --------
     >>> from scipy import sparse
     >>> found = measure(sparse.random(400, 300, density=0.02, rng=1))
     >>> found.rows, found.nonzeros, found.regime

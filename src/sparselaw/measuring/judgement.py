@@ -2,7 +2,7 @@
 
 The error of a theory is the mean of |predicted/measured - 1| over the points of the learning curve, each
 counting as the root of its loss: a point where little is left matters less than one where nearly all is.
-``unseen`` wins where the unseen energy alone is within a tenth; then ``sparse`` where the cavity prediction
+``unseen`` wins where the unseen variance alone is within a tenth; then ``sparse`` where the cavity prediction
 is within 5 %, or nearer than the covariance and within 15 %; then ``covariance`` (Gaussian inputs of the same
 eigenvalues) within 15 %; ``none`` where nothing is.
 """
@@ -47,7 +47,7 @@ def verdict(errors: Mapping[str, float]) -> str:
 
 
 WORDS = {
-    "unseen": "features never shown are nearly all of the loss: the unseen energy alone predicts it",
+    "unseen": "features never shown are nearly all of the loss: the unseen variance alone predicts it",
     "sparse": "how often features were seen, and with whom, predicts the loss (the cavity prediction)",
     "covariance": "features act together: the eigenvalues of their covariance predict the loss",
     "none": "neither the sparse theory nor the covariance predicts this learning curve",

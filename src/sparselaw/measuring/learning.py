@@ -29,6 +29,7 @@ from sparselaw.progress import progress
 
 FEWEST_ROWS = 64
 LARGEST_D = 2048  # of the curve nobody asked for
+USUAL = (1e-30, 1e30)  # the size of the largest value
 NOISE = 1e-5  # a share below this is not compared
 
 
@@ -56,10 +57,63 @@ def learn(
 ) -> LearningCurve:
     """The learning curve of a feature matrix beside the theories, and which of them describes it.
 
-    Training rows and test rows are drawn apart, ``seeds`` times. Losses are those of a random teacher,
-    averaged exactly, as shares of the energy; ``target`` names a column to learn as well. ``D`` are rows with
-    infinitely many features, ``N`` random features with many rows.
+    Losses are those of a random teacher, averaged exactly, as shares of the variance.
 
+    Parameters
+    ----------
+    source : path, matrix or iterable
+        As for ``measure``: a row is a sample, a column a feature.
+    D : sequence of int, optional
+        Numbers of training rows, with infinitely many random features; by default four sizes.
+    N : sequence of int, optional
+        Numbers of random features, with many rows; by default three sizes.
+    target : str or int, optional
+        A column to learn from the others, by its name or number, beside the random teacher.
+    seeds : int
+        How many times training and test rows are drawn apart.
+    seed : int
+        The seed of every draw.
+    threshold : float
+        Entries of this size or less are not active.
+    binary : bool
+        Every active entry counts as 1.
+    log1p : bool
+        Every active entry becomes log(1 + value).
+    center : bool
+        Variances are taken about the mean of each feature, not about zero.
+    format : str, optional
+        What the files are: ``npz``, ``npy``, ``mtx``, ``svmlight``, ``triplets``, ``transactions``, ``text``,
+        ``python``, ``h5ad`` or ``safetensors``. By default their endings decide.
+    encoding : str
+        The encoding of text.
+    split : str
+        What ends a document of text: ``line``, ``blank`` (an empty line), ``file``, or a regular expression
+        that stands between two documents.
+    tokens : str
+        The features of text: ``words`` or ``characters``.
+    ngram : int
+        So many tokens in a row are one feature.
+    pattern : str, optional
+        A regular expression; tokens are its matches.
+    keep_case : bool
+        Whether text keeps its capital letters.
+    columns : sequence of str
+        The names of the columns sample, feature and value in a table of triplets.
+    max_size : int, optional
+        Bytes that a file may unpack to and ask for in memory, where it is not 512 MB.
+
+    Returns
+    -------
+    LearningCurve
+        Measured and predicted losses at each size, the verdict, and what limits the loss now.
+
+    Raises
+    ------
+    InputError
+        Where the source cannot be read, is dense or too small, or a size leaves too few rows to test on.
+
+    Examples
+    --------
     >>> from scipy import sparse
     >>> x = sparse.random(600, 100, density=0.03, rng=0)
     >>> learn(x, D=[40], N=[], seeds=2).curve[0].D
@@ -79,7 +133,7 @@ def learn(
     check_features(title, x.shape[0], np.bincount(x.indices, minlength=x.shape[1]), features)
     if x.shape[0] < FEWEST_ROWS:
         raise InputError("file", title, f"has fewer than {FEWEST_ROWS} rows", "give more rows")
-    x = _centred(x) if center else x
+    x = _of_usual_size(_centred(x) if center else x)
     data = FeatureRows(x, column_energy(x), np.bincount(x.indices, minlength=x.shape[1]), seed)
     sizes = _sizes(data.rows, D)
     widths = _widths(data, N)
@@ -152,6 +206,14 @@ def _split_target(loaded: Loaded, target: str | int | None) -> tuple[Any, FloatA
         raise InputError("target", target, "is never active", "choose another column")
     kept = np.arange(loaded.x.shape[1]) != column
     return loaded.x[:, kept], y, str(target)
+
+
+def _of_usual_size(x: Any) -> Any:
+    """Losses are shares: values whose squares come near the ends of what a number can be are scaled."""
+    largest = float(np.abs(x.data).max(initial=0.0))
+    if largest == 0.0 or USUAL[0] < largest < USUAL[1]:
+        return x
+    return x * 2.0 ** -np.floor(np.log2(largest))
 
 
 def _centred(x: Any) -> Any:

@@ -20,7 +20,7 @@ THEORIES = ("unseen", "sparse", "cavity", "gaussian")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnedPoint:
-    """At ``D`` rows, N infinite: shares of the whole energy, measured and predicted.
+    """At ``D`` rows, N infinite: shares of the whole variance, measured and predicted.
 
     ``signs`` and ``shuffled`` are measured on the same rows with random signs, and with random signs and
     every column shuffled on its own.
@@ -52,7 +52,7 @@ class LearnedPoint:
 class WidthPoint:
     """At ``N`` random features and ``D`` rows, many: measured, and by the eigenvalues of the covariance.
 
-    ``diagonal`` takes the energies of single features for eigenvalues, right where they hardly correlate.
+    ``diagonal`` takes the variances of single features for eigenvalues, right where they hardly correlate.
     """
 
     N: int
@@ -143,7 +143,7 @@ class LearningCurve:
         return pd.DataFrame(rows)
 
     def table_rows(self) -> tuple[list[str], list[list[str]]]:
-        """The curve for people, in per cent of the energy."""
+        """The curve for people, in per cent of the variance."""
         columns = ["D", "K/D", "measured %", "95 %", *THEORIES, "random signs", "shuffled"]
         if self.target is not None:
             columns.append("target")

@@ -32,7 +32,7 @@ LARGEST = 12_000  # side of the matrix to be factored
 
 @dataclass(frozen=True, slots=True)
 class LeftOpen:
-    """For each test row: its energy, and what the training rows leave open of it."""
+    """For each test row: its sum of squares (``energy``), and what the training rows leave open of it."""
 
     energy: FloatArray
     open: FloatArray
@@ -109,7 +109,7 @@ LARGEST_PROJECTION = 60_000_000  # features times N held at once
 
 
 def projected_loss(train: Any, test: Any, N: int, rng: np.random.Generator) -> float:
-    """The loss of N random features fitted to ``train``, as a share of the energy of ``test``."""
+    """The loss of N random features fitted to ``train``, as a share of the variance of ``test``."""
     features = train.shape[1]
     if features * N > LARGEST_PROJECTION:
         raise InputError(

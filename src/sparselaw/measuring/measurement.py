@@ -31,7 +31,7 @@ TINY = 1e-12  # a share that is not printed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePoint:
-    """At ``D`` rows: features seen, unseen share of the energy, local exponents of both."""
+    """At ``D`` rows: features seen, unseen share of the variance, local exponents of both."""
 
     D: float
     K: Interval
@@ -93,7 +93,7 @@ class FeatureTable:
         return self.count[order] / self.rows, self.energy[order] / self.count[order]
 
     def as_dict(self) -> dict[str, Any]:
-        """Features of equal count and energy together: ``features`` of them."""
+        """Features of equal count and sum of squares together: ``features`` of them."""
         seen = self.count > 0
         both = np.stack([self.count[seen].astype(np.float64), self.energy[seen]])
         pairs, features = np.unique(both, axis=1, return_counts=True)
@@ -119,7 +119,7 @@ class Measurement:
     features: int
     seen: int
     nonzeros: int
-    energy: float  # mean of |x|^2
+    energy: float  # the variance of all features together: the mean of |x|^2
     values: Values
     blocks: int
     curve: tuple[CurvePoint, ...]
@@ -201,7 +201,7 @@ class Measurement:
         said = [self.meaning()]
         last = self.curve[-1]
         share = f"{100 * last.unseen.best:.3g}" if last.unseen.best >= TINY else "less than 1e-10"
-        said.append(f"{share} % of the energy is in features that {last.D:.6g} rows do not show")
+        said.append(f"{share} % of the variance is in features that {last.D:.6g} rows do not show")
         if self.alpha1 is None:
             said.append(self.alpha1_reason)
         else:
@@ -263,7 +263,7 @@ class Measurement:
 
     def table_rows(self) -> tuple[list[str], list[list[str]]]:
         """The curve for people."""
-        columns = ["D", "K", "K/D", "unseen energy", "95 % interval", "local alpha1", "alpha_D of the loss"]
+        columns = ["D", "K", "K/D", "unseen variance", "95 % interval", "local alpha1", "alpha_D of the loss"]
         rows = []
         for p in self.curve:
             shown = [f"{p.D:.6g}", f"{p.K.best:.4g}", f"{p.K.best / p.D:.3g}"]

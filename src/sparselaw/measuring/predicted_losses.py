@@ -7,8 +7,8 @@ leave open of a row follow from
     R_{t->j} = 1 / (ridge + sum_{i in t, i != j} x_ti^2 / (1 + sum_{u != t} x_ui^2 R_{u->i})),
     loss = sum_j s_j / (1 + sum_t x_tj^2 R_{t->j}),
 
-s_j the energy of feature j in rows not used for training. A sweep costs as many steps as there are nonzeros;
-15 to 100 sweeps, damped by the geometric mean of old and new.
+s_j the mean square of feature j in rows not used for training. A sweep costs as many steps as there are
+nonzeros; 15 to 100 sweeps, damped by the geometric mean of old and new.
 
 Sparse equivalent: how often each feature was seen decides, and nothing else. With n_j ~ Binomial(D, p_j) and
 the cut-off k of sum_j E[c_j n_j / (k + c_j n_j)] = D (k = 0 where fewer than D features are seen), the loss

@@ -1,10 +1,10 @@
-"""How many features D rows show, and how much energy lies in those they do not: exact, without a law.
+"""How many features D rows show, and how much variance lies in those they do not: exact, without a law.
 
 With n rows, feature j active in n_j of them with the sum of squares e_j, and S_j(D) = C(n-n_j, D)/C(n, D) the
 chance that D rows drawn without replacement all miss it,
 
     K(D) = sum_j [1 - S_j(D)]                   the mean number of features seen,
-    U(D) = sum_j e_j S_j(D) / (n - D)           the mean energy, in a row not drawn, of features not seen.
+    U(D) = sum_j e_j S_j(D) / (n - D)           the mean square, in a row not drawn, of features not seen.
 
 U is leave-one-out and unbiased, where (1 - n_j/n)^D in place of S_j is low near D ~ n; for binary features it
 is K(D+1) - K(D). D may be any real number, so that both have slopes.
@@ -24,9 +24,9 @@ FEW = 1 << 16  # counts below this are told apart by an array, above by sorting
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """``features`` features are active in ``count`` rows of ``rows`` and have together this ``energy``.
+    """``features`` features are active in ``count`` rows of ``rows``; ``energy`` is the sum of their squares.
 
-    ``total`` is the energy of all features (the sum of x^2 over all rows, of variances where centred).
+    ``total`` is that of all features (the sum of x^2 over all rows, of variances where centred).
     """
 
     rows: int
@@ -37,7 +37,7 @@ class Histogram:
 
 
 def histogram(rows: int, n: NDArray[np.int64], energy: FloatArray, total: float | None = None) -> Histogram:
-    """The features of counts n_j and energies e_j; those never active are left out.
+    """The features of counts n_j and sums of squares e_j; those never active are left out.
 
     >>> found = histogram(10, np.array([2, 0, 2, 5]), np.array([2.0, 0.0, 3.0, 5.0]))
     >>> found.count.tolist(), found.features.tolist(), found.energy.tolist()
@@ -64,7 +64,7 @@ NEAR = 64.0  # rows left, below which Stirling's series is not used
 
 @dataclass(frozen=True, slots=True)
 class Rarefied:
-    """At D rows: features ``seen``, ``unseen`` share of the energy, and logarithmic slopes of both."""
+    """At D rows: features ``seen``, ``unseen`` share of the variance, and logarithmic slopes of both."""
 
     D: float
     seen: float
