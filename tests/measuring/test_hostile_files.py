@@ -542,6 +542,14 @@ def test_npz_of_another_form(arrays, tmp_path):
         sl.measure(tmp_path / "x.npz")
 
 
+def test_coordinates_that_are_not_equally_many(tmp_path):
+    arrays = {"row": np.arange(80) % 70, "col": np.arange(80) % 9, "data": np.ones(79)}
+    np.savez(tmp_path / "x.npz", format=np.array("coo"), shape=np.array([70, 9]), **arrays)
+    for ask in (sl.measure, sl.learn):
+        with pytest.raises(InputError, match="not equally many"):
+            ask(tmp_path / "x.npz")
+
+
 def test_pickles_are_not_opened(tmp_path):
     np.save(tmp_path / "x.npy", np.array([[{}]], dtype=object), allow_pickle=True)
     np.savez(tmp_path / "x.npz", format=np.array({}, dtype=object), shape=np.array([3, 3]))

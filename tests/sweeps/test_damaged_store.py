@@ -89,6 +89,13 @@ def test_damaged_pages_never_change_the_answer(whole, tmp_path, capsys):
     assert 0 in codes
 
 
+def test_a_schema_that_is_no_text_is_refused(whole, tmp_path):
+    content = whole[0].read_bytes().replace(b"CREATE TABLE runs (", b"CREATE \xff\xfeBLE runs (")
+    (tmp_path / "s.sqlite").write_bytes(content)
+    with pytest.raises(InputError):
+        SqliteStore(tmp_path / "s.sqlite")
+
+
 def first_version(path):
     """The store as version 1 had it: the same rows without their checksums."""
     connection = sqlite3.connect(path)

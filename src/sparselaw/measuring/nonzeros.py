@@ -95,7 +95,13 @@ class Values:
 
     def apply(self, part: Nonzeros) -> Nonzeros:
         """The entries that stay, checked, each once, with their new values."""
-        row, column, value = _each_once(*_checked(part))
+        try:
+            row, column, value = _each_once(*_checked(part))
+        except InputError:
+            raise
+        except ValueError as error:
+            shape = f"{part.rows} x {part.features}"
+            raise InputError("matrix", shape, f"cannot be used: {error}", "write it again") from None
         kept = np.abs(value) > self.threshold
         if not kept.all():
             row, column, value = row[kept], column[kept], value[kept]

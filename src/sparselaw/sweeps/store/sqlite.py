@@ -205,6 +205,8 @@ class SqliteStore(Store):
             yield
         except sqlite3.Error as error:
             raise refusal(self.path, error) from None
+        except UnicodeDecodeError:  # SQLite's complaint quotes what is damaged
+            raise InputError("store", self.path, "is damaged", "restore a copy of it") from None
         except OSError as error:
             condition = f"cannot be reached ({error.strerror})"
             raise InputError("store", self.path, condition, "name another file with --store") from None
