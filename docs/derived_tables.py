@@ -68,8 +68,27 @@ def best_sides() -> Table:
     return ["side", r"best $\xi$", f"loss times $C^{{{found.alpha_C:.3g}}}$"], rows
 
 
+def forecast_by_family() -> Table:
+    """The columns that README shows of the forecast's record, the family with the least inside first."""
+    head, rows = kept("forecast-families")
+    shown = ["family", "cases", "losses", "95 %", "median error", "interval score", "bootstrap's 95 %"]
+    places = [head.index(title) for title in shown]
+    rows = sorted(rows, key=lambda row: float(row[places[3]].rstrip(" %")))
+    titles = [
+        "family",
+        "cases",
+        "losses",
+        "inside 95 %",
+        "median error",
+        "interval score",
+        "inside, bootstrap",
+    ]
+    return titles, [[row[place] for place in places] for row in rows]
+
+
 DERIVED: dict[str, Callable[[], Table]] = {
     "some-means": some_means,
     "surface-counts": surface_counts,
     "frontier": best_sides,
+    "forecast-by-family": forecast_by_family,
 }
