@@ -1,18 +1,21 @@
 """Photographs every view of the page, at two widths and in both colour schemes, to be looked at.
 
-``python docs/photograph_page.py FOLDER [names]`` starts ``sparselaw explore`` and drives Debian's Chromium.
-With ``--picture`` it takes the one of the first view that stands in README and on the page of the explorer.
+``python docs/photograph_page.py FOLDER [names]`` starts ``sparselaw explore`` and drives the tests' browser.
+With ``--picture`` it takes the one of the first view that stands on the page of the explorer.
 """
 
 from __future__ import annotations
 
 import io
-import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from browser import CHROMIUM
 
 WIDTHS = {"desk": (1280, 900), "phone": (390, 844)}
 SCHEMES = ("light", "dark")
@@ -95,9 +98,7 @@ def main() -> None:
         assert server.stdout is not None
         url = server.stdout.readline().strip()
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-            )
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
 
             def look(path: Path, query: str, steps: list[str], width: str, scheme: Any) -> None:
                 size = dict(zip(("width", "height"), WIDTHS[width], strict=True))

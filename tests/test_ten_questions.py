@@ -20,6 +20,7 @@ NUMBER = r"-?\d[\d.,]*(?:e[-+]\d+)?(?: ?%|[kMBT])?"
 ANSWER = re.compile(
     rf"\d[^\n]*\[{NUMBER}, {NUMBER}\]|interval of the forecast goes from {NUMBER} to {NUMBER} wide"
 )
+NEXT = re.compile(r"^next: \w|; more: sparselaw \w+ ", re.MULTILINE)
 THEORY = ("sparsity", "coupling g", "alpha1")
 
 
@@ -81,5 +82,6 @@ def test_the_first_screen_answers(asked, desk, monkeypatch, capsys):
     assert stop.value.code == 0, err
     screen = "\n".join(out.splitlines()[:SCREEN])
     assert ANSWER.search(screen), "no number with an interval"
+    assert NEXT.search(screen), "no next step"
     if words[0] == "fit":
         assert [word for word in THEORY if word in out.lower()] == []

@@ -8,7 +8,7 @@ from sparselaw.cli import fit_options as options
 from sparselaw.cli import pictures
 from sparselaw.cli.forecast import point
 from sparselaw.cli.options import FILE, JSON
-from sparselaw.cli.output import note, number, print_json, print_table
+from sparselaw.cli.output import note, number, print_json, print_next, print_table
 from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
 
@@ -74,3 +74,7 @@ def compare(
             )
         print(f"{a}, {b}: {contest.shared_words()}")
     print(f"status {found.status}")
+    point_ = found.contests[0].points[-1]
+    if by is None and not point_.at_sizes:
+        better = tables[0] if point_.probability >= 0.5 else tables[1]
+        print_next("plan with the better of them", "plan", better, "--budget", f"{point_.budget:g}")

@@ -9,7 +9,7 @@ import typer
 
 from sparselaw.cli import fit_options, pictures
 from sparselaw.cli.options import FLOAT, INTEGER, JSON, SIZES
-from sparselaw.cli.output import note, number, print_json, print_table
+from sparselaw.cli.output import note, number, print_json, print_next, print_table
 from sparselaw.errors import InputError
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def curve(
     elif final:
         _show_finals(found)
     else:
-        _show(found)
+        _show(found, curves)
 
 
 def _check_out(final: bool, out: str) -> None:
@@ -109,7 +109,7 @@ def _write(found: CurveFit, out: str) -> None:
     note(f"written to {out}")
 
 
-def _show(found: CurveFit) -> None:
+def _show(found: CurveFit, files: list[str]) -> None:
     print_table(
         found.title(),
         ["run", "steps", "seen", "last loss", "final loss", "95 % interval"],
@@ -141,6 +141,11 @@ def _show(found: CurveFit) -> None:
     if found.best is not None:
         print(found.best.words())
     print(f"status {found.status}")
+    if found.best is None:
+        steps = f"{max(end.steps for end in found.curves):.0f}"
+        print_next("a schedule to try", "curve", *files, "--best", steps)
+    else:
+        print_next("annealed losses for fit", "curve", *files, "--final", "--out", "finals.csv")
     print_table(
         "Back-test: the last measured loss, predicted from the first part of the run",
         ["run", "seen", "predicted", "95 % interval", "measured"],

@@ -9,7 +9,7 @@ import typer
 from sparselaw.cli import fit_options as options
 from sparselaw.cli import pictures
 from sparselaw.cli.options import FILE, JSON, MAX_SIZE
-from sparselaw.cli.output import note, number, print_json, print_table
+from sparselaw.cli.output import note, number, print_json, print_next, print_table
 from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
 
@@ -77,7 +77,7 @@ def forecast(
     if json:
         print_json(found.as_dict())
     else:
-        _show(found)
+        _show(found, runs)
 
 
 def _each(runs: str, by: str, where: list[str], settings: dict[str, Any], json: bool) -> None:
@@ -120,7 +120,7 @@ def point(text: str) -> tuple[float, float]:
     return numbers.amount("N", given["N"]), numbers.amount("D", given["D"])
 
 
-def _show(found: Forecast) -> None:
+def _show(found: Forecast, runs: str | None = None) -> None:
     budgets = any(p.budget is not None for p in found.points)
     print_table(
         found.title(),
@@ -136,6 +136,11 @@ def _show(found: Forecast) -> None:
         ],
     )
     print(f"status {found.status}; runs scatter by {100 * found.noise:.2g} %")
+    if runs is not None:
+        last = found.points[-1]
+        place = f"N={last.N:.3g},D={last.D:.3g}"
+        spend = f"{0.6 * last.N * last.D:.2g}"  # a tenth of 6 N D
+        print_next("which runs would make it narrower", "next", runs, "--at", place, "--spend", spend)
     print(found.meaning())
     print_table(
         "Back-test: fitted on the cheapest runs, the more expensive ones predicted",

@@ -11,7 +11,7 @@ import typer
 from sparselaw import numbers
 from sparselaw.cli import feature_options as features
 from sparselaw.cli import options, pictures
-from sparselaw.cli.output import note, print_json, print_table
+from sparselaw.cli.output import note, print_json, print_next, print_table
 from sparselaw.errors import InputError
 from sparselaw.files import write_atomically
 
@@ -74,14 +74,15 @@ def measure(
     if json:
         print_json(found.as_dict())
     else:
-        _show(found)
+        _show(found, files)
 
 
-def _show(found: Measurement) -> None:
+def _show(found: Measurement, files: list[str]) -> None:
     columns, rows = found.table_rows()
     print_table(f"Features of {found.source}: {found.nonzeros} nonzeros", columns, rows)
     for sentence in found.sentences():
         print(sentence)
+    print_next("which theory describes their learning", "learn", *files)
     if found.eta is not None:
         print(f"amplitude law: mean square ~ frequency^eta, eta = {found.eta}")
     for window in found.windows:

@@ -11,7 +11,7 @@ from sparselaw.cli import fit_options as options
 from sparselaw.cli import pictures
 from sparselaw.cli.forecast import point
 from sparselaw.cli.options import FILE, INTEGER, JSON
-from sparselaw.cli.output import note, print_json, print_table
+from sparselaw.cli.output import note, print_json, print_next, print_table
 from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
 
@@ -72,6 +72,8 @@ def next_(
         return
     print(found.words())
     print_table("Runs to make next", *found.table())
+    if found.runs:
+        print_next(f"make the first, add its row to {runs} and ask again")
     if found.regret_before is not None and found.regret_after is not None:
         print(
             f"loss that the plan is expected to give away: {100 * found.regret_before:.2g} % now, "

@@ -6,6 +6,7 @@ import errno
 import io
 import math
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,6 +58,11 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
 def note(text: str) -> None:
     """A word to the person, on standard error."""
     say(f"sparselaw: {one_line(text)}")
+
+
+def print_next(words: str, *command: str) -> None:
+    """What to do with the answer: a word, and the command for it."""
+    print(f"next: {one_line(words)}" + (f": sparselaw {shlex.join(command)}" if command else ""))
 
 
 def footnotes(texts: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -11,7 +11,7 @@ from sparselaw.cli import fit_options as options
 from sparselaw.cli import options as shared
 from sparselaw.cli import pictures
 from sparselaw.cli.options import MAX_SIZE, further
-from sparselaw.cli.output import note, number, print_json, print_table
+from sparselaw.cli.output import note, number, print_json, print_next, print_table
 from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
 from sparselaw.laws import LAWS
@@ -195,7 +195,7 @@ def plan(
     if several:
         _show_many(found)
     else:
-        _show(found.plans[0])
+        _show(found.plans[0], runs)
     if ways is not None:
         _show_ways(ways)
 
@@ -219,7 +219,7 @@ def _refuse_given(options_: Mapping[str, str | None], needs: str) -> None:
             raise InputError(name, value, f"has no effect without {needs}", f"leave out --{name}")
 
 
-def _show(found: Plan) -> None:
+def _show(found: Plan, runs: str | None = None) -> None:
     if found.reach is not None:
         _show_reach(found.reach, found.budget)
     best = [(name, getattr(found, name)) for name in ("N", "D", "loss")]
@@ -235,6 +235,10 @@ def _show(found: Plan) -> None:
     )
     if found.valley is not None:
         print("N within 1 % of the best loss: {:.3g} to {:.3g}".format(*found.valley))
+    if runs is not None:
+        spend = f"{0.1 * found.budget:g}"
+        asked = ("next", runs, "--budget", f"{found.budget:g}", "--for", "plan", "--spend", spend)
+        print_next("which runs to make first, for a tenth of it", *asked)
     print(f"intervals: {found.intervals}")
     if found.loss_intervals != found.intervals:
         print(f"interval of the loss: {found.loss_intervals}")

@@ -9,7 +9,7 @@ import numpy as np
 from sparselaw.curves.ends import continued, going_on, size_of
 from sparselaw.curves.law import track
 from sparselaw.curves.model import Asked, student
-from sparselaw.plotting.style import GREY, sequence
+from sparselaw.plotting.style import GREY, legend_above, sequence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,7 @@ def curve_fan(found: CurveFit, *, ax: Axes) -> Axes:
     ax.set_xlabel(found.clock)
     ax.set_ylabel("loss")
     ax.set_title("Loss curves, fit and 95 % to the end", fontsize="medium")
-    ax.legend(fontsize="x-small")
+    legend_above(ax, fontsize="x-small")
     return ax
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparselaw.plotting.style import COLOURS, DATA, GREY, SIZES, THEORY, legend_above, size_ticks
+from sparselaw.plotting.style import COLOURS, DATA, GREY, SIZES, THEORY, legend_above, plain_ticks, size_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,6 +45,7 @@ def compute_multiplier(contest: Contest, *, ax: Axes) -> Axes:
         ax.axvline(point.budget, color=THEORY, lw=0.8, ls=":")
     a, b = contest.names
     ax.set(xscale="log", yscale="log", xlabel=f"compute of {a} (FLOP)", ylabel=f"compute of {b} / {a}")
+    plain_ticks(ax.yaxis, *ax.get_ylim())
     ax.set_title(f"Compute that {b} needs for the loss of {a}", fontsize="medium")
     legend_above(ax)
     return ax

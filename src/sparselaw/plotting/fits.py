@@ -21,9 +21,9 @@ from sparselaw.plotting.style import (
     SIZES,
     THEORY,
     legend_above,
+    plain_ticks,
     power_of_ten,
     sequence,
-    short_size,
     size_ticks,
 )
 
@@ -69,7 +69,7 @@ def residuals(law: FittedLaw, *, ax: Axes) -> Axes:
     ax.set_ylabel("loss above the fit (%)")
     ax.set_title("Residuals", fontsize="medium")
     legend_above(ax)
-    _plain_ticks(ax.xaxis, float(fitted.min()), float(fitted.max()))
+    plain_ticks(ax.xaxis, float(fitted.min()), float(fitted.max()))
     return ax
 
 
@@ -197,7 +197,7 @@ def exponent_profile(profile: ExponentProfile, *, ax: Axes, draws: FloatArray | 
         ax.plot(ends, ends, color=THEORY, lw=1, ls="--", label="equal exponents")
     ax.set_xlim(profile.alpha_N[0], profile.alpha_N[-1])
     ax.set_ylim(profile.alpha_D[0], profile.alpha_D[-1])
-    ax.legend(loc="upper left", fontsize="small")
+    legend_above(ax, columns=3)
     ax.set_xlabel(f"exponent of $N$ ({profile.names[0]})")
     ax.set_ylabel(f"exponent of $D$ ({profile.names[1]})")
     ax.set_title("Objective above its minimum", fontsize="medium")
@@ -216,10 +216,11 @@ def _sweeps_over_data(law: FittedLaw, ax: Axes) -> Axes:
         colour = COLOURS[i % len(COLOURS)]
         ax.plot(size[rows], law.runs.loss[rows], marks[i % len(marks)], ms=5, color=colour)
         ax.plot(size[rows], fitted[rows], lw=1.4, label=f"{sweeps.other} = {value:g}", color=colour)
-    ax.legend(fontsize="small")
     name, last = list(law.params.items())[-1]
     title = f"{name} {last.best:.3g} {last.ends()}"
-    return _log_axes(ax, f"${sweeps.size}$", "loss", title)
+    _log_axes(ax, SIZES if sweeps.size == "N" else DATA, "loss", title)
+    legend_above(ax)
+    return ax
 
 
 def _cost(law: FittedLaw, name: str) -> Cost:
@@ -240,20 +241,9 @@ def _log_axes(ax: Axes, x: str, y: str, title: str) -> Axes:
     ax.set_title(title, fontsize="medium")
     if x == SIZES:
         size_ticks(ax.xaxis)
-    _plain_ticks(ax.xaxis, *ax.get_xlim())
-    _plain_ticks(ax.yaxis, *ax.get_ylim())
+    plain_ticks(ax.xaxis, *ax.get_xlim())
+    plain_ticks(ax.yaxis, *ax.get_ylim())
     return ax
-
-
-def _plain_ticks(axis: Any, low: float, high: float) -> None:
-    """Below a decade and a half a log axis has too few powers of ten to be read: plain numbers instead."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
-
-    if high / low < 30.0:
-        even = MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10])
-        axis.set_major_locator(even if high / low < 4.0 else LogLocator(subs=(1.0, 2.0, 5.0)))
-        axis.set_major_formatter(FuncFormatter(lambda v, _: short_size(v, 4)))
-        axis.set_minor_locator(NullLocator())
 
 
 MOST_TICKS = 7
@@ -277,12 +267,12 @@ def loss_curves(runs: pd.DataFrame, law: FittedLaw | None = None, *, ax: Axes) -
             ax.plot(sizes, _law_loss(law, x, sizes, float(size)), color=THEORY, linewidth=1.0)
     if law is not None:
         ax.plot([], [], color=THEORY, linewidth=1.0, label="fitted law")
-    ax.set(xscale="log", yscale="log", xlabel=x, ylabel="loss")
+    ax.set(xscale="log", yscale="log", xlabel=SIZES if x == "N" else DATA, ylabel="loss")
     measured = sorted(runs[x].unique())
     if len(measured) <= MOST_TICKS:  # the sizes themselves, instead of a decade's crowded minor ticks
         ax.set_xticks(measured, [f"{size:,.0f}" for size in measured])
         ax.minorticks_off()
-    ax.legend()
+    legend_above(ax)
     return ax
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparselaw.plotting.style import COLOURS, GREY, THEORY
+from sparselaw.plotting.style import COLOURS, GREY, THEORY, legend_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ def seen_features(found: Measurement, *, ax: Axes) -> Axes:
     ax.plot(D, D, color=GREY, ls="--", lw=1.0, label="K = D")
     ax.set(xscale="log", yscale="log", xlabel="rows D", ylabel="features")
     ax.set_title("Features seen", fontsize="medium")
-    ax.legend()
+    legend_above(ax)
     return ax
 
 
@@ -43,7 +43,7 @@ def unseen_variance(found: Measurement, *, ax: Axes) -> Axes:
         ax.axvline(found.rows, color=THEORY, lw=0.8, ls=":")
     ax.set(xscale="log", yscale="log", xlabel="rows D", ylabel="share of the variance")
     ax.set_title("Variance that D rows do not show", fontsize="medium")
-    ax.legend()
+    legend_above(ax)
     return ax
 
 
@@ -69,7 +69,7 @@ def local_exponents(found: Measurement, *, ax: Axes) -> Axes:
         ax.set_ylim(0.0, 5.0)
     ax.set(xscale="log", xlabel="rows D", ylabel="exponent")
     ax.set_title("Local exponents", fontsize="medium")
-    ax.legend()
+    legend_above(ax)
     return ax
 
 
@@ -94,7 +94,7 @@ def learning_curve(found: LearningCurve, *, ax: Axes, signs: bool = False) -> Ax
     ax.errorbar(D, best, yerr=ends, fmt="o", color=THEORY, ms=5, capsize=3, label=what, zorder=5)
     ax.set(xscale="log", yscale="log", xlabel="training rows D", ylabel="loss / variance")
     ax.set_title(f"Verdict: {found.verdict}" if not signs else "Random signs", fontsize="medium")
-    ax.legend()
+    legend_above(ax)
     return ax
 
 
@@ -107,5 +107,5 @@ def width_curve(found: LearningCurve, *, ax: Axes) -> Axes:
     ax.plot(N, [p.measured.best for p in found.widths], "o", color=THEORY, ms=5, label="measured")
     ax.set(xscale="log", yscale="log", xlabel="random features N", ylabel="loss / variance")
     ax.set_title("Along the model size", fontsize="medium")
-    ax.legend()
+    legend_above(ax)
     return ax

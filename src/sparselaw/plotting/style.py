@@ -90,3 +90,14 @@ def legend_above(ax: Any, columns: int = 2, **options: Any) -> None:
     ax.set_ylim(top=float(back.transform([low + (high - low) / (1.0 - share)])[0]))
     settings = {"fontsize": "small", "title_fontsize": "small", **options}
     ax.legend(loc="upper center", ncols=columns, columnspacing=1.2, handlelength=1.6, **settings)
+
+
+def plain_ticks(axis: Any, low: float, high: float) -> None:
+    """Below a decade and a half a log axis has too few powers of ten to be read: plain numbers instead."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    if high / low < 30.0:
+        even = MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10])
+        axis.set_major_locator(even if high / low < 4.0 else LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(lambda v, _: short_size(v, 4)))
+        axis.set_minor_locator(NullLocator())
