@@ -39,7 +39,7 @@ myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
 myst_heading_anchors = 3
 
 # Tutorials run when the site is built; a page that fails breaks the build.
-nb_execution_mode = "off"
+nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
 nb_merge_streams = True

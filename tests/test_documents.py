@@ -159,3 +159,29 @@ def test_one_version_everywhere_and_a_citation_of_the_paper():
     top = {line.split(":")[0] for line in citation.splitlines() if line[:1].isalpha()}
     assert top >= {"cff-version", "message", "title", "authors"}  # what the format demands
     assert "title: Asymmetric Scaling Laws from Sparse Features" in citation
+
+
+def cells(page):
+    """The code that a tutorial runs when the site is built, cell by cell."""
+    found = re.findall(r"```\{code-cell\} python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    return [re.sub(r"\A(:.*\n)+\n?", "", cell) for cell in found]
+
+
+@pytest.mark.parametrize("name", ["runs", "memo"])
+def test_a_tutorial_on_runs_runs_and_has_two_pictures(name, tmp_path, monkeypatch, capsys):
+    """The others take longer, and run when the site is built."""
+    import matplotlib.pyplot as plt
+
+    monkeypatch.chdir(tmp_path)
+    before, names = set(plt.get_fignums()), {}
+    for cell in cells(ROOT / "docs" / "tutorials" / f"{name}.md"):
+        exec(compile(cell, f"{name}.md", "exec"), names)
+    drawn = [ax for number in set(plt.get_fignums()) - before for ax in plt.figure(number).axes]
+    assert sum(bool(ax.get_title()) for ax in drawn) >= 2
+    assert ("dollars" in capsys.readouterr().out) == (name == "memo")
+    plt.close("all")
+
+
+def test_the_memo_takes_thirty_lines():
+    _, memo = cells(ROOT / "docs" / "tutorials" / "memo.md")
+    assert sum(bool(line.strip()) for line in memo.splitlines()) <= 30

@@ -122,3 +122,13 @@ def test_a_flat_surface_is_drawn_without_lines(tmp_path, capsys):
     err = capsys.readouterr().err
     assert stop.value.code == 0, err
     assert (tmp_path / "x.svg").stat().st_size > 1000
+
+
+def test_without_axes_a_figure_is_made(law):
+    import matplotlib.pyplot as plt
+
+    before = plt.get_fignums()
+    made = fits.residuals(law)
+    assert len(plt.get_fignums()) == len(before) + 1
+    assert made.get_ylabel() == "loss above the fit (%)"
+    plt.close(made.figure)

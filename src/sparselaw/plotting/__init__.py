@@ -1,4 +1,4 @@
-"""Figures. Every function takes values and the keyword ``ax``, draws there, returns it and reads nothing."""
+"""Figures. Every function draws values on ``ax`` (or on a new one), returns it and reads nothing."""
 
 from sparselaw.plotting.curve_fans import curve_fan, curve_residuals, rates
 from sparselaw.plotting.fits import (

@@ -9,7 +9,7 @@ import numpy as np
 from sparselaw.curves.ends import continued, going_on, size_of
 from sparselaw.curves.law import track
 from sparselaw.curves.model import Asked, student
-from sparselaw.plotting.style import GREY, legend_above, sequence
+from sparselaw.plotting.style import GREY, axes_of, legend_above, sequence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,11 +20,12 @@ ALONG = 60  # points of a fan
 MOST = 12  # runs that are drawn with a name
 
 
-def curve_fan(found: CurveFit, *, ax: Axes) -> Axes:
+def curve_fan(found: CurveFit, *, ax: Axes | None = None) -> Axes:
     """Loss against steps: what is measured, the law, and the fan to the end of runs and schedules.
 
     The losses start where the fit does.
     """
+    ax = axes_of(ax)
     model = found.model
     colours = _colours(found)
     for i, log in enumerate(model.logs):
@@ -51,8 +52,9 @@ def curve_fan(found: CurveFit, *, ax: Axes) -> Axes:
     return ax
 
 
-def rates(found: CurveFit, *, ax: Axes) -> Axes:
+def rates(found: CurveFit, *, ax: Axes | None = None) -> Axes:
     """The learning rates of the runs and of the schedules asked for."""
+    ax = axes_of(ax)
     colours = _colours(found)
     shown = [found.model.plan(i) for i in range(len(found.model.logs))]
     for schedule, colour in zip([*shown, *found.asked], colours, strict=True):
@@ -66,8 +68,9 @@ def rates(found: CurveFit, *, ax: Axes) -> Axes:
     return ax
 
 
-def curve_residuals(found: CurveFit, *, ax: Axes) -> Axes:
+def curve_residuals(found: CurveFit, *, ax: Axes | None = None) -> Axes:
     """What the law misses of every point that was fitted, in per cent of the loss."""
+    ax = axes_of(ax)
     colours = _colours(found)
     first = 0
     for points in found.model.points.tracks:

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparselaw.plotting.style import COLOURS, DATA, GREY, SIZES, THEORY, legend_above, plain_ticks, size_ticks
+from sparselaw.plotting.style import (
+    COLOURS,
+    DATA,
+    GREY,
+    SIZES,
+    THEORY,
+    axes_of,
+    legend_above,
+    plain_ticks,
+    size_ticks,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,8 +24,9 @@ if TYPE_CHECKING:
     from sparselaw.deciding import Contest, NextRuns
 
 
-def recipe_frontiers(contest: Contest, *, ax: Axes) -> Axes:
+def recipe_frontiers(contest: Contest, *, ax: Axes | None = None) -> Axes:
     """The best loss of both recipes against compute, with bands; their runs behind."""
+    ax = axes_of(ax)
     curve = contest.curve
     for name, side, runs, colour in zip(
         contest.names, "AB", contest.recipes.runs, (COLOURS[0], COLOURS[1]), strict=True
@@ -32,8 +43,9 @@ def recipe_frontiers(contest: Contest, *, ax: Axes) -> Axes:
     return ax
 
 
-def compute_multiplier(contest: Contest, *, ax: Axes) -> Axes:
+def compute_multiplier(contest: Contest, *, ax: Axes | None = None) -> Axes:
     """Compute that the second recipe needs for the loss of the first, over that of the first."""
+    ax = axes_of(ax)
     curve = contest.curve
     low, middle, high = (
         np.where(np.isfinite(line) & (line > 0.0), line, np.nan) for line in curve["multiplier"]
@@ -51,8 +63,9 @@ def compute_multiplier(contest: Contest, *, ax: Axes) -> Axes:
     return ax
 
 
-def next_on_plane(found: NextRuns, *, ax: Axes) -> Axes:
+def next_on_plane(found: NextRuns, *, ax: Axes | None = None) -> Axes:
     """The known runs, those to make next in their order, and the target, by parameters and tokens."""
+    ax = axes_of(ax)
     known = found.known
     ax.scatter(known.N, known.D, s=9, color=GREY, linewidths=0, label=f"{len(known)} runs")
     N, D = np.array([run.N for run in found.runs]), np.array([run.D for run in found.runs])
@@ -69,8 +82,9 @@ def next_on_plane(found: NextRuns, *, ax: Axes) -> Axes:
     return ax
 
 
-def width_by_run(found: NextRuns, *, ax: Axes) -> Axes:
+def width_by_run(found: NextRuns, *, ax: Axes | None = None) -> Axes:
     """Width of the interval as the runs are made, beside the best single run and present runs repeated."""
+    ax = axes_of(ax)
     widths = [found.width_before, *(run.width_after for run in found.runs)]
     spent = np.concatenate([[0.0], np.cumsum([run.cost for run in found.runs])])
     ax.plot(spent, 100.0 * np.array(widths), "o-", color=COLOURS[1], label="these runs")

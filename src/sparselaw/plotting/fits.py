@@ -20,6 +20,7 @@ from sparselaw.plotting.style import (
     GREY,
     SIZES,
     THEORY,
+    axes_of,
     legend_above,
     plain_ticks,
     power_of_ten,
@@ -39,8 +40,9 @@ LINE, ACCENT = COLOURS[:2]
 FINE = 200
 
 
-def fit_over_data(law: FittedLaw, *, ax: Axes, curves: int = 5) -> Axes:
+def fit_over_data(law: FittedLaw, *, ax: Axes | None = None, curves: int = 5) -> Axes:
     """Losses against N (or the one size that varies), coloured by D, with the law at a few D."""
+    ax = axes_of(ax)
     import matplotlib as mpl
 
     if law.law.has_one_size():
@@ -56,8 +58,9 @@ def fit_over_data(law: FittedLaw, *, ax: Axes, curves: int = 5) -> Axes:
     return _log_axes(ax, SIZES, "loss", f"{law.name} fit (lines) over {law.rows_used} runs")
 
 
-def residuals(law: FittedLaw, *, ax: Axes) -> Axes:
+def residuals(law: FittedLaw, *, ax: Axes | None = None) -> Axes:
     """How far each run lies from the law, in per cent, against the fitted loss."""
+    ax = axes_of(ax)
     fitted = law.runs.loss * np.exp(-law.residuals)
     percent = 100.0 * np.expm1(law.residuals)
     ax.axhline(0.0, color=THEORY, lw=0.8)
@@ -73,8 +76,9 @@ def residuals(law: FittedLaw, *, ax: Axes) -> Axes:
     return ax
 
 
-def fitted_and_measured(law: FittedLaw, *, ax: Axes) -> Axes:
+def fitted_and_measured(law: FittedLaw, *, ax: Axes | None = None) -> Axes:
     """Measured against fitted losses, for any law."""
+    ax = axes_of(ax)
     fitted = law.runs.loss * np.exp(-law.residuals)
     ends = [min(fitted.min(), law.runs.loss.min()), max(fitted.max(), law.runs.loss.max())]
     ax.plot(ends, ends, color=THEORY, lw=0.8)
@@ -82,8 +86,9 @@ def fitted_and_measured(law: FittedLaw, *, ax: Axes) -> Axes:
     return _log_axes(ax, "fitted loss", "loss", f"{law.name} fit to {law.rows_used} runs")
 
 
-def budget_profiles(plans: Sequence[Plan], *, ax: Axes) -> Axes:
+def budget_profiles(plans: Sequence[Plan], *, ax: Axes | None = None) -> Axes:
     """The loss along each plan's budget as N is varied, all of it spent; a dot marks the best N."""
+    ax = axes_of(ax)
     from scipy.interpolate import PchipInterpolator
 
     colours = sequence(len(plans))
@@ -105,15 +110,17 @@ def budget_profiles(plans: Sequence[Plan], *, ax: Axes) -> Axes:
     return ax
 
 
-def loss_contour(law: FittedLaw, *, ax: Axes, cost: str = "6nd", levels: int = 8) -> Axes:
+def loss_contour(law: FittedLaw, *, ax: Axes | None = None, cost: str = "6nd", levels: int = 8) -> Axes:
     """Contours of the fitted loss over (N, D), the runs, and the frontier of best allocations."""
+    ax = axes_of(ax)
     _contour(law, ax, cost, levels)
     legend_above(ax)
     return ax
 
 
-def plans_on_contour(law: FittedLaw, plans: Sequence[Plan], *, ax: Axes) -> Axes:
+def plans_on_contour(law: FittedLaw, plans: Sequence[Plan], *, ax: Axes | None = None) -> Axes:
     """The contours, the runs and the frontier, with a star and the intervals of each plan."""
+    ax = axes_of(ax)
     _contour(law, ax, "6nd", 8, plans)
     for axis in ("N", "D"):
         other = "D" if axis == "N" else "N"
@@ -160,8 +167,11 @@ def _contour(law: FittedLaw, ax: Axes, cost: str, levels: int, plans: Sequence[P
     ax.set_title("Fitted loss and frontier", fontsize="medium")
 
 
-def isoflop_slices(law: FittedLaw, budgets: Sequence[float], *, ax: Axes, cost: str = "6nd") -> Axes:
+def isoflop_slices(
+    law: FittedLaw, budgets: Sequence[float], *, ax: Axes | None = None, cost: str = "6nd"
+) -> Axes:
     """Loss against N at a few budgets, all of each budget spent; a dot marks the best N."""
+    ax = axes_of(ax)
     spend = _cost(law, cost)
     dashes = ["-", "--", "-.", ":"]
     colours = sequence(len(budgets))
@@ -177,11 +187,14 @@ def isoflop_slices(law: FittedLaw, budgets: Sequence[float], *, ax: Axes, cost: 
     return ax
 
 
-def exponent_profile(profile: ExponentProfile, *, ax: Axes, draws: FloatArray | None = None) -> Axes:
+def exponent_profile(
+    profile: ExponentProfile, *, ax: Axes | None = None, draws: FloatArray | None = None
+) -> Axes:
     """How much worse the fit gets away from the best exponents; the line has alpha_N = alpha_D.
 
     ``draws`` (n, 2) adds the bootstrap draws of the two exponents.
     """
+    ax = axes_of(ax)
     excess = 100.0 * (profile.values / profile.lowest - 1.0)
     levels = [0.1, 0.3, 1.0, 3.0, 10.0, 30.0]
     lines = ax.contour(
@@ -249,11 +262,12 @@ def _log_axes(ax: Axes, x: str, y: str, title: str) -> Axes:
 MOST_TICKS = 7
 
 
-def loss_curves(runs: pd.DataFrame, law: FittedLaw | None = None, *, ax: Axes) -> Axes:
+def loss_curves(runs: pd.DataFrame, law: FittedLaw | None = None, *, ax: Axes | None = None) -> Axes:
     """Loss against the size that varies most, one curve for each value of the other; the law as lines.
 
     ``runs`` has columns N, D, loss. Runs of the same size are averaged, with bars of 95 %.
     """
+    ax = axes_of(ax)
     x, other = ("N", "D") if runs["N"].nunique() >= runs["D"].nunique() else ("D", "N")
     groups = list(runs.groupby(other, sort=True))
     for colour, (value, group) in zip(sequence(len(groups)), groups, strict=True):

@@ -8,7 +8,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.planning.forecast_budgets import best_sizes
-from sparselaw.plotting.style import COLOURS, COMPUTE, GREY, THEORY, legend_above
+from sparselaw.plotting.style import COLOURS, COMPUTE, GREY, THEORY, axes_of, legend_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,11 +19,12 @@ LINE, ACCENT = COLOURS[:2]
 ALONG = 60
 
 
-def forecast_fan(forecast: Forecast, *, ax: Axes, cost: str = "6nd") -> Axes:
+def forecast_fan(forecast: Forecast, *, ax: Axes | None = None, cost: str = "6nd") -> Axes:
     """Loss against compute: the runs, the best loss at each budget with its band, the points asked for.
 
     The band opens where the runs end.
     """
+    ax = axes_of(ax)
     runs, points = forecast.runs, forecast.points
     spent = 6.0 * runs.N * runs.D
     asked = np.array([6.0 * p.N * p.D for p in points])
@@ -54,8 +55,9 @@ def forecast_fan(forecast: Forecast, *, ax: Axes, cost: str = "6nd") -> Axes:
     return ax
 
 
-def back_test(test: BackTest, *, ax: Axes) -> Axes:
+def back_test(test: BackTest, *, ax: Axes | None = None) -> Axes:
     """What was predicted of the more expensive runs, and what came: errors in per cent, with intervals."""
+    ax = axes_of(ax)
     if test.reason:
         ax.text(0.5, 0.5, f"no forecast:\n{test.reason}", ha="center", va="center", transform=ax.transAxes)
         ax.set_axis_off()

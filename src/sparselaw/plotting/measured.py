@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparselaw.plotting.style import COLOURS, GREY, THEORY, legend_above
+from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, legend_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from sparselaw.measuring import LearningCurve, Measurement
 
 
-def seen_features(found: Measurement, *, ax: Axes) -> Axes:
+def seen_features(found: Measurement, *, ax: Axes | None = None) -> Axes:
     """K(D), the features that D rows show, beside K = D."""
+    ax = axes_of(ax)
     D = np.array([p.D for p in found.curve])
     K = np.array([[p.K.low, p.K.best, p.K.high] for p in found.curve]).T
     ax.fill_between(D, K[0], K[2], color=COLOURS[0], alpha=0.25, lw=0)
@@ -27,8 +28,9 @@ def seen_features(found: Measurement, *, ax: Axes) -> Axes:
     return ax
 
 
-def unseen_variance(found: Measurement, *, ax: Axes) -> Axes:
+def unseen_variance(found: Measurement, *, ax: Axes | None = None) -> Axes:
     """U(D), the share of the variance in features that D rows do not show, and what lies beyond the data."""
+    ax = axes_of(ax)
     points = [p for p in found.curve if p.unseen.best > 0.0]
     D = np.array([p.D for p in points])
     U = np.array([[p.unseen.low, p.unseen.best, p.unseen.high] for p in points]).T
@@ -47,8 +49,9 @@ def unseen_variance(found: Measurement, *, ax: Axes) -> Axes:
     return ax
 
 
-def local_exponents(found: Measurement, *, ax: Axes) -> Axes:
+def local_exponents(found: Measurement, *, ax: Axes | None = None) -> Axes:
     """alpha1(D) and the exponent of the data-limited loss: flat where one power law holds."""
+    ax = axes_of(ax)
     for name, label, colour in (
         ("alpha1", r"local $\alpha_1$", COLOURS[0]),
         ("alpha_D", r"$\alpha_D$ of the unseen variance", COLOURS[1]),
@@ -73,8 +76,9 @@ def local_exponents(found: Measurement, *, ax: Axes) -> Axes:
     return ax
 
 
-def learning_curve(found: LearningCurve, *, ax: Axes, signs: bool = False) -> Axes:
+def learning_curve(found: LearningCurve, *, ax: Axes | None = None, signs: bool = False) -> Axes:
     """The measured loss against D beside the theories; ``signs``: those with random signs."""
+    ax = axes_of(ax)
     points = [(p, p.signs if signs else p.measured) for p in found.curve]
     points = [(p, v) for p, v in points if v.best > 0.0]
     D = [p.D for p, _ in points]
@@ -98,8 +102,9 @@ def learning_curve(found: LearningCurve, *, ax: Axes, signs: bool = False) -> Ax
     return ax
 
 
-def width_curve(found: LearningCurve, *, ax: Axes) -> Axes:
+def width_curve(found: LearningCurve, *, ax: Axes | None = None) -> Axes:
     """The measured loss against N at many rows, beside the eigenvalues of the covariance."""
+    ax = axes_of(ax)
     N = [p.N for p in found.widths]
     covariance, single = [p.gaussian for p in found.widths], [p.diagonal for p in found.widths]
     ax.plot(N, covariance, color=COLOURS[1], ls="--", marker="_", label="covariance (Gaussian)")

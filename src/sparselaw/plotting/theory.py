@@ -11,7 +11,7 @@ import numpy as np
 from sparselaw.costs import Conditioning, parse_cost
 from sparselaw.failure.failure_curve import FailurePoint
 from sparselaw.planning.frontier_curve import frontier_curve
-from sparselaw.plotting.style import COLOURS, GREY, THEORY, sequence
+from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, sequence
 from sparselaw.theory import curve, frontier, log_scaling_along
 
 if TYPE_CHECKING:
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from sparselaw.inputs import Inputs
 
 
-def phase_diagram(*, ax: Axes) -> Axes:
+def phase_diagram(*, ax: Axes | None = None) -> Axes:
     """The three regimes of (alpha1, alpha2) and the outer boundary (the paper's figure 1)."""
+    ax = axes_of(ax)
     right, top, bottom = 3.0, 2.0, -4.0
     corner = -1.0 - right  # alpha2 on the boundary alpha1 + alpha2 + 1 = 0 at the right edge
     symmetric = [(-1, 0), (0, -1), (0, top), (-1, top)]
@@ -49,8 +50,9 @@ def phase_diagram(*, ax: Axes) -> Axes:
     return ax
 
 
-def loss_surface(inputs: Inputs, N: Sequence[int], D: Sequence[int], *, ax: Axes) -> Axes:
+def loss_surface(inputs: Inputs, N: Sequence[int], D: Sequence[int], *, ax: Axes | None = None) -> Axes:
     """Loss against N, one curve for each D, from the closed form; the peak is cut where it is infinite."""
+    ax = axes_of(ax)
     for colour, data in zip(sequence(len(D)), D, strict=True):
         losses = curve(inputs, N=N, D=data)
         losses[~np.isfinite(losses)] = np.nan
@@ -60,8 +62,11 @@ def loss_surface(inputs: Inputs, N: Sequence[int], D: Sequence[int], *, ax: Axes
     return ax
 
 
-def scaling_curve(inputs: Inputs, *, ax: Axes, span: tuple[float, float] = (0.05, 30.0)) -> Axes:
+def scaling_curve(
+    inputs: Inputs, *, ax: Axes | None = None, span: tuple[float, float] = (0.05, 30.0)
+) -> Axes:
     """S(xi), the curve on which loss * N^alpha_N collapses, with its peak marked."""
+    ax = axes_of(ax)
     crit = inputs.power_law().xi_crit
     gap = np.geomspace(2e-3, 1.0, 120)
     below = crit * (1.0 - gap * (1.0 - span[0] / crit))
@@ -74,8 +79,11 @@ def scaling_curve(inputs: Inputs, *, ax: Axes, span: tuple[float, float] = (0.05
     return ax
 
 
-def compute_frontier(inputs: Inputs, N: Sequence[int], *, ax: Axes, cost: str = "direct") -> Axes:
+def compute_frontier(
+    inputs: Inputs, N: Sequence[int], *, ax: Axes | None = None, cost: str = "direct"
+) -> Axes:
     """Loss against compute, one curve for each N with D varied; the best of every budget, and its limit."""
+    ax = axes_of(ax)
     best = frontier(inputs, cost)
     spent = parse_cost(cost, Conditioning.of_inputs(inputs))
     law = inputs.power_law()
@@ -109,6 +117,7 @@ def failure_curve(points: Sequence[FailurePoint], *, ax: Any, nu: float | None =
 
     A total of which only an upper end is known is drawn as an arrow down from there.
     """
+    ax = axes_of(ax)
     ordered = sorted(points, key=lambda point: point.D)
     for method, marker in (("direct", "o"), ("importance", "s"), ("exact-spike", "D"), ("exact", "D")):
         chosen = [p for p in ordered if p.method == method and p.probability.best > SMALLEST]
