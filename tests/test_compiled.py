@@ -19,7 +19,7 @@ if hasattr(os, "geteuid") and os.geteuid() == 0:
     assert ctypes.CDLL(None).capset(version, none) == 0
 sys.path.insert(0, sys.argv[1])
 import numpy as np
-from sparselaw.networks.gradient import _cut as cut
+from sparselaw.experiments.networks.train import _cut as cut
 row = np.array([-1.0, 2.0])
 cut(row)
 assert row.tolist() == [0.0, 2.0]

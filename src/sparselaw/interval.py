@@ -98,8 +98,8 @@ def drawn_interval(best: float, draws: FloatArray, level: float = 0.95) -> Inter
     Widened to hold the best value where that lies outside.
 
     >>> import numpy as np
-    >>> drawn_interval(2.0, np.linspace(0.0, 4.0, 401))
-    Interval(low=0.1, best=2.0, high=3.9)
+    >>> print(drawn_interval(2.0, np.linspace(0.0, 4.0, 401)))
+    2 [0.1, 3.9]
     """
     import numpy as np
 

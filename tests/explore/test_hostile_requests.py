@@ -95,7 +95,12 @@ def test_a_line_that_cannot_be_written_ends_with_its_end_line():
     async def send(message):
         sent.append(message.get("body", b""))
 
-    asyncio.run(LineStream(lines(), threading.Event())({}, receive, send))
+    def stream():  # in a thread of its own: browser tests leave a running loop in this one
+        asyncio.run(LineStream(lines(), threading.Event())({}, receive, send))
+
+    thread = threading.Thread(target=stream)
+    thread.start()
+    thread.join(60)
     found = [json.loads(line) for line in b"".join(sent).splitlines()]
     assert found[0] == {"x": None}
     assert found[-1]["end"] == "failed"

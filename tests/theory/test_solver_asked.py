@@ -34,5 +34,7 @@ def test_refused(settings, words):
 
 
 def test_all_kinds_of_inputs_are_named():
-    with pytest.raises(InputError, match="give SparseInputs, DenseInputs or TabulatedInputs"):
+    with pytest.raises(
+        InputError, match="give SparseInputs, DenseInputs, TabulatedInputs or EmpiricalInputs"
+    ):
         sl.predict(3, N=12, D=200)
