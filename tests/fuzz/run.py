@@ -310,6 +310,16 @@ def search(kinds: list[str], cases: int, seed: int, seconds: float = 0.0, tell=N
     }
 
 
+def counted(counts: dict) -> str:
+    """The counts as a table, a row for each kind."""
+    lines = ["| kind | inputs | exit codes, or statuses of the page | complaints |", "|---|---|---|---|"]
+    for kind, found in counts.items():
+        codes = sorted((name[5:], n) for name, n in found.items() if name.startswith("code "))
+        shown = ", ".join(f"{code}: {n}" for code, n in codes)
+        lines.append(f"| {kind} | {found['inputs']} | {shown} | {found.get('complaints', 0)} |")
+    return "\n".join(lines)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="hostile inputs, seeded")
     parser.add_argument("--cases", type=int, default=10**9)
@@ -321,7 +331,8 @@ def main() -> int:
     found = search(
         given.kinds, given.cases, given.seed, given.seconds, tell=lambda told: print(json.dumps(told))
     )
-    print(json.dumps({"seed": given.seed, **found["counts"], "peak_MB": found["peak_MB"]}, indent=2))
+    print(f"seed {given.seed}, peak memory of a child {found['peak_MB']} MB\n")
+    print(counted(found["counts"]))
     if given.report:
         given.report.write_text(json.dumps({"seed": given.seed, **found}, indent=1))
     return 1 if found["wrong"] else 0
