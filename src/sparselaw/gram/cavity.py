@@ -22,9 +22,11 @@ because counts are binomial. No law is cut short: for trees of samples and coord
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.cavity_laws import BLOCK, LawGrid, make_cells
@@ -36,6 +38,8 @@ ROUNDS = 200
 MEMORY = 4  # of Anderson's mixing
 BARELY = 1e-9  # of one: weight of what is hardly felt in the mixing
 DAMPING = 1e-10  # of the mixing: rounding is not magnified by more than its root
+ABREAST = 12  # cut-offs sought side by side
+ORDERS = 8  # of the logarithm of 1 - p, for coordinates that are rare
 LOWEST = -40.0  # logarithms of transforms below this are as good as zero
 
 
@@ -57,14 +61,26 @@ class Cavity:
 
     def __init__(self, weight: FloatArray, p: FloatArray, c: FloatArray, D: float) -> None:
         self.cells, self.D = make_cells(weight, p, c, D), D
+        rare, order = self.cells.p[self.cells.single : self.cells.often], np.arange(1, ORDERS + 1)
+        self._orders = rare[:, None] ** order / order  # -log(1 - p h) = sum of these times h^order
         self._grids: dict[int, LawGrid] = {}
         self._states: dict[float, CavityState] = {}
 
     def at(self, log_k: float) -> CavityState:
         """The fixed point at k, always sought from the same start: nothing asked for before changes a bit."""
-        if log_k not in self._states:
-            self._states[log_k] = self._solve(log_k)
-        return self._states[log_k]
+        return self.many((log_k,))[0]
+
+    def many(self, log_k: Sequence[float]) -> list[CavityState]:
+        """The fixed points at several k, sought side by side: each is what it is on its own."""
+        blocks: dict[int, list[float]] = {}
+        for place in dict.fromkeys(log_k):
+            if place not in self._states:
+                blocks.setdefault(math.floor(place / BLOCK), []).append(place)
+        for places in blocks.values():
+            for i in range(0, len(places), ABREAST):
+                some = places[i : i + ABREAST]
+                self._states |= zip(some, self._solve(np.array(some)), strict=True)
+        return [self._states[place] for place in log_k]
 
     @property
     def unseen(self) -> float:
@@ -78,67 +94,80 @@ class Cavity:
         learnt = self._plain(self._grid(log_k), math.exp(log_k))
         return float(of.weight @ learnt), float((of.weight * of.p * of.c) @ (1.0 - learnt))
 
-    def _solve(self, log_k: float) -> CavityState:
-        grid, k = self._grid(log_k), math.exp(log_k)
+    def _solve(self, log_k: FloatArray) -> list[CavityState]:
+        """The states at cut-offs that share a grid; arrays are (cut-off, coordinate, place)."""
+        grid, k = self._grid(float(log_k[0])), np.exp(log_k)
         law = self._start(grid, k)
-        fade = np.exp(-k * grid.w)
-        mixed = _Anderson(fade)
+        found, active = law.copy(), np.arange(k.size)
+        fade = np.exp(-np.multiply.outer(k, grid.w))
+        mixed = _Anderson()
         for _ in range(ROUNDS):
-            new = self._update(grid, k, law)
-            moved = float(np.max(np.abs(np.exp(new[0]) - np.exp(law[0])) * fade))
-            if moved < TOLERANCE:
-                law = new
+            new = self._update(grid, k[active], law)
+            moved = np.max(np.abs(np.exp(new[:, 0]) - np.exp(law[:, 0])) * fade[active], axis=1)
+            found[active] = new
+            moving = ~(moved < TOLERANCE)
+            if not moving.any():
                 break
-            law = np.clip(mixed.next(law, new), LOWEST, 0.0)
-        held = self._held(grid, k, law)
-        return self._state(log_k, grid, law, held)
+            law = np.clip(mixed.next(law, new, fade[active]), LOWEST, 0.0)
+            if not moving.all():
+                active, law = active[moving], law[moving]
+                mixed.keep(moving)
+        return self._make_states(log_k, grid, found, self._held(grid, k, found))
 
-    def _start(self, grid: LawGrid, k: float) -> FloatArray:
+    def _start(self, grid: LawGrid, k: FloatArray) -> FloatArray:
         """The law of Y in an effective medium: every coordinate has its mean count, every sample the same R.
 
         Then D (1 - k R) = sum D p c R/(1 + D p c R), which has one root between 0 and 1/k.
         """
         of, D = self.cells, self.D
         strength = D * of.p * of.c
-        low, high = -40.0, 0.0  # of log(k R)
+        low, high = np.full(k.shape, -40.0), np.zeros(k.shape)  # of log(k R)
         for _ in range(24):
             middle = 0.5 * (low + high)
-            R = math.exp(middle) / k
-            taken = float(of.weight @ (strength * R / (1.0 + strength * R)))
-            low, high = (middle, high) if D * (1.0 - k * R) > taken else (low, middle)
-        left = of.c / (1.0 + strength * math.exp(low) / k)
-        gone = np.expm1(-np.minimum(np.multiply.outer(left, grid.w), 745.0))
-        factors = np.log1p(np.maximum(of.p[:, None] * gone, -1.0 + 1e-16))
-        law = np.concatenate([(of.weight @ factors)[None], factors[: of.single]])
+            R = np.exp(middle) / k
+            felt = np.multiply.outer(R, strength)
+            more = D * (1.0 - k * R) > (felt / (1.0 + felt)) @ of.weight
+            low, high = np.where(more, middle, low), np.where(more, high, middle)
+        left = of.c / (1.0 + np.multiply.outer(np.exp(low) / k, strength))
+        gone = np.multiply.outer(left, -grid.w)
+        np.expm1(gone, out=gone)
+        gone *= of.p[:, None]
+        factors = np.log1p(np.maximum(gone, -1.0 + 1e-16, out=gone), out=gone)
+        law = np.concatenate([(of.weight @ factors)[:, None], factors[:, : of.single]], axis=1)
         return np.asarray(np.clip(law, LOWEST, 0.0))
 
-    def _held(self, grid: LawGrid, k: float, law: FloatArray) -> FloatArray:
+    def _held(self, grid: LawGrid, k: FloatArray, law: FloatArray) -> FloatArray:
         """1 - psi of R without each coordinate kept singly, and with all of them."""
-        rest = law[0] - np.concatenate([law[1:], np.zeros((1, grid.w.size))])
-        known = np.exp(np.minimum(rest, 0.0) - k * grid.w)
-        Q = known @ (STEP * grid.w) + grid.w[0] * (1.0 - 0.5 * STEP)  # E R
-        like = np.exp(-np.minimum(grid.w / Q[:, None], 745.0))
-        psi_like = np.exp(-np.minimum(grid.v * Q[:, None], 745.0))
-        return np.asarray(np.clip(1.0 - psi_like + grid.to_v(known - like), 0.0, 1.0))
+        known = np.empty_like(law)
+        np.minimum(law[:, :1] - law[:, 1:], 0.0, out=known[:, :-1])
+        known[:, -1] = law[:, 0]
+        known -= np.multiply.outer(k, grid.w)[:, None]
+        np.exp(known, out=known)
+        Q = (known @ (STEP * grid.w) + grid.w[0] * (1.0 - 0.5 * STEP))[:, :, None]  # E R
+        known -= np.exp(-grid.w / Q)
+        held = grid.to_v(known) - np.expm1(-grid.v * Q)
+        return np.asarray(np.clip(held, 0.0, 1.0, out=held))
 
-    def _update(self, grid: LawGrid, k: float, law: FloatArray) -> FloatArray:
+    def _update(self, grid: LawGrid, k: FloatArray, law: FloatArray) -> FloatArray:
         of, held = self.cells, self._held(grid, k, law)
         single, often = of.single, of.often
-        h = grid.decay[:often] * self._missed(held, self.D - 1.0)
-        r = np.clip((STEP * grid.v / of.c[:often, None] * h).sum(axis=1) + grid.below[:often], 1e-300, 1.0)
-        r = np.where(grid.faint[:often], 1.0, r)
-        size = of.c[:often] * r
-        like_w = np.exp(-np.minimum(np.multiply.outer(size, grid.w), 745.0))
-        like_v = np.exp(-np.minimum(grid.v / size[:, None], 745.0))
+        h = self._missed(held, self.D - 1.0)
+        h *= grid.decay[:often]
+        r = np.clip(h @ (STEP * grid.v) / of.c[:often] + grid.below[:often], 1e-300, 1.0)
+        size = of.c[:often] * np.where(grid.faint[:often], 1.0, r)
+        like_w = np.exp(np.multiply.outer(size, -grid.w))
+        h -= np.exp(-grid.v / size[:, :, None])
         some = (of.weight * of.p)[single:often]
-        rare_w, rare_v = self._seldom(grid, held[-1])
-        rare_v += some @ (h[single:] - like_v[single:])
-        unlike = grid.to_w(np.concatenate([h[:single] - like_v[:single], rare_v[None]]))
-        lam = np.clip(like_w[:single] - unlike[:single], 1e-300, 1.0)
-        factors = np.log1p(np.maximum(of.p[:single, None] * (lam - 1.0), -1.0 + 1e-16))
-        rare = some @ (1.0 - like_w[single:]) + rare_w + unlike[single]
+        rare_w, rare_v = self._seldom(grid, held[:, -1])
+        rare_v += some @ h[:, single:]
+        unlike = grid.to_w(np.concatenate([h[:, :single], rare_v[:, None]], axis=1))
+        lam = np.clip(like_w[:, :single] - unlike[:, :single], 1e-300, 1.0)
+        lam -= 1.0
+        lam *= of.p[:single, None]
+        factors = np.log1p(np.maximum(lam, -1.0 + 1e-16))
+        rare = float(some.sum()) - some @ like_w[:, single:] + rare_w + unlike[:, single]
         total = of.weight[:single] @ factors - rare
-        return np.asarray(np.clip(np.concatenate([total[None], factors]), LOWEST, 0.0))
+        return np.asarray(np.clip(np.concatenate([total[:, None], factors], axis=1), LOWEST, 0.0))
 
     def _seldom(self, grid: LawGrid, held: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Coordinates seldom seen, to second order in their counts: their part of w, and of v to transform.
@@ -146,45 +175,57 @@ class Cavity:
         A difference of two exponentials takes the slope at w = 0 out of what is transformed.
         """
         lost = held * grid.seldom[1] - held**2 * grid.seldom[2]
-        slope = float((STEP * grid.v) @ lost)
-        scale = slope / max(float(lost.sum() * STEP), 1e-300)
-        if not scale > 0.0:
-            return grid.seldom_w.copy(), -lost
-        near, far = (np.exp(-np.minimum(grid.v * a / scale, 745.0)) for a in (1.0, 2.0))
-        near_w, far_w = (np.exp(-np.minimum(grid.w * scale / a, 745.0)) for a in (1.0, 2.0))
-        share = 2.0 * slope / scale
-        return grid.seldom_w - share * (far_w - near_w), share * (near - far) - lost
+        slope = lost @ (STEP * grid.v)
+        scale = (slope / np.maximum(lost.sum(axis=1) * STEP, 1e-300))[:, None]
+        there = scale > 0.0
+        scale = np.where(there, scale, 1.0)
+        near, near_w = np.exp(-grid.v / scale), np.exp(-0.5 * grid.w * scale)
+        share = np.where(there, 2.0 * slope[:, None] / scale, 0.0)
+        far, far_w = near**2, near_w  # of twice the rate, and of half of it
+        return grid.seldom_w - share * (far_w - near_w**2), share * (near - far) - lost
 
     def _missed(self, held: FloatArray, samples: float) -> FloatArray:
-        """(1 - p (1 - psi))^samples of the coordinates seen often."""
+        """(1 - p (1 - psi))^samples of the coordinates seen often; of the rare ones by the series of the
+        logarithm.
+        """
         of = self.cells
-        p = of.p[: of.often, None]
-        rest = np.broadcast_to(held[-1], (of.often - of.single, held.shape[1]))
-        inside = np.maximum(p * np.concatenate([held[:-1], rest]), 0.0)
-        return np.asarray(np.exp(np.maximum(samples * np.log1p(-np.minimum(inside, 1.0 - 1e-16)), -745.0)))
+        out = np.empty((held.shape[0], of.often, held.shape[2]))
+        inside = np.minimum(of.p[: of.single, None] * held[:, :-1], 1.0 - 1e-16)
+        out[:, : of.single] = samples * np.log1p(-inside)
+        powers = np.cumprod(np.repeat(held[:, -1:], ORDERS, axis=1), axis=1)
+        np.matmul(-samples * self._orders, powers, out=out[:, of.single :])
+        np.maximum(out, -745.0, out=out)
+        return np.asarray(np.exp(out, out=out))
 
-    def _state(self, log_k: float, grid: LawGrid, law: FloatArray, held: FloatArray) -> CavityState:
-        of, D, k = self.cells, self.D, math.exp(log_k)
+    def _make_states(
+        self, log_k: FloatArray, grid: LawGrid, law: FloatArray, held: FloatArray
+    ) -> list[CavityState]:
+        of, D, k = self.cells, self.D, np.exp(log_k)
         often, seldom = slice(None, of.often), slice(of.often, None)
-        learnt = np.empty_like(of.p)
-        learnt[often] = 1.0 - (grid.mean[often] * self._missed(held, D)).sum(axis=1) - grid.below[often]
-        count = D * of.p[seldom]
-        one, two = grid.mean[seldom] @ held[-1], grid.mean[seldom] @ held[-1] ** 2
-        learnt[seldom] = count * one - 0.5 * count**2 * two
-        Q = float(np.exp(law[0] - k * grid.w) @ (STEP * grid.w)) + grid.w[0] * (1.0 - 0.5 * STEP)
-        faint = D * of.p * of.c * Q
+        learnt = np.empty((k.size, of.p.size))
+        missed = np.einsum("iv,kiv->ki", grid.mean[often], self._missed(held, D))
+        learnt[:, often] = 1.0 - missed - grid.below[often]
+        count, rest = D * of.p[seldom], held[:, -1]
+        one, two = (values @ grid.mean[seldom].T for values in (rest, rest**2))
+        learnt[:, seldom] = count * one - 0.5 * count**2 * two
+        Q = np.exp(law[:, 0] - np.multiply.outer(k, grid.w)) @ (STEP * grid.w)
+        Q += grid.w[0] * (1.0 - 0.5 * STEP)
+        faint = np.multiply.outer(Q, D * of.p * of.c)
         learnt = np.where(grid.faint, faint / (1.0 + faint), np.clip(learnt, 0.0, 1.0))
-        variance = of.weight * of.p * of.c
-        S = float(of.weight @ learnt)
-        return CavityState(
-            log_k=log_k,
-            S=S,
-            t=float(variance @ (1.0 - learnt)),
-            checked=D * (1.0 - k * Q) / S,
-            grid=grid,
-            law=law,
-            held=held,
-        )
+        S, t = learnt @ of.weight, (1.0 - learnt) @ (of.weight * of.p * of.c)
+        checked = D * (1.0 - k * Q) / S
+        return [
+            CavityState(
+                log_k=float(log_k[i]),
+                S=float(S[i]),
+                t=float(t[i]),
+                checked=float(checked[i]),
+                grid=grid,
+                law=law[i],
+                held=held[i],
+            )
+            for i in range(k.size)
+        ]
 
     def _plain(self, grid: LawGrid, k: float) -> FloatArray:
         """1 - r with R = 1/k: E nc/(nc + k)."""
@@ -206,29 +247,33 @@ class Cavity:
 
 
 class _Anderson:
-    """Anderson's mixing of a fixed-point iteration, by the first row of the law.
+    """Anderson's mixing of fixed-point iterations side by side, each by the first row of its law.
 
     Steps are compared where the transform of R is felt, by e^{law} e^{-kw}: the logarithms of what is as good
     as zero move by far more, and would take the mixing over.
     """
 
-    def __init__(self, fade: FloatArray) -> None:
-        self._fade = fade
+    def __init__(self) -> None:
         self._steps: list[FloatArray] = []
         self._moves: list[FloatArray] = []
 
-    def next(self, old: FloatArray, new: FloatArray) -> FloatArray:
-        felt = np.exp(new[0]) * self._fade + BARELY
+    def keep(self, some: NDArray[np.bool_]) -> None:
+        """Goes on with some of the iterations."""
+        self._steps, self._moves = ([each[some] for each in kept] for kept in (self._steps, self._moves))
+
+    def next(self, old: FloatArray, new: FloatArray, fade: FloatArray) -> FloatArray:
+        felt = np.exp(new[:, 0]) * fade + BARELY
         self._steps = [*self._steps, new][-MEMORY:]
-        self._moves = [*self._moves, new[0] - old[0]][-MEMORY:]
+        self._moves = [*self._moves, new[:, 0] - old[:, 0]][-MEMORY:]
         if len(self._moves) < 2:
             return new
         last = self._moves[-1]
-        differences = np.stack([last - move for move in self._moves[:-1]], axis=1) * felt[:, None]
-        gram = differences.T @ differences
-        gram[np.diag_indices_from(gram)] += DAMPING * np.trace(gram) + 1e-300
-        shares = np.linalg.solve(gram, differences.T @ (last * felt))
-        mixed = (1.0 - float(shares.sum())) * new
-        for share, step in zip(shares, self._steps[:-1], strict=True):
-            mixed += share * step
+        differences = np.stack([(last - move) * felt for move in self._moves[:-1]], axis=1)
+        gram = differences @ differences.transpose(0, 2, 1)
+        size = np.trace(gram, axis1=1, axis2=2)
+        gram += (DAMPING * size + 1e-300)[:, None, None] * np.eye(gram.shape[1])
+        shares = np.linalg.solve(gram, differences @ (last * felt)[:, :, None])
+        mixed = (1.0 - shares.sum(axis=1))[:, :, None] * new
+        for i, step in enumerate(self._steps[:-1]):
+            mixed += shares[:, i, None] * step
         return np.asarray(mixed)

@@ -129,9 +129,11 @@ class Coactivation(GramLaw):
         inside = np.maximum(x, lowest)
         first = np.floor(inside / STRIDE).astype(int)
         out = np.empty((2, 4, x.size))
-        for cell in np.unique(first):
+        cells = np.unique(first).tolist()
+        self._prepare(cells)
+        for cell in cells:
             here = np.flatnonzero(first == cell)
-            powers = self._powers(int(cell))
+            powers = self._polynomials[cell]
             y = inside[here] - STRIDE * cell
             for m in range(4):
                 falling = [math.perm(k, m) for k in range(m, PLACES.size)]
@@ -147,23 +149,23 @@ class Coactivation(GramLaw):
         ratio = np.exp(logs[0])
         return S * ratio, (P - S * logs[1]) * ratio
 
-    def _powers(self, cell: int) -> FloatArray:
-        """The polynomial through the ratios about one stride."""
-        if cell not in self._polynomials:
-            table = np.array([self._ratio(int(cell + i)) for i in PLACES])
-            self._polynomials[cell] = (_VANDERMONDE @ table).T
-        return self._polynomials[cell]
-
-    def _ratio(self, i: int) -> tuple[float, float]:
-        if i not in self._ratios:
-            x = STRIDE * i
-            m = self._cell_medium.at(np.array([x]))
+    def _prepare(self, cells: list[int]) -> None:
+        """The polynomials through the ratios about these strides, whatever is missing found at once."""
+        new = [cell for cell in cells if cell not in self._polynomials]
+        wanted = dict.fromkeys(int(cell + i) for cell in new for i in PLACES)
+        missing = [i for i in wanted if i not in self._ratios]
+        if missing:
+            x = STRIDE * np.array(missing)
+            m = self._cell_medium.at(x)
             with np.errstate(all="ignore"):
-                state = self.cavity.at(x)
-            S, t = state.S / float(m.S[0]), state.t / float(m.t[0]) if m.t[0] > 0.0 else 1.0
-            sound = abs(state.checked - 1.0) < SOUND and 0.0 < S < math.inf and 0.0 < t < math.inf
-            self._ratios[i] = (math.log(S), math.log(t)) if sound else (0.0, 0.0)
-        return self._ratios[i]
+                states = self.cavity.many(x.tolist())
+            for i, state, S_cells, t_cells in zip(missing, states, m.S, m.t, strict=True):
+                S, t = state.S / float(S_cells), state.t / float(t_cells) if t_cells > 0.0 else 1.0
+                sound = abs(state.checked - 1.0) < SOUND and 0.0 < S < math.inf and 0.0 < t < math.inf
+                self._ratios[i] = (math.log(S), math.log(t)) if sound else (0.0, 0.0)
+        for cell in new:
+            table = np.array([self._ratios[int(cell + i)] for i in PLACES])
+            self._polynomials[cell] = (_VANDERMONDE @ table).T
 
     @functools.cached_property
     def left_open(self) -> float:
