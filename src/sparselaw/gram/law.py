@@ -20,6 +20,7 @@ All eight are positive and carried one by one, so that no digit is lost in a dif
 from __future__ import annotations
 
 import functools
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 
@@ -33,6 +34,9 @@ ComplexArray = NDArray[np.complex128]
 LATTICE = 0.2  # step in log g of the lattice that stands for many atoms
 NEIGHBOURS = 12  # lattice points that share an atom: Lagrange's polynomials, good to 1e-10
 MANY = 600  # atoms from which on the lattice is used
+_LAGRANGE = np.array(
+    [1.0 / math.prod(k - i for i in range(NEIGHBOURS) if i != k) for k in range(NEIGHBOURS)]
+)
 LARGEST_LOG = 600.0  # of 1/g
 ENTRIES = 1_000_000  # of a matrix of effective ridges and atoms at a time
 
@@ -204,13 +208,12 @@ class Atoms(GramLaw):
         lowest = first.min()
         index = (first - lowest).astype(np.intp)
         size = int(index.max()) + NEIGHBOURS
-        weight, variance = np.zeros(size), np.zeros(size)
         away = place - np.arange(NEIGHBOURS)[:, None] + 1e-13  # never quite on the lattice
-        every = np.prod(away, axis=0)
-        for k in range(NEIGHBOURS):
-            share = every / (away[k] * np.prod([float(k - i) for i in range(NEIGHBOURS) if i != k]))
-            weight += np.bincount(index + k, self.weight * share, minlength=size)
-            variance += np.bincount(index + k, self.variance * share, minlength=size)
+        share = _LAGRANGE[:, None] * np.prod(away, axis=0) / away
+        to = (index + np.arange(NEIGHBOURS)[:, None]).ravel()
+        weight, variance = (
+            np.bincount(to, (share * of).ravel(), minlength=size) for of in (self.weight, self.variance)
+        )
         kept = (weight != 0.0) | (variance != 0.0)
         return weight[kept], (LATTICE * (lowest + np.arange(size)))[kept], variance[kept]
 

@@ -23,6 +23,8 @@ from sparselaw.gram.law import Atoms, ComplexArray, GramLaw, Moments, Scatter, e
 
 CLOSE = 1e-13
 PLACES = 100  # of a rough table from which searches start
+STEPS = 3  # of Newton's method, towards a start
+FAR = 3.0  # in x, from the rough table: farther a start is not believed
 FULL = 1.0 - 1e-12  # share of the samples that S0 may take up
 
 
@@ -156,4 +158,22 @@ class Sampled(GramLaw):
         return unit, float(m.T[0] / m.P[0]) * unit
 
     def start(self, N: FloatArray) -> FloatArray:
-        return np.asarray(np.interp(-np.asarray(N), -self._S, self._x))
+        """From the rough table, by a few of Newton's steps on the counts, which cost next to nothing."""
+        wanted = np.asarray(N, float)
+        y = np.interp(-wanted, -self._S, self._y)
+        x = np.interp(-wanted, -self._S, self._x)
+        for _ in range(STEPS):
+            S, P = self.of.degrees(y)
+            with np.errstate(all="ignore"):
+                short = self.of.rank - S
+                near = (S > 0.5 * self.of.rank) & (short > 0.0)
+                step = np.where(
+                    near,
+                    np.log((self.of.rank - wanted) / short) * short / P,
+                    np.log(S / wanted) * S / P,
+                )
+            y = y + np.where(np.isfinite(step), np.clip(step, -1.0, 1.0), 0.0)
+        room = 1.0 - np.minimum(wanted / self.D, 1.0)
+        with np.errstate(all="ignore"):
+            found = y + np.log(room)
+        return np.where(np.isfinite(found) & (np.abs(found - x) < FAR), found, x)

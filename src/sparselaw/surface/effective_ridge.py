@@ -56,10 +56,10 @@ def effective_ridge(
             near = (ridge == 0.0) & (S > 0.5 * law.rank) & (short > 0.0)
             step = np.where(near, np.log((law.rank - n) / short) * short / P, step)
         new = here + np.clip(step, -20.0, 20.0)
-        outside = ~np.isfinite(new) | (new <= low[active]) | (new >= high[active])
+        found = np.abs(step) <= CLOSE * np.maximum(np.abs(here), 1.0)  # a bracket is not asked about rounding
+        outside = ~found & (~np.isfinite(new) | (new <= low[active]) | (new >= high[active]))
         halfway = np.clip(0.5 * (low[active] + high[active]), here - 10.0, here + 10.0)
         new = np.where(outside, halfway, new)
         x[active] = new
-        moving = np.abs(new - here) > CLOSE * np.maximum(np.abs(here), 1.0)
-        active = active[moving]
+        active = active[~found & (np.abs(new - here) > CLOSE * np.maximum(np.abs(here), 1.0))]
     return x
