@@ -20,7 +20,6 @@ All eight are positive and carried one by one, so that no digit is lost in a dif
 from __future__ import annotations
 
 import functools
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 
@@ -34,11 +33,18 @@ ComplexArray = NDArray[np.complex128]
 LATTICE = 0.2  # step in log g of the lattice that stands for many atoms
 NEIGHBOURS = 12  # lattice points that share an atom: Lagrange's polynomials, good to 1e-10
 MANY = 600  # atoms from which on the lattice is used
-_LAGRANGE = np.array(
-    [1.0 / math.prod(k - i for i in range(NEIGHBOURS) if i != k) for k in range(NEIGHBOURS)]
-)
 LARGEST_LOG = 600.0  # of 1/g
 ENTRIES = 1_000_000  # of a matrix of effective ridges and atoms at a time
+
+
+def _lagrange() -> FloatArray:
+    """Rows: the polynomial of each neighbour by powers of the distance from the middle of the cell."""
+    at = np.arange(NEIGHBOURS) - 0.5 * (NEIGHBOURS - 1)
+    rows = [np.poly(np.delete(at, k))[::-1] / np.prod(np.delete(at[k] - at, k)) for k in range(NEIGHBOURS)]
+    return np.array(rows)
+
+
+_LAGRANGE = _lagrange()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,17 +209,25 @@ class Atoms(GramLaw):
         if self.log_g.size < MANY:
             return self.weight, self.log_g, self.variance
         y = self.log_g / LATTICE
-        first = np.floor(y) - (NEIGHBOURS // 2 - 1)
-        place = y - first
-        lowest = first.min()
-        index = (first - lowest).astype(np.intp)
-        size = int(index.max()) + NEIGHBOURS
-        away = place - np.arange(NEIGHBOURS)[:, None] + 1e-13  # never quite on the lattice
-        share = _LAGRANGE[:, None] * np.prod(away, axis=0) / away
-        to = (index + np.arange(NEIGHBOURS)[:, None]).ravel()
-        weight, variance = (
-            np.bincount(to, (share * of).ravel(), minlength=size) for of in (self.weight, self.variance)
-        )
+        cell = np.floor(y)
+        lowest = cell.min()
+        index = (cell - lowest).astype(np.int32)
+        order = np.argsort(index.astype(np.int16) if index.max() < 32_000 else index, kind="stable")
+        index, place = index[order], (y - cell)[order] - 0.5
+        starts = np.flatnonzero(np.diff(index, prepend=-1))
+        cells = index[starts]
+        sums = np.empty((NEIGHBOURS, 2, cells.size))  # of weight and variance times powers of the place
+        mass = np.stack([self.weight, self.variance])[:, order]
+        for power in range(NEIGHBOURS):
+            np.add.reduceat(mass, starts, axis=1, out=sums[power])
+            mass *= place
+        shares = np.tensordot(_LAGRANGE, sums, 1)
+        lowest -= NEIGHBOURS // 2 - 1
+        size = int(cells[-1]) + NEIGHBOURS
+        weight, variance = np.zeros(size), np.zeros(size)
+        for k in range(NEIGHBOURS):
+            weight[cells + k] += shares[k, 0]
+            variance[cells + k] += shares[k, 1]
         kept = (weight != 0.0) | (variance != 0.0)
         return weight[kept], (LATTICE * (lowest + np.arange(size)))[kept], variance[kept]
 

@@ -176,4 +176,4 @@ class Sampled(GramLaw):
         room = 1.0 - np.minimum(wanted / self.D, 1.0)
         with np.errstate(all="ignore"):
             found = y + np.log(room)
-        return np.where(np.isfinite(found) & (np.abs(found - x) < FAR), found, x)
+        return np.asarray(np.where(np.isfinite(found) & (np.abs(found - x) < FAR), found, x))

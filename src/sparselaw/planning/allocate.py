@@ -24,6 +24,7 @@ Loss = Callable[[Any, Any], Any]
 Threshold = Callable[[float], float]
 
 GRID = 241
+MOST_SECANTS = 200  # on the way to the peak: a fourth of them halve the bracket
 AROUND_PEAK = np.geomspace(1e-3, 2.0, 18)  # distances from the peak in log N that are always looked at
 
 
@@ -121,17 +122,29 @@ def log_sizes(cost: Cost, budget: float, count: int) -> FloatArray:
 def peak_place(cost: Cost, budget: float, peak: Peak, edge: FloatArray) -> float | None:
     """log N of the peak on the curve: N rises along it while the threshold falls, so they cross once."""
 
-    def below(x: float) -> bool:
+    def above(x: float) -> float:
         N = float(np.exp(x))
-        return N < peak.threshold(float(cost.data_for(N, budget)))
+        return x - float(np.log(peak.threshold(float(cost.data_for(N, budget)))))
 
     low, high = float(edge[0]), float(edge[-1])
-    if not below(low) or below(high):
+    at_low, at_high = above(low), above(high)
+    if not at_low < 0.0 <= at_high:
         return None
-    # Halved by hand: scipy.optimize takes several times as long to import as these forty steps.
-    while high - low > 1e-10 * max(high, 1.0):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if below(middle) else (low, middle)
+    # By hand: scipy.optimize takes several times as long to import. Secants between the ends, of which one
+    # that stays counts half (Illinois); every fourth time the bracket is halved. The slope is at least one.
+    side = 0
+    for i in range(MOST_SECANTS):
+        halved = 0.5 * (low + high)
+        middle = low + (high - low) * at_low / (at_low - at_high) if i % 4 != 3 else halved
+        middle = middle if low < middle < high else halved
+        here = above(middle)
+        if abs(here) < 1e-10 * max(high, 1.0) or high - low < 1e-10 * max(high, 1.0):
+            return middle
+        if here < 0.0:
+            low, at_low, at_high = middle, here, at_high * (0.5 if side == -1 else 1.0)
+        else:
+            high, at_high, at_low = middle, here, at_low * (0.5 if side == 1 else 1.0)
+        side = -1 if here < 0.0 else 1
     return 0.5 * (low + high)
 
 

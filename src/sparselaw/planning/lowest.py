@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.sums.chebyshev import chebyshev_places
+from sparselaw.sums.chebyshev import chebyshev_places, interpolate
 from sparselaw.sums.golden import golden
 
 PLACES = 7  # values through which a polynomial goes
@@ -15,7 +15,8 @@ SHRINK = 0.05  # half width of the next bracket, relative to the last
 ROUNDS = 2
 MOVES = 12  # of a bracket whose lowest place is its end
 FEW_PLACES = 4  # values of a dear loss at first, and through which a polynomial goes
-FINE_GRID = 81  # places of a bracket at which the rough loss is looked at
+ROUGH_PLACES = 9  # values of the rough loss through which a polynomial stands for it in a bracket
+FINE_GRID = 81  # places of a bracket at which that polynomial is looked at
 MOST_VALUES = 9  # of the dear loss in one bracket
 CLOSE = 0.02  # distance from a known value, in brackets, at which the search ends
 
@@ -70,17 +71,23 @@ def _refine(
     """Values of f at all places so far count: four at first, then one where each guess is lowest."""
     places = chebyshev_places(low, high, FEW_PLACES)
     known = dict(zip(places.tolist(), f(places).tolist(), strict=True))
+    drawn: tuple[FloatArray, FloatArray] | None = None
     for _ in range(MOVES):
         values = np.array(list(known.values()))
         if not (np.isfinite(values).all() and (values > 0.0).all()):
             return None
         at = np.array(list(known))
         near = _apart(at, float(at[np.argmin(values)]), CLOSE * (high - low))
+        start, stop = max(low, ends[0]), min(high, ends[1])
+        grid = np.linspace(start, stop, FINE_GRID)
         with np.errstate(all="ignore"):
-            ratio = np.log(values[near] / rough(at[near]))
-            grid = np.linspace(max(low, ends[0]), min(high, ends[1]), FINE_GRID)
+            if drawn is None or start < drawn[0][0] or stop > drawn[0][-1]:
+                first, last = min(start, at[near].min()), max(stop, at[near].max())
+                places = chebyshev_places(float(first), float(last), ROUGH_PLACES)
+                drawn = places, np.log(rough(places))
+            ratio = np.log(values[near]) - interpolate(*drawn, at[near])
             through = np.polynomial.Polynomial.fit(at[near], ratio, len(near) - 1)
-            guess = np.log(rough(grid)) + through(grid)
+            guess = interpolate(*drawn, grid) + through(grid)
         if not (np.isfinite(ratio).all() and np.isfinite(guess).any()):
             return None
         i = int(np.nanargmin(guess))
