@@ -56,7 +56,7 @@ print(json.dumps(found))
 def times(tree: Path, work: dict[str, str], repeats: int) -> dict[str, float]:
     """Milliseconds of every work at every setting, by the code of one tree."""
     command = [sys.executable, "-c", TIMED, json.dumps(work), json.dumps(SETTINGS), str(repeats)]
-    threads = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     settings = os.environ | threads | {"PYTHONPATH": str(tree / "src")}
     done = subprocess.run(command, env=settings, capture_output=True, text=True, check=True)
     return {name: float(value) for name, value in json.loads(done.stdout).items()}

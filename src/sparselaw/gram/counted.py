@@ -7,6 +7,7 @@ data sets, since coordinates are independent.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -54,10 +55,16 @@ class CountScatter:
 
 @dataclass(frozen=True)
 class Counts(Atoms):
-    """Atoms of counts; ``cells`` hold how they scatter."""
+    """Atoms of counts; ``cells`` hold how they scatter, where there are ``cell_nodes`` to tell."""
 
-    cells: CountScatter | None = None
+    cell_nodes: tuple[FloatArray, FloatArray, FloatArray] | None = None  # (weight, p, c)
+    samples: float = math.inf
     diverges: bool = False  # whether tr G^+ is infinite: coordinates without end, each fainter than the last
+
+    @functools.cached_property
+    def cells(self) -> CountScatter | None:
+        """The coordinates in cells with the points of their counts."""
+        return None if self.cell_nodes is None else count_scatter(*self.cell_nodes, self.samples)
 
     def inverses(self) -> tuple[float, float]:
         every, seen = Atoms.inverses(self)
@@ -127,7 +134,8 @@ def counts(
         rank=nodes.seen(),
         spread=math.sqrt(nodes.seen_variance()),
         log_single=np.concatenate([nodes.log_c[at], nodes.log_beyond]),
-        cells=None if cell_nodes is None else count_scatter(*cell_nodes, nodes.D),
+        cell_nodes=cell_nodes,
+        samples=nodes.D,
         diverges=math.isinf(nodes.inverse_beyond),
     )
 

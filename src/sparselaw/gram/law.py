@@ -233,9 +233,12 @@ class Atoms(GramLaw):
 
     def at(self, x: FloatArray) -> Moments:
         x = np.atleast_1d(np.asarray(x, float))
+        rows = np.zeros((8, x.size))
+        if np.isneginf(x).all():
+            rows[0], rows[4] = self.rank, self.unseen
+            return Moments(*rows)
         weight, log_g, variance = self.lattice
         columns = np.stack([weight, variance], axis=1)
-        rows = np.empty((8, x.size))
         block = max(1, ENTRIES // max(log_g.size, 1) // 4)
         for i in range(0, x.size, block):
             part = slice(i, i + block)

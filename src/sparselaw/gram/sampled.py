@@ -14,6 +14,8 @@ above what was never seen.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from sparselaw.arrays import FloatArray
@@ -49,17 +51,29 @@ class Sampled(GramLaw):
         self.rank = min(of.rank, self.D) if rank is None else rank
         self.spread = of.spread if spread is None else spread
         self.most, self.unseen = self.D, of.unseen
-        _, log_g, _ = of.lattice
-        grid = np.linspace(log_g.min() - 30.0, log_g.max() + 15.0, PLACES)
-        S = of.degrees(grid)[0]
         self._crowded = of.rank > self.D * FULL
-        self.end = self._find_end(grid, S) if self._crowded else -np.inf
+
+    @functools.cached_property
+    def _counted(self) -> tuple[FloatArray, FloatArray]:
+        """y and S0 along a rough table."""
+        _, log_g, _ = self.of.lattice
+        grid = np.linspace(log_g.min() - 30.0, log_g.max() + 15.0, PLACES)
+        return grid, self.of.degrees(grid)[0]
+
+    @functools.cached_property
+    def end(self) -> float:
+        """y at kappa -> 0."""
+        return self._find_end(*self._counted) if self._crowded else -np.inf
+
+    @functools.cached_property
+    def _table(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """y, S0 and x along the part of the rough table where there is an x."""
+        grid, S = self._counted
         inside = grid > self.end
         if not self._crowded:
             inside &= self.D * FULL > S
         grid, S = grid[inside], S[inside]
-        self._y, self._S = grid, S
-        self._x = grid + np.log1p(-np.minimum(S / self.D, 1.0 - 1e-15))
+        return grid, S, grid + np.log1p(-np.minimum(S / self.D, 1.0 - 1e-15))
 
     def _find_end(self, grid: FloatArray, S: FloatArray) -> float:
         """y with S0 = D: bisection, then Newton."""
@@ -79,10 +93,13 @@ class Sampled(GramLaw):
     def inner(self, x: FloatArray) -> FloatArray:
         """y = log kappa' at each x; the end of the medium at x = -inf."""
         x = np.asarray(x, float)
-        y = np.interp(x, self._x, self._y)
-        below = x < self._x[0]
-        y = np.where(below & ~self._crowded, x, y)
         done = np.isneginf(x)
+        if done.all():
+            return np.full(x.shape, self.end)
+        table_y, _, table_x = self._table
+        y = np.interp(x, table_x, table_y)
+        below = x < table_x[0]
+        y = np.where(below & ~self._crowded, x, y)
         y = np.where(done, self.end, y)
         for _ in range(80):
             active = np.flatnonzero(~done)
@@ -121,7 +138,7 @@ class Sampled(GramLaw):
         """That of the counts through the change of variable: dy = dS0/(D - S0 + P0) at a fixed kappa."""
         if not isinstance(self.of, Counts) or self.of.cells is None:
             return Scatter.none(x)
-        deepest = self._x[0] + OFFSETS[-1] if self._crowded else -np.inf
+        deepest = self._table[2][0] + OFFSETS[-1] if self._crowded else -np.inf
         places = np.where(np.isneginf(x), deepest, np.maximum(x, deepest))[:, None] + OFFSETS
         if not self._crowded:
             places = np.where(np.isneginf(x)[:, None], np.full(OFFSETS.size, -np.inf), places)
@@ -160,8 +177,8 @@ class Sampled(GramLaw):
     def start(self, N: FloatArray) -> FloatArray:
         """From the rough table, by a few of Newton's steps on the counts, which cost next to nothing."""
         wanted = np.asarray(N, float)
-        y = np.interp(-wanted, -self._S, self._y)
-        x = np.interp(-wanted, -self._S, self._x)
+        table_y, table_S, table_x = self._table
+        y, x = (np.interp(-wanted, -table_S, values) for values in (table_y, table_x))
         for _ in range(STEPS):
             S, P = self.of.degrees(y)
             with np.errstate(all="ignore"):

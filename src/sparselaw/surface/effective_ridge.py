@@ -36,6 +36,8 @@ def effective_ridge(
     log_held = np.log(N) + np.log(ridge) if ridge > 0.0 else np.full(sum_of.shape, -np.inf)
     x = np.full(sum_of.shape, -np.inf)
     active = np.flatnonzero((sum_of < law.rank) & (sum_of > 0.0) if ridge == 0.0 else sum_of > 0.0)
+    if not active.size:
+        return x
     x[active] = law.start(np.minimum(sum_of[active], 0.999 * law.rank))
     if ridge > 0.0:
         x[active] = np.maximum(x[active], log_held[active] - np.log(sum_of[active]))
