@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.cavity_laws import BLOCK, LawGrid, make_cells
 from sparselaw.gram.hankel import STEP
+from sparselaw.gram.law import each
 from sparselaw.sums.unseen import unseen
 
 TOLERANCE = 1e-6
@@ -126,7 +127,7 @@ class Cavity:
             middle = 0.5 * (low + high)
             R = np.exp(middle) / k
             felt = np.multiply.outer(R, strength)
-            more = D * (1.0 - k * R) > (felt / (1.0 + felt)) @ of.weight
+            more = D * (1.0 - k * R) > each(felt / (1.0 + felt), of.weight)
             low, high = np.where(more, middle, low), np.where(more, high, middle)
         left = of.c / (1.0 + np.multiply.outer(np.exp(low) / k, strength))
         gone = np.multiply.outer(left, -grid.w)
@@ -175,7 +176,7 @@ class Cavity:
         A difference of two exponentials takes the slope at w = 0 out of what is transformed.
         """
         lost = held * grid.seldom[1] - held**2 * grid.seldom[2]
-        slope = lost @ (STEP * grid.v)
+        slope = each(lost, STEP * grid.v)
         scale = (slope / np.maximum(lost.sum(axis=1) * STEP, 1e-300))[:, None]
         there = scale > 0.0
         scale = np.where(there, scale, 1.0)
@@ -203,16 +204,16 @@ class Cavity:
         of, D, k = self.cells, self.D, np.exp(log_k)
         often, seldom = slice(None, of.often), slice(of.often, None)
         learnt = np.empty((k.size, of.p.size))
-        missed = np.einsum("iv,kiv->ki", grid.mean[often], self._missed(held, D))
+        missed = (grid.mean[often] * self._missed(held, D)).sum(axis=2)
         learnt[:, often] = 1.0 - missed - grid.below[often]
         count, rest = D * of.p[seldom], held[:, -1]
-        one, two = (values @ grid.mean[seldom].T for values in (rest, rest**2))
+        one, two = (each(values, grid.mean[seldom].T) for values in (rest, rest**2))
         learnt[:, seldom] = count * one - 0.5 * count**2 * two
-        Q = np.exp(law[:, 0] - np.multiply.outer(k, grid.w)) @ (STEP * grid.w)
+        Q = each(np.exp(law[:, 0] - np.multiply.outer(k, grid.w)), STEP * grid.w)
         Q += grid.w[0] * (1.0 - 0.5 * STEP)
         faint = np.multiply.outer(Q, D * of.p * of.c)
         learnt = np.where(grid.faint, faint / (1.0 + faint), np.clip(learnt, 0.0, 1.0))
-        S, t = learnt @ of.weight, (1.0 - learnt) @ (of.weight * of.p * of.c)
+        S, t = each(learnt, of.weight), each(1.0 - learnt, of.weight * of.p * of.c)
         checked = D * (1.0 - k * Q) / S
         return [
             CavityState(
