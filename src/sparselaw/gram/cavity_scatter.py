@@ -82,6 +82,7 @@ class CavityScatter:
     def at(self, log_k: float) -> FloatArray:
         """The covariances of ``Scatter`` at log k, from the four whole numbers about it, less Var M."""
         places = math.floor(log_k) + np.arange(-1.0, 3.0)
+        self._cavity.many(places.tolist())  # side by side, before each is asked for
         found = [[self._pair(float(x), float(y)) for y in places] for x in places]
         C, K = (
             np.array([[pair[0] for pair in row] for row in found]),
