@@ -138,8 +138,23 @@ class Coactivation(GramLaw):
             for m in range(4):
                 falling = [math.perm(k, m) for k in range(m, PLACES.size)]
                 out[:, m, here] = (powers[:, m:] * falling) @ y ** np.arange(PLACES.size - m)[:, None]
-        out[:, 1:, x < lowest] = 0.0
+        deep = x < lowest
+        out[1, 1:, deep] = 0.0
+        if deep.any():
+            out[0, :, deep] = self._deeper(x[deep] - lowest, out[0, :2, deep])
         return out
+
+    def _deeper(self, away: FloatArray, edge: FloatArray) -> FloatArray:
+        """log S_cavity/S_cells where the closure is no longer asked: it falls on, to that of the ranks.
+
+        ``edge`` has its value and slope where the closure ends, a row of ``away``.
+        """
+        left = edge[:, 0] - math.log(self.rank / self.medium.rank)
+        speed = np.where(left > 0.0, np.maximum(edge[:, 1], 0.0) / np.maximum(left, 1e-300), 0.0)
+        fall = np.exp(np.maximum(speed * away, -700.0))
+        rows = np.stack([left * fall * speed**m for m in range(4)], axis=1)
+        rows[:, 0] += edge[:, 0] - left
+        return rows
 
     def degrees(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         S, P = self.medium.degrees(x)
@@ -199,6 +214,10 @@ class Coactivation(GramLaw):
         if end.any():
             rows[0, end], rows[4, end], rows[7, end] = self._end_scatter
         return Scatter(*rows)
+
+    def unexplained(self, x: FloatArray) -> FloatArray:
+        """The closure does not know it: that of the effective medium."""
+        return self.medium.unexplained(x)
 
     @functools.cached_property
     def _closure_scatter(self) -> CavityScatter:

@@ -172,6 +172,12 @@ class GramLaw(ABC):
         """How data sets differ."""
         return Scatter.none(x)
 
+    def unexplained(self, x: FloatArray) -> FloatArray:
+        """The variance of A0 over data sets that have the same S, relative to its square."""
+        cov = self.scatter(x)
+        rest = cov.MM - cov.SM**2 / np.maximum(cov.SS, 1e-300)
+        return np.maximum(rest, 0.0) / self.at(x).A0 ** 2
+
     def apart(self) -> float:
         """The share of data sets in which coordinates depend on each other only by sharing their one
         sample.

@@ -1,15 +1,20 @@
 """Medians through the double-descent peak: where the mean is infinite, half of all runs still lose less.
 
-It is the median over data sets and embeddings, as ``simulate`` records them: one number a run. Given data
-of rank r the mean over embeddings has a closed form for |N - r| > 1, which ``simulate`` uses where it can;
-elsewhere one embedding is drawn, whose loss has the median level/m(|N - r|) and scatters by the law of tr
-W^-1, W a Wishart matrix (two tables). Data sets scatter by their rank, as for the mean (``peak``), and by
-the variance they leave unresolved; the median of the mixture is found from its distribution function.
+It is the median over data sets and embeddings of what ``simulate`` records, one number a run. A run is one
+data set of rank r and one embedding, with two exceptions that ``simulate`` makes. For N > r + 1 the mean
+over embeddings has a closed form, and is recorded. For r/2 < N < r - 1, where coordinates depend on each
+other only by sharing their one sample, it averages what the variance never seen adds.
+
+One embedding has a loss that scatters by the law of tr W^-1, W a Wishart matrix of size K = min(N, r) with
+K + |N - r| degrees of freedom: of median K/m(|N - r|, K) (tables). Far below the rank the eigenvalues are
+not equal, and N^2/df2 of them stand for r. Data sets scatter by their rank, as for the mean (``peak``), and
+by the variance they leave unresolved; the median of the mixture is found from its distribution function.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +22,14 @@ from numpy.typing import NDArray
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.law import GramLaw
 from sparselaw.surface.peak import rank_law
-from sparselaw.surface.state import embedded, state_at
+from sparselaw.surface.state import state_at
 
 # 1/median(tr W^-1/K) for W = G G^T, G of K x (K + x) normal entries, at K = 800: drawn once, 40,000 each,
 # through the bidiagonal form of W; standard errors 0.3 to 1 %. K = 200 gives the same within them.
 _X = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 40.0])
 _M = np.array([0.251, 0.92, 1.731, 2.61, 3.52, 5.385, 7.328, 11.226, 15.185, 23.12, 39.06])
+# The same for K = 1: the medians of chi-squared with 1 + x degrees of freedom. K between: linear in 1/K.
+_CHI = np.array([0.455, 1.386, 2.366, 3.357, 4.351, 6.346, 8.343, 12.34, 16.338, 24.337, 40.335])
 # The middles of the eight eighths of log(tr W^-1/median), in the same order: 30,000 drawn at K = 400.
 _EIGHTHS = np.array(
     [
@@ -41,10 +48,9 @@ _EIGHTHS = np.array(
 )
 EIGHT = _EIGHTHS.shape[1]
 REACH = 5.0  # standard deviations of the rank as far as a median is given
-CLOSEST, CLOSEST_SPREADS = (
-    0.015,
-    1.0,
-)  # of the rank, and of its standard deviation: nearer, level is what it is there
+FEWEST = 0.5  # features that any place has
+NO_MEAN = 1.5  # |N - rank| below which the mean over embeddings is infinite
+PLACES = 20.0  # of the rank a standard deviation: every rank below 40
 WIDEST, NARROWEST = 2.0, 0.02  # of the laws that are mixed, in log
 
 
@@ -53,10 +59,12 @@ def wants_median(law: GramLaw, N: FloatArray) -> NDArray[np.bool_]:
     return np.asarray((np.abs(N - law.rank) <= REACH * law.spread + 1.0) & (law.spread > 0.0))
 
 
-def median_gap(x: FloatArray) -> FloatArray:
-    """m(x): x - 1 + 2.6/x far from the peak."""
+def median_gap(x: FloatArray, size: FloatArray | float = np.inf) -> FloatArray:
+    """m(x, K): x - 1 + 2.6/x far from the peak, and ``size`` K by 1/K towards the matrix of one entry."""
     x = np.asarray(x, dtype=float)
-    return np.where(x > _X[-1], x - 1.0 + 2.6 / np.maximum(x, 1.0), np.interp(x, _X, _M))
+    many = np.where(x > _X[-1], x - 1.0 + 2.6 / np.maximum(x, 1.0), np.interp(x, _X, _M))
+    one = np.where(x > _X[-1], x + 0.335, np.interp(x, _X, _CHI))
+    return np.asarray(many + (one - many) / size)
 
 
 def median(law: GramLaw, N: float) -> float:
@@ -84,59 +92,91 @@ def median_error(law: GramLaw) -> float:
 
 
 def _median_at(law: GramLaw, N: float) -> float:
-    ranks, chance, _ = rank_law(law, N)
-    deviation, spread = ranks - law.rank, max(law.spread, 1e-9)
-    mean = state_at(law, np.array([N]), 0.0)
-    cov = law.scatter(mean.x)
-    slope = 0.0
-    if not mean.end[0]:
-        slope = (1.0 - min(math.sqrt(max(float(cov.SS[0]), 0.0)) / spread, 1.2)) / max(
-            float(mean.short[0]), 0.5
-        )
-    away = np.where(
-        ranks > N, np.maximum(ranks - N, max(CLOSEST * law.rank, CLOSEST_SPREADS * spread, 0.75)), 0.0
-    )
-    of = state_at(law, np.full(ranks.shape, N), 0.0, N + away, np.maximum(1.0 + slope * deviation, 0.1))
-    end = law.scatter(np.array([-np.inf]))
-    open_ = float(law.at(np.array([-np.inf])).A0[0])
-    tilt = -float(end.SM[0]) / (open_ * spread**2) if spread > 0.3 else 0.0
-    luck = max(float(end.MM[0]) / open_**2 - (tilt * spread) ** 2, 0.0)
-    own = math.sqrt(math.log1p(luck))
-    lean = np.exp(np.clip(tilt * deviation, -3.0, 3.0) - 0.5 * own**2)
-    above, distance = ranks < N + 0.5, np.abs(N - ranks)
-    by_mean, by_one = _mean_gap(distance), median_gap(distance)
-    terms, below = embedded(of), ~above
-    level = np.where(above, open_ * ranks, of.m.A0 * N * away / of.F) * lean
-    rest = np.where(above, open_ * lean, 0.0)
-    finite = np.where(
-        above, 0.0, terms.bulk + (of.held - of.m.P) ** 2 / of.F**3 - 1.0 / np.maximum(away, 1.0)
-    )
-    level = level * np.clip(1.0 + np.where(np.isfinite(finite), finite, 0.0), 0.5, 2.0)
-    # far below the peak little of the loss is what the data leave open, which is what scatters
-    common = np.minimum(open_ * ranks * lean / np.maximum(level, 1e-300), 1.0)
-    width = np.where(above, own, own * common)
-    of_mean = rest + level / by_mean, np.hypot(width, np.where(above, 0.0, 0.5 / np.maximum(distance, 1.0)))
-    one = (
-        rest + level / np.where(above, by_mean, by_one) * np.exp(_eighths(distance)),
-        np.hypot(width, 0.3 / (1 + distance)),
-    )
-    drawn = np.where(distance < 1.5, 1.0, np.where(below, 1.0 - law.apart(), 0.0))
+    ranks, chance, _ = rank_law(law, N, PLACES)
+    spread = max(law.spread, 1e-9)
+    open_, tilt, own = _left_open(law, spread)
+    side = _below(law, N, spread, open_)
+    lean = np.exp(np.clip(tilt * (ranks - law.rank), -3.0, 3.0))  # data that show more leave less
+    above = ranks < N + 0.5
+    # Far below the peak data of a higher rank resolve at N only part of what they have more.
+    far = min(max(((law.rank - N) / spread - 1.0) / 2.0, 0.0), 1.0)
+    shift = (1.0 - far * max(1.0 - side.variance / spread**2, 0.0)) * (ranks - law.rank)
+    gap = np.maximum(law.rank + shift - N, 1.0)
+    level = np.exp(side.log_level(N - shift))
+    unresolved = np.minimum(open_ * ranks / level, 1.0)  # share of the level that comes of unseen variance
+    left = open_ * lean * math.exp(-0.5 * own**2)
+    under = level * lean * math.exp(-0.5 * side.own**2)
+    of_data = np.where(above, own, np.hypot(math.sqrt(max(side.variance - spread**2, 0.0)) / gap, side.own))
+    distance, size = np.where(above, N - ranks, gap), np.minimum(N, ranks)
+    level, rest = np.where(above, left * ranks, under), np.where(above, left, 0.0)
+    by_mean = np.where(distance < NO_MEAN, median_gap(distance, size), distance - 1.0)
+    alike = np.where(above, distance, distance * side.narrower)
+    by_one = np.where(above, by_mean, median_gap(alike, size) * distance / alike)
+    averaged = np.where(above, 1.0, law.apart() * unresolved * (ranks < 2.0 * N))
+    drawn = 1.0 - averaged * np.clip((distance - NO_MEAN) / 0.5, 0.0, 1.0)
+    one = rest + level / by_one * np.exp(_eighths(alike, size))
     return _middle(
-        np.concatenate([of_mean[0], one[0].ravel()]),
-        np.concatenate([of_mean[1], np.tile(one[1], EIGHT)]),
+        np.concatenate([rest + level / by_mean, one.ravel()]),
+        np.concatenate(
+            [
+                np.hypot(of_data, np.where(above, 0.0, 0.5 / distance.clip(1.0))),
+                np.tile(np.hypot(of_data, 0.3 / (1.0 + distance)), EIGHT),
+            ]
+        ),
         np.concatenate([(1.0 - drawn) * chance, np.tile(drawn * chance / EIGHT, EIGHT)]),
     )
 
 
-def _eighths(x: FloatArray) -> FloatArray:
+def _left_open(law: GramLaw, spread: float) -> tuple[float, float, float]:
+    """The variance left unresolved at kappa -> 0, how its log moves with the rank, and its own deviation."""
+    end = law.scatter(np.array([-np.inf]))
+    open_ = float(law.at(np.array([-np.inf])).A0[0])
+    tilt = -float(end.SM[0]) / (open_ * spread**2) if spread > 0.3 else 0.0
+    luck = max(float(end.MM[0]) / open_**2 - (tilt * spread) ** 2, 0.0)
+    return open_, tilt, math.sqrt(math.log1p(luck))
+
+
+@dataclass(frozen=True, slots=True)
+class _Below:
+    """log of loss * (rank - N) below the rank, which is smooth, at three places, and more at N."""
+
+    places: list[float]
+    logs: list[float]
+    variance: float = 0.0  # of S over data sets
+    own: float = 0.0  # deviation over data sets of the log of the loss at one S
+    narrower: float = 1.0  # x/(rank - N), x that of equal eigenvalues with the same df1 and df2
+
+    def log_level(self, n: FloatArray) -> FloatArray:
+        """Between the places linear, and beyond the last."""
+        first, last = self.places[0], self.places[-1]
+        step = (self.logs[-1] - self.logs[0]) / (last - first) if last > first else 0.0
+        inside = np.interp(n, self.places, self.logs)
+        return np.asarray(inside + step * np.maximum(n - last, 0.0))
+
+
+def _below(law: GramLaw, N: float, spread: float, open_: float) -> _Below:
+    """Mean data no nearer to the peak than where the deterministic equivalent holds.
+
+    N features of K equal eigenvalues have df2 = N^2/K: K = N^2/df2 of them scatter as these do.
+    """
+    nearest = law.rank - max(1.2 * spread, 0.015 * law.rank, 0.75)
+    if nearest < FEWEST:
+        return _Below([law.rank - 1.0], [math.log(open_ * law.rank)])
+    step = max(spread, 0.02 * law.rank)
+    wanted = (min(N, nearest - 1.5 * step), min(N, nearest), min(N + step, nearest))
+    of = state_at(law, np.maximum(np.array(wanted), FEWEST), 0.0)
+    logs = np.log(of.leading * (law.rank - of.N))
+    variance, own = float(law.scatter(of.x[[1]]).SS[0]), float(law.unexplained(of.x[[1]])[0])
+    alike = float(of.N[1] * of.F[1] / (of.N[1] - of.F[1]))
+    narrower = min(alike / (law.rank - float(of.N[1])), 1.0)
+    return _Below(of.N.tolist(), logs.tolist(), variance, math.sqrt(math.log1p(own)), narrower)
+
+
+def _eighths(x: FloatArray, size: FloatArray) -> FloatArray:
     """log(tr W^-1/median) of one draw at N - K = x: the middle of each eighth, a row of x."""
     inside = np.stack([np.interp(x, _X, column) for column in _EIGHTHS.T])
-    return np.asarray(inside * np.minimum(_X[-1] / np.maximum(x, 1e-9), 1.0))
-
-
-def _mean_gap(x: FloatArray) -> FloatArray:
-    """x - 1, and m(x) where the mean over embeddings is infinite."""
-    return np.where(x < 1.5, median_gap(np.maximum(x, 0.0)), x - 1.0)
+    far = np.minimum(_X[-1] / np.maximum(x, 1e-9), 1.0)
+    return np.asarray(inside * far * np.sqrt(1.0 + np.maximum(x - 0.5, 0.0) / size))
 
 
 def _middle(centres: FloatArray, widths: FloatArray, weights: FloatArray) -> float:
@@ -145,11 +185,18 @@ def _middle(centres: FloatArray, widths: FloatArray, weights: FloatArray) -> flo
     if not used.any():
         return math.nan
     centre, weight = np.log(centres[used]), weights[used] / weights[used].sum()
-    width = np.clip(widths[used], NARROWEST, WIDEST) * math.sqrt(2.0)
+    width = np.clip(widths[used], NARROWEST, WIDEST)
     low, high = float(centre.min()), float(centre.max())
-    erf = np.vectorize(math.erf, otypes=[float])
     for _ in range(30):
         middle = 0.5 * (low + high)
-        below = 0.5 + 0.5 * float(weight @ erf((middle - centre) / width))
+        below = float(weight @ _normal((middle - centre) / width))
         low, high = (low, middle) if below > 0.5 else (middle, high)
     return math.exp(0.5 * (low + high))
+
+
+def _normal(z: FloatArray) -> FloatArray:
+    """The normal distribution function to 1e-7 (Abramowitz and Stegun 26.2.17)."""
+    t = 1.0 / (1.0 + 0.2316419 * np.abs(z))
+    series = ((((1.330274429 * t - 1.821255978) * t + 1.781477937) * t - 0.356563782) * t + 0.319381530) * t
+    upper = series * np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+    return np.where(z > 0.0, 1.0 - upper, upper)

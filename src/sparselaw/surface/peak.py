@@ -59,13 +59,15 @@ def is_infinite(law: GramLaw, N: FloatArray) -> NDArray[np.bool_]:
     return np.asarray((chance > INFINITE) | (gap < INFINITE_SPREADS * law.spread) | (gap <= 1.0))
 
 
-def rank_law(law: GramLaw, N: float) -> tuple[FloatArray, FloatArray, int]:
+def rank_law(law: GramLaw, N: float, places: float = PLACES) -> tuple[FloatArray, FloatArray, int]:
     """Ranks, their chances, and how many whole ranks each stands for; N is among them where it is whole.
+
+    ``places`` of them stand for a standard deviation, where ranks are many.
 
     Normal, but a negative binomial law of what is missing where few are missing to the largest rank.
     """
     spread = max(law.spread, 0.05)
-    stride = max(1, 2 * int(spread / PLACES / 2.0) + 1)
+    stride = max(1, 2 * int(spread / places / 2.0) + 1)
     first = round(N) + stride * math.floor((law.rank - REACH * spread - 1.0 - N) / stride)
     last = min(law.rank + REACH * spread + 1.0, law.most + 0.5 * stride)
     ranks = np.arange(max(first, 1 if stride == 1 else first), last + 1e-9, stride)

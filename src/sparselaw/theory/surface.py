@@ -96,7 +96,8 @@ def predict_points(
     points = []
     for i, width in enumerate(widths):
         middle = median(law, float(sizes[i])) if medians[i] and found.leading[i] > 0.0 else None
-        middle = None if middle is None or math.isnan(middle) else middle
+        # half of all runs lose no more than the mean: its law is skewed towards large losses
+        middle = None if middle is None or math.isnan(middle) else min(middle, float(found.loss[i]))
         error = float(found.error[i])
         if surface == "sharp":
             rough = median_error(law) if middle is not None else 0.0
