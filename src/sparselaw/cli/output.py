@@ -138,8 +138,12 @@ def _unraisable(problem: sys.UnraisableHookArgs) -> None:
     """What is raised where nobody can catch it; a Ctrl-C there is given once more."""
     if isinstance(problem.exc_value, KeyboardInterrupt):
         import _thread
+        import threading
 
-        _thread.interrupt_main()
+        # From a thread, a moment later: given at once it would be raised in here, where nobody catches it.
+        again = threading.Timer(0.01, _thread.interrupt_main)
+        again.daemon = True
+        again.start()
 
 
 # No output over an input: looked at for every command, before it runs, by what the paths lead to.
