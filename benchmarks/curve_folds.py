@@ -18,12 +18,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from curve_rivals import MomentumForm, MultiPowerForm
 
 from sparselaw.curves.ends import end_of, size_of
 from sparselaw.curves.law import FeatureForm, Form
 from sparselaw.curves.logs import Log, make_logs
 from sparselaw.curves.model import Asked, fit_model
-from sparselaw.curves.rivals import MomentumForm, MultiPowerForm
 from sparselaw.interval import Interval
 
 WARMUP = 2_160

@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 import sparselaw as sl
-from sparselaw.curves.shapes import written_schedule
+from sparselaw.curves.schedules import written_schedule
 
 SHAPES = ("constant:25000", "cosine:25000", "wsd:20000,25000", "step:10000,25000", "cosine:25000,end=0")
 

@@ -9,8 +9,13 @@ import pytest
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 import curve_coverage
 import curve_folds
+from curve_rivals import MomentumForm, MultiPowerForm
 
 from oracles.made_curves import law_curves, sgd_curves
+from sparselaw.curves.law import Units, track
+from sparselaw.curves.schedules import written_schedule
+
+ONE = Units(loss=1.0, rate=1.0, tau=1.0, last=1.0)
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +28,22 @@ def sizes():
 
 def size(misses):
     return 100.0 * np.abs([m.error for m in misses])
+
+
+def test_rivals_are_what_they_say():
+    """One jump after a long constant rate: both published laws in closed form."""
+    schedule = written_schedule("step:1000,3000,end=0.25", peak=1.0, warmup=0)
+    at = np.array([900.0, 1500.0, 2900.0])
+    tau = np.where(at > 1000, 1000 + 0.25 * (at - 1000), at)
+    momentum = MomentumForm().parts(
+        np.array([2.0, *np.log([1.5, 0.5, 0.4, 2e-3])]), track(schedule, at, 0), ONE
+    )
+    age = np.maximum(at - 1000.0, 0.0)
+    np.testing.assert_allclose(momentum[0], 2 + 1.5 * tau**-0.5 - 0.3 * (1 - np.exp(-2e-3 * age)), rtol=1e-9)
+    values = np.array([2.0, *np.log([1.5, 0.5, 0.4, 0.02, 0.6]), 0.5])
+    multi = MultiPowerForm().parts(values, track(schedule, at, 0), ONE)
+    gone = np.maximum(tau - 1000.0, 0.0) * 0.02 * 0.625**-0.5  # the rate in the middle of the jump
+    np.testing.assert_allclose(multi[0], 2 + 1.5 * tau**-0.5 - 0.3 * (1 - (1 + gone) ** -0.6), rtol=1e-9)
 
 
 @pytest.mark.slow

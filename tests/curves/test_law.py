@@ -4,15 +4,11 @@ import numpy as np
 import pytest
 
 from oracles.made_curves import by_steps, error_covariance, law_curves
-from sparselaw.curves.estimate import _slopes, estimate
+from sparselaw.curves.estimate import _slopes, covariance, estimate
 from sparselaw.curves.law import FeatureForm, Units, track
-from sparselaw.curves.learning_rate import logged_schedule
 from sparselaw.curves.logs import make_logs
-from sparselaw.curves.model import fit_model
-from sparselaw.curves.points import make_points
-from sparselaw.curves.residuals import covariance
-from sparselaw.curves.rivals import MomentumForm, MultiPowerForm
-from sparselaw.curves.shapes import written_schedule
+from sparselaw.curves.model import fit_model, make_points
+from sparselaw.curves.schedules import logged_schedule, written_schedule
 
 VALUES = {"E": 2.0, "A": 1.5, "a": 0.5, "B": 0.4, "c": 0.8, "p": 0.7, "m": 0.1}
 ONE = Units(loss=1.0, rate=1.0, tau=1.0, last=1.0)
@@ -54,22 +50,6 @@ def test_tau_is_the_sum_of_the_rates():
     schedule = written_schedule("cosine:1000,end=0", peak=2.0, warmup=100)
     middle = schedule.rate(np.arange(1000) + 0.5)
     np.testing.assert_allclose(schedule.tau(np.arange(1, 1001)), np.cumsum(middle), rtol=1e-3)
-
-
-def test_rivals_are_what_they_say():
-    """One jump after a long constant rate: both published laws in closed form."""
-    schedule = written_schedule("step:1000,3000,end=0.25", peak=1.0, warmup=0)
-    at = np.array([900.0, 1500.0, 2900.0])
-    tau = np.where(at > 1000, 1000 + 0.25 * (at - 1000), at)
-    momentum = MomentumForm().parts(
-        np.array([2.0, *np.log([1.5, 0.5, 0.4, 2e-3])]), track(schedule, at, 0), ONE
-    )
-    age = np.maximum(at - 1000.0, 0.0)
-    np.testing.assert_allclose(momentum[0], 2 + 1.5 * tau**-0.5 - 0.3 * (1 - np.exp(-2e-3 * age)), rtol=1e-9)
-    values = np.array([2.0, *np.log([1.5, 0.5, 0.4, 0.02, 0.6]), 0.5])
-    multi = MultiPowerForm().parts(values, track(schedule, at, 0), ONE)
-    gone = np.maximum(tau - 1000.0, 0.0) * 0.02 * 0.625**-0.5  # the rate in the middle of the jump
-    np.testing.assert_allclose(multi[0], 2 + 1.5 * tau**-0.5 - 0.3 * (1 - (1 + gone) ** -0.6), rtol=1e-9)
 
 
 def model_of(seed, shapes):

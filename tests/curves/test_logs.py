@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 import sparselaw as sl
+from sparselaw.curves.log_tables import RunRows
 from sparselaw.curves.logs import find_warmup, has_diverged, is_smoothed, make_logs, scatter
-from sparselaw.curves.run_rows import RunRows
-from sparselaw.curves.shapes import written_schedule
+from sparselaw.curves.schedules import written_schedule
 
 
 def curve(text="cosine:10000", warmup=500, every=50, seed=0, noise=3e-4, floor=3.0, first=None):

@@ -10,7 +10,7 @@ import sparselaw as sl
 from oracles.made_curves import law_curves
 from sparselaw.curves.ends import with_decay
 from sparselaw.curves.model import Asked
-from sparselaw.curves.shapes import written_schedule
+from sparselaw.curves.schedules import written_schedule
 
 SHAPES = ["constant:24000", "cosine:24000", "step:12000,24000"]
 

@@ -7,8 +7,8 @@ import pytest
 
 import sparselaw as sl
 from sparselaw.curves.law import FeatureForm, Units, track
-from sparselaw.curves.shapes import written_schedule
-from sparselaw.curves.theory_beside import spectrum_of, theory_beside
+from sparselaw.curves.result import spectrum_of, theory_beside
+from sparselaw.curves.schedules import written_schedule
 from sparselaw.interval import Interval
 
 

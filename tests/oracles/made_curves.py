@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import block_diag
 
+from sparselaw.curves.estimate import SCALES, covariance, places
 from sparselaw.curves.law import FeatureForm, Units, track
-from sparselaw.curves.residuals import SCALES, covariance, places
-from sparselaw.curves.shapes import written_schedule
+from sparselaw.curves.schedules import written_schedule
 from sparselaw.inputs import DenseInputs
 
 WHITE = 3e-4

@@ -8,7 +8,7 @@ memory: the kernel G' has the tail u^-(1+a) of SGD on power-law features. Five p
 and c. In the theory p = 1 and m = 0; real curves have p = 0.7 and m = 0.11, which are fixed, or free under
 priors where all curves have one peak rate (several peaks would bend them).
 
-A form is such a law with its priors; ``rivals`` has two more. Losses are in units of a typical loss, tau0 and
+A form is such a law with its priors. Losses are in units of a typical loss, tau0 and
 eta0 are the typical tau and the largest rate of the curves, c is per step at that rate.
 """
 
@@ -21,7 +21,7 @@ from typing import ClassVar
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.curves.learning_rate import Schedule
+from sparselaw.curves.schedules import Schedule
 
 USUAL_RATE = 3e-4  # AdamW, language models: the prior of B is for this peak rate
 LARGEST_SHIFT = 1.2  # of that prior, in ln B: a rate beyond is of another optimizer, and B is anyone's guess
@@ -52,7 +52,6 @@ class Changes:
     done: FloatArray
     before: FloatArray  # rates at both ends of each change
     after: FloatArray
-    warming: FloatArray  # 1 for changes of the warm-up, else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,31 +63,26 @@ class Track:
     run: int
     N: float
     tau: FloatArray
-    by_tau: Changes
-    by_step: Changes
+    changes: Changes
 
 
 def track(schedule: Schedule, step: FloatArray, run: int, N: float = 1.0) -> Track:
     """Everything about steps of a schedule that no parameter changes."""
     step = np.asarray(step, np.float64)
     tau = schedule.tau(step)
-    return Track(
-        schedule=schedule, step=step, run=run, N=N, tau=tau,
-        by_tau=_changes(schedule, schedule.taus, tau, step),
-        by_step=_changes(schedule, schedule.steps, step, step),
-    )  # fmt: skip
+    changes = rate_changes(schedule, schedule.taus, tau, step)
+    return Track(schedule=schedule, step=step, run=run, N=N, tau=tau, changes=changes)
 
 
-def _changes(schedule: Schedule, clock: FloatArray, now: FloatArray, step: FloatArray) -> Changes:
+def rate_changes(schedule: Schedule, clock: FloatArray, now: FloatArray, step: FloatArray) -> Changes:
+    """As points at ``step`` see them; ``clock`` at the knots and ``now`` at the points are tau or steps."""
     j = np.flatnonzero(np.diff(schedule.rates) != 0.0)
     old, new = now[:, None] - clock[j], now[:, None] - clock[j + 1]
     width = clock[j + 1] - clock[j]
     moving = np.clip(old / np.where(width > 0.0, width, 1.0), 0.0, 1.0)
     done = np.where(width > 0.0, moving, step[:, None] > schedule.steps[j])
-    return Changes(
-        np.maximum(old, 0.0), np.maximum(new, 0.0), done, schedule.rates[j], schedule.rates[j + 1],
-        (schedule.steps[j + 1] <= schedule.warmup).astype(np.float64),
-    )  # fmt: skip
+    ages = np.maximum(old, 0.0), np.maximum(new, 0.0)
+    return Changes(*ages, done, schedule.rates[j], schedule.rates[j + 1])
 
 
 def followed(
@@ -187,7 +181,7 @@ class FeatureForm(Form):
         E, ln_A, ln_a, ln_B, ln_c = theta[:5].tolist()
         p, m = theta[5:7].tolist() if self.free else (self.p, self.m)
         p, a, log_tau = max(p, 0.05), np.exp(ln_a), np.log(points.tau / units.tau)
-        felt = points.by_tau
+        felt = points.changes
         change = (felt.after / units.rate) ** p - (felt.before / units.rate) ** p
         noise = np.exp(ln_B - m * log_tau)
         tail = a * np.exp(theta[-1]) if self.own_tail else a
@@ -195,3 +189,40 @@ class FeatureForm(Form):
         full = (points.schedule.peak / units.rate) ** p
         loss = E + np.exp(ln_A - a * log_tau) + noise * follow
         return units.loss * loss, units.loss * noise * np.maximum(full - follow, 0.0)
+
+
+OVER_SIZES = {
+    "ln f": (np.log(0.3), 0.5), "ln x": (np.log(0.3), 0.35),
+    "sA": (0.0, 0.1), "sB": (0.05, 0.1), "sc": (0.0, 0.15),
+}  # fmt: skip
+
+
+class SizesForm(Form):
+    """Several model sizes at once: the law of one size, ``of``, with E, A, B and c moving with N.
+
+        E(N) = E [1 - f + f (N/N0)^-x],  A, B and c as powers (N/N0)^sA, (N/N0)^sB, (N/N0)^sc
+
+    N0 is the middle size. The exponent a (and p, m) is shared. With one or two sizes the priors decide f and
+    x, which are those of language models: x = 0.3, and three tenths of E at N0 fall with N.
+    """
+
+    name = "features over sizes"
+    formula = FeatureForm.formula + "; E = E0 [1 - f + f (N/N0)^-x]; A, B, c as (N/N0)^sA, sB, sc"
+
+    def __init__(self, of: FeatureForm) -> None:
+        self.of = of
+        self.names = (*of.names, *OVER_SIZES)
+
+    def priors(self, units: Units) -> tuple[FloatArray, FloatArray]:
+        centre, width = self.of.priors(units)
+        table = np.array(list(OVER_SIZES.values()))
+        return np.concatenate([centre, table[:, 0]]), np.concatenate([width, table[:, 1]])
+
+    def parts(self, theta: FloatArray, points: Track, units: Units) -> tuple[FloatArray, FloatArray]:
+        one = theta[: len(self.of.names)].copy()
+        ln_f, ln_x, *slopes = theta[len(self.of.names) :].tolist()
+        ln_N = np.log(points.N / units.N)
+        f = np.exp(ln_f)
+        one[0] *= 1.0 - f + f * np.exp(-np.exp(ln_x) * ln_N)
+        one[[1, 3, 4]] += np.array(slopes) * ln_N
+        return self.of.parts(one, points, units)

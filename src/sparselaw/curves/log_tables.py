@@ -8,7 +8,7 @@ thousands.
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,22 +16,91 @@ from typing import Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.curves.run_rows import RunRows
 from sparselaw.errors import InputError
 from sparselaw.fitting.columns import find_columns, listed
 from sparselaw.fitting.read import kind_of_file, read_file
 from sparselaw.fitting.tables import Cells, Table, floats, labels, table_of
 
 LARGE = 5_000_000  # bytes
-# Compared without case and signs; the first that is there counts.
-STEP = ("step", "globalstep", "trainerglobalstep", "trainglobalstep", "iteration", "iter", "iterations",
-        "steps", "update", "updates", "numupdates")  # fmt: skip
-RATE = ("lr", "learningrate", "trainlr", "trainlearningrate", "eta", "currentlr", "optimizerlr", "lradamw",
-        "lradam", "lrsgd", "lrabs")  # fmt: skip
-RUN = ("run", "runname", "runid", "curve", "name", "experiment")
-BATCH = ("batchsize", "batch", "globalbatchsize", "trainbatchsize", "tokensperbatch", "tokensperstep")
-ROLES = ("run", "step", "lr", "loss", "N", "D", "batch")
 CHUNK = 30_000  # rows read at a time
+ROOM = 4_000  # rows of a run; at twice as many, neighbours are averaged
+STEP, RATE, LOSS, SIZE, DATA, BATCH = range(6)  # columns of the rows of a run
+ROLES = ("run", "step", "lr", "loss", "N", "D", "batch")
+# Compared without case and signs; the first that is there counts.
+NAMES = {
+    "run": ("run", "runname", "runid", "curve", "name", "experiment"),
+    "step": ("step", "globalstep", "trainerglobalstep", "trainglobalstep", "iteration", "iter", "iterations",
+             "steps", "update", "updates", "numupdates"),
+    "lr": ("lr", "learningrate", "trainlr", "trainlearningrate", "eta", "currentlr", "optimizerlr", "lradamw",
+           "lradam", "lrsgd", "lrabs"),
+    "batch": ("batchsize", "batch", "globalbatchsize", "trainbatchsize", "tokensperbatch", "tokensperstep"),
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class RunRows:
+    """Rows of step, rate, loss, N, D and batch, with NaN for an empty cell. Steps only grow.
+
+    >>> run = RunRows("a")
+    >>> run.add(np.array([[1, 1, 3.0, 0, 0, 0], [2, 1, 2.5, 0, 0, 0], [2, 1, 2.4, 0, 0, 0]]))
+    >>> run.rows[:, LOSS], run.restarts
+    (array([3. , 2.4]), 0)
+    """
+
+    name: str
+    means: FloatArray = field(default_factory=lambda: np.empty((0, 6)))
+    rest: FloatArray = field(default_factory=lambda: np.empty((0, 6)))  # not in a mean yet
+    averaged: int = 1  # logged rows in each mean
+    restarts: int = 0
+    lost: int = 0  # rows with a step and no loss that can be used
+    batches: set[float] = field(default_factory=set)
+
+    def add(self, new: FloatArray) -> None:
+        """More rows; where steps go back, what came before from there on is replaced."""
+        new = new[np.isfinite(new[:, STEP]) & (new[:, STEP] >= 0.0)].astype(np.float64)
+        loss, rate = new[:, LOSS], new[:, RATE]
+        bad = ~np.isfinite(loss) | (loss <= 0.0)
+        loss[bad] = np.nan
+        self.lost += int(np.count_nonzero(bad))
+        if len(self.batches) < 10:
+            self.batches |= set(np.unique(new[np.isfinite(new[:, BATCH]), BATCH])[:10].tolist())
+        rate[~np.isfinite(rate)] = np.nan
+        back = np.flatnonzero(np.diff(new[:, STEP]) < 0.0) + 1
+        for part in np.split(new, back) if len(new) else ():
+            last = self.rows[-1, STEP] if len(self.means) or len(self.rest) else -1.0
+            if part[0, STEP] <= last:
+                self.restarts += int(part[0, STEP] < last)
+                self.means = self.means[self.means[:, STEP] < part[0, STEP]]
+                self.rest = self.rest[self.rest[:, STEP] < part[0, STEP]]
+            kept = part[np.append(np.diff(part[:, STEP]) > 0.0, True)]  # a step logged twice: the last counts
+            self._take(np.concatenate([self.rest, kept]))
+
+    @property
+    def rows(self) -> FloatArray:
+        """All of them so far."""
+        return (
+            np.concatenate([self.means, _means(self.rest, max(1, len(self.rest)))])
+            if len(self.rest)
+            else self.means
+        )
+
+    def _take(self, logged: FloatArray) -> None:
+        whole = len(logged) // self.averaged * self.averaged
+        self.means = np.concatenate([self.means, _means(logged[:whole], self.averaged)])
+        self.rest = logged[whole:]
+        while len(self.means) > 2 * ROOM:
+            even = len(self.means) // 2 * 2
+            self.means = np.concatenate([_means(self.means[:even], 2), self.means[even:]])
+            self.averaged *= 2
+
+
+def _means(rows: FloatArray, count: int) -> FloatArray:
+    """Of every ``count`` rows; empty cells do not count."""
+    parts = rows.reshape(-1, count, rows.shape[1])
+    there = np.isfinite(parts)
+    number = there.sum(axis=1)
+    total = np.where(there, parts, 0.0).sum(axis=1)
+    return np.where(number > 0, total / np.maximum(number, 1), np.nan)
 
 
 @dataclass(slots=True)
@@ -151,11 +220,10 @@ def _roles(names: list[str], given: Mapping[str, str] | None) -> dict[str, str |
             raise InputError("columns", role, "is not a role", f"name {', '.join(ROLES)} only")
         if name not in names:
             raise InputError("columns", f"{role}={name}", "is not in the table", f"there are {listed(names)}")
-    plain = {name: _plain(name) for name in names}
+    plain = {name: _letters(name) for name in names}
     found: dict[str, str | None] = {}
-    for role, known in {"run": RUN, "step": STEP, "lr": RATE, "batch": BATCH}.items():
-        ranked = [name for alias in known for name in names if plain[name] == alias]
-        found[role] = given.get(role, ranked[0] if ranked else None)
+    for role in NAMES:
+        found[role] = given.get(role, _named(role, names))
     rest = [n for n in names if n not in found.values()]
     common = find_columns(rest, {r: n for r, n in given.items() if r in ("N", "D", "loss")})
     losses = [n for n in rest if plain[n].endswith("loss")]
@@ -212,17 +280,23 @@ def _by_run(
 def rates_of(source: Any) -> tuple[FloatArray, FloatArray]:
     """Steps and rates of a schedule: a file or a table with columns for both."""
     table = read_file(source) if isinstance(source, str | Path) else table_of(source)
-    roles = {"step": STEP, "lr": RATE}
-    found = {}
-    for role, known in roles.items():
-        names = [n for alias in known for n in table.names if _plain(n) == alias]
-        if not names:
+    found = []
+    for role in ("step", "lr"):
+        name = _named(role, table.names)
+        if name is None:
             raise InputError(
                 "schedule", listed(table.names), f"no column for {role}", "name columns step and lr"
             )
-        found[role] = floats(table.column(names[0]))
-    return found["step"], found["lr"]
+        found.append(floats(table.column(name)))
+    return found[0], found[1]
 
 
-def _plain(name: str) -> str:
+def _named(role: str, names: Sequence[str]) -> str | None:
+    """The first column that has one of the names of a role."""
+    ranked = [name for known in NAMES[role] for name in names if _letters(name) == known]
+    return ranked[0] if ranked else None
+
+
+def _letters(name: str) -> str:
+    """Without case and signs."""
     return "".join(ch for ch in name.lower() if ch.isalnum())

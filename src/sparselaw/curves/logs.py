@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.curves.learning_rate import Schedule, logged_schedule
-from sparselaw.curves.log_tables import read_logs
-from sparselaw.curves.run_rows import BATCH, DATA, LOSS, RATE, SIZE, STEP, RunRows
-from sparselaw.curves.shapes import written_schedule
+from sparselaw.curves.log_tables import BATCH, DATA, LOSS, RATE, SIZE, STEP, RunRows, read_logs
+from sparselaw.curves.schedules import Schedule, logged_schedule, written_schedule
 from sparselaw.errors import InputError
 
 FLOOR = 3e-4  # of the scatter of points, relative: keeps the fit from chasing the finest structure

@@ -1,6 +1,5 @@
 """Figures. Every function draws values on ``ax`` (or on a new one), returns it and reads nothing."""
 
-from sparselaw.plotting.curve_fans import curve_fan, curve_residuals, rates
 from sparselaw.plotting.fits import (
     budget_profiles,
     exponent_profile,
@@ -11,7 +10,7 @@ from sparselaw.plotting.fits import (
     loss_curves,
     residuals,
 )
-from sparselaw.plotting.forecasts import back_test, forecast_fan
+from sparselaw.plotting.forecasts import back_test, curve_fan, curve_residuals, forecast_fan, rates
 from sparselaw.plotting.measured import (
     learning_curve,
     local_exponents,

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparselaw.plotting.curve_fans import curve_fan, curve_residuals, rates
-from sparselaw.plotting.decisions import compute_multiplier, next_on_plane, recipe_frontiers, width_by_run
 from sparselaw.plotting.fits import (
     budget_profiles,
     fit_over_data,
@@ -20,7 +18,17 @@ from sparselaw.plotting.fits import (
     plans_on_contour,
     residuals,
 )
-from sparselaw.plotting.forecasts import back_test, forecast_fan
+from sparselaw.plotting.forecasts import (
+    back_test,
+    compute_multiplier,
+    curve_fan,
+    curve_residuals,
+    forecast_fan,
+    next_on_plane,
+    rates,
+    recipe_frontiers,
+    width_by_run,
+)
 from sparselaw.plotting.measured import (
     learning_curve,
     local_exponents,

@@ -1,22 +1,40 @@
-"""Pictures of forecasts. Every function draws on the ``ax`` it is given and returns it."""
+"""Pictures of what is to come: forecasts, ends of loss curves, comparisons of recipes, next runs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.curves.ends import continued, going_on, size_of
+from sparselaw.curves.law import track
+from sparselaw.curves.model import Asked, student
 from sparselaw.planning.forecast_budgets import best_sizes
-from sparselaw.plotting.style import COLOURS, COMPUTE, GREY, THEORY, axes_of, legend_above
+from sparselaw.plotting.style import (
+    COLOURS,
+    COMPUTE,
+    DATA,
+    GREY,
+    SIZES,
+    THEORY,
+    axes_of,
+    legend_above,
+    plain_ticks,
+    sequence,
+    size_ticks,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sparselaw.curves import CurveFit, Schedule
+    from sparselaw.deciding import Contest, NextRuns
     from sparselaw.forecasting import BackTest, Forecast
 
 LINE, ACCENT = COLOURS[:2]
-ALONG = 60
+ALONG = 60  # points of a fan
+NAMED = 12  # curves that are drawn with a name
 
 
 def forecast_fan(forecast: Forecast, *, ax: Axes | None = None, cost: str = "6nd") -> Axes:
@@ -94,3 +112,169 @@ def _apart(spent: FloatArray, N: FloatArray) -> FloatArray:
         if np.ptp(np.log(spent[rows])) < 0.01:
             shown[rows[np.argsort(N[rows])]] *= np.exp(np.linspace(-0.1, 0.1, rows.size))
     return shown
+
+
+def curve_fan(found: CurveFit, *, ax: Axes | None = None) -> Axes:
+    """Loss against steps: what is measured, the law, and the fan to the end of runs and schedules.
+
+    The losses start where the fit does.
+    """
+    ax = axes_of(ax)
+    model = found.model
+    colours = _colours(found)
+    for i, log in enumerate(model.logs):
+        late = log.step >= _start(found)
+        ax.plot(log.step[late], log.loss[late], ".", ms=2, color=colours[i], alpha=0.5)
+        own = [t for t in model.points.tracks if t.run == i]
+        if own:
+            points = track(log.schedule, np.linspace(own[0].step[0], log.last, ALONG), i, size_of(log))
+            name = log.name if i < NAMED else None
+            ax.plot(points.step, model.estimate.losses([points]), color=colours[i], lw=1.2, label=name)
+        if model.running(i):
+            _fan(found, model.plan(i), size_of(log), i, log.last, colours[i], None, ax)
+    for j, (schedule, end) in enumerate(zip(found.asked, found.schedules, strict=False)):
+        run = continued(model, schedule, end.N)
+        if run is not None and run in model.plans:
+            continue
+        start = _start(found) if run is None else model.logs[run].last
+        whole = schedule if run is None else going_on(model, run, schedule)
+        _fan(found, whole, end.N, run, start, colours[len(model.logs) + j], schedule.name, ax)
+    ax.set_xlabel(found.clock)
+    ax.set_ylabel("loss")
+    ax.set_title("Loss curves, fit and 95 % to the end", fontsize="medium")
+    legend_above(ax, fontsize="x-small")
+    return ax
+
+
+def rates(found: CurveFit, *, ax: Axes | None = None) -> Axes:
+    """The learning rates of the runs and of the schedules asked for."""
+    ax = axes_of(ax)
+    colours = _colours(found)
+    shown = [found.model.plan(i) for i in range(len(found.model.logs))]
+    for schedule, colour in zip([*shown, *found.asked], colours, strict=True):
+        ax.plot(schedule.steps, schedule.rates, color=colour, lw=1.2)
+    for i, log in enumerate(found.model.logs):
+        if found.model.running(i):
+            ax.axvline(log.last, color=GREY, lw=0.8, ls="--")
+    ax.set_xlabel(found.clock)
+    ax.set_ylabel("learning rate")
+    ax.set_title("Schedules", fontsize="medium")
+    return ax
+
+
+def curve_residuals(found: CurveFit, *, ax: Axes | None = None) -> Axes:
+    """What the law misses of every point that was fitted, in per cent of the loss."""
+    ax = axes_of(ax)
+    colours = _colours(found)
+    first = 0
+    for points in found.model.points.tracks:
+        rows = slice(first, first + points.step.size)
+        first = rows.stop
+        ax.plot(points.step, 100.0 * found.model.estimate.residual[rows], lw=1.0, color=colours[points.run])
+    ax.axhline(0.0, color=GREY, lw=0.8)
+    ax.set_xlabel(found.clock)
+    ax.set_ylabel("measured above the law (%)")
+    ax.set_title("Residuals", fontsize="medium")
+    return ax
+
+
+def _fan(
+    found: CurveFit,
+    schedule: Schedule,
+    N: float,
+    run: int | None,
+    start: float,
+    colour: Any,
+    name: str | None,
+    ax: Axes,
+) -> None:
+    steps = np.linspace(start, schedule.last, ALONG)
+    asked = [Asked(schedule=schedule, N=N, run=run, step=float(s)) for s in steps]
+    mean, cov = found.model.predict(asked)
+    half = student() * np.sqrt(np.diag(cov))
+    ax.fill_between(steps, np.exp(mean - half), np.exp(mean + half), color=colour, alpha=0.2, lw=0)
+    ax.plot(steps, np.exp(mean), color=colour, lw=1.4, ls="--", label=name)
+
+
+def _colours(found: CurveFit) -> list[Any]:
+    return sequence(len(found.model.logs) + len(found.asked))
+
+
+def _start(found: CurveFit) -> float:
+    return float(min(t.step[0] for t in found.model.points.tracks))
+
+
+def recipe_frontiers(contest: Contest, *, ax: Axes | None = None) -> Axes:
+    """The best loss of both recipes against compute, with bands; their runs behind."""
+    ax = axes_of(ax)
+    curve = contest.curve
+    for name, side, runs, colour in zip(
+        contest.names, "AB", contest.recipes.runs, (COLOURS[0], COLOURS[1]), strict=True
+    ):
+        low, middle, high = curve[side]
+        ax.scatter(6.0 * runs.N * runs.D, runs.loss, s=8, color=colour, linewidths=0, alpha=0.35)
+        ax.fill_between(curve["budget"], low, high, color=colour, alpha=0.2, lw=0)
+        ax.plot(curve["budget"], middle, color=colour, label=name)
+    for point in contest.points:
+        ax.axvline(point.budget, color=THEORY, lw=0.8, ls=":")
+    ax.set(xscale="log", xlabel="compute (FLOP)", ylabel="loss")
+    ax.set_title("Best loss of each recipe", fontsize="medium")
+    legend_above(ax)
+    return ax
+
+
+def compute_multiplier(contest: Contest, *, ax: Axes | None = None) -> Axes:
+    """Compute that the second recipe needs for the loss of the first, over that of the first."""
+    ax = axes_of(ax)
+    curve = contest.curve
+    low, middle, high = (
+        np.where(np.isfinite(line) & (line > 0.0), line, np.nan) for line in curve["multiplier"]
+    )
+    ax.fill_between(curve["budget"], low, high, color=COLOURS[2], alpha=0.2, lw=0, label="95 %")
+    ax.plot(curve["budget"], middle, color=COLOURS[2], label="best")
+    ax.axhline(1.0, color=THEORY, lw=0.8)
+    for point in contest.points:
+        ax.axvline(point.budget, color=THEORY, lw=0.8, ls=":")
+    a, b = contest.names
+    ax.set(xscale="log", yscale="log", xlabel=f"compute of {a} (FLOP)", ylabel=f"compute of {b} / {a}")
+    plain_ticks(ax.yaxis, *ax.get_ylim())
+    ax.set_title(f"Compute that {b} needs for the loss of {a}", fontsize="medium")
+    legend_above(ax)
+    return ax
+
+
+def next_on_plane(found: NextRuns, *, ax: Axes | None = None) -> Axes:
+    """The known runs, those to make next in their order, and the target, by parameters and tokens."""
+    ax = axes_of(ax)
+    known = found.known
+    ax.scatter(known.N, known.D, s=9, color=GREY, linewidths=0, label=f"{len(known)} runs")
+    N, D = np.array([run.N for run in found.runs]), np.array([run.D for run in found.runs])
+    ax.plot(N, D, "o", ms=7, color=COLOURS[1], label="to make next", zorder=3)
+    for i, (n, d) in enumerate(zip(N, D, strict=True), start=1):
+        ax.annotate(str(i), (n, d), xytext=(5, 4), textcoords="offset points", fontsize="small")
+    targets = np.array(found.targets)
+    ax.plot(targets[:, 0], targets[:, 1], "*", ms=12, color=COLOURS[0], label="target", zorder=3)
+    ax.set(xscale="log", yscale="log", xlabel=SIZES, ylabel=DATA)
+    size_ticks(ax.xaxis)
+    size_ticks(ax.yaxis)
+    ax.set_title("Runs to make next", fontsize="medium")
+    legend_above(ax)
+    return ax
+
+
+def width_by_run(found: NextRuns, *, ax: Axes | None = None) -> Axes:
+    """Width of the interval as the runs are made, beside the best single run and present runs repeated."""
+    ax = axes_of(ax)
+    widths = [found.width_before, *(run.width_after for run in found.runs)]
+    spent = np.concatenate([[0.0], np.cumsum([run.cost for run in found.runs])])
+    ax.plot(spent, 100.0 * np.array(widths), "o-", color=COLOURS[1], label="these runs")
+    for width, name, line in (
+        (found.width_single, "best single run", "--"),
+        (found.width_repeated, "present runs repeated", ":"),
+    ):
+        ax.axhline(100.0 * width, color=THEORY, lw=0.9, ls=line, label=name)
+    ax.set(xlabel="spent (FLOP)", ylabel="width of the 95 % interval (%)")
+    ax.set_ylim(bottom=0.0)
+    ax.set_title("What they bring", fontsize="medium")
+    legend_above(ax)
+    return ax

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.curves.law import COMMON, Form, Track, Units, common_priors, followed
+from sparselaw.curves.law import COMMON, Form, Track, Units, common_priors, followed, rate_changes
 
 
 class MomentumForm(Form):
@@ -25,8 +25,10 @@ class MomentumForm(Form):
 
     def parts(self, theta: FloatArray, points: Track, units: Units) -> tuple[FloatArray, FloatArray]:
         E, ln_A, ln_a, ln_B, ln_c = theta.tolist()
-        felt = points.by_step
-        change = (1.0 - felt.warming) * (felt.after - felt.before) / units.rate
+        schedule = points.schedule
+        felt = rate_changes(schedule, schedule.steps, points.step, points.step)
+        later = felt.old[-1] <= points.step[-1] - schedule.warmup  # no change of the warm-up counts
+        change = later * (felt.after - felt.before) / units.rate
         noise = np.exp(ln_B) * followed(felt, change, np.exp(ln_c), None)
         loss = E + np.exp(ln_A - np.exp(ln_a) * np.log(points.tau / units.tau)) + noise
         return units.loss * loss, units.loss * np.maximum(-noise, 0.0)
@@ -47,7 +49,7 @@ class MultiPowerForm(Form):
 
     def parts(self, theta: FloatArray, points: Track, units: Units) -> tuple[FloatArray, FloatArray]:
         E, ln_A, ln_a, ln_B, ln_c, ln_b, g = theta.tolist()
-        felt = points.by_tau
+        felt = points.changes
         middle = 0.5 * (felt.before + felt.after) / units.rate
         speed = np.exp(ln_c) / units.rate * np.maximum(middle, 1e-6) ** -g
         follow = followed(felt, (felt.after - felt.before) / units.rate, speed, np.exp(ln_b))
