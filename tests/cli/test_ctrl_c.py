@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from sparselaw.cli import main
-from sparselaw.experiments.paper import figure_1, reproduce
-from sparselaw.experiments.paper.item import Item
+from sparselaw.experiments.paper import reproduce
+from sparselaw.experiments.paper.item import Item, item
 
 MODEL = ["--alpha1", "1", "--alpha2", "0.3"]
 
@@ -67,7 +67,10 @@ def test_ctrl_c_once_more_while_the_program_ends():
 
 
 def test_the_reproduction_names_the_folder_that_has_what_is_finished(tmp_path, capsys, monkeypatch):
-    items = {"figure-1": figure_1.ITEM, "figure-2": Item(name="figure-2", title="stopped", make=ctrl_c)}
+    items = {
+        "figure-1": item("figure-1"),
+        "figure-2": Item(name="figure-2", title="stopped", make=ctrl_c),
+    }
     monkeypatch.setattr(reproduce, "item", items.__getitem__)
     lines = stopped(["reproduce", *items, "--out", str(tmp_path), "--workers", "1"], capsys)
     assert lines[-1] == (

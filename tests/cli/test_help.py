@@ -8,7 +8,7 @@ import typer.main
 from sparselaw.cli import main
 from sparselaw.cli.app import app
 from sparselaw.costs import cost_names
-from sparselaw.failure.sampling import METHODS
+from sparselaw.failure.failure_curve import METHODS
 from sparselaw.features import FEATURES
 from sparselaw.inputs import KINDS
 from sparselaw.laws import LAWS

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sparselaw.failure import FailureCurve, FailurePoint, failure_probability
+from sparselaw.failure.failure_curve import Sampling
 from sparselaw.failure.probability import growing_curve
-from sparselaw.failure.sampling import Sampling
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from sparselaw.failure.direct import _gram, embedded_top, near_isometry
 from sparselaw.failure.draw import data_law, work_space
-from sparselaw.failure.isometry import _gram, embedded_top, near_isometry
 from sparselaw.inputs import SparseInputs
 
 INPUTS = SparseInputs(alpha1=2.0, alpha2=-1.2)

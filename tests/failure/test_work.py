@@ -5,8 +5,8 @@ import pytest
 from sparselaw.errors import InputError
 from sparselaw.failure import failure_probability
 from sparselaw.failure.draw import in_words
+from sparselaw.failure.failure_curve import Sampling
 from sparselaw.failure.probability import growing_curve
-from sparselaw.failure.sampling import Sampling
 from sparselaw.failure.work import announcements, case_of, work_of
 from sparselaw.inputs import SparseInputs
 

@@ -12,7 +12,6 @@ import sparselaw.experiments.networks.network as record_of_network
 from oracles import networks as naive
 from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
 from sparselaw.experiments.networks import Adam, Network
-from sparselaw.experiments.networks.strata import space_of
 from sparselaw.experiments.networks.teachers import (
     draw_tokens,
     linear_network_loss,
@@ -21,6 +20,7 @@ from sparselaw.experiments.networks.teachers import (
     relu_network_loss,
     seen_pairs,
     sign_unseen_variance,
+    space_of,
     unseen_pair_variance,
 )
 from sparselaw.experiments.networks.train import Weights

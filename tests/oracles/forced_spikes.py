@@ -13,7 +13,7 @@ import numpy as np
 
 from sparselaw.errors import InputError
 from sparselaw.failure.draw import activation_range, draw_coordinate, poisson_range
-from sparselaw.failure.sampling import random_numbers
+from sparselaw.failure.failure_curve import random_numbers
 from sparselaw.inputs import Inputs
 from sparselaw.interval import Z95, Interval
 from sparselaw.theory.failure_law import spike_index

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from sparselaw.experiments.paper.claims import CLAIMS, above, below, judged, near
-from sparselaw.experiments.paper.contents import NAMES
+from sparselaw.experiments.paper.item import NAMES
 from sparselaw.interval import Interval
 
 

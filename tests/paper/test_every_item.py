@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sparselaw.experiments.paper.contents import NAMES
+from sparselaw.experiments.paper.item import NAMES
 from sparselaw.experiments.paper.reproduce import reproduce
 
 

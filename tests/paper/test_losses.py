@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from sparselaw.experiments.paper.grids import SweepSpec, measure
 from sparselaw.experiments.paper.item import Context
-from sparselaw.experiments.paper.losses import SweepSpec, measure
 from sparselaw.inputs import SparseInputs
 from sparselaw.solvers import MinNorm
 from sparselaw.sweeps.simulate import grid

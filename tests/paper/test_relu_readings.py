@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sparselaw.experiments.paper import figure_6, grids, precision
+from sparselaw.experiments.paper import grids, panel_figures, precision
 from sparselaw.experiments.paper.panels import JOINT
 from sparselaw.experiments.paper.precision import _least_norm, _pseudoinverse, loss_ratio_relu
 from sparselaw.interval import Interval
@@ -16,12 +16,12 @@ from sparselaw.trials.run import run
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
     monkeypatch.setattr(grids, "SWEEP_D", 2000)
-    monkeypatch.setattr(figure_6, "LESS_DATA", 500)
+    monkeypatch.setattr(panel_figures, "LESS_DATA", 500)
     for name in ("DENSE_COORDINATES", "DENSE_SAMPLES", "WIDE", "TESTS"):
         monkeypatch.setattr(precision, name, 300)
 
 
-PLAIN = {**dict.fromkeys(JOINT, Interval(1.9, 2.0, 2.1)), figure_6.TOGETHER: Interval(1.0, 1.1, 1.2)}
+PLAIN = {**dict.fromkeys(JOINT, Interval(1.9, 2.0, 2.1)), panel_figures.TOGETHER: Interval(1.0, 1.1, 1.2)}
 
 
 def context():
@@ -37,7 +37,7 @@ def test_every_reading_is_a_row_of_numbers():
     grid = replace(
         grids.CLOSED_FORM, N=(4, 6, 8, 12, 16), D=(10, 14, 20, 28, 40), width=60, seeds=3, last=4, n_test=300
     )
-    table = figure_6.readings(context(), replace(figure_6.FIGURE, grid=grid))
+    table = panel_figures.readings(context(), replace(panel_figures.FIGURE_6, grid=grid))
     assert "prints 1.25" in table.title
     assert all(len(row) == len(table.columns) for row in table.rows)
     named = {row[0]: row[1:] for row in table.rows}
@@ -52,10 +52,10 @@ def test_a_shift_is_that_of_the_losses():
     """Losses times x^-0.1 make every slope steeper by 0.1; of one sweep alone, the joint one by its share."""
     x = {name: np.log(np.array([1.0, 4.0])) for name in JOINT}
     steeper = {name: np.array([[1.0], [4.0**-0.1]]) for name in JOINT}
-    row = figure_6._shifted("", x, steeper, PLAIN)
+    row = panel_figures._shifted("", x, steeper, PLAIN)
     assert row == ["", "2.10 (+0.100)", "2.10 (+0.100)", "2.10 (+0.100)", "1.2 [1.1, 1.3]"]
     one = {**{name: np.ones((2, 1)) for name in JOINT}, JOINT[1]: steeper[JOINT[1]]}
-    row = figure_6._shifted("", x, one, PLAIN)
+    row = panel_figures._shifted("", x, one, PLAIN)
     assert row == ["", "2.00 (+0.000)", "2.10 (+0.100)", "2.00 (+0.000)", "1.133 [1.033, 1.233]"]
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from sparselaw.cli import main
 from sparselaw.errors import InputError
-from sparselaw.experiments.paper import contents, figure_1, reproduce
-from sparselaw.experiments.paper.item import Item, Printed, Quantity, Result
+from sparselaw.experiments.paper import reproduce
+from sparselaw.experiments.paper.item import NAMES, Item, Printed, Quantity, Result, item
 from sparselaw.experiments.paper.saved_items import load_items
 from sparselaw.interval import Interval
 
@@ -35,7 +35,7 @@ def item_with(best):
     return Item(name="figure-5", title="Made for a test", make=make)
 
 
-MADE = {"figure-5": item_with(2.05), "figure-1": figure_1.ITEM}
+MADE = {"figure-5": item_with(2.05), "figure-1": item("figure-1")}
 
 
 @pytest.fixture(scope="module")
@@ -232,8 +232,8 @@ def test_the_summary_as_a_table(finished):
 
 
 def test_every_named_item_exists():
-    for name in contents.NAMES:
-        assert contents.item(name).name == name
+    for name in NAMES:
+        assert item(name).name == name
 
 
 def test_unknown_items_and_bad_folders_are_refused(tmp_path, capsys):

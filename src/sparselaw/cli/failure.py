@@ -14,14 +14,13 @@ from sparselaw.cli.options import further
 from sparselaw.cli.output import Stopped, note, number, print_json, print_table
 
 if TYPE_CHECKING:
-    from sparselaw.failure.failure_curve import FailureCurve
-    from sparselaw.failure.sampling import Sampled
+    from sparselaw.failure.failure_curve import FailureCurve, Sampled
     from sparselaw.progress import Show
 
 
 def methods() -> list[str]:
     """For the shell to complete."""
-    from sparselaw.failure.sampling import METHODS
+    from sparselaw.failure.failure_curve import METHODS
 
     return list(METHODS)
 
@@ -60,8 +59,8 @@ def failure(
     json: bool = options.JSON,
 ) -> None:
     """Probability that gradient descent diverges: spike and bulk."""
+    from sparselaw.failure.failure_curve import Sampling
     from sparselaw.failure.probability import growing_curve
-    from sparselaw.failure.sampling import Sampling
     from sparselaw.failure.work import announcements
 
     described = options.read_inputs(alpha1, alpha2, inputs, dimension, further=further(context))

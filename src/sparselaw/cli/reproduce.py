@@ -14,7 +14,7 @@ from sparselaw.errors import InputError
 
 def item_names() -> list[str]:
     """For the shell to complete."""
-    from sparselaw.experiments.paper.contents import NAMES
+    from sparselaw.experiments.paper.item import NAMES
 
     return list(NAMES)
 
@@ -41,7 +41,7 @@ def reproduce(
     Each comes with a verdict.
     """
     from sparselaw.experiments.paper.reproduce import reproduce as run
-    from sparselaw.experiments.paper.summary import COLUMNS
+    from sparselaw.experiments.paper.saved_items import COLUMNS
 
     if not out.strip():
         raise InputError("out", "", "is empty", "name a folder for the report")

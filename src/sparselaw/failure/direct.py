@@ -2,7 +2,7 @@
 
 For power laws the loop over data sets is compiled; it stops at the failure that was asked for.
 
-Inputs without power laws, such as measured ones, have a sampler of their own (``table_point``). Any
+Inputs without power laws, such as measured ones, have a sampler of their own (``sample_table``). Any
 activation with c_j > threshold * D is a failure by itself, so that P(spike) = 1 - prod (1 - p_j)^D over those
 j. The rest is seen by drawing data sets and their largest eigenvalue. There is no importance sampling, which
 stands on the power laws: what no data set showed is known by an upper limit, and the status says so.
@@ -13,31 +13,40 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
 
+from sparselaw.arrays import FloatArray
 from sparselaw.compiled import njit
-from sparselaw.data.sparse_samples import draw_sparse, sign_matrix
-from sparselaw.errors import InputError
+from sparselaw.data.gaussian_span import wishart_root
+from sparselaw.data.sparse_samples import SparseData, draw_sparse, sign_matrix
+from sparselaw.errors import InputError, check_size
 from sparselaw.failure.divergence import exceeds
 from sparselaw.failure.draw import (
     DataLaw,
     Entries,
     Space,
     add_rare,
+    data_law,
     data_sets_at_a_time,
     draw_common,
+    draw_data,
     draw_rare,
     work_space,
 )
-from sparselaw.failure.failure_curve import FailurePoint, with_spike
-from sparselaw.failure.sampling import Progress, Sampled, Sampling, random_numbers
+from sparselaw.failure.failure_curve import (
+    IsometryPoint,
+    check_threshold,
+    random_numbers,
+)
 from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.interrupts import ctrl_c_kept
-from sparselaw.interval import Interval
+from sparselaw.interval import Interval, drawn_interval
+from sparselaw.theory.failure_law import spike_index
 
-DRAWN = 2_000  # data sets at most, unless fewer are asked for: each is a matrix and its largest eigenvalue
+MOST_FROM_TABLE = 2_000  # data sets: each is a matrix and its largest eigenvalue
+
+Report = Callable[[int, float, int], None]  # data sets drawn, how many it may become, failures among them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +65,10 @@ def sample_directly(
     *,
     replicates: int,
     failures: int,
-    progress: Callable[[int, float, int], None] | None = None,
+    progress: Report | None = None,
 ) -> Counts:
     """Draw until ``failures`` are seen, and no more than ``replicates`` data sets.
 
-    ``progress`` is told the data sets drawn, how many it may become, and the failures among them.
     The last data set drawn is the one that reached ``failures``: the interval of :func:`binomial_interval`
     then covers at least as often as it says.
     """
@@ -129,61 +137,40 @@ def binomial_interval(failures: int, replicates: int) -> Interval:
     return Interval(low, failures / replicates, high)
 
 
-def table_point(
-    inputs: Inputs, D: int, threshold: float, sampling: Sampling, progress: Progress | None = None
-) -> FailurePoint:
-    """P(lambda_max(X X^T / D) > threshold) at one D."""
-    if inputs.sampling != "activations":
-        raise InputError("inputs", inputs.kind, "have no rare activations", "give sparse or measured inputs")
-    if sampling.method == "importance":
-        raise InputError(
-            "method",
-            "importance",
-            "needs the power laws of SparseInputs",
-            "choose auto, direct or exact-spike",
-        )
-    active = cast(ActivationInputs, inputs)
-    weight, p, c = active.pair_nodes(float(D))
+def table_spike(inputs: ActivationInputs, D: int, threshold: float) -> float:
+    """The probability that some activation is a failure by itself."""
+    weight, p, c = inputs.pair_nodes(float(D))
     alone = c > threshold * D
-    with np.errstate(divide="ignore"):
-        spike = -math.expm1(float(D * (weight[alone] @ np.log1p(-p[alone])))) if alone.any() else 0.0
-    if sampling.method == "exact-spike" or spike >= 1.0:
-        known = spike >= 1.0
-        bulk = Interval(0.0, 0.0, 1.0)
-        return FailurePoint(
-            D=D, threshold=threshold, spike=spike, bulk=bulk, method="exact-spike", spike_index=math.inf,
-            probability=Interval(spike, spike, 1.0), replicates=0, failures=0.0,
-            status="ok" if known else "bulk-not-sampled", reason="" if known else "as asked",
-        )  # fmt: skip
-    rng = random_numbers(sampling.seed, D, "direct")
-    most, failed, spiked, done = min(sampling.replicates, DRAWN), 0, 0, 0
-    while done < most and failed < sampling.wanted:
-        data = draw_sparse(active, D, rng)
-        size = active.squared_amplitudes(data.active)
-        lone = bool((size > threshold * D).any())
-        above = lone or _largest(data, np.sqrt(size)) > threshold * D
-        done, failed, spiked = done + 1, failed + above, spiked + lone
+    if not alone.any():
+        return 0.0
+    with np.errstate(divide="ignore"):  # p = 1
+        return -math.expm1(float(D * (weight[alone] @ np.log1p(-p[alone]))))
+
+
+def sample_table(
+    inputs: ActivationInputs,
+    D: int,
+    threshold: float,
+    rng: np.random.Generator,
+    *,
+    replicates: int,
+    failures: int,
+    progress: Report | None = None,
+) -> Counts:
+    """As :func:`sample_directly`, for inputs without power laws; no more than 2,000 data sets."""
+    most, done, failed, spikes = min(replicates, MOST_FROM_TABLE), 0, 0, 0
+    while done < most and failed < failures:
+        data = draw_sparse(inputs, D, rng)
+        squared = inputs.squared_amplitudes(data.active)
+        alone = bool((squared > threshold * D).any())
+        above = alone or _largest(data, np.sqrt(squared)) > threshold * D
+        done, failed, spikes = done + 1, failed + above, spikes + alone
         if progress is not None:
-            progress(Sampled(D=D, method="direct", done=done, total=most, failures=failed))
-    seen = failed - spiked
-    bulk = binomial_interval(seen, max(done - spiked, 1))
-    few = failed < sampling.wanted
-    return FailurePoint(
-        D=D, threshold=threshold, spike=spike, bulk=bulk, method="direct", spike_index=math.inf,
-        probability=with_spike(spike, bulk), replicates=done, failures=float(failed),
-        status="few-failures" if few else "ok", reason=_few(seen, done) if few else "",
-    )  # fmt: skip
+            progress(done, most, failed)
+    return Counts(replicates=done, failures=failed, spikes=spikes)
 
 
-def _few(seen: int, drawn: int) -> str:
-    known = "so that only an upper limit of the bulk is known" if seen == 0 else "so that the bulk is wide"
-    return (
-        f"{seen} of {drawn} data sets failed without a spike, {known}; inputs without power laws have no "
-        "importance sampling, which would see rarer ones"
-    )
-
-
-def _largest(data: Any, amplitudes: np.ndarray) -> float:
+def _largest(data: SparseData, amplitudes: np.ndarray) -> float:
     """lambda_max of X X^T."""
     from scipy.sparse import diags_array
     from scipy.sparse.linalg import svds
@@ -195,3 +182,101 @@ def _largest(data: Any, amplitudes: np.ndarray) -> float:
         return float(np.linalg.norm(x.toarray(), 2) ** 2)
     start = np.ones(min(x.shape))
     return float(svds(x, k=1, return_singular_vectors=False, v0=start, tol=1e-7)[0] ** 2)
+
+
+# The full model at finite N: when does u act on the data like an isometry?
+#
+# Gradient descent on features u x is unstable when lambda_max(u X X^T u^T / D) > threshold; the failure law
+# replaces u^T u by the identity. Only the columns of u for the K coordinates seen matter, and for N >= K only
+# u_A^T u_A ~ Wishart(N, I/N), drawn as L L^T with L triangular (Bartlett): N may be as large as one likes.
+
+
+MOST_SEEN = 4000
+LARGEST_N = 2**63 - 1  # a whole number of the machine
+
+
+def check_full_size(N: float) -> int:
+    """Return ``N`` as a size of the full model."""
+    size = check_size("N", N)
+    if size > LARGEST_N:
+        raise InputError("N", float(size), "is too large for the full model", "choose N <= 9e18")
+    return size
+
+
+def near_isometry(
+    inputs: Inputs, N: int, D: int, threshold: float, *, replicates: int = 200, seed: int = 0
+) -> IsometryPoint:
+    """Largest eigenvalues of the data and of the full model, data set by data set.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        Inputs whose activations follow power laws.
+    N, D : int
+        Numbers of features and of samples.
+    threshold : float
+        2 / step size.
+    replicates : int
+        Data sets drawn.
+    seed : int
+        The same seed gives the same draws.
+
+    Returns
+    -------
+    IsometryPoint
+        Both failure probabilities, and the ratio of the two largest eigenvalues.
+
+    Raises
+    ------
+    InputError
+        Where more than 4,000 coordinates are seen, or a size is not positive.
+    """
+    N, D, replicates = check_full_size(N), check_size("D", D), check_size("replicates", replicates)
+    threshold = check_threshold(threshold)
+    law = data_law(inputs, D, spike_index(inputs, D, threshold), inputs.dimension)
+    space = work_space(law, float(law.active.sum()))
+    rng = random_numbers(seed, D, "isometry")
+    data, full, seen = np.empty(replicates), np.empty(replicates), np.empty(replicates)
+    for r in range(replicates):
+        G = _gram(law, space, rng)
+        data[r] = np.linalg.eigvalsh(G)[-1] / D
+        full[r] = embedded_top(G, N, rng) / D
+        seen[r] = len(G)
+    return IsometryPoint(
+        N=N,
+        D=D,
+        threshold=threshold,
+        replicates=replicates,
+        data=binomial_interval(int((data > threshold).sum()), replicates),
+        full=binomial_interval(int((full > threshold).sum()), replicates),
+        ratio=drawn_interval(float(np.quantile(full / data, 0.5)), full / data),
+        seen=float(seen.mean()),
+    )
+
+
+def embedded_top(G: FloatArray, N: int, rng: np.random.Generator) -> float:
+    """lambda_max(u G u^T) for u of N rows with entries N(0, 1/N)."""
+    K = len(G)
+    if N < K:
+        u = rng.standard_normal((N, K))
+        return float(np.linalg.eigvalsh(u @ G @ u.T)[-1]) / N
+    L = wishart_root(N, K, rng)
+    return float(np.linalg.eigvalsh(L.T @ G @ L)[-1]) / N
+
+
+def _gram(law: DataLaw, space: Space, rng: np.random.Generator) -> FloatArray:
+    """X X^T of the coordinates seen, coordinate 1 first."""
+    from scipy.sparse import csr_array
+
+    size, squared, count, _ = draw_data(rng, law, space)
+    K = int((count > 0).sum())
+    if K > MOST_SEEN:
+        raise InputError(
+            "D", law.D, f"{K} coordinates were seen: too many for the full model", "choose a smaller D"
+        )
+    place = np.cumsum(count > 0)  # coordinate 1 takes place 0
+    rows = np.concatenate([np.zeros(law.D, np.int64), place[space.coordinate[:size]]])
+    columns = np.concatenate([np.arange(law.D), space.sample[:size]])
+    values = np.concatenate([np.ones(law.D), space.sign[:size] * np.sqrt(squared[space.coordinate[:size]])])
+    X = csr_array((values, (rows, columns)), shape=(K + 1, law.D))
+    return np.asarray((X @ X.T).toarray())

@@ -6,16 +6,35 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import cast
 
-from sparselaw.errors import check_size
-from sparselaw.failure.direct import Counts, binomial_interval, sample_directly, table_point
-from sparselaw.failure.failure_curve import FailureCurve, FailurePoint, Method, with_spike
-from sparselaw.failure.importance import Weighted, sample_by_importance
-from sparselaw.failure.isometry import check_full_size, near_isometry
+from sparselaw.errors import InputError, check_size
+from sparselaw.failure.direct import (
+    Counts,
+    binomial_interval,
+    check_full_size,
+    near_isometry,
+    sample_directly,
+    sample_table,
+)
+from sparselaw.failure.failure_curve import (
+    FailureCurve,
+    FailurePoint,
+    Method,
+    Progress,
+    Sampled,
+    Sampling,
+    check_threshold,
+    random_numbers,
+    with_spike,
+)
+from sparselaw.failure.importance import (
+    Weighted,
+    sample_by_importance,
+)
 from sparselaw.failure.proposal import bulk_proposal
-from sparselaw.failure.sampling import Progress, Sampled, Sampling, check_threshold, random_numbers
-from sparselaw.failure.work import Case, case_of, check_work, is_sampled, pilot_draws
-from sparselaw.inputs import Inputs, check_inputs
+from sparselaw.failure.work import Case, case_of, check_work, pilot_draws
+from sparselaw.inputs import ActivationInputs, Inputs, check_inputs
 from sparselaw.interval import Interval
 
 PILOT_FAILURES = 20  # as many in the pilot: direct sampling goes on
@@ -98,25 +117,14 @@ def growing_curve(
 
     A point's draws depend on the seed and its own D alone.
     """
-    by_law = check_inputs(inputs).has_power_activations
-    if not by_law and inputs.sampling != "activations":
-        inputs.power_activations()  # refuses
+    activations = check_inputs(inputs).sampling == "activations"
+    if not activations or (N and not inputs.has_power_activations):
+        inputs.power_activations()  # refuses: no rare activations, or none by power laws for the full model
     sizes, widths = [check_size("D", size) for size in D], [check_full_size(width) for width in N]
     limit = check_threshold(threshold)
-    if not by_law:
-        curve = FailureCurve(inputs=inputs, threshold=limit, seed=sampling.seed)
-        if widths:
-            inputs.power_activations()  # refuses: the full model is drawn by power laws
-        yield curve
-        for size in sizes:
-            point = table_point(inputs, size, limit, sampling, progress)
-            curve = replace(curve, points=(*curve.points, point))
-            yield curve
-        return
     cases = [case_of(inputs, size, limit) for size in sizes]
     for case in cases:
-        if is_sampled(case, sampling):
-            check_work(case, sampling)
+        check_work(case, sampling)
     curve = FailureCurve(inputs=inputs, threshold=limit, seed=sampling.seed)
     yield curve
     for case in cases:
@@ -135,6 +143,8 @@ def _list(sizes: int | Sequence[int]) -> Sequence[int]:
 
 def estimate(case: Case, sampling: Sampling, progress: Progress | None = None) -> FailurePoint:
     """The point of one D by the method asked for, or by the one that suits it."""
+    if not case.inputs.has_power_activations:
+        return _table_point(case, sampling, progress)
     if case.threshold < 1.0:  # (X X^T)_11 = D always
         return _point(case, Interval(1.0, 1.0, 1.0), "exact")
     if case.last <= 1.0:  # without a spike only x_1 is left, and lambda_max = 1
@@ -149,6 +159,42 @@ def estimate(case: Case, sampling: Sampling, progress: Progress | None = None) -
     if sampling.method == "importance":
         return _importance_point(case, _importance(case, sampling, progress))
     return _automatic(case, sampling, progress)
+
+
+def _table_point(case: Case, sampling: Sampling, progress: Progress | None) -> FailurePoint:
+    """Inputs without power laws can be sampled directly, and in no other way."""
+    if sampling.method == "importance":
+        condition, remedy = "needs the power laws of SparseInputs", "choose auto, direct or exact-spike"
+        raise InputError("method", "importance", condition, remedy)
+    if case.spike >= 1.0:
+        return _point(case, Interval(0.0, 0.0, 1.0), "exact-spike")
+    if sampling.method == "exact-spike":
+        return _spike_alone(case, "as asked")
+    counts = sample_table(
+        cast(ActivationInputs, case.inputs),
+        case.D,
+        case.threshold,
+        random_numbers(sampling.seed, case.D, "direct"),
+        replicates=sampling.replicates,
+        failures=sampling.wanted,
+        progress=_reporter(case, "direct", 0, progress),
+    )
+    seen = counts.failures - counts.spikes
+    known = "so that only an upper limit of the bulk is known" if seen == 0 else "so that the bulk is wide"
+    reason = (
+        f"{seen} of {counts.replicates} data sets failed without a spike, {known}; inputs without power laws "
+        "have no importance sampling, which would see rarer ones"
+    )
+    few = counts.failures < sampling.wanted
+    return _point(
+        case,
+        binomial_interval(seen, counts.replicates - counts.spikes),
+        "direct",
+        replicates=counts.replicates,
+        failures=counts.failures,
+        status="few-failures" if few else "ok",
+        reason=reason if few else "",
+    )
 
 
 def _automatic(case: Case, sampling: Sampling, progress: Progress | None) -> FailurePoint:

@@ -1,15 +1,21 @@
-"""One D and all that every method needs to know of it, and what sampling it will take, before it starts."""
+"""One D with its exact spike, and what sampling it would take, estimated before it starts.
+
+What cannot answer within a day is refused, what may take minutes is announced.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from sparselaw.errors import InputError
+from sparselaw.failure.direct import table_spike
 from sparselaw.failure.draw import MOST_NONZEROS, DataLaw, data_law, data_set_seconds, in_words, mean_nonzeros
+from sparselaw.failure.failure_curve import Sampling
 from sparselaw.failure.importance import LEARNING_ROUNDS, LEAST_EFFECTIVE, learning_draws
-from sparselaw.failure.sampling import Sampling
-from sparselaw.inputs import Inputs
+from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.theory.failure_law import spike_index, spike_probability
 
 PILOT_WORK = 4e7  # nonzeros drawn to choose the method, about a second
@@ -47,13 +53,16 @@ def work_of(case: Case, sampling: Sampling) -> Work:
     return Work(seconds=data_set_seconds(law), least=least, most=most)
 
 
-def is_sampled(case: Case, sampling: Sampling) -> bool:
-    """Whether data sets are drawn for it; what is too large to draw is left to the spike, or refused."""
-    return case.sampled and sampling.method != "exact-spike" and (sampling.method != "auto" or case.drawable)
+def _is_sampled(case: Case, sampling: Sampling) -> bool:
+    """Whether many data sets are drawn for it; what is too large to draw is left to the spike, or refused."""
+    by_law = case.inputs.has_power_activations and case.sampled
+    return by_law and sampling.method != "exact-spike" and (sampling.method != "auto" or case.drawable)
 
 
 def check_work(case: Case, sampling: Sampling) -> None:
     """Refuse what would not answer within a day."""
+    if not _is_sampled(case, sampling):
+        return
     work = work_of(case, sampling)
     if work.seconds * work.least > LONGEST:
         raise InputError(
@@ -66,10 +75,8 @@ def check_work(case: Case, sampling: Sampling) -> None:
 
 def announcements(inputs: Inputs, D: Sequence[int], threshold: float, sampling: Sampling) -> list[str]:
     """What to say before sampling, one line for each D that may take minutes."""
-    if not inputs.has_power_activations:
-        return []
     cases = (case_of(inputs, size, threshold) for size in D)
-    lines = (_announcement(case, sampling) for case in cases if is_sampled(case, sampling))
+    lines = (_announcement(case, sampling) for case in cases if _is_sampled(case, sampling))
     return [line for line in lines if line]
 
 
@@ -88,6 +95,8 @@ def pilot_draws(case: Case, sampling: Sampling) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
+    """One D, and what every method needs to know of it."""
+
     inputs: Inputs
     D: int
     threshold: float
@@ -123,10 +132,9 @@ class Case:
 
 
 def case_of(inputs: Inputs, D: int, threshold: float) -> Case:
-    return Case(
-        inputs=inputs,
-        D=D,
-        threshold=threshold,
-        spike=spike_probability(inputs, D, threshold),
-        spike_index=spike_index(inputs, D, threshold),
-    )
+    """One D with its exact spike."""
+    if inputs.has_power_activations:
+        spike, index = spike_probability(inputs, D, threshold), spike_index(inputs, D, threshold)
+    else:
+        spike, index = table_spike(cast(ActivationInputs, inputs), D, threshold), math.inf
+    return Case(inputs=inputs, D=D, threshold=threshold, spike=spike, spike_index=index)

@@ -16,10 +16,10 @@ import numpy as np
 
 from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
 from sparselaw.experiments.networks.network import Network, NetworkDescent
-from sparselaw.experiments.networks.strata import forward, space_of
 from sparselaw.experiments.networks.teachers import (
     draw_tokens,
     facts_lesson,
+    forward,
     linear_lesson,
     linear_network_loss,
     pair_lesson,
@@ -27,6 +27,7 @@ from sparselaw.experiments.networks.teachers import (
     relu_network_loss,
     seen_pairs,
     sign_unseen_variance,
+    space_of,
     unseen_pair_variance,
 )
 from sparselaw.experiments.networks.train import Lesson, Trained, draw_weights, train

@@ -66,7 +66,7 @@ def make(context: Context) -> Result:
     )
 
 
-ITEM = Item(name="beyond-networks", title="Trained networks: what survives feature learning", make=make)
+ITEMS = (Item(name="beyond-networks", title="Trained networks: what survives feature learning", make=make),)
 
 
 # Statements on networks and data: does the loss keep up with the unseen variance as D grows?

@@ -191,4 +191,4 @@ def _draw(figure: Figure, curve: list[Row]) -> None:
     right.legend(fontsize="small", loc="upper left")
 
 
-ITEM = Item(name="beyond-passes", title="Beyond the paper: from few passes to the end", make=make)
+ITEMS = (Item(name="beyond-passes", title="Beyond the paper: from few passes to the end", make=make),)

@@ -10,8 +10,8 @@ from matplotlib.ticker import NullFormatter
 
 from sparselaw.experiments.dynamics import compare_small_steps, prepare_training
 from sparselaw.experiments.paper import grids
+from sparselaw.experiments.paper.grids import Measured, SweepSpec, measure
 from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result, Row
-from sparselaw.experiments.paper.losses import Measured, SweepSpec, measure
 from sparselaw.experiments.paper.panels import surface
 from sparselaw.fitting import Sweep, fit_power
 from sparselaw.inputs import SparseInputs
@@ -246,4 +246,4 @@ def _draw(figure: Figure, beyond: list[Measured], weak: list[Measured]) -> None:
         ax.legend()
 
 
-ITEM = Item(name="checks", title="Statements in passing, and sizes beyond the paper", make=make)
+ITEMS = (Item(name="checks", title="Statements in passing, and sizes beyond the paper", make=make),)

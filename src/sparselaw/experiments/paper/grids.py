@@ -1,12 +1,21 @@
-"""The paper's own settings (its appendix on experiments), and what --quick leaves of them."""
+"""The paper's own settings (its appendix on experiments), what --quick leaves, and losses along them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.experiments.paper.item import Context, Row
 from sparselaw.features import FEATURES
-from sparselaw.inputs import DenseInputs, SparseInputs
+from sparselaw.inputs import DenseInputs, Inputs, SparseInputs
+from sparselaw.interval import student_factor
+from sparselaw.solvers import Solver
+from sparselaw.sweeps.cells import MeanLoss, mean_loss
+from sparselaw.sweeps.simulate import grid
+from sparselaw.trials.task import Estimator, Record
 
 ALPHA1, ALPHA2 = 1.0, 0.3
 DIMENSION = 10_000
@@ -59,3 +68,110 @@ def seeds(full: int, quick: bool, features: str = "linear") -> int:
 def sizes(full: Sequence[int], variable: str, quick: bool) -> list[int]:
     """The paper's grid, or what a quick run keeps of it."""
     return [size for size in full if not quick or size <= QUICK_LARGEST[variable]]
+
+
+# Losses of a sweep as an array (points, seeds), from the records of its trials.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepSpec:
+    """One curve: the sizes along it, and everything that stays fixed."""
+
+    inputs: Inputs
+    variable: str  # "N" or "D"
+    sizes: Sequence[int]
+    fixed: int  # the other size
+    features: str
+    solver: Solver
+    seeds: int
+    estimator: Estimator = "exact"
+    n_test: int = 50_000
+
+    @property
+    def kind(self) -> str:
+        return self.inputs.kind
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind} {self.variable}-sweep"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A curve measured: every seed's loss, corrected by its control where that narrows it."""
+
+    spec: SweepSpec
+    x: FloatArray
+    losses: FloatArray  # (points, seeds)
+    mean: FloatArray
+    stderr: FloatArray
+    statuses: tuple[str, ...]
+
+    @property
+    def median(self) -> FloatArray:
+        return np.asarray(np.median(self.losses, axis=1))
+
+    @property
+    def half_width(self) -> FloatArray:
+        """95 % half-width of the mean, by Student's t."""
+        return student_factor(self.spec.seeds) * self.stderr
+
+    def rows(self) -> list[Row]:
+        """One row for each size."""
+        return [
+            {
+                "sweep": self.spec.name,
+                "N": int(size) if self.spec.variable == "N" else self.spec.fixed,
+                "D": int(size) if self.spec.variable == "D" else self.spec.fixed,
+                "loss": mean,
+                "stderr": error,
+                "median": float(np.median(values)),
+                "seeds": values.size,
+                "features": self.spec.features,
+                "solver": self.spec.solver.name,
+                "estimator": self.spec.estimator,
+                "status": status,
+            }
+            for size, mean, error, values, status in zip(
+                self.x, self.mean.tolist(), self.stderr.tolist(), self.losses, self.statuses, strict=True
+            )
+        ]
+
+
+def measure(context: Context, specs: Sequence[SweepSpec]) -> list[Measured]:
+    """Run the trials of all curves together, so that all workers stay busy."""
+    tasks = [
+        grid(
+            spec.inputs,
+            N=spec.sizes if spec.variable == "N" else [spec.fixed],
+            D=spec.sizes if spec.variable == "D" else [spec.fixed],
+            seeds=spec.seeds,
+            features=spec.features,
+            solver=spec.solver,
+            estimator=spec.estimator,
+            n_test=spec.n_test,
+        )
+        for spec in specs
+    ]
+    records = iter(context.run([task for part in tasks for task in part]))
+    return [_collect(spec, [next(records) for _ in part]) for spec, part in zip(specs, tasks, strict=True)]
+
+
+def _collect(spec: SweepSpec, records: list[Record]) -> Measured:
+    cells = [records[i : i + spec.seeds] for i in range(0, len(records), spec.seeds)]
+    found = [_estimate(cell) for cell in cells]
+    return Measured(
+        spec=spec,
+        x=np.asarray(spec.sizes, dtype=float),
+        losses=np.array([estimate.adjusted for estimate in found]),
+        mean=np.array([estimate.mean for estimate in found]),
+        stderr=np.array([np.nan if e.stderr is None else e.stderr for e in found]),
+        statuses=tuple("+".join(sorted({r.status for r in cell})) for cell in cells),
+    )
+
+
+def _estimate(cell: Sequence[Record]) -> MeanLoss:
+    def column(name: str) -> FloatArray:
+        return np.array([getattr(record, name) for record in cell], dtype=float)
+
+    return mean_loss(column("loss"), column("control"), column("control_mean"))

@@ -1,12 +1,14 @@
-"""What every figure and table of the paper is here: the runs it needs, and what it makes of them."""
+"""What every figure and table of the paper is here: the runs it needs, what it makes of them, its name."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+from sparselaw.errors import InputError
 from sparselaw.interval import Interval
 from sparselaw.plain import put
 from sparselaw.trials.task import Record, Task
@@ -71,7 +73,7 @@ class Result:
     quantities: Sequence[Quantity]
     rows: Sequence[Row]  # what the CSV holds
     caption: str
-    draw: Callable[[Figure], None]
+    draw: Callable[[Figure], object]
     size: tuple[float, float] = (7.0, 4.5)  # inches
     notes: Sequence[str] = field(default_factory=tuple)
     tables: Sequence[SmallTable] = field(default_factory=tuple)
@@ -153,3 +155,33 @@ def judge(printed: Printed | None, measured: Interval | None, whose: str = "pape
         word="agrees" if abs(gap) <= allowed else "differs",
         reason=f"{abs(gap):.2g} apart, {allowed:.2g} allowed ({whose} ±{theirs:.2g}, ours ±{ours:.2g})",
     )
+
+
+# The items of the reproduction, in the paper's order. Each is loaded only when it is made.
+
+
+MODULES = {
+    "linear_figures": ("figure-1", "figure-2", "figure-3"),
+    "panel_figures": ("figure-4", "figure-5", "figure-6"),
+    "table_3": ("table-3",),
+    "table_4": ("table-4",),
+    "checks": ("checks",),
+    "beyond_networks": ("beyond-networks",),
+    "beyond_passes": ("beyond-passes",),
+}
+NAMES = tuple(name for names in MODULES.values() for name in names)
+
+
+def item(name: str) -> Item:
+    """The item of that name."""
+    module = next(module for module, names in MODULES.items() if name in names)
+    items: tuple[Item, ...] = import_module(f"sparselaw.experiments.paper.{module}").ITEMS
+    return next(item for item in items if item.name == name)
+
+
+def chosen(names: Sequence[str]) -> list[str]:
+    """The names asked for, all of them when none is named, in the paper's order."""
+    for name in names:
+        if name not in NAMES:
+            raise InputError("names", name, "is not an item of the paper", f"choose from {', '.join(NAMES)}")
+    return [name for name in NAMES if not names or name in names]

@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 
 from sparselaw.arrays import FloatArray
 from sparselaw.experiments.paper import grids
+from sparselaw.experiments.paper.grids import Measured, SweepSpec, measure
 from sparselaw.experiments.paper.item import Context, Printed, Quantity, Result
-from sparselaw.experiments.paper.losses import Measured, SweepSpec, measure
 from sparselaw.features import FEATURES
 from sparselaw.fitting import PowerFit, Sweep, fit_power
 from sparselaw.inputs import Inputs

@@ -19,10 +19,8 @@ import psutil
 from threadpoolctl import threadpool_limits
 
 from sparselaw.errors import InputError, check_size
-from sparselaw.experiments.paper.contents import chosen, item
-from sparselaw.experiments.paper.item import Context
-from sparselaw.experiments.paper.saved_items import KEPT, remember, save_item
-from sparselaw.experiments.paper.summary import Summary, write_summary
+from sparselaw.experiments.paper.item import Context, chosen, item
+from sparselaw.experiments.paper.saved_items import KEPT, Summary, remember, save_item, write_summary
 from sparselaw.interrupts import no_more_ctrl_c
 from sparselaw.sweeps.executors import WorkerPool, all_cores
 from sparselaw.sweeps.store import Store, open_store

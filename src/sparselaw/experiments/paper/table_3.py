@@ -155,4 +155,4 @@ def _draw(figure: Figure, rows: list[IterationRow]) -> None:
     figure.legend(loc="outside upper center", ncols=4, fontsize="small")
 
 
-ITEM = Item(name="table-3", title="Cost of training, predicted and measured", make=make)
+ITEMS = (Item(name="table-3", title="Cost of training, predicted and measured", make=make),)

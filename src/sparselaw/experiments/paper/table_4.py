@@ -200,4 +200,4 @@ def _draw(figure: Figure, points: list[FailurePoint], spikes: list[list[FailureP
     right.legend()
 
 
-ITEM = Item(name="table-4", title="How often gradient descent diverges", make=make)
+ITEMS = (Item(name="table-4", title="How often gradient descent diverges", make=make),)

@@ -8,9 +8,9 @@ from typing import Any
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View, input_python, shell
 from sparselaw.explore.chart_data import Chart, axis, line
+from sparselaw.failure.failure_curve import Sampling, check_threshold
 from sparselaw.failure.probability import estimate
-from sparselaw.failure.sampling import Sampling, check_threshold
-from sparselaw.failure.work import case_of, check_work, is_sampled
+from sparselaw.failure.work import case_of, check_work
 from sparselaw.inputs import Inputs, inputs_of
 from sparselaw.numbers import typed
 from sparselaw.theory.failure_law import spike_exponent, spike_probability
@@ -59,9 +59,7 @@ def bulk(call: Call) -> Iterator[dict[str, Any]]:
     sizes = sizes[:: max(1, -(-len(sizes) // MOST_SAMPLED))]
     sampling = _sampling(call)
     for D in sizes:
-        case = case_of(inputs, D, threshold)
-        if is_sampled(case, sampling):
-            check_work(case, sampling)
+        check_work(case_of(inputs, D, threshold), sampling)
     yield {"points": len(sizes)}
     asked = [(inputs.kind, inputs.parameters(), D, threshold, sampling) for D in sizes]
     for done, (_, row) in enumerate(call.session.bench.map(call.stop, one_point, asked), start=1):
