@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # as typing's: to load that would delay the first Ctrl-C that is caught
 
 __version__ = "0.3.0"
 
@@ -55,6 +54,8 @@ _PUBLIC_MODULES = {"plot": "sparselaw.plotting", "explore": "sparselaw.explore"}
 __all__ = ["__version__", *_PUBLIC, *_PUBLIC_MODULES]
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from sparselaw.curves import CurveFit as CurveFit
     from sparselaw.curves import fit_curves as fit_curves
     from sparselaw.deciding import compare as compare
@@ -98,6 +99,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    import importlib
+
     if name in _PUBLIC_MODULES:
         return importlib.import_module(_PUBLIC_MODULES[name])
     if name in _PUBLIC:

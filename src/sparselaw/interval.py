@@ -36,10 +36,10 @@ class Interval:
     def as_dict(self) -> dict[str, float]:
         return {"low": self.low, "best": self.best, "high": self.high}
 
-    def plain(self, no_ends: str) -> dict[str, Any]:
+    def to_dict(self, no_ends: str) -> dict[str, Any]:
         """For JSON: an end that is no number is None, and beside it why (``no_ends`` where it is not known).
 
-        >>> Interval(math.nan, 2.0, math.inf).plain("no draws")["low_reason"]
+        >>> Interval(math.nan, 2.0, math.inf).to_dict("no draws")["low_reason"]
         'no draws'
         """
         result: dict[str, Any] = {}
@@ -48,6 +48,8 @@ class Interval:
             if result[key] is None:
                 result[f"{key}_reason"] = no_ends if math.isnan(value) else "larger than a number can hold"
         return result
+
+    plain = to_dict  # its name before
 
     def ends(self) -> str:
         """Both ends as text; a dash for one that is no number.

@@ -2,10 +2,8 @@
 
 import errno
 import os
-import signal
 import subprocess
 import sys
-import time
 import warnings
 
 import numpy as np
@@ -19,8 +17,12 @@ PREDICT = ["predict", "--alpha1", "1", "--alpha2", "0.3", "-N", "64", "-D", "128
 
 
 def run(arguments, **settings):
+    return run_program([sys.executable, "-m", "sparselaw", *arguments], **settings)
+
+
+def run_program(words, **settings):
     settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 60} | settings
-    return subprocess.run([sys.executable, "-m", "sparselaw", *arguments], **settings)
+    return subprocess.run(words, **settings)
 
 
 def called(arguments, capsys):
@@ -61,21 +63,37 @@ def test_text_that_the_terminal_cannot_show(tmp_path):
     assert b"v\\xe4g.csv: does not exist" in done.stderr
 
 
-@pytest.mark.parametrize("wait", [0.05, 0.08, 0.11, 0.15, 0.2, 0.3, 0.5])
-def test_an_early_ctrl_c(wait):
-    """From the moment at which our own code is reached; before it, the interpreter ends by itself."""
-    started = subprocess.Popen(
-        [sys.executable, "-m", "sparselaw", *PREDICT], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    time.sleep(wait)
-    started.send_signal(signal.SIGINT)
-    out, err = started.communicate(timeout=60)
-    if started.returncode == -signal.SIGINT or b"<frozen " in err.split(b"\n")[1:2]:
-        return  # the interpreter had not begun
-    assert started.returncode in (0, 130), err
-    assert b"Traceback" not in err
-    assert err.count(b"\n") <= 1
-    assert (out == b"") == (started.returncode == 130)
+INTERRUPTED = """
+import os, signal, sys
+from sparselaw.cli import main
+left = int(sys.argv.pop(1))
+def hook(event, _):
+    global left
+    if event == "import":
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.addaudithook(hook)
+main()
+"""
+
+
+@pytest.mark.parametrize("imports", [1, 2, 5, 20, 60, 150, 300, 450])
+def test_a_ctrl_c_while_the_command_loads(imports):
+    """Given at a certain import, from the first on: no clock. Fewer imports than that: it ends well."""
+    done = run_program([sys.executable, "-c", INTERRUPTED, str(imports), *PREDICT])
+    assert done.returncode in ((130,) if imports <= 150 else (0, 130)), done.stderr
+    assert b"Traceback" not in done.stderr
+    assert done.stderr.count(b"\n") <= 1
+    assert (done.stdout == b"") == (done.returncode == 130)
+
+
+def test_little_is_loaded_before_a_ctrl_c_can_be_taken():
+    """Python's own first modules, the package's list of names and the file with ``main``: nothing else."""
+    script = "import sys; before = set(sys.modules); import sparselaw.cli; print(*set(sys.modules) - before)"
+    loaded = set(run_program([sys.executable, "-S", "-c", script]).stdout.decode().split())
+    assert {name for name in loaded if name.startswith("sparselaw")} == {"sparselaw", "sparselaw.cli"}
+    assert not loaded & {"typing", "importlib.util", "numpy", "typer"}
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from explore.conftest import TOKEN
 from sparselaw.explore import uploads
 from sparselaw.explore.session import Session
 from sparselaw.explore.web import LineStream
-from sparselaw.plain import strict_json
+from sparselaw.records import strict_json
 
 
 def raw(served, request, wait=20):

@@ -13,8 +13,7 @@ def doctor(json: bool = options.JSON) -> None:
 
     The self-test compares with stored values.
     """
-    from sparselaw.doctor import examine
-    from sparselaw.doctor.health import COLUMNS
+    from sparselaw.doctor import COLUMNS, examine
     from sparselaw.progress import progress
 
     with progress("self-test") as show:

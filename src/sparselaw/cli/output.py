@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from sparselaw.errors import Notice, one_line
 from sparselaw.files import check_not_read
-from sparselaw.plain import strict_json
+from sparselaw.records import strict_json
 
 if TYPE_CHECKING:
     from typer.core import TyperCommand as Base

@@ -13,8 +13,8 @@ from sparselaw.curves.ends import BestSchedule, CurveEnd, Earlier, ScheduleEnd, 
 from sparselaw.curves.model import DEGREES, Asked, Model
 from sparselaw.curves.schedules import Schedule
 from sparselaw.interval import Interval
-from sparselaw.plain import html_table
 from sparselaw.progress import progress
+from sparselaw.records import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +52,7 @@ class TheoryBeside:
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "spectrum": self.spectrum.plain("a is 1 or more"), "p": P, "m": M, "kernel_tail": "u^-(1+a)",
+            "spectrum": self.spectrum.to_dict("a is 1 or more"), "p": P, "m": M, "kernel_tail": "u^-(1+a)",
             "words": self.words(),
         }  # fmt: skip
 
@@ -200,7 +200,7 @@ class CurveFit:
         ]
         return {
             "law": self.model.estimate.form.name, "formula": self.formula, "units": self.units,
-            "params": {name: value.plain("not known") for name, value in self.params.items()},
+            "params": {name: value.to_dict("not known") for name, value in self.params.items()},
             "curves": curves, "schedules": [end.as_dict() for end in self.schedules],
             **({} if self.best is None else {"best": self.best.as_dict()}),
             "theory": self.theory.as_dict(),

@@ -22,9 +22,9 @@ from sparselaw.forecasting import KnownRuns, Prepared
 from sparselaw.forecasting.prepared import check_points
 from sparselaw.forecasting.refusals import FARTHEST, spans_ahead
 from sparselaw.interval import Interval, check_level
-from sparselaw.plain import html_table
 from sparselaw.planning.forecast_budgets import prepare_forecast
 from sparselaw.planning.reach_loss import passes
+from sparselaw.records import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +66,7 @@ class ContestPoint:
             "losses": [loss.as_dict() for loss in self.losses],
             "difference": self.difference.as_dict(),
             "probability": self.probability,
-            "multiplier": self.multiplier.plain(NO_END),
+            "multiplier": self.multiplier.to_dict(NO_END),
         }
 
 

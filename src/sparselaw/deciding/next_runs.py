@@ -16,10 +16,10 @@ from sparselaw.deciding.designs import Target, best_set, variance_after, varianc
 from sparselaw.errors import InputError, check_positive
 from sparselaw.forecasting import KnownRuns, Prepared
 from sparselaw.forecasting.prepared import check_points
-from sparselaw.plain import html_table
 from sparselaw.planning.allocate import log_sizes
 from sparselaw.planning.forecast_budgets import prepare_forecast
 from sparselaw.planning.from_runs import budget_curve
+from sparselaw.records import html_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from sparselaw.plain import finite
+from sparselaw.records import finite
 
 Chart = dict[str, Any]
 

@@ -11,7 +11,7 @@ from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, input_python, shell
 from sparselaw.explore.solver_state import Training
 from sparselaw.interval import Z95
-from sparselaw.plain import finite
+from sparselaw.records import finite
 from sparselaw.sweeps.batches import cost_of
 from sparselaw.sweeps.cells import cells_of
 from sparselaw.sweeps.simulate import grid

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sparselaw.explore.guard import LARGEST_BODY, Guard, limited_body
 from sparselaw.explore.page_files import page_files
 from sparselaw.explore.session import Session
-from sparselaw.plain import strict_json
+from sparselaw.records import strict_json
 
 
 def web_app(session: Session, token: str, host: str = "127.0.0.1") -> ASGIApp:

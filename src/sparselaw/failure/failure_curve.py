@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from sparselaw.arrays import log_slope
 from sparselaw.errors import InputError, check_finite, check_size
 from sparselaw.inputs import Inputs
 from sparselaw.interval import Z95, Interval
-from sparselaw.log_slope import log_slope
-from sparselaw.plain import html_table, put
+from sparselaw.records import html_table, put
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -28,7 +28,7 @@ from sparselaw.fitting.minimise import global_minimum
 from sparselaw.fitting.objectives import parse_objective
 from sparselaw.fitting.select import select, split
 from sparselaw.laws import LAWS, law_named
-from sparselaw.plain import html_table, put
+from sparselaw.records import html_table, put
 
 if TYPE_CHECKING:
     import pandas as pd

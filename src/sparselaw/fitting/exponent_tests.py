@@ -81,7 +81,7 @@ class LeftOut:
             "rows_used": self.rows_used,
             "alpha_N": self.alpha_N,
             "alpha_D": self.alpha_D,
-            "alpha1": self.alpha1.plain(NO_DRAWS),
+            "alpha1": self.alpha1.to_dict(NO_DRAWS),
         }
 
 

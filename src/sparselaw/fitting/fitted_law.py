@@ -26,7 +26,7 @@ from sparselaw.fitting.objectives import ObjectiveName
 from sparselaw.fitting.sparsity import SparsityReading, sparsity_readings, sparsity_rows, sparsity_words
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.laws import Law
-from sparselaw.plain import html_table, put
+from sparselaw.records import html_table, put
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,7 +198,7 @@ class FittedLaw:
             "outliers": [row.as_dict() for row in self.goodness.outliers],
             "draws": len(self.draws),
             "level": self.level,
-            "params": {name: v.plain(NO_DRAWS) for name, v in self.params.items()},
+            "params": {name: v.to_dict(NO_DRAWS) for name, v in self.params.items()},
             "sparsity": None,
             "equal_exponents": None,
         }
@@ -207,7 +207,7 @@ class FittedLaw:
         if self.sparsity is None:
             result["sparsity_reason"] = self.sparsity_reason
         else:
-            result["sparsity"] = {name: v.plain(NO_DRAWS) for name, v in self.sparsity.items()}
+            result["sparsity"] = {name: v.to_dict(NO_DRAWS) for name, v in self.sparsity.items()}
         result["sparsity_by_law"] = [reading.as_dict() for reading in self.sparsity_readings()]
         result["sparsity_words"] = list(self.sparsity_words())
         if self.equal_exponents is None:

@@ -112,7 +112,7 @@ class PassReading:
         return None if np.isnan(self.alpha1.high) else self.alpha1.high >= 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        decay, ratio, alpha1 = (v.plain("no draws") for v in (self.decay, self.ratio, self.alpha1))
+        decay, ratio, alpha1 = (v.to_dict("no draws") for v in (self.decay, self.ratio, self.alpha1))
         return {
             "one_pass": {"a": decay, "ratio": ratio, "consistent": self.one_pass},
             "to_the_end": {"alpha1": alpha1, "consistent": self.to_the_end},
@@ -165,11 +165,11 @@ class SparsityReading:
         result: dict[str, Any] = {"law": self.law, "sparsity": None}
         if self.sparsity is None:
             return result | {"sparsity_reason": self.reason}
-        result["sparsity"] = {name: v.plain("no draws") for name, v in self.sparsity.items()}
+        result["sparsity"] = {name: v.to_dict("no draws") for name, v in self.sparsity.items()}
         if self.training is not None:
             result["training"] = self.training.as_dict()
         if self.coupling is not None:
-            result["coupling"] = self.coupling.plain("no draws")
+            result["coupling"] = self.coupling.to_dict("no draws")
         return result
 
 

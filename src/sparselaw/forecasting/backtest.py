@@ -21,7 +21,7 @@ from sparselaw.forecasting.known_runs import KnownRuns
 from sparselaw.forecasting.posterior import posterior
 from sparselaw.forecasting.refusals import refusal
 from sparselaw.forecasting.settings import SETTINGS, Settings
-from sparselaw.plain import put
+from sparselaw.records import put
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from sparselaw.forecasting.predictive import Predictive
 from sparselaw.forecasting.refusals import spans_ahead
 from sparselaw.interval import Interval, check_level
 from sparselaw.laws import CoupledLaw
-from sparselaw.plain import html_table
+from sparselaw.records import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +55,7 @@ class ForecastPoint:
         return result | {
             "N": self.N,
             "D": self.D,
-            "loss": self.loss.plain(NO_END),
+            "loss": self.loss.to_dict(NO_END),
             "sd": self.sd,
             "ahead": self.ahead,
             "pulls": [pull.as_dict() for pull in self.pulls],
@@ -201,8 +201,8 @@ class Forecast:
             "points": [point.as_dict() for point in self.points],
             "level": self.level,
             "law": self.law.name,
-            "params": {name: v.plain(NO_END) for name, v in self.params.items()},
-            "coupling": self.coupling.plain(NO_END),
+            "params": {name: v.to_dict(NO_END) for name, v in self.params.items()},
+            "coupling": self.coupling.to_dict(NO_END),
             "coupling_meaning": self.meaning(),
             "noise": self.noise,
             "discrepancy": self.discrepancy,

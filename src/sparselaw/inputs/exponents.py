@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from sparselaw.plain import html_record
+from sparselaw.records import html_record
 
 Regime = Literal["symmetric", "asymmetric", "gd-failure"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparselaw.interval import Interval
 from sparselaw.measuring.judgement import LIMITS, WORDS, in_words
-from sparselaw.plain import html_table
+from sparselaw.records import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,12 +39,12 @@ class LearnedPoint:
 
     def as_dict(self) -> dict[str, Any]:
         result: dict[str, Any] = {"D": self.D, "K": self.K, "K_per_D": self.K / self.D}
-        result["measured"] = self.measured.plain(ONE_DRAW)
+        result["measured"] = self.measured.to_dict(ONE_DRAW)
         for name in THEORIES:
             result[name] = getattr(self, name)
-        result["signs"], result["shuffled"] = self.signs.plain(ONE_DRAW), self.shuffled.plain(ONE_DRAW)
+        result["signs"], result["shuffled"] = self.signs.to_dict(ONE_DRAW), self.shuffled.to_dict(ONE_DRAW)
         if self.target is not None:
-            result["target"] = self.target.plain(ONE_DRAW)
+            result["target"] = self.target.to_dict(ONE_DRAW)
         return result
 
 
@@ -65,7 +65,7 @@ class WidthPoint:
         return {
             "N": self.N,
             "D": self.D,
-            "measured": self.measured.plain(ONE_DRAW),
+            "measured": self.measured.to_dict(ONE_DRAW),
             "gaussian": self.gaussian,
             "diagonal": self.diagonal,
         }

@@ -16,7 +16,7 @@ from sparselaw.inputs import TabulatedInputs
 from sparselaw.interval import Interval
 from sparselaw.measuring.extrapolation import Beyond, StepTest
 from sparselaw.measuring.nonzeros import Values
-from sparselaw.plain import html_table
+from sparselaw.records import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,12 +43,12 @@ class CurvePoint:
         result: dict[str, Any] = {
             "D": self.D,
             "K": self.K.best,
-            "K_interval": self.K.plain(NO_SPREAD),
+            "K_interval": self.K.to_dict(NO_SPREAD),
             "K_per_D": self.K.best / self.D,
-            "unseen": self.unseen.plain(ALL_SEEN if self.unseen.best <= 0.0 else NO_SPREAD),
+            "unseen": self.unseen.to_dict(ALL_SEEN if self.unseen.best <= 0.0 else NO_SPREAD),
         }
         for key, value in (("alpha1", self.alpha1), ("alpha_D", self.alpha_D)):
-            result[key] = None if value is None else value.plain(NO_SPREAD)
+            result[key] = None if value is None else value.to_dict(NO_SPREAD)
             if value is None:
                 result[f"{key}_reason"] = ALL_SEEN
         return result
@@ -67,7 +67,7 @@ class WindowExponent:
 
     def as_dict(self) -> dict[str, Any]:
         result: dict[str, Any] = {"low": self.low, "high": self.high, "features": self.features}
-        result["alpha1"] = None if self.alpha1 is None else self.alpha1.plain(NO_SPREAD)
+        result["alpha1"] = None if self.alpha1 is None else self.alpha1.to_dict(NO_SPREAD)
         if self.alpha1 is None:
             result["alpha1_reason"] = "no power law with alpha1 > 0 in this window"
         return result
@@ -239,7 +239,7 @@ class Measurement:
             ("eta", self.eta, too_few),
             ("alpha2", self.alpha2, no_alpha1),
         ):
-            result[key] = None if value is None else value.plain(NO_SPREAD)
+            result[key] = None if value is None else value.to_dict(NO_SPREAD)
             if value is None:
                 result[f"{key}_reason"] = reason
         result["beyond"] = [point.as_dict() for point in self.beyond]

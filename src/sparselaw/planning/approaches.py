@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.arrays import FloatArray, IntArray, log_slope
 from sparselaw.costs import parse_cost
 from sparselaw.errors import InputError
 from sparselaw.interval import Interval, drawn_interval
-from sparselaw.log_slope import log_slope
-from sparselaw.plain import html_table
 from sparselaw.planning.from_law import planned_fit
 from sparselaw.planning.growth import growth
+from sparselaw.records import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,8 +54,8 @@ class Approach:
         why = self.reason or "no draws"
         return {
             "approach": self.name,
-            "a": self.a.plain(why),
-            "b": self.b.plain(why),
+            "a": self.a.to_dict(why),
+            "b": self.b.to_dict(why),
             "budgets": self.budgets,
         }
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import parse_cost
-from sparselaw.plain import finite
 from sparselaw.planning.allocate import Valley
 from sparselaw.planning.plan import planned_for
+from sparselaw.records import finite
 from sparselaw.sums.chebyshev import chebyshev_places, interpolate
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Cost
-from sparselaw.plain import put
 from sparselaw.planning.allocate import Loss, Valley
+from sparselaw.records import put
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sparselaw.interval import Interval
-from sparselaw.plain import html_table, put
 from sparselaw.planning.allocate import Valley
 from sparselaw.planning.growth import Growth
 from sparselaw.planning.isoflop import IsoFlop
 from sparselaw.planning.reach_loss import Reach
 from sparselaw.planning.unique_data import UniqueData
+from sparselaw.records import html_table, put
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,15 +66,15 @@ class Plan:
         """Plain values for JSON: null where there is no number, and beside it the reason."""
         result: dict[str, Any] = {"budget": self.budget, "cost": self.cost}
         for name in ("N", "D", "loss", "law_loss"):
-            result[name] = getattr(self, name).plain(self.intervals)
+            result[name] = getattr(self, name).to_dict(self.intervals)
         if self.by:
             result["by"] = self.by
         result["level"] = self.level
         result["intervals"] = self.intervals
         result["loss_intervals"] = self.loss_intervals
-        result["tokens_per_parameter"] = self.tokens_per_parameter.plain(self.intervals)
-        result["N_exponent"] = self.growth.N.plain(self.growth.why)
-        result["D_exponent"] = self.growth.D.plain(self.growth.why)
+        result["tokens_per_parameter"] = self.tokens_per_parameter.to_dict(self.intervals)
+        result["N_exponent"] = self.growth.N.to_dict(self.growth.why)
+        result["D_exponent"] = self.growth.D.to_dict(self.growth.why)
         if self.unique is not None:
             result |= self.unique.as_dict()
         if self.training is not None:

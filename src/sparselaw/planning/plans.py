@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sparselaw.plain import html_table
 from sparselaw.planning.plan_result import Plan
+from sparselaw.records import html_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -40,7 +40,7 @@ class Reach:
         return {
             "target": self.loss,
             "probability": self.probability,
-            "cost": self.cost.plain(NO_END),
+            "cost": self.cost.to_dict(NO_END),
         }
 
 

@@ -29,8 +29,8 @@ class UniqueData:
     def as_dict(self) -> dict[str, Any]:
         return {
             "unique_data": self.unique,
-            "passes": self.passes.plain("see intervals"),
-            "effective_data": self.effective_data.plain("see intervals"),
+            "passes": self.passes.to_dict("see intervals"),
+            "effective_data": self.effective_data.to_dict("see intervals"),
         }
 
 

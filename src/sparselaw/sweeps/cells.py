@@ -15,7 +15,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.features import FEATURES
 from sparselaw.inputs import Inputs, inputs_of
-from sparselaw.plain import finite, put
+from sparselaw.records import finite, put
 from sparselaw.solvers.base import solver_of_row
 from sparselaw.sweeps.encoding import encode_identity
 from sparselaw.sweeps.runs_table import MEASURED, Row, is_missing, row_of

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparselaw.arrays import log_slope
 from sparselaw.interval import Interval, student_interval
-from sparselaw.log_slope import log_slope
-from sparselaw.plain import html_table, put
+from sparselaw.records import html_table, put
 from sparselaw.trials.task import Record, Task
 
 if TYPE_CHECKING:

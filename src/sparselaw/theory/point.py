@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sparselaw.plain import finite, html_record, put
+from sparselaw.records import finite, html_record, put
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
 from sparselaw.errors import check_choice
 from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.nonlinear.losses import AnsweringFeatures, NonlinearLoss, check_min_norm, nonlinear_losses
-from sparselaw.plain import html_table, put
+from sparselaw.records import html_table, put
 from sparselaw.theory.collapse import rescaled_ratio
 from sparselaw.theory.point import COLUMNS, Point
 from sparselaw.theory.surface import LARGEST_N, Surface, predict_points

@@ -25,7 +25,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite, check_size
 from sparselaw.gram.nodes import CoordinateNodes
 from sparselaw.inputs import Inputs, check_inputs
-from sparselaw.plain import put
+from sparselaw.records import put
 from sparselaw.sums.binomial import count_points
 from sparselaw.sums.power_sums import power_sum
 from sparselaw.surface.losses import leading_surface

@@ -11,12 +11,11 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import brentq
 
-from sparselaw.arrays import FloatArray
+from sparselaw.arrays import FloatArray, log_slope
 from sparselaw.errors import InputError
 from sparselaw.experiments.dynamics.descents import Training, population_loss, prepare_training
 from sparselaw.inputs import Inputs, SparseInputs
 from sparselaw.interval import Interval, student_factor
-from sparselaw.log_slope import log_slope
 from sparselaw.solvers import GradientDescent, Nesterov
 from sparselaw.solvers.nesterov import CONVERGED, advance, nesterov_step
 from sparselaw.theory import condition_exponents, predict

@@ -16,14 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparselaw.arrays import FloatArray
+from sparselaw.arrays import FloatArray, log_slope
 from sparselaw.compiled import njit
 from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
 from sparselaw.experiments.dynamics.descents import population_loss, prepare_training, sgd_curve
 from sparselaw.experiments.dynamics.iterations import exponent
 from sparselaw.inputs import ActivationInputs, SparseInputs
 from sparselaw.interval import Interval
-from sparselaw.log_slope import log_slope
 from sparselaw.solvers import SGD
 from sparselaw.solvers.mixed_rows import MixedRows
 from sparselaw.theory import predict

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from sparselaw.arrays import log_slope
 from sparselaw.experiments.networks.network import NO_TORCH
 from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result
 from sparselaw.experiments.paper.network_runs import (
@@ -28,7 +29,6 @@ from sparselaw.experiments.paper.network_runs import (
     run_all,
 )
 from sparselaw.interval import Interval
-from sparselaw.log_slope import log_slope
 
 
 def make(context: Context) -> Result:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sparselaw.errors import InputError
 from sparselaw.interval import Interval
-from sparselaw.plain import put
+from sparselaw.records import put
 from sparselaw.trials.task import Record, Task
 
 if TYPE_CHECKING:

@@ -12,13 +12,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from sparselaw.arrays import FloatArray
+from sparselaw.arrays import FloatArray, log_slope
 from sparselaw.experiments.networks import Adam, Momentum, Network
 from sparselaw.experiments.networks.train_networks import network_tasks
 from sparselaw.experiments.paper.item import Context, Row
 from sparselaw.inputs import ActivationInputs, DenseInputs, Inputs, SparseInputs
 from sparselaw.interval import Interval, student_interval
-from sparselaw.log_slope import log_slope
 from sparselaw.plotting.style import COLOURS, THEORY
 from sparselaw.sweeps.ratios import RatioStudy, ratios
 from sparselaw.sweeps.simulate import grid

@@ -17,7 +17,7 @@ from sparselaw.experiments.paper.claims import Judged, judged
 from sparselaw.experiments.paper.item import NAMES, Item, Quantity, Result, Row
 from sparselaw.files import write_atomically
 from sparselaw.interval import Interval
-from sparselaw.plain import html_table
+from sparselaw.records import html_table
 from sparselaw.report import ReportClaim, ReportItem, ReportRow, write_report
 from sparselaw.sweeps.runs_table import write_table
 from sparselaw.trials.task import ENGINE_VERSION

@@ -21,8 +21,8 @@ from sparselaw.fitting.clean_runs import as_table, clean_runs
 from sparselaw.fitting.columns import find_columns, notes_on_columns
 from sparselaw.fitting.tables import Table
 from sparselaw.laws import LAWS, law_named
-from sparselaw.plain import finite
 from sparselaw.planning import forecast, next_run, plan_ahead
+from sparselaw.records import finite
 
 PREVIEW = 6
 DRAWS = (100, 300, 1000)  # every draw has its own stream: fewer are the first of more
@@ -134,7 +134,7 @@ def _to_dict(found: FittedLaw) -> dict[str, Any]:
         "rows_dropped": dict(found.dropped),
         "residuals": found.goodness.as_dict(),
         "words": [found.goodness.words(), found.goodness.worst_words(), *found.warnings],
-        "params": {name: value.plain(none) for name, value in found.params.items()},
+        "params": {name: value.to_dict(none) for name, value in found.params.items()},
     }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sparselaw.errors import InputError, check_not_negative, check_size
 from sparselaw.inputs import Inputs, check_inputs
-from sparselaw.plain import html_record, put
+from sparselaw.records import html_record, put
 from sparselaw.sums.golden import golden
 from sparselaw.theory.surface import LARGEST_N, check_width, ridge_losses
 from sparselaw.theory.training.schedule import Descent

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from sparselaw.interval import Interval
-from sparselaw.plain import finite, html_table, put
+from sparselaw.records import finite, html_table, put
 
 
 @pytest.mark.parametrize("value", [None, math.inf, -math.inf, math.nan])
