@@ -22,8 +22,8 @@ from sparselaw.experiments.dynamics.passes import sgd_loss
 from sparselaw.experiments.paper.beyond_passes import REPEATED, REPEATS
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Z95
+from sparselaw.predicting import predict
 from sparselaw.solvers import SGD
-from sparselaw.theory import predict
 
 STEP = 0.5
 COLUMNS = (

@@ -32,7 +32,7 @@ def main() -> None:
     print(f"sparselaw predict     {predict:.3f} s   (claim: below 1 s)")
 
     from sparselaw.inputs import SparseInputs
-    from sparselaw.theory import predict as surface
+    from sparselaw.predicting import predict as surface
 
     model = SparseInputs(alpha1=1.0, alpha2=0.3)
     times = {}

@@ -20,7 +20,8 @@ import numpy as np
 
 from sparselaw.gram.coactivation import Coactivation
 from sparselaw.inputs import SparseInputs
-from sparselaw.theory import curve, predict
+from sparselaw.predicting import predict
+from sparselaw.theory import curve
 
 SETTINGS = [
     (0.2, 0.4, 200),

@@ -9,8 +9,8 @@ import numpy as np
 
 from sparselaw.experiments.dynamics.passes import sgd_loss
 from sparselaw.inputs import SparseInputs
+from sparselaw.predicting import predict
 from sparselaw.solvers import SGD
-from sparselaw.theory import predict
 
 WITHIN = 0.03  # relative error that counts as right
 STANDARD_ERRORS = 2.0

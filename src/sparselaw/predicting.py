@@ -1,24 +1,30 @@
-"""``sl.predict``: the theory, of features given by their name."""
+"""``sl.predict`` and `sparselaw predict`: exponents and loss surface of one kind of inputs."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict, Unpack, overload
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
 
-from sparselaw.inputs import Inputs
-from sparselaw.theory import Point, Surface
-from sparselaw.theory import predict as predict_answering
-from sparselaw.theory.prediction import Settings
-from sparselaw.theory.training.trained_point import Answering
+from sparselaw.errors import check_choice
+from sparselaw.inputs import Inputs, check_inputs
+from sparselaw.records import html_table, put
+from sparselaw.theory.surface import COLUMNS, LARGEST_N, Point, Surface, predict_points
+from sparselaw.theory.training.trained_point import Answering, check_solver, trained_point
 from sparselaw.theory.training.unfinished import Form
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sparselaw.features import FeatureMap
+    from sparselaw.nonlinear.losses import NonlinearLoss
+
+NO_POWER_LAW = "these inputs follow no power law"
 
 
-class NamedSettings(TypedDict, total=False):
+class Settings(TypedDict, total=False):
     """How the features are trained, by a solver or by its name, and which surface answers."""
 
     ridge: float
@@ -26,20 +32,71 @@ class NamedSettings(TypedDict, total=False):
     solver: str | Answering | None
     surface: Surface
     form: Form
+    features: str | FeatureMap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """What the theory says of ``inputs``, at the points that were asked for."""
+
+    inputs: Inputs
+    points: tuple[Point, ...] = ()
+    features: str = ""  # the name of nonlinear ones: exponents and constants are those of linear features
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; null where there is no number, with the reason beside it."""
+        law = self.inputs.exponents
+        result: dict[str, Any] = {"regime": None if law is None else law.regime}
+        for name in ("alpha_N", "alpha_D", "alpha_C", "xi_crit", "nu"):
+            put(result, name, getattr(law, name, None), NO_POWER_LAW if law is None else self.inputs.no_spike)
+        put(result, "constant_N", None if law is None else self.inputs.model_constant(), NO_POWER_LAW)
+        put(result, "constant_D", None if law is None else self.inputs.data_constant(), NO_POWER_LAW)
+        dimension = self.inputs.dimension
+        put(result, "dimension", int(dimension) if math.isfinite(dimension) else None, "infinite")
+        if self.features:
+            result |= {"features": self.features, "exponents_of": "linear features"}
+            result["local_exponents"] = self.local_exponents()
+        return result | {"points": [point.as_dict() for point in self.points]}
+
+    def local_exponents(self) -> list[dict[str, Any]]:
+        """-d log loss / d log size between neighbouring points of the same N or of the same D."""
+        found: list[dict[str, Any]] = []
+        for size, other in (("N", "D"), ("D", "N")):
+            lines: dict[float, list[Point]] = {}
+            for point in sorted(self.points, key=lambda point: float(getattr(point, size))):
+                if math.isfinite(getattr(point, size)) and 0.0 < point.loss < math.inf:
+                    lines.setdefault(getattr(point, other), []).append(point)
+            for fixed, line in lines.items():
+                for low, high in itertools.pairwise(line):
+                    ends = getattr(low, size), getattr(high, size)
+                    if ends[0] < ends[1]:
+                        exponent = math.log(low.loss / high.loss) / math.log(ends[1] / ends[0])
+                        row: dict[str, Any] = {size: list(ends)}
+                        put(row, other, fixed, "infinite")
+                        found.append(row | {"exponent": exponent})
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a point."""
+        import pandas as pd
+
+        return pd.DataFrame([point.row() for point in self.points], columns=None if self.points else COLUMNS)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [p.N, p.D, f"{p.K:.6g}", f"{p.rank:.6g}", f"{p.xi:.4g}", f"{p.loss:.6g}", p.caution]
+            for p in self.points
+        ]
+        law = self.inputs.exponents
+        title = f"{self.inputs!r}: {law.regime if law else NO_POWER_LAW}"
+        return html_table(title, ["N", "D", "K", "rank", "xi", "loss", "caution"], rows)
 
 
 @overload
-def predict(
-    inputs: Inputs, *, N: float, D: int, features: str | FeatureMap = ..., **settings: Unpack[NamedSettings]
-) -> Point: ...
+def predict(inputs: Inputs, *, N: float, D: int, **settings: Unpack[Settings]) -> Point: ...
 @overload
 def predict(
-    inputs: Inputs,
-    *,
-    N: float | Sequence[float],
-    D: int | Sequence[int],
-    features: str | FeatureMap = ...,
-    **settings: Unpack[NamedSettings],
+    inputs: Inputs, *, N: float | Sequence[float], D: int | Sequence[int], **settings: Unpack[Settings]
 ) -> Point | pd.DataFrame: ...
 def predict(
     inputs: Inputs,
@@ -53,36 +110,143 @@ def predict(
     form: Form = "full",
     features: str | FeatureMap = "linear",
 ) -> Point | pd.DataFrame:
-    """The expected population loss of N features trained on D samples; for lists a frame of every pair.
+    """The expected population loss of N features trained on D samples.
 
-    ``ridge`` is the paper's gamma (eq:lossEquation), not divided by D; ``noise`` the variance of the label
-    noise. ``surface="leading"`` leaves out the corrections for finite sizes. N may be infinite.
+    Parameters
+    ----------
+    inputs
+        The law of the inputs: ``SparseInputs``, ``DenseInputs``, ``TabulatedInputs`` or ``EmpiricalInputs``.
+    N
+        The number of features, or a list of them; it may be infinite.
+    D
+        The number of samples, or a list of them.
+    ridge
+        The paper's gamma (eq:lossEquation), not divided by D.
+    noise
+        The variance of the label noise.
+    solver
+        What trains the readout; None is the minimum-norm solution, or ridge regression where there is a
+        ridge. With a solver that is stopped early (``SGD(passes=4, step=0.5)``) the loss is the one at that
+        point, with its parts. A name (``"nesterov"``) is the solver with its defaults.
+    surface
+        ``"sharp"`` is the mean loss at finite sizes, ``"leading"`` leaves all corrections for them out.
+    form
+        Of SGD: ``"quasi-static"`` is ten times faster than ``"full"`` and about a per cent less exact.
+    features
+        ``"linear"``, or an activation such as ``"relu"``: these have a theory of their own for the
+        minimum-norm solution, whose tables are made at the first call for these inputs.
 
-    With a ``solver`` that is stopped early (``SGD(passes=4, step=0.5)``, ``GradientDescent(steps=9)``) it is
-    the loss at that point, with its parts; ``form="quasi-static"`` is ten times faster and about a per cent
-    less exact. A name (``"nesterov"``) is the solver with its defaults.
+    Returns
+    -------
+    Point or DataFrame
+        The point of one pair (N, D); where N or D is a list, a frame with a row for every pair.
 
-    ``features="relu"`` and other activations have a theory of their own, for the minimum-norm solution.
-    Its tables are made at the first call for these inputs and kept.
+    Raises
+    ------
+    InputError
+        Where a size, a setting or a name is none.
 
+    Examples
+    --------
     >>> from sparselaw.inputs import SparseInputs
     >>> inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
     >>> predict(inputs, N=64, D=50_000).loss  # doctest: +ELLIPSIS
     0.000119...
+    >>> predict(inputs, N=[64, 128], D=50_000, surface="leading")["loss"].round(7).tolist()
+    [0.0001172, 2.64e-05]
     """
+    found = prediction(
+        inputs, N, D, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form, features=features
+    )
+    return found.to_frame() if _several(N) or _several(D) else found.points[0]
+
+
+def prediction(
+    inputs: Inputs,
+    N: float | Sequence[float] = (),
+    D: int | Sequence[int] = (),
+    *,
+    ridge: float = 0.0,
+    noise: float = 0.0,
+    solver: str | Answering | None = None,
+    surface: Surface = "sharp",
+    form: Form = "full",
+    features: str | FeatureMap = "linear",
+) -> Prediction:
+    """Exponents, constants and the point of every (N, D); the arguments are those of ``predict``."""
+    check_inputs(inputs)
+    check_choice("surface", surface, get_args(Surface))
+    check_choice("form", form, get_args(Form))
     if isinstance(solver, str):
         from sparselaw.solvers import as_solver
 
         solver = as_solver(solver)
-    how: Settings = {"ridge": ridge, "noise": noise, "solver": solver, "surface": surface, "form": form}
-    return predict_answering(inputs, N=N, D=D, features=answering(features), **how)
+    elif solver is not None:
+        check_solver(solver)
+    sizes, data = _listed(N), _listed(D)
+    if features != "linear":
+        activated = _activated(features)
+        if activated is not None:
+            return _nonlinear(inputs, activated, sizes, data, solver, ridge, noise)
+    if solver is None:
+        lines = [predict_points(inputs, sizes, d, ridge=ridge, noise=noise, surface=surface) for d in data]
+        points = [line[i] for i in range(len(sizes)) for line in lines]
+    else:
+        points = [
+            trained_point(
+                inputs, N=n, D=d, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form
+            )
+            for n in sizes
+            for d in data
+        ]
+    return Prediction(inputs=inputs, points=tuple(points))
 
 
-def answering(features: str | FeatureMap) -> FeatureMap | None:
-    """The features of that name, as the theory takes them: None where the surface is theirs."""
-    from sparselaw.errors import check_choice
+def _activated(features: str | FeatureMap) -> FeatureMap | None:
+    """The features of that name; None where the loss surface of linear features is theirs."""
     from sparselaw.features import FEATURES
 
     if isinstance(features, str):
         features = FEATURES[check_choice("features", features, FEATURES)]
     return None if getattr(features, "has_surface", False) else features
+
+
+def _nonlinear(
+    inputs: Inputs,
+    features: FeatureMap,
+    N: list[float],
+    D: list[int],
+    solver: Answering | None,
+    ridge: float,
+    noise: float,
+) -> Prediction:
+    from sparselaw.nonlinear.losses import check_min_norm, nonlinear_losses
+
+    check_min_norm(solver, ridge, noise)
+    points = tuple(_nonlinear_point(inputs, found) for found in nonlinear_losses(inputs, features, N, D))
+    return Prediction(inputs=inputs, points=points, features=str(getattr(features, "name", "nonlinear")))
+
+
+def _nonlinear_point(inputs: Inputs, found: NonlinearLoss) -> Point:
+    width = int(min(found.N, LARGEST_N))
+    return Point(
+        N=found.N,
+        D=found.D,
+        K=inputs.expected_seen(float(found.D)),
+        xi=inputs.exponents.xi(width, found.D) if inputs.exponents is not None else math.nan,
+        loss=found.loss,
+        caution=found.caution,
+        loss_reason=found.reason,
+        terms={found.limited_by: found.loss},
+        rank=found.rank,
+        loss_error=found.error,
+        median=found.median,
+    )
+
+
+def _several(size: Any) -> bool:
+    return hasattr(size, "__iter__") and not isinstance(size, str)
+
+
+def _listed(size: Any) -> list[Any]:
+    return list(size) if _several(size) else [size]

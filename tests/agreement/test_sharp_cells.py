@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from sparselaw.inputs import SparseInputs
-from sparselaw.theory import predict
+from sparselaw.predicting import predict
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task
 

@@ -7,7 +7,7 @@ from sparselaw.cli import main
 from sparselaw.errors import InputError
 from sparselaw.inputs import SparseInputs
 from sparselaw.numbers import sizes
-from sparselaw.theory import predict
+from sparselaw.predicting import predict
 
 MODEL = ["--alpha1", "1", "--alpha2", "0.3"]
 

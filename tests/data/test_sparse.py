@@ -12,8 +12,8 @@ from scipy.special import zeta
 from oracles.sparse import as_matrix, sequences
 from sparselaw.data.sparse_samples import COMMON_BLOCK, _arrivals, distinct_patterns, draw_sparse
 from sparselaw.errors import InputError
+from sparselaw.gram.nodes import power_sum
 from sparselaw.inputs import SparseInputs
-from sparselaw.sums.power_sums import power_sum
 
 ALPHA1 = [0.2, 0.5, 1.0, 2.0, 3.0]
 

@@ -6,7 +6,7 @@ from oracles.failure import direct_rate, every_data_set, one_sample
 from sparselaw.failure.direct import binomial_interval, sample_directly
 from sparselaw.failure.draw import data_law
 from sparselaw.inputs import SparseInputs
-from sparselaw.theory.failure_law import spike_index, spike_probability
+from sparselaw.theory.descent import spike_index, spike_probability
 
 
 def counts(alpha1, alpha2, D, threshold, M=None, *, replicates=20_000, failures=10**9, seed=1):

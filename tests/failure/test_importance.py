@@ -11,7 +11,7 @@ from sparselaw.failure.draw import data_law
 from sparselaw.failure.importance import DEFENSIVE, sample_by_importance, weighted_interval
 from sparselaw.failure.proposal import bulk_proposal
 from sparselaw.inputs import SparseInputs
-from sparselaw.theory.failure_law import spike_index, spike_probability
+from sparselaw.theory.descent import spike_index, spike_probability
 
 
 def weighted(alpha1, alpha2, D, threshold, M=None, *, relative=0.05, seed=1, replicates=40_000):

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from sparselaw.gram.counted import counts
+from sparselaw.gram.counts import count_points, counts
 from sparselaw.gram.law import Atoms, Moments, effective_ridge_at
 from sparselaw.gram.nodes import power_nodes, table_nodes
 from sparselaw.gram.sampled import Sampled
-from sparselaw.sums.binomial import count_points
 
 X = np.linspace(-12.0, 8.0, 9)
 

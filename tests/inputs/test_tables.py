@@ -9,7 +9,8 @@ import pytest
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.errors import InputError
 from sparselaw.inputs import ActivationInputs, SparseInputs
-from sparselaw.theory import loss_at, predict
+from sparselaw.predicting import predict
+from sparselaw.theory import loss_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ import pytest
 import sparselaw as sl
 from sparselaw.inputs import SparseInputs
 from sparselaw.laws import SurfaceLaw
-from sparselaw.theory.collapse import below_peak, log_scaling_along
+from sparselaw.theory.scaling_limit import below_peak, log_scaling_along
 
 U = np.linspace(-6.5, 3.5, 9)
 

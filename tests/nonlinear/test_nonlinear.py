@@ -22,7 +22,8 @@ from sparselaw.nonlinear.samples import distinct_samples
 from sparselaw.nonlinear.sector_tables import sector_table, unit_types
 from sparselaw.nonlinear.table_cache import cache_folder, cached_arrays
 from sparselaw.nonlinear.width_limit import width_limit
-from sparselaw.theory import local_exponents, prediction
+from sparselaw.predicting import prediction
+from sparselaw.theory import local_exponents
 
 FEW = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=5)
 INPUTS = SparseInputs(alpha1=1.0, alpha2=0.3)

@@ -16,7 +16,7 @@ from sparselaw.failure.draw import activation_range, draw_coordinate, poisson_ra
 from sparselaw.failure.failure_curve import random_numbers
 from sparselaw.inputs import Inputs
 from sparselaw.interval import Z95, Interval
-from sparselaw.theory.failure_law import spike_index
+from sparselaw.theory.descent import spike_index
 
 LARGEST = 1e280
 

@@ -7,7 +7,7 @@ import sparselaw as sl
 from sparselaw.laws import ChinchillaLaw
 from sparselaw.planning.lowest import narrowed, refined
 from sparselaw.planning.valley_curve import valley_curve
-from sparselaw.sums.golden import golden
+from sparselaw.search import golden
 from sparselaw.theory import loss_at, rank_of
 
 SPARSE = sl.SparseInputs(alpha1=1.0, alpha2=0.3)

@@ -14,7 +14,8 @@ from sparselaw.fitting import fit
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.laws import Law, PowerLaw, TwoPowerLaw
 from sparselaw.planning import allocate, frontier_curve, plan, plan_many
-from sparselaw.theory import frontier, predict
+from sparselaw.predicting import predict
+from sparselaw.theory import frontier
 
 
 @pytest.mark.parametrize(

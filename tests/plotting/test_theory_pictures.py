@@ -8,7 +8,8 @@ import matplotlib.pyplot as plt
 from sparselaw import plot
 from sparselaw.inputs import SparseInputs
 from sparselaw.planning import frontier_curve
-from sparselaw.theory import frontier, predict, scaling_function
+from sparselaw.predicting import predict
+from sparselaw.theory import frontier, scaling_function
 
 MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
 

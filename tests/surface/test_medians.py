@@ -18,9 +18,10 @@ import pytest
 from scipy.stats import chi2
 
 from sparselaw.inputs import SparseInputs
+from sparselaw.predicting import predict
 from sparselaw.surface import median as medians
+from sparselaw.surface.losses import wants_median
 from sparselaw.surface.state import state_at
-from sparselaw.theory import predict
 
 CELLS = Path(__file__).with_name("median_cells.csv")
 
@@ -119,7 +120,7 @@ def test_the_law_goes_on_smoothly_where_the_closure_ends():
 def test_the_median_has_no_jumps_along_D(alpha1, alpha2, N, D):
     """As D grows the rank passes N, and with it the places at which the level is found."""
     inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2)
-    laws = [law for law in (inputs.gram(float(d)) for d in D) if medians.wants_median(law, np.array(N))]
+    laws = [law for law in (inputs.gram(float(d)) for d in D) if wants_median(law, np.array(N))]
     found = np.log([medians.median(law, float(N)) for law in laws])
     at = np.log([law.D for law in laws])
     bends = np.diff(found) - np.gradient(found, at)[:-1] * np.diff(at)

@@ -7,7 +7,8 @@ from scipy.special import zeta
 
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
-from sparselaw.theory import frontier, predict, scaling_function
+from sparselaw.predicting import predict
+from sparselaw.theory import frontier, scaling_function
 
 CORNERS = [
     (-1.0, 0.001),

@@ -4,9 +4,9 @@ import pytest
 from scipy.special import zeta
 
 from oracles.failure import plain_spike_probability
+from sparselaw.gram.nodes import log_survival, power_sum
 from sparselaw.inputs import SparseInputs
-from sparselaw.sums.power_sums import log_survival, power_sum
-from sparselaw.theory.failure_law import spike_exponent, spike_index, spike_probability
+from sparselaw.theory.descent import spike_exponent, spike_index, spike_probability
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,8 @@ import pytest
 from sparselaw.costs import Conditioning, parse_cost
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
-from sparselaw.theory import (
-    condition_exponents,
-    condition_number,
-    frontier,
-    paper_condition_number,
-    predict,
-)
+from sparselaw.predicting import predict
+from sparselaw.theory import condition_exponents, condition_number, frontier, paper_condition_number
 
 MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
 

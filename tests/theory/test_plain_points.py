@@ -5,7 +5,7 @@ import json
 import pytest
 
 import sparselaw as sl
-from sparselaw.theory.prediction import Prediction
+from sparselaw.predicting import Prediction
 
 SPARSE = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
 

@@ -7,8 +7,7 @@ import pytest
 
 from oracles import ranks as oracles
 from sparselaw.data.sparse_samples import draw_sparse
-from sparselaw.gram.rank import expected_rank
-from sparselaw.gram.rank_loops import loops
+from sparselaw.gram.rank import expected_rank, loops
 from sparselaw.inputs import SparseInputs
 from sparselaw.theory import rank_of
 

@@ -7,7 +7,8 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from sparselaw.inputs import SparseInputs
-from sparselaw.theory import curve, predict
+from sparselaw.predicting import predict
+from sparselaw.theory import curve
 
 MODEL = SparseInputs(alpha1=0.4, alpha2=0.2)
 QUESTIONS = {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles import theory as oracles
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
-from sparselaw.theory import predict as sharp_predict
+from sparselaw.predicting import predict as sharp_predict
 from sparselaw.theory import rescaled_ratio, scaling_function
 
 predict = functools.partial(sharp_predict, surface="leading")  # formulas of leading order

@@ -165,7 +165,7 @@ def further(context: Any) -> dict[str, str]:
 
 def of_inputs(written: str, given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """Those that describe the inputs written after --inputs, and the others: for the solver."""
-    from sparselaw.inputs.named_inputs import written_kind
+    from sparselaw.inputs.base import written_kind
 
     own = set(written_kind(written).option_names()) if given else set()
     mine = {name: value for name, value in given.items() if name in own}

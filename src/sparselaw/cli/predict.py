@@ -71,7 +71,7 @@ def predict(
     """Exponents, regime, constants and the loss surface."""
     from sparselaw import theory
     from sparselaw.errors import InputError, check_choice, check_not_negative
-    from sparselaw.predicting import answering
+    from sparselaw.predicting import prediction
 
     own, others = of_inputs(inputs, further(context))
     described = options.read_inputs(alpha1, alpha2, inputs, dimension, alpha, own)
@@ -84,7 +84,7 @@ def predict(
     given |= {"momentum": momentum, **others}
     shown = ridge if solver == "ridge" or (solver != "min-norm" and penalty > 0.0) else None
     trained = _solver(solver, shown, given)
-    result = theory.prediction(
+    result = prediction(
         described,
         numbers.widths("N", N) if N is not None else (),
         numbers.sizes("D", D) if D is not None else (),
@@ -93,7 +93,7 @@ def predict(
         solver=trained,
         surface=check_choice("surface", surface, ("sharp", "leading")),  # type: ignore[arg-type]
         form=check_choice("form", form, ("full", "quasi-static")),  # type: ignore[arg-type]
-        features=answering(features),
+        features=features,
     ).as_dict()
     if teacher is not None:
         result["teacher"] = theory.teacher_prediction(

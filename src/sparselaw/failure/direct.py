@@ -42,7 +42,7 @@ from sparselaw.failure.failure_curve import (
 from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.interrupts import ctrl_c_kept
 from sparselaw.interval import Interval, drawn_interval
-from sparselaw.theory.failure_law import spike_index
+from sparselaw.theory.descent import spike_index
 
 MOST_FROM_TABLE = 2_000  # data sets: each is a matrix and its largest eigenvalue
 

@@ -26,8 +26,8 @@ from sparselaw.arrays import FloatArray
 from sparselaw.compiled import njit
 from sparselaw.errors import InputError
 from sparselaw.failure.divergence import DENSE_LIMIT
+from sparselaw.gram.nodes import log_survival, power_sum
 from sparselaw.inputs import Inputs
-from sparselaw.sums.power_sums import log_survival, power_sum
 
 COMMON_COUNT = 0.5  # a coordinate expected this often in the data set is drawn on its own
 MOST_NONZEROS = 2e8

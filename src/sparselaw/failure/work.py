@@ -16,7 +16,7 @@ from sparselaw.failure.draw import MOST_NONZEROS, DataLaw, data_law, data_set_se
 from sparselaw.failure.failure_curve import Sampling
 from sparselaw.failure.importance import LEARNING_ROUNDS, LEAST_EFFECTIVE, learning_draws
 from sparselaw.inputs import ActivationInputs, Inputs
-from sparselaw.theory.failure_law import spike_index, spike_probability
+from sparselaw.theory.descent import spike_index, spike_probability
 
 PILOT_WORK = 4e7  # nonzeros drawn to choose the method, about a second
 LONGEST = 86_400.0  # seconds: what cannot answer within a day is refused

@@ -8,7 +8,7 @@ coordinates, and what is left unknown of coordinate j is r_j = 1/(1 + c_j sum R)
     S(k) = E sum_j (1 - r_j) = N,     t(k) = E sum_j s_j r_j,
 
 and above the rank k = 0 and t is the variance that the data leave open. The laws of R and Y are kept by
-their Laplace transforms, which are each other's Hankel transforms (``hankel``): with psi_i(v) = E e^{-vR}
+their Laplace transforms, which are each other's Hankel transforms (``Hankel``): with psi_i(v) = E e^{-vR}
 seen from coordinate i and lam_i(w) = E e^{-w c_i r_i} seen from a sample,
 
     lam_i = reciprocal of  e^{-v/c_i} (1 - p_i (1 - psi_i(v)))^(D-1),
@@ -17,6 +17,8 @@ seen from coordinate i and lam_i(w) = E e^{-w c_i r_i} seen from a sample,
 
 because counts are binomial. No law is cut short: for trees of samples and coordinates this is exact. Also S
 = D (1 - k E R) with all coordinates in Y, which checks the numbers.
+
+Coordinates that hardly differ are put together in cells.
 """
 
 from __future__ import annotations
@@ -24,15 +26,111 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
-from sparselaw.gram.cavity_laws import BLOCK, LawGrid, make_cells
-from sparselaw.gram.hankel import STEP
+from sparselaw.gram.counts import cells
 from sparselaw.gram.law import each
-from sparselaw.sums.unseen import unseen
+from sparselaw.gram.nodes import unseen
+
+STEP = 0.3  # in log v and log w
+BIAS = 0.3
+
+
+class Hankel:
+    """int sqrt(w v) J_1(2 sqrt(w v)) h(v) dlog v from v = v0 e^{STEP n} to w = w0 e^{STEP m}.
+
+    For a positive random x with transform h(v) = E e^{-vx} its reciprocal has E e^{-w/x} = 1 less this
+    integral, which is 1 - e^{-w/x} for one x. It is a convolution in log v and log w: a product of Mellin
+    transforms, with Gamma(1+s)/Gamma(1-s) for the kernel, done by FFT along s = -BIAS + iy. The Laplace
+    transform of a law holds Gamma(iy) as a factor and falls as e^{-pi |y|/2}: coarse steps suffice whatever
+    the law. BIAS > 0 lets the errors of rounding fall with w, as 1 minus the result does.
+
+    h must be small at both ends: subtract e^{-av}, whose integral is 1 - e^{-w/a}.
+    """
+
+    def __init__(self, log_v0: float, log_w0: float, size: int) -> None:
+        self._size = size
+        y = 2.0 * math.pi * np.arange(size // 2 + 1) / (size * STEP)
+        symbol = _log_gamma(1.0 - BIAS + 1j * y) - _log_gamma(1.0 + BIAS - 1j * y)
+        self._symbol = np.exp(symbol - 1j * y * (log_v0 + log_w0))
+        self._symbol[-1] = 0.0
+        steps = STEP * np.arange(size)
+        self._before, self._after = np.exp(BIAS * (log_v0 + steps)), np.exp(BIAS * (log_w0 + steps))
+
+    def __call__(self, h: FloatArray) -> FloatArray:
+        spectrum = np.fft.rfft(h * self._before, axis=-1)
+        return np.asarray(self._after * np.fft.irfft(np.conj(spectrum * self._symbol), self._size, axis=-1))
+
+
+def _log_gamma(z: NDArray[Any]) -> NDArray[Any]:
+    """Stirling's series after twelve steps of the recurrence."""
+    below = sum(np.log(z + j) for j in range(12))
+    z = z + 12.0
+    series = 1.0 / (12.0 * z) - 1.0 / (360.0 * z**3) + 1.0 / (1260.0 * z**5)
+    return np.asarray((z - 0.5) * np.log(z) - z + 0.5 * math.log(2.0 * math.pi) + series - below)
+
+
+SINGLE = 5e-3  # activity from which on the law of a coordinate is kept on its own
+OFTEN = 0.02  # mean count from which on all orders of it are kept
+FINE, COARSE = 0.2, 0.6  # widths of cells in log p, of coordinates seen often and seldom
+MOST = 300  # cells
+BLOCK = 6.0  # one grid serves cut-offs within this range of log k
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Coordinates (weight, p, c) in falling order of p: ``single``, then those seen often, then the rest."""
+
+    weight: FloatArray
+    p: FloatArray
+    c: FloatArray
+    single: int
+    often: int
+    top: float  # log of the largest c r that matters
+
+
+def make_cells(weight: FloatArray, p: FloatArray, c: FloatArray, D: float) -> Cells:
+    width = np.where(D * p > OFTEN, FINE, COARSE)
+    given = weight, p, c
+    weight, p, c = cells(*given, width)
+    while p.size > MOST:  # tables whose p and c go separate ways
+        width = 1.5 * width
+        weight, p, c = cells(*given, width)
+    order = np.argsort(-p, kind="stable")
+    weight, p, c = weight[order], p[order], c[order]
+    single = int((p > SINGLE).sum())
+    often = max(single, int((D * p > OFTEN).sum()))
+    counted = D * p * np.abs(weight) > 1e-6
+    top = math.log(float((c * np.minimum(1.0, 30.0 / (D * p)))[counted].max()))
+    return Cells(weight, p, c, single, often, top)
+
+
+class LawGrid:
+    """v for laws of R = 1/(k + Y), w for laws of Y, at log k in [lowest, lowest + BLOCK]."""
+
+    def __init__(self, of: Cells, D: float, lowest: float) -> None:
+        start = STEP * math.floor((lowest - math.log(D) - 5.0) / STEP)
+        stop = max(of.top, lowest + BLOCK) + 4.0
+        size = 2 * math.ceil(0.5 * (stop - start) / STEP)
+        self.log_w0 = -STEP * math.ceil((stop + 4.0) / STEP)
+        steps = STEP * np.arange(size)
+        self.v, self.w = np.exp(start + steps), np.exp(self.log_w0 + steps)
+        self.to_w, self.to_v = Hankel(start, self.log_w0, size), Hankel(self.log_w0, start, size)
+        self.decay = np.exp(-np.minimum(self.v / of.c[:, None], 745.0))  # e^{-v/c}
+        # int u e^{-u} f(cu) dlog u: what lies below the grid has f = 1
+        self.mean = STEP * (self.v / of.c[:, None]) * self.decay
+        self.below = np.minimum(self.v[0] / of.c * STEP / math.expm1(STEP), 1.0)
+        self.faint = of.c < 20.0 * self.v[0]
+        seldom, p = slice(of.often, None), of.p[of.often :]
+        some = of.weight[seldom] * p
+        orders = np.stack([some, some * p * (D - 1.0), 0.5 * some * (p * (D - 1.0)) ** 2])
+        self.seldom = orders @ self.decay[seldom]
+        self.seldom_w = some @ -np.expm1(-np.multiply.outer(of.c[seldom], self.w))
+
 
 TOLERANCE = 1e-6
 ROUNDS = 200

@@ -20,10 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
-from sparselaw.gram.cavity import Cavity, CavityState
-from sparselaw.gram.counted import derivative_weights
-from sparselaw.gram.hankel import STEP
-from sparselaw.sums.count_nodes import CountNodes, count_nodes
+from sparselaw.gram.cavity import STEP, Cavity, CavityState
+from sparselaw.gram.counts import CountNodes, count_nodes, derivative_weights
 
 EVERY = 3  # of the points of the grids: scatter is wanted to a few per cent
 SELDOM_SEEN = 1e-7  # coordinates whose expected number of sightings is below this are left out

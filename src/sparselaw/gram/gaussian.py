@@ -16,11 +16,10 @@ import math
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.gram.counted import OFFSETS, derivative_weights
-from sparselaw.gram.jets import composed, inverse, log_slopes, times
-from sparselaw.gram.law import Atoms, Moments, Scatter
+from sparselaw.gram.counts import OFFSETS, derivative_weights
+from sparselaw.gram.law import Atoms, Moments, Scatter, composed, inverse, log_slopes, times
+from sparselaw.gram.nodes import coordinate_nodes, power_integral
 from sparselaw.gram.sampled import Sampled
-from sparselaw.sums.coordinates import coordinate_nodes, power_integral
 
 FALLS = 60.0  # e-folds of the variances beyond the last that D samples resolve
 _WEIGHTS = derivative_weights(OFFSETS, 0.0)

@@ -3,6 +3,11 @@
 A node stands for ``weight`` coordinates of activity p and squared amplitude c, s = p c. Beyond the nodes of
 a power law a coordinate is seen once or never; below those of the scaling limit it is seen so often that
 its count is its mean.
+
+Sums over j = 1, 2, ..., M cost the same whatever M is: the first HEAD terms are added one by one, and
+beyond them a smooth function of log j is integrated by Gauss-Legendre panels in log j, with the first
+Euler-Maclaurin correction at both ends (midpoint form: integrate from J + 1/2). Powers of j have closed
+forms (``power_sum``, ``log_survival``).
 """
 
 from __future__ import annotations
@@ -13,9 +18,164 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.sums.constants import resolved_edge
-from sparselaw.sums.coordinates import coordinate_nodes, panels, power_integral
-from sparselaw.sums.unseen import log_unseen
+
+HEAD = 256
+_PANEL = 3.0  # length of a panel times the steepest rate of change
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+_DELTA = 1e-3  # relative spacing for the derivative in the end correction
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """sum_j f(j) is approximately sum(weight * f(exp(log_j))) over the coordinates up to exp(log_end)."""
+
+    log_j: FloatArray
+    weight: FloatArray
+    log_end: float
+
+    @property
+    def j(self) -> FloatArray:
+        return np.asarray(np.exp(self.log_j), dtype=float)
+
+
+def panels(start: float, stop: float, rate: float) -> tuple[FloatArray, FloatArray]:
+    """Gauss-Legendre nodes y and weights on [start, stop] for functions that change at the given rate."""
+    if stop <= start:
+        return np.empty(0), np.empty(0)
+    count = max(1, math.ceil((stop - start) * rate / _PANEL))
+    edges = np.linspace(start, stop, count + 1)
+    half = 0.5 * (edges[1] - edges[0])
+    centres = 0.5 * (edges[1:] + edges[:-1])
+    return (centres[:, None] + half * _NODES).ravel(), np.tile(half * _WEIGHTS, count)
+
+
+def coordinate_nodes(dimension: float, log_reach: float, rate: float, first: int = HEAD) -> Nodes:
+    """Nodes for a sum over j <= min(dimension, exp(log_reach)), exact for the ``first`` coordinates.
+
+    ``rate`` bounds how fast the summand changes with log j.
+    """
+    if dimension <= 2 * first:
+        j = np.arange(1.0, dimension + 1.0)
+        return Nodes(np.log(j), np.ones_like(j), math.log(dimension + 0.5))
+    head = np.arange(1.0, first + 1.0)
+    start = math.log(first + 0.5)
+    end = math.log(dimension + 0.5) if math.isfinite(dimension) else math.inf
+    stop = max(start, min(end, log_reach))
+    y, w = panels(start, stop, rate)
+    log_j, weight = [np.log(head), y], [np.ones_like(head), w * np.exp(y)]
+    # sum_{J<j<=M} f = int f - (f'(M+1/2) - f'(J+1/2))/24 + ..., f' = (df/dy)/j
+    corrections = [(start, 1.0)] + ([(end, -1.0)] if stop == end else [])
+    for place, sign in corrections:
+        slope = sign / (24.0 * 2.0 * _DELTA * math.exp(place))
+        log_j.append(np.array([place - _DELTA, place + _DELTA]))
+        weight.append(np.array([-slope, slope]))
+    return Nodes(np.concatenate(log_j), np.concatenate(weight), stop)
+
+
+def power_integral(exponent: float, start: float, stop: float = math.inf, log_factor: float = 0.0) -> float:
+    """exp(log_factor) int_start^stop e^(exponent * y) dy: any exponent, stop possibly infinite."""
+    if stop <= start:
+        return 0.0
+    if math.isinf(stop):
+        return -_exp(log_factor + exponent * start) / exponent if exponent < 0 else math.inf
+    width = exponent * (stop - start)
+    if abs(width) < 1e-12:
+        return (stop - start) * _exp(log_factor + exponent * start)
+    if width > 0:  # factor out the larger end, so that nothing overflows on the way
+        return _exp(log_factor + exponent * stop) * -math.expm1(-width) / exponent
+    return _exp(log_factor + exponent * start) * math.expm1(width) / exponent
+
+
+def _exp(x: float) -> float:
+    return math.exp(x) if x < 709.0 else math.inf
+
+
+def log_unseen(p: FloatArray, D: FloatArray | float) -> FloatArray:
+    """D log(1-p); -inf where p = 1."""
+    inside = np.where(p >= 1.0, 0.5, p)
+    return np.asarray(np.where(p >= 1.0, -np.inf, D * np.log1p(-inside)), dtype=float)
+
+
+def unseen(p: FloatArray, D: FloatArray | float) -> FloatArray:
+    """(1-p)^D."""
+    return np.asarray(np.exp(log_unseen(p, D)), dtype=float)
+
+
+def seen(p: FloatArray, D: FloatArray | float) -> FloatArray:
+    """1 - (1-p)^D, which keeps coordinates so rare that it is next to nothing: there are as many more."""
+    return np.asarray(-np.expm1(log_unseen(p, D)), dtype=float)
+
+
+def resolved_edge(a: float) -> float:
+    """int_0^inf dz / (1 + z^a) = (pi/a)/sin(pi/a): N features resolve k with N = edge * k^(-1/a)."""
+    return (math.pi / a) / math.sin(math.pi / a)
+
+
+LARGEST_WHOLE = 2.0**53  # beyond this, whole numbers are no longer told apart and sums are integrals
+
+
+def log_survival(s: float, first: float, last: float) -> float:
+    """Sum of -log(1 - j^-s) over j = first, ..., last: infinite where j = 1 is among them."""
+    if last < first:
+        return 0.0
+    if first <= 1.0 or s == 0.0:
+        return math.inf
+    start = min(_smooth_from(first, s), last + 1.0)
+    total = math.fsum(-math.log1p(-(j**-s)) for j in _whole(first, start))
+    if start > last:
+        return total
+    # -log(1 - p) = p + p^2/2 + ...; the terms below 1e-18 of the first are left out.
+    terms = 1 + math.ceil(42.0 / (s * math.log(start)))
+    return total + math.fsum(power_sum(k * s, start, last) / k for k in range(1, terms + 1))
+
+
+def power_sum(s: float, first: float, last: float) -> float:
+    """Sum of j^-s over j = first, ..., last (last may be infinite where s > 1), to about 1e-14.
+
+    Few terms directly, then Euler and Maclaurin's formula about midpoints:
+    sum f(j) = [F - f'/24 + 7 f'''/5760 - 31 f'''''/967680] between first - 1/2 and last + 1/2.
+    The integral is a difference of powers, written so that a narrow range loses no digits.
+
+    >>> round(power_sum(2.0, 1.0, math.inf) - math.pi**2 / 6.0, 13)
+    0.0
+    """
+    if last < first:
+        return 0.0
+    start = min(_smooth_from(first, s), last + 1.0)
+    total = math.fsum(j**-s for j in _whole(first, start))
+    if start > last:
+        return total
+    low = start - 0.5 if start < LARGEST_WHOLE else start
+    return (
+        total + _integral(s, low, last) - _edge(s, low) + (0.0 if math.isinf(last) else _edge(s, last + 0.5))
+    )
+
+
+def _integral(s: float, low: float, last: float) -> float:
+    if math.isinf(last):
+        return math.pow(low, 1.0 - s) / (s - 1.0)
+    log_ratio = math.log1p((last + 0.5 - low) / low)
+    if s == 1.0:
+        return log_ratio
+    return math.pow(low, 1.0 - s) * math.expm1((1.0 - s) * log_ratio) / (1.0 - s)
+
+
+def _edge(s: float, x: float) -> float:
+    """-f'/24 + 7 f'''/5760 - 31 f'''''/967680 for f = x^-s."""
+    third = s * (s + 1.0) * (s + 2.0)
+    fifth = third * (s + 3.0) * (s + 4.0)
+    y = 1.0 / (x * x)
+    return math.pow(x, -s - 1.0) * (s / 24.0 + y * (-7.0 * third / 5760.0 + y * 31.0 * fifth / 967680.0))
+
+
+def _smooth_from(first: float, s: float) -> float:
+    """Where the formula's next term is below 1e-16 of the sum's own terms."""
+    return max(first, math.ceil(20.0 * (s + 2.0)))
+
+
+def _whole(first: float, stop: float) -> list[float]:
+    return [first + i for i in range(int(stop - first))] if first < LARGEST_WHOLE else []
+
 
 SEEN_AT_MOST_ONCE = 1e-11  # mean count below which two sightings are neglected
 FAINTEST = 1e-9  # below the nodes of the limit, fluctuations of the count and kappa/g are smaller than this

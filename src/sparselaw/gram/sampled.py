@@ -19,9 +19,17 @@ import functools
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.gram.counted import OFFSETS, Counts, along
-from sparselaw.gram.jets import composed, log_slopes
-from sparselaw.gram.law import Atoms, ComplexArray, GramLaw, Moments, Scatter, effective_ridge_at
+from sparselaw.gram.counts import OFFSETS, Counts, along
+from sparselaw.gram.law import (
+    Atoms,
+    ComplexArray,
+    GramLaw,
+    Moments,
+    Scatter,
+    composed,
+    effective_ridge_at,
+    log_slopes,
+)
 
 CLOSE = 1e-13
 PLACES = 100  # of a rough table from which searches start

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from sparselaw.inputs.activations import ActivationInputs
-from sparselaw.inputs.base import DEFAULT_DIMENSION, KINDS, Inputs, register
+from sparselaw.inputs.base import (
+    DEFAULT_DIMENSION,
+    KINDS,
+    Inputs,
+    check_inputs,
+    inputs_of,
+    kind_of,
+    register,
+    written_inputs,
+)
 from sparselaw.inputs.dense import DenseInputs
 from sparselaw.inputs.empirical import EmpiricalInputs
-from sparselaw.inputs.named_inputs import check_inputs, inputs_of, kind_of, written_inputs
 from sparselaw.inputs.sparse import SparseInputs
 from sparselaw.inputs.tabulated import TabulatedInputs
 

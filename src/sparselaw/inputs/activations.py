@@ -19,12 +19,12 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.gram.coactivation import Coactivation
-from sparselaw.gram.counted import counts
+from sparselaw.gram.counts import counts
 from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.gram.nodes import CoordinateNodes, table_nodes
+from sparselaw.gram.spectrum import TableSpectrum, VarianceSums
 from sparselaw.inputs.base import ClosedForm, Inputs, Sampling
 from sparselaw.inputs.exponents import Exponents
-from sparselaw.sums.spectrum import TableSpectrum, VarianceSums
 
 LARGEST_TABLE = 10_000_000  # coordinates that are added one by one
 

@@ -10,19 +10,28 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite, check_size
 from sparselaw.gram.law import Atoms, GramLaw
-from sparselaw.gram.nodes import CoordinateNodes
+from sparselaw.gram.nodes import CoordinateNodes, resolved_edge
+from sparselaw.gram.spectrum import VarianceSums
 from sparselaw.inputs.exponents import Exponents
-from sparselaw.inputs.power_activations import PowerActivations
 from sparselaw.numbers import dimension as read_dimension
 from sparselaw.numbers import typed
 from sparselaw.registry import add, from_row, from_text, hints
-from sparselaw.sums.constants import resolved_edge
-from sparselaw.sums.spectrum import VarianceSums
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerActivations:
+    """Coordinates 1, ..., ``dimension``: j is active with probability j^-decay, and then x_j^2 = j^growth."""
+
+    decay: float  # alpha1 + 1
+    growth: float  # -alpha2 - 1: above zero rare coordinates come with large amplitudes
+    dimension: float
+
 
 LARGEST_EXPONENT = 30.0
 DEFAULT_DIMENSION = 10_000.0
@@ -285,3 +294,45 @@ def check_dimension(value: float) -> float:
     if isinstance(value, (int, float)) and value == math.inf:
         return math.inf
     return float(check_size("dimension", value))
+
+
+def kind_of(name: str) -> type[Inputs]:
+    """The class of a kind of inputs by its name."""
+    if name not in KINDS:
+        raise InputError("inputs", name, "is not one of the choices", f"choose {' or '.join(KINDS)}")
+    return KINDS[name]
+
+
+def written_kind(text: str) -> type[Inputs]:
+    """The class of what was written after --inputs: a name, or the path of a measurement."""
+    return next((kind for kind in KINDS.values() if kind.is_written(text)), None) or kind_of(text)
+
+
+def written_inputs(text: str, given: Mapping[str, str], dimension: str | None = None) -> Inputs:
+    """The inputs of what was written after --inputs, and of the options beside it.
+
+    >>> written_inputs("dense", {"alpha": "2.3"}, "100")
+    DenseInputs(alpha=2.3, dimension=100.0)
+    """
+    return written_kind(text).from_written(text, given, dimension)
+
+
+def inputs_of(kind: str, values: Mapping[str, Any]) -> Inputs:
+    """The inputs that an identity or a row of runs describes.
+
+    >>> inputs_of("dense", {"alpha": 2.3, "dimension": 100})
+    DenseInputs(alpha=2.3, dimension=100.0)
+    """
+    return kind_of(kind).from_parameters(values)
+
+
+def check_inputs(value: Any) -> Inputs:
+    """``value`` if it describes inputs."""
+    if not isinstance(value, Inputs):
+        raise InputError(
+            "inputs",
+            repr(value)[:60],
+            "describes no inputs",
+            "give SparseInputs, DenseInputs, TabulatedInputs or EmpiricalInputs",
+        )
+    return value

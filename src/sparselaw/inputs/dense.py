@@ -12,6 +12,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.gram.gaussian import Gaussian, population
 from sparselaw.gram.law import Atoms, GramLaw
+from sparselaw.gram.spectrum import PowerSpectrum
 from sparselaw.inputs.base import (
     DEFAULT_DIMENSION,
     ClosedForm,
@@ -24,7 +25,6 @@ from sparselaw.inputs.base import (
 )
 from sparselaw.inputs.exponents import Exponents, dense_exponents
 from sparselaw.inputs.sparse import SparseInputs
-from sparselaw.sums.spectrum import PowerSpectrum
 
 
 @register

@@ -18,9 +18,9 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.gram.empirical import GivenRows, law_of_rows, mean_law
 from sparselaw.gram.law import Atoms
+from sparselaw.gram.spectrum import TableSpectrum
 from sparselaw.inputs.base import ClosedForm, Inputs, Sampling, register
 from sparselaw.inputs.exponents import Exponents
-from sparselaw.sums.spectrum import TableSpectrum
 
 FEWEST_ROWS = 10
 LARGEST_SIDE = 4096  # of the matrix whose eigenvalues are taken: half a minute and 400 MB

@@ -28,6 +28,10 @@ class Exponents:
     seen_exponent: float = 1.0  # K(D) ~ seen_constant D^seen_exponent directions are resolved, eq:K-of-D
     seen_constant: float = 1.0
 
+    def xi(self, N: float, D: float) -> float:
+        """D^(alpha_D/alpha_N) / N: D^(1/(alpha1+1))/N for alpha1 > 0, D/N otherwise."""
+        return math.exp(math.log(D) * self.alpha_D / self.alpha_N - math.log(N))
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values; nu is None where there is no spike."""
         return {name: getattr(self, name) for name in self.__slots__}

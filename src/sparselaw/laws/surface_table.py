@@ -28,7 +28,7 @@ MEDIAN = 0.6745  # |x| of a normal x is below this many standard deviations half
 def coefficients() -> FloatArray:
     """(11, 11, 36): of T_i(log alpha1) T_j(log alpha_N) T_l(u), each scaled to [-1, 1]."""
     from sparselaw.inputs import SparseInputs
-    from sparselaw.theory.collapse import below_peak
+    from sparselaw.theory.scaling_limit import below_peak
 
     of_alpha1, of_N, of_u = (_points(n) for n in ORDERS)
     alpha1 = np.exp(_stretched(of_alpha1, np.log(ALPHA1)))

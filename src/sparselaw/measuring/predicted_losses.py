@@ -26,9 +26,9 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.compiled import lazy_njit
+from sparselaw.gram.counts import count_nodes
 from sparselaw.inputs.tabulated import grouped
-from sparselaw.sums.count_nodes import count_nodes
-from sparselaw.sums.roots import solve_decreasing
+from sparselaw.search import solve_decreasing
 
 RIDGE = 1e-4  # of the mean square of a nonzero
 SWEEPS = 300

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.sums.roots import solve_decreasing
+from sparselaw.search import solve_decreasing
 
 DENSE = 1_500  # features up to which all eigenvalues are found
 TOP = 24

@@ -36,12 +36,12 @@ from typing import Any, cast
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.gram.nodes import coordinate_nodes, power_integral
 from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.nonlinear.response import Response
 from sparselaw.nonlinear.samples import FRESH, draw_samples, fresh_samples
 from sparselaw.nonlinear.table_cache import cached_arrays
 from sparselaw.progress import progress
-from sparselaw.sums.coordinates import coordinate_nodes, power_integral
 
 RARE = 1e-6  # coordinates that fewer than this many samples show are as unseen
 

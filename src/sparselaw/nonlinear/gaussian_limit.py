@@ -45,7 +45,7 @@ from sparselaw.nonlinear.limit import NonlinearLimit
 from sparselaw.nonlinear.response import Response
 from sparselaw.nonlinear.sector_tables import SectorTable, unit_types
 from sparselaw.nonlinear.width_limit import width_limit
-from sparselaw.sums.roots import solve_decreasing
+from sparselaw.search import solve_decreasing
 
 MOST = LEVELS[-1].most  # directions that the points resolve
 MOST_TYPED = LEVELS[0].most  # and that they resolve with types

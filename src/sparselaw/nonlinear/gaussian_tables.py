@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.gram.nodes import power_sum
 from sparselaw.inputs import Inputs
 from sparselaw.nonlinear.response import DensePairs, Part
 from sparselaw.nonlinear.sector_tables import Group, SectorTable, Types, unit_types
 from sparselaw.nonlinear.table_cache import cached_arrays
-from sparselaw.sums.power_sums import power_sum
 
 LONG = 300  # coordinates of a point; the rest is faint
 LOW_DISCREPANCY = 16  # coordinates whose points are evenly placed

@@ -24,7 +24,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.inputs import Inputs
 from sparselaw.nonlinear.response import Response
 from sparselaw.nonlinear.table_cache import cached_arrays
-from sparselaw.sums.roots import solve_decreasing
+from sparselaw.search import solve_decreasing
 
 WIDTHS = (8, 16, 32, 64, 128, 256)  # numbers of units that are drawn; others lie between them
 UNITS, FRESH = 8, 2000  # draws of units, and of samples for each

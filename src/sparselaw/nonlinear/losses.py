@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from sparselaw.errors import InputError, check_size
+from sparselaw.gram.nodes import power_sum
 from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.nonlinear.response import Response
-from sparselaw.sums.power_sums import power_sum
 
 MOST_ACTIVE = 12.0  # coordinates in a sample: with more, drawn samples are large; 10.6 at alpha1 = 0.1
 FEWEST = 8  # dense coordinates: with fewer, features soon outnumber what there is to tell apart

@@ -30,8 +30,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.gram.nodes import power_sum
 from sparselaw.inputs import Inputs
-from sparselaw.sums.power_sums import power_sum
 
 EXACT = 8  # coordinates that have a cell of their own
 RATIO = 1.25  # of the ends of a cell

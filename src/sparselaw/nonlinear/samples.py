@@ -8,12 +8,11 @@ import math
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.gram.nodes import coordinate_nodes, log_survival
 from sparselaw.inputs import Inputs
 from sparselaw.inputs.activations import ActivationInputs
 from sparselaw.nonlinear.parity_sectors import coordinate_cells
 from sparselaw.nonlinear.response import Response
-from sparselaw.sums.coordinates import coordinate_nodes
-from sparselaw.sums.power_sums import log_survival
 
 FRESH = 600  # samples to try a regression on
 RARE = 1e-2  # patterns that are seen less often than this on average hardly ever come twice

@@ -30,7 +30,7 @@ from sparselaw.nonlinear.response import Response
 from sparselaw.nonlinear.samples import FRESH, draw_samples, features_rank, fresh_samples
 from sparselaw.nonlinear.table_cache import cached_arrays
 from sparselaw.progress import progress
-from sparselaw.sums.roots import solve_decreasing
+from sparselaw.search import solve_decreasing
 
 SIZES = (320, 1280)  # of the data sets
 MOST_RANK = 400.0  # larger data sets are not drawn

@@ -18,7 +18,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.costs import Cost
 from sparselaw.errors import InputError, check_finite
 from sparselaw.planning.lowest import narrowed, refined
-from sparselaw.sums.golden import GOLDEN_STEPS, golden
+from sparselaw.search import GOLDEN_STEPS, golden
 
 Loss = Callable[[Any, Any], Any]
 Threshold = Callable[[float], float]

@@ -16,7 +16,7 @@ from sparselaw.interval import Interval, drawn_interval
 from sparselaw.laws import Law, two_exponent_laws
 from sparselaw.planning.allocate import Allocation, log_sizes
 from sparselaw.planning.planned import Ends, Planned
-from sparselaw.sums.golden import golden
+from sparselaw.search import golden
 
 if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw

@@ -70,8 +70,8 @@ def _exhausted(found: Allocation, inputs: Inputs) -> tuple[str, ...]:
 
 def _caution(found: Allocation, inputs: Inputs, surface: Surface) -> tuple[str, ...]:
     """The theory's own, at the whole sizes nearest to the answer."""
-    from sparselaw.theory import predict
-    from sparselaw.theory.cautions import leading_cautions
+    from sparselaw.predicting import predict
+    from sparselaw.theory.surface import leading_cautions
 
     N, D = max(round(found.best.N), 1), max(round(found.best.D), 1)
     if surface == "leading":

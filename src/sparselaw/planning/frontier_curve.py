@@ -13,7 +13,7 @@ from sparselaw.costs import parse_cost
 from sparselaw.planning.allocate import Valley
 from sparselaw.planning.plan import planned_for
 from sparselaw.records import finite
-from sparselaw.sums.chebyshev import chebyshev_places, interpolate
+from sparselaw.search import chebyshev_places, interpolate
 
 if TYPE_CHECKING:
     from sparselaw.theory import Surface

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.sums.chebyshev import chebyshev_places, interpolate
-from sparselaw.sums.golden import golden
+from sparselaw.search import chebyshev_places, golden, interpolate
 
 PLACES = 7  # values through which a polynomial goes
 SHRINK = 0.05  # half width of the next bracket, relative to the last

@@ -9,7 +9,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.costs import Conditioning, Cost
 from sparselaw.interval import Interval
 from sparselaw.planning.allocate import GRID, Allocation, Loss, Peak, allocate
-from sparselaw.sums.golden import GOLDEN_STEPS
+from sparselaw.search import GOLDEN_STEPS
 
 Ends = tuple[Interval, Interval, Interval]  # of N, D and the loss
 Forecast = Callable[[float, float], tuple[Interval, str]]

@@ -10,10 +10,19 @@ h,
     scatter      the mean over data sets: second order in Cov(S, t); near the peak over the law of the rank
 
 F -> 0 is the double-descent peak. A point is an array of length one: nothing depends on what else is asked.
+
+Near the peak the mean over data sets is taken over the law of the rank, not by its Taylor series. Data sets
+differ above all by how many coordinates they resolve. One of rank r has S + (r - mean rank) sd(S)/sd(rank)
+degrees of freedom in the place of S, and leaves the less unresolved the more it resolves. The loss of each
+is the mean over embeddings, with the hard edge to all orders; its mean over whole ranks r is bounded for
+every ridge, and grows as ridge^-1/2 where r = N is among them. Without ridge a data set with |N - r| <= 1
+has no mean: it is left out, and the mean is called infinite where such data sets are more than one in a
+hundred, or N is within 2.5 standard deviations of the rank.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -21,9 +30,161 @@ from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.law import GramLaw, Scatter
-from sparselaw.surface.finite_size import noise_scatter, scatter_share
-from sparselaw.surface.peak import SETTLED, is_infinite, is_near, over_ranks
+from sparselaw.surface.finite_size import excess, noise_scatter, scatter_share, shifted_share
 from sparselaw.surface.state import State, embedded, embedded_noise, state_at, unit_noise
+
+NEAR = 0.05  # sd(S)/F from which on the mean is taken over ranks; there the two differ by 2e-5
+INFINITE = 0.01  # chance of |N - rank| <= 1 from which on the mean is called infinite
+INFINITE_SPREADS = 2.5
+REACH = 6.0  # standard deviations of the rank
+MEDIAN_REACH = 5.0  # the same, as far as a median is given
+PLACES = 4.0  # a standard deviation, where ranks are many
+SETTLED_RANK = 0.02  # standard deviation of the rank below which all data sets have the same
+SETTLED = 2.0  # F below which the hard edge alone decides
+MOST_LEFT = 0.3  # of what second order may add to one data set beyond its rank
+SCATTER_PLACES = 7  # at which covariances are found
+SKEWED = 3.0  # standard deviations from the largest rank within which the law of the rank is skewed
+
+
+@dataclass(frozen=True, slots=True)
+class OverRanks:
+    """The mean loss without label noise, its value for mean data, what noise adds, and the relative error."""
+
+    loss: float
+    at_mean: float
+    noise: float
+    error: float
+
+
+def is_near(law: GramLaw, cov: Scatter, of: State) -> NDArray[np.bool_]:
+    """Where data sets scatter by more than a twentieth of the distance to the peak, and by their rank."""
+    scatters = np.sqrt(np.maximum(cov.SS, 0.0)) > NEAR * (of.held + of.short)
+    return np.asarray(scatters & (law.spread > SETTLED_RANK))
+
+
+def is_infinite(law: GramLaw, N: FloatArray) -> NDArray[np.bool_]:
+    """Where the mean without ridge is called infinite."""
+    gap = np.abs(N - law.rank)
+    scale = math.sqrt(2.0) * max(law.spread, 0.3)
+    erf = np.vectorize(math.erf, otypes=[float])
+    chance = 0.5 * (erf((gap + 1.5) / scale) - erf((gap - 1.5) / scale))
+    return np.asarray((chance > INFINITE) | (gap < INFINITE_SPREADS * law.spread) | (gap <= 1.0))
+
+
+def wants_median(law: GramLaw, N: FloatArray) -> NDArray[np.bool_]:
+    """Whether N is near the rank, in standard deviations of it, and the rank scatters at all."""
+    return np.asarray((np.abs(N - law.rank) <= MEDIAN_REACH * law.spread + 1.0) & (law.spread > 0.0))
+
+
+def rank_law(law: GramLaw, N: float, places: float = PLACES) -> tuple[FloatArray, FloatArray, int]:
+    """Ranks, their chances, and how many whole ranks each stands for; N is among them where it is whole.
+
+    ``places`` of them stand for a standard deviation, where ranks are many.
+
+    Normal, but a negative binomial law of what is missing where few are missing to the largest rank.
+    """
+    spread = max(law.spread, 0.05)
+    stride = max(1, 2 * int(spread / places / 2.0) + 1)
+    first = round(N) + stride * math.floor((law.rank - REACH * spread - 1.0 - N) / stride)
+    last = min(law.rank + REACH * spread + 1.0, law.most + 0.5 * stride)
+    ranks = np.arange(max(first, 1 if stride == 1 else first), last + 1e-9, stride)
+    ranks = ranks[ranks > 0.0]
+    edges = (np.append(ranks, ranks[-1] + stride) - 0.5 * stride - law.rank) / (math.sqrt(2.0) * spread)
+    chance = 0.5 * np.diff(np.array([math.erf(edge) for edge in edges]))
+    missing = law.most - law.rank
+    if math.isfinite(missing) and missing < SKEWED * spread and stride == 1:
+        mean = max(missing, 1e-3)
+        size = mean * mean / max(spread**2 - mean, 1e-3 * mean)
+        left = np.maximum(law.most - ranks, 0.0)
+        logs = [math.lgamma(n + size) - math.lgamma(n + 1.0) - n * math.log1p(size / mean) for n in left]
+        chance = np.exp(np.array(logs) - max(logs))
+    kept = chance > 1e-12 * chance.max()
+    return ranks[kept], chance[kept] / chance[kept].sum(), stride
+
+
+def over_ranks(law: GramLaw, N: float, ridge: float, noise: float, of: State, cov: Scatter) -> OverRanks:
+    """The mean over the law of the rank; ``of`` and ``cov`` are those of mean data at N (arrays of length
+    one).
+    """
+    ranks, chance, stride = rank_law(law, N)
+    deviation = ranks - law.rank
+    spread = max(law.spread, 1e-9)
+    short = float(np.maximum(law.rank - of.m.S[0], 1e-9))
+    share = min(
+        math.sqrt(max(float(cov.SS[0]), 0.0)) / spread, 1.2
+    )  # S moves by less than the rank, the less the deeper kappa
+    slope = 0.0 if of.end[0] else (1.0 - share) / short
+    wider = np.maximum(1.0 + slope * deviation, 0.1)
+    state = state_at(law, np.full(ranks.shape, N), ridge, ranks, wider)
+    inner = _scatter_along(law, state.x)
+    variance = np.maximum(inner.SS, 1e-300)
+    tilt = -inner.SM / (state.m.A0 * variance)
+    more = deviation * np.sqrt(variance) / spread
+    terms = embedded(state)
+    edge = terms.edge if stride == 1 else _edge_of_many(state, terms.edge, stride)
+    lean = np.exp(np.clip(tilt * more, -3.0, 3.0))
+    lean = lean / float(chance @ lean)
+    total = state.held + state.short
+    alike = shifted_share(inner, state.m, state.held, slope * spread / np.sqrt(variance))
+    rest = (scatter_share(inner, state.m, state.held) - alike) * np.minimum(1.0, total**2 / SETTLED**2)
+    rest = np.where(np.isfinite(rest), np.clip(rest, -MOST_LEFT, MOST_LEFT), 0.0)
+    loss = state.m.A0 * N / state.F * (1.0 + terms.bulk + edge) * lean * (1.0 + rest)
+    usable = np.isfinite(loss) & (loss > 0.0)
+    if ridge == 0.0:
+        usable &= np.abs(state.nu) > 1.25
+    weight = chance[usable] / chance[usable].sum()
+    mean = float(weight @ loss[usable])
+    factor = float(embedded(of).factor[0])
+    at_mean = float(of.leading[0]) * (factor if np.isfinite(factor) else 1.0)
+    few = 1.0 / min(N, law.rank)
+    close = float(weight @ (loss[usable] / mean / (1.0 + (state.held + state.short)[usable])))
+    left = float(weight @ (loss[usable] / mean * np.abs(rest[usable])))
+    changed = abs(mean / at_mean - 1.0) if at_mean > 0.0 else 1.0
+    skewed = min(changed, 1.0) / max(
+        law.spread, 1.0
+    )  # the law of the rank is normal but for its third moment
+    error = left * (left + few) + close * (few + left) + skewed + float(chance[~usable].sum())
+    added = 0.0
+    if noise > 0.0:
+        unit, pole = unit_noise(law, state)
+        units = (unit + embedded_noise(state, pole, edge)) * np.where(
+            unit > 0.0, (unit + pole * (lean - 1.0)) / unit, 1
+        )
+        fine = usable & np.isfinite(units) & (units > 0.0)
+        added = noise * float(chance[fine] @ units[fine]) / float(chance[fine].sum())
+    return OverRanks(mean, at_mean, added, error)
+
+
+def _scatter_along(law: GramLaw, x: FloatArray) -> Scatter:
+    """The covariances at every x, from a few places between which they are smooth; kappa -> 0 apart."""
+    end, inside = np.isneginf(x), x[np.isfinite(x)]
+    rows = np.zeros((8, x.size))
+    if end.any():
+        rows[:, end] = law.scatter(np.array([-np.inf])).rows()
+    if inside.size:
+        places = np.unique(np.linspace(float(inside.min()), float(inside.max()), SCATTER_PLACES))
+        known = law.scatter(places).rows()
+        rows[:, ~end] = [np.interp(inside, places, row) for row in known]
+    return Scatter(*rows)
+
+
+def _edge_of_many(state: State, edge: FloatArray, stride: int) -> FloatArray:
+    """The edge averaged over the whole ranks that one place stands for."""
+    total = state.held + state.short
+    near = np.flatnonzero(np.abs(state.nu) <= 2.0 * stride)
+    if not near.size:
+        return edge
+    steps = np.arange(-(stride // 2), stride // 2 + 1.0)
+    nu = state.nu[near, None] + steps
+    s = np.maximum(0.25 * (total[near, None] ** 2 - state.nu[near, None] ** 2), 0.0)
+    F = np.sqrt(nu**2 + 4.0 * s)
+    found = excess(nu, 0.5 * (F + nu), 0.5 * (F - nu)) + nu**2 / F**3
+    scaled = (1.0 + found) / F * total[near, None] - 1.0
+    whole = np.isfinite(scaled) & ((np.abs(nu) > 1.25) | (s > 0.0))
+    out = edge.copy()
+    out[near] = np.where(whole, scaled, 0.0).sum(axis=1) / whole.sum(axis=1)
+    return out
+
 
 FLOOR = 0.005  # relative error that is always left
 

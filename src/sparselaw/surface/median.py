@@ -17,11 +17,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.law import GramLaw
-from sparselaw.surface.peak import rank_law
+from sparselaw.surface.losses import rank_law
 from sparselaw.surface.state import state_at
 
 # 1/median(tr W^-1/K) for W = G G^T, G of K x (K + x) normal entries, at K = 800: drawn once, 40,000 each,
@@ -47,16 +46,10 @@ _EIGHTHS = np.array(
     ]
 )
 EIGHT = _EIGHTHS.shape[1]
-REACH = 5.0  # standard deviations of the rank as far as a median is given
 FEWEST = 0.5  # features that any place has
 NO_MEAN = 1.5  # |N - rank| below which the mean over embeddings is infinite
 PLACES = 20.0  # of the rank a standard deviation: every rank below 40
 WIDEST, NARROWEST = 2.0, 0.02  # of the laws that are mixed, in log
-
-
-def wants_median(law: GramLaw, N: FloatArray) -> NDArray[np.bool_]:
-    """Whether N is near the rank, in standard deviations of it, and the rank scatters at all."""
-    return np.asarray((np.abs(N - law.rank) <= REACH * law.spread + 1.0) & (law.spread > 0.0))
 
 
 def median_gap(x: FloatArray, size: FloatArray | float = np.inf) -> FloatArray:

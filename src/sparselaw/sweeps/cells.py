@@ -15,11 +15,12 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.features import FEATURES
 from sparselaw.inputs import Inputs, inputs_of
+from sparselaw.predicting import predict
 from sparselaw.records import finite, put
 from sparselaw.solvers.base import solver_of_row
 from sparselaw.sweeps.encoding import encode_identity
 from sparselaw.sweeps.runs_table import MEASURED, Row, is_missing, row_of
-from sparselaw.theory import Point, predict
+from sparselaw.theory import Point
 from sparselaw.trials.task import Record, Task
 
 if TYPE_CHECKING:

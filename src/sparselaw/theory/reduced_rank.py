@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.sums.constants import resolved_edge
-from sparselaw.sums.unseen import seen
+from sparselaw.gram.nodes import resolved_edge, seen
 
 if TYPE_CHECKING:
     from sparselaw.inputs import ActivationInputs

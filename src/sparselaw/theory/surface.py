@@ -1,25 +1,137 @@
-"""Points of the loss surface: what the law of the Gram matrix says of each N, with terms, error and
-cautions.
+"""Points of the loss surface: what the law of the Gram matrix says of each (N, D), with terms, error and
+words of caution; and the losses of many sizes as one array.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
-from typing import Literal, get_args
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.errors import InputError, check_choice, check_not_negative, check_size
-from sparselaw.inputs import Inputs, check_inputs
-from sparselaw.surface.losses import Losses, leading_surface
+from sparselaw.errors import InputError, check_choice, check_finite, check_not_negative, check_size
+from sparselaw.gram.coactivation import CoActivation, pairs
+from sparselaw.gram.law import GramLaw
+from sparselaw.inputs import ActivationInputs, Inputs, check_inputs
+from sparselaw.records import finite, html_record, put
+from sparselaw.surface.losses import Losses, leading_surface, wants_median
 from sparselaw.surface.losses import surface as sharp_surface
-from sparselaw.surface.median import median, median_error, wants_median
-from sparselaw.theory.cautions import leading_cautions, sharp_cautions
-from sparselaw.theory.collapse import rescaled_ratio
-from sparselaw.theory.point import Point
+from sparselaw.surface.median import median, median_error
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+COLUMNS = ("N", "D", "K", "xi", "loss", "caution", "rank", "loss_error", "median")
+NO_MEDIAN = "given near the double-descent peak only"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """The predicted loss at (N, D). ``caution`` is empty where the prediction can be trusted."""
+
+    N: float  # a whole number, or infinite
+    D: int
+    K: float  # expected number of coordinates seen in D samples
+    xi: float  # nan where the inputs follow no power law
+    loss: float  # the sum of ``terms``
+    caution: str
+    loss_reason: str = ""  # why the loss is infinite, or not known, where it is
+    terms: Mapping[str, float] = field(default_factory=dict)  # what adds up to the loss, each with its name
+    rank: float = float("nan")  # expected rank of the data: where the double-descent peak stands
+    loss_error: float = float("nan")  # relative; an estimate of what the terms leave out
+    median: float | None = None  # over data and embeddings, near the peak
+    parts: Mapping[str, float] = field(default_factory=dict)  # of unfinished training, what adds up to it
+    kappa: float | None = None  # of SGD: minibatches multiply the loss of few passes by 1/(1 - kappa)
+    pi: float | None = None  # eps P D^-x: training is short of its end where it is below one
+
+    def as_dict(self) -> dict[str, Any]:
+        row: dict[str, Any] = {}
+        put(row, "N", self.N, "infinite")
+        row["D"] = self.D
+        put(row, "K", self.K, "infinite: every coordinate of dense inputs is seen")
+        put(row, "rank", self.rank, "not known")
+        put(row, "xi", self.xi, "these inputs follow no power law")
+        known = "not known" if math.isnan(self.loss) else "infinite"
+        put(row, "loss", self.loss, f"{known}: {self.loss_reason}")
+        put(row, "loss_error", self.loss_error, "no estimate")
+        row["terms"] = {name: finite(value) for name, value in self.terms.items()}
+        put(row, "median", self.median, NO_MEDIAN)
+        if self.parts:
+            row["parts"] = {name: finite(value) for name, value in self.parts.items()}
+            put(row, "kappa", self.kappa, "no minibatches")
+            put(row, "pi", self.pi, "no power law of activations")
+        return row | {"caution": self.caution}
+
+    def row(self) -> dict[str, Any]:
+        """Its line in a data frame."""
+        line = {name: getattr(self, name) for name in COLUMNS}
+        return line | dict(self.parts) | ({"kappa": self.kappa, "pi": self.pi} if self.parts else {})
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row."""
+        import pandas as pd
+
+        return pd.DataFrame([self.row()])
+
+    def _repr_html_(self) -> str:
+        plain = {name: value for name, value in self.as_dict().items() if not name.endswith("_reason")}
+        parts = plain.pop("terms") | plain.pop("parts", {})
+        notes = [text for text in (plain.pop("caution"), self.loss_reason) if text]
+        return html_record(f"N = {self.N:g}, D = {self.D:,}", plain | parts, notes)
+
+
+TRUSTED_MEDIAN = 0.08  # relative error up to which a median needs no caution
+TRUSTED_ERROR = 0.03  # the same of the mean
+
+# The leading surface's own.
+PEAK_WIDTH = 5.0  # in standard deviations of the rank; at its edge the leading surface is about 4 % off
+SMALL_SIZE = 20
+MISSING = 0.02  # share by which the rank may fall short of the coordinates seen
+
+
+def sharp_cautions(loss: float, error: float, has_median: bool, rough: float) -> list[str]:
+    """Where the surface's own estimate of its error is large; ``rough`` is that of the median."""
+    if math.isinf(loss):
+        size = f", good to about {rough:.0%}" if rough > TRUSTED_MEDIAN else ""
+        return [f"at the double-descent peak: compare medians{size}"] if has_median else []
+    found = []
+    if error > TRUSTED_ERROR:
+        where = "near the double-descent peak or at very few features"
+        found.append(f"{where}: the loss may be off by about {error:.0%}")
+    if has_median and rough > TRUSTED_MEDIAN:
+        found.append(f"the median is good to about {rough:.0%}")
+    return found
+
+
+def leading_cautions(inputs: Inputs, N: float, D: float, ridge: float = 0.0) -> list[str]:
+    """Of the leading surface: near its peak, where samples are shared, and at few features."""
+    law, sharp = inputs.gram(D, sharp=False), inputs.gram(D)
+    found = []
+    if ridge == 0.0 and abs(N - law.rank) <= max(PEAK_WIDTH * law.spread, _beside(law), 1.0):
+        found.append(
+            f"at the double-descent peak (N = {N:g}, rank about {law.rank:.4g}): "
+            "the mean over data is infinite or nearly so, compare medians"
+        )
+    if law.rank - sharp.rank > MISSING * sharp.rank:
+        found.append(
+            f"co-activation: {law.rank:.3g} coordinates are seen in {D:g} samples of rank {sharp.rank:.3g}: "
+            "rare coordinates cannot be told apart, which is left out here and is in the sharp surface"
+        )
+    if min(N, law.rank) < SMALL_SIZE:
+        found.append(f"N < {SMALL_SIZE}: corrections of relative order 1/N (several per cent) are left out")
+    return found
+
+
+def _beside(law: GramLaw) -> float:
+    """Dense data have one rank; the leading surface is 5 % off as near to it."""
+    return 0.05 * law.rank if law.spread == 0.0 else 0.0
+
 
 Surface = Literal["sharp", "leading"]
 LARGEST_N = 10**100  # in place of an infinite one
@@ -109,7 +221,7 @@ def predict_points(
                 N=width,
                 D=D,
                 K=seen,
-                xi=rescaled_ratio(inputs, float(sizes[i]), D) if inputs.exponents is not None else math.nan,
+                xi=inputs.exponents.xi(float(sizes[i]), D) if inputs.exponents is not None else math.nan,
                 loss=float(found.loss[i]),
                 caution="; ".join(cautions),
                 loss_reason=_reason(found, i, surface),
@@ -221,3 +333,67 @@ def _reason(found: Losses, i: int, surface: Surface) -> str:
     if found.infinite[i]:
         return INFINITE_MEAN if surface == "sharp" else INFINITE_LEADING
     return NOISE_DIVERGES if math.isinf(found.loss[i]) else "beyond what the theory can compute"
+
+
+Sizes = float | Sequence[float] | FloatArray
+
+
+def curve(
+    inputs: Inputs,
+    *,
+    N: Sizes,
+    D: Sizes,
+    ridge: float = 0.0,
+    noise: float = 0.0,
+    surface: Surface = "sharp",
+) -> FloatArray:
+    """The losses for several N at one D, or for one N at several D; infinite at the peak.
+
+    Parameters
+    ----------
+    inputs
+        The law of the inputs.
+    N, D
+        Real numbers of features and of samples, one of them a list.
+    ridge, noise, surface
+        As for ``predict``.
+
+    Returns
+    -------
+    FloatArray
+        The losses in the order of the list.
+
+    Examples
+    --------
+    >>> from sparselaw.inputs import SparseInputs
+    >>> curve(SparseInputs(alpha1=1.5, alpha2=0.3), N=8, D=[100, 10_000], surface="leading").round(5).tolist()
+    [0.02833, 0.00369]
+    """
+    check_inputs(inputs)
+    ridge, noise = check_ridge(ridge), check_not_negative("noise", noise)
+    check_choice("surface", surface, get_args(Surface))
+    sizes, data = _sizes("N", N), _sizes("D", D)
+    if sizes.size != 1 and data.size != 1:
+        raise InputError("D", data.size, "N and D are both lists", "give one N or one D")
+    return losses_at(inputs, sizes, data, ridge, noise, surface)
+
+
+def _sizes(name: str, values: Sizes) -> FloatArray:
+    found = np.atleast_1d(np.asarray(values, dtype=float))
+    for value in found[~(np.isfinite(found) & (found > 0.0))][:1]:
+        check_finite(name, float(value))
+        raise InputError(name, float(value), "must be positive", f"choose {name} >= 1")
+    if found.ndim != 1 or not found.size:
+        raise InputError(name, found.size, "must be a number or a list", f"give {name} = 100 or [10, 100]")
+    return found
+
+
+@lru_cache(maxsize=4096)
+def coactivation(inputs: ActivationInputs, D: float) -> CoActivation:
+    """Count co-activations for D samples.
+
+    Coordinates i and j, each seen once and in the same sample, have probability D p_i p_j
+    ((1-p_i)(1-p_j))^(D-1). The sample fixes one combination of the two weights; the other leaves the
+    variance c_i c_j (p_i + p_j) / (c_i + c_j).
+    """
+    return pairs(*inputs.pair_nodes(D), D, inputs.expected_unseen(D))

@@ -23,11 +23,10 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite, check_size
-from sparselaw.gram.nodes import CoordinateNodes
+from sparselaw.gram.counts import count_points
+from sparselaw.gram.nodes import CoordinateNodes, power_sum
 from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.records import put
-from sparselaw.sums.binomial import count_points
-from sparselaw.sums.power_sums import power_sum
 from sparselaw.surface.losses import leading_surface
 
 LARGEST = 200_000  # coordinates of a table

@@ -16,9 +16,10 @@ from sparselaw.errors import InputError
 from sparselaw.experiments.dynamics.descents import Training, population_loss, prepare_training
 from sparselaw.inputs import Inputs, SparseInputs
 from sparselaw.interval import Interval, student_factor
+from sparselaw.predicting import predict
 from sparselaw.solvers import GradientDescent, Nesterov
 from sparselaw.solvers.nesterov import CONVERGED, advance, nesterov_step
-from sparselaw.theory import condition_exponents, predict
+from sparselaw.theory import condition_exponents
 from sparselaw.trials.task import Task
 
 GRADIENT = 1e-9  # relative to the first, as in the paper's experiments

@@ -23,9 +23,9 @@ from sparselaw.experiments.dynamics.descents import population_loss, prepare_tra
 from sparselaw.experiments.dynamics.iterations import exponent
 from sparselaw.inputs import ActivationInputs, SparseInputs
 from sparselaw.interval import Interval
+from sparselaw.predicting import predict
 from sparselaw.solvers import SGD
 from sparselaw.solvers.mixed_rows import MixedRows
-from sparselaw.theory import predict
 from sparselaw.trials.linear_problem import draw_embedding
 from sparselaw.trials.task import Task, random_stream
 

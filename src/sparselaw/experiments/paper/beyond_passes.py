@@ -20,8 +20,8 @@ from sparselaw.experiments.paper.item import Context, Item, Quantity, Result, Ro
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval, student_interval
 from sparselaw.plotting.style import COLOURS, THEORY
+from sparselaw.predicting import predict
 from sparselaw.solvers import SGD
-from sparselaw.theory import predict
 from sparselaw.theory.training.crossover import crossover, few_pass_exponent, local_exponent
 
 INPUTS = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)

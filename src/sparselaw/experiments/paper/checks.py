@@ -17,9 +17,9 @@ from sparselaw.fitting import Sweep, fit_power
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval, student_interval
 from sparselaw.plotting.style import COLOURS, THEORY
+from sparselaw.predicting import predict
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov
 from sparselaw.sweeps.simulate import grid
-from sparselaw.theory import predict
 from sparselaw.trials.task import Task
 
 INPUTS = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)

@@ -19,7 +19,7 @@ from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Z95, Interval
 from sparselaw.plotting.style import COLOURS
 from sparselaw.plotting.theory import failure_curve
-from sparselaw.theory.failure_law import spike_probability
+from sparselaw.theory.descent import spike_probability
 
 INPUTS = SparseInputs(alpha1=2.0, alpha2=-1.2, dimension=5000)
 THRESHOLD = 1.0005

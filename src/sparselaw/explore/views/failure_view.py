@@ -13,7 +13,7 @@ from sparselaw.failure.probability import estimate
 from sparselaw.failure.work import case_of, check_work
 from sparselaw.inputs import Inputs, inputs_of
 from sparselaw.numbers import typed
-from sparselaw.theory.failure_law import spike_exponent, spike_probability
+from sparselaw.theory.descent import spike_exponent, spike_probability
 
 MOST_POINTS = 24
 MOST_SAMPLED = 12

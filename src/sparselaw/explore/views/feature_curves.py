@@ -19,16 +19,18 @@ Item = tuple[Inputs, str, str, list[int], int]
 
 def feature_curves(call: Call) -> Iterator[dict[str, Any]]:
     """A line for each fixed size as its curve is ready; the first says how many there are."""
+    from sparselaw.features import FEATURES
     from sparselaw.nonlinear.losses import check_min_norm, check_theory
 
     asked, name = SurfaceAsked.of(call), features_of(call)
-    features = _named(name)
+    if name not in _names():
+        raise InputError("features", name, "have their curves already", "choose others")
     if asked.along == "xi":
         raise InputError("along", "xi", "is the collapse of linear features", "choose N or D")
     if asked.training.early:
         raise InputError("solver", asked.training.solver.name, "needs linear features", "train to the end")
     check_min_norm(None, asked.training.ridge, asked.training.noise)
-    check_theory(asked.inputs, features)
+    check_theory(asked.inputs, FEATURES[name])
     low, high = span_of(call, asked.inputs, asked.along, asked.fixed)
     grid = f"{low}:{high}:{POINTS}"
     moving, other = sizes(asked.along, grid), FIXED[asked.along][0]
@@ -45,12 +47,12 @@ def feature_curves(call: Call) -> Iterator[dict[str, Any]]:
 
 def one_curve(item: Item) -> tuple[list[float], list[str], list[str]] | InputError:
     """Losses, words of caution and reasons of gaps, in a worker; a refusal is handed back."""
-    from sparselaw.theory import prediction
+    from sparselaw.predicting import prediction
 
     inputs, name, along, moving, fixed = item
     pairs = (moving, [fixed]) if along == "N" else ([fixed], moving)
     try:
-        points = prediction(inputs, *pairs, features=_named(name)).points
+        points = prediction(inputs, *pairs, features=name).points
     except InputError as error:
         return error
     doubts, reasons = [point.caution for point in points], [gap_reason(point) for point in points]
@@ -66,15 +68,6 @@ def _names() -> list[str]:
     from sparselaw.features import FEATURES
 
     return [name for name, features in FEATURES.items() if not getattr(features, "has_surface", False)]
-
-
-def _named(name: str) -> Any:
-    from sparselaw.predicting import answering
-
-    found = answering(name)
-    if found is None:
-        raise InputError("features", name, "have their curves already", "choose others")
-    return found
 
 
 def _code(asked: SurfaceAsked, name: str, grid: str) -> dict[str, str]:

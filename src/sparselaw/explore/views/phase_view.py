@@ -7,7 +7,7 @@ from typing import Any
 from sparselaw.explore.call import Call, View, input_python, shell
 from sparselaw.explore.chart_data import Chart, axis, line
 from sparselaw.inputs import DEFAULT_DIMENSION, DenseInputs, Inputs
-from sparselaw.theory import prediction
+from sparselaw.predicting import prediction
 
 SPAN = (10.0, 1e6)
 

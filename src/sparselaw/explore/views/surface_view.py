@@ -16,8 +16,9 @@ from sparselaw.explore.simulation import estimate, simulate
 from sparselaw.explore.solver_state import Training
 from sparselaw.inputs import Inputs
 from sparselaw.numbers import sizes
-from sparselaw.theory import Point, prediction
-from sparselaw.theory.collapse import scaling_values
+from sparselaw.predicting import prediction
+from sparselaw.theory import Point
+from sparselaw.theory.scaling_limit import scaling_values
 from sparselaw.theory.surface import Surface
 
 POINTS, DRAFT_POINTS = 120, 60  # along N, which share one law of the data

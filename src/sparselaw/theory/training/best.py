@@ -12,7 +12,7 @@ import numpy as np
 from sparselaw.errors import InputError, check_not_negative, check_size
 from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.records import html_record, put
-from sparselaw.sums.golden import golden
+from sparselaw.search import golden
 from sparselaw.theory.surface import LARGEST_N, check_width, ridge_losses
 from sparselaw.theory.training.schedule import Descent
 from sparselaw.theory.training.unfinished import train

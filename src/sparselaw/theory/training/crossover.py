@@ -14,8 +14,8 @@ import math
 import numpy as np
 
 from sparselaw.errors import check_positive
+from sparselaw.gram.nodes import panels
 from sparselaw.inputs import Inputs
-from sparselaw.sums.coordinates import panels
 
 _NEGLIGIBLE = 45.0  # e^-45 of the integrand
 

@@ -7,9 +7,8 @@ from typing import Any, Protocol, get_args, runtime_checkable
 
 from sparselaw.errors import InputError, check_choice, check_not_negative, check_size
 from sparselaw.inputs import Inputs, check_inputs
-from sparselaw.theory.collapse import rescaled_ratio
-from sparselaw.theory.point import Point
-from sparselaw.theory.surface import LARGEST_N, Surface, check_width, predict_point, rank_of
+from sparselaw.theory.scaling_limit import rescaled_ratio
+from sparselaw.theory.surface import LARGEST_N, Point, Surface, check_width, predict_point, rank_of
 from sparselaw.theory.training.schedule import Descent
 from sparselaw.theory.training.unfinished import Form, train
 

@@ -9,9 +9,9 @@ from scipy.special import zeta
 
 from oracles import theory as oracles
 from sparselaw.gram.law import Atoms
+from sparselaw.gram.nodes import coordinate_nodes, power_integral
 from sparselaw.inputs import SparseInputs
-from sparselaw.sums.coordinates import coordinate_nodes, power_integral
-from sparselaw.sums.roots import solve_decreasing
+from sparselaw.search import solve_decreasing
 
 
 @settings(max_examples=60, deadline=None)

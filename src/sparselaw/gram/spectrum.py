@@ -8,8 +8,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.sums.constants import resolved_edge
-from sparselaw.sums.coordinates import coordinate_nodes, power_integral
+from sparselaw.gram.nodes import coordinate_nodes, power_integral, resolved_edge
 
 _ENTRIES = 100_000  # of a matrix of cut-offs and variances at a time
 _FAR = 1e-9  # v/k beyond the nodes: v/(v+k) = v/k - (v/k)^2 to 1e-18 there

@@ -1,7 +1,8 @@
-"""The exact law of the spike: the probability that one rare activation alone makes descent unstable.
+"""What makes descent slow, and what makes it diverge: the condition number, and the exact law of the spike.
 
-An active coordinate j adds c_j = j^g, g = -alpha2 - 1, to its diagonal entry of X X^T. Where g > 0 the
-amplitudes grow with j, and one activation with c_j > threshold * D is enough for
+The iterations of the paper's table 3 rest on the condition number. The spike is one rare activation that
+alone makes descent unstable: an active coordinate j adds c_j = j^g, g = -alpha2 - 1, to its diagonal entry
+of X X^T. Where g > 0 the amplitudes grow with j, and one activation with c_j > threshold * D is enough for
 lambda_max(X X^T / D) > threshold. With j* the last coordinate for which c_j <= threshold * D,
 
     P(spike) = 1 - prod_{j > j*} (1 - p_j)^D,
@@ -13,8 +14,43 @@ from __future__ import annotations
 
 import math
 
-from sparselaw.inputs import Inputs
-from sparselaw.sums.power_sums import LARGEST_WHOLE, log_survival
+from sparselaw.gram.nodes import LARGEST_WHOLE, log_survival
+from sparselaw.inputs import Inputs, SparseInputs
+
+
+def resolved_directions(inputs: Inputs, N: float, D: float) -> float:
+    """min(N, K(D)): the features the readout can use. With alpha1 <= 0 or dense inputs, min(N, D)."""
+    return min(N, inputs.asymptotic_seen(D))
+
+
+def paper_condition_number(inputs: Inputs, N: float, D: float) -> float:
+    """kappa ~ min(N, K(D))^(alpha1+alpha2+2), as the paper estimates it."""
+    return math.pow(resolved_directions(inputs, N, D), inputs.spectrum)
+
+
+def condition_number(inputs: Inputs, N: float, D: float) -> float:
+    """kappa with the rarest coordinate seen, j_max ~ D^(1/alpha1), setting the smallest eigenvalue.
+
+    Above the peak (N > K) the coordinate j_max was seen once, so the smallest eigenvalue of the Gram over
+    D is about c_{j_max}/D and kappa ~ D^(1 + (alpha2+1)/alpha1). When amplitudes do not shrink with j
+    (alpha2 <= -1), or below the peak, the paper's estimate stands.
+    """
+    estimate = paper_condition_number(inputs, N, D)
+    if N <= inputs.asymptotic_seen(D):
+        return estimate
+    return max(estimate, inputs.corrected_condition(D))
+
+
+def condition_exponents(inputs: SparseInputs) -> tuple[float, float]:
+    """The exponent of kappa in D above the peak: the paper's, and the corrected one (alpha1 > 0).
+
+    >>> paper, corrected = condition_exponents(SparseInputs(alpha1=1.0, alpha2=0.3))
+    >>> round(paper, 12), round(corrected, 12)
+    (1.65, 2.3)
+    """
+    paper = inputs.spectrum / (inputs.alpha1 + 1.0)
+    return paper, max(paper, 1.0 + (inputs.alpha2 + 1.0) / inputs.alpha1)
+
 
 TIE = 4e-15  # c_j and threshold * D closer than this are equal: the spike needs strictly more
 

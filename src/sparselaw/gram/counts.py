@@ -1,0 +1,330 @@
+"""Means over how often a coordinate was seen: the one quadrature of binomial counts.
+
+n ~ Binomial(D, p), or Poisson where p = 0. Where the mean count is small every n is a point; where it is
+large the points are a lattice of 0.8 standard deviations, on which the trapezoid rule errs by exp(-2
+pi^2/0.64). Where p > 1/2 the samples without the coordinate are laid out, D - n ~ Binomial(D, 1-p). The
+chance of n = 0 is exact.
+
+``Counts`` is the law of coordinates that share no sample, the first rung of the ladder counts -> effective
+medium -> cavity: the Gram matrix is diagonal, g = n c, and every coordinate is a few atoms, one for each
+point of the quadrature of its count. The same points, kept by coordinate, give the covariances over data
+sets, since coordinates are independent.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparselaw.arrays import FloatArray
+from sparselaw.gram.law import Atoms, Scatter
+from sparselaw.gram.nodes import CoordinateNodes, log_unseen, unseen
+
+FEW = 25.0  # mean count up to which every n is a point
+RARE = 1.0  # the same, for a shorter list
+SPACING = 0.8  # of the lattice, in standard deviations
+REACH = 8.0  # and as far as it goes
+NEGLECTED = 1e-14  # chance of a count that is left out
+
+
+class CountPoints(NamedTuple):
+    """Points at which a function of the count of each coordinate is averaged, in the order of coordinates."""
+
+    coordinate: NDArray[np.intp]
+    n: FloatArray
+    chance: FloatArray
+
+
+def count_points(mean: FloatArray, p: FloatArray, D: float, *, few: float = FEW) -> CountPoints:
+    """Counts of coordinates that D samples show ``mean`` = D p times on average; Poisson where p is zero.
+
+    Parameters
+    ----------
+    mean
+        The mean count of each coordinate.
+    p
+        Its probability; zero where its counts are Poisson.
+    D
+        The number of samples.
+    few
+        The mean count up to which every n is a point.
+
+    Returns
+    -------
+    CountPoints
+        The points, n = 0 included; the chances of one coordinate sum to one.
+    """
+    always = p >= 1.0
+    mirrored = (p > 0.5) & ~always
+    rare_p = np.where(mirrored, 1.0 - p, p)
+    rare_mean = np.where(mirrored, D * (1.0 - p), mean)
+    rules = (
+        ((rare_mean <= RARE) & ~always, _every),
+        ((rare_mean > RARE) & (rare_mean <= few) & ~always, _every),
+        ((rare_mean > few) & ~always, _lattice),
+    )
+    coordinate, n, chance = (
+        [np.flatnonzero(always)],
+        [np.full(int(always.sum()), D)],
+        [np.ones(int(always.sum()))],
+    )
+    for rows, rule in rules:
+        index = np.flatnonzero(rows)
+        if index.size:
+            where, count, probability = rule(rare_mean[index], rare_p[index], D)
+            where = index[where]
+            coordinate.append(where)
+            n.append(np.where(mirrored[where], D - count, count))
+            chance.append(probability)
+    at, count, probability = (np.concatenate(part) for part in (coordinate, n, chance))
+    seen = count > 0.0
+    at, count, probability = at[seen], count[seen], probability[seen]
+    log_never = np.where(p > 1e-16, log_unseen(p, np.where(p > 1e-16, D, 1.0)), -mean)
+    total = np.bincount(at, probability, minlength=p.size)
+    probability = probability * (-np.expm1(log_never) / np.where(total > 0.0, total, 1.0))[at]
+    every = np.arange(p.size)
+    at, count = np.concatenate([every, at]), np.concatenate([np.zeros(p.size), count])
+    probability = np.concatenate([np.exp(log_never), probability])
+    order = np.argsort(at, kind="stable")
+    return CountPoints(at[order], count[order], probability[order])
+
+
+def _every(mean: FloatArray, p: FloatArray, D: float) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
+    """n = 0, 1, 2, ...: log P = log P(0) + n log(odds D) + sum_{i<n} log((1 - i/D)/(i+1))."""
+    most = float(mean.max())
+    n = np.arange(0.0, math.ceil(most + REACH * math.sqrt(most) + 14.0))
+    poisson = p <= 0.0
+    inside = np.where(poisson, 0.5, np.minimum(p, 1.0 - 1e-16))
+    with np.errstate(divide="ignore"):
+        log_odds = np.where(
+            poisson, np.log(np.maximum(mean, 1e-300)), np.log(inside) - np.log1p(-inside) + math.log(D)
+        )
+        log_none = np.where(poisson, -mean, D * np.log1p(-inside))
+        room = np.log(np.maximum(1.0 - n[:-1] / D, 0.0))
+    factorials = -np.concatenate([[0.0], np.cumsum(np.log(n[1:]))])
+    table = np.multiply.outer(log_odds, n) + log_none[:, None] + factorials
+    table[~poisson] += np.concatenate([[0.0], np.cumsum(room)])
+    kept = table > math.log(NEGLECTED)
+    where, place = np.nonzero(kept)
+    return where, n[place], np.exp(table[kept])
+
+
+def _lattice(mean: FloatArray, p: FloatArray, D: float) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
+    """n = mean + 0.8 i standard deviations, by Loader's form of the binomial law, up to a factor.
+
+    log P = - m phi(t) - D (1-p) phi(-t p/(1-p)) - log(n (D-n))/2 + d(n) + d(D-n), t = (n-m)/m,
+    phi(t) = (1+t) log(1+t) - t, d what Stirling's formula leaves.
+    """
+    del D
+    i = SPACING * np.arange(-math.ceil(REACH / SPACING), math.ceil(REACH / SPACING) + 1)
+    m, odds = mean[:, None], (p / (1.0 - p))[:, None]
+    t = np.maximum(i * np.sqrt((1.0 - p) / mean)[:, None], -1.0 + 0.5 / m)
+    u = np.minimum(t * odds, 1.0 - 1e-9)
+    with np.errstate(divide="ignore"):
+        others = (1.0 - u) * (m / odds)  # D - n, infinite where counts are Poisson
+    n = m * (1.0 + t)
+    log_chance = -m * t * t * _phi(t) - m * odds * t * t * _phi(-u)
+    log_chance -= 0.5 * np.log1p(t) + 0.5 * np.log1p(-u) + _stirling(n) + _stirling(others)
+    chance = np.exp(log_chance - log_chance.max(axis=1, keepdims=True))
+    chance[n <= 0.75] = 0.0
+    kept = chance > NEGLECTED
+    where, _ = np.nonzero(kept)
+    return where, n[kept], chance[kept]
+
+
+def _phi(t: FloatArray) -> FloatArray:
+    """((1+t) log(1+t) - t)/t^2."""
+    small = np.abs(t) < 0.02
+    safe = np.where(small, 1.0, t)
+    series = 0.5 - t * (1 / 6 - t * (1 / 12 - t * (1 / 20 - t * (1 / 30 - t * (1 / 42 - t / 56)))))
+    return np.asarray(np.where(small, series, ((1.0 + safe) * np.log1p(safe) - safe) / (safe * safe)))
+
+
+def _stirling(x: FloatArray) -> FloatArray:
+    """log x! - [(x + 1/2) log x - x + log(2 pi)/2]."""
+    y = 1.0 / x
+    return np.asarray(y * (1 / 12 - y * y * (1 / 360 - y * y * (1 / 1260 - y * y / 1680))))
+
+
+LARGEST = 6_000  # coordinates given one by one; more are put together in cells
+CELL = 0.01  # width of a cell in log p and log c
+
+
+@dataclass(frozen=True, slots=True)
+class CountNodes:
+    """Coordinates ``weight``, ``p``, ``c``; points ``coordinate`` (index), ``n``, ``probability``."""
+
+    D: float
+    weight: FloatArray
+    p: FloatArray
+    c: FloatArray
+    coordinate: NDArray[np.intp]
+    n: FloatArray
+    probability: FloatArray
+
+    @property
+    def point_weight(self) -> FloatArray:
+        """So many coordinates have that count, on average."""
+        return np.asarray(self.weight[self.coordinate] * self.probability)
+
+    @property
+    def unseen(self) -> FloatArray:
+        """(1-p)^D of each coordinate."""
+        return unseen(self.p, self.D)
+
+
+def count_nodes(weight: FloatArray, p: FloatArray, c: FloatArray, D: float, every: float = FEW) -> CountNodes:
+    """Points for these coordinates; ``every`` is the mean count up to which every n is one."""
+    if p.size > LARGEST:
+        weight, p, c = cells(weight, p, c, np.full_like(p, CELL))
+    points = count_points(D * p, p, D, few=every)
+    return CountNodes(D, weight, p, c, points.coordinate, points.n, points.chance)
+
+
+def cells(
+    weight: FloatArray, p: FloatArray, c: FloatArray, width: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Coordinates that hardly differ put together, cells ``width`` wide in log p and log c."""
+    code = np.stack([np.floor(np.log(p) / width), np.floor(np.log(c) / width), width, p >= 1.0])
+    _, cell = np.unique(code, axis=1, return_inverse=True)
+    cell = np.asarray(cell).ravel()
+    size = np.abs(weight)
+    total = np.bincount(cell, size)
+    mean_p = np.bincount(cell, size * p) / total
+    mean_c = np.bincount(cell, size * p * c) / (total * mean_p)
+    return np.bincount(cell, weight).astype(float), np.where(mean_p > 1.0 - 1e-12, 1.0, mean_p), mean_c
+
+
+FINE, COARSE = 0.2, 0.6  # widths in log p of the cells in which counts are averaged for the scatter
+OFTEN = 0.02  # mean count from which on they are fine
+EVERY = 12.0  # mean count up to which every n is a point there
+
+
+@dataclass(frozen=True)
+class CountScatter:
+    """The coordinates in cells, wanted to a few per cent: how S and t of data sets scatter."""
+
+    weight: FloatArray  # of each cell
+    variance: FloatArray  # s of a coordinate
+    starts: NDArray[np.intp]  # where the points of a cell begin
+    log_g: FloatArray  # of each point; -inf where n = 0
+    chance: FloatArray
+
+    def covariances(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Cov(S, S), Cov(S, t) and Cov(t, t) between the places of each row of x (rows, places, places)."""
+        rows, places = x.shape
+        with np.errstate(over="ignore"):
+            f = 1.0 / (1.0 + np.exp(x.reshape(-1, 1) - self.log_g))
+        mean = np.add.reduceat(self.chance * f, self.starts, axis=1)
+        counts = np.diff(np.append(self.starts, self.chance.size))
+        centred = (f - np.repeat(mean, counts, axis=1)).reshape(rows, places, -1)
+        weight = np.repeat(self.weight, counts) * self.chance
+        s = np.repeat(self.variance, counts)
+        both = centred * weight
+        SS = both @ centred.transpose(0, 2, 1)
+        both *= s
+        St = -(both @ centred.transpose(0, 2, 1))
+        both *= s
+        return SS, St, both @ centred.transpose(0, 2, 1)
+
+
+@dataclass(frozen=True)
+class Counts(Atoms):
+    """Atoms of counts; ``cells`` hold how they scatter, where there are ``cell_nodes`` to tell."""
+
+    cell_nodes: tuple[FloatArray, FloatArray, FloatArray] | None = None  # (weight, p, c)
+    samples: float = math.inf
+    diverges: bool = False  # whether tr G^+ is infinite: coordinates without end, each fainter than the last
+
+    @functools.cached_property
+    def cells(self) -> CountScatter | None:
+        """The coordinates in cells with the points of their counts."""
+        return None if self.cell_nodes is None else count_scatter(*self.cell_nodes, self.samples)
+
+    def inverses(self) -> tuple[float, float]:
+        every, seen = Atoms.inverses(self)
+        return math.inf if self.diverges else every, seen
+
+    def scatter(self, x: FloatArray) -> Scatter:
+        if self.cells is None:
+            return Scatter.none(x)
+        return along(x, self.cells.covariances(x[:, None] + OFFSETS))
+
+
+OFFSETS = 0.4 * np.arange(-2.5, 3.0)  # in x, of the places between which derivatives are taken
+
+
+def along(x: FloatArray, covariances: tuple[FloatArray, FloatArray, FloatArray]) -> Scatter:
+    """The scatter at each x from covariances of S and t between the places x + OFFSETS."""
+    del x
+    SS, St, tt = covariances
+    d = _WEIGHTS
+    less = d[1] - d[0]  # M = t' - t
+
+    def both(table: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
+        return np.asarray(np.einsum("i,rij,j->r", left, table, right))
+
+    return Scatter(
+        SS=both(SS, d[0], d[0]),
+        SS1=both(SS, d[0], d[1]),
+        SS2=both(SS, d[0], d[2]),
+        S1S1=both(SS, d[1], d[1]),
+        SM=both(St, d[0], less),
+        SM1=both(St, d[0], d[2] - d[1]),
+        S1M=both(St, d[1], less),
+        MM=both(tt, less, less),
+    )
+
+
+def derivative_weights(places: FloatArray, x: float, orders: int = 4) -> FloatArray:
+    """Rows m: the weights with which values at the places give the m-th derivative at x (polynomial)."""
+    inverse = np.linalg.inv(np.vander(places - x, increasing=True))
+    return np.stack([math.factorial(m) * inverse[m] for m in range(orders)])
+
+
+_WEIGHTS = derivative_weights(OFFSETS, 0.0)
+
+
+def counts(
+    nodes: CoordinateNodes, cell_nodes: tuple[FloatArray, FloatArray, FloatArray] | None = None
+) -> Counts:
+    """The law of counts of these coordinates.
+
+    Parameters
+    ----------
+    nodes
+        The coordinates.
+    cell_nodes
+        (weight, p, c) for the scatter over data sets; None where it is not wanted.
+    """
+    points = count_points(nodes.mean, nodes.p, nodes.D)
+    seen = points.n > 0.0
+    at, chance = points.coordinate[seen], points.chance[seen]
+    weight = nodes.weight[at] * chance
+    return Counts(
+        weight=np.concatenate([weight, nodes.beyond]),
+        log_g=np.concatenate([np.log(points.n[seen]) + nodes.log_c[at], nodes.log_beyond]),
+        variance=np.concatenate([weight * np.exp(nodes.log_s[at]), np.zeros_like(nodes.beyond)]),
+        unseen=nodes.unseen_variance(),
+        rank=nodes.seen(),
+        spread=math.sqrt(nodes.seen_variance()),
+        log_single=np.concatenate([nodes.log_c[at], nodes.log_beyond]),
+        cell_nodes=cell_nodes,
+        samples=nodes.D,
+        diverges=math.isinf(nodes.inverse_beyond),
+    )
+
+
+def count_scatter(weight: FloatArray, p: FloatArray, c: FloatArray, D: float) -> CountScatter:
+    """The coordinates in cells with the points of their counts."""
+    weight, p, c = cells(weight, p, c, np.where(D * p > OFTEN, FINE, COARSE))
+    points = count_points(D * p, p, D, few=EVERY)
+    with np.errstate(divide="ignore"):
+        log_g = np.log(points.n) + np.log(c)[points.coordinate]
+    starts = np.flatnonzero(np.diff(points.coordinate, prepend=-1))
+    return CountScatter(weight, p * c, starts, log_g, points.chance)
