@@ -11,7 +11,7 @@ FUNCTIONS = {name: value for name in sl.__all__ if inspect.isfunction(value := g
 SECTIONS = ("Parameters", "Returns", "Raises", "Examples")
 # Not yet so; may only become fewer.
 TO_COME = {
-    *("predict", "predict_teacher", "best_ridge", "best_stop"),
+    *("best_ridge", "best_stop"),
 }
 
 

@@ -87,8 +87,30 @@ def _check_exponent(exponent: float) -> float:
 
 
 def predict_teacher(inputs: Inputs, *, N: int, D: int, teacher: float | Any) -> TeacherPoint:
-    """The leading surface for a teacher: an exponent b of t_j = j^-b, or t_j itself by falling frequency.
+    """The leading loss where the weights of the teacher are not alike.
 
+    Parameters
+    ----------
+    inputs
+        Sparse or tabulated inputs.
+    N, D
+        Numbers of features and of samples.
+    teacher
+        The exponent b of mean squares t_j = j^-b, or t_j itself, a number for each coordinate by falling
+        frequency.
+
+    Returns
+    -------
+    TeacherPoint
+        The loss, and that of a teacher whose weights are alike.
+
+    Raises
+    ------
+    InputError
+        Where the inputs show no coordinate rarely, or the teacher's variance is infinite.
+
+    Examples
+    --------
     >>> from sparselaw.inputs import SparseInputs
     >>> point = predict_teacher(SparseInputs(alpha1=1.0, alpha2=0.3), N=64, D=50_000, teacher=0.0)
     >>> abs(point.loss / point.plain_loss - 1.0) < 1e-9
