@@ -13,7 +13,7 @@ from sparselaw.data.sparse_samples import SparseData
 from sparselaw.inputs import SparseInputs
 from sparselaw.linalg.factor import factorise, left_out
 from sparselaw.trials.linear_problem import draw_embedding
-from sparselaw.trials.min_norm_loss import inverse_traces
+from sparselaw.trials.linear_readout import inverse_traces
 
 
 def with_collinear():

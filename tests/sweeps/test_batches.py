@@ -8,13 +8,13 @@ import random
 import pytest
 
 from sparselaw.solvers import SGD, Nesterov
-from sparselaw.sweeps.batches import LONGEST_BATCH, MOST_IN_BATCH, Calibration, Pending, cost_of
+from sparselaw.sweeps.batches import LONGEST_BATCH, MOST_IN_BATCH, Pending, cost_of
 from sparselaw.sweeps.simulate import grid
 from sweeps import functions
 
 
 def waiting(costs):
-    return Pending(dict(enumerate(costs)), dict.fromkeys(range(len(costs)), "one"))
+    return Pending(dict(enumerate(costs)))
 
 
 def simulate(true_seconds, estimates, workers, overhead=0.002):
@@ -71,12 +71,6 @@ def test_batches_are_bounded():
     pending.learn(0, 1e-3)
     pending.learn(0, 1e-3)
     assert sum(1e-3 for _ in pending.next_batch(1)) <= LONGEST_BATCH
-
-
-def test_kinds_are_measured_apart():
-    calibration = Calibration()
-    calibration.learn("fast", 1.0, 0.5)
-    assert (calibration.ratio("fast"), calibration.ratio("slow")) == (0.5, None)
 
 
 def test_a_suspect_goes_alone_and_first():

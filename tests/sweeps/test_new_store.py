@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import sparselaw as sl
-from sparselaw.sweeps.encoding import decode_record, encode_record, study_id, study_of
 from sparselaw.sweeps.store import KINDS, Store, Study, open_store
+from sparselaw.sweeps.store.base import decode_record, encode_record, study_id, study_of
 from sweeps import functions
 
 MARK = '{"runs of": "sparselaw"}\n'

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs
 from sparselaw.solvers import Ridge
-from sparselaw.sweeps.encoding import decode_record, encode_record
 from sparselaw.sweeps.simulate import grid
 from sparselaw.sweeps.store import open_store
+from sparselaw.sweeps.store.base import decode_record, encode_record
 from sparselaw.sweeps.store.sqlite_file import VERSION
 from sparselaw.trials.task import Record
 from sweeps import functions

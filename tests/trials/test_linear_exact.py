@@ -15,13 +15,16 @@ from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.linalg.factor import factorise, left_out
 from sparselaw.solvers import GradientDescent, MinNorm, Nesterov, Ridge
 from sparselaw.trials.linear_problem import LinearProblem, draw_embedding
-from sparselaw.trials.linear_readout import averaged_loss, loss_of_readout, prepare, train_on_equations
-from sparselaw.trials.min_norm_loss import (
+from sparselaw.trials.linear_readout import (
+    averaged_loss,
     dual_loss,
     inverse_traces,
+    loss_of_readout,
     min_norm_loss,
     over_parameterised,
+    prepare,
     row_norms,
+    train_on_equations,
 )
 
 

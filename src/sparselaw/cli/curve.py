@@ -83,7 +83,7 @@ def curve(
 
 
 def _check_out(final: bool, out: str) -> None:
-    from sparselaw.sweeps.out_file import check_out_file
+    from sparselaw.sweeps.store import check_out_file
 
     if not final:
         raise InputError("out", out, "is given without --final", "add --final")
@@ -96,7 +96,7 @@ def _write(found: CurveFit, out: str) -> None:
     from pathlib import Path
 
     from sparselaw.files import write_atomically
-    from sparselaw.sweeps.out_file import writing
+    from sparselaw.sweeps.store import writing
 
     frame = found.finals()
     with writing("out", out), write_atomically(Path(out)) as file:

@@ -50,7 +50,7 @@ def measure(
 ) -> None:
     """How sparse real features are, and what the data never showed."""
     from sparselaw.measuring import measure as measure_features
-    from sparselaw.sweeps.out_file import check_out_file, writing
+    from sparselaw.sweeps.store import check_out_file, writing
 
     pictures.check(plot, report)
     if out is not None:

@@ -32,7 +32,7 @@ def check(plot: str | None, report: str | None, of_one_fit: bool = True) -> None
             raise InputError(name, path, "draws one fit, and several are asked for", f"leave out --{name}")
         if Path(path).suffix.lower() not in endings:
             raise InputError(name, path, "has another ending", f"let it end in {' or '.join(endings)}")
-        from sparselaw.sweeps.out_file import check_out_file
+        from sparselaw.sweeps.store import check_out_file
 
         check_out_file(name, path)
 
@@ -53,7 +53,7 @@ def write(
     if plot is not None:
         from sparselaw.files import write_atomically
         from sparselaw.plotting import figures
-        from sparselaw.sweeps.out_file import writing
+        from sparselaw.sweeps.store import writing
 
         drawn = panels(figures)
         content = figures.draw(drawn if every else drawn[:1], Path(plot).suffix.lower().lstrip("."))
@@ -62,7 +62,7 @@ def write(
         note(f"drawn in {plot}")
     if report is not None:
         from sparselaw.report import results, write_result
-        from sparselaw.sweeps.out_file import writing
+        from sparselaw.sweeps.store import writing
 
         command = one_line(shlex.join(["sparselaw", *sys.argv[1:]]))
         made = replace(page(results), command=command)

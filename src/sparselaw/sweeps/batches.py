@@ -7,10 +7,11 @@ sweep waits for it. A task that might have killed its worker goes alone.
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Hashable, Mapping
+from collections import deque
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from statistics import median
 
 from sparselaw.trials.run import needs_of
@@ -19,25 +20,25 @@ from sparselaw.trials.task import Task
 LONGEST_BATCH = 0.25  # seconds
 MOST_IN_BATCH = 500
 _SHARE = 4  # at the end of the sweep each worker still gets about this many batches
+_REMEMBERED = 31  # tasks whose measured time corrects the estimates
 
 
 class Pending:
-    """The tasks (numbered) that wait for a worker, with their estimated seconds and kinds."""
+    """The tasks (numbered) that wait for a worker, with their estimated seconds."""
 
-    def __init__(self, costs: Mapping[int, float], kinds: Mapping[int, Hashable]) -> None:
-        self._costs, self._kinds = costs, kinds
+    def __init__(self, costs: Mapping[int, float]) -> None:
+        self._costs = costs
         self._queue = deque(sorted(costs, key=lambda index: (-costs[index], index)))
         self._alone: deque[int] = deque()
-        self._left: Counter[Hashable] = Counter()  # estimated seconds waiting, by kind
-        for index, seconds in costs.items():
-            self._left[kinds[index]] += seconds  # type: ignore[assignment]
-        self.calibration = Calibration()
+        self._left = sum(costs.values())  # estimated seconds waiting
+        self._ratios: deque[float] = deque(maxlen=_REMEMBERED)  # measured over estimated
 
     def __len__(self) -> int:
         return len(self._queue) + len(self._alone)
 
     def learn(self, index: int, seconds: float) -> None:
-        self.calibration.learn(self._kinds[index], self._costs[index], seconds)
+        """A task took so long: what the estimates of the others are corrected by."""
+        self._ratios.append(seconds / self._costs[index])
 
     def put_back_alone(self, index: int) -> None:
         """Wait again, for a batch of its own."""
@@ -47,25 +48,22 @@ class Pending:
         """Take the tasks for one worker: those that fill a batch, or one that is longer than a batch."""
         if self._alone:
             return [self._alone.popleft()]
-        left = sum(seconds * self._ratio(kind) for kind, seconds in self._left.items())
-        room = min(LONGEST_BATCH, left / (_SHARE * workers))
-        batch: list[int] = []
-        while self._queue and len(batch) < MOST_IN_BATCH:
-            index = self._queue[0]
-            kind = self._kinds[index]
-            room -= self._costs[index] * self._ratio(kind)
-            unknown = self.calibration.ratio(kind) is None  # its estimate may be far too low
-            if batch and (room < 0 or unknown):
+        if not self._ratios:  # nothing was measured yet: an estimate may be far too low
+            return self._take(1)
+        ratio = median(self._ratios)
+        room = min(LONGEST_BATCH, ratio * self._left / (_SHARE * workers))
+        count = 0
+        for index in islice(self._queue, MOST_IN_BATCH):
+            room -= ratio * self._costs[index]
+            if room < 0.0:
                 break
-            batch.append(self._queue.popleft())
-            self._left[kind] -= self._costs[index]  # type: ignore[assignment]
+            count += 1
+        return self._take(max(count, 1))
+
+    def _take(self, count: int) -> list[int]:
+        batch = [self._queue.popleft() for _ in range(min(count, len(self._queue)))]
+        self._left -= sum(self._costs[index] for index in batch)
         return batch
-
-    def _ratio(self, kind: Hashable) -> float:
-        return self.calibration.ratio(kind) or 1.0
-
-
-_REMEMBERED = 31
 
 
 def cost_of(task: Task) -> float:
@@ -76,23 +74,3 @@ def cost_of(task: Task) -> float:
 @lru_cache(maxsize=65536)
 def _cost_of_cell(task: Task) -> float:
     return needs_of(task).seconds
-
-
-class Calibration:
-    """Measured seconds per estimated second, for each kind of task: the median of the last few."""
-
-    def __init__(self) -> None:
-        self._ratios: dict[Hashable, deque[float]] = {}
-
-    def learn(self, kind: Hashable, estimated: float, measured: float) -> None:
-        self._ratios.setdefault(kind, deque(maxlen=_REMEMBERED)).append(measured / estimated)
-
-    def ratio(self, kind: Hashable) -> float | None:
-        """None where nothing of this kind has been measured."""
-        ratios = self._ratios.get(kind)
-        return median(ratios) if ratios else None
-
-
-def kind_of(task: Task) -> Hashable:
-    """Tasks of one kind share the error of the estimate."""
-    return type(task.inputs), task.features, type(task.solver), task.estimator

@@ -18,8 +18,8 @@ from sparselaw.inputs import Inputs, inputs_of
 from sparselaw.predicting import predict
 from sparselaw.records import finite, put
 from sparselaw.solvers.base import solver_of_row
-from sparselaw.sweeps.encoding import encode_identity
 from sparselaw.sweeps.runs_table import MEASURED, Row, is_missing, row_of
+from sparselaw.sweeps.store.base import encode_identity
 from sparselaw.theory import Point
 from sparselaw.trials.task import Record, Task
 

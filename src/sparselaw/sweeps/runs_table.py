@@ -14,7 +14,7 @@ from typing import Any
 from sparselaw.errors import InputError
 from sparselaw.files import write_atomically
 from sparselaw.solvers.base import ridge_of_theory
-from sparselaw.sweeps.out_file import check_no_store, check_out_file, writing
+from sparselaw.sweeps.store import check_no_store, check_out_file, writing
 from sparselaw.trials.task import Record
 
 Row = dict[str, Any]

@@ -19,8 +19,7 @@ from typing import Any, Self
 from sparselaw.errors import check_size
 from sparselaw.interrupts import no_more_ctrl_c
 from sparselaw.progress import progress as display
-from sparselaw.sweeps.batches import LONGEST_BATCH, Pending, cost_of, kind_of
-from sparselaw.sweeps.encoding import decode_record, encode_record
+from sparselaw.sweeps.batches import LONGEST_BATCH, Pending, cost_of
 from sparselaw.sweeps.executors import (
     InProcess,
     SweepExecutor,
@@ -32,6 +31,7 @@ from sparselaw.sweeps.executors import (
     run_batch_in_worker,
 )
 from sparselaw.sweeps.store import Store, open_store
+from sparselaw.sweeps.store.base import decode_record, encode_record
 from sparselaw.trials.task import Record, Task
 
 
@@ -145,7 +145,7 @@ class Sweep:
             return
         self._costs = {index: self._cost(self._tasks[index]) for index in first_places}
         self.work = sum(self._costs.values())
-        self._pending = Pending(self._costs, {index: kind_of(self._tasks[index]) for index in first_places})
+        self._pending = Pending(self._costs)
         if self._executor is None:
             self._executor = self._choose_executor()
         ended = False

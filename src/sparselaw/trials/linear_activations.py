@@ -22,16 +22,14 @@ from sparselaw.trials.linear_problem import SeenData, draw_seen, one_teacher_of_
 from sparselaw.trials.linear_readout import (
     activations_test_loss,
     averaged_loss,
-    loss_of_readout,
-    prepare,
-    train,
-)
-from sparselaw.trials.min_norm_loss import (
     dual_applies,
     dual_loss,
     inverse_traces,
+    loss_of_readout,
     min_norm_loss,
     over_parameterised,
+    prepare,
+    train,
 )
 from sparselaw.trials.task import Record, Task, as_record, random_stream
 

@@ -25,10 +25,11 @@ from sparselaw.trials.linear_readout import (
     averaged_loss,
     gaussian_test_loss,
     loss_of_readout,
+    over_parameterised,
     prepare,
     train,
+    under_parameterised,
 )
-from sparselaw.trials.min_norm_loss import over_parameterised, under_parameterised
 from sparselaw.trials.task import Record, Task, as_record, random_stream
 
 

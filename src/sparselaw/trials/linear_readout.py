@@ -14,10 +14,12 @@ from typing import cast
 import numpy as np
 import scipy.linalg
 from scipy import sparse
+from scipy.linalg import blas, lapack, qr, solve_triangular
 
 from sparselaw.arrays import FloatArray
 from sparselaw.data.sparse_samples import SparseData, draw_sparse, sign_matrix
 from sparselaw.inputs import ActivationInputs
+from sparselaw.linalg.elimination import Triangle, solve, solve_transposed
 from sparselaw.solvers import Solution, Solver
 from sparselaw.solvers.equations import NormalEquations
 from sparselaw.solvers.mixed_rows import MixedRows, Rows
@@ -210,3 +212,137 @@ def activations_test_loss(task: Task, drawn: OneTeacher, train: SparseData, read
 
 def gaussian_test_loss(task: Task, population_loss: float) -> float:
     return population_loss * float(random_stream(task, "test").chisquare(task.n_test)) / task.n_test
+
+
+# The minimum-norm readout by one QR factorisation, where no singular value is near the rank tolerance.
+#
+# Under-parameterised (k <= r): Y^T = Q R, theta = R^-1 Q^T t. A QR costs a tenth of an SVD. It does not show
+# the singular values, but 1/|R^-1|_F bounds the smallest from below and |R|_F the largest from above: if their
+# ratio is above rtol nothing would be cut. If not, the SVD decides.
+
+
+def min_norm_loss(solver: Solver, rtol: float, problem: LinearProblem) -> tuple[float, Solution | None]:
+    """Mean over teacher and noise; the solution is None where the QR sufficed."""
+    embedding, factor = problem.embedding, problem.factor
+    rows = factor.T @ embedding.T  # Y^T (r, k)
+    if rows.shape[1] > rows.shape[0]:
+        return averaged_loss(solver, prepare(problem))
+    factored, scale = lapack.dgeqrf(rows, lwork=64 * rows.shape[1])[:2]
+    triangle = np.triu(factored[: rows.shape[1]])
+    inverse, info = lapack.dtrtri(triangle)
+    if info != 0 or not _well_conditioned(triangle, inverse, rtol):
+        return averaged_loss(solver, prepare(problem))
+    left = blas.dtrmm(1.0, inverse, embedding.T, side=1)
+    span = lapack.dorgqr(factored, scale, lwork=64 * rows.shape[1], overwrite_a=1)[0]
+    right = np.asarray(factor @ span)  # not F (F^T left), which would square the condition number
+    readout = blas.dtrmm(1.0, inverse, right, side=1, trans_a=1)
+    norm = float(quadratic_rows(readout.T, problem.teacher_covariance).sum())
+    loss = (
+        problem.floor
+        + _error(problem, left, right)
+        + problem.unseen * (1.0 + norm / problem.width)
+        + noise_part(problem, left, float(np.sum(inverse**2)))
+    )
+    return loss, None
+
+
+def _error(problem: LinearProblem, left: FloatArray, right: FloatArray) -> float:
+    """tr(Sigma error error^T) for error = I - left right^T, averaged over teachers.
+
+    The square of a row is (1 - left_j.right_j)^2 and so on, which cancels where the readout gets a coordinate
+    nearly right. Row by row that is avoided, at K^2 k; among many coordinates most are not got right by far:
+    those beyond twice the rank go by |row|^2 = 1 - 2 left_j.right_j + left_j (right^T right) left_j^T.
+    """
+    head = 2 * left.shape[1]
+    if head >= left.shape[0] or problem.covariance.ndim > 1 or problem.teacher_covariance is not None:
+        head = left.shape[0]
+    error = -(left[:head] @ right.T)
+    error[np.diag_indices(head)] += 1.0
+    if head == left.shape[0]:
+        return weighted(problem.covariance, error, problem.teacher_covariance)
+    far = left[head:]
+    squares = 1.0 - 2.0 * np.einsum("ij,ij->i", far, right[head:]) + quadratic_rows(far, right.T @ right)
+    return weighted(problem.covariance[:head], error, None) + float(problem.covariance[head:] @ squares)
+
+
+def _well_conditioned(triangle: FloatArray, inverse: FloatArray, rtol: float) -> bool:
+    product = float(np.linalg.norm(triangle) * np.linalg.norm(inverse))
+    return np.isfinite(product) and product * rtol < 1.0
+
+
+# Closed forms of the minimum-norm loss: the embedding, or the data, averaged exactly.
+#
+# Over-parameterised, any data X of rank r, N > r + 1. Let P project on the column space of X. The part of u
+# in that space is an N x r Gaussian Z, the rest is independent of the readout, and E (Z^T Z)^-1 = N / (N - r
+# - 1). Hence
+#
+# E[loss | X] = t (1 + r/(N-r-1)) + q (tr(Sigma G^+) + t tr(G^+)/(N-r-1)),   t = tr(Sigma (I - P)), G = X X^T.
+#
+# Dense under-parameterised, N < D - 1, is its mirror: given u, y is a linear function of the N features plus
+# an independent error of variance t + q, t the variance outside the span of u's rows, and
+# E tr(A (Phi Phi^T)^-1) = N/(D-N-1):  E[loss | u] = t + (t + q) N/(D-N-1).
+
+
+def over_parameterised(
+    outside: float, rank: int, width: int, noise: float, inverse: tuple[float, float]
+) -> float:
+    """Mean over u and teacher given the data; with noise, ``inverse`` = (tr(Sigma G^+), tr(G^+))."""
+    freedom = width - rank - 1
+    loss = outside * (1.0 + rank / freedom)
+    if noise > 0.0:
+        loss += noise * (inverse[0] + outside * inverse[1] / freedom)
+    return loss
+
+
+def under_parameterised(outside: float, width: int, samples: int, noise: float) -> float:
+    """Mean over Gaussian data and teacher given u."""
+    return outside + (outside + noise) * width / (samples - width - 1)
+
+
+def inverse_traces(factor: FloatArray, covariance: FloatArray) -> tuple[float, float]:
+    """(tr(Sigma G^+), tr(G^+)) for G = F F^T with F (n, r) of full column rank; Sigma diagonal."""
+    orthogonal, triangle = qr(factor, mode="economic", check_finite=False)
+    inverse = solve_triangular(triangle, orthogonal.T, check_finite=False)
+    columns = np.einsum("ij,ij->j", inverse, inverse)
+    return float(columns @ covariance), float(columns.sum())
+
+
+# Minimum norm for K/2 < N < K by way of what the embedding does not see: the smaller side of the problem.
+#
+# The error of the readout, I - u^T T, is the projection on G^-1 null(u) along the row space of u:
+#
+#   I - u^T T = G^-1 Z (Z^T G^-1 Z)^-1 Z^T,   Z (K, K - N) any basis of null(u).
+#
+# null(u) is a uniformly random subspace, so Z may be drawn as a Gaussian matrix and u need not be drawn at
+# all. Given null(u), u on its row space is still isotropic, with E (u^T u)^-1 = N/(K-N-1) there, so that the
+# norm of the readout is averaged over it: E |T|^2 / N = |I - error|_F^2 / (K-N-1), where
+# |I - error|_F^2 = N - (K-N) + |error|_F^2 since the error is a projection of rank K - N.
+#
+# With P = F^-1 Z = H R (a QR factorisation, of which only R is needed) and Z^T Z = C C^T, the rows of the
+# error have the norms of the rows of F^-T P (R^T R)^-1 C: no K x K product, and nothing cancels.
+
+
+def dual_applies(width: int, columns: int, noise: float) -> bool:
+    """Whether this is the cheaper way: the label noise would need the rest of u."""
+    return noise == 0.0 and columns < 2 * width and width <= columns - 2
+
+
+def dual_loss(factor: Triangle, null: FloatArray, variances: FloatArray, unseen: float) -> float:
+    """Mean over teacher, unseen columns and u u^T, given F (K, K) upper triangular and Z (K, K - N)."""
+    outside = int(null.shape[1])
+    squares = row_norms(factor, null)
+    kept = int(null.shape[0]) - 2 * outside + float(squares.sum())
+    seen = float(variances @ squares)
+    return seen + unseen * (1.0 + kept / float(outside - 1))
+
+
+def row_norms(factor: Triangle, null: FloatArray) -> FloatArray:
+    """|error_j|^2 for every active coordinate."""
+    size = null.shape[1]
+    P = solve(factor, null)
+    triangle = lapack.dgeqrf(P, lwork=64 * size)[0][:size]
+    root, _ = lapack.dpotrf(blas.dsyrk(1.0, null, trans=1, lower=1), lower=1, clean=1)
+    middle, _ = lapack.dpotrs(triangle, root)
+    rows = solve_transposed(factor, P @ middle)
+    squares: FloatArray = np.einsum("ij,ij->i", rows, rows)
+    return squares

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sparselaw.errors import InputError
+from sparselaw.files import beside, same_file
 from sparselaw.sweeps.store.base import Store, Study
 from sparselaw.sweeps.store.sqlite import SqliteStore
 
@@ -46,3 +50,49 @@ def default_store() -> Path:
         condition = f"the folder cannot be made ({error.strerror})"
         raise InputError("store", folder, condition, "name a file with --store") from None
     return folder / "runs.sqlite"
+
+
+# A file that a command is to write: looked at before the work, and never a store of runs.
+
+StorePath = str | os.PathLike[str] | None
+
+
+def check_out_file(name: str, out: str, store: StorePath = None) -> Path:
+    """Before the work and not after it: a file that can be written; where it lies.
+
+    A store is never written over: neither ``store``, which may not be there yet, nor any other.
+    """
+    path = Path(os.path.realpath(out))
+    if os.path.isdir(path) or not os.path.isdir(path.parent):
+        why = "is a folder" if os.path.isdir(path) else "no such folder"
+        raise InputError(name, out, f"cannot be written ({why})", "name a file in a folder that exists")
+    check_no_store(name, path, out, store)
+    with writing(name, out):
+        _try(path)
+    return path
+
+
+def check_no_store(name: str, path: Path, out: str | Path, store: StorePath = None) -> None:
+    """Refuse ``path``, given as ``out``, where its runs would be lost."""
+    same = store is not None and same_file(path, store)
+    if same or kind_of_file(path) is not None:
+        raise InputError(name, out, "is a store of runs", "name another file: its runs would be lost")
+
+
+@contextmanager
+def writing(name: str, out: str | Path) -> Iterator[None]:
+    """What the system refuses while a file is written is said in one line."""
+    try:
+        yield
+    except OSError as error:
+        why = f"cannot be written ({error.strerror})"
+        raise InputError(name, out, why, "name a file that you can write") from None
+
+
+def _try(path: Path) -> None:
+    """Raise OSError where ``write_atomically`` would: it makes a file beside ``path``."""
+    if os.path.exists(path) and not os.access(path, os.W_OK):
+        raise PermissionError(13, "Permission denied")
+    if os.path.isfile(path) or not os.path.exists(path):
+        with tempfile.NamedTemporaryFile(prefix=beside(path), dir=path.parent):
+            pass

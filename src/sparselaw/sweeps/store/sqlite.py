@@ -22,8 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from sparselaw.errors import InputError, notice
-from sparselaw.sweeps.encoding import decode_record, encode_identity, encode_record, study_id, study_of
-from sparselaw.sweeps.store.base import Store, Study
+from sparselaw.sweeps.store.base import (
+    Store,
+    Study,
+    decode_record,
+    encode_identity,
+    encode_record,
+    study_id,
+    study_of,
+)
 from sparselaw.sweeps.store.sqlite_file import MAGIC, VERSION, check_store, create_store, has_log, refusal
 from sparselaw.trials.task import Record, Task
 
