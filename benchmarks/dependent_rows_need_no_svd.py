@@ -15,9 +15,9 @@ import time
 from threadpoolctl import threadpool_limits
 
 import sparselaw.trials.linear_activations as engine
+from sparselaw.data.factor import factorise, left_out, sparse_factor, without_small
+from sparselaw.data.tolerance import outside_kept
 from sparselaw.inputs import SparseInputs
-from sparselaw.linalg.factor import factorise, left_out, sparse_factor, without_small
-from sparselaw.linalg.tolerance import outside_kept
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Record, Task
 

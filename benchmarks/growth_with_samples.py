@@ -12,10 +12,10 @@ import time
 
 import numpy as np
 
+from sparselaw.data.factor import factorise
 from sparselaw.data.scaled_gram import scaled_gram
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.inputs import SparseInputs
-from sparselaw.linalg.factor import factorise
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task, random_stream
 

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from sparselaw.compiled import Kernel, lazy_njit
-from sparselaw.data.scaled_gram import scaled_gram
+from sparselaw.data.scaled_gram import dense, scaled_gram, solve, solve_transposed, upper_factor
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.inputs import SparseInputs
-from sparselaw.linalg.elimination import dense, solve, solve_transposed, upper_factor
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task
 

@@ -8,10 +8,10 @@ from scipy import sparse
 
 from oracles.linear import averaged_min_norm
 from oracles.sparse import as_matrix, gram_of
+from sparselaw.data.factor import factorise, left_out
 from sparselaw.data.scaled_gram import ScaledGram, told_apart
 from sparselaw.data.sparse_samples import SparseData
 from sparselaw.inputs import SparseInputs
-from sparselaw.linalg.factor import factorise, left_out
 from sparselaw.trials.linear_problem import draw_embedding
 from sparselaw.trials.linear_readout import inverse_traces
 

@@ -7,10 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-import sparselaw.linalg.factor as factor_of_rows
+import sparselaw.data.factor as factor_of_rows
 import sparselaw.trials.linear_activations as engine
+from sparselaw.data.factor import factorise
 from sparselaw.inputs import SparseInputs
-from sparselaw.linalg.factor import factorise
 from sparselaw.solvers import GradientDescent, MinNorm, Ridge
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task

@@ -8,11 +8,11 @@ from scipy.special import zeta
 
 from oracles.linear import averaged_min_norm
 from oracles.sparse import as_matrix
+from sparselaw.data.factor import factorise, left_out
 from sparselaw.data.gaussian_span import draw_span, span_of, wishart_root
 from sparselaw.data.scaled_gram import scaled_gram
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.inputs import DenseInputs, SparseInputs
-from sparselaw.linalg.factor import factorise, left_out
 from sparselaw.solvers import GradientDescent, MinNorm, Nesterov, Ridge
 from sparselaw.trials.linear_problem import LinearProblem, draw_embedding
 from sparselaw.trials.linear_readout import (

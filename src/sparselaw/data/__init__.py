@@ -1,1 +1,1 @@
-"""Drawing sparse and dense inputs, and the sums over coordinates that go with them."""
+"""Drawing sparse and dense inputs, and the factors of their second moments."""

@@ -10,7 +10,6 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_size
 from sparselaw.files import limited_to
-from sparselaw.linalg.one_thread import one_thread
 from sparselaw.measuring.counting import Loaded, load, title_of
 from sparselaw.measuring.curve_points import (
     FeatureRows,
@@ -26,6 +25,7 @@ from sparselaw.measuring.learning_curve import THEORIES, LearnedPoint, LearningC
 from sparselaw.measuring.nonzeros import Values
 from sparselaw.measuring.readers.base import Reading
 from sparselaw.progress import progress
+from sparselaw.trials.run import one_thread
 
 FEWEST_ROWS = 64
 LARGEST_D = 2048  # of the curve nobody asked for

@@ -60,7 +60,7 @@ class InProcess(SweepExecutor):
     """Runs a batch when it is submitted, here."""
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        from sparselaw.linalg.one_thread import one_thread
+        from sparselaw.trials.run import one_thread
 
         future: Future[T] = Future()
         with one_thread():

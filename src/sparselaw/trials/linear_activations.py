@@ -14,10 +14,10 @@ import dataclasses
 from typing import cast
 
 from sparselaw.arrays import FloatArray
+from sparselaw.data.factor import Factor, left_out, sparse_factor, without_small
 from sparselaw.data.scaled_gram import told_apart
+from sparselaw.data.tolerance import doubtful_rows, outside_kept
 from sparselaw.inputs import ActivationInputs
-from sparselaw.linalg.factor import Factor, left_out, sparse_factor, without_small
-from sparselaw.linalg.tolerance import doubtful_rows, outside_kept
 from sparselaw.trials.linear_problem import SeenData, draw_seen, one_teacher_of_seen, with_embedding
 from sparselaw.trials.linear_readout import (
     activations_test_loss,

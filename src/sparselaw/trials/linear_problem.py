@@ -16,12 +16,11 @@ import numpy as np
 from scipy import sparse
 
 from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.data.factor import Factor, factorise
 from sparselaw.data.gaussian_span import factor_vectors, wishart_root
-from sparselaw.data.scaled_gram import ScaledGram, scaled_gram
+from sparselaw.data.scaled_gram import ScaledGram, Triangle, scaled_gram
 from sparselaw.data.sparse_samples import SparseData, distinct_patterns, draw_sparse
 from sparselaw.inputs import ActivationInputs
-from sparselaw.linalg.elimination import Triangle
-from sparselaw.linalg.factor import Factor, factorise
 from sparselaw.trials.task import Task, random_stream
 
 

@@ -17,9 +17,9 @@ from scipy import sparse
 from scipy.linalg import blas, lapack, qr, solve_triangular
 
 from sparselaw.arrays import FloatArray
+from sparselaw.data.scaled_gram import Triangle, solve, solve_transposed
 from sparselaw.data.sparse_samples import SparseData, draw_sparse, sign_matrix
 from sparselaw.inputs import ActivationInputs
-from sparselaw.linalg.elimination import Triangle, solve, solve_transposed
 from sparselaw.solvers import Solution, Solver
 from sparselaw.solvers.equations import NormalEquations
 from sparselaw.solvers.mixed_rows import MixedRows, Rows
@@ -217,8 +217,8 @@ def gaussian_test_loss(task: Task, population_loss: float) -> float:
 # The minimum-norm readout by one QR factorisation, where no singular value is near the rank tolerance.
 #
 # Under-parameterised (k <= r): Y^T = Q R, theta = R^-1 Q^T t. A QR costs a tenth of an SVD. It does not show
-# the singular values, but 1/|R^-1|_F bounds the smallest from below and |R|_F the largest from above: if their
-# ratio is above rtol nothing would be cut. If not, the SVD decides.
+# the singular values, but 1/|R^-1|_F bounds the smallest from below and |R|_F the largest from above: if
+# their ratio is above rtol nothing would be cut. If not, the SVD decides.
 
 
 def min_norm_loss(solver: Solver, rtol: float, problem: LinearProblem) -> tuple[float, Solution | None]:

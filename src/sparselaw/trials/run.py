@@ -10,16 +10,18 @@ from __future__ import annotations
 import functools
 import importlib
 import math
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
 from sparselaw.errors import InputError
 from sparselaw.inputs import ActivationInputs
-from sparselaw.linalg.one_thread import one_thread
 from sparselaw.trials.task import Record, Task
 
 # (how samples are drawn, kind of features) -> the module of the trial, loaded when it is first needed
@@ -238,3 +240,30 @@ def run(task: Task) -> Record:
     check_fits(task)
     with one_thread():  # trials are small; what parallelism there is goes to running many of them
         return trial_of(task)(task)
+
+
+# One thread for linear algebra: sums then round alike whatever the number of cores.
+
+_one_at_a_time = threading.RLock()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Inside, BLAS and LAPACK use one thread.
+
+    The limit belongs to the process. So callers in several threads take turns: one that leaves would take the
+    limit from the others.
+
+    >>> import numpy as np
+    >>> with one_thread():
+    ...     product = np.ones((2, 3)) @ np.ones((3, 1))
+    """
+    with _one_at_a_time, _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+@functools.cache
+def _controller() -> ThreadpoolController:
+    import scipy.linalg  # noqa: F401  # its BLAS must be loaded to be found
+
+    return ThreadpoolController()

@@ -24,9 +24,9 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular, svd
 
 from sparselaw.arrays import FloatArray
+from sparselaw.data.factor import Factor, left_out, sparse_factor
 from sparselaw.data.scaled_gram import told_apart
 from sparselaw.inputs import ActivationInputs
-from sparselaw.linalg.factor import Factor, left_out, sparse_factor
 from sparselaw.trials.linear_problem import draw_seen
 from sparselaw.trials.task import Record, Task, random_stream
 

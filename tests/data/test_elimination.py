@@ -7,11 +7,10 @@ import pytest
 from scipy import sparse
 
 from oracles.sparse import gram_of, in_full
-from sparselaw.data.scaled_gram import told_apart
+from sparselaw.data.factor import PIVOT
+from sparselaw.data.scaled_gram import solve, solve_transposed, told_apart, upper_factor
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.inputs import SparseInputs
-from sparselaw.linalg.elimination import solve, solve_transposed, upper_factor
-from sparselaw.linalg.factor import PIVOT
 
 
 @pytest.mark.parametrize(

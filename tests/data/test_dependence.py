@@ -9,14 +9,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-import sparselaw.linalg.factor as factor_of_rows
+import sparselaw.data.factor as factor_of_rows
 from oracles.exact import independent_rows, variance_outside
 from oracles.sparse import as_matrix, gram_of, in_full
-from sparselaw.data.scaled_gram import ScaledGram
-from sparselaw.data.sparse_samples import draw_sparse
-from sparselaw.inputs import SparseInputs
-from sparselaw.linalg.elimination import dependent_rows
-from sparselaw.linalg.factor import (
+from sparselaw.data.factor import (
     CLEAR,
     PIVOT,
     factorise,
@@ -25,6 +21,9 @@ from sparselaw.linalg.factor import (
     sparse_factor,
     variance_across,
 )
+from sparselaw.data.scaled_gram import ScaledGram, dependent_rows
+from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.inputs import SparseInputs
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from sparselaw.linalg.one_thread import one_thread
+from sparselaw.trials.run import one_thread
 
 
 def threads():

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-import sparselaw.linalg.factor as factor_of_rows
-import sparselaw.linalg.tolerance as tolerance
+import sparselaw.data.factor as factor_of_rows
+import sparselaw.data.tolerance as tolerance
 from oracles.exact import jacobi
 from oracles.sparse import as_matrix, gram_of
+from sparselaw.data.factor import factorise, left_out, sparse_factor, without_small
 from sparselaw.data.scaled_gram import ScaledGram, told_apart
 from sparselaw.data.sparse_samples import draw_sparse
+from sparselaw.data.tolerance import doubtful_rows, largest_singular_value, outside_kept
 from sparselaw.inputs import SparseInputs
-from sparselaw.linalg.factor import factorise, left_out, sparse_factor, without_small
-from sparselaw.linalg.tolerance import doubtful_rows, largest_singular_value, outside_kept
 
 
 @pytest.fixture(autouse=True)

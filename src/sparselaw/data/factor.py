@@ -22,9 +22,9 @@ from scipy.linalg import cholesky, lapack, qr, solve_triangular, svd
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.compiled import lazy_njit
-from sparselaw.data.scaled_gram import ScaledGram
-from sparselaw.linalg.elimination import (
+from sparselaw.data.scaled_gram import (
     DENSE,
+    ScaledGram,
     Triangle,
     dense,
     dependent_rows,

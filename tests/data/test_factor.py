@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from oracles.sparse import as_matrix, gram_of, in_full, sequences
+from sparselaw.data.factor import factorise, left_out, sparse_factor
 from sparselaw.data.scaled_gram import told_apart
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.inputs import SparseInputs
-from sparselaw.linalg.factor import factorise, left_out, sparse_factor
 
 
 @pytest.mark.parametrize(("alpha1", "D"), [(0.35, 400), (0.3, 500), (0.2, 300)])

@@ -24,9 +24,8 @@ from scipy import sparse
 from scipy.linalg import cholesky, eigh, qr, solve_triangular
 
 from sparselaw.arrays import FloatArray
-from sparselaw.data.scaled_gram import ScaledGram
-from sparselaw.linalg.elimination import Triangle, solve, solve_transposed, upper_factor
-from sparselaw.linalg.factor import Dependence, Factor, left_out, without_small
+from sparselaw.data.factor import Dependence, Factor, left_out, without_small
+from sparselaw.data.scaled_gram import ScaledGram, Triangle, solve, solve_transposed, upper_factor
 
 MARGIN = 30.0
 CLOSE = 0.1  # distance of a unit row from the span of others, below which the margin must be wider

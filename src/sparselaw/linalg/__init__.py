@@ -1,1 +1,0 @@
-"""Linear algebra the trials share: factors, tolerances, random roots."""
