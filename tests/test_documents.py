@@ -185,3 +185,18 @@ def test_a_tutorial_on_runs_runs_and_has_two_pictures(name, tmp_path, monkeypatc
 def test_the_memo_takes_thirty_lines():
     _, memo = cells(ROOT / "docs" / "tutorials" / "memo.md")
     assert sum(bool(line.strip()) for line in memo.splitlines()) <= 30
+
+
+def test_every_file_that_is_named_is_there():
+    """In pages, docstrings and comments; the changelog names what was."""
+    homes = [ROOT, ROOT / "src", ROOT / "src" / "sparselaw", ROOT / "docs", ROOT / "tests"]
+    pages = [path for path in ROOT.glob("*.md") if path.name != "CHANGELOG.md"]
+    places = [*pages, *ROOT.glob("docs/*.md"), *ROOT.glob("src/**/*.py"), *ROOT.glob("tests/oracles/*.py")]
+    named = re.compile(r"(?<![\w./<>*{-])((?:\w+/)+\w+\.(?:py|md))\b")
+    gone = [
+        f"{place.relative_to(ROOT)} names {name}"
+        for place in places
+        for name in sorted(set(named.findall(place.read_text("utf-8"))))
+        if not any((home / name).exists() for home in homes)
+    ]
+    assert not gone, "\n".join(gone)

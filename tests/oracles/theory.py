@@ -25,7 +25,7 @@ def count_law(D, p):
 
 
 def sums(alpha1, alpha2, M, D, k):
-    """resolved, partial, lost, noise: as Inputs.count_sums(D).at(log k) has them, term by term."""
+    """S - P, P, A0 and T / k as ``gram.law.Moments`` has them at log k, term by term."""
     resolved = partial = lost = noise = 0.0
     for p, c, s in zip(*spectrum(alpha1, alpha2, M), strict=True):
         n, weight = count_law(D, p)

@@ -1,4 +1,4 @@
-"""The lowest place of a bracket by polynomials, where a value is dear; sums/golden.py only compares."""
+"""The lowest place of a bracket by polynomials, where a value takes long; ``search.golden`` only compares."""
 
 from __future__ import annotations
 
