@@ -28,8 +28,7 @@ from sparselaw.fitting.clean_runs import clean_runs
 from sparselaw.fitting.design import prepare
 from sparselaw.fitting.draws import bootstrap
 from sparselaw.fitting.fitted_runs import Runs
-from sparselaw.fitting.minimise import global_minimum
-from sparselaw.fitting.objectives import parse_objective
+from sparselaw.fitting.minimise import global_minimum, parse_objective
 from sparselaw.laws import ChinchillaLaw
 
 DELTA = 1e-3

@@ -31,9 +31,8 @@ from scipy import stats
 from sparselaw.fitting import fit
 from sparselaw.fitting.clean_runs import clean_runs
 from sparselaw.forecasting.backtest import backtest, calibration
-from sparselaw.forecasting.known_runs import KnownRuns, known_runs
+from sparselaw.forecasting.known_runs import KnownRuns, known_runs, refusal
 from sparselaw.forecasting.posterior import posterior
-from sparselaw.forecasting.refusals import refusal
 from sparselaw.forecasting.settings import SETTINGS, Settings
 from sparselaw.laws import ChinchillaLaw, CoupledLaw, Law
 

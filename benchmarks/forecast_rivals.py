@@ -23,9 +23,8 @@ from scipy import stats
 
 from sparselaw.fitting import fit
 from sparselaw.forecasting.backtest import backtest, calibration
-from sparselaw.forecasting.known_runs import KnownRuns
+from sparselaw.forecasting.known_runs import KnownRuns, refusal
 from sparselaw.forecasting.posterior import posterior
-from sparselaw.forecasting.refusals import refusal
 from sparselaw.forecasting.settings import SETTINGS
 
 Ends = tuple[np.ndarray, np.ndarray, np.ndarray]  # low, middle, high of ln loss

@@ -21,7 +21,7 @@ import sparselaw as sl
 from sparselaw.deciding import next_runs
 from sparselaw.errors import InputError
 from sparselaw.forecasting import known_runs
-from sparselaw.forecasting.refusals import refusal
+from sparselaw.forecasting.known_runs import refusal
 
 SHARES = (0.03, 0.10, 0.30)
 START = 20

@@ -9,7 +9,7 @@ from oracles.runs import CHINCHILLA_TRUTH, chinchilla_design, noisy_runs
 from sparselaw.fitting import fit
 from sparselaw.fitting.design import prepare
 from sparselaw.fitting.draws import asymmetric
-from sparselaw.fitting.objectives import parse_objective
+from sparselaw.fitting.minimise import parse_objective
 
 
 def untuned(seed=0, rows=120):

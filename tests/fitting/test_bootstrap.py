@@ -10,8 +10,7 @@ from sparselaw.fitting import fit
 from sparselaw.fitting.clean_runs import clean_runs
 from sparselaw.fitting.design import prepare
 from sparselaw.fitting.draws import LONGEST, _draw, bootstrap, refuse_if_long
-from sparselaw.fitting.minimise import global_minimum
-from sparselaw.fitting.objectives import parse_objective
+from sparselaw.fitting.minimise import global_minimum, parse_objective
 from sparselaw.laws import LAWS
 
 

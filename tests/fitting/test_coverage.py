@@ -13,8 +13,7 @@ from oracles.runs import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
 from sparselaw.fitting.clean_runs import clean_runs
 from sparselaw.fitting.design import prepare
 from sparselaw.fitting.draws import bootstrap
-from sparselaw.fitting.minimise import global_minimum
-from sparselaw.fitting.objectives import parse_objective
+from sparselaw.fitting.minimise import global_minimum, parse_objective
 
 TRUTHS = [CHINCHILLA_TRUTH, TWO_POWER_TRUTH]
 TABLES = 25

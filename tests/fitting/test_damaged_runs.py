@@ -18,9 +18,8 @@ import pytest
 
 from sparselaw.errors import InputError, Notice
 from sparselaw.files import limited_to
-from sparselaw.fitting.event_files import masked_crc, read_events
 from sparselaw.fitting.read import read_table
-from sparselaw.fitting.wandb_files import read_wandb
+from sparselaw.fitting.trackers import masked_crc, read_events, read_wandb
 
 DATA = Path(__file__).parent / "data"
 GIB = 1 << 30

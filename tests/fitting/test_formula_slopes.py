@@ -6,7 +6,7 @@ import pytest
 
 from sparselaw.fitting.clean_runs import clean_runs
 from sparselaw.fitting.formula_design import by_differences, formula_design
-from sparselaw.fitting.objectives import parse_objective
+from sparselaw.fitting.minimise import parse_objective
 from sparselaw.laws import CoupledLaw, DataConstrainedLaw, KaplanLaw
 
 LAWS = [CoupledLaw, KaplanLaw, DataConstrainedLaw]

@@ -7,8 +7,7 @@ import pytest
 from oracles.runs import CHINCHILLA_TRUTH, noisy_runs, real_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import fit, fit_by, read_table
-from sparselaw.fitting.select import select
-from sparselaw.fitting.tables import table_of
+from sparselaw.fitting.tables import select, table_of
 
 
 @pytest.fixture

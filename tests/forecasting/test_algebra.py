@@ -6,13 +6,18 @@ import numpy as np
 import pytest
 
 from oracles import forecast as naive
-from sparselaw.forecasting.component import law_of_recipes
-from sparselaw.forecasting.coupled_model import log_loss, log_parameters, prior_of, value_and_slopes
-from sparselaw.forecasting.kernels import drift, drift_variance, integrated_brownian
+from sparselaw.forecasting.component import drift, drift_variance, integrated_brownian, law_of_recipes
+from sparselaw.forecasting.coupled_model import (
+    law_alone,
+    log_loss,
+    log_parameters,
+    marquardt,
+    prior_of,
+    scale_of,
+    value_and_slopes,
+)
 from sparselaw.forecasting.known_runs import known_runs
-from sparselaw.forecasting.marquardt import marquardt
 from sparselaw.forecasting.posterior import _joint_prior, joint_posterior, posterior
-from sparselaw.forecasting.robust import law_alone, scale_of
 from sparselaw.forecasting.settings import SETTINGS
 from sparselaw.laws import CoupledLaw
 

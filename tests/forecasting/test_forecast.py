@@ -1,7 +1,6 @@
 """A forecast through Python and the command line: its keys, its refusals, its warnings."""
 
 import json
-import math
 
 import numpy as np
 import pandas as pd
@@ -9,8 +8,8 @@ import pytest
 
 import sparselaw as sl
 from sparselaw.cli import main
-from sparselaw.fitting.predicted import forecast_interval
 from sparselaw.laws import ChinchillaLaw
+from sparselaw.planning.forecast_budgets import no_forecast
 
 TRUTH = ChinchillaLaw(E=1.8, A=480.0, B=2100.0, alpha=0.35, beta=0.37)
 
@@ -194,7 +193,7 @@ def test_losses_without_a_floor_in_sight_are_said(runs):
     steep = runs.assign(loss=1e6 * runs["N"] ** -0.9 + 1e6 * runs["D"] ** -0.7)
     found = sl.forecast(steep, at=[(1e10, 2e11)])
     assert found.status == "no-floor"
-    assert "losses fall by a factor" in forecast_interval(sl.fit(steep, bootstrap=0), 1e10, 2e11)[1]
+    assert "losses fall by a factor" in no_forecast(sl.fit(steep, bootstrap=0))
 
 
 def test_a_failed_back_test_is_said():
@@ -216,23 +215,16 @@ def test_a_back_test_that_cannot_be_made_has_a_reason():
 
 
 def test_the_runs_of_a_fitted_law_are_forecast(runs, found):
-    law = sl.fit(runs, bootstrap=40)
-    loss, source = forecast_interval(law, 1e10, 2e11)
-    assert source.startswith("forecast")
-    assert loss.as_dict() == pytest.approx(found.points[0].loss.as_dict(), rel=1e-12)
-    assert sl.forecast(law, at=[(1e10, 2e11)]).points[0].loss == loss
+    law = sl.fit(runs, bootstrap=0)
+    again = sl.forecast(law, at=[(1e10, 2e11)])
+    assert again.points[0].loss.as_dict() == pytest.approx(found.points[0].loss.as_dict(), rel=1e-12)
+    assert no_forecast(law) == ""
 
 
-def test_without_a_forecast_the_bootstrap_answers():
-    few = runs_of(9)
-    law = sl.fit(few, bootstrap=40)
-    loss, source = forecast_interval(law, 1e10, 2e11)
-    assert source == "bootstrap: no forecast, rows=9 is too few for a forecast, which needs 10"
-    assert loss.low <= loss.best <= loss.high
-    assert loss.best == law.loss(1e10, 2e11)
-    two = sl.fit(runs_of(40), law="two-power", bootstrap=0)
-    assert "without the floor" in forecast_interval(two, 1e9, 1e10)[1]
-    assert math.isnan(forecast_interval(sl.fit(few, bootstrap=0), 1e10, 2e11)[0].low)
+def test_why_a_law_has_no_forecast():
+    few = sl.fit(runs_of(9), bootstrap=0)
+    assert no_forecast(few) == "rows=9 is too few for a forecast, which needs 10"
+    assert "without the floor" in no_forecast(sl.fit(runs_of(40), law="two-power", bootstrap=0))
 
 
 def test_checkpoints_of_one_run_share_their_noise():

@@ -8,9 +8,9 @@ from scipy import stats
 
 import sparselaw as sl
 from sparselaw.forecasting.backtest import BackTest, back_test_at, backtest, calibration
+from sparselaw.forecasting.forecast_result import predictive
 from sparselaw.forecasting.known_runs import known_runs
 from sparselaw.forecasting.predictive import Predictive
-from sparselaw.forecasting.prepared import predictive
 from sparselaw.forecasting.settings import SETTINGS
 from sparselaw.laws import ChinchillaLaw
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from sparselaw.forecasting.component import law_of_recipes
-from sparselaw.forecasting.kernels import drift, matern
+from sparselaw.forecasting.component import drift, law_of_recipes, matern
 
 
 def variance_after(posterior, target, N, D):

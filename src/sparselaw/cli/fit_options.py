@@ -26,7 +26,7 @@ OBJECTIVES = (
     "l1",
     "least-squares",
     "envelope",
-)  # sparselaw.fitting.objectives has them; importing it is slow
+)  # sparselaw.fitting.minimise has them; importing it is slow
 
 
 def laws() -> list[str]:

@@ -205,7 +205,7 @@ def _chunks(path: Path, columns: Mapping[str, str] | None) -> Iterator[Table]:
 def _separator(path: Path) -> str:
     if kind_of_file(path) == "tsv":
         return "\t"
-    from sparselaw.fitting.separated import LOOKED_AT, separator_of
+    from sparselaw.fitting.read import LOOKED_AT, separator_of
 
     with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as opened:
         lines = [opened.readline(1_000_000).decode("utf-8-sig", errors="replace") for _ in range(LOOKED_AT)]

@@ -19,8 +19,8 @@ from sparselaw.costs import Cost, parse_cost
 from sparselaw.deciding.recipes import Recipes, joined
 from sparselaw.errors import InputError, check_positive
 from sparselaw.forecasting import KnownRuns, Prepared
-from sparselaw.forecasting.prepared import check_points
-from sparselaw.forecasting.refusals import FARTHEST, spans_ahead
+from sparselaw.forecasting.forecast_result import check_points
+from sparselaw.forecasting.known_runs import FARTHEST, spans_ahead
 from sparselaw.interval import Interval, check_level
 from sparselaw.planning.forecast_budgets import prepare_forecast
 from sparselaw.planning.reach_loss import passes
@@ -447,7 +447,7 @@ def _tables(a: Any, b: Any, others: Sequence[Any], by: str | None) -> dict[str, 
 def split_by(source: Any, by: str) -> dict[str, Any]:
     """One table for each value of the column, in the order of the values."""
     from sparselaw.fitting.clean_runs import as_table
-    from sparselaw.fitting.select import split
+    from sparselaw.fitting.tables import split
 
     parts = {str(value): part for value, part in split(as_table(source), by)}
     if not 2 <= len(parts) <= MOST_RECIPES:

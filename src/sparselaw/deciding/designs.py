@@ -16,8 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.forecasting.component import Component, inverse_of_lower, law_of_recipes
-from sparselaw.forecasting.kernels import drift, matern
+from sparselaw.forecasting.component import Component, drift, inverse_of_lower, law_of_recipes, matern
 from sparselaw.forecasting.posterior import Posterior, frontier_of
 
 POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the cost, by which a gain is divided: one set for each

@@ -15,7 +15,7 @@ from sparselaw.costs import Cost, parse_cost
 from sparselaw.deciding.designs import Target, best_set, variance_after, variance_now
 from sparselaw.errors import InputError, check_positive
 from sparselaw.forecasting import KnownRuns, Prepared
-from sparselaw.forecasting.prepared import check_points
+from sparselaw.forecasting.forecast_result import check_points
 from sparselaw.planning.allocate import log_sizes
 from sparselaw.planning.forecast_budgets import prepare_forecast
 from sparselaw.planning.from_runs import budget_curve

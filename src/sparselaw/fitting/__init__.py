@@ -12,11 +12,10 @@ from sparselaw.fitting.compare_laws import (
     errors_by_count,
     fit_by,
 )
-from sparselaw.fitting.exponent_tests import EqualityTest, LeftOut
+from sparselaw.fitting.exponent_tests import EqualityTest, ExponentProfile, LeftOut, exponent_profile
 from sparselaw.fitting.fit import fit, read_runs
 from sparselaw.fitting.fitted_law import FittedLaw
 from sparselaw.fitting.power_sweeps import PowerFit, Sweep, fit_power
-from sparselaw.fitting.profile import ExponentProfile, exponent_profile
 from sparselaw.fitting.read import read_table
 from sparselaw.fitting.saved_law import load
 from sparselaw.fitting.simulated import Collapse, collapse_score, interpolation_threshold, near_peak

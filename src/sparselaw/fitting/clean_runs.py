@@ -14,7 +14,6 @@ from sparselaw.errors import InputError
 from sparselaw.fitting.columns import Aliases, find_columns, missing_column, notes_on_columns, there, unit_of
 from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.read import read_file
-from sparselaw.fitting.select import select
 from sparselaw.fitting.table_checks import (
     Pooled,
     check_falls,
@@ -24,7 +23,7 @@ from sparselaw.fitting.table_checks import (
     run_column,
     unit_words,
 )
-from sparselaw.fitting.tables import Cells, Table, duplicated, floats, labels, missing, table_of
+from sparselaw.fitting.tables import Cells, Table, duplicated, floats, labels, missing, select, table_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,9 +24,8 @@ from sparselaw.fitting.design import prepare
 from sparselaw.fitting.fit import fit
 from sparselaw.fitting.fitted_law import FittedLaw
 from sparselaw.fitting.fitted_runs import Runs
-from sparselaw.fitting.minimise import global_minimum
-from sparselaw.fitting.objectives import parse_objective
-from sparselaw.fitting.select import select, split
+from sparselaw.fitting.minimise import global_minimum, parse_objective
+from sparselaw.fitting.tables import select, split
 from sparselaw.laws import LAWS, law_named
 from sparselaw.records import html_table, put
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.fitting.fitted_runs import Runs
-from sparselaw.fitting.minimise import End, Ends, Fits, Slopes, minimise
-from sparselaw.fitting.objectives import Objective, misfit
+from sparselaw.fitting.minimise import End, Ends, Fits, Objective, Slopes, minimise, misfit
 from sparselaw.laws import Law
 
 TOGETHER = 32_000  # rows of all fits that are made side by side: what the processor's cache holds

@@ -25,8 +25,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.design import Design
-from sparselaw.fitting.minimise import Minimum, global_minimum, sample
-from sparselaw.fitting.objectives import Objective, misfit
+from sparselaw.fitting.minimise import Minimum, Objective, global_minimum, misfit, sample
 
 Progress = Callable[[int, int], None]
 CHUNK = 100

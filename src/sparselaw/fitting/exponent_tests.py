@@ -1,4 +1,5 @@
-"""How far the exponents of N and D may be trusted: are they equal, and do they depend on single runs?
+"""How far the exponents of N and D may be trusted: are they equal, do they depend on single runs, how flat
+is the objective about them?
 
 **Equal exponents.** The statistic compares the law with one exponent to the law with two. With the scale of
 the noise unknown, -2 log(likelihood ratio) is n log(f0/f1) for Gaussian noise in log loss (f the sum of
@@ -13,27 +14,34 @@ nothing give the data themselves, and so the observed statistic, a tie: with thr
 That is said and not computed, since a fit from other starts would decide it by rounding.
 
 **The leave-out table** fits again without the smallest, the largest and the worst runs: an answer that
-depends on the selection should look like one.
+depends on the selection should look like one. **The profile** is the objective as a function of both
+exponents, the other parameters at their best for each pair.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sparselaw.arrays import FloatArray
+from sparselaw.errors import InputError
 from sparselaw.fitting.design import Design, prepare
 from sparselaw.fitting.draws import CHUNK, bootstrap, in_order, stream
 from sparselaw.fitting.fitted_runs import Runs
-from sparselaw.fitting.minimise import LARGEST_POLISH_ROWS, global_minimum, sample
-from sparselaw.fitting.objectives import Objective, parse_objective
+from sparselaw.fitting.minimise import (
+    LARGEST_POLISH_ROWS,
+    global_minimum,
+    likelihood_ratio,
+    parse_objective,
+    sample,
+)
 from sparselaw.fitting.sparsity import sparsity_intervals
 from sparselaw.interval import Interval
+from sparselaw.laws import two_exponent_laws
 
 if TYPE_CHECKING:
     from sparselaw.fitting.fitted_law import FittedLaw
@@ -126,14 +134,6 @@ def equal_exponents(fitted: FittedLaw) -> EqualityTest | None:
     )
 
 
-def likelihood_ratio(narrow: float, wide: float, rows: int, objective: Objective) -> float:
-    """-2 log of the ratio for a law within a wider one, from the values of the objective."""
-    if narrow <= wide or narrow == 0.0:
-        return 0.0
-    factor = 1.0 if math.isinf(objective.delta) else 2.0
-    return factor * rows * math.log(narrow / max(wide, 1e-300))
-
-
 def _untie(free: Design, tied: Design, theta: FloatArray) -> FloatArray:
     """The theta with two exponents that equals a theta with one."""
     places = {place: tied.places[i] for i, place in enumerate(free.places) if place is not None}
@@ -213,3 +213,52 @@ def _lowest(values: FloatArray) -> Mask:
     enough = int(np.searchsorted(np.cumsum(counts), PART * values.size))
     mask: Mask = values <= distinct[enough]
     return mask
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExponentProfile:
+    """``values[i, j]``: the objective at alpha_N[i], alpha_D[j]; ``lowest`` is the optimum's own."""
+
+    alpha_N: FloatArray
+    alpha_D: FloatArray
+    values: FloatArray
+    lowest: float
+    names: tuple[str, str]
+
+
+def exponent_profile(law: FittedLaw, *, points: int = 41) -> ExponentProfile:
+    """Over a window around the optimum, a little wider than the intervals."""
+    kind = type(law.law)
+    if kind.exponent_names is None:
+        raise InputError("law", law.name, "has one exponent", f"choose {two_exponent_laws()}")
+    objective = parse_objective(law.objective, law.delta)
+    design = prepare(kind, law.runs)
+    places = list(design.exponent_places())
+    axes = [_window(law, name, points) for name in kind.exponent_names]
+    values = np.empty((points, points))
+    best = np.array([law.params[name].best for name in design.names])
+    start, weights = design.theta_of(best), np.ones(design.rows)
+    for i, first in enumerate(axes[0]):
+        for j, second in enumerate(axes[1]):
+            best[places] = first, second
+            pinned = design.theta_of(best)[places]
+            lower, upper = design.lower.copy(), design.upper.copy()
+            lower[places], upper[places] = pinned, pinned
+            fixed = replace(design, lower=lower, upper=upper)
+            values[i, j] = fixed.minimise(start, objective, weights).value
+    return ExponentProfile(
+        alpha_N=axes[0],
+        alpha_D=axes[1],
+        values=values * objective.unit,
+        lowest=law.value,
+        names=kind.exponent_names,
+    )
+
+
+def _window(law: FittedLaw, name: str, points: int) -> FloatArray:
+    found = law.params[name]
+    low, high = found.low, found.high
+    if not np.isfinite(low):
+        low, high = 0.8 * found.best, 1.25 * found.best
+    room = 0.3 * (high - low)
+    return np.linspace(max(low - room, 0.5 * low), high + room, points)

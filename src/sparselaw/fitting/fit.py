@@ -15,13 +15,11 @@ from sparselaw.fitting.draws import Progress, envelope_draws, envelope_minimum
 from sparselaw.fitting.draws import bootstrap as draw
 from sparselaw.fitting.fitted_law import FittedLaw
 from sparselaw.fitting.fitted_runs import Runs, in_sweeps
-from sparselaw.fitting.goodness import goodness
-from sparselaw.fitting.identification import findings, no_sparsity
-from sparselaw.fitting.minimise import Minimum, global_minimum
-from sparselaw.fitting.objectives import Objective, parse_objective
-from sparselaw.fitting.select import select
+from sparselaw.fitting.goodness import findings, goodness, no_sparsity
+from sparselaw.fitting.minimise import Minimum, Objective, global_minimum, parse_objective
 from sparselaw.fitting.simulated import without_peak
 from sparselaw.fitting.sparsity import implied_sparsity
+from sparselaw.fitting.tables import select
 from sparselaw.interval import check_level, drawn_interval
 from sparselaw.laws import Law, law_named, one_size_laws
 

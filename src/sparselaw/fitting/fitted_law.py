@@ -21,8 +21,7 @@ from sparselaw.fitting.exponent_tests import (
 )
 from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.goodness import Goodness
-from sparselaw.fitting.minimise import Minimum
-from sparselaw.fitting.objectives import ObjectiveName
+from sparselaw.fitting.minimise import Minimum, ObjectiveName
 from sparselaw.fitting.sparsity import SparsityReading, sparsity_readings, sparsity_rows, sparsity_words
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.laws import Law

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
+from sparselaw.forecasting import KnownRuns
 from sparselaw.laws import ANY_SIZE
 
 
@@ -59,6 +60,10 @@ class Runs:
         if self.group is None:
             return self
         return replace(self, group=np.unique(self.group, return_inverse=True)[1])
+
+    def known(self) -> KnownRuns:
+        """The same as a forecast takes them."""
+        return KnownRuns(N=self.N, D=self.D, loss=self.loss, scale=self.scale, group=self.group, row=self.row)
 
     def __len__(self) -> int:
         return self.loss.size

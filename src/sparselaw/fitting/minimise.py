@@ -1,7 +1,8 @@
-"""Minimises a robust misfit of log losses: many fits side by side, by array operations.
+"""What is minimised, and the one minimiser: many fits side by side, by array operations.
 
 With eta(theta) the logarithm of a law, z = (y - eta) / s its residuals, J the gradient and V the Hessian of
-eta, the objective f = sum_i w_i rho(z_i) (objectives.py) has
+eta, the objective is f = sum_i w_i rho(z_i). rho is Huber's function: one family, told apart by delta, where
+the square turns into an absolute value. So
 
     grad f = -sum_i w_i rho'(z_i) J_i / s_i,
     hess f =  sum_i w_i (rho''(z_i) J_i J_i^T / s_i^2 - rho'(z_i) V_i / s_i).
@@ -14,18 +15,94 @@ every fit tries one step, and goes on from it or damps the next one more.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.fitting.objectives import Objective, rho
+from sparselaw.errors import InputError, check_finite
 
 if TYPE_CHECKING:
     from sparselaw.fitting.design import Design
+
+ObjectiveName = Literal["huber", "l1", "least-squares", "envelope"]
+OBJECTIVES: tuple[ObjectiveName, ...] = ("huber", "l1", "least-squares", "envelope")
+DEFAULT_DELTA = 1e-3
+L1_DELTA = 1e-8  # small against any residual: the value is the sum of absolute residuals to p * 1e-8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Objective:
+    """``delta`` goes to the minimiser; ``unit`` turns its value into the usual one.
+
+    Huber's is the sum of z^2/2 for |z| <= delta and delta (|z| - delta/2) beyond; least absolute deviation
+    is the sum of |z|, least squares the sum of z^2/2.
+    """
+
+    name: ObjectiveName
+    delta: float
+    unit: float
+
+
+def parse_objective(name: str, delta: float | None = None) -> Objective:
+    """
+    >>> parse_objective("huber").delta
+    0.001
+    """
+    if name in ("huber", "envelope"):
+        width = check_finite("delta", DEFAULT_DELTA if delta is None else delta)
+        if width <= 0.0:
+            raise InputError("delta", delta, "must be positive", "choose delta > 0, such as 1e-3")
+        return Objective(name="huber" if name == "huber" else "envelope", delta=width, unit=width)
+    if delta is not None:
+        raise InputError("delta", delta, f"has no meaning for {name}", "leave it out or choose huber")
+    if name == "l1":
+        return Objective(name="l1", delta=L1_DELTA, unit=1.0)
+    if name == "least-squares":
+        return Objective(name="least-squares", delta=math.inf, unit=1.0)
+    raise InputError("objective", name, "is not one of the objectives", f"choose {' or '.join(OBJECTIVES)}")
+
+
+class Rho(NamedTuple):
+    """f of every fit, and row by row w rho' and w rho''."""
+
+    value: FloatArray  # (fits,)
+    first: FloatArray  # (fits, rows)
+    second: FloatArray
+
+
+def rho(z: FloatArray, weights: FloatArray, delta: FloatArray) -> Rho:
+    """Huber's function over delta of ``z`` (fits, rows), one delta a fit.
+
+    rho(z) = z^2 / (2 delta) for |z| <= delta, else |z| - delta / 2; z^2 / 2 for an infinite delta. With c = z
+    cut off at delta on both sides and u = 1 / delta (1 for an infinite one), rho = u c (z - c / 2),
+    rho' = u c, and rho'' = u where nothing was cut off. Rows without weight count for nothing, whatever z is.
+    """
+    z = np.where(weights != 0.0, z, 0.0)
+    width = delta[:, None]
+    unit = np.where(np.isinf(width), 1.0, 1.0 / width)
+    cut = np.clip(z, -width, width)
+    first = weights * cut * unit
+    value = np.sum(first * (z - 0.5 * cut), axis=1)
+    return Rho(value, first, np.where(cut == z, weights * unit, 0.0))
+
+
+def likelihood_ratio(narrow: float, wide: float, rows: int, objective: Objective) -> float:
+    """-2 log of the ratio for a law within a wider one, from the values of the objective."""
+    if narrow <= wide or narrow == 0.0:
+        return 0.0
+    factor = 1.0 if math.isinf(objective.delta) else 2.0
+    return factor * rows * math.log(narrow / max(wide, 1e-300))
+
+
+def misfit(z: FloatArray, weights: FloatArray, delta: float) -> FloatArray:
+    """sum_i w_i rho(z_i) of every row of ``z`` (fits, rows)."""
+    return rho(z, weights, np.full(len(z), delta)).value
+
 
 TOLERANCE = 1e-9  # on the gradient divided by the sum of the weights
 STAGE_TOLERANCE = 1e-6  # before delta falls again: a flat direction has a small gradient far from its end

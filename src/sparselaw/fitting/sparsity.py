@@ -28,8 +28,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.fitting.design import Design, prepare
 from sparselaw.fitting.draws import FEWEST_GROUPS, bootstrap
 from sparselaw.fitting.fitted_runs import Runs
-from sparselaw.fitting.minimise import LARGEST_POLISH_ROWS, global_minimum, sample
-from sparselaw.fitting.objectives import Objective, parse_objective
+from sparselaw.fitting.minimise import LARGEST_POLISH_ROWS, Objective, global_minimum, parse_objective, sample
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.laws import Law, law_named
 
@@ -184,7 +183,7 @@ def sparsity_readings(fitted: FittedLaw) -> tuple[SparsityReading, ...]:
 
 
 def _reading(law: type[Law], fitted: FittedLaw, objective: Objective) -> SparsityReading:
-    from sparselaw.fitting.identification import no_sparsity, undetermined
+    from sparselaw.fitting.goodness import no_sparsity, undetermined
 
     runs = _fewer(fitted.runs)
     design = prepare(law, runs)

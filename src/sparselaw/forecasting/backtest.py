@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.forecasting.known_runs import KnownRuns
+from sparselaw.forecasting.known_runs import KnownRuns, refusal
 from sparselaw.forecasting.posterior import posterior
-from sparselaw.forecasting.refusals import refusal
 from sparselaw.forecasting.settings import SETTINGS, Settings
 from sparselaw.records import put
 

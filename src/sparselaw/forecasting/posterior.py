@@ -17,18 +17,18 @@ import numpy as np
 import numpy.typing as npt
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.forecasting.component import Component, Moments, Rows, component
+from sparselaw.forecasting.component import Component, Moments, Rows, component, drift, drift_variance, matern
 from sparselaw.forecasting.coupled_model import (
     NAMES,
+    LawAlone,
     Prior,
     centre_and_sd,
+    law_alone,
     log_parameters,
     prior_of,
     value_and_slopes,
 )
-from sparselaw.forecasting.kernels import drift, drift_variance, matern
 from sparselaw.forecasting.known_runs import KnownRuns
-from sparselaw.forecasting.robust import LawAlone, law_alone
 from sparselaw.forecasting.settings import SETTINGS, Settings
 from sparselaw.interval import Z95, Interval
 from sparselaw.laws import CoupledLaw

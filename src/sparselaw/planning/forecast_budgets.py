@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from sparselaw.costs import parse_cost
 from sparselaw.errors import InputError, check_positive
-from sparselaw.forecasting import Forecast, KnownRuns, Predictive, Prepared, prepare
-from sparselaw.forecasting.prepared import check_points
-from sparselaw.forecasting.refusals import no_floor, refusal
+from sparselaw.forecasting import Forecast, KnownRuns, Predictive, Prepared, predictive, prepare
+from sparselaw.forecasting.forecast_result import check_points
+from sparselaw.forecasting.known_runs import no_floor, refusal
 from sparselaw.interval import check_level
 from sparselaw.planning.from_law import planned_fit
 from sparselaw.planning.from_runs import planned_runs
@@ -110,7 +110,7 @@ def forecast_by(
         By value; and why there is none for the others.
     """
     from sparselaw.fitting.clean_runs import as_table
-    from sparselaw.fitting.select import select, split
+    from sparselaw.fitting.tables import select, split
 
     found: dict[Any, Forecast] = {}
     refused: dict[Any, str] = {}
@@ -138,13 +138,12 @@ def prepare_forecast(runs: Any, **rows: Any) -> Prepared:
 def known_of(runs: Any, **rows: Any) -> tuple[KnownRuns, dict[str, Any]]:
     """The runs of a table or of a fitted law, and what there is to say of how they were read."""
     from sparselaw.fitting import FittedLaw, clean_runs
-    from sparselaw.fitting.predicted import known
 
     if isinstance(runs, FittedLaw):
-        return known(runs.runs), {"dropped": runs.dropped}
+        return runs.runs.known(), {"dropped": runs.dropped}
     clean = clean_runs(runs, **rows)
     pooled = [column.words() for column in clean.pooled if column.kind != "seed"]
-    return known(clean.runs), {"dropped": clean.dropped, "notes": clean.notes, "pooled": pooled}
+    return clean.runs.known(), {"dropped": clean.dropped, "notes": clean.notes, "pooled": pooled}
 
 
 def planned_table(source: Any, level: float = 0.95, **rows: Any) -> Planned:
@@ -168,12 +167,30 @@ def planned_table(source: Any, level: float = 0.95, **rows: Any) -> Planned:
 
 def plan_ahead(fitted: FittedLaw, budget: float, cost: str = "6nd") -> Plan:
     """The plan of the runs of a fit: by their forecast, by the fitted law where they allow none."""
-    from sparselaw.fitting.predicted import known, no_forecast, predictive_of
     from sparselaw.planning.plan import plan
 
     if no_forecast(fitted):
         return plan(fitted, budget=budget, cost=cost)
-    return plan(planned_runs(known(fitted.runs), predictive_of(fitted)), budget=budget, cost=cost)
+    return plan(planned_runs(fitted.runs.known(), predictive_of(fitted)), budget=budget, cost=cost)
+
+
+def no_forecast(fitted: FittedLaw) -> str:
+    """Why the runs of this law allow no forecast; empty where they do."""
+    if fitted.law.sizes != ("N", "D"):
+        return f"{fitted.name} is a law of {', '.join(fitted.law.sizes)}"
+    if fitted.law.floor_name is None:
+        return f"{fitted.name} is a law without the floor that a forecast supposes"
+    runs = fitted.runs.known()
+    found = refusal(runs)
+    return no_floor(runs) if found is None else found.sentence()
+
+
+def predictive_of(fitted: FittedLaw) -> Predictive:
+    """The posterior of the fit's runs with its back-tests; found when first asked for."""
+    if "predictive" not in fitted.memory:
+        fitted.memory["predictive"] = predictive(fitted.runs.known())[0]
+    found: Predictive = fitted.memory["predictive"]
+    return found
 
 
 def best_sizes(

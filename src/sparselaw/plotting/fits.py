@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from sparselaw.fitting.exponent_tests import ExponentProfile
     from sparselaw.fitting.fitted_law import FittedLaw
-    from sparselaw.fitting.profile import ExponentProfile
     from sparselaw.planning import Plan
 
 LINE, ACCENT = COLOURS[:2]
