@@ -17,14 +17,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from browser import CHROMIUM
 
-WIDTHS = {"desk": (1280, 900), "phone": (390, 844)}
+WIDTHS = {"desk": (1280, 900), "phone": (320, 700)}
 SCHEMES = ("light", "dark")
 PICTURE = Path(__file__).parent / "images" / "explore.png"
 TIMEOUT = 90_000  # a busy machine is no failure
 SETTLED = "#explore:has(.card):not(:has([data-state=computing], .card[data-drawn][data-state=partial]))"
 
-# name: the state, and what is done before the picture: "press WORDS", "drop SELECTOR", "wait SELECTOR",
-# "attached SELECTOR"
+NEXT, COMPARED = "[aria-label='Runs to make next'] table", "[aria-label='Which is better'] table"
+
+# name: the state, and what is done before the picture: "press WORDS", "check WORDS", "drop SELECTOR",
+# "wait SELECTOR", "attached SELECTOR"
 VIEWS: dict[str, tuple[str, list[str]]] = {
     "phase": ("?view=phase", []),
     "outside": ("?view=phase&alpha2=-3", []),
@@ -41,6 +43,19 @@ VIEWS: dict[str, tuple[str, list[str]]] = {
     "budget": ("?view=budget", []),
     "runs": ("?view=runs", ["press Use the sample table", "wait [data-fit=done]"]),
     "runs-empty": ("?view=runs", []),
+    "budget-runs": (
+        "?view=runs",
+        [
+            "press Use the sample table",
+            "wait [data-draws]",
+            "press Budget",
+            "check your runs",
+            "wait .marks li",
+        ],
+    ),
+    "next": ("?view=runs&runs_tab=next", ["press Use the sample table", f"wait {NEXT}"]),
+    "compare": ("?view=runs&runs_tab=compare", ["press Use two sample tables", f"wait {COMPARED}"]),
+    "curves": ("?view=curves", ["press Use the sample log", "wait .card[data-drawn][data-state=done]"]),
     "features": (
         "?view=features",
         [
@@ -74,13 +89,15 @@ def photograph(page: Any, url: str, query: str, steps: list[str], path: Path) ->
         what, _, argument = step.partition(" ")
         if what == "press":
             page.get_by_role("button", name=argument).first.click()
+        elif what == "check":
+            page.get_by_role("radio", name=argument).check(force=True)
         elif what == "drop":
             page.set_input_files(argument, {"name": "rare.npz", "mimeType": "", "buffer": matrix()})
         elif what == "attached":
             page.wait_for_selector(argument, state="attached")
         elif what == "wait":
             page.wait_for_selector(argument)
-        elif "view=runs" not in query and "view=features" not in query:
+        elif not any(f"view={name}" in query for name in ("runs", "features", "curves")):
             page.wait_for_selector(SETTLED)
     page.wait_for_timeout(400)  # the dimming of a card that has been answered
     wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")

@@ -10,10 +10,9 @@ import pytest
 import uvicorn
 
 from browser import CHROMIUM, MISSING
-from sparselaw.explore.guard import impatient_protocol
 from sparselaw.explore.serve import listen
 from sparselaw.explore.session import Session
-from sparselaw.explore.web import web_app
+from sparselaw.explore.web import impatient_protocol, web_app
 
 TOKEN = "a-token-for-tests"
 # Charts follow a window in the frames after it has changed; the page's policy forbids to wait by a string.

@@ -106,7 +106,7 @@ def test_the_frontier_meets_the_plan_and_its_limit(session):
         ({"budget": "-1"}, "budget=-1"),
         ({"budget": "1e99"}, "beyond every machine"),
         ({"cost": "magic"}, "is not one of the costs"),
-        ({"from": "runs"}, "no law is fitted yet"),
+        ({"from": "runs"}, "no table is here yet"),
         ({"from": "../../etc"}, "from="),
         ({"alpha1": "-2"}, "alpha1"),
     ],

@@ -8,7 +8,7 @@ import pytest
 
 import sparselaw as sl
 from sparselaw.explore.session import Session
-from sparselaw.explore.views.feature_curves import one_curve
+from sparselaw.explore.views.surface_view import one_curve
 
 DESK = {"viewport": {"width": 1280, "height": 900}}
 POINT = {"alpha1": "1", "alpha2": "0.3"}

@@ -142,8 +142,8 @@ def test_what_an_upload_unpacks_to_is_limited(served):
 
 
 def test_slow_sockets_are_closed(served, monkeypatch):
-    monkeypatch.setattr("sparselaw.explore.guard.SLOWEST_REQUEST", 0.4)
-    monkeypatch.setattr("sparselaw.explore.guard.LOOK_AGAIN", 0.1)
+    monkeypatch.setattr("sparselaw.explore.web.SLOWEST_REQUEST", 0.4)
+    monkeypatch.setattr("sparselaw.explore.web.LOOK_AGAIN", 0.1)
     for start in (b"", b"GET / HT", f"GET /{TOKEN}/ HTTP/1.1\r\nHost: 127".encode()):
         with socket.create_connection(("127.0.0.1", served.port), timeout=20) as connection:
             connection.sendall(start)
@@ -158,8 +158,8 @@ def drained(connection):
 
 
 def test_a_request_byte_by_byte_is_closed(served, monkeypatch):
-    monkeypatch.setattr("sparselaw.explore.guard.SLOWEST_REQUEST", 0.5)
-    monkeypatch.setattr("sparselaw.explore.guard.LOOK_AGAIN", 0.1)
+    monkeypatch.setattr("sparselaw.explore.web.SLOWEST_REQUEST", 0.5)
+    monkeypatch.setattr("sparselaw.explore.web.LOOK_AGAIN", 0.1)
     connection = socket.create_connection(("127.0.0.1", served.port), timeout=20)
     with pytest.raises(OSError):
         drip(connection, b"GET /" + b"x" * 1000)
@@ -173,7 +173,7 @@ def drip(connection, content):
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(served, monkeypatch):
-    monkeypatch.setattr("sparselaw.explore.guard.SLOWEST_PART", 0.2)
+    monkeypatch.setattr("sparselaw.explore.web.SLOWEST_PART", 0.2)
     host = f"Host: 127.0.0.1:{served.port}"
     head = f"POST /{TOKEN}/api/runs/fit HTTP/1.1\r\n{host}\r\nContent-Length: 900\r\n\r\nab"
     assert raw(served, head.encode()).startswith(b"HTTP/1.1 413")

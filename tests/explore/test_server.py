@@ -8,11 +8,10 @@ import threading
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from sparselaw.explore import guard, session
-from sparselaw.explore.guard import allowed_host
-from sparselaw.explore.page_files import page_files
-from sparselaw.explore.serve import one_thread_from_here_on
+from sparselaw.explore import session, web
+from sparselaw.explore.serve import one_thread_from_here_on, page_files
 from sparselaw.explore.uploads import Uploads
+from sparselaw.explore.web import allowed_host
 
 POINT = "alpha1=1&alpha2=0.3"
 
@@ -118,7 +117,7 @@ def test_methods_that_change_nothing_here_are_refused(served):
 
 
 def test_a_body_over_the_limit_is_refused_by_what_it_says(served, monkeypatch):
-    monkeypatch.setattr(guard, "LARGEST_BODY", 1000)
+    monkeypatch.setattr(web, "LARGEST_BODY", 1000)
     path = f"api/surface/simulate?{POINT}&sim_N=4&sim_D=50&seeds=1"
     response, body = ask(served, path, method="POST", headers={"Content-Length": "4001"})
     assert response.status == 413
@@ -126,7 +125,7 @@ def test_a_body_over_the_limit_is_refused_by_what_it_says(served, monkeypatch):
 
 
 def test_a_body_over_the_limit_is_refused_by_what_arrives(served, monkeypatch):
-    monkeypatch.setattr(guard, "LARGEST_BODY", 1000)
+    monkeypatch.setattr(web, "LARGEST_BODY", 1000)
     path = f"api/surface/simulate?{POINT}&sim_N=4&sim_D=50&seeds=1"
     response, body = ask(
         served, path, method="POST", body=iter([b"x" * 600] * 3)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparselaw import numbers
 from sparselaw.errors import InputError, check_choice, check_not_negative, check_positive
-from sparselaw.inputs import Inputs
+from sparselaw.inputs import Inputs, TabulatedInputs, kind_of
 from sparselaw.numbers import typed
+from sparselaw.solvers import MinNorm, Ridge, Solver, from_options, settings_of
 
 if TYPE_CHECKING:
     from sparselaw.explore.session import Session
-    from sparselaw.inputs import Inputs
+
+MEASURED = "measured"
+MEASUREMENT = "the JSON of 'sparselaw measure FILE --json'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +63,22 @@ class Call:
 
     def inputs(self) -> Inputs:
         """The inputs that the state describes: kind, the two exponents, dimension, or a measurement."""
-        from sparselaw.explore.uploads import MEASURED, measured_inputs
-        from sparselaw.inputs import kind_of
-
         if self.text("inputs") == MEASURED:
-            return measured_inputs(self)
+            return self._measured()
         kind = kind_of(name := self.text("inputs", "sparse"))  # by its name alone: the page names no paths
         given = {option: text for option in kind.option_names() if (text := self.text(option))}
         return kind.from_written(name, given, self.text("dimension") or None)
+
+    def file_name(self, default: str) -> str:
+        """The person's own name of the file, without its folders: for words and code only, never opened."""
+        return last_part(self.text("file_name")) or default
+
+    def _measured(self) -> Inputs:
+        """The inputs of a dropped measurement: ``table`` is a key of this session, never a path."""
+        key, name = self.text("table"), json_name(self.text("table_name"))
+        if not key:
+            raise InputError("inputs", MEASURED, "needs a measurement", f"drop {MEASUREMENT}")
+        return read_measured(self.session.uploads.find(key), name)
 
     def _needed(self, name: str, default: object) -> str:
         text = self.text(name)
@@ -115,3 +128,95 @@ def input_python(inputs: Inputs) -> str:
     'model = sl.SparseInputs(alpha1=1, alpha2=0.3)'
     """
     return f"model = {inputs.as_python()}"
+
+
+def last_part(path: str) -> str:
+    r"""The name of a file without its folders, and not too long.
+
+    >>> last_part("C:\\data\\words.json"), last_part("../x")
+    ('words.json', 'x')
+    """
+    return path.replace("\\", "/").split("/")[-1][:80]
+
+
+def json_name(given: str) -> str:
+    """The same, ending as the command line wants it.
+
+    >>> json_name("../x"), json_name("")
+    ('x.json', 'measured.json')
+    """
+    last = last_part(given) or "measured"
+    return last if last.lower().endswith(".json") else f"{last}.json"
+
+
+@functools.lru_cache(maxsize=8)
+def read_measured(path: Path, name: str) -> TabulatedInputs:
+    """The name is the person's: for words and for the code that is taken away."""
+    try:
+        found = TabulatedInputs.from_file(path)
+    except InputError as error:
+        said = name if error.value == str(path) else error.value
+        raise InputError(error.name, said, error.condition, error.remedy) from None
+    return found.named(name)
+
+
+# What trains the readout: to the end, with a ridge, or stopped early.
+
+SETTINGS = {
+    "min-norm": (),
+    "gd": ("steps", "step", "momentum"),
+    "sgd": ("passes", "step", "batch", "momentum"),
+}
+USUAL = {"steps": "100", "passes": "1", "batch": "1"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Training:
+    """A solver with the noise of the labels; ``early`` where it is stopped before the end."""
+
+    solver: Solver
+    early: bool
+    ridge: float
+    noise: float
+
+    @classmethod
+    def of(cls, call: Call) -> Training:
+        name = call.choice("solver", list(SETTINGS))
+        ridge = call.not_negative("ridge", 0.0) if name == "min-norm" else 0.0
+        solver: Solver = Ridge(ridge=ridge) if ridge > 0.0 else MinNorm()
+        if name != "min-norm":
+            given = {option: call.text(option, USUAL.get(option, "")) or None for option in SETTINGS[name]}
+            solver = from_options(name, given)
+        return cls(
+            solver=solver, early=name != "min-norm", ridge=ridge, noise=call.not_negative("noise", 0.0)
+        )
+
+    def theory(self) -> dict[str, Any]:
+        """The arguments of ``prediction``."""
+        if self.early:
+            return {"solver": self.solver, "noise": self.noise, "form": "quasi-static"}
+        return {"ridge": self.ridge, "noise": self.noise}
+
+    def options(self, *, trial: bool = False) -> dict[str, Any]:
+        """The options of ``sparselaw predict``, or of ``simulate`` for a trial."""
+        found: dict[str, Any] = {}
+        if self.early or (trial and self.ridge > 0.0):
+            found = {"solver": self.solver.name} | settings_of(self.solver)
+        elif self.ridge > 0.0:
+            found = {"ridge": self.ridge}
+        if self.early and not trial:
+            found["form"] = "quasi-static"
+        return found | {"noise": self.noise or None}
+
+    def python(self, *, trial: bool = False) -> str:
+        """The same as further arguments in Python."""
+        words = []
+        if self.early or (trial and self.ridge > 0.0):
+            words.append(f"solver=sl.{self.solver!r}")
+        elif self.ridge > 0.0:
+            words.append(f"ridge={typed(self.ridge)}")
+        if self.noise:
+            words.append(f"noise={typed(self.noise)}")
+        if self.early and not trial:
+            words.append('form="quasi-static"')
+        return "".join(f", {word}" for word in words)

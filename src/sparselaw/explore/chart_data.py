@@ -14,9 +14,21 @@ from sparselaw.records import finite
 Chart = dict[str, Any]
 
 
-def axis(label: str, *, log: bool = True) -> dict[str, Any]:
-    """``label`` may have markup of formulas: alpha_N, N^{-2.3}, xi."""
-    return {"label": label, "log": log}
+def chart(
+    x: dict[str, Any],
+    y: dict[str, Any],
+    series: Sequence[dict[str, Any]],
+    *,
+    marks: Sequence[dict[str, Any]] = (),
+    notes: Sequence[str] = (),
+) -> Chart:
+    """Series over two axes, with upright marks, and notes below."""
+    return {"x": x, "y": y, "series": list(series), "marks": list(marks), "notes": list(notes)}
+
+
+def axis(label: str, *, log: bool = True, sizes: bool = False) -> dict[str, Any]:
+    """``label`` may have markup of formulas: alpha_N, N^{-2.3}, xi. ``sizes`` are written as 57M and 2.1B."""
+    return {"label": label, "log": log, "sizes": sizes}
 
 
 def line(
@@ -28,17 +40,19 @@ def line(
     dash: str = "",
     caution: Sequence[str] = (),
     reason: Sequence[str] = (),
+    low: Sequence[float | None] = (),
+    high: Sequence[float | None] = (),
 ) -> dict[str, Any]:
     """A curve. A value that is infinite or missing is a gap, with its ``reason``.
 
+    From ``low`` to ``high``, where they are given, the curve has a band.
     ``colour`` counts through the palette, None is the colour of the text; ``dash`` is "", "dashed", "dotted".
     Where ``caution`` has words the curve is dashed, and the words are shown.
     """
     series = {"kind": "line", "label": label, "x": list(x), "y": [finite(value) for value in y]}
     texts = {"caution": list(caution), "reason": list(reason)}
-    return (
-        series | {"colour": colour, "dash": dash} | {name: text for name, text in texts.items() if any(text)}
-    )
+    words = {name: text for name, text in texts.items() if any(text)}
+    return series | {"colour": colour, "dash": dash} | words | _ends(low, high)
 
 
 def points(
@@ -49,11 +63,15 @@ def points(
     high: Sequence[float | None] = (),
     *,
     colour: int | None = 0,
+    large: bool = False,
 ) -> dict[str, Any]:
     """Single points, with error bars from ``low`` to ``high`` where they are given."""
     series = {"kind": "points", "label": label, "x": list(x), "y": [finite(value) for value in y]}
-    bars = {"low": [finite(v) for v in low], "high": [finite(v) for v in high]} if len(low) else {}
-    return series | {"colour": colour} | bars
+    return series | {"colour": colour, "large": large} | _ends(low, high)
+
+
+def _ends(low: Sequence[float | None], high: Sequence[float | None]) -> dict[str, Any]:
+    return {"low": [finite(v) for v in low], "high": [finite(v) for v in high]} if len(low) else {}
 
 
 def mark(at: float, label: str, *, colour: int | None = None) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Starts the server: its address is known, and printed, before anything slow is loaded."""
+"""Starts the server: its address is known, and printed, before anything slow is loaded.
+
+The files of the page are read once: what is served is looked up here, and no path is ever opened.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,18 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from functools import cache
+from importlib.resources import files
 from typing import Any, cast
 from urllib.parse import urlencode
 
 from sparselaw.errors import InputError
 
 LARGEST_PORT = 65535
+ENTRY = b'<script type="module"'
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
 def serve(
@@ -42,9 +49,8 @@ def serve(
 def _run(listening: socket.socket, token: str, host: str) -> None:
     import uvicorn
 
-    from sparselaw.explore.guard import impatient_protocol
     from sparselaw.explore.session import Session
-    from sparselaw.explore.web import web_app
+    from sparselaw.explore.web import impatient_protocol, web_app
 
     if threading.current_thread() is threading.main_thread():  # ended from outside, nothing is left behind
         signal.signal(signal.SIGTERM, _end)
@@ -125,3 +131,24 @@ def in_notebook() -> bool:
     from IPython.core.getipython import get_ipython
 
     return hasattr(get_ipython(), "kernel")
+
+
+@cache
+def page_files() -> dict[str, tuple[bytes, str]]:
+    """Name -> content and type; names like ``vendor/uplot.js``."""
+    found = {}
+    folder = files("sparselaw.explore") / "page"
+    for part, prefix in ((folder, ""), (folder / "vendor", "vendor/")):
+        for file in part.iterdir():
+            kind = TYPES.get(f".{file.name.rpartition('.')[2]}")
+            if kind is not None:
+                found[prefix + file.name] = (file.read_bytes(), f"{kind}; charset=utf-8")
+    start, kind = found["index.html"]
+    found["index.html"] = (start.replace(ENTRY, _links(found) + ENTRY), kind)
+    return found
+
+
+def _links(names: Iterable[str]) -> bytes:
+    """Every module is asked for at once: one would otherwise be found inside another, six deep."""
+    modules = [name for name in names if name.endswith(".js") and name != "widget.js"]
+    return "".join(f'<link rel="modulepreload" href="{name}" />\n    ' for name in sorted(modules)).encode()

@@ -5,15 +5,17 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Self
 
 from sparselaw.errors import InputError, one_line
 from sparselaw.explore.call import Call, refusal
-from sparselaw.explore.uploads import Uploads, limited_uploads
+from sparselaw.explore.uploads import Uploads
 from sparselaw.explore.workers import Bench, LongAnswers
+from sparselaw.files import limited_to
 
 MOST_AT_ONCE = 3
+LARGEST_UNPACKED = 200 << 20  # bytes of memory that a dropped file may ask for
 _LAST_WORDS = 3.0  # seconds that jobs get to end their workers
 
 _log = logging.getLogger("sparselaw.explore")
@@ -100,6 +102,11 @@ class Session:
                 self._running.discard(stop)
                 if not self._running:
                     self.idle.set()
+
+
+def limited_uploads() -> AbstractContextManager[None]:
+    """The limit of memory for dropped files: after unpacking, whatever their packed size."""
+    return limited_to(LARGEST_UNPACKED, packing=1)
 
 
 def _failure(name: str, error: Exception) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import functools
 import os
 import secrets
 import shutil
@@ -11,19 +10,13 @@ import stat
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View
-from sparselaw.files import limited_to
-from sparselaw.inputs import ActivationInputs, TabulatedInputs
 
 MOST_KEPT = 8
 PREFIX, LOCK = "sparselaw-explore-", ".in-use"
-LARGEST_UNPACKED = 200 << 20  # bytes of memory that a dropped file may ask for
 OLD = 86_400.0  # seconds after which a folder without a lock is nobody's
 TABLES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".xlsx", ".gz")
 MATRICES = (
@@ -67,11 +60,6 @@ class Uploads:
         self._lock.close()
 
 
-def limited_uploads() -> AbstractContextManager[None]:
-    """The limit of memory for dropped files: after unpacking, whatever their packed size."""
-    return limited_to(LARGEST_UNPACKED, packing=1)
-
-
 def clear_left_behind() -> None:
     """Delete the folders of pages that were killed: those of this user whose lock nobody holds."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
@@ -95,60 +83,3 @@ def _ending(name: str) -> str:
     parts = [f".{part}" for part in name.lower().split(".")[1:]]
     known = [part for part in parts[-2:] if part in ENDINGS]
     return "".join(known) or ".csv"
-
-
-# Measured inputs: a measurement dropped on the page, kept for the session and found by its key.
-
-MEASURED = "measured"
-USUAL_NAME = "measured.json"
-
-
-def keep_measured(call: Call) -> Iterator[dict[str, Any]]:
-    """Read the file that was dropped; its key, and what it describes."""
-    name = file_name(call.text("file_name"))
-    if not call.body:
-        raise InputError("inputs", name, "is empty", "drop the JSON of 'sparselaw measure FILE --json'")
-    key = call.session.uploads.keep("measured.json", call.body)
-    found = _read(call.session.uploads.find(key), name)
-    yield {
-        "table": key,
-        "name": name,
-        "coordinates": int(found.dimension),
-        "active": found.expected_nonzeros(),
-    }
-
-
-def measured_inputs(call: Call) -> ActivationInputs:
-    """The inputs of the state: its ``table`` is a key of this session, never a path."""
-    key = call.text("table")
-    if not key:
-        raise InputError(
-            "inputs", MEASURED, "needs a measurement", "drop the JSON of 'sparselaw measure FILE --json'"
-        )
-    return _read(call.session.uploads.find(key), file_name(call.text("table_name")))
-
-
-@functools.lru_cache(maxsize=8)
-def _read(path: Path, name: str) -> TabulatedInputs:
-    """The name is the person's: for words and for the code that is taken away."""
-    try:
-        found = TabulatedInputs.from_file(path)
-    except InputError as error:
-        said = name if error.value == str(path) else error.value
-        raise InputError(error.name, said, error.condition, error.remedy) from None
-    return found.named(name)
-
-
-def file_name(given: str) -> str:
-    """The last part of the name, ending as the command line wants it.
-
-    >>> file_name("C:\\\\data\\\\words.json"), file_name("../x"), file_name("")
-    ('words.json', 'x.json', 'measured.json')
-    """
-    last = given.replace("\\", "/").split("/")[-1][:80]
-    if not last:
-        return USUAL_NAME
-    return last if last.lower().endswith(".json") else f"{last}.json"
-
-
-VIEW = View(streams={"inputs/measured": keep_measured})

@@ -10,7 +10,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from sparselaw.explore.page_files import page_files
+from sparselaw.explore.serve import page_files
 from sparselaw.explore.session import Session
 
 ENTRY = "main.js"

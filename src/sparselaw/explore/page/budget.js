@@ -2,10 +2,10 @@
 
 import { createChart } from "./chart.js";
 import { box, choice } from "./controls.js";
-import { el, maths, number } from "./dom.js";
+import { el, maths, number, size } from "./dom.js";
 import { inputsOf } from "./inputs.js";
 import { createLive, draftFirst, leadingFirst } from "./live.js";
-import { block, ends, menu, percent, tableOf } from "./tables.js";
+import { block, ends, menu, percent, sizeEnds, tableOf } from "./tables.js";
 
 const COSTS = [
   ["", "usual: N D min(N, D), or 6 N D for runs"],
@@ -21,7 +21,8 @@ const PAUSE = 120; // milliseconds
 export const budget = {
   id: "budget",
   title: "Budget",
-  defaults: { budget: "1e12", cost: "", from: "theory" },
+  inputs: (state) => state.from !== "runs",
+  defaults: { budget: "", cost: "", from: "theory" },
   create(app) {
     const valley = createChart("Loss along the budget", "valley");
     const frontier = createChart("The frontier", "frontier");
@@ -39,7 +40,7 @@ export const budget = {
     const settings = el(
       "form",
       { class: "settings", "aria-label": "The budget", onsubmit: (event) => event.preventDefault() },
-      box(app, "budget", "compute C", { help: "in the units of the cost" }),
+      box(app, "budget", "compute C", { placeholder: "usual", help: "usual: 10^{12}, or ten times the largest run" }),
       menu(app, "cost", "cost of N and D", COSTS),
       choice(app, "from", "From", [["theory", "the theory"], ["runs", "your runs"]]),
       which,
@@ -48,10 +49,10 @@ export const budget = {
       node: el("div", {}, settings, hint, valley.node, best.node, wrong.node, frontier.node),
       update(state) {
         const given = { budget: state.budget, cost: state.cost, from: state.from };
-        if (state.from === "runs") Object.assign(given, app.fitted ?? {});
+        if (state.from === "runs") Object.assign(given, app.table ?? {});
         else Object.assign(given, inputsOf(app, state), { surface: state.surface });
         which.hidden = state.from === "runs";
-        hint.textContent = state.from !== "runs" ? "" : app.fitted ? `By the ${app.fitted.law} law fitted to ${app.fitted.file_name}.` : "No law is fitted yet: drop a table on Your runs.";
+        hint.textContent = state.from !== "runs" ? "" : app.table ? `By the forecast of the runs in ${app.table.file_name}.` : "No table is here yet: drop one on Your runs.";
         hint.hidden = !hint.textContent;
         latest = given;
         // The valley first: the frontier follows when the slider pauses.
@@ -61,21 +62,27 @@ export const budget = {
   },
 };
 
-// A law that was fitted answers at once.
+// The forecast of runs answers at once.
 function sketch(params) {
   return params.from === "runs" ? null : draftFirst(params);
 }
 
 function allocation(plan) {
-  const rows = ["N", "D", "tokens_per_parameter", "loss"].map((name) => [name === "tokens_per_parameter" ? "D / N" : name, number(plan[name].best), ends(plan[name])]);
+  const rows = [
+    ["N", size(plan.N.best), sizeEnds(plan.N)],
+    ["D", size(plan.D.best), sizeEnds(plan.D)],
+    ["D / N", number(plan.tokens_per_parameter.best), ends(plan.tokens_per_parameter)],
+    ["loss", number(plan.loss.best), ends(plan.loss)],
+  ];
+  const by = plan.by ? `By ${plan.by}, cost ${plan.cost}` : `Cost ${plan.cost}`;
   const side = plan.side ? `the best lies at ${plan.side.replace("<", " < ").replace(">", " > ")}` : plan.side_reason;
-  const lines = [`Cost ${plan.cost}: ${side}.`];
-  for (const other of plan.others) lines.push(`On the other side of the peak N = ${number(other.N)}, D = ${number(other.D)} reach ${number(other.loss)}.`);
+  const lines = [plan.side || !plan.by ? `${by}: ${side}.` : `${by}.`];
+  for (const other of plan.others) lines.push(`On the other side of the peak N = ${size(other.N)}, D = ${size(other.D)} reach ${number(other.loss)}.`);
   if (plan.alpha_C != null) lines.push(`Best loss ~ C^{−${number(plan.alpha_C)}} for large budgets, C^{−${number(plan.alpha_C_here)}} here.`);
   return [tableOf("The best N and D", ["quantity", "best", "95 % interval"], rows), ...lines.map((words) => el("p", { class: "lead" }, ...maths(words)))];
 }
 
 function wrongN(plan) {
-  const rows = plan.isoflop.map((row) => [number(row.factor), number(row.N), number(row.D), row.loss == null ? "infinite" : number(row.loss), percent(row.excess), percent(row.wasted)]);
+  const rows = plan.isoflop.map((row) => [number(row.factor), size(row.N), size(row.D), row.loss == null ? "infinite" : number(row.loss), percent(row.excess), percent(row.wasted)]);
   return tableOf("What a wrong N costs", ["N / best", "N", "D", "loss", "loss above", "budget wasted"], rows);
 }

@@ -17,6 +17,7 @@ export function createChart(title, name) {
   let plot = null;
   let built = "";
   let parts = []; // what is drawn: a cautious curve is two series, one of them dashed
+  let lines = []; // those that uPlot draws; points are ours, since uPlot keeps one for each x
   const words = createWords();
   const card = createCard(title, {
     name,
@@ -34,8 +35,9 @@ export function createChart(title, name) {
     answer = nextAnswer;
     parts = spec.series.flatMap(split);
     if (spec.y.log) for (const part of parts) part.y = part.y.map((y) => (y > 0 ? y : null));
-    const tables = parts.map((part) => [part.x, part.y]);
-    const data = tables.length ? uPlot.join(tables, tables.map(() => [0, 2])) : [[], []];
+    lines = parts.filter((part) => part.kind === "line");
+    const tables = lines.map((part) => [part.x, part.y]);
+    const data = tables.length ? uPlot.join(tables, tables.map(() => [0, 2])) : [span(parts, "x", spec.x.log, 1)];
     const key = JSON.stringify([spec.x, spec.y, parts.map((p) => [p.kind, p.colour, p.dash, p.faded])]);
     if (plot && key === built) plot.setData(data);
     else {
@@ -60,16 +62,53 @@ export function createChart(title, name) {
         y: { distr: spec.y.log ? 3 : 1, range: () => span(parts, "y", spec.y.log, 1.25) },
       },
       axes: [axis(spec.x, 32), axis(spec.y, 62)],
-      series: [{}, ...parts.map(look)],
-      hooks: { draw: [bars, uprights], setCursor: [(u) => words.read(u, spec)] },
+      series: [{}, ...lines.map(look)],
+      hooks: { drawAxes: [bands], draw: [bars, dots, uprights], setCursor: [(u) => words.read(u, spec)] },
     };
+  }
+
+  // The band of a curve: along its upper ends and back along the lower ones, in every stretch that has both.
+  function bands(u) {
+    const { ctx } = u;
+    ctx.save();
+    for (const part of lines) {
+      if (!part.low) continue;
+      ctx.fillStyle = colour(part.colour, 0.18);
+      for (const stretch of stretches(part)) {
+        ctx.beginPath();
+        for (const i of stretch) ctx.lineTo(u.valToPos(part.x[i], "x", true), u.valToPos(part.high[i], "y", true));
+        for (const i of stretch.reverse()) ctx.lineTo(u.valToPos(part.x[i], "x", true), u.valToPos(part.low[i], "y", true));
+        ctx.fill();
+      }
+    }
+    ctx.restore();
+  }
+
+  function dots(u) {
+    const { ctx } = u;
+    ctx.save();
+    ctx.lineWidth = devicePixelRatio;
+    for (const part of parts) {
+      if (part.kind !== "points") continue;
+      const own = colour(part.colour, part.faded ? 0.25 : 1);
+      ctx.fillStyle = part.faded ? ink().paper : own;
+      ctx.strokeStyle = part.large ? ink().paper : own;
+      part.x.forEach((value, i) => {
+        if (part.y[i] == null) return;
+        ctx.beginPath();
+        ctx.arc(u.valToPos(value, "x", true), u.valToPos(part.y[i], "y", true), (part.large ? 6.5 : 3.2) * devicePixelRatio, 0, 7);
+        ctx.fill();
+        ctx.stroke();
+      });
+    }
+    ctx.restore();
   }
 
   function bars(u) {
     const { ctx } = u;
     ctx.save();
     for (const part of parts) {
-      if (!part.low) continue;
+      if (!part.low || part.kind !== "points") continue;
       ctx.strokeStyle = colour(part.colour, part.faded ? 0.25 : 1);
       ctx.lineWidth = devicePixelRatio * 1.5;
       part.x.forEach((value, i) => {
@@ -124,11 +163,18 @@ function split(series) {
   ];
 }
 
+// Places of a curve, side by side, where both ends of its band are known.
+function stretches(part) {
+  const found = [[]];
+  part.x.forEach((_, i) => {
+    if (part.low[i] != null && part.high[i] != null) found.at(-1).push(i);
+    else if (found.at(-1).length) found.push([]);
+  });
+  return found;
+}
+
 // A series in uPlot's words; nothing is rounded to whole pixels, which would make stairs of a gentle slope.
 function look(part) {
   const stroke = colour(part.colour, part.faded ? 0.25 : 1);
-  if (part.kind === "points") {
-    return { stroke, pxAlign: 0, paths: () => null, points: { show: true, size: 7, fill: part.faded ? ink().paper : stroke, stroke } };
-  }
   return { stroke, pxAlign: 0, width: part.dash === "dotted" ? 1.5 : 2, dash: DASHES[part.dash], points: { show: false } };
 }

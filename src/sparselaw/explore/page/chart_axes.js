@@ -1,6 +1,6 @@
 // Axes of a chart: how far they go, where they have lines, and the numbers beside them.
 
-import { flat, number, raised } from "./dom.js";
+import { along, flat, raised } from "./dom.js";
 import { ink } from "./palette.js";
 
 const MOST_TICKS = 9;
@@ -41,7 +41,7 @@ export function axis(about, size) {
     ticks: { stroke: grid, width: 1, size: 4 },
     splits: about.log ? (u, which, low, high) => logPlaces(low, high, which === 0 && u.width < 480 ? FEW_TICKS : MOST_TICKS) : undefined,
     filter: (_, splits) => splits,
-    values: (_, splits) => ticks(splits),
+    values: (_, splits) => ticks(splits, about),
   };
 }
 
@@ -63,9 +63,9 @@ function logPlaces(low, high, most) {
 }
 
 // All as powers of ten, where one of them needs it and all can be.
-function ticks(places) {
+function ticks(places, about) {
   const powers = places.map((value) => (value > 0 ? Math.log10(value) : NaN));
   const whole = powers.every((power) => Math.abs(power - Math.round(power)) < 1e-9);
-  if (whole && powers.some((power) => power < -2.5 || power > 3.5)) return powers.map((power) => `10${raised(Math.round(power))}`);
-  return places.map((value) => (value == null ? "" : number(value, 3)));
+  if (!about.sizes && whole && powers.some((power) => power < -2.5 || power > 3.5)) return powers.map((power) => `10${raised(Math.round(power))}`);
+  return places.map((value) => (value == null ? "" : along(about, value, 3)));
 }

@@ -1,6 +1,6 @@
 // What a chart says in words: its legend, its marks, the values under the pointer, its notes.
 
-import { el, maths, number } from "./dom.js";
+import { along, el, maths, number } from "./dom.js";
 import { colour } from "./palette.js";
 
 const FEW_NOTES = 4;
@@ -15,14 +15,14 @@ export function createWords() {
   let written = ""; // elements stay as they are while their words do
 
   function write(spec, empty) {
-    const key = JSON.stringify([spec.series.map((s) => [s.label, s.kind, s.dash, s.colour, s.faded]), spec.marks, spec.notes, empty, colour(0)]);
+    const key = JSON.stringify([spec.series.map((s) => [s.label, s.kind, s.dash, s.colour, s.faded, !s.low]), spec.marks, spec.notes, empty, colour(0)]);
     if (key === written) return;
     written = key;
     const shown = spec.series.filter((series) => series.label);
     legend.replaceChildren(
-      ...shown.map((series) => entry(`${series.kind} ${series.dash ?? ""}`, series.colour, series.faded ? 0.35 : 1, maths(series.label))),
+      ...shown.map((series) => entry(`${series.kind} ${series.dash ?? ""}${series.low && series.kind === "line" ? " band" : ""}`, series.colour, series.faded ? 0.35 : 1, maths(series.label))),
     );
-    marked.replaceChildren(...(spec.marks ?? []).map((mark) => entry("upright", mark.colour, 1, [...maths(mark.label), ` at ${number(mark.at)}`])));
+    marked.replaceChildren(...(spec.marks ?? []).map((mark) => entry("upright", mark.colour, 1, [...maths(mark.label), ` at ${along(spec.x, mark.at)}`])));
     readout.replaceChildren();
     const said = [...(empty ? [NOTHING] : []), ...(spec.notes ?? [])].map((note) => el("li", {}, ...maths(note)));
     const rest = said.splice(FEW_NOTES);
@@ -47,7 +47,7 @@ export function createWords() {
       const words = series.reason?.[i] || series.caution?.[i];
       const dot = el("b", {}, value);
       dot.style.color = colour(series.colour);
-      found.push(el("span", {}, dot, ` at ${number(series.x[i])}`, words ? ` (${words})` : ""));
+      found.push(el("span", {}, dot, ` at ${along(spec.x, series.x[i])}`, words ? ` (${words})` : ""));
     }
     readout.replaceChildren(...found);
   }

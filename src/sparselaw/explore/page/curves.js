@@ -5,11 +5,12 @@ import { createChart } from "./chart.js";
 import { box, slider } from "./controls.js";
 import { el, number, takeDrops } from "./dom.js";
 import { createLive, report } from "./live.js";
-import { block, ends, percent, tableOf } from "./tables.js";
+import { block, ends, percent, TABLES, tableOf } from "./tables.js";
 
 export const curves = {
   id: "curves",
   title: "Loss curves",
+  inputs: () => false,
   defaults: { curve_decay: "0.2", curve_end: "0.1", curve_steps: "" },
   create(app) {
     let log = null; // what the server understood of the file
@@ -17,7 +18,7 @@ export const curves = {
     const summary = block("The runs");
     const answer = el("p", { class: "lead", role: "status" });
     const chart = createChart("Loss to the end of the schedule", "curves");
-    const file = el("input", { type: "file", id: "curves-file", accept: ".csv,.tsv,.txt,.json,.jsonl,.parquet,.xlsx,.gz" });
+    const file = el("input", { type: "file", id: "curves-file", accept: TABLES });
     file.addEventListener("change", () => file.files[0] && read(file.files[0]));
     const zone = el(
       "div",
@@ -38,7 +39,7 @@ export const curves = {
     const shown = el("div", { class: "results", hidden: true }, settings, answer, chart.node, summary.node);
     const ask = createLive(app, chart, (given) => app.api.values("curves/end", given), (found) => {
       const { final } = found;
-      answer.textContent = `${found.schedule}: final loss ${number(final.best, 4)} ${ends(final)}`;
+      answer.textContent = `${found.schedule}: final loss ${number(final.best, 4)} (95 %: ${ends(final)})`;
       chart.draw(found.chart, found);
     });
 

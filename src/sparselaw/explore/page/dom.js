@@ -64,19 +64,33 @@ export function number(value, digits = 4) {
   return Number(value.toFixed(places)).toLocaleString("en-US", { maximumFractionDigits: 12 });
 }
 
+const UNITS = [[1e12, "T"], [1e9, "B"], [1e6, "M"]];
+
+// A number of parameters or tokens: 57M, 2.1B; beyond, and below a million, as other numbers.
+export function size(value, digits = 3) {
+  for (const [unit, letter] of UNITS) {
+    const shown = value / unit;
+    if (shown >= 0.9995 && shown < 1e4) return `${Number(shown.toPrecision(digits)).toLocaleString("en-US", { maximumFractionDigits: digits })}${letter}`;
+  }
+  return number(value, digits + 1);
+}
+
+// A value of an axis, as that axis writes it.
+export const along = (axis, value, digits = 4) => (axis.sizes ? size(value, digits - 1) : number(value, digits));
+
 export function download(name, blob) {
   const link = el("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-// Hands the first file dropped on `zone` to `take`.
+// Hands the files dropped on `zone` to `take`.
 export function takeDrops(zone, take) {
   for (const [name, over] of [["dragover", true], ["dragleave", false], ["drop", false]]) {
     zone.addEventListener(name, (event) => {
       event.preventDefault();
       zone.classList.toggle("over", over);
-      if (name === "drop" && event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
+      if (name === "drop" && event.dataTransfer.files.length) take(...event.dataTransfer.files);
     });
   }
 }

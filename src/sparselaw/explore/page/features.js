@@ -12,6 +12,7 @@ const LEARNING = { learned: "Loss against rows", widths: "Loss against model siz
 export const features = {
   id: "features",
   title: "Features",
+  inputs: () => false,
   defaults: { binary: "0" },
   create(app) {
     let working = null;

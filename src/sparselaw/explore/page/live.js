@@ -3,6 +3,7 @@
 import { Gone, Refused } from "./api.js";
 
 const REST = 250; // milliseconds that the controls stay put before the slower answer is asked for
+const FULL = "The full curve.";
 const FOLLOWS = "A sketch: the full curve follows when the controls rest.";
 
 // `quicker(params)` is the same question in a form that is answered at once, or null: its answer is drawn first, and
@@ -24,7 +25,7 @@ export function createLive(app, card, ask, draw, quicker = () => null) {
       return;
     }
     if (key === drawn) {
-      card.status("done", "", key); // asked again while it was on its way
+      card.status("done", quicker(params) ? FULL : "", key); // asked again while it was on its way
       return;
     }
     running = true;
@@ -62,7 +63,7 @@ export function createLive(app, card, ask, draw, quicker = () => null) {
       draw(found, params);
       app.answered();
       drawn = key;
-      card.status("done", "", key);
+      card.status("done", FULL, key);
     } catch (error) {
       if (following === key) report(app, card, error, key);
     }

@@ -24,19 +24,21 @@ export function start(root, { transport, place }) {
     },
   };
 
+  const inputs = inputControls(app); // hidden where a view does not depend on them
   const stage = el("main", { class: "view" });
   const tabs = VIEWS.map((view) => [view.id, el("button", { type: "button", onclick: () => state.set({ view: view.id }) }, view.title)]);
   const shown = new Map(); // id -> what the view made, kept when another is shown
   root.replaceChildren(
     el("header", { class: "top" }, el("div", { class: "name" }, el("h1", {}, "sparselaw"), el("p", {}, "scaling laws from sparse features")), presets(app, defaults)),
     banner,
-    el("div", { class: "columns" }, inputControls(app), el("div", { class: "right" }, el("nav", { "aria-label": "Views" }, ...tabs.map(([, tab]) => tab)), stage)),
+    el("div", { class: "columns" }, inputs, el("div", { class: "right" }, el("nav", { "aria-label": "Views" }, ...tabs.map(([, tab]) => tab)), stage)),
   );
 
   state.subscribe((values) => {
     const view = VIEWS.find((v) => v.id === values.view) ?? VIEWS[0];
     if (!shown.has(view.id)) shown.set(view.id, view.create(app));
     const made = shown.get(view.id);
+    inputs.hidden = view.inputs?.(values) === false;
     if (stage.firstChild !== made.node) stage.replaceChildren(made.node);
     for (const [id, tab] of tabs) {
       if (id === view.id) tab.setAttribute("aria-current", "page");

@@ -1,17 +1,21 @@
-// Your runs: drop a table, see how it was read, its law at once, intervals as they come, and what follows.
+// Your runs: drop a table, see it with its law and forecast, the law at once, intervals as they come, what follows.
+// Two more tabs: which runs to make next, and which of two recipes is better.
 
 import { Refused } from "./api.js";
 import { createChart } from "./chart.js";
-import { download, el, maths, number, takeDrops } from "./dom.js";
+import { choice } from "./controls.js";
+import { createCompare, createNext } from "./decide.js";
+import { download, el, maths, number, size, takeDrops } from "./dom.js";
 import { report } from "./live.js";
-import { block, ends, formula, menu, tableOf } from "./tables.js";
+import { block, ends, folded, formula, menu, notes, sizeEnds, TABLES, tableOf } from "./tables.js";
 
 const ROLES = { N: "model size N", D: "samples D", loss: "loss", C: "compute C" };
 
 export const runs = {
   id: "runs",
   title: "Your runs",
-  defaults: { law: "chinchilla" },
+  inputs: () => false,
+  defaults: { law: "chinchilla", runs_tab: "law", next_budget: "", next_spend: "", next_runs: "4", compare_budget: "" },
   create(app) {
     let table = null; // what the server understood of the file
     let chosen = {}; // columns chosen from the menus: col_N, ...
@@ -19,20 +23,25 @@ export const runs = {
     let working = null;
     const said = el("p", { class: "said", role: "status" });
     const shown = el("div", { class: "results", hidden: true });
-    const preview = block("The table");
+    const about = el("p", { class: "lead about" });
+    const preview = folded("The table");
     const menus = el("div", { class: "row menus" });
     const parameters = block("The law");
-    const sparsity = block("Implied sparsity");
+    const sparsity = folded("Implied sparsity");
     const ahead = block("Forecast and plan");
     const laws = block("Laws side by side");
-    const chart = createChart("Residuals", "residuals");
+    const charts = {
+      picture: createChart("The runs, the law and the forecast", "runs"),
+      valleys: createChart("Loss along each budget", "isoflop"),
+      residuals: createChart("Residuals", "residuals"),
+    };
     const which = menu(app, "law", "law to fit", [["chinchilla", "chinchilla"]]);
     const draws = el("p", { class: "draws", role: "status" });
     const bar = el("progress", { max: 1, value: 0, hidden: true, "aria-label": "draws" });
     const cancel = el("button", { type: "button", hidden: true, onclick: () => working?.abort() }, "Cancel");
     const page = el("button", { type: "button", disabled: true, onclick: () => save() }, "Download the report");
 
-    const file = el("input", { type: "file", id: "runs-file", accept: ".csv,.tsv,.txt,.json,.jsonl,.parquet,.xlsx,.gz" });
+    const file = el("input", { type: "file", id: "runs-file", accept: TABLES });
     file.addEventListener("change", () => file.files[0] && read(file.files[0]));
     const zone = el(
       "div",
@@ -53,7 +62,7 @@ export const runs = {
       working?.abort();
       status("computing", "reading");
       chosen = {};
-      table = null;
+      table = app.table = null;
       try {
         const params = given ? { file_name: given.name } : { sample: "1" };
         await app.api.stream("runs/read", params, { body: given ?? "", onLine: (line) => (table = line) });
@@ -66,32 +75,30 @@ export const runs = {
     async function choose(role, name) {
       chosen = { ...chosen, [`col_${role}`]: name };
       try {
-        const again = await app.api.values("runs/columns", { upload: table.upload, file_name: table.file_name, ...chosen });
-        table = { upload: table.upload, file_name: table.file_name, ...again };
+        const again = await app.api.values("runs/columns", { ...ofTable(), ...chosen });
+        table = { ...ofTable(), ...again };
         understood(table);
       } catch (error) {
         refused(error);
       }
     }
 
+    const ofTable = () => ({ upload: table.upload, file_name: table.file_name });
+
     function refused(error) {
       shown.hidden = !table;
       node.dataset.state = "refused";
       if (error instanceof Refused) said.textContent = error.message;
-      else report(app, { status: (state, words) => status(state, words) }, error);
+      else report(app, { status }, error);
     }
 
     function understood(found) {
       shown.hidden = false;
-      for (const part of [chart, parameters, sparsity, ahead, laws]) part.node.hidden = true;
+      for (const part of [...Object.values(charts), parameters, sparsity, ahead, laws]) part.node.hidden = true;
       page.disabled = true;
-      app.fitted = null;
-      preview.body.replaceChildren(
-        el("p", { class: "lead" }, `${found.file_name}: ${number(found.rows)} rows. `, ...roles(found)),
-        menus,
-        tableOf("The first rows", found.columns, found.preview, true),
-        el("ul", { class: "notes" }, ...(found.notes ?? []).map((words) => el("li", {}, words))),
-      );
+      about.replaceChildren(`${found.file_name}: ${number(found.rows)} rows. `, ...roles(found));
+      preview.node.querySelector("details").open = Boolean(found.choose);
+      preview.body.replaceChildren(menus, tableOf("The first rows", found.columns, found.preview, true), notes(found.notes ?? []));
       const select = which.querySelector("select");
       select.replaceChildren(...found.laws.map((name) => el("option", { value: name }, name)));
       select.value = app.state.get().law;
@@ -101,13 +108,14 @@ export const runs = {
         return;
       }
       status("done");
+      app.table = { ...ofTable(), ...chosen };
       asked = "";
-      fit();
+      update(app.state.get());
     }
 
     function roles(found) {
       const taken = Object.entries(found.roles ?? {});
-      return taken.length ? [`Read as ${taken.map(([role, name]) => (role === name ? role : `${role} = ${name}`)).join(", ")}.`] : [];
+      return taken.length ? [`Read as ${taken.map(([role, name]) => (role === name ? role : `${role} = ${name}`)).join(", ")}. `] : [];
     }
 
     function choices(found) {
@@ -122,7 +130,7 @@ export const runs = {
     }
 
     async function fit() {
-      const params = { upload: table.upload, file_name: table.file_name, law: app.state.get().law, ...chosen };
+      const params = { ...app.table, law: app.state.get().law };
       const key = JSON.stringify(params);
       if (key === asked) return;
       asked = key;
@@ -133,7 +141,7 @@ export const runs = {
       draws.textContent = "";
       node.dataset.fit = "computing";
       try {
-        const how = await app.api.stream("runs/fit", params, { signal: mine.signal, onLine: (line) => working === mine && add(line, params) });
+        const how = await app.api.stream("runs/fit", params, { signal: mine.signal, onLine: (line) => working === mine && add(line) });
         if (working !== mine) return;
         node.dataset.fit = how;
         if (how === "cancelled") draws.textContent = `cancelled; ${draws.textContent}`;
@@ -146,18 +154,21 @@ export const runs = {
       }
     }
 
-    function add(line, params) {
+    let code = null;
+
+    function add(line) {
+      code = line.code ?? code;
       if (line.dropped) {
         const gone = Object.entries(line.dropped).map(([reason, count]) => `${number(count)} ${count === 1 ? "row" : "rows"} dropped: ${reason}`);
-        preview.body.querySelector(".notes").append(...[`${number(line.used)} rows used`, ...gone, ...line.notes].map((words) => el("li", {}, words)));
+        about.append(`${[`${number(line.used)} rows used`, ...gone].join(", ")}.`);
+        preview.body.append(notes(line.notes));
       }
-      if (line.residuals) {
-        chart.node.hidden = false;
-        chart.draw(line.residuals.chart, { ...line.residuals, fit: line.fit });
-        chart.status("done");
+      for (const [name, spec] of Object.entries(line.charts ?? {})) {
+        charts[name].node.hidden = false;
+        charts[name].draw(spec, { chart: spec, code });
+        charts[name].status("done");
       }
       if (line.fit) {
-        app.fitted = params;
         page.disabled = false;
         parameters.node.hidden = false;
         draws.textContent = line.draws ? `Intervals from ${number(line.draws)} of ${number(line.of)} draws.` : "Intervals follow.";
@@ -169,8 +180,9 @@ export const runs = {
         sparsity.node.hidden = false;
         const rows = line.sparsity.flatMap(({ law: name, sparsity: of }) => ["alpha1", "alpha2"].map((which) => [name, which, number(of?.[which]?.best, 3), ends(of?.[which])]));
         sparsity.body.replaceChildren(
+          el("p", { class: "lead" }, "What the exponents would mean if the theory of rare features held for these runs."),
           ...(rows.length ? [tableOf("Implied sparsity", ["by the law", "exponent", "best", "95 % interval"], rows)] : []),
-          ...[...line.words, line.why].filter(Boolean).map((words) => el("p", { class: "lead" }, ...maths(words))),
+          notes([...line.words, line.why], maths),
         );
       }
       if (line.budgets) further(line);
@@ -179,7 +191,7 @@ export const runs = {
         const rows = line.laws.map((one) => [one.law, formula(one.formula), one.out_of_sample_error == null ? "–" : `${number(one.out_of_sample_error, 3)} %`, `${number(one.sd, 3)} %`, number(one.aic, 5), one.status]);
         laws.body.replaceChildren(
           tableOf("Laws side by side", ["law", "formula", "error on larger runs", "scatter", "AIC", "status"], rows),
-          el("ul", { class: "notes" }, ...line.refused.map((one) => el("li", {}, `${one.law}: ${one.reason}`))),
+          notes(line.refused.map((one) => `${one.law}: ${one.reason}`)),
         );
       }
     }
@@ -191,8 +203,8 @@ export const runs = {
         tableOf("The law", ["parameter", "best", "95 % interval"], rows),
         draws,
         bar,
-        el("div", { class: "row" }, cancel, page),
-        el("ul", { class: "notes" }, ...found.words.map((words) => el("li", {}, words))),
+        el("div", { class: "row" }, which, cancel, page),
+        notes(found.words),
       );
     }
 
@@ -200,18 +212,18 @@ export const runs = {
       ahead.node.hidden = false;
       const points = line.forecast?.points ?? [];
       const plans = line.plans ?? [];
-      const rows = line.budgets.map((C, i) => [number(C), number(plans[i]?.N.best), ends(plans[i]?.N), number(plans[i]?.D.best), number(points[i]?.loss.best), ends(points[i]?.loss)]);
+      const rows = line.budgets.map((C, i) => [number(C, 3), size(plans[i]?.N.best), sizeEnds(plans[i]?.N), size(plans[i]?.D.best), sizeEnds(plans[i]?.D), number(points[i]?.loss.best), ends(points[i]?.loss)]);
       ahead.body.replaceChildren(
-        el("p", { class: "lead" }, "Ten and a hundred times the compute of the largest run, by 6 N D: the best sizes, and the loss of a run made there."),
-        tableOf("Forecast and plan", ["compute C", "best N", "95 %", "best D", "loss", "95 %"], rows),
-        el("ul", { class: "notes" }, ...[line.next_run, line.forecast_reason, line.plans_reason, ...(line.forecast?.warnings ?? [])].filter(Boolean).map((words) => el("li", {}, words))),
+        el("p", { class: "lead" }, "Ten and a hundred times the compute of the most expensive run, by 6 N D: the best sizes, and the loss of one more run made there."),
+        tableOf("Forecast and plan", ["compute C", "best N", "95 %", "best D", "95 %", "loss", "95 %"], rows),
+        notes([line.forecast_reason, line.plans_reason, ...(line.forecast?.warnings ?? [])]),
       );
     }
 
     async function save() {
       page.disabled = true;
       try {
-        await app.api.stream("runs/report", app.fitted, { onLine: (line) => download("sparselaw-report.html", new Blob([line.html], { type: "text/html" })) });
+        await app.api.stream("runs/report", { ...app.table, law: app.state.get().law }, { onLine: (line) => download("sparselaw-report.html", new Blob([line.html], { type: "text/html" })) });
       } catch (error) {
         refused(error);
       } finally {
@@ -219,13 +231,32 @@ export const runs = {
       }
     }
 
-    shown.append(preview.node, el("div", { class: "settings" }, which), el("div", { class: "pair" }, parameters.node, sparsity.node), chart.node, ahead.node, laws.node);
-    const node = el("div", { "data-state": "idle", "data-view": "runs" }, zone, said, shown);
-    return {
-      node,
-      update() {
-        if (table && !table.choose) fit();
-      },
-    };
+    shown.append(about, charts.picture.node, charts.valleys.node, parameters.node, ahead.node, charts.residuals.node, laws.node, sparsity.node, preview.node);
+    const tabs = { law: shown, next: createNext(app), compare: createCompare(app) };
+    const node = el(
+      "div",
+      { "data-state": "idle", "data-view": "runs" },
+      choice(app, "runs_tab", "Question", [
+        ["law", "law, forecast, plan"],
+        ["next", "next runs"],
+        ["compare", "two recipes"],
+      ]),
+      zone,
+      said,
+      shown,
+      tabs.next.node,
+      tabs.compare.node,
+    );
+
+    function update(state) {
+      const tab = state.runs_tab in tabs ? state.runs_tab : "law";
+      zone.hidden = said.hidden = tab === "compare";
+      shown.hidden = tab !== "law" || !table;
+      for (const name of ["next", "compare"]) tabs[name].node.hidden = tab !== name;
+      if (tab !== "law") tabs[tab].update(state);
+      else if (app.table) fit();
+    }
+
+    return { node, update };
   },
 };

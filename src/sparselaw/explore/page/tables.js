@@ -1,6 +1,8 @@
 // Plain tables and lists of what the library says.
 
-import { el, maths, number } from "./dom.js";
+import { el, maths, number, size } from "./dom.js";
+
+export const TABLES = ".csv,.tsv,.txt,.json,.jsonl,.parquet,.xlsx,.gz"; // files of runs and logs
 
 // Cells may have formulas; with `plain` they are shown as they are.
 export function tableOf(caption, head, rows, plain = false) {
@@ -17,11 +19,14 @@ export function tableOf(caption, head, rows, plain = false) {
   );
 }
 
-// An interval {low, best, high}; its ends may be missing.
-export function ends(value) {
+// An interval {low, best, high}; its ends may be missing. `shown` writes a value.
+export function ends(value, shown = number) {
   if (!value || value.low == null || value.high == null || value.low === value.high) return "–";
-  return `${number(value.low)} to ${number(value.high)}`;
+  return `${shown(value.low)} to ${shown(value.high)}`;
 }
+
+// The same for parameters and tokens: 57M to 2.1B.
+export const sizeEnds = (value) => ends(value, size);
 
 export function percent(value) {
   return value == null ? "–" : `${number(100 * value, 3)} %`;
@@ -38,6 +43,16 @@ export function block(title, ...children) {
   const node = el("section", { class: "card", "aria-label": title }, el("header", {}, el("h2", {}, title)), body);
   return { node, body };
 }
+
+// The same, closed until somebody opens it.
+export function folded(title) {
+  const body = el("div", { class: "block" });
+  const node = el("section", { class: "card", "aria-label": title }, el("details", {}, el("summary", {}, el("h2", {}, title)), body));
+  return { node, body };
+}
+
+// A list of sentences; `shown` may make formulas of them.
+export const notes = (words, shown = (one) => [one]) => el("ul", { class: "notes" }, ...words.filter(Boolean).map((one) => el("li", {}, ...shown(one))));
 
 // A menu whose choice is part of the state.
 export function menu(app, name, label, options) {

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from sparselaw.explore import uploads
 from sparselaw.explore.call import Stream, Values, View
 from sparselaw.explore.views import (
     budget_view,
     curves_view,
+    decide_view,
     failure_view,
-    feature_curves,
     features_view,
     phase_view,
     runs_view,
     surface_view,
+    trials_view,
 )
 
 VIEWS: tuple[View, ...] = (
     phase_view.VIEW,
     surface_view.VIEW,
-    feature_curves.VIEW,  # of the same view
+    trials_view.VIEW,  # of the same view
     budget_view.VIEW,
     runs_view.VIEW,
+    decide_view.VIEW,  # of the same view
     curves_view.VIEW,
     features_view.VIEW,
     failure_view.VIEW,
-    uploads.VIEW,  # of the panel beside the views
 )
 
 VALUES: dict[str, Values] = {name: answer for view in VIEWS for name, answer in view.values.items()}

@@ -1,12 +1,11 @@
 """Budget: the best N and D for a compute budget, what a wrong N costs, and the frontier they lie on.
 
-From the theory of the inputs, or from the law that was fitted to the runs of the page.
+From the theory of the inputs, or from the forecast of the runs that were dropped on the page.
 """
 
 from __future__ import annotations
 
 import math
-import shlex
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -15,8 +14,8 @@ import numpy as np
 from sparselaw.costs import Cost, cost_names, parse_cost
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View, input_python, shell
-from sparselaw.explore.chart_data import Chart, axis, line, mark, points
-from sparselaw.explore.page_fits import fitted_of
+from sparselaw.explore.chart_data import Chart, axis, chart, line, mark, points
+from sparselaw.explore.views.runs_view import planned_of, table_options, table_python
 from sparselaw.inputs import Inputs
 from sparselaw.numbers import typed
 from sparselaw.planning import Plan, frontier_curve, plan, planned_for
@@ -28,6 +27,7 @@ AROUND = 40.0  # the valley is shown for N so many times smaller and larger than
 DECADES = 4.0  # of compute on either side of the budget
 BUDGETS = 17
 LARGEST_BUDGET = 1e40
+USUAL_BUDGET, LARGER = 1e12, 10.0  # of the theory; times the most expensive run
 PLAN = '\nsl.plan({}, budget={{budget}}, cost="{{cost}}")'
 
 
@@ -35,7 +35,7 @@ PLAN = '\nsl.plan({}, budget={{budget}}, cost="{{cost}}")'
 class _Asked:
     """What the state asks for."""
 
-    source: Any  # a fitted law or inputs
+    source: Any  # inputs, or what their forecast makes of runs
     spent: float
     cost: str | None
     surface: Surface
@@ -44,12 +44,12 @@ class _Asked:
 
     @classmethod
     def of(cls, call: Call) -> _Asked:
-        spent = call.positive("budget", 1e12)
+        surface = cast(Surface, call.choice("surface", ["sharp", "leading"]))
+        source, code = _source(call, surface)
+        spent = call.positive("budget", _usual(source))
         if spent > LARGEST_BUDGET:
             condition = "is beyond every machine"
             raise InputError("budget", spent, condition, f"choose budget <= {LARGEST_BUDGET:g}")
-        surface = cast(Surface, call.choice("surface", ["sharp", "leading"]))
-        source, code = _source(call, surface)
         return cls(
             source=source,
             spent=spent,
@@ -61,6 +61,12 @@ class _Asked:
 
     def code_for(self, cost: str) -> dict[str, str]:
         return {name: text.format(budget=typed(self.spent), cost=cost) for name, text in self.code.items()}
+
+
+def _usual(source: Any) -> float:
+    """The budget where none is given: ten times the most expensive run."""
+    spent = None if isinstance(source, Inputs) else source.usual_budget
+    return USUAL_BUDGET if spent is None else LARGER * spent
 
 
 def budget(call: Call) -> dict[str, Any]:
@@ -86,16 +92,11 @@ def frontier_of(call: Call) -> dict[str, Any]:
 
 
 def _source(call: Call, surface: Surface) -> tuple[Any, dict[str, str]]:
-    """A fitted law or inputs, and the code of its plan with places for budget and cost."""
+    """What is planned for, and the code of its plan with places for budget and cost."""
     if call.choice("from", ["theory", "runs"]) == "runs":
-        fitted, name, python = fitted_of(call)
-        command = (
-            f"sparselaw plan --law {fitted.name} --budget {{budget}} --cost {{cost}} {shlex.quote(name)}"
-        )
-        return fitted, {
-            "shell": command,
-            "python": python.replace("{", "{{").replace("}", "}}") + PLAN.format("law"),
-        }
+        command = f"sparselaw plan --budget {{budget}} --cost {{cost}} {_braced(table_options(call))}"
+        python = f"import sparselaw as sl\n{PLAN.format(_braced(_braced(table_python(call))))}"
+        return planned_of(call), {"shell": command, "python": python}
     inputs = call.inputs()
     own = {} if surface == "sharp" else {"surface": surface}
     command = f"{shell('plan', **inputs.as_options(), **own)} --budget {{budget}} --cost {{cost}}"
@@ -104,35 +105,30 @@ def _source(call: Call, surface: Surface) -> tuple[Any, dict[str, str]]:
     return inputs, {"shell": command, "python": python + PLAN.format("model")[:-1] + further + ")"}
 
 
+def _braced(text: str) -> str:
+    """Text in which a later ``format`` finds no places."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
 def _valley(source: Any, surface: Surface, found: Plan) -> Chart:
     """Loss against N with the whole budget spent; the peak between the valleys is a gap."""
     best = found.N.best
     between = best / AROUND, best * AROUND
     along = valley_curve(source, found.budget, found.cost, between=between, surface=surface)
     reasons = ["" if math.isfinite(loss) else "infinite: the double-descent peak" for loss in along.loss]
-    chart: Chart = {
-        "x": axis("model size N"),
-        "y": axis("loss"),
-        "series": [
-            line(
-                "the whole budget spent on N and D",
-                along.N.tolist(),
-                along.loss.tolist(),
-                colour=0,
-                reason=reasons,
-            ),
-            points(f"best{_beside(found.side)}", [found.N.best], [found.law_loss.best], colour=1),
-        ],
-        "marks": [],
-        "notes": list(found.warnings),
-    }
+    along_budget = line(
+        "the whole budget spent on N and D", along.N.tolist(), along.loss.tolist(), colour=0, reason=reasons
+    )
+    loss = found.law_loss
+    at_best = points(f"best{_beside(found.side)}", [best], [loss.best], [loss.low], [loss.high], colour=1)
+    series, marks = [along_budget, at_best], []
     if found.others:
         label = f"best on the other side{_beside(found.others[0].side)}"
         x, y = [v.N for v in found.others], [v.loss for v in found.others]
-        chart["series"].append(points(label, x, y, colour=2))
+        series.append(points(label, x, y, colour=2))
     if found.N.low < found.N.high:
-        chart["marks"] += [mark(found.N.low, "95 % from", colour=1), mark(found.N.high, "95 % to", colour=1)]
-    return chart
+        marks = [mark(found.N.low, "95 % of N from", colour=1), mark(found.N.high, "to", colour=1)]
+    return chart(axis("model size N", sizes=True), axis("loss"), series, marks=marks, notes=found.warnings)
 
 
 def _beside(side: str | None) -> str:
@@ -145,39 +141,32 @@ def _spaced(side: str) -> str:
 
 def _frontier(asked: _Asked, cost: Cost) -> Chart:
     source, spent = asked.source, asked.spent
-    chart: Chart = {
-        "x": axis(f"compute C ({cost.name})"),
-        "y": axis("best loss"),
-        "series": [],
-        "marks": [mark(spent, "the budget")],
-        "notes": [],
-    }
+    drawn = chart(axis(f"compute C ({cost.name})"), axis("best loss"), [], marks=[mark(spent, "the budget")])
     low, high = spent * 10.0**-DECADES, spent * 10.0**DECADES
-    if isinstance(source, Inputs):
-        if source.exponents is None:
-            chart["notes"].append("these inputs follow no power law: there is no limit to draw")
-        else:
-            _add_limits(chart, source, cost.name, low, high)
-    if not isinstance(source, Inputs) or source.exponents is None or asked.surface == "sharp":
+    theory = isinstance(source, Inputs)
+    if theory and source.exponents is not None:
+        _add_limits(drawn, source, cost.name, low, high)
+    elif theory:
+        drawn["notes"].append("these inputs follow no power law: there is no limit to draw")
+    if not theory or source.exponents is None or asked.surface == "sharp":
         least = 10.0 * float(cost.compute(1.0, 1.0))
-        narrow = 1.0 if not isinstance(source, Inputs) else 0.5  # of the decades: each budget takes time
-        reach = 10.0 ** (DECADES * narrow)
+        reach = 10.0 ** (DECADES * (0.5 if theory else 1.0))  # each budget of the theory takes time
         budgets = np.geomspace(max(spent / reach, min(least, spent)), spent * reach, BUDGETS)
         found = frontier_curve(source, budgets, cost.name, surface=asked.surface)
-        words = "the best at each budget" if isinstance(source, Inputs) else "the law's best"
-        chart["series"].append(line(words, found.budget.tolist(), found.loss.tolist(), colour=1))
-    return chart
+        words = "the best at each budget" if theory else "the forecast's best"
+        drawn["series"].append(line(words, found.budget.tolist(), found.loss.tolist(), colour=1))
+    return drawn
 
 
-def _add_limits(chart: Chart, inputs: Inputs, cost: str, low: float, high: float) -> None:
+def _add_limits(drawn: Chart, inputs: Inputs, cost: str, low: float, high: float) -> None:
     """For large budgets: loss* = constant C^-alpha_C on either side of the peak."""
     best = frontier(inputs, cost)
     for i, side in enumerate((best.best, best.other)):
         y = [side.constant * C**-best.alpha_C for C in (low, high)]
         words = f"{_spaced(side.side)}: {side.constant:.3g} C^{{−{best.alpha_C:.3g}}}"
-        chart["series"].append(line(words, [low, high], y, colour=0 if i == 0 else 2, dash="dashed" * i))
+        drawn["series"].append(line(words, [low, high], y, colour=0 if i == 0 else 2, dash="dashed" * i))
     powers = f"N ~ C^{{{best.N_exponent:.3g}}} and D ~ C^{{{best.D_exponent:.3g}}}"
-    chart["notes"].append(f"For large budgets {powers}, at xi = {best.best.xi:.3g}.")
+    drawn["notes"].append(f"For large budgets {powers}, at xi = {best.best.xi:.3g}.")
 
 
 VIEW = View(values={"budget": budget, "budget/frontier": frontier_of})

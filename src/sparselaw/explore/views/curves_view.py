@@ -14,9 +14,8 @@ from sparselaw.curves.ends import continued, going_on, size_of
 from sparselaw.curves.fitting_curves import read_schedule, usual_warmup
 from sparselaw.curves.model import Asked, student
 from sparselaw.errors import InputError
-from sparselaw.explore import page_fits as fits
 from sparselaw.explore.call import Call, View, shell
-from sparselaw.explore.chart_data import Chart, axis, line, points
+from sparselaw.explore.chart_data import axis, chart, line, points
 
 SHOWN = 120  # points of a log
 ALONG = 40  # points of the fan
@@ -25,7 +24,7 @@ DECAY, END = 0.2, 0.1  # of the steps and of the peak, to begin with
 
 def read(call: Call) -> Iterator[dict[str, Any]]:
     """The law of the curves, and what was understood of the log."""
-    content, name = call.body, fits.file_name(call)
+    content, name = call.body, call.file_name("curves.csv")
     if call.text("sample"):
         name, content = "sample.csv", sample_csv()
     if not content:
@@ -41,7 +40,7 @@ def read(call: Call) -> Iterator[dict[str, Any]]:
 
 def end(call: Call) -> dict[str, Any]:
     """The final loss of a wsd with the decay, the last rate and the steps that were dragged to."""
-    name = fits.file_name(call)
+    name = call.file_name("curves.csv")
     found = _fit(str(call.session.uploads.find(call.text("upload"))), name)
     model = found.model
     peak = model.logs[-1].schedule.peak
@@ -59,20 +58,16 @@ def end(call: Call) -> dict[str, Any]:
     half = student() * np.sqrt(np.diag(cov))
     low_end, best, high_end = (np.exp(mean + k * half) for k in (-1.0, 0.0, 1.0))
     series = [_log(log.name, log.step, log.loss, first, i) for i, log in enumerate(model.logs)]
-    fan = [("lower end, 95 %", low_end, "dotted"), (text, best, ""), ("upper end, 95 %", high_end, "dotted")]
-    chart: Chart = {
-        "x": axis(found.clock, log=False),
-        "y": axis("loss", log=False),
-        "series": [*series, *(line(n, along.tolist(), y.tolist(), colour=None, dash=d) for n, y, d in fan)],
-        "marks": [],
-        "notes": [],
-    }
+    band = {"low": low_end.tolist(), "high": high_end.tolist()}
+    fan = line(f"{text}, 95 %", along.tolist(), best.tolist(), colour=None, **band)
     final = found.predict(schedule, N=None if N == 1.0 else N)
     python = f'import sparselaw as sl\n\nfound = sl.fit_curves({name!r})\nprint(found.predict("{text}"))'
     return {
-        "chart": chart, "schedule": text, "final": final.as_dict(),
+        "chart": chart(axis(found.clock, log=False), axis("loss", log=False), [*series, fan]),
+        "schedule": text,
+        "final": final.as_dict(),
         "code": {"shell": f"{shell('curve')} {shlex.quote(name)} --schedule {text}", "python": python},
-    }  # fmt: skip
+    }
 
 
 def sample_csv() -> bytes:

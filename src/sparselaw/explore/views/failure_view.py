@@ -7,7 +7,7 @@ from typing import Any
 
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View, input_python, shell
-from sparselaw.explore.chart_data import Chart, axis, line
+from sparselaw.explore.chart_data import axis, chart, line
 from sparselaw.failure.failure_curve import Sampling, check_threshold
 from sparselaw.failure.probability import estimate
 from sparselaw.failure.work import case_of, check_work
@@ -25,26 +25,19 @@ def failure(call: Call) -> dict[str, Any]:
     inputs, sizes, threshold = _asked(call)
     spikes = [spike_probability(inputs, D, threshold) for D in sizes]
     nu = spike_exponent(inputs)
-    chart: Chart = {
-        "x": axis("samples D"),
-        "y": axis("probability of divergence"),
-        "series": [
-            line("one rare activation: the exact spike", sizes, spikes, colour=0, reason=_none(spikes))
-        ],
-        "marks": [],
-        "notes": [],
-    }
+    exact = line("one rare activation: the exact spike", sizes, spikes, colour=0, reason=_none(spikes))
+    drawn = chart(axis("samples D"), axis("probability of divergence"), [exact])
     if nu is None:
-        chart["notes"].append("alpha2 >= −1: amplitudes do not grow with j, so there is no rare spike")
+        drawn["notes"].append("alpha2 >= −1: amplitudes do not grow with j, so there is no rare spike")
     elif any(spikes):
         last = max(i for i, p in enumerate(spikes) if p > 0.0)
         y = [spikes[last] * (D / sizes[last]) ** -nu for D in sizes]
-        chart["series"].append(line(f"slope −nu = −{nu:.3g}", sizes, y, colour=None, dash="dotted"))
+        drawn["series"].append(line(f"slope −nu = −{nu:.3g}", sizes, y, colour=None, dash="dotted"))
     listed = ",".join(str(D) for D in sizes)
     command = shell("failure", **inputs.as_options(), D=listed, threshold=threshold)
     python = f"sl.failure_probability(model, D={sizes}, threshold={typed(threshold)})"
     return {
-        "chart": chart,
+        "chart": drawn,
         "nu": nu,
         "threshold": threshold,
         "step": 2.0 / threshold,

@@ -9,8 +9,8 @@ from typing import Any
 
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View, shell
-from sparselaw.explore.chart_data import Chart, axis, line, points
-from sparselaw.explore.uploads import limited_uploads
+from sparselaw.explore.chart_data import Chart, axis, chart, line, points
+from sparselaw.explore.session import limited_uploads
 from sparselaw.interval import Interval
 from sparselaw.measuring import LearningCurve, Measurement
 from sparselaw.measuring.learning_curve import THEORIES
@@ -70,7 +70,7 @@ def _worked(call: Call, work: Callable[[tuple[str, bool]], Any]) -> Iterator[tup
 
     A worker does it, so that it can be stopped.
     """
-    name = _file_name(call)
+    name = call.file_name("features")
     if call.text("sample"):
         name, source = SAMPLE, SAMPLE
     elif not call.body:
@@ -132,13 +132,8 @@ def _beside(measured: Sequence[Any], size: str, label: str, theories: Sequence[s
         line(name, x, [_positive(getattr(point, name)) for point in measured], colour=colour)
         for name, colour in zip(theories, (1, 2, 3, None), strict=False)
     ]
-    return {
-        "x": axis(label),
-        "y": axis("share of the variance"),
-        "series": [*curves, points("measured, 95 % interval", x, best, low, high, colour=0)],
-        "marks": [],
-        "notes": [],
-    }
+    shown = points("measured, 95 % interval", x, best, low, high, colour=0)
+    return chart(axis(label), axis("share of the variance"), [*curves, shown])
 
 
 def _positive(value: float) -> float | None:
@@ -148,21 +143,8 @@ def _positive(value: float) -> float | None:
 def _chart(label: str, name: str, D: list[float], values: list[Interval], *, log: bool = True) -> Chart:
     best = [_positive(value.best) if log else value.best for value in values]
     low = [_positive(value.low) if log else value.low for value in values]
-    return {
-        "x": axis("rows D"),
-        "y": axis(label, log=log),
-        "series": [
-            line(name, D, best, colour=0),
-            points("95 % interval", D, best, low, [value.high for value in values], colour=0),
-        ],
-        "marks": [],
-        "notes": [],
-    }
-
-
-def _file_name(call: Call) -> str:
-    """The person's own name of the file, without its folders: for words only, never opened."""
-    return call.text("file_name", "features").replace("\\", "/").split("/")[-1][:80] or "features"
+    bars = points("95 % interval", D, best, low, [value.high for value in values], colour=0)
+    return chart(axis("rows D"), axis(label, log=log), [line(name, D, best, colour=0), bars])
 
 
 VIEW = View(streams={"features/measure": measured, "features/learn": learned})

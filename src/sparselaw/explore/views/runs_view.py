@@ -1,10 +1,12 @@
-"""Your runs: a table dropped on the page, its law at once, intervals as they come, what follows from it."""
+"""Your runs: a table dropped on the page; picture and law at once, intervals as they come, what follows."""
 
 from __future__ import annotations
 
+import functools
 import math
+import shlex
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,30 +14,35 @@ from typing import Any
 import numpy as np
 
 from sparselaw.errors import InputError
-from sparselaw.explore import page_fits as fits
-from sparselaw.explore.call import Call, View
-from sparselaw.explore.chart_data import Chart, axis, line, points
-from sparselaw.explore.page_fits import sample_csv
+from sparselaw.explore.call import Call, View, shell
+from sparselaw.explore.chart_data import Chart, axis, chart, line, mark, points
 from sparselaw.fitting import FittedLaw, compare_laws, fit
 from sparselaw.fitting.clean_runs import as_table, clean_runs
 from sparselaw.fitting.columns import find_columns, notes_on_columns
 from sparselaw.fitting.tables import Table
-from sparselaw.laws import LAWS, law_named
-from sparselaw.planning import forecast, next_run, plan_ahead
+from sparselaw.laws import LAWS, ChinchillaLaw, law_named
+from sparselaw.planning import Planned, forecast, frontier_curve, plan, planned_for
+from sparselaw.planning.approaches import budgets_of
+from sparselaw.planning.valley_curve import valley_curve
 from sparselaw.records import finite
 
 PREVIEW = 6
 DRAWS = (100, 300, 1000)  # every draw has its own stream: fewer are the first of more
 LARGER = (10.0, 100.0)  # budgets to forecast and plan for, in budgets of the largest run
+ALONG = 24  # budgets along a band
+WIDER = 3.0  # how far a valley goes beyond the sizes of its runs
+MOST_VALLEYS = 9
 ROLES = ("N", "D", "loss", "C")
+COMPUTE, SIZES = "compute 6 N D (FLOP)", "parameters N"
+Columns = tuple[tuple[str, str], ...]  # what was chosen from the menus
 
 
 def read(call: Call) -> Iterator[dict[str, Any]]:
     """The table as it was understood: columns, the first rows, and what must be chosen."""
-    content = call.body
-    name = fits.file_name(call)
+    content, name = call.body, file_name(call)
     if call.text("sample"):
-        name, content = "sample.csv", sample_csv()
+        name, law, seed = SAMPLES[call.choice("sample", list(SAMPLES))]
+        content = sample_csv(law, seed)
     if not content:
         raise InputError("runs", name, "is empty", "drop a table with N, D and loss")
     key = call.session.uploads.keep(name, content)
@@ -44,58 +51,123 @@ def read(call: Call) -> Iterator[dict[str, Any]]:
 
 def columns(call: Call) -> dict[str, Any]:
     """The same again, with the columns that were chosen from the menus."""
-    return _table(call, call.text("upload"), fits.file_name(call))
+    return _table(call, call.text("upload"), file_name(call))
 
 
 def fitted(call: Call) -> Iterator[dict[str, Any]]:
-    """The fit at once, its intervals as draws come in, then laws side by side, forecast and plan."""
-    path = call.session.uploads.find(call.text("upload"))
-    law = law_named(call.text("law", "chinchilla")).name
-    chosen = fits.columns_of(call)
-    table = as_table(_named(call, lambda: as_table(path)))
-    clean = _named(call, lambda: clean_runs(table, columns=chosen))
+    """The fit and its picture at once, intervals as draws come in, then forecast and plan, laws, sparsity."""
+    clean = by_its_name(call, lambda: clean_runs(upload_of(call), columns=columns_of(call)))
     yield {"dropped": dict(clean.dropped), "used": len(clean.runs), "notes": list(clean.notes)}
-    found = _named(call, lambda: fit(table, law, columns=chosen, bootstrap=0))
-    code = {"shell": fits.fit_shell(call), "python": fits.fit_python(call)}
-    fits.keep(call, found)
-    yield {
-        "fit": _to_dict(found),
-        "draws": 0,
-        "of": DRAWS[-1],
-        "residuals": {"chart": _residuals(found), "code": code},
-    }
-    for draws in DRAWS:
+    found = by_its_name(call, lambda: fit_of(call))
+    code = {"shell": _fit_shell(call), "python": _fit_python(call)}
+    charts = {"picture": _picture(found), "residuals": _residuals(found)}
+    if (valleys := isoflop_chart(found)) is not None:
+        charts["valleys"] = valleys
+    yield {"fit": _to_dict(found), "draws": 0, "of": DRAWS[-1], "charts": charts, "code": code}
+    follows: list[Callable[[Call, FittedLaw], dict[str, Any]]]
+    follows = [_ahead, *(functools.partial(_drawn, draws=draws) for draws in DRAWS), _laws, _sparsity]
+    for part in follows:
         if call.stop.is_set():
             return
-        found = fit(table, law, columns=chosen, bootstrap=draws)
-        fits.keep(call, found)
-        yield {"fit": _to_dict(found), "draws": draws, "of": DRAWS[-1]}
-    for part in (_ahead, _laws, _sparsity):  # the last takes longest
-        if call.stop.is_set():
-            return
-        yield part(call, found, table, chosen)
+        yield part(call, found)
 
 
 def report(call: Call) -> Iterator[dict[str, Any]]:
     """The page that `fit --report` writes."""
     from sparselaw.report import results, write_result
 
-    found, _, _ = fits.fitted_of(call)
+    found = fit_of(call, DRAWS[-1])
     with tempfile.TemporaryDirectory(prefix="sparselaw-report-") as folder:
         file = Path(folder) / "report.html"
-        write_result(file, replace(results.fit_page(found), command=fits.fit_shell(call)))
+        write_result(file, replace(results.fit_page(found), command=_fit_shell(call)))
         yield {"html": file.read_text(encoding="utf-8")}
 
 
+# The session has the file of a table; the laws and forecasts of the last few are remembered.
+
+
+@functools.lru_cache(maxsize=16)
+def _fit(path: Path, law: str, chosen: Columns, draws: int) -> FittedLaw:
+    return fit(path, law, columns=dict(chosen) or None, bootstrap=draws)
+
+
+def fit_of(call: Call, draws: int = 0) -> FittedLaw:
+    """The law of the table that the call means, with so many draws for its intervals."""
+    law = law_named(call.text("law", "chinchilla")).name
+    return _fit(upload_of(call), law, _chosen(call), draws)
+
+
+@functools.lru_cache(maxsize=8)
+def _planned(path: Path, chosen: Columns) -> Planned:
+    return planned_for(path, columns=dict(chosen) or None)
+
+
+def planned_of(call: Call) -> Planned:
+    """What `sl.plan` makes of the table that the call means: by the forecast of its runs."""
+    found: Planned = by_its_name(call, lambda: _planned(upload_of(call), _chosen(call)))
+    return found
+
+
+def upload_of(call: Call, key: str = "upload") -> Path:
+    """Where the table lies that the call means."""
+    if not call.text(key):
+        raise InputError("runs", "", "no table is here yet", "drop a table of runs on the page Your runs")
+    return call.session.uploads.find(call.text(key))
+
+
+def columns_of(call: Call) -> dict[str, str] | None:
+    """Columns that the person chose from the menus: col_N, col_D, ..."""
+    return dict(_chosen(call)) or None
+
+
+def _chosen(call: Call) -> Columns:
+    return tuple((role, call.text(f"col_{role}")) for role in ROLES if call.text(f"col_{role}"))
+
+
+def file_name(call: Call) -> str:
+    return call.file_name("runs.csv")
+
+
+def by_its_name(call: Call, work: Callable[[], Any], name: str = "") -> Any:
+    """Refusals speak of the person's file, not of ours."""
+    try:
+        return work()
+    except InputError as error:
+        if error.name == "file":
+            raise InputError("file", name or file_name(call), error.condition, error.remedy) from None
+        raise
+
+
+def table_options(call: Call) -> str:
+    """The rest of a command: which columns, and the file."""
+    chosen = ",".join(f"{role}={name}" for role, name in _chosen(call))
+    return f"{f'--columns {shlex.quote(chosen)} ' if chosen else ''}{shlex.quote(file_name(call))}"
+
+
+def table_python(call: Call) -> str:
+    """The first arguments in Python: the file, and which columns."""
+    chosen = columns_of(call)
+    return repr(file_name(call)) + (f", columns={chosen!r}" if chosen else "")
+
+
+def _fit_shell(call: Call) -> str:
+    return f"{shell('fit', law=call.text('law', 'chinchilla'))} {table_options(call)}"
+
+
+def _fit_python(call: Call) -> str:
+    law = call.text("law", "chinchilla")
+    return f'import sparselaw as sl\n\nlaw = sl.fit({table_python(call)}, law="{law}")'
+
+
 def _table(call: Call, key: str, name: str) -> dict[str, Any]:
-    table = _named(call, lambda: as_table(call.session.uploads.find(key)), name)
+    table = by_its_name(call, lambda: as_table(call.session.uploads.find(key)), name)
     answer: dict[str, Any] = {
         "rows": len(table),
         "columns": list(table.names),
         "preview": [[_cell(cells[i]) for cells in table.columns] for i in range(min(PREVIEW, len(table)))],
         "laws": [law for law, kind in LAWS.items() if not kind.has_one_size()],
     }
-    chosen = fits.columns_of(call)
+    chosen = columns_of(call)
     try:
         roles = find_columns(table.names, chosen)
     except InputError as error:
@@ -138,46 +210,104 @@ def _to_dict(found: FittedLaw) -> dict[str, Any]:
     }
 
 
+def spent_by(found: FittedLaw) -> np.ndarray:
+    """(runs,): the compute of every run, by 6 N D."""
+    return np.asarray(6.0 * found.runs.N * found.runs.D)
+
+
+def _picture(found: FittedLaw, ahead: Sequence[dict[str, Any]] = (), notes: Sequence[str] = ()) -> Chart:
+    """Every run against its compute, and the law's best at each budget; ``ahead`` is the forecast's band."""
+    spent = spent_by(found)
+    runs = points("one run each", spent.tolist(), found.runs.loss.tolist(), colour=0)
+    series = [*ahead, *_law_line(found, spent), runs]
+    marks = [mark(float(spent.max()), "the most expensive run")] if ahead else []
+    return chart(axis(COMPUTE), axis("loss"), series, marks=marks, notes=notes)
+
+
+def _law_line(found: FittedLaw, spent: np.ndarray) -> list[dict[str, Any]]:
+    if found.law.sizes != ("N", "D"):
+        return []
+    budgets = np.geomspace(spent.min(), LARGER[-1] * spent.max(), ALONG)
+    curve = frontier_curve(found, budgets, "6nd")
+    label = f"the {found.name} law, best N and D"
+    return [line(label, budgets.tolist(), curve.loss.tolist(), colour=2, dash="dashed")]
+
+
+def isoflop_chart(found: FittedLaw, further: Sequence[dict[str, Any]] = ()) -> Chart | None:
+    """Loss against N at every budget of the table, runs and law; None where there are no budgets.
+
+    With ``further`` series it is drawn in any case: the law then at the smallest, middle and largest compute.
+    """
+    runs, spent = found.runs, spent_by(found)
+    if found.law.sizes != ("N", "D"):
+        return None
+    index = budgets_of(spent, runs.N)
+    groups = [np.flatnonzero(index == i) for i in range(int(index.max()) + 1)][-MOST_VALLEYS:]
+    series = []
+    for colour, rows in enumerate(groups):
+        budget = float(np.exp(np.mean(np.log(spent[rows]))))
+        series.append(_valley_line(found, budget, runs.N[rows], colour))
+        series.append(points("", runs.N[rows].tolist(), runs.loss[rows].tolist(), colour=colour))
+    if not groups:
+        if not further:
+            return None
+        near = [np.flatnonzero(np.abs(np.log(spent / C)) < 1.5) for C in np.quantile(spent, [0.1, 0.5, 0.9])]
+        budgets = [float(np.exp(np.mean(np.log(spent[rows])))) for rows in near]
+        series = [_valley_line(found, budgets[i], runs.N[near[i]], i) for i in range(len(near))]
+        series.append(points("one run each", runs.N.tolist(), runs.loss.tolist(), colour=None))
+    return chart(axis(SIZES, sizes=True), axis("loss"), [*series, *further])
+
+
+def _valley_line(found: FittedLaw, budget: float, N: np.ndarray, colour: int) -> dict[str, Any]:
+    between = float(N.min()) / WIDER, float(N.max()) * WIDER
+    along = valley_curve(found, budget, "6nd", between=between)
+    mantissa, power = f"{budget:.1e}".split("e")
+    return line(f"C = {mantissa}×10^{{{int(power)}}}", along.N.tolist(), along.loss.tolist(), colour=colour)
+
+
 def _residuals(found: FittedLaw) -> Chart:
     """How far each run lies from the law, in per cent, against the compute of the run."""
-    runs = found.runs
-    percent = 100.0 * np.expm1(found.residuals)
-    x = 6.0 * runs.N * runs.D
-    ends = [float(x.min()), float(x.max())]
-    return {
-        "x": axis("compute 6 N D of the run"),
-        "y": axis("loss above the law, per cent", log=False),
-        "series": [
-            points("one run each", x.tolist(), percent.tolist(), colour=0),
-            line("the law", ends, [0.0, 0.0], colour=None, dash="dotted"),
-        ],
-        "marks": [],
-        "notes": [found.goodness.worst_words()],
-    }
+    percent, x = 100.0 * np.expm1(found.residuals), spent_by(found)
+    law = line("the law", [float(x.min()), float(x.max())], [0.0, 0.0], colour=None, dash="dotted")
+    every = points("one run each", x.tolist(), percent.tolist(), colour=0)
+    words = [found.goodness.worst_words()]
+    return chart(axis(COMPUTE), axis("loss above the law, per cent", log=False), [every, law], notes=words)
 
 
-def _ahead(call: Call, found: FittedLaw, table: Table, chosen: dict[str, str] | None) -> dict[str, Any]:
+def _drawn(call: Call, found: FittedLaw, *, draws: int) -> dict[str, Any]:
+    del found
+    return {"fit": _to_dict(fit_of(call, draws)), "draws": draws, "of": DRAWS[-1]}
+
+
+def _ahead(call: Call, found: FittedLaw) -> dict[str, Any]:
     """The forecast and the plan for budgets beyond the largest run; why not, where there is none."""
-    del call, table, chosen
-    largest = float((6.0 * found.runs.N * found.runs.D).max())
-    budgets = [largest * factor for factor in LARGER]
+    spent = spent_by(found)
+    budgets = [float(spent.max()) * factor for factor in LARGER]
+    along = np.geomspace(spent.min(), budgets[-1], ALONG).tolist()
     answer: dict[str, Any] = {"budgets": budgets}
     try:
-        answer["forecast"] = forecast(found, budget=budgets).as_dict()
+        ahead = forecast(found, budget=[*budgets, *along])
+        answer["forecast"] = replace(ahead, points=ahead.points[: len(budgets)]).as_dict()
+        answer["charts"] = {"picture": _picture(found, [_band(along, ahead.points[len(budgets) :])])}
     except InputError as error:
         answer["forecast_reason"] = str(error)
+        answer["charts"] = {"picture": _picture(found, notes=[f"no forecast: {error}"])}
     try:
-        answer["plans"] = [plan_ahead(found, budget).as_dict() for budget in budgets]
+        planned = planned_of(call)
+        answer["plans"] = [plan(planned, budget).as_dict() for budget in budgets]
     except InputError as error:
         answer["plans_reason"] = str(error)
-    ahead = next_run(found)
-    answer["next_run"] = None if ahead is None else ahead.words()
     return answer
 
 
-def _laws(call: Call, found: FittedLaw, table: Table, chosen: dict[str, str] | None) -> dict[str, Any]:
-    del call, found
-    every = compare_laws(table, columns=chosen)
+def _band(budgets: list[float], ahead: Sequence[Any]) -> dict[str, Any]:
+    low, best, high = ([getattr(p.loss, end) for p in ahead] for end in ("low", "best", "high"))
+    return line("forecast at the best N and D, 95 %", budgets, best, colour=1, low=low, high=high)
+
+
+def _laws(call: Call, found: FittedLaw) -> dict[str, Any]:
+    del found
+    every = compare_laws(as_table(upload_of(call)), columns=columns_of(call))
     rows = [
         {
             "law": one.fitted.name,
@@ -193,8 +323,8 @@ def _laws(call: Call, found: FittedLaw, table: Table, chosen: dict[str, str] | N
     return {"laws": rows, "refused": every.as_dict()["refused"]}
 
 
-def _sparsity(call: Call, found: FittedLaw, table: Table, chosen: dict[str, str] | None) -> dict[str, Any]:
-    del call, table, chosen
+def _sparsity(call: Call, found: FittedLaw) -> dict[str, Any]:
+    found = fit_of(call, DRAWS[-1])
     return {
         "sparsity": [reading.as_dict() for reading in found.sparsity_readings()],
         "words": list(found.sparsity_words()),
@@ -202,15 +332,22 @@ def _sparsity(call: Call, found: FittedLaw, table: Table, chosen: dict[str, str]
     }
 
 
-def _named(call: Call, work: Any, name: str = "") -> Any:
-    """Refusals speak of the person's file, not of ours."""
-    try:
-        return work()
-    except InputError as error:
-        if error.name == "file":
-            said = name or fits.file_name(call)
-            raise InputError("file", said, error.condition, error.remedy) from None
-        raise
+LAW = ChinchillaLaw(E=1.8, A=480.0, B=2100.0, alpha=0.35, beta=0.37)
+
+SAMPLES = {"1": ("sample.csv", LAW, 7), "2": ("other.csv", replace(LAW, A=430.0, B=1900.0), 8)}
+
+
+def sample_csv(law: ChinchillaLaw = LAW, seed: int = 7) -> bytes:
+    """params, tokens and val_loss of 48 runs, made up."""
+    rng = np.random.default_rng(seed)
+    lines = ["params,tokens,val_loss"]
+    for N in np.geomspace(1e7, 3e9, 8):
+        for ratio in (3.0, 10.0, 20.0, 40.0, 80.0, 160.0):
+            D = ratio * N
+            loss = law.loss(N, D) * np.exp(0.006 * rng.standard_normal())
+            lines.append(f"{N:.4g},{D:.4g},{loss:.5f}")
+    lines.append("1e8,2e9,nan")
+    return ("\n".join(lines) + "\n").encode()
 
 
 VIEW = View(

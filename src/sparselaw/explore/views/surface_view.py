@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View, input_python, shell
-from sparselaw.explore.chart_data import Chart, axis, cautions, line, mark
-from sparselaw.explore.simulation import estimate, simulate
-from sparselaw.explore.solver_state import Training
+from sparselaw.explore.call import Call, Training, View, input_python, shell
+from sparselaw.explore.chart_data import Chart, axis, cautions, chart, line, mark
 from sparselaw.inputs import Inputs
 from sparselaw.numbers import sizes
 from sparselaw.predicting import prediction
@@ -26,6 +24,7 @@ LAWS, DRAFT_LAWS = 41, 16  # along D, each with its own
 EARLY_POINTS = 24
 EARLY_DRAFT = 5
 MOST_CURVES = 4
+FEATURE_POINTS = 9  # along a curve of nonlinear features
 LARGEST = 10**15
 TOGETHER = 0.02  # K and rank closer than this are one mark
 XI_SPAN = (0.05, 30.0)  # the paper's figure 2
@@ -42,14 +41,14 @@ def surface(call: Call) -> dict[str, Any]:
     grid = f"{low}:{high}:{asked.count}"
     moving = sizes(along, grid)
     points = asked.points(moving, asked.fixed) if along == "N" else asked.points(asked.fixed, moving)
-    chart: Chart = {"x": axis(_AXES[along]), "y": axis("loss"), "series": [], "marks": [], "notes": []}
+    drawn = chart(axis(_AXES[along]), axis("loss"), [])
     for i, size in enumerate(asked.fixed):
         curve = [point for point in points if getattr(point, other) == size]
-        _add_curve(chart, f"{other} = {size:,}", along, curve, i)
-        chart["marks"] += _peak(along, size, curve, i)
-    chart["notes"] = notes_of(chart["series"], along)
-    _add_limit(chart, inputs, along, low, high)
-    return {"chart": chart, "span": [low, high], "code": asked.code(along, grid)}
+        _add_curve(drawn, f"{other} = {size:,}", along, curve, i)
+        drawn["marks"] += _peak(along, size, curve, i)
+    drawn["notes"] = notes_of(drawn["series"], along)
+    _add_limit(drawn, inputs, along, low, high)
+    return {"chart": drawn, "span": [low, high], "code": asked.code(along, grid)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,12 +95,13 @@ class SurfaceAsked:
             return {}
         return {"surface": "leading" if self.draft else self.surface}
 
-    def code(self, along: str, grid: str) -> dict[str, str]:
-        """``along`` takes the grid, the other size its fixed values."""
+    def code(self, along: str, grid: str, features: str = "") -> dict[str, str]:
+        """``along`` takes the grid, the other size its fixed values; of nonlinear features or linear ones."""
         other = "D" if along == "N" else "N"
         low, high, count = grid.split(":")
-        order = "".join(f', {name}="{value}"' for name, value in self._order.items())
-        extra = self.training.python() + order
+        order = {"features": features} if features else self._order
+        training = "" if features else self.training.python()
+        extra = training + "".join(f', {name}="{value}"' for name, value in order.items())
         python = [
             "import numpy as np",
             "import sparselaw as sl",
@@ -111,7 +111,8 @@ class SurfaceAsked:
             f"found = sl.predict(model, {along}={along}.tolist(), {other}={self.fixed}{extra})",
         ]
         listed = {along: grid, other: ",".join(str(size) for size in self.fixed)}
-        options = self.inputs.as_options() | listed | self.training.options() | self._order
+        trained = {} if features else self.training.options()
+        options = self.inputs.as_options() | listed | trained | order
         return {"shell": shell("predict", **options), "python": "\n".join(python)}
 
 
@@ -139,16 +140,16 @@ def _samples(inputs: Inputs, size: float) -> float:
 
 
 def _add_curve(
-    chart: Chart, label: str, along: str, points: list[Point], colour: int, scale: float = 1.0
+    drawn: Chart, label: str, along: str, points: list[Point], colour: int, scale: float = 1.0
 ) -> None:
     x = [getattr(point, along) for point in points]
     reasons = [gap_reason(point) for point in points]
     doubts = [point.caution for point in points]
     losses = [point.loss * scale for point in points]
-    chart["series"].append(line(label, x, losses, colour=colour, caution=doubts, reason=reasons))
+    drawn["series"].append(line(label, x, losses, colour=colour, caution=doubts, reason=reasons))
     medians = [None if p.median is None or math.isfinite(p.loss) else p.median * scale for p in points]
     if any(value is not None for value in medians):
-        chart["series"].append(line(f"median, {label}", x, medians, colour=colour, dash="dotted"))
+        drawn["series"].append(line(f"median, {label}", x, medians, colour=colour, dash="dotted"))
 
 
 def notes_of(all_series: Sequence[dict[str, Any]], along: str) -> list[str]:
@@ -192,7 +193,7 @@ def _meets(D: np.ndarray, grows: np.ndarray, size: int) -> float:
     return math.exp(float(np.interp(math.log(size), np.log(grows), np.log(D))))
 
 
-def _add_limit(chart: Chart, inputs: Inputs, along: str, low: int, high: int) -> None:
+def _add_limit(drawn: Chart, inputs: Inputs, along: str, low: int, high: int) -> None:
     """The power law of the other size without limit, where there is one."""
     law = inputs.exponents
     if law is None:
@@ -204,7 +205,7 @@ def _add_limit(chart: Chart, inputs: Inputs, along: str, low: int, high: int) ->
     )
     y = [constant * float(x) ** -exponent for x in (low, high)]
     label = f"{name}: {constant:.3g} {along}^{{−{exponent:.3g}}}"
-    chart["series"].append(line(label, [low, high], y, colour=None, dash="dotted"))
+    drawn["series"].append(line(label, [low, high], y, colour=None, dash="dotted"))
 
 
 def _collapse(asked: SurfaceAsked) -> dict[str, Any]:
@@ -216,15 +217,15 @@ def _collapse(asked: SurfaceAsked) -> dict[str, Any]:
     )
     grid = f"{max(1, round(low))}:{max(16, round(high))}:{asked.count}"
     found = asked.points(asked.fixed, sizes("D", grid))
-    chart: Chart = {"x": axis(_AXES["xi"]), "y": axis("loss · N^{alpha_N}"), "notes": []}
-    chart["series"] = [line("limit S(xi)", xi.tolist(), scaling_values(inputs, xi).tolist(), colour=None)]
-    chart["marks"] = [mark(law.xi_crit, "xi_crit")]
+    limit = line("limit S(xi)", xi.tolist(), scaling_values(inputs, xi).tolist(), colour=None)
+    marks = [mark(law.xi_crit, "xi_crit")]
+    drawn = chart(axis(_AXES["xi"]), axis("loss · N^{alpha_N}"), [limit], marks=marks)
     for i, size in enumerate(asked.fixed):
         points = [p for p in found if p.N == size and XI_SPAN[0] <= p.xi <= XI_SPAN[1]]
         log_scale = law.alpha_N * math.log(size)
         scale = math.exp(log_scale) if log_scale < 700.0 else math.inf
-        _add_curve(chart, f"N = {size:,}", "xi", points, i, scale)
-    chart["notes"] = notes_of(chart["series"], "xi")
+        _add_curve(drawn, f"N = {size:,}", "xi", points, i, scale)
+    drawn["notes"] = notes_of(drawn["series"], "xi")
     code = asked.code("D", grid)
     code["python"] = "\n".join(
         [
@@ -234,7 +235,63 @@ def _collapse(asked: SurfaceAsked) -> dict[str, Any]:
             "S = [scaling_function(model, x) for x in xi]",
         ]
     )
-    return {"chart": chart, "span": list(XI_SPAN), "code": code}
+    return {"chart": drawn, "span": list(XI_SPAN), "code": code}
 
 
-VIEW = View(values={"surface": surface, "surface/estimate": estimate}, streams={"surface/simulate": simulate})
+# Curves of nonlinear features beside the linear ones: their tables take seconds, so a worker makes them.
+
+Item = tuple[Inputs, str, str, list[int], int]
+
+
+def feature_curves(call: Call) -> Iterator[dict[str, Any]]:
+    """A line for each fixed size as its curve is ready; the first says how many there are."""
+    from sparselaw.features import FEATURES
+    from sparselaw.nonlinear.losses import check_min_norm, check_theory
+
+    asked, name = SurfaceAsked.of(call), features_of(call)
+    if name not in _names():
+        raise InputError("features", name, "have their curves already", "choose others")
+    if asked.along == "xi":
+        raise InputError("along", "xi", "is the collapse of linear features", "choose N or D")
+    if asked.training.early:
+        raise InputError("solver", asked.training.solver.name, "needs linear features", "train to the end")
+    check_min_norm(None, asked.training.ridge, asked.training.noise)
+    check_theory(asked.inputs, FEATURES[name])
+    low, high = span_of(call, asked.inputs, asked.along, asked.fixed)
+    grid = f"{low}:{high}:{FEATURE_POINTS}"
+    moving, other = sizes(asked.along, grid), FIXED[asked.along][0]
+    yield {"curves": len(asked.fixed), "code": asked.code(asked.along, grid, name)}
+    items: list[Item] = [(asked.inputs, name, asked.along, moving, size) for size in asked.fixed]
+    for done, (item, found) in enumerate(call.session.bench.map(call.stop, one_curve, items), start=1):
+        if isinstance(found, InputError):
+            raise found
+        losses, doubts, reasons = found
+        label, size = f"{name}, {other} = {item[-1]:,}", asked.fixed.index(item[-1])
+        series = line(label, moving, losses, colour=size, caution=doubts, reason=reasons)
+        yield {"series": series, "notes": notes_of([series], asked.along), "done": done}
+
+
+def one_curve(item: Item) -> tuple[list[float], list[str], list[str]] | InputError:
+    """Losses, words of caution and reasons of gaps, in a worker; a refusal is handed back."""
+    inputs, name, along, moving, fixed = item
+    pairs = (moving, [fixed]) if along == "N" else ([fixed], moving)
+    try:
+        points = prediction(inputs, *pairs, features=name).points
+    except InputError as error:
+        return error
+    doubts, reasons = [point.caution for point in points], [gap_reason(point) for point in points]
+    return [point.loss for point in points], doubts, reasons
+
+
+def features_of(call: Call) -> str:
+    """The features that the state names."""
+    return call.choice("features", ["linear", *_names()])
+
+
+def _names() -> list[str]:
+    from sparselaw.features import FEATURES
+
+    return [name for name, features in FEATURES.items() if not getattr(features, "has_surface", False)]
+
+
+VIEW = View(values={"surface": surface}, streams={"surface/features": feature_curves})

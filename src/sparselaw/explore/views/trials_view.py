@@ -8,8 +8,8 @@ from typing import Any
 
 from sparselaw import numbers
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, input_python, shell
-from sparselaw.explore.solver_state import Training
+from sparselaw.explore.call import Call, Training, View, input_python, shell
+from sparselaw.explore.views.surface_view import features_of
 from sparselaw.interval import Z95
 from sparselaw.records import finite
 from sparselaw.sweeps.batches import cost_of
@@ -62,7 +62,7 @@ def _tasks(call: Call) -> list[Task]:
         seeds=call.size("seeds", 8),
         solver=training.solver,
         noise=training.noise,
-        features=_features(call),
+        features=features_of(call),
     )
     if len(tasks) > MOST_RUNS:
         raise InputError(
@@ -80,12 +80,6 @@ def _tasks(call: Call) -> list[Task]:
             "choose smaller sizes, or the command",
         )
     return tasks
-
-
-def _features(call: Call) -> str:
-    from sparselaw.explore.views.feature_curves import features_of
-
-    return features_of(call)
 
 
 def _sizes(call: Call, name: str) -> list[int]:
@@ -116,7 +110,7 @@ def _power(size: int, exponent: float) -> float:
 def _code(call: Call, task: Task) -> dict[str, str]:
     training, seeds = Training.of(call), call.size("seeds", 8)
     listed = {"N": call.text("sim_N"), "D": call.text("sim_D"), "seeds": seeds}
-    features = _features(call)
+    features = features_of(call)
     if features != "linear":
         listed["features"] = features
     command = shell("simulate", **task.inputs.as_options(), **listed, **training.options(trial=True))
@@ -124,3 +118,6 @@ def _code(call: Call, task: Task) -> dict[str, str]:
     further = f', features="{features}"' if features != "linear" else ""
     run = f"runs = sl.simulate(model, {sizes}{training.python(trial=True)}{further})"
     return {"shell": command, "python": f"import sparselaw as sl\n\n{input_python(task.inputs)}\n{run}"}
+
+
+VIEW = View(values={"surface/estimate": estimate}, streams={"surface/simulate": simulate})
