@@ -50,7 +50,7 @@ def doubtful_rows(factor: Factor, rtol: float) -> int:
     """How many rows are short enough to make a singular value at or below ``rtol`` times the largest.
 
     Rows of length one are well apart (their distances from each other's spans are the pivots), so that a
-    singular value far below all row lengths does not occur; thirty-fold is taken as the margin.
+    singular value far below all row lengths does not occur; a factor of thirty is taken as the margin.
     """
     return int(np.count_nonzero(factor.length <= MARGIN * rtol * np.linalg.norm(factor.length)))
 

@@ -1,9 +1,9 @@
-"""Losses over the unseen variance of the same data: what is left of a loss once the luck of the data is out.
+"""Losses over the unseen variance of the same data: a ratio that hardly varies with the data drawn.
 
 No learner can know the weights of coordinates it has not seen, so that its mean loss is at least the unseen
 variance. The ratio of the two is taken trial by trial, on the same data. Its slope in D says whether the loss
-falls as fast as the data allow: 0 where it does. The slope of the loss itself carries the luck of the
-training sets. Each curve (a width and a seed) has a slope of its own; they are independent, so that their
+falls as fast as the data allow: 0 where it does. The slope of the loss itself also varies
+with the training sets that were drawn. Each curve (a width and a seed) has a slope of its own; they are independent, so that their
 mean has Student's interval.
 
 A cell counts only if the data limit it: one that is limited by the optimiser or by the width is left out of

@@ -36,7 +36,7 @@ class Grid:
     seeds: int
     last: int  # points that are fitted
     n_test: int
-    calm_seeds: int = 8  # of the dense D-sweep: dear, and losses scatter by 3 %, elsewhere by 30 %
+    calm_seeds: int = 8  # of the dense D-sweep: slow, and losses vary by 3 %, elsewhere by 30 %
 
 
 CLOSED_FORM = Grid(

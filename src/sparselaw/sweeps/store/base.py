@@ -129,7 +129,7 @@ def encode_record(record: Record) -> str:
     '{"loss":{"float":"inf"},"status":"infinite"}'
     """
     values = {name: getattr(record, name) for name in _FIELDS}
-    return _dump({name: _plain(value) for name, value in values.items() if value != _FIELDS[name]})
+    return _dump({name: _json_value(value) for name, value in values.items() if value != _FIELDS[name]})
 
 
 def decode_record(text: str) -> Record:
@@ -160,9 +160,9 @@ def _dump(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
+        return [_json_value(item) for item in value]
     if hasattr(value, "item"):  # a numpy scalar
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
