@@ -2,9 +2,9 @@
 
 No learner can know the weights of coordinates it has not seen, so that its mean loss is at least the unseen
 variance. The ratio of the two is taken trial by trial, on the same data. Its slope in D says whether the loss
-falls as fast as the data allow: 0 where it does. The slope of the loss itself also varies
-with the training sets that were drawn. Each curve (a width and a seed) has a slope of its own; they are independent, so that their
-mean has Student's interval.
+falls as fast as the data allow: 0 where it does. The slope of the loss itself also varies with the training
+sets that were drawn. Each curve (a width and a seed) has a slope of its own; they are independent, so that
+their mean has Student's interval.
 
 A cell counts only if the data limit it: one that is limited by the optimiser or by the width is left out of
 the slope, and where too few are left there is none, but a reason.

@@ -13,7 +13,7 @@ import numpy as np
 
 from sparselaw.arrays import log_slope
 from sparselaw.experiments.networks.network import NO_TORCH
-from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result
+from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result, range_of
 from sparselaw.experiments.paper.network_runs import (
     ANSWERS,
     KINDS,
@@ -23,12 +23,11 @@ from sparselaw.experiments.paper.network_runs import (
     draw,
     frozen_constant,
     mean_ratio,
-    median_interval,
     over_tail,
     pooled_slope,
     run_all,
 )
-from sparselaw.interval import Interval
+from sparselaw.interval import median_interval
 
 
 def make(context: Context) -> Result:
@@ -159,7 +158,7 @@ def momentum(experiment: Experiment) -> Quantity:
         quantity="loss / unseen of a linear network trained by momentum",
         printed=None,
         stated=Printed(value=15.0, rounding=11.0),
-        measured=Interval(min(levels), float(np.median(levels)), max(levels)) if levels else None,
+        measured=range_of(levels) if levels else None,
         interval="range",
         why=f"1,000 steps; an exponent fitted here would be the optimiser's{experiment.limit}",
     )

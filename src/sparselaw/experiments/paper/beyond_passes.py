@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from sparselaw.experiments.dynamics.passes import sgd_loss
 from sparselaw.experiments.paper import grids
-from sparselaw.experiments.paper.item import Context, Item, Quantity, Result, Row
+from sparselaw.experiments.paper.item import Context, Item, Quantity, Result, Row, bars
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval, student_interval
 from sparselaw.plotting.style import COLOURS, THEORY
@@ -184,8 +184,7 @@ def _draw(figure: Figure, curve: list[Row]) -> None:
         assert measured is not None
         right.errorbar(
             float(np.exp(np.mean(np.log(middle)))), measured.best,
-            yerr=[[measured.best - measured.low], [measured.high - measured.best]],
-            fmt="o", ms=4, capsize=2, color=COLOURS[0],
+            yerr=bars([measured]), fmt="o", ms=4, capsize=2, color=COLOURS[0],
         )  # fmt: skip
     right.set(xscale="log", xlabel="pi", ylabel="exponent of D")
     right.legend(fontsize="small", loc="upper left")

@@ -11,7 +11,7 @@ from matplotlib.ticker import NullFormatter
 from sparselaw.experiments.dynamics import compare_small_steps, prepare_training
 from sparselaw.experiments.paper import grids
 from sparselaw.experiments.paper.grids import Measured, SweepSpec, measure
-from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result, Row
+from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result, Row, range_of
 from sparselaw.experiments.paper.panels import surface
 from sparselaw.fitting import Sweep, fit_power
 from sparselaw.inputs import SparseInputs
@@ -109,7 +109,7 @@ def _same_solution(context: Context) -> list[Quantity]:
             Quantity(
                 quantity=f"loss by Nesterov over loss in closed form, {features} features, same data",
                 printed=Printed(value=1.0, rounding=0.0),
-                measured=Interval(min(ratios), float(np.median(ratios)), max(ratios)),
+                measured=range_of(ratios),
                 theory=1.0,
                 interval="range",
                 why="range over six trials; the paper calls the two the same solution",
@@ -143,7 +143,7 @@ def _small_steps(context: Context) -> Quantity:
     return Quantity(
         quantity="loss by small-step SGD over loss by full-batch descent, same data",
         printed=Printed(value=1.0, rounding=0.02),
-        measured=Interval(min(ratios), float(np.median(ratios)), max(ratios)),
+        measured=range_of(ratios),
         theory=predicted[0] / predicted[1],
         interval="range",
         why=f"{passes} passes at step {step}, D = 400, range over {seeds} seeds; the paper: 'agree closely'",

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
 from sparselaw.errors import InputError
@@ -155,6 +156,16 @@ def judge(printed: Printed | None, measured: Interval | None, whose: str = "pape
         word="agrees" if abs(gap) <= allowed else "differs",
         reason=f"{abs(gap):.2g} apart, {allowed:.2g} allowed ({whose} ±{theirs:.2g}, ours ±{ours:.2g})",
     )
+
+
+def range_of(values: Sequence[float]) -> Interval:
+    """The median between the smallest and the largest."""
+    return Interval(min(values), float(median(values)), max(values))
+
+
+def bars(intervals: Sequence[Interval]) -> list[list[float]]:
+    """How far the ends lie from the best values, as ``Axes.errorbar`` takes them."""
+    return [[i.best - i.low for i in intervals], [i.high - i.best for i in intervals]]
 
 
 # The items of the reproduction, in the paper's order. Each is loaded only when it is made.

@@ -15,7 +15,7 @@ from matplotlib.ticker import NullFormatter
 from sparselaw.arrays import FloatArray, log_slope
 from sparselaw.experiments.networks import Adam, Momentum, Network
 from sparselaw.experiments.networks.train_networks import network_tasks
-from sparselaw.experiments.paper.item import Context, Row
+from sparselaw.experiments.paper.item import Context, Row, bars
 from sparselaw.inputs import ActivationInputs, DenseInputs, Inputs, SparseInputs
 from sparselaw.interval import Interval, student_interval
 from sparselaw.plotting.style import COLOURS, THEORY
@@ -220,14 +220,6 @@ def frozen_constant(inputs: Inputs) -> float:
     return inputs.model_constant() * (inputs.spectrum - 1.0)
 
 
-def median_interval(values: list[float]) -> Interval:
-    """The median with its interval by order statistics (normal approximation of the ranks)."""
-    ordered, n = np.sort(values), len(values)
-    half = 0.98 * math.sqrt(n)
-    low, high = max(0, math.floor(n / 2 - half)), min(n - 1, math.ceil(n / 2 + half))
-    return Interval(float(ordered[low]), float(np.median(ordered)), float(ordered[high]))
-
-
 # The picture of the item beyond-networks.
 
 
@@ -238,11 +230,10 @@ def draw(figure: Figure, found: Mapping[str, Experiment]) -> None:
             if name.split(" at ")[0] == kind:
                 shown = [cell for cell in experiment.study.cells if cell.ratio is not None]
                 ratios = [cell.ratio for cell in shown if cell.ratio is not None]
-                ends = [[r.best - r.low for r in ratios], [r.high - r.best for r in ratios]]
                 label = kind if name.endswith("(1, 0.3)") else None
                 left.errorbar(
-                    [cell.D for cell in shown], [r.best for r in ratios], yerr=ends, fmt="o-", markersize=3,
-                    linewidth=0.8, capsize=2, color=colour, label=label,
+                    [cell.D for cell in shown], [r.best for r in ratios], yerr=bars(ratios), fmt="o-",
+                    markersize=3, linewidth=0.8, capsize=2, color=colour, label=label,
                 )  # fmt: skip
     left.axhline(1.0, color=THEORY, linewidth=1.0)
     left.set(xscale="log", yscale="log", xlabel="D", ylabel="loss / unseen variance", title="networks")

@@ -13,7 +13,7 @@ from sparselaw.experiments.dynamics import Row as IterationRow
 from sparselaw.experiments.dynamics import cost_table, prepare_training
 from sparselaw.experiments.dynamics.iterations import exponent
 from sparselaw.experiments.paper import grids
-from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result
+from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result, bars
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
 from sparselaw.plotting.style import COLOURS, THEORY
@@ -138,11 +138,8 @@ def _draw(figure: Figure, rows: list[IterationRow]) -> None:
     ax = figure.subplots()
     places = range(len(rows), 0, -1)
     best = [row.measured.best for row in rows]
-    bars = [
-        [row.measured.best - row.measured.low for row in rows],
-        [row.measured.high - row.measured.best for row in rows],
-    ]
-    ax.errorbar(best, places, xerr=bars, fmt="o", color=COLOURS[0], capsize=2, label="measured, 95 %")
+    ends = bars([row.measured for row in rows])
+    ax.errorbar(best, places, xerr=ends, fmt="o", color=COLOURS[0], capsize=2, label="measured, 95 %")
     ax.plot([row.paper for row in rows], places, "s", fillstyle="none", color=COLOURS[1], label="paper")
     ax.plot(
         [row.corrected for row in rows], places, "d", fillstyle="none", color=COLOURS[2], label="corrected"

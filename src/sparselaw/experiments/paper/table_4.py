@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result, Row
+from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result, Row, bars
 from sparselaw.failure import FailurePoint, failure_probability, fitted_exponent, local_exponents
 from sparselaw.failure.direct import binomial_interval
 from sparselaw.inputs import SparseInputs
@@ -190,10 +190,9 @@ def _draw(figure: Figure, points: list[FailurePoint], spikes: list[list[FailureP
     left.legend()
     for inputs, found, colour in zip(THEOREM, spikes, COLOURS, strict=False):
         D = [p.D for p in found]
-        best = np.array([p.probability.best for p in found])
-        bars = [best - [p.probability.low for p in found], [p.probability.high for p in found] - best]
+        best, ends = [p.probability.best for p in found], bars([p.probability for p in found])
         label = f"({inputs.alpha1:g}, {inputs.alpha2:g}): nu = {inputs.exponents.nu:.2f}"
-        right.errorbar(D, best, yerr=bars, fmt="o", color=colour, capsize=2, label=label)
+        right.errorbar(D, best, yerr=ends, fmt="o", color=colour, capsize=2, label=label)
         right.plot(D, [p.spike for p in found], color=colour, linewidth=1.0)
     right.set(xscale="log", yscale="log", xlabel="D", ylabel="P(diverge)")
     right.set_title("the theorem (lines: exact spike law)")
