@@ -44,9 +44,9 @@ _PUBLIC = {
     "best_ridge": "sparselaw.theory.training.best",
     "best_stop": "sparselaw.theory.training.best",
     "failure_probability": "sparselaw.failure",
-    "measure": "sparselaw.measuring.features",
+    "measure": "sparselaw.measuring.measure",
     "Measurement": "sparselaw.measuring.measurement",
-    "learn": "sparselaw.measuring.learning",
+    "learn": "sparselaw.measuring.learn",
     "LearningCurve": "sparselaw.measuring.learning_curve",
 }
 _PUBLIC_MODULES = {"plot": "sparselaw.plotting", "explore": "sparselaw.explore"}
@@ -79,9 +79,9 @@ if TYPE_CHECKING:
     from sparselaw.laws import CoupledLaw as CoupledLaw
     from sparselaw.laws import PowerLaw as PowerLaw
     from sparselaw.laws import TwoPowerLaw as TwoPowerLaw
-    from sparselaw.measuring.features import measure as measure
-    from sparselaw.measuring.learning import learn as learn
+    from sparselaw.measuring.learn import learn as learn
     from sparselaw.measuring.learning_curve import LearningCurve as LearningCurve
+    from sparselaw.measuring.measure import measure as measure
     from sparselaw.measuring.measurement import Measurement as Measurement
     from sparselaw.planning import forecast as forecast
     from sparselaw.planning import plan as plan

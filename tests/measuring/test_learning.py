@@ -12,7 +12,7 @@ import sparselaw as sl
 from oracles import measure as naive
 from sparselaw.cli import main
 from sparselaw.measuring.counting import load
-from sparselaw.measuring.judgement import in_words, limited_by, verdict
+from sparselaw.measuring.learning_curve import in_words, limited_by, verdict
 from sparselaw.measuring.measured_losses import (
     Factored,
     left_open,
@@ -21,9 +21,8 @@ from sparselaw.measuring.measured_losses import (
     shuffled_columns,
 )
 from sparselaw.measuring.nonzeros import Values
-from sparselaw.measuring.predicted_losses import RIDGE, cavity_loss, sparse_loss
+from sparselaw.measuring.predicted_losses import RIDGE, Spectrum, cavity_loss, sparse_loss, spectrum
 from sparselaw.measuring.readers.base import Reading
-from sparselaw.measuring.spectral_density import Spectrum, spectrum
 from sparselaw.plotting import figures
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "features"
@@ -99,7 +98,7 @@ def test_the_density_of_eigenvalues_is_that_of_all(monkeypatch):
     x = rows_of(7, 900, 400, low=0.01, high=0.3)
     exact = spectrum(x)
     np.testing.assert_allclose(exact.total, (x.data**2).sum() / 900, rtol=1e-10)
-    monkeypatch.setattr("sparselaw.measuring.spectral_density.DENSE", 10)
+    monkeypatch.setattr("sparselaw.measuring.predicted_losses.DENSE", 10)
     by_starts = spectrum(x)
     assert by_starts.weight.sum() == pytest.approx(400, rel=1e-6)
     for size in (10, 50, 150):

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import sparselaw as sl
-from measuring.alike import assert_alike
+from measuring.helpers import assert_alike
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import sparselaw as sl
-from measuring.alike import assert_alike
+from measuring.helpers import assert_alike
 from sparselaw.measuring.counting import count_file
 from sparselaw.measuring.nonzeros import Nonzeros, Values
 from sparselaw.measuring.readers.base import Reading

@@ -8,8 +8,7 @@ from scipy import sparse
 
 import sparselaw as sl
 from sparselaw.interval import student_interval
-from sparselaw.measuring.curve_points import Draws
-from sparselaw.measuring.measured_losses import left_open
+from sparselaw.measuring.measured_losses import Draws, left_open
 
 ROWS = 1500
 

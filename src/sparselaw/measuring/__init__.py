@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sparselaw.measuring.features import measure
-from sparselaw.measuring.learning import learn
+from sparselaw.measuring.learn import learn
 from sparselaw.measuring.learning_curve import LearningCurve
+from sparselaw.measuring.measure import measure
 from sparselaw.measuring.measurement import Measurement
 
 __all__ = ["LearningCurve", "Measurement", "learn", "measure"]

@@ -18,13 +18,11 @@ from numpy.typing import NDArray
 
 from sparselaw.errors import InputError
 from sparselaw.files import MAX_SIZE, check_bytes, files_below, limited_to
-from sparselaw.measuring.columns import ColumnsInUse, Vocabulary
-from sparselaw.measuring.nonzeros import Nonzeros, Values
+from sparselaw.measuring.nonzeros import Nonzeros, Values, parts_of_blocks, parts_of_matrix
 from sparselaw.measuring.readers import ending_of, reader_of
-from sparselaw.measuring.readers.base import Reading, readable
-from sparselaw.measuring.readers.matrices import parts_of_blocks, parts_of_matrix
+from sparselaw.measuring.readers.base import Reading, Vocabulary, readable
 from sparselaw.measuring.readers.text_files import STANDARD_LIBRARY, standard_library
-from sparselaw.measuring.tally import Counted, Tally, check_counts, put_together
+from sparselaw.measuring.tally import ColumnsInUse, Counted, Tally, check_counts, put_together
 from sparselaw.progress import progress
 
 SMALL = 64 << 20  # bytes that one process reads before another has started

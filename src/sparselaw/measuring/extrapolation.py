@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.interval import Interval
-from sparselaw.measuring.jackknife import jackknife
-from sparselaw.measuring.rarefaction import Histogram, rarefied
+from sparselaw.measuring.rarefaction import Histogram, jackknife, rarefied
 
 POINTS = 11
 SPAN = 32.0  # the fit reaches from D/32 to D

@@ -18,6 +18,7 @@ often and how large each feature is, and take co-activation away as well.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +26,10 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
+from sparselaw.interval import Interval, student_factor
 
 RIDGE = 1e-9  # of the mean square of a row
+NORMAL = 1.96  # the 95 % point of the normal law
 LARGEST = 12_000  # side of the matrix to be factored
 
 
@@ -49,6 +52,40 @@ def left_open(train: Any, test: Any) -> LeftOpen:
     if factor is None:
         return LeftOpen(energy, energy)
     return LeftOpen(energy, np.clip(factor.rest(test, energy), 0.0, energy))
+
+
+class Draws:
+    """Losses of several draws of training and test rows out of the same ``rows``, and how sure their mean is.
+
+    Two things are uncertain. Which rows train: the variance between draws, and rows/D draws at most are
+    independent. Which rows test: where they are few, all draws test on nearly the same ones, and their
+    variance does not show between draws; so it is taken row by row, a row of several draws once: sum_t r_t^2
+    with r_t the mean over draws of (open_t - share s_t) / sum_u s_u, s_t the sum of squares of row t.
+    """
+
+    def __init__(self, rows: int, D: int) -> None:
+        self._independent = rows / D
+        self._shares: list[float] = []
+        self._within: list[float] = []
+        self._residual = np.zeros(rows)
+
+    def add(self, test: np.ndarray, found: LeftOpen) -> None:
+        """What one draw left open of its test rows."""
+        residual = (found.open - found.share * found.energy) / float(found.energy.sum())
+        self._shares.append(found.share)
+        self._within.append(float(residual @ residual))
+        self._residual[test] += residual
+
+    def interval(self) -> Interval:
+        """The mean loss with a 95 % interval for rows that nobody has drawn yet."""
+        count, best = len(self._shares), float(np.mean(self._shares))
+        if count < 2:
+            return Interval(math.nan, best, math.nan)
+        between = max(float(np.var(self._shares, ddof=1)), float(np.mean(self._within)))
+        training = student_factor(count) * math.sqrt(between / min(count, self._independent))
+        testing = NORMAL * float(np.linalg.norm(self._residual)) / count
+        half = math.hypot(training, testing)
+        return Interval(max(best - half, 0.0), best, best + half)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from sparselaw.errors import InputError
-from sparselaw.measuring.columns import Vocabulary
-from sparselaw.measuring.readers.base import Reader, Reading
+from sparselaw.measuring.readers.base import Reader, Reading, Vocabulary
 from sparselaw.measuring.readers.h5ad_file import H5adReader
-from sparselaw.measuring.readers.line_files import SvmlightReader, TransactionReader
-from sparselaw.measuring.readers.matrix_market import MatrixMarketReader
+from sparselaw.measuring.readers.line_files import MatrixMarketReader, SvmlightReader, TransactionReader
 from sparselaw.measuring.readers.numpy_files import NpyReader, NpzReader
 from sparselaw.measuring.readers.safetensors_file import SafetensorsReader
 from sparselaw.measuring.readers.text_files import PythonReader, TextReader

@@ -8,17 +8,18 @@ import re
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sparselaw.errors import InputError, one_line
-from sparselaw.measuring.columns import Vocabulary
 from sparselaw.measuring.nonzeros import Nonzeros
 
-PART = 1 << 21  # nonzeros handed out at once, about
 LINES_AT_ONCE = 1 << 24  # bytes of lines read at once, about
 
 
@@ -65,6 +66,38 @@ class Reading:
             raise InputError(
                 "encoding", self.encoding, "is no encoding of text", "write utf-8 or latin-1, say"
             )
+
+
+class Vocabulary:
+    """Words and their columns, in the order in which they appeared.
+
+    >>> words = Vocabulary()
+    >>> words.columns(["a", "b", "a"]).tolist(), words.names
+    ([0, 1, 0], ['a', 'b'])
+    """
+
+    def __init__(self) -> None:
+        self._column: dict[Hashable, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    @property
+    def names(self) -> list[Hashable]:
+        return list(self._column)
+
+    def columns(self, words: Iterable[Hashable]) -> NDArray[np.int64]:
+        """The column of each word."""
+        column = self._column
+        return np.fromiter((column.setdefault(word, len(column)) for word in words), np.int64)
+
+    def columns_of_array(self, words: NDArray[np.generic]) -> NDArray[np.int64]:
+        """The column of each entry of an array with many repeats."""
+        distinct, first, inverse = np.unique(words, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # in the order in which they appear
+        places = np.empty(distinct.size, np.int64)
+        places[order] = self.columns(distinct[order].tolist())
+        return places[inverse]
 
 
 class Reader(ABC):

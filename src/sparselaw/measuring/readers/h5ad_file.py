@@ -11,9 +11,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparselaw.files import check_bytes
-from sparselaw.measuring.nonzeros import Nonzeros, no_entries, whole_numbers
-from sparselaw.measuring.readers.base import PART, Reader
-from sparselaw.measuring.readers.matrices import compressed_parts, parts_of_matrix
+from sparselaw.measuring.nonzeros import (
+    PART,
+    Nonzeros,
+    compressed_parts,
+    no_entries,
+    parts_of_matrix,
+    whole_numbers,
+)
+from sparselaw.measuring.readers.base import Reader
 
 SHAPES = ("shape", "h5sparse_shape")  # the attribute, by newer and older writers
 KINDS = ("encoding-type", "h5sparse_format")

@@ -1,14 +1,14 @@
-"""Lines of numbers: svmlight (``label index:value index:value # comment``), and baskets of items."""
+"""Lines of numbers: svmlight (``label index:value index:value # comment``), baskets, Matrix Market."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import IO, ClassVar
 
 import numpy as np
 
-from sparselaw.files import open_unpacked
-from sparselaw.measuring.nonzeros import LARGEST_COLUMN, Nonzeros
+from sparselaw.files import MAX_SIZE, open_unpacked
+from sparselaw.measuring.nonzeros import LARGEST_COLUMN, MOST_ROWS, PART, Nonzeros, no_entries
 from sparselaw.measuring.readers.base import LINES_AT_ONCE, Reader
 
 
@@ -90,3 +90,115 @@ class TransactionReader(Reader):
                 row = np.repeat(np.arange(rows, rows + len(lengths)), lengths)
                 rows += len(lengths)
                 yield Nonzeros(row, self.vocabulary.columns(words), np.ones(len(items)), rows)
+
+
+BYTES_AN_ENTRY = 64  # while all entries are held to be sorted
+
+
+class MatrixMarketReader(Reader):
+    """Small files are held whole, so that entries given twice are added up; large ones must be in order."""
+
+    name: ClassVar[str] = "mtx"
+    endings: ClassVar[tuple[str, ...]] = (".mtx", ".mtx.gz")
+
+    def features(self) -> int:
+        return self._sizes()[1]
+
+    def rows(self) -> int:
+        return self._sizes()[0]
+
+    def _sizes(self) -> list[int]:
+        with open_unpacked(self.path, lines=True) as file:
+            return self._head(file)[1]
+
+    def _head(self, file: IO[bytes]) -> tuple[list[str], list[int]]:
+        """The words of the first line and the sizes; the file is then at its first entry."""
+        words = file.readline(1 << 10).decode("utf-8", "replace").lower().split()
+        if len(words) != 5 or words[0] != "%%matrixmarket":
+            raise self.refuse("does not start as a Matrix Market file", "say what it is with --format")
+        line = file.readline()
+        while line and (not line.strip() or line.startswith(b"%")):
+            line = file.readline()
+        if not line:
+            raise EOFError("no line of sizes")
+        if words[1:3] != ["matrix", "coordinate"]:
+            raise self.refuse("is a dense array, not a list of entries", "write it in coordinate format")
+        if words[3] not in ("real", "integer", "pattern") or words[4] not in ("general", "symmetric"):
+            raise self.refuse(f"holds a matrix of kind {' '.join(words[3:])}", "give a real, general one")
+        fields = line.split()
+        if len(fields) != 3 or not all(field.isdigit() and len(field) < 20 for field in fields):
+            raise ValueError("its line of sizes has not three whole numbers")
+        sizes = [int(field) for field in fields]
+        if max(sizes) > MOST_ROWS:
+            raise ValueError("its line of sizes has a number that is too large")
+        return words, sizes
+
+    def parts(self) -> Iterator[Nonzeros]:
+        with open_unpacked(self.path, lines=True) as file:
+            words, (rows, columns, entries) = self._head(file)
+            yield no_entries(rows, columns)
+            found = self._entries(file, words, rows, columns, entries)
+            if entries <= max(PART, MAX_SIZE.get() // BYTES_AN_ENTRY):
+                held = list(found)
+                if held:
+                    row, column, value = (np.concatenate(arrays) for arrays in zip(*held, strict=True))
+                    yield Nonzeros(row, column, value, rows, columns)
+            else:
+                for row, column, value in self._in_order(found):
+                    yield Nonzeros(row, column, value, rows, columns)
+
+    def _entries(
+        self, file: IO[bytes], words: list[str], rows: int, columns: int, entries: int
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        import pandas as pd
+
+        if not entries:
+            if file.read(1 << 16).strip():
+                raise ValueError("entries where its line of sizes has none")
+            return
+        pattern = words[3] == "pattern"
+        names = ["row", "column", "more"] if pattern else ["row", "column", "value", "more"]
+        done = 0
+        tables = pd.read_csv(
+            file, sep=r"\s+", header=None, names=names, index_col=False, comment="%", chunksize=PART,
+            dtype={"row": np.int64, "column": np.int64, "value": np.float64, "more": object},
+        )  # fmt: skip
+        for table in tables:
+            if table["more"].notna().any():
+                raise ValueError("an entry has more numbers than it should")
+            row, column = table["row"].to_numpy() - 1, table["column"].to_numpy() - 1
+            value = np.ones(row.size) if pattern else table["value"].to_numpy()
+            if row.min() < 0 or column.min() < 0:
+                name = "row" if row.min() < 0 else "feature"
+                raise self.refuse(
+                    f"has a {name} index of {int(min(row.min(), column.min())) + 1}; they count from 1",
+                    "number rows and features from 1",
+                )
+            if row.max() >= rows or column.max() >= columns:
+                raise self.refuse("has an index beyond its size", "correct the line of sizes")
+            done += row.size
+            yield row, column, value
+            if words[4] == "symmetric":
+                off = row != column
+                yield column[off], row[off], value[off]
+        if done != entries:
+            raise EOFError(f"{done} of {entries} entries")
+
+    def _in_order(
+        self, parts: Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Parts that rise by rows, or by columns: so no entry comes twice without all being held."""
+        by_rows = by_columns = True
+        last = (-1, -1)
+        for row, column, value in parts:
+            before = np.append(last[0], row[:-1]), np.append(last[1], column[:-1])
+            down, across = row - before[0], column - before[1]
+            by_rows &= bool(((down > 0) | ((down == 0) & (across > 0))).all())
+            by_columns &= bool(((across > 0) | ((across == 0) & (down > 0))).all())
+            if not (by_rows or by_columns):
+                raise self.refuse(
+                    "is too large to be read in any order",
+                    "sort its entries by row, or raise the limit with --max-size",
+                )
+            last = int(row[-1]), int(column[-1])
+            yield row, column, value

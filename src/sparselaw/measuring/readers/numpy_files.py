@@ -10,9 +10,14 @@ from typing import IO, Any, ClassVar
 import numpy as np
 
 from sparselaw.files import check_archive, check_bytes
-from sparselaw.measuring.nonzeros import Nonzeros, real_numbers, whole_numbers
+from sparselaw.measuring.nonzeros import (
+    Nonzeros,
+    compressed_parts,
+    parts_of_matrix,
+    real_numbers,
+    whole_numbers,
+)
 from sparselaw.measuring.readers.base import Reader
-from sparselaw.measuring.readers.matrices import compressed_parts, parts_of_matrix
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 NO_MATRIX = ("holds no scipy sparse matrix", "write it with scipy.sparse.save_npz")

@@ -19,9 +19,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparselaw.errors import InputError
-from sparselaw.measuring.nonzeros import MOST_ROWS, Nonzeros, no_entries, real_numbers, whole_numbers
-from sparselaw.measuring.readers.base import PART, Reader
-from sparselaw.measuring.readers.matrices import compressed_parts, parts_of_matrix
+from sparselaw.measuring.nonzeros import (
+    MOST_ROWS,
+    PART,
+    Nonzeros,
+    compressed_parts,
+    no_entries,
+    parts_of_matrix,
+    real_numbers,
+    whole_numbers,
+)
+from sparselaw.measuring.readers.base import Reader
 
 KINDS = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2",

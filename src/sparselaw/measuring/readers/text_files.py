@@ -16,9 +16,8 @@ import numpy as np
 
 from sparselaw.errors import InputError, check_choice, check_size
 from sparselaw.files import LINES_IN_LIMIT, MAX_SIZE, check_bytes, open_unpacked
-from sparselaw.measuring.columns import Vocabulary
 from sparselaw.measuring.nonzeros import Nonzeros
-from sparselaw.measuring.readers.base import Reader, Reading
+from sparselaw.measuring.readers.base import Reader, Reading, Vocabulary
 
 TOKENS = ("words", "characters")
 ROWS_AT_ONCE, TOKENS_AT_ONCE = 1 << 13, 1 << 20

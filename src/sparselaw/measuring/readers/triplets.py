@@ -13,9 +13,8 @@ import numpy as np
 
 from sparselaw.errors import InputError
 from sparselaw.files import open_unpacked
-from sparselaw.measuring.columns import Vocabulary
-from sparselaw.measuring.nonzeros import Nonzeros
-from sparselaw.measuring.readers.base import PART, Reader
+from sparselaw.measuring.nonzeros import PART, Nonzeros
+from sparselaw.measuring.readers.base import Reader, Vocabulary
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,8 +1,10 @@
-"""Learning curves of real features, beside what the theories predict from counts, graph and covariance."""
+"""Learning curves of real features: measured on rows drawn apart, beside what each theory predicts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,21 +12,31 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_size
 from sparselaw.files import limited_to
+from sparselaw.interval import Interval, student_interval
 from sparselaw.measuring.counting import Loaded, load, title_of
-from sparselaw.measuring.curve_points import (
-    FeatureRows,
-    Meter,
-    column_energy,
-    eigenvalues,
-    learned_point,
-    width_point,
+from sparselaw.measuring.learning_curve import (
+    THEORIES,
+    LearnedPoint,
+    LearningCurve,
+    WidthPoint,
+    limited_by,
+    relative_error,
+    verdict,
 )
-from sparselaw.measuring.features import check_features
-from sparselaw.measuring.judgement import limited_by, relative_error, verdict
-from sparselaw.measuring.learning_curve import THEORIES, LearnedPoint, LearningCurve, WidthPoint
+from sparselaw.measuring.measure import check_features
+from sparselaw.measuring.measured_losses import (
+    Draws,
+    Factored,
+    left_open,
+    projected_loss,
+    random_signs,
+    shuffled_columns,
+)
 from sparselaw.measuring.nonzeros import Values
+from sparselaw.measuring.predicted_losses import Spectrum, cavity_loss, sparse_loss, spectrum
+from sparselaw.measuring.rarefaction import histogram, rarefied
 from sparselaw.measuring.readers.base import Reading
-from sparselaw.progress import progress
+from sparselaw.progress import Show, progress
 from sparselaw.trials.run import one_thread
 
 FEWEST_ROWS = 64
@@ -250,3 +262,132 @@ def _widths(data: FeatureRows, N: Sequence[int] | None) -> list[int]:
         if n > data.rows // 4:
             raise InputError("N", n, f"is too many for {data.rows} rows", "choose N of at most a quarter")
     return widths
+
+
+WORK = 2e10  # multiplications for the test rows of a point
+TEST_ROWS = (400, 4000)
+WIDTH_ENTRIES = 30_000_000  # rows times N held at once
+SPECTRUM_NONZEROS = 8_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureRows:
+    """A matrix of rows with what its columns hold in all."""
+
+    x: Any
+    energy: FloatArray
+    count: np.ndarray
+    rng_seed: int
+
+    @property
+    def rows(self) -> int:
+        return int(self.x.shape[0])
+
+    @property
+    def total(self) -> float:
+        return float(self.energy.sum()) / self.rows
+
+
+class Meter:
+    """How far it has come."""
+
+    def __init__(self, show: Show, total: float) -> None:
+        self._show, self._total, self._done = show, total, 0.0
+
+    def step(self, work: float, text: str) -> None:
+        self._done += work
+        self._show(self._done, self._total, text)
+
+
+def learned_point(
+    data: FeatureRows, eigen: Spectrum, D: int, seeds: int, y: FloatArray | None, meter: Meter
+) -> LearnedPoint:
+    """Everything at one D: the theories once, the graph and the measured losses for each draw of the rows."""
+    measured, signs, shuffled = (Draws(data.rows, D) for _ in range(3))
+    cavity, seen, target = [], [], []
+    for train, test, rng in _draws(data, D, seeds):
+        x_train, x_test = data.x[train], data.x[test]
+        measured.add(test, left_open(x_train, x_test))
+        both = data.x[np.concatenate([train, test])]
+        turned = random_signs(both, rng)
+        signs.add(test, left_open(turned[:D], turned[D:]))
+        moved = shuffled_columns(both, rng)
+        moved = random_signs(moved, rng)
+        shuffled.add(test, left_open(moved[:D], moved[D:]))
+        rest = (data.energy - column_energy(x_train)) / (data.rows - D)
+        cavity.append(cavity_loss(x_train, np.maximum(rest, 0.0)).loss / float(rest.sum()))
+        seen.append(np.unique(x_train.indices).size)
+        if y is not None:
+            target.append(_target_loss(x_train, x_test, y[train], y[test]))
+        meter.step(D / 2000.0, f"D = {D}")
+    active = (data.count > 0) & (data.energy > 0.0)
+    n, energy = data.count[active], data.energy[active]
+    p, c = n / data.rows, energy / n
+    return LearnedPoint(
+        D=D,
+        K=float(np.mean(seen)),
+        measured=measured.interval(),
+        unseen=rarefied(histogram(data.rows, n, energy), float(D)).unseen,
+        sparse=sparse_loss(p, c, float(D)) / data.total,
+        cavity=float(np.mean(cavity)),
+        gaussian=eigen.loss(float(D)) / eigen.total,
+        signs=signs.interval(),
+        shuffled=shuffled.interval(),
+        target=_interval(target) if target else None,
+    )
+
+
+def width_point(data: FeatureRows, eigen: Spectrum, N: int, seeds: int, meter: Meter) -> WidthPoint:
+    """The loss of N random features with as many rows as are at hand."""
+    many = int(min(data.rows - data.rows // 8, WIDTH_ENTRIES // N))
+    measured = []
+    for train, test, rng in _draws(data, many, seeds):
+        measured.append(projected_loss(data.x[train], data.x[test], N, rng))
+    energies = data.energy[data.energy > 0.0] / data.rows
+    alone = Spectrum(energies, np.ones(energies.size))
+    meter.step(1.0, f"N = {N}")
+    return WidthPoint(
+        N=N,
+        D=many,
+        measured=_interval(measured),
+        gaussian=eigen.loss(float(N)) / eigen.total * many / (many - N - 1.0),
+        diagonal=alone.loss(float(N)) / alone.total * many / (many - N - 1.0),
+    )
+
+
+def _draws(
+    data: FeatureRows, D: int, seeds: int
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.random.Generator]]:
+    """Training and test rows, drawn apart."""
+    most = int(min(max(WORK / D**2, TEST_ROWS[0]), TEST_ROWS[1], data.rows - D))
+    for i in range(seeds):
+        rng = np.random.default_rng([data.rng_seed, D, i])
+        order = rng.permutation(data.rows)
+        yield order[:D], order[D : D + most], rng
+
+
+def _target_loss(train: Any, test: Any, y: FloatArray, answers: FloatArray) -> float:
+    """The mean squared error of the target over its mean square."""
+    factor = Factored.of(train)
+    found = np.zeros(answers.size) if factor is None else factor.prediction(y, test)
+    energy = float(answers @ answers)
+    return float(((answers - found) ** 2).sum()) / energy if energy > 0.0 else math.nan
+
+
+def eigenvalues(data: FeatureRows, seed: int) -> Spectrum:
+    """Of all rows, or of as many as can be multiplied in seconds."""
+    share = SPECTRUM_NONZEROS / max(data.x.nnz, 1)
+    if share >= 1.0:
+        return spectrum(data.x, seed=seed)
+    rows = np.random.default_rng(seed).permutation(data.rows)[: int(share * data.rows)]
+    return spectrum(data.x[np.sort(rows)], seed=seed)
+
+
+def column_energy(x: Any) -> FloatArray:
+    return np.asarray(x.multiply(x).sum(axis=0)).ravel()
+
+
+def _interval(values: Sequence[float]) -> Interval:
+    if len(values) < 2:
+        return Interval(math.nan, float(values[0]), math.nan)
+    return student_interval(values)

@@ -16,10 +16,9 @@ from sparselaw.interval import Interval
 from sparselaw.measuring.counting import Features, count_features
 from sparselaw.measuring.exponents import Half, Window, amplitude_exponent, exponent, inside, windows
 from sparselaw.measuring.extrapolation import beyond, step_tests
-from sparselaw.measuring.jackknife import jackknife, jackknife_error
 from sparselaw.measuring.measurement import CurvePoint, FeatureTable, Measurement, WindowExponent
 from sparselaw.measuring.nonzeros import Values
-from sparselaw.measuring.rarefaction import Histogram, histogram, rarefied
+from sparselaw.measuring.rarefaction import Histogram, histogram, jackknife, jackknife_error, rarefied
 from sparselaw.measuring.readers.base import Reading
 from sparselaw.measuring.tally import Counted
 
