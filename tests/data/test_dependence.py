@@ -28,7 +28,7 @@ from sparselaw.inputs import SparseInputs
 
 @pytest.fixture(autouse=True)
 def sparse_however_small(monkeypatch):
-    monkeypatch.setattr(factor_of_rows, "FEW", 0)
+    monkeypatch.setattr(factor_of_rows, "LAPACK_ROWS", 0)
 
 
 def drawn(alpha1, alpha2, dimension, D, seed=0):

@@ -19,7 +19,7 @@ from sparselaw.inputs import SparseInputs
 
 @pytest.fixture(autouse=True)
 def sparse_however_small(monkeypatch):
-    monkeypatch.setattr(factor_of_rows, "FEW", 0)
+    monkeypatch.setattr(factor_of_rows, "LAPACK_ROWS", 0)
 
 
 def seen_apart(alpha1, alpha2, dimension, D, seed):
@@ -122,7 +122,7 @@ def test_many_rows_far_below_are_cut_together(rtol, monkeypatch):
     monkeypatch.setattr(tolerance, "_without", lambda *a: calls.append(1) or without(*a))
     rank, outside = outside_kept(factor, seen.variance, rtol)
     assert calls
-    monkeypatch.setattr(tolerance, "FAR", 1.0)
+    monkeypatch.setattr(tolerance, "CUT_FIRST", 1.0)
     assert outside_kept(factor, seen.variance, rtol) == (rank, pytest.approx(outside, rel=1e-11, abs=0.0))
     assert len(calls) == 1
 

@@ -20,7 +20,7 @@ SOLVERS = [MinNorm(), MinNorm(rtol=1e-4), Ridge(ridge=0.01), GradientDescent(ste
 
 @pytest.fixture(autouse=True)
 def sparse_however_small(monkeypatch):
-    monkeypatch.setattr(factor_of_rows, "FEW", 0)
+    monkeypatch.setattr(factor_of_rows, "LAPACK_ROWS", 0)
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)

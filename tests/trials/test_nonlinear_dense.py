@@ -36,8 +36,8 @@ TEST = 300
 def _other_features(monkeypatch):
     for features in OTHERS:
         monkeypatch.setitem(FEATURES, features.name, features)
-    monkeypatch.setattr(narrow, "MOST", TEST)
-    monkeypatch.setattr(narrow, "FEWEST", TEST)
+    monkeypatch.setattr(narrow, "MOST_TESTS", TEST)
+    monkeypatch.setattr(narrow, "FEWEST_TESTS", TEST)
 
 
 def task_of(size, features, solver, **settings):

@@ -35,8 +35,8 @@ def _other_features(monkeypatch):
 
 @pytest.fixture
 def _few_tests(monkeypatch):
-    monkeypatch.setattr(population, "MOST", TEST)
-    monkeypatch.setattr(population, "FEWEST", TEST)
+    monkeypatch.setattr(population, "MOST_TESTS", TEST)
+    monkeypatch.setattr(population, "FEWEST_TESTS", TEST)
 
 
 def train(task):
@@ -120,7 +120,7 @@ def test_the_population_error_is_the_sum_over_all_samples(solver, features):
     exact = chance @ whole
     even = ((theta.T @ (f(z) + f(-z)) / 2) ** 2).sum(axis=0)
     measured = even if features in SLOPES else whole
-    error = np.sqrt((chance @ measured**2 - (chance @ measured) ** 2) / population.MOST)
+    error = np.sqrt((chance @ measured**2 - (chance @ measured) ** 2) / population.MOST_TESTS)
     loss = run(task).loss
     assert error < 0.02 * exact
     assert abs(loss - exact) < 4 * error

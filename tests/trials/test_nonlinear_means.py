@@ -34,8 +34,8 @@ TRIALS = 300
 def _few_test_samples(monkeypatch):
     """The estimate is unbiased for any number of them."""
     for module in (population, narrow):
-        monkeypatch.setattr(module, "MOST", 500)
-        monkeypatch.setattr(module, "FEWEST", 500)
+        monkeypatch.setattr(module, "MOST_TESTS", 500)
+        monkeypatch.setattr(module, "FEWEST_TESTS", 500)
     for features in OTHERS:
         monkeypatch.setitem(FEATURES, features.name, features)
     with threadpool_limits(1):

@@ -33,8 +33,8 @@ from sparselaw.data.scaled_gram import (
     upper_factor,
 )
 
-FEW = 200  # rows that LAPACK pivots in less time than the sparse code needs,
-ALIKE = 1e-6  # and at no loss of digits where the shortest is not too short beside the longest
+LAPACK_ROWS = 200  # rows that LAPACK pivots in less time than the sparse code needs,
+SHORTEST_FOR_LAPACK = 1e-6  # and at no loss of digits where the shortest is not too short beside the longest
 CLEAR = 1e-6  # a pivot below it calls for pivoting to decide: without, rounding may have grown as large
 PIVOT = 1e-10  # squared distance of a unit-length row from the span of the others, below which it is in it
 NOISE = 1e-9  # coefficients of unit rows are ratios of small integers and roots of counts, or zero
@@ -71,7 +71,7 @@ def sparse_factor(gram: ScaledGram) -> Factor:
     factor = _triangular(gram)
     if factor is not None:
         return factor
-    few = gram.length.size <= FEW and gram.length.min() > ALIKE * gram.length.max()
+    few = gram.length.size <= LAPACK_ROWS and gram.length.min() > SHORTEST_FOR_LAPACK * gram.length.max()
     dependence = None if few else longest_first(gram)
     if dependence is None:
         return _pivoted(gram)

@@ -159,8 +159,8 @@ def _leaders(correlation: sparse.csr_array) -> IntArray:
 
 
 DENSE = 0.25  # share of nonzeros above which plain dense code is faster
-SMALL = 64  # matrices this small are eliminated to the end
-FULL = -1
+ELIMINATED_WHOLE = 64  # matrices this small are eliminated to the end
+OUT_OF_ROOM = -1
 
 Triangle = FloatArray | sparse.csc_array
 
@@ -233,9 +233,9 @@ class _Columns:
 
 def _eliminated(correlation: sparse.csr_array, pivot: float) -> _Columns:
     lower, K = (correlation.indptr, correlation.indices, correlation.data), correlation.shape[0]
-    room, core = 2 * correlation.nnz, FULL
+    room, core = 2 * correlation.nnz, OUT_OF_ROOM
     eliminate = _eliminate.after(K**3 / 6)
-    while core == FULL:
+    while core == OUT_OF_ROOM:
         starts, index, value = np.zeros(K + 1, np.int64), np.empty(room, np.int32), np.empty(room)
         distance = np.empty(K)
         core = eliminate(*lower, pivot, starts, index, value, distance)
@@ -271,8 +271,8 @@ def solve_transposed(triangle: Triangle, right: FloatArray) -> FloatArray:
 def _eliminate(row_starts, columns, entries, pivot, starts, index, value, distance):  # type: ignore[no-untyped-def]
     """Columns K-1, K-2, ... of U, written from the end of the arrays; the number of those left to be done.
 
-    Not zero where the rest is dense. FULL if the arrays are too small. A row within ``pivot`` of the span of
-    the later ones has an empty column: others are eliminated as if it were not there.
+    Not zero where the rest is dense. OUT_OF_ROOM if the arrays are too small. A row within ``pivot`` of the
+    span of the later ones has an empty column: others are eliminated as if it were not there.
     Column k of U is row k of C less what the columns after it that reach row k contribute. Each of those is
     in a linked list of the row that is its next.
     """
@@ -300,7 +300,7 @@ def _eliminate(row_starts, columns, entries, pivot, starts, index, value, distan
             starts[k], reach[k] = at, at - 1
             continue
         if at < k + 1:
-            return FULL
+            return OUT_OF_ROOM
         root = np.sqrt(row[k])
         at -= 1
         index[at], value[at], row[k] = k, root, 0.0
@@ -312,7 +312,7 @@ def _eliminate(row_starts, columns, entries, pivot, starts, index, value, distan
         if reach[k] >= at:
             following[k] = head[index[reach[k]]]
             head[index[reach[k]]] = k
-        if k > SMALL and starts[k + 1] - at > DENSE * k:
+        if k > ELIMINATED_WHOLE and starts[k + 1] - at > DENSE * k:
             return k
     return 0
 

@@ -28,9 +28,9 @@ from sparselaw.data.factor import Dependence, Factor, left_out, without_small
 from sparselaw.data.scaled_gram import ScaledGram, Triangle, solve, solve_transposed, upper_factor
 
 MARGIN = 30.0
-CLOSE = 0.1  # distance of a unit row from the span of others, below which the margin must be wider
+NEARLY_DEPENDENT = 0.1  # distance of a unit row from the span of others, below which the margin must be wider
 SWEEPS = 4
-FAR = 1.0 / 3.0  # share of rows far below the limit, above which it pays to cut them first
+CUT_FIRST = 1.0 / 3.0  # share of rows far below the limit, above which it pays to cut them first
 
 Map = Callable[[FloatArray], FloatArray]
 
@@ -66,14 +66,14 @@ def outside_kept(factor: Factor, variances: FloatArray, rtol: float) -> tuple[in
     triangle, length = factor.values, factor.length
     if factor.dependence is not None:  # the others make no singular value smaller
         triangle, length = factor.dependence.triangle, length[factor.dependence.independent]
-    margin = MARGIN * max(1.0, CLOSE / float((triangle.diagonal() / length).min()))
+    margin = MARGIN * max(1.0, NEARLY_DEPENDENT / float((triangle.diagonal() / length).min()))
     if not (length <= margin * limit).any():
         return factor.rank, outside
     coordinates = _coordinates(factor)
     if coordinates is None:
         return _by_svd(factor, variances, rtol)
     far_below = coordinates.length * margin < limit
-    if np.count_nonzero(far_below) > FAR * far_below.size:
+    if np.count_nonzero(far_below) > CUT_FIRST * far_below.size:
         coordinates, across = _without(coordinates, far_below, variances)
         outside += across
     cut = cut_directions(coordinates, limit, margin)

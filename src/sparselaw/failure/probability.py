@@ -38,7 +38,7 @@ from sparselaw.inputs import ActivationInputs, Inputs, check_inputs
 from sparselaw.interval import Interval
 
 PILOT_FAILURES = 20  # as many in the pilot: direct sampling goes on
-FEW = "few effective failures: the interval's upper end is a hard limit"
+FEW_FAILURES = "few effective failures: the interval's upper end is a hard limit"
 
 
 def failure_probability(
@@ -293,7 +293,7 @@ def _importance_point(case: Case, weighted: Weighted) -> FailurePoint:
         replicates=weighted.replicates,
         failures=weighted.effective,
         status=weighted.status,
-        reason="" if weighted.status == "ok" else FEW,
+        reason="" if weighted.status == "ok" else FEW_FAILURES,
     )
 
 

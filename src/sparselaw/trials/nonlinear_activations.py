@@ -115,7 +115,10 @@ def _fit(
 # and drawn with the test set.
 
 TEST_WORK = 1 << 26  # multiplications for u x over the test samples, before equal ones are merged
-FEWEST, MOST = 2_000, 50_000  # test samples; with the fewest the error is a few per cent of the even part
+FEWEST_TESTS, MOST_TESTS = (
+    2_000,
+    50_000,
+)  # test samples; with the fewest the error is a few per cent of the even part
 BLOCK = 1 << 22  # features held at a time
 
 
@@ -133,7 +136,7 @@ def population_error(task: Task, inputs: ActivationInputs, students: Students) -
     """E_x sum_t (w_t . x - theta_t . phi(x))^2 with unseen coordinates of w averaged over."""
     slope = task.layer.odd_slope
     unseen = inputs.unseen_variance(students.active)
-    samples = int(np.clip(TEST_WORK / (task.N * inputs.expected_nonzeros()), FEWEST, MOST))
+    samples = int(np.clip(TEST_WORK / (task.N * inputs.expected_nonzeros()), FEWEST_TESTS, MOST_TESTS))
     if slope is None:
         return unseen + _test_error(task, inputs, students, samples, unseen_teachers=False)
     missed = students.teachers - students.embedding @ students.theta * slope

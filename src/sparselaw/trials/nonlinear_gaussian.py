@@ -35,7 +35,7 @@ def trial(task: Task) -> Record:
 
 SAMPLE_BLOCK = 2048
 TEST_WORK = 1 << 28  # multiplications for u x over the test inputs
-FEWEST, MOST = 2_000, 50_000  # test inputs
+FEWEST_TESTS, MOST_TESTS = 2_000, 50_000  # test inputs
 
 
 def narrow_trial(task: Task, spectrum: FloatArray) -> Record:
@@ -165,7 +165,7 @@ def _measured(task: Task, factor: FloatArray, signal: FloatArray, theta: FloatAr
     """E_g sum_t (h_t . g - theta_t . f(R^T g))^2 on fresh test inputs; what f has of c z in closed form."""
     features, slope, rng = task.layer, task.layer.odd_slope, random_stream(task, "test")
     signal = np.pad(signal, ((0, 0), (0, theta.shape[1] - signal.shape[1])))
-    samples = int(np.clip(TEST_WORK / factor.size, FEWEST, MOST))
+    samples = int(np.clip(TEST_WORK / factor.size, FEWEST_TESTS, MOST_TESTS))
     total = 0.0
     for begin in range(0, samples, SAMPLE_BLOCK):
         latent = rng.standard_normal((min(SAMPLE_BLOCK, samples - begin), factor.shape[1]))
