@@ -13,7 +13,7 @@ from sparselaw.errors import InputError
 from sparselaw.fitting import fit
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.laws import Law, PowerLaw, TwoPowerLaw
-from sparselaw.planning import allocate, frontier_curve, plan, plan_many
+from sparselaw.planning import allocate, frontier_curve, plan
 from sparselaw.predicting import predict
 from sparselaw.theory import frontier
 
@@ -84,7 +84,7 @@ def test_the_best_of_many_budgets_is_that_of_each():
 
 def test_a_side_without_a_valley_has_no_number(monkeypatch):
     """At 130 the other side is the better one, and the best of this side is not known."""
-    monkeypatch.setitem(frontier_curve.__globals__, "PLACES", 3)
+    monkeypatch.setitem(frontier_curve.__globals__, "MANY_BUDGETS", 3)
     found = frontier_curve(SparseInputs(alpha1=1.0, alpha2=0.3), np.geomspace(130.0, 1e7, 4))
     known = np.isfinite(found.loss)
     assert (known[0], known[-1]) == (False, True)
@@ -222,7 +222,7 @@ def test_tokens_per_parameter_are_those_of_the_draws(fitted):
 
 
 def test_several_budgets(fitted):
-    found = plan_many(fitted, [1e21, 1e22])
+    found = plan(fitted, [1e21, 1e22])
     result = found.as_dict()
     assert result["plans"][1] == plan(fitted, 1e22).as_dict()
     assert result["N"] == plan(fitted, 1e21).as_dict()["N"]

@@ -11,9 +11,9 @@ from sparselaw.costs import parse_cost
 from sparselaw.fitting import fit
 from sparselaw.forecasting import known_runs, predictive
 from sparselaw.laws import CoupledLaw
-from sparselaw.planning import allocate, best_sizes, next_run, plan, plan_ahead, plan_many
-from sparselaw.planning.from_runs import DRAWS, PART, budget_curve, lowest, planned_runs
-from sparselaw.planning.isoflop import valley_of
+from sparselaw.planning import allocate, best_sizes, next_run, plan, plan_ahead
+from sparselaw.planning.budget_curves import valley_of
+from sparselaw.planning.from_runs import DRAWS, PART, budget_curve, lowest, runs_source
 
 TRUTH = CoupledLaw(E=1.7, A=400.0, B=1500.0, alpha=0.33, beta=0.34, g=0.5)
 BUDGET = 1e22
@@ -147,7 +147,7 @@ def test_far_budgets_and_other_costs():
 
 
 def test_several_budgets_are_read_once():
-    many = plan_many(table(), [BUDGET, 10 * BUDGET])
+    many = plan(table(), [BUDGET, 10 * BUDGET])
     assert many.plans[1].as_dict() == plan(table(), budget=10 * BUDGET).as_dict()
 
 
@@ -159,7 +159,7 @@ def test_the_interval_holds_the_best_N():
         for g in (0.5, 1.0):
             law = CoupledLaw(E=1.7, A=400.0, B=1500.0, alpha=0.33, beta=0.34, g=g)
             runs = known_runs(**table(seed, law=law))
-            N = plan(planned_runs(runs, predictive(runs)[0]), BUDGET).N
+            N = plan(runs_source(runs, predictive(runs)[0]), BUDGET).N
             best = allocate(law.loss, parse_cost("6nd"), BUDGET).best.N
             inside += N.contains(best)
             planted += N.contains(8.0 * best)

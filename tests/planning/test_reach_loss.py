@@ -48,8 +48,34 @@ def test_from_runs_a_run_reaches_it_with_the_chance_asked_for(table):
 
 
 def test_serving_makes_the_cheapest_model_smaller(table):
-    plain, served = (sl.plan(table, loss=2.1, inference_tokens=tokens) for tokens in (0.0, 1e12))
-    assert served.N.best < plain.N.best
+    alone, served = (sl.plan(table, loss=2.1, inference_tokens=tokens) for tokens in (0.0, 1e12))
+    assert served.N.best < alone.N.best
+
+
+def test_with_limited_data_it_is_the_inverse_too(table):
+    """By a fitted law: the cost has an interval from its draws; few samples make the loss more expensive."""
+    fitted = sl.fit(table, bootstrap=60)
+    forward = sl.plan(fitted, budget=3e21, unique_data=2e10)
+    back = sl.plan(fitted, loss=forward.loss.best, unique_data=2e10)
+    assert back.budget == pytest.approx(3e21, rel=2e-3)
+    assert back.reach.cost.low < back.budget < back.reach.cost.high
+    assert back.unique.passes.best == pytest.approx(forward.unique.passes.best, rel=5e-3)
+    free = sl.plan(fitted, loss=forward.loss.best)
+    assert free.budget < 0.99 * back.budget
+    served = sl.plan(table, loss=2.2, unique_data=2e10, inference_tokens=1e12)
+    assert served.unique.passes.best > 1.0
+    assert served.reach.cost.low < served.budget < served.reach.cost.high
+
+
+def test_the_cost_by_a_law_is_that_of_its_draws_one_by_one(table):
+    fitted = sl.fit(table, bootstrap=40)
+    found = sl.plan(fitted, loss=2.2)
+    each = [
+        sl.plan(ChinchillaLaw(**dict(zip(LAW.parameters(), draw, strict=True))), loss=2.2).budget
+        for draw in fitted.draws
+    ]
+    low, high = np.quantile(each, [0.025, 0.975], method="nearest")
+    assert [found.reach.cost.low, found.reach.cost.high] == pytest.approx([low, high], rel=2e-2)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +85,8 @@ def test_serving_makes_the_cheapest_model_smaller(table):
         ({"loss": 2.1, "probability": 1.5}, "between 0 and 1"),
         ({"loss": 2.1, "budget": 1e20}, "not both"),
         ({}, "not both"),
-        ({"loss": 2.1, "unique_data": 1e9}, "limited data"),
+        ({"loss": 2.1, "unique_data": 1e9}, "is reached by no budget: the least is 2"),
+        ({"loss": 1.7, "unique_data": 1e12}, "below what the floor may be"),
         ({"loss": -1.0}, "positive"),
     ],
 )

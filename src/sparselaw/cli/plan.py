@@ -19,7 +19,7 @@ from sparselaw.laws import LAWS
 if TYPE_CHECKING:
     from sparselaw.planning import Approaches, Plan, Plans
     from sparselaw.planning.from_training import TrainingAdvice
-    from sparselaw.planning.reach_loss import Reach
+    from sparselaw.planning.plan_record import Reach
 
 
 def plan(
@@ -91,9 +91,9 @@ def plan(
     """The best N and D for a budget: from the forecast of runs, by a law, or from the theory."""
     from sparselaw import numbers
     from sparselaw.laws import law_named
-    from sparselaw.planning import Plans, check_trade_off, plan_many, planned_for
+    from sparselaw.planning import Plans, as_source, check_trade_off
     from sparselaw.planning import approaches as three_ways
-    from sparselaw.planning import plan as plan_one
+    from sparselaw.planning import plan as plan_for
 
     if (budget is None) == (loss is None):
         raise InputError(
@@ -156,7 +156,7 @@ def plan(
                 "final": final,
                 "count": count,
             }
-            source = planned_for(runs, level=options.level(level), **rows)
+            source = as_source(runs, level=options.level(level), **rows)
     tokens = 0.0 if inference_tokens is None else numbers.amount("inference-tokens", inference_tokens)
     settings: dict[str, Any] = dict(  # noqa: C408
         inference_tokens=tokens,
@@ -168,13 +168,13 @@ def plan(
         surface=surface,
     )
     if loss is None:
-        found = plan_many(source, budgets, cost, **settings)
+        found = plan_for(source, budgets, cost, **settings)
     else:
         settings |= {
             "loss": numbers.real("loss", loss),
             "probability": None if probability is None else numbers.real("probability", probability),
         }
-        found = Plans(plans=(plan_one(source, None, cost, **settings),))
+        found = Plans(plans=(plan_for(source, None, cost, **settings),))
     several = len(found.plans) > 1
     for one in found.plans:
         for warning in one.warnings:

@@ -23,7 +23,7 @@ from sparselaw.forecasting.forecast_result import check_points
 from sparselaw.forecasting.known_runs import FARTHEST, spans_ahead
 from sparselaw.interval import Interval, check_level
 from sparselaw.planning.forecast_budgets import prepare_forecast
-from sparselaw.planning.reach_loss import passes
+from sparselaw.planning.plan import passes
 from sparselaw.records import html_table
 
 if TYPE_CHECKING:

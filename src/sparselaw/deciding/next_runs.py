@@ -277,7 +277,7 @@ def _target(
         return pairs, Target(N=pairs[:, 0], D=pairs[:, 1], weights=np.eye(len(pairs))), None
     C = check_positive("budget", budget or 0.0)
     posterior, runs = prepared.posterior, prepared.runs
-    best = budget_curve(runs, prepared.predictive, cost, C, draws=0).lowest
+    best = budget_curve(runs, prepared.predictive, cost, C).lowest
     pair = np.array([[best, float(cost.data_for(best, C))]])
     if purpose == "forecast":
         return pair, Target(N=pair[:, 0], D=pair[:, 1], weights=np.eye(1)), None

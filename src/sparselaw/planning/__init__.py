@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from sparselaw.planning.allocate import Allocation, Peak, Valley, allocate
 from sparselaw.planning.approaches import Approach, Approaches, approaches
-from sparselaw.planning.forecast_budgets import best_sizes, forecast, forecast_by, plan_ahead
+from sparselaw.planning.budget_curves import FrontierCurve, IsoFlop, frontier_curve, isoflop, valley_curve
+from sparselaw.planning.forecast_budgets import (
+    NextRun,
+    best_sizes,
+    forecast,
+    forecast_by,
+    next_run,
+    plan_ahead,
+)
 from sparselaw.planning.from_law import check_trade_off
-from sparselaw.planning.frontier_curve import FrontierCurve, frontier_curve
-from sparselaw.planning.isoflop import IsoFlop, isoflop
-from sparselaw.planning.next_run import NextRun, next_run
-from sparselaw.planning.plan import plan, plan_many, planned_for
-from sparselaw.planning.plan_result import Plan
-from sparselaw.planning.planned import Planned
-from sparselaw.planning.plans import Plans
+from sparselaw.planning.plan import plan
+from sparselaw.planning.plan_record import Plan, Plans
+from sparselaw.planning.source import Source, as_source
 
 __all__ = [
     "Allocation",
@@ -23,11 +27,12 @@ __all__ = [
     "NextRun",
     "Peak",
     "Plan",
-    "Planned",
     "Plans",
+    "Source",
     "Valley",
     "allocate",
     "approaches",
+    "as_source",
     "best_sizes",
     "check_trade_off",
     "forecast",
@@ -37,6 +42,5 @@ __all__ = [
     "next_run",
     "plan",
     "plan_ahead",
-    "plan_many",
-    "planned_for",
+    "valley_curve",
 ]

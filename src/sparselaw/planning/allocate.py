@@ -64,13 +64,13 @@ def allocate(
     grid: int = GRID,
     steps: int = GOLDEN_STEPS,
     rough: Loss | None = None,
-    dear: bool = False,
+    costly: bool = False,
 ) -> Allocation:
     """Minimises ``loss(N, D)``, a function of arrays, along the budget curve.
 
     Where ``rough`` is given, a quick loss within a few per cent of it, the curve is scanned by that, and each
     valley is narrowed by polynomials through few values of the loss itself, or of its ratio to the rough one
-    where a value is ``dear``.
+    where a value is ``costly``.
     """
     edge = log_sizes(cost, budget, grid)
     log_N = edge if peak is None else _around(edge, peak_place(cost, budget, peak, edge))
@@ -89,7 +89,7 @@ def allocate(
         x, found = golden(along, low, high, steps)
         better = found < values[places]
         x, found = np.where(better, x, log_N[places]), np.where(better, found, values[places])
-    elif dear:
+    elif costly:
         ends = float(edge[0]), float(edge[-1])
         x, found = refined(along, lambda places: along(places, rough), low, high, ends)
     else:

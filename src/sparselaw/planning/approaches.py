@@ -22,8 +22,8 @@ from sparselaw.arrays import FloatArray, IntArray, log_slope
 from sparselaw.costs import parse_cost
 from sparselaw.errors import InputError
 from sparselaw.interval import Interval, drawn_interval
-from sparselaw.planning.from_law import planned_fit
-from sparselaw.planning.growth import growth
+from sparselaw.planning.budget_curves import growth
+from sparselaw.planning.from_law import fit_source
 from sparselaw.records import html_table
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def approaches(fitted: FittedLaw, *, bootstrap: int = 200, seed: int = 0) -> App
         _way(name, method, (runs.N, compute, runs.loss), budget, bootstrap, seed)
         for name, method in (("1 envelope", envelope), ("2 isoFLOP", parabolas))
     ]
-    third = growth(planned_fit(fitted), parse_cost("6nd"))
+    third = growth(fit_source(fitted), parse_cost("6nd"))
     ways.append(
         Approach(
             name=f"3 {fitted.name} law", a=third.N, b=third.D, budgets=int(budget.max()) + 1, reason=third.why

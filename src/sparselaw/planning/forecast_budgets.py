@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sparselaw.costs import parse_cost
 from sparselaw.errors import InputError, check_positive
 from sparselaw.forecasting import Forecast, KnownRuns, Predictive, Prepared, predictive, prepare
 from sparselaw.forecasting.forecast_result import check_points
 from sparselaw.forecasting.known_runs import no_floor, refusal
 from sparselaw.interval import check_level
-from sparselaw.planning.from_law import planned_fit
-from sparselaw.planning.from_runs import planned_runs
-from sparselaw.planning.plan_result import Plan
-from sparselaw.planning.planned import Planned
+from sparselaw.planning.from_law import fit_source
+from sparselaw.planning.from_runs import runs_source
+from sparselaw.planning.plan_record import Plan
+from sparselaw.planning.source import Source
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw
 
 LAW_DRAWS = 200  # of Chinchilla's law, where there is no forecast
+AHEAD = 10.0  # times the most expensive run of a table: the next one
 
 
 def forecast(
@@ -146,23 +146,32 @@ def known_of(runs: Any, **rows: Any) -> tuple[KnownRuns, dict[str, Any]]:
     return clean.runs.known(), {"dropped": clean.dropped, "notes": clean.notes, "pooled": pooled}
 
 
-def planned_table(source: Any, level: float = 0.95, **rows: Any) -> Planned:
+def table_source(table: Any, level: float = 0.95, **rows: Any) -> Source:
     """By the forecast of the runs; by Chinchilla's law, and a word on why, where they allow none."""
-    runs, clean = known_of(source, **rows)
+    runs, clean = known_of(table, **rows)
     refused = refusal(runs)
     why = no_floor(runs) if refused is None else refused.sentence()
     if why:
         from sparselaw.fitting import fit
 
-        planned = planned_fit(fit(source, bootstrap=LAW_DRAWS, **rows))
+        source = fit_source(fit(table, bootstrap=LAW_DRAWS, **rows))
         said = f"planned by Chinchilla's law, conditional on it: no forecast, {why}"
-        before = planned.warnings
-        return replace(planned, warnings=lambda *at: (said, *before(*at)))
+        before = source.warnings
+        return replace(source, warnings=lambda *at: (said, *before(*at)))
     prepared = prepare(runs, **clean)
     dropped = [
         f"{count} row{'s' * (count != 1)} dropped: {reason}" for reason, count in prepared.dropped.items()
     ]
-    return planned_runs(runs, prepared.predictive, (*dropped, *prepared.said()), check_level(level))
+    return runs_source(runs, prepared.predictive, (*dropped, *prepared.said()), check_level(level))
+
+
+def best_sizes(
+    runs: KnownRuns, predictive: Predictive, budgets: Sequence[float], cost: str
+) -> list[tuple[float, float]]:
+    """(N, D) of the lowest loss that each budget buys: those of the plan."""
+    source = runs_source(runs, predictive)
+    best = [source.search(source.cost(cost), budget).best for budget in budgets]
+    return [(one.N, one.D) for one in best]
 
 
 def plan_ahead(fitted: FittedLaw, budget: float, cost: str = "6nd") -> Plan:
@@ -170,8 +179,8 @@ def plan_ahead(fitted: FittedLaw, budget: float, cost: str = "6nd") -> Plan:
     from sparselaw.planning.plan import plan
 
     if no_forecast(fitted):
-        return plan(fitted, budget=budget, cost=cost)
-    return plan(planned_runs(fitted.runs.known(), predictive_of(fitted)), budget=budget, cost=cost)
+        return plan(fitted, budget, cost)
+    return plan(runs_source(fitted.runs.known(), predictive_of(fitted)), budget, cost)
 
 
 def no_forecast(fitted: FittedLaw) -> str:
@@ -193,11 +202,36 @@ def predictive_of(fitted: FittedLaw) -> Predictive:
     return found
 
 
-def best_sizes(
-    runs: KnownRuns, predictive: Predictive, budgets: Sequence[float], cost: str
-) -> list[tuple[float, float]]:
-    """(N, D) of the lowest loss that each budget buys: those of the plan."""
-    planned = planned_runs(runs, predictive, draws=0)
-    spending = parse_cost(cost, planned.conditioning)
-    best = [planned.allocation(spending, budget).best for budget in budgets]
-    return [(one.N, one.D) for one in best]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextRun:
+    """The best run at ten times the most expensive one of the table, as ``plan`` has it."""
+
+    plan: Plan
+
+    def words(self) -> str:
+        """One line: allocation, prediction, growth."""
+        found, growth = self.plan, self.plan.growth
+        line = (
+            f"at {AHEAD:g} times the most expensive run (6ND = {found.budget:.3g}): N = {found.N.best:.3g}, "
+            f"D = {found.D.best:.3g} ({found.tokens_per_parameter.best:.3g} for each parameter), "
+            f"loss {found.loss.best:.4g} {found.loss.ends()} ({found.loss_intervals.partition(':')[0]})"
+        )
+        known = growth.N.best == growth.N.best
+        return line + (f"; N ~ C^{growth.N.best:.3g}" if known else "")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON: the headline of the plan."""
+        whole = self.plan.as_dict()
+        kept = ("budget", "cost", "N", "D", "loss", "loss_intervals", "tokens_per_parameter", "N_exponent")
+        return {name: whole[name] for name in kept}
+
+
+def next_run(fitted: FittedLaw) -> NextRun | None:
+    """None where the law does not trade N against D above a floor, or no plan is to be had."""
+    law = fitted.law
+    if law.sizes != ("N", "D") or None in (law.floor_name, law.exponent_names, fitted.sparsity):
+        return None
+    try:
+        return NextRun(plan=plan_ahead(fitted, AHEAD * 6.0 * float((fitted.runs.N * fitted.runs.D).max())))
+    except InputError:
+        return None

@@ -1,30 +1,38 @@
-"""A law to plan for: a fitted one with its draws and its runs, or a bare record."""
+"""A law to plan for: a fitted one with its draws and its runs, or a bare record; also where data are limited.
+
+With no more than U unique samples the loss is the data-constrained law's, and D counts the samples seen.
+Where the fit has no repeated data, its own E, A, B, alpha and beta are taken with the published decay of
+repetitions.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Conditioning, Cost
-from sparselaw.errors import InputError
+from sparselaw.errors import InputError, check_positive
 from sparselaw.interval import Interval, drawn_interval
-from sparselaw.laws import Law, two_exponent_laws
-from sparselaw.planning.allocate import Allocation, log_sizes
-from sparselaw.planning.planned import Ends, Planned
+from sparselaw.laws import DataConstrainedLaw, Law, two_exponent_laws
+from sparselaw.planning.allocate import Allocation, allocate, log_sizes
+from sparselaw.planning.source import Ends, Source
 from sparselaw.search import golden
 
 if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw
 
 FAR_BUDGET = 100.0  # times the largest budget in the data
-UNDETERMINED = ("not-converged", "collinear", "not-identified")  # statuses of a fit
 FAR_SIZE = 10.0  # times the largest N or D in the data
+UNDETERMINED = ("not-converged", "collinear", "not-identified")  # statuses of a fit
 DRAWS_GRID = 121
+MANY_PASSES = 40.0  # the data behind the data-constrained law hardly go further
+SeenAs = Callable[[Law], Law]
 
 
 def check_trade_off(law: type[Law]) -> None:
@@ -36,28 +44,38 @@ def check_trade_off(law: type[Law]) -> None:
         raise InputError("law", law.name, f"is a law of {', '.join(law.sizes)}, not of N and D", remedy)
 
 
-SeenAs = Callable[[Law], Law]
-
-
 def _as_it_is(law: Law) -> Law:
     return law
 
 
-def planned_law(law: Law, seen_as: SeenAs = _as_it_is) -> Planned:
+def law_source(law: Law, seen_as: SeenAs = _as_it_is) -> Source:
     """A law as a bare record: nothing is known of how sure it is. ``seen_as`` makes it one of N and D."""
+    from sparselaw.fitting.sparsity import invert
+
     law = seen_as(law)
-    return _planned(law, "none: the law came without draws", _no_ends, lambda *_: ())
+    check_trade_off(type(law))
+    exponents = law.exponents
+    return Source(
+        loss=law.loss,
+        search=partial(allocate, law.loss),
+        exponents=exponents,
+        conditioning=None if exponents is None else Conditioning.of_sparsity(*invert(*exponents)),
+        intervals="none: the law came without draws",
+        ends=_no_ends,
+        warnings=lambda *_: (),
+        floor=law.floor,
+        floor_low=law.floor,
+    )
 
 
-def planned_fit(fitted: FittedLaw, seen_as: SeenAs = _as_it_is) -> Planned:
+def fit_source(fitted: FittedLaw, seen_as: SeenAs = _as_it_is) -> Source:
     """A fitted law: every draw is planned for, and what lies far beyond the runs is said.
 
     Everything is conditional on the law: that it is a little wrong, its draws do not know.
     """
-    draws = len(fitted.draws)
-    if draws == 0:
-        words = f"none: no draws; the answer is conditional on the {fitted.name} law"
-        return _planned(seen_as(fitted.law), words, _no_ends, _far(fitted))
+    bare = replace(law_source(fitted.law, seen_as), warnings=_far(fitted))
+    if len(fitted.draws) == 0:
+        return replace(bare, intervals=f"none: no draws; the answer is conditional on the {fitted.name} law")
     drawn = seen_as(fitted.drawn_law())
 
     def ends(cost: Cost, budget: float, found: Allocation) -> Ends:
@@ -68,33 +86,18 @@ def planned_fit(fitted: FittedLaw, seen_as: SeenAs = _as_it_is) -> Planned:
         )
         return N, D, loss
 
-    words = f"{draws} draws of the fit, conditional on the {fitted.name} law"
+    def frontier_draws(cost: Cost, budgets: FloatArray) -> FloatArray:
+        return np.log([_best_of_draws(drawn, cost, float(C))[2] for C in budgets]).T
+
+    floor, powers = fitted.law.floor_name, drawn.exponents
     return replace(
-        _planned(seen_as(fitted.law), words, ends, _far(fitted), drawn.exponents), level=fitted.level
-    )
-
-
-def _planned(
-    law: Law,
-    intervals: str,
-    ends: Any,
-    warnings: Any,
-    drawn: Any = None,
-) -> Planned:
-    from sparselaw.fitting.sparsity import invert
-
-    check_trade_off(type(law))
-    exponents = law.exponents
-    implied = None if exponents is None else Conditioning.of_sparsity(*invert(*exponents))
-    return Planned(
-        loss=law.loss,
-        exponents=exponents,
-        drawn_exponents=None if drawn is None else (np.ravel(drawn[0]), np.ravel(drawn[1])),
-        conditioning=implied,
-        intervals=intervals,
+        bare,
+        intervals=f"{len(fitted.draws)} draws of the fit, conditional on the {fitted.name} law",
         ends=ends,
-        warnings=warnings,
-        floor=law.floor,
+        drawn_exponents=None if powers is None else (np.ravel(powers[0]), np.ravel(powers[1])),
+        level=fitted.level,
+        floor_low=0.0 if floor is None else fitted.params[floor].low,
+        frontier_draws=frontier_draws,
     )
 
 
@@ -156,3 +159,81 @@ def far_words(runs: SizedRuns, cost: Cost, budget: float, found: Allocation) -> 
         if ratio > FAR_SIZE:
             words.append(f"{name} = {value:.3g} is {ratio:.3g} times outside the data: far extrapolation")
     return words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UniqueData:
+    """What a plan says when U samples are unique: the passes over them, and what they are worth."""
+
+    unique: float
+    passes: Interval
+    effective_data: Interval
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "unique_data": self.unique,
+            "passes": self.passes.to_dict("see intervals"),
+            "effective_data": self.effective_data.to_dict("see intervals"),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitedLaw(Law):
+    """A data-constrained law at one U: a law of N and D."""
+
+    name: ClassVar[str] = DataConstrainedLaw.name
+    formula: ClassVar[str] = DataConstrainedLaw.formula
+
+    law: DataConstrainedLaw
+    unique: float
+
+    @property
+    def floor(self) -> Any:
+        return self.law.E
+
+    @property
+    def exponents(self) -> None:
+        """None: with U fixed more compute soon buys nothing, and no power law holds."""
+        return None
+
+    def loss(self, N: Any, D: Any) -> Any:
+        return self.law.loss(N, D, np.minimum(self.unique, D))
+
+    def passes(self, D: Interval) -> UniqueData:
+        """Passes and effective data at the best D and its ends; both rise with D."""
+        worth = (float(self.law.effective_data(seen, min(self.unique, seen))) for seen in D)
+        return UniqueData(
+            unique=self.unique,
+            passes=Interval(*(seen / self.unique for seen in D)),
+            effective_data=Interval(*worth),
+        )
+
+
+def limited_source(given: Any, unique: float) -> tuple[Source, LimitedLaw]:
+    """The law of a fit, or a bare one, at U unique samples; a word on the decay of repetitions is said."""
+    unique = check_positive("unique-data", unique)
+    law = given if isinstance(given, Law) else getattr(given, "law", None)
+    if not isinstance(law, Law):
+        raise InputError("unique-data", unique, "needs a law", "fit a table of runs")
+    repeated = law.on_repeated_data()
+    if repeated is None:
+        raise InputError(
+            "unique-data", law.name, "is no law of repeated data", "choose law chinchilla or data-constrained"
+        )
+    found, word = LimitedLaw(law=repeated[0], unique=unique), repeated[1]
+
+    def seen_as(one: Law) -> LimitedLaw:
+        known = one.on_repeated_data()
+        assert known is not None
+        return LimitedLaw(law=known[0], unique=unique)
+
+    source = (law_source if given is law else fit_source)(given, seen_as)
+    before = source.warnings
+
+    def warnings(cost: Cost, budget: float, best: Allocation) -> tuple[str, ...]:
+        passes = best.best.D / unique
+        many = f"{passes:.3g} passes: more than the runs behind such laws have made"
+        return (*before(cost, budget, best), *([word] if word else []), *([many] * (passes > MANY_PASSES)))
+
+    return replace(source, warnings=warnings), found

@@ -20,7 +20,7 @@ from sparselaw.forecasting import KnownRuns, Predictive
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.planning.allocate import Allocation, Valley, log_sizes
 from sparselaw.planning.from_law import far_words
-from sparselaw.planning.planned import Ends, Planned
+from sparselaw.planning.source import Ends, Source
 
 BEYOND = 30.0  # times the D/N of the runs
 PLACES, FINE = 121, 4001
@@ -32,31 +32,20 @@ FORECAST = "forecast: the coupled law with a drifting discrepancy, for the loss 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetCurve:
-    """The log loss that is forecast along a budget, and the lowest places of draws of it."""
+    """The log loss that is forecast along a budget; ``lowest`` is the N of its lowest place."""
 
     N: FloatArray
     D: FloatArray
     log_loss: FloatArray
-    lowest: float  # N of the curve's lowest place
-    drawn: FloatArray  # N of the draws' lowest places
-
-    @property
-    def at_end(self) -> float:
-        """Share of the draws that are lowest at an end of the curve."""
-        return float(np.mean((self.drawn < self.N[1]) | (self.drawn > self.N[-2])))
+    lowest: float
 
 
-def budget_curve(
-    runs: KnownRuns, predictive: Predictive, cost: Cost, budget: float, *, draws: int = DRAWS, seed: int = 0
-) -> BudgetCurve:
-    """Without draws, ``drawn`` is empty."""
+def budget_curve(runs: KnownRuns, predictive: Predictive, cost: Cost, budget: float) -> BudgetCurve:
+    """Where D/N is near that of the runs."""
     N = sizes_along(runs, cost, budget)
     D = np.asarray(cost.data_for(N, budget))
     curve, _ = predictive.centre_and_scale(N, D)
-    drawn = np.empty(0)
-    if draws:
-        drawn = lowest(N, predictive.log_draws(N, D, draws, seed=seed, part=PART, noise=False))
-    return BudgetCurve(N=N, D=D, log_loss=curve, lowest=float(lowest(N, curve[None])[0]), drawn=drawn)
+    return BudgetCurve(N=N, D=D, log_loss=curve, lowest=float(lowest(N, curve[None])[0]))
 
 
 def lowest(N: FloatArray, curves: FloatArray) -> FloatArray:
@@ -77,31 +66,34 @@ def lowest(N: FloatArray, curves: FloatArray) -> FloatArray:
     return np.asarray(N[i] * (N[1] / N[0]) ** np.clip(step, -1.0, 1.0))
 
 
-def planned_runs(
+def runs_source(
     runs: KnownRuns,
     predictive: Predictive,
     said: tuple[str, ...] = (),
     level: float = 0.95,
     *,
-    draws: int = DRAWS,
     seed: int = 0,
-) -> Planned:
+) -> Source:
     """What a plan needs of runs that allow a forecast; ``said`` is what there is to say of them."""
     from sparselaw.fitting.sparsity import invert
 
     law = predictive.posterior.law()
-    last: list[tuple[Cost, float, BudgetCurve]] = []  # the search and the intervals ask for the same curve
+    last: dict[tuple[Cost, float], tuple[BudgetCurve, FloatArray]] = {}  # intervals and warnings ask for it
 
-    def curve(cost: Cost, budget: float) -> BudgetCurve:
-        if not last or last[0][0] is not cost or last[0][1] != budget:
-            last[:] = [(cost, budget, budget_curve(runs, predictive, cost, budget, draws=draws, seed=seed))]
-        return last[0][2]
+    def drawn(cost: Cost, budget: float) -> tuple[BudgetCurve, FloatArray]:
+        """The curve, and N of the lowest places of draws of it."""
+        if (cost, budget) not in last:
+            last.clear()
+            along = budget_curve(runs, predictive, cost, budget)
+            curves = predictive.log_draws(along.N, along.D, DRAWS, seed=seed, part=PART, noise=False)
+            last[cost, budget] = along, lowest(along.N, curves)
+        return last[cost, budget]
 
     def loss(N: FloatArray, D: FloatArray) -> FloatArray:
         return np.asarray(np.exp(predictive.centre_and_scale(N, D)[0]).reshape(np.shape(N)))
 
     def search(cost: Cost, budget: float) -> Allocation:
-        along = curve(cost, budget)
+        along = budget_curve(runs, predictive, cost, budget)
         N = along.lowest
         D = float(cost.data_for(N, budget))
         best = float(loss(np.array([N]), np.array([D]))[0])
@@ -109,33 +101,36 @@ def planned_runs(
         return Allocation(best=Valley(N=N, D=D, loss=best, side=None, at_edge=at_end), others=())
 
     def ends(cost: Cost, budget: float, best: Allocation) -> Ends:
-        N = drawn_interval(best.best.N, curve(cost, budget).drawn, level)
+        N = drawn_interval(best.best.N, drawn(cost, budget)[1], level)
         D = Interval(*(float(cost.data_for(n, budget)) for n in (N.high, N.best, N.low)))
-        return N, D, forecast(best.best.N, best.best.D)[0]
+        return N, D, predictive.intervals(np.array([best.best.N]), np.array([best.best.D]), level)[0]
 
-    def forecast(N: float, D: float) -> tuple[Interval, str]:
-        return predictive.intervals(np.array([N]), np.array([D]), level)[0], FORECAST
+    def frontier_draws(cost: Cost, budgets: FloatArray) -> FloatArray:
+        N = np.array([search(cost, float(C)).best.N for C in budgets])
+        D = np.array([float(cost.data_for(n, float(C))) for n, C in zip(N, budgets, strict=True)])
+        return predictive.log_draws(N, D, DRAWS, seed=seed, noise=False)
 
     def warnings(cost: Cost, budget: float, best: Allocation) -> tuple[str, ...]:
-        share = curve(cost, budget).at_end
+        along, places = drawn(cost, budget)
+        share = float(np.mean((places < along.N[1]) | (places > along.N[-2])))
         many = f"{100 * share:.0f} % of the draws are best at an end of the curve: the runs hardly tell N"
         return (*said, *([many] if share > MANY else []), *far_words(runs, cost, budget, best))
 
-    return Planned(
+    return Source(
         loss=loss,
+        search=search,
         exponents=law.exponents,
         drawn_exponents=_drawn_exponents(predictive, seed),
         conditioning=Conditioning.of_sparsity(*invert(law.alpha, law.beta)),
         intervals=f"{DRAWS} draws of the forecast along the budget",
         ends=ends,
         warnings=warnings,
-        forecast=forecast,
+        loss_intervals=FORECAST,
         floor=law.E,
         level=level,
         by=f"the forecast of {len(runs)} runs",
-        search=search,
         quantile=lambda N, D, p: float(predictive.quantiles(np.array([N]), np.array([D]), [p])[0, 0]),
-        log_draws=lambda N, D: predictive.log_draws(N, D, draws, seed=seed, noise=False),
+        frontier_draws=frontier_draws,
         floor_low=predictive.posterior.parameters()["E"].low,
         usual_budget=float(np.max(6.0 * runs.N * runs.D)),
     )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparselaw.costs import Conditioning, Cost
 from sparselaw.inputs import Inputs
-from sparselaw.interval import Interval
-from sparselaw.planning.allocate import Allocation, Peak
-from sparselaw.planning.planned import Ends, Planned
+from sparselaw.planning.allocate import Allocation, Peak, allocate
+from sparselaw.planning.source import Source, no_width
 
 if TYPE_CHECKING:
     from sparselaw.theory import Surface
@@ -19,7 +19,7 @@ THEORY_GRID, THEORY_STEPS = 25, 24  # N is good to six digits
 EXHAUSTED = 0.5  # share of the dimension above which the spectrum's end decides
 
 
-def planned_theory(inputs: Inputs, surface: Surface = "sharp") -> Planned:
+def theory_source(inputs: Inputs, surface: Surface = "sharp") -> Source:
     """The theory is not a measurement: its intervals have no width."""
     from sparselaw.theory import losses_at, peak_of
 
@@ -40,26 +40,27 @@ def planned_theory(inputs: Inputs, surface: Surface = "sharp") -> Planned:
         return (*_exhausted(found, inputs), *_caution(found, inputs, surface))
 
     law = inputs.exponents
-    return Planned(
-        loss=loss,
-        exponents=None if law is None else (law.alpha_N, law.alpha_D),
-        conditioning=Conditioning.of_inputs(inputs),
-        intervals="none: the theory is not a measurement",
-        ends=_no_width,
-        warnings=warnings,
-        usual_cost="direct",
-        peak=Peak(threshold=threshold, name=name),
+    peak = Peak(threshold=threshold, name=name)
+    search = partial(
+        allocate,
+        loss,
+        peak=peak,
         grid=THEORY_GRID,
         steps=THEORY_STEPS,
         rough=rough if surface == "sharp" else loss,
-        dear=surface == "sharp",
+        costly=surface == "sharp",
     )
-
-
-def _no_width(cost: Cost, budget: float, found: Allocation) -> Ends:
-    del cost, budget
-    N, D, loss = (Interval(value, value, value) for value in (found.best.N, found.best.D, found.best.loss))
-    return N, D, loss
+    return Source(
+        loss=loss,
+        search=search,
+        exponents=None if law is None else (law.alpha_N, law.alpha_D),
+        conditioning=Conditioning.of_inputs(inputs),
+        intervals="none: the theory is not a measurement",
+        ends=no_width,
+        warnings=warnings,
+        usual_cost="direct",
+        peak=peak,
+    )
 
 
 def _exhausted(found: Allocation, inputs: Inputs) -> tuple[str, ...]:

@@ -1,15 +1,21 @@
-"""The best N and D for a budget, for a law or for the theory of some inputs: behind `sparselaw plan`."""
+"""The best N and D for budgets, and the least budget that reaches a loss: behind `sparselaw plan`.
+
+From runs a loss is reached with a chance: the budget is the least at whose best N and D the forecast puts the
+loss of a run below it with that probability. By a law or the theory the loss is a number, and so is the
+budget. The interval of the cost comes from draws of the whole frontier, each with the budget at which it
+passes the loss.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, get_args, overload
 
 import numpy as np
 
-from sparselaw.costs import Cost, parse_cost, with_serving
+from sparselaw.arrays import FloatArray
+from sparselaw.costs import Cost, with_serving
 from sparselaw.errors import (
     InputError,
     check_choice,
@@ -19,30 +25,36 @@ from sparselaw.errors import (
     check_size,
 )
 from sparselaw.inputs import Inputs
-from sparselaw.laws import Law
-from sparselaw.planning.allocate import Allocation, Valley
-from sparselaw.planning.from_law import planned_fit, planned_law
-from sparselaw.planning.from_theory import planned_theory
-from sparselaw.planning.growth import growth
-from sparselaw.planning.isoflop import isoflop, valley_of
-from sparselaw.planning.plan_result import Plan
-from sparselaw.planning.planned import Planned
-from sparselaw.planning.plans import Plans
-from sparselaw.planning.reach_loss import budget_for
-from sparselaw.planning.unique_data import LimitedLaw, limited, on_unique, words
+from sparselaw.interval import Interval
+from sparselaw.planning.allocate import Valley
+from sparselaw.planning.budget_curves import growth, isoflop, valley_of
+from sparselaw.planning.from_law import LimitedLaw, limited_source
+from sparselaw.planning.plan_record import Plan, Plans, Reach
+from sparselaw.planning.source import Source, as_source, is_table, no_width
 
 if TYPE_CHECKING:
     from sparselaw.planning.from_training import SgdPlan
     from sparselaw.theory import Surface
 
-ROWS = ("columns", "group", "where", "best", "final", "count")
-FIT_DRAWS = 200
+FIT_DRAWS = 200  # of the law that runs are planned by where data are limited
 SLOPE_STEP = 0.02  # in log C
+FARTHEST = math.log(1e40)  # times the budget that is looked at first, either way
+CLOSE = 1e-4  # of ln C
+ALONG, REACH = 25, math.log(1e3)  # places of the frontier for the interval, and how far they go either way
+AT_EDGE = "the best allocation is at the end of the budget curve: the loss still falls there"
+
+
+@overload
+def plan(source: Any, budget: float | None = None, cost: str | None = None, **settings: Any) -> Plan: ...
+
+
+@overload
+def plan(source: Any, budget: Iterable[float], cost: str | None = None, **settings: Any) -> Plans: ...
 
 
 def plan(
     source: Any,
-    budget: float | None = None,
+    budget: float | Iterable[float] | None = None,
     cost: str | None = None,
     *,
     loss: float | None = None,
@@ -56,8 +68,8 @@ def plan(
     surface: Surface = "sharp",
     level: float = 0.95,
     **rows: Any,
-) -> Plan:
-    """The N and D with the least loss among all that ``budget`` buys.
+) -> Plan | Plans:
+    """The N and D with the least loss among all that a budget buys.
 
     Parameters
     ----------
@@ -65,7 +77,7 @@ def plan(
         A table of runs or its path: by the forecast of these runs. A fitted law, or a law: conditional on
         that law. Inputs: by the theory.
     budget
-        What may be spent.
+        What may be spent; or several budgets.
     cost
         What the budget pays for; 6nd for runs and laws, direct for the theory, unless named.
     loss
@@ -75,7 +87,8 @@ def plan(
     inference_tokens
         Tokens T that the model will serve: adds the cost 2 N T.
     unique_data
-        No more than so many different samples; D counts repetitions. Runs are then planned by a law.
+        No more than so many different samples; D counts repetitions. Runs are then planned by Chinchilla's
+        law fitted to them.
     train
         "sgd": by the theory of SGD. D counts samples visited, and the cost is N D unless named.
     step, batch, noise
@@ -89,8 +102,9 @@ def plan(
 
     Returns
     -------
-    Plan
-        N, D, tokens_per_parameter and loss with intervals; valley; warnings.
+    Plan or Plans
+        N, D, tokens_per_parameter and loss with intervals; valley; warnings. For several budgets one plan
+        each, in their order.
 
     Raises
     ------
@@ -109,63 +123,69 @@ def plan(
         raise InputError(
             "budget", budget, "give a budget or a loss, and not both", "write budget=C or loss=L"
         )
-    if loss is not None and unique_data is not None:
-        raise InputError("loss", loss, "is not sought for limited data", "give a budget with unique data")
     if surface != "sharp":
         from sparselaw.theory.surface import Surface as Known  # the theory: only where it is asked for
 
         check_choice("surface", surface, get_args(Known))
-    view, word = None, ""
+    limited = None
     training = _training(source, train, step, batch, noise, unique_data)
     if training is not None:
-        planned = training.planned()
+        known = training.source()
     elif step is not None or batch != 1 or noise != 0.0:
         raise InputError("train", "", "is missing beside step, batch or noise", "add train sgd")
     elif unique_data is None:
-        planned = planned_for(source, surface, level, **rows)
+        known = as_source(source, surface, level, **rows)
     else:
-        planned, view, word = _on_unique(_fit_of(source, rows), unique_data)
-    spending = parse_cost(planned.usual_cost if cost is None else cost, planned.conditioning)
+        known, limited = limited_source(_fit_of(source, level, rows), unique_data)
+    spending = known.cost(cost)
     if inference_tokens:
         spending = with_serving(spending, inference_tokens)
-    reach = None
+
+    def one(C: float, reach: Reach | None = None) -> Plan:
+        return _plan(known, spending, check_finite("budget", C), training, limited, reach)
+
     if loss is not None:
-        budget, reach = budget_for(planned, spending, loss, probability, planned.level)
-    budget = check_finite("budget", budget or 0.0)
-    found = planned.allocation(spending, budget)
-    N, D, law_loss = planned.ends(spending, budget, found)
-    at_best, loss_intervals = law_loss, planned.intervals
-    if planned.forecast is not None:
-        at_best, loss_intervals = planned.forecast(found.best.N, found.best.D)
-    unique = None if view is None else on_unique(D, view)
+        return one(*_budget_for(known, spending, loss, probability))
+    if isinstance(budget, Iterable):
+        found = tuple(one(C) for C in budget)
+        if not found:
+            raise InputError("budget", "", "has no budgets", "give at least one")
+        return Plans(plans=found)
+    return one(budget or 0.0)
+
+
+def _plan(
+    source: Source,
+    cost: Cost,
+    budget: float,
+    training: SgdPlan | None,
+    limited: LimitedLaw | None,
+    reach: Reach | None,
+) -> Plan:
+    found = source.search(cost, budget)
+    N, D, loss = source.ends(cost, budget, found)
+    unique = None if limited is None else limited.passes(D)
     if training is not None:
-        unique = training.passes_over(N.best, D.best, at_best.best)
-    slope = _slope(planned, spending, budget, found.best)
+        unique = training.passes_over(N.best, D.best, loss.best)
+    slope = _slope(source, cost, budget, found.best)
     return Plan(
         budget=budget,
-        cost=spending.name,
+        cost=cost.name,
         N=N,
         D=D,
-        loss=at_best,
-        law_loss=law_loss,
-        intervals=planned.intervals,
-        loss_intervals=loss_intervals,
-        alpha_C=math.nan if planned.exponents is None else spending.compute_exponent(*planned.exponents),
+        loss=loss,
+        intervals=source.intervals,
+        loss_intervals=source.loss_intervals or source.intervals,
+        alpha_C=math.nan if source.exponents is None else cost.compute_exponent(*source.exponents),
         slope=slope,
-        growth=growth(planned, spending),
+        growth=growth(source, cost),
         side=found.best.side,
         others=found.others,
-        isoflop=isoflop(planned.loss, spending, budget, found.best, planned.floor, slope),
-        level=planned.level,
-        by=planned.by,
-        valley=None
-        if planned.peak or planned.dear
-        else valley_of(planned.loss, spending, budget, found.best),
-        warnings=(
-            *_edge(found),
-            *planned.warnings(spending, budget, found),
-            *(() if unique is None else words(unique, word, own=training is not None)),
-        ),
+        isoflop=isoflop(source.loss, cost, budget, found.best, source.floor, slope),
+        level=source.level,
+        by=source.by,
+        valley=None if source.peak else valley_of(source.loss, cost, budget, found.best),
+        warnings=(*([AT_EDGE] if found.best.at_edge else []), *source.warnings(cost, budget, found)),
         unique=unique,
         training=None if training is None else training.advice(N.best),
         reach=reach,
@@ -195,69 +215,111 @@ def _training(
     )
 
 
-def plan_many(source: Any, budgets: Sequence[float], cost: str | None = None, **settings: Any) -> Plans:
-    """One plan for each budget."""
-    if is_table(source) and settings.get("unique_data") is None:
-        rows = {name: settings.pop(name) for name in ROWS if name in settings}
-        source = planned_for(source, level=settings.get("level", 0.95), **rows)  # read and fitted once
-    return Plans(plans=tuple(plan(source, budget, cost, **settings) for budget in budgets))
-
-
-def _on_unique(source: Any, unique: float) -> tuple[Planned, LimitedLaw, str]:
-    """The law of a fit, or a bare one, at U unique samples."""
-    fitted = not isinstance(source, Law)
-    law = source.law if fitted and isinstance(getattr(source, "law", None), Law) else source
-    if not isinstance(law, Law):
-        raise InputError("unique-data", unique, "needs a law", "fit a table of runs")
-    view, word = limited(law, unique)
-    build = planned_fit if fitted else planned_law
-    return build(source, lambda one: limited(one, unique)[0]), view, word
-
-
-def planned_for(source: Any, surface: Surface = "sharp", level: float = 0.95, **rows: Any) -> Planned:
-    """What ``plan`` needs of runs, a law, a fitted law or inputs, of these on that surface of the loss."""
-    if isinstance(source, Planned):
-        return source
-    if is_table(source):
-        from sparselaw.planning.forecast_budgets import planned_table
-
-        return planned_table(source, level, **rows)
-    if rows:
-        raise InputError(next(iter(rows)), "", "is for a table of runs", "leave it out")
-    if isinstance(source, Inputs):
-        return planned_theory(source, surface)
-    if isinstance(source, Law):
-        return planned_law(source)
-    if isinstance(getattr(source, "law", None), Law):  # a fitted law: only fits need the room of fitting
-        return planned_fit(source)
-    raise InputError("law", type(source).__name__, "is no law and no model", "fit a law or describe inputs")
-
-
-def is_table(source: Any) -> bool:
-    """A table of runs, or the path of one, by what it is like: only fits need the room of fitting."""
-    return isinstance(source, (str, Path, Mapping)) or hasattr(source, "columns")
-
-
-def _fit_of(source: Any, rows: Mapping[str, Any]) -> Any:
+def _fit_of(source: Any, level: float, rows: Mapping[str, Any]) -> Any:
     """Where data are limited a law is needed: Chinchilla's, fitted to the table."""
     if not is_table(source):
         return source
     from sparselaw.fitting import fit
 
-    return fit(source, bootstrap=FIT_DRAWS, **rows)
+    return fit(source, bootstrap=FIT_DRAWS, level=level, **rows)
 
 
-def _slope(planned: Planned, cost: Cost, budget: float, best: Valley) -> float:
+def _slope(source: Source, cost: Cost, budget: float, best: Valley) -> float:
     """-d log(loss* - E) / d log C. At the optimum N may stay put: a change of budget all goes into D."""
     budgets = budget * np.exp([-SLOPE_STEP, SLOPE_STEP])
     D = np.array([float(cost.data_for(best.N, b)) for b in budgets])
-    below, above = np.asarray(planned.loss(np.full(2, best.N), D), dtype=np.float64) - planned.floor
+    below, above = np.asarray(source.loss(np.full(2, best.N), D), dtype=np.float64) - source.floor
     if not (below > above > 0.0 and np.isfinite(below)):
         return math.nan
     return float(np.log(below / above) / (2.0 * SLOPE_STEP))
 
 
-def _edge(found: Allocation) -> tuple[str, ...]:
-    if not found.best.at_edge:
-        return ()
-    return ("the best allocation is at the end of the budget curve, where N or D is 1",)
+def _budget_for(source: Source, cost: Cost, loss: float, probability: float | None) -> tuple[float, Reach]:
+    """The least budget whose best N and D reach ``loss``, and what is to be said of it."""
+    check_positive("loss", loss)
+    if not loss > source.floor_low:
+        raise InputError(
+            "loss", loss, f"is below what the floor may be, {source.floor_low:.4g}", "ask for a larger loss"
+        )
+    if source.quantile is None:
+        if probability is not None:
+            raise InputError(
+                "probability", probability, "needs a forecast of runs", "give a table, or leave it out"
+            )
+        budget = _first(source, cost, loss, lambda N, D: float(source.loss(N, D)))
+        return budget, Reach(loss=loss, probability=None, cost=_interval(source, cost, loss, budget))
+    chance = 0.5 if probability is None else probability
+    if not 0.0 < chance < 1.0:
+        raise InputError("probability", chance, "is not between 0 and 1", "choose for example 0.9")
+    quantile = source.quantile
+    budget = _first(source, cost, loss, lambda N, D: quantile(N, D, chance))
+    return budget, Reach(loss=loss, probability=chance, cost=_interval(source, cost, loss, budget))
+
+
+def _first(source: Source, cost: Cost, loss: float, value: Callable[[float, float], float]) -> float:
+    """Bisection in ln C of the loss at the best place, which falls with the budget."""
+
+    def above(log_C: float) -> bool:
+        C = math.exp(log_C)
+        try:
+            best = source.search(cost, C).best
+        except InputError:  # the budget buys nothing that can be judged: too small
+            return True
+        return not value(best.N, best.D) <= loss
+
+    start = math.log(source.usual_budget or float(cost.compute(1e3, 1e3)))
+    low = high = start
+    step = math.log(10.0)
+    while above(high):
+        low, high = high, high + step
+        if high > start + FARTHEST:
+            best = source.search(cost, math.exp(start + FARTHEST)).best
+            least = f"is reached by no budget: the least is {value(best.N, best.D):.4g}"
+            raise InputError("loss", loss, least, "ask for a larger loss")
+    while low == high or not above(low):
+        if low < start - FARTHEST:
+            raise InputError("loss", loss, "is reached by the smallest budget", "ask for a smaller loss")
+        high, low = min(high, low), low - step
+    while high - low > CLOSE:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if above(middle) else (low, middle)
+    return math.exp(high)
+
+
+def _interval(source: Source, cost: Cost, loss: float, budget: float) -> Interval:
+    """Where draws of the frontier pass the loss; without draws the theory has no width, a law no ends."""
+    if source.frontier_draws is None:
+        end = budget if source.ends is no_width else math.nan
+        return Interval(end, budget, end)
+    logs = []
+    for log_C in np.linspace(math.log(budget) - REACH, math.log(budget) + REACH, ALONG):
+        try:
+            source.search(cost, math.exp(log_C))
+        except InputError:
+            continue
+        logs.append(log_C)
+    drawn = source.frontier_draws(cost, np.exp(logs))
+    places = passes(np.full(len(drawn), math.log(loss)), drawn, np.array(logs))
+    tail = 0.5 - 0.5 * source.level
+    ends = np.quantile(places, [tail, 0.5, 1.0 - tail], method="nearest")
+    low, middle, high = (math.exp(end) if math.isfinite(end) else math.nan for end in ends)
+    return Interval(low, middle, high)
+
+
+def passes(values: FloatArray, curves: FloatArray, x: FloatArray) -> FloatArray:
+    """(draws,): the x at which each of ``curves`` (draws, places), made falling, has its value.
+
+    Minus infinity where it is lower from the start, infinity where it stays above.
+
+    >>> B = np.array([[3.0, 2.5, 1.5], [3.0, 2.5, 1.5]])
+    >>> passes(np.array([2.0, 9.0]), B, np.array([-1.0, 0.0, 1.0]))
+    array([ 0.5, -inf])
+    """
+    falling = np.minimum.accumulate(curves, axis=1)
+    tilt = 1e-12 * np.arange(curves.shape[1])[::-1]  # np.interp wants it strictly rising
+    return np.array(
+        [
+            np.interp(-value, -(curve + tilt), x, left=-np.inf, right=np.inf)
+            for value, curve in zip(values, falling, strict=True)
+        ]
+    )

@@ -13,7 +13,7 @@ from sparselaw.errors import InputError
 from sparselaw.interval import Z95
 from sparselaw.laws import two_exponent_laws
 from sparselaw.planning.allocate import allocate
-from sparselaw.planning.isoflop import isoflop
+from sparselaw.planning.budget_curves import isoflop
 from sparselaw.plotting.style import (
     COLOURS,
     DATA,

@@ -10,7 +10,7 @@ import numpy as np
 
 from sparselaw.costs import Conditioning, parse_cost
 from sparselaw.failure.failure_curve import FailurePoint
-from sparselaw.planning.frontier_curve import frontier_curve
+from sparselaw.planning.budget_curves import frontier_curve
 from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, sequence
 from sparselaw.theory import curve, frontier, log_scaling_along
 

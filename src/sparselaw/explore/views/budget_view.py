@@ -11,15 +11,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from sparselaw.costs import Cost, cost_names, parse_cost
+from sparselaw.costs import Cost, cost_names
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View, input_python, shell
 from sparselaw.explore.chart_data import Chart, axis, chart, line, mark, points
-from sparselaw.explore.views.runs_view import planned_of, table_options, table_python
+from sparselaw.explore.views.runs_view import source_of, table_options, table_python
 from sparselaw.inputs import Inputs
 from sparselaw.numbers import typed
-from sparselaw.planning import Plan, frontier_curve, plan, planned_for
-from sparselaw.planning.valley_curve import valley_curve
+from sparselaw.planning import Plan, as_source, frontier_curve, plan, valley_curve
 from sparselaw.theory import frontier
 from sparselaw.theory.surface import Surface
 
@@ -86,8 +85,7 @@ def budget(call: Call) -> dict[str, Any]:
 def frontier_of(call: Call) -> dict[str, Any]:
     """The best loss against the budget."""
     asked = _Asked.of(call)
-    planned = planned_for(asked.source, asked.surface)
-    spending = parse_cost(planned.usual_cost if asked.cost is None else asked.cost, planned.conditioning)
+    spending = as_source(asked.source, asked.surface).cost(asked.cost)
     return {"chart": _frontier(asked, spending), "code": asked.code_for(spending.name)}
 
 
@@ -96,7 +94,7 @@ def _source(call: Call, surface: Surface) -> tuple[Any, dict[str, str]]:
     if call.choice("from", ["theory", "runs"]) == "runs":
         command = f"sparselaw plan --budget {{budget}} --cost {{cost}} {_braced(table_options(call))}"
         python = f"import sparselaw as sl\n{PLAN.format(_braced(_braced(table_python(call))))}"
-        return planned_of(call), {"shell": command, "python": python}
+        return source_of(call), {"shell": command, "python": python}
     inputs = call.inputs()
     own = {} if surface == "sharp" else {"surface": surface}
     command = f"{shell('plan', **inputs.as_options(), **own)} --budget {{budget}} --cost {{cost}}"
@@ -119,7 +117,7 @@ def _valley(source: Any, surface: Surface, found: Plan) -> Chart:
     along_budget = line(
         "the whole budget spent on N and D", along.N.tolist(), along.loss.tolist(), colour=0, reason=reasons
     )
-    loss = found.law_loss
+    loss = found.loss
     at_best = points(f"best{_beside(found.side)}", [best], [loss.best], [loss.low], [loss.high], colour=1)
     series, marks = [along_budget, at_best], []
     if found.others:

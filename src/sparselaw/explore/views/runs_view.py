@@ -21,9 +21,8 @@ from sparselaw.fitting.clean_runs import as_table, clean_runs
 from sparselaw.fitting.columns import find_columns, notes_on_columns
 from sparselaw.fitting.tables import Table
 from sparselaw.laws import LAWS, ChinchillaLaw, law_named
-from sparselaw.planning import Planned, forecast, frontier_curve, plan, planned_for
+from sparselaw.planning import Source, as_source, forecast, frontier_curve, plan, valley_curve
 from sparselaw.planning.approaches import budgets_of
-from sparselaw.planning.valley_curve import valley_curve
 from sparselaw.records import finite
 
 PREVIEW = 6
@@ -98,13 +97,13 @@ def fit_of(call: Call, draws: int = 0) -> FittedLaw:
 
 
 @functools.lru_cache(maxsize=8)
-def _planned(path: Path, chosen: Columns) -> Planned:
-    return planned_for(path, columns=dict(chosen) or None)
+def _source(path: Path, chosen: Columns) -> Source:
+    return as_source(path, columns=dict(chosen) or None)
 
 
-def planned_of(call: Call) -> Planned:
+def source_of(call: Call) -> Source:
     """What `sl.plan` makes of the table that the call means: by the forecast of its runs."""
-    found: Planned = by_its_name(call, lambda: _planned(upload_of(call), _chosen(call)))
+    found: Source = by_its_name(call, lambda: _source(upload_of(call), _chosen(call)))
     return found
 
 
@@ -293,7 +292,7 @@ def _ahead(call: Call, found: FittedLaw) -> dict[str, Any]:
         answer["forecast_reason"] = str(error)
         answer["charts"] = {"picture": _picture(found, notes=[f"no forecast: {error}"])}
     try:
-        planned = planned_of(call)
+        planned = source_of(call)
         answer["plans"] = [plan(planned, budget).as_dict() for budget in budgets]
     except InputError as error:
         answer["plans_reason"] = str(error)

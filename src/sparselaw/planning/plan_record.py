@@ -1,17 +1,16 @@
-"""What a plan hands out, and its plain form."""
+"""What a plan hands out: one for each budget, alone or side by side."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sparselaw.interval import Interval
 from sparselaw.planning.allocate import Valley
-from sparselaw.planning.growth import Growth
-from sparselaw.planning.isoflop import IsoFlop
-from sparselaw.planning.reach_loss import Reach
-from sparselaw.planning.unique_data import UniqueData
+from sparselaw.planning.budget_curves import NO_POWERS, Growth, IsoFlop
+from sparselaw.planning.from_law import UniqueData
 from sparselaw.records import html_table, put
 
 if TYPE_CHECKING:
@@ -21,8 +20,22 @@ if TYPE_CHECKING:
 
 NO_PEAK = "a fitted law has no double-descent peak"
 NO_VALLEY = "not sought on a surface with a peak"
-NO_POWERS = "the loss follows no power law in N and D"
 NOT_FALLING = "the loss does not fall at this budget"
+NO_END = "a factor of a thousand from the best budget is not enough"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """``loss`` is reached with ``probability`` by the budget of the plan; ``cost`` is that budget with its
+    interval, the middle of which is the budget for an even chance."""
+
+    loss: float
+    probability: float | None  # None by a law or the theory
+    cost: Interval
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {"target": self.loss, "probability": self.probability, "cost": self.cost.to_dict(NO_END)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +53,7 @@ class Plan:
     N: Interval
     D: Interval
     loss: Interval
-    law_loss: Interval
-    intervals: str  # where those of N, D and law_loss come from
+    intervals: str  # where those of N and D come from
     loss_intervals: str  # where that of the loss comes from
     alpha_C: float
     slope: float
@@ -58,21 +70,24 @@ class Plan:
     reach: Reach | None = None  # where a loss was asked for, not a budget
 
     @property
+    def law_loss(self) -> Interval:
+        """The loss, by its older name."""
+        return self.loss
+
+    @property
     def tokens_per_parameter(self) -> Interval:
         """D/N. Along a budget D falls as N rises: the ends belong together."""
         return Interval(self.D.low / self.N.high, self.D.best / self.N.best, self.D.high / self.N.low)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: null where there is no number, and beside it the reason."""
+        """Ready for JSON: null where there is no number, and beside it the reason."""
         result: dict[str, Any] = {"budget": self.budget, "cost": self.cost}
-        for name in ("N", "D", "loss", "law_loss"):
+        for name in ("N", "D", "loss", "law_loss", "tokens_per_parameter"):
             result[name] = getattr(self, name).to_dict(self.intervals)
         if self.by:
             result["by"] = self.by
-        result["level"] = self.level
-        result["intervals"] = self.intervals
-        result["loss_intervals"] = self.loss_intervals
-        result["tokens_per_parameter"] = self.tokens_per_parameter.to_dict(self.intervals)
+        for name in ("level", "intervals", "loss_intervals"):
+            result[name] = getattr(self, name)
         result["N_exponent"] = self.growth.N.to_dict(self.growth.why)
         result["D_exponent"] = self.growth.D.to_dict(self.growth.why)
         if self.unique is not None:
@@ -86,11 +101,10 @@ class Plan:
             result["side_reason"] = NO_PEAK
         result["others"] = [{"N": v.N, "D": v.D, "loss": v.loss, "side": v.side} for v in self.others]
         result["isoflop"] = self.isoflop.as_rows()
-        result["valley"] = (
-            None if self.valley is None else dict(zip(("low", "high"), self.valley, strict=True))
-        )
         if self.valley is None:
-            result["valley_reason"] = NO_VALLEY
+            result |= {"valley": None, "valley_reason": NO_VALLEY}
+        else:
+            result["valley"] = {"low": self.valley[0], "high": self.valley[1]}
         if self.reach is not None:
             result |= {"cost_model": self.cost, **self.reach.as_dict()}
         result["warnings"] = list(self.warnings)
@@ -114,9 +128,46 @@ class Plan:
         return html_table(title, ["quantity", f"best [{100 * self.level:g} % interval]"], rows, self.warnings)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plans:
+    """One plan for each budget, in the order they were asked for; ``plans[0]``, ``for one in plans``."""
+
+    plans: tuple[Plan, ...]
+
+    def __iter__(self) -> Iterator[Plan]:
+        return iter(self.plans)
+
+    def __len__(self) -> int:
+        return len(self.plans)
+
+    def __getitem__(self, i: int) -> Plan:
+        return self.plans[i]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The keys of the first plan, and all of them under ``plans``."""
+        every = [plan.as_dict() for plan in self.plans]
+        return {**every[0], "plans": every}
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each budget."""
+        import pandas as pd
+
+        rows = []
+        for plan in self.plans:
+            row: dict[str, Any] = {"budget": plan.budget}
+            for name in ("N", "D", "loss", "tokens_per_parameter"):
+                row |= {f"{name}_{end}": value for end, value in getattr(plan, name).as_dict().items()}
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [f"{p.budget:g}", f"{p.N.best:.4g}", f"{p.D.best:.4g}", f"{p.loss.best:.4g}"] for p in self.plans
+        ]
+        notes = dict.fromkeys(w for plan in self.plans for w in plan.warnings)
+        return html_table(f"Cost {self.plans[0].cost}", ["budget", "N", "D", "loss"], rows, notes)
+
+
 def _shown(found: Interval) -> str:
-    return (
-        str(found)
-        if math.isfinite(found.high - found.low) and found.low < found.high
-        else f"{found.best:.4g}"
-    )
+    has_width = math.isfinite(found.high - found.low) and found.low < found.high
+    return str(found) if has_width else f"{found.best:.4g}"
