@@ -63,6 +63,18 @@ class Interval:
     def __str__(self) -> str:
         return f"{self.best:.4g} [{self.low:.4g}, {self.high:.4g}]"
 
+    def as_sizes(self) -> str:
+        """The same for parameters and tokens; without ends where there are none.
+
+        >>> Interval(5.7e7, 2.1e9, 3e9).as_sizes(), Interval(math.nan, 7e9, math.nan).as_sizes()
+        ('2.1B [57M, 3B]', '7B')
+        """
+        from sparselaw.numbers import short_size
+
+        if not math.isfinite(self.high - self.low) or self.low == self.high:
+            return short_size(self.best)
+        return f"{short_size(self.best)} [{short_size(self.low)}, {short_size(self.high)}]"
+
 
 def check_level(level: float) -> float:
     """The level of an interval, between 0 and 1.

@@ -153,3 +153,18 @@ def typed(value: Any) -> str:
     if isinstance(value, float) and math.isfinite(value) and value == int(value) and abs(value) < 1e15:
         return str(int(value))
     return repr(value) if isinstance(value, float) else str(value)
+
+
+SUFFIXES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
+
+
+def short_size(value: float, digits: int = 3) -> str:
+    """A number of parameters or tokens as people write it.
+
+    >>> short_size(7e9), short_size(5.72342e7), short_size(1.5e12), short_size(256), short_size(3e20)
+    ('7B', '57.2M', '1.5T', '256', '3e+20')
+    """
+    for unit, letter in SUFFIXES:
+        if unit <= value < 1e3 * unit and value >= 1e4:
+            return f"{value / unit:.{digits}g}{letter}"
+    return f"{value:.{max(digits, 4)}g}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -54,9 +55,13 @@ def html_record(title: str, values: Mapping[str, Any], notes: Iterable[str] = ()
 
 
 def html_table(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], notes: Iterable[str] = ()
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    notes: Iterable[str] = (),
+    formula: str = "",
 ) -> str:
-    """A table for a notebook: title, what there is to say (status, warnings) first, then the rows.
+    """A table for a notebook: title, formula, what there is to say (status, warnings), then the rows.
 
     >>> html_table("x < y", ["N"], [[4]])[:24]
     '<div><p><b>x &lt; y</b><'
@@ -67,6 +72,50 @@ def html_table(
         return "<tr>" + "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
 
     said = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    if formula:
+        said = f"<p>{html_formula(formula)}</p>{said}"
     body = "".join(line(row, "td") for row in rows)
     head = f"<thead>{line(columns, 'th')}</thead>"
     return f"<div><p><b>{escape(title)}</b></p>{said}<table>{head}<tbody>{body}</tbody></table></div>"
+
+
+POWER = re.compile(r"\^(-?)(\((?:[^()]|\([^()]*\))*\)|\w+)")
+NAME = re.compile(r"[A-Za-z]+(?:_([A-Za-z]+)|(\d))?")
+GREEK = {"alpha": "α", "beta": "β"}
+
+
+def latex_formula(formula: str) -> str:
+    r"""A formula as laws write it, in LaTeX.
+
+    >>> latex_formula("L = E + A N^-alpha_N + (B D^-beta)^(1/g)")
+    'L = E + A N^{-\\alpha_{N}} + (B D^{-\\beta})^{1/g}'
+    """
+    return _typeset(formula, "^{%s%s}", "-", "_{%s}", lambda name: f"\\{name}" if name in GREEK else name)
+
+
+def html_formula(formula: str) -> str:
+    """The same for a page that has no script for formulas.
+
+    >>> html_formula("L = E + A N^-alpha_N")
+    '<i>L</i> = <i>E</i> + <i>A</i> <i>N</i><sup>−<i>α</i><sub>N</sub></sup>'
+    """
+    return _typeset(
+        formula, "<sup>%s%s</sup>", "−", "<sub>%s</sub>", lambda name: f"<i>{GREEK.get(name, name)}</i>"
+    )
+
+
+def _typeset(text: str, power: str, minus: str, below: str, symbol: Callable[[str], str]) -> str:
+    text = text.partition(", the ")[0]  # words after a formula
+
+    def named(found: re.Match[str]) -> str:
+        index = found[1] or found[2]
+        name = found[0].removesuffix(index or "").removesuffix("_")
+        return symbol(name) + (below % index if index else "")
+
+    done, last = "", 0
+    for found in POWER.finditer(text):
+        inner = found[2][1:-1] if found[2].startswith("(") else found[2]
+        raised = _typeset(inner, power, minus, below, symbol)
+        done += NAME.sub(named, text[last : found.start()]) + power % (minus if found[1] else "", raised)
+        last = found.end()
+    return done + NAME.sub(named, text[last:])

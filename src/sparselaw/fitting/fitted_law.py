@@ -310,4 +310,8 @@ class FittedLaw:
                 *dropped,
                 self.how(),
             ],
+            self.law.formula,
         )
+
+    def _repr_latex_(self) -> str:
+        return self.law._repr_latex_()

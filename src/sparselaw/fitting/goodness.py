@@ -25,6 +25,7 @@ from sparselaw.fitting.minimise import (
     sample,
 )
 from sparselaw.fitting.table_checks import Pooled
+from sparselaw.numbers import short_size
 
 WORST = 3
 NORMAL = 1.4826  # the standard deviation of normal numbers over the median of their sizes
@@ -46,7 +47,7 @@ class WorstRow:
     times: float  # its residual over the typical one
 
     def words(self) -> str:
-        return f"row {self.row} (N = {self.N:.4g}, D = {self.D:.4g}) {self.percent:+.2g} %"
+        return f"row {self.row} (N = {short_size(self.N)}, D = {short_size(self.D)}) {self.percent:+.2g} %"
 
     def as_dict(self) -> dict[str, Any]:
         return {"row": self.row, "N": self.N, "D": self.D, "loss": self.loss, "percent": self.percent}

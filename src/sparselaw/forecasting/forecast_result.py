@@ -20,6 +20,7 @@ from sparselaw.forecasting.predictive import Predictive
 from sparselaw.forecasting.settings import SETTINGS, Settings
 from sparselaw.interval import Interval, check_level
 from sparselaw.laws import CoupledLaw
+from sparselaw.numbers import short_size
 from sparselaw.records import html_table
 
 if TYPE_CHECKING:
@@ -239,16 +240,18 @@ class Forecast:
         return pd.DataFrame([{key: getattr(test, key) for key in keys} for test in self.backtest])
 
     def _repr_html_(self) -> str:
-        rows = [[f"{p.N:.4g}", f"{p.D:.4g}", str(p.loss)] for p in self.points]
+        rows = [[short_size(p.N), short_size(p.D), str(p.loss)] for p in self.points]
         notes = [
             f"status: {self.status}",
             *self.warnings,
             self.meaning(),
             *(test.words() for test in self.backtest),
         ]
-        return html_table(
-            self.title(), ["N", "D", f"loss, best [{100 * self.level:g} % interval]"], rows, notes
-        )
+        head = ["N", "D", f"loss, best [{100 * self.level:g} % interval]"]
+        return html_table(self.title(), head, rows, notes, self.law.formula)
+
+    def _repr_latex_(self) -> str:
+        return self.law._repr_latex_()
 
 
 SHOWN_PULLS = 5

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
 
 from sparselaw.errors import InputError
 from sparselaw.laws.ranges import Range
+from sparselaw.records import latex_formula
 from sparselaw.registry import add
 
 if TYPE_CHECKING:
@@ -96,6 +97,9 @@ class Law(ABC):
     def has_one_size(cls) -> bool:
         """Is it a law of whichever size varies? Then runs that share the other sizes form a sweep."""
         return cls.sizes == (ANY_SIZE,)
+
+    def _repr_latex_(self) -> str:
+        return f"${latex_formula(self.formula)}$"
 
     @property
     def floor(self) -> Any:

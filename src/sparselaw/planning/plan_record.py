@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sparselaw.interval import Interval
+from sparselaw.numbers import short_size
 from sparselaw.planning.allocate import Valley
 from sparselaw.planning.budget_curves import NO_POWERS, Growth, IsoFlop
 from sparselaw.planning.from_law import UniqueData
@@ -116,10 +117,10 @@ class Plan:
 
     def _repr_html_(self) -> str:
         side = "" if self.side is None else f", {self.side}"
-        rows = [[name, _shown(getattr(self, name))] for name in ("N", "D", "loss")]
+        rows = [["N", self.N.as_sizes()], ["D", self.D.as_sizes()], ["loss", _shown(self.loss)]]
         rows.append(["tokens per parameter", _shown(self.tokens_per_parameter)])
         if self.valley is not None:
-            rows.append(["N within 1 % of the best loss", "{:.4g} to {:.4g}".format(*self.valley)])
+            rows.append(["N within 1 % of the best loss", " to ".join(short_size(N) for N in self.valley)])
         if self.unique is not None:
             rows.append(["passes", _shown(self.unique.passes)])
             rows.append(["effective data", _shown(self.unique.effective_data)])
@@ -162,7 +163,8 @@ class Plans:
 
     def _repr_html_(self) -> str:
         rows = [
-            [f"{p.budget:g}", f"{p.N.best:.4g}", f"{p.D.best:.4g}", f"{p.loss.best:.4g}"] for p in self.plans
+            [f"{p.budget:g}", p.N.as_sizes(), p.D.as_sizes(), f"{p.loss.best:.4g} {p.loss.ends()}"]
+            for p in self.plans
         ]
         notes = dict.fromkeys(w for plan in self.plans for w in plan.warnings)
         return html_table(f"Cost {self.plans[0].cost}", ["budget", "N", "D", "loss"], rows, notes)

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from sparselaw.numbers import short_size
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -54,15 +56,6 @@ def sequence(count: int) -> list[Any]:
 SIZES = "parameters $N$"
 DATA = "tokens or samples $D$"
 COMPUTE = "compute $6ND$ (FLOP)"
-SUFFIXES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
-
-
-def short_size(value: float, digits: int = 3) -> str:
-    """A size as people write it: 7B, 57M, 1.5T."""
-    for unit, letter in SUFFIXES:
-        if unit <= value < 1e3 * unit and value >= 1e4:
-            return f"{value / unit:.{digits}g}{letter}"
-    return f"{value:.{max(digits, 4)}g}"
 
 
 def power_of_ten(value: float) -> str:
