@@ -88,7 +88,7 @@ def _by_svd(factor: Factor, variances: FloatArray, rtol: float) -> tuple[int, fl
 
 
 def _coordinates(factor: Factor) -> Coordinates | None:
-    """Those of the data themselves where no rows are dependent. None where rounding leaves no factor."""
+    """Coordinates of the column space; the data's own where no rows are dependent. None without a factor."""
     if factor.dependence is None:
         return _triangular(factor, lambda z: z)
     turn = turned(factor.dependence)
@@ -186,7 +186,7 @@ def _without(
 
 
 def largest_singular_value(factor: Factor) -> float:
-    """Of X_A, by power iteration from the row lengths."""
+    """The largest singular value of X_A, by power iteration from the row lengths."""
     vector, last, value = factor.length, 0.0, 1.0
     for _ in range(1000):
         if abs(value - last) <= 1e-14 * value:

@@ -161,7 +161,7 @@ class Space(NamedTuple):
 
 
 def work_space(law: DataLaw, most_active: float) -> Space:
-    """``most_active``: the sum over the common coordinates of the largest probability they may get."""
+    """Room for one data set; ``most_active`` is the largest sum of the common coordinates' probabilities."""
     mean = law.D * (most_active + law.rare.mass)
     room = int(mean + 15.0 * math.sqrt(mean) + 1000.0)  # 15 deviations and more: never reached
     return Space(
@@ -278,7 +278,7 @@ class Entries(NamedTuple):
 
 
 def data_set_seconds(law: DataLaw, most_active: float | None = None) -> float:
-    """To draw a data set and to decide whether it fails.
+    """Seconds to draw a data set and to decide whether it fails.
 
     ``most_active`` is the sum of the common coordinates' probabilities where they are not those of the law.
     """
@@ -298,7 +298,7 @@ def data_sets_at_a_time(law: DataLaw, most_active: float | None = None) -> int:
 
 
 def in_words(seconds: float) -> str:
-    """About how long.
+    """A duration in words.
 
     >>> in_words(45.0), in_words(9000.0), in_words(1e12)
     ('about 45 s', 'about 2.5 h', 'years')

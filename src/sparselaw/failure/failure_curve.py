@@ -27,9 +27,10 @@ METHODS = ("auto", "direct", "importance", "exact-spike")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """Sampling stops at ``failures`` (effective) failures if given, else at the relative standard error.
+    """How to sample, and when to stop.
 
-    In any case it stops after ``replicates`` data sets for one D.
+    Sampling stops at ``failures`` (effective) failures if given, else at the relative standard error, and in
+    any case after ``replicates`` data sets for one D.
     """
 
     method: str = "auto"
@@ -79,7 +80,7 @@ Progress = Callable[[Sampled], None]
 
 
 def random_numbers(seed: int, D: int, purpose: Purpose) -> np.random.Generator:
-    """Those of one D and purpose, whatever the other points asked for."""
+    """The random numbers of one D and purpose; they do not depend on the other points asked for."""
     sequence = np.random.SeedSequence(seed, spawn_key=(D, _KEYS[purpose]))
     return np.random.Generator(np.random.PCG64(sequence))
 
@@ -151,7 +152,7 @@ class LocalExponent:
 
 
 def local_exponents(points: Sequence[FailurePoint]) -> list[LocalExponent]:
-    """The points are independent: the ends of their intervals add in squares, each on its own side."""
+    """The exponent between each two neighbours; independent errors add in squares, each end on its own."""
     ordered = sorted(points, key=lambda point: point.D)
     return [_between(a, b) for a, b in itertools.pairwise(ordered) if a.D < b.D]
 
@@ -245,7 +246,7 @@ class FailureCurve(Sequence[FailurePoint]):
 
     @property
     def warnings(self) -> list[str]:
-        """What is to be said of single points."""
+        """A line for each point that is not ok."""
         return [f"D={p.D}: {p.status}: {p.reason}" for p in self.points if p.status != "ok"]
 
     def rows(self) -> list[list[str]]:

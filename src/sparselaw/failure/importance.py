@@ -50,7 +50,7 @@ UNSEEN = 0.02
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weighted:
-    """What the weighted draws say of a probability."""
+    """A probability estimated from weighted draws."""
 
     probability: Interval
     effective: float  # effective number of failures

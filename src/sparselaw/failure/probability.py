@@ -113,7 +113,7 @@ def growing_curve(
     N: Sequence[int] = (),
     progress: Progress | None = None,
 ) -> Iterator[FailureCurve]:
-    """The curve so far: empty, and then again after each point. So whoever stops has what was finished.
+    """Yield the curve so far: empty first, then after each point, so that who stops keeps what is finished.
 
     A point's draws depend on the seed and its own D alone.
     """
@@ -264,7 +264,7 @@ def _reporter(
 
 
 def _open_ended(progress: Progress | None) -> Progress | None:
-    """For the pilot, which does not know what comes after it."""
+    """Report the progress of the pilot without a total: what comes after it is not known yet."""
     return None if progress is None else lambda now: progress(replace(now, total=None))
 
 

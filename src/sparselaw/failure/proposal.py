@@ -196,7 +196,7 @@ def _entropy(f: FloatArray, d: FloatArray, p: float) -> FloatArray:
 
 
 def joint_tilt(bulk: Bulk) -> Tilt:
-    """Empty where no alignment of the first coordinates reaches the threshold."""
+    """The tilt that aligns the first coordinates with x_1; empty where that cannot reach the threshold."""
     from scipy.optimize import bisect
 
     p, c = bulk.active[:ROWS], bulk.squared[:ROWS]
@@ -368,7 +368,7 @@ def bulk_proposal(inputs: Inputs, D: int, threshold: float, spike_index: float) 
 
 
 def _tilts(bulk: Bulk) -> list[Tilt]:
-    """Without a forced activation."""
+    """The tilts of components without a forced activation."""
     diffused = [diffuse(bulk, 0.6 * bulk.gap), diffuse(bulk, bulk.gap)]
     return [*diffused, joint_tilt(bulk), *carriers(bulk), *(one_sample(bulk) if bulk.D == 1 else [])]
 

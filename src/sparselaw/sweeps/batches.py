@@ -37,11 +37,11 @@ class Pending:
         return len(self._queue) + len(self._alone)
 
     def learn(self, index: int, seconds: float) -> None:
-        """A task took so long: what the estimates of the others are corrected by."""
+        """Note how long a task took; the estimates of the others are corrected by it."""
         self._ratios.append(seconds / self._costs[index])
 
     def put_back_alone(self, index: int) -> None:
-        """Wait again, for a batch of its own."""
+        """Put a task back into the queue, to be run in a batch of its own."""
         self._alone.append(index)
 
     def next_batch(self, workers: int) -> list[int]:
@@ -67,7 +67,7 @@ class Pending:
 
 
 def cost_of(task: Task) -> float:
-    """Estimated seconds."""
+    """The estimated seconds of one task."""
     return _cost_of_cell(replace(task, seed=0))
 
 

@@ -76,7 +76,7 @@ def cells_of(results: Iterable[tuple[Task, Record]], *, theory: bool = True) -> 
 
 
 def summarise(runs: pd.DataFrame) -> list[Cell]:
-    """The same for a table of runs, from ``simulate`` or read back from a file.
+    """The cells of a table of runs, from ``simulate`` or read back from a file.
 
     Trials of one cell agree in every column but the seed and what was measured.
     """
@@ -95,7 +95,7 @@ def _cells(groups: Iterable[Sequence[Row]]) -> list[Cell]:
 
 
 def _cell(rows: Sequence[Row], without: str = "") -> Cell:
-    """``without``: the reason to leave out the theory."""
+    """The summary of one cell; ``without`` is the reason to leave out the theory, if there is one."""
     loss, first = _column(rows, "loss"), rows[0]
     theory = {"theory": None, "theory_reason": without} if without else _theory(first)
     common: dict[str, Any] = {"N": int(first["N"]), "D": int(first["D"]), "seeds": loss.size, **theory}
@@ -132,7 +132,7 @@ def _column(rows: Sequence[Row], name: str) -> FloatArray:
 
 
 def _predicted(inputs: Inputs, settings: dict[str, Any]) -> Point:
-    """The theory of a cell may take a tenth of a second, and the same cell is often asked for again."""
+    """The theory of a cell, remembered: it may take a tenth of a second and is often asked for again."""
     try:
         hash(inputs)
     except TypeError:  # inputs that hold arrays

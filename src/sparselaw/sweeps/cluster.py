@@ -127,7 +127,7 @@ def _client(address: str) -> Any:
 
 
 def _close(client: Any) -> None:
-    """Without a word of a scheduler that does not say goodbye."""
+    """Close the client quietly, even where the scheduler has gone away."""
     with suppress(Exception):
         client.close()
 

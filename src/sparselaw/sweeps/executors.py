@@ -49,10 +49,10 @@ class SweepExecutor(Executor):
 
     @abstractmethod
     def abort(self) -> None:
-        """Give up what is running and what waits, now."""
+        """Drop what is running and what waits, now."""
 
     def lost(self) -> Exception:
-        """What to say when a batch was dropped that nobody gave up."""
+        """The error to raise when a batch was dropped although nobody asked for that."""
         return RuntimeError("a batch was dropped")
 
 
@@ -186,7 +186,7 @@ class _WorkerProcess(SpawnProcess):
 
 
 def _allow_open_files(count: int) -> int:
-    """How many of these may be open. Many systems allow 1024 unless asked: the pipes of a hundred workers."""
+    """Ask the system for so many open files; how many it allows. The usual 1024 serve a hundred workers."""
     try:
         import resource
     except ImportError:  # not on Windows
@@ -229,7 +229,7 @@ def _ctrl_c_held_back() -> Iterator[None]:
 
 @contextmanager
 def _main_hidden(hidden: bool) -> Iterator[None]:
-    """Spawned children run the caller's script again unless they cannot see it, and no task needs it."""
+    """Hide the caller's script from spawned children, which would run it again; no task needs it."""
     if not hidden:
         yield
         return
@@ -274,7 +274,7 @@ def run_batch(function: TaskFunction, tasks: Sequence[Task]) -> list[tuple[Recor
 
 
 def run_batch_in_worker(function: TaskFunction, tasks: Sequence[Task]) -> list[tuple[Record, float]]:
-    """The same, in a process that does nothing else: it keeps to one thread from here on."""
+    """As ``run_batch``, in a worker process, which is limited to one thread from here on."""
     _use_one_thread()
     return run_batch(function, tasks)
 

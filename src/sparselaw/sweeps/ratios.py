@@ -70,7 +70,7 @@ class RatioCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatioStudy:
-    """All cells, and how loss/unseen goes with D; ``width_slope`` is that of the loss itself with N."""
+    """All cells, and the slope of loss/unseen in D; ``width_slope`` is that of the loss itself in N."""
 
     cells: Sequence[RatioCell]
     ratio_slope: Interval | None
@@ -114,7 +114,7 @@ class RatioStudy:
         ]
 
     def says(self) -> list[str]:
-        """The headline in words."""
+        """The slopes in words."""
         slope, width = self.ratio_slope, self.width_slope
         said = [f"slope of loss/unseen in D: {slope if slope is not None else self.ratio_slope_reason}"]
         if width is not None:

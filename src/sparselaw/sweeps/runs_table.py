@@ -49,7 +49,7 @@ def columns_of(rows: Sequence[Row], always: Sequence[str] = _ALWAYS) -> list[str
 
 
 def check_out(out: str, store: str | os.PathLike[str] | None = None) -> Path:
-    """Before the work and not after it: a file that can be written, with an ending that is known.
+    """Check, before the work begins, that the file can be written and has a known ending.
 
     A store is never written over: neither ``store``, which may not be there yet, nor any other.
     """
@@ -59,7 +59,7 @@ def check_out(out: str, store: str | os.PathLike[str] | None = None) -> Path:
 
 
 def _number(value: Any) -> Any:
-    """As a number, "inf" too; the digest of a table stays as it is."""
+    """A setting as a number ("inf" too), or as it is where it is text, such as the digest of a table."""
     try:
         return float(value)
     except ValueError:

@@ -247,13 +247,13 @@ class Sweep:
             self._store.add((self._tasks[index], record, seconds) for index, record, seconds in fresh)
 
     def _everywhere(self, name: str, record: Record) -> Iterator[tuple[int, Record]]:
-        """The record at every place where the same task was given."""
+        """Yield the record for every place in the list that holds the same task."""
         for index in self._places[name]:
             self._done += 1
             yield index, record
 
     def _last(self) -> Iterator[tuple[int, Record]]:
-        """What running batches can still finish in a moment, when the sweep is stopped."""
+        """When the sweep is stopped: the records that running batches finish within half a second."""
         done, _ = wait(self._running, timeout=_GRACE)
         fresh = self._collect(done)
         self._commit(fresh)
@@ -261,7 +261,7 @@ class Sweep:
             yield from self._everywhere(self._ids[index], record)
 
     def _choose_executor(self) -> SweepExecutor:
-        """Here, if it is soon done: and where someone may cancel, if no single task takes long."""
+        """This process if the work is short, and each task too where someone may cancel; else workers."""
         soon = self.work < _WORTH_WORKERS
         if soon and self._cancel is not None:
             soon = max(self._costs.values()) < LONGEST_BATCH

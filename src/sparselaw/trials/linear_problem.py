@@ -89,7 +89,7 @@ def draw_seen(task: Task) -> SeenData:
 
 
 def _nothing(inputs: ActivationInputs, drawn: SparseData) -> SeenData:
-    """Of samples without a single nonzero."""
+    """The seen data where no sample has a nonzero."""
     empty = np.empty(0)
     gram = ScaledGram(length=empty, correlation=sparse.csr_array((0, 0)))
     total = inputs.unseen_variance(drawn.active)
@@ -153,7 +153,7 @@ def _activations(task: Task, samples: bool) -> OneTeacher:
 
 
 def one_teacher_of_seen(task: Task, seen: SeenData, *, samples: bool) -> OneTeacher:
-    """The same for data that are drawn already."""
+    """As ``draw_one_teacher``, for data that are drawn already."""
     problem = with_embedding(task, factorise(seen.gram), seen.variance, seen.unseen)
     teacher = random_stream(task, "teacher").standard_normal(seen.variance.size)
     if not samples:
@@ -208,7 +208,7 @@ _DRAWS = {"activations": _activations, "gaussian": _gaussian}
 
 
 def in_coordinates(task: Task, variances: FloatArray, factor: FloatArray) -> LinearProblem:
-    """Both N and D exceed the dimension: the coordinates themselves serve."""
+    """The problem in the coordinates themselves, where both N and D exceed their number."""
     return LinearProblem(
         factor=factor,
         embedding=draw_embedding(task.N, variances.size, random_stream(task, "embedding")),

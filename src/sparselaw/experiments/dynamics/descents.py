@@ -82,7 +82,7 @@ def prepare_training(task: Task) -> Training:
 
 
 def population_loss(training: Training, coefficients: FloatArray) -> FloatArray:
-    """Of each column of coefficients (r, T); inf where a descent has overflowed."""
+    """The population loss of each column of coefficients (r, T); inf where a descent has overflowed."""
     problem = training.problem
     with np.errstate(over="ignore", invalid="ignore"):
         error = training.teacher[:, None] - training.left @ coefficients

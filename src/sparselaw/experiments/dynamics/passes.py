@@ -79,7 +79,7 @@ def loss_after_passes(
 def _law(
     inputs: SparseInputs, width: int, samples: Sequence[int], loss: FloatArray, solver: SGD | None
 ) -> PassesLaw:
-    """With the closed form of the same run; of the surface where it is trained to the end."""
+    """The law at one number of passes beside the closed form of the same runs."""
     points = [predict(inputs, N=width, D=D, solver=solver, form="quasi-static").loss for D in samples]
     upper = len(samples) // 2
     return PassesLaw(

@@ -52,11 +52,11 @@ class Network(Learner):
         return self.activation == "linear"
 
     def settings(self) -> dict[str, Any]:
-        """All but the width, which a task calls N."""
+        """The settings that change the answer, but for the width, which a task calls N."""
         return {"depth": self.depth, "network": self.activation, "frozen": self.frozen}
 
     def fitted_to(self, task: Task) -> tuple[Network, Solver]:
-        """With the task's N as its width; a solver that was not named is the usual Adam."""
+        """The network with the task's N as its width, and its solver: the usual Adam where none was named."""
         check_choice("target", task.target, TARGETS)
         solver = task.solver
         if solver.rank_tolerance is not None:

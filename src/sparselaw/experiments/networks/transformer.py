@@ -58,7 +58,7 @@ def train_transformer(
 
 
 def _said(model: Any, lines: torch.Tensor) -> IntArray:
-    """The answers, a part of the lines at a time."""
+    """The network's answers, computed for a part of the lines at a time."""
     with torch.no_grad():
         answers: IntArray = torch.cat([model(part).argmax(dim=1) for part in lines.split(4096)]).numpy()
     return answers

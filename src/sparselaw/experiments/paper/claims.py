@@ -29,7 +29,7 @@ class Range:
     words: str
 
     def verdict(self, measured: Interval) -> Word:
-        """``holds`` is for the whole interval."""
+        """``holds`` where the whole interval lies in the range."""
         if measured.low > self.high or measured.high < self.low:
             return "does not hold"
         if self.low <= measured.low and measured.high <= self.high:
@@ -124,7 +124,7 @@ class Judged:
 
 
 def near(value: float, share: float, why: str = "finite sizes") -> Range:
-    """About ``value``, up to a share of it that is given away for ``why``.
+    """A range around ``value``: a share of it either way is allowed for ``why``.
 
     >>> near(2.0, 0.05).verdict(Interval(2.05, 2.08, 2.09))
     'holds'

@@ -22,7 +22,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
-    """One number of the paper beside ours. ``why`` is what was found out, in words made from numbers."""
+    """One number of the paper beside ours. ``why`` explains it, in a sentence computed from the runs."""
 
     quantity: str
     printed: Printed | None

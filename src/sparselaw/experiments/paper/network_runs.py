@@ -1,4 +1,4 @@
-"""The networks of the item beyond-networks: which are trained, on what, and what came of them."""
+"""The networks of the item beyond-networks: which are trained, on what, and their results."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Experiment:
         return np.array(list(found), dtype=float), np.array(list(found.values()))
 
     def exponent(self, size: str) -> Interval:
-        """Of the loss itself, by seed: minus the slope."""
+        """Minus the slope of the loss, with its interval over seeds."""
         sizes, losses = self.losses(size)
         slopes = -log_slope(sizes, losses.T)[0]
         return student_interval([float(slope) for slope in slopes])

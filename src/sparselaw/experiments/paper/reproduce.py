@@ -79,7 +79,7 @@ def reproduce(
 
 @contextmanager
 def _no_other_store() -> Iterator[None]:
-    """The store is a file of the folder: where it cannot be used, only another folder helps."""
+    """Refusals of the store name --out as the remedy, since the store is a file of that folder."""
     try:
         yield
     except InputError as error:
@@ -88,7 +88,7 @@ def _no_other_store() -> Iterator[None]:
 
 
 def _timed(function: Callable[..., None], *arguments: Any) -> float:
-    """Call it; the processor time that it took (s)."""
+    """Call the function; return the processor seconds that it took."""
     before = time.thread_time()
     function(*arguments)
     return time.thread_time() - before
@@ -114,7 +114,7 @@ def _folder(out: Path) -> Path:
 
 
 def processor_seconds() -> float:
-    """User and system time, workers that are alive included: what a busy machine cannot stretch."""
+    """Processor time so far, that of living workers included; a busy machine does not change it."""
     here = psutil.Process()
     total = 0.0
     for process in (here, *here.children(recursive=True)):

@@ -50,7 +50,7 @@ class SavedItem:
 
 
 def save_item(folder: Path, item: Item, result: Result, quick: bool, spent: tuple[float, float]) -> None:
-    """Picture and table first: what is kept says that they are there. ``spent``: clock, processor (s)."""
+    """Write picture and table, and then the file that says so. ``spent``: seconds by clock and processor."""
     _write_pictures(folder, item.name, result, quick)
     write_table(folder / f"{item.name}.csv", list(result.rows), always=())
     saved = SavedItem(
@@ -82,7 +82,7 @@ def load_items(folder: Path) -> tuple[dict[str, SavedItem], list[str]]:
 
 
 def _checked(content: Mapping[str, Any]) -> SavedItem:
-    """What a kept file says; ValueError, TypeError or KeyError where it is not what ``write_made`` writes."""
+    """What a kept file says; ValueError, TypeError or KeyError where ``save_item`` did not write it."""
     json.dumps(content, allow_nan=False, ensure_ascii=False).encode()  # every number finite, every text whole
     saved = SavedItem(**content)
     _must_be(str, saved.title, saved.caption, *_list(saved.notes))
@@ -106,7 +106,7 @@ def _check_row(row: Row) -> None:
 
 
 def _must_be(kind: type, *values: Any) -> None:
-    """A number may be written whole; neither a number nor a text is a truth value."""
+    """Raise TypeError unless all values are of the kind; an int is a float here, a bool is no number."""
     for value in values:
         if type(value) is not kind and not (kind is float and type(value) is int and math.isfinite(value)):
             raise TypeError(f"{value!r} is not {kind.__name__}")
@@ -169,7 +169,7 @@ def read_json(path: Path, read: Callable[[Any], T]) -> T | None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """The whole file or nothing of it."""
+    """Write a text file whole, or leave it as it was."""
     with write_atomically(path) as file:
         file.write(text.encode("utf-8"))
 
@@ -183,7 +183,7 @@ COLUMNS = ("name", "quantity", "paper", "measured", "theory", "verdict")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What was made: the rows of summary.json, and where the report is."""
+    """The rows of summary.json, and where the report is."""
 
     items: list[Row]
     seconds: float
@@ -234,7 +234,7 @@ class Summary:
 
 
 def write_summary(folder: Path, seconds: float) -> Summary:
-    """Both files anew, and what they say."""
+    """Write summary.json and report.html from every finished item of the folder."""
     saved, lost = load_items(folder)
     rows = [{"name": name, **row} for name, item in saved.items() for row in item.rows]
     times = {

@@ -58,7 +58,7 @@ StorePath = str | os.PathLike[str] | None
 
 
 def check_out_file(name: str, out: str, store: StorePath = None) -> Path:
-    """Before the work and not after it: a file that can be written; where it lies.
+    """Check, before the work begins, that the file can be written; return its real path.
 
     A store is never written over: neither ``store``, which may not be there yet, nor any other.
     """
@@ -81,7 +81,7 @@ def check_no_store(name: str, path: Path, out: str | Path, store: StorePath = No
 
 @contextmanager
 def writing(name: str, out: str | Path) -> Iterator[None]:
-    """What the system refuses while a file is written is said in one line."""
+    """Turn an error of the system while a file is written into one line for the user."""
     try:
         yield
     except OSError as error:

@@ -220,7 +220,7 @@ class SqliteStore(Store):
 
 
 def _checksum(row: Sequence[Any]) -> str:
-    """Of every value of a row, with its type."""
+    """A checksum of every value of a row, with its type."""
     return hashlib.blake2b(repr(tuple(row)).encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
