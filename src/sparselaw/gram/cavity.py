@@ -23,6 +23,7 @@ Coordinates that hardly differ are put together in cells.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,9 +55,8 @@ class Hankel:
 
     def __init__(self, log_v0: float, log_w0: float, size: int) -> None:
         self._size = size
-        y = 2.0 * math.pi * np.arange(size // 2 + 1) / (size * STEP)
-        symbol = _log_gamma(1.0 - BIAS + 1j * y) - _log_gamma(1.0 + BIAS - 1j * y)
-        self._symbol = np.exp(symbol - 1j * y * (log_v0 + log_w0))
+        y, log_kernel = _kernel(size)
+        self._symbol = np.exp(log_kernel - 1j * y * (log_v0 + log_w0))
         self._symbol[-1] = 0.0
         steps = STEP * np.arange(size)
         self._before, self._after = np.exp(BIAS * (log_v0 + steps)), np.exp(BIAS * (log_w0 + steps))
@@ -64,6 +64,13 @@ class Hankel:
     def __call__(self, h: FloatArray) -> FloatArray:
         spectrum = np.fft.rfft(h * self._before, axis=-1)
         return np.asarray(self._after * np.fft.irfft(np.conj(spectrum * self._symbol), self._size, axis=-1))
+
+
+@functools.cache
+def _kernel(size: int) -> tuple[FloatArray, NDArray[Any]]:
+    """y and the logarithm of Gamma(1+s)/Gamma(1-s) there."""
+    y = 2.0 * math.pi * np.arange(size // 2 + 1) / (size * STEP)
+    return y, _log_gamma(1.0 - BIAS + 1j * y) - _log_gamma(1.0 + BIAS - 1j * y)
 
 
 def _log_gamma(z: NDArray[Any]) -> NDArray[Any]:

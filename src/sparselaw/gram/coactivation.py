@@ -58,9 +58,8 @@ def pairs(weight: FloatArray, p: FloatArray, c: FloatArray, D: float, never: flo
     seen_once = weight * alone
     once = float(np.sum(seen_once))
     met = max(0.0, (once**2 - float(seen_once @ alone)) / (2.0 * D))
-    left = (c[:, None] * c) / (c[:, None] + c) * (p[:, None] + p)
-    diagonal = float(np.sum(seen_once * alone * c * p))
-    variance = max(0.0, (float(seen_once @ left @ seen_once) - diagonal) / (2.0 * D))
+    both = float((seen_once * c * p) @ (1.0 / np.add.outer(c, c)) @ (seen_once * c))
+    variance = max(0.0, (both - 0.5 * float(np.sum(seen_once * alone * c * p))) / D)
     return CoActivation(
         once=once, pairs=met, variance=variance, share=variance / never if never > 0.0 else 0.0
     )

@@ -253,31 +253,26 @@ class Counts(Atoms):
     def scatter(self, x: FloatArray) -> Scatter:
         if self.cells is None:
             return Scatter.none(x)
-        return along(x, self.cells.covariances(x[:, None] + OFFSETS))
+        return along(self.cells.covariances(x[:, None] + OFFSETS))
 
 
 OFFSETS = 0.4 * np.arange(-2.5, 3.0)  # in x, of the places between which derivatives are taken
 
 
-def along(x: FloatArray, covariances: tuple[FloatArray, FloatArray, FloatArray]) -> Scatter:
+def along(covariances: tuple[FloatArray, FloatArray, FloatArray]) -> Scatter:
     """The scatter at each x from covariances of S and t between the places x + OFFSETS."""
-    del x
+    of_S, of_M = _WEIGHTS[:3], np.diff(_WEIGHTS[:3], axis=0)  # M = t' - t
     SS, St, tt = covariances
-    d = _WEIGHTS
-    less = d[1] - d[0]  # M = t' - t
-
-    def both(table: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
-        return np.asarray(np.einsum("i,rij,j->r", left, table, right))
-
+    SS, SM, MM = of_S @ SS @ of_S.T, of_S @ St @ of_M.T, of_M @ tt @ of_M.T
     return Scatter(
-        SS=both(SS, d[0], d[0]),
-        SS1=both(SS, d[0], d[1]),
-        SS2=both(SS, d[0], d[2]),
-        S1S1=both(SS, d[1], d[1]),
-        SM=both(St, d[0], less),
-        SM1=both(St, d[0], d[2] - d[1]),
-        S1M=both(St, d[1], less),
-        MM=both(tt, less, less),
+        SS=SS[:, 0, 0],
+        SS1=SS[:, 0, 1],
+        SS2=SS[:, 0, 2],
+        S1S1=SS[:, 1, 1],
+        SM=SM[:, 0, 0],
+        SM1=SM[:, 0, 1],
+        S1M=SM[:, 1, 0],
+        MM=MM[:, 0, 0],
     )
 
 

@@ -5,8 +5,8 @@ a power law a coordinate is seen once or never; below those of the scaling limit
 its count is its mean.
 
 Sums over j = 1, 2, ..., M cost the same whatever M is: the first HEAD terms are added one by one, and
-beyond them a smooth function of log j is integrated by Gauss-Legendre panels in log j, with the first
-Euler-Maclaurin correction at both ends (midpoint form: integrate from J + 1/2). Powers of j have closed
+beyond them a smooth function of log j is integrated by Gauss-Legendre panels in log j, with two
+Euler-Maclaurin corrections at both ends (midpoint form: integrate from J + 1/2). Powers of j have closed
 forms (``power_sum``, ``log_survival``).
 """
 
@@ -19,10 +19,15 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 
-HEAD = 256
+HEAD = 64  # coordinates added one by one, or
+STEEP = 16.0  # times the steepest rate, where that is more
 _PANEL = 3.0  # length of a panel times the steepest rate of change
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
-_DELTA = 1e-3  # relative spacing for the derivative in the end correction
+_OFFSETS = np.arange(-2.0, 3.0)  # of the places from which the corrections at the ends take derivatives
+_SLOPE, _BEND, _THIRD = (
+    np.array(row, float) for row in ([1, -8, 0, 8, -1], [-1, 16, -30, 16, -1], [-1, 2, 0, -2, 1])
+)
+_DELTA = 0.01  # their distance in log j, times the rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +54,12 @@ def panels(start: float, stop: float, rate: float) -> tuple[FloatArray, FloatArr
     return (centres[:, None] + half * _NODES).ravel(), np.tile(half * _WEIGHTS, count)
 
 
-def coordinate_nodes(dimension: float, log_reach: float, rate: float, first: int = HEAD) -> Nodes:
+def coordinate_nodes(dimension: float, log_reach: float, rate: float, first: int | None = None) -> Nodes:
     """Nodes for a sum over j <= min(dimension, exp(log_reach)), exact for the ``first`` coordinates.
 
     ``rate`` bounds how fast the summand changes with log j.
     """
+    first = max(HEAD, math.ceil(STEEP * rate)) if first is None else first
     if dimension <= 2 * first:
         j = np.arange(1.0, dimension + 1.0)
         return Nodes(np.log(j), np.ones_like(j), math.log(dimension + 0.5))
@@ -63,13 +69,22 @@ def coordinate_nodes(dimension: float, log_reach: float, rate: float, first: int
     stop = max(start, min(end, log_reach))
     y, w = panels(start, stop, rate)
     log_j, weight = [np.log(head), y], [np.ones_like(head), w * np.exp(y)]
-    # sum_{J<j<=M} f = int f - (f'(M+1/2) - f'(J+1/2))/24 + ..., f' = (df/dy)/j
-    corrections = [(start, 1.0)] + ([(end, -1.0)] if stop == end else [])
-    for place, sign in corrections:
-        slope = sign / (24.0 * 2.0 * _DELTA * math.exp(place))
-        log_j.append(np.array([place - _DELTA, place + _DELTA]))
-        weight.append(np.array([-slope, slope]))
+    for place, sign in [(start, 1.0)] + ([(end, -1.0)] if stop == end else []):
+        log_j.append(place + _DELTA / rate * _OFFSETS)
+        weight.append(sign * _end_weights(place, _DELTA / rate))
     return Nodes(np.concatenate(log_j), np.concatenate(weight), stop)
+
+
+def _end_weights(place: float, step: float) -> FloatArray:
+    """The terms of Euler and Maclaurin at one end, from values ``step`` apart in y = log j.
+
+    sum f = int f - [f'/24 - 7 f_3/5760] between midpoints, f_3 the third derivative: j f' = df/dy and j^3 f_3
+    = (d^3 - 3 d^2 + 2 d) f/dy.
+    """
+    once, twice, thrice = _SLOPE / (12.0 * step), _BEND / (12.0 * step**2), _THIRD / (2.0 * step**3)
+    per_j = math.exp(-place)
+    third = thrice - 3.0 * twice + 2.0 * once
+    return np.asarray(once * per_j / 24.0 - 7.0 * third * per_j**3 / 5760.0)
 
 
 def power_integral(exponent: float, start: float, stop: float = math.inf, log_factor: float = 0.0) -> float:

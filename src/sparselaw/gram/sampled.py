@@ -159,7 +159,7 @@ class Sampled(GramLaw):
         crossed = St * share[:, :, None] + SS * (share[:, :, None] * tilt[:, None, :])
         both = tt + tilt[:, :, None] * St + St.transpose(0, 2, 1) * tilt[:, None, :]
         both = both + SS * (tilt[:, :, None] * tilt[:, None, :])
-        found = along(x, (SS * (share[:, :, None] * share[:, None, :]), crossed, both)).rows()
+        found = along((SS * (share[:, :, None] * share[:, None, :]), crossed, both)).rows()
         if self._crowded:  # every data set has rank D
             found[:-1, np.isneginf(x)] = 0.0
         return Scatter(*found)

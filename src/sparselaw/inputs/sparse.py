@@ -280,7 +280,7 @@ class SparseInputs(ActivationInputs):
         J = math.log(D) / (a1 + 1.0) if a1 > -1.0 else math.inf
         # the number seen once beyond j falls as j^-alpha1
         reach = J - math.log(PAIR_SHARE) / a1 if a1 * LONGEST > -math.log(PAIR_SHARE) else J + LONGEST
-        nodes = coordinate_nodes(self.dimension, reach, max(a1 + 1.0, abs(b), 1.0))
+        nodes = coordinate_nodes(self.dimension, reach, max(a1 + 1.0, abs(b), 1.0), first=256)
         return nodes.weight, np.exp(-(a1 + 1.0) * nodes.log_j), np.exp(-b * nodes.log_j)
 
     @property
