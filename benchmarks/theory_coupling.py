@@ -18,6 +18,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.inputs import DenseInputs, Inputs, SparseInputs
 from sparselaw.laws import CoupledLaw
+from sparselaw.nonlinear.variance_sums import variance_sums
 from sparselaw.theory.surface import loss_at, peak_of, ridge_losses
 from sparselaw.theory.training.repeated import loss_of_visits
 from sparselaw.theory.training.schedule import Descent
@@ -64,7 +65,7 @@ def _min_norm(inputs: Inputs, N: float, D: float) -> float:
 def _sgd(inputs: Inputs, N: float, D: float, passes: float) -> float:
     if passes > 1.0 and inputs.closed_form == "gaussian" and max(N / D, D / N) < NEAR_PEAK:
         return math.nan
-    step = STEP / inputs.variance_sums(1.0).total()
+    step = STEP / variance_sums(inputs, 1.0).total()
     return loss_of_visits(inputs, N, passes * D, D, Descent(step=step, passes=1, batch=1))
 
 

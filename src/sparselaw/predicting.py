@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
 
 from sparselaw.errors import check_choice
 from sparselaw.inputs import Inputs, check_inputs
+from sparselaw.inputs.base import no_spike
 from sparselaw.records import html_table, put
 from sparselaw.theory.surface import COLUMNS, LARGEST_N, Point, Surface, predict_points
 from sparselaw.theory.training.trained_point import Answering, check_solver, trained_point
@@ -48,7 +49,7 @@ class Prediction:
         law = self.inputs.exponents
         result: dict[str, Any] = {"regime": None if law is None else law.regime}
         for name in ("alpha_N", "alpha_D", "alpha_C", "xi_crit", "nu"):
-            put(result, name, getattr(law, name, None), NO_POWER_LAW if law is None else self.inputs.no_spike)
+            put(result, name, getattr(law, name, None), NO_POWER_LAW if law is None else no_spike(law))
         put(result, "constant_N", None if law is None else self.inputs.model_constant(), NO_POWER_LAW)
         put(result, "constant_D", None if law is None else self.inputs.data_constant(), NO_POWER_LAW)
         dimension = self.inputs.dimension

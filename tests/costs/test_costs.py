@@ -8,7 +8,7 @@ import pytest
 from sparselaw.costs import COSTS, Conditioning, Cost, CostModel, CostTerm, cost_names, parse_cost, register
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
-from sparselaw.inputs.exponents import compute_exponent
+from sparselaw.inputs.base import compute_exponent
 from sparselaw.theory import frontier
 
 INPUTS = [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparselaw.gram.cavity import Cavity
-from sparselaw.surface.finite_size import excess
+from sparselaw.surface.state import excess
 
 
 @pytest.mark.parametrize("nu", [0, 1, 2, 5])

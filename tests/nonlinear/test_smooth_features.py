@@ -19,6 +19,7 @@ from sparselaw.nonlinear.mehler import mehler_kernel, reflected_mehler
 from sparselaw.nonlinear.response import DensePairs, Kinked, Step
 from sparselaw.nonlinear.sector_tables import sector_table, unit_types
 from sparselaw.nonlinear.smooth import Smooth, hermite_orders, response_of
+from sparselaw.nonlinear.variance_sums import variance_sums
 from sparselaw.nonlinear.width_limit import width_limit
 
 FEW = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=4)
@@ -141,7 +142,7 @@ def test_errors_that_do_not_end_go_on_with_their_exponent():
 
 
 def test_even_features_keep_the_variance_of_the_target():
-    total = INPUTS.variance_sums(1.0).total()
+    total = variance_sums(INPUTS, 1.0).total()
     narrow = sl.predict(INPUTS, N=192, D=200_000, features="abs")
     assert narrow.loss == pytest.approx(1.15324, abs=5e-4)  # simulated, +- 2e-5
     assert "even features" in narrow.caution

@@ -8,13 +8,14 @@ from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.predicting import predict
 from sparselaw.theory import condition_exponents, condition_number, frontier, paper_condition_number
+from sparselaw.theory.surface import asymptotic_seen
 
 MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
 
 
 def spent(model, cost, N, D):
     """The cost models as the contract names them, written out again."""
-    kappa = min(N, model.asymptotic_seen(D)) ** (model.alpha1 + model.alpha2 + 2.0)
+    kappa = min(N, asymptotic_seen(model, D)) ** (model.alpha1 + model.alpha2 + 2.0)
     costs = {
         "direct": N * D * min(N, D),
         "6nd": 6.0 * N * D,

@@ -49,6 +49,6 @@ def test_exponents_and_best_settings():
     assert f"<td>loss</td><td>{stop.loss:.6g}</td>" in stop._repr_html_()
 
 
-def test_why_there_is_no_spike_is_what_the_inputs_say():
+def test_why_there_is_no_spike_is_said():
     for inputs, words in ((SPARSE, "alpha2 < -1"), (sl.DenseInputs(alpha=2.3), "always active")):
         assert words in Prediction(inputs=inputs).as_dict()["nu_reason"]

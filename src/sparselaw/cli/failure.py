@@ -107,6 +107,7 @@ def _bar_for_each(bars: ExitStack) -> Callable[[Sampled], None]:
 
 def _print(curve: FailureCurve, as_json: bool) -> None:
     from sparselaw.failure.failure_curve import COLUMNS
+    from sparselaw.inputs.base import no_spike
 
     for warning in curve.warnings:
         note(warning)
@@ -116,6 +117,9 @@ def _print(curve: FailureCurve, as_json: bool) -> None:
     print_table(f"P(lambda_max > {curve.threshold:g})", COLUMNS, curve.rows())
     for e in curve.local_exponents:
         print(f"  local exponent {e.D_low} to {e.D_high}: {e.exponent or 'unknown, no failure seen'}")
-    print(f"  nu = {number(curve.nu)}" + ("" if curve.nu is not None else f" ({curve.inputs.no_spike})"))
+    print(
+        f"  nu = {number(curve.nu)}"
+        + ("" if curve.nu is not None else f" ({no_spike(curve.inputs.exponents)})")
+    )
     for q in curve.full_model:
         print(f"  N={q.N}, D={q.D}: full model {q.full}, data alone {q.data}; lambda_max ratio {q.ratio}")

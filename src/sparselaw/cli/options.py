@@ -145,7 +145,8 @@ class TakesInputs(TyperCommand):
         """With the inputs that are registered by now."""
         from sparselaw.inputs import KINDS
 
-        shown = "|".join(kind.written_as() for kind in KINDS.values() if kind.sampling in self.samplings)
+        kinds = [kind for kind in KINDS.values() if kind.sampling in self.samplings]
+        shown = "|".join("FILE" if kind.suffixes else kind.kind for kind in kinds)
         for parameter in self.params:
             if parameter.name == "inputs":
                 parameter.metavar = shown

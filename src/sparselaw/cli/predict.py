@@ -69,7 +69,6 @@ def predict(
     json: bool = options.JSON,
 ) -> None:
     """Exponents, regime, constants and the loss surface."""
-    from sparselaw import theory
     from sparselaw.errors import InputError, check_choice, check_not_negative
     from sparselaw.predicting import prediction
 
@@ -96,7 +95,9 @@ def predict(
         features=features,
     ).as_dict()
     if teacher is not None:
-        result["teacher"] = theory.teacher_prediction(
+        from sparselaw.theory.teacher import teacher_prediction
+
+        result["teacher"] = teacher_prediction(
             described,
             numbers.real("teacher", teacher),
             numbers.sizes("N", N) if N is not None else (),

@@ -45,7 +45,7 @@ class Conditioning:
     @classmethod
     def of_sparsity(cls, alpha1: float, alpha2: float) -> Self:
         """For the sparsity that a fit implies, which need not be one that inputs may have."""
-        from sparselaw.inputs.exponents import seen_law  # not above: the names of the costs need no numpy
+        from sparselaw.inputs.base import seen_law  # not above: the names of the costs need no numpy
 
         s, g = seen_law(alpha1)
         return cls(power=alpha1 + alpha2 + 2.0, seen_exponent=s, seen_constant=g)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparselaw import numbers
 from sparselaw.errors import InputError, check_choice, check_not_negative, check_positive
-from sparselaw.inputs import Inputs, TabulatedInputs, kind_of
+from sparselaw.inputs import Inputs, TabulatedInputs, kind_of, written_inputs
 from sparselaw.numbers import typed
 from sparselaw.solvers import MinNorm, Ridge, Solver, from_options, settings_of
 
@@ -67,7 +67,7 @@ class Call:
             return self._measured()
         kind = kind_of(name := self.text("inputs", "sparse"))  # by its name alone: the page names no paths
         given = {option: text for option in kind.option_names() if (text := self.text(option))}
-        return kind.from_written(name, given, self.text("dimension") or None)
+        return written_inputs(name, given, self.text("dimension") or None)
 
     def file_name(self, default: str) -> str:
         """The person's own name of the file, without its folders: for words and code only, never opened."""

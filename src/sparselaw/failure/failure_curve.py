@@ -13,6 +13,7 @@ import numpy as np
 from sparselaw.arrays import log_slope
 from sparselaw.errors import InputError, check_finite, check_size
 from sparselaw.inputs import Inputs
+from sparselaw.inputs.base import no_spike
 from sparselaw.interval import Z95, Interval
 from sparselaw.records import html_table, put
 
@@ -258,7 +259,7 @@ class FailureCurve(Sequence[FailurePoint]):
         result = self.inputs.parameters()
         put(result, "dimension", self.inputs.dimension, "infinitely many coordinates")
         result |= {"threshold": self.threshold, "seed": self.seed}
-        put(result, "nu", self.nu, self.inputs.no_spike)
+        put(result, "nu", self.nu, no_spike(self.inputs.exponents))
         result["points"] = [point.as_dict() for point in self.points]
         result["local_exponents"] = [exponent.as_dict() for exponent in self.local_exponents]
         few = "fewer than two D with an interval away from zero"
@@ -282,5 +283,5 @@ class FailureCurve(Sequence[FailurePoint]):
         return pd.DataFrame(rows)
 
     def _repr_html_(self) -> str:
-        nu = self.inputs.no_spike if self.nu is None else f"nu = {self.nu:.4g}"
+        nu = no_spike(self.inputs.exponents) if self.nu is None else f"nu = {self.nu:.4g}"
         return html_table(f"P(lambda_max > {self.threshold:g})", COLUMNS, self.rows(), [*self.warnings, nu])

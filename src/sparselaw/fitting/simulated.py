@@ -30,7 +30,7 @@ def interpolation_threshold(D: Any, alpha1: float, dimension: float = math.inf) 
     >>> round(float(interpolation_threshold(50_000, 1.0)), 1)
     396.3
     """
-    from sparselaw.inputs.exponents import seen_law
+    from sparselaw.inputs.base import seen_law
 
     samples = 1.0 * np.asarray(D, dtype=np.float64)
     s, g = seen_law(alpha1)

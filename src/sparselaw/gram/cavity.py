@@ -69,7 +69,7 @@ class Hankel:
 @functools.cache
 def _kernel(size: int) -> tuple[FloatArray, NDArray[Any]]:
     """y and the logarithm of Gamma(1+s)/Gamma(1-s) there."""
-    y = 2.0 * math.pi * np.arange(size // 2 + 1) / (size * STEP)
+    y = np.asarray(2.0 * math.pi * np.arange(size // 2 + 1) / (size * STEP), float)
     return y, _log_gamma(1.0 - BIAS + 1j * y) - _log_gamma(1.0 + BIAS - 1j * y)
 
 

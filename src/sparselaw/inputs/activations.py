@@ -22,9 +22,7 @@ from sparselaw.gram.coactivation import Coactivation
 from sparselaw.gram.counts import counts
 from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.gram.nodes import CoordinateNodes, table_nodes
-from sparselaw.gram.spectrum import TableSpectrum, VarianceSums
-from sparselaw.inputs.base import ClosedForm, Inputs, Sampling
-from sparselaw.inputs.exponents import Exponents
+from sparselaw.inputs.base import Exponents, Inputs, Sampling
 
 LARGEST_TABLE = 10_000_000  # coordinates that are added one by one
 
@@ -52,17 +50,9 @@ class ActivationInputs(Inputs):
         """s_j = p_j c_j."""
         return self.probabilities(j) * self.squared_amplitudes(j)
 
-    def fourth_moments(self, j: FloatArray) -> FloatArray:
-        """s_j c_j."""
-        return self.variances(j) * self.squared_amplitudes(j)
-
     @property
     def exponents(self) -> Exponents | None:
         return None
-
-    @property
-    def closed_form(self) -> ClosedForm:
-        return "counts"
 
     def expected_nonzeros(self) -> float:
         """sum_j p_j: the mean number of nonzeros of a sample."""
@@ -109,10 +99,6 @@ class ActivationInputs(Inputs):
         table = _table(self)
         return np.ones_like(table.p), table.p, table.c
 
-    def variance_sums(self, size: float) -> VarianceSums:
-        del size
-        return TableSpectrum(_table(self).s)
-
     @property
     def sparse_factor(self) -> bool:
         """Whether the Cholesky factor of the data's second moments has few nonzeros."""
@@ -123,9 +109,6 @@ class ActivationInputs(Inputs):
 
     def expected_seen(self, D: float) -> float:
         return self.nodes(D).seen()
-
-    def asymptotic_seen(self, D: float) -> float:
-        return min(self.expected_seen(D), D)
 
     def expected_unseen(self, D: float) -> float:
         """sum_j s_j (1-p_j)^D: the mean of the unseen variance over the data."""

@@ -2,6 +2,8 @@
 
 A new law is one file: a frozen record of its parameters, a subclass of ``Inputs`` or of ``ActivationInputs``,
 and ``@register`` above it.
+
+``Exponents`` has those of the paper, and the regimes of its phase diagram (figure 1).
 """
 
 from __future__ import annotations
@@ -11,17 +13,112 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite, check_size
 from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.gram.nodes import CoordinateNodes, resolved_edge
-from sparselaw.gram.spectrum import VarianceSums
-from sparselaw.inputs.exponents import Exponents
 from sparselaw.numbers import dimension as read_dimension
 from sparselaw.numbers import typed
+from sparselaw.records import html_record
 from sparselaw.registry import add, from_row, from_text, hints
+
+Regime = Literal["symmetric", "asymmetric", "gd-failure"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exponents:
+    """What the paper predicts for one pair (alpha1, alpha2), or for dense inputs.
+
+    ``nu`` is None where gradient descent has no spike to fail on (alpha2 >= -1).
+    """
+
+    regime: Regime
+    alpha_N: float  # loss ~ N^-alpha_N, prop:underparam
+    alpha_D: float  # loss ~ D^-alpha_D, thm:over-scaling
+    alpha_C: float  # loss ~ C^-alpha_C at C = N D min(N, D), prop:compute-optimal
+    xi_crit: float  # the double-descent peak: N = K(D) when alpha1 > 0, N = D otherwise
+    nu: float | None  # P(gradient descent diverges) ~ D^-nu, thm:gd_failure_scaling
+    seen_exponent: float = 1.0  # K(D) ~ seen_constant D^seen_exponent directions are resolved, eq:K-of-D
+    seen_constant: float = 1.0
+
+    def xi(self, N: float, D: float) -> float:
+        """D^(alpha_D/alpha_N) / N: D^(1/(alpha1+1))/N for alpha1 > 0, D/N otherwise."""
+        return math.exp(math.log(D) * self.alpha_D / self.alpha_N - math.log(N))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values; nu is None where there is no spike."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def _repr_html_(self) -> str:
+        return html_record("exponents", self.as_dict())
+
+
+@lru_cache(maxsize=256)  # asked for at every point of a curve
+def _one_over_gamma(x: float) -> float:
+    """1 / Gamma(x) for x >= 0, also where Gamma(x) is too large a number: x / Gamma(1 + x)."""
+    return x / math.gamma(1.0 + x)
+
+
+def sparse_exponents(alpha1: float, alpha2: float) -> Exponents:
+    """The exponents of sparse inputs.
+
+    >>> round(sparse_exponents(1.0, 0.3).alpha_D, 12)
+    1.15
+    """
+    alpha_N = alpha1 + alpha2 + 1.0
+    symmetric = alpha1 <= 0.0
+    alpha_D = alpha_N if symmetric else alpha_N / (alpha1 + 1.0)
+    fails = alpha2 < -1.0
+    seen_exponent, seen_constant = seen_law(alpha1)
+    return Exponents(
+        regime="gd-failure" if fails else "symmetric" if symmetric else "asymmetric",
+        alpha_N=alpha_N,
+        alpha_D=alpha_D,
+        alpha_C=compute_exponent(alpha_N, alpha_D),
+        xi_crit=1.0 if symmetric else _one_over_gamma(alpha1 / (1.0 + alpha1)),
+        nu=alpha_N / (-alpha2 - 1.0) if fails else None,
+        seen_exponent=seen_exponent,
+        seen_constant=seen_constant,
+    )
+
+
+def seen_law(alpha1: float) -> tuple[float, float]:
+    """(s, g) of K(D) ~ g D^s (eq:K-of-D); for alpha1 <= 0 every coordinate is seen and K(D) stands for D.
+
+    >>> s, g = seen_law(1.0)
+    >>> s, round(g**2, 12) == round(math.pi, 12)
+    (0.5, True)
+    """
+    s = 1.0 / (alpha1 + 1.0) if alpha1 > 0.0 else 1.0
+    return (s, math.gamma(1.0 - s)) if s < 1.0 else (1.0, 1.0)
+
+
+def dense_exponents(alpha: float) -> Exponents:
+    """The exponents of the dense Gaussian baseline: one for both sizes."""
+    return Exponents(
+        regime="symmetric",
+        alpha_N=alpha,
+        alpha_D=alpha,
+        alpha_C=compute_exponent(alpha, alpha),
+        xi_crit=1.0,
+        nu=None,
+    )
+
+
+def compute_exponent(alpha_N: float, alpha_D: float, r: float = 2.0) -> float:
+    """alpha_C for the budget C = N^r D: both terms of the loss balanced (app:optimal-derivation, r = 2)."""
+    return alpha_N * alpha_D / (alpha_N + r * alpha_D)
+
+
+def no_spike(law: Exponents | None) -> str:
+    """Why the failure of descent has no exponent nu, where it has none."""
+    if law is None:
+        return "no spike is known: these inputs follow no power law"
+    return "no spike: rare coordinates are large only where alpha2 < -1; dense ones are always active"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +134,6 @@ LARGEST_EXPONENT = 30.0
 DEFAULT_DIMENSION = 10_000.0
 
 Sampling = Literal["activations", "gaussian", "rows"]
-ClosedForm = Literal["counts", "gaussian"]
 
 
 class Inputs(ABC):
@@ -46,8 +142,11 @@ class Inputs(ABC):
     __slots__ = ()
 
     kind: ClassVar[str]  # the name on the command line, in tables and in stores
+    options: ClassVar[tuple[str, ...]] = ()  # that describe them there, where these are not their fields
+    suffixes: ClassVar[tuple[str, ...]] = ()  # of the files they are read from, where they are
     sampling: ClassVar[Sampling]  # how a sample is drawn: rare coordinates, or all of them, Gaussian
     dimension: float
+    source: str  # of those that were read: the path
 
     def parameters(self) -> dict[str, Any]:
         """The record as plain values: with ``kind`` it is the identity."""
@@ -62,7 +161,7 @@ class Inputs(ABC):
     @classmethod
     def option_names(cls) -> tuple[str, ...]:
         """What describes them on the command line, beside the dimension."""
-        return tuple(name for name in _fields(cls) if name != "dimension")
+        return cls.options or tuple(name for name in _fields(cls) if name != "dimension")
 
     @classmethod
     def from_options(cls, given: Mapping[str, Any], dimension: float | None) -> Self:
@@ -70,33 +169,27 @@ class Inputs(ABC):
 
         A dimension of None is the usual one.
         """
+        if cls.suffixes:
+            remedy = f"give its path: --inputs x{cls.suffixes[0]}"
+            raise InputError("inputs", cls.kind, "needs a file", remedy)
         size = {} if dimension is None else {"dimension": dimension}
         return cls(**check_options({**given, **size}, _fields(cls), _needed_fields(cls)))
 
     @classmethod
-    def written_as(cls) -> str:
-        """What stands for them after --inputs, as --help shows it."""
-        return cls.kind
-
-    @classmethod
-    def is_written(cls, text: str) -> bool:
-        """Whether ``text`` after --inputs stands for them."""
-        return text == cls.kind
-
-    @classmethod
-    def from_written(cls, text: str, given: Mapping[str, str], dimension: str | None) -> Inputs:
-        """The inputs that ``text`` after --inputs stands for, with the options as they were typed."""
-        del text
-        types = hints(cls)
-        values = {name: from_text(name, value, types.get(name, float)) for name, value in given.items()}
-        return cls.from_options(values, read_dimension(dimension))
+    def from_file(cls, path: str | Path) -> Inputs:
+        """The inputs that a file of one of the ``suffixes`` describes."""
+        raise InputError("inputs", str(path), f"is no file of {cls.kind} inputs", "give their parameters")
 
     def as_options(self) -> dict[str, Any]:
         """The options of the command line that describe them; those of their own accord are left out."""
+        if self.suffixes:
+            return {"inputs": self.source}
         return {"inputs": self.kind} | self._told()
 
     def as_python(self) -> str:
         """The expression that makes them in Python, where the package is called sl."""
+        if self.suffixes:
+            return f"sl.{type(self).__name__}.from_file({self.source!r})"
         shown = ", ".join(f"{name}={_python(value)}" for name, value in self._told().items())
         module = type(self).__module__
         return f"{'sl' if module.startswith('sparselaw.') else module}.{type(self).__name__}({shown})"
@@ -110,10 +203,6 @@ class Inputs(ABC):
     @abstractmethod
     def variances(self, j: FloatArray) -> FloatArray:
         """E x_j^2."""
-
-    @abstractmethod
-    def fourth_moments(self, j: FloatArray) -> FloatArray:
-        """E x_j^4."""
 
     @property
     @abstractmethod
@@ -153,20 +242,6 @@ class Inputs(ABC):
         """The same coordinate by coordinate, for finitely many."""
         return self.nodes(D)
 
-    @property
-    @abstractmethod
-    def closed_form(self) -> ClosedForm:
-        """Which loss surface describes them.
-
-        ``counts``: how often each coordinate was seen decides, and the peak stands where N meets the
-        coordinates seen. ``gaussian``: the variances alone decide, and the peak stands at N = D.
-        """
-
-    @property
-    def closed_form_caution(self) -> str:
-        """What to say beside every value of the surface; empty where it is proved."""
-        return ""
-
     @abstractmethod
     def gram(self, D: float, *, sharp: bool = True) -> GramLaw:
         """The law of the Gram matrix of D samples: the one way by which inputs enter the theory.
@@ -203,20 +278,6 @@ class Inputs(ABC):
     def expected_seen(self, D: float) -> float:
         """E[K(D)]: coordinates that D samples show at least once."""
 
-    @abstractmethod
-    def asymptotic_seen(self, D: float) -> float:
-        """The directions D samples can resolve, to leading order."""
-
-    def corrected_condition(self, D: float) -> float:
-        """The condition number that the rarest coordinate seen sets above the peak; 0 where it sets none."""
-        del D
-        return 0.0
-
-    @property
-    def no_spike(self) -> str:
-        """Why the failure of descent has no exponent nu, where it has none."""
-        return "no spike is known: these inputs follow no power law"
-
     @property
     def has_power_activations(self) -> bool:
         """Whether activations are rare by power laws, which the failure of descent has exact forms for."""
@@ -225,10 +286,6 @@ class Inputs(ABC):
     def power_activations(self) -> PowerActivations:
         """The power laws of rare activations, or a refusal where there are none."""
         raise InputError("inputs", self.kind, "have no rare activations with power laws", "give SparseInputs")
-
-    @abstractmethod
-    def variance_sums(self, size: float) -> VarianceSums:
-        """Sums over the variances, for cut-offs near that of ``size`` resolved directions."""
 
     @abstractmethod
     def check_drawable(self) -> None:
@@ -304,8 +361,9 @@ def kind_of(name: str) -> type[Inputs]:
 
 
 def written_kind(text: str) -> type[Inputs]:
-    """The class of what was written after --inputs: a name, or the path of a measurement."""
-    return next((kind for kind in KINDS.values() if kind.is_written(text)), None) or kind_of(text)
+    """The class of what was written after --inputs: a name, or the path of a file."""
+    read = (kind for kind in KINDS.values() if kind.suffixes and text.lower().endswith(kind.suffixes))
+    return next(read, None) or kind_of(text)
 
 
 def written_inputs(text: str, given: Mapping[str, str], dimension: str | None = None) -> Inputs:
@@ -314,7 +372,14 @@ def written_inputs(text: str, given: Mapping[str, str], dimension: str | None = 
     >>> written_inputs("dense", {"alpha": "2.3"}, "100")
     DenseInputs(alpha=2.3, dimension=100.0)
     """
-    return written_kind(text).from_written(text, given, dimension)
+    kind = written_kind(text)
+    if text != kind.kind:
+        for name, value in {**given, **({} if dimension is None else {"dimension": dimension})}.items():
+            raise InputError(name, value, f"does not describe the inputs of {text}", f"leave out --{name}")
+        return kind.from_file(text)
+    types = hints(kind)
+    values = {name: from_text(name, value, types.get(name, float)) for name, value in given.items()}
+    return kind.from_options(values, read_dimension(dimension))
 
 
 def inputs_of(kind: str, values: Mapping[str, Any]) -> Inputs:

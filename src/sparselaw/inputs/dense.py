@@ -12,18 +12,17 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.gram.gaussian import Gaussian, population
 from sparselaw.gram.law import Atoms, GramLaw
-from sparselaw.gram.spectrum import PowerSpectrum
 from sparselaw.inputs.base import (
     DEFAULT_DIMENSION,
-    ClosedForm,
+    Exponents,
     Inputs,
     Sampling,
     check_dimension,
     check_exponent,
+    dense_exponents,
     needed,
     register,
 )
-from sparselaw.inputs.exponents import Exponents, dense_exponents
 from sparselaw.inputs.sparse import SparseInputs
 
 
@@ -37,6 +36,7 @@ class DenseInputs(Inputs):
     """
 
     kind: ClassVar[str] = "dense"
+    options: ClassVar[tuple[str, ...]] = ("alpha1", "alpha2", "alpha")
     sampling: ClassVar[Sampling] = "gaussian"
 
     alpha: float
@@ -53,10 +53,6 @@ class DenseInputs(Inputs):
     def matching(cls, sparse: SparseInputs, dimension: float = DEFAULT_DIMENSION) -> Self:
         """The paper's baseline: Gaussian inputs with the variances of ``sparse``."""
         return cls(alpha=sparse.alpha1 + sparse.alpha2 + 1.0, dimension=dimension)
-
-    @classmethod
-    def option_names(cls) -> tuple[str, ...]:
-        return "alpha1", "alpha2", "alpha"
 
     @classmethod
     def from_options(cls, given: Mapping[str, Any], dimension: float | None) -> Self:
@@ -79,24 +75,10 @@ class DenseInputs(Inputs):
     def variances(self, j: FloatArray) -> FloatArray:
         return j**-self.spectrum
 
-    def fourth_moments(self, j: FloatArray) -> FloatArray:
-        return 3.0 * self.variances(j) ** 2
-
-    @property
-    def closed_form(self) -> ClosedForm:
-        return "gaussian"
-
-    @property
-    def no_spike(self) -> str:
-        return "no spike: every coordinate is always active"
-
     def expected_seen(self, D: float) -> float:
         """Every sample shows every coordinate."""
         del D
         return self.dimension
-
-    def asymptotic_seen(self, D: float) -> float:
-        return min(D, self.dimension)
 
     def gram(self, D: float, *, sharp: bool = True) -> GramLaw:
         return _gram(self, float(D), sharp)
@@ -104,9 +86,6 @@ class DenseInputs(Inputs):
     def population(self, D: float) -> Atoms:
         atoms = population(self.spectrum, self.dimension, D)
         return replace(atoms, log_g=atoms.log_g - math.log(D))
-
-    def variance_sums(self, size: float) -> PowerSpectrum:
-        return PowerSpectrum(self.spectrum, self.dimension, size)
 
     def check_drawable(self) -> None:
         if math.isinf(self.dimension):

@@ -18,9 +18,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.gram.empirical import GivenRows, law_of_rows, mean_law
 from sparselaw.gram.law import Atoms
-from sparselaw.gram.spectrum import TableSpectrum
-from sparselaw.inputs.base import ClosedForm, Inputs, Sampling, register
-from sparselaw.inputs.exponents import Exponents
+from sparselaw.inputs.base import Exponents, Inputs, Sampling, register
 
 FEWEST_ROWS = 10
 LARGEST_SIDE = 4096  # of the matrix whose eigenvalues are taken: half a minute and 400 MB
@@ -58,6 +56,7 @@ class EmpiricalInputs(Inputs):
     __slots__ = ("_matrix", "digest", "dimension", "source")
 
     kind: ClassVar[str] = "empirical"
+    suffixes: ClassVar[tuple[str, ...]] = (".npz", ".npy")
     sampling: ClassVar[Sampling] = "rows"
 
     def __init__(self, matrix: Any, *, source: str = "") -> None:
@@ -107,34 +106,6 @@ class EmpiricalInputs(Inputs):
             raise InputError("inputs", name, "is a matrix that is not at hand", "give the matrix again")
         return cls(_MATRICES[digest])
 
-    @classmethod
-    def from_options(cls, given: Mapping[str, Any], dimension: float | None) -> Self:
-        del given, dimension
-        raise InputError("inputs", "empirical", "needs a matrix", "give its path: --inputs features.npz")
-
-    @classmethod
-    def written_as(cls) -> str:
-        return "FEATURES.npz"
-
-    @classmethod
-    def is_written(cls, text: str) -> bool:
-        return text == cls.kind or text.lower().endswith((".npz", ".npy"))
-
-    @classmethod
-    def from_written(cls, text: str, given: Mapping[str, str], dimension: str | None) -> Inputs:
-        """The file says everything: options beside it are refused."""
-        if text == cls.kind:
-            return cls.from_options(given, None)
-        for name, value in (*given.items(), *((("dimension", dimension),) if dimension is not None else ())):
-            raise InputError(name, value, f"does not describe the inputs of {text}", f"leave out --{name}")
-        return cls.from_file(text)
-
-    def as_options(self) -> dict[str, Any]:
-        return {"inputs": self.source}
-
-    def as_python(self) -> str:
-        return f"sl.EmpiricalInputs.from_file({self.source!r})"
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self._matrix, self.source)
 
@@ -162,33 +133,12 @@ class EmpiricalInputs(Inputs):
         index = np.asarray(j, dtype=np.int64) - 1
         return np.where(index < v.size, v[np.minimum(index, v.size - 1)], 0.0)
 
-    def fourth_moments(self, j: FloatArray) -> FloatArray:
-        atoms, index = _population(self), np.asarray(j, dtype=np.int64) - 1
-        single = atoms.log_single if atoms.log_single is not None else atoms.log_g + np.log(3.0)
-        fourth = np.exp(atoms.log_g + single)[::-1]
-        return np.where(index < fourth.size, fourth[np.minimum(index, fourth.size - 1)], 0.0)
-
     @property
     def exponents(self) -> Exponents | None:
         return None
 
-    @property
-    def closed_form(self) -> ClosedForm:
-        return "gaussian"
-
-    @property
-    def closed_form_caution(self) -> str:
-        return "trained to the end, the rows are taken as Gaussian with their covariance"
-
     def expected_seen(self, D: float) -> float:
         return self.gram(D).seen
-
-    def asymptotic_seen(self, D: float) -> float:
-        return min(D, self.dimension)
-
-    def variance_sums(self, size: float) -> TableSpectrum:
-        del size
-        return TableSpectrum(np.exp(_population(self).log_g))
 
     def check_drawable(self) -> None:
         remedy = "measure its learning curve with 'sparselaw learn'"

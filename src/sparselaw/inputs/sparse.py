@@ -26,18 +26,16 @@ from sparselaw.gram.nodes import (
     power_sum,
 )
 from sparselaw.gram.sampled import Sampled
-from sparselaw.gram.spectrum import PowerSpectrum
 from sparselaw.inputs.activations import ActivationInputs
 from sparselaw.inputs.base import (
     DEFAULT_DIMENSION,
-    ClosedForm,
+    Exponents,
     PowerActivations,
     check_dimension,
     check_exponent,
     register,
+    sparse_exponents,
 )
-from sparselaw.inputs.exponents import Exponents, seen_law, sparse_exponents
-from sparselaw.search import solve_decreasing
 
 
 def draw_power_tail(
@@ -90,28 +88,6 @@ def _interval_over_p(decay: float, j: FloatArray) -> FloatArray:
             power = 1.0 - decay
             exact = (np.expm1(power * np.log1p(h)) - np.expm1(power * np.log1p(-h))) / (2.0 * h * power)
     return np.where(small, 1.0 + decay * (decay + 1.0) * h**2 / 6.0, exact)
-
-
-def rarest_seen(alpha1: float, dimension: float, D: float) -> float:
-    """The median of j_max, the largest coordinate seen at least once; of order D^(1/alpha1).
-
-    P(j_max <= J) = prod_{j>J} (1-p_j)^D. The product is taken to leading order, exp(-D int_{J+1/2}^M p_j dj).
-    """
-    log_median = math.log(math.log(2.0)) - math.log(D)
-    edge = dimension + 0.5
-
-    def tail(log_J: float) -> tuple[float, float]:
-        log_j = math.log(math.exp(log_J) + 0.5) if log_J < 30.0 else log_J
-        if math.isinf(edge):
-            return math.exp(-alpha1 * log_j) / alpha1, -math.exp(-alpha1 * log_j)
-        span = math.log(edge) - log_j
-        area = math.exp(-alpha1 * log_j) * (-math.expm1(-alpha1 * span) / alpha1 if alpha1 else span)
-        return max(area, 0.0), -math.exp(-alpha1 * log_j)
-
-    if tail(math.log(0.5))[0] <= math.exp(log_median):
-        return 1.0
-    largest = solve_decreasing(tail, math.exp(log_median), -log_median / max(alpha1, 0.05))
-    return max(1.0, min(math.exp(min(largest, 700.0)), dimension))
 
 
 CLOSEST_TO_ZERO = 1e-9  # of a positive alpha1
@@ -195,20 +171,6 @@ class SparseInputs(ActivationInputs):
     def variances(self, j: FloatArray) -> FloatArray:
         return j**-self.spectrum
 
-    @property
-    def closed_form(self) -> ClosedForm:
-        """For alpha1 <= 0 every coordinate is seen often, as if the inputs were dense."""
-        return "counts" if self.alpha1 > 0.0 else "gaussian"
-
-    @property
-    def closed_form_caution(self) -> str:
-        if self.alpha1 > 0.0:
-            return ""
-        return (
-            "alpha1 <= 0: the surface of dense Gaussian inputs with the same variances; "
-            "the exponent is the paper's, the constant is not proved (least of all at alpha1 = 0)"
-        )
-
     def expected_nonzeros(self) -> float:
         return power_sum(self.alpha1 + 1.0, 1, self.dimension)
 
@@ -234,25 +196,6 @@ class SparseInputs(ActivationInputs):
     def expected_unseen(self, D: float) -> float:
         return _expected_unseen(self, D)
 
-    def asymptotic_seen(self, D: float) -> float:
-        """K(D) ~ Gamma(1 - 1/(alpha1+1)) D^(1/(alpha1+1)) (eq:K-of-D) for alpha1 > 0, else min(D, M)."""
-        s, g = seen_law(self.alpha1)
-        return min(g * math.pow(D, s), self.dimension)
-
-    def corrected_condition(self, D: float) -> float:
-        """kappa ~ D^(1 + (alpha2+1)/alpha1): j_max ~ D^(1/alpha1) was seen once, at c_{j_max}/D.
-
-        None is needed where amplitudes do not shrink with j (alpha2 <= -1) or every coordinate is seen.
-        """
-        if self.alpha1 <= 0.0 or self.alpha2 <= -1.0:
-            return 0.0
-        log_condition = math.log(D) + (self.alpha2 + 1.0) * math.log(self.rarest_seen(D))
-        return math.exp(min(log_condition, 700.0))
-
-    def rarest_seen(self, D: float) -> float:
-        """The median of j_max, the largest coordinate seen at least once; of order D^(1/alpha1)."""
-        return rarest_seen(self.alpha1, self.dimension, D)
-
     def data_constant(self) -> float:
         """C_D = Gamma(alpha_D)/(alpha1+1) for alpha1 > 0, from the integral eq:bayes-integral-over.
 
@@ -272,9 +215,6 @@ class SparseInputs(ActivationInputs):
     def scaling_limit(self, xi: float) -> Atoms:
         return counts(limit_nodes(self.alpha1, self.alpha2, xi))
 
-    def variance_sums(self, size: float) -> PowerSpectrum:
-        return PowerSpectrum(self.spectrum, self.dimension, size)
-
     def pair_nodes(self, D: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         a1, b = self.alpha1, self.alpha2 + 1.0
         J = math.log(D) / (a1 + 1.0) if a1 > -1.0 else math.inf
@@ -282,10 +222,6 @@ class SparseInputs(ActivationInputs):
         reach = J - math.log(PAIR_SHARE) / a1 if a1 * LONGEST > -math.log(PAIR_SHARE) else J + LONGEST
         nodes = coordinate_nodes(self.dimension, reach, max(a1 + 1.0, abs(b), 1.0), first=256)
         return nodes.weight, np.exp(-(a1 + 1.0) * nodes.log_j), np.exp(-b * nodes.log_j)
-
-    @property
-    def no_spike(self) -> str:
-        return "no spike: amplitudes grow with j only where alpha2 < -1"
 
     @property
     def has_power_activations(self) -> bool:

@@ -17,8 +17,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite
 from sparselaw.inputs.activations import LARGEST_TABLE, ActivationInputs
-from sparselaw.inputs.base import Inputs, register
-from sparselaw.numbers import real
+from sparselaw.inputs.base import register
 
 CELLS = 6_000  # different coordinates from which on neighbours in p and c are put together
 CELL = 0.005  # in log p and log c
@@ -36,6 +35,7 @@ class TabulatedInputs(ActivationInputs):
     __slots__ = ("_c", "_p", "digest", "dimension", "source")
 
     kind: ClassVar[str] = "tabulated"
+    suffixes: ClassVar[tuple[str, ...]] = (".json",)
 
     def __init__(self, probabilities: Any, amplitudes: Any, *, source: str = "") -> None:
         p, c = _array("probabilities", probabilities), _array("amplitudes", amplitudes)
@@ -94,41 +94,6 @@ class TabulatedInputs(ActivationInputs):
                 "give the measurement again",
             )
         return cls(*_TABLES[digest])
-
-    @classmethod
-    def from_options(cls, given: Mapping[str, Any], dimension: float | None) -> Self:
-        del given, dimension
-        raise InputError(
-            "inputs", "tabulated", "needs a table", "give the path of a measurement: --inputs x.json"
-        )
-
-    @classmethod
-    def written_as(cls) -> str:
-        return "FILE"
-
-    @classmethod
-    def is_written(cls, text: str) -> bool:
-        return text == cls.kind or text.lower().endswith(".json")
-
-    @classmethod
-    def from_written(cls, text: str, given: Mapping[str, str], dimension: str | None) -> Inputs:
-        """The file says everything: options beside it are refused."""
-        if text == cls.kind:
-            return super().from_written(text, given, dimension)
-        values = {name: real(name, value) for name, value in given.items()}
-        for name, value in (*values.items(), *((("dimension", dimension),) if dimension is not None else ())):
-            raise InputError(name, value, f"does not describe the inputs of {text}", f"leave out --{name}")
-        return cls.from_file(text)
-
-    def as_options(self) -> dict[str, Any]:
-        """
-        >>> TabulatedInputs([0.5], [1.0], source="words.json").as_options()
-        {'inputs': 'words.json'}
-        """
-        return {"inputs": self.source}
-
-    def as_python(self) -> str:
-        return f"sl.TabulatedInputs.from_file({self.source!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self._p, self._c, self.source)

@@ -44,6 +44,7 @@ from sparselaw.nonlinear.gaussian_tables import (
 from sparselaw.nonlinear.limit import NonlinearLimit
 from sparselaw.nonlinear.response import Response
 from sparselaw.nonlinear.sector_tables import SectorTable, unit_types
+from sparselaw.nonlinear.variance_sums import variance_sums
 from sparselaw.nonlinear.width_limit import width_limit
 from sparselaw.search import solve_decreasing
 
@@ -82,7 +83,7 @@ def gaussian_variance_term(inputs: Inputs, response: Response, D: float) -> floa
     if response.slope is None:
         return scale * curved_variance_term(inputs, response, size)
     k = _cutoff(inputs, response, size)
-    return scale * k * inputs.variance_sums(size).degrees(math.log(k))[0]
+    return scale * k * variance_sums(inputs, size).degrees(math.log(k))[0]
 
 
 def _features_at(inputs: Inputs, response: Response, N: float) -> NonlinearLimit:
@@ -105,7 +106,7 @@ def _data_at(inputs: Inputs, response: Response, D: float) -> NonlinearLimit:
     if response.slope is None:
         return curved_data(inputs, response, D)
     k, part = _cutoff(inputs, response, D), response.parts[0]
-    linear, df1_df2 = inputs.variance_sums(D).degrees(math.log(k))
+    linear, df1_df2 = variance_sums(inputs, D).degrees(math.log(k))
     squares = linear - df1_df2 + resolved(inputs, part, level_of(D), k / (4.0 * response.even_weight))[1]
     return NonlinearLimit(size=D, loss=k * df1_df2 / (1.0 - squares / D), error=DATA_ERROR, linear=linear)
 
@@ -113,7 +114,7 @@ def _data_at(inputs: Inputs, response: Response, D: float) -> NonlinearLimit:
 @functools.lru_cache(maxsize=4096)
 def _cutoff(inputs: Inputs, response: Response, size: float) -> float:
     """k with T_lin(k) + T_even(k/4) = size."""
-    sums, level, part = inputs.variance_sums(size), level_of(size), response.parts[0]
+    sums, level, part = variance_sums(inputs, size), level_of(size), response.parts[0]
 
     def spent(log_k: float) -> tuple[float, float]:
         linear, df1_df2 = sums.degrees(log_k)
@@ -197,7 +198,7 @@ def _limit(coarse: float, fine: float) -> float:
 def _sums(eigen: _Eigen, inputs: Inputs, cutoff: float) -> Resolved:
     values, often, weights = eigen.values, eigen.often, eigen.weights
     r = cutoff / (np.maximum(values, 0.0) + cutoff)
-    total = inputs.variance_sums(1.0).total()
+    total = variance_sums(inputs, 1.0).total()
     return Resolved(
         spent=float(often @ (1.0 - r)),
         squares=float(often @ (1.0 - r) ** 2),

@@ -24,6 +24,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.inputs import Inputs
 from sparselaw.nonlinear.response import Response
 from sparselaw.nonlinear.table_cache import cached_arrays
+from sparselaw.nonlinear.variance_sums import variance_sums
 from sparselaw.search import solve_decreasing
 
 WIDTHS = (8, 16, 32, 64, 128, 256)  # numbers of units that are drawn; others lie between them
@@ -107,7 +108,7 @@ def of_units(inputs: Inputs, response: Response, u: FloatArray, rng: np.random.G
     """q and e^2 of fresh samples for units u (N, coordinates), which look at further coordinates too."""
     N, length = u.shape
     v = inputs.variances(np.arange(1.0, length + 1.0))
-    rest = max(inputs.variance_sums(1.0).total() - float(v.sum()), 0.0) if inputs.dimension > length else 0.0
+    rest = max(variance_sums(inputs, 1.0).total() - float(v.sum()), 0.0) if inputs.dimension > length else 0.0
     covariance = (u * v) @ u.T + rest * np.eye(N)  # of u x
     variance = np.diag(covariance)
     moments = response.kernel(variance[:, None], variance[None, :], covariance)

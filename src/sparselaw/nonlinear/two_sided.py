@@ -39,6 +39,7 @@ from sparselaw.nonlinear.losses import NonlinearLoss
 from sparselaw.nonlinear.peak import has_median, is_infinite, median_gap, mixture_median
 from sparselaw.nonlinear.response import Response, Trust
 from sparselaw.nonlinear.samples import features_rank, rank_deviation
+from sparselaw.nonlinear.variance_sums import variance_sums
 from sparselaw.nonlinear.variance_term import variance_factor
 
 UNEVEN = 25.0  # over the rank: what an even part adds to the variance term, fitted to simulated cells
@@ -225,7 +226,7 @@ def _said(
 
 def even_loss(inputs: Inputs, N: float, D: float, rank: float) -> Found:
     """The loss, its relative error, and what to say."""
-    total = inputs.variance_sums(1.0).total()
+    total = variance_sums(inputs, 1.0).total()
     if N > EVEN_CLOSE * rank or math.isinf(N):
         more = f"{EVEN}: the loss is at least their variance, and here some tenths more"
         return Found(loss=total, error=EVEN_ERROR, cautions=[more])

@@ -40,6 +40,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.inputs import Inputs
 from sparselaw.nonlinear.sector_tables import Group, SectorTable
+from sparselaw.nonlinear.variance_sums import variance_sums
 
 STEPS = 60
 CLOSE = 1e-5  # of tau, relative
@@ -80,7 +81,7 @@ class _Problem:
         self.table, self.N = table, N
         self.even_weight, self.missing = even_weight, missing
         self.coordinates = None if table.has_targets else _Coordinates(inputs, table, N)
-        self.total = math.nan if self.coordinates else inputs.variance_sums(N).total()
+        self.total = math.nan if self.coordinates else variance_sums(inputs, N).total()
 
     def pull(self, log_tau: FloatArray) -> FloatArray:
         weights = self.table.types.weights
@@ -162,7 +163,7 @@ class _Coordinates:
     """The sectors of one coordinate where the odd part of f is linear: one eigenvalue each, s_j/4."""
 
     def __init__(self, inputs: Inputs, table: SectorTable, N: float) -> None:
-        self.variances = inputs.variance_sums(N)
+        self.variances = variance_sums(inputs, N)
         types = table.types
         typed = [(1.0, types.nodes[0][:, None])] * types.first
         typed += [(float(types.other), types.nodes[1][None, :])] * (types.other > 0)

@@ -125,7 +125,7 @@ class SgdPlan:
             for each in worth_of_passes(inputs, N, unique, descent, self.noise)
             if math.isfinite(each.epochs)
         ]
-        powers = inputs.exponents is not None and inputs.closed_form == "counts"
+        powers = inputs.exponents is not None and inputs.exponents.seen_exponent < 1.0
         return replace(
             found,
             most_epochs=most_epochs(inputs, unique, one.step / descent.batch, one.kappa) if powers else None,

@@ -30,8 +30,17 @@ from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.law import GramLaw, Scatter
-from sparselaw.surface.finite_size import excess, noise_scatter, scatter_share, shifted_share
-from sparselaw.surface.state import State, embedded, embedded_noise, state_at, unit_noise
+from sparselaw.surface.state import (
+    State,
+    embedded,
+    embedded_noise,
+    excess,
+    noise_scatter,
+    scatter_share,
+    shifted_share,
+    state_at,
+    unit_noise,
+)
 
 NEAR = 0.05  # sd(S)/F from which on the mean is taken over ranks; there the two differ by 2e-5
 INFINITE = 0.01  # chance of |N - rank| <= 1 from which on the mean is called infinite

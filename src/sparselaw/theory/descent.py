@@ -16,11 +16,12 @@ import math
 
 from sparselaw.gram.nodes import LARGEST_WHOLE, log_survival
 from sparselaw.inputs import Inputs, SparseInputs
+from sparselaw.theory.surface import asymptotic_seen
 
 
 def resolved_directions(inputs: Inputs, N: float, D: float) -> float:
     """min(N, K(D)): the features the readout can use. With alpha1 <= 0 or dense inputs, min(N, D)."""
-    return min(N, inputs.asymptotic_seen(D))
+    return min(N, asymptotic_seen(inputs, D))
 
 
 def paper_condition_number(inputs: Inputs, N: float, D: float) -> float:
@@ -36,9 +37,29 @@ def condition_number(inputs: Inputs, N: float, D: float) -> float:
     (alpha2 <= -1), or below the peak, the paper's estimate stands.
     """
     estimate = paper_condition_number(inputs, N, D)
-    if N <= inputs.asymptotic_seen(D):
+    if N <= asymptotic_seen(inputs, D) or not inputs.has_power_activations:
         return estimate
-    return max(estimate, inputs.corrected_condition(D))
+    of = inputs.power_activations()
+    if of.decay <= 1.0 or of.growth >= 0.0:
+        return estimate
+    log_condition = math.log(D) - of.growth * math.log(rarest_seen(inputs, D))
+    return max(estimate, math.exp(min(log_condition, 700.0)))
+
+
+def rarest_seen(inputs: Inputs, D: float) -> float:
+    """The median of j_max, the largest coordinate seen at least once; of order D^(1/alpha1).
+
+    P(j_max <= J) = prod_{j>J} (1-p_j)^D. The product is taken to leading order, exp(-D int_{J+1/2}^M p_j dj),
+    which is one half where the integral is log(2)/D.
+    """
+    of = inputs.power_activations()
+    alpha1, log_edge = of.decay - 1.0, math.log(of.dimension + 0.5)
+    left = alpha1 * math.log(2.0) / D
+    if alpha1 == 0.0:
+        log_j = log_edge - math.log(2.0) / D
+    else:
+        log_j = -math.log(left + math.exp(-alpha1 * log_edge)) / alpha1
+    return max(1.0, min(math.exp(min(log_j, 700.0)) - 0.5, of.dimension))
 
 
 def condition_exponents(inputs: SparseInputs) -> tuple[float, float]:

@@ -286,14 +286,20 @@ def peak_of(inputs: Inputs, surface: Surface = "leading") -> tuple[str, Callable
 @functools.lru_cache(maxsize=1024)
 def _peak(inputs: Inputs, surface: Surface, D: float) -> float:
     """Kept: a plan and its picture look for the same peak."""
-    if surface == "leading" and inputs.closed_form == "counts":
-        return inputs.expected_seen(D)  # the rank of the counts, without their law
     return inputs.gram(D, sharp=surface == "sharp").rank
 
 
 def rank_of(inputs: Inputs, D: float) -> float:
     """The expected rank of D samples: at most the coordinates seen, and at most D."""
     return inputs.gram(D).rank
+
+
+def asymptotic_seen(inputs: Inputs, D: float) -> float:
+    """The directions that D samples resolve, to leading order: K(D) ~ g D^s (eq:K-of-D), or D itself."""
+    law = inputs.exponents
+    if law is None:
+        return min(inputs.expected_seen(D), D)
+    return min(law.seen_constant * math.pow(D, law.seen_exponent), inputs.dimension)
 
 
 def check_ridge(ridge: float) -> float:

@@ -20,6 +20,7 @@ from sparselaw.predicting import predict
 from sparselaw.solvers import GradientDescent, Nesterov
 from sparselaw.solvers.nesterov import CONVERGED, advance, nesterov_step
 from sparselaw.theory import condition_exponents
+from sparselaw.theory.surface import asymptotic_seen
 from sparselaw.trials.task import Task
 
 GRADIENT = 1e-9  # relative to the first, as in the paper's experiments
@@ -194,8 +195,8 @@ def sizes(inputs: SparseInputs, regime: Regime) -> list[tuple[int, int]]:
     if regime == "over":
         return [(WIDE * D, D) for D in OVER_D]
     if regime == "intermediate":
-        return [(round(_between(inputs.asymptotic_seen(D), D)), D) for D in OVER_D]
-    widths = np.geomspace(4.0, max(inputs.asymptotic_seen(UNDER_D) / DEEP, 8.0), 5)
+        return [(round(_between(asymptotic_seen(inputs, D), D)), D) for D in OVER_D]
+    widths = np.geomspace(4.0, max(asymptotic_seen(inputs, UNDER_D) / DEEP, 8.0), 5)
     return [(round(N), UNDER_D) for N in widths]
 
 

@@ -14,7 +14,7 @@ from sparselaw.experiments.paper.grids import Measured, SweepSpec, measure
 from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result, Row
 from sparselaw.fitting import Sweep, fit_power
 from sparselaw.inputs import SparseInputs
-from sparselaw.inputs.exponents import sparse_exponents
+from sparselaw.inputs.base import sparse_exponents
 from sparselaw.interval import Interval, median_interval, student_interval
 from sparselaw.planning import frontier_curve
 from sparselaw.plotting import phase_diagram, scaling_curve

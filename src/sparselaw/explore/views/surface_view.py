@@ -17,7 +17,7 @@ from sparselaw.numbers import sizes
 from sparselaw.predicting import prediction
 from sparselaw.theory import Point
 from sparselaw.theory.scaling_limit import scaling_values
-from sparselaw.theory.surface import Surface
+from sparselaw.theory.surface import Surface, asymptotic_seen
 
 POINTS, DRAFT_POINTS = 120, 60  # along N, which share one law of the data
 LAWS, DRAFT_LAWS = 41, 16  # along D, each with its own
@@ -122,7 +122,7 @@ _AXES = {"N": "model size N", "D": "samples D", "xi": "xi = D^{alpha_D/alpha_N} 
 def span_of(call: Call, inputs: Inputs, along: str, fixed: list[int]) -> tuple[int, int]:
     """As given, or wide enough to have the double-descent peak of every curve well inside."""
     if along == "N":
-        usual = 4, 8.0 * inputs.asymptotic_seen(float(max(fixed)))
+        usual = 4, 8.0 * asymptotic_seen(inputs, float(max(fixed)))
     else:
         usual = 10, _samples(inputs, 6.0 * max(fixed))
     low = call.size("low", usual[0])

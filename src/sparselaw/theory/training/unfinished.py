@@ -20,6 +20,7 @@ import numpy as np
 
 from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.inputs import Inputs
+from sparselaw.nonlinear.variance_sums import variance_sums
 from sparselaw.theory.training.descent import Descending, column_lengths, full_batch
 from sparselaw.theory.training.filters import Filter
 from sparselaw.theory.training.medium import Medium
@@ -263,7 +264,7 @@ def scaled_passes(inputs: Inputs, run: Run) -> float | None:
 @functools.lru_cache(maxsize=8)
 def _total(inputs: Inputs) -> float:
     """E|phi|^2 = tr Sigma."""
-    return inputs.variance_sums(1.0).total()
+    return variance_sums(inputs, 1.0).total()
 
 
 def _unstable(run: Run, answer: Answer, top: float) -> str:

@@ -9,9 +9,18 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.nodes import coordinate_nodes, power_integral, resolved_edge
+from sparselaw.inputs import Inputs
 
 _ENTRIES = 100_000  # of a matrix of cut-offs and variances at a time
 _FAR = 1e-9  # v/k beyond the nodes: v/(v+k) = v/k - (v/k)^2 to 1e-18 there
+
+
+def variance_sums(inputs: Inputs, size: float) -> VarianceSums:
+    """Sums over the variances of ``inputs``, for cut-offs near that of ``size`` resolved directions."""
+    if inputs.exponents is not None:
+        return PowerSpectrum(inputs.spectrum, inputs.dimension, size)
+    variances = inputs.variances(np.arange(1.0, inputs.dimension + 1.0))
+    return TableSpectrum(variances[variances > 0.0])
 
 
 class VarianceSums(ABC):
