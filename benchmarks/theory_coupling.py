@@ -63,7 +63,7 @@ def _min_norm(inputs: Inputs, N: float, D: float) -> float:
 
 
 def _sgd(inputs: Inputs, N: float, D: float, passes: float) -> float:
-    if passes > 1.0 and inputs.closed_form == "gaussian" and max(N / D, D / N) < NEAR_PEAK:
+    if passes > 1.0 and inputs.power_law().seen_exponent == 1.0 and max(N / D, D / N) < NEAR_PEAK:
         return math.nan
     step = STEP / variance_sums(inputs, 1.0).total()
     return loss_of_visits(inputs, N, passes * D, D, Descent(step=step, passes=1, batch=1))
@@ -87,7 +87,7 @@ def inputs_for(alpha_N: float, alpha_D: float) -> Inputs:
 
 def coupling_of(inputs: Inputs, variant: str) -> Coupling:
     """The coupled law fitted to the surface of one way of training these inputs."""
-    sizes = DENSE_SIZES if inputs.closed_form == "gaussian" else SPARSE_SIZES
+    sizes = DENSE_SIZES if inputs.power_law().seen_exponent == 1.0 else SPARSE_SIZES
     N, D = (x.ravel() for x in np.meshgrid(*sizes))
     loss = np.array([VARIANTS[variant](inputs, float(n), float(d)) for n, d in zip(N, D, strict=True)])
     kept = np.isfinite(loss) & (loss > 0.0)
