@@ -20,7 +20,7 @@ from sparselaw.inputs import DenseInputs, Inputs, SparseInputs
 from sparselaw.laws import CoupledLaw
 from sparselaw.nonlinear.variance_sums import variance_sums
 from sparselaw.theory.surface import loss_at, peak_of, ridge_losses
-from sparselaw.theory.training.repeated import loss_of_visits
+from sparselaw.theory.training.passes import loss_of_visits
 from sparselaw.theory.training.schedule import Descent
 
 STEP = 0.5  # times that of 1/E|phi|^2, at which SGD begins to be loud

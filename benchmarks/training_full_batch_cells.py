@@ -51,7 +51,6 @@ CROWDED = (
     (0.2, -0.6, 600, 80, 120, 300, 0.2, 0.9, 0),
     (0.5, -0.8, 1000, 100, 300, 2000, 0.2, 0, 0),
 )
-SETS = {"spikes": SPIKES, "crowded": CROWDED}
 NAMES = ("alpha1", "alpha2", "dimension", "N", "D", "steps", "step", "momentum", "noise")
 WORK = 3e9  # operations that a cell may cost
 SEEDS = (100, 4000)
@@ -84,6 +83,15 @@ def drawn_cells(count: int, seed: int) -> list[tuple[float, ...]]:
             )
         )
     return cells
+
+
+SETS = {
+    "spikes": SPIKES,
+    "crowded": CROWDED,
+    "drawn": drawn_cells(24, 11),
+    "kept back": drawn_cells(24, 12),
+    "kept back later": drawn_cells(24, 13),
+}
 
 
 def left(curvature: np.ndarray, step: float, momentum: float, steps: int) -> np.ndarray:
@@ -143,8 +151,7 @@ def simulated(cell: tuple[float, ...], seed: int) -> tuple[int, float, float, fl
 
 def main() -> None:
     print(",".join(["set", *NAMES, "seeds", "mean", "stderr", "diverged"]))
-    sets = {**SETS, "drawn": drawn_cells(24, 11), "kept back": drawn_cells(24, 12)}
-    for name, cells in sets.items():
+    for name, cells in SETS.items():
         for i, cell in enumerate(cells):
             seeds, mean, stderr, diverged = simulated(cell, 1000 + i)
             values = [f"{x:g}" for x in cell]

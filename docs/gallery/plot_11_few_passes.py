@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 import sparselaw as sl
-from sparselaw.theory.training.crossover import crossover, few_pass_exponent, local_exponent
+from sparselaw.theory.training.passes import crossover, few_pass_exponent, local_exponent
 
 inputs = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
 runs = pd.read_csv("../results/beyond-passes.csv").query("part == 'crossover'")

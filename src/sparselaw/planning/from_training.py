@@ -16,10 +16,16 @@ from sparselaw.interval import Interval
 from sparselaw.planning.allocate import Allocation, allocate
 from sparselaw.planning.from_law import UniqueData
 from sparselaw.planning.source import Source, no_width
-from sparselaw.theory.training.crossover import few_pass_exponent, most_epochs
-from sparselaw.theory.training.repeated import decay_of_worth, effective_data, loss_of_visits, worth_of_passes
+from sparselaw.theory.training.modes import critical_batch, largest_sgd_step
+from sparselaw.theory.training.passes import (
+    decay_of_worth,
+    effective_data,
+    few_pass_exponent,
+    loss_of_visits,
+    most_epochs,
+    worth_of_passes,
+)
 from sparselaw.theory.training.schedule import Descent
-from sparselaw.theory.training.stability import critical_batch, largest_sgd_step
 from sparselaw.theory.training.unfinished import train
 
 GRID, STEPS = 45, 24

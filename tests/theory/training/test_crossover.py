@@ -6,14 +6,16 @@ import pytest
 
 import sparselaw as sl
 from oracles.training import best_time
-from sparselaw.theory.training.crossover import (
+from sparselaw.theory.training.passes import (
     crossover,
+    decay_of_worth,
+    effective_data,
     few_pass_exponent,
     local_exponent,
     most_epochs,
     passes_to_finish,
+    worth_of_passes,
 )
-from sparselaw.theory.training.repeated import decay_of_worth, effective_data, worth_of_passes
 from sparselaw.theory.training.schedule import Descent
 
 INPUTS = sl.SparseInputs(alpha1=1.0, alpha2=0.3)

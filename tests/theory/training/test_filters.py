@@ -73,6 +73,18 @@ class TestNothingJumps:
         assert above == pytest.approx(at, rel=1.5e-3)
         assert below > at > above
 
+    @pytest.mark.parametrize(("D", "batch"), [(1000.0, 16), (300.0, 7), (900.0, 400)])
+    @pytest.mark.parametrize("place", [1.0, 2.0, 3.0])
+    def test_along_passes_in_batches(self, D, batch, place):
+        """A short last batch comes in over one step, before and after the end of a pass."""
+        step = 1.0 / math.ceil(D / batch)
+        for near in (-1e-4, 1e-4):
+            one, two = (
+                train(sparse(1.0, 0.3), 40, D, Descent(step=0.4, passes=place + near * k, batch=batch), 0.02)
+                for k in (0.0, 1.0)
+            )
+            assert two.loss == pytest.approx(one.loss, rel=5e-4 * batch / 16 + 2e-3 * abs(near) / step)
+
     @pytest.mark.parametrize("momentum", [0.0, 0.5, 0.9])
     def test_along_steps(self, momentum):
         """The contour changes at twelve steps and where swings have died; the loss falls smoothly."""

@@ -7,7 +7,6 @@ import pytest
 from tests.oracles import training as plain
 
 import sparselaw as sl
-from sparselaw.theory.training.descent import column_lengths
 from sparselaw.theory.training.filters import HeavyBall
 from sparselaw.theory.training.medium import Medium
 
@@ -50,7 +49,7 @@ class TestHeavyBall:
         j = np.arange(1.0, 91.0)
         g, s, N = j**-1.5, j**-2.0, 80
         ball, seen = HeavyBall(0.1, 0.8, steps), Medium(np.ones_like(g), g, s, 0.0, math.inf, N)
-        columns = column_lengths(seen, ball.left, math.inf, N)
+        columns = seen.column_lengths(ball.left, math.inf, N)
         found = seen.left(ball.filter()) + columns, seen.noise(ball.filter(), ball.filter(2))
         drawn = [plain.embedded_heavy_ball(g, s, N, 0.1, 0.8, steps, rng) for _ in range(10)]
         for value, draws in zip(found, np.array(drawn).T, strict=True):

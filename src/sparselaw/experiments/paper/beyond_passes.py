@@ -22,7 +22,7 @@ from sparselaw.interval import Interval, student_interval
 from sparselaw.plotting.style import COLOURS, THEORY
 from sparselaw.predicting import predict
 from sparselaw.solvers import SGD
-from sparselaw.theory.training.crossover import crossover, few_pass_exponent, local_exponent
+from sparselaw.theory.training.passes import crossover, few_pass_exponent, local_exponent
 
 INPUTS = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)
 STEP = 0.2

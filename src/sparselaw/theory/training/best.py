@@ -7,17 +7,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from sparselaw.errors import InputError, check_not_negative, check_size
 from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.records import html_record, put
-from sparselaw.search import golden
 from sparselaw.theory.surface import LARGEST_N, check_width, ridge_losses
 from sparselaw.theory.training.schedule import Descent
 from sparselaw.theory.training.unfinished import train
 
-NARROWED = 11  # times: to less than a hundredth of the bracket
 FARTHEST = 1e14  # steps or passes looked at
 LOWEST_RIDGE = 1e-12  # relative to D
 
@@ -56,8 +52,32 @@ class BestStop:
 
 
 def best_ridge(inputs: Inputs, *, N: float, D: int, noise: float = 0.0) -> BestRidge:
-    """The ridge (the paper's gamma, not divided by D) with the smallest loss, on the leading surface.
+    """The ridge with the smallest predicted loss.
 
+    Parameters
+    ----------
+    inputs : Inputs
+        The law of the inputs.
+    N : float
+        The number of features, which may be infinite.
+    D : int
+        The number of samples.
+    noise : float
+        The variance of the label noise.
+
+    Returns
+    -------
+    BestRidge
+        The ridge (the paper's gamma, not divided by D), the loss that ``predict`` gives for it, and the loss
+        without a ridge. The ridge is zero where none helps.
+
+    Raises
+    ------
+    InputError
+        Where an argument is out of range.
+
+    Examples
+    --------
     >>> from sparselaw.inputs import SparseInputs
     >>> found = best_ridge(SparseInputs(alpha1=1.0, alpha2=0.3), N=100, D=4_000, noise=0.1)
     >>> 0.01 < found.ridge < 0.2, found.loss < found.without
@@ -65,19 +85,44 @@ def best_ridge(inputs: Inputs, *, N: float, D: int, noise: float = 0.0) -> BestR
     """
     check_inputs(inputs)
     N, D, noise = check_width(N), check_size("D", D), check_not_negative("noise", noise)
-
     loss = ridge_losses(inputs, min(float(N), float(LARGEST_N)), float(D), noise)
     without = loss(0.0)
     at, least = _least(lambda x: loss(math.exp(x)), math.log(LOWEST_RIDGE * D), math.log(1e3 * D), 18)
-    ridge = math.exp(at)
-    return BestRidge(ridge=ridge, loss=least, without=without) if least < without else BestRidge(
-        ridge=0.0, loss=without, without=without
-    )  # fmt: skip
+    if least < without:
+        return BestRidge(ridge=math.exp(at), loss=least, without=without)
+    return BestRidge(ridge=0.0, loss=without, without=without)
 
 
 def best_stop(inputs: Inputs, *, N: float, D: int, solver: Any, noise: float = 0.0) -> BestStop:
-    """Where to stop ``solver``, SGD or gradient descent: its own number of passes or steps is not used.
+    """The number of steps or passes after which a descent has the smallest predicted loss.
 
+    Parameters
+    ----------
+    inputs : Inputs
+        The law of the inputs.
+    N : float
+        The number of features, which may be infinite.
+    D : int
+        The number of samples.
+    solver : SGD, GradientDescent or Descent
+        What is to be stopped: its step, batch and momentum count; its own number of passes or steps is
+        not used.
+    noise : float
+        The variance of the label noise.
+
+    Returns
+    -------
+    BestStop
+        The number of steps (of gradient descent) or passes (of SGD), the loss there, and the loss of
+        training to the end.
+
+    Raises
+    ------
+    InputError
+        Where ``solver`` is not a descent, or an argument is out of range.
+
+    Examples
+    --------
     >>> from sparselaw.inputs import SparseInputs
     >>> from sparselaw.solvers import GradientDescent
     >>> inputs, descent = SparseInputs(alpha1=1.0, alpha2=0.3), GradientDescent(steps=1, step=0.1)
@@ -106,13 +151,13 @@ def best_stop(inputs: Inputs, *, N: float, D: int, solver: Any, noise: float = 0
     )
 
 
-def _least(function: Callable[[float], float], low: float, high: float, grid: int) -> tuple[float, float]:
-    """Place and value of the smallest on a grid, narrowed by golden section."""
-    width = (high - low) / (grid - 1)
-    values = [(function(low + i * width), low + i * width) for i in range(grid)]
-    value, place = min(values)
-    # Mirrored, so that of equal values the earlier place is kept: a count of steps is the same for many x.
-    ends = np.array([-min(high, place + width)]), np.array([-max(low, place - width)])
-    at, least = golden(lambda x: np.array([function(-float(x[0]))]), *ends, NARROWED)
-    value, place = min((value, place), (float(least[0]), -float(at[0])))
+def _least(function: Callable[[float], float], low: float, high: float, count: int) -> tuple[float, float]:
+    """Place and value of the smallest: on a grid, then between the neighbours of its smallest."""
+    from scipy.optimize import minimize_scalar
+
+    width = (high - low) / (count - 1)
+    value, place = min((function(low + i * width), low + i * width) for i in range(count))
+    ends = max(low, place - width), min(high, place + width)
+    found = minimize_scalar(function, bounds=ends, method="bounded", options={"xatol": 1e-3})
+    value, place = min((value, place), (float(found.fun), float(found.x)))
     return place, value

@@ -15,6 +15,10 @@ Slow modes, r near one, fall as under the step eta/(1 - beta), beta/(1 - beta) s
 (1 - sqrt beta)^2, swing, with |r| = sqrt beta; beyond (1 + sqrt beta)^2 r is negative, and -1 is the edge of
 stability. Once the swings have died, Talbot's contour of log r, around the stretch from zero to one, is
 enough; before, it is a circle around everything that does not grow.
+
+Functions of the time come from their Laplace transforms along the same contour, f(t) = (1/2 pi i) int e^(z t)
+F(z) dz, with midpoint nodes on the cotangent contour of Trefethen, Weideman and Schmelzer: the error falls as
+3.9^-NODES.
 """
 
 from __future__ import annotations
@@ -23,10 +27,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
-from sparselaw.theory.training.contour import FEW_STEPS, UNIT, WEIGHT, ComplexArray
 
+ComplexArray = NDArray[np.complex128]
+
+NODES = 20  # of Talbot's contour
+FEW_STEPS = 12.0  # from there on the contour stays within half a turn of a step's own root
 DEAD = 14.0  # -ln of what is left of the swings where Talbot's contour is enough
 OUTSIDE = 5.0  # t ln|r| on the circle
 PER_STEP = 1.3  # nodes of its upper half: the error is e^(-2 OUTSIDE PER_STEP)
@@ -34,6 +42,22 @@ MOST_NODES = 1500
 CLOSE = 1e-12  # where the two roots meet they are taken a little apart
 NORMAL = np.linspace(-5.0, 5.0, 61)  # places of a normal variable
 CHANCE = np.exp(-0.5 * NORMAL**2) / np.exp(-0.5 * NORMAL**2).sum()
+
+_ANGLE = np.pi * (2.0 * np.arange(NODES // 2) + 1.0) / NODES
+_COT = 1.0 / np.tan(0.6407 * _ANGLE)
+UNIT: ComplexArray = NODES * (0.5017 * _ANGLE * _COT - 0.6122 + 0.2645j * _ANGLE)  # z t
+_SLOPE = NODES * (0.5017 * _COT - 0.5017 * 0.6407 * _ANGLE * (1.0 + _COT**2) + 0.2645j)
+WEIGHT: ComplexArray = np.exp(UNIT) * _SLOPE / (1j * NODES)  # of F(z)/t
+
+
+def places(times: FloatArray) -> ComplexArray:
+    """The nodes z of the contour of each time: (times, nodes)."""
+    return np.asarray(UNIT / np.asarray(times, dtype=float)[..., None])
+
+
+def inverse(transform: ComplexArray, times: FloatArray) -> FloatArray:
+    """f at the times, from F at their ``places``."""
+    return np.asarray(2.0 * np.real(transform @ WEIGHT) / np.asarray(times, dtype=float))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.theory.training.contour import ComplexArray
-from sparselaw.theory.training.filters import Filter
+from sparselaw.theory.training.filters import CHANCE, NORMAL, ComplexArray, Filter
 
 CLOSE = 1e-11  # relative: where Newton's method stops
 ITERATIONS = 300
@@ -120,6 +119,25 @@ class Medium:
         both = (float(np.real((f.weight / f.z) @ self.fitted(self.seen(f.z)))) for f in (once, squared))
         first, second = both
         return (1.0 if once.real else 2.0) * (2.0 * first - second)
+
+    def column_lengths(self, left: Callable[[FloatArray], FloatArray], edge: float, columns: float) -> float:
+        """What columns of the embedding that differ in length add, in the midst of training.
+
+        Their squared length has the variance 2/N, of which the effective ridge holds one half: the mean of
+        rho^2 over lengths of variance 2/N less that of variance 1/N. ``left`` is rho; beyond the ``edge`` of
+        stability a run would have diverged.
+        """
+        if math.isinf(columns):
+            return 0.0
+
+        def mean(degrees: float) -> float:
+            """Over chi-square lengths at normal places, by the cube of Wilson and Hilferty."""
+            root = math.sqrt(2.0 / (9.0 * degrees))
+            lengths = np.maximum(1.0 - root**2 + root * NORMAL, 0.1) ** 3
+            drawn = np.minimum(np.multiply.outer(lengths / (CHANCE @ lengths), self.curvature), edge)
+            return float(CHANCE @ (left(drawn) ** 2 @ self.variance))
+
+        return mean(columns) - mean(2.0 * columns)
 
     def _pairs(self, i: Seen, j: Seen) -> ComplexArray:
         """A/(1 - B/N) for every pair of poles."""

@@ -14,7 +14,7 @@ is described by the mean over the law instead of the counts (h = s):
 Here rho leaves out what a coordinate's own error adds to the noise, which the loss brings back. For the few
 that are learned within steps it may be negative; their rate is that of rho + (eta s)^2/b, a mean square.
 
-With momentum beta, eta stands for eta/(1 - beta). What a sample does to a coordinate is then spread over the
+With momentum beta, eta stands for eta/(1 - beta). What a sample does to a coordinate is then shared by the
 1/(1 - beta) steps that follow, but is the same in the end: noise acts as without momentum. The mean does not:
 its factor 1 - eta h a step is the root r of the heavy ball, and in the gain eta h is (1-beta)/(1+beta) times
 as large, the stationary variance of such a recursion of second order:
@@ -30,24 +30,30 @@ how many a run is expected to see is said beside (``diverging``), unless most ru
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaincc
 
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.law import Atoms
+from sparselaw.inputs import Inputs
 from sparselaw.theory.training.filters import mean_square_root, slow_rate
-from sparselaw.theory.training.schedule import Run
+from sparselaw.theory.training.schedule import Descent, Run
 
-WIDTH = 0.03  # of a cell in log g: sums change by about WIDTH^2/12
-FAINT = 1e-6  # of 1/tau: slower modes are a straight line of g for every effective ridge in use
+SPACING = 0.04  # of the lattice of log curvatures
+NEIGHBOURS = 6  # of the lattice that share a curvature
+FAINT = 1e-6  # of 1/tau: every function in use is a straight line of slower curvatures
 FAST = 0.7  # 1 - rho of a coordinate that is learned in a few steps, whatever the others do
 FASTEST = 40.0  # times 1/eta, the rate of a coordinate that one step learns whole
 ENDLESS = 1e30  # the gain of a mode that noise makes grow
 OFTEN = 0.5  # modes that make a run diverge, expected in a run: from there on the mean is no use
 SLOW = 1e-3  # 1 - rho up to which a mode with momentum needs no root of its second moments
+FIRST = 1000.0  # coordinates that may have the largest variance
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +85,15 @@ class Modes:
     weight: FloatArray
     variance: FloatArray  # s
     curvature: FloatArray  # h
-    excited: FloatArray  # s chi
-    shaken: FloatArray  # h chi
+    variance_gain: FloatArray  # s chi
+    curvature_gain: FloatArray  # h chi
+    product: float = 0.0  # sum s h
     unseen: float = 0.0
     diverging: float = 0.0  # coordinates that a run is expected to see and that make it diverge
+
+    def kappa(self, run: Run) -> float:
+        """The loss that the noise of batches keeps up, for each unit of training error."""
+        return 0.5 * run.sample_step * run.random_share * float(self.variance_gain.sum())
 
 
 def counted_modes(spectrum: Spectrum, run: Run) -> Modes:
@@ -117,10 +128,10 @@ def fresh_modes(spectrum: Spectrum, run: Run) -> Modes:
 
 def _falls_with_momentum(s: FloatArray, c: FloatArray, run: Run) -> FloatArray:
     """1 - rho."""
-    shaking = run.step**2 * s * (c - 2.0 * s) / run.batch
+    noise = run.step**2 * s * (c - 2.0 * s) / run.batch
     alone = -np.expm1(-2.0 * run.step * slow_rate(s, run.step, run.momentum))  # 1 - r^2
-    falls, fast = alone - shaking, alone > SLOW
-    falls[fast] = 1.0 - mean_square_root(s[fast], shaking[fast], run.step, run.momentum)
+    falls, fast = alone - noise, alone > SLOW
+    falls[fast] = 1.0 - mean_square_root(s[fast], noise[fast], run.step, run.momentum)
     return np.asarray(falls)
 
 
@@ -155,29 +166,97 @@ def _modes(
     number = float(expected.sum())
     seen = ~diverging if number < OFTEN else np.ones_like(diverging)
     columns = np.stack([weight, s, weight * h, s * gain, weight * h * gain])[:, seen]
-    slowest = FAINT / max(run.time, 1e-300)
-    rates, (weights, variance, curvature, excited, shaken) = _in_cells(
-        np.maximum(g[seen], 0.0), columns, slowest
+    rates, (own, variance, steep, *gains) = thinned(
+        np.maximum(g[seen], 0.0), columns, FAINT / max(run.time, 1e-300)
     )
     unseen = spectrum.unseen + float(s[~seen].sum())
-    return Modes(rates, weights, variance, curvature, excited, shaken, unseen, number)
+    product = float(s[seen] @ h[seen])
+    return Modes(rates, own, variance, steep, gains[0], gains[1], product, unseen, number)
 
 
-def _in_cells(g: FloatArray, sums: FloatArray, slowest: float) -> tuple[FloatArray, FloatArray]:
-    """Modes put on a grid of log g, each shared by its two neighbours so that sums and sums of g stay.
+def thinned(curvature: FloatArray, columns: FloatArray, slowest: float) -> tuple[FloatArray, FloatArray]:
+    """Fewer curvatures with the same sums of smooth functions: Lagrange's polynomials on a lattice of logs.
 
-    Below ``slowest`` the neighbours are zero and the first of the grid.
+    Those below ``slowest``, of which every function is a straight line, are shared by zero and by it.
     """
-    highest = max(float(g.max(initial=0.0)), slowest)
-    count = int(np.log(highest / slowest) / WIDTH) + 2
-    if count >= g.size:
-        return g, sums
-    grid = np.concatenate([[0.0], slowest * np.exp(WIDTH * np.arange(count))])
-    left = np.clip(np.searchsorted(grid, g, side="right") - 1, 0, grid.size - 2)
-    right_share = (g - grid[left]) / (grid[left + 1] - grid[left])
-    kept = np.zeros((sums.shape[0], grid.size))
-    for row, total in zip(sums, kept, strict=True):
-        total += np.bincount(left, row * (1.0 - right_share), minlength=grid.size)
-        total += np.bincount(left + 1, row * right_share, minlength=grid.size)
-    used = (kept != 0.0).any(axis=0)
-    return grid[used], kept[:, used]
+    share = np.minimum(curvature / slowest, 1.0)
+    place = np.log(np.maximum(curvature, slowest)) / SPACING
+    first = np.floor(place) - (NEIGHBOURS // 2 - 1)
+    lowest = first.min(initial=0.0)
+    index, away = (first - lowest).astype(np.intp), (place - first)[:, None] - np.arange(NEIGHBOURS)
+    kept = np.zeros((len(columns), int(index.max(initial=0)) + NEIGHBOURS))
+    if kept.shape[1] >= curvature.size:
+        return curvature, columns
+    for k in range(NEIGHBOURS):
+        others = [i for i in range(NEIGHBOURS) if i != k]
+        own = share * np.prod(away[:, others], axis=1) / math.prod(k - i for i in others)
+        for row, total in zip(columns, kept, strict=True):
+            total += np.bincount(index + k, row * own, minlength=total.size)
+    zero = columns @ (1.0 - share)
+    lattice = np.exp(SPACING * (lowest + np.arange(kept.shape[1])))
+    return np.concatenate([[0.0], lattice]), np.concatenate([zero[:, None], kept], axis=1)
+
+
+@functools.lru_cache(maxsize=16)
+def population_of(inputs: Inputs, D: float) -> Spectrum:
+    """The coordinates as fresh samples show them."""
+    return Spectrum.of(inputs.population(D))
+
+
+@functools.lru_cache(maxsize=64)
+def top_curvature(inputs: Inputs, N: float) -> float:
+    """The largest curvature seen through N features: v_1 (1 + (1/N) sum_{j>1} v_j/(v_1 - v_j))."""
+    j = np.arange(1.0, min(inputs.dimension, FIRST) + 1.0)
+    v = np.sort(inputs.variances(j))[::-1]
+    others = float(np.sum(v[1:] / np.maximum(v[0] - v[1:], 0.1 * v[0])))
+    return float(v[0]) * (1.0 + others / N)
+
+
+def beyond_the_edge(spectrum: Spectrum, edge: float, N: float) -> float:
+    """How many modes are expected to be steeper than ``edge``: the share of runs that diverge, where small.
+
+    The squared length of a column of the embedding is chi-square with N degrees of freedom over N, so that
+    rare large coordinates and long columns are counted alike.
+    """
+    near = spectrum.curvature > 1e-3 * edge
+    ratio = edge / spectrum.curvature[near]
+    beyond = (ratio < 1.0).astype(float) if math.isinf(N) else gammaincc(0.5 * N, 0.5 * N * ratio)
+    return float(spectrum.weight[near] @ beyond)
+
+
+def largest_sgd_step(inputs: Inputs, batch: int = 1, N: float = math.inf, D: float = 1e6) -> float:
+    """The step at which kappa of fresh samples reaches one, or gradient descent itself turns unstable.
+
+    >>> from sparselaw.inputs import SparseInputs
+    >>> round(largest_sgd_step(SparseInputs(alpha1=1.0, alpha2=0.3)), 2)
+    1.67
+    """
+    return _crossing(lambda step: _kappa(inputs, step, batch, D), 1.0, 2.0 / top_curvature(inputs, N))
+
+
+def critical_batch(inputs: Inputs, step: float, D: float = 1e9) -> float:
+    """The batch size at which minibatches add as much as one tenth: kappa = 1/11 at this step.
+
+    Below it a larger batch saves samples' noise; above it a larger batch only takes more samples a step.
+    """
+    return _crossing(lambda batch: -_kappa(inputs, step, int(batch), D), -1.0 / 11.0, D)
+
+
+def _kappa(inputs: Inputs, step: float, batch: int, D: float) -> float:
+    """Of one pass over fresh samples."""
+    run = Descent(step=step, passes=1, batch=batch).among(D)
+    return fresh_modes(population_of(inputs, D), run).kappa(run)
+
+
+def _crossing(rises: Callable[[float], float], level: float, highest: float) -> float:
+    """Where a rising function of (0, highest) passes the level; highest if it never does.
+
+    By halving: it is infinite beyond some place and a staircase in the batch, where brentq gains nothing.
+    """
+    low, high = 0.0, highest
+    if not rises(highest * (1.0 - 1e-9)) > level:
+        return highest
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if rises(middle) > level else (middle, high)
+    return 0.5 * (low + high)

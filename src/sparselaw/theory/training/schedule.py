@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -41,39 +41,37 @@ class Descent:
         """The run on D samples, with a step that is given."""
         step = 1.0 if self.step is None else self.step
         if self.steps is not None:
-            return self._run(step, D, float(self.steps), D, float(self.steps))
+            return self._run(((float(self.steps), step),), D, D, float(self.steps))
         batch = float(min(self.batch, D))
-        whole = math.ceil(D / batch) if D < 1e15 else D / batch
-        if self.segments:
-            return _scheduled(self.segments, batch, whole, D, self.momentum)
-        passes = float(self.passes or 1)
-        return self._run(step, batch, passes * whole, D, passes)
+        per_pass = math.ceil(D / batch) if D < 1e15 else D / batch
+        segments = self.segments or ((float(self.passes or 1), step),)
+        updates = tuple((passes * per_pass, step) for passes, step in segments)
+        return self._run(updates, batch, D, sum(passes for passes, _ in segments))
 
-    @property
-    def total_passes(self) -> float:
-        """Over all segments."""
-        return sum(part for part, _ in self.segments) if self.segments else float(self.passes or 1)
+    def _run(self, segments: tuple[tuple[float, float], ...], batch: float, D: float, passes: float) -> Run:
+        """From (updates, step) of each segment, in units of the last step.
 
-    def once(self, D: float) -> tuple[Descent, float]:
-        """The same number of visits to samples that are all different: one pass, and how many they are."""
-        passes = self.total_passes
-        segments = tuple((part / passes, step) for part, step in self.segments)
-        return replace(self, passes=1.0, segments=segments), passes * D
-
-    def _run(self, step: float, batch: float, steps: float, D: float, passes: float) -> Run:
-        """With momentum, in units of the step eta/(1 - beta) that a lasting gradient feels in the end.
-
-        Before, updates grow: t of them go as far as t - beta (1 - beta^t)/(1 - beta) of those.
+        With momentum, that is the step eta/(1 - beta) which a lasting gradient feels in the end. Before,
+        updates grow: t of them go as far as t - beta (1 - beta^t)/(1 - beta) of those.
         """
         beta = self.momentum
-        if beta == 0.0:
-            return Run(step=step, batch=batch, steps=steps, D=D, passes=passes)
-        late = beta * -math.expm1(steps * math.log(beta)) / (1.0 - beta)
-        full = step / (1.0 - beta)
+        ends = np.cumsum([many * step / (1.0 - beta) for many, step in segments])
+        last, updates = segments[-1][1] / (1.0 - beta), sum(many for many, _ in segments)
+        late = 0.0
+        if beta > 0.0 and len(segments) == 1:
+            late = beta * -math.expm1(updates * math.log(beta)) / (1.0 - beta)
         return Run(
-            step=full, batch=batch, steps=steps - late, D=D, passes=passes,
-            last_epoch=full * steps / passes if passes > 0.0 else None, momentum=beta, updates=steps,
-        )  # fmt: skip
+            step=last,
+            batch=batch,
+            steps=float(ends[-1]) / last - late if len(segments) > 1 else updates - late,
+            D=D,
+            passes=passes,
+            updates=updates,
+            momentum=beta,
+            ends=tuple(ends[:-1].tolist()),
+            earlier_steps=tuple(step / segments[-1][1] for _, step in segments[:-1]),
+            short_batch=_short_batch(D, batch, updates / passes if passes > 0.0 else 0.0, passes),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +86,11 @@ class Run:
     steps: float
     D: float
     passes: float
-    ends: tuple[float, ...] = ()  # of the earlier segments of a schedule, in time
-    louder: tuple[float, ...] = ()  # their steps over the last one
-    last_epoch: float | None = None  # the time of one pass at the last step
+    updates: float  # behind which ``steps`` lag with momentum
     momentum: float = 0.0
-    updates: float = 0.0  # of a run with momentum, which ``steps`` lags behind
+    ends: tuple[float, ...] = ()  # of the earlier segments of a schedule, in time
+    earlier_steps: tuple[float, ...] = ()  # theirs over the last one
+    short_batch: float = 0.0  # 1/r - 1/b of a last batch of r < b samples
 
     @property
     def time(self) -> float:
@@ -104,66 +102,53 @@ class Run:
         """Whether every step takes the whole batch."""
         return self.batch >= self.D
 
+    @property
+    def epoch(self) -> float:
+        """The time tau of one pass at the last step."""
+        return self.step * self.updates / self.passes
+
     def ball(self, top: float) -> HeavyBall:
         """The exact dynamics of full batches; ``top`` is the largest curvature that matters."""
-        updates = self.steps if self.momentum == 0.0 else self.updates
-        return HeavyBall(self.step * (1.0 - self.momentum), self.momentum, updates, top)
+        return HeavyBall(self.own_step, self.momentum, self.updates, top)
+
+    @property
+    def own_step(self) -> float:
+        """eta, without what momentum adds."""
+        return self.step * (1.0 - self.momentum)
 
     @property
     def sample_step(self) -> float:
         """eps = eta/b: how far one sample moves the readout."""
         return self.step / self.batch
 
-    @property
-    def epoch(self) -> float:
-        """The time tau of one pass."""
-        return self.time / self.passes if self.last_epoch is None else self.last_epoch
-
-    def loudness(self, times: FloatArray) -> FloatArray:
+    def relative_step(self, times: FloatArray) -> FloatArray:
         """The step at these times over the last one: one where there is no schedule."""
         if not self.ends:
             return np.ones_like(times)
         place = np.searchsorted(np.array(self.ends), times, side="right")
-        return np.asarray(np.array([*self.louder, 1.0])[place])
-
-    @property
-    def jolt(self) -> float:
-        """eta^2 (1/r - 1/b): the noise of a last batch of r < b samples beyond that of a full one.
-
-        It takes a whole step on fewer samples, just before the loss is looked at.
-        """
-        whole = self.D == math.floor(self.D) and self.batch < self.D < 1e15
-        whole = whole and self.passes == math.floor(self.passes)  # else it ends within a pass
-        last = self.D - self.batch * (math.ceil(self.D / self.batch) - 1.0) if whole else self.batch
-        step = self.step * (1.0 - self.momentum)
-        return step**2 * (1.0 / last - 1.0 / self.batch)
+        return np.asarray(np.array([*self.earlier_steps, 1.0])[place])
 
     @property
     def fresh(self) -> bool:
         """Whether every sample is seen once only, so that each step meets new data."""
-        return self.passes <= 1.0 and self.batch < self.D
+        return self.passes <= 1.0 and not self.full
 
     @property
     def random_share(self) -> float:
-        """(D - b)/(D - 1): what a batch without replacement leaves of the noise; zero for the full batch."""
+        """(D - b)/(D - 1): what a batch without replacement leaves of the noise; all of it if fresh."""
+        if self.fresh:
+            return 1.0
         return (self.D - self.batch) / (self.D - 1.0) if self.D > 1.0 else 0.0
 
 
-def _scheduled(
-    segments: tuple[tuple[float, float], ...], batch: float, whole: float, D: float, momentum: float
-) -> Run:
-    """A run in units of its last step: rates and noise at the end are those of that step."""
-    segments = tuple((passes, step / (1.0 - momentum)) for passes, step in segments)
-    last = segments[-1][1]
-    times = np.cumsum([passes * whole * step for passes, step in segments])
-    return Run(
-        step=last,
-        batch=batch,
-        steps=float(times[-1]) / last,
-        D=D,
-        passes=sum(passes for passes, _ in segments),
-        ends=tuple(times[:-1].tolist()),
-        louder=tuple(step / last for _, step in segments[:-1]),
-        last_epoch=whole * last,
-        momentum=momentum,
-    )
+def _short_batch(D: float, batch: float, per_pass: float, passes: float) -> float:
+    """1/r - 1/b: the noise of a last batch of r < b samples beyond that of a full one.
+
+    It takes a whole step on fewer samples, just before the loss is looked at. A run that ends within a step
+    of the end of a pass has a share of it: between two steps the loss is a straight line.
+    """
+    if not (D == math.floor(D) and batch < D < 1e15):
+        return 0.0
+    last = D - batch * (math.ceil(D / batch) - 1.0)
+    near = max(1.0 - abs(passes - round(passes)) * per_pass, 0.0) if passes >= 0.5 else 0.0
+    return near * (1.0 / last - 1.0 / batch)

@@ -21,13 +21,22 @@ import numpy as np
 from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.inputs import Inputs
 from sparselaw.nonlinear.variance_sums import variance_sums
-from sparselaw.theory.training.descent import Descending, column_lengths, full_batch
-from sparselaw.theory.training.filters import Filter
+from sparselaw.theory.training.filters import Filter, HeavyBall
 from sparselaw.theory.training.medium import Medium
-from sparselaw.theory.training.modes import OFTEN, Modes, Spectrum, counted_modes, fresh_modes
+from sparselaw.theory.training.minibatches import MeanDescent, quasi_static, with_memory
+from sparselaw.theory.training.modes import (
+    FAINT,
+    OFTEN,
+    Modes,
+    Spectrum,
+    beyond_the_edge,
+    counted_modes,
+    fresh_modes,
+    population_of,
+    thinned,
+    top_curvature,
+)
 from sparselaw.theory.training.schedule import Descent, Run
-from sparselaw.theory.training.stability import beyond_the_edge, population_of, top_curvature
-from sparselaw.theory.training.volterra import gain, quasi_static, with_memory
 
 Form = Literal["full", "quasi-static"]
 PARTS = ("descent", "minibatch", "label_noise")
@@ -99,11 +108,11 @@ def train(
         usual = 1.0 / top if descent.steps is not None else (1.0 - descent.momentum) / _total(inputs)
         descent = replace(descent, step=usual)
     run = descent.among(D)
-    pi, step = scaled_passes(inputs, run), run.step * (1.0 - run.momentum)
+    pi, step = scaled_passes(inputs, run), run.own_step
     size = Sizes(N, D, noise, form, sharp, judged and sharp, top)
     if reason := _no_theory(run, size):
         return _no_number(math.nan, reason, math.nan, pi, step)
-    answer = _full(inputs, run, size) if run.full else _minibatches(inputs, descent, run, size)
+    answer = _full(inputs, run, size) if run.full else _minibatches(inputs, run, size)
     if unstable := _unstable(run, answer, top):
         return _no_number(math.inf, unstable, answer.kappa, pi, step)
     loss = float(answer.parts.sum())
@@ -160,19 +169,37 @@ def _full(inputs: Inputs, run: Run, size: Sizes) -> Answer:
     if ball.steps == 0.0:
         return Answer(np.array([_total(inputs), 0.0, 0.0]), 0.0)
     diverging = beyond_the_edge(spectrum, 2.0 * (1.0 + ball.momentum) / ball.step, size.N)
-    medium = full_batch(spectrum, ball, mixing, size.N)
+    medium = _full_batch(spectrum, ball, mixing, size.N)
     if not ball.covered:  # N is infinite, and only coordinates that share no sample have exact powers
         left, h = ball.left(medium.curvature), medium.curvature
         rest = medium.open + float(medium.variance @ left**2)
         fitted = float(medium.variance @ ((1.0 - left) ** 2 / h))
         return Answer(np.array([rest, 0.0, size.noise / run.D * fitted]), 1.0 / mixing, diverging=diverging)
     once, edge = ball.filter(), STABLE * 2.0 * (1.0 + ball.momentum) / ball.step
-    columns = column_lengths(medium, ball.left, edge, size.columns)
+    columns = medium.column_lengths(ball.left, edge, size.columns)
     descent, error, medium = _descended(law, medium, once, columns, run, size, math.exp(-ball.dead))
     noise = size.noise / run.D * medium.noise(once, ball.filter(2)) if size.noise > 0.0 else 0.0
     swings = float(medium.variance @ ball.swinging(medium.curvature, math.sqrt(2.0 / size.N + 2.0 / mixing)))
     descent, error = descent + swings, error + swings / (descent + swings)
     return Answer(np.array([descent, 0.0, noise]), error, diverging=diverging)
+
+
+def _full_batch(spectrum: Spectrum, ball: HeavyBall, samples: float, features: float) -> Medium:
+    """The data's own curvatures; those that make a run diverge are taken as never seen.
+
+    A run diverges where an error grows by more than a factor of e^5. Where the contour has many poles,
+    curvatures that hardly differ are put together.
+    """
+    growth = np.zeros_like(spectrum.curvature)
+    above = spectrum.curvature > 2.0 * (1.0 + ball.momentum) / ball.step
+    growth[above] = ball.steps * ball.log_root(spectrum.curvature[above]).real
+    kept = growth <= 5.0
+    curvature, columns = spectrum.curvature[kept], np.stack([spectrum.weight, spectrum.variance])[:, kept]
+    if ball.circled:
+        slowest = FAINT * (1.0 - ball.momentum) / (ball.step * ball.steps)
+        curvature, columns = thinned(curvature, columns, slowest)
+    unseen = spectrum.unseen + float(spectrum.variance[~kept].sum())
+    return Medium(columns[0], curvature, columns[1], unseen, samples, features)
 
 
 def _descended(
@@ -208,19 +235,15 @@ def _descended(
     return loss, error, finer
 
 
-def _minibatches(inputs: Inputs, descent: Descent, run: Run, size: Sizes) -> Answer:
+def _minibatches(inputs: Inputs, run: Run, size: Sizes) -> Answer:
     """Fresh samples up to one pass, counted ones from two on; between them a share of either."""
-    passes = descent.total_passes
-    if passes >= 2.0:
+    if run.passes >= 2.0:
         return _counted(inputs, run, size)
-    once, visits = descent.once(size.D)
-    fresh = _fresh(inputs, once.among(visits) if passes != 1.0 else run, size)
-    return fresh if passes <= 1.0 else fresh.with_share(_counted(inputs, run, size), passes - 1.0)
-
-
-def _fresh(inputs: Inputs, run: Run, size: Sizes) -> Answer:
-    modes = fresh_modes(population_of(inputs, run.D), run)
-    return _noisy(None, modes, run, size, math.inf)
+    visits = max(run.passes * run.D, math.nextafter(run.batch, math.inf))  # more than one batch
+    visited = replace(run, D=visits, passes=1.0)  # as if all were different
+    modes = fresh_modes(population_of(inputs, visited.D), visited)
+    fresh = _noisy(None, modes, visited, size, math.inf)
+    return fresh if run.passes <= 1.0 else fresh.with_share(_counted(inputs, run, size), run.passes - 1.0)
 
 
 def _counted(inputs: Inputs, run: Run, size: Sizes) -> Answer:
@@ -232,15 +255,15 @@ def _counted(inputs: Inputs, run: Run, size: Sizes) -> Answer:
 def _noisy(law: GramLaw | None, modes: Modes, run: Run, size: Sizes, mixing: float) -> Answer:
     """Descent, what its batches add, and the label noise that it fits."""
     parts = np.zeros(3)
-    going = Descending(modes, run, size.samples(mixing), size.features)
-    kappa = gain(modes, run)
-    if not 0.0 <= kappa * max(run.louder, default=1.0) < 1.0:
+    going = MeanDescent(modes, run, size.samples(mixing), size.features)
+    kappa = modes.kappa(run)
+    if not 0.0 <= kappa * max(run.earlier_steps, default=1.0) < 1.0:
         return Answer(parts + math.inf, math.nan, kappa, modes.diverging)
     if run.time == 0.0:
         return Answer(np.array([going.medium.total, 0.0, 0.0]), 0.0, kappa)
     once = going.filter()
     medium = replace(going.medium, samples=mixing, features=size.N)
-    columns = column_lengths(medium, going.left, math.inf, size.columns)
+    columns = medium.column_lengths(going.left, math.inf, size.columns)
     parts[0], error, finer = _descended(law, medium, once, columns, run, size)
     parts[1] = (with_memory if size.form == "full" else quasi_static)(going, size.noise)
     if size.noise > 0.0 and not run.fresh:  # fresh samples: it is all noise of the batches
@@ -268,10 +291,10 @@ def _total(inputs: Inputs) -> float:
 
 
 def _unstable(run: Run, answer: Answer, top: float) -> str:
-    step, largest = run.step * (1.0 - run.momentum), 2.0 * (1.0 + run.momentum) / top
+    step, largest = run.own_step, 2.0 * (1.0 + run.momentum) / top
     if step > largest:
         return f"step {step:g} is above the largest stable step {largest:.4g} of gradient descent"
-    if not 0.0 <= answer.kappa * max(run.louder, default=1.0) < 1.0:
+    if not 0.0 <= answer.kappa * max(run.earlier_steps, default=1.0) < 1.0:
         return f"step {step:g} is unstable in mean square (kappa = {answer.kappa:.3g}, it must be below 1)"
     if answer.diverging >= OFTEN:
         return f"step {step:g}: most runs see a coordinate so large that they diverge"
@@ -305,7 +328,7 @@ def _cautions(run: Run, answer: Answer, size: Sizes) -> list[str]:
         cautions.append(
             f"kappa = {answer.kappa:.2f}: minibatch noise more than doubles the loss, runs differ widely"
         )
-    step, largest = run.step * (1.0 - run.momentum), 2.0 * (1.0 + run.momentum) / size.top
+    step, largest = run.own_step, 2.0 * (1.0 + run.momentum) / size.top
     if step > 0.75 * largest:
         cautions.append(f"step {step:g} is close to the largest stable step {largest:.3g}")
     if run.full and run.momentum > 0.0 and math.isfinite(size.N) and run.ball(size.top).dead < SWINGING:

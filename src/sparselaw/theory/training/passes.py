@@ -1,22 +1,30 @@
-"""From few passes to the end, N infinite: one function of pi = eps P D^-x, x = (alpha2+1)/(alpha1+1).
+"""From few passes to many: the crossover along the number of passes, and what repeated samples are worth.
+
+For N infinite the loss is one function of pi = eps P D^-x, x = (alpha2+1)/(alpha1+1):
 
     loss = D^-alpha_D Phi(pi),   Phi(pi) = int dz z^-a exp[-z^-(alpha1+1) (1 - exp(-2 pi z^-(alpha2+1)))],
 
 a = alpha1+alpha2+2, as D grows. Few passes (pi small): loss ~ (eps V)^-(a-1)/a, V the samples visited; only
 the variances matter, and alpha1 and alpha2 are not told apart. Trained to the end (pi large): the surface. In
 between, over about three decades of pi, the exponent of D runs smoothly from (a-1)/a to (a-1)/(alpha1+1).
+
+Repeated samples are worth the fresh ones of one pass that would give the same loss.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sparselaw.errors import check_positive
 from sparselaw.gram.nodes import panels
 from sparselaw.inputs import Inputs
+from sparselaw.theory.training.schedule import Descent
+from sparselaw.theory.training.unfinished import train
 
+PASSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 _NEGLIGIBLE = 45.0  # e^-45 of the integrand
 
 
@@ -86,3 +94,71 @@ def most_epochs(inputs: Inputs, D: float, sample_step: float, kappa: float = 0.0
     ends = a * math.gamma(inputs.power_law().alpha_D) / (law.decay * math.gamma(1.0 - 1.0 / a))
     plateau = 0.5 * math.pow(ends, -a / (a - 1.0))
     return plateau * math.pow(1.0 - kappa, -a / (a - 1.0)) * passes_to_finish(inputs, D, sample_step)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeated:
+    """``epochs``: D samples passed over ``passes`` times are worth ``epochs`` D fresh ones."""
+
+    passes: float
+    loss: float
+    epochs: float
+
+
+def loss_of_visits(
+    inputs: Inputs, N: float, visits: float, unique: float, descent: Descent, noise: float = 0.0
+) -> float:
+    """The loss after ``visits`` samples, of which ``unique`` are different: the quasi-static form."""
+    D = min(unique, visits)
+    return train(inputs, N, D, replace(descent, passes=visits / D), noise, "quasi-static", judged=False).loss
+
+
+def effective_data(
+    inputs: Inputs, N: float, loss: float, descent: Descent, noise: float = 0.0, *, start: float
+) -> float:
+    """The fresh samples of one pass that give this loss; infinite where no number of them does."""
+    from scipy.optimize import brentq
+
+    low, high = math.log(start) - 3.0, math.log(start) + 3.0
+
+    def above(x: float) -> float:
+        return math.log(loss_of_visits(inputs, N, math.exp(x), math.inf, descent, noise) / loss)
+
+    while above(low) <= 0.0 and low > 0.0:
+        low -= 3.0
+    while above(high) > 0.0:
+        high += 3.0
+        if high > math.log(1e30):
+            return math.inf
+    return math.exp(brentq(above, low, high, xtol=1e-10)) if above(low) > 0.0 else math.exp(low)
+
+
+def worth_of_passes(
+    inputs: Inputs,
+    N: float,
+    D: float,
+    descent: Descent,
+    noise: float = 0.0,
+    passes: tuple[float, ...] = PASSES,
+) -> list[Repeated]:
+    """Loss and worth after each number of passes over D samples."""
+    found, start = [], D
+    for many in passes:
+        loss = loss_of_visits(inputs, N, many * D, D, descent, noise)
+        worth = effective_data(inputs, N, loss, descent, noise, start=start)
+        start = worth if math.isfinite(worth) else start
+        found.append(Repeated(passes=many, loss=loss, epochs=worth / D))
+    return found
+
+
+def decay_of_worth(found: list[Repeated]) -> float:
+    """R of the data-constrained law, epochs = 1 + R (1 - e^(-(P-1)/R)), by least squares in the logarithm."""
+    passes = np.array([one.passes for one in found])
+    epochs = np.log([one.epochs for one in found])
+
+    def miss(log_R: float) -> float:
+        R = math.exp(log_R)
+        return float(np.sum((np.log(1.0 - R * np.expm1(-(passes - 1.0) / R)) - epochs) ** 2))
+
+    grid = np.linspace(-3.0, 20.0, 461)
+    return float(np.exp(grid[int(np.argmin([miss(x) for x in grid]))]))
