@@ -120,10 +120,13 @@ class Estimate:
         """Where the points lie for the covariance of residuals."""
         return _places(self.form, self.theta, tracks, self.units)
 
-    def predict(self, tracks: Sequence[Track], own: Sequence[bool]) -> tuple[FloatArray, FloatArray]:
+    def predict(
+        self, tracks: Sequence[Track], own: Sequence[bool], wider: float = 1.0
+    ) -> tuple[FloatArray, FloatArray]:
         """Mean and covariance of log losses at all points of the tracks, without the noise of single points.
 
-        Where ``own`` holds, a track continues the fitted run of the same number and takes its residual along.
+        Where ``own`` holds, a track continues the fitted run of the same number and takes its residual along;
+        its error is then ``wider`` times that of the residuals, beside what the priors leave open.
         """
         loss, where = self.losses(tracks), self.places(tracks)
         slopes = _slopes(self.form, self.theta, tracks, self.units, loss)
@@ -136,10 +139,9 @@ class Estimate:
         free = slopes - kriged @ self.slopes
         weight = kriged + free @ self.answer  # of the residuals of the fit in what is predicted
         cross = weight @ known.T
-        cov = (
-            prior - cross - cross.T + weight @ self.residual_covariance @ weight.T
-            + free @ self.of_prior @ free.T
-        )  # fmt: skip
+        of_residuals = prior - cross - cross.T + weight @ self.residual_covariance @ weight.T
+        scale = np.where(taken, wider, 1.0)
+        cov = of_residuals * np.outer(scale, scale) + free @ self.of_prior @ free.T
         return np.log(loss) + kriged @ self.residual, cov
 
 

@@ -16,7 +16,7 @@ from sparselaw.errors import InputError
 from sparselaw.interval import Interval
 
 DEGREES = 6  # of Student's t: the scales rest on a handful of independent runs
-RUNNING = 1.6  # error of the rest of a running curve over what the model says of it
+RUNNING = 1.6  # error of the rest of a running curve over what the model says of its residuals
 OTHER_PEAK = 0.012  # relative, for each factor of two between peak rates
 OTHER_SIZE = 0.004  # relative, for each factor of two to the nearest size that was fitted
 REWARMED = 0.01  # relative, where the rate rises again
@@ -78,10 +78,9 @@ class Model:
                   -1 - i if a.run is None else a.run, a.N)
             for i, a in enumerate(asked)
         ]  # fmt: skip
-        mean, cov = self.estimate.predict(tracks, [a.run is not None for a in asked])
-        smoothed = SMOOTHED if any(log.smoothed for log in self.logs) else 1.0
-        wider = np.array([smoothed * (RUNNING if a.run is not None else 1.0) for a in asked])
-        cov = cov * np.outer(wider, wider)
+        mean, cov = self.estimate.predict(tracks, [a.run is not None for a in asked], RUNNING)
+        if any(log.smoothed for log in self.logs):
+            cov = cov * SMOOTHED**2
         cov[np.diag_indices_from(cov)] += [self._unlike(a) + FLOOR**2 for a in asked]
         return mean, cov
 

@@ -16,7 +16,6 @@ from sparselaw.planning.allocate import allocate
 from sparselaw.planning.budget_curves import isoflop
 from sparselaw.plotting.style import (
     COLOURS,
-    DATA,
     GREY,
     SIZES,
     THEORY,
@@ -26,6 +25,7 @@ from sparselaw.plotting.style import (
     power_of_ten,
     sequence,
     size_ticks,
+    units_of,
 )
 
 if TYPE_CHECKING:
@@ -48,14 +48,15 @@ def fit_over_data(law: FittedLaw, *, ax: Axes | None = None, curves: int = 5) ->
     if law.law.has_one_size():
         return _sweeps_over_data(law, ax)
     runs = law.runs
+    data, loss = units_of(runs.D)
     norm = mpl.colors.LogNorm(runs.D.min(), runs.D.max())
     colours = mpl.colormaps["viridis"]
     points = ax.scatter(runs.N, runs.loss, c=runs.D, norm=norm, cmap=colours, s=14, linewidths=0, zorder=2)
     N = np.geomspace(runs.N.min(), runs.N.max(), FINE)
     for D in np.quantile(runs.D, np.linspace(0.05, 0.95, curves)):
         ax.plot(N, law.loss(N, D), color=colours(norm(D)), lw=1.4, zorder=1)
-    size_ticks(ax.figure.colorbar(points, ax=ax, label=DATA).ax.yaxis)
-    return _log_axes(ax, SIZES, "loss", f"{law.name} fit (lines) over {law.rows_used} runs")
+    size_ticks(ax.figure.colorbar(points, ax=ax, label=data).ax.yaxis)
+    return _log_axes(ax, SIZES, loss, f"{law.name} fit (lines) over {law.rows_used} runs")
 
 
 def residuals(law: FittedLaw, *, ax: Axes | None = None) -> Axes:
@@ -68,7 +69,7 @@ def residuals(law: FittedLaw, *, ax: Axes | None = None) -> Axes:
     typical = float(np.median(np.abs(percent)))
     ax.axhspan(-typical, typical, color=LINE, alpha=0.12, lw=0, label="half of the runs")
     ax.set_xscale("log")
-    ax.set_xlabel("fitted loss")
+    ax.set_xlabel(f"fitted {units_of(law.runs.D)[1]}")
     ax.set_ylabel("loss above the fit (%)")
     ax.set_title("Residuals", fontsize="medium")
     legend_above(ax)
@@ -83,7 +84,8 @@ def fitted_and_measured(law: FittedLaw, *, ax: Axes | None = None) -> Axes:
     ends = [min(fitted.min(), law.runs.loss.min()), max(fitted.max(), law.runs.loss.max())]
     ax.plot(ends, ends, color=THEORY, lw=0.8)
     ax.scatter(fitted, law.runs.loss, s=14, color=LINE, linewidths=0, alpha=0.7)
-    return _log_axes(ax, "fitted loss", "loss", f"{law.name} fit to {law.rows_used} runs")
+    unit = units_of(law.runs.D)[1]
+    return _log_axes(ax, f"fitted {unit}", unit, f"{law.name} fit to {law.rows_used} runs")
 
 
 def budget_profiles(plans: Sequence[Plan], *, ax: Axes | None = None) -> Axes:
@@ -96,7 +98,7 @@ def budget_profiles(plans: Sequence[Plan], *, ax: Axes | None = None) -> Axes:
     for i, plan in enumerate(plans):
         shown = np.isfinite(plan.isoflop.loss)
         N, loss = plan.isoflop.N[shown], plan.isoflop.loss[shown]
-        look: dict[str, Any] = {"color": colours[i], "label": f"$C$ = {power_of_ten(plan.budget)}"}
+        look: dict[str, Any] = {"color": colours[i], "label": power_of_ten(plan.budget)}
         if plan.side is None and N.size > 2:  # smooth between the points that were looked at
             fine = np.linspace(np.log(N[0]), np.log(N[-1]), FINE)
             smooth = np.exp(PchipInterpolator(np.log(N), np.log(loss))(fine))
@@ -105,8 +107,8 @@ def budget_profiles(plans: Sequence[Plan], *, ax: Axes | None = None) -> Axes:
             ax.plot(N, loss, "s", ms=4, **look)
         best = int(np.argmin(np.abs(np.log(plan.isoflop.N / plan.N.best))))
         ax.plot([plan.N.best], [plan.isoflop.loss[best]], "o", color=colours[i], ms=7)
-    _log_axes(ax, SIZES, "loss", "What a wrong $N$ costs")
-    legend_above(ax, title=f"budget ({plans[0].cost})")
+    _log_axes(ax, SIZES, units_of([plan.D.best for plan in plans])[1], "What a wrong $N$ costs")
+    legend_above(ax, title=_budget(plans[0].cost))
     return ax
 
 
@@ -149,22 +151,25 @@ def _contour(law: FittedLaw, ax: Axes, cost: str, levels: int, plans: Sequence[P
     surface = np.asarray(law.loss(N[None, :], D[:, None]))
     low, high = surface.min() * 1.01, surface.max() * 0.97
     if low < high:  # else the law is as good as flat over the runs, and there is no line to draw
-        shown = np.geomspace(low, high, levels)
+        shown = np.unique([float(f"{v:.3g}") for v in np.quantile(surface, np.linspace(0.04, 0.96, levels))])
         lines = ax.contour(N, D, surface, levels=shown, cmap="viridis", linewidths=1.2)
         ax.clabel(lines, fmt=lambda v: f"{v:.3g}", fontsize="x-small")
     ax.scatter(runs.N, runs.D, s=7, color=GREY, linewidths=0, label="runs")
     least, most = spend.compute(N[[0, -1]], D[[0, -1]])
     best = [allocate(law.loss, spend, float(C)).best for C in np.geomspace(least, most, 40)]
-    ax.plot([b.N for b in best], [b.D for b in best], color=ACCENT, lw=2, label=f"best at cost {spend.name}")
+    ax.plot(
+        [b.N for b in best], [b.D for b in best], color=ACCENT, lw=2, label=f"best for {_budget(spend.name)}"
+    )
     ax.set_xlim(N[0], N[-1])
     ax.set_ylim(D[0], D[-1])
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel(SIZES)
-    ax.set_ylabel(DATA)
+    data, unit = units_of(runs.D)
+    ax.set_ylabel(data)
     size_ticks(ax.xaxis)
     size_ticks(ax.yaxis)
-    ax.set_title("Fitted loss and frontier", fontsize="medium")
+    ax.set_title(f"Lines of equal {unit}", fontsize="medium")
 
 
 def isoflop_slices(
@@ -179,11 +184,11 @@ def isoflop_slices(
     for i, budget in enumerate(sorted(budgets)):
         best = allocate(law.loss, spend, budget).best
         slice_ = isoflop(law.loss, spend, budget, best, law.law.floor, 1.0, factors)
-        label = f"$C$ = {power_of_ten(budget)}"
+        label = power_of_ten(budget)
         ax.plot(slice_.N, slice_.loss, color=colours[i], ls=dashes[i % len(dashes)], lw=1.6, label=label)
         ax.plot([best.N], [best.loss], "o", color=colours[i], ms=6)
-    _log_axes(ax, SIZES, "loss", "What a wrong $N$ costs")
-    legend_above(ax, title=f"budget ({spend.name})")
+    _log_axes(ax, SIZES, units_of(law.runs.D)[1], "What a wrong $N$ costs")
+    legend_above(ax, title=_budget(spend.name))
     return ax
 
 
@@ -231,7 +236,8 @@ def _sweeps_over_data(law: FittedLaw, ax: Axes) -> Axes:
         ax.plot(size[rows], fitted[rows], lw=1.4, label=f"{sweeps.other} = {value:g}", color=colour)
     name, last = list(law.params.items())[-1]
     title = f"{name} {last.best:.3g} {last.ends()}"
-    _log_axes(ax, SIZES if sweeps.size == "N" else DATA, "loss", title)
+    data, unit = units_of(law.runs.D)
+    _log_axes(ax, SIZES if sweeps.size == "N" else data, unit, title)
     legend_above(ax)
     return ax
 
@@ -244,6 +250,11 @@ def _cost(law: FittedLaw, name: str) -> Cost:
     return parse_cost(
         name, Conditioning.of_sparsity(law.sparsity["alpha1"].best, law.sparsity["alpha2"].best)
     )
+
+
+def _budget(cost: str) -> str:
+    """What a budget counts."""
+    return "compute $6ND$ (FLOP)" if cost == "6nd" else f"budget ({cost})"
 
 
 def _log_axes(ax: Axes, x: str, y: str, title: str) -> Axes:
@@ -281,7 +292,8 @@ def loss_curves(runs: pd.DataFrame, law: FittedLaw | None = None, *, ax: Axes | 
             ax.plot(sizes, _law_loss(law, x, sizes, float(size)), color=THEORY, linewidth=1.0)
     if law is not None:
         ax.plot([], [], color=THEORY, linewidth=1.0, label="fitted law")
-    ax.set(xscale="log", yscale="log", xlabel=SIZES if x == "N" else DATA, ylabel="loss")
+    data, unit = units_of(runs["D"])
+    ax.set(xscale="log", yscale="log", xlabel=SIZES if x == "N" else data, ylabel=unit)
     measured = sorted(runs[x].unique())
     if len(measured) <= MOST_TICKS:  # the sizes themselves, instead of a decade's crowded minor ticks
         ax.set_xticks(measured, [f"{size:,.0f}" for size in measured])

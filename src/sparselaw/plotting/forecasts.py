@@ -14,15 +14,17 @@ from sparselaw.planning.forecast_budgets import best_sizes
 from sparselaw.plotting.style import (
     COLOURS,
     COMPUTE,
-    DATA,
     GREY,
+    LOSS,
     SIZES,
     THEORY,
     axes_of,
     legend_above,
     plain_ticks,
     sequence,
+    short_size,
     size_ticks,
+    units_of,
 )
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 LINE, ACCENT = COLOURS[:2]
 ALONG = 60  # points of a fan
-NAMED = 12  # curves that are drawn with a name
+NAMED = 6  # curves that are drawn with a name each
 
 
 def forecast_fan(forecast: Forecast, *, ax: Axes | None = None, cost: str = "6nd") -> Axes:
@@ -67,7 +69,7 @@ def forecast_fan(forecast: Forecast, *, ax: Axes | None = None, cost: str = "6nd
     )  # fmt: skip
     ax.set_xscale("log")
     ax.set_xlabel(COMPUTE)
-    ax.set_ylabel("loss")
+    ax.set_ylabel(LOSS)
     ax.set_title("Forecast", fontsize="medium")
     legend_above(ax)
     return ax
@@ -117,30 +119,33 @@ def _apart(spent: FloatArray, N: FloatArray) -> FloatArray:
 def curve_fan(found: CurveFit, *, ax: Axes | None = None) -> Axes:
     """Loss against steps: what is measured, the law, and the fan to the end of runs and schedules.
 
-    The losses start where the fit does.
+    The losses start where the fit does. A few runs have a name each; more of them a colour for each size.
     """
     ax = axes_of(ax)
     model = found.model
-    colours = _colours(found)
+    looks = _curve_looks(found)
     for i, log in enumerate(model.logs):
+        colour, name = looks[i]
         late = log.step >= _start(found)
-        ax.plot(log.step[late], log.loss[late], ".", ms=2, color=colours[i], alpha=0.5)
+        ax.plot(log.step[late], log.loss[late], ".", ms=2, color=colour, alpha=0.4)
         own = [t for t in model.points.tracks if t.run == i]
         if own:
             points = track(log.schedule, np.linspace(own[0].step[0], log.last, ALONG), i, size_of(log))
-            name = log.name if i < NAMED else None
-            ax.plot(points.step, model.estimate.losses([points]), color=colours[i], lw=1.2, label=name)
+            ax.plot(points.step, model.estimate.losses([points]), color=colour, lw=1.2, label=name)
         if model.running(i):
-            _fan(found, model.plan(i), size_of(log), i, log.last, colours[i], None, ax)
-    for j, (schedule, end) in enumerate(zip(found.asked, found.schedules, strict=False)):
-        run = continued(model, schedule, end.N)
-        if run is not None and run in model.plans:
-            continue
-        start = _start(found) if run is None else model.logs[run].last
-        whole = schedule if run is None else going_on(model, run, schedule)
-        _fan(found, whole, end.N, run, start, colours[len(model.logs) + j], schedule.name, ax)
+            _fan(found, model.plan(i), size_of(log), i, log.last, colour, f"{log.name}, to its end", ax)
+    ends = {(end.schedule, end.N): end for end in found.schedules}
+    for schedule, (colour, name) in zip(found.asked, looks[len(model.logs) :], strict=True):
+        for N in sorted(N for asked, N in ends if asked == schedule.name):
+            run = continued(model, schedule, N)
+            if run is None or run not in model.plans:
+                start = _start(found) if run is None else model.logs[run].last
+                whole = schedule if run is None else going_on(model, run, schedule)
+                _fan(found, whole, N, run, start, colour, name, ax)
+                name = None  # one line of the legend for all sizes
     ax.set_xlabel(found.clock)
-    ax.set_ylabel("loss")
+    ax.set_ylabel(LOSS)
+    size_ticks(ax.xaxis)
     ax.set_title("Loss curves, fit and 95 % to the end", fontsize="medium")
     legend_above(ax, fontsize="x-small")
     return ax
@@ -149,15 +154,17 @@ def curve_fan(found: CurveFit, *, ax: Axes | None = None) -> Axes:
 def rates(found: CurveFit, *, ax: Axes | None = None) -> Axes:
     """The learning rates of the runs and of the schedules asked for."""
     ax = axes_of(ax)
-    colours = _colours(found)
-    shown = [found.model.plan(i) for i in range(len(found.model.logs))]
-    for schedule, colour in zip([*shown, *found.asked], colours, strict=True):
-        ax.plot(schedule.steps, schedule.rates, color=colour, lw=1.2)
+    runs = [found.model.plan(i) for i in range(len(found.model.logs))]
+    for i, (schedule, (colour, _)) in enumerate(zip([*runs, *found.asked], _curve_looks(found), strict=True)):
+        line = "-" if i < len(runs) else "--"
+        ax.plot(schedule.steps, schedule.rates, color=colour, lw=1.2, ls=line)
     for i, log in enumerate(found.model.logs):
         if found.model.running(i):
             ax.axvline(log.last, color=GREY, lw=0.8, ls="--")
     ax.set_xlabel(found.clock)
     ax.set_ylabel("learning rate")
+    size_ticks(ax.xaxis)
+    ax.ticklabel_format(axis="y", scilimits=(-2, 3), useMathText=True)
     ax.set_title("Schedules", fontsize="medium")
     return ax
 
@@ -165,16 +172,19 @@ def rates(found: CurveFit, *, ax: Axes | None = None) -> Axes:
 def curve_residuals(found: CurveFit, *, ax: Axes | None = None) -> Axes:
     """What the law misses of every point that was fitted, in per cent of the loss."""
     ax = axes_of(ax)
-    colours = _colours(found)
+    looks = _curve_looks(found)
     first = 0
     for points in found.model.points.tracks:
         rows = slice(first, first + points.step.size)
         first = rows.stop
-        ax.plot(points.step, 100.0 * found.model.estimate.residual[rows], lw=1.0, color=colours[points.run])
-    ax.axhline(0.0, color=GREY, lw=0.8)
+        missed = 100.0 * found.model.estimate.residual[rows]
+        ax.plot(points.step, missed, lw=1.0, color=looks[points.run][0], label=looks[points.run][1])
+    ax.axhline(0.0, color=THEORY, lw=0.8)
     ax.set_xlabel(found.clock)
     ax.set_ylabel("measured above the law (%)")
+    size_ticks(ax.xaxis)
     ax.set_title("Residuals", fontsize="medium")
+    legend_above(ax, fontsize="x-small")
     return ax
 
 
@@ -193,11 +203,23 @@ def _fan(
     mean, cov = found.model.predict(asked)
     half = student() * np.sqrt(np.diag(cov))
     ax.fill_between(steps, np.exp(mean - half), np.exp(mean + half), color=colour, alpha=0.2, lw=0)
-    ax.plot(steps, np.exp(mean), color=colour, lw=1.4, ls="--", label=name)
+    ax.plot(steps, np.exp(mean), color=colour, lw=1.6, ls="--", label=name)
 
 
-def _colours(found: CurveFit) -> list[Any]:
-    return sequence(len(found.model.logs) + len(found.asked))
+def _curve_looks(found: CurveFit) -> list[tuple[Any, str | None]]:
+    """Colour and line of the legend of each run, then of each schedule asked for."""
+    logs, asked = found.model.logs, found.asked
+    if len(logs) <= NAMED:
+        looks: list[tuple[Any, str | None]] = [(COLOURS[i], log.name) for i, log in enumerate(logs)]
+        return looks + [(COLOURS[(NAMED - j) % len(COLOURS)], s.name) for j, s in enumerate(asked)]
+    sizes = sorted({size_of(log) for log in logs})
+    shades = dict(zip(sizes, sequence(len(sizes)), strict=True)) if len(sizes) > 1 else {sizes[0]: GREY}
+    looks = []
+    for log in logs:
+        N, alike = size_of(log), sum(size_of(other) == size_of(log) for other in logs)
+        name = f"{alike} runs" if len(sizes) == 1 else f"{alike} runs of {short_size(N)}"
+        looks.append((shades[N], None if name in [known for _, known in looks] else name))
+    return looks + [(COLOURS[(1 + 2 * j) % len(COLOURS)], s.name) for j, s in enumerate(asked)]
 
 
 def _start(found: CurveFit) -> float:
@@ -217,7 +239,7 @@ def recipe_frontiers(contest: Contest, *, ax: Axes | None = None) -> Axes:
         ax.plot(curve["budget"], middle, color=colour, label=name)
     for point in contest.points:
         ax.axvline(point.budget, color=THEORY, lw=0.8, ls=":")
-    ax.set(xscale="log", xlabel="compute (FLOP)", ylabel="loss")
+    ax.set(xscale="log", xlabel="compute (FLOP)", ylabel=LOSS)
     ax.set_title("Best loss of each recipe", fontsize="medium")
     legend_above(ax)
     return ax
@@ -254,7 +276,7 @@ def next_on_plane(found: NextRuns, *, ax: Axes | None = None) -> Axes:
         ax.annotate(str(i), (n, d), xytext=(5, 4), textcoords="offset points", fontsize="small")
     targets = np.array(found.targets)
     ax.plot(targets[:, 0], targets[:, 1], "*", ms=12, color=COLOURS[0], label="target", zorder=3)
-    ax.set(xscale="log", yscale="log", xlabel=SIZES, ylabel=DATA)
+    ax.set(xscale="log", yscale="log", xlabel=SIZES, ylabel=units_of(known.D)[0])
     size_ticks(ax.xaxis)
     size_ticks(ax.yaxis)
     ax.set_title("Runs to make next", fontsize="medium")

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sparselaw.numbers import short_size
 
 if TYPE_CHECKING:
@@ -54,8 +56,9 @@ def sequence(count: int) -> list[Any]:
 
 
 SIZES = "parameters $N$"
-DATA = "tokens or samples $D$"
 COMPUTE = "compute $6ND$ (FLOP)"
+LOSS = "loss (nats)"
+FEWEST_TOKENS = 1e6  # below, D counts samples of an experiment, and its loss has no unit
 
 
 def power_of_ten(value: float) -> str:
@@ -72,6 +75,15 @@ def size_ticks(axis: Any) -> None:
     from matplotlib.ticker import FuncFormatter
 
     axis.set_major_formatter(FuncFormatter(lambda value, _: short_size(value)))
+
+
+def units_of(D: Any) -> tuple[str, str]:
+    """Labels of the data and of the loss: tokens and nats, or samples where D is small.
+
+    >>> units_of([1e9, 2e10]), units_of(200)
+    (('tokens $D$', 'loss (nats)'), ('samples $D$', 'loss'))
+    """
+    return ("tokens $D$", LOSS) if max(np.atleast_1d(D)) >= FEWEST_TOKENS else ("samples $D$", "loss")
 
 
 def axes_of(ax: Axes | None) -> Axes:
