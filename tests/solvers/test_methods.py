@@ -10,6 +10,7 @@ from sparselaw.solvers.equations import NormalEquations, from_gram, from_rows
 from sparselaw.solvers.gradient_descent import largest_stable_step
 from sparselaw.solvers.nesterov import advance, nesterov, power_estimate
 from sparselaw.solvers.sgd import sgd
+from sparselaw.solvers.step_schedule import step_pieces
 
 SIZES = [(5, 40), (40, 5), (12, 12), (1, 7), (7, 1)]
 
@@ -233,6 +234,36 @@ class TestSGD:
         settings = SGD(passes=3, step=0.05, batch=batch, momentum=0.7)
         got = sgd(settings, Phi.T, y[:, None], np.random.default_rng(9))
         assert got.coefficients[:, 0] == pytest.approx(plain.sgd(Phi, y, 0.05, batch, orders, 0.7), rel=1e-10)
+
+    @pytest.mark.parametrize("schedule", ["cosine", "wsd:0.5,end=0", "step:0.75,end=0.5"])
+    def test_schedule_against_one_step_after_the_other(self, schedule):
+        """40 batches: a falling step has as many pieces, the late ones half as many batches as pieces."""
+        Phi, y = problem(7, 20)
+        draw = np.random.default_rng(9)
+        settings = SGD(passes=2, step=0.05, batch=1, schedule=schedule)
+        got = sgd(settings, Phi.T, y[:, None], np.random.default_rng(9))
+        shares, factors = np.array(step_pieces(schedule)).T
+        ends, theta = np.round(40 * np.cumsum(shares)), np.zeros(7)
+        for t, k in enumerate([k for _ in range(2) for k in draw.permutation(20)]):
+            factor = factors[np.searchsorted(ends, t, side="right")]
+            theta -= 0.05 * factor * (Phi[:, k] @ theta - y[k]) * Phi[:, k]
+        assert got.coefficients[:, 0] == pytest.approx(theta, rel=1e-10)
+        constant = sgd(SGD(passes=2, step=0.05), Phi.T, y[:, None], np.random.default_rng(9))
+        assert got.coefficients[:, 0] != pytest.approx(constant.coefficients[:, 0], rel=1e-3)
+
+    @pytest.mark.parametrize(
+        ("schedule", "words"),
+        [("saw", "not one of the choices"), ("wsd:2", "shares of the run"),
+         ("cosine:0.5", "shares of the run"),
+         ("wsd:0.8,lr=3", "shares of the run"), ("step:0.5,end=0", "shares of the run")],
+    )  # fmt: skip
+    def test_no_schedule(self, schedule, words):
+        with pytest.raises(InputError, match=words):
+            SGD(passes=1, step=0.1, schedule=schedule)
+
+    def test_a_schedule_needs_its_first_step(self):
+        with pytest.raises(InputError, match="step=: is needed by the schedule cosine"):
+            SGD(passes=1, schedule="cosine")
 
     def test_a_rotated_basis_gives_the_same_run(self):
         Phi, y = problem(30, 12)

@@ -15,6 +15,7 @@ RECORDS = [
     sl.Nesterov(max_iterations=7),
     sl.SGD(passes=3, batch=2),
     sl.SGD(passes=3, momentum=0.9),
+    sl.SGD(passes=3, step=0.1, schedule="wsd:0.8,end=0"),
 ]
 
 

@@ -29,6 +29,7 @@ def compare(
     columns: str = options.COLUMNS,
     seed: str = options.SEED,
     plot: str = pictures.PLOT,
+    panels: bool = pictures.PANELS,
     report: str = pictures.REPORT,
     json: bool = JSON,
 ) -> None:
@@ -57,7 +58,11 @@ def compare(
     for warning in found.warnings:
         note(warning)
     pictures.write(
-        plot, report, lambda room: room.compare_panels(found), lambda room: room.compare_page(found)
+        plot,
+        report,
+        lambda room: room.compare_panels(found),
+        lambda room: room.compare_page(found),
+        every=panels,
     )
     if json:
         print_json(found.as_dict())

@@ -46,6 +46,7 @@ def curve(
         None, metavar="FILE", help="With --final: write them to this .csv or .parquet file."
     ),
     plot: str = pictures.PLOT,
+    panels: bool = pictures.PANELS,
     report: str = pictures.REPORT,
     json: bool = JSON,
 ) -> None:
@@ -72,7 +73,14 @@ def curve(
         note(warning)
     if out is not None:
         _write(found, out)
-    pictures.write(plot, report, lambda room: room.curve_panels(found), lambda room: room.curve_page(found))
+    pictures.write(
+        plot,
+        report,
+        lambda room: room.curve_panels(found),
+        lambda room: room.curve_page(found),
+        every=panels,
+        first=2,
+    )
     if json:
         rows = {"finals": found.finals().to_dict("records")} if final else {}
         print_json(found.as_dict() | rows)

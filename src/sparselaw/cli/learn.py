@@ -40,6 +40,7 @@ def learn(
     keep_case: bool = features.KEEP_CASE,
     max_size: str = options.MAX_SIZE,
     plot: str = pictures.PLOT,
+    panels: bool = pictures.PANELS,
     report: str = pictures.REPORT,
     json: bool = options.JSON,
 ) -> None:
@@ -59,7 +60,10 @@ def learn(
         seed=numbers.whole("seed", seed),
         **features.settings(locals()),
     )
-    pictures.write(plot, report, lambda room: room.learn_panels(found), lambda room: room.learn_page(found))
+    pictures.write(
+        plot, report, lambda room: room.learn_panels(found), lambda room: room.learn_page(found),
+        every=panels,
+    )  # fmt: skip
     if json:
         print_json(found.as_dict())
     else:

@@ -45,6 +45,7 @@ def measure(
     scheduler: str = features.SCHEDULER,
     out: str = typer.Option(None, metavar=options.FILE, help="Write it as JSON too, for --inputs."),
     plot: str = pictures.PLOT,
+    panels: bool = pictures.PANELS,
     report: str = pictures.REPORT,
     json: bool = options.JSON,
 ) -> None:
@@ -65,7 +66,11 @@ def measure(
         **features.settings(locals()),
     )
     pictures.write(
-        plot, report, lambda room: room.measure_panels(found), lambda room: room.measure_page(found)
+        plot,
+        report,
+        lambda room: room.measure_panels(found),
+        lambda room: room.measure_page(found),
+        every=panels,
     )
     if out is not None:
         with writing("out", out), write_atomically(out) as file:

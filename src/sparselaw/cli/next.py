@@ -38,6 +38,7 @@ def next_(
     where: list[str] = options.WHERE,
     columns: str = options.COLUMNS,
     plot: str = pictures.PLOT,
+    panels: bool = pictures.PANELS,
     report: str = pictures.REPORT,
     json: bool = JSON,
 ) -> None:  # fmt: skip
@@ -66,7 +67,10 @@ def next_(
     )
     for warning in found.warnings:
         note(warning)
-    pictures.write(plot, report, lambda room: room.next_panels(found), lambda room: room.next_page(found))
+    pictures.write(
+        plot, report, lambda room: room.next_panels(found), lambda room: room.next_page(found),
+        every=panels,
+    )  # fmt: skip
     if json:
         print_json(found.as_dict())
         return

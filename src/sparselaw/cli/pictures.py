@@ -42,11 +42,12 @@ def write(
     report: str | None,
     panels: Callable[[Any], Sequence[Panel]],
     page: Callable[[Any], ResultPage],
-    every: bool = True,
+    every: bool,
+    first: int = 1,
 ) -> None:
     """Make what was asked for. ``panels`` is given plotting.figures, ``page`` report.results.
 
-    Without ``every`` the picture has the first panel alone; a report has them all.
+    Without ``every`` the picture has the ``first`` panels, one below the other; a report has them all.
     """
     from sparselaw.cli.output import note
 
@@ -55,8 +56,8 @@ def write(
         from sparselaw.plotting import figures
         from sparselaw.sweeps.store import writing
 
-        drawn = panels(figures)
-        content = figures.draw(drawn if every else drawn[:1], Path(plot).suffix.lower().lstrip("."))
+        drawn = panels(figures)[: None if every else first]
+        content = figures.draw(drawn, Path(plot).suffix.lower().lstrip("."), stacked=not every and first > 1)
         with writing("plot", plot), write_atomically(Path(plot)) as file:
             file.write(content)
         note(f"drawn in {plot}")

@@ -180,14 +180,14 @@ def plan(
         for warning in one.warnings:
             note(f"budget {one.budget:g}: {warning}" if several else warning)
     plans = found.plans
+    ways = three_ways(fitted) if approaches else None
     pictures.write(
         plot,
         report,
         lambda room: room.plan_panels(source, plans),
-        lambda room: room.plan_page(source, plans),
+        lambda room: room.plan_page(source, plans, ways),
         every=panels,
     )
-    ways = three_ways(fitted) if approaches else None
     if json:
         shown = found.as_dict() if several else found.plans[0].as_dict()
         print_json(shown if ways is None else {**shown, **ways.as_dict()})
@@ -289,11 +289,7 @@ def _show_training(found: TrainingAdvice) -> None:
 
 
 def _show_ways(found: Approaches) -> None:
-    rows = [
-        [way.name, f"{way.a.best:.3g} {way.a.ends()}", f"{way.b.best:.3g} {way.b.ends()}", str(way.budgets)]
-        for way in found.ways
-    ]
-    print_table("Three approaches: N ~ C^a, D ~ C^b", ["approach", "a", "b", "budgets"], rows)
+    print_table("Three approaches: N ~ C^a, D ~ C^b", *found.table())
 
 
 def _show_many(found: Plans) -> None:

@@ -7,7 +7,7 @@ Schedules are also written by name: ``cosine:24000``, ``wsd:20000,24000``, ``con
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from sparselaw import numbers
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
+from sparselaw.solvers.step_schedule import DECAYS, END, LATE, decayed
 
 CLOSE = (3e-4, 2e-3)  # of the peak, and of the rate itself
 JUMP = 0.08  # of the peak between two logged rates: a jump where the rates around it are smooth
@@ -22,20 +23,8 @@ FINEST = 0.06  # of the peak: no piece between knots changes by more
 RATIO = 1.25  # nor by a larger factor, for the law takes rate^p as linear in tau there
 RAMP = 9  # knots of a straight warm-up
 REWARMED = 0.1  # of the peak: a rise by more than this after the warm-up
-END = 0.1  # of the peak: where a shape ends unless told
 KNOTS = 41
-# Share of the way from the peak to the end, for the share of the decay that is over.
-Shape = Callable[[FloatArray], FloatArray]
-DECAYS: dict[str, Shape] = {
-    "cosine": lambda x: 0.5 * (1.0 - np.cos(np.pi * x)),
-    "linear": lambda x: x,
-    "wsd": lambda x: x,
-    "wsd-sqrt": np.sqrt,
-    "wsd-exp": lambda x: x,  # of the logarithm of the rate
-    "step": lambda x: np.ones_like(x),
-}
 SHAPES = ("constant", *DECAYS)
-TWO_NUMBERS = ("wsd", "wsd-sqrt", "wsd-exp", "step")
 REMEDY = "write cosine:24000, wsd:20000,24000, constant:72000 or the path of a CSV with columns step, lr"
 
 
@@ -207,7 +196,7 @@ def written_schedule(text: str, *, peak: float, warmup: float) -> Schedule:
             named[key.strip()] = numbers.real("schedule", value.strip())
         else:
             raise InputError("schedule", text, f"does not know {key.strip()}", "give lr=, end= or warmup=")
-    wanted = 2 if name in TWO_NUMBERS else 1
+    wanted = 2 if name in LATE else 1
     if len(counts) != wanted:
         raise InputError("schedule", text, f"needs {wanted} number{'s' * (wanted - 1)} of steps", REMEDY)
     end = named.get("end", END * named["lr"])
@@ -238,9 +227,7 @@ def shaped_schedule(
         rates.append(peak)
     else:
         share = np.linspace(0.0, 1.0, KNOTS)
-        gone = DECAYS[shape](share)
-        low = max(end, 1e-3 * peak) if shape == "wsd-exp" else end
-        decay = peak * (low / peak) ** gone if shape == "wsd-exp" else peak + (low - peak) * gone
+        decay = peak * decayed(shape, share, end / peak)
         first = 0 if shape == "step" else 1  # a step falls at once: two knots at its beginning
         steps += (start + share * (stop - start))[first:].tolist()
         rates += decay[first:].tolist()

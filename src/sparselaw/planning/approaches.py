@@ -67,6 +67,19 @@ class Approaches:
     def as_dict(self) -> dict[str, Any]:
         return {"approaches": [way.as_dict() for way in self.ways]}
 
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Columns and rows, in words."""
+        rows = [
+            [
+                way.name,
+                f"{way.a.best:.3g} {way.a.ends()}",
+                f"{way.b.best:.3g} {way.b.ends()}",
+                str(way.budgets),
+            ]
+            for way in self.ways
+        ]
+        return ["approach", "a", "b", "budgets"], rows
+
     def to_frame(self) -> pd.DataFrame:
         import pandas as pd
 

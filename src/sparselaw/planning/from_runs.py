@@ -132,6 +132,7 @@ def runs_source(
         quantile=lambda N, D, p: float(predictive.quantiles(np.array([N]), np.array([D]), [p])[0, 0]),
         frontier_draws=frontier_draws,
         floor_low=predictive.posterior.parameters()["E"].low,
+        sizes=(runs.N, runs.D),
         usual_budget=float(np.max(6.0 * runs.N * runs.D)),
     )
 

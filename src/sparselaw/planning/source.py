@@ -51,6 +51,7 @@ class Source:
     quantile: Callable[[float, float, float], float] | None = None  # of a run's loss at (N, D)
     frontier_draws: Callable[[Cost, FloatArray], FloatArray] | None = None
     """(draws, budgets): log of the loss at the best N and D of every budget."""
+    sizes: tuple[FloatArray, FloatArray] | None = None  # N and D of the runs behind it, where there are some
     usual_budget: float | None = None  # what the most expensive run cost, by 6 N D
 
     def cost(self, name: str | None) -> Cost:

@@ -81,7 +81,7 @@ def plan_panels(source: Any, plans: Sequence[Plan]) -> list[Panel]:
     """What a wrong N costs at each budget; for a fitted law of N and D also where runs and plans lie."""
     panels: list[Panel] = [partial(budget_profiles, plans)]
     law = getattr(source, "law", None)
-    if law is not None and law.sizes == ("N", "D"):
+    if getattr(source, "sizes", None) is not None or (law is not None and law.sizes == ("N", "D")):
         panels.append(partial(plans_on_contour, source, plans))
     return panels
 
@@ -116,19 +116,25 @@ def draw_each(panels: Sequence[Panel]) -> list[bytes]:
     return [draw([panel]) for panel in panels]
 
 
-def draw(panels: Sequence[Panel], kind: str = "svg") -> bytes:
-    """The panels side by side as an svg, png or pdf file."""
+def draw(panels: Sequence[Panel], kind: str = "svg", stacked: bool = False) -> bytes:
+    """The panels side by side as an svg, png or pdf file; ``stacked``: below each other on one x axis."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     with style():
-        columns = 2 if len(panels) == 4 else len(panels)
+        columns = 1 if stacked else 2 if len(panels) == 4 else len(panels)
         rows = -(-len(panels) // columns)
-        figure = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows))
+        heights = [2.0, *[1.0] * (rows - 1)] if stacked else [1.0] * rows
+        size = PANEL[0] * columns, PANEL[1] * (0.5 * sum(heights) if stacked else rows)
+        figure = Figure(figsize=size)
         FigureCanvasAgg(figure)
-        axes = figure.subplots(rows, columns, squeeze=False).ravel()
+        axes = figure.subplots(
+            rows, columns, squeeze=False, sharex=stacked, gridspec_kw={"height_ratios": heights}
+        ).ravel()
         for panel, ax in zip(panels, axes, strict=True):
             panel(ax=ax)
+            if stacked and ax is not axes[-1]:
+                ax.set_xlabel("")
         file = io.BytesIO()
         figure.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else None)
     return file.getvalue()

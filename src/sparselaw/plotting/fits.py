@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from sparselaw.interval import Z95
 from sparselaw.laws import two_exponent_laws
 from sparselaw.planning.allocate import allocate
 from sparselaw.planning.budget_curves import isoflop
+from sparselaw.planning.source import Source
 from sparselaw.plotting.style import (
     COLOURS,
     GREY,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 LINE, ACCENT = COLOURS[:2]
 FINE = 200
+FRONTIER = 24  # budgets at which the best N and D are drawn
 
 
 def fit_over_data(law: FittedLaw, *, ax: Axes | None = None, curves: int = 5) -> Axes:
@@ -89,7 +91,7 @@ def fitted_and_measured(law: FittedLaw, *, ax: Axes | None = None) -> Axes:
 
 
 def budget_profiles(plans: Sequence[Plan], *, ax: Axes | None = None) -> Axes:
-    """The loss along each plan's budget as N is varied, all of it spent; a dot marks the best N."""
+    """The loss along each plan's budget as N is varied; a dot marks the best N and a bar its interval."""
     ax = axes_of(ax)
     from scipy.interpolate import PchipInterpolator
 
@@ -105,67 +107,75 @@ def budget_profiles(plans: Sequence[Plan], *, ax: Axes | None = None) -> Axes:
             ax.plot(np.exp(fine), smooth, ls=dashes[i % len(dashes)], lw=1.6, **look)
         else:  # a peak may stand between any two of them
             ax.plot(N, loss, "s", ms=4, **look)
-        best = int(np.argmin(np.abs(np.log(plan.isoflop.N / plan.N.best))))
-        ax.plot([plan.N.best], [plan.isoflop.loss[best]], "o", color=colours[i], ms=7)
-    _log_axes(ax, SIZES, units_of([plan.D.best for plan in plans])[1], "What a wrong $N$ costs")
+        ax.plot([plan.N.best], [plan.loss.best], "o", color=colours[i], ms=7)
+        if plan.N.low < plan.N.high:
+            ax.hlines(plan.loss.best, plan.N.low, plan.N.high, color=colours[i], lw=3, alpha=0.35)
+    unit = units_of([plan.D.best for plan in plans])[1] if plans[0].cost == "6nd" else "loss"
+    _log_axes(ax, SIZES, unit, "What a wrong $N$ costs")
     legend_above(ax, title=_budget(plans[0].cost))
     return ax
 
 
 def loss_contour(law: FittedLaw, *, ax: Axes | None = None, cost: str = "6nd", levels: int = 8) -> Axes:
-    """Contours of the fitted loss over (N, D), the runs, and the frontier of best allocations."""
+    """Lines of equal fitted loss over (N, D), the runs, and the frontier of best allocations."""
     ax = axes_of(ax)
-    _contour(law, ax, cost, levels)
+    spend = _cost(law, cost)
+    _contour(
+        law.loss, (law.runs.N, law.runs.D), lambda C: allocate(law.loss, spend, C).best, spend, ax, levels
+    )
     legend_above(ax)
     return ax
 
 
-def plans_on_contour(law: FittedLaw, plans: Sequence[Plan], *, ax: Axes | None = None) -> Axes:
-    """The contours, the runs and the frontier, with a star and the intervals of each plan."""
+def plans_on_contour(source: FittedLaw | Source, plans: Sequence[Plan], *, ax: Axes | None = None) -> Axes:
+    """Lines of equal loss, the runs and the frontier, with a star and the intervals of each plan."""
     ax = axes_of(ax)
-    _contour(law, ax, "6nd", 8, plans)
-    for axis in ("N", "D"):
-        other = "D" if axis == "N" else "N"
-        ends = [(getattr(plan, axis).low, getattr(plan, axis).high) for plan in plans]
-        place = [getattr(plan, other).best for plan in plans]
-        draw = ax.hlines if axis == "N" else ax.vlines
-        draw(place, *np.array(ends).T, color=THEORY, lw=1.2, zorder=4)
+    fitted = source if not isinstance(source, Source) else None
+    spend = parse_cost("6nd") if fitted is None else _cost(fitted, "6nd")
+
+    def best(budget: float) -> Any:
+        if isinstance(source, Source):
+            return source.search(spend, budget).best
+        return allocate(source.loss, spend, budget).best
+
+    sizes = source.sizes if isinstance(source, Source) else (source.runs.N, source.runs.D)
+    assert sizes is not None
+    _contour(source.loss, sizes, best, spend, ax, 8, plans)
+    for axis, other, draw in (("N", "D", ax.hlines), ("D", "N", ax.vlines)):
+        ends = np.array([(getattr(plan, axis).low, getattr(plan, axis).high) for plan in plans])
+        draw([getattr(plan, other).best for plan in plans], *ends.T, color=THEORY, lw=1.2, zorder=4)
     N, D = [plan.N.best for plan in plans], [plan.D.best for plan in plans]
-    ax.plot(N, D, "*", ms=11, color=THEORY, zorder=5, label="plans")
+    ax.plot(N, D, "*", ms=11, color=THEORY, zorder=5, ls="none", label="plans")
     legend_above(ax, columns=3)
     return ax
 
 
-def _contour(law: FittedLaw, ax: Axes, cost: str, levels: int, plans: Sequence[Plan] = ()) -> None:
+def _contour(
+    loss: Any,
+    sizes: tuple[FloatArray, FloatArray],
+    best: Callable[[float], Any],
+    spend: Cost,
+    ax: Axes,
+    levels: int,
+    plans: Sequence[Plan] = (),
+) -> None:
     """Over the runs and as far as the plans with their intervals, without a legend."""
-    spend = _cost(law, cost)
-    runs = law.runs
-    ends = {
-        name: [v for plan in plans for v in (getattr(plan, name).low, getattr(plan, name).high)]
-        for name in "ND"
-    }
     N, D = (
-        np.geomspace(min(v.min(), *asked) / 2, max(v.max(), *asked) * 2, 120)
-        for v, asked in ((runs.N, [runs.N[0], *ends["N"]]), (runs.D, [runs.D[0], *ends["D"]]))
+        np.geomspace(min(*known, *(i.low for i in asked)) / 2, max(*known, *(i.high for i in asked)) * 2, 120)
+        for known, asked in zip(sizes, ([p.N for p in plans], [p.D for p in plans]), strict=True)
     )
-    surface = np.asarray(law.loss(N[None, :], D[:, None]))
-    low, high = surface.min() * 1.01, surface.max() * 0.97
-    if low < high:  # else the law is as good as flat over the runs, and there is no line to draw
-        shown = np.unique([float(f"{v:.3g}") for v in np.quantile(surface, np.linspace(0.04, 0.96, levels))])
+    surface = np.asarray(loss(*np.meshgrid(N, D)))
+    shown = np.unique([float(f"{v:.3g}") for v in np.quantile(surface, np.linspace(0.04, 0.96, levels))])
+    shown = shown[(shown > surface.min()) & (shown < surface.max())]
+    if shown.size:  # else the law is as good as flat over the runs, and there is no line to draw
         lines = ax.contour(N, D, surface, levels=shown, cmap="viridis", linewidths=1.2)
         ax.clabel(lines, fmt=lambda v: f"{v:.3g}", fontsize="x-small")
-    ax.scatter(runs.N, runs.D, s=7, color=GREY, linewidths=0, label="runs")
+    ax.scatter(*sizes, s=7, color=GREY, linewidths=0, label="runs")
     least, most = spend.compute(N[[0, -1]], D[[0, -1]])
-    best = [allocate(law.loss, spend, float(C)).best for C in np.geomspace(least, most, 40)]
-    ax.plot(
-        [b.N for b in best], [b.D for b in best], color=ACCENT, lw=2, label=f"best for {_budget(spend.name)}"
-    )
-    ax.set_xlim(N[0], N[-1])
-    ax.set_ylim(D[0], D[-1])
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set_xlabel(SIZES)
-    data, unit = units_of(runs.D)
+    found = [best(float(C)) for C in np.geomspace(least, most, FRONTIER)]
+    ax.plot([b.N for b in found], [b.D for b in found], color=ACCENT, lw=2, label="best $N$, $D$")
+    ax.set(xscale="log", yscale="log", xlabel=SIZES, xlim=(N[0], N[-1]), ylim=(D[0], D[-1]))
+    data, unit = units_of(sizes[1])
     ax.set_ylabel(data)
     size_ticks(ax.xaxis)
     size_ticks(ax.yaxis)

@@ -238,7 +238,7 @@ def recipe_frontiers(contest: Contest, *, ax: Axes | None = None) -> Axes:
         ax.fill_between(curve["budget"], low, high, color=colour, alpha=0.2, lw=0)
         ax.plot(curve["budget"], middle, color=colour, label=name)
     for point in contest.points:
-        ax.axvline(point.budget, color=THEORY, lw=0.8, ls=":")
+        ax.axvline(point.budget, ymax=0.85, color=THEORY, lw=0.8, ls=":")  # not through the legend
     ax.set(xscale="log", xlabel="compute (FLOP)", ylabel=LOSS)
     ax.set_title("Best loss of each recipe", fontsize="medium")
     legend_above(ax)
@@ -256,11 +256,11 @@ def compute_multiplier(contest: Contest, *, ax: Axes | None = None) -> Axes:
     ax.plot(curve["budget"], middle, color=COLOURS[2], label="best")
     ax.axhline(1.0, color=THEORY, lw=0.8)
     for point in contest.points:
-        ax.axvline(point.budget, color=THEORY, lw=0.8, ls=":")
+        ax.axvline(point.budget, ymax=0.85, color=THEORY, lw=0.8, ls=":")  # not through the legend
     a, b = contest.names
-    ax.set(xscale="log", yscale="log", xlabel=f"compute of {a} (FLOP)", ylabel=f"compute of {b} / {a}")
+    ax.set(xscale="log", yscale="log", xlabel="compute of the first (FLOP)", ylabel="second over first")
     plain_ticks(ax.yaxis, *ax.get_ylim())
-    ax.set_title(f"Compute that {b} needs for the loss of {a}", fontsize="medium")
+    ax.set_title(f"Compute for the same loss\nfirst {a}, second {b}", fontsize="medium")
     legend_above(ax)
     return ax
 
@@ -296,6 +296,7 @@ def width_by_run(found: NextRuns, *, ax: Axes | None = None) -> Axes:
     ):
         ax.axhline(100.0 * width, color=THEORY, lw=0.9, ls=line, label=name)
     ax.set(xlabel="spent (FLOP)", ylabel="width of the 95 % interval (%)")
+    ax.ticklabel_format(axis="x", useMathText=True)
     ax.set_ylim(bottom=0.0)
     ax.set_title("What they bring", fontsize="medium")
     legend_above(ax)

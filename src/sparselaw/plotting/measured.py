@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, legend_above
+from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, legend_above, plain_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sparselaw.measuring import LearningCurve, Measurement
+
+STEEPEST = 5.0  # local exponents beyond are the end of the list of features, and not drawn
 
 
 def seen_features(found: Measurement, *, ax: Axes | None = None) -> Axes:
@@ -57,6 +59,7 @@ def local_exponents(found: Measurement, *, ax: Axes | None = None) -> Axes:
         ("alpha_D", r"$\alpha_D$ of the unseen variance", COLOURS[1]),
     ):
         known = [(p.D, getattr(p, name)) for p in found.curve if getattr(p, name) is not None]
+        known = [(D, v) for D, v in known if v.best <= STEEPEST]
         if known:
             D = [d for d, _ in known]
             ax.fill_between(
@@ -67,9 +70,8 @@ def local_exponents(found: Measurement, *, ax: Axes | None = None) -> Axes:
         ax.axhline(
             found.alpha1.best, color=THEORY, lw=0.8, ls="--", label=f"one alpha1: {found.alpha1.best:.3g}"
         )
-    best = [p.alpha1.best for p in found.curve if p.alpha1 is not None]
-    if best and max(best) > 5.0:
-        ax.set_ylim(0.0, 5.0)
+    if ax.get_ylim()[1] > STEEPEST:
+        ax.set_ylim(0.0, STEEPEST)
     ax.set(xscale="log", xlabel="rows D", ylabel="exponent")
     ax.set_title("Local exponents", fontsize="medium")
     legend_above(ax)
@@ -111,6 +113,8 @@ def width_curve(found: LearningCurve, *, ax: Axes | None = None) -> Axes:
     ax.plot(N, single, color=COLOURS[5], ls=":", marker="_", label="single features")
     ax.plot(N, [p.measured.best for p in found.widths], "o", color=THEORY, ms=5, label="measured")
     ax.set(xscale="log", yscale="log", xlabel="random features N", ylabel="loss / variance")
+    plain_ticks(ax.xaxis, *ax.get_xlim())
+    plain_ticks(ax.yaxis, *ax.get_ylim())
     ax.set_title("Along the model size", fontsize="medium")
     legend_above(ax)
     return ax

@@ -52,7 +52,7 @@ def sequence(count: int) -> list[Any]:
     import matplotlib as mpl
 
     shades = mpl.colormaps["viridis"]
-    return [shades(0.9 * i / max(1, count - 1)) for i in range(count)]
+    return [shades(0.82 * i / max(1, count - 1)) for i in range(count)]
 
 
 SIZES = "parameters $N$"

@@ -11,7 +11,7 @@ import numpy as np
 from sparselaw.costs import Conditioning, parse_cost
 from sparselaw.failure.failure_curve import FailurePoint
 from sparselaw.planning.budget_curves import frontier_curve
-from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, sequence
+from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, legend_above, sequence
 from sparselaw.theory import curve, frontier, log_scaling_along
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def loss_surface(inputs: Inputs, N: Sequence[int], D: Sequence[int], *, ax: Axes
         losses[~np.isfinite(losses)] = np.nan
         ax.loglog(N, losses, color=colour, label=f"D = {data:,}")
     ax.set(xlabel="model size N", ylabel="population loss")
-    ax.legend()
+    legend_above(ax)
     return ax
 
 
@@ -75,7 +75,7 @@ def scaling_curve(
         ax.loglog(part, np.exp(log_scaling_along(inputs, np.log(part))), color=THEORY, label=label)
     ax.axvline(crit, color=GREY, linestyle=":", label=rf"$\xi_{{\rm crit}}$ = {crit:.3f}")
     ax.set(xlabel=r"$\xi = D^{\alpha_D/\alpha_N}/N$", ylabel=r"loss $\cdot\, N^{\alpha_N}$")
-    ax.legend()
+    legend_above(ax)
     return ax
 
 
@@ -105,7 +105,7 @@ def compute_frontier(
     )
     ax.loglog(budgets, best.best.constant * budgets**-best.alpha_C, color=THEORY, linestyle="--", label=label)
     ax.set(xlabel=f"compute C ({cost})", ylabel="population loss")
-    ax.legend(loc="lower left")
+    legend_above(ax, columns=1)
     return ax
 
 
@@ -153,6 +153,5 @@ def failure_curve(points: Sequence[FailurePoint], *, ax: Any, nu: float | None =
             slope = [end.spike * (p.D / end.D) ** -nu for p in spikes]
             ax.plot([p.D for p in spikes], slope, ":", color=COLOURS[1], label=f"$D^{{-{nu:.3g}}}$")
     ax.set(xscale="log", yscale="log", xlabel="samples D", ylabel="P(gradient descent fails)")
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(fontsize="small")
+    legend_above(ax)
     return ax

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sparselaw.forecasting import Forecast
     from sparselaw.interval import Interval
     from sparselaw.measuring import LearningCurve, Measurement
-    from sparselaw.planning import Plan
+    from sparselaw.planning import Approaches, Plan
 
 QUANTITIES = ("quantity", "value", "95 % interval")
 
@@ -167,8 +167,8 @@ def _sparsity(law: FittedLaw) -> list[Section]:
     return [Section(title="Implied sparsity", text=words, columns=columns, rows=rows)]
 
 
-def plan_page(source: Any, plans: Sequence[Plan]) -> ResultPage:
-    """``source`` is the fitted law, or the inputs of the theory."""
+def plan_page(source: Any, plans: Sequence[Plan], ways: Approaches | None = None) -> ResultPage:
+    """``source`` is a fitted law, a forecast or the inputs of the theory; ``ways`` are three approaches."""
     first = plans[0]
     growth = first.growth
     fitted = hasattr(source, "rows_used")
@@ -188,7 +188,8 @@ def plan_page(source: Any, plans: Sequence[Plan]) -> ResultPage:
                 text=[f"Intervals: {first.intervals}; of the loss: {first.loss_intervals}."],
                 columns=("budget", "N", "D", "D / N", "loss", *(("passes",) if first.unique else ())),
                 rows=[[_n(p.budget), *(_shown(v) for v in _of_plan(p))] for p in plans],
-            )
+            ),
+            *([] if ways is None else [_table("Three approaches: N ~ C^a, D ~ C^b", *ways.table())]),
         ],
     )
 
@@ -221,6 +222,10 @@ def next_page(found: NextRuns) -> ResultPage:
             Section(title="The runs", pictures=draw_each(next_panels(found)), columns=columns, rows=rows)
         ],
     )
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Section:
+    return Section(title=title, columns=columns, rows=rows)
 
 
 def _intervals(values: Mapping[str, Interval]) -> list[list[str]]:

@@ -126,7 +126,7 @@ def from_options(name: str, options: Mapping[str, Any]) -> Solver:
     Text is read as the number that the record's field asks for; the record checks it.
 
     >>> from_options("sgd", {"passes": "1e3", "step": None})
-    SGD(passes=1000, step=None, batch=1, momentum=0.0)
+    SGD(passes=1000, step=None, batch=1, momentum=0.0, schedule='constant')
     """
     solver = SOLVERS[check_choice("solver", name, SOLVERS)]
     types = hints(cast(Any, solver))

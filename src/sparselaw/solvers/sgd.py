@@ -8,6 +8,7 @@ less work: then a visit costs about as much as the nonzeros of its sample (``mix
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,9 +16,10 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.compiled import lazy_njit
-from sparselaw.errors import check_positive, check_size
+from sparselaw.errors import InputError, check_positive, check_size
 from sparselaw.solvers.base import LATER, Solution, Solver, check_momentum, register
 from sparselaw.solvers.mixed_rows import MixedRows, MixedRun, Rows
+from sparselaw.solvers.step_schedule import step_pieces
 
 if TYPE_CHECKING:
     from sparselaw.theory.training.schedule import Descent
@@ -37,6 +39,8 @@ class SGD(Solver):
     step: float | None = None
     batch: int = 1
     momentum: float = field(default=0.0, metadata=LATER)  # of the last update, added to the next
+    # along the run: constant, cosine, linear, step:0.8, wsd:0.8 (its last fifth decays); to a tenth or end=0
+    schedule: str = field(default="constant", metadata=LATER)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "passes", check_size("passes", self.passes))
@@ -44,11 +48,19 @@ class SGD(Solver):
         if self.step is not None:
             object.__setattr__(self, "step", check_positive("step", self.step))
         object.__setattr__(self, "momentum", check_momentum(self.momentum))
+        if len(step_pieces(self.schedule)) > 1 and self.step is None:
+            raise InputError(
+                "step", "", f"is needed by the schedule {self.schedule}", "give step, the first one"
+            )
 
     @property
     def descent(self) -> Descent:
         from sparselaw.theory.training.schedule import Descent
 
+        pieces = step_pieces(self.schedule)
+        if self.step is not None and len(pieces) > 1:
+            parts = tuple((share * self.passes, factor * self.step) for share, factor in pieces)
+            return Descent(segments=parts, batch=self.batch, momentum=self.momentum)
         return Descent(step=self.step, passes=self.passes, batch=self.batch, momentum=self.momentum)
 
     def solve_samples(
@@ -102,19 +114,23 @@ def sgd(
         theta = np.zeros((targets.shape[1], features.shape[1]))
         velocity = np.zeros_like(theta)
     batches = 0
-    for _ in range(settings.passes):
+    each = -(-len(row_of_sample) // settings.batch)  # batches of a pass
+    for number in range(settings.passes):
         order = rng.permutation(len(row_of_sample))
-        rows, labels = row_of_sample[order], target_of_sample[order]
-        if isinstance(features, MixedRows):
-            moved.one_pass(rows, labels, step, settings.batch)
-            theta = moved.weights
-        elif momentum > 0.0:
-            one_heavy_pass(
-                theta, velocity, features, targets, rows, labels, step, settings.batch, momentum, clip
-            )
-        else:
-            one_pass(theta, features, targets, rows, labels, step, settings.batch, clip)
-        batches += -(-len(order) // settings.batch)
+        for part, factor in _parts_of_pass(settings, number, each):
+            chosen = order[part]
+            rows, labels = row_of_sample[chosen], target_of_sample[chosen]
+            now = factor * step
+            if isinstance(features, MixedRows):
+                moved.one_pass(rows, labels, now, settings.batch)
+                theta = moved.weights
+            elif momentum > 0.0:
+                one_heavy_pass(
+                    theta, velocity, features, targets, rows, labels, now, settings.batch, momentum, clip
+                )
+            else:
+                one_pass(theta, features, targets, rows, labels, now, settings.batch, clip)
+        batches += each
         if not np.isfinite(theta).all():
             break
     diverged = not np.isfinite(theta).all()
@@ -124,6 +140,17 @@ def sgd(
         reason=f"the iterates overflowed at step {step:g}" if diverged else "",
         iterations=batches,
     )
+
+
+def _parts_of_pass(settings: SGD, number: int, each: int) -> Iterator[tuple[slice, float]]:
+    """Samples of a pass of ``each`` batches that share a step, and that step over the first one."""
+    shares, factors = np.array(step_pieces(settings.schedule)).T
+    ends = np.round(np.cumsum(shares) * settings.passes * each).astype(int) - number * each
+    begin = 0
+    for end, factor in zip(np.minimum(ends, each).tolist(), factors.tolist(), strict=True):
+        if end > begin:
+            yield slice(begin * settings.batch, end * settings.batch), factor
+            begin = end
 
 
 @lazy_njit(fastmath={"reassoc", "contract"}, error_model="numpy")
