@@ -10,6 +10,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.curves.ends import continued, going_on, size_of
 from sparselaw.curves.law import track
 from sparselaw.curves.model import Asked, student
+from sparselaw.numbers import short_size
 from sparselaw.planning.forecast_budgets import best_sizes
 from sparselaw.plotting.style import (
     COLOURS,
@@ -22,7 +23,6 @@ from sparselaw.plotting.style import (
     legend_above,
     plain_ticks,
     sequence,
-    short_size,
     size_ticks,
     units_of,
 )
