@@ -46,10 +46,10 @@ def step_pieces(text: str) -> tuple[tuple[float, float], ...]:
     for part in filter(None, rest.split(",")):
         key, sign, value = part.partition("=")
         number = check_not_negative("schedule", real("schedule", value if sign else key))
-        if number > 1.0 or (sign and key.strip() != "end") or (not sign and shape not in LATE):
-            raise InputError(
-                "schedule", text, "is no schedule of shares", "write cosine, wsd:0.8 or wsd:0.8,end=0"
-            )
+        known = key.strip() == "end" if sign else shape in LATE
+        if not known or number > 1.0 or (shape == "step" and sign and number == 0.0):
+            remedy = "write cosine, wsd:0.8, wsd:0.8,end=0 or step:0.5,end=0.1"
+            raise InputError("schedule", text, "is no schedule of shares of the run", remedy)
         start, end = (start, number) if sign else (number, end)
     if shape == "constant" or start == 1.0:
         return ((1.0, 1.0),)
