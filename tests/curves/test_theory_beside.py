@@ -36,7 +36,7 @@ def test_sgd_under_a_schedule_in_theory_and_as_simulated(schedule):
     """
     inputs, sizes = sl.SparseInputs(alpha1=1.0, alpha2=0.3), {"N": 40, "D": 1500, "noise": 0.1}
     solver = sl.SGD(passes=1, step=0.5, schedule=schedule)
-    losses = sl.simulate(inputs, solver=solver, seeds=200, workers=1, **sizes).to_frame()["loss"]
+    losses = sl.simulate(inputs, solver=solver, seeds=200, workers=1, **sizes)["loss"]
     theory = sl.predict(inputs, solver=solver, **sizes).loss
     allowed = 4.0 * losses.std() / math.sqrt(len(losses)) + 0.05 * theory
     assert abs(losses.mean() - theory) < allowed
