@@ -200,3 +200,14 @@ def test_every_file_that_is_named_is_there():
         if not any((home / name).exists() for home in homes)
     ]
     assert not gone, "\n".join(gone)
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("**/*.md")), ids=lambda page: page.stem)
+def test_the_first_paragraph_of_a_page_asks_its_question(page):
+    """Of every page but the first, which has ten."""
+    if page.parent.name in ("examples", "results"):
+        return
+    text = page.read_text("utf-8")
+    first = re.search(r"^# [^\n]+\n\n(.+?)\n\n", text, re.MULTILINE | re.DOTALL)
+    assert first is not None
+    assert page.stem == "index" or "?" in first[1]
