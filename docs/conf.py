@@ -46,7 +46,6 @@ nb_merge_streams = True
 
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True}
 autodoc_type_aliases = {"FloatArray": "FloatArray", "Inputs": "Inputs"}
 python_use_unqualified_type_names = True
 

@@ -32,6 +32,7 @@ export const budget = {
     let latest = null;
     const ask = createLive(app, valley, (given, signal) => app.api.values("budget", given, signal), (found) => {
       valley.draw(found.chart, found);
+      if (!found.plan) return; // a sketch
       best.body.replaceChildren(...allocation(found.plan));
       wrong.body.replaceChildren(wrongN(found.plan));
     }, sketch);

@@ -25,6 +25,8 @@ from sparselaw.theory.surface import Surface
 AROUND = 40.0  # the valley is shown for N so many times smaller and larger than the best
 DECADES = 4.0  # of compute on either side of the budget
 BUDGETS = 17
+FEW_PLACES = 17  # of a sketched valley, and those beside the peak
+ALONG = "the whole budget spent on N and D"
 LARGEST_BUDGET = 1e40
 USUAL_BUDGET, LARGER = 1e12, 10.0  # of the theory; times the most expensive run
 PLAN = '\nsl.plan({}, budget={{budget}}, cost="{{cost}}")'
@@ -69,14 +71,14 @@ def _usual(source: Any) -> float:
 
 
 def budget(call: Call) -> dict[str, Any]:
-    """The plan and its valley."""
+    """The plan and its valley; while a slider is dragged the valley alone, from a few places."""
     asked = _Asked.of(call)
-    source = asked.source
-    surface: Surface = "leading" if asked.draft else asked.surface
-    found = plan(source, asked.spent, asked.cost, surface=surface)
+    if asked.draft:
+        return _sketch(asked)
+    found = plan(asked.source, asked.spent, asked.cost, surface=asked.surface)
     return {
         "plan": found.as_dict(),
-        "chart": _valley(source, surface, found),
+        "chart": _valley(asked.source, asked.surface, found),
         "code": asked.code_for(found.cost),
         "costs": list(cost_names()),
     }
@@ -108,15 +110,23 @@ def _braced(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
+def _sketch(asked: _Asked) -> dict[str, Any]:
+    """The leading valley along the whole budget, as far as it is shown later."""
+    along = valley_curve(asked.source, asked.spent, asked.cost, count=FEW_PLACES, surface="leading")
+    best = float(along.N[np.argmin(along.loss)])
+    shown = np.abs(np.log(along.N / best)) <= math.log(AROUND)
+    curve = line(ALONG, along.N[shown].tolist(), along.loss[shown].tolist(), colour=0)
+    drawn = chart(axis("model size N", sizes=True), axis("loss"), [curve])
+    return {"chart": drawn, "code": asked.code_for(along.cost)}
+
+
 def _valley(source: Any, surface: Surface, found: Plan) -> Chart:
     """Loss against N with the whole budget spent; the peak between the valleys is a gap."""
     best = found.N.best
     between = best / AROUND, best * AROUND
     along = valley_curve(source, found.budget, found.cost, between=between, surface=surface)
     reasons = ["" if math.isfinite(loss) else "infinite: the double-descent peak" for loss in along.loss]
-    along_budget = line(
-        "the whole budget spent on N and D", along.N.tolist(), along.loss.tolist(), colour=0, reason=reasons
-    )
+    along_budget = line(ALONG, along.N.tolist(), along.loss.tolist(), colour=0, reason=reasons)
     loss = found.loss
     at_best = points(f"best{_beside(found.side)}", [best], [loss.best], [loss.low], [loss.high], colour=1)
     series, marks = [along_budget, at_best], []
