@@ -13,15 +13,16 @@ from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.inputs.base import no_spike
 from sparselaw.records import html_table, put
 from sparselaw.theory.surface import COLUMNS, LARGEST_N, Point, Surface, predict_points
-from sparselaw.theory.training.trained_point import Answering, check_solver, trained_point
-from sparselaw.theory.training.unfinished import Form
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sparselaw.features import FeatureMap
     from sparselaw.nonlinear.losses import NonlinearLoss
+    from sparselaw.theory.training.trained_point import Answering
+    from sparselaw.theory.training.unfinished import Form
 
+FORMS = ("full", "quasi-static")
 NO_POWER_LAW = "these inputs follow no power law"
 
 
@@ -177,12 +178,14 @@ def prediction(
     """Exponents, constants and the point of every (N, D); the arguments are those of ``predict``."""
     check_inputs(inputs)
     check_choice("surface", surface, get_args(Surface))
-    check_choice("form", form, get_args(Form))
+    check_choice("form", form, FORMS)
     if isinstance(solver, str):
         from sparselaw.solvers import as_solver
 
         solver = as_solver(solver)
     elif solver is not None:
+        from sparselaw.theory.training.trained_point import check_solver
+
         check_solver(solver)
     sizes, data = _listed(N), _listed(D)
     if features != "linear":
@@ -193,6 +196,8 @@ def prediction(
         lines = [predict_points(inputs, sizes, d, ridge=ridge, noise=noise, surface=surface) for d in data]
         points = [line[i] for i in range(len(sizes)) for line in lines]
     else:
+        from sparselaw.theory.training.trained_point import trained_point
+
         points = [
             trained_point(
                 inputs, N=n, D=d, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from sparselaw.gram.counts import count_points, counts
+from sparselaw.gram.counts import Counts, count_points
 from sparselaw.gram.law import Atoms, Moments, effective_ridge_at
 from sparselaw.gram.nodes import power_nodes, table_nodes
 from sparselaw.gram.sampled import Sampled
@@ -32,7 +32,7 @@ def test_the_quadrature_of_counts_is_the_binomial_mean(p, D):
 
 
 def test_many_atoms_are_as_good_on_their_lattice():
-    law = counts(power_nodes(1.0, 0.3, np.inf, 50_000.0))
+    law = Counts(power_nodes(1.0, 0.3, np.inf, 50_000.0))
     assert law.lattice[0].size < law.weight.size / 8
     plain = traces_of(law.weight, np.exp(law.log_g), law.variance, law.unseen, X)
     assert law.at(X).rows() == pytest.approx(plain, rel=5e-9)
@@ -40,14 +40,14 @@ def test_many_atoms_are_as_good_on_their_lattice():
 
 def test_counts_of_a_power_law_are_those_of_its_coordinates():
     p, c = (np.arange(1.0, 701.0) ** -power for power in (1.8, 1.2))
-    power = counts(power_nodes(0.8, 0.2, 700.0, 900.0))
-    table = counts(table_nodes(np.ones(700), p, c, 900.0))
+    power = Counts(power_nodes(0.8, 0.2, 700.0, 900.0))
+    table = Counts(table_nodes(np.ones(700), p, c, 900.0))
     assert power.at(X).rows() == pytest.approx(table.at(X).rows(), rel=1e-8)
     assert power.rank == pytest.approx(table.rank, rel=1e-10)
 
 
 def test_the_moments_are_derivatives_along_x():
-    law = Sampled(counts(power_nodes(0.6, 0.4, 2000.0, 300.0)), 300.0)
+    law = Sampled(Counts(power_nodes(0.6, 0.4, 2000.0, 300.0)), 300.0)
     h, x = 1e-3, np.array([-1.0, 1.5])
     m = law.at(x)
     ahead, behind = law.at(x + h), law.at(x - h)
@@ -71,7 +71,7 @@ def test_counts_without_scatter_make_marchenko_and_pastur():
 def test_more_features_than_samples_end_at_a_positive_ridge():
     """200 coordinates with p = 0.2 and D = 100: the rank is D, and half of the variance stays unresolved."""
     one = np.array([200.0]), np.array([0.2]), np.array([1.0])
-    law = Sampled(counts(table_nodes(*one, 100.0), one), 100.0)
+    law = Sampled(Counts(table_nodes(*one, 100.0), one), 100.0)
     end = law.at(np.array([-np.inf]))
     assert law.rank == 100.0
     assert end.A0[0] == pytest.approx(20.0, rel=1e-6)  # all alike: a half of 40
@@ -81,7 +81,7 @@ def test_more_features_than_samples_end_at_a_positive_ridge():
 
 
 def test_traces_at_real_kappa_are_the_moments():
-    law = Sampled(counts(power_nodes(0.6, 0.4, 2000.0, 300.0)), 300.0)
+    law = Sampled(Counts(power_nodes(0.6, 0.4, 2000.0, 300.0)), 300.0)
     kappa = np.array([0.2, 3.0, 40.0])
     S, t = law.traces(kappa + 0j)
     m = law.at(np.log(kappa))
@@ -90,7 +90,7 @@ def test_traces_at_real_kappa_are_the_moments():
 
 
 def test_the_effective_ridge_in_the_plane():
-    law = counts(power_nodes(1.0, 0.3, np.inf, 2_000.0))
+    law = Counts(power_nodes(1.0, 0.3, np.inf, 2_000.0))
     z = np.array([0.5 + 2.0j, -0.3 + 0.4j, 3.0 - 1.0j])
     kappa = effective_ridge_at(law, z, 30.0)
     assert kappa * (1.0 - law.traces(kappa)[0] / 30.0) == pytest.approx(z, rel=1e-9)

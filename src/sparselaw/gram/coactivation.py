@@ -26,9 +26,9 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.cavity import Cavity
 from sparselaw.gram.cavity_scatter import CavityScatter
-from sparselaw.gram.counts import Counts, counts
+from sparselaw.gram.counts import Coordinates, Counts
 from sparselaw.gram.law import Atoms, ComplexArray, GramLaw, Moments, Scatter, exponential, times
-from sparselaw.gram.nodes import CoordinateNodes, seen, table_nodes, unseen
+from sparselaw.gram.nodes import seen, table_nodes, unseen
 from sparselaw.gram.rank import expected_rank
 from sparselaw.gram.sampled import Sampled
 
@@ -80,29 +80,22 @@ class Coactivation(GramLaw):
 
     Parameters
     ----------
-    nodes
-        The coordinates.
+    counts
+        The same coordinates where they share no sample.
     cell_nodes
         (weight, p, c) of coordinates for the closure, the rank and the scatter.
     D
         The number of samples.
     """
 
-    def __init__(
-        self, nodes: CoordinateNodes, cell_nodes: tuple[FloatArray, FloatArray, FloatArray], D: float
-    ) -> None:
-        self.D, self._nodes, self._cells = float(D), nodes, cell_nodes
-        self.seen, self.unseen = nodes.seen(), nodes.unseen_variance()
+    def __init__(self, counts: Counts, cell_nodes: Coordinates, D: float) -> None:
+        self.D, self.counts, self._cells = float(D), counts, cell_nodes
+        self.seen, self.unseen = counts.rank, counts.unseen
         found = expected_rank(*cell_nodes[:2], self.D)
         self.rank, self.spread, self._free = min(found.mean, self.seen, self.D), found.spread, found.free
         self.most = float(min(D, np.floor(cell_nodes[0].sum() + 0.5)))
         self._ratios: dict[int, tuple[float, float]] = {}
         self._polynomials: dict[int, FloatArray] = {}
-
-    @functools.cached_property
-    def counts(self) -> Counts:
-        """Coordinates that share no sample."""
-        return counts(self._nodes, self._cells)
 
     @functools.cached_property
     def medium(self) -> Sampled:
@@ -136,7 +129,7 @@ class Coactivation(GramLaw):
     @functools.cached_property
     def _cell_medium(self) -> Sampled:
         of = self.cavity.cells
-        return Sampled(counts(table_nodes(of.weight, of.p, of.c, self.D)), self.D)
+        return Sampled(Counts(table_nodes(of.weight, of.p, of.c, self.D)), self.D)
 
     @functools.cached_property
     def _lowest(self) -> int:

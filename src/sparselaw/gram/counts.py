@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,6 +31,9 @@ RARE = 1.0  # the same, for a shorter list
 SPACING = 0.8  # of the lattice, in standard deviations
 REACH = 8.0  # and as far as it goes
 NEGLECTED = 1e-14  # chance of a count that is left out
+
+
+Coordinates = tuple[FloatArray, FloatArray, FloatArray]  # weight, p, c
 
 
 class CountPoints(NamedTuple):
@@ -233,22 +237,61 @@ class CountScatter:
         return SS, St, both @ centred.transpose(0, 2, 1)
 
 
-@dataclass(frozen=True)
 class Counts(Atoms):
-    """Atoms of counts; ``cells`` hold how they scatter, where there are ``cell_nodes`` to tell."""
+    """Atoms of counts, laid out when they are first asked for.
 
-    cell_nodes: tuple[FloatArray, FloatArray, FloatArray] | None = None  # (weight, p, c)
-    samples: float = math.inf
-    diverges: bool = False  # whether tr G^+ is infinite: coordinates without end, each fainter than the last
+    Parameters
+    ----------
+    nodes
+        The coordinates.
+    cell_nodes
+        What gives (weight, p, c) for the scatter over data sets; None where it is not wanted.
+    """
+
+    def __init__(self, nodes: CoordinateNodes, cell_nodes: Callable[[], Coordinates] | None = None) -> None:
+        self._nodes, self._cell_nodes = nodes, cell_nodes
+        known = {"rank": nodes.seen(), "spread": math.sqrt(nodes.seen_variance()), "most": math.inf}
+        vars(self).update(known, unseen=nodes.unseen_variance())
+
+    @functools.cached_property
+    def _laid_out(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        nodes = self._nodes
+        points = count_points(nodes.mean, nodes.p, nodes.D)
+        seen = points.n > 0.0
+        at, chance = points.coordinate[seen], points.chance[seen]
+        weight = nodes.weight[at] * chance
+        return (
+            np.concatenate([weight, nodes.beyond]),
+            np.concatenate([np.log(points.n[seen]) + nodes.log_c[at], nodes.log_beyond]),
+            np.concatenate([weight * np.exp(nodes.log_s[at]), np.zeros_like(nodes.beyond)]),
+            np.concatenate([nodes.log_c[at], nodes.log_beyond]),
+        )
+
+    @property
+    def weight(self) -> FloatArray:
+        return self._laid_out[0]
+
+    @property
+    def log_g(self) -> FloatArray:
+        return self._laid_out[1]
+
+    @property
+    def variance(self) -> FloatArray:
+        return self._laid_out[2]
+
+    @property
+    def log_single(self) -> FloatArray:
+        return self._laid_out[3]
 
     @functools.cached_property
     def cells(self) -> CountScatter | None:
         """The coordinates in cells with the points of their counts."""
-        return None if self.cell_nodes is None else count_scatter(*self.cell_nodes, self.samples)
+        return None if self._cell_nodes is None else count_scatter(*self._cell_nodes(), self._nodes.D)
 
     def inverses(self) -> tuple[float, float]:
+        """tr G^+ is infinite for coordinates without end, each fainter than the last."""
         every, seen = Atoms.inverses(self)
-        return math.inf if self.diverges else every, seen
+        return math.inf if math.isinf(self._nodes.inverse_beyond) else every, seen
 
     def scatter(self, x: FloatArray) -> Scatter:
         if self.cells is None:
@@ -283,36 +326,6 @@ def derivative_weights(places: FloatArray, x: float, orders: int = 4) -> FloatAr
 
 
 _WEIGHTS = derivative_weights(OFFSETS, 0.0)
-
-
-def counts(
-    nodes: CoordinateNodes, cell_nodes: tuple[FloatArray, FloatArray, FloatArray] | None = None
-) -> Counts:
-    """The law of counts of these coordinates.
-
-    Parameters
-    ----------
-    nodes
-        The coordinates.
-    cell_nodes
-        (weight, p, c) for the scatter over data sets; None where it is not wanted.
-    """
-    points = count_points(nodes.mean, nodes.p, nodes.D)
-    seen = points.n > 0.0
-    at, chance = points.coordinate[seen], points.chance[seen]
-    weight = nodes.weight[at] * chance
-    return Counts(
-        weight=np.concatenate([weight, nodes.beyond]),
-        log_g=np.concatenate([np.log(points.n[seen]) + nodes.log_c[at], nodes.log_beyond]),
-        variance=np.concatenate([weight * np.exp(nodes.log_s[at]), np.zeros_like(nodes.beyond)]),
-        unseen=nodes.unseen_variance(),
-        rank=nodes.seen(),
-        spread=math.sqrt(nodes.seen_variance()),
-        log_single=np.concatenate([nodes.log_c[at], nodes.log_beyond]),
-        cell_nodes=cell_nodes,
-        samples=nodes.D,
-        diverges=math.isinf(nodes.inverse_beyond),
-    )
 
 
 def count_scatter(weight: FloatArray, p: FloatArray, c: FloatArray, D: float) -> CountScatter:

@@ -19,7 +19,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.gram.coactivation import Coactivation
-from sparselaw.gram.counts import counts
+from sparselaw.gram.counts import Counts
 from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.gram.nodes import CoordinateNodes, table_nodes
 from sparselaw.inputs.base import Exponents, Inputs, Sampling
@@ -91,7 +91,7 @@ class ActivationInputs(Inputs):
         return table_nodes(np.ones_like(table.p), table.p, table.c, D)
 
     def gram(self, D: float, *, sharp: bool = True) -> GramLaw:
-        return _gram(self, float(D)) if sharp else _leading_gram(self, float(D))
+        return _gram(self, float(D)) if sharp else counts_of(self, float(D))
 
     def pair_nodes(self, D: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(weight, p, c) of coordinates so many that pairs seen once in D samples are all among them."""
@@ -108,11 +108,11 @@ class ActivationInputs(Inputs):
         _table(self)
 
     def expected_seen(self, D: float) -> float:
-        return self.nodes(D).seen()
+        return counts_of(self, float(D)).rank
 
     def expected_unseen(self, D: float) -> float:
         """sum_j s_j (1-p_j)^D: the mean of the unseen variance over the data."""
-        return self.nodes(D).unseen_variance()
+        return counts_of(self, float(D)).unseen
 
     def unseen_variance(self, active: FloatArray) -> float:
         """sum_{j not in active} s_j, with no cancellation: losses of 1e-12 must keep their digits.
@@ -138,16 +138,16 @@ class _Table(NamedTuple):
     s: FloatArray
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=128)
 def _gram(inputs: ActivationInputs, D: float) -> GramLaw:
     """Kept: every N of one D asks the same law."""
-    return Coactivation(inputs.nodes(D), inputs.pair_nodes(D), D)
+    return Coactivation(counts_of(inputs, D), inputs.pair_nodes(D), D)
 
 
-@functools.lru_cache(maxsize=64)
-def _leading_gram(inputs: ActivationInputs, D: float) -> GramLaw:
+@functools.lru_cache(maxsize=128)
+def counts_of(inputs: ActivationInputs, D: float) -> Counts:
     """Coordinates that share no sample."""
-    return counts(inputs.nodes(D))
+    return Counts(inputs.nodes(D), functools.partial(inputs.pair_nodes, D))
 
 
 @functools.lru_cache(maxsize=16)

@@ -15,7 +15,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
-from sparselaw.gram.counts import counts
+from sparselaw.gram.counts import Counts
 from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.gram.nodes import (
     CoordinateNodes,
@@ -26,7 +26,7 @@ from sparselaw.gram.nodes import (
     power_sum,
 )
 from sparselaw.gram.sampled import Sampled
-from sparselaw.inputs.activations import ActivationInputs
+from sparselaw.inputs.activations import ActivationInputs, counts_of
 from sparselaw.inputs.base import (
     DEFAULT_DIMENSION,
     Exponents,
@@ -193,9 +193,6 @@ class SparseInputs(ActivationInputs):
     def nodes(self, D: float) -> CoordinateNodes:
         return power_nodes(self.alpha1, self.alpha2, self.dimension, D)
 
-    def expected_unseen(self, D: float) -> float:
-        return _expected_unseen(self, D)
-
     def data_constant(self) -> float:
         """C_D = Gamma(alpha_D)/(alpha1+1) for alpha1 > 0, from the integral eq:bayes-integral-over.
 
@@ -213,7 +210,7 @@ class SparseInputs(ActivationInputs):
         return _medium(self, float(D))
 
     def scaling_limit(self, xi: float) -> Atoms:
-        return counts(limit_nodes(self.alpha1, self.alpha2, xi))
+        return Counts(limit_nodes(self.alpha1, self.alpha2, xi))
 
     def pair_nodes(self, D: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         a1, b = self.alpha1, self.alpha2 + 1.0
@@ -253,9 +250,4 @@ def _tail_rate(inputs: SparseInputs, after: int) -> float:
 @functools.lru_cache(maxsize=64)
 def _medium(inputs: SparseInputs, D: float) -> GramLaw:
     """Where every sample shows many coordinates (alpha1 <= 0) the leading surface has them share samples."""
-    return Sampled(counts(inputs.nodes(D)), D)
-
-
-@functools.lru_cache(maxsize=4096)
-def _expected_unseen(inputs: SparseInputs, D: float) -> float:
-    return inputs.nodes(float(D)).unseen_variance()
+    return Sampled(counts_of(inputs, D), D)
