@@ -76,7 +76,6 @@ ComplexArray = NDArray[np.complex128]
 
 LATTICE = 0.2  # step in log g of the lattice that stands for many atoms
 NEIGHBOURS = 12  # lattice points that share an atom: Lagrange's polynomials, good to 1e-10
-NEGLECTED = 1e-18  # share of the weight, and of the variance, that a lattice point may have and be left out
 MANY = 600  # atoms from which on the lattice is used
 LARGEST_LOG = 600.0  # of 1/g
 ENTRIES = 1_000_000  # of a matrix of effective ridges and atoms at a time
@@ -284,8 +283,7 @@ class Atoms(GramLaw):
         for k in range(NEIGHBOURS):
             weight[cells + k] += shares[k, 0]
             variance[cells + k] += shares[k, 1]
-        kept = np.abs(weight) > NEGLECTED * float(self.weight.sum())
-        kept |= np.abs(variance) > NEGLECTED * float(self.variance.sum())
+        kept = (weight != 0.0) | (variance != 0.0)
         return weight[kept], (LATTICE * (lowest + np.arange(size)))[kept], variance[kept]
 
     def at(self, x: FloatArray) -> Moments:
