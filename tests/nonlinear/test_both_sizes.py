@@ -15,6 +15,7 @@ import sparselaw as sl
 from oracles import nonlinear as oracle
 from sparselaw.features import FEATURES
 from sparselaw.nonlinear import peak
+from sparselaw.nonlinear.features_limit import features_limit, limit_at
 from sparselaw.nonlinear.leverage import Leverages, _excess, excess, leverages, of_units
 from sparselaw.nonlinear.response import Kinked
 from sparselaw.nonlinear.samples import distinct_samples, rank_deviation
@@ -160,3 +161,25 @@ def test_the_scatter_of_the_number_of_different_samples(D):
     assert abs(distinct_samples(inputs, float(D)) - mean) < 4.0 * math.sqrt(variance / 400)
     assert abs(ours / variance - 1.0) < 4.0 * math.sqrt(2.0 / 400)
     assert abs(1.5 * ours / variance - 1.0) > 4.0 * math.sqrt(2.0 / 400)
+
+
+@pytest.mark.parametrize("inputs", [sl.SparseInputs(alpha1=1.0, alpha2=0.3), sl.DenseInputs(alpha=1.0)])
+def test_a_point_is_the_same_alone_and_in_a_list(inputs):
+    """One path for a point, two, thirteen and forty, in any order."""
+    sizes = [int(N) for N in np.unique(np.geomspace(8, 200, 44).astype(int))][:40]
+    alone = {N: sl.predict(inputs, N=N, D=5_000, features="relu").loss for N in sizes}
+    for some in (sizes[:2], sizes[::3], sizes[::-1]):
+        frame = sl.predict(inputs, N=some, D=5_000, features="relu")
+        assert frame["loss"].tolist() == [alone[N] for N in some]
+
+
+def test_between_nodes_the_limit_is_close():
+    """The nodes are half a doubling apart; what is in between is off by less than its own error."""
+    inputs, response = sl.SparseInputs(alpha1=1.0, alpha2=0.3), FEATURES["relu"].response
+    for N in (27.0, 54.0, 76.0, 108.0):
+        direct = limit_at(inputs, response, N)
+        found = features_limit(inputs, response, N)
+        assert found.loss == pytest.approx(direct.loss, rel=0.007)
+        assert found.loss != direct.loss
+        assert found.error == pytest.approx(direct.error, rel=0.3)
+    assert features_limit(inputs, response, 64.0) == limit_at(inputs, response, 64.0)

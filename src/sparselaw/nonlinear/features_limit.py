@@ -19,7 +19,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.inputs import Inputs
-from sparselaw.nonlinear.limit import NonlinearLimit
+from sparselaw.nonlinear.limit import NonlinearLimit, between_nodes
 from sparselaw.nonlinear.response import Part, Response
 from sparselaw.nonlinear.sector_tables import Group, SectorTable, Signed, sector_table, table_work, unit_types
 from sparselaw.nonlinear.table_cache import cached_arrays
@@ -45,9 +45,14 @@ MOST_WORK = 1e6  # sums over signs in a table: about ten seconds
 Parts = tuple[Part, ...]
 
 
-@functools.lru_cache(maxsize=4096)
 def features_limit(inputs: Inputs, response: Response, N: float) -> NonlinearLimit:
-    """The loss for any N; beyond the last table the local exponent there goes on."""
+    """The loss for any N, between those of two nodes."""
+    return between_nodes(lambda node: limit_at(inputs, response, node), N)
+
+
+@functools.lru_cache(maxsize=4096)
+def limit_at(inputs: Inputs, response: Response, N: float) -> NonlinearLimit:
+    """The loss at N itself; beyond the last table the local exponent there goes on."""
     found = _from_tables(inputs, response, N)
     if found is not None:
         return found

@@ -41,7 +41,7 @@ from sparselaw.nonlinear.gaussian_tables import (
     missing_share,
     resolved,
 )
-from sparselaw.nonlinear.limit import NonlinearLimit
+from sparselaw.nonlinear.limit import NonlinearLimit, between_nodes
 from sparselaw.nonlinear.response import Response
 from sparselaw.nonlinear.sector_tables import SectorTable, unit_types
 from sparselaw.nonlinear.variance_sums import variance_sums
@@ -56,9 +56,14 @@ CURVED_ALIKE = 0.7  # the same for a curved odd part: large samples weigh much t
 DATA_ERROR = 0.07
 
 
-@functools.lru_cache(maxsize=4096)
 def gaussian_features_limit(inputs: Inputs, response: Response, N: float) -> NonlinearLimit:
-    """The loss of N features with all the data there are; beyond MOST_TYPED the exponent there goes on."""
+    """The loss of N features with all the data there are, between those of two nodes."""
+    return between_nodes(lambda node: gaussian_limit_at(inputs, response, node), N)
+
+
+@functools.lru_cache(maxsize=4096)
+def gaussian_limit_at(inputs: Inputs, response: Response, N: float) -> NonlinearLimit:
+    """The same at N itself; beyond MOST_TYPED the exponent there goes on."""
     if N > MOST_TYPED:
         half = _features_at(inputs, response, MOST_TYPED / 2.0)
         return _features_at(inputs, response, MOST_TYPED).continued(half, N)

@@ -119,7 +119,7 @@ def nonlinear_losses(
     features : AnsweringFeatures
         Features that have a ``response``.
     sizes : sequence of float
-        Numbers of features; infinity is allowed. More than a dozen are drawn between nodes of one curve.
+        Numbers of features; infinity is allowed.
     data : sequence of int
         Numbers of samples.
 

@@ -21,20 +21,21 @@ far below the rank that adds about the share N/(D - N), as for noise of the same
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.nonlinear.data_limit import data_limit, interpolation_errors, sharing
-from sparselaw.nonlinear.features_limit import features_limit
+from sparselaw.nonlinear.features_limit import features_limit, limit_at
 from sparselaw.nonlinear.gaussian_limit import (
     gaussian_data_limit,
     gaussian_features_limit,
+    gaussian_limit_at,
     gaussian_variance_term,
 )
 from sparselaw.nonlinear.leverage import excess
-from sparselaw.nonlinear.limit import NonlinearLimit, limits_along
+from sparselaw.nonlinear.limit import NonlinearLimit
 from sparselaw.nonlinear.losses import NonlinearLoss
 from sparselaw.nonlinear.peak import has_median, is_infinite, median_gap, mixture_median
 from sparselaw.nonlinear.response import Response, Trust
@@ -68,9 +69,6 @@ EVEN_HEAVY = 0.5  # of the noise that is fitted: samples with much leverage have
 
 LOCAL_ERROR = 0.01  # of the ratio of two neighbouring losses
 LARGEST_N = 1e100  # in place of infinitely many features
-FEW_POINTS = 12  # along a line: more are drawn between nodes
-
-Along = Callable[[float], NonlinearLimit]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +86,7 @@ def two_sided_losses(
     inputs: Inputs, response: Response, widths: Sequence[float], data: Sequence[int]
 ) -> list[NonlinearLoss]:
     """Every pair, N by N: the expected population loss of the minimum-norm solution."""
-    dense = inputs.sampling == "gaussian"
-    limit = gaussian_features_limit if dense else features_limit
-    below = [N for N in widths if response.slope != 0.0 and N < _rank(inputs, response, max(data, default=1))]
-    along = limits_along(lambda N: limit(inputs, response, N), below, FEW_POINTS)
-    return [_loss(inputs, response, along, width, D) for width in widths for D in data]
+    return [_loss(inputs, response, width, D) for width in widths for D in data]
 
 
 def _rank(inputs: Inputs, response: Response, D: float) -> float:
@@ -101,13 +95,13 @@ def _rank(inputs: Inputs, response: Response, D: float) -> float:
     return features_rank(inputs, response, float(D))
 
 
-def _loss(inputs: Inputs, response: Response, along: Along, width: float, D: int) -> NonlinearLoss:
+def _loss(inputs: Inputs, response: Response, width: float, D: int) -> NonlinearLoss:
     N = float(min(width, LARGEST_N))
     rank = _rank(inputs, response, D)
     if response.slope == 0.0:
         found = even_loss(inputs, N, float(D), rank)
     else:
-        found = _SIDES[inputs.sampling](inputs, response, along, N, float(D), rank)
+        found = _SIDES[inputs.sampling](inputs, response, N, float(D), rank)
     return NonlinearLoss(
         N=width,
         D=D,
@@ -121,7 +115,7 @@ def _loss(inputs: Inputs, response: Response, along: Along, width: float, D: int
     )
 
 
-def _sparse(inputs: Inputs, response: Response, along: Along, N: float, D: float, rank: float) -> Found:
+def _sparse(inputs: Inputs, response: Response, N: float, D: float, rank: float) -> Found:
     activations, trust = cast(ActivationInputs, inputs), response.trust
     near = min(N / rank, rank / N)
     if near > (trust.below if N < rank else trust.above):
@@ -143,7 +137,7 @@ def _sparse(inputs: Inputs, response: Response, along: Along, N: float, D: float
         if is_infinite(N, rank, deviation):
             return _at_the_peak(median, MEDIAN_ERROR + (CROWDED_ERROR if crowded else 0.0))
     if N < rank:
-        low = along(N)
+        low = features_limit(inputs, response, N)
         added = variance_factor(activations, response) * (1.0 + uneven) * known * rank / (rank - N)
         loss = low.loss + added
         unsure = trust.between * (MORE_BETWEEN if crowded else 1.0) * added / loss
@@ -162,25 +156,25 @@ def _sparse(inputs: Inputs, response: Response, along: Along, N: float, D: float
     return Found(loss=loss, error=error, cautions=cautions, median=median)
 
 
-def _dense(inputs: Inputs, response: Response, along: Along, N: float, D: float, rank: float) -> Found:
+def _dense(inputs: Inputs, response: Response, N: float, D: float, rank: float) -> Found:
     del rank
     gap = abs(N - D)
     median = None
     if has_median(N, D, 0.0):
-        median, error, _ = _dense_loss(inputs, response, along, N, D, median_gap(gap))
+        median, error, _ = _dense_loss(inputs, response, N, D, median_gap(gap))
         if is_infinite(N, D, 0.0):
             return _at_the_peak(median, error)
-    loss, error, cautions = _dense_loss(inputs, response, along, N, D, gap - 1.0)
+    loss, error, cautions = _dense_loss(inputs, response, N, D, gap - 1.0)
     return Found(loss=loss, error=error, cautions=cautions, median=median)
 
 
 def _dense_loss(
-    inputs: Inputs, response: Response, along: Along, N: float, D: float, free: float
+    inputs: Inputs, response: Response, N: float, D: float, free: float
 ) -> tuple[float, float, list[str]]:
     """The loss, its error and cautions where tr W^-1 of the smaller side is its size over ``free``."""
     trust = response.trust
     if N <= D:
-        low = along(N) if N < D else gaussian_features_limit(inputs, response, N)
+        low = gaussian_features_limit(inputs, response, N)
         more, unsure = excess(inputs, response, N, N + 1.0 + free)
         own = max(low.error, trust.features) + DENSE_BELOW * (N / D) ** 2
         own += min(unsure / (1.0 + more), DENSE_FORMS)
@@ -197,7 +191,7 @@ def _at_the_peak(median: float, error: float) -> Found:
 
 def local_exponent(inputs: Inputs, response: Response, N: float) -> tuple[float, float]:
     """Of the N-limited loss about N, with what the change of its error there may add."""
-    limit = gaussian_features_limit if inputs.sampling == "gaussian" else features_limit
+    limit = gaussian_limit_at if inputs.sampling == "gaussian" else limit_at
     low, high = (limit(inputs, response, N * factor) for factor in (0.5**0.5, 2.0**0.5))
     unsure = (abs(high.error - low.error) + LOCAL_ERROR) / math.log(2.0)
     return math.log2(low.loss / high.loss), unsure
