@@ -24,10 +24,9 @@ import pandas as pd
 from scipy.optimize import minimize
 
 from sparselaw.fitting import read_table
-from sparselaw.fitting.clean_runs import clean_runs
+from sparselaw.fitting.clean_runs import Runs, clean_runs
 from sparselaw.fitting.design import prepare
 from sparselaw.fitting.draws import bootstrap
-from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.minimise import global_minimum, parse_objective
 from sparselaw.laws import ChinchillaLaw
 

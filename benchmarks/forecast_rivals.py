@@ -22,9 +22,9 @@ from forecast_coverage import PROTOCOLS, Z95, RunSet, real_sets, split
 from scipy import stats
 
 from sparselaw.fitting import fit
-from sparselaw.forecasting.backtest import backtest, calibration
 from sparselaw.forecasting.known_runs import KnownRuns, refusal
 from sparselaw.forecasting.posterior import posterior
+from sparselaw.forecasting.predictive import backtest, calibration
 from sparselaw.forecasting.settings import SETTINGS
 
 Ends = tuple[np.ndarray, np.ndarray, np.ndarray]  # low, middle, high of ln loss

@@ -9,6 +9,7 @@ __version__ = "0.3.0"
 # Public name -> the module it lives in. Loaded on first use, so that `sparselaw --help` needs no numpy.
 _PUBLIC = {
     "InputError": "sparselaw.errors",
+    "SparselawWarning": "sparselaw.errors",
     "Interval": "sparselaw.interval",
     "SparseInputs": "sparselaw.inputs",
     "DenseInputs": "sparselaw.inputs",
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from sparselaw.deciding import compare as compare
     from sparselaw.deciding import next_runs as next_runs
     from sparselaw.errors import InputError as InputError
+    from sparselaw.errors import SparselawWarning as SparselawWarning
     from sparselaw.experiments.networks import Adam as Adam
     from sparselaw.experiments.networks import Network as Network
     from sparselaw.experiments.networks.train_networks import train_networks as train_networks

@@ -31,8 +31,27 @@ class InputError(ValueError):
         return type(self), (self.name, self.value, self.condition, self.remedy)
 
 
-class Notice(UserWarning):
+class SparselawWarning(UserWarning):
+    """What a result says of itself, as in its ``warnings``: filter it as any other category of warnings.
+
+    The same words go to the logger ``sparselaw``, which is silent until somebody gives it a handler.
+    """
+
+
+class Notice(SparselawWarning):
     """Something left out or done anew that the person should know of; the command prints it as one line."""
+
+
+def warn_of(said: Iterable[str], of: str = "") -> None:
+    """Issue each of the warnings of a result for whoever called the function that calls this one."""
+    import logging
+
+    logger = logging.getLogger("sparselaw")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+    for words in said:
+        warnings.warn(of + words, SparselawWarning, stacklevel=3)
+        logger.warning("%s%s", of, words)
 
 
 def notice(text: str) -> None:

@@ -1,9 +1,15 @@
 """The public fit: invariances, statuses, the equality test, the leave-out table, sweeps, bad input."""
 
+import json
+import subprocess
+import sys
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import sparselaw as sl
 from oracles.runs import CHINCHILLA_TRUTH, TWO_POWER_TRUTH, noisy_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import exponent_profile, fit
@@ -189,3 +195,37 @@ def test_profile_has_its_lowest_point_at_the_optimum():
     assert np.all(
         np.abs(pinned - best) <= 1.5 * np.array([np.diff(profile.alpha_N)[0], np.diff(profile.alpha_D)[0]])
     )
+
+
+def test_warnings_have_a_category_and_go_to_the_log(caplog):
+    """Nine rows for five parameters: said once by ``warnings``, by logging and by the result."""
+    size = np.geomspace(1e7, 1e9, 9)
+    table = {
+        "N": size,
+        "D": 20 * size[::-1] ** 1.1,
+        "loss": 1.8 + 480 * size**-0.35 + 100 / size[::-1] ** 0.3,
+    }
+    with caplog.at_level("WARNING", logger="sparselaw"), pytest.warns(sl.SparselawWarning) as told:
+        law = sl.fit(table, bootstrap=0)
+    ours = [str(one.message) for one in told if issubclass(one.category, sl.SparselawWarning)]
+    assert ours == list(law.warnings) == caplog.messages
+    assert any("rows are few" in words for words in law.warnings)
+    assert told[0].filename == __file__  # the call of the user, not a line of ours
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sl.fit(table, bootstrap=0, warn=False)
+
+
+def test_the_command_prints_a_warning_once(tmp_path):
+    size = np.geomspace(1e7, 1e9, 9)
+    loss = 1.8 + 480 * size**-0.35 + 100 / size[::-1] ** 0.3
+    rows = [f"{n},{20 * d**1.1},{y}" for n, d, y in zip(size, size[::-1], loss, strict=True)]
+    file = tmp_path / "runs.csv"
+    file.write_text("\n".join(["N,D,loss", *rows]), encoding="ascii")
+    done = subprocess.run(
+        [sys.executable, "-m", "sparselaw", "fit", str(file), "--bootstrap", "0", "--json"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    said = json.loads(done.stdout)["warnings"]
+    assert said
+    assert all(done.stderr.count(words) == 1 for words in said)

@@ -13,8 +13,8 @@ from oracles.runs import (
     naive_objective,
     noisy_runs,
 )
+from sparselaw.fitting.clean_runs import Runs, Sweeps
 from sparselaw.fitting.design import prepare
-from sparselaw.fitting.fitted_runs import Runs, Sweeps
 from sparselaw.fitting.minimise import _solutions, damped_steps, global_minimum, parse_objective
 from sparselaw.fitting.term_design import ABSENT, REWEIGHTINGS, _nonnegative, scan
 from sparselaw.laws import LAWS, ChinchillaLaw, PowerLaw

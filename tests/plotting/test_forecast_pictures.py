@@ -6,7 +6,7 @@ import pytest
 
 import sparselaw as sl
 from oracles.runs import CHINCHILLA_TRUTH, noisy_runs
-from sparselaw.forecasting.backtest import back_test_at
+from sparselaw.forecasting.predictive import back_test_at
 
 mpl.use("Agg")
 

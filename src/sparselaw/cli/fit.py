@@ -15,7 +15,6 @@ from sparselaw.laws import one_size_laws
 
 if TYPE_CHECKING:
     from sparselaw.fitting import Comparison, FitsBy, FittedLaw
-    from sparselaw.planning import NextRun
 
 
 def fit(
@@ -85,8 +84,7 @@ def fit(
         every=panels,
     )
     if json:
-        ahead = _next_run(fitted) if one_fit else None
-        print_json(fitted.as_dict() | ({} if ahead is None else {"next_run": ahead.as_dict()}))
+        print_json(fitted.as_dict())
     elif law == options.ALL:
         _show_all(fitted)
     elif by is not None:
@@ -120,15 +118,11 @@ def _show_by(parts: FitsBy) -> None:
     print_table(f"One fit for each {parts.column} (sd: residuals in per cent)", list(frame.columns), rows)
 
 
-def _next_run(fitted: FittedLaw) -> NextRun | None:
-    from sparselaw.planning import next_run
-
-    return next_run(fitted)
-
-
 def _show_ahead(fitted: FittedLaw, runs: str) -> None:
     """One line each of the plan and of the forecast, with how to get more."""
-    ahead = _next_run(fitted)
+    from sparselaw.planning import next_run
+
+    ahead = next_run(fitted)
     if ahead is None:
         return
     found, file = ahead.plan, shlex.quote(runs)

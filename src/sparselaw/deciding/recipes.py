@@ -18,9 +18,8 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.costs import Cost
 from sparselaw.forecasting import KnownRuns, Prepared
-from sparselaw.forecasting.backtest import Calibration
 from sparselaw.forecasting.posterior import Posterior, joint_posterior
-from sparselaw.forecasting.predictive import Predictive
+from sparselaw.forecasting.predictive import Calibration, Predictive
 from sparselaw.planning.from_runs import lowest, sizes_along
 
 CORRELATIONS = ((0.0, 0.25), (0.5, 0.25), (0.9, 0.5))  # rho and its prior weight; 0.98 covers too little

@@ -1,18 +1,18 @@
-"""From a table to runs: which rows are used, as numbers; every other row is counted under its reason."""
+"""From a table to the runs a law is fitted to, as arrays: which rows are used, and why the others are not."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.columns import Aliases, find_columns, missing_column, notes_on_columns, there, unit_of
-from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.read import read_file
 from sparselaw.fitting.table_checks import (
     Pooled,
@@ -24,6 +24,7 @@ from sparselaw.fitting.table_checks import (
     unit_words,
 )
 from sparselaw.fitting.tables import Cells, Table, duplicated, floats, labels, missing, select, table_of
+from sparselaw.forecasting import KnownRuns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +33,61 @@ Source: TypeAlias = "pd.DataFrame | Mapping[str, Any] | Table | str | Path"
 COUNTS = ("as-given", "non-embedding")
 FARTHEST = 230.0  # in logs from the median, 1e100 times: no measurement
 LARGEST_IN_UNITS = 1e6  # a column "in billions" with numbers above this is in ones
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweeps:
+    """Runs in which one size varies while another stays: ``index`` tells the sweep of every row."""
+
+    size: str  # the size that varies
+    other: str  # the size that a sweep shares
+    values: FloatArray  # (sweeps,): its values
+    index: IntArray  # (rows,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runs:
+    """Positive, finite, at least one. ``group`` numbers the whole runs that rows belong to."""
+
+    sizes: Mapping[str, FloatArray]  # by their names; always N and D, ones where the table has none
+    loss: FloatArray
+    scale: FloatArray  # relative standard errors over their median; ones where the table has none
+    group: IntArray | None = None
+    sweeps: Sweeps | None = None
+    row: IntArray | None = None  # where each stood in the table, from zero
+    compute: FloatArray | None = None  # C of every row, where the table has it
+
+    @property
+    def N(self) -> FloatArray:
+        return self.sizes["N"]
+
+    @property
+    def D(self) -> FloatArray:
+        return self.sizes["D"]
+
+    def take(self, rows: npt.NDArray[np.bool_] | IntArray) -> Runs:
+        return Runs(
+            sizes={name: values[rows] for name, values in self.sizes.items()},
+            loss=self.loss[rows],
+            scale=self.scale[rows],
+            group=None if self.group is None else self.group[rows],
+            sweeps=None if self.sweeps is None else replace(self.sweeps, index=self.sweeps.index[rows]),
+            row=None if self.row is None else self.row[rows],
+            compute=None if self.compute is None else self.compute[rows],
+        )
+
+    def with_groups_numbered(self) -> Runs:
+        """The same runs with groups counted from zero without gaps."""
+        if self.group is None:
+            return self
+        return replace(self, group=np.unique(self.group, return_inverse=True)[1])
+
+    def known(self) -> KnownRuns:
+        """The same as a forecast takes them."""
+        return KnownRuns(N=self.N, D=self.D, loss=self.loss, scale=self.scale, group=self.group, row=self.row)
+
+    def __len__(self) -> int:
+        return self.loss.size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

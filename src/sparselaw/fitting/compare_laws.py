@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparselaw.errors import InputError
-from sparselaw.fitting.clean_runs import COUNTS, Source, as_table
+from sparselaw.errors import InputError, warn_of
+from sparselaw.fitting.clean_runs import COUNTS, Runs, Source, as_table
 from sparselaw.fitting.design import prepare
 from sparselaw.fitting.fit import fit
 from sparselaw.fitting.fitted_law import FittedLaw
-from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.minimise import global_minimum, parse_objective
 from sparselaw.fitting.tables import select, split
 from sparselaw.laws import LAWS, law_named
@@ -157,7 +156,7 @@ def compare_laws(
     first: InputError | None = None
     for name in names:
         try:
-            found = fit(runs, name, objective, delta=delta, bootstrap=bootstrap, **settings)
+            found = fit(runs, name, objective, delta=delta, bootstrap=bootstrap, warn=False, **settings)
         except InputError as error:
             refused[law_named(name).name] = str(error)
             first = first or error
@@ -172,7 +171,9 @@ def compare_laws(
         error = line.out_of_sample_error
         return line.fitted.name != FIRST, error if math.isfinite(error) else math.inf
 
-    return Comparison(laws=tuple(sorted(lines, key=order)), refused=refused)
+    compared = Comparison(laws=tuple(sorted(lines, key=order)), refused=refused)
+    warn_of(compared.warnings)
+    return compared
 
 
 def compare(runs: Source, *given: Any, **settings: Any) -> Comparison:
@@ -205,7 +206,7 @@ def errors_by_count(source: Source, law: str = "chinchilla", **rows: Any) -> dic
     objective = parse_objective("huber")
     found = {}
     for count in COUNTS:
-        fitted = fit(source, law=law, bootstrap=0, **rows | {"count": count})
+        fitted = fit(source, law=law, bootstrap=0, warn=False, **rows | {"count": count})
         found[count] = float(np.mean([error_on_later(fitted, cutoff, objective) for cutoff in CUTOFFS]))
     return found
 
@@ -299,12 +300,14 @@ def fit_by(
     refused: dict[Any, str] = {}
     for value, rows in split(table, by):
         try:
-            fits[value] = fit(rows, **settings)
+            fits[value] = fit(rows, warn=False, **settings)
         except InputError as error:
             refused[value] = str(error)
     if not fits:
         why = next(iter(refused.values()), "it is empty")
         raise InputError("by", by, f"no value of it has rows enough ({why})", "choose another column")
+    for value, found in fits.items():
+        warn_of(found.warnings, f"{by} = {value}: ")
     return FitsBy(column=by, fits=fits, refused=refused)
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.fitting.fitted_runs import Runs
+from sparselaw.fitting.clean_runs import Runs
 from sparselaw.fitting.minimise import End, Ends, Fits, Objective, Slopes, minimise, misfit
 from sparselaw.laws import Law
 

@@ -29,9 +29,9 @@ import numpy.typing as npt
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
+from sparselaw.fitting.clean_runs import Runs
 from sparselaw.fitting.design import Design, prepare
 from sparselaw.fitting.draws import CHUNK, bootstrap, in_order, stream
-from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.minimise import (
     LARGEST_POLISH_ROWS,
     global_minimum,

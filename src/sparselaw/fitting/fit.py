@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.errors import InputError
-from sparselaw.fitting.clean_runs import CleanRuns, Source, as_table, clean_runs
+from sparselaw.errors import InputError, warn_of
+from sparselaw.fitting.clean_runs import CleanRuns, Runs, Source, Sweeps, as_table, clean_runs
 from sparselaw.fitting.design import Design, prepare
 from sparselaw.fitting.draws import Progress, envelope_draws, envelope_minimum
 from sparselaw.fitting.draws import bootstrap as draw
 from sparselaw.fitting.fitted_law import FittedLaw
-from sparselaw.fitting.fitted_runs import Runs, in_sweeps
 from sparselaw.fitting.goodness import findings, goodness, no_sparsity
 from sparselaw.fitting.minimise import Minimum, Objective, global_minimum, parse_objective
 from sparselaw.fitting.simulated import without_peak
 from sparselaw.fitting.sparsity import implied_sparsity
 from sparselaw.fitting.tables import select
 from sparselaw.interval import check_level, drawn_interval
-from sparselaw.laws import Law, law_named, one_size_laws
+from sparselaw.laws import ANY_SIZE, Law, law_named, one_size_laws
 
 FEW_GROUPS = 10
 ENVELOPE = "the law is for the best tenth of the runs: most residuals are above it by intention"
@@ -48,6 +48,7 @@ def fit(
     seed: int = 0,
     workers: int = 1,
     progress: Progress | None = None,
+    warn: bool = True,
 ) -> FittedLaw:
     """The law that minimises the objective over the runs, with intervals from draws.
 
@@ -92,6 +93,8 @@ def fit(
         Of the draws; the answer does not depend on the number of workers.
     progress
         Called with (draws done, draws asked for).
+    warn
+        Whether ``warnings`` of the result are also issued as ``SparselawWarning``.
 
     Returns
     -------
@@ -136,7 +139,10 @@ def fit(
             design, chosen, minimum, group=used.group, progress=progress, draws=bootstrap, seed=seed,
             workers=workers,
         )  # fmt: skip
-    return _result(design, chosen, minimum, draws, used, clean, notes, leave_out, level, seed, workers)
+    found = _result(design, chosen, minimum, draws, used, clean, notes, leave_out, level, seed, workers)
+    if warn:
+        warn_of(found.warnings)
+    return found
 
 
 def read_runs(
@@ -204,6 +210,52 @@ def _rows_for(
         if value is not None:
             raise InputError(name, value, f"has no meaning for {law.name}", f"choose law {one_size_laws()}")
     return runs, ()
+
+
+def in_sweeps(runs: Runs, variable: str | None, last: int | None) -> tuple[Runs, tuple[str, ...]]:
+    """The rows that lie in sweeps, and what to tell the reader.
+
+    Rows that share the other size make one sweep; of each, the ``last`` largest sizes are used.
+    """
+    variable = _variable(runs, variable)
+    name = "D" if variable == "N" else "N"
+    size, other = runs.sizes[variable], runs.sizes[name]
+    values, sweep = np.unique(other, return_inverse=True)
+    kept = np.ones(len(runs), bool)
+    for s in range(values.size):
+        sizes = np.unique(size[sweep == s])
+        if last is not None:
+            if last < 2:
+                raise InputError("last", last, "must be at least 2", "choose last >= 2")
+            kept &= (sweep != s) | (size >= sizes[-last:][0])
+        if sizes.size < 2:
+            kept &= sweep != s
+    used = runs.take(kept)
+    if len(used) == 0:
+        raise InputError(
+            "variable", variable, f"no {name} has runs at two values of {variable}", "choose another law"
+        )
+    values, sweep = np.unique(other[kept], return_inverse=True)
+    notes = [f"one exponent for {variable}, over {values.size} value{'s' * (values.size > 1)} of {name}"]
+    if len(used) < len(runs):
+        notes.append(f"{len(runs) - len(used)} rows outside the sweeps or their last sizes are not used")
+    sweeps = Sweeps(size=variable, other=name, values=values, index=sweep)
+    return replace(used, sizes={**used.sizes, ANY_SIZE: size[kept]}, sweeps=sweeps), tuple(notes)
+
+
+def _variable(runs: Runs, variable: str | None) -> str:
+    varies = {name: bool(np.ptp(runs.sizes[name]) > 0.0) for name in ("N", "D")}
+    if variable is None:
+        if varies["N"] and varies["D"]:
+            raise InputError("variable", "", "both N and D vary", "say which one: variable N or variable D")
+        variable = "N" if varies["N"] else "D"
+    if variable not in varies:
+        raise InputError("variable", variable, "is not a size", "choose N or D")
+    if not varies[variable]:
+        raise InputError(
+            "variable", variable, f"{variable} is the same in every row", f"add runs with other {variable}"
+        )
+    return variable
 
 
 def _check_rows(runs: Runs, design: Design) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_positive
+from sparselaw.fitting.clean_runs import Runs
 from sparselaw.fitting.exponent_tests import (
     NO_DRAWS,
     EqualityTest,
@@ -19,7 +20,6 @@ from sparselaw.fitting.exponent_tests import (
     leave_out_table,
     leave_out_words,
 )
-from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.goodness import Goodness
 from sparselaw.fitting.minimise import Minimum, ObjectiveName
 from sparselaw.fitting.sparsity import SparsityReading, sparsity_readings, sparsity_rows, sparsity_words

@@ -25,8 +25,8 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
+from sparselaw.fitting.clean_runs import Runs
 from sparselaw.fitting.design import VANISHED, Bound, Design
-from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.minimise import Objective, misfit, rho
 from sparselaw.laws import Law, Range
 from sparselaw.laws.ranges import LowestLoss, TermUnit

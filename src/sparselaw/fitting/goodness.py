@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.fitting.clean_runs import Runs
 from sparselaw.fitting.design import Bound, Design, prepare
-from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.minimise import (
     LARGEST_POLISH_ROWS,
     Minimum,

@@ -17,8 +17,8 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
+from sparselaw.fitting.clean_runs import Runs, Sweeps
 from sparselaw.fitting.fitted_law import FittedLaw
-from sparselaw.fitting.fitted_runs import Runs, Sweeps
 from sparselaw.fitting.goodness import goodness
 from sparselaw.fitting.minimise import Minimum
 from sparselaw.interval import Interval

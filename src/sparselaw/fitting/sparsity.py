@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.fitting.clean_runs import Runs
 from sparselaw.fitting.design import Design, prepare
 from sparselaw.fitting.draws import FEWEST_GROUPS, bootstrap
-from sparselaw.fitting.fitted_runs import Runs
 from sparselaw.fitting.minimise import LARGEST_POLISH_ROWS, Objective, global_minimum, parse_objective, sample
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.laws import Law, law_named

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.fitting.clean_runs import Runs, Sweeps
 from sparselaw.fitting.design import VANISHED, Bound, Design
-from sparselaw.fitting.fitted_runs import Runs, Sweeps
 from sparselaw.fitting.minimise import Objective, rho
 from sparselaw.laws import Law
 

@@ -11,8 +11,8 @@ ln A and ln B is flat on a and b. With p the share of N's term in the bracket, q
 
 The robust fit is where the posterior starts from; it also says how noisy the rows are, and which lie far off.
 From nine starts, the smallest sum of Huber's function at 1.345 s of the residuals r plus the prior. The scale
-is s = 1.26 mean min(|r|, c m) sqrt(n / (n - 6)), where m = 1.4826 median|r| and c = 4: 1.26 mean|r| is the
-standard deviation of normal residuals, and beyond four scales by the median a residual counts as four. So a
+is s = 1.26 mean min(|r|, c m) sqrt(n / (n - 6)), where m = 1.4826 median|r| and c = 8: 1.26 mean|r| is the
+standard deviation of normal residuals, and beyond eight scales by the median a residual counts as eight. So a
 run that diverged does not make the others look noisy. The noise of the posterior is sigma = max(0.001, c s)
 with c = 0.7 or 1 by evidence, the rest being the discrepancy's; a row with |r| > 2 s has sigma |r| / (2 s).
 """

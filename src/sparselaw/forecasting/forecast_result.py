@@ -13,10 +13,9 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_positive
-from sparselaw.forecasting.backtest import BackTest, backtest, calibration
 from sparselaw.forecasting.known_runs import FARTHEST, KnownRuns, check_runs, no_floor, spans_ahead
 from sparselaw.forecasting.posterior import Posterior, posterior
-from sparselaw.forecasting.predictive import Predictive
+from sparselaw.forecasting.predictive import BackTest, Predictive, backtest, calibration
 from sparselaw.forecasting.settings import SETTINGS, Settings
 from sparselaw.interval import Interval, check_level
 from sparselaw.laws import CoupledLaw

@@ -104,11 +104,11 @@ def repeated_slopes(values: tuple[Any, ...], N: Any, D: Any, U: Any) -> LogSlope
         n_f = q/h,      n_ff = (q - e rho^2/R)/h - (q/h)^2.
 
     The size that U samples feed has the logarithm (log(alpha A/(beta B)) + beta log U)/alpha. Both terms are
-    joined as in slopes.py, with g = 1.
+    joined as in coupled.py, with g = 1.
     """
     import numpy as np
 
-    from sparselaw.laws.slopes import above_floor, shares
+    from sparselaw.laws.coupled import above_floor, shares
 
     E, A, B, alpha, beta, R_N, R_D = values
     with np.errstate(all="ignore"):

@@ -60,7 +60,7 @@ class KaplanLaw(Law):
         """alpha_D is the exponent of D and the norm between both terms: there both derivatives add up."""
         import numpy as np
 
-        from sparselaw.laws.slopes import of_two_powers
+        from sparselaw.laws.coupled import of_two_powers
 
         found = of_two_powers(0.0, self.A, self.B, self.alpha_N, self.alpha_D, self.alpha_D, *sizes)
         add = np.eye(6)[:, 1:5] + np.outer(np.eye(6)[5], np.eye(4)[3])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sparselaw.errors import InputError, check_positive
+from sparselaw.errors import InputError, check_positive, warn_of
 from sparselaw.forecasting import Forecast, KnownRuns, Predictive, Prepared, predictive, prepare
 from sparselaw.forecasting.forecast_result import check_points
 from sparselaw.forecasting.known_runs import no_floor, refusal
@@ -89,14 +89,18 @@ def forecast(
     rows |= {"best": best, "final": final, "count": count}
     if at is not None and budget is None:
         check_points(at)
-        return prepare_forecast(runs, **rows).forecast(at, level=level)
+        found = prepare_forecast(runs, **rows).forecast(at, level=level)
+        warn_of(found.warnings)
+        return found
     if at is not None or budget is None:
         raise InputError("at", "", "give points or budgets, and not both", "write at=[(N, D)] or budget=C")
     given = budget if isinstance(budget, Iterable) else [budget]
     budgets = [check_positive("budget", C) for C in given]
     prepared = prepare_forecast(runs, **rows)
     points = best_sizes(prepared.runs, prepared.predictive, budgets, cost)
-    return prepared.forecast(points, budgets, level)
+    found = prepared.forecast(points, budgets, level)
+    warn_of(found.warnings)
+    return found
 
 
 def forecast_by(
@@ -154,7 +158,7 @@ def table_source(table: Any, level: float = 0.95, **rows: Any) -> Source:
     if why:
         from sparselaw.fitting import fit
 
-        source = fit_source(fit(table, bootstrap=LAW_DRAWS, **rows))
+        source = fit_source(fit(table, bootstrap=LAW_DRAWS, warn=False, **rows))
         said = f"planned by Chinchilla's law, conditional on it: no forecast, {why}"
         before = source.warnings
         return replace(source, warnings=lambda *at: (said, *before(*at)))
