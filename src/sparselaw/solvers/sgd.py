@@ -124,12 +124,9 @@ def sgd(
             if isinstance(features, MixedRows):
                 moved.one_pass(rows, labels, now, settings.batch)
                 theta = moved.weights
-            elif momentum > 0.0:
-                one_heavy_pass(
-                    theta, velocity, features, targets, rows, labels, now, settings.batch, momentum, clip
-                )
             else:
-                one_pass(theta, features, targets, rows, labels, now, settings.batch, clip)
+                given = (features, targets, rows, labels, now, settings.batch, momentum, clip)
+                one_pass(theta, velocity, *given)
         batches += each
         if not np.isfinite(theta).all():
             break
@@ -178,43 +175,23 @@ def clipped(gradient, step, size, clip):  # type: ignore[no-untyped-def]
 
 
 @lazy_njit(fastmath={"reassoc", "contract"}, error_model="numpy")
-def one_pass(theta, features, targets, rows, labels, step, batch, clip):  # type: ignore[no-untyped-def]
-    """theta <- theta - step * mean over the batch of (phi . theta - y) phi, batch after batch, in place."""
+def one_pass(theta, velocity, features, targets, rows, labels, step, batch, momentum, clip):  # type: ignore[no-untyped-def]
+    """Batch after batch, in place, with the mean gradient over the batch of (phi . theta - y) phi:
+
+    velocity <- momentum velocity - step gradient, theta <- theta + velocity. Without momentum the velocity
+    is left alone.
+    """
     gradient = np.empty(theta.shape[1])
     for begin in range(0, rows.size, batch):
         size = min(batch, rows.size - begin)
+        now = slice(begin, begin + size)
         for t in range(theta.shape[0]):
-            batch_gradient(
-                gradient,
-                theta,
-                t,
-                features,
-                targets,
-                rows[begin : begin + size],
-                labels[begin : begin + size],
-            )
+            batch_gradient(gradient, theta, t, features, targets, rows[now], labels[now])
             move = clipped(gradient, step, size, clip)
-            for i in range(gradient.size):
-                theta[t, i] -= move * gradient[i]
-
-
-@lazy_njit(fastmath={"reassoc", "contract"}, error_model="numpy")
-def one_heavy_pass(theta, velocity, features, targets, rows, labels, step, batch, momentum, clip):  # type: ignore[no-untyped-def]
-    """The same with momentum: velocity <- momentum velocity - step * gradient, theta <- theta + velocity."""
-    gradient = np.empty(theta.shape[1])
-    for begin in range(0, rows.size, batch):
-        size = min(batch, rows.size - begin)
-        for t in range(theta.shape[0]):
-            batch_gradient(
-                gradient,
-                theta,
-                t,
-                features,
-                targets,
-                rows[begin : begin + size],
-                labels[begin : begin + size],
-            )
-            move = clipped(gradient, step, size, clip)
-            for i in range(gradient.size):
-                velocity[t, i] = momentum * velocity[t, i] - move * gradient[i]
-                theta[t, i] += velocity[t, i]
+            if momentum > 0.0:
+                for i in range(gradient.size):
+                    velocity[t, i] = momentum * velocity[t, i] - move * gradient[i]
+                    theta[t, i] += velocity[t, i]
+            else:
+                for i in range(gradient.size):
+                    theta[t, i] -= move * gradient[i]

@@ -178,7 +178,7 @@ def sgd_curve(
     for count in passes:
         for _ in range(count - done):
             order = rng.permutation(len(row_of_sample))
-            one_pass(theta, rows, targets, row_of_sample[order], order, eta, settings.batch, clip)
+            one_pass(theta, theta, rows, targets, row_of_sample[order], order, eta, settings.batch, 0.0, clip)
         kept.append(theta[0].copy())
         done = count
     coefficients = np.column_stack(kept)
