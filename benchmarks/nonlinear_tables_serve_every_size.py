@@ -18,8 +18,8 @@ from sparselaw.features import FEATURES
 from sparselaw.nonlinear.data_limit import sharing
 from sparselaw.nonlinear.features_limit import features_limit
 from sparselaw.nonlinear.response import Response
+from sparselaw.nonlinear.samples import variance_factor
 from sparselaw.nonlinear.sector_tables import sector_table, unit_types
-from sparselaw.nonlinear.variance_term import variance_factor
 
 NAMES = ("relu", "gelu", "tanh", "sign")
 

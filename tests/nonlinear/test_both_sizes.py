@@ -14,7 +14,7 @@ import pytest
 import sparselaw as sl
 from oracles import nonlinear as oracle
 from sparselaw.features import FEATURES
-from sparselaw.nonlinear import peak
+from sparselaw.nonlinear import two_sided as peak
 from sparselaw.nonlinear.features_limit import features_limit, limit_at
 from sparselaw.nonlinear.leverage import Leverages, _excess, excess, leverages, of_units
 from sparselaw.nonlinear.response import Kinked

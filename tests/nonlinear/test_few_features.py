@@ -12,8 +12,8 @@ from sparselaw.features import FEATURES
 from sparselaw.nonlinear.features_limit import _first_type, features_limit
 from sparselaw.nonlinear.kink_kernel import mean_size
 from sparselaw.nonlinear.response import KINK_PART, Kinked
+from sparselaw.nonlinear.samples import DrawnRegression, drawn_regression
 from sparselaw.nonlinear.sector_tables import sector_table, unit_types
-from sparselaw.nonlinear.variance_term import DrawnRegression, drawn_regression
 from sparselaw.nonlinear.width_limit import width_limit
 
 SMALL = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=5)

@@ -19,11 +19,10 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.inputs import Inputs
-from sparselaw.nonlinear.limit import NonlinearLimit, between_nodes
 from sparselaw.nonlinear.response import Part, Response
 from sparselaw.nonlinear.sector_tables import Group, SectorTable, Signed, sector_table, table_work, unit_types
 from sparselaw.nonlinear.table_cache import cached_arrays
-from sparselaw.nonlinear.width_limit import WidthLimit, width_limit
+from sparselaw.nonlinear.width_limit import NonlinearLimit, WidthLimit, between_nodes, width_limit
 
 ALIKE = 0.3  # of what is known to be left out: how far off that may be
 SHARED, PAIRS = 0.2, 1.25  # of what further types change, and of its square: the types act on each other

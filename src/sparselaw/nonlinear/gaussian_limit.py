@@ -41,11 +41,10 @@ from sparselaw.nonlinear.gaussian_tables import (
     missing_share,
     resolved,
 )
-from sparselaw.nonlinear.limit import NonlinearLimit, between_nodes
 from sparselaw.nonlinear.response import Response
 from sparselaw.nonlinear.sector_tables import SectorTable, unit_types
 from sparselaw.nonlinear.variance_sums import variance_sums
-from sparselaw.nonlinear.width_limit import width_limit
+from sparselaw.nonlinear.width_limit import NonlinearLimit, between_nodes, width_limit
 from sparselaw.search import solve_decreasing
 
 MOST = LEVELS[-1].most  # directions that the points resolve

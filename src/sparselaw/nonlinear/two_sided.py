@@ -3,7 +3,7 @@
 Both limits are theory. Between them stands the shape of the double descent, with its peak where N meets the
 rank n of the features. Above it the kernel scatters about its mean as a Wishart matrix (g in
 ``data_limit``, one for linear features); below it N features are a regression with a ridge (h in
-``variance_term``). Both are the deterministic equivalent of Gaussian features on drawn samples:
+``samples``). Both are the deterministic equivalent of Gaussian features on drawn samples:
 
     N > n: loss = L_D [1 + g n/(N - n - 1)],        N < n: loss = L_N + h (1 + c/n) L_D n/(n - N).
 
@@ -16,15 +16,25 @@ Even features, such as |u x|, hold nothing of a linear target, at any width and 
 them is even and the target y odd, so that E (y - g)^2 = E y^2 + E g^2: the loss is never below the whole
 variance of the inputs. Trained on D samples the readout fits what is noise to it, y having either sign: for N
 far below the rank that adds about the share N/(D - N), as for noise of the same variance.
+
+**The peak.** Where N features meet the rank r of the samples, the smaller side is a Wishart matrix W about
+its mean, and the loss is a part that stays and one that goes as tr W^-1. For |N - r| <= 1 its mean is
+infinite; half of all draws have less than 1/m(|N - r|) times the smaller size, m found by drawing. The rank
+of sparse samples scatters too: the median is that of the mixture.
 """
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+import statistics
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
+
+from sparselaw.arrays import FloatArray
 from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.nonlinear.data_limit import data_limit, interpolation_errors, sharing
 from sparselaw.nonlinear.features_limit import features_limit, limit_at
@@ -35,13 +45,11 @@ from sparselaw.nonlinear.gaussian_limit import (
     gaussian_variance_term,
 )
 from sparselaw.nonlinear.leverage import excess
-from sparselaw.nonlinear.limit import NonlinearLimit
 from sparselaw.nonlinear.losses import NonlinearLoss
-from sparselaw.nonlinear.peak import has_median, is_infinite, median_gap, mixture_median
 from sparselaw.nonlinear.response import Response, Trust
-from sparselaw.nonlinear.samples import features_rank, rank_deviation
+from sparselaw.nonlinear.samples import features_rank, rank_deviation, variance_factor
 from sparselaw.nonlinear.variance_sums import variance_sums
-from sparselaw.nonlinear.variance_term import variance_factor
+from sparselaw.nonlinear.width_limit import NonlinearLimit
 
 UNEVEN = 25.0  # over the rank: what an even part adds to the variance term, fitted to simulated cells
 MORE_BETWEEN = 1.5  # times as far off is the part that the other size adds, where rare coordinates meet
@@ -60,6 +68,12 @@ INFINITE_MEAN = (
 NO_THEORY = "there is no theory of an activation with a jump where both sizes matter"
 FAR = 0.1  # of N/n or n/N: below it one size alone matters
 
+# The peak.
+INFINITE = 0.01  # share of data sets with |N - rank| <= 1 from which on the mean is called infinite
+REACH, DEVIATIONS = 12.0, 5.0  # how far from the peak a median is given: in ranks, in standard deviations
+SIZE, DRAWS = 300, 4000  # of the Wishart matrices
+FAR_GAP = 40  # beyond, tr W^-1/SIZE is 1/(gap - 1)
+LEVELS = (np.arange(99.0) + 0.5) / 99.0
 
 # Even features.
 EVEN = "even features hold nothing of a linear target"
@@ -227,3 +241,59 @@ def even_loss(inputs: Inputs, N: float, D: float, rank: float) -> Found:
     noise = N / (D - N)
     fitted = f"{EVEN}: their variance is left, and fitted noise"
     return Found(loss=total * (1.0 + noise), error=EVEN_HEAVY * noise, cautions=[fitted])
+
+
+@functools.lru_cache(maxsize=64)
+def inverse_traces(gap: int) -> FloatArray:
+    """Quantiles at LEVELS of tr W^-1/K, W = G G^T with G of K x (K + gap) normal entries.
+
+    W is drawn through its bidiagonal form B B^T: the rows of B^-1 have squared lengths
+    s_i = (1 + e_i^2 s_{i-1})/d_i^2, with d and e the chi variables on the diagonal and below it.
+    """
+    rng = np.random.default_rng([20261118, gap])
+    total = row = np.zeros(DRAWS)
+    for i in range(SIZE):
+        below = rng.chisquare(SIZE - i, DRAWS) if i else np.zeros(DRAWS)
+        row = (1.0 + below * row) / rng.chisquare(SIZE + gap - i, DRAWS)
+        total = total + row
+    return np.asarray(np.quantile(total / SIZE, LEVELS))
+
+
+def quantiles(gap: float) -> FloatArray:
+    """The same for a real gap: linear in the logarithm between whole ones."""
+    if gap >= FAR_GAP:
+        return np.full(LEVELS.size, 1.0 / (gap - 1.0))
+    low = int(gap)
+    one, two = np.log(inverse_traces(low)), np.log(inverse_traces(low + 1))
+    return np.asarray(np.exp(one + (gap - low) * (two - one)))
+
+
+def median_gap(gap: float) -> float:
+    """m(gap): the median of tr W^-1 is K/m; its mean K/(gap - 1)."""
+    return 1.0 / float(quantiles(gap)[LEVELS.size // 2])
+
+
+def is_infinite(N: float, rank: float, deviation: float) -> bool:
+    """Whether |N - rank| <= 1 for more than INFINITE of the data sets."""
+    if deviation == 0.0:
+        return abs(N - rank) <= 1.0
+    law = statistics.NormalDist(rank, max(deviation, 0.3))
+    return law.cdf(N + 1.5) - law.cdf(N - 1.5) > INFINITE
+
+
+def has_median(N: float, rank: float, deviation: float) -> bool:
+    """Whether N is near enough to the rank."""
+    return abs(N - rank) <= max(REACH, DEVIATIONS * deviation)
+
+
+def mixture_median(
+    N: float, rank: float, deviation: float, parts: Callable[[float], tuple[float, float]]
+) -> float:
+    """The median over ranks: ``parts(r)`` is what stays of the loss and what tr W^-1/r is multiplied by."""
+    law = statistics.NormalDist(rank, max(deviation, 0.3))
+    found = []
+    for level in LEVELS:
+        r = law.inv_cdf(float(level))
+        stays, goes = parts(r)
+        found.append(stays + goes * quantiles(abs(N - r)))
+    return float(np.median(np.concatenate(found)))
