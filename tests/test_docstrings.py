@@ -44,6 +44,17 @@ def test_every_argument_is_described(name):
     assert not missing(FUNCTIONS[name])
 
 
+CLASSES = (sl.SparseInputs, sl.DenseInputs, sl.TabulatedInputs, sl.EmpiricalInputs, sl.MinNorm, sl.Ridge)
+CLASSES += (sl.GradientDescent, sl.Nesterov, sl.SGD, sl.Network, sl.Adam)
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_every_argument_of_what_users_construct_is_described(kind):
+    told = described(sections(kind).get("Parameters", ""))
+    assert sorted(told) == sorted(inspect.signature(kind).parameters)
+    assert all(len(words) > 8 for words in told.values())
+
+
 def test_an_argument_left_out_is_seen():
     def half(a, b):
         """Do something.

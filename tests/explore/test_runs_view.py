@@ -135,6 +135,23 @@ def test_budgets_of_a_table_are_drawn_as_valleys(session):
         assert law == pytest.approx(points["y"], rel=2e-3)
 
 
+def test_laws_side_by_side_and_the_sparsity_are_the_library_s(session, tmp_path, monkeypatch):
+    from sparselaw.explore.views import runs_view
+
+    monkeypatch.setattr(runs_view, "DRAWS", (20,))
+    call = Call(given={"upload": upload(session)["upload"]}, session=session)
+    path = tmp_path / "runs.csv"
+    path.write_bytes(GOOD)
+    laws = runs_view._laws(call, None)["laws"]
+    own = sl.compare_laws(path).laws
+    assert [one["law"] for one in laws] == [one.fitted.name for one in own]
+    errors = [one.out_of_sample_error for one in own]
+    assert [one["out_of_sample_error"] for one in laws] == pytest.approx(errors, rel=1e-9)
+    found = runs_view._sparsity(call, None)
+    assert {one["law"] for one in found["sparsity"]} == {"chinchilla", "coupled"}
+    assert found["words"]
+
+
 @pytest.mark.slow
 def test_everything_to_the_report(session):
     given = {"upload": upload(session)["upload"], "file_name": "mine.csv"}

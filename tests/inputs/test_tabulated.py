@@ -190,3 +190,10 @@ def test_failure_of_a_table_is_that_of_the_law():
     assert "no importance sampling" in rare.reason
     assert rare.bulk.best == 0.0
     assert rare.bulk.high > 0.05  # all that forty data sets can exclude
+
+
+def test_amplitudes_are_refused_by_the_name_that_does_not_say_squared():
+    assert sl.TabulatedInputs([0.5, 0.1], squared_amplitudes=[1.0, 2.0]).dimension == 2
+    for given in ({"amplitudes": [1.0, 2.0]}, {}):
+        with pytest.raises(sl.InputError, match="write squared_amplitudes"):
+            sl.TabulatedInputs([0.5, 0.1], **given)

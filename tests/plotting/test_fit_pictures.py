@@ -9,7 +9,7 @@ from oracles.runs import CHINCHILLA_TRUTH, noisy_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import exponent_profile, fit
 from sparselaw.plotting import fits
-from sparselaw.plotting.style import legend_above, power_of_ten, short_size
+from sparselaw.plotting.style import legend_above, power_of_ten, short_size, style
 
 mpl.use("Agg")
 
@@ -132,3 +132,16 @@ def test_without_axes_a_figure_is_made(law):
     assert len(plt.get_fignums()) == len(before) + 1
     assert made.get_ylabel() == "loss above the fit (%)"
     plt.close(made.figure)
+
+
+def test_a_notebook_stays_interactive_after_the_block():
+    """Its first figure switches that on, inside of the block; other settings come back."""
+    before = mpl.is_interactive(), mpl.rcParams["axes.grid"]
+    try:
+        mpl.interactive(False)
+        with style():
+            mpl.interactive(True)
+        assert mpl.is_interactive()
+        assert mpl.rcParams["axes.grid"] == before[1]
+    finally:
+        mpl.interactive(before[0])

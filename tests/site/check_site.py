@@ -42,6 +42,11 @@ def problems(site: Path) -> Iterator[tuple[str, str]]:
     pages = {file.resolve(): Page(file) for file in sorted(site.rglob("*.html"))}
     for file, page in pages.items():
         wrong = [address for tag, address in page.refers if not _leads(file, tag, address, pages)]
+        drawn = sum(tag == "img" and "_images/" in address for tag, address in page.refers)
+        if file.parent.name == "tutorials" and drawn < (
+            called := file.read_text("utf-8").count(">subplots<")
+        ):
+            wrong.append(f"{drawn} pictures of {called}")
         yield str(file.relative_to(site.resolve())), ", ".join(sorted(set(wrong)))
 
 

@@ -299,7 +299,7 @@ class FittedLaw:
     def _repr_html_(self) -> str:
         dropped = [f"{count} rows dropped: {reason}" for reason, count in self.dropped.items()]
         return html_table(
-            self.title(),
+            f"{self.name} law",
             ["quantity", "best [low, high]"],
             [[name, f"{v.best:.4g} {v.ends()}"] for name, v in self.params.items()],
             [

@@ -31,6 +31,15 @@ from sparselaw.inputs.sparse import SparseInputs
 class DenseInputs(Inputs):
     """The dense Gaussian baseline with variances j^-(alpha+1).
 
+    Parameters
+    ----------
+    alpha
+        How fast the variances fall.
+    dimension
+        Number of coordinates, which must be finite.
+
+    Examples
+    --------
     >>> DenseInputs(alpha=2.3).dimension
     10000.0
     """

@@ -100,8 +100,19 @@ PAIR_SHARE = 1e-5  # neglected part of the rare coordinates in the sums over pai
 @register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparseInputs(ActivationInputs):
-    """Sparse inputs with ``dimension`` coordinates (infinitely many by default when alpha1 > 0).
+    """Sparse inputs: coordinate j is active with probability j^-(alpha1+1).
 
+    Parameters
+    ----------
+    alpha1
+        How fast activity becomes rare.
+    alpha2
+        How fast amplitudes fall: the square of an active coordinate is j^-(alpha2+1).
+    dimension
+        Number of coordinates; infinitely many unless given where alpha1 > 0, else 10,000.
+
+    Examples
+    --------
     >>> inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
     >>> inputs.dimension, round(inputs.exponents.alpha_N, 12)
     (inf, 2.3)

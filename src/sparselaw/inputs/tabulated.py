@@ -27,6 +27,19 @@ CELL = 0.005  # in log p and log c
 class TabulatedInputs(ActivationInputs):
     """Coordinates of these probabilities and squared amplitudes.
 
+    Parameters
+    ----------
+    probabilities
+        How often each coordinate is active, above 0 and at most 1.
+    squared_amplitudes
+        Mean square of each coordinate where it is active.
+    source
+        What to call it, such as the path it was read from.
+    amplitudes
+        The name that squared amplitudes had before; refused, since it does not say that they are squared.
+
+    Examples
+    --------
     >>> inputs = TabulatedInputs([0.1, 0.5, 0.25], [1.0, 1.0, 2.0])
     >>> inputs.dimension, inputs.expected_nonzeros()
     (3.0, 0.85)
@@ -37,8 +50,17 @@ class TabulatedInputs(ActivationInputs):
     kind: ClassVar[str] = "tabulated"
     suffixes: ClassVar[tuple[str, ...]] = (".json",)
 
-    def __init__(self, probabilities: Any, amplitudes: Any, *, source: str = "") -> None:
-        p, c = _array("probabilities", probabilities), _array("amplitudes", amplitudes)
+    def __init__(
+        self,
+        probabilities: Any,
+        squared_amplitudes: Any = None,
+        *,
+        source: str = "",
+        amplitudes: Any = None,
+    ) -> None:
+        if amplitudes is not None or squared_amplitudes is None:
+            raise InputError("amplitudes", "", "are given as their squares", "write squared_amplitudes=...")
+        p, c = _array("probabilities", probabilities), _array("amplitudes", squared_amplitudes)
         if p.shape != c.shape:
             raise InputError(
                 "amplitudes", c.size, f"are not as many as the {p.size} probabilities", "give both"

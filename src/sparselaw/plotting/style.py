@@ -39,12 +39,17 @@ SETTINGS: dict[Any, Any] = {
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Use the project's look inside a ``with`` block."""
+    """Use the project's look inside a ``with`` block.
+
+    The first figure of a notebook makes it interactive, which outlasts the block: else no later one is shown.
+    """
     import matplotlib as mpl
     from cycler import cycler
 
     with mpl.rc_context({**SETTINGS, "axes.prop_cycle": cycler(color=COLOURS)}):
         yield
+        interactive = mpl.is_interactive()
+    mpl.interactive(interactive)
 
 
 def sequence(count: int) -> list[Any]:

@@ -23,7 +23,17 @@ if TYPE_CHECKING:
 @register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradientDescent(Solver):
-    """Full-batch gradient descent stopped after ``steps``; the step None means 1/lambda_max."""
+    """Gradient descent on all samples at once, stopped after some steps.
+
+    Parameters
+    ----------
+    steps
+        Number of steps.
+    step
+        Size of a step; one over the largest eigenvalue unless given.
+    momentum
+        Share of the last update that is added to the next.
+    """
 
     name: ClassVar[str] = "gd"
     linear: ClassVar[bool] = True

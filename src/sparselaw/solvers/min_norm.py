@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 @register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinNorm(Solver):
-    """The minimum-norm least-squares solution; singular values below rtol times the largest count as zero."""
+    """The minimum-norm least-squares solution.
+
+    Parameters
+    ----------
+    rtol
+        Singular values below so small a share of the largest count as zero.
+    """
 
     name: ClassVar[str] = "min-norm"
     linear: ClassVar[bool] = True

@@ -34,7 +34,17 @@ START_SEED = 20_231  # of the power iteration's start, fixed so that the same eq
 @register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nesterov(Solver):
-    """Nesterov's method with adaptive restart, as in the paper's experiments."""
+    """Nesterov's method with adaptive restart, as in the paper's experiments.
+
+    Parameters
+    ----------
+    tolerance
+        It stops where the gradient is so small a share of the first one.
+    max_iterations
+        It stops after so many steps in any case.
+    power_iterations
+        Steps of power iteration that estimate the largest eigenvalue, whose inverse is the step.
+    """
 
     name: ClassVar[str] = "nesterov"
     tolerance: float = 1e-9  # on |gradient| / |first gradient|

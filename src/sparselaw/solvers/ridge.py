@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 @register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ridge(Solver):
-    """(Phi Phi^T + ridge I)^-1 Phi y: the ridge is the paper's gamma, not divided by D."""
+    """Ridge regression, (Phi Phi^T + ridge I)^-1 Phi y.
+
+    Parameters
+    ----------
+    ridge
+        The paper's gamma, not divided by D.
+    """
 
     name: ClassVar[str] = "ridge"
     linear: ClassVar[bool] = True

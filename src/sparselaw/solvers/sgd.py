@@ -28,7 +28,21 @@ if TYPE_CHECKING:
 @register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SGD(Solver):
-    """Minibatch stochastic gradient descent: ``passes`` over the data, reshuffled each time."""
+    """Minibatch stochastic gradient descent.
+
+    Parameters
+    ----------
+    passes
+        Passes over the data, which are shuffled anew for each.
+    step
+        Size of a step; (1 - momentum)/E|phi|^2 unless given, which is stable for one sample at a time.
+    batch
+        Samples in a step.
+    momentum
+        Share of the last update that is added to the next.
+    schedule
+        How the step falls along the run: constant, cosine, linear, step:0.8, wsd:0.8.
+    """
 
     name: ClassVar[str] = "sgd"
     by_samples: ClassVar[bool] = True

@@ -24,9 +24,21 @@ TARGETS = ("linear", "pairs", "facts")
 
 @dataclass(frozen=True, slots=True)
 class Network(Learner):
-    """Depth counts the layers of weights: 2 is one hidden layer. A frozen first layer stays as it was drawn.
-    "transformer" in place of an activation is one block of attention, for facts; it needs torch.
+    """A network that is trained end to end.
 
+    Parameters
+    ----------
+    depth
+        Layers of weights: 2 is one hidden layer.
+    width
+        Units in a hidden layer.
+    activation
+        "linear" or "relu"; "transformer" is one block of attention, for facts, and needs torch.
+    frozen
+        Whether the first layer stays as it was drawn.
+
+    Examples
+    --------
     >>> Network(depth=3, width=32, activation="relu")
     Network(depth=3, width=32, activation='relu', frozen=False)
     """
@@ -126,7 +138,19 @@ DECAY_MEAN, DECAY_SQUARE, EPSILON = 0.9, 0.99, 1e-10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adam(NetworkDescent):
-    """Every weight moves by about the rate, whatever the size of its gradient."""
+    """Adam: every weight moves by about the rate, whatever the size of its gradient.
+
+    Parameters
+    ----------
+    steps
+        Number of steps.
+    rate
+        How far a weight moves in a step at first; it falls along the run.
+    start
+        Scale of the first weights: those of the first layer have the deviation start / sqrt(N).
+    warm_up
+        Steps until the rate is reached.
+    """
 
     name: ClassVar[str] = "adam"
     adaptive: ClassVar[bool] = True
