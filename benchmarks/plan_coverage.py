@@ -17,7 +17,7 @@ import numpy as np
 
 from sparselaw.costs import parse_cost
 from sparselaw.fitting import fit
-from sparselaw.forecasting import known_runs, predictive
+from sparselaw.forecasting import known_runs, prepare
 from sparselaw.laws import CoupledLaw
 from sparselaw.planning import allocate, plan
 from sparselaw.planning.from_runs import runs_source
@@ -55,7 +55,7 @@ def one_table(g: float, design: str, seed: int, draws: int) -> list[dict[str, fl
     N, D = runs_of(law, design, generator)
     loss = law.loss(N, D) * np.exp(NOISE * generator.standard_normal(N.size))
     runs = known_runs(N, D, loss)
-    planned = runs_source(runs, predictive(runs)[0])
+    planned = runs_source(prepare(runs))
     fitted = fit({"N": N, "D": D, "loss": loss}, bootstrap=draws) if draws else None
     found = []
     for times in TIMES:

@@ -35,7 +35,7 @@ _PUBLIC = {
     "compare": "sparselaw.deciding",
     "next_runs": "sparselaw.deciding",
     "compare_laws": "sparselaw.fitting",
-    "load": "sparselaw.fitting",
+    "load": "sparselaw.deciding",
     "FittedLaw": "sparselaw.fitting",
     "plan": "sparselaw.planning",
     "forecast": "sparselaw.planning",
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from sparselaw.curves import CurveFit as CurveFit
     from sparselaw.curves import fit_curves as fit_curves
     from sparselaw.deciding import compare as compare
+    from sparselaw.deciding import load as load
     from sparselaw.deciding import next_runs as next_runs
     from sparselaw.errors import InputError as InputError
     from sparselaw.errors import SparselawWarning as SparselawWarning
@@ -70,7 +71,6 @@ if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw as FittedLaw
     from sparselaw.fitting import compare_laws as compare_laws
     from sparselaw.fitting import fit as fit
-    from sparselaw.fitting import load as load
     from sparselaw.forecasting import Forecast as Forecast
     from sparselaw.inputs import DenseInputs as DenseInputs
     from sparselaw.inputs import EmpiricalInputs as EmpiricalInputs

@@ -293,7 +293,7 @@ def test_files_are_not_trusted(tmp_path, table):
     fit(table, bootstrap=20).save(tmp_path / "law.json")
     content = json.loads((tmp_path / "law.json").read_text())
     damages = {
-        "kind": ("no", "is no saved law"),
+        "kind": ("no", "is no saved result"),
         "format": (99, "another version"),
         "data_hash": ("0", "is damaged"),
         "draws": ([[1.0]], "is damaged"),
@@ -301,6 +301,7 @@ def test_files_are_not_trusted(tmp_path, table):
         "law": ("none", "is not one of the laws"),
         "runs": ({}, "is damaged"),
         "residuals": ([None], "is damaged"),
+        "status": ([["ok"]], "is damaged"),
     }
     for key, (value, words) in damages.items():
         (tmp_path / "bad.json").write_text(json.dumps(content | {key: value}))

@@ -9,7 +9,7 @@ import sparselaw as sl
 from sparselaw.cli import main
 from sparselaw.costs import parse_cost
 from sparselaw.fitting import fit
-from sparselaw.forecasting import known_runs, predictive
+from sparselaw.forecasting import known_runs, predictive, prepare
 from sparselaw.laws import CoupledLaw
 from sparselaw.planning import allocate, best_sizes, next_run, plan, plan_ahead
 from sparselaw.planning.budget_curves import valley_of
@@ -85,7 +85,7 @@ def test_one_loss_everywhere(known, found):
     assert profile.loss[profile.factor == 1.0][0] == pytest.approx(found.loss.best)
     for n, d, loss in zip(profile.N, profile.D, profile.loss, strict=True):
         assert known.intervals(np.array([n]), np.array([d]))[0].best == pytest.approx(loss)
-    assert best_sizes(known_runs(**table()), known, [BUDGET], "6nd") == [(found.N.best, found.D.best)]
+    assert best_sizes(prepare(known_runs(**table())), [BUDGET], "6nd") == [(found.N.best, found.D.best)]
 
 
 def test_the_next_run_of_a_fit_is_that_of_the_plan():
@@ -159,7 +159,7 @@ def test_the_interval_holds_the_best_N():
         for g in (0.5, 1.0):
             law = CoupledLaw(E=1.7, A=400.0, B=1500.0, alpha=0.33, beta=0.34, g=g)
             runs = known_runs(**table(seed, law=law))
-            N = plan(runs_source(runs, predictive(runs)[0]), BUDGET).N
+            N = plan(runs_source(prepare(runs)), BUDGET).N
             best = allocate(law.loss, parse_cost("6nd"), BUDGET).best.N
             inside += N.contains(best)
             planted += N.contains(8.0 * best)

@@ -15,7 +15,7 @@ from sparselaw.errors import InputError
 
 def compare(
     tables: list[str] = typer.Argument(
-        ..., metavar=f"{FILE}...", help="Tables of runs, one for each recipe; or one table with --by."
+        None, metavar=f"{FILE}...", help="Tables of runs, one for each recipe; or one table with --by."
     ),
     budget: str = typer.Option(None, metavar="C,...", help="Budgets: each recipe at its own best N and D."),
     at: list[str] = typer.Option([], metavar="N=..,D=..", help="Sizes in place of budgets; repeatable."),
@@ -28,6 +28,8 @@ def compare(
     where: list[str] = options.WHERE,
     columns: str = options.COLUMNS,
     seed: str = options.SEED,
+    out: str = options.OUT,
+    from_: str = options.FROM,
     plot: str = pictures.PLOT,
     panels: bool = pictures.PANELS,
     report: str = pictures.REPORT,
@@ -37,14 +39,16 @@ def compare(
     from sparselaw import numbers
     from sparselaw.deciding import compare as compare_recipes
 
-    if bool(at) == (budget is not None):
+    kept = options.kept(tables, from_, "Comparison")
+    shown = kept if not at and budget is None else None
+    if shown is None and bool(at) == (budget is not None):
         raise InputError(
             "budget", "", "is missing" if not at else "is given together with sizes",
             "give --budget C or --at N=..,D=..",
         )  # fmt: skip
     pictures.check(plot, report)
-    found = compare_recipes(
-        *tables,
+    found = shown or compare_recipes(
+        *([kept] if kept is not None else tables),
         budget=None if budget is None else [numbers.real("budget", part) for part in budget.split(",")],
         at=[point(text) for text in at] or None,
         by=by,
@@ -57,6 +61,8 @@ def compare(
     )
     for warning in found.warnings:
         note(warning)
+    if out is not None:
+        found.save(out)
     pictures.write(
         plot,
         report,
@@ -80,6 +86,6 @@ def compare(
         print(f"{a}, {b}: {contest.shared_words()}")
     print(f"status {found.status}")
     point_ = found.contests[0].points[-1]
-    if by is None and not point_.at_sizes:
+    if tables and by is None and not point_.at_sizes:
         better = tables[0] if point_.probability >= 0.5 else tables[1]
         print_next("plan with the better of them", "plan", better, "--budget", f"{point_.budget:g}")

@@ -11,6 +11,7 @@ from sparselaw.cli import fit_options as options
 from sparselaw.cli import pictures
 from sparselaw.cli.options import FILE, INTEGER, JSON, MAX_SIZE
 from sparselaw.cli.output import finite_or_none, number, print_json, print_table
+from sparselaw.errors import InputError
 from sparselaw.laws import one_size_laws
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def fit(
-    runs: str = typer.Argument(..., metavar=FILE, help=f"{options.RUNS}."),
+    runs: str = typer.Argument(None, metavar=FILE, help=f"{options.RUNS}."),
     law: str = options.LAW,
     objective: str = options.OBJECTIVE,
     delta: str = options.DELTA,
@@ -44,6 +45,8 @@ def fit(
     leave_out: bool = typer.Option(True, help="With --sparsity: again without some of the runs."),
     seed: str = options.SEED,
     workers: str = options.WORKERS,
+    out: str = options.OUT,
+    from_: str = options.FROM,
     max_size: str = MAX_SIZE,  # noqa: ARG001
     plot: str = pictures.PLOT,
     panels: bool = pictures.PANELS,
@@ -55,7 +58,10 @@ def fit(
 
     one_fit = by is None and law != options.ALL
     pictures.check(plot, report, of_one_fit=one_fit)
-    fitted = options.fit_file(
+    if out is not None and not one_fit:
+        raise InputError("out", out, "keeps one law", "name a law, and select rows with --where")
+    kept = options.kept(runs, from_, "FittedLaw")
+    fitted = kept or options.fit_file(
         runs,
         law=law,
         objective=objective,
@@ -76,6 +82,8 @@ def fit(
         seed=seed,
         workers=workers,
     )
+    if out is not None:
+        fitted.save(out)
     pictures.write(
         plot,
         report,
@@ -91,7 +99,7 @@ def fit(
         _show_by(fitted)
     else:
         print(fitted)
-        _show_ahead(fitted, runs)
+        _show_ahead(fitted, shlex.quote(runs) if from_ is None else f"--from {shlex.quote(from_)}")
         if sparsity:
             _show_sparsity(fitted)
 
@@ -125,7 +133,7 @@ def _show_ahead(fitted: FittedLaw, runs: str) -> None:
     ahead = next_run(fitted)
     if ahead is None:
         return
-    found, file = ahead.plan, shlex.quote(runs)
+    found, file = ahead.plan, runs
     N, D = found.N, found.D
     print(
         f"plan: at 10 times the most expensive run ({found.budget:.3g} FLOP) N = {N.best:.3g} {N.ends()}, "

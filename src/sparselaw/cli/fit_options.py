@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from sparselaw import numbers
-from sparselaw.cli.options import FLOAT, INTEGER
+from sparselaw.cli.options import FILE, FLOAT, INTEGER
 from sparselaw.cli.output import note
 from sparselaw.errors import InputError
 from sparselaw.laws import LAWS
@@ -86,6 +86,8 @@ COUNT: Any = typer.Option(
 COLUMNS: Any = typer.Option(
     None, metavar="NAME=COLUMN,...", help="Names of columns: N=...,D=...,loss=... (also C, stderr)."
 )
+OUT: Any = typer.Option(None, metavar=FILE, help="Keep the result in this JSON file; --from reads it.")
+FROM: Any = typer.Option(None, "--from", metavar=FILE, help="A kept result in place of the table.")
 LEVEL: Any = typer.Option("0.95", metavar=FLOAT, help="Level of the intervals.")
 DROP_PEAK: Any = typer.Option(
     False, "--drop-peak", help="Leave out simulated runs near the double-descent peak."
@@ -118,6 +120,27 @@ def level(text: str) -> float:
     from sparselaw.interval import check_level
 
     return check_level(numbers.real("level", text))
+
+
+def kept(runs: Any, path: str | None, *kinds: str) -> Any:
+    """The result kept in the file ``path``, which must be of one of these kinds; None where there is none."""
+    if (path is None) == (not runs):
+        condition = "is missing" if path is None else "is given together with a kept result"
+        raise InputError("runs", runs or "", condition, "give a table of runs, or --from FILE")
+    if path is None:
+        return None
+    from sparselaw.deciding import load
+
+    found = load(path)
+    name = type(found).__name__
+    if name not in kinds:
+        wanted = " or ".join(dict.fromkeys(KEPT[kind] for kind in kinds))
+        raise InputError("from", path, f"is a kept {KEPT[name]}", f"give a kept {wanted}")
+    return found
+
+
+KEPT = {"FittedLaw": "law", "Forecast": "forecast", "Plan": "plan", "Plans": "plan"}
+KEPT |= {"Comparison": "comparison"}
 
 
 def fit_file(

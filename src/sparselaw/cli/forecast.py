@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def forecast(
-    runs: str = typer.Argument(..., metavar=FILE, help=f"{options.RUNS}."),
+    runs: str = typer.Argument(None, metavar=FILE, help=f"{options.RUNS}."),
     at: list[str] = typer.Option([], metavar="N=..,D=..", help="Sizes of a run not yet made; repeatable."),
     budget: str = typer.Option(
         None, metavar="C,...", help="Budgets, in place of --at: the best N and D at each."
@@ -34,6 +34,8 @@ def forecast(
     best: bool = options.BEST,
     final: bool = options.FINAL,
     count: str = options.COUNT,
+    out: str = options.OUT,
+    from_: str = options.FROM,
     max_size: str = MAX_SIZE,  # noqa: ARG001
     plot: str = pictures.PLOT,
     panels: bool = pictures.PANELS,
@@ -44,7 +46,9 @@ def forecast(
     from sparselaw import numbers
     from sparselaw.planning import forecast as forecast_of
 
-    if bool(at) == (budget is not None):
+    kept = options.kept(runs, from_, "Forecast", "FittedLaw")
+    shown = kept if hasattr(kept, "points") and not at and budget is None else None
+    if shown is None and bool(at) == (budget is not None):
         raise InputError(
             "at", "", "is missing" if not at else "is given together with a budget",
             "give --at N=..,D=.. or --budget",
@@ -59,14 +63,21 @@ def forecast(
     rows: dict[str, Any] = {"group": group, "columns": options.columns(columns), "best": best, "final": final}
     where = list(where or ())
     if by is not None:
+        if kept is not None or out is not None:
+            raise InputError("by", by, "keeps no parts", "select one with --where")
         if plot or report:
             raise InputError("by", by, "has no picture of its parts", "select one with --where")
         _each(runs, by, where, {**asked, **rows, "count": count}, json)
         return
     rows["where"] = tuple(where)
-    found = forecast_of(runs, **asked, **rows, count=count)
+    if kept is None:
+        found = forecast_of(runs, **asked, **rows, count=count)
+        options.say_both_counts(runs, found.warnings, law="coupled", **rows)
+    else:
+        found = forecast_of(kept, **asked) if shown is None else shown
     _tell(found)
-    options.say_both_counts(runs, found.warnings, law="coupled", **rows)
+    if out is not None:
+        found.save(out)
     pictures.write(
         plot,
         report,

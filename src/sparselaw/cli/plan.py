@@ -72,6 +72,7 @@ def plan(
     group: str = options.GROUP,
     where: list[str] = options.WHERE,
     columns: str = options.COLUMNS,
+    by: str = options.BY,
     drop_peak: bool = options.DROP_PEAK,
     best: bool = options.BEST,
     final: bool = options.FINAL,
@@ -82,6 +83,8 @@ def plan(
     approaches: bool = typer.Option(
         False, "--approaches", help="Also N ~ C^a by the lower envelope and by isoFLOP parabolas."
     ),
+    out: str = options.OUT,
+    from_: str = options.FROM,
     max_size: str = MAX_SIZE,  # noqa: ARG001
     plot: str = pictures.PLOT,
     panels: bool = pictures.PANELS,
@@ -95,7 +98,11 @@ def plan(
     from sparselaw.planning import approaches as three_ways
     from sparselaw.planning import plan as plan_for
 
-    if (budget is None) == (loss is None):
+    kept = None if from_ is None else options.kept(runs, from_, "Plan", "Plans", "Forecast", "FittedLaw")
+    shown = kept if hasattr(kept, "isoflop") or hasattr(kept, "plans") else None  # a plan, several
+    if budget is not None or loss is not None:
+        shown = None
+    if shown is None and (budget is None) == (loss is None):
         raise InputError(
             "budget", "", "is missing" if loss is None else "is given together with a loss",
             "give --budget C or --loss L",
@@ -106,13 +113,19 @@ def plan(
     unique = None if unique_data is None else numbers.amount("unique-data", unique_data)
     if unique is None and law is not None:
         check_trade_off(law_named(law))
+    if by is not None and runs is None:
+        raise InputError("by", by, "has no effect without a table of runs", "leave it out")
     if approaches and runs is None:
         raise InputError("approaches", "", "has no effect without a table of runs", "leave it out")
     pictures.check(plot, report)
     source: Any
     fitted: Any = None
     own = further(context)
-    if runs is None:
+    if kept is not None:
+        described = {"law": law, "dimension": dimension, "alpha1": alpha1, "alpha2": alpha2, "by": by}
+        _refuse_given(described, "a table or a model")
+        source = as_source(kept, level=options.level(level))
+    elif runs is None:
         if not any((alpha1, alpha2, alpha)) and inputs == shared.INPUTS.default:
             raise InputError("runs", "", "is missing", "give a table of runs, or --alpha1 and --alpha2")
         _refuse_given({"law": law, "group": group, "columns": columns, "delta": delta}, "a table of runs")
@@ -122,6 +135,8 @@ def plan(
         _refuse_given(described, "a model of the inputs")
         if any((alpha1, alpha2, alpha)):
             raise InputError("runs", runs, "is given together with a model", "give one or the other")
+        if by is not None and (law or approaches or out or plot or report):
+            raise InputError("by", by, "has plans by the forecast only", "select a part with --where")
         by_law = law is not None or unique is not None
         fit_settings: dict[str, Any] = {
             "objective": objective,
@@ -129,7 +144,7 @@ def plan(
             "bootstrap": bootstrap,
             "drop_peak": drop_peak,
         }
-        if by_law or approaches:
+        if (by_law and by is None) or approaches:
             fitted = options.fit_file(
                 runs,
                 law=law or "chinchilla",
@@ -147,15 +162,15 @@ def plan(
         else:
             _say_ignored(fit_settings)
         source = fitted
-        if not by_law:
-            rows: dict[str, Any] = {
-                "group": group,
-                "where": tuple(where or ()),
-                "columns": options.columns(columns),
-                "best": best,
-                "final": final,
-                "count": count,
-            }
+        rows: dict[str, Any] = {
+            "group": group,
+            "where": tuple(where or ()),
+            "columns": options.columns(columns),
+            "best": best,
+            "final": final,
+            "count": count,
+        }
+        if not by_law and by is None:
             source = as_source(runs, level=options.level(level), **rows)
     tokens = 0.0 if inference_tokens is None else numbers.amount("inference-tokens", inference_tokens)
     settings: dict[str, Any] = dict(  # noqa: C408
@@ -167,14 +182,19 @@ def plan(
         noise=numbers.real("noise", noise),
         surface=surface,
     )
-    if loss is None:
-        found = plan_for(source, budgets, cost, **settings)
-    else:
+    if loss is not None:
         settings |= {
             "loss": numbers.real("loss", loss),
             "probability": None if probability is None else numbers.real("probability", probability),
         }
-        found = Plans(plans=(plan_for(source, None, cost, **settings),))
+    if by is not None:
+        settings |= {**rows, "cost": cost, "level": options.level(level)}
+        _each(runs, by, budgets if loss is None else None, settings, json)
+        return
+    answer: Any = shown or plan_for(source, budgets if loss is None else None, cost, **settings)
+    found = answer if isinstance(answer, Plans) else Plans(plans=(answer,))
+    if out is not None:
+        (found if len(found) > 1 else found[0]).save(out)
     several = len(found.plans) > 1
     for one in found.plans:
         for warning in one.warnings:
@@ -198,6 +218,26 @@ def plan(
         _show(found.plans[0], runs)
     if ways is not None:
         _show_ways(ways)
+
+
+def _each(runs: str, by: str, budgets: Any, settings: dict[str, Any], json: bool) -> None:
+    """One plan for each value of the column ``by``; why not, where there is none."""
+    from sparselaw.planning import Plans, plan_by
+
+    parts, refused = plan_by(runs, by, budgets, **settings)
+    for value, why in refused.items():
+        note(f"{by} = {value}: no plan ({why})")
+    every = {v: tuple(part) if isinstance(part, Plans) else (part,) for v, part in parts.items()}
+    for value, plans in every.items():
+        for warning in dict.fromkeys(w for one in plans for w in one.warnings):
+            note(f"{by} = {value}: {warning}")
+    if json:
+        shown = [{"by_value": value, **one.as_dict()} for value, plans in every.items() for one in plans]
+        print_json({"by": by, "plans": shown, "refused": {str(v): why for v, why in refused.items()}})
+        return
+    for value, plans in every.items():
+        print(f"{by} = {value}")
+        _show_many(Plans(plans=plans))
 
 
 def _say_ignored(given: Mapping[str, Any]) -> None:

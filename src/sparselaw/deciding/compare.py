@@ -8,7 +8,6 @@ off the same draw.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Cost, parse_cost
+from sparselaw.deciding.contest import Comparison, Contest, ContestPoint
 from sparselaw.deciding.recipes import Recipes, joined
 from sparselaw.errors import InputError, check_positive
 from sparselaw.forecasting import KnownRuns, Prepared
@@ -24,7 +24,6 @@ from sparselaw.forecasting.known_runs import FARTHEST, spans_ahead
 from sparselaw.interval import Interval, check_level
 from sparselaw.planning.forecast_budgets import prepare_forecast
 from sparselaw.planning.plan import passes
-from sparselaw.records import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,180 +32,11 @@ DRAWS = 2000
 REACH = 30.0  # the largest compute multiplier that is looked for, either way
 STEPS = 41  # budgets along that range
 ALONG = 25  # budgets at which a crossing is looked for, and a picture is drawn
-SURE = 0.95
 MOST_RECIPES = 12
-NO_END = "the multiplier lies beyond a factor of 30"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContestPoint:
-    """Two recipes at one budget, or at one N and D.
-
-    ``difference`` is the loss of A minus that of B, ``probability`` that of A being lower, ``multiplier`` the
-    compute that B needs for the loss of A, over that of A.
-    """
-
-    budget: float
-    sizes: tuple[tuple[float, float], tuple[float, float]]  # (N, D) of A and of B
-    losses: tuple[Interval, Interval]
-    difference: Interval
-    probability: float
-    multiplier: Interval
-    at_sizes: bool  # asked by N and D, not by a budget
-
-    def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        (N, D), other = self.sizes
-        place = (
-            {"N": N, "D": D}
-            if self.at_sizes
-            else {"budget": self.budget, "N": [N, other[0]], "D": [D, other[1]]}
-        )
-        return place | {
-            "losses": [loss.as_dict() for loss in self.losses],
-            "difference": self.difference.as_dict(),
-            "probability": self.probability,
-            "multiplier": self.multiplier.to_dict(NO_END),
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contest:
-    """Recipe A against recipe B.
-
-    ``crossing`` is the compute at which the better one changes, with its interval among the draws in which it
-    does; ``crossing_probability`` is the share of these draws. ``curve`` has budgets and quantiles for a
-    picture.
-    """
-
-    names: tuple[str, str]
-    points: tuple[ContestPoint, ...]
-    crossing: Interval | None
-    crossing_probability: float
-    correlation: float
-    shared_sizes: int
-    status: str
-    warnings: tuple[str, ...]
-    curve: Mapping[str, FloatArray] = field(repr=False)
-    recipes: Recipes = field(repr=False)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return {
-            "recipes": list(self.names),
-            "points": [point.as_dict() for point in self.points],
-            "crossing": None if self.crossing is None else self.crossing.as_dict(),
-            "crossing_probability": self.crossing_probability,
-            "correlation": self.correlation,
-            "shared_sizes": self.shared_sizes,
-            "status": self.status,
-            "warnings": list(self.warnings),
-        }
-
-    def words(self) -> str:
-        """The answer at the last point, in a sentence."""
-        a, b = self.names
-        point = self.points[-1]
-        better, p = (a, point.probability) if point.probability >= 0.5 else (b, 1.0 - point.probability)
-        if p < 0.75:
-            return f"{a} and {b} cannot be told apart (P({a} lower) = {point.probability:.2f})"
-        how = "surely" if p >= SURE else "probably"
-        m = point.multiplier
-        return (
-            f"{better} is {how} better (probability {p:.2f}); {b} needs {m.best:.3g} {m.ends()} times "
-            f"the compute of {a} for its loss"
-        )
-
-    def shared_words(self) -> str:
-        """What both recipes have in common, and what was made of it."""
-        return (
-            f"{self.shared_sizes} pairs (N, D) in both tables; deviations from the laws correlate by "
-            f"{self.correlation:.2f} and cancel to that extent"
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """Every further recipe against the first."""
-
-    contests: tuple[Contest, ...]
-    cost: str
-    level: float
-
-    @property
-    def points(self) -> tuple[ContestPoint, ...]:
-        """Of the first two recipes."""
-        return self.contests[0].points
-
-    @property
-    def status(self) -> str:
-        """``ok``, or what the first warning is about."""
-        return next((c.status for c in self.contests if c.status != "ok"), "ok")
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Of all contests, each once."""
-        return tuple(dict.fromkeys(w for contest in self.contests for w in contest.warnings))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON; with more than two recipes ``contests`` has the others too."""
-        first = self.contests[0].as_dict()
-        return first | {
-            "cost": self.cost,
-            "level": self.level,
-            "status": self.status,
-            "warnings": list(self.warnings),
-            "contests": [contest.as_dict() for contest in self.contests],
-        }
-
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """Columns and rows in words."""
-        head = ["A", "B", "where", "loss A", "loss B", "A - B", "P(A lower)", "compute of B / A"]
-        rows = [
-            [
-                *contest.names,
-                _place(point),
-                *(f"{loss.best:.4g}" for loss in point.losses),
-                str(point.difference),
-                f"{point.probability:.2f}",
-                f"{point.multiplier.best:.3g} {point.multiplier.ends()}",
-            ]
-            for contest in self.contests
-            for point in contest.points
-        ]
-        return head, rows
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row for each contest and point."""
-        import pandas as pd
-
-        rows = [
-            {"A": contest.names[0], "B": contest.names[1], "budget": point.budget}
-            | {
-                "N_A": point.sizes[0][0],
-                "D_A": point.sizes[0][1],
-                "N_B": point.sizes[1][0],
-                "D_B": point.sizes[1][1],
-            }
-            | {f"difference_{end}": value for end, value in point.difference.as_dict().items()}
-            | {"probability": point.probability}
-            | {f"multiplier_{end}": value for end, value in point.multiplier.as_dict().items()}
-            for contest in self.contests
-            for point in contest.points
-        ]
-        return pd.DataFrame(rows)
-
-    def __str__(self) -> str:
-        return "\n".join(contest.words() for contest in self.contests)
-
-    def _repr_html_(self) -> str:
-        head, rows = self.table()
-        notes = [contest.words() for contest in self.contests] + list(self.warnings)
-        return html_table("Comparison of recipes", head, rows, notes)
 
 
 def compare(
-    a: pd.DataFrame | Mapping[str, Any] | str | Path,
+    a: pd.DataFrame | Mapping[str, Any] | str | Path | Comparison,
     b: pd.DataFrame | Mapping[str, Any] | str | Path | None = None,
     *others: pd.DataFrame | Mapping[str, Any] | str | Path,
     budget: float | Sequence[float] | None = None,
@@ -225,6 +55,7 @@ def compare(
     ----------
     a, b, *others
         Tables of runs, one for each recipe, as ``fit`` takes them. Every further one is compared with ``a``.
+        Or one comparison, kept or not: the same runs are asked anew.
     budget
         One or more budgets: each recipe at its own best N and D.
     at
@@ -265,18 +96,36 @@ def compare(
     >>> found.points[0].probability > 0.95
     True
     """
+    if isinstance(a, Comparison):
+        known = dict(zip(a.names, a.prepared, strict=True))
+    else:
+        tables = _tables(a, b, others, by)
+        rows: dict[str, Any] = {"columns": columns, "where": where}
+        known = {name: prepare_forecast(table, **rows) for name, table in tables.items()}
+    asked: dict[str, Any] = {"budget": budget, "at": at, "cost": cost, "level": level, "seed": seed}
+    return compare_prepared(_labels(list(known), names), tuple(known.values()), **asked)
+
+
+def compare_prepared(
+    labels: Sequence[str],
+    prepared: tuple[Prepared, ...],
+    *,
+    budget: float | Sequence[float] | None = None,
+    at: Sequence[tuple[float, float]] | None = None,
+    cost: str = "6nd",
+    level: float = 0.95,
+    seed: int = 0,
+) -> Comparison:
+    """``compare`` of runs that are read already."""
     level, spent = check_level(level), parse_cost(cost, None)
-    tables = _tables(a, b, others, by)
-    labels = _labels(list(tables), names)
     budgets, points = _asked(budget, at)
-    prepared = [prepare_forecast(table, columns=columns, where=where) for table in tables.values()]
     _not_twice([one.runs for one in prepared], labels)
     _not_too_small(budgets, points, spent, [one.runs for one in prepared])
     contests = tuple(
         contest((labels[0], labels[i]), (prepared[0], prepared[i]), budgets, points, spent, level, seed)
         for i in range(1, len(prepared))
     )
-    return Comparison(contests=contests, cost=cost, level=level)
+    return Comparison(contests=contests, cost=cost, level=level, seed=seed, prepared=prepared)
 
 
 def contest(
@@ -500,10 +349,3 @@ def _not_too_small(budgets: FloatArray, points: FloatArray, cost: Cost, runs: Se
             raise InputError(
                 "budget", f"{C:.3g}", "is below every run of the tables", f"choose at least {cheapest:.3g}"
             )
-
-
-def _place(point: ContestPoint) -> str:
-    if point.at_sizes:
-        N, D = point.sizes[0]
-        return f"N = {N:.3g}, D = {D:.3g}"
-    return f"C = {point.budget:.3g}"

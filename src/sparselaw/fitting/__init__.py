@@ -17,7 +17,6 @@ from sparselaw.fitting.fit import fit, read_runs
 from sparselaw.fitting.fitted_law import FittedLaw
 from sparselaw.fitting.power_sweeps import PowerFit, Sweep, fit_power
 from sparselaw.fitting.read import read_table
-from sparselaw.fitting.saved_law import load
 from sparselaw.fitting.simulated import Collapse, collapse_score, interpolation_threshold, near_peak
 
 __all__ = [
@@ -42,7 +41,6 @@ __all__ = [
     "fit_by",
     "fit_power",
     "interpolation_threshold",
-    "load",
     "near_peak",
     "read_runs",
     "read_table",

@@ -7,26 +7,22 @@ in their own order): two files with one hash were fitted to the same runs, whate
 from __future__ import annotations
 
 import hashlib
-import json
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.errors import InputError
 from sparselaw.fitting.clean_runs import Runs, Sweeps
 from sparselaw.fitting.fitted_law import FittedLaw
 from sparselaw.fitting.goodness import goodness
 from sparselaw.fitting.minimise import Minimum
+from sparselaw.forecasting.saved import write_saved
 from sparselaw.interval import Interval
 from sparselaw.laws import law_named
 
-FORMAT = 1
 KIND = "sparselaw fitted law"
-MOST_BYTES = 1_000_000_000
 FIELDS = (
     "objective", "delta", "value", "gradient_norm", "status", "starts_tried", "starts_agreeing", "rows_used",
     "sparsity_reason", "level", "seed",
@@ -46,13 +42,13 @@ def data_hash(runs: Runs) -> str:
 
 def save_law(fitted: FittedLaw, path: str | Path) -> None:
     """Write it; the file is there whole, or not at all."""
-    from sparselaw.files import write_atomically
+    write_saved(path, KIND, law_content(fitted))
 
+
+def law_content(fitted: FittedLaw) -> dict[str, Any]:
+    """Everything of a fitted law, ready for JSON."""
     runs, minimum = fitted.runs, fitted.minimum
-    written = {
-        "kind": KIND,
-        "format": FORMAT,
-        "version": sys.modules["sparselaw"].__version__,
+    return {
         "data_hash": data_hash(runs),
         "law": fitted.name,
         **{name: _json(getattr(fitted, name)) for name in FIELDS},
@@ -84,66 +80,10 @@ def save_law(fitted: FittedLaw, path: str | Path) -> None:
         "dropped": dict(fitted.dropped),
         "warnings": list(fitted.warnings),
     }
-    try:
-        with write_atomically(Path(path)) as file:
-            file.write(json.dumps(written, allow_nan=False).encode())
-    except OSError as error:
-        raise InputError(
-            "path", path, f"cannot be written ({error.strerror})", "choose another place"
-        ) from None
 
 
-def load(path: str | Path) -> FittedLaw:
-    """A law that ``law.save(path)`` wrote: it predicts again, without the table.
-
-    Parameters
-    ----------
-    path
-        Of the JSON file.
-
-    Returns
-    -------
-    FittedLaw
-        As it was, but for what is only made when asked for.
-
-    Raises
-    ------
-    InputError
-        Where the file is not there, or is no such law.
-
-    Examples
-    --------
-    >>> load("nowhere.json")
-    Traceback (most recent call last):
-    ...
-    sparselaw.errors.InputError: path=nowhere.json: does not exist; check the name
-    """
-    file = Path(path)
-    try:
-        if file.stat().st_size > MOST_BYTES:
-            raise InputError("path", path, "is larger than any saved law", "check the name")
-        content = json.loads(file.read_bytes())
-    except FileNotFoundError:
-        raise InputError("path", path, "does not exist", "check the name") from None
-    except OSError as error:
-        raise InputError("path", path, f"cannot be read ({error.strerror})", "check the name") from None
-    except (ValueError, RecursionError):
-        raise _not_a_law(path, "is not JSON") from None
-    if not isinstance(content, dict) or content.get("kind") != KIND:
-        raise _not_a_law(path, "is no saved law")
-    if content.get("format") != FORMAT:
-        raise InputError(
-            "path", path, f"was written by another version ({content.get('version')})", "fit the runs again"
-        )
-    try:
-        return _law_of(content)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise _not_a_law(path, f"is damaged ({type(error).__name__})") from None
-
-
-def _law_of(content: dict[str, Any]) -> FittedLaw:
+def law_of(content: dict[str, Any]) -> FittedLaw:
+    """The law that ``law_content`` kept."""
     kind = law_named(content["law"])
     values = {name: _number(content["values"][name]) for name in kind.parameters()}
     runs = _runs_of(content["runs"])
@@ -154,6 +94,8 @@ def _law_of(content: dict[str, Any]) -> FittedLaw:
         raise ValueError
     sparsity = content["sparsity"]
     fields: dict[str, Any] = {name: content[name] for name in FIELDS}
+    if not all(value is None or isinstance(value, (str, int, float)) for value in fields.values()):
+        raise TypeError
     return FittedLaw(
         law=kind(**values),
         params=params,
@@ -218,7 +160,3 @@ def _json(value: Any) -> Any:
     if isinstance(value, (float, np.floating)):
         return float(value) if math.isfinite(value) else None
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _not_a_law(path: str | Path, condition: str) -> InputError:
-    return InputError("path", path, condition, "give a file that law.save(path) wrote")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,8 +90,34 @@ class Forecast:
     noise: float
     discrepancy: float
     dropped: Mapping[str, int] = field(default_factory=dict)
-    runs: KnownRuns = field(repr=False)
-    predictive: Predictive = field(repr=False)
+    prepared: Prepared = field(repr=False)
+
+    @property
+    def runs(self) -> KnownRuns:
+        """The runs that are known."""
+        return self.prepared.runs
+
+    @property
+    def predictive(self) -> Predictive:
+        """Of the loss at any sizes."""
+        return self.prepared.predictive
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a JSON file that ``sl.load`` reads: the runs, the points and the settings.
+
+        Parameters
+        ----------
+        path
+            Of the file, which is replaced where it exists.
+
+        Raises
+        ------
+        InputError
+            Where the file cannot be written.
+        """
+        from sparselaw.forecasting.saved import save_forecast
+
+        save_forecast(self, path)
 
     def predict(
         self, N: Any, D: Any, level: float | None = None
@@ -315,8 +342,7 @@ class Prepared:
             noise=float(self.posterior.noise[0]),
             discrepancy=self.posterior.wiggle,
             dropped=self.dropped,
-            runs=self.runs,
-            predictive=self.predictive,
+            prepared=self,
         )
 
     def said(self) -> tuple[str, ...]:

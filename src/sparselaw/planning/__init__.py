@@ -12,6 +12,7 @@ from sparselaw.planning.forecast_budgets import (
     forecast_by,
     next_run,
     plan_ahead,
+    plan_by,
 )
 from sparselaw.planning.from_law import check_trade_off
 from sparselaw.planning.plan import plan
@@ -42,5 +43,6 @@ __all__ = [
     "next_run",
     "plan",
     "plan_ahead",
+    "plan_by",
     "valley_curve",
 ]

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparselaw.errors import InputError, check_positive, warn_of
-from sparselaw.forecasting import Forecast, KnownRuns, Predictive, Prepared, predictive, prepare
+from sparselaw.forecasting import Forecast, KnownRuns, Prepared, prepare
 from sparselaw.forecasting.forecast_result import check_points
 from sparselaw.forecasting.known_runs import no_floor, refusal
 from sparselaw.interval import check_level
 from sparselaw.planning.from_law import fit_source
 from sparselaw.planning.from_runs import runs_source
-from sparselaw.planning.plan_record import Plan
+from sparselaw.planning.plan_record import Plan, Plans
 from sparselaw.planning.source import Source
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def forecast(
     given = budget if isinstance(budget, Iterable) else [budget]
     budgets = [check_positive("budget", C) for C in given]
     prepared = prepare_forecast(runs, **rows)
-    points = best_sizes(prepared.runs, prepared.predictive, budgets, cost)
+    points = best_sizes(prepared, budgets, cost)
     found = prepared.forecast(points, budgets, level)
     warn_of(found.warnings)
     return found
@@ -113,17 +113,38 @@ def forecast_by(
     forecasts, refused
         By value; and why there is none for the others.
     """
+    return _by_value(runs, by, where, lambda rows: forecast(rows, **settings))
+
+
+def plan_by(
+    runs: Any, by: str, budget: Any = None, *, where: str | Sequence[str] = (), **settings: Any
+) -> tuple[dict[Any, Plan | Plans], dict[Any, str]]:
+    """``plan`` with the same settings for the rows of every value of the column ``by``.
+
+    Returns
+    -------
+    plans, refused
+        By value; and why there is none for the others.
+    """
+    from sparselaw.planning.plan import plan
+
+    return _by_value(runs, by, where, lambda rows: plan(rows, budget, **settings))
+
+
+def _by_value(
+    runs: Any, by: str, where: str | Sequence[str], make: Callable[[Any], Any]
+) -> tuple[dict[Any, Any], dict[Any, str]]:
     from sparselaw.fitting.clean_runs import as_table
     from sparselaw.fitting.tables import select, split
 
-    found: dict[Any, Forecast] = {}
+    found: dict[Any, Any] = {}
     refused: dict[Any, str] = {}
     for value, rows in split(select(as_table(runs), (where,) if isinstance(where, str) else where), by):
-        plain = value.item() if hasattr(value, "item") else value
+        name = value.item() if hasattr(value, "item") else value
         try:
-            found[plain] = forecast(rows, **settings)  # type: ignore[arg-type]
+            found[name] = make(rows)
         except InputError as error:
-            refused[plain] = str(error)
+            refused[name] = str(error)
     if not found:
         why = next(iter(refused.values()), "it is empty")
         raise InputError("by", by, f"no value of it has rows enough ({why})", "choose another column")
@@ -135,6 +156,8 @@ def prepare_forecast(runs: Any, **rows: Any) -> Prepared:
 
     ``rows`` says which rows and columns are used, as ``sparselaw.fitting.clean_runs`` takes it.
     """
+    if isinstance(runs, Forecast):
+        return runs.prepared
     found, clean = known_of(runs, **rows)
     return prepare(found, **clean)
 
@@ -162,18 +185,12 @@ def table_source(table: Any, level: float = 0.95, **rows: Any) -> Source:
         said = f"planned by Chinchilla's law, conditional on it: no forecast, {why}"
         before = source.warnings
         return replace(source, warnings=lambda *at: (said, *before(*at)))
-    prepared = prepare(runs, **clean)
-    dropped = [
-        f"{count} row{'s' * (count != 1)} dropped: {reason}" for reason, count in prepared.dropped.items()
-    ]
-    return runs_source(runs, prepared.predictive, (*dropped, *prepared.said()), check_level(level))
+    return runs_source(prepare(runs, **clean), check_level(level))
 
 
-def best_sizes(
-    runs: KnownRuns, predictive: Predictive, budgets: Sequence[float], cost: str
-) -> list[tuple[float, float]]:
+def best_sizes(prepared: Prepared, budgets: Sequence[float], cost: str) -> list[tuple[float, float]]:
     """(N, D) of the lowest loss that each budget buys: those of the plan."""
-    source = runs_source(runs, predictive)
+    source = runs_source(prepared)
     best = [source.search(source.cost(cost), budget).best for budget in budgets]
     return [(one.N, one.D) for one in best]
 
@@ -184,7 +201,7 @@ def plan_ahead(fitted: FittedLaw, budget: float, cost: str = "6nd") -> Plan:
 
     if no_forecast(fitted):
         return plan(fitted, budget, cost)
-    return plan(runs_source(fitted.runs.known(), predictive_of(fitted)), budget, cost)
+    return plan(runs_source(prepared_fit(fitted)), budget, cost)
 
 
 def no_forecast(fitted: FittedLaw) -> str:
@@ -198,11 +215,11 @@ def no_forecast(fitted: FittedLaw) -> str:
     return no_floor(runs) if found is None else found.sentence()
 
 
-def predictive_of(fitted: FittedLaw) -> Predictive:
+def prepared_fit(fitted: FittedLaw) -> Prepared:
     """The posterior of the fit's runs with its back-tests; found when first asked for."""
-    if "predictive" not in fitted.memory:
-        fitted.memory["predictive"] = predictive(fitted.runs.known())[0]
-    found: Predictive = fitted.memory["predictive"]
+    if "prepared" not in fitted.memory:
+        fitted.memory["prepared"] = prepare(fitted.runs.known(), dropped=fitted.dropped)
+    found: Prepared = fitted.memory["prepared"]
     return found
 
 

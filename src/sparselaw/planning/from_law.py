@@ -52,7 +52,7 @@ def law_source(law: Law, seen_as: SeenAs = _as_it_is) -> Source:
     """A law as a bare record: nothing is known of how sure it is. ``seen_as`` makes it one of N and D."""
     from sparselaw.fitting.sparsity import invert
 
-    law = seen_as(law)
+    given, law = law, seen_as(law)
     check_trade_off(type(law))
     exponents = law.exponents
     return Source(
@@ -65,6 +65,7 @@ def law_source(law: Law, seen_as: SeenAs = _as_it_is) -> Source:
         warnings=lambda *_: (),
         floor=law.floor,
         floor_low=law.floor,
+        basis=given,
     )
 
 
@@ -73,7 +74,7 @@ def fit_source(fitted: FittedLaw, seen_as: SeenAs = _as_it_is) -> Source:
 
     Everything is conditional on the law: that it is a little wrong, its draws do not know.
     """
-    bare = replace(law_source(fitted.law, seen_as), warnings=_far(fitted))
+    bare = replace(law_source(fitted.law, seen_as), warnings=_far(fitted), basis=fitted)
     if len(fitted.draws) == 0:
         return replace(bare, intervals=f"none: no draws; the answer is conditional on the {fitted.name} law")
     drawn = seen_as(fitted.drawn_law())

@@ -16,7 +16,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Conditioning, Cost
 from sparselaw.errors import InputError
-from sparselaw.forecasting import KnownRuns, Predictive
+from sparselaw.forecasting import KnownRuns, Predictive, Prepared
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.planning.allocate import Allocation, Valley, log_sizes
 from sparselaw.planning.from_law import far_words
@@ -66,17 +66,15 @@ def lowest(N: FloatArray, curves: FloatArray) -> FloatArray:
     return np.asarray(N[i] * (N[1] / N[0]) ** np.clip(step, -1.0, 1.0))
 
 
-def runs_source(
-    runs: KnownRuns,
-    predictive: Predictive,
-    said: tuple[str, ...] = (),
-    level: float = 0.95,
-    *,
-    seed: int = 0,
-) -> Source:
-    """What a plan needs of runs that allow a forecast; ``said`` is what there is to say of them."""
+def runs_source(prepared: Prepared, level: float = 0.95, *, seed: int = 0) -> Source:
+    """What a plan needs of runs that allow a forecast."""
     from sparselaw.fitting.sparsity import invert
 
+    runs, predictive = prepared.runs, prepared.predictive
+    dropped = [
+        f"{count} row{'s' * (count != 1)} dropped: {reason}" for reason, count in prepared.dropped.items()
+    ]
+    said = (*dropped, *prepared.said())
     law = predictive.posterior.law()
     last: dict[tuple[Cost, float], tuple[BudgetCurve, FloatArray]] = {}  # intervals and warnings ask for it
 
@@ -134,6 +132,7 @@ def runs_source(
         floor_low=predictive.posterior.parameters()["E"].low,
         sizes=(runs.N, runs.D),
         usual_budget=float(np.max(6.0 * runs.N * runs.D)),
+        basis=prepared,
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args, overload
 
 import numpy as np
@@ -141,8 +142,13 @@ def plan(
     if inference_tokens:
         spending = with_serving(spending, inference_tokens)
 
+    asked = {"cost": cost, "loss": loss, "probability": probability, "unique_data": unique_data}
+    settings = {name: value for name, value in asked.items() if value is not None}
+    settings |= {"inference_tokens": inference_tokens} if inference_tokens else {}
+
     def one(C: float, reach: Reach | None = None) -> Plan:
-        return _plan(known, spending, check_finite("budget", C), training, limited, reach)
+        found = _plan(known, spending, check_finite("budget", C), training, limited, reach)
+        return replace(found, basis=known.basis, settings=settings)
 
     if loss is not None:
         return one(*_budget_for(known, spending, loss, probability))

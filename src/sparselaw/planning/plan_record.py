@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparselaw.interval import Interval
@@ -69,6 +70,25 @@ class Plan:
     unique: UniqueData | None = None  # where data are limited
     training: TrainingAdvice | None = None  # where SGD is planned by the theory
     reach: Reach | None = None  # where a loss was asked for, not a budget
+    basis: Any = field(default=None, repr=False, compare=False)  # prepared runs, a fitted law or a law
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # as asked
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a JSON file that ``sl.load`` reads: what it was made from, and what was asked.
+
+        Parameters
+        ----------
+        path
+            Of the file, which is replaced where it exists.
+
+        Raises
+        ------
+        InputError
+            Where the file cannot be written, or the plan is by the theory.
+        """
+        from sparselaw.planning.saved_plan import save_plans
+
+        save_plans((self,), path, several=False)
 
     @property
     def law_loss(self) -> Interval:
@@ -134,6 +154,28 @@ class Plans:
     """One plan for each budget, in the order they were asked for; ``plans[0]``, ``for one in plans``."""
 
     plans: tuple[Plan, ...]
+
+    @property
+    def basis(self) -> Any:
+        """What all of them were made from."""
+        return self.plans[0].basis
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a JSON file that ``sl.load`` reads: what it was made from, and what was asked.
+
+        Parameters
+        ----------
+        path
+            Of the file, which is replaced where it exists.
+
+        Raises
+        ------
+        InputError
+            Where the file cannot be written, or the plan is by the theory.
+        """
+        from sparselaw.planning.saved_plan import save_plans
+
+        save_plans(self.plans, path, several=True)
 
     def __iter__(self) -> Iterator[Plan]:
         return iter(self.plans)

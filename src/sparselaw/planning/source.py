@@ -53,6 +53,7 @@ class Source:
     """(draws, budgets): log of the loss at the best N and D of every budget."""
     sizes: tuple[FloatArray, FloatArray] | None = None  # N and D of the runs behind it, where there are some
     usual_budget: float | None = None  # what the most expensive run cost, by 6 N D
+    basis: Any = None  # what the source was made from: prepared runs, a fitted law, a law
 
     def cost(self, name: str | None) -> Cost:
         """The cost of that name, or the usual one."""
@@ -84,6 +85,12 @@ def as_source(given: Any, surface: Surface = "sharp", level: float = 0.95, **row
 
     if isinstance(given, Law):
         return law_source(given)
+    kept = getattr(given, "prepared", getattr(given, "basis", None))  # of a forecast, of a plan
+    if kept is not None:
+        from sparselaw.forecasting import Prepared
+        from sparselaw.planning.from_runs import runs_source
+
+        return runs_source(kept, level) if isinstance(kept, Prepared) else as_source(kept)
     if isinstance(getattr(given, "law", None), Law):
         return fit_source(given)
     raise InputError("law", type(given).__name__, "is no law and no model", "fit a law or describe inputs")

@@ -49,7 +49,7 @@ def forecast_fan(forecast: Forecast, *, ax: Axes | None = None, cost: str = "6nd
     spent = 6.0 * runs.N * runs.D
     asked = np.array([6.0 * p.N * p.D for p in points])
     budgets = np.geomspace(spent.min(), 1.5 * max(spent.max(), asked.max()), ALONG)
-    sizes = np.array(best_sizes(forecast.runs, forecast.predictive, budgets.tolist(), cost))
+    sizes = np.array(best_sizes(forecast.prepared, budgets.tolist(), cost))
     low, middle, high = forecast.predictive.quantiles(sizes[:, 0], sizes[:, 1], ends_of(forecast.level)).T
     compute = 6.0 * sizes[:, 0] * sizes[:, 1]
     ax.scatter(spent, runs.loss, s=9, color=GREY, linewidths=0, alpha=0.7, label=f"{len(runs)} runs")

@@ -1,0 +1,233 @@
+"""What a comparison hands out: each further recipe against the first, at budgets or at sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sparselaw.arrays import FloatArray
+from sparselaw.deciding.recipes import Recipes
+from sparselaw.forecasting import Prepared
+from sparselaw.forecasting.saved import content_of, write_saved
+from sparselaw.interval import Interval
+from sparselaw.records import finite, html_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KIND = "sparselaw comparison"
+SURE, LIKELY = 0.95, 0.75  # probabilities that are called so
+NO_END = "the multiplier lies beyond a factor of 30"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestPoint:
+    """Two recipes at one budget, or at one N and D.
+
+    ``difference`` is the loss of A minus that of B, ``probability`` that of A being lower, ``multiplier`` the
+    compute that B needs for the loss of A, over that of A.
+    """
+
+    budget: float
+    sizes: tuple[tuple[float, float], tuple[float, float]]  # (N, D) of A and of B
+    losses: tuple[Interval, Interval]
+    difference: Interval
+    probability: float
+    multiplier: Interval
+    at_sizes: bool  # asked by N and D, not by a budget
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        (N, D), other = self.sizes
+        place = (
+            {"N": N, "D": D}
+            if self.at_sizes
+            else {"budget": self.budget, "N": [N, other[0]], "D": [D, other[1]]}
+        )
+        return place | {
+            "losses": [loss.as_dict() for loss in self.losses],
+            "difference": self.difference.as_dict(),
+            "probability": self.probability,
+            "multiplier": self.multiplier.to_dict(NO_END),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contest:
+    """Recipe A against recipe B.
+
+    ``crossing`` is the compute at which the better one changes, with its interval among the draws in which it
+    does; ``crossing_probability`` is the share of these draws. ``curve`` has budgets and quantiles for a
+    picture.
+    """
+
+    names: tuple[str, str]
+    points: tuple[ContestPoint, ...]
+    crossing: Interval | None
+    crossing_probability: float
+    correlation: float
+    shared_sizes: int
+    status: str
+    warnings: tuple[str, ...]
+    curve: Mapping[str, FloatArray] = field(repr=False)
+    recipes: Recipes = field(repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "recipes": list(self.names),
+            "points": [point.as_dict() for point in self.points],
+            "crossing": None if self.crossing is None else self.crossing.as_dict(),
+            "crossing_probability": self.crossing_probability,
+            "correlation": self.correlation,
+            "shared_sizes": self.shared_sizes,
+            "status": self.status,
+            "warnings": list(self.warnings),
+            "curve": _curve(self.curve),
+        }
+
+    def words(self) -> str:
+        """The answer at the last point, in a sentence."""
+        a, b = self.names
+        point = self.points[-1]
+        better, p = (a, point.probability) if point.probability >= 0.5 else (b, 1.0 - point.probability)
+        if p < LIKELY:
+            return f"{a} and {b} cannot be told apart (P({a} lower) = {point.probability:.2f})"
+        how = "surely" if p >= SURE else "probably"
+        m = point.multiplier
+        return (
+            f"{better} is {how} better (probability {p:.2f}); {b} needs {m.best:.3g} {m.ends()} times "
+            f"the compute of {a} for its loss"
+        )
+
+    def shared_words(self) -> str:
+        """What both recipes have in common, and what was made of it."""
+        return (
+            f"{self.shared_sizes} pairs (N, D) in both tables; deviations from the laws correlate by "
+            f"{self.correlation:.2f} and cancel to that extent"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Every further recipe against the first."""
+
+    contests: tuple[Contest, ...]
+    cost: str
+    level: float
+    seed: int
+    prepared: tuple[Prepared, ...] = field(repr=False)  # the runs of each recipe, in their order
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a JSON file that ``sl.load`` reads: the runs of every recipe, and what was asked.
+
+        Parameters
+        ----------
+        path
+            Of the file, which is replaced where it exists.
+
+        Raises
+        ------
+        InputError
+            Where the file cannot be written.
+        """
+        both = zip(self.names, self.prepared, strict=True)
+        recipes = [{"name": name, **content_of(one)} for name, one in both]
+        asked = [[*p.sizes[0]] if p.at_sizes else p.budget for p in self.points]
+        settings: dict[str, Any] = {"at" if self.points[0].at_sizes else "budget": asked}
+        settings |= {"cost": self.cost, "level": self.level, "seed": self.seed}
+        write_saved(path, KIND, {"recipes": recipes, "settings": settings})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all recipes."""
+        return (self.contests[0].names[0], *(contest.names[1] for contest in self.contests))
+
+    @property
+    def points(self) -> tuple[ContestPoint, ...]:
+        """Of the first two recipes."""
+        return self.contests[0].points
+
+    @property
+    def status(self) -> str:
+        """``ok``, or what the first warning is about."""
+        return next((c.status for c in self.contests if c.status != "ok"), "ok")
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Of all contests, each once."""
+        return tuple(dict.fromkeys(w for contest in self.contests for w in contest.warnings))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON; with more than two recipes ``contests`` has the others too."""
+        first = self.contests[0].as_dict()
+        return first | {
+            "cost": self.cost,
+            "level": self.level,
+            "status": self.status,
+            "warnings": list(self.warnings),
+            "contests": [contest.as_dict() for contest in self.contests],
+        }
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Columns and rows in words."""
+        head = ["A", "B", "where", "loss A", "loss B", "A - B", "P(A lower)", "compute of B / A"]
+        rows = [
+            [
+                *contest.names,
+                _place(point),
+                *(f"{loss.best:.4g}" for loss in point.losses),
+                str(point.difference),
+                f"{point.probability:.2f}",
+                f"{point.multiplier.best:.3g} {point.multiplier.ends()}",
+            ]
+            for contest in self.contests
+            for point in contest.points
+        ]
+        return head, rows
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each contest and point."""
+        import pandas as pd
+
+        rows = [
+            {"A": contest.names[0], "B": contest.names[1], "budget": point.budget}
+            | {
+                "N_A": point.sizes[0][0],
+                "D_A": point.sizes[0][1],
+                "N_B": point.sizes[1][0],
+                "D_B": point.sizes[1][1],
+            }
+            | {f"difference_{end}": value for end, value in point.difference.as_dict().items()}
+            | {"probability": point.probability}
+            | {f"multiplier_{end}": value for end, value in point.multiplier.as_dict().items()}
+            for contest in self.contests
+            for point in contest.points
+        ]
+        return pd.DataFrame(rows)
+
+    def __str__(self) -> str:
+        return "\n".join(contest.words() for contest in self.contests)
+
+    def _repr_html_(self) -> str:
+        head, rows = self.table()
+        notes = [contest.words() for contest in self.contests] + list(self.warnings)
+        return html_table("Comparison of recipes", head, rows, notes)
+
+
+def _place(point: ContestPoint) -> str:
+    if point.at_sizes:
+        N, D = point.sizes[0]
+        return f"N = {N:.3g}, D = {D:.3g}"
+    return f"C = {point.budget:.3g}"
+
+
+def _curve(curve: Mapping[str, FloatArray]) -> dict[str, Any]:
+    """Ready for JSON: ``A``, ``B`` and ``multiplier`` have low, best and high at every budget."""
+    found: dict[str, Any] = {name: curve[name].tolist() for name in ("budget", "probability")}
+    for name in ("A", "B", "multiplier"):
+        ends = zip(("low", "best", "high"), curve[name], strict=True)
+        found[name] = {end: [finite(float(v)) for v in values] for end, values in ends}
+    return found

@@ -1,0 +1,68 @@
+"""Any kept result: a fitted law, a forecast, a plan or a comparison, made again from its file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sparselaw.deciding.compare import compare_prepared
+from sparselaw.deciding.contest import KIND as COMPARISON
+from sparselaw.deciding.contest import Comparison
+from sparselaw.fitting import FittedLaw
+from sparselaw.fitting.saved_law import KIND as LAW
+from sparselaw.fitting.saved_law import law_of
+from sparselaw.forecasting import Forecast
+from sparselaw.forecasting.saved import KIND as FORECAST
+from sparselaw.forecasting.saved import forecast_of, load_saved, number, prepared_of
+from sparselaw.planning import Plan, Plans
+from sparselaw.planning.saved_plan import KIND as PLAN
+from sparselaw.planning.saved_plan import plan_of
+
+MOST_RECIPES = 100
+
+
+def load(path: str | Path) -> FittedLaw | Forecast | Plan | Plans | Comparison:
+    """A result that ``save(path)`` or ``--out`` wrote: it predicts again, without the table.
+
+    Parameters
+    ----------
+    path
+        Of the JSON file.
+
+    Returns
+    -------
+    FittedLaw, Forecast, Plan, Plans or Comparison
+        As it was. ``forecast``, ``plan`` and ``compare`` take it in place of tables, to be asked anew.
+
+    Raises
+    ------
+    InputError
+        Where the file is not there, or is no such result.
+
+    Examples
+    --------
+    >>> load("nowhere.json")
+    Traceback (most recent call last):
+    ...
+    sparselaw.errors.InputError: path=nowhere.json: does not exist; check the name
+    """
+    found: FittedLaw | Forecast | Plan | Plans | Comparison = load_saved(
+        path, {LAW: law_of, FORECAST: forecast_of, PLAN: plan_of, COMPARISON: comparison_of}
+    )
+    return found
+
+
+def comparison_of(content: Mapping[str, Any]) -> Comparison:
+    """The comparison that ``Comparison.save`` wrote, made again."""
+    recipes, settings = content["recipes"], content["settings"]
+    if not isinstance(recipes, list) or not 2 <= len(recipes) <= MOST_RECIPES:
+        raise ValueError
+    asked: dict[str, Any] = {"cost": str(settings["cost"]), "level": number(settings["level"])}
+    if "at" in settings:
+        asked["at"] = [(number(N), number(D)) for N, D in settings["at"]]
+    else:
+        asked["budget"] = [number(C) for C in settings["budget"]]
+    prepared = tuple(prepared_of(one) for one in recipes)
+    names = [str(one["name"]) for one in recipes]
+    return compare_prepared(names, prepared, seed=int(number(settings["seed"])), **asked)
