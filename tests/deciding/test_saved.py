@@ -95,7 +95,7 @@ def planted(content, place, value):
 
 
 @pytest.mark.parametrize("name", ["forecast", "plan", "sizes"])
-def test_nothing_in_a_file_is_trusted(tmp_path, monkeypatch, name):
+def test_nothing_in_a_file_is_trusted(tmp_path, name):
     """At every place something of another type: one line, or the same kind of result, never another error."""
     path = tmp_path / "kept.json"
     made = RESULTS[name]()
