@@ -123,7 +123,7 @@ def test_steps_that_go_back_are_a_restart():
     spoilt = table.iloc[80:110].assign(loss=9.0)
     restarted = pd.concat([table.iloc[:80], spoilt, table.iloc[80:]])
     found = sl.fit_curves(restarted)
-    assert said(found, "steps go back 1 times")
+    assert said(found, "steps go back once")
     assert found.curves[0].final == sl.fit_curves(table).curves[0].final
 
 
@@ -291,3 +291,14 @@ def test_charts_exported_from_wandb(tmp_path):
     found = sl.fit_curves(tmp_path)
     same = sl.fit_curves(runs)
     assert [c.final.best for c in found.curves] == pytest.approx([c.final.best for c in same.curves])
+
+
+def test_a_rate_that_is_a_setting_is_no_schedule():
+    """One number for each run, as settings are listed beside checkpoints: the schedule is not known."""
+    step = np.arange(100.0, 5001.0, 100.0)
+    runs = {f"r{i}": (step, np.full(50, lr), 3 + (step / 1000) ** -0.5) for i, lr in enumerate((1e-4, 3e-4))}
+    with pytest.raises(sl.InputError, match="is one number for each run: a setting, not its schedule"):
+        make_logs(runs)
+    assert [log.schedule.peak for log in make_logs(runs, shape="constant").logs] == [1e-4, 3e-4]
+    same = {name: (step, np.full(50, 3e-4), loss) for name, (_, _, loss) in runs.items()}
+    assert len(make_logs(same).logs) == 2

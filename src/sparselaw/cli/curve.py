@@ -118,34 +118,10 @@ def _write(found: CurveFit, out: str) -> None:
 
 
 def _show(found: CurveFit, files: list[str]) -> None:
-    print_table(
-        found.title(),
-        ["run", "steps", "seen", "last loss", "final loss", "95 % interval"],
-        [
-            [
-                e.run,
-                number(e.steps, 6),
-                f"{100 * e.seen:.0f} %",
-                number(e.loss),
-                number(e.final.best),
-                e.final.ends(),
-            ]
-            for e in found.curves
-        ],
-    )
+    tables = found.tables()
+    print_table(*tables["runs"])
     if found.schedules:
-        several = any(e.N != 1.0 for e in found.schedules)
-        print_table(
-            "Schedules",
-            ["schedule", *["N"] * several, "loss", "95 % interval", "against", "difference", "P(better)"],
-            [
-                [
-                    e.schedule, *[number(e.N)] * several, number(e.final.best), e.final.ends(), e.against,
-                    f"{e.difference.best:+.4f} {e.difference.ends()}", f"{e.probability:.2f}",
-                ]
-                for e in found.schedules
-            ],
-        )  # fmt: skip
+        print_table(*tables["schedules"])
     if found.best is not None:
         print(found.best.words())
     print(f"status {found.status}")
@@ -154,22 +130,8 @@ def _show(found: CurveFit, files: list[str]) -> None:
         print_next("a schedule to try", "curve", *files, "--best", steps)
     else:
         print_next("annealed losses for fit", "curve", *files, "--final", "--out", "finals.csv")
-    print_table(
-        "Back-test: the last measured loss, predicted from the first part of the run",
-        ["run", "seen", "predicted", "95 % interval", "measured"],
-        [
-            [run, f"{100 * t.cutoff:.0f} %"]
-            + ([t.reason, "-"] if t.loss is None else [number(t.loss.best), t.loss.ends()])
-            + [number(t.measured)]
-            for run, tests in found.backtest.items()
-            for t in tests
-        ],
-    )
-    print_table(
-        found.formula,
-        ["parameter", "value", "95 % interval"],
-        [[name, number(v.best), v.ends()] for name, v in found.params.items()],
-    )
+    print_table(*tables["backtest"])
+    print_table(*tables["law"])
 
 
 def _show_finals(found: CurveFit) -> None:

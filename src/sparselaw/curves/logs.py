@@ -86,11 +86,25 @@ def make_logs(
             logs.append(log if N is None or np.isfinite(log.N) else replace(log, N=N))
     if not logs:
         raise InputError("curves", "", "no run has a loss that can be used", "check the column of the loss")
+    if shape is None:
+        _refuse_settings(logs)
     known = [np.isfinite(log.N) for log in logs]
     if any(known) and not all(known):
         said.append("N is not known for every run: sizes are not told apart")
         logs = [replace(log, N=float("nan")) for log in logs]
     return Logs(logs=_branches(logs), warnings=tuple(dict.fromkeys(said)), clock=found.clock)
+
+
+def _refuse_settings(logs: Sequence[Log]) -> None:
+    """A rate that never changes within a run and differs between runs is a setting, and no schedule."""
+    peaks = {log.schedule.peak for log in logs}
+    flat = [np.ptp(log.schedule.rates[log.schedule.steps >= log.schedule.warmup]) == 0.0 for log in logs]
+    if len(peaks) > 1 and all(flat):
+        raise InputError(
+            "lr", f"{min(peaks):g} to {max(peaks):g}",
+            "is one number for each run: a setting, not its schedule",
+            "log the rate of each step, or say the schedule: --shape cosine --steps 24000, --shape constant",
+        )  # fmt: skip
 
 
 def _log(run: RunRows, said: list[str], **plan: Any) -> Log | None:
@@ -103,7 +117,8 @@ def _log(run: RunRows, said: list[str], **plan: Any) -> Log | None:
     if run.lost > ahead:
         said.append(f"{run.name}: {run.lost - ahead} rows without a usable loss are left out")
     if run.restarts:
-        said.append(f"{run.name}: steps go back {run.restarts} times: the rows logged last count")
+        times = "once" if run.restarts == 1 else f"{run.restarts} times"
+        said.append(f"{run.name}: steps go back {times}: the rows logged last count")
     if run.averaged > 1:
         said.append(f"{run.name}: a long log, averaged over {run.averaged} rows each")
     step, loss = rows[measured, STEP], rows[measured, LOSS]
@@ -113,7 +128,7 @@ def _log(run: RunRows, said: list[str], **plan: Any) -> Log | None:
         name=run.name, step=step, loss=loss, schedule=schedule, white=scatter(loss), N=_one(rows[:, SIZE]),
         D=_data(rows, schedule), smoothed=is_smoothed(loss), diverged=has_diverged(loss),
     )  # fmt: skip
-    if log.smoothed:
+    if log.smoothed and not log.diverged:
         said.append(
             f"{run.name}: the log looks smoothed, which shifts and hides the curve: log single losses"
         )

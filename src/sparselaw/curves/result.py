@@ -13,6 +13,7 @@ from sparselaw.curves.ends import BestSchedule, CurveEnd, Earlier, ScheduleEnd, 
 from sparselaw.curves.model import DEGREES, Asked, Model
 from sparselaw.curves.schedules import Schedule
 from sparselaw.interval import Interval
+from sparselaw.numbers import short_size
 from sparselaw.progress import progress
 from sparselaw.records import html_table
 
@@ -190,6 +191,40 @@ class CurveFit:
     def title(self) -> str:
         count = len(self.curves)
         return f"Law of {count} loss curve{'s' * (count != 1)}, residuals {100 * self.misfit:.2g} %"
+
+    def tables(self) -> dict[str, tuple[str, list[str], list[list[str]]]]:
+        """Title, columns and rows of each: runs, schedules, back-test and law."""
+        several = any(end.N != 1.0 for end in self.schedules)
+        runs = [
+            [e.run, f"{e.steps:.6g}", f"{100 * e.seen:.0f} %", f"{e.loss:.4g}", f"{e.final.best:.4g}",
+             e.final.ends()]
+            for e in self.curves
+        ]  # fmt: skip
+        schedules = [
+            [
+                e.schedule, *[short_size(e.N)] * several, f"{e.final.best:.4g}", e.final.ends(), e.against,
+                f"{e.difference.best:+.4f} {e.difference.ends()}", f"{e.probability:.2f}",
+            ]
+            for e in self.schedules
+        ]  # fmt: skip
+        tests = [
+            [run, f"{100 * t.cutoff:.0f} %"]
+            + ([t.reason, "-"] if t.loss is None else [f"{t.loss.best:.4g}", t.loss.ends()])
+            + [f"{t.measured:.4g}"]
+            for run, tests in self.backtest.items()
+            for t in tests
+        ]
+        end, compared = ["final loss", "95 % interval"], ["against", "difference", "P(better)"]
+        law = [[name, f"{v.best:.4g}", v.ends()] for name, v in self.params.items()]
+        return {
+            "runs": (self.title(), ["run", "steps", "seen", "last loss", *end], runs),
+            "schedules": ("Schedules", ["schedule", *["N"] * several, *end, *compared], schedules),
+            "backtest": (
+                "Back-test: the last measured loss, predicted from the first part of the run",
+                ["run", "seen", "predicted", "95 % interval", "measured"], tests,
+            ),
+            "law": (self.formula, ["parameter", "value", "95 % interval"], law),
+        }  # fmt: skip
 
     def as_dict(self, backtest: bool = True) -> dict[str, Any]:
         """For JSON. ``backtest`` says whether it is made, which takes a fit for each cut of each curve."""

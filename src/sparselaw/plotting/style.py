@@ -63,6 +63,7 @@ def sequence(count: int) -> list[Any]:
 SIZES = "parameters $N$"
 COMPUTE = "compute $6ND$ (FLOP)"
 LOSS = "loss (nats)"
+LONGEST = 32  # letters of a name in a legend; of a longer one the middle is left out
 FEWEST_TOKENS = 1e6  # below, D counts samples of an experiment, and its loss has no unit
 
 
@@ -102,16 +103,19 @@ def axes_of(ax: Axes | None) -> Axes:
 
 def legend_above(ax: Any, columns: int = 2, **options: Any) -> None:
     """A legend that covers no data: it stands at the top, and the axis is made longer to hold it."""
-    count = len(ax.get_legend_handles_labels()[0])
-    if not count:
+    handles, names = ax.get_legend_handles_labels()
+    if not handles:
         return
-    rows = -(-count // columns) + bool(options.get("title"))
+    names = [n if len(n) <= LONGEST else f"{n[:14]}\u2026{n[-14:]}" for n in names]
+    rows = -(-len(names) // columns) + bool(options.get("title"))
     share = 0.03 + 0.07 * rows  # of the height, for lines of small print
     scale, back = ax.yaxis.get_transform(), ax.yaxis.get_transform().inverted()
     low, high = scale.transform(list(ax.get_ylim()))
     ax.set_ylim(top=float(back.transform([low + (high - low) / (1.0 - share)])[0]))
     settings = {"fontsize": "small", "title_fontsize": "small", **options}
-    ax.legend(loc="upper center", ncols=columns, columnspacing=1.2, handlelength=1.6, **settings)
+    ax.legend(
+        handles, names, loc="upper center", ncols=columns, columnspacing=1.2, handlelength=1.6, **settings
+    )
 
 
 def plain_ticks(axis: Any, low: float, high: float) -> None:

@@ -74,58 +74,15 @@ def forecast_page(found: Forecast) -> ResultPage:
 
 def curve_page(found: CurveFit) -> ResultPage:
     """Curves, fan and rates; ends of runs and schedules; the back-test; parameters."""
-    best = [] if found.best is None else [f"{found.best.words()}."]
-    schedules = [
-        Section(
-            title="Schedules",
-            columns=("schedule", "final loss", "95 % interval", "against", "difference", "P(better)"),
-            rows=[
-                [
-                    e.schedule, _n(e.final.best), e.final.ends(), e.against,
-                    f"{e.difference.best:+.4f} {e.difference.ends()}", f"{e.probability:.2f}",
-                ]
-                for e in found.schedules
-            ],
-        )
-    ]  # fmt: skip
+    (_, columns, rows), *others = found.tables().values()
+    best = [] if found.best is None else [f"{_capital(found.best.words())}."]
     return ResultPage(
         title="Loss curves under learning-rate schedules",
-        lead=[f"{found.title()}. Status: {found.status}.", *best],
+        lead=[f"{found.title()}. Status: {found.status}.", *best, f"{_capital(found.theory.words())}."],
         warnings=found.warnings,
         sections=[
-            Section(
-                title="Curves",
-                pictures=draw_each(curve_panels(found)),
-                columns=("run", "steps", "seen", "last loss", "final loss", "95 % interval"),
-                rows=[
-                    [
-                        e.run,
-                        _n(e.steps),
-                        f"{100 * e.seen:.0f} %",
-                        _n(e.loss),
-                        _n(e.final.best),
-                        e.final.ends(),
-                    ]
-                    for e in found.curves
-                ],
-            ),
-            *(schedules if found.schedules else []),
-            Section(
-                title="Back-test: the last measured loss, predicted from the first part of the run",
-                columns=("run", "seen", "predicted", "95 % interval", "measured"),
-                rows=[
-                    [run, f"{100 * t.cutoff:.0f} %"]
-                    + ([t.reason, "-"] if t.loss is None else [_n(t.loss.best), t.loss.ends()])
-                    + [_n(t.measured)]
-                    for run, tests in found.backtest.items()
-                    for t in tests
-                ],
-            ),
-            Section(
-                title=found.formula,
-                columns=("quantity", "value", "95 % interval"),
-                rows=[[name, _n(v.best), v.ends()] for name, v in found.params.items()],
-            ),
+            Section(title="Curves", pictures=draw_each(curve_panels(found)), columns=columns, rows=rows),
+            *(_table(*table) for table in others if table[2]),
         ],
     )
 
@@ -246,8 +203,8 @@ def _n(value: float) -> str:
 
 
 def _capital(text: str) -> str:
-    """A sentence; a name such as alpha1 keeps its letters."""
-    return text if text.startswith("alpha") else text[:1].upper() + text[1:]
+    """A sentence; a name such as alpha1 or adamw_best keeps its letters."""
+    return text[:1].upper() + text[1:] if text.split(" ")[0].strip(":;,").isalpha() else text
 
 
 def measure_page(found: Measurement) -> ResultPage:
@@ -286,7 +243,7 @@ def measure_page(found: Measurement) -> ResultPage:
             rows=tests,
         ),
     ]
-    lead = [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in found.sentences()]
+    lead = [f"{_capital(sentence)}." for sentence in found.sentences()]
     return ResultPage(
         title=f"Features of {found.source}", lead=lead, sections=[s for s in sections if s.rows]
     )
@@ -306,7 +263,7 @@ def learn_page(found: LearningCurve) -> ResultPage:
     ]
     return ResultPage(
         title=f"Learning curve of {found.source}",
-        lead=[f"{sentence[:1].upper()}{sentence[1:]}." for sentence in found.sentences()],
+        lead=[f"{_capital(sentence)}." for sentence in found.sentences()],
         sections=[section for section in sections if section.rows],
     )
 
