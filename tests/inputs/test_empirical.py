@@ -132,3 +132,41 @@ def test_shared_features_beside_their_measured_curve():
     for point in curve.curve:
         law = inputs.gram(float(point.D))
         assert law.at(np.array([-np.inf])).t[0] / total == pytest.approx(point.measured.best, rel=0.03)
+
+
+def stored(path, **changed):
+    """A small matrix as scipy stores it, with some of its arrays changed."""
+    x = scipy.sparse.random_array((80, 50), density=0.08, rng=np.random.default_rng(1)).tocsr()
+    arrays = {"indptr": x.indptr, "indices": x.indices, "data": x.data, "shape": np.array(x.shape)}
+    np.savez(path, **(arrays | {"format": np.array(b"csr")} | {k: f(arrays[k]) for k, f in changed.items()}))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"indptr": lambda a: a[::-1].copy()},
+        {"indptr": lambda a: np.append(a[:-1], 10**9)},
+        {"indptr": lambda a: a[:0]},
+        {"indices": lambda a: a.astype(np.int64) - 2**40},
+        {"indices": lambda a: a + 2**20},
+        {"indices": lambda a: a.astype(np.float32)},
+        {"indices": lambda a: a[:-3]},
+        {"data": lambda a: a + 1j},
+        {"data": lambda a: a.astype(object)},
+        {"data": lambda a: np.full(a.size, np.nan)},
+        {"shape": lambda a: a[:1]},
+        {"shape": lambda a: np.array([80, 10])},
+    ],
+)
+def test_index_arrays_of_a_file_are_checked_before_use(changed, tmp_path):
+    """Without the check the first of these end the interpreter, or give an answer from other memory."""
+    assert sl.EmpiricalInputs.from_file(stored(tmp_path / "good.npz")).rows == 80
+    with pytest.raises(InputError):
+        sl.EmpiricalInputs.from_file(stored(tmp_path / "bad.npz", **changed))
+
+
+def test_an_archive_is_not_unpacked_beyond_the_limit(tmp_path):
+    np.savez_compressed(tmp_path / "zeros.npz", a=np.zeros((9_000, 9_000)))
+    with pytest.raises(InputError, match="more than the limit"):
+        sl.EmpiricalInputs.from_file(tmp_path / "zeros.npz")

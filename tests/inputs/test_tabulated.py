@@ -197,3 +197,19 @@ def test_amplitudes_are_refused_by_the_name_that_does_not_say_squared():
     for given in ({"amplitudes": [1.0, 2.0]}, {}):
         with pytest.raises(sl.InputError, match="write squared_amplitudes"):
             sl.TabulatedInputs([0.5, 0.1], **given)
+
+
+@pytest.mark.parametrize("text", ["[" * 90_000, '{"x":' * 5_000 + "1" + "}" * 5_000, "\0", "", "[1e999]"])
+def test_a_file_that_is_no_measurement_is_refused(text, tmp_path):
+    file = tmp_path / "inputs.json"
+    file.write_text(text)
+    with pytest.raises(InputError, match="is no"):
+        TabulatedInputs.from_file(file)
+
+
+def test_a_file_larger_than_any_measurement_is_not_read(tmp_path):
+    file = tmp_path / "inputs.json"
+    with file.open("wb") as opened:
+        opened.truncate(1 << 28)
+    with pytest.raises(InputError, match="larger than any measurement"):
+        TabulatedInputs.from_file(file)

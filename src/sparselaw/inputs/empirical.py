@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -16,6 +17,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
+from sparselaw.files import check_archive
 from sparselaw.gram.empirical import GivenRows, law_of_rows, mean_law
 from sparselaw.gram.law import Atoms
 from sparselaw.inputs.base import Exponents, Inputs, Sampling, register
@@ -27,6 +29,7 @@ OTHERS = 4096  # rows, at most, over which the loss is averaged
 KEPT_BACK = 0.2  # of the rows, at least: they are not trained on
 DRAWS = 16  # of training rows, where that is quick
 QUICK = 512  # side of the matrix up to which it is; beyond, fewer draws
+INDEX_ARRAYS = ("indptr", "indices", "row", "col")
 
 
 @register
@@ -197,6 +200,8 @@ def _population(inputs: EmpiricalInputs) -> Atoms:
 
 
 def _checked(matrix: Any) -> Any:
+    if np.iscomplexobj(matrix):
+        raise InputError("matrix", matrix.dtype, "holds complex numbers", "give real ones")
     if hasattr(matrix, "tocsr"):
         rows, values = matrix.tocsr().astype(np.float64), matrix.data
         rows.sum_duplicates()
@@ -220,6 +225,8 @@ def _read(path: str) -> Any:
     """A sparse or dense matrix; pickles are never opened."""
     remedy = "write it with scipy.sparse.save_npz or numpy.save"
     try:
+        if zipfile.is_zipfile(path):
+            _check_unpacked(path)
         found = np.load(path, allow_pickle=False)
         if isinstance(found, np.ndarray):
             return found
@@ -227,7 +234,13 @@ def _read(path: str) -> Any:
             if "format" in found.files:
                 from scipy.sparse import load_npz  # only where it is needed
 
-                return load_npz(path)
+                indices = [found[name] for name in INDEX_ARRAYS if name in found.files]
+                if any(array.dtype.kind not in "iu" for array in indices):
+                    raise InputError("inputs", path, "has indices that are no whole numbers", remedy)
+                matrix = load_npz(path)
+                if hasattr(matrix, "check_format"):  # scipy's loops write wherever an index says
+                    matrix.check_format(full_check=True)
+                return matrix
             if len(found.files) != 1:
                 raise InputError("inputs", path, f"holds {len(found.files)} arrays, not one matrix", remedy)
             return found[found.files[0]]
@@ -238,6 +251,13 @@ def _read(path: str) -> Any:
         raise
     except Exception:  # a damaged archive raises whatever its parts raise
         raise InputError("inputs", path, "is no matrix of numbers", remedy) from None
+
+
+def _check_unpacked(path: str) -> None:
+    try:
+        check_archive(Path(path))
+    except InputError as error:  # no option of these commands raises the limit
+        raise InputError("inputs", path, error.condition, "give fewer rows") from None
 
 
 def _again(matrix: Any, source: str) -> EmpiricalInputs:

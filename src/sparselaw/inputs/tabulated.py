@@ -19,6 +19,7 @@ from sparselaw.errors import InputError, check_finite
 from sparselaw.inputs.activations import LARGEST_TABLE, ActivationInputs
 from sparselaw.inputs.base import register
 
+MOST_BYTES = 1 << 27  # of a measurement: its coordinates of equal count and square stand together
 CELLS = 6_000  # different coordinates from which on neighbours in p and c are put together
 CELL = 0.005  # in log p and log c
 
@@ -87,11 +88,14 @@ class TabulatedInputs(ActivationInputs):
     def from_file(cls, path: str | Path) -> TabulatedInputs:
         """From the JSON of ``sparselaw measure --json``, or {"probabilities": [...], "amplitudes": [...]}."""
         try:
-            content = json.loads(Path(path).read_text("utf-8"))
+            file = Path(path)
+            if file.stat().st_size > MOST_BYTES:
+                raise InputError("inputs", path, "is larger than any measurement", "check the path")
+            content = json.loads(file.read_text("utf-8"))
         except OSError as error:
             condition = f"cannot be read ({error.strerror})"
             raise InputError("inputs", str(path), condition, "give sparse, dense or a measurement") from None
-        except (UnicodeDecodeError, json.JSONDecodeError):
+        except (ValueError, RecursionError):
             raise InputError(
                 "inputs", str(path), "is no JSON", "write it with 'sparselaw measure FILE --json'"
             ) from None
