@@ -52,6 +52,7 @@ def runs(tmp_path):
             "inference-tokens=1e+308: is too",
         ),
         (["predict", *MODEL, "-N", "4:8:0", "-D", "9"], "count of N=0"),
+        (["plan", *MODEL, "--budget", "1e6", "--unique-data", "1e-310"], "unique-data=1e-310: is less than"),
         (["failure", *MODEL, "-D", "10", "--threshold", "2", "--seed", "0.5"], "seed=0.5"),
         (["plan", *MODEL, "--budget", "1e12", "--group", "x"], "group=x: has no effect"),
         (["plan", *MODEL, "--budget", "nan"], "budget=nan"),

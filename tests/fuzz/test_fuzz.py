@@ -16,8 +16,8 @@ PAGE = Case(kind="requests", request=("POST", "/t/api/runs/fit", {}, b""))
 
 
 def test_a_short_search(tmp_path):
-    """A few of every kind, in processes of their own: nothing to complain of."""
-    command = [sys.executable, str(Path(__file__).parent / "run.py"), "--cases", "100", "--seed", "29"]
+    """A few of every kind, in processes of their own: nothing to complain of. No seed was chosen."""
+    command = [sys.executable, str(Path(__file__).parent / "run.py"), "--cases", "100", "--seed", "0"]
     done = subprocess.run(
         [*command, "--report", str(tmp_path / "found.json")], capture_output=True, text=True
     )

@@ -156,7 +156,7 @@ def stored(path, **changed):
         {"data": lambda a: a.astype(object)},
         {"data": lambda a: np.full(a.size, np.nan)},
         {"shape": lambda a: a[:1]},
-        {"shape": lambda a: np.array([80, 10])},
+        {"shape": lambda a: a // 5},
     ],
 )
 def test_index_arrays_of_a_file_are_checked_before_use(changed, tmp_path):

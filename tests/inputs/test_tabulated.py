@@ -11,6 +11,7 @@ import sparselaw as sl
 from sparselaw.cli import main
 from sparselaw.data.scaled_gram import scaled_gram
 from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse, sign_matrix
+from sparselaw.errors import InputError
 from sparselaw.inputs.tabulated import grouped
 
 M = 800
@@ -204,7 +205,7 @@ def test_a_file_that_is_no_measurement_is_refused(text, tmp_path):
     file = tmp_path / "inputs.json"
     file.write_text(text)
     with pytest.raises(InputError, match="is no"):
-        TabulatedInputs.from_file(file)
+        sl.TabulatedInputs.from_file(file)
 
 
 def test_a_file_larger_than_any_measurement_is_not_read(tmp_path):
@@ -212,4 +213,4 @@ def test_a_file_larger_than_any_measurement_is_not_read(tmp_path):
     with file.open("wb") as opened:
         opened.truncate(1 << 28)
     with pytest.raises(InputError, match="larger than any measurement"):
-        TabulatedInputs.from_file(file)
+        sl.TabulatedInputs.from_file(file)

@@ -87,10 +87,10 @@ class TabulatedInputs(ActivationInputs):
     @classmethod
     def from_file(cls, path: str | Path) -> TabulatedInputs:
         """From the JSON of ``sparselaw measure --json``, or {"probabilities": [...], "amplitudes": [...]}."""
+        file = Path(path)
+        if file.is_file() and file.stat().st_size > MOST_BYTES:
+            raise InputError("inputs", path, "is larger than any measurement", "check the path")
         try:
-            file = Path(path)
-            if file.stat().st_size > MOST_BYTES:
-                raise InputError("inputs", path, "is larger than any measurement", "check the path")
             content = json.loads(file.read_text("utf-8"))
         except OSError as error:
             condition = f"cannot be read ({error.strerror})"

@@ -211,9 +211,16 @@ class LimitedLaw(Law):
         )
 
 
+def check_unique(unique: float) -> float:
+    """The number of different samples, at least one."""
+    if check_positive("unique-data", unique) < 1.0:
+        raise InputError("unique-data", unique, "is less than one sample", "choose unique-data >= 1")
+    return float(unique)
+
+
 def limited_source(given: Any, unique: float) -> tuple[Source, LimitedLaw]:
     """The law of a fit, or a bare one, at U unique samples; a word on the decay of repetitions is said."""
-    unique = check_positive("unique-data", unique)
+    unique = check_unique(unique)
     law = given if isinstance(given, Law) else getattr(given, "law", None)
     if not isinstance(law, Law):
         raise InputError("unique-data", unique, "needs a law", "fit a table of runs")

@@ -209,6 +209,7 @@ def _training(
     if not isinstance(source, Inputs):
         condition = "needs the theory of some inputs"
         raise InputError("train", train, condition, "give alpha1 and alpha2 instead of runs")
+    from sparselaw.planning.from_law import check_unique
     from sparselaw.planning.from_training import SgdPlan
     from sparselaw.theory.training.schedule import Descent
 
@@ -217,7 +218,7 @@ def _training(
         inputs=source,
         descent=Descent(step=step, batch=check_size("batch", batch), passes=1),
         noise=check_not_negative("noise", noise),
-        unique=None if unique is None else check_positive("unique-data", unique),
+        unique=None if unique is None else check_unique(unique),
     )
 
 
