@@ -90,14 +90,12 @@ Method = Literal["exact", "exact-spike", "direct", "importance"]
 COLUMNS = ("D", "probability", "spike", "bulk", "method")
 
 
-def with_spike(spike: float, bulk: Interval, counted: Interval | None = None) -> Interval:
-    """spike + (1 - spike) * bulk; or what was ``counted`` of both, which is never less than the exact spike.
+def with_spike(spike: float, bulk: Interval) -> Interval:
+    """spike + (1 - spike) * bulk: the exact part has no error, and the whole is never below it.
 
-    >>> with_spike(0.0246, Interval(0.0, 0.0, 0.01), Interval(0.020, 0.0229, 0.026))
-    Interval(low=0.0246, best=0.0246, high=0.026)
+    >>> with_spike(0.5, Interval(0.0, 0.1, 0.2))
+    Interval(low=0.5, best=0.55, high=0.6)
     """
-    if counted is not None:
-        return Interval(*(max(spike, value) for value in (counted.low, counted.best, counted.high)))
     return Interval(*(spike + (1.0 - spike) * value for value in (bulk.low, bulk.best, bulk.high)))
 
 
@@ -107,8 +105,8 @@ class FailurePoint:
 
     ``spike`` is the exact probability that some activation alone is enough (j > j*). ``bulk`` is the
     probability of failure given that there is none: that of the same data with coordinates up to j* only,
-    since coordinates are independent. So probability = spike + (1 - spike) * bulk. Direct sampling counts
-    failures of both kinds together; where that falls short of the exact spike, the spike is given.
+    since coordinates are independent. So probability = spike + (1 - spike) * bulk, whose error is that of
+    the bulk alone.
     """
 
     D: int

@@ -281,7 +281,6 @@ def _direct_point(case: Case, counts: Counts) -> FailurePoint:
         "direct",
         replicates=counts.replicates,
         failures=counts.failures,
-        probability=binomial_interval(counts.failures, counts.replicates),
     )
 
 
@@ -306,12 +305,11 @@ def _point(
     failures: float = 0.0,
     status: str = "ok",
     reason: str = "",
-    probability: Interval | None = None,
 ) -> FailurePoint:
     return FailurePoint(
         D=case.D,
         threshold=case.threshold,
-        probability=with_spike(case.spike, bulk, probability),
+        probability=with_spike(case.spike, bulk),
         spike=case.spike,
         bulk=bulk,
         method=method,

@@ -71,8 +71,14 @@ class Claim:
             verdict=word,
             interval=row.get("interval", "95 %"),
             printed=printed,
-            compared="" if printed is None else f"{compared} the printed {printed:.4g}",
+            compared="" if printed is None else _compared(row, compared or ""),
         )
+
+
+def _compared(row: Row, word: str) -> str:
+    """How ours compares with the printed number, with the distance and what both errors allow."""
+    apart = row["reason"].split(" (")[0]
+    return f"{word} the printed {row['paper']:.4g} ({apart})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
