@@ -1,5 +1,8 @@
-"""One number however it is asked: alone, in lists of any length and order, along N and along D."""
+"""One number however it is asked: alone, in any list, along N and D, by command, by page."""
 
+import contextlib
+import io
+import json
 import math
 
 import numpy as np
@@ -8,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sparselaw as sl
+from sparselaw.cli import main
+from sparselaw.explore.session import Session
 from sparselaw.theory import curve
 
 TABLE = sl.TabulatedInputs([0.9, *[0.2] * 30, *[0.01] * 60], [1.0] * 91)
@@ -55,3 +60,79 @@ def test_lists_from_one_sample_on_are_their_points():
         for i in (1, 4, 9, 14):
             own = sl.predict(inputs, N=N, D=D[i], noise=noise).loss
             assert listed[i] == own or listed[i] == pytest.approx(own, rel=1e-9)
+
+
+def same(found, wanted):
+    """JSON and the page have no infinity: null stands for it."""
+    return (found is None and math.isinf(wanted)) or found == pytest.approx(wanted, rel=1e-9)
+
+
+def by_command(inputs, N, D, ridge, noise):
+    """The losses that ``sparselaw predict --json`` prints."""
+    options = inputs.as_options() | {"ridge": ridge, "noise": noise}
+    words = [word for name, value in options.items() for word in (f"--{name}", f"{value!r}".strip("'"))]
+    sizes = [",".join(map(str, N)), str(D)]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), pytest.raises(SystemExit):
+        main(["predict", *words, "-N", sizes[0], "-D", sizes[1], "--json"])
+    return {point["N"]: point["loss"] for point in json.loads(out.getvalue())["points"]}
+
+
+def by_page(inputs, D, low, high, ridge, noise):
+    """The curve along N that the page draws."""
+    options = inputs.as_options() | {"ridge": ridge, "noise": noise, "low": low, "high": high}
+    given = {name: f"{value!r}".strip("'") for name, value in options.items()}
+    answer = Session().values("surface", {**given, "along": "N", "D": str(D)})
+    line = answer["chart"]["series"][0]
+    return dict(zip(line["x"], line["y"], strict=True))
+
+
+@settings(max_examples=6, deadline=None, derandomize=True)
+@given(
+    inputs=st.one_of(
+        st.builds(sl.SparseInputs, alpha1=st.floats(0.3, 2.5), alpha2=st.floats(-0.9, 1.5)),
+        st.builds(sl.DenseInputs, alpha=st.floats(0.3, 2.0), dimension=st.just(500.0)),
+    ),
+    D=st.integers(20, 3000),
+    ridge=st.sampled_from([0.0, 1e-4, 0.3]),
+    noise=st.sampled_from([0.0, 0.1]),
+)
+def test_command_and_page_give_the_same_number(inputs, D, ridge, noise):
+    drawn = by_page(inputs, D, 4, 400, ridge, noise)
+    sizes = list(drawn)[::25]
+    printed = by_command(inputs, sizes, D, ridge, noise)
+    for N in sizes:
+        alone = sl.predict(inputs, N=N, D=D, ridge=ridge, noise=noise).loss
+        assert same(printed[N], alone)
+        assert same(drawn[N], alone)
+
+
+def test_a_table_by_command_is_the_table(tmp_path):
+    p, c = [0.9, *[0.2] * 30, *[0.01] * 60], [1.0] * 91
+    (tmp_path / "table.json").write_text(json.dumps({"probabilities": p, "amplitudes": c}))
+    inputs = sl.TabulatedInputs.from_file(tmp_path / "table.json")
+    printed = by_command(inputs, [10, 300], 60, 0.1, 0.0)
+    for N, loss in printed.items():
+        assert same(loss, sl.predict(TABLE, N=N, D=60, ridge=0.1).loss)
+
+
+# Largest second difference of log loss along 200 sizes, which a jump of one part in a hundred would exceed.
+# Each line crosses switches of the code: every count a point or a lattice of counts, mean data or the law
+# of the rank, the closure asked or not, its scatter or that of single coordinates, K below and above D.
+@pytest.mark.parametrize(
+    ("inputs", "sizes"),
+    [
+        (sl.SparseInputs(alpha1=1.0, alpha2=0.3), {"N": 20.0, "D": np.geomspace(3e3, 3e5, 40)}),
+        (sl.SparseInputs(alpha1=2.0, alpha2=0.3), {"N": 8.0, "D": np.geomspace(2e3, 1e6, 40)}),
+        (sl.SparseInputs(alpha1=0.4, alpha2=0.5), {"N": 20.0, "D": np.geomspace(300.0, 1e6, 40)}),
+        (TABLE, {"N": 20.0, "D": np.geomspace(60.0, 3000.0, 40)}),
+        (
+            sl.SparseInputs(alpha1=1.0, alpha2=0.3),
+            {"N": np.geomspace(3.0, 600.0, 200), "D": 2000.0, "ridge": 1e-3},
+        ),
+        (TABLE, {"N": np.geomspace(3.0, 600.0, 200), "D": 60.0, "ridge": 0.1}),
+    ],
+)
+def test_nothing_jumps_where_the_code_switches(inputs, sizes):
+    logs = np.log(curve(inputs, **sizes))
+    assert np.abs(np.diff(logs, 2)).max() < 0.01

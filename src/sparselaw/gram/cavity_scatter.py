@@ -78,9 +78,18 @@ class CavityScatter:
         self._pairs: dict[tuple[float, float], tuple[float, float]] = {}
 
     def at(self, log_k: float) -> FloatArray:
-        """The covariances of ``Scatter`` at log k, from the four whole numbers about it, less Var M."""
-        places = math.floor(log_k) + np.arange(-1.0, 3.0)
-        self._cavity.many(places.tolist())  # side by side, before each is asked for
+        """The covariances of ``Scatter`` at log k, less Var M, from the whole numbers about it.
+
+        Two cubics share them by how near log k is to the middle of each, so that nothing jumps.
+        """
+        lowest = math.floor(log_k) - 2.0
+        self._cavity.many((lowest + np.arange(5.0)).tolist())  # side by side, before each is asked for
+        share = log_k - math.floor(log_k)
+        return (1.0 - share) * self._cubic(lowest, log_k) + share * self._cubic(lowest + 1.0, log_k)
+
+    def _cubic(self, lowest: float, log_k: float) -> FloatArray:
+        """The same from four places."""
+        places = lowest + np.arange(4.0)
         found = [[self._pair(float(x), float(y)) for y in places] for x in places]
         C, K = (
             np.array([[pair[0] for pair in row] for row in found]),

@@ -72,6 +72,7 @@ DEEPEST = 21.0  # below the largest c r, in x: deeper, rounding of the closure t
 RESOLVED = 14.0  # below the coordinates seen about once: what is left no longer depends on kappa
 SHARED = 3e-4  # share of the unseen variance, or of the rank, from which on the closure is asked
 APART = 0.03  # the same, up to which coordinates scatter on their own
+TINY = 2.0  # of 1/(rank D), in the error
 SOUND = 0.02  # by which the closure's two ways to S may differ
 
 
@@ -265,7 +266,10 @@ class Coactivation(GramLaw):
         return self.spread**2, crossed, own
 
     def error(self, x: FloatArray) -> FloatArray:
-        """The square of what sharing does to t: trees are exact, and loops are of the next order."""
+        """The square of what sharing does to t: trees are exact, and loops are of the next order.
+
+        And what is left where coordinates and samples are both a few.
+        """
         x = np.atleast_1d(x)
         out = np.full(x.shape, min(self.share, 1.0) ** 2)
         if self.crowded:
@@ -274,7 +278,7 @@ class Coactivation(GramLaw):
             if end.any() and self.left_open > 0.0:
                 medium = float(self.medium.at(np.array([-np.inf])).A0[0])
                 out[end] = min(math.log(self.left_open / medium) ** 2, 0.04) if medium > 0.0 else 0.04
-        return out
+        return out + TINY / max(self.rank * self.D, 1.0)
 
     def inverses(self) -> tuple[float, float]:
         every, of_seen = self.medium.inverses()

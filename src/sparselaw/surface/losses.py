@@ -277,7 +277,8 @@ def _surface(law: GramLaw, N: FloatArray, ridge: float, noise: float) -> Losses:
         width = embedded_noise(of, pole, terms.edge)
         part = np.where(of.end, pole * cov.SS / of.F**2, (unit + width) * noise_scatter(cov, of.m, of.held))
         added = np.where(np.isinf(unit), np.inf, noise * (unit + width + part))
-        own = (width / unit) ** 2 + (part / unit) ** 2 + law.error(of.x)
+        own = sum(term * (term + few) for term in (np.abs(width / unit), np.abs(part / unit)))
+        own = own + law.error(of.x)
         error = (error * (quiet + spread) + own * added) / (quiet + spread + added)
     for i in np.flatnonzero(is_near(law, cov, of) & ~peak & ~nothing):
         found = over_ranks(law, float(N[i]), ridge, noise, _one(of, i), Scatter(*cov.rows()[:, [i]]))
