@@ -239,3 +239,24 @@ def test_checkpoints_of_one_run_share_their_noise():
     grouped = sl.forecast(copies, at=[(1e10, 2e11)], group="run")
     assert grouped.discrepancy < 0.5 * single.discrepancy
     assert grouped.points[0].loss.contains(TRUTH.loss(1e10, 2e11))
+
+
+def test_print_is_a_short_table(found):
+    assert repr(found).startswith("<Forecast: ")
+    assert len(repr(found)) < 100
+    shown = str(found).splitlines()
+    assert f"{found.points[0].loss.best:.4g} {found.points[0].loss.ends()}" in shown[1]
+    assert any(line.startswith("stopped at the cheapest 50 %") for line in shown)
+    assert f"status {found.status}" in shown
+
+
+def test_a_forecast_warns_as_it_says(runs):
+    with pytest.warns(sl.SparselawWarning, match="spans of log compute ahead"):
+        found = sl.forecast(runs, at=[(1e13, 1e15)])
+    assert found.status == "far"
+
+
+def test_a_unit_is_said_once(runs):
+    table = runs.assign(**{"Tokens (B)": runs["D"] / 1e9}).drop(columns="D")
+    notes = sl.forecast(table, at=[(1e10, 2e11)]).warnings
+    assert sum("in units of" in words for words in notes) == 1

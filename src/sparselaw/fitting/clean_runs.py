@@ -227,7 +227,7 @@ def clean_runs(
     return CleanRuns(
         runs=runs,
         dropped=judged.counts,
-        notes=(*asked, *judged.notes, *said_of_columns, *notes, *weight_notes),
+        notes=tuple(dict.fromkeys([*asked, *judged.notes, *said_of_columns, *notes, *weight_notes])),
         pooled=tuple(p for p in pooled if not (best and p.kind != "run") and not (final and p.kind == "run")),
     )
 

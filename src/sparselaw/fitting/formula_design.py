@@ -64,10 +64,10 @@ class FormulaDesign(Design):
             known = law.log_slopes(*self.sizes) if self._common_units() else None
         if known is None:
             return by_differences(self.log_losses, thetas)
-        turn, bend = self._turns(thetas, values)
+        turn, curvature = self._turns(thetas, values)
         log_loss = np.where(np.isnan(known.log_loss), np.inf, known.log_loss) - np.log(self.middle["loss"])
         first, second = self._by_row(known.first), self._by_row(known.second)
-        return FormulaSlopes(self._by_row(log_loss), first, second, turn, bend)
+        return FormulaSlopes(self._by_row(log_loss), first, second, turn, curvature)
 
     def _common_units(self) -> bool:
         ranges = self.law.ranges.values()
@@ -77,7 +77,7 @@ class FormulaDesign(Design):
         """dphi/dtheta, and the second derivatives that are not zero."""
         place = dict(zip(self.law.parameters(), self.places, strict=True))
         turn = np.zeros((len(thetas), len(place), self.free))
-        bend = np.zeros_like(turn)
+        curvature = np.zeros_like(turn)
         for row, (name, own) in enumerate(place.items()):
             if own is None:
                 continue
@@ -86,10 +86,10 @@ class FormulaDesign(Design):
             if isinstance(unit, TermUnit):
                 other = place[unit.exponent]
                 assert other is not None
-                turn[:, row, other] = bend[:, row, other] = values[unit.exponent] * np.log(
+                turn[:, row, other] = curvature[:, row, other] = values[unit.exponent] * np.log(
                     self.middle[unit.size]
                 )
-        return turn, bend
+        return turn, curvature
 
     def jacobian(self, theta: FloatArray) -> FloatArray:
         return np.asarray(self.slopes(theta[None, :]).jacobian()[0])
@@ -214,13 +214,13 @@ def cells(sizes: tuple[FloatArray, ...]) -> tuple[tuple[FloatArray, ...], IntArr
 
 
 class FormulaSlopes(NamedTuple):
-    """Of every theta and row; with ``turn`` and ``bend`` J and V are those of phi."""
+    """Of every theta and row; with ``turn`` and ``curvature`` J and V are those of phi."""
 
     log_loss: FloatArray  # (thetas, rows)
     first: FloatArray  # (thetas, rows, q): J
     second: FloatArray  # (thetas, rows, q, q): V, its lower triangle
     turn: FloatArray | None = None  # (thetas, q, p): T
-    bend: FloatArray | None = None  # (thetas, q, p): d^2 phi_a / dtheta_b^2
+    curvature: FloatArray | None = None  # (thetas, q, p): d^2 phi_a / dtheta_b^2
 
     def jacobian(self) -> FloatArray:
         """(thetas, rows, p): J with respect to theta."""
@@ -237,9 +237,9 @@ class FormulaSlopes(NamedTuple):
             return f, gradient, hessian, np.diagonal(square, axis1=1, axis2=2).copy()
         T, turned = self.turn, np.swapaxes(self.turn, 1, 2)
         whole = turned @ hessian @ T
-        if self.bend is not None:
+        if self.curvature is not None:
             places = np.arange(T.shape[2])
-            whole[:, places, places] += np.einsum("ta,tap->tp", gradient, self.bend)
+            whole[:, places, places] += np.einsum("ta,tap->tp", gradient, self.curvature)
         size = np.diagonal(turned @ square @ T, axis1=1, axis2=2).copy()
         return f, (turned @ gradient[:, :, None])[:, :, 0], np.ascontiguousarray(whole), size
 

@@ -71,8 +71,8 @@ def fit_power(sweeps: Mapping[str, Sweep], *, last: int | None = None, shared: b
     intercepts: dict[str, float] = {}
     seeded = all(p.seeds is not None for p in points.values())
     for part in parts:
-        alpha, logs, spread = _shared_slope(part, [p.loss for p in part.values()])
-        found = _seed_interval(part, alpha) if seeded else _student_interval(alpha, spread)
+        alpha, logs, scatter = _shared_slope(part, [p.loss for p in part.values()])
+        found = _seed_interval(part, alpha) if seeded else _student_interval(alpha, scatter)
         exponents |= dict.fromkeys(part, found)
         intercepts |= dict(zip(part, np.exp(logs).tolist(), strict=True))
     return PowerFit(
@@ -91,7 +91,7 @@ def _points(name: str, sweep: Sweep, last: int | None) -> _Points:
     if loss.shape != x.shape or (stderr is not None and stderr.shape != x.shape):
         raise InputError("sweeps", name, "sizes and losses differ in number", "give one loss for every size")
     if seeds is not None and seeds.shape[1] < 2:
-        raise InputError("sweeps", name, "one seed has no spread", "give losses without seeds")
+        raise InputError("sweeps", name, "one seed has no standard deviation", "give losses without seeds")
     order = np.argsort(x, kind="stable")[-(last or x.size) :]
     values = (x[order], loss[order]) + (() if stderr is None else (stderr[order],))
     if not all(np.all(np.isfinite(v) & (v > 0.0)) for v in values):
@@ -138,9 +138,9 @@ def _shared_slope(
     return alpha, logs, (float(np.sqrt(scale / xx)), degrees, known)
 
 
-def _student_interval(alpha: float, spread: tuple[float, int, bool]) -> Interval:
+def _student_interval(alpha: float, scatter: tuple[float, int, bool]) -> Interval:
     """Two points have no residual: without standard errors the ends are nan, not a guess."""
-    error, degrees, known = spread
+    error, degrees, known = scatter
     unknown = Z95 if known else float("nan")
     half = error * (student_factor(degrees + 1) if degrees > 0 else unknown)
     return Interval(alpha - half, alpha, alpha + half)

@@ -67,7 +67,7 @@ class ForecastPoint:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Forecast:
     """Losses of runs not yet made, with intervals for the loss itself.
 
@@ -264,6 +264,19 @@ class Forecast:
 
         keys = ("cutoff", "fitted", "runs", "covered", "error", "bias", "width", "reason")
         return pd.DataFrame([{key: getattr(test, key) for key in keys} for test in self.backtest])
+
+    def __repr__(self) -> str:
+        return f"<Forecast: {len(self.points)} points from {self.rows_used} runs, status {self.status}>"
+
+    def __str__(self) -> str:
+        """The short table: each point with its interval, the back-tests, and the status."""
+        lines = [
+            f"  N = {short_size(p.N)}, D = {short_size(p.D)}: loss {p.loss.best:.4g} {p.loss.ends()}"
+            for p in self.points
+        ]
+        tests = [test.words() for test in self.backtest]
+        head = f"{self.title()}   (brackets: {100 * self.level:g} % intervals)"
+        return "\n".join([head, *lines, *tests, f"status {self.status}", *self.warnings])
 
     def _repr_html_(self) -> str:
         rows = [[short_size(p.N), short_size(p.D), str(p.loss)] for p in self.points]
