@@ -1,6 +1,6 @@
 """Claim: where the end of a curve is known, 90 to 98 % of the ends lie inside the 95 % interval.
 
-    python benchmarks/curve_coverage.py [--law 200] [--sgd 40] \\
+    python benchmarks/curve_coverage.py [--law 60] [--sgd 14] \\
         | python docs/quote_results.py --keep curve-coverage
 
 Curves of the law itself, drawn from its priors with correlated noise; and SGD as this package runs it, on
@@ -104,8 +104,8 @@ def row(name: str, found: Sequence[tuple[float, float, float]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--law", type=int, default=200)
-    parser.add_argument("--sgd", type=int, default=40)
+    parser.add_argument("--law", type=int, default=60)
+    parser.add_argument("--sgd", type=int, default=14)
     given = parser.parse_args()
     print("| curves | draws | inside 50 % | 80 % | 95 % | median error | worst | median half width |")
     print("|---|---|---|---|---|---|---|---|")
