@@ -20,7 +20,7 @@ from browser import CHROMIUM
 WIDTHS = {"desk": (1280, 900), "phone": (320, 700)}
 SCHEMES = ("light", "dark")
 PICTURE = Path(__file__).parent / "images" / "explore.png"
-TIMEOUT = 90_000  # a busy machine is no failure
+TIMEOUT = 240_000  # a busy machine is no failure
 SETTLED = "#explore:has(.card):not(:has([data-state=computing], .card[data-drawn][data-state=partial]))"
 
 NEXT, COMPARED = "[aria-label='Runs to make next'] table", "[aria-label='Which is better'] table"

@@ -22,7 +22,8 @@ export function span(parts, which, log, air) {
     }
   }
   if (!(low <= high)) return log ? [1, 10] : [0, 1];
-  if (log) return low === high ? [low / 2, high * 2] : [Math.max(low / air, 1e-300), Math.min(high * air, 1e300)];
+  const little = Math.min(air, (high / low) ** 0.12); // a shallow valley fills its chart
+  if (log) return low === high ? [low / 2, high * 2] : [Math.max(low / little, 1e-300), Math.min(high * little, 1e300)];
   const room = (high - low || 1) * (air - 1) * 0.2;
   return [low - room, high + room];
 }
