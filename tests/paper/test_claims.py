@@ -19,6 +19,7 @@ def row(claim, low, high, **other):
         "measured": measured,
         "paper": None,
         "verdict": "not comparable",
+        "reason": "0.19 apart, 0.1 allowed (paper ±0.05, ours ±0.09)",
     } | other
 
 
@@ -69,7 +70,7 @@ def test_a_claim_that_holds_says_that_the_printed_number_differs():
     (claim,) = [c for c in RANGED if c.item == "figure-6"]
     found = claim.judged([row(claim, 1.2, 1.4, paper=1.13, verdict="differs")])
     assert found.verdict == "holds"
-    assert "differs from the printed 1.13" in found.sentence
+    assert "differs from the printed 1.13 (0.19 apart, 0.1 allowed)" in found.sentence
 
 
 def test_the_kind_of_an_interval_is_said():
