@@ -38,6 +38,7 @@ _PUBLIC = {
     "load": "sparselaw.deciding",
     "FittedLaw": "sparselaw.fitting",
     "plan": "sparselaw.planning",
+    "approaches": "sparselaw.planning",
     "forecast": "sparselaw.planning",
     "Forecast": "sparselaw.forecasting",
     "fit_curves": "sparselaw.curves",
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from sparselaw.measuring.learning_curve import LearningCurve as LearningCurve
     from sparselaw.measuring.measure import measure as measure
     from sparselaw.measuring.measurement import Measurement as Measurement
+    from sparselaw.planning import approaches as approaches
     from sparselaw.planning import forecast as forecast
     from sparselaw.planning import plan as plan
     from sparselaw.predicting import predict as predict

@@ -12,9 +12,10 @@ budget, the third from the draws of its fit.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from sparselaw.errors import InputError
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.planning.budget_curves import growth
 from sparselaw.planning.from_law import fit_source
+from sparselaw.planning.source import is_table
 from sparselaw.records import html_table
 
 if TYPE_CHECKING:
@@ -100,8 +102,48 @@ class Approaches:
         return html_table("N ~ C^a, D ~ C^b", ["approach", "a", "b", "budgets"], rows)
 
 
-def approaches(fitted: FittedLaw, *, bootstrap: int = 200, seed: int = 0) -> Approaches:
-    """The three side by side, for the runs of a fitted law of N and D."""
+def approaches(
+    runs: FittedLaw | pd.DataFrame | Mapping[str, Any] | str | Path, *, bootstrap: int = 200, seed: int = 0
+) -> Approaches:
+    """Three ways to N ~ C^a and D ~ C^b side by side: lower envelope, isoFLOP parabolas, a law.
+
+    Parameters
+    ----------
+    runs
+        A fitted law of N and D, whose runs are used; or a table of runs or its path, to which Chinchilla's
+        law is fitted.
+    bootstrap
+        Draws of runs for the intervals.
+    seed
+        Of the draws: the same seed gives the same intervals.
+
+    Returns
+    -------
+    Approaches
+        ``ways`` has a and b of each with intervals, or why there are none.
+
+    Raises
+    ------
+    InputError
+        Where the law is not one of N and D, or the table cannot be fitted.
+
+    Examples
+    --------
+    >>> beside = np.geomspace(0.2, 5, 7)
+    >>> sizes = [(n, c / 6 / n) for c in (1e19, 1e20, 1e21) for n in (c / 120) ** 0.5 * beside]
+    >>> loss = [2 + 400 / n**0.35 + 900 / d**0.35 for n, d in sizes]
+    >>> table = {"N": [n for n, _ in sizes], "D": [d for _, d in sizes], "loss": loss}
+    >>> [round(way.a.best, 1) for way in approaches(table, bootstrap=20).ways]
+    [0.5, 0.5, 0.5]
+    """
+    if is_table(runs):
+        from sparselaw.fitting import fit
+
+        runs = fit(runs, bootstrap=bootstrap, seed=seed)
+    return _approaches(cast("FittedLaw", runs), bootstrap, seed)
+
+
+def _approaches(fitted: FittedLaw, bootstrap: int, seed: int) -> Approaches:
     if fitted.law.sizes != ("N", "D"):
         raise InputError("law", fitted.name, "is no law of N and D", "choose law chinchilla")
     runs = fitted.runs
