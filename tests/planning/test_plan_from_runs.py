@@ -196,3 +196,23 @@ def test_the_command_says_the_same(tmp_path, capsys, found):
     assert wide["low"] < narrow["low"]
     shown = command(capsys, path, "--budget", "1e22", "--level", "0.5").out
     assert "50 % interval" in shown
+
+
+def test_by_a_column_each_part_has_its_own_plan(tmp_path, capsys):
+    """As if its rows were a table of their own; a part with too few rows is named, not planned."""
+    parts = {"a": table(), "b": table(1), "c": {name: values[:2] for name, values in table().items()}}
+    path = tmp_path / "runs.csv"
+    lines = [
+        ",".join([*map(repr, map(float, row)), name])
+        for name, part in parts.items()
+        for row in zip(*part.values(), strict=True)
+    ]
+    path.write_text("N,D,loss,optimizer\n" + "\n".join(lines) + "\n")
+    said = command(capsys, path, "--budget", "1e22", "--by", "optimizer", "--json")
+    answer = json.loads(said.out)
+    assert [one["by_value"] for one in answer["plans"]] == ["a", "b"]
+    for one in answer["plans"]:
+        own = plan(parts[one["by_value"]], budget=BUDGET)
+        assert (one["N"], one["loss"]) == (own.N.as_dict(), own.loss.as_dict())
+    assert list(answer["refused"]) == ["c"]
+    assert "optimizer = c: no plan" in said.err
