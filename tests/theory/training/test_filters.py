@@ -7,7 +7,7 @@ import pytest
 
 import sparselaw as sl
 from sparselaw.theory.training import medium as media
-from sparselaw.theory.training.filters import HeavyBall, flow_filter, ridge_filter
+from sparselaw.theory.training.filters import Filter, HeavyBall, flow_filter
 from sparselaw.theory.training.medium import Medium
 from sparselaw.theory.training.modes import Spectrum
 from sparselaw.theory.training.schedule import Descent
@@ -16,6 +16,12 @@ from sparselaw.theory.training.unfinished import train
 
 def sparse(alpha1, alpha2, dimension=10_000.0):
     return sl.SparseInputs(alpha1=alpha1, alpha2=alpha2, dimension=dimension)
+
+
+def ridge_filter(ridge):
+    """ridge/(l + ridge): one real pole."""
+    pole = np.array([ridge], dtype=np.complex128)
+    return Filter(pole, pole, real=True)
 
 
 def medium_of(inputs, N, D):

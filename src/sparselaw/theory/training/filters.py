@@ -74,12 +74,6 @@ class Filter:
         return np.asarray(np.real(total) * (1.0 if self.real else 2.0))
 
 
-def ridge_filter(ridge: float) -> Filter:
-    """ridge/(l + ridge)."""
-    pole = np.array([ridge], dtype=np.complex128)
-    return Filter(pole, pole, real=True)
-
-
 def flow_filter(time: float) -> Filter:
     """e^(-l time): gradient descent of very small steps."""
     return Filter(np.asarray(UNIT / time), np.asarray(WEIGHT / time))
