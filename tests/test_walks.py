@@ -12,13 +12,11 @@ import walks  # noqa: E402
 
 files_run = functools.cache(walks.files_run)
 
-MOST = {"predict": 49, "simulate": 60, "fit": 34, "forecast": 25, "slider": 52}  # may only fall
-
 
 @pytest.mark.parametrize("name", walks.WALKS)
 def test_a_walk_is_short(name):
     files = files_run(name)
-    assert len(files) <= MOST[name], f"{len(files)} files: " + " > ".join(files)
+    assert len(files) <= walks.MOST[name], f"{len(files)} files: " + " > ".join(files)
 
 
 def test_a_file_that_is_only_imported_is_not_on_the_walk():
