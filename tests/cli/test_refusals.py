@@ -40,6 +40,7 @@ def runs(tmp_path):
         (["predict", *MODEL, "-N", "30", "-D", "200", "--ridge", "1e308"], "ridge=1e+308: is beyond"),
         (["predict", *MODEL, "-N", "4:90:30", "-D", "200", "--ridge", "1e308"], "ridge=1e+308: is beyond"),
         (["predict", *MODEL, "-N", "30", "-D", "200", "--ridge", "1e-310"], "ridge=1e-310: is beyond"),
+        (["predict", *MODEL, "-N", "1e300", "-D", "1e300"], "D=1e+300: is beyond"),
         (
             ["predict", "--alpha", "1", "-N", "9", "-D", "9", "--ridge", "1e308", "--inputs", "dense"],
             "ridge=1e+308",

@@ -217,7 +217,8 @@ class Coactivation(GramLaw):
         if not self.crowded:
             return medium * (1.0 + self.share)
         of = self.cavity.cells
-        once = math.log(float(of.c[np.argmin(np.abs(np.log(of.p * self.D)))]))
+        seen_once = float(of.c[np.argmin(np.abs(np.log(of.p * self.D)))])
+        once = math.log(max(seen_once, float(np.finfo(float).tiny)))
         x = np.array([max(once - RESOLVED, STRIDE * (self._lowest + 2))])
         return max(medium * math.exp(float(self._log_ratios(x)[1, 0, 0])), self.counts.unseen)
 

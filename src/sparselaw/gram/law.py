@@ -261,9 +261,10 @@ class Atoms(GramLaw):
         f is an analytic function of log g, so that an atom may be shared among its neighbours on a lattice
         with the weights of Lagrange's interpolation.
         """
+        resolved = np.isfinite(self.log_g)  # the square of a tiny amplitude may be zero
         if self.log_g.size < MANY:
-            return self.weight, self.log_g, self.variance
-        y = self.log_g / LATTICE
+            return self.weight[resolved], self.log_g[resolved], self.variance[resolved]
+        y = self.log_g[resolved] / LATTICE
         cell = np.floor(y)
         lowest = cell.min()
         index = (cell - lowest).astype(np.int32)
@@ -272,7 +273,7 @@ class Atoms(GramLaw):
         starts = np.flatnonzero(np.diff(index, prepend=-1))
         cells = index[starts]
         sums = np.empty((NEIGHBOURS, 2, cells.size))  # of weight and variance times powers of the place
-        mass = np.stack([self.weight, self.variance])[:, order]
+        mass = np.stack([self.weight[resolved], self.variance[resolved]])[:, order]
         for power in range(NEIGHBOURS):
             np.add.reduceat(mass, starts, axis=1, out=sums[power])
             mass *= place

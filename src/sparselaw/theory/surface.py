@@ -135,6 +135,7 @@ def _beside(law: GramLaw) -> float:
 
 Surface = Literal["sharp", "leading"]
 LARGEST_N = 10**100  # in place of an infinite one
+LARGEST_D = 1e100  # beyond it squares of D may be no numbers
 RIDGES = (1e-200, 1e200)  # within them N ridge and 1/ridge are numbers
 INFINITE_MEAN = (
     "at the double-descent peak: some of the data sets so drawn have |N - rank| <= 1, "
@@ -193,7 +194,7 @@ def predict_points(
 ) -> list[Point]:
     """``predict_point`` for several N at one D: the same numbers."""
     check_inputs(inputs)
-    widths, D = [check_width(n) for n in N], check_size("D", D)
+    widths, D = [check_width(n) for n in N], check_samples(D)
     ridge, noise = check_ridge(ridge), check_not_negative("noise", noise)
     check_choice("surface", surface, get_args(Surface))
     if not widths:
@@ -308,6 +309,16 @@ def check_ridge(ridge: float) -> float:
     if number != 0.0 and not least <= number <= most:
         remedy = f"choose 0, or between {least:g} and {most:g}"
         raise InputError("ridge", number, "is beyond what the theory can compute", remedy)
+    return number
+
+
+def check_samples(D: float) -> int:
+    """A whole number of samples of at least one, not too many to compute with."""
+    number = check_size("D", D)
+    if number > LARGEST_D:
+        raise InputError(
+            "D", float(number), "is beyond what the theory can compute", f"choose D <= {LARGEST_D:g}"
+        )
     return number
 
 
