@@ -44,7 +44,9 @@ WITHOUT_DRIFT = Settings(
     noise_shares=(0.7,), winsor=np.inf, degrees=1_000_000, scale_alone=1.0, cuts=(),
 )  # fmt: skip
 # Every configuration that was tried, and what it changes; the first is the one in use.
-THREE = {"winsor": 4.0, "degrees": 3, "scale_alone": 0.38, "scale_prior": (4.0, 0.30)}
+HALF = {"scale_per_cut": 0.5, "scale_prior": (4.0, 0.36), "shift": 0.3}
+TWICE = {**HALF, "scale_per_cut": 1.0}
+THREE = {**HALF, "winsor": 4.0, "degrees": 3, "scale_alone": 0.38, "scale_prior": (4.0, 0.30)}
 WIDE = {**THREE, "drift_prior": (1.0, 0.8)}
 FOUR = {**THREE, "drift_sizes": (0.25, 0.5, 1.0, 2.0), "drift_prior": (1.0, 0.5)}
 ONE = {**FOUR, "noise_shares": (0.7,)}
@@ -66,15 +68,26 @@ TRIED: dict[str, dict[str, object]] = {
     },
     "k about 0.7 within e^0.7, three degrees": THREE,
     "k up to 4, three degrees": {**WIDE, "drift_sizes": (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)},
-    "in use, mean residual for the scale": {"winsor": np.inf},
-    "in use, one noise": {"noise_shares": (0.7,)},
-    "in use, k about 0.5": {"drift_prior": (0.5, 0.7)},
-    "in use, k about 0.5 within e^0.8 up to 4": {"drift_prior": (0.5, 0.8), "drift_sizes": EVERY_K},
-    "in use, narrower before the back-tests": {"scale_alone": 0.45, "scale_prior": (4.0, 0.30)},
-    "in use, back-tests count twice": {"scale_per_cut": 1.0},
-    "in use, count twice from 0.30": {"scale_per_cut": 1.0, "scale_prior": (4.0, 0.30)},
-    "in use, count twice from 0.26": {"scale_per_cut": 1.0, "scale_prior": (4.0, 0.26)},
-    "in use, no shift": {"shift": 0.0},
+    "four degrees, k about 0.7, a back-test counts half": HALF,
+    "the same, mean residual for the scale": {**HALF, "winsor": np.inf},
+    "the same, one noise": {**HALF, "noise_shares": (0.7,)},
+    "the same, k about 0.5": {**HALF, "drift_prior": (0.5, 0.7)},
+    "the same, k about 0.5 within e^0.8 up to 4": {**HALF, "drift_prior": (0.5, 0.8), "drift_sizes": EVERY_K},
+    "the same, narrower before the back-tests": {**HALF, "scale_alone": 0.45, "scale_prior": (4.0, 0.30)},
+    "the same, count twice": TWICE,
+    "the same, count twice from 0.30": {**TWICE, "scale_prior": (4.0, 0.30)},
+    "the same, count twice from 0.26": {**TWICE, "scale_prior": (4.0, 0.26)},
+    "the same, no shift": {**HALF, "shift": 0.0},
+    "the same, count twice, k about 1": {**TWICE, "drift_prior": (1.0, 0.7)},
+    "the same, count twice, shift 0.5": {**TWICE, "shift": 0.5},
+    "in use, from 0.36, shift 0.3": {"scale_prior": (4.0, 0.36), "shift": 0.3},
+    "in use, shift 0.3": {"shift": 0.3},
+    "in use, shift 0.5": {"shift": 0.5},
+    "in use, from 0.24, shift 0.3": {"scale_prior": (4.0, 0.24), "shift": 0.3},
+    "in use, a back-test counts two, from 0.24, shift 0.3": {
+        "scale_per_cut": 2.0, "scale_prior": (4.0, 0.24), "shift": 0.3,
+    },
+    "in use, a back-test counts two, from 0.20": {"scale_per_cut": 2.0, "scale_prior": (4.0, 0.20)},
 }  # fmt: skip
 
 

@@ -106,7 +106,7 @@ def test_a_wrong_number_and_a_wrong_mark_are_noticed():
         quote.filled("1<!--figure-9/nothing-->", RESULTS)
     with pytest.raises(KeyError, match="rows: table-4"):
         quote.filled("1<!--table-4/p-diverge-->", RESULTS)
-    assert quote.filled("1 %<!--forecast-summary/by-case-->", RESULTS).startswith("97 %<!--")
+    assert quote.filled("1 %<!--forecast-summary/by-case-->", RESULTS).startswith("98 %<!--")
     with pytest.raises(KeyError, match="beginning of 2 rows"):
         quote.filled("1<!--forecast-summary/l-->", RESULTS)
     with pytest.raises(KeyError, match="seconds of 0 columns"):

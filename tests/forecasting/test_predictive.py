@@ -43,12 +43,12 @@ def made(*scores):
 
 
 def test_what_back_tests_teach():
-    """By hand: zbar = 1, q = mean(mean(1, 9), 1) = 3; v = (1.44 + 3) / 5 with two back-tests."""
+    """By hand: zbar = 1, q = mean(mean(1, 9), 1) = 3; v = (1.12 + 1.5 * 2 * 3) / 7 with two back-tests."""
     two = calibration(made([1.0, 5.0], [-1.0, -1.0]))
-    assert two.shift == pytest.approx(0.3 * 1.0)
-    assert two.v == pytest.approx((1.44 + 3.0) / 5.0)
+    assert two.shift == pytest.approx(0.4 * 1.0)
+    assert two.v == pytest.approx((1.12 + 9.0) / 7.0)
     one = calibration(made([1.0, -2.0]))
-    assert one.v == pytest.approx((1.44 + 0.5 * 2.5) / 4.5)
+    assert one.v == pytest.approx((1.12 + 1.5 * 2.5) / 5.5)
     none = calibration(())
     assert (none.shift, none.v, none.widening) == (0.0, 0.5, 1.0)
     assert none.half_width(0.95) == pytest.approx(1.96, abs=0.005)

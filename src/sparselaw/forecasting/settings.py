@@ -27,10 +27,10 @@ class Settings:
     winsor: float = 8.0  # residuals count up to so many scales by the median; infinite: the plain mean
     degrees: int = 4  # of freedom, of Student's t
     scale_alone: float = 0.50  # v without any back-test
-    scale_prior: tuple[float, float] = (4.0, 0.36)  # v before the back-tests: worth in observations, value
-    scale_per_cut: float = 0.5  # what a back-test is worth in observations
+    scale_prior: tuple[float, float] = (4.0, 0.28)  # v before the back-tests: worth in observations, value
+    scale_per_cut: float = 1.5  # what a back-test is worth in observations
     largest_square: float = 9.0  # of a score of the back-test
-    shift: float = 0.3  # share of the back-tests' mean score by which the forecast is moved
+    shift: float = 0.4  # share of the back-tests' mean score by which the forecast is moved
     cuts: tuple[float, ...] = (0.5, 0.7)
     most_rows: int = 400
 
