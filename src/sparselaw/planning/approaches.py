@@ -64,6 +64,8 @@ class Approach:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approaches:
+    """The three ways side by side: the envelope of budgets, isoFLOP parabolas, the fitted law."""
+
     ways: tuple[Approach, ...]
 
     def as_dict(self) -> dict[str, Any]:
