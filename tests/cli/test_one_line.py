@@ -5,10 +5,12 @@ import os
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import sparselaw
 import sparselaw.cli.app as app
 from sparselaw.cli import main
 from sparselaw.errors import Notice, notice
@@ -90,7 +92,11 @@ def test_a_ctrl_c_while_the_command_loads(imports):
 
 def test_little_is_loaded_before_a_ctrl_c_can_be_taken():
     """Python's own first modules, the package's list of names and the file with ``main``: nothing else."""
-    script = "import sys; before = set(sys.modules); import sparselaw.cli; print(*set(sys.modules) - before)"
+    source = str(Path(sparselaw.__file__).parents[1])  # without site-packages, so the package must be found
+    script = (
+        f"import sys; sys.path.insert(0, {source!r}); before = set(sys.modules); "
+        "import sparselaw.cli; print(*set(sys.modules) - before)"
+    )
     loaded = set(run_program([sys.executable, "-S", "-c", script]).stdout.decode().split())
     assert {name for name in loaded if name.startswith("sparselaw")} == {"sparselaw", "sparselaw.cli"}
     assert not loaded & {"typing", "importlib.util", "numpy", "typer"}
