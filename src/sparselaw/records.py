@@ -81,7 +81,7 @@ def html_table(
 
 POWER = re.compile(r"\^(-?)(\((?:[^()]|\([^()]*\))*\)|\w+)")
 NAME = re.compile(r"[A-Za-z]+(?:_([A-Za-z]+)|(\d))?")
-GREEK = {"alpha": "α", "beta": "β"}
+GREEK = {"alpha": "α", "beta": "β", "tau": "τ", "eta": "η", "sum": "∑"}
 
 
 def latex_formula(formula: str) -> str:

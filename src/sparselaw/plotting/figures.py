@@ -78,10 +78,14 @@ def fit_panels(law: FittedLaw) -> list[Panel]:
 
 
 def plan_panels(source: Any, plans: Sequence[Plan]) -> list[Panel]:
-    """What a wrong N costs at each budget; for a fitted law of N and D also where runs and plans lie."""
+    """What a wrong N costs at each budget; for a fitted law of N and D also where runs and plans lie.
+
+    With limited data there are no lines of equal loss: it depends on how often the data are repeated.
+    """
     panels: list[Panel] = [partial(budget_profiles, plans)]
     law = getattr(source, "law", None)
-    if getattr(source, "sizes", None) is not None or (law is not None and law.sizes == ("N", "D")):
+    of_both = getattr(source, "sizes", None) is not None or (law is not None and law.sizes == ("N", "D"))
+    if of_both and plans[0].unique is None:
         panels.append(partial(plans_on_contour, source, plans))
     return panels
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +21,7 @@ from sparselaw.plotting.style import (
     SIZES,
     THEORY,
     axes_of,
-    legend_above,
-    plain_ticks,
+    finish,
     power_of_ten,
     sequence,
     size_ticks,
@@ -58,7 +57,7 @@ def fit_over_data(law: FittedLaw, *, ax: Axes | None = None, curves: int = 5) ->
     for D in np.quantile(runs.D, np.linspace(0.05, 0.95, curves)):
         ax.plot(N, law.loss(N, D), color=colours(norm(D)), lw=1.4, zorder=1)
     size_ticks(ax.figure.colorbar(points, ax=ax, label=data).ax.yaxis)
-    return _log_axes(ax, SIZES, loss, f"{law.name} fit (lines) over {law.rows_used} runs")
+    return finish(ax, SIZES, loss, f"{law.name} fit (lines) over {law.rows_used} runs")
 
 
 def residuals(law: FittedLaw, *, ax: Axes | None = None) -> Axes:
@@ -69,14 +68,8 @@ def residuals(law: FittedLaw, *, ax: Axes | None = None) -> Axes:
     ax.axhline(0.0, color=THEORY, lw=0.8)
     ax.scatter(fitted, percent, s=14, color=LINE, linewidths=0, alpha=0.7)
     typical = float(np.median(np.abs(percent)))
-    ax.axhspan(-typical, typical, color=LINE, alpha=0.12, lw=0, label="half of the runs")
-    ax.set_xscale("log")
-    ax.set_xlabel(f"fitted {units_of(law.runs.D)[1]}")
-    ax.set_ylabel("loss above the fit (%)")
-    ax.set_title("Residuals", fontsize="medium")
-    legend_above(ax)
-    plain_ticks(ax.xaxis, float(fitted.min()), float(fitted.max()))
-    return ax
+    ax.axhspan(-typical, typical, color=LINE, alpha=0.2, lw=0, label="half of the runs")
+    return finish(ax, f"fitted {units_of(law.runs.D)[1]}", "loss above the fit (%)", "Residuals", log="x")
 
 
 def fitted_and_measured(law: FittedLaw, *, ax: Axes | None = None) -> Axes:
@@ -87,7 +80,7 @@ def fitted_and_measured(law: FittedLaw, *, ax: Axes | None = None) -> Axes:
     ax.plot(ends, ends, color=THEORY, lw=0.8)
     ax.scatter(fitted, law.runs.loss, s=14, color=LINE, linewidths=0, alpha=0.7)
     unit = units_of(law.runs.D)[1]
-    return _log_axes(ax, f"fitted {unit}", unit, f"{law.name} fit to {law.rows_used} runs")
+    return finish(ax, f"fitted {unit}", unit, f"{law.name} fit to {law.rows_used} runs")
 
 
 def budget_profiles(plans: Sequence[Plan], *, ax: Axes | None = None) -> Axes:
@@ -110,76 +103,60 @@ def budget_profiles(plans: Sequence[Plan], *, ax: Axes | None = None) -> Axes:
         ax.plot([plan.N.best], [plan.loss.best], "o", color=colours[i], ms=7)
         if plan.N.low < plan.N.high:
             ax.hlines(plan.loss.best, plan.N.low, plan.N.high, color=colours[i], lw=3, alpha=0.35)
-    unit = units_of([plan.D.best for plan in plans])[1] if plans[0].cost == "6nd" else "loss"
-    _log_axes(ax, SIZES, unit, "What a wrong $N$ costs")
-    legend_above(ax, title=_budget(plans[0].cost))
-    return ax
+    cost = plans[0].cost
+    unit = units_of([plan.D.best for plan in plans])[1] if cost.startswith("6nd") else "loss"
+    return finish(ax, SIZES, unit, "What a wrong $N$ costs", legend_title=_budget(cost))
 
 
 def loss_contour(law: FittedLaw, *, ax: Axes | None = None, cost: str = "6nd", levels: int = 8) -> Axes:
     """Lines of equal fitted loss over (N, D), the runs, and the frontier of best allocations."""
-    ax = axes_of(ax)
-    spend = _cost(law, cost)
-    _contour(
-        law.loss, (law.runs.N, law.runs.D), lambda C: allocate(law.loss, spend, C).best, spend, ax, levels
-    )
-    legend_above(ax)
-    return ax
+    return _contour(law, axes_of(ax), cost, levels)
 
 
 def plans_on_contour(source: FittedLaw | Source, plans: Sequence[Plan], *, ax: Axes | None = None) -> Axes:
-    """Lines of equal loss, the runs and the frontier, with a star and the intervals of each plan."""
+    """Lines of equal loss, the runs and the frontier, with a star and the intervals of each plan.
+
+    The frontier is left out where the cost of the plans is not 6ND: it would not go through them.
+    """
     ax = axes_of(ax)
-    fitted = source if not isinstance(source, Source) else None
-    spend = parse_cost("6nd") if fitted is None else _cost(fitted, "6nd")
-
-    def best(budget: float) -> Any:
-        if isinstance(source, Source):
-            return source.search(spend, budget).best
-        return allocate(source.loss, spend, budget).best
-
-    sizes = source.sizes if isinstance(source, Source) else (source.runs.N, source.runs.D)
-    assert sizes is not None
-    _contour(source.loss, sizes, best, spend, ax, 8, plans)
     for axis, other, draw in (("N", "D", ax.hlines), ("D", "N", ax.vlines)):
         ends = np.array([(getattr(plan, axis).low, getattr(plan, axis).high) for plan in plans])
         draw([getattr(plan, other).best for plan in plans], *ends.T, color=THEORY, lw=1.2, zorder=4)
     N, D = [plan.N.best for plan in plans], [plan.D.best for plan in plans]
     ax.plot(N, D, "*", ms=11, color=THEORY, zorder=5, ls="none", label="plans")
-    legend_above(ax, columns=3)
-    return ax
+    return _contour(source, ax, plans[0].cost if plans[0].cost == "6nd" else None, 8, plans)
 
 
 def _contour(
-    loss: Any,
-    sizes: tuple[FloatArray, FloatArray],
-    best: Callable[[float], Any],
-    spend: Cost,
-    ax: Axes,
-    levels: int,
-    plans: Sequence[Plan] = (),
-) -> None:
-    """Over the runs and as far as the plans with their intervals, without a legend."""
+    source: FittedLaw | Source, ax: Axes, cost: str | None, levels: int, plans: Sequence[Plan] = ()
+) -> Axes:
+    """Over the runs and as far as the plans with their intervals; without a cost, no frontier."""
+    law = None if isinstance(source, Source) else source
+    spend = parse_cost("6nd") if law is None else _cost(law, cost or "6nd")
+    sizes = source.sizes if isinstance(source, Source) else (source.runs.N, source.runs.D)
+    assert sizes is not None
     N, D = (
         np.geomspace(min(*known, *(i.low for i in asked)) / 2, max(*known, *(i.high for i in asked)) * 2, 120)
         for known, asked in zip(sizes, ([p.N for p in plans], [p.D for p in plans]), strict=True)
     )
-    surface = np.asarray(loss(*np.meshgrid(N, D)))
+    surface = np.asarray(source.loss(*np.meshgrid(N, D)))
     shown = np.unique([float(f"{v:.3g}") for v in np.quantile(surface, np.linspace(0.04, 0.96, levels))])
     shown = shown[(shown > surface.min()) & (shown < surface.max())]
     if shown.size:  # else the law is as good as flat over the runs, and there is no line to draw
         lines = ax.contour(N, D, surface, levels=shown, cmap="viridis", linewidths=1.2)
         ax.clabel(lines, fmt=lambda v: f"{v:.3g}", fontsize="x-small")
     ax.scatter(*sizes, s=7, color=GREY, linewidths=0, label="runs")
-    least, most = spend.compute(N[[0, -1]], D[[0, -1]])
-    found = [best(float(C)) for C in np.geomspace(least, most, FRONTIER)]
-    ax.plot([b.N for b in found], [b.D for b in found], color=ACCENT, lw=2, label="best $N$, $D$")
-    ax.set(xscale="log", yscale="log", xlabel=SIZES, xlim=(N[0], N[-1]), ylim=(D[0], D[-1]))
+    if cost is not None:
+        least, most = spend.compute(N[[0, -1]], D[[0, -1]])
+        budgets = np.geomspace(least, most, FRONTIER).tolist()
+        if isinstance(source, Source):
+            found = [source.search(spend, C).best for C in budgets]
+        else:
+            found = [allocate(source.loss, spend, C).best for C in budgets]
+        ax.plot([b.N for b in found], [b.D for b in found], color=ACCENT, lw=2, label="best $N$, $D$")
+    ax.set(xlim=(N[0], N[-1]), ylim=(D[0], D[-1]))
     data, unit = units_of(sizes[1])
-    ax.set_ylabel(data)
-    size_ticks(ax.xaxis)
-    size_ticks(ax.yaxis)
-    ax.set_title(f"Lines of equal {unit}", fontsize="medium")
+    return finish(ax, SIZES, data, f"Lines of equal {unit}", columns=3)
 
 
 def isoflop_slices(
@@ -197,9 +174,8 @@ def isoflop_slices(
         label = power_of_ten(budget)
         ax.plot(slice_.N, slice_.loss, color=colours[i], ls=dashes[i % len(dashes)], lw=1.6, label=label)
         ax.plot([best.N], [best.loss], "o", color=colours[i], ms=6)
-    _log_axes(ax, SIZES, units_of(law.runs.D)[1], "What a wrong $N$ costs")
-    legend_above(ax, title=_budget(spend.name))
-    return ax
+    unit = units_of(law.runs.D)[1]
+    return finish(ax, SIZES, unit, "What a wrong $N$ costs", legend_title=_budget(spend.name))
 
 
 def exponent_profile(
@@ -225,11 +201,8 @@ def exponent_profile(
         ax.plot(ends, ends, color=THEORY, lw=1, ls="--", label="equal exponents")
     ax.set_xlim(profile.alpha_N[0], profile.alpha_N[-1])
     ax.set_ylim(profile.alpha_D[0], profile.alpha_D[-1])
-    legend_above(ax, columns=3)
-    ax.set_xlabel(f"exponent of $N$ ({profile.names[0]})")
-    ax.set_ylabel(f"exponent of $D$ ({profile.names[1]})")
-    ax.set_title("Objective above its minimum", fontsize="medium")
-    return ax
+    x, y = (f"exponent of ${size}$ ({name})" for size, name in zip("ND", profile.names, strict=True))
+    return finish(ax, x, y, "Objective above its minimum", log="", columns=3)
 
 
 def _sweeps_over_data(law: FittedLaw, ax: Axes) -> Axes:
@@ -247,9 +220,7 @@ def _sweeps_over_data(law: FittedLaw, ax: Axes) -> Axes:
     name, last = list(law.params.items())[-1]
     title = f"{name} {last.best:.3g} {last.ends()}"
     data, unit = units_of(law.runs.D)
-    _log_axes(ax, SIZES if sweeps.size == "N" else data, unit, title)
-    legend_above(ax)
-    return ax
+    return finish(ax, SIZES if sweeps.size == "N" else data, unit, title)
 
 
 def _cost(law: FittedLaw, name: str) -> Cost:
@@ -264,20 +235,8 @@ def _cost(law: FittedLaw, name: str) -> Cost:
 
 def _budget(cost: str) -> str:
     """What a budget counts."""
-    return "compute $6ND$ (FLOP)" if cost == "6nd" else f"budget ({cost})"
-
-
-def _log_axes(ax: Axes, x: str, y: str, title: str) -> Axes:
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set_xlabel(x)
-    ax.set_ylabel(y)
-    ax.set_title(title, fontsize="medium")
-    if x == SIZES:
-        size_ticks(ax.xaxis)
-    plain_ticks(ax.xaxis, *ax.get_xlim())
-    plain_ticks(ax.yaxis, *ax.get_ylim())
-    return ax
+    names = {"6nd": "compute $6ND$ (FLOP)", "6nd + 2 N T": "compute $6ND + 2NT$ (FLOP)"}
+    return names.get(cost.partition(", T =")[0], f"budget ({cost})")
 
 
 MOST_TICKS = 7
@@ -303,12 +262,11 @@ def loss_curves(runs: pd.DataFrame, law: FittedLaw | None = None, *, ax: Axes | 
     if law is not None:
         ax.plot([], [], color=THEORY, linewidth=1.0, label="fitted law")
     data, unit = units_of(runs["D"])
-    ax.set(xscale="log", yscale="log", xlabel=SIZES if x == "N" else data, ylabel=unit)
+    finish(ax, SIZES if x == "N" else data, unit)
     measured = sorted(runs[x].unique())
     if len(measured) <= MOST_TICKS:  # the sizes themselves, instead of a decade's crowded minor ticks
         ax.set_xticks(measured, [f"{size:,.0f}" for size in measured])
         ax.minorticks_off()
-    legend_above(ax)
     return ax
 
 

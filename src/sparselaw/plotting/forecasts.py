@@ -20,8 +20,7 @@ from sparselaw.plotting.style import (
     SIZES,
     THEORY,
     axes_of,
-    legend_above,
-    plain_ticks,
+    finish,
     sequence,
     size_ticks,
     units_of,
@@ -67,12 +66,7 @@ def forecast_fan(forecast: Forecast, *, ax: Axes | None = None, cost: str = "6nd
         "runs end", (spent.max(), 0.62), xycoords=("data", "axes fraction"), xytext=(4, 0),
         textcoords="offset points", va="bottom", fontsize="x-small",
     )  # fmt: skip
-    ax.set_xscale("log")
-    ax.set_xlabel(COMPUTE)
-    ax.set_ylabel(LOSS)
-    ax.set_title("Forecast", fontsize="medium")
-    legend_above(ax)
-    return ax
+    return finish(ax, COMPUTE, LOSS, "Forecast", log="x")
 
 
 def back_test(test: BackTest, *, ax: Axes | None = None) -> Axes:
@@ -91,13 +85,9 @@ def back_test(test: BackTest, *, ax: Axes | None = None) -> Axes:
     ax.axhline(0.0, color=THEORY, lw=0.8)
     ax.plot(spent[inside], error[inside], "o", ms=4, color=LINE, label="inside")
     ax.plot(spent[~inside], error[~inside], "s", ms=4, color=ACCENT, label="outside")
-    ax.set_xscale("log")
-    ax.set_xlabel(COMPUTE)
-    ax.set_ylabel("loss above the forecast (%)")
     shares = f"{100 * test.covered:.0f} % of {test.runs} inside"
-    ax.set_title(f"Fitted on the cheapest {100 * test.cutoff:.0f} %: {shares}", fontsize="medium")
-    legend_above(ax, columns=3)
-    return ax
+    title = f"Fitted on the cheapest {100 * test.cutoff:.0f} %: {shares}"
+    return finish(ax, COMPUTE, "loss above the forecast (%)", title, log="x", columns=3)
 
 
 def ends_of(level: float) -> list[float]:
@@ -143,12 +133,9 @@ def curve_fan(found: CurveFit, *, ax: Axes | None = None) -> Axes:
                 whole = schedule if run is None else going_on(model, run, schedule)
                 _fan(found, whole, N, run, start, colour, name, ax)
                 name = None  # one line of the legend for all sizes
-    ax.set_xlabel(found.clock)
-    ax.set_ylabel(LOSS)
     size_ticks(ax.xaxis)
-    ax.set_title("Loss curves, fit and 95 % to the end", fontsize="medium")
-    legend_above(ax, fontsize="x-small")
-    return ax
+    title = "Loss curves, fit and 95 % to the end"
+    return finish(ax, found.clock, LOSS, title, log="", fontsize="x-small")
 
 
 def rates(found: CurveFit, *, ax: Axes | None = None) -> Axes:
@@ -161,12 +148,9 @@ def rates(found: CurveFit, *, ax: Axes | None = None) -> Axes:
     for i, log in enumerate(found.model.logs):
         if found.model.running(i):
             ax.axvline(log.last, color=GREY, lw=0.8, ls="--")
-    ax.set_xlabel(found.clock)
-    ax.set_ylabel("learning rate")
     size_ticks(ax.xaxis)
     ax.ticklabel_format(axis="y", scilimits=(-2, 3), useMathText=True)
-    ax.set_title("Schedules", fontsize="medium")
-    return ax
+    return finish(ax, found.clock, "learning rate", "Schedules", log="")
 
 
 def curve_residuals(found: CurveFit, *, ax: Axes | None = None) -> Axes:
@@ -180,12 +164,8 @@ def curve_residuals(found: CurveFit, *, ax: Axes | None = None) -> Axes:
         missed = 100.0 * found.model.estimate.residual[rows]
         ax.plot(points.step, missed, lw=1.0, color=looks[points.run][0], label=looks[points.run][1])
     ax.axhline(0.0, color=THEORY, lw=0.8)
-    ax.set_xlabel(found.clock)
-    ax.set_ylabel("measured above the law (%)")
     size_ticks(ax.xaxis)
-    ax.set_title("Residuals", fontsize="medium")
-    legend_above(ax, fontsize="x-small")
-    return ax
+    return finish(ax, found.clock, "measured above the law (%)", "Residuals", log="", fontsize="x-small")
 
 
 def _fan(
@@ -227,7 +207,7 @@ def _start(found: CurveFit) -> float:
 
 
 def recipe_frontiers(contest: Contest, *, ax: Axes | None = None) -> Axes:
-    """The best loss of both recipes against compute, with bands; their runs behind."""
+    """The best loss of both recipes against compute, with bands; their runs behind, what was asked before."""
     ax = axes_of(ax)
     curve = contest.curve
     for name, side, runs, colour in zip(
@@ -237,12 +217,12 @@ def recipe_frontiers(contest: Contest, *, ax: Axes | None = None) -> Axes:
         ax.scatter(6.0 * runs.N * runs.D, runs.loss, s=8, color=colour, linewidths=0, alpha=0.35)
         ax.fill_between(curve["budget"], low, high, color=colour, alpha=0.2, lw=0)
         ax.plot(curve["budget"], middle, color=colour, label=name)
-    for point in contest.points:
-        ax.axvline(point.budget, ymax=0.85, color=THEORY, lw=0.8, ls=":")  # not through the legend
-    ax.set(xscale="log", xlabel="compute (FLOP)", ylabel=LOSS)
-    ax.set_title("Best loss of each recipe", fontsize="medium")
-    legend_above(ax)
-    return ax
+        asked = [point.losses["AB".index(side)] for point in contest.points]
+        best = np.array([loss.best for loss in asked])
+        ends = np.abs([best - [loss.low for loss in asked], [loss.high for loss in asked] - best])
+        x = [point.budget * (0.96 if side == "A" else 1.04) for point in contest.points]  # side by side
+        ax.errorbar(x, best, yerr=ends, fmt="D", ms=4, capsize=2, lw=1.2, color=colour)
+    return finish(ax, COMPUTE, LOSS, "Best loss of each recipe", log="x")
 
 
 def compute_multiplier(contest: Contest, *, ax: Axes | None = None) -> Axes:
@@ -258,11 +238,8 @@ def compute_multiplier(contest: Contest, *, ax: Axes | None = None) -> Axes:
     for point in contest.points:
         ax.axvline(point.budget, ymax=0.85, color=THEORY, lw=0.8, ls=":")  # not through the legend
     a, b = contest.names
-    ax.set(xscale="log", yscale="log", xlabel="compute of the first (FLOP)", ylabel="second over first")
-    plain_ticks(ax.yaxis, *ax.get_ylim())
-    ax.set_title(f"Compute for the same loss\nfirst {a}, second {b}", fontsize="medium")
-    legend_above(ax)
-    return ax
+    title = f"Compute for the same loss\nfirst {a}, second {b}"
+    return finish(ax, "compute of the first (FLOP)", "second over first", title)
 
 
 def next_on_plane(found: NextRuns, *, ax: Axes | None = None) -> Axes:
@@ -276,12 +253,7 @@ def next_on_plane(found: NextRuns, *, ax: Axes | None = None) -> Axes:
         ax.annotate(str(i), (n, d), xytext=(5, 4), textcoords="offset points", fontsize="small")
     targets = np.array(found.targets)
     ax.plot(targets[:, 0], targets[:, 1], "*", ms=12, color=COLOURS[0], label="target", zorder=3)
-    ax.set(xscale="log", yscale="log", xlabel=SIZES, ylabel=units_of(known.D)[0])
-    size_ticks(ax.xaxis)
-    size_ticks(ax.yaxis)
-    ax.set_title("Runs to make next", fontsize="medium")
-    legend_above(ax)
-    return ax
+    return finish(ax, SIZES, units_of(known.D)[0], "Runs to make next", columns=3)
 
 
 def width_by_run(found: NextRuns, *, ax: Axes | None = None) -> Axes:
@@ -295,9 +267,6 @@ def width_by_run(found: NextRuns, *, ax: Axes | None = None) -> Axes:
         (found.width_repeated, "present runs repeated", ":"),
     ):
         ax.axhline(100.0 * width, color=THEORY, lw=0.9, ls=line, label=name)
-    ax.set(xlabel="spent (FLOP)", ylabel="width of the 95 % interval (%)")
     ax.ticklabel_format(axis="x", useMathText=True)
     ax.set_ylim(bottom=0.0)
-    ax.set_title("What they bring", fontsize="medium")
-    legend_above(ax)
-    return ax
+    return finish(ax, "spent (FLOP)", "width of the 95 % interval (%)", "What they bring", log="")

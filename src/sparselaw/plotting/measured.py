@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, legend_above, plain_ticks
+from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, finish
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,10 +24,7 @@ def seen_features(found: Measurement, *, ax: Axes | None = None) -> Axes:
     ax.fill_between(D, K[0], K[2], color=COLOURS[0], alpha=0.25, lw=0)
     ax.plot(D, K[1], "o-", color=COLOURS[0], label="features seen, K(D)")
     ax.plot(D, D, color=GREY, ls="--", lw=1.0, label="K = D")
-    ax.set(xscale="log", yscale="log", xlabel="rows D", ylabel="features")
-    ax.set_title("Features seen", fontsize="medium")
-    legend_above(ax)
-    return ax
+    return finish(ax, "rows D", "features", "Features seen")
 
 
 def unseen_variance(found: Measurement, *, ax: Axes | None = None) -> Axes:
@@ -45,10 +42,7 @@ def unseen_variance(found: Measurement, *, ax: Axes | None = None) -> Axes:
         ends = [best - [u.low for _, u in ahead], [u.high for _, u in ahead] - best]
         ax.errorbar(x, best, yerr=ends, fmt="D", ms=4, capsize=3, color=COLOURS[1], label="beyond the data")
         ax.axvline(found.rows, color=THEORY, lw=0.8, ls=":")
-    ax.set(xscale="log", yscale="log", xlabel="rows D", ylabel="share of the variance")
-    ax.set_title("Variance that D rows do not show", fontsize="medium")
-    legend_above(ax)
-    return ax
+    return finish(ax, "rows D", "share of the variance", "Variance that D rows do not show")
 
 
 def local_exponents(found: Measurement, *, ax: Axes | None = None) -> Axes:
@@ -72,10 +66,7 @@ def local_exponents(found: Measurement, *, ax: Axes | None = None) -> Axes:
         )
     if ax.get_ylim()[1] > STEEPEST:
         ax.set_ylim(0.0, STEEPEST)
-    ax.set(xscale="log", xlabel="rows D", ylabel="exponent")
-    ax.set_title("Local exponents", fontsize="medium")
-    legend_above(ax)
-    return ax
+    return finish(ax, "rows D", "exponent", "Local exponents", log="x")
 
 
 def learning_curve(found: LearningCurve, *, ax: Axes | None = None, signs: bool = False) -> Axes:
@@ -98,10 +89,9 @@ def learning_curve(found: LearningCurve, *, ax: Axes | None = None, signs: bool 
         ax.plot(D, np.where(values > lowest, values, np.nan), color=colour, ls=dash, label=label)
     what = "measured, random signs" if signs else "measured"
     ax.errorbar(D, best, yerr=ends, fmt="o", color=THEORY, ms=5, capsize=3, label=what, zorder=5)
-    ax.set(xscale="log", yscale="log", xlabel="training rows D", ylabel="loss / variance")
-    ax.set_title(f"Verdict: {found.verdict}" if not signs else "Random signs", fontsize="medium")
-    legend_above(ax)
-    return ax
+    return finish(
+        ax, "training rows D", "loss / variance", f"Verdict: {found.verdict}" if not signs else "Random signs"
+    )
 
 
 def width_curve(found: LearningCurve, *, ax: Axes | None = None) -> Axes:
@@ -112,9 +102,4 @@ def width_curve(found: LearningCurve, *, ax: Axes | None = None) -> Axes:
     ax.plot(N, covariance, color=COLOURS[1], ls="--", marker="_", label="covariance (Gaussian)")
     ax.plot(N, single, color=COLOURS[5], ls=":", marker="_", label="single features")
     ax.plot(N, [p.measured.best for p in found.widths], "o", color=THEORY, ms=5, label="measured")
-    ax.set(xscale="log", yscale="log", xlabel="random features N", ylabel="loss / variance")
-    plain_ticks(ax.xaxis, *ax.get_xlim())
-    plain_ticks(ax.yaxis, *ax.get_ylim())
-    ax.set_title("Along the model size", fontsize="medium")
-    legend_above(ax)
-    return ax
+    return finish(ax, "random features N", "loss / variance", "Along the model size")

@@ -61,6 +61,7 @@ def sequence(count: int) -> list[Any]:
 
 
 SIZES = "parameters $N$"
+TOKENS = "tokens $D$"
 COMPUTE = "compute $6ND$ (FLOP)"
 LOSS = "loss (nats)"
 LONGEST = 32  # letters of a name in a legend; of a longer one the middle is left out
@@ -78,9 +79,27 @@ def power_of_ten(value: float) -> str:
 
 def size_ticks(axis: Any) -> None:
     """10M, 1B, 100B at the ticks of an axis of sizes."""
-    from matplotlib.ticker import FuncFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
     axis.set_major_formatter(FuncFormatter(lambda value, _: short_size(value)))
+    if axis.get_scale() == "log":
+        axis.set_minor_formatter(NullFormatter())
+        low, high = axis.get_view_interval()
+        if high / low < 1e3:  # few powers of ten: values between them too
+            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < 50.0 else (1.0, 3.0)))
+            axis.set_minor_locator(NullLocator())
+
+
+def plain_ticks(axis: Any) -> None:
+    """Below a decade and a half a log axis has too few powers of ten to be read: plain numbers instead."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    low, high = axis.get_view_interval()
+    if axis.get_scale() == "log" and high / low < 30.0:
+        even = MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10])
+        axis.set_major_locator(even if high / low < 4.0 else LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(lambda v, _: short_size(v, 4)))
+        axis.set_minor_locator(NullLocator())
 
 
 def units_of(D: Any) -> tuple[str, str]:
@@ -89,7 +108,7 @@ def units_of(D: Any) -> tuple[str, str]:
     >>> units_of([1e9, 2e10]), units_of(200)
     (('tokens $D$', 'loss (nats)'), ('samples $D$', 'loss'))
     """
-    return ("tokens $D$", LOSS) if max(np.atleast_1d(D)) >= FEWEST_TOKENS else ("samples $D$", "loss")
+    return (TOKENS, LOSS) if max(np.atleast_1d(D)) >= FEWEST_TOKENS else ("samples $D$", "loss")
 
 
 def axes_of(ax: Axes | None) -> Axes:
@@ -101,29 +120,44 @@ def axes_of(ax: Axes | None) -> Axes:
     return plt.subplots(layout="constrained")[1]
 
 
-def legend_above(ax: Any, columns: int = 2, **options: Any) -> None:
+def legend_above(ax: Any, columns: int = 2, title: str = "", fontsize: str = "small") -> None:
     """A legend that covers no data: it stands at the top, and the axis is made longer to hold it."""
     handles, names = ax.get_legend_handles_labels()
     if not handles:
         return
     names = [n if len(n) <= LONGEST else f"{n[:14]}\u2026{n[-14:]}" for n in names]
-    rows = -(-len(names) // columns) + bool(options.get("title"))
+    rows = -(-len(names) // columns) + bool(title)
     share = 0.03 + 0.07 * rows  # of the height, for lines of small print
     scale, back = ax.yaxis.get_transform(), ax.yaxis.get_transform().inverted()
     low, high = scale.transform(list(ax.get_ylim()))
     ax.set_ylim(top=float(back.transform([low + (high - low) / (1.0 - share)])[0]))
-    settings = {"fontsize": "small", "title_fontsize": "small", **options}
     ax.legend(
-        handles, names, loc="upper center", ncols=columns, columnspacing=1.2, handlelength=1.6, **settings
-    )
+        handles, names, loc="upper center", ncols=columns, columnspacing=1.2, handlelength=1.6,
+        title=title, fontsize=fontsize, title_fontsize=fontsize,
+    )  # fmt: skip
 
 
-def plain_ticks(axis: Any, low: float, high: float) -> None:
-    """Below a decade and a half a log axis has too few powers of ten to be read: plain numbers instead."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
-
-    if high / low < 30.0:
-        even = MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10])
-        axis.set_major_locator(even if high / low < 4.0 else LogLocator(subs=(1.0, 2.0, 5.0)))
-        axis.set_major_formatter(FuncFormatter(lambda v, _: short_size(v, 4)))
-        axis.set_minor_locator(NullLocator())
+def finish(
+    ax: Axes,
+    x: str,
+    y: str,
+    title: str = "",
+    *,
+    log: str = "xy",
+    columns: int = 2,
+    legend_title: str = "",
+    fontsize: str = "small",
+) -> Axes:
+    """Scales, labels and ticks that can be read, the title, and a legend that covers nothing; the axes."""
+    for axis, label, set_scale in ((ax.xaxis, x, ax.set_xscale), (ax.yaxis, y, ax.set_yscale)):
+        if axis.axis_name in log:
+            set_scale("log")
+        axis.set_label_text(label)
+        if label in (SIZES, TOKENS):
+            size_ticks(axis)
+        else:
+            plain_ticks(axis)
+    if title:
+        ax.set_title(title, fontsize="medium")
+    legend_above(ax, columns, legend_title, fontsize)
+    return ax

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sparselaw.costs import Conditioning, parse_cost
 from sparselaw.failure.failure_curve import FailurePoint
 from sparselaw.planning.budget_curves import frontier_curve
-from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, legend_above, sequence
+from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, finish, sequence
 from sparselaw.theory import curve, frontier, log_scaling_along
 
 if TYPE_CHECKING:
@@ -57,9 +57,7 @@ def loss_surface(inputs: Inputs, N: Sequence[int], D: Sequence[int], *, ax: Axes
         losses = curve(inputs, N=N, D=data)
         losses[~np.isfinite(losses)] = np.nan
         ax.loglog(N, losses, color=colour, label=f"D = {data:,}")
-    ax.set(xlabel="model size N", ylabel="population loss")
-    legend_above(ax)
-    return ax
+    return finish(ax, "model size $N$", "population loss")
 
 
 def scaling_curve(
@@ -74,9 +72,7 @@ def scaling_curve(
     for part, label in ((np.sort(below), r"closed form $\mathcal{S}(\xi)$"), (above, None)):
         ax.loglog(part, np.exp(log_scaling_along(inputs, np.log(part))), color=THEORY, label=label)
     ax.axvline(crit, color=GREY, linestyle=":", label=rf"$\xi_{{\rm crit}}$ = {crit:.3f}")
-    ax.set(xlabel=r"$\xi = D^{\alpha_D/\alpha_N}/N$", ylabel=r"loss $\cdot\, N^{\alpha_N}$")
-    legend_above(ax)
-    return ax
+    return finish(ax, r"$\xi = D^{\alpha_D/\alpha_N}/N$", r"loss $\cdot\, N^{\alpha_N}$")
 
 
 def compute_frontier(
@@ -104,15 +100,13 @@ def compute_frontier(
         rf"large budgets: {best.best.constant:.2f} $C^{{-{best.alpha_C:.3f}}}$, $\xi$ = {best.best.xi:.2f}"
     )
     ax.loglog(budgets, best.best.constant * budgets**-best.alpha_C, color=THEORY, linestyle="--", label=label)
-    ax.set(xlabel=f"compute C ({cost})", ylabel="population loss")
-    legend_above(ax, columns=1)
-    return ax
+    return finish(ax, f"compute $C$ ({cost})", "population loss", columns=1)
 
 
 SMALLEST = 1e-300  # nothing smaller is drawn on a logarithmic axis
 
 
-def failure_curve(points: Sequence[FailurePoint], *, ax: Any, nu: float | None = None) -> Any:
+def failure_curve(points: Sequence[FailurePoint], *, ax: Axes | None = None, nu: float | None = None) -> Axes:
     """Draws the points with their intervals, the exact spike law, and the slope D^-nu where it exists.
 
     A total of which only an upper end is known is drawn as an arrow down from there.
@@ -152,6 +146,4 @@ def failure_curve(points: Sequence[FailurePoint], *, ax: Any, nu: float | None =
             end = spikes[-1]
             slope = [end.spike * (p.D / end.D) ** -nu for p in spikes]
             ax.plot([p.D for p in spikes], slope, ":", color=COLOURS[1], label=f"$D^{{-{nu:.3g}}}$")
-    ax.set(xscale="log", yscale="log", xlabel="samples D", ylabel="P(gradient descent fails)")
-    legend_above(ax)
-    return ax
+    return finish(ax, "samples $D$", "P(gradient descent fails)")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sparselaw
+from sparselaw.numbers import short_size
 from sparselaw.plotting.figures import (
     compare_panels,
     curve_panels,
@@ -20,6 +21,7 @@ from sparselaw.plotting.figures import (
     next_panels,
     plan_panels,
 )
+from sparselaw.records import html_formula
 from sparselaw.report.page import write_html
 
 if TYPE_CHECKING:
@@ -46,7 +48,9 @@ def forecast_page(found: Forecast) -> ResultPage:
                 title="Forecast",
                 pictures=draw_each([fan]),
                 columns=("N", "D", "loss", f"{100 * found.level:g} % interval"),
-                rows=[[_n(p.N), _n(p.D), _n(p.loss.best), p.loss.ends()] for p in found.points],
+                rows=[
+                    [short_size(p.N), short_size(p.D), _n(p.loss.best), p.loss.ends()] for p in found.points
+                ],
             ),
             Section(
                 title="Back-test: fitted on the cheapest runs, the more expensive ones predicted",
@@ -62,11 +66,16 @@ def forecast_page(found: Forecast) -> ResultPage:
                     for t in found.backtest
                 ],
             ),
-            Section(title=found.law.formula, columns=QUANTITIES, rows=_intervals(found.params)),
             Section(
-                title=f"Runs that pull most at N = {last.N:.3g}, D = {last.D:.3g}",
+                title="The law", formula=found.law.formula, columns=QUANTITIES, rows=_intervals(found.params)
+            ),
+            Section(
+                title=f"Runs that pull most at N = {short_size(last.N)}, D = {short_size(last.D)}",
                 columns=("N", "D", "loss", "moves the forecast by"),
-                rows=[[_n(r.N), _n(r.D), _n(r.loss), f"{100 * r.moves:+.2g} %"] for r in last.pulls],
+                rows=[
+                    [short_size(r.N), short_size(r.D), _n(r.loss), f"{100 * r.moves:+.2g} %"]
+                    for r in last.pulls
+                ],
             ),
         ],
     )
@@ -74,7 +83,7 @@ def forecast_page(found: Forecast) -> ResultPage:
 
 def curve_page(found: CurveFit) -> ResultPage:
     """Curves, fan and rates; ends of runs and schedules; the back-test; parameters."""
-    (_, columns, rows), *others = found.tables().values()
+    (_, columns, rows), *others, law = found.tables().values()
     best = [] if found.best is None else [f"{_capital(found.best.words())}."]
     return ResultPage(
         title="Loss curves under learning-rate schedules",
@@ -83,6 +92,7 @@ def curve_page(found: CurveFit) -> ResultPage:
         sections=[
             Section(title="Curves", pictures=draw_each(curve_panels(found)), columns=columns, rows=rows),
             *(_table(*table) for table in others if table[2]),
+            Section(title="The law", formula=law[0], columns=law[1], rows=law[2]),
         ],
     )
 
@@ -96,12 +106,14 @@ def fit_page(law: FittedLaw) -> ResultPage:
         lead=[
             f"{_capital(law.goodness.words())}; {law.goodness.worst_words()}.",
             *([] if ahead is None else [f"{_capital(ahead.words())}."]),
-            f"{law.law.formula}. {_capital(law.how())}.",
+            f"{_capital(law.how())}.",
         ],
         warnings=law.warnings,
         sections=[
             Section(title="The law over the runs", pictures=draw_each(fit_panels(law))),
-            Section(title="Parameters", columns=QUANTITIES, rows=_intervals(law.params)),
+            Section(
+                title="Parameters", formula=law.law.formula, columns=QUANTITIES, rows=_intervals(law.params)
+            ),
             *_sparsity(law),
             Section(
                 title="Sparsity alpha1 as runs are left out",
@@ -144,7 +156,16 @@ def plan_page(source: Any, plans: Sequence[Plan], ways: Approaches | None = None
                 pictures=draw_each(plan_panels(source, plans)),
                 text=[f"Intervals: {first.intervals}; of the loss: {first.loss_intervals}."],
                 columns=("budget", "N", "D", "D / N", "loss", *(("passes",) if first.unique else ())),
-                rows=[[_n(p.budget), *(_shown(v) for v in _of_plan(p))] for p in plans],
+                rows=[
+                    [
+                        f"{p.budget:.4g}",
+                        p.N.as_sizes(),
+                        p.D.as_sizes(),
+                        *(_shown(v) for v in (p.tokens_per_parameter, p.loss)),
+                        *([] if p.unique is None else [_shown(p.unique.passes)]),
+                    ]
+                    for p in plans
+                ],
             ),
             *([] if ways is None else [_table("Three approaches: N ~ C^a, D ~ C^b", *ways.table())]),
         ],
@@ -187,11 +208,6 @@ def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) ->
 
 def _intervals(values: Mapping[str, Interval]) -> list[list[str]]:
     return [[name, _n(v.best), v.ends()] for name, v in values.items()]
-
-
-def _of_plan(plan: Plan) -> list[Interval]:
-    passes = [] if plan.unique is None else [plan.unique.passes]
-    return [plan.N, plan.D, plan.tokens_per_parameter, plan.loss, *passes]
 
 
 def _shown(v: Interval) -> str:
@@ -270,12 +286,13 @@ def learn_page(found: LearningCurve) -> ResultPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A heading with pictures (SVG files' bytes), sentences and a table, each if there is one.
+    """A heading with a formula, pictures (SVG files' bytes), sentences and a table, each if there is one.
 
     Pictures stand side by side where there is room, and one below the other on a phone.
     """
 
     title: str
+    formula: str = ""  # as laws write it; shown typeset
     pictures: Sequence[bytes] = ()
     text: Sequence[str] = ()
     columns: Sequence[str] = ()
@@ -295,4 +312,7 @@ class ResultPage:
 
 def write_result(path: Path, page: ResultPage) -> None:
     pictures = [[base64.b64encode(p).decode() for p in section.pictures] for section in page.sections]
-    write_html(path, "result.html", page=page, pictures=pictures, version=sparselaw.__version__)
+    formulas = [html_formula(section.formula) for section in page.sections]
+    write_html(
+        path, "result.html", page=page, pictures=pictures, formulas=formulas, version=sparselaw.__version__
+    )
