@@ -144,6 +144,7 @@ ROUNDS = 200
 MEMORY = 4  # of Anderson's mixing
 BARELY = 1e-9  # of one: weight of what is hardly felt in the mixing
 DAMPING = 1e-10  # of the mixing: rounding is not magnified by more than its root
+START_STEPS = 6  # of Newton's method for the start: it need not be exact
 ABREAST = 12  # cut-offs sought side by side
 ORDERS = 8  # of the logarithm of 1 - p, for coordinates that are rare
 LOWEST = -40.0  # logarithms of transforms below this are as good as zero
@@ -227,14 +228,14 @@ class Cavity:
         """
         of, D = self.cells, self.D
         strength = D * of.p * of.c
-        low, high = np.full(k.shape, -40.0), np.zeros(k.shape)  # of log(k R)
-        for _ in range(24):
-            middle = 0.5 * (low + high)
-            R = np.exp(middle) / k
-            felt = np.multiply.outer(R, strength)
-            more = D * (1.0 - k * R) > each(felt / (1.0 + felt), of.weight)
-            low, high = np.where(more, middle, low), np.where(more, high, middle)
-        left = of.c / (1.0 + np.multiply.outer(np.exp(low) / k, strength))
+        R = 1.0 / (k + float(of.weight @ (of.p * of.c)))  # Newton's method in log R, from below
+        for _ in range(START_STEPS):
+            learnt = np.multiply.outer(R, strength)
+            learnt /= 1.0 + learnt
+            S, slope = each(learnt, of.weight), each(learnt * (1.0 - learnt), of.weight)
+            step = (D * (1.0 - k * R) - S) / (D * k * R + slope)
+            R = np.minimum(R * np.exp(np.minimum(step, 50.0)), 1.0 / k)
+        left = of.c / (1.0 + np.multiply.outer(R, strength))
         gone = np.multiply.outer(left, -grid.w)
         np.expm1(gone, out=gone)
         gone *= of.p[:, None]

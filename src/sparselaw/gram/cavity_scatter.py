@@ -15,6 +15,7 @@ rank. The covariance of S with t is that of the coordinates alone.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +74,14 @@ class CavityScatter:
         self._cavity = cavity
         self._kept: NDArray[np.int64] = np.flatnonzero(cavity.D * of.p * np.abs(of.weight) > SELDOM_SEEN)
         p = of.p[self._kept]
-        self.points = count_nodes(of.weight[self._kept], p, of.c[self._kept], cavity.D, every=EVERY_COUNT)
+        points = count_nodes(of.weight[self._kept], p, of.c[self._kept], cavity.D, every=EVERY_COUNT)
+        likely = np.abs(points.point_weight) > SELDOM_SEEN
+        self.points = replace(
+            points,
+            coordinate=points.coordinate[likely],
+            n=points.n[likely],
+            probability=points.probability[likely],
+        )
         self._laws: dict[float, _Laws] = {}
         self._pairs: dict[tuple[float, float], tuple[float, float]] = {}
 

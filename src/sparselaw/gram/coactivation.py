@@ -26,7 +26,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.cavity import Cavity
 from sparselaw.gram.cavity_scatter import CavityScatter
-from sparselaw.gram.counts import Coordinates, Counts
+from sparselaw.gram.counts import Coordinates, Counts, cells
 from sparselaw.gram.law import Atoms, ComplexArray, GramLaw, Moments, Scatter, exponential, times
 from sparselaw.gram.nodes import seen, table_nodes, unseen
 from sparselaw.gram.rank import expected_rank
@@ -71,6 +71,7 @@ _VANDERMONDE = np.linalg.inv(np.vander(STRIDE * PLACES, increasing=True))
 DEEPEST = 21.0  # below the largest c r, in x: deeper, rounding of the closure takes over
 RESOLVED = 14.0  # below the coordinates seen about once: what is left no longer depends on kappa
 SHARED = 3e-4  # share of the unseen variance, or of the rank, from which on the closure is asked
+PAIR_CELL = 0.1  # width in log p and log c of the cells in which pairs are counted
 APART = 0.03  # the same, up to which coordinates scatter on their own
 TINY = 2.0  # of 1/(rank D), in the error
 SOUND = 0.02  # by which the closure's two ways to S may differ
@@ -105,7 +106,8 @@ class Coactivation(GramLaw):
 
     @functools.cached_property
     def _pairs(self) -> CoActivation:
-        return pairs(*self._cells, self.D, self.unseen)
+        weight, p, c = self._cells
+        return pairs(*cells(weight, p, c, np.full_like(p, PAIR_CELL)), self.D, self.unseen)
 
     @property
     def share(self) -> float:
