@@ -151,7 +151,7 @@ def test_labels_and_duplicates_are_those_of_pandas(cells, more):
     filled = [cell for cell in cells if cell is not None and cell == cell]
     if filled:
         expected = pd.factorize(pd.Series(filled, dtype=object))[0]
-        np.testing.assert_array_equal(labels(table_of({"a": filled}).column("a")), expected)
+        np.testing.assert_array_equal(labels(table_of({"a": filled})["a"]), expected)
 
 
 def test_quoted_cells_are_one_cell(tmp_path):

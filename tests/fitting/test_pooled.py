@@ -110,10 +110,10 @@ def test_residuals_in_per_cent_and_the_worst_rows(table):
 
 def test_rows_are_chosen_by_conditions():
     rows = table_of({"lr": [1e-3, 2e-3, 3e-3, np.nan], "name": ["a", "b", "b", "c"]})
-    assert list(select(rows, ["lr=0.001"]).rows) == [0]
-    assert list(select(rows, ["lr<=0.002"]).rows) == [0, 1]
-    assert list(select(rows, ["name=b", "lr>2e-3"]).rows) == [2]
-    assert list(select(rows, ["name!='b'"]).rows) == [0, 3]
+    assert list(select(rows, ["lr=0.001"]).index) == [0]
+    assert list(select(rows, ["lr<=0.002"]).index) == [0, 1]
+    assert list(select(rows, ["name=b", "lr>2e-3"]).index) == [2]
+    assert list(select(rows, ["name!='b'"]).index) == [0, 3]
     refused = {"lr": "not a condition", "x=1": "no column x", "lr=7": "no row", "name<b": "a word"}
     for bad, words in refused.items():
         with pytest.raises(InputError, match=words):

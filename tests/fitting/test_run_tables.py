@@ -8,7 +8,7 @@ from oracles.runs import CHINCHILLA_TRUTH, noisy_runs
 from sparselaw.errors import InputError
 from sparselaw.fitting import fit, read_table
 from sparselaw.fitting.clean_runs import clean_runs
-from sparselaw.fitting.columns import find_columns
+from sparselaw.fitting.tables import find_columns
 
 
 @pytest.fixture

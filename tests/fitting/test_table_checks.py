@@ -11,8 +11,8 @@ from oracles.runs import CHINCHILLA_TRUTH, noisy_runs
 from sparselaw.cli import main
 from sparselaw.errors import InputError
 from sparselaw.fitting import clean_runs, fit
-from sparselaw.fitting.columns import find_columns, unit_of
 from sparselaw.fitting.table_checks import rank_correlation
+from sparselaw.fitting.tables import find_columns, unit_of
 from sparselaw.laws import ChinchillaLaw
 
 

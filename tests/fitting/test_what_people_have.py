@@ -92,7 +92,7 @@ def test_standard_input(monkeypatch, table):
 def test_sizes_in_words():
     frame = pd.DataFrame({"N": ["10M", "7B", "1,000,000", "350m", "1.3 B", "many", None, 5.0, "1,5"]})
     expected = [1e7, 7e9, 1e6, 3.5e8, 1.3e9, np.nan, np.nan, 5.0, np.nan]
-    np.testing.assert_allclose(floats(table_of(frame).column("N")), expected)
+    np.testing.assert_allclose(floats(table_of(frame)["N"]), expected)
     table = pd.DataFrame({"N": ["10M", "7B"], "D": ["1,000,000,000", "2T tokens"], "loss": ["3.5", "2.0"]})
     assert clean_runs(table).dropped == {}
 

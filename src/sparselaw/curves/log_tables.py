@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
-from sparselaw.fitting.columns import find_columns, listed
-from sparselaw.fitting.read import kind_of_file, read_file
-from sparselaw.fitting.tables import Cells, Table, floats, labels, table_of
+from sparselaw.fitting.clean_runs import as_table
+from sparselaw.fitting.read import kind_of_file
+from sparselaw.fitting.tables import column, find_columns, floats, labels, listed, table_of
 
 LARGE = 5_000_000  # bytes
 CHUNK = 30_000  # rows read at a time
@@ -166,7 +167,7 @@ def _is_arrays(part: Any) -> bool:
     )
 
 
-def _table(part: Any) -> Table:
+def _table(part: Any) -> pd.DataFrame:
     if _is_arrays(part):
         lengths = {len(v) for v in part}
         if len(lengths) > 1:
@@ -177,17 +178,15 @@ def _table(part: Any) -> Table:
     return table_of(part)
 
 
-def _tables(path: Path, columns: Mapping[str, str] | None) -> Iterable[Table]:
+def _tables(path: Path, columns: Mapping[str, str] | None) -> Iterable[pd.DataFrame]:
     """The whole of a small file or a folder; chunks of a large table with separators."""
     large = path.is_file() and path.stat().st_size > LARGE
     if large and kind_of_file(path) in ("csv", "tsv"):
         return _chunks(path, columns)
-    return [read_file(path)]
+    return [as_table(path)]
 
 
-def _chunks(path: Path, columns: Mapping[str, str] | None) -> Iterator[Table]:
-    import pandas as pd
-
+def _chunks(path: Path, columns: Mapping[str, str] | None) -> Iterator[pd.DataFrame]:
     try:
         form: dict[str, Any] = {"sep": _separator(path), "skipinitialspace": True, "encoding": "utf-8-sig"}
         names = [str(name) for name in pd.read_csv(path, nrows=1, **form).columns]
@@ -237,19 +236,17 @@ def _roles(names: list[str], given: Mapping[str, str] | None) -> dict[str, str |
     return found | {role: common.get(role) for role in ("loss", "N", "D")}
 
 
-def _add(found: Found, table: Table, default: str, columns: Mapping[str, str] | None) -> None:
-    roles = _roles(list(table.names), columns)
+def _add(found: Found, table: pd.DataFrame, default: str, columns: Mapping[str, str] | None) -> None:
+    roles = _roles([str(name) for name in table], columns)
     if roles["loss"] is None:
-        raise InputError(
-            "columns", listed(table.names), "no column for the loss", "name it with columns loss=..."
-        )
-    values = {r: floats(table.column(c)) for r, c in roles.items() if c is not None and r != "run"}
+        raise InputError("columns", listed(table), "no column for the loss", "name it with columns loss=...")
+    values = {r: floats(column(table, c)) for r, c in roles.items() if c is not None and r != "run"}
     values = {r: v for r, v in values.items() if r in ("loss", "lr", "step") or np.isfinite(v).any()}
     if "step" not in values:
         if "D" not in values:
             raise InputError(
                 "columns",
-                listed(table.names),
+                listed(table),
                 "no column for steps, tokens or samples",
                 "name it: columns step=...",
             )
@@ -265,29 +262,27 @@ def _add(found: Found, table: Table, default: str, columns: Mapping[str, str] | 
 
 
 def _by_run(
-    table: Table, column: str | None, rows: FloatArray, default: str
+    table: pd.DataFrame, run: str | None, rows: FloatArray, default: str
 ) -> Iterator[tuple[str, FloatArray]]:
-    if column is None:
+    if run is None:
         yield default, rows
         return
-    cells: Cells = table.column(column)
+    cells = column(table, run)
     of = labels(cells)
     order = np.argsort(of, kind="stable")
     for part in np.split(order, np.flatnonzero(np.diff(of[order])) + 1):
-        yield str(cells[part[0]]), rows[part]
+        yield str(cells.iloc[part[0]]), rows[part]
 
 
 def rates_of(source: Any) -> tuple[FloatArray, FloatArray]:
     """Steps and rates of a schedule: a file or a table with columns for both."""
-    table = read_file(source) if isinstance(source, str | Path) else table_of(source)
+    table = as_table(source)
     found = []
     for role in ("step", "lr"):
-        name = _named(role, table.names)
+        name = _named(role, [str(name) for name in table])
         if name is None:
-            raise InputError(
-                "schedule", listed(table.names), f"no column for {role}", "name columns step and lr"
-            )
-        found.append(floats(table.column(name)))
+            raise InputError("schedule", listed(table), f"no column for {role}", "name columns step and lr")
+        found.append(floats(column(table, name)))
     return found[0], found[1]
 
 

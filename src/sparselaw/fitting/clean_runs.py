@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
-from sparselaw.fitting.columns import Aliases, find_columns, missing_column, notes_on_columns, there, unit_of
-from sparselaw.fitting.read import read_file
+from sparselaw.fitting.read import read_table
 from sparselaw.fitting.table_checks import (
     Pooled,
     check_falls,
@@ -23,13 +23,24 @@ from sparselaw.fitting.table_checks import (
     run_column,
     unit_words,
 )
-from sparselaw.fitting.tables import Cells, Table, duplicated, floats, labels, missing, select, table_of
+from sparselaw.fitting.tables import (
+    Aliases,
+    column,
+    duplicated,
+    find_columns,
+    floats,
+    labels,
+    missing,
+    missing_column,
+    notes_on_columns,
+    select,
+    table_of,
+    there,
+    unit_of,
+)
 from sparselaw.forecasting import KnownRuns
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-Source: TypeAlias = "pd.DataFrame | Mapping[str, Any] | Table | str | Path"
+Source: TypeAlias = "pd.DataFrame | Mapping[str, Any] | str | Path"
 COUNTS = ("as-given", "non-embedding")
 FARTHEST = 230.0  # in logs from the median, 1e100 times: no measurement
 LARGEST_IN_UNITS = 1e6  # a column "in billions" with numbers above this is in ones
@@ -103,11 +114,9 @@ class CleanRuns:
     pooled: tuple[Pooled, ...] = ()  # columns that tell groups of rows apart
 
 
-def as_table(source: Source) -> Table:
+def as_table(source: Source) -> pd.DataFrame:
     """A table from a data frame, a mapping of columns, or the path of a file; it has at least one row."""
-    if isinstance(source, Table):
-        return source
-    table = read_file(source) if isinstance(source, (str, Path)) else table_of(source)
+    table = table_of(read_table(source) if isinstance(source, (str, Path)) else source)
     if len(table) == 0:
         raise InputError("runs", "0 rows", "the table has no rows", "give at least a few runs")
     return table
@@ -161,9 +170,9 @@ def clean_runs(
     """
     table = as_table(source)
     if where:
-        table = select(table, (where,) if isinstance(where, str) else where)
+        table = select(table, where)
     more = {name: (aliases or {}).get(name, ()) for name in needed}
-    found = find_columns(table.names, columns, more)
+    found = find_columns(table.columns, columns, more)
     judged = _Rows(table)
     notes: list[str] = []
     loss = judged.number(found, "loss")
@@ -189,11 +198,11 @@ def clean_runs(
             notes.append(f"U is missing: taken as D/{passes}")
     for role in needed or ("N",) * (not sizes):
         if role not in sizes:
-            raise missing_column(role, table.names)
+            raise missing_column(role, table.columns)
     if group is not None:
-        if group not in table.names:
-            raise InputError("group", group, "is not in the table", there(table.names))
-        judged.drop(missing(table.column(group)), f"{group} missing")
+        if group not in table.columns:
+            raise InputError("group", group, "is not in the table", there(table.columns))
+        judged.drop(missing(column(table, group)), f"{group} missing")
     judged.drop(duplicated(table), "exact duplicate")
     kept: IntArray = np.flatnonzero(judged.good)
     if kept.size == 0:
@@ -207,7 +216,7 @@ def clean_runs(
     if best:
         kept, said = _best_of_each(sizes, loss, kept)
         notes.append(said)
-    numbers = None if group is None else by_name(table.column(group)[kept])
+    numbers = None if group is None else by_name(column(table, group).iloc[kept])
     ties = [loss[kept]] if numbers is None else [numbers, loss[kept]]
     order = np.lexsort([*ties, *(values[kept] for values in sizes.values())])
     kept = kept[order]
@@ -218,12 +227,12 @@ def clean_runs(
         loss=loss[kept],
         scale=scale,
         group=None if numbers is None else numbers[order],
-        row=table.rows[kept],
+        row=table.index.to_numpy()[kept],
         compute=None if compute is None or np.isnan(compute[kept]).any() else compute[kept],
     )
     asked = [] if len(runs) == 0 or not {"N", "D"} <= set(needed) else _doubts(table, runs, kept, used, bare)
-    said_of_columns = notes_on_columns(table.names, used, columns)
-    pooled = pooled_columns(table.take(kept), used, group)
+    said_of_columns = notes_on_columns(table.columns, used, columns)
+    pooled = pooled_columns(table.iloc[kept], used, group)
     return CleanRuns(
         runs=runs,
         dropped=judged.counts,
@@ -233,19 +242,23 @@ def clean_runs(
 
 
 def _doubts(
-    table: Table, runs: Runs, kept: IntArray, used: Mapping[str, str], bare: tuple[FloatArray, str] | None
+    table: pd.DataFrame,
+    runs: Runs,
+    kept: IntArray,
+    used: Mapping[str, str],
+    bare: tuple[FloatArray, str] | None,
 ) -> list[str]:
     """What looks wrong with N, D and C: said first."""
     compute = None if "C" in used else runs.compute
-    said = unit_words(runs.N, runs.D, compute, "alpha1" in table.names)
+    said = unit_words(runs.N, runs.D, compute, "alpha1" in table.columns)
     if bare is None and "N" in used:
-        words = embedding_words(table.take(kept), runs.N)
+        words = embedding_words(table.iloc[kept], runs.N)
         said += [words] if words else []
     return said
 
 
 def _counted(
-    table: Table, count: str, found: Mapping[str, str], wanted: bool, given: Mapping[str, str] | None
+    table: pd.DataFrame, count: str, found: Mapping[str, str], wanted: bool, given: Mapping[str, str] | None
 ) -> tuple[FloatArray, str] | None:
     """N without embeddings where it is asked for, or where the shape of the model is all there is."""
     if count not in COUNTS:
@@ -267,7 +280,7 @@ def _counted(
 class _Rows:
     """Which rows are still good; the first reason found against a row is the one counted."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: pd.DataFrame) -> None:
         self.table = table
         self.good = np.ones(len(table), bool)
         self.counts: dict[str, int] = {}
@@ -282,8 +295,8 @@ class _Rows:
     def number(self, found: Mapping[str, str], role: str) -> FloatArray:
         """The column as floats; rows that are not positive finite numbers are dropped and nan."""
         if role not in found:
-            raise missing_column(role, self.table.names)
-        cells = self.table.column(found[role])
+            raise missing_column(role, self.table.columns)
+        cells = column(self.table, found[role])
         self.drop(missing(cells), f"{role} missing")
         return self.checked(self.in_ones(floats(cells), found[role], role), role)
 
@@ -314,20 +327,19 @@ def _if_known(judged: _Rows, found: Mapping[str, str]) -> FloatArray | None:
     """C where every row has one; it is not needed, and a row without it stays."""
     if "C" not in found:
         return None
-    values = judged.in_ones(floats(judged.table.column(found["C"])), found["C"], "C")
+    values = judged.in_ones(floats(column(judged.table, found["C"])), found["C"], "C")
     return np.where(np.isfinite(values) & (values > 0.0), values, np.nan)
 
 
-def by_name(cells: Cells) -> IntArray:
+def by_name(cells: pd.Series[Any]) -> IntArray:
     """0, 1, 2, ... for the distinct values in the order of what they show, whatever their order in the table.
 
-    >>> by_name(np.array(["b", "a", "b"], object)).tolist()
+    >>> by_name(pd.Series(["b", "a", "b"])).tolist()
     [1, 0, 1]
     """
-    first, parts = np.unique(labels(cells), return_index=True)[1], labels(cells)
-    rank = np.empty(first.size, np.int64)
-    rank[np.argsort([str(cells[i]) for i in first], kind="stable")] = np.arange(first.size)
-    return np.asarray(rank[parts])
+    parts = labels(cells)
+    shown = cells[~pd.Series(parts).duplicated().to_numpy()].map(str)
+    return np.argsort(np.argsort(shown.to_numpy(), kind="stable"))[parts]
 
 
 def _best_of_each(sizes: Mapping[str, FloatArray], loss: FloatArray, kept: IntArray) -> tuple[IntArray, str]:
@@ -340,37 +352,37 @@ def _best_of_each(sizes: Mapping[str, FloatArray], loss: FloatArray, kept: IntAr
 
 
 def _last_of_each(
-    table: Table, group: str | None, D: FloatArray, loss: FloatArray, kept: IntArray
+    table: pd.DataFrame, group: str | None, D: FloatArray, loss: FloatArray, kept: IntArray
 ) -> tuple[IntArray, str]:
     """The row of each run with the largest D (of equal ones, the lowest loss)."""
-    column = run_column(table) if group is None else group
-    if column is None:
+    name = run_column(table) if group is None else group
+    if name is None:
         raise InputError("final", True, "needs a column that names the run of a row", "name it with --group")
     if np.ptp(D[kept]) == 0.0:
         raise InputError(
             "final", True, "needs D, to tell the last checkpoint", "name it with --columns D=..."
         )
-    runs = labels(table.column(column)[kept])
+    runs = labels(column(table, name).iloc[kept])
     order = np.lexsort((loss[kept], -D[kept], runs))
     first = np.concatenate([[True], np.diff(runs[order]) > 0])
     left = np.sort(order[first])
-    said = f"only the last checkpoint of each {column} is used: {left.size} of {kept.size} rows"
+    said = f"only the last checkpoint of each {name} is used: {left.size} of {kept.size} rows"
     return kept[left], said
 
 
-def _passes(table: Table) -> str | None:
+def _passes(table: pd.DataFrame) -> str | None:
     """The column with the number of passes over the unique data, if there is one."""
-    return next((n for n in table.names if n.strip().lower() in {"epochs", "passes", "n_epochs"}), None)
+    return next((n for n in table.columns if n.strip().lower() in {"epochs", "passes", "n_epochs"}), None)
 
 
 def _scale(
-    table: Table, found: Mapping[str, str], loss: FloatArray, kept: IntArray
+    table: pd.DataFrame, found: Mapping[str, str], loss: FloatArray, kept: IntArray
 ) -> tuple[FloatArray, tuple[str, ...]]:
     """Relative standard errors over their median; ones where the table does not have them for every row."""
     ones = np.ones(kept.size)
     if "stderr" not in found:
         return ones, ()
-    values = floats(table.column(found["stderr"]))[kept]
+    values = floats(column(table, found["stderr"]))[kept]
     with np.errstate(all="ignore"):
         relative = values / loss[kept]
         relative = relative / float(np.median(relative))

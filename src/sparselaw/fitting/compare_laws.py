@@ -295,7 +295,7 @@ def fit_by(
     **settings: Any,
 ) -> FitsBy:
     """``fit`` with the same settings on the rows of every value of the column ``by``."""
-    table = select(as_table(runs), (where,) if isinstance(where, str) else where)
+    table = select(as_table(runs), where)
     fits: dict[Any, FittedLaw] = {}
     refused: dict[Any, str] = {}
     for value, rows in split(table, by):

@@ -159,7 +159,7 @@ def read_runs(
     dropped: dict[str, int] = {}
     table = as_table(source)
     if where:
-        table = select(table, (where,) if isinstance(where, str) else where)
+        table = select(table, where)
     if drop_peak:
         table, dropped = without_peak(table, columns)
     needed = () if kind.has_one_size() else kind.sizes

@@ -15,7 +15,6 @@ from typing import IO, TYPE_CHECKING, Any
 
 from sparselaw.errors import InputError
 from sparselaw.files import MAX_SIZE, check_archive, check_bytes, open_unpacked, read_unpacked
-from sparselaw.fitting.tables import Table, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,11 +35,6 @@ ENDINGS = {
 }
 EXTRAS = {"parquet": ("pyarrow", "parquet"), "excel": ("openpyxl", "excel")}
 STDIN = "-"
-
-
-def read_file(path: str | Path) -> Table:
-    """As ``read_table``, in our own form."""
-    return table_of(read_table(path))
 
 
 def read_table(path: str | Path) -> pd.DataFrame:

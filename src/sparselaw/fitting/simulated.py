@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.clean_runs import Source, as_table, clean_runs
-from sparselaw.fitting.columns import find_columns
-from sparselaw.fitting.tables import Table, floats
+from sparselaw.fitting.tables import column, find_columns, floats
 
 PEAK_FACTOR = 2.0  # N between K/2 and 2K: the loss is more than about twice what its power law says
 
@@ -43,26 +43,28 @@ def near_peak(N: Any, D: Any, alpha1: float, dimension: float = math.inf, factor
     return (ratio > 1.0 / factor) & (ratio < factor)
 
 
-def without_peak(source: Source, columns: Mapping[str, str] | None = None) -> tuple[Table, dict[str, int]]:
+def without_peak(
+    source: Source, columns: Mapping[str, str] | None = None
+) -> tuple[pd.DataFrame, dict[str, int]]:
     """The table without the rows near the peak, and how many went."""
     table = as_table(source)
-    found = find_columns(table.names, columns)
-    if "alpha1" not in table.names or "N" not in found or "D" not in found:
+    found = find_columns(table, columns)
+    if "alpha1" not in table or "N" not in found or "D" not in found:
         raise InputError(
             "drop-peak",
             True,
             "needs the columns N, D and alpha1 of simulated runs",
             "leave it out for other runs",
         )
-    N, D, alpha1 = (floats(table.column(name)) for name in (found["N"], found["D"], "alpha1"))
-    if "inputs" in table.names:
+    N, D, alpha1 = (floats(column(table, name)) for name in (found["N"], found["D"], "alpha1"))
+    if "inputs" in table:
         from sparselaw.inputs import KINDS
 
         never_rare = [name for name, kind in KINDS.items() if kind.sampling == "gaussian"]
-        alpha1 = np.where([kind in never_rare for kind in table.column("inputs")], np.nan, alpha1)
+        alpha1 = np.where([kind in never_rare for kind in column(table, "inputs")], np.nan, alpha1)
     dimension = np.full(N.size, np.inf)
-    if "dimension" in table.names:
-        dimension = floats(table.column("dimension"))
+    if "dimension" in table:
+        dimension = floats(column(table, "dimension"))
     dimension = np.where(np.isnan(dimension), np.inf, dimension)
     near = np.zeros(N.size, bool)
     settings = np.stack([alpha1, dimension])
@@ -70,7 +72,7 @@ def without_peak(source: Source, columns: Mapping[str, str] | None = None) -> tu
         rows = ((alpha1 == a) | (np.isnan(alpha1) & np.isnan(a))) & (dimension == M)
         with np.errstate(invalid="ignore", divide="ignore"):
             near[rows] = near_peak(N[rows], D[rows], float(a), float(M))
-    return table.take(~near), ({"near the double-descent peak": int(near.sum())} if near.any() else {})
+    return table[~near], ({"near the double-descent peak": int(near.sum())} if near.any() else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,13 +12,14 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
-from sparselaw.fitting.columns import find_shape
-from sparselaw.fitting.tables import NUMBERS, Cells, Table, floats, labels
+from sparselaw.fitting.tables import column, find_shape, floats, is_numbers, labels
 
 # Words in the names of columns, letters only and lower case; a column counts if one of its words is here.
 RUN_WORDS = frozenset({"run", "runs", "runname", "runid", "experiment", "experiments", "exp", "trial", "job"})
@@ -78,21 +79,21 @@ class Pooled:
         return said + f"fit each with --by {name}, or select with --where '{self.column}=...'"
 
 
-def pooled_columns(rows: Table, used: Mapping[str, str], group: str | None) -> list[Pooled]:
+def pooled_columns(rows: pd.DataFrame, used: Mapping[str, str], group: str | None) -> list[Pooled]:
     """The columns of the rows that tell groups apart; ``used`` maps N, D, loss, ... to columns."""
-    of_group = None if group is None else labels(rows.column(group))
-    sizes = [floats(rows.column(name)) for role, name in used.items() if role in {"N", "D", "C"}]
-    cell = _together([labels(size) for size in sizes])
-    loss = labels(rows.column(used["loss"]))
+    of_group = None if group is None else labels(column(rows, group))
+    sizes = [floats(column(rows, name)) for role, name in used.items() if role in {"N", "D", "C"}]
+    cell = _together([labels(pd.Series(size)) for size in sizes])
+    loss = labels(column(rows, used["loss"]))
     repeats = "U" in used or "epochs" in used  # a law of repeated data: it knows these columns
     found: list[Pooled] = []
     told: list[tuple[str, IntArray]] = []  # the kinds and groups that earlier columns tell apart
-    times, known = Counter(rows.names), {*used.values(), group}
-    for column, cells in zip(rows.names, rows.columns, strict=True):
-        if column in known or times[column] > 1:
+    times, known = Counter(rows.columns), {*used.values(), group}
+    for name, cells in ((str(name), cells) for name, cells in rows.items()):
+        if name in known or times[name] > 1:
             continue
-        kind = _kind(column, cells)
-        if kind is None or (repeats and _words(column) & REPEAT_WORDS):
+        kind = _kind(name, cells)
+        if kind is None or (repeats and _words(name) & REPEAT_WORDS):
             continue
         parts = labels(cells)
         values = int(parts.max()) + 1
@@ -109,13 +110,13 @@ def pooled_columns(rows: Table, used: Mapping[str, str], group: str | None) -> l
         if any(kind == k and _depends_on(parts, p) and _depends_on(p, parts) for k, p in told):
             continue  # the same groups under another name: one line is enough
         told.append((kind, parts))
-        found.append(Pooled(column=column, values=values, kind="setting" if kind == "other" else kind))
+        found.append(Pooled(column=name, values=values, kind="setting" if kind == "other" else kind))
     return found
 
 
-def run_column(rows: Table) -> str | None:
+def run_column(rows: pd.DataFrame) -> str | None:
     """The one column that names the run of a row, if there is one."""
-    near = [name for name in rows.names if _words(name) & RUN_WORDS and not _words(name) & OUTCOME_WORDS]
+    near = [name for name in rows.columns if _words(name) & RUN_WORDS and not _words(name) & OUTCOME_WORDS]
     return near[0] if len(near) == 1 else next((n for n in near if n.lower() in RUN_WORDS), None)
 
 
@@ -156,32 +157,32 @@ def unit_words(N: FloatArray, D: FloatArray, C: FloatArray | None, simulated: bo
     return said
 
 
-def non_embedding(table: Table) -> tuple[FloatArray, str] | None:
+def non_embedding(table: pd.DataFrame) -> tuple[FloatArray, str] | None:
     """Parameters without embeddings, and where they come from: a column, or 12 L d^2; None where unknown."""
-    shape = find_shape(table.names)
+    shape = find_shape(table)
     if "non_embedding" in shape:
-        return floats(table.column(shape["non_embedding"])), f"the column {shape['non_embedding']}"
+        return floats(column(table, shape["non_embedding"])), f"the column {shape['non_embedding']}"
     if "width" in shape and "depth" in shape:
-        width, depth = (floats(table.column(shape[role])) for role in ("width", "depth"))
+        width, depth = (floats(column(table, shape[role])) for role in ("width", "depth"))
         return 12.0 * depth * width**2, f"12 {shape['depth']} {shape['width']}^2"
     return None
 
 
-def embedding_words(table: Table, N: FloatArray) -> str:
+def embedding_words(table: pd.DataFrame, N: FloatArray) -> str:
     """Whether N seems to count embeddings, which makes small models look too large; empty where it does not.
 
     With the width d known, N less 12 L d^2 should be nothing, or d times the vocabulary once or twice.
     """
-    shape, bare = find_shape(table.names), non_embedding(table)
+    shape, bare = find_shape(table), non_embedding(table)
     if bare is None or "width" not in shape:
         return ""
-    rest = (N - bare[0]) / floats(table.column(shape["width"]))
+    rest = (N - bare[0]) / floats(column(table, shape["width"]))
     known = np.isfinite(rest)
     if not known.any() or float(np.nanmedian(np.abs(N / bare[0] - 1.0))) < 0.02:
         return ""
     tokens = float(np.median(rest[known]))
     if "vocab" in shape:
-        vocabulary = float(np.nanmedian(floats(table.column(shape["vocab"]))))
+        vocabulary = float(np.nanmedian(floats(column(table, shape["vocab"]))))
         counted = any(abs(tokens / (times * vocabulary) - 1.0) < 0.2 for times in (1.0, 2.0))
     else:
         low, high = TYPICAL_VOCABULARY
@@ -209,7 +210,7 @@ def rank_correlation(x: FloatArray, y: FloatArray) -> float:
     return round(float(np.corrcoef(ranks[0], ranks[1])[0, 1]), 12)
 
 
-def _kind(column: str, cells: Cells) -> str | None:
+def _kind(column: str, cells: pd.Series[Any]) -> str | None:
     near = _words(column)
     if near & OUTCOME_WORDS:
         return None
@@ -217,7 +218,7 @@ def _kind(column: str, cells: Cells) -> str | None:
     for kind, words in known:
         if near & words:
             return kind
-    return "other" if cells.dtype.kind not in NUMBERS else None
+    return "other" if not is_numbers(cells) else None
 
 
 def _words(column: str) -> set[str]:
@@ -232,8 +233,8 @@ def _nearly_unique(parts: IntArray) -> bool:
     return bool(np.count_nonzero(counts == 1) > 0.6 * parts.size)
 
 
-def _free_text(cells: Cells) -> bool:
-    texts = [str(cell) for cell in cells if cell is not None]
+def _free_text(cells: pd.Series[Any]) -> bool:
+    texts = [str(cell) for cell in cells.dropna()]
     return bool(texts) and sum(map(len, texts)) > FREE_TEXT * len(texts)
 
 

@@ -1,89 +1,46 @@
-"""A table of runs as named columns, whatever experiment trackers put into the cells.
+"""A table of runs: a data frame, which column is N, which D, which the loss, and its cells as numbers.
 
-Numbers are arrays of numbers; every other column is an array of objects, with None where a cell is empty.
-Nothing here needs pandas, which takes longer to import than a small table takes to be fitted. ``select``
-keeps the rows for which conditions hold, ``split`` has one table for each value of a column.
+Trackers put anything into the cells: text, lists, objects, nothing. ``select`` keeps the rows for which
+conditions hold, ``split`` has one table for each value of a column. The index of a table tells where each row
+stood in what was read, from zero; a name that stands twice in a header is there twice.
 """
 
 from __future__ import annotations
 
+import functools
 import numbers
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
-from sparselaw.fitting.columns import there
 from sparselaw.numbers import written_number
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-Cells = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 NUMBERS = "iufb"  # numpy's letters for integers, floats and truth values
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Columns of equal length. A name that stands twice in a header is there twice."""
-
-    names: tuple[str, ...]
-    columns: tuple[Cells, ...]
-    rows: IntArray  # where each row stood in the table that was read, from zero
-
-    def __len__(self) -> int:
-        return self.rows.size
-
-    def column(self, name: str) -> Cells:
-        """The column of that name, which must stand once in the header."""
-        if self.names.count(name) > 1:
-            raise InputError("columns", name, "appears more than once", "rename one of them")
-        return self.columns[self.names.index(name)]
-
-    def take(self, rows: Mask | IntArray) -> Table:
-        return Table(self.names, tuple(cells[rows] for cells in self.columns), self.rows[rows])
-
-    def to_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        frame = pd.DataFrame(dict(enumerate(self.columns)), index=self.rows)
-        frame.columns = pd.Index(self.names)
-        return frame
-
-
-def table_of(source: Any) -> Table:
+def table_of(source: Any) -> pd.DataFrame:
     """From a mapping of columns, or a data frame of pandas, polars, pyarrow or with ``__dataframe__``."""
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(source, pandas.DataFrame):
-        named = source.index.dtype.kind in "iu"  # a selection keeps its numbers in the index
-        return Table(
-            tuple(str(name) for name in source.columns),
-            tuple(_from_pandas(source.iloc[:, i]) for i in range(source.shape[1])),
-            source.index.to_numpy() if named else np.arange(len(source)),
-        )
-    try:
-        given = {str(name): _listed(cells) for name, cells in _columns_of(source).items()}
-    except (TypeError, ValueError) as error:
-        raise _no_table(source, error) from None
-    lengths = {len(cells) for cells in given.values() if not np.isscalar(cells)}
-    if len(lengths) > 1:
-        raise _no_table(source, "columns of different lengths")
-    rows = lengths.pop() if lengths else 0
-    columns = [typed([cells] * rows if np.isscalar(cells) else cells) for cells in given.values()]
-    return Table(tuple(given), tuple(columns), np.arange(rows))
+    if not isinstance(source, pd.DataFrame):
+        try:
+            source = pd.DataFrame({str(name): _listed(cells) for name, cells in _columns_of(source).items()})
+        except (TypeError, ValueError) as error:
+            reason = " ".join(str(error).split())[:120]
+            raise InputError(
+                "runs", type(source).__name__, f"is not a table ({reason})", "give a DataFrame or a file"
+            ) from None
+    table: pd.DataFrame = source.set_axis([str(name) for name in source.columns], axis=1).infer_objects()
+    return table if table.index.dtype.kind in "iu" else table.reset_index(drop=True)
 
 
 def _columns_of(source: Any) -> Mapping[str, Any]:
     """Name -> cells, of a mapping or of somebody's data frame."""
-    if isinstance(source, Mapping):
-        return source
     if hasattr(source, "to_pydict"):  # pyarrow
         return dict(source.to_pydict())
     if hasattr(source, "to_dict"):
@@ -92,73 +49,12 @@ def _columns_of(source: Any) -> Mapping[str, Any]:
         except TypeError:
             return dict(source.to_dict())
     if hasattr(source, "__dataframe__"):
-        from pandas.api.interchange import from_dataframe
-
-        return {str(name): cells for name, cells in from_dataframe(source).items()}
+        return dict(pd.api.interchange.from_dataframe(source))
     return dict(source)
 
 
-def typed(cells: Sequence[Any] | Cells) -> Cells:
-    """An array of numbers where every cell is one; otherwise of objects."""
-    if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in NUMBERS:
-        return cells
-    found = np.empty(len(cells), dtype=object)
-    found[:] = [None if _is_missing(cell) else cell for cell in cells]
-    if all(isinstance(cell, numbers.Real) for cell in found):
-        try:
-            plain = np.array(found.tolist())
-        except OverflowError:
-            return found
-        return plain if plain.dtype.kind in NUMBERS else found
-    return found
-
-
-def floats(cells: Cells) -> FloatArray:
-    """As floats; nan where a cell is no number (text, a list, an object)."""
-    if cells.dtype.kind in NUMBERS:
-        return cells.astype(np.float64)
-    return np.array([_number(cell) for cell in cells], dtype=np.float64)
-
-
-def missing(cells: Cells) -> Mask:
-    """Empty cells, and text without anything in it."""
-    if cells.dtype.kind == "f":
-        return np.asarray(np.isnan(cells))
-    if cells.dtype.kind in NUMBERS:
-        return np.zeros(cells.size, bool)
-    return np.array([cell is None or (isinstance(cell, str) and not cell.strip()) for cell in cells], bool)
-
-
-def labels(cells: Cells) -> npt.NDArray[np.int64]:
-    """0, 1, 2, ... for the distinct values, in the order they come; lists and objects by what they show."""
-    if cells.dtype.kind in NUMBERS:
-        _, first, back = np.unique(cells, return_index=True, return_inverse=True)
-        order = np.empty(first.size, np.int64)
-        order[np.argsort(first, kind="stable")] = np.arange(first.size)
-        return np.asarray(order[back], np.int64)
-    seen: dict[Any, int] = {}
-    return np.array([seen.setdefault(_key(cell), len(seen)) for cell in cells], np.int64)
-
-
-def duplicated(table: Table) -> Mask:
-    """Rows equal in every column to one before."""
-    together = np.zeros(len(table), np.int64)
-    for cells in table.columns:
-        together = labels(together * (len(table) + 1) + labels(cells))
-    _, first = np.unique(together, return_index=True)
-    again = np.ones(len(table), bool)
-    again[first] = False
-    return again
-
-
-def _from_pandas(column: Any) -> Cells:
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in NUMBERS:
-        return np.asarray(column.to_numpy())
-    cells = column.astype(object)
-    return typed(cells.where(column.notna(), None).to_numpy())
-
-
 def _listed(cells: Any) -> Any:
+    """Without an index: pandas would bring the rows of two into the same order."""
     if np.isscalar(cells) or (isinstance(cells, np.ndarray) and cells.ndim == 1):
         return cells
     if not isinstance(cells, Iterable) or isinstance(cells, Mapping):
@@ -166,117 +62,314 @@ def _listed(cells: Any) -> Any:
     return list(cells)
 
 
-def _no_table(source: Any, error: object) -> InputError:
-    return InputError(
-        "runs", type(source).__name__, f"is not a table ({error})", "give a DataFrame or a file"
-    )
+def column(table: pd.DataFrame, name: str) -> pd.Series[Any]:
+    """The column of that name, which must stand once in the header."""
+    found = table[name]
+    if isinstance(found, pd.DataFrame):
+        raise InputError("columns", name, "appears more than once", "rename one of them")
+    return found
+
+
+def is_numbers(cells: pd.Series[Any]) -> bool:
+    """Is every cell a number, or empty?"""
+    return bool(cells.to_numpy().dtype.kind in NUMBERS)
+
+
+def floats(cells: pd.Series[Any]) -> FloatArray:
+    """As floats; nan where a cell is no number (text, a list, an object)."""
+    values = cells.to_numpy()
+    if values.dtype.kind in NUMBERS:
+        return values.astype(np.float64)
+    return np.array([_number(cell) for cell in values], dtype=np.float64)
 
 
 def _number(cell: Any) -> float:
     try:
-        if isinstance(cell, str):
-            return _in_text(cell)
-        one = np.isscalar(cell) or isinstance(cell, numbers.Number)
-        return float(cell) if one else float("nan")
+        is_one: bool = np.isscalar(cell) or isinstance(cell, numbers.Number)
+        return float(cell) if is_one else float("nan")
     except (TypeError, ValueError):
-        return float("nan")
+        return written_number(cell) if isinstance(cell, str) else float("nan")
     except OverflowError:
         return float("inf")
 
 
-def _in_text(cell: str) -> float:
+def missing(cells: pd.Series[Any]) -> Mask:
+    """Empty cells, and text without anything in it."""
+    empty: Mask = cells.isna().to_numpy()
+    if is_numbers(cells):
+        return empty
+    return np.asarray(empty | [isinstance(cell, str) and not cell.strip() for cell in cells], bool)
+
+
+def labels(cells: pd.Series[Any]) -> IntArray:
+    """0, 1, 2, ... for the distinct values, in the order they come; lists and objects by what they show."""
     try:
-        return float(cell)
-    except ValueError:
-        return written_number(cell)
-
-
-def _is_missing(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, (float, np.floating)) and bool(cell != cell))
-
-
-def _key(cell: Any) -> Any:
-    try:
-        hash(cell)
+        return pd.factorize(cells, use_na_sentinel=False)[0]
     except TypeError:
-        return repr(cell)
-    return cell
+        return pd.factorize(cells.map(repr))[0]
+
+
+def duplicated(table: pd.DataFrame) -> Mask:
+    """Rows equal in every column to one before."""
+    found: Mask = (
+        pd.DataFrame({i: labels(table.iloc[:, i]) for i in range(table.shape[1])}).duplicated().to_numpy()
+    )
+    return found
 
 
 FORM = re.compile(r"^\s*(.+?)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*$")
-REMEDY = "write lr=0.001, epochs<=4 or name!=test"
 MOST_PARTS = 1000
 
 
-def select(table: Table, conditions: Sequence[str]) -> Table:
+def select(table: pd.DataFrame, conditions: str | Sequence[str]) -> pd.DataFrame:
     """The rows for which every condition holds: column, one of = != < <= > >=, value.
 
-    >>> from sparselaw.fitting.tables import table_of
-    >>> select(table_of({"lr": [0.1, 0.2], "name": ["a", "b"]}), ["lr=1e-1"]).column("name").tolist()
+    >>> select(table_of({"lr": [0.1, 0.2], "name": ["a", "b"]}), "lr=1e-1")["name"].tolist()
     ['a']
     """
-    for condition in conditions:
+    for condition in (conditions,) if isinstance(conditions, str) else conditions:
         match = FORM.match(condition)
         if match is None:
-            raise InputError("where", condition, "is not a condition", REMEDY)
-        column, sign, value = match.groups()
-        if column not in table.names:
-            raise InputError("where", condition, f"there is no column {column}", there(table.names))
-        kept = _holds(table, column, sign, value.strip("'\""))
+            raise InputError(
+                "where", condition, "is not a condition", "write lr=0.001, epochs<=4 or name!=test"
+            )
+        name, sign, value = match.groups()
+        if name not in table:
+            raise InputError("where", condition, f"there is no column {name}", there(table))
+        cells = column(table, name)
+        kept = _holds(cells, sign, value.strip("'\""))
         if not kept.any():
-            raise InputError("where", condition, "holds for no row", _seen(table, column))
-        table = table.take(kept)
+            values = list(dict.fromkeys(map(str, cells[~missing(cells)])))[:6]
+            seen = f"{name} has values such as {', '.join(values)}" if values else f"{name} is empty"
+            raise InputError("where", condition, "holds for no row", seen)
+        table = table[kept]
     return table
 
 
-def split(table: Table, column: str) -> Iterator[tuple[Any, Table]]:
+def _holds(cells: pd.Series[Any], sign: str, value: str) -> Mask:
+    try:
+        number = float(value)
+    except ValueError:
+        if sign not in {"=", "!="}:
+            raise InputError(
+                "where", f"{cells.name}{sign}{value}", "compares with a word", "use = or !="
+            ) from None
+        return np.array([(str(cell).strip() == value) == (sign == "=") for cell in cells], bool)
+    found = floats(cells)
+    close = np.isclose(found, number, rtol=1e-9, atol=0.0)
+    answers = {
+        "=": close, "!=": ~close, "<": (found < number) & ~close, "<=": (found <= number) | close,
+        ">": (found > number) & ~close, ">=": (found >= number) | close,
+    }  # fmt: skip
+    return np.asarray(answers[sign], dtype=bool)
+
+
+def split(table: pd.DataFrame, by: str) -> Iterator[tuple[Any, pd.DataFrame]]:
     """(value, its rows) in the order of the values; rows without one are left out."""
-    if column not in table.names:
-        raise InputError("by", column, "is not in the table", there(table.names))
-    cells = table.column(column)
-    values = _distinct(table, column)
+    if by not in table:
+        raise InputError("by", by, "is not in the table", there(table))
+    cells = column(table, by)
+    filled = table[~missing(cells)]
+    try:
+        values = list(dict.fromkeys(filled[by].tolist()))
+    except TypeError:
+        raise InputError("by", by, "holds lists or objects", "choose a column of words or numbers") from None
     if len(values) > MOST_PARTS:
-        raise InputError("by", column, f"has over {MOST_PARTS} values", "choose a column with few")
+        raise InputError("by", by, f"has over {MOST_PARTS} values", "choose a column with few")
     try:
         values = sorted(values)
     except TypeError:  # numbers and words: in the order of what they show
         values = sorted(values, key=str)
     for value in values:
-        yield value, table.take(np.array([cell == value for cell in cells], bool))
+        yield value, table[(cells == value).to_numpy(bool)]
 
 
-def _distinct(table: Table, column: str) -> list[Any]:
-    """The values of a column in the order they come, without empty cells; lists and objects as text."""
-    cells = table.column(column)
-    filled = cells[~missing(cells)].tolist()
-    try:
-        return list(dict.fromkeys(filled))
-    except TypeError:
-        raise InputError(
-            "by", column, "holds lists or objects", "choose a column of words or numbers"
-        ) from None
+# Compared without case, spaces, signs and unit; the role's own name is compared as it stands and goes first.
+ALIASES: dict[str, frozenset[str]] = {
+    "N": frozenset(
+        {
+            "params", "parameters", "nparams", "nparameters", "numparams", "numparameters", "modelsize",
+            "modelparams", "modelparameters", "paramcount", "parametercount", "paramsactiveprecise", "width",
+        }
+    ),
+    "D": frozenset(
+        {
+            "tokens", "ntokens", "numtokens", "trainingtokens", "traintokens", "tokensseen", "samples",
+            "nsamples", "numsamples", "trainingsamples", "dataset", "datasetsize", "datasize", "examples",
+        }
+    ),
+    "loss": frozenset(
+        {
+            "finalloss", "testloss", "valloss", "validationloss", "evalloss", "meanloss", "mean",
+            "populationloss", "heldoutloss",
+        }
+    ),
+    "C": frozenset(
+        {"flops", "flop", "compute", "trainingflop", "trainingflops", "trainflops", "totalflops", "budget"}
+    ),
+    "stderr": frozenset({"standarderror", "lossstderr", "sem", "losssem", "stderror", "lossstandarderror"}),
+}  # fmt: skip
+FALLBACKS = frozenset({"width", "dataset", "samples"})  # taken only where no better name is there
+TRAINING = frozenset({"trainloss", "trainingloss"})  # a loss only where there is no other; the reader is told
+# What the shape of a transformer is called.
+SHAPE: dict[str, frozenset[str]] = {
+    "width": frozenset({"width", "dmodel", "modeldim", "hiddensize", "hiddendim", "nembd", "dim"}),
+    "depth": frozenset({"depth", "nlayers", "nlayer", "numlayers", "layers", "numhiddenlayers"}),
+    "vocab": frozenset({"vocab", "vocabsize", "nvocab", "vocabulary", "vocabularysize"}),
+    "non_embedding": frozenset(
+        {
+            "nonembeddingparams", "nonembeddingparameters", "paramsnonembedding", "nnonembedding",
+            "nonembparams", "paramsnonemb", "nonembedding", "numnonembeddingparams",
+        }
+    ),
+}  # fmt: skip
+SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "billion": 1e9, "g": 1e9,
+          "t": 1e12, "trillion": 1e12, "1e3": 1e3, "1e6": 1e6, "1e9": 1e9, "1e12": 1e12}  # fmt: skip
+_SCALE = r"(thousand|million|billion|trillion|1e3|1e6|1e9|1e12|k|m|b|g|t)s?\b"
+_UNIT = rf"(?:x\s*|in\s+)?{_SCALE}(?:\s+(?:of\s+)?\w+)?"
+IN_BRACKETS = re.compile(rf"^(.*?)[\s_]*[(\[]\s*{_UNIT}\s*[)\]]\s*$", re.IGNORECASE)
+IN_WORDS = re.compile(r"^(.*?)[\s_]+(?:in[\s_]+)?(thousand|million|billion|trillion)s?$", re.IGNORECASE)
+Aliases = Mapping[str, Iterable[str]]
 
 
-def _holds(table: Table, column: str, sign: str, value: str) -> Mask:
-    try:
-        number = float(value)
-    except ValueError:
-        number = None
-    if number is None:
-        if sign not in {"=", "!="}:
-            raise InputError("where", f"{column}{sign}{value}", "compares with a word", "use = or !=")
-        same = np.array([str(cell).strip() == value for cell in table.column(column)], bool)
-        return np.asarray(same if sign == "=" else ~same, dtype=bool)
-    numbers = floats(table.column(column))
-    close = np.isclose(numbers, number, rtol=1e-9, atol=0.0)
-    answers = {
-        "=": close, "!=": ~close, "<": (numbers < number) & ~close, "<=": (numbers <= number) | close,
-        ">": (numbers > number) & ~close, ">=": (numbers >= number) | close,
-    }  # fmt: skip
-    return np.asarray(answers[sign], dtype=bool)
+def unit_of(column: str) -> tuple[str, float]:
+    """The name without the unit it carries, and the unit.
+
+    >>> unit_of("Tokens (B)"), unit_of("params_millions"), unit_of("loss")
+    (('Tokens', 1000000000.0), ('params', 1000000.0), ('loss', 1.0))
+    """
+    for form in (IN_BRACKETS, IN_WORDS):
+        found = form.match(column)
+        if found is not None and found.group(1).strip():
+            return found.group(1).strip(), SCALES[found.group(2).lower()]
+    return column, 1.0
 
 
-def _seen(table: Table, column: str) -> str:
-    cells = table.column(column)
-    values = list(dict.fromkeys(str(cell) for cell in cells[~missing(cells)]))[:6]
-    return f"{column} has values such as {', '.join(values)}" if values else f"{column} is empty"
+def find_columns(
+    columns: Iterable[Any], given: Mapping[str, str] | None = None, more: Aliases | None = None
+) -> dict[str, str]:
+    """Role -> column for every role that is there. ``more`` has roles beyond the common ones, with aliases.
+
+    >>> find_columns(["Model Size", "Training FLOP", "loss"])
+    {'N': 'Model Size', 'loss': 'loss', 'C': 'Training FLOP'}
+    """
+    names = [str(c) for c in columns]
+    given = dict(given or {})
+    roles = _roles(more)
+    _check_given(given, names, roles)
+    found: dict[str, str] = {}
+    for role in roles:
+        if role in given:
+            found[role] = given[role]
+            continue
+        candidates = _candidates(names, role, roles, taken=given.values())
+        # The role's own name goes before all others, but not before itself in other letters.
+        own = [n for n in candidates if _letters(n) == _letters(role)]
+        candidates = own if role in own else candidates
+        if len(candidates) > 1:
+            raise InputError(
+                "columns", ", ".join(candidates), f"could each be {role}", _say_which(candidates, role)
+            )
+        if candidates:
+            found[role] = candidates[0]
+    return found
+
+
+def find_shape(columns: Iterable[Any]) -> dict[str, str]:
+    """width, depth, vocab, non_embedding -> the one column that is called so, where there is one.
+
+    >>> find_shape(["d_model", "n_layers", "loss"])
+    {'width': 'd_model', 'depth': 'n_layers'}
+    """
+    names = [str(c) for c in columns]
+    near = {role: [n for n in names if _letters(n) in known] for role, known in SHAPE.items()}
+    return {role: found[0] for role, found in near.items() if len(found) == 1}
+
+
+def notes_on_columns(
+    columns: Iterable[Any], found: Mapping[str, str], given: Mapping[str, str] | None = None
+) -> list[str]:
+    """Where another column might have been meant: which was taken.
+
+    >>> notes_on_columns(["N", "D", "val_loss", "train_loss"], {"loss": "val_loss"})
+    ['loss is the column val_loss, not train_loss']
+    """
+    notes = []
+    for role, taken in found.items():
+        if role in (given or {}):
+            continue
+        if role == "loss" and _letters(taken) in TRAINING:
+            notes.append(
+                f"loss is the column {taken}, the only one: a training loss is not a held-out one where data "
+                "are repeated"
+            )
+        known = ALIASES.get(role, frozenset()) | (TRAINING if role == "loss" else frozenset())
+        others = [str(n) for n in columns if n not in found.values() and _letters(str(n)) in known]
+        if others:
+            notes.append(f"{role} is the column {taken}, not {' or '.join(others)}")
+    return notes
+
+
+def _roles(more: Aliases | None) -> dict[str, frozenset[str]]:
+    extra = {role: frozenset(_letters(name) for name in names) for role, names in (more or {}).items()}
+    return {**ALIASES, **{role: names for role, names in extra.items() if role not in ALIASES}}
+
+
+def _check_given(given: Mapping[str, str], names: list[str], roles: Iterable[str]) -> None:
+    for role, name in given.items():
+        if role not in roles:
+            raise InputError("columns", role, "is not a role", f"name {', '.join(roles)} only")
+        if name not in names:
+            raise InputError("columns", f"{role}={name}", "is not in the table", there(names))
+        others = [other for other in given if other != role and given[other] == name]
+        if others:
+            raise InputError(
+                "columns",
+                f"{role}={name},{others[0]}={name}",
+                "is one column for two roles",
+                "name two",
+            )
+
+
+def _candidates(
+    names: list[str], role: str, roles: Mapping[str, frozenset[str]], taken: Iterable[str]
+) -> list[str]:
+    """Columns that may be meant; a name that stands twice in the header is there twice."""
+    near = [
+        n for n in names if n not in taken and (_letters(n) in roles[role] or _letters(n) == _letters(role))
+    ]
+    if role == "loss" and not near:
+        near = [n for n in names if n not in taken and _letters(n) in TRAINING]
+    return [n for n in near if _letters(n) not in FALLBACKS] or near
+
+
+def _say_which(candidates: list[str], role: str) -> str:
+    if len(set(candidates)) < len(candidates):
+        return "rename one of them"
+    return f"say which: columns {role}={candidates[0]}"
+
+
+def missing_column(role: str, columns: Iterable[Any]) -> InputError:
+    return InputError("columns", listed(columns), f"no column for {role}", f"name it with columns {role}=...")
+
+
+def there(names: Iterable[Any]) -> str:
+    """A remedy that lists the columns."""
+    return f"the columns are {listed(names)}"
+
+
+def listed(names: Iterable[Any], most: int = 8) -> str:
+    """The first few of many names, so that the advice after them is still seen.
+
+    >>> listed("abcdefghijkl")
+    'a, b, c, d, e, f, g, h and 4 more'
+    """
+    shown = [str(name) for name in names]
+    more = f" and {len(shown) - most} more" if len(shown) > most else ""
+    return ", ".join(shown[:most]) + more or "none"
+
+
+@functools.lru_cache(maxsize=100_000)
+def _letters(name: str) -> str:
+    """Letters and digits alone, lower case, without a unit."""
+    return "".join(ch for ch in unit_of(name)[0].lower() if ch.isalnum())

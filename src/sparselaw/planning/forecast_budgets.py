@@ -139,7 +139,7 @@ def _by_value(
 
     found: dict[Any, Any] = {}
     refused: dict[Any, str] = {}
-    for value, rows in split(select(as_table(runs), (where,) if isinstance(where, str) else where), by):
+    for value, rows in split(select(as_table(runs), where), by):
         name = value.item() if hasattr(value, "item") else value
         try:
             found[name] = make(rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -12,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View, shell
 from sparselaw.explore.chart_data import Chart, axis, chart, line, mark, points
 from sparselaw.fitting import FittedLaw, compare_laws, fit
 from sparselaw.fitting.clean_runs import as_table, clean_runs
-from sparselaw.fitting.columns import find_columns, notes_on_columns
-from sparselaw.fitting.tables import Table
+from sparselaw.fitting.tables import find_columns, is_numbers, notes_on_columns
 from sparselaw.laws import LAWS, ChinchillaLaw, law_named
 from sparselaw.planning import Source, as_source, forecast, frontier_curve, plan, valley_curve
 from sparselaw.planning.approaches import budgets_of
@@ -162,34 +161,33 @@ def _table(call: Call, key: str, name: str) -> dict[str, Any]:
     table = by_its_name(call, lambda: as_table(call.session.uploads.find(key)), name)
     answer: dict[str, Any] = {
         "rows": len(table),
-        "columns": list(table.names),
-        "preview": [[_cell(cells[i]) for cells in table.columns] for i in range(min(PREVIEW, len(table)))],
+        "columns": list(table),
+        "preview": [[_cell(cell) for cell in row] for row in table.head(PREVIEW).itertuples(index=False)],
         "laws": [law for law, kind in LAWS.items() if not kind.has_one_size()],
     }
     chosen = columns_of(call)
     try:
-        roles = find_columns(table.names, chosen)
+        roles = find_columns(table, chosen)
     except InputError as error:
         return answer | {"roles": chosen or {}, "choose": _choices(table), "why": str(error)}
     missing = [role for role in ("loss", "N", "D") if role not in roles]
     if "D" in missing and "C" in roles and "N" in roles:
         missing.remove("D")  # D = C/(6N)
-    answer |= {"roles": roles, "notes": notes_on_columns(table.names, roles, chosen)}
+    answer |= {"roles": roles, "notes": notes_on_columns(table, roles, chosen)}
     if missing:
         why = f"no column for {' and '.join(missing)}"
         return answer | {"choose": _choices(table), "why": why}
     return answer
 
 
-def _choices(table: Table) -> dict[str, list[str]]:
+def _choices(table: pd.DataFrame) -> dict[str, list[str]]:
     """Every column that may be chosen for a role: those with numbers first."""
-    numbers = [n for n, c in zip(table.names, table.columns, strict=True) if c.dtype.kind in "iuf"]
-    rest = [name for name in table.names if name not in numbers]
-    return {role: [*numbers, *rest] for role in ROLES}
+    columns = sorted(table.items(), key=lambda column: not is_numbers(column[1]))
+    return {role: [str(name) for name, _ in columns] for role in ROLES}
 
 
 def _cell(value: Any) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if value is None or value is pd.NA or value != value:
         return ""
     return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)[:40]
 
