@@ -136,7 +136,7 @@ def cell_of(table: Table, words: str, column: str) -> str:
 def claims_table(results: Results) -> Table:
     rows = [
         [
-            claim["claim"],
+            f"{claim['claim']} {claim['formula']}",
             f"{claim['item']}: {claim['quantity']}",
             claim["must_be"],
             str(Interval(**claim["measured"]))

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sparselaw.experiments.paper.claims import CLAIMS, above, below, judged, near
+from sparselaw.experiments.paper.claims import CLAIMS, above, below, counted, judged, mathml, near
 from sparselaw.experiments.paper.item import NAMES
 from sparselaw.interval import Interval
 
@@ -40,7 +40,7 @@ def test_each_has_an_item_that_exists_and_a_row_of_its_own():
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.words[:40])
 def test_formulas_are_well_formed(claim):
-    ElementTree.fromstring(f"<math>{claim.formula}</math>")
+    ElementTree.fromstring(f"<math>{mathml(claim.formula)}</math>")
 
 
 @pytest.mark.parametrize("claim", RANGED, ids=lambda claim: claim.words[:40])
@@ -88,3 +88,12 @@ def test_ranges():
     assert above(1.0).verdict(middle) == below(1.0).verdict(middle) == "undecided"
     assert near(1.0, 0.1).verdict(Interval(0.5, 1.0, 1.5)) == "undecided"
     assert above(1.2).verdict(middle) == near(1.5, 0.1).verdict(middle) == "does not hold"
+
+
+def test_verdicts_are_counted_in_words_and_only_what_does_not_hold_is_explained():
+    held = row(CLAIMS[0], *inside(CLAIMS[0]), why="because")
+    missed = row(CLAIMS[1], 5.0, 6.0, why="because")
+    found = judged([held, missed])
+    assert [claim.why for claim in found[:2]] == ["", "because"]
+    assert counted(found) == f"1 holds, 1 does not hold, {len(CLAIMS) - 2} not measured"
+    assert counted([found[0]] * 2 + [found[1]] * 2) == "2 hold, 2 do not hold"

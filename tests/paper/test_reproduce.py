@@ -20,11 +20,11 @@ def item_with(best):
         return Result(
             quantities=[
                 Quantity(
-                    quantity="an exponent <with marks>",
-                    printed=Printed(value=2.0, rounding=0.05),
-                    measured=Interval(value - 0.1, value, value + 0.1),
-                    theory=2.3,
-                    why="made for a test",
+                    "an exponent <with marks>",
+                    Interval(value - 0.1, value, value + 0.1),
+                    Printed(2.0, 0.05),
+                    2.3,
+                    "made for a test",
                 )
             ],
             rows=[{"N": 4, "D": 5, "loss": 0.1, "status": "ok"}],
@@ -32,7 +32,7 @@ def item_with(best):
             draw=lambda figure: figure.subplots().plot([1, 2], [1, 2]),
         )
 
-    return Item(name="figure-5", title="Made for a test", make=make)
+    return Item("figure-5", "Made for a test", make)
 
 
 MADE = {"figure-5": item_with(2.05), "figure-1": item("figure-1")}

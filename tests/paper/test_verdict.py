@@ -9,16 +9,16 @@ from sparselaw.interval import Interval
 @pytest.mark.parametrize(
     ("printed", "measured", "word"),
     [
-        (Printed(value=2.0, rounding=0.05), Interval(1.9, 2.0, 2.1), "agrees"),
-        (Printed(value=2.0, rounding=0.0), Interval(2.05, 2.1, 2.15), "differs"),
-        (Printed(value=2.0, rounding=0.0, above=0.2), Interval(2.05, 2.1, 2.15), "agrees"),
-        (Printed(value=2.0, rounding=0.0, below=0.2), Interval(2.05, 2.1, 2.15), "differs"),
-        (Printed(value=2.0, rounding=0.0, below=0.2), Interval(1.85, 1.9, 1.95), "agrees"),
-        (Printed(value=1e-3, rounding=0.0, bound=True), Interval(1e-8, 2e-8, 4e-8), "agrees"),
-        (Printed(value=1e-3, rounding=0.0, bound=True), Interval(2e-3, 3e-3, 4e-3), "differs"),
+        (Printed(2.0, 0.05), Interval(1.9, 2.0, 2.1), "agrees"),
+        (Printed(2.0, 0.0), Interval(2.05, 2.1, 2.15), "differs"),
+        (Printed(2.0, 0.0, above=0.2), Interval(2.05, 2.1, 2.15), "agrees"),
+        (Printed(2.0, 0.0, below=0.2), Interval(2.05, 2.1, 2.15), "differs"),
+        (Printed(2.0, 0.0, below=0.2), Interval(1.85, 1.9, 1.95), "agrees"),
+        (Printed(1e-3, 0.0, bound=True), Interval(1e-8, 2e-8, 4e-8), "agrees"),
+        (Printed(1e-3, 0.0, bound=True), Interval(2e-3, 3e-3, 4e-3), "differs"),
         (None, Interval(1.0, 2.0, 3.0), "not comparable"),
-        (Printed(value=2.0, rounding=0.05), None, "not comparable"),
-        (Printed(value=2.0, rounding=0.05), Interval(0.0, math.nan, 1.0), "not comparable"),
+        (Printed(2.0, 0.05), None, "not comparable"),
+        (Printed(2.0, 0.05), Interval(0.0, math.nan, 1.0), "not comparable"),
     ],
 )
 def test_verdicts_follow_from_the_numbers(printed, measured, word):
@@ -26,21 +26,16 @@ def test_verdicts_follow_from_the_numbers(printed, measured, word):
 
 
 def test_an_altered_measurement_changes_the_verdict():
-    printed = Printed(value=1.11, rounding=0.005, below=0.06, above=0.06)
-    right = Quantity(quantity="exponent", printed=printed, measured=Interval(1.10, 1.13, 1.16), theory=1.15)
-    altered = Quantity(quantity="exponent", printed=printed, measured=Interval(1.27, 1.30, 1.33), theory=1.15)
+    printed = Printed(1.11, 0.005, below=0.06, above=0.06)
+    right = Quantity("exponent", Interval(1.10, 1.13, 1.16), printed, 1.15)
+    altered = Quantity("exponent", Interval(1.27, 1.30, 1.33), printed, 1.15)
     assert right.verdict.word == "agrees"
     assert altered.verdict.word == "differs"
     assert "0.19 apart" in altered.verdict.reason
 
 
 def test_a_statement_that_is_not_the_papers_is_judged_by_itself():
-    stated = Quantity(
-        quantity="a slope",
-        printed=None,
-        stated=Printed(value=0.0, rounding=0.05),
-        measured=Interval(0.2, 0.3, 0.4),
-    )
+    stated = Quantity("a slope", Interval(0.2, 0.3, 0.4), stated=Printed(0.0, 0.05))
     row = stated.as_dict()
     assert (row["paper"], row["stated"], row["verdict"]) == (None, 0.0, "differs")
     assert "statement" in row["reason"]

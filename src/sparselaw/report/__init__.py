@@ -1,6 +1,5 @@
-"""The report: finished items in, one self-contained HTML page out."""
+"""The report: results in, one self-contained HTML page out."""
 
-from sparselaw.report.page import ReportClaim, ReportItem, ReportRow, write_report
-from sparselaw.report.results import ResultPage, Section, write_result
+from sparselaw.report.results import ResultPage, Section, write_html, write_result
 
-__all__ = ["ReportClaim", "ReportItem", "ReportRow", "ResultPage", "Section", "write_report", "write_result"]
+__all__ = ["ResultPage", "Section", "write_html", "write_result"]

@@ -5,10 +5,14 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jinja2 import Environment, StrictUndefined
+
 import sparselaw
+from sparselaw.files import write_atomically
 from sparselaw.numbers import short_size
 from sparselaw.plotting.figures import (
     compare_panels,
@@ -22,7 +26,6 @@ from sparselaw.plotting.figures import (
     plan_panels,
 )
 from sparselaw.records import html_formula
-from sparselaw.report.page import write_html
 
 if TYPE_CHECKING:
     from sparselaw.curves import CurveFit
@@ -316,3 +319,15 @@ def write_result(path: Path, page: ResultPage) -> None:
     write_html(
         path, "result.html", page=page, pictures=pictures, formulas=formulas, version=sparselaw.__version__
     )
+
+
+def write_html(path: Path, template: str, **values: object) -> None:
+    """Fill one of the templates of this room and write it, all at once."""
+    room = files("sparselaw.report")
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    style = room.joinpath("style.css").read_text("utf-8")
+    page = environment.from_string(room.joinpath(template).read_text("utf-8")).render(style=style, **values)
+    with write_atomically(path) as file:
+        file.write(page.encode("utf-8", "backslashreplace"))

@@ -65,7 +65,7 @@ def make(context: Context) -> Result:
     )
 
 
-ITEMS = (Item(name="beyond-networks", title="Trained networks: what survives feature learning", make=make),)
+ITEMS = (Item("beyond-networks", "Trained networks: what survives feature learning", make),)
 
 
 # Statements on networks and data: does the loss keep up with the unseen variance as D grows?
@@ -83,10 +83,9 @@ def bound(found: Experiments) -> Quantity:
     ]
     ratio, name, D = min(cells, key=lambda entry: entry[0].best)
     return Quantity(
-        quantity="lowest loss / unseen variance of all networks",
-        printed=None,
-        stated=Printed(value=1.0, rounding=0.0, above=math.inf),
-        measured=ratio,
+        "lowest loss / unseen variance of all networks",
+        ratio,
+        stated=Printed(1.0, 0.0, above=math.inf),
         why=f"no learner has less than 1 on average; the lowest of {len(cells)} cells is {name}, D = {D:,}",
     )
 
@@ -100,10 +99,9 @@ def flat(found: Experiments) -> list[Quantity]:
             why = study.ratio_slope_reason or f"D = {min(sizes):,} to {max(sizes):,}, paired by seed"
             quantities.append(
                 Quantity(
-                    quantity=f"slope of loss/unseen in D: {name}",
-                    printed=None,
-                    stated=Printed(value=0.0, rounding=FLAT),
-                    measured=study.ratio_slope,
+                    f"slope of loss/unseen in D: {name}",
+                    study.ratio_slope,
+                    stated=Printed(0.0, FLAT),
                     theory=0.0,
                     why=why,
                 )
@@ -112,10 +110,9 @@ def flat(found: Experiments) -> list[Quantity]:
         sweeps = [experiment for name, experiment in found.items() if name.split(" at ")[0] == kind]
         quantities.append(
             Quantity(
-                quantity=f"slope of loss/unseen in D: {kind}, all settings together",
-                printed=None,
-                stated=Printed(value=0.0, rounding=FLAT),
-                measured=pooled_slope(sweeps),
+                f"slope of loss/unseen in D: {kind}, all settings together",
+                pooled_slope(sweeps),
+                stated=Printed(0.0, FLAT),
                 theory=0.0,
                 why=f"{len(sweeps)} settings, one slope for each seed{''.join(s.limit for s in sweeps)}",
             )
@@ -129,13 +126,13 @@ def levels(found: Experiments) -> list[Quantity]:
     for name, experiment in found.items():
         kind = name.split(" at ")[0]
         if kind == "linear":
-            stated = Printed(value=1.0, rounding=0.05)
+            stated = Printed(1.0, 0.05)
             quantities.append(_level_quantity(name, experiment, stated, sign=False))
         if kind == "ReLU":
-            stated = Printed(value=1.0, rounding=0.2)
+            stated = Printed(1.0, 0.2)
             quantities.append(_level_quantity(name, experiment, stated, sign=True))
             if name.endswith("(1, 0.3)"):
-                stated = Printed(value=2.4, rounding=0.4)
+                stated = Printed(2.4, 0.4)
                 quantities.append(_level_quantity(name, experiment, stated, sign=False))
     return quantities
 
@@ -143,10 +140,9 @@ def levels(found: Experiments) -> list[Quantity]:
 def _level_quantity(name: str, experiment: Experiment, stated: Printed, *, sign: bool) -> Quantity:
     why = "each sign of a coordinate is learnt apart; " if sign else ""
     return Quantity(
-        quantity=f"loss / {'sign-unseen' if sign else 'unseen'}: {name}",
-        printed=None,
+        f"loss / {'sign-unseen' if sign else 'unseen'}: {name}",
+        mean_ratio(experiment, sign=sign),
         stated=stated,
-        measured=mean_ratio(experiment, sign=sign),
         why=f"{why}a mean over the sweep{experiment.limit}",
     )
 
@@ -155,10 +151,9 @@ def momentum(experiment: Experiment) -> Quantity:
     """The range over data sizes: what is left of the loss is the optimiser's."""
     levels = [cell.ratio.best for cell in experiment.study.cells if cell.ratio is not None]
     return Quantity(
-        quantity="loss / unseen of a linear network trained by momentum",
-        printed=None,
-        stated=Printed(value=15.0, rounding=11.0),
-        measured=range_of(levels) if levels else None,
+        "loss / unseen of a linear network trained by momentum",
+        range_of(levels) if levels else None,
+        stated=Printed(15.0, 11.0),
         interval="range",
         why=f"1,000 steps; an exponent fitted here would be the optimiser's{experiment.limit}",
     )
@@ -168,16 +163,13 @@ def dense(dense: Experiment) -> Quantity:
     sizes, _ = dense.losses("D")
     limited = all(cell.limited_by_data for cell in dense.study.cells)
     return Quantity(
-        quantity="alpha_D of a ReLU network on dense inputs",
-        printed=None,
-        stated=Printed(value=1.25, rounding=0.11),
-        measured=dense.exponent("D") if limited else None,
-        why=(
-            f"D = {sizes[0]:g} to {sizes[-1]:g}, 200 coordinates: near the sparse exponent, so that it alone "
-            "does not tell sparse from dense; the ratio does"
-            if limited
-            else "limited by the optimiser: no exponent"
-        ),
+        "alpha_D of a ReLU network on dense inputs",
+        dense.exponent("D") if limited else None,
+        stated=Printed(1.25, 0.11),
+        why=f"D = {sizes[0]:g} to {sizes[-1]:g}, 200 coordinates: near the sparse exponent, so that it alone "
+        "does not tell sparse from dense; the ratio does"
+        if limited
+        else "limited by the optimiser: no exponent",
     )
 
 
@@ -196,10 +188,9 @@ def widths(found: Experiments) -> list[Quantity]:
         closed = -float(log_slope(N, closed_losses(trained))[0])
         quantities.append(
             Quantity(
-                quantity=f"alpha_N of trained linear networks, 256 outputs, alpha1 = {alpha1:g}",
-                printed=None,
-                stated=Printed(value=exponent, rounding=0.1),
-                measured=trained.exponent("N"),
+                f"alpha_N of trained linear networks, 256 outputs, alpha1 = {alpha1:g}",
+                trained.exponent("N"),
+                stated=Printed(exponent, 0.1),
                 theory=closed,
                 why=f"N = {N[0]:g} to {N[-1]:g}, the exact optimum; theory: closed form at the same sizes",
             )
@@ -210,10 +201,9 @@ def widths(found: Experiments) -> list[Quantity]:
         ):
             quantities.append(
                 Quantity(
-                    quantity=f"loss / tail sum, {label} features, alpha1 = {alpha1:g}",
-                    printed=None,
-                    stated=Printed(value=value, rounding=allowed),
-                    measured=over_tail(experiment),
+                    f"loss / tail sum, {label} features, alpha1 = {alpha1:g}",
+                    over_tail(experiment),
+                    stated=Printed(value, allowed),
                     theory=frozen_constant(experiment.inputs) if label == "frozen" else None,
                     why=f"N = {N[0]:g} to {N[-1]:g}, a mean over the sweep",
                 )
@@ -224,18 +214,17 @@ def widths(found: Experiments) -> list[Quantity]:
 def peak(found: Experiments) -> list[Quantity]:
     quantities = []
     for features, stated in (
-        ("linear", Printed(value=11.0, rounding=2.0)),
-        ("trained", Printed(value=1.003, rounding=0.003)),
+        ("linear", Printed(11.0, 2.0)),
+        ("trained", Printed(1.003, 0.003)),
     ):
         records = found[f"{features} features at the peak"].records
         ratios = [record.loss / (record.control or math.nan) for record in records]
         seen = np.mean([record.seen or 0 for record in records])
         quantities.append(
             Quantity(
-                quantity=f"median loss / unseen at N = 250, D = 16,000, {features} features",
-                printed=None,
+                f"median loss / unseen at N = 250, D = 16,000, {features} features",
+                median_interval(ratios),
                 stated=stated,
-                measured=median_interval(ratios),
                 why=f"just above the {seen:.0f} coordinates seen, where frozen features have their peak",
             )
         )
@@ -244,10 +233,9 @@ def peak(found: Experiments) -> list[Quantity]:
 
 def one_unit(found: Experiments) -> Quantity:
     return Quantity(
-        quantity="loss / unseen of a linear network of one unit, scalar target",
-        printed=None,
-        stated=Printed(value=1.0, rounding=0.05),
-        measured=mean_ratio(found["one unit"], sign=False),
+        "loss / unseen of a linear network of one unit, scalar target",
+        mean_ratio(found["one unit"], sign=False),
+        stated=Printed(1.0, 0.05),
         theory=1.0,
         why="once the first layer is trained a scalar linear target needs N = 1",
     )
@@ -268,26 +256,23 @@ def facts(found: Experiments) -> list[Quantity]:
         why = f"D = {sizes[0]:,.0f} to {sizes[-1]:,.0f}, {ANSWERS} answers"
         quantities += [
             Quantity(
-                quantity=f"error / (unseen (C-1)/C), trained embeddings, {name}",
-                printed=None,
-                stated=Printed(value=1.0, rounding=0.05),
-                measured=mean_ratio(trained, sign=False),
+                f"error / (unseen (C-1)/C), trained embeddings, {name}",
+                mean_ratio(trained, sign=False),
+                stated=Printed(1.0, 0.05),
                 theory=1.0,
                 why=why,
             ),
             Quantity(
-                quantity=f"alpha_D of trained embeddings, {name}",
-                printed=None,
-                stated=Printed(value=alpha_D, rounding=0.05),
-                measured=trained.exponent("D"),
+                f"alpha_D of trained embeddings, {name}",
+                trained.exponent("D"),
+                stated=Printed(alpha_D, 0.05),
                 theory=alpha1 / (alpha1 + 1.0),
                 why=f"{why}; theory: alpha2 = -1",
             ),
             Quantity(
-                quantity=f"alpha_N of frozen embeddings, {name}",
-                printed=None,
-                stated=Printed(value=alpha_N, rounding=0.1),
-                measured=frozen.exponent("N"),
+                f"alpha_N of frozen embeddings, {name}",
+                frozen.exponent("N"),
+                stated=Printed(alpha_N, 0.1),
                 theory=alpha1,
                 why=f"N = {widths[0]:g} to {widths[-1]:g} at D = {frozen.tasks[0].D:,}; theory: alpha2 = -1",
             ),
@@ -304,10 +289,9 @@ def transformer(found: Experiments) -> Quantity:
         measured = None if experiment.limit else experiment.exponent("D")
         why = f"D = {sizes[0]:g} to {sizes[-1]:g}{experiment.limit}"
     return Quantity(
-        quantity="error exponent in D of a one-layer transformer, facts at alpha1 = 1",
-        printed=None,
-        stated=Printed(value=0.54, rounding=0.04),
-        measured=measured,
+        "error exponent in D of a one-layer transformer, facts at alpha1 = 1",
+        measured,
+        stated=Printed(0.54, 0.04),
         theory=0.5,
         why=why,
     )

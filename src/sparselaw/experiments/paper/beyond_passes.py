@@ -100,11 +100,8 @@ def _exponents(curve: list[Row], passes: tuple[int, ...]) -> list[Quantity]:
         theory = float(weights @ np.log([row["theory"] for row in rows]))
         found.append(
             Quantity(
-                quantity=f"exponent of D after {count} passes"
-                if count > 1
-                else "exponent of D after one pass",
-                printed=None,
-                measured=Interval(best - half, best, best + half),
+                f"exponent of D after {count} passes" if count > 1 else "exponent of D after one pass",
+                Interval(best - half, best, best + half),
                 theory=theory,
                 why=f"D = {rows[0]['D']:,} to {rows[-1]['D']:,}, N infinite, step {STEP:g}",
             )
@@ -139,10 +136,9 @@ def _ratios(rows: list[Row]) -> list[Quantity]:
         best = row["loss"] / fresh["loss"]
         found.append(
             Quantity(
-                quantity=f"loss over that of fresh data, {row['passes']} passes at "
+                f"loss over that of fresh data, {row['passes']} passes at "
                 f"({row['alpha1']:g}, {row['alpha2']:g})",
-                printed=None,
-                measured=Interval(best * math.exp(-half), best, best * math.exp(half)),
+                Interval(best * math.exp(-half), best, best * math.exp(half)),
                 theory=row["theory"] / fresh["theory"],
                 why=f"N = {row['N']}, {row['D']:,} unique samples, {fresh['D']:,} visits, step 0.5",
             )
@@ -190,4 +186,4 @@ def _draw(figure: Figure, curve: list[Row]) -> None:
     right.legend(fontsize="small", loc="upper left")
 
 
-ITEMS = (Item(name="beyond-passes", title="Beyond the paper: from few passes to the end", make=make),)
+ITEMS = (Item("beyond-passes", "Beyond the paper: from few passes to the end", make),)

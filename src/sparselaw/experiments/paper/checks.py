@@ -108,12 +108,12 @@ def _same_solution(context: Context) -> list[Quantity]:
         ratios = [d.loss / c.loss for c, d in zip(closed, descended, strict=True)]
         quantities.append(
             Quantity(
-                quantity=f"loss by Nesterov over loss in closed form, {features} features, same data",
-                printed=Printed(value=1.0, rounding=0.0),
-                measured=range_of(ratios),
-                theory=1.0,
+                f"loss by Nesterov over loss in closed form, {features} features, same data",
+                range_of(ratios),
+                Printed(1.0, 0.0),
+                1.0,
+                "range over six trials; the paper calls the two the same solution",
                 interval="range",
-                why="range over six trials; the paper calls the two the same solution",
             )
         )
     return quantities
@@ -142,12 +142,12 @@ def _small_steps(context: Context) -> Quantity:
     full, few = GradientDescent(steps=passes * 400, step=step), SGD(passes=passes, step=step)
     predicted = [predict(INPUTS, N=16_000, D=400, solver=solver).loss for solver in (few, full)]
     return Quantity(
-        quantity="loss by small-step SGD over loss by full-batch descent, same data",
-        printed=Printed(value=1.0, rounding=0.02),
-        measured=range_of(ratios),
-        theory=predicted[0] / predicted[1],
+        "loss by small-step SGD over loss by full-batch descent, same data",
+        range_of(ratios),
+        Printed(1.0, 0.02),
+        predicted[0] / predicted[1],
+        f"{passes} passes at step {step}, D = 400, range over {seeds} seeds; the paper: 'agree closely'",
         interval="range",
-        why=f"{passes} passes at step {step}, D = 400, range over {seeds} seeds; the paper: 'agree closely'",
     )
 
 
@@ -157,11 +157,11 @@ def _symmetric(weak: list[Measured]) -> Quantity:
     down = float(np.hypot(fits[0].best - fits[0].low, fits[1].high - fits[1].best))
     up = float(np.hypot(fits[0].high - fits[0].best, fits[1].best - fits[1].low))
     return Quantity(
-        quantity=f"alpha_N - alpha_D at alpha1 = {WEAK.alpha1:g}",
-        printed=Printed(value=0.0, rounding=0.0),
-        measured=Interval(difference - down, difference, difference + up),
-        theory=0.0,
-        why=f"N-sweep {fits[0]}, D-sweep {fits[1]}; both {WEAK.exponents.alpha_N:g} in the limit",
+        f"alpha_N - alpha_D at alpha1 = {WEAK.alpha1:g}",
+        Interval(difference - down, difference, difference + up),
+        Printed(0.0, 0.0),
+        0.0,
+        f"N-sweep {fits[0]}, D-sweep {fits[1]}; both {WEAK.exponents.alpha_N:g} in the limit",
     )
 
 
@@ -172,11 +172,11 @@ def _seen(context: Context, seeds: int) -> list[Quantity]:
         counts = [float(r.seen or 0) for r in records]
         quantities.append(
             Quantity(
-                quantity=f"K(D) at D = {D:,}",
-                printed=Printed(value=asymptotic_seen(INPUTS, D), rounding=1.0),
-                measured=student_interval(counts),
-                theory=INPUTS.expected_seen(D),
-                why="the paper's value is its asymptote, which is for large D, so ±1; theory: the exact sum",
+                f"K(D) at D = {D:,}",
+                student_interval(counts),
+                Printed(asymptotic_seen(INPUTS, D), 1.0),
+                INPUTS.expected_seen(D),
+                "the paper's value is its asymptote, which is for large D, so ±1; theory: the exact sum",
             )
         )
     return quantities
@@ -196,9 +196,8 @@ def _constants(beyond: list[Measured]) -> list[Quantity]:
         finite = surface(curve.spec)[i] * size**power
         quantities.append(
             Quantity(
-                quantity=f"{name} at {curve.spec.variable} = {size:,.0f}",
-                printed=None,
-                measured=Interval(best - half, best, best + half),
+                f"{name} at {curve.spec.variable} = {size:,.0f}",
+                Interval(best - half, best, best + half),
                 theory=value,
                 why=f"the closed-form surface at this very point gives {finite:.4f}",
             )
@@ -216,14 +215,11 @@ def _exponents(beyond: list[Measured]) -> list[Quantity]:
         closed = fit_power({spec.name: Sweep(x=curve.x[part], loss=surface(spec)[part])}).exponent.best
         quantities.append(
             Quantity(
-                quantity=f"alpha_{spec.variable} beyond the paper's sizes",
-                printed=None,
-                measured=fit,
+                f"alpha_{spec.variable} beyond the paper's sizes",
+                fit,
                 theory=theory,
-                why=(
-                    f"{spec.variable} = {curve.x[0]:,.0f} to {curve.x[count - 1]:,.0f}; the closed-form "
-                    f"surface at the same sizes gives {closed:.3f}"
-                ),
+                why=f"{spec.variable} = {curve.x[0]:,.0f} to {curve.x[count - 1]:,.0f}; the closed-form "
+                f"surface at the same sizes gives {closed:.3f}",
             )
         )
     return quantities
@@ -247,4 +243,4 @@ def _draw(figure: Figure, beyond: list[Measured], weak: list[Measured]) -> None:
         ax.legend()
 
 
-ITEMS = (Item(name="checks", title="Statements in passing, and sizes beyond the paper", make=make),)
+ITEMS = (Item("checks", "Statements in passing, and sizes beyond the paper", make),)

@@ -8,9 +8,12 @@ from the row's interval: ``holds`` where all of it lies in the range, ``touches`
 
 from __future__ import annotations
 
+import re
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from html import escape
+from typing import Literal, get_args
 
 from sparselaw.experiments.paper.item import Row
 from sparselaw.interval import Interval
@@ -39,94 +42,117 @@ class Range:
         return "undecided" if wide or one_sided else "touches"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement of the paper in words and as a formula, its label there, and the number that decides it."""
+    """A statement of the paper and the number that decides it."""
 
     words: str
-    formula: str  # MathML, without the outer element
-    label: str
+    formula: str  # as ``mathml`` reads it
+    label: str  # in the paper's source
+    number: str  # what is measured, as the subject of a sentence
     item: str
-    quantity: str  # how the row's own name begins
-    must: Range | None  # None: what the paper prints
+    quantity: str  # how the name of its row begins
+    must: Range | None = None  # None: what the paper prints
 
     def judged(self, rows: Iterable[Row]) -> Judged:
+        """The claim with its verdict; ``rows`` are those of summary.json."""
         for row in rows:
             if row["name"] == self.item and row["quantity"].startswith(self.quantity) and row["measured"]:
-                return self._judged(row)
-        return Judged(claim=self, quantity=self.quantity, measured=None, verdict="not measured")
-
-    def _judged(self, row: Row) -> Judged:
-        measured = Interval(**row["measured"])
-        compared = {"agrees": "agrees with", "differs": "differs from"}.get(row["verdict"])
-        printed = row["paper"] if compared else None
-        if self.must is not None:
-            word = self.must.verdict(measured)
-        else:
-            word = "holds" if row["verdict"] == "agrees" else "does not hold"
-        return Judged(
-            claim=self,
-            quantity=row["quantity"],
-            measured=measured,
-            verdict=word,
-            interval=row.get("interval", "95 %"),
-            printed=printed,
-            compared="" if printed is None else _compared(row, compared or ""),
-        )
+                return Judged(self, row)
+        return Judged(self, None)
 
 
-def _compared(row: Row, word: str) -> str:
-    """How ours compares with the printed number, with the distance and what both errors allow."""
-    apart = row["reason"].split(" (")[0]
-    return f"{word} the printed {row['paper']:.4g} ({apart})"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Judged:
-    """A claim with the number that decided it."""
+    """A claim with the row of the summary that decides it, if it was made."""
 
     claim: Claim
-    quantity: str
-    measured: Interval | None
-    verdict: Word
-    interval: str = "95 %"  # what the ends of ``measured`` are
-    printed: float | None = None  # the paper's own number, where it prints one
-    compared: str = ""  # how ours compares with it, in words
+    row: Row | None
+
+    @property
+    def measured(self) -> Interval | None:
+        return None if self.row is None else Interval(**self.row["measured"])
+
+    @property
+    def verdict(self) -> Word:
+        if self.row is None or self.measured is None:
+            return "not measured"
+        if self.claim.must is not None:
+            return self.claim.must.verdict(self.measured)
+        return "holds" if self.row["verdict"] == "agrees" else "does not hold"
+
+    @property
+    def compared(self) -> str:
+        """How ours compares with the printed number: the distance, and what both errors allow."""
+        words = {"agrees": "agrees with", "differs": "differs from"}
+        if self.row is None or self.row["verdict"] not in words:
+            return ""
+        apart = self.row["reason"].split(" (")[0]
+        return f"{words[self.row['verdict']]} the printed {self.row['paper']:.4g} ({apart})"
 
     @property
     def must_be(self) -> str:
         if self.claim.must is not None:
             return self.claim.must.words
-        return "what the paper prints" if self.printed is None else f"{self.printed:.4g}, as printed"
+        return (
+            f"{self.row['paper']:.4g}, as printed" if self.row and self.compared else "what the paper prints"
+        )
 
     @property
     def shown(self) -> str:
         """The number with its interval, and what the ends are where they are not 95 %."""
-        if self.measured is None:
-            return "-"
-        return f"{self.measured}" + ("" if self.interval == "95 %" else f" ({self.interval})")
+        return "-" if self.row is None else shown(self.row)
 
     @property
     def sentence(self) -> str:
         """What decides the claim, in one sentence."""
-        if self.measured is None:
+        if self.row is None:
             return f"Not measured: make {self.claim.item}."
         beside = f"; it {self.compared}" if self.compared and self.claim.must is not None else ""
-        return f"Measured {self.shown}, must be {self.must_be}{beside}."
+        return f"The {self.claim.number} is {self.shown} and must be {self.must_be}{beside}."
+
+    @property
+    def why(self) -> str:
+        """What stands behind the number, where the claim does not simply hold."""
+        return "" if self.row is None or self.verdict == "holds" else str(self.row.get("why", ""))
 
     def as_dict(self) -> dict[str, object]:
+        """Plain values, for summary.json."""
         return {
             "claim": self.claim.words,
+            "formula": re.sub(r"_(?=\d)", "", self.claim.formula.replace("{", "(").replace("}", ")")),
             "label": self.claim.label,
             "item": self.claim.item,
-            "quantity": self.quantity,
+            "quantity": self.claim.quantity if self.row is None else self.row["quantity"],
             "measured": None if self.measured is None else self.measured.as_dict(),
-            "interval": self.interval,
+            "interval": "95 %" if self.row is None else self.row.get("interval", "95 %"),
             "must_be": self.must_be,
-            "printed": self.printed,
+            "printed": self.row["paper"] if self.row and self.compared else None,
             "compared": self.compared,
             "verdict": self.verdict,
         }
+
+
+def shown(row: Row) -> str:
+    """The measured number of a row with its interval, and what the ends are where they are not 95 %."""
+    if row["measured"] is None:
+        return "-"
+    kind = row.get("interval", "95 %")
+    return f"{Interval(**row['measured'])}" + ("" if kind == "95 %" else f" ({kind})")
+
+
+def judged(rows: Iterable[Row]) -> list[Judged]:
+    """The claims, each with its verdict; ``rows`` are those of summary.json."""
+    rows = list(rows)
+    return [claim.judged(rows) for claim in CLAIMS]
+
+
+def counted(claims: Iterable[Judged]) -> str:
+    """How many claims there are of each verdict, in words."""
+    found = Counter(claim.verdict for claim in claims)
+    plural = {"holds": "hold", "touches": "touch", "does not hold": "do not hold"}
+    words = {word: word if found[word] == 1 else plural.get(word, word) for word in get_args(Word)}
+    return ", ".join(f"{found[word]} {words[word]}" for word in words if found[word])
 
 
 def near(value: float, share: float, why: str = "finite sizes") -> Range:
@@ -149,146 +175,88 @@ def below(value: float) -> Range:
     return Range(low=-float("inf"), high=value, words=f"below {value:g}")
 
 
-def judged(rows: Iterable[Row]) -> list[Judged]:
-    """The claims, each with its verdict; ``rows`` are those of summary.json."""
-    rows = list(rows)
-    return [claim.judged(rows) for claim in CLAIMS]
+def mathml(formula: str) -> str:
+    """The inside of a ``math`` element: letters, numbers and signs, with ``^`` and ``_`` as in LaTeX.
+
+    >>> mathml("L ∝ N^{-2}")
+    '<mi>L</mi><mo>∝</mo><msup><mi>N</mi><mrow><mo>−</mo><mn>2</mn></mrow></msup>'
+    """
+    tokens = deque(re.findall(r"\d+\.?\d*|\S", formula))
+
+    def row(end: str) -> str:
+        parts: list[str] = []
+        while tokens and tokens[0] != end:
+            token = tokens.popleft()
+            if token in "^_":
+                kind = "msup" if token == "^" else "msub"
+                parts.append(f"<{kind}>{parts.pop()}{one(tokens.popleft())}</{kind}>")
+            else:
+                parts.append(one(token))
+        return "".join(parts)
+
+    def one(token: str) -> str:
+        if token == "{":
+            inside = row("}")
+            tokens.popleft()
+            return f"<mrow>{inside}</mrow>"
+        kind = "mn" if token[0].isdigit() else "mi" if token.isalpha() else "mo"
+        return f"<{kind}>{escape(token.replace('-', '−'))}</{kind}>"
+
+    return row("")
 
 
-def _sub(name: str, below: str) -> str:
-    return f"<msub><mi>{name}</mi><mn>{below}</mn></msub>"
+_JOINT = "joint exponent (sparse N, dense N, dense D)"
+_POWER = "D^{1+(α_2+1)/(α_1+1)}"
 
-
-def _power(base: str, exponent: str) -> str:
-    return f"<msup>{base}<mrow>{exponent}</mrow></msup>"
-
-
-def _fraction(top: str, bottom: str) -> str:
-    return f"<mfrac><mrow>{top}</mrow><mrow>{bottom}</mrow></mfrac>"
-
-
-_A1, _A2 = _sub("α", "1"), _sub("α", "2")
-_SUM = f"{_A1}<mo>+</mo>{_A2}<mo>+</mo><mn>1</mn>"
-_FALLS = "<mi>L</mi><mo>∝</mo>"
-_MINUS, _IS, _ABOVE = "<mo>−</mo>", "<mo>=</mo>", "<mo>&gt;</mo>"
-_AN, _AD, _AC = (f"<msub><mi>α</mi><mi>{size}</mi></msub>" for size in "NDC")
-_KAPPA = _power(
-    "<mi>D</mi>",
-    f"<mn>1</mn><mo>+</mo>{_fraction(f'{_A2}<mo>+</mo><mn>1</mn>', f'{_A1}<mo>+</mo><mn>1</mn>')}",
-)
-
+# fmt: off
 CLAIMS = (
-    Claim(
-        words="The loss falls with the size of the model as N^-(alpha1+alpha2+1).",
-        formula=f"{_FALLS}{_power('<mi>N</mi>', f'{_MINUS}<mo>(</mo>{_SUM}<mo>)</mo>')}",
-        label="prop:underparam",
-        item="checks",
-        quantity="alpha_N beyond the paper's sizes",
-        must=near(2.3, 0.03),
-    ),
-    Claim(
-        words="With the data it falls only as D^-(alpha1+alpha2+1)/(alpha1+1): rare coordinates stay unseen.",
-        formula=f"{_FALLS}{_power('<mi>D</mi>', _MINUS + _fraction(_SUM, f'{_A1}<mo>+</mo><mn>1</mn>'))}",
-        label="thm:over-scaling",
-        item="checks",
-        quantity="alpha_D beyond the paper's sizes",
-        must=near(1.15, 0.01),
-    ),
-    Claim(
-        words="So the two exponents differ: model size has the larger one.",
-        formula=f"{_AN}{_ABOVE}{_AD}",
-        label="cor:asymmetry",
-        item="figure-5",
-        quantity="ratio of the two",
-        must=above(1.0),
-    ),
-    Claim(
-        words="Trained in closed form, the sweeps that are not limited by sparse data share one exponent.",
-        formula=f"{_AN}{_IS}<mn>2.0</mn>",
-        label="fig:minNormLinear",
-        item="figure-5",
-        quantity="joint exponent (sparse N, dense N, dense D)",
-        must=None,
-    ),
-    Claim(
-        words="Without sparsity (alpha1 <= 0) they are the same.",
-        formula=f"{_A1}<mo>≤</mo><mn>0</mn><mo>⇒</mo>{_AN}{_IS}{_AD}",
-        label="app:weak-sparsity",
-        item="checks",
-        quantity="alpha_N - alpha_D at alpha1 =",
-        must=Range(low=-0.05, high=0.05, words="0, give or take 0.05 for finite sizes"),
-    ),
-    Claim(
-        words="The loss has a double-descent peak where N meets the number of coordinates seen.",
-        formula="<mi>N</mi><mo>≈</mo><mi>K</mi><mo>(</mo><mi>D</mi><mo>)</mo>",
-        label="eq:K-of-D",
-        item="figure-2",
-        quantity="place of the peak, xi",
-        must=near(0.5642, 0.05),
-    ),
-    Claim(
-        words="Rescaled, the losses of all sizes fall on one curve.",
-        formula=f"<mi>L</mi>{_power('<mi>N</mi>', _AN)}{_IS}<mi>S</mi><mo>(</mo><mi>ξ</mi><mo>)</mo>",
-        label="fig:scaling-collapse",
-        item="figure-2",
-        quantity="median |loss N^alpha_N / S(xi) - 1|",
-        must=below(0.05),
-    ),
-    Claim(
-        words="The best loss for a budget falls as C^-(alpha1+alpha2+1)/(alpha1+3).",
-        formula=f"{_FALLS}{_power('<mi>C</mi>', _MINUS + _fraction(_SUM, f'{_A1}<mo>+</mo><mn>3</mn>'))}",
-        label="prop:compute-optimal",
-        item="figure-3",
-        quantity="alpha_C, from the lower envelope",
-        must=near(0.575, 0.03),
-    ),
-    Claim(
-        words="The asymmetry stays with ReLU features.",
-        formula=f"{_AN}{_ABOVE}{_AD}",
-        label="fig:minNormReLU",
-        item="figure-6",
-        quantity="ratio of the two",
-        must=above(1.0),
-    ),
-    Claim(
-        words="With ReLU features the sweeps that are not limited by sparse data share one exponent.",
-        formula=f"{_AN}{_IS}<mn>1.25</mn>",
-        label="fig:minNormReLU",
-        item="figure-6",
-        quantity="joint exponent (sparse N, dense N, dense D)",
-        must=None,
-    ),
-    Claim(
-        words="The condition number above the peak, by the smallest eigenvalue, grows as "
-        "D^(1+(alpha2+1)/(alpha1+1)).",
-        formula=f"<mi>κ</mi><mo>∝</mo>{_KAPPA}",
-        label="tab:threeRegimes",
-        item="table-3",
-        quantity="condition number at the paper's own M",
-        must=near(1.65, 0.03),
-    ),
-    Claim(
-        words="The effective condition number, by the middle of the K(D) directions, grows as that power.",
-        formula=f"<msub><mi>κ</mi><mi>K</mi></msub><mo>∝</mo>{_KAPPA}",
-        label="tab:threeRegimes",
-        item="table-3",
-        quantity="effective condition number at the paper's own M",
-        must=near(1.65, 0.03),
-    ),
-    Claim(
-        words="Iterations of gradient descent to the final loss grow as D^(1+(alpha2+1)/(alpha1+1)).",
-        formula=f"<mi>T</mi><mo>∝</mo>{_KAPPA}",
-        label="tab:threeRegimes",
-        item="table-3",
-        quantity="gradient descent to the loss, N > D",
-        must=near(1.65, 0.03),
-    ),
-    Claim(
-        words="Gradient descent with a fixed step diverges by a rare spike with probability D^-nu.",
-        formula=f"<mi>P</mi><mo>∝</mo>{_power('<mi>D</mi>', _MINUS + '<mi>ν</mi>')}",
-        label="thm:gd_failure_scaling",
-        item="table-4",
-        quantity="exponent at (alpha1, alpha2) =",
-        must=near(0.5, 0.05),
-    ),
+    Claim("As the model grows, the loss falls with its size as a power.",
+          "L ∝ N^{-(α_1+α_2+1)}", "prop:underparam",
+          "exponent of N", "checks", "alpha_N beyond the paper's sizes", near(2.3, 0.03)),
+    Claim("With the data it falls by a smaller power: rare coordinates stay unseen.",
+          "L ∝ D^{-(α_1+α_2+1)/(α_1+1)}", "thm:over-scaling",
+          "exponent of D", "checks", "alpha_D beyond the paper's sizes", near(1.15, 0.01)),
+    Claim("So the two exponents differ: model size has the larger one.",
+          "α_N > α_D", "cor:asymmetry",
+          "first exponent over the second", "figure-5", "ratio of the two", above(1.0)),
+    Claim("At the paper's sizes the loss falls by one power wherever sparse data are not the limit: with N, "
+          "and on dense inputs with D.",
+          "α_N = 2.0", "fig:minNormLinear",
+          "shared exponent", "figure-5", _JOINT),
+    Claim("Where inputs are hardly sparse, the two exponents are the same.",
+          "α_1 ≤ 0 ⇒ α_N = α_D", "app:weak-sparsity",
+          "difference of the two", "checks", "alpha_N - alpha_D at alpha1 =",
+          Range(low=-0.05, high=0.05, words="0, give or take 0.05 for finite sizes")),
+    Claim("The loss has a peak (double descent) where N just meets the number of coordinates seen.",
+          "N ≈ K(D)", "eq:K-of-D",
+          "place of the peak, ξ = D^(1/(α1+1))/N,", "figure-2", "place of the peak, xi", near(0.5642, 0.05)),
+    Claim("Rescaled, the losses of all sizes fall on one curve.",
+          "L N^{α_N} = S(ξ)", "fig:scaling-collapse",
+          "typical distance from the curve, as a share of it,",
+          "figure-2", "median |loss N^alpha_N / S(xi) - 1|", below(0.05)),
+    Claim("The best loss for a budget of compute falls as a power of it.",
+          "L ∝ C^{-(α_1+α_2+1)/(α_1+3)}", "prop:compute-optimal",
+          "exponent of C", "figure-3", "alpha_C, from the lower envelope", near(0.575, 0.03)),
+    Claim("The two exponents differ with ReLU features too.",
+          "α_N > α_D", "fig:minNormReLU",
+          "first exponent over the second", "figure-6", "ratio of the two", above(1.0)),
+    Claim("With ReLU features, too, the loss falls by one power wherever sparse data are not the limit.",
+          "α_N = 1.25", "fig:minNormReLU",
+          "shared exponent", "figure-6", _JOINT),
+    Claim("Training gets harder with the data: the condition number, by the smallest eigenvalue, grows as a "
+          "power of D.",
+          f"κ ∝ {_POWER}", "tab:threeRegimes",
+          "exponent of D", "table-3", "condition number at the paper's own M", near(1.65, 0.03)),
+    Claim("The condition number of the K(D) directions that matter, by the middle one, grows as that power.",
+          f"κ_K ∝ {_POWER}", "tab:threeRegimes",
+          "exponent of D", "table-3", "effective condition number at the paper's own M", near(1.65, 0.03)),
+    Claim("The steps of gradient descent to the final loss grow as that power.",
+          f"T ∝ {_POWER}", "tab:threeRegimes",
+          "exponent of D", "table-3", "gradient descent to the loss, N > D", near(1.65, 0.03)),
+    Claim("Gradient descent with a fixed step diverges where a rare, large coordinate is seen; the "
+          "probability falls with the data as a power.",
+          "P ∝ D^{-ν}", "thm:gd_failure_scaling",
+          "exponent of D at α1 = 1.5, α2 = -2",
+          "table-4", "exponent at (alpha1, alpha2) =", near(0.5, 0.05)),
 )
+# fmt: on

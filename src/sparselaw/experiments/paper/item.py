@@ -20,18 +20,16 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Quantity:
     """One number of the paper beside ours. ``why`` explains it, in a sentence computed from the runs."""
 
     quantity: str
-    printed: Printed | None
     measured: Interval | None
+    printed: Printed | None = None
     theory: float | None = None
-    stated: Printed | None = (
-        None  # where the paper has none: a number found earlier, which is tried again here
-    )
     why: str = ""
+    stated: Printed | None = None  # where the paper has none: found earlier, and tried again here
     interval: str = "95 %"  # what the ends of ``measured`` are, where they are something else
 
     @property
@@ -91,7 +89,7 @@ class Context:
     map: Callable[..., Iterable[Any]]  # like the built-in, on all workers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """A figure or table by its name; ``make`` runs what it needs and returns the result."""
 
@@ -106,7 +104,7 @@ NOT_PRINTED = "the paper prints no number for this"
 Word = Literal["agrees", "differs", "not comparable"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Printed:
     """A number as the paper prints it: its value, half a unit of its last digit, and its own noise.
 
@@ -121,7 +119,7 @@ class Printed:
     bound: bool = False  # printed as "< value"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Verdict:
     word: Word
     reason: str
@@ -138,23 +136,23 @@ def judge(printed: Printed | None, measured: Interval | None, whose: str = "pape
     'differs'
     """
     if printed is None:
-        return Verdict(word="not comparable", reason=NOT_PRINTED)
+        return Verdict("not comparable", NOT_PRINTED)
     if measured is None or not math.isfinite(measured.best):
-        return Verdict(word="not comparable", reason="nothing was measured here")
+        return Verdict("not comparable", "nothing was measured here")
     if printed.bound:
         inside = measured.low < printed.value
         where = "below" if inside else "above"
         return Verdict(
-            word="agrees" if inside else "differs",
-            reason=f"the {whose} gives the bound {printed.value:g}; our interval starts {where} it",
+            "agrees" if inside else "differs",
+            f"the {whose} gives the bound {printed.value:g}; our interval starts {where} it",
         )
     gap = printed.value - measured.best
     ours = measured.high - measured.best if gap > 0 else measured.best - measured.low
     theirs = printed.rounding + (printed.below if gap > 0 else printed.above)
     allowed = math.hypot(theirs, ours)
     return Verdict(
-        word="agrees" if abs(gap) <= allowed else "differs",
-        reason=f"{abs(gap):.2g} apart, {allowed:.2g} allowed ({whose} ±{theirs:.2g}, ours ±{ours:.2g})",
+        "agrees" if abs(gap) <= allowed else "differs",
+        f"{abs(gap):.2g} apart, {allowed:.2g} allowed ({whose} ±{theirs:.2g}, ours ±{ours:.2g})",
     )
 
 

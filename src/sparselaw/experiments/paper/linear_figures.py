@@ -82,17 +82,17 @@ def _collapse(context: Context) -> Result:
     score = _score(points)
     quantities = [
         Quantity(
-            quantity="place of the peak, xi",
-            printed=Printed(value=INPUTS.exponents.xi_crit, rounding=5e-4),
-            measured=peak,
-            theory=INPUTS.exponents.xi_crit,
+            "place of the peak, xi",
+            peak,
+            Printed(INPUTS.exponents.xi_crit, 5e-4),
+            INPUTS.exponents.xi_crit,
+            "the paper's value is its formula; measured: where the median loss is largest, on a grid; the "
+            "range is that of the three largest models and a step of the grid either way",
             interval="range",
-            why="the paper's value is its formula; measured: the largest median on the grid of xi",
         ),
         Quantity(
-            quantity="median |loss N^alpha_N / S(xi) - 1| away from the peak",
-            printed=None,
-            measured=score,
+            "median |loss N^alpha_N / S(xi) - 1| away from the peak",
+            score,
             theory=0.0,
             why="the closed form S(xi) against the measured medians, N >= 64, more than 25 % from the peak",
         ),
@@ -173,22 +173,19 @@ def _loss_against_compute(context: Context) -> Result:
     at_these = float(np.mean(best.loss * best.budget**optimum.alpha_C))
     quantities = [
         Quantity(
-            quantity="alpha_C, from the lower envelope",
-            printed=Printed(value=INPUTS.exponents.alpha_C, rounding=5e-4),
-            measured=exponent,
-            theory=optimum.alpha_C,
-            why="the paper's value is its formula; it draws the line and fits none",
+            "alpha_C, from the lower envelope",
+            exponent,
+            Printed(INPUTS.exponents.alpha_C, 5e-4),
+            optimum.alpha_C,
+            "the paper's value is its formula; it draws the line and fits none",
         ),
         Quantity(
-            quantity="loss* C^alpha_C on the envelope",
-            printed=None,
-            measured=constant,
+            "loss* C^alpha_C on the envelope",
+            constant,
             theory=at_these,
-            why=(
-                f"for large budgets the surface has {optimum.best.constant:.2f}; "
-                f"its optimum is on the side {optimum.best.side} at xi = {optimum.best.xi:.2f}; "
-                f"the other side's best costs {optimum.other.constant:.2f} C^-{optimum.alpha_C:.3f}"
-            ),
+            why=f"for large budgets the surface has {optimum.best.constant:.2f}; "
+            f"its optimum is on the side {optimum.best.side} at xi = {optimum.best.xi:.2f}; "
+            f"the other side's best costs {optimum.other.constant:.2f} C^-{optimum.alpha_C:.3f}",
         ),
     ]
     rows: list[Row] = [{**row, "C": _compute(row["N"], row["D"])} for curve in curves for row in curve.rows()]
@@ -249,7 +246,7 @@ def _draw_compute(figure: Figure, curves: list[Measured], envelope: tuple[FloatA
 
 
 ITEMS = (
-    Item(name="figure-1", title="Phase diagram in (alpha1, alpha2)", make=_phase_diagram),
-    Item(name="figure-2", title="Scaling collapse and double descent", make=_collapse),
-    Item(name="figure-3", title="Loss against compute", make=_loss_against_compute),
+    Item("figure-1", "Phase diagram in (alpha1, alpha2)", _phase_diagram),
+    Item("figure-2", "Scaling collapse and double descent", _collapse),
+    Item("figure-3", "Loss against compute", _loss_against_compute),
 )

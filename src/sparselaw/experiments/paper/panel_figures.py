@@ -21,25 +21,25 @@ FIGURE_4 = panels.FourPanels(
     features="relu",
     solver=Nesterov(),
     grid=grids.NESTEROV,
-    joint=Printed(value=1.5, rounding=0.05),
-    alone=Printed(value=1.2, rounding=0.05),
-    ratio=Printed(value=1.25, rounding=0.005),
+    joint=Printed(1.5, 0.05),
+    alone=Printed(1.2, 0.05),
+    ratio=Printed(1.25, 0.005),
 )
 FIGURE_5 = panels.FourPanels(
     features="linear",
     solver=MinNorm(),
     grid=grids.CLOSED_FORM,
-    joint=Printed(value=2.0, rounding=0.05),
-    alone=Printed(value=1.11, rounding=0.005),
-    ratio=Printed(value=1.80, rounding=0.005),
+    joint=Printed(2.0, 0.05),
+    alone=Printed(1.11, 0.005),
+    ratio=Printed(1.80, 0.005),
 )
 FIGURE_6 = panels.FourPanels(
     features="relu",
     solver=MinNorm(),
     grid=grids.CLOSED_FORM,
-    joint=Printed(value=1.25, rounding=0.005),
-    alone=Printed(value=1.10, rounding=0.005),
-    ratio=Printed(value=1.13, rounding=0.005),
+    joint=Printed(1.25, 0.005),
+    alone=Printed(1.10, 0.005),
+    ratio=Printed(1.13, 0.005),
 )
 
 
@@ -58,9 +58,9 @@ def _figure_6(context: Context) -> Result:
 
 
 ITEMS = (
-    Item(name="figure-4", title="ReLU features trained with Nesterov's method", make=_figure_4),
-    Item(name="figure-5", title="Linear features, minimum norm", make=_figure_5),
-    Item(name="figure-6", title="ReLU features, minimum norm", make=_figure_6),
+    Item("figure-4", "ReLU features trained with Nesterov's method", _figure_4),
+    Item("figure-5", "Linear features, minimum norm", _figure_5),
+    Item("figure-6", "ReLU features, minimum norm", _figure_6),
 )
 
 
@@ -83,15 +83,13 @@ def _in_tf32(context: Context, result: Result) -> Quantity:
     joint = result.quantities[0].measured
     assert joint is not None
     return Quantity(
-        quantity="joint exponent with TF32 features, as the paper computes them",
-        printed=result.quantities[0].printed,
-        measured=Interval(joint.low + best - range_, joint.best + best, joint.high + best + range_),
+        "joint exponent with TF32 features, as the paper computes them",
+        Interval(joint.low + best - range_, joint.best + best, joint.high + best + range_),
+        result.quantities[0].printed,
         interval="95 % and range",
-        why=(
-            f"TF32 multiplies the dense loss by {ratios[0].mean():.2f} at D = {sizes[0]:,} and by "
-            f"{ratios[-1].mean():.2f} at D = {sizes[-1]:,}, which moves the joint exponent by {best:+.2f} "
-            f"(range over {seeds} data sets {range_:.2f}, added to the interval)"
-        ),
+        why=f"TF32 multiplies the dense loss by {ratios[0].mean():.2f} at D = {sizes[0]:,} and by "
+        f"{ratios[-1].mean():.2f} at D = {sizes[-1]:,}, which moves the joint exponent by {best:+.2f} "
+        f"(range over {seeds} data sets {range_:.2f}, added to the interval)",
     )
 
 

@@ -165,18 +165,17 @@ def _quantities(
     limit_is_known = FEATURES[figure.features].has_surface
     theory = [exponents.alpha_N, exponents.alpha_D] if limit_is_known else on_surface
     replay = fit_power({ALONE: Sweep(x=raw[ALONE].x, loss=raw[ALONE].mean)}).exponent.best
-    why_alone = (
-        f"the paper's raw estimator run here gives {replay:.3f}; its seeds alone move the exponent by "
-        f"±{noisy_alone:.2f}"
-    )
     raw_N = fit_power({JOINT[0]: Sweep(x=raw[JOINT[0]].x, seeds=raw[JOINT[0]].losses)}).exponent
+    limit = f" ({theory[0]:.2f} in the limit of large sizes)" if limit_is_known else ""
     why_joint = (
-        f"separately: {_separate(curves, figure.grid.last)}; the paper's raw estimator gives {raw_N} "
-        f"for the first; its seed noise ±{noisy_joint:.2f}"
+        f"the theory fitted at the same sizes gives {on_surface[0]:.2f}{limit}; sweep by sweep: "
+        f"{_separate(curves, figure.grid.last)}; the paper's own estimator gives {raw_N} for the first, and "
+        f"its seeds alone move the shared exponent by ±{noisy_joint:.2f}"
     )
-    against = f", against {theory[0]:.2f} in the limit" if limit_is_known else ""
-    why_joint += f"; the closed-form surface fitted at the same sizes gives {on_surface[0]:.2f}{against}"
-    why_alone += f"; the closed-form surface at the same sizes gives {on_surface[1]:.3f}"
+    why_alone = (
+        f"the theory fitted at the same sizes gives {on_surface[1]:.3f}; the paper's own estimator gives "
+        f"{replay:.3f}, and its seeds alone move the exponent by ±{noisy_alone:.2f}"
+    )
     triples = (
         (
             "joint exponent (sparse N, dense N, dense D)",
@@ -190,13 +189,7 @@ def _quantities(
         ("ratio of the two", figure.ratio, ratio, theory[0] / theory[1], noisy_ratio, ""),
     )
     return [
-        Quantity(
-            quantity=name,
-            printed=replace(printed, below=half_width, above=half_width),
-            measured=measured,
-            theory=value,
-            why=why,
-        )
+        Quantity(name, measured, replace(printed, below=half_width, above=half_width), value, why)
         for name, printed, measured, value, half_width, why in triples
     ]
 

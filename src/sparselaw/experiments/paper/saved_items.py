@@ -7,18 +7,20 @@ import json
 import math
 import os
 import platform
+from base64 import b64encode
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sparselaw.experiments.paper.claims import Judged, judged
+from sparselaw.experiments.paper.claims import Judged, counted, judged, mathml, shown
 from sparselaw.experiments.paper.item import NAMES, Item, Quantity, Result, Row
 from sparselaw.files import write_atomically
 from sparselaw.interval import Interval
 from sparselaw.records import html_table
-from sparselaw.report import ReportClaim, ReportItem, ReportRow, write_report
+from sparselaw.report import write_html
 from sparselaw.sweeps.runs_table import write_table
 from sparselaw.trials.task import ENGINE_VERSION
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 KEPT = "kept"
 # The row of an item that has no number, so that the summary lists it too.
-PICTURE = Quantity(quantity="a picture, no number to compare", printed=None, measured=None).as_dict()
+PICTURE = Quantity("a picture, no number to compare", None).as_dict()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,59 +247,20 @@ def write_summary(folder: Path, seconds: float) -> Summary:
     summary = Summary(items=rows, seconds=seconds, report=report, lost=tuple(lost), times=times)
     text = json.dumps(summary.as_dict(), indent=2, allow_nan=False)
     write_text(folder / "summary.json", f"{text}\n")
-    pages = [_report_item(folder, name, item) for name, item in saved.items()]
-    claims = [_report_claim(claim) for claim in summary.claims]
-    write_report(summary.report, pages, _facts(saved, seconds), claims)
+    write_html(
+        report,
+        "page.html",
+        items=saved,
+        folder=folder.name,
+        pictures={name: b64encode((folder / f"{name}.svg").read_bytes()).decode() for name in saved},
+        verdicts=Counter(row["verdict"] for item in saved.values() for row in item.quantities),
+        claims=summary.claims,
+        counted=counted(summary.claims),
+        facts=_facts(saved, seconds),
+        mathml=mathml,
+        shown=shown,
+    )
     return summary
-
-
-def _report_claim(judged: Judged) -> ReportClaim:
-    return ReportClaim(
-        words=judged.claim.words,
-        formula=judged.claim.formula,
-        label=judged.claim.label,
-        item=judged.claim.item,
-        quantity=judged.quantity,
-        sentence=judged.sentence,
-        verdict=judged.verdict,
-    )
-
-
-def _report_item(folder: Path, name: str, saved: SavedItem) -> ReportItem:
-    return ReportItem(
-        name=name,
-        title=saved.title,
-        caption=saved.caption,
-        rows=[_report_row(row) for row in saved.quantities],
-        notes=saved.notes,
-        tables=saved.tables,
-        picture=folder / f"{name}.svg",
-        table=f"{name}.csv",
-        command=f"sparselaw reproduce {name} --out {folder.name}{' --quick' if saved.quick else ''}",
-        seconds=saved.seconds,
-        processor_seconds=saved.processor_seconds,
-        quick=saved.quick,
-    )
-
-
-def _report_row(row: Row) -> ReportRow:
-    paper = "-" if row["paper"] is None else f"{'< ' if row['paper_is_bound'] else ''}{row['paper']:.4g}"
-    return ReportRow(
-        quantity=row["quantity"],
-        paper=paper,
-        measured=_measured(row),
-        theory="-" if row["theory"] is None else f"{row['theory']:.4g}",
-        verdict=row["verdict"],
-        reason=row["reason"],
-        why=row["why"],
-    )
-
-
-def _measured(row: Row) -> str:
-    if row["measured"] is None:
-        return "-"
-    kind = "" if row["interval"] == "95 %" else f" ({row['interval']})"
-    return f"{Interval(**row['measured'])}{kind}"
 
 
 def _facts(saved: Mapping[str, SavedItem], seconds: float) -> dict[str, str]:

@@ -71,6 +71,10 @@ def make(context: Context) -> Result:
 def _conditions(context: Context, seeds: int) -> list[Quantity]:
     """By the smallest eigenvalue, and by the middle one of K(D): at M infinite and at the paper's own M."""
     paper, corrected = condition_exponents(INPUTS)
+    rarest = (
+        "the largest eigenvalue over the smallest, which the rarest coordinate seen sets, not the K(D)-th: "
+        f"{corrected:.2f} with infinitely many coordinates"
+    )
     quantities = []
     for inputs, where in ((INPUTS, "at M infinite"), (grids.SPARSE, "at the paper's own M")):
         cells = [(inputs, D, seed) for seed in range(seeds) for D in CONDITION_D]
@@ -88,16 +92,16 @@ def _conditions(context: Context, seeds: int) -> list[Quantity]:
         )
         whole, effective = np.moveaxis(found.reshape(seeds, -1, 2), 2, 0)
         for values, name, theory, what in (
-            (whole, "condition number", corrected, "largest eigenvalue over the smallest"),
-            (effective, "effective condition number", paper, "largest eigenvalue over the K(D)/2-th"),
+            (whole, "condition number", corrected, rarest),
+            (effective, "effective condition number", paper, "the largest eigenvalue over the K(D)/2-th"),
         ):
             quantities.append(
                 Quantity(
-                    quantity=f"{name} {where}, N > D, power of D",
-                    printed=Printed(value=paper, rounding=0.005),
-                    measured=exponent(CONDITION_D, values),
-                    theory=theory,
-                    why=f"{what}; D = {CONDITION_D[0]} to {CONDITION_D[-1]}, N = {grids.CLOSED_FORM.width}",
+                    f"{name} {where}, N > D, power of D",
+                    exponent(CONDITION_D, values),
+                    Printed(paper, 0.005),
+                    theory,
+                    f"{what}; D = {CONDITION_D[0]} to {CONDITION_D[-1]}, N = {grids.CLOSED_FORM.width}",
                 )
             )
     return quantities
@@ -126,11 +130,11 @@ def _quantity(row: IterationRow) -> Quantity:
     if row.closed_form is not None:
         own = f"; the loss of unfinished training in closed form gives {row.closed_form:.3g} at these sizes"
     return Quantity(
-        quantity=_label(row),
-        printed=Printed(value=row.paper, rounding=0.005),
-        measured=row.measured,
-        theory=row.corrected,
-        why=f"theory: with the rarest coordinate seen; the data follow: {row.follows}{own}",
+        _label(row),
+        row.measured,
+        Printed(row.paper, 0.005),
+        row.corrected,
+        f"theory: with the rarest coordinate seen; the data follow: {row.follows}{own}",
     )
 
 
@@ -152,4 +156,4 @@ def _draw(figure: Figure, rows: list[IterationRow]) -> None:
     figure.legend(loc="outside upper center", ncols=4, fontsize="small")
 
 
-ITEMS = (Item(name="table-3", title="Cost of training, predicted and measured", make=make),)
+ITEMS = (Item("table-3", "Cost of training, predicted and measured", make),)

@@ -110,17 +110,17 @@ def _row(point: FailurePoint) -> Quantity:
     if point.D in COUNTS:
         failures, replicates = COUNTS[point.D]
         if failures == 0:
-            printed = Printed(value=1.0 / replicates, rounding=0.0, bound=True)
+            printed = Printed(1.0 / replicates, 0.0, bound=True)
         else:
             value = failures / replicates
             theirs = binomial_interval(failures, replicates)
-            printed = Printed(value=value, rounding=0.0, below=value - theirs.low, above=theirs.high - value)
+            printed = Printed(value, 0.0, below=value - theirs.low, above=theirs.high - value)
     return Quantity(
-        quantity=f"P(diverge) at D = {point.D:,}",
-        printed=printed,
-        measured=point.probability,
-        theory=point.spike,
-        why=f"theory: the spike of the theorem alone; bulk {point.bulk}; by {point.method} sampling",
+        f"P(diverge) at D = {point.D:,}",
+        point.probability,
+        printed,
+        point.spike,
+        f"theory: the spike of the theorem alone; bulk {point.bulk}; by {point.method} sampling",
     )
 
 
@@ -132,13 +132,11 @@ def _slopes(points: list[FailurePoint]) -> list[Quantity]:
         noise = _slope_noise(slope.D_low, slope.D_high) if value is not None else 0.0
         quantities.append(
             Quantity(
-                quantity=f"local exponent, D = {slope.D_low:,} to {slope.D_high:,}",
-                printed=None
-                if value is None
-                else Printed(value=value, rounding=0.05, below=noise, above=noise),
-                measured=slope.exponent,
-                theory=nu,
-                why="theory: nu of the theorem, which these rows do not measure",
+                f"local exponent, D = {slope.D_low:,} to {slope.D_high:,}",
+                slope.exponent,
+                None if value is None else Printed(value, 0.05, below=noise, above=noise),
+                nu,
+                "theory: nu of the theorem, which these rows do not measure",
             )
         )
     return quantities
@@ -156,9 +154,8 @@ def _slope_noise(low: int, high: int) -> float:
 def _theorem(inputs: SparseInputs, points: list[FailurePoint]) -> Quantity:
     spike = [f"{p.spike / p.probability.best:.2f}" for p in (points[0], points[-1])]
     return Quantity(
-        quantity=f"exponent at (alpha1, alpha2) = ({inputs.alpha1:g}, {inputs.alpha2:g}), threshold 2",
-        printed=None,
-        measured=fitted_exponent([p for p in points if p.D >= 100]),
+        f"exponent at (alpha1, alpha2) = ({inputs.alpha1:g}, {inputs.alpha2:g}), threshold 2",
+        fitted_exponent([p for p in points if p.D >= 100]),
         theory=inputs.exponents.nu,
         why=f"the spike's share of the failures goes from {spike[0]} to {spike[1]} along D",
     )
@@ -199,4 +196,4 @@ def _draw(figure: Figure, points: list[FailurePoint], spikes: list[list[FailureP
     right.legend()
 
 
-ITEMS = (Item(name="table-4", title="How often gradient descent diverges", make=make),)
+ITEMS = (Item("table-4", "How often gradient descent diverges", make),)
