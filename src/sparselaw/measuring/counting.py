@@ -22,7 +22,7 @@ from sparselaw.measuring.nonzeros import Nonzeros, Values, parts_of_blocks, part
 from sparselaw.measuring.readers import ending_of, reader_of
 from sparselaw.measuring.readers.base import Reading, Vocabulary, readable
 from sparselaw.measuring.readers.text_files import STANDARD_LIBRARY, standard_library
-from sparselaw.measuring.tally import ColumnsInUse, Counted, Tally, check_counts, put_together
+from sparselaw.measuring.tally import Counted, Tally, check_counts, put_together
 from sparselaw.progress import progress
 
 SMALL = 64 << 20  # bytes that one process reads before another has started
@@ -275,14 +275,14 @@ def load(source: Any, *, values: Values, reading: Reading) -> Loaded:
     """All nonzeros of a source."""
     from scipy import sparse
 
-    vocabulary, used = Vocabulary(), ColumnsInUse()
+    vocabulary = Vocabulary()
     rows, columns, data = [], [], []
     count = features = nonzeros = 0
     with progress("reading") as show:
         for part in parts_of(source, reading, vocabulary):
             kept = values.apply(part)
             rows.append(kept.row)
-            columns.append(used.places(kept.column))
+            columns.append(kept.column)
             data.append(kept.value)
             largest = int(kept.column.max()) + 1 if kept.column.size else 0
             count, features = max(count, part.rows), max(features, part.features, largest)
@@ -294,16 +294,11 @@ def load(source: Any, *, values: Values, reading: Reading) -> Loaded:
                     "give some of its shards",
                 )  # fmt: skip
     check_bytes(title_of(source), 8.0 * count, f"a matrix of {count} rows", 24.0 * nonzeros)
-    order = np.argsort(used.numbers)
-    place = np.empty(len(used), np.int64)
-    place[order] = np.arange(len(used))
-    row, column, value = (
-        np.concatenate(arrays) if arrays else np.empty(0) for arrays in (rows, columns, data)
-    )
-    x: Any = sparse.coo_matrix(
-        (value, (row.astype(np.int64), place[column.astype(np.int64)])), shape=(count, len(used))
-    )
-    numbers, names = used.numbers[order], vocabulary.names
+    row, column = (np.concatenate([np.empty(0, np.int64), *arrays]) for arrays in (rows, columns))
+    value = np.concatenate([np.empty(0), *data])
+    numbers, place = np.unique(column, return_inverse=True)
+    x: Any = sparse.coo_matrix((value, (row, place)), shape=(count, numbers.size))
+    names = vocabulary.names
     width = max(features, len(vocabulary), declared_features(source, reading) or 0)
     return Loaded(x.tocsr(), numbers, [names[j] for j in numbers] if names else None, width)
 

@@ -19,11 +19,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparselaw.arrays import FloatArray
+from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.measuring.rarefaction import Histogram
 
 FIRST_WINDOW = (1, 7)
@@ -98,13 +99,19 @@ def _log_sum(mu: float, window: Window) -> float:
 FEWEST_ROWS = 5  # active rows in the one half
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Half:
     """Counts and sums of squares of each feature over half of the rows."""
 
     rows: int
     n: NDArray[np.int64]
     energy: FloatArray
+
+    @cached_property
+    def bins(self) -> tuple[IntArray, IntArray]:
+        """Features that are active often enough, and the bin of each, of doubling count."""
+        used = np.flatnonzero(self.n >= FEWEST_ROWS)
+        return used, np.frexp(self.n[used] / FEWEST_ROWS)[1] - 1  # the whole part of log2
 
 
 def amplitude_exponent(one: Half, other: Half) -> float:
@@ -118,11 +125,10 @@ def amplitude_bins(one: Half, other: Half) -> tuple[FloatArray, FloatArray, Floa
     c is a mean over active entries, in which frequent features count more, and so is p: E[p^2]/E[p], without
     bias from sum n (n-1) / sum n. With a plain mean of p the wide bins of small counts would tilt the slope.
     """
-    used = np.flatnonzero(one.n >= FEWEST_ROWS)
-    which = np.floor(np.log2(one.n[used] / FEWEST_ROWS)).astype(np.int64) if used.size else used
-    features = np.bincount(which)
-    n = np.bincount(which, weights=other.n[used])
-    pairs = np.bincount(which, weights=other.n[used] * (other.n[used] - 1.0))
+    used, which = one.bins
+    features, often = np.bincount(which), other.n[used].astype(np.float64)
+    n = np.bincount(which, weights=often)
+    pairs = np.bincount(which, weights=often * (often - 1.0))
     energy = np.bincount(which, weights=other.energy[used])
     full = (pairs > 0) & (energy > 0.0)
     p, c = pairs[full] / n[full] / max(other.rows - 1, 1), energy[full] / n[full]

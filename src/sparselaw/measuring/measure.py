@@ -128,10 +128,9 @@ def measurement(found: Features, *, values: Values, D: Sequence[float] | None = 
     data = histogram(
         rows, n, energy, _total(n, energy, counted.total_sums(), rows) if values.center else None
     )
-    by_block = [counted.energies(b) for b in range(len(block_rows))]
-    without = [_without(counted, b, n, energy - by_block[b], values.center) for b in range(len(block_rows))]
+    without = [_without(counted, b, n, energy, values.center) for b in range(len(block_rows))]
     asked = _grid(rows) if D is None else [_asked(rows, d) for d in D]
-    eta = _eta(counted, by_block)
+    eta = _eta(counted)
     fitted, alpha1, reason = _one_exponent(data, without, block_rows)
     tests = step_tests(data)
     return Measurement(
@@ -183,10 +182,12 @@ def _total(n: NDArray[np.int64], energy: FloatArray, sums: FloatArray, rows: int
     return float((energy - sums**2 / rows)[n > 0].sum()) * rows / (rows - 1.0)
 
 
-def _without(counted: Counted, block: int, n: NDArray[np.int64], rest: FloatArray, center: bool) -> Histogram:
+def _without(
+    counted: Counted, block: int, n: NDArray[np.int64], energy: FloatArray, center: bool
+) -> Histogram:
     """The histogram of all rows but those of a block."""
     left = n - counted.n[block]
-    rest = np.where(left > 0, np.maximum(rest, 0.0), 0.0)
+    rest = np.where(left > 0, np.maximum(energy - counted.energies(block), 0.0), 0.0)
     rows = counted.rows - int(counted.block_rows()[block])
     total = None
     if center:
@@ -235,28 +236,28 @@ def _alpha1_of(mu: Interval) -> Interval | None:
     return Interval(1.0 / mu.high - 1.0, 1.0 / mu.best - 1.0, high)
 
 
-def _eta(counted: Counted, by_block: Sequence[FloatArray]) -> Interval | None:
+def _eta(counted: Counted) -> Interval | None:
     """The amplitude law from even and odd blocks, with its interval by leaving out each block."""
-    blocks = np.arange(len(counted.n))
     rows = counted.block_rows()
-
-    def half(parity: int) -> Half:
-        chosen = blocks[blocks % 2 == parity]
-        energies = [by_block[int(b)] for b in chosen]
-        total = np.sum(energies, axis=0) if energies else np.zeros(counted.column.size)
-        return Half(int(rows[chosen].sum()), counted.n[chosen].sum(axis=0, dtype=np.int64), total)
-
-    if len(blocks) < 4:
+    if len(rows) < 4:
         return None
-    even, odd = half(0), half(1)
-    best = amplitude_exponent(even, odd)
+    cells = counted.n if counted.squares is None else counted.squares
+    halves = [
+        Half(
+            int(rows[parity::2].sum()),
+            counted.n[parity::2].sum(axis=0, dtype=np.int64),
+            cells[parity::2].sum(axis=0, dtype=np.float64),
+        )
+        for parity in (0, 1)
+    ]
+    best = amplitude_exponent(*halves)
     if math.isnan(best):
         return None
     others = []
-    for b in blocks:
-        whole, other = (even, odd) if b % 2 == 0 else (odd, even)
+    for b in range(len(rows)):
+        whole, other = halves[b % 2], halves[1 - b % 2]
         left = whole.n - counted.n[b]
-        rest = np.where(left > 0, np.maximum(whole.energy - by_block[int(b)], 0.0), 0.0)
+        rest = np.where(left > 0, np.maximum(whole.energy - cells[b], 0.0), 0.0)
         others.append(amplitude_exponent(Half(whole.rows - int(rows[b]), left, rest), other))
     return jackknife(best, others, rows)
 

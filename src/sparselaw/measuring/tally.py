@@ -24,7 +24,8 @@ FEWEST_BLOCKS = 8
 CELLS = 1 << 24  # blocks times features from which on blocks are fewer
 
 
-NEAR = 1 << 22  # numbers of columns below this are found in an array, those above in a dictionary
+DIRECT = 1 << 20  # numbers of columns below this have a place each,
+NEAR = 1 << 22  # below this they are found in an array, above in a dictionary
 
 
 def most_blocks(features: int) -> int:
@@ -69,6 +70,7 @@ class Tally:
 
     def reach(self, *, rows: int = 0, features: int = 0) -> None:
         """Make room for so many rows of this file; it has so many features."""
+        filled = self._blocks_needed() - self._first_block  # the others hold nothing yet
         self.rows, self.features = max(self.rows, rows), max(self.features, features)
         more = len(self._used) - self._n.shape[1]
         if more > 0:
@@ -77,7 +79,7 @@ class Tally:
             self._squares = None if self._squares is None else _widened(self._squares, more)
             self._sums = None if self._sums is None else _widened(self._sums, more)
         while self._blocks_needed() > most_blocks(len(self._used)):
-            self._join_pairs()
+            filled = self._join_pairs(filled)
 
     @property
     def _first_block(self) -> int:
@@ -87,20 +89,23 @@ class Tally:
         """From the first row of all files, so that every file comes to the same length."""
         return -(-(self.first + self.rows) // self.length)
 
-    def _join_pairs(self) -> None:
+    def _join_pairs(self, filled: int) -> int:
+        """Two neighbours of the first ``filled`` blocks become one; how many blocks they are then."""
         odd = self._first_block % 2  # the first of a pair may be in another file
         self.length *= 2
         for cells in (part for part in (self._n, self._squares, self._sums) if part is not None):
-            for b in range(1, BLOCKS):
+            for b in range(1, filled):
                 to = (b + odd) // 2
                 if to < b:
                     np.add(cells[to], cells[b], out=cells[to])
                     cells[b] = 0
+        return (filled + odd + 1) // 2
 
     def counted(self) -> Counted:
         """What was counted, by the number of the column, without the room that was left."""
-        order = np.argsort(self._used.numbers)
         used = slice(0, max(self._blocks_needed() - self._first_block, 0))
+        seen = np.flatnonzero(self._n[used, : len(self._used)].any(axis=0))
+        order = seen[np.argsort(self._used.numbers[seen], kind="stable")]
         return Counted(
             rows=self.rows,
             first=self.first,
@@ -214,18 +219,21 @@ def check_counts(counted: Counted) -> None:
 
 
 class ColumnsInUse:
-    """Numbers of columns that occur, each with a place: memory is for those, not for the largest number.
+    """A place for every column that occurs: memory is for those, not for the largest number.
+
+    Columns below DIRECT have places whether they occur or not, in blocks as they come: mostly their own
+    numbers, so that nothing need be looked up.
 
     >>> used = ColumnsInUse()
-    >>> used.places(np.array([7, 2_000_000_000, 7])).tolist(), used.numbers.tolist()
-    ([0, 1, 0], [7, 2000000000])
+    >>> used.places(np.array([2, 2_000_000_000, 2])).tolist(), used.numbers.tolist()
+    ([2, 3, 2], [0, 1, 2, 2000000000])
     """
 
     def __init__(self) -> None:
-        self._place = np.full(64, -1, np.int32)  # of the numbers that are near
+        self._place = np.empty(0, np.int32)  # of the numbers below NEAR that are known, or -1
         self._far: dict[int, int] = {}
         self._numbers = np.empty(64, np.int64)
-        self._count = 0
+        self._count = self._direct = 0
 
     def __len__(self) -> int:
         return self._count
@@ -235,11 +243,12 @@ class ColumnsInUse:
         """The number of the column at each place."""
         return self._numbers[: self._count]
 
-    def places(self, column: IntArray) -> NDArray[np.int64]:
+    def places(self, column: IntArray) -> IntArray:
         """The place of each column; a new one gets the next."""
-        if not column.size:
-            return np.empty(0, np.int64)
-        if int(column.max()) < NEAR:
+        largest = int(column.max(initial=-1))
+        if largest < self._direct:
+            return column
+        if largest < NEAR:
             return self._near_places(column)
         near = column < NEAR
         found = np.empty(column.size, np.int64)
@@ -250,19 +259,21 @@ class ColumnsInUse:
         found[~near] = np.array([self._far[number] for number in distinct.tolist()], np.int64)[inverse]
         return found
 
-    def _near_places(self, column: IntArray) -> NDArray[np.int64]:
-        if not column.size:
-            return np.empty(0, np.int64)
-        largest = int(column.max())
-        if largest >= self._place.size:
-            more = max(largest + 1, 2 * self._place.size) - self._place.size
-            self._place = np.concatenate([self._place, np.full(more, -1, np.int32)])
+    def _near_places(self, column: IntArray) -> IntArray:
+        known, largest = self._place.size, int(column.max(initial=-1))
+        if largest >= known:
+            more = np.full(largest + 1 - known, -1, np.int32)
+            self._place = np.concatenate([self._place, more])
+            direct = np.arange(known, min(largest + 1, DIRECT))
+            if direct.size:
+                self._direct += direct.size if self._count == known else 0
+                self._place[direct] = self._add(direct)
         found = self._place[column]
         if (found < 0).any():
             new = np.flatnonzero(np.bincount(column[found < 0]))
             self._place[new] = self._add(new)
             found = self._place[column]
-        return found.astype(np.int64)
+        return found
 
     def _add(self, new: IntArray) -> NDArray[np.int64]:
         places = np.arange(self._count, self._count + new.size)
