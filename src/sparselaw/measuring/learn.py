@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,6 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_size
 from sparselaw.files import limited_to
-from sparselaw.interval import Interval, student_interval
 from sparselaw.measuring.counting import Loaded, load, title_of
 from sparselaw.measuring.learning_curve import (
     THEORIES,
@@ -25,12 +23,12 @@ from sparselaw.measuring.learning_curve import (
 )
 from sparselaw.measuring.measure import check_features
 from sparselaw.measuring.measured_losses import (
-    Draws,
-    Factored,
+    Splits,
     left_open,
     projected_loss,
     random_signs,
     shuffled_columns,
+    target_loss,
 )
 from sparselaw.measuring.nonzeros import Values
 from sparselaw.measuring.predicted_losses import Spectrum, cavity_loss, sparse_loss, spectrum
@@ -264,8 +262,6 @@ def _widths(data: FeatureRows, N: Sequence[int] | None) -> list[int]:
     return widths
 
 
-WORK = 2e10  # multiplications for the test rows of a point
-TEST_ROWS = (400, 4000)
 WIDTH_ENTRIES = 30_000_000  # rows times N held at once
 SPECTRUM_NONZEROS = 8_000_000
 
@@ -303,22 +299,21 @@ def learned_point(
     data: FeatureRows, eigen: Spectrum, D: int, seeds: int, y: FloatArray | None, meter: Meter
 ) -> LearnedPoint:
     """Everything at one D: the theories once, the graph and the measured losses for each draw of the rows."""
-    measured, signs, shuffled = (Draws(data.rows, D) for _ in range(3))
-    cavity, seen, target = [], [], []
-    for train, test, rng in _draws(data, D, seeds):
+    splits = Splits(data.rows, D, seeds, data.rng_seed)
+    measured, signs, shuffled, cavity, seen, target = [], [], [], [], [], []
+    for train, test, rng in splits:
         x_train, x_test = data.x[train], data.x[test]
-        measured.add(test, left_open(x_train, x_test))
+        measured.append(left_open(x_train, x_test))
         both = data.x[np.concatenate([train, test])]
         turned = random_signs(both, rng)
-        signs.add(test, left_open(turned[:D], turned[D:]))
-        moved = shuffled_columns(both, rng)
-        moved = random_signs(moved, rng)
-        shuffled.add(test, left_open(moved[:D], moved[D:]))
+        signs.append(left_open(turned[:D], turned[D:]))
+        moved = random_signs(shuffled_columns(both, rng), rng)
+        shuffled.append(left_open(moved[:D], moved[D:]))
         rest = (data.energy - column_energy(x_train)) / (data.rows - D)
         cavity.append(cavity_loss(x_train, np.maximum(rest, 0.0)).loss / float(rest.sum()))
         seen.append(np.unique(x_train.indices).size)
         if y is not None:
-            target.append(_target_loss(x_train, x_test, y[train], y[test]))
+            target.append(target_loss(x_train, x_test, y[train], y[test]))
         meter.step(D / 2000.0, f"D = {D}")
     active = (data.count > 0) & (data.energy > 0.0)
     n, energy = data.count[active], data.energy[active]
@@ -326,52 +321,32 @@ def learned_point(
     return LearnedPoint(
         D=D,
         K=float(np.mean(seen)),
-        measured=measured.interval(),
+        measured=splits.interval(measured),
         unseen=rarefied(histogram(data.rows, n, energy), float(D)).unseen,
         sparse=sparse_loss(p, c, float(D)) / data.total,
         cavity=float(np.mean(cavity)),
         gaussian=eigen.loss(float(D)) / eigen.total,
-        signs=signs.interval(),
-        shuffled=shuffled.interval(),
-        target=_interval(target) if target else None,
+        signs=splits.interval(signs),
+        shuffled=splits.interval(shuffled),
+        target=splits.interval(target) if target else None,
     )
 
 
 def width_point(data: FeatureRows, eigen: Spectrum, N: int, seeds: int, meter: Meter) -> WidthPoint:
     """The loss of N random features with as many rows as are at hand."""
     many = int(min(data.rows - data.rows // 8, WIDTH_ENTRIES // N))
-    measured = []
-    for train, test, rng in _draws(data, many, seeds):
-        measured.append(projected_loss(data.x[train], data.x[test], N, rng))
+    splits = Splits(data.rows, many, seeds, data.rng_seed)
+    measured = [projected_loss(data.x[train], data.x[test], N, rng) for train, test, rng in splits]
     energies = data.energy[data.energy > 0.0] / data.rows
     alone = Spectrum(energies, np.ones(energies.size))
     meter.step(1.0, f"N = {N}")
     return WidthPoint(
         N=N,
         D=many,
-        measured=_interval(measured),
+        measured=splits.interval(measured),
         gaussian=eigen.loss(float(N)) / eigen.total * many / (many - N - 1.0),
         diagonal=alone.loss(float(N)) / alone.total * many / (many - N - 1.0),
     )
-
-
-def _draws(
-    data: FeatureRows, D: int, seeds: int
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.random.Generator]]:
-    """Training and test rows, drawn apart."""
-    most = int(min(max(WORK / D**2, TEST_ROWS[0]), TEST_ROWS[1], data.rows - D))
-    for i in range(seeds):
-        rng = np.random.default_rng([data.rng_seed, D, i])
-        order = rng.permutation(data.rows)
-        yield order[:D], order[D : D + most], rng
-
-
-def _target_loss(train: Any, test: Any, y: FloatArray, answers: FloatArray) -> float:
-    """The mean squared error of the target over its mean square."""
-    factor = Factored.of(train)
-    found = np.zeros(answers.size) if factor is None else factor.prediction(y, test)
-    energy = float(answers @ answers)
-    return float(((answers - found) ** 2).sum()) / energy if energy > 0.0 else math.nan
 
 
 def eigenvalues(data: FeatureRows, seed: int) -> Spectrum:
@@ -385,9 +360,3 @@ def eigenvalues(data: FeatureRows, seed: int) -> Spectrum:
 
 def column_energy(x: Any) -> FloatArray:
     return np.asarray(x.multiply(x).sum(axis=0)).ravel()
-
-
-def _interval(values: Sequence[float]) -> Interval:
-    if len(values) < 2:
-        return Interval(math.nan, float(values[0]), math.nan)
-    return student_interval(values)

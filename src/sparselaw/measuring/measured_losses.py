@@ -19,30 +19,27 @@ often and how large each feature is, and take co-activation away as well.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.interval import Interval, student_factor
+from sparselaw.measuring.rarefaction import jackknife_error
 
 RIDGE = 1e-9  # of the mean square of a row
 NORMAL = 1.96  # the 95 % point of the normal law
 LARGEST = 12_000  # side of the matrix to be factored
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOpen:
-    """For each test row: its sum of squares (``energy``), and what the training rows leave open of it."""
+class LeftOpen(NamedTuple):
+    """For each test row what the training rows leave open of it, and its sum of squares (``energy``)."""
 
-    energy: FloatArray
     open: FloatArray
-
-    @property
-    def share(self) -> float:
-        return float(self.open.sum() / self.energy.sum())
+    energy: FloatArray
 
 
 def left_open(train: Any, test: Any) -> LeftOpen:
@@ -51,40 +48,60 @@ def left_open(train: Any, test: Any) -> LeftOpen:
     factor = Factored.of(train)
     if factor is None:
         return LeftOpen(energy, energy)
-    return LeftOpen(energy, np.clip(factor.rest(test, energy), 0.0, energy))
+    return LeftOpen(np.clip(factor.rest(test, energy), 0.0, energy), energy)
 
 
-class Draws:
-    """Losses of several draws of training and test rows out of the same ``rows``, and how sure their mean is.
+WORK = 2e10  # multiplications for the test rows of a draw
+TEST_ROWS = (400, 4000)
 
-    Two things are uncertain. Which rows train: the variance between draws, and rows/D draws at most are
-    independent. Which rows test: where they are few, all draws test on nearly the same ones, and their
-    variance does not show between draws; so it is taken row by row, a row of several draws once: sum_t r_t^2
-    with r_t the mean over draws of (open_t - share s_t) / sum_u s_u, s_t the sum of squares of row t.
+
+class Splits:
+    """Draws of D training rows and of test rows out of ``rows``, and how sure the mean of their losses is.
+
+    Where the rows suffice every draw has rows of its own: losses are independent, and the jackknife over
+    draws gives Student's interval. Where they do not, draws share rows, and two things are uncertain. Which
+    rows train: the variance between draws, of which rows/D at most are independent. Which rows test: all
+    draws test on nearly the same ones, so that their variance does not show between draws; it is taken row
+    by row, a row of several draws once: sum_t r_t^2 with r_t the mean over draws of
+    (open_t - share s_t) / sum_u s_u, s_t the sum of squares of row t. A row that is hard to predict may also
+    teach little, so that the two are added as they are and not in squares.
     """
 
-    def __init__(self, rows: int, D: int) -> None:
-        self._independent = rows / D
-        self._shares: list[float] = []
-        self._within: list[float] = []
-        self._residual = np.zeros(rows)
+    def __init__(self, rows: int, D: int, count: int, seed: int) -> None:
+        self.rows, self.D = rows, D
+        most = int(min(max(WORK / D**2, TEST_ROWS[0]), TEST_ROWS[1]))
+        self.apart = count * (D + most) <= rows
+        self._rngs = [np.random.default_rng([seed, D, i]) for i in range(count)]
+        if self.apart:
+            orders = np.array_split(self._rngs[0].permutation(rows), count)
+        else:
+            orders = [rng.permutation(rows) for rng in self._rngs]
+        self._parts = [(order[:D], order[D : D + most]) for order in orders]
 
-    def add(self, test: np.ndarray, found: LeftOpen) -> None:
-        """What one draw left open of its test rows."""
-        residual = (found.open - found.share * found.energy) / float(found.energy.sum())
-        self._shares.append(found.share)
-        self._within.append(float(residual @ residual))
-        self._residual[test] += residual
+    def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.random.Generator]]:
+        for (train, test), rng in zip(self._parts, self._rngs, strict=True):
+            yield train, test, rng
 
-    def interval(self) -> Interval:
-        """The mean loss with a 95 % interval for rows that nobody has drawn yet."""
-        count, best = len(self._shares), float(np.mean(self._shares))
+    def interval(self, found: Sequence[LeftOpen]) -> Interval:
+        """The mean loss of the draws with a 95 % interval for rows that nobody has drawn yet."""
+        left, whole = (np.array([part.sum() for part in parts]) for parts in zip(*found, strict=True))
+        with np.errstate(invalid="ignore"):  # a target that is never active in the test rows
+            count, shares = len(found), left / whole
+        best = float(left.sum() / whole.sum() if self.apart else shares.mean())
         if count < 2:
             return Interval(math.nan, best, math.nan)
-        between = max(float(np.var(self._shares, ddof=1)), float(np.mean(self._within)))
-        training = student_factor(count) * math.sqrt(between / min(count, self._independent))
-        testing = NORMAL * float(np.linalg.norm(self._residual)) / count
-        half = math.hypot(training, testing)
+        if self.apart:
+            without = (left.sum() - left) / (whole.sum() - whole)
+            half = student_factor(count) * jackknife_error(best, without, np.ones(count))
+        else:
+            residuals, within = np.zeros(self.rows), []
+            for (_, test), draw, share in zip(self._parts, found, shares, strict=True):
+                residual = (draw.open - share * draw.energy) / draw.energy.sum()
+                residuals[test] += residual
+                within.append(residual @ residual)
+            between = max(float(np.var(shares, ddof=1)), float(np.mean(within)))
+            training = student_factor(count) * math.sqrt(between / min(count, self.rows / self.D))
+            half = training + NORMAL * float(np.linalg.norm(residuals)) / count
         return Interval(max(best - half, 0.0), best, best + half)
 
 
@@ -145,8 +162,8 @@ class Factored:
 LARGEST_PROJECTION = 60_000_000  # features times N held at once
 
 
-def projected_loss(train: Any, test: Any, N: int, rng: np.random.Generator) -> float:
-    """The loss of N random features fitted to ``train``, as a share of the variance of ``test``."""
+def projected_loss(train: Any, test: Any, N: int, rng: np.random.Generator) -> LeftOpen:
+    """What N random features fitted to ``train`` leave open of each row of ``test``."""
     features = train.shape[1]
     if features * N > LARGEST_PROJECTION:
         raise InputError(
@@ -159,10 +176,17 @@ def projected_loss(train: Any, test: Any, N: int, rng: np.random.Generator) -> f
     across = np.asarray(train.T @ hidden)
     answers = np.linalg.solve(second, across.T)  # B^T
     shown = np.asarray(test @ u)
-    energy = float(test.multiply(test).sum())
-    product = float(np.einsum("tn,tn->", shown, np.asarray(test @ answers.T)))
-    square = float(np.einsum("tn,tn->", shown, shown @ (answers @ answers.T)))
-    return (energy - 2.0 * product + square) / energy
+    energy = np.asarray(test.multiply(test).sum(axis=1)).ravel()
+    product = np.einsum("tn,tn->t", shown, np.asarray(test @ answers.T))
+    square = np.einsum("tn,tn->t", shown, shown @ (answers @ answers.T))
+    return LeftOpen(energy - 2.0 * product + square, energy)
+
+
+def target_loss(train: Any, test: Any, y: FloatArray, answers: FloatArray) -> LeftOpen:
+    """The squared error of one target, learned from its values ``y``, and its square, for each test row."""
+    factor = Factored.of(train)
+    found = np.zeros(answers.size) if factor is None else factor.prediction(y, test)
+    return LeftOpen((answers - found) ** 2, answers**2)
 
 
 def random_signs(x: Any, rng: np.random.Generator) -> Any:
