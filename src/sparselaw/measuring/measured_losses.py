@@ -92,7 +92,7 @@ class Splits:
             return Interval(math.nan, best, math.nan)
         if self.apart:
             without = (left.sum() - left) / (whole.sum() - whole)
-            half = student_factor(count) * jackknife_error(best, without, np.ones(count))
+            half = student_factor(count) * jackknife_error(best, without.tolist(), np.ones(count, np.int64))
         else:
             residuals, within = np.zeros(self.rows), []
             for (_, test), draw, share in zip(self._parts, found, shares, strict=True):
