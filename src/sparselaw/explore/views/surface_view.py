@@ -90,10 +90,10 @@ class SurfaceAsked:
 
     @property
     def _order(self) -> dict[str, Any]:
-        """Training that is stopped early has one surface."""
-        if self.training.early:
-            return {}
-        return {"surface": "leading" if self.draft else self.surface}
+        """Sketches are of the leading surface; training that is stopped early is drawn in full otherwise."""
+        if self.draft:
+            return {"surface": "leading"}
+        return {} if self.training.early else {"surface": self.surface}
 
     def code(self, along: str, grid: str, features: str = "") -> dict[str, str]:
         """``along`` takes the grid, the other size its fixed values; of nonlinear features or linear ones."""

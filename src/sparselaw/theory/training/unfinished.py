@@ -187,15 +187,15 @@ def _full(inputs: Inputs, run: Run, size: Sizes) -> Answer:
 def _full_batch(spectrum: Spectrum, ball: HeavyBall, samples: float, features: float) -> Medium:
     """The data's own curvatures; those that make a run diverge are taken as never seen.
 
-    A run diverges where an error grows by more than a factor of e^5. Where the contour has many poles,
-    curvatures that hardly differ are put together.
+    A run diverges where an error grows by more than a factor of e^5. Where there
+    is a contour, curvatures that hardly differ are put together.
     """
     growth = np.zeros_like(spectrum.curvature)
     above = spectrum.curvature > 2.0 * (1.0 + ball.momentum) / ball.step
     growth[above] = ball.steps * ball.log_root(spectrum.curvature[above]).real
     kept = growth <= 5.0
     curvature, columns = spectrum.curvature[kept], np.stack([spectrum.weight, spectrum.variance])[:, kept]
-    if ball.circled:
+    if ball.covered:
         slowest = FAINT * (1.0 - ball.momentum) / (ball.step * ball.steps)
         curvature, columns = thinned(curvature, columns, slowest)
     unseen = spectrum.unseen + float(spectrum.variance[~kept].sum())
