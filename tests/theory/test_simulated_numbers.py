@@ -98,6 +98,26 @@ def test_ridges_at_few_coordinates(setting, N, D, ridge, noise):
     assert point.loss_error < 0.3
 
 
+@pytest.mark.parametrize(
+    ("setting", "N", "D"),
+    [((0.3, 0.5, 300), 80, 60), ((0.3, 0.5, 300), 150, 60)],
+)
+def test_label_noise_above_the_rank_of_coordinates_that_share_samples(setting, N, D):
+    """z = 4, 100 data sets; read off where kappa was not yet small, it was 1.4 to 3 times too large."""
+    mean, error = simulated(*power(*setting), D, N, 100, noise=0.3, seed=5)
+    inputs = sl.SparseInputs(**dict(zip(("alpha1", "alpha2", "dimension"), setting, strict=True)))
+    point = sl.predict(inputs, N=N, D=D, noise=0.3)
+    assert abs(point.loss - mean) < 4.0 * error + point.loss_error * mean
+    assert point.loss_error < 0.1
+
+
+@pytest.mark.parametrize("N", [1, 2, 5])
+def test_label_noise_of_one_coordinate_that_is_always_seen(N):
+    """noise/D exactly, whatever N is, where nothing is left unresolved; a few coordinates are good to 1/D."""
+    point = sl.predict(sl.SparseInputs(alpha1=0.16, alpha2=-0.15, dimension=1), N=N, D=20, noise=0.4)
+    assert abs(point.loss - 0.02) < point.loss_error * 0.02 + 1e-12
+
+
 def test_one_coordinate_more_than_half_of_the_time_is_no_error():
     table = sl.TabulatedInputs(COMMON[0], COMMON[1])
     assert math.isfinite(sl.predict(table, N=90, D=100).loss)

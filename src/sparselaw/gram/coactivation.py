@@ -74,6 +74,7 @@ SHARED = 3e-4  # share of the unseen variance, or of the rank, from which on the
 PAIR_CELL = 0.1  # width in log p and log c of the cells in which pairs are counted
 APART = 0.03  # the same, up to which coordinates scatter on their own
 TINY = 2.0  # of 1/(rank D), in the error
+LEFT = 0.25  # of an eigenvalue of G, where the closure is read for kappa -> 0
 SOUND = 0.02  # by which the closure's two ways to S may differ
 
 
@@ -284,12 +285,40 @@ class Coactivation(GramLaw):
         return out + TINY / max(self.rank * self.D, 1.0)
 
     def inverses(self) -> tuple[float, float]:
+        return self._end_slopes[:2]
+
+    def inverse_error(self) -> float:
+        return self._end_slopes[2]
+
+    @functools.cached_property
+    def _end_slopes(self) -> tuple[float, float, float]:
+        """tr G^+ and tr Sigma G^+, to which P/kappa and T/kappa rise as kappa falls, and their error.
+
+        The closure is of endless trees: it follows G to eigenvalues smaller than any that D samples have. So
+        it is read where a quarter of an eigenvalue is left, P = 1/4, and what it would add down to P = 1/8 is
+        the error.
+        """
         every, of_seen = self.medium.inverses()
-        if not self.crowded or not math.isfinite(every):
-            return every, of_seen
-        x = np.array([max(self.cavity.cells.top - 0.6 * DEEPEST, STRIDE * (self._lowest + 2))])
-        shared, medium = self.at(x), self.medium.at(x)
-        return every * float(shared.P[0] / medium.P[0]), of_seen * float(shared.T[0] / medium.T[0])
+        if not self.crowded:
+            return every, of_seen, 0.0
+        x = np.array([self._where_left(part) for part in (LEFT, 0.5 * LEFT)])
+        m, kappa = self.at(x), np.exp(x)
+        of_every, of_variance = m.P / kappa * (1.0 + 0.25 * LEFT), m.T / kappa
+        error = float(np.log(np.maximum(of_every[1] / of_every[0], of_variance[1] / of_variance[0])))
+        return float(of_every[0]) if math.isfinite(every) else every, float(of_variance[0]), abs(error)
+
+    def _where_left(self, wanted: float) -> float:
+        """x with P = wanted near kappa -> 0, or as deep as the closure goes: Newton's method in log P."""
+        lowest = STRIDE * (self._lowest + 2)
+        top = self.cavity.cells.top
+        x = lowest + 0.5 * (top - lowest)
+        for _ in range(60):
+            P = float(self.degrees(np.array([x]))[1][0])
+            new = min(max(x + min(max(math.log(wanted / P) if P > 0.0 else 1.0, -2.0), 2.0), lowest), top)
+            if abs(new - x) < 1e-9:
+                break
+            x = new
+        return x
 
     def traces(self, kappa: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
         """At complex kappa sharing is an effective medium."""

@@ -208,6 +208,10 @@ class GramLaw(ABC):
     def inverses(self) -> tuple[float, float]:
         """tr G^+ and tr Sigma G^+ (kappa -> 0): where label noise is fitted exactly. They may be infinite."""
 
+    def inverse_error(self) -> float:
+        """The relative error of ``inverses``."""
+        return 0.0
+
     @abstractmethod
     def start(self, N: FloatArray) -> FloatArray:
         """A rough x at which S = N, for N below the rank."""

@@ -275,15 +275,19 @@ def _surface(law: GramLaw, N: FloatArray, ridge: float, noise: float) -> Losses:
     if noise > 0.0:
         unit, pole = unit_noise(law, of)
         width = embedded_noise(of, pole, terms.edge)
-        part = np.where(of.end, pole * cov.SS / of.F**2, (unit + width) * noise_scatter(cov, of.m, of.held))
+        part = np.where(pole > 0.0, pole * cov.SS / of.F**2, 0.0)
+        part = np.where(of.end, part, (unit + width) * noise_scatter(cov, of.m, of.held))
         added = np.where(np.isinf(unit), np.inf, noise * (unit + width + part))
         own = sum(term * (term + few) for term in (np.abs(width / unit), np.abs(part / unit)))
-        own = own + law.error(of.x)
+        own = own + law.error(of.x) + np.where(of.end, law.inverse_error() if of.end.any() else 0.0, 0.0)
         error = (error * (quiet + spread) + own * added) / (quiet + spread + added)
     for i in np.flatnonzero(is_near(law, cov, of) & ~peak & ~nothing):
         found = over_ranks(law, float(N[i]), ridge, noise, _one(of, i), Scatter(*cov.rows()[:, [i]]))
         quiet[i], spread[i], added[i] = found.at_mean, found.loss - found.at_mean, found.noise
-        error[i] = found.error + float(law.error(of.x[[i]])[0])
+        of_noise = law.inverse_error() if of.end[i] and noise > 0.0 else 0.0
+        error[i] = (
+            found.error + float(law.error(of.x[[i]])[0]) + of_noise * found.noise / (found.loss + found.noise)
+        )
     quiet, spread = np.where(nothing, 0.0, quiet), np.where(nothing, 0.0, spread)
     lost = ~(quiet + spread >= law.unseen)  # no learner goes below what was never seen
     quiet, spread = np.where(lost, np.maximum(leading, law.unseen), quiet), np.where(lost, 0.0, spread)

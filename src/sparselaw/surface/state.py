@@ -323,4 +323,4 @@ def embedded_noise(of: State, pole: FloatArray, edge: FloatArray) -> FloatArray:
     first = (of.held - of.m.P) ** 2 / of.F**3
     bulk = noise_width(of.m, of.held, of.F) * inverse - pole * first
     near = np.minimum(1.0, 0.25 * (of.held + of.short) ** 2)
-    return np.asarray(np.where(of.end, 0.0, bulk * near) + pole * edge)
+    return np.asarray(np.where(of.end, 0.0, bulk * near) + np.where(pole > 0.0, pole * edge, 0.0))
