@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sparselaw.measuring import LearningCurve
 
 
+@features.reads_features
 def learn(
     files: list[str] = features.FILES,
     D: str = typer.Option(
@@ -26,19 +27,7 @@ def learn(
     target: str = typer.Option(None, metavar="COLUMN", help="A feature to learn, beside the random teacher."),
     seeds: str = typer.Option("3", metavar=options.INTEGER, help="Draws of training and test rows."),
     seed: str = typer.Option("0", metavar=options.INTEGER, help="Seed of every draw."),
-    threshold: str = features.THRESHOLD,
-    binary: bool = features.BINARY,
-    log1p: bool = features.LOG1P,
-    center: bool = features.CENTER,
-    format: str = features.FORMAT,
-    columns: str = features.COLUMNS,
-    encoding: str = features.ENCODING,
-    split: str = features.SPLIT,
-    tokens: str = features.TOKENS,
-    ngram: str = features.NGRAM,
-    pattern: str = features.PATTERN,
-    keep_case: bool = features.KEEP_CASE,
-    max_size: str = options.MAX_SIZE,
+    reading: dict[str, Any] = features.READING,
     plot: str = pictures.PLOT,
     panels: bool = pictures.PANELS,
     report: str = pictures.REPORT,
@@ -58,7 +47,7 @@ def learn(
         target=target,
         seeds=numbers.size("seeds", seeds),
         seed=numbers.whole("seed", seed),
-        **features.settings(locals()),
+        **reading,
     )
     pictures.write(
         plot, report, lambda room: room.learn_panels(found), lambda room: room.learn_page(found),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sparselaw.measuring import Measurement
 
 
+@features.reads_features
 def measure(
     files: list[str] = features.FILES,
     D: str = typer.Option(
@@ -28,19 +29,7 @@ def measure(
         metavar=options.SIZES,
         help="Numbers of rows at which to look. [default: powers of 2]",
     ),
-    threshold: str = features.THRESHOLD,
-    binary: bool = features.BINARY,
-    log1p: bool = features.LOG1P,
-    center: bool = features.CENTER,
-    format: str = features.FORMAT,
-    columns: str = features.COLUMNS,
-    encoding: str = features.ENCODING,
-    split: str = features.SPLIT,
-    tokens: str = features.TOKENS,
-    ngram: str = features.NGRAM,
-    pattern: str = features.PATTERN,
-    keep_case: bool = features.KEEP_CASE,
-    max_size: str = options.MAX_SIZE,
+    reading: dict[str, Any] = features.READING,
     workers: str = features.WORKERS,
     scheduler: str = features.SCHEDULER,
     out: str = typer.Option(None, metavar=options.FILE, help="Write it as JSON too, for --inputs."),
@@ -63,7 +52,7 @@ def measure(
         D=None if D is None else numbers.sizes("D", D),
         workers=None if workers is None else numbers.size("workers", workers),
         scheduler=scheduler,
-        **features.settings(locals()),
+        **reading,
     )
     pictures.write(
         plot,

@@ -83,34 +83,10 @@ def learn(
         How many times training and test rows are drawn apart.
     seed : int
         The seed of every draw.
-    threshold : float
-        Entries of this size or less are not active.
-    binary : bool
-        Every active entry counts as 1.
-    log1p : bool
-        Every active entry becomes log(1 + value).
-    center : bool
-        Variances are taken about the mean of each feature, not about zero.
-    format : str, optional
-        What the files are: ``npz``, ``npy``, ``mtx``, ``svmlight``, ``triplets``, ``transactions``, ``text``,
-        ``python``, ``h5ad`` or ``safetensors``. By default their endings decide.
-    encoding : str
-        The encoding of text.
-    split : str
-        What ends a document of text: ``line``, ``blank`` (an empty line), ``file``, or a regular expression
-        that stands between two documents.
-    tokens : str
-        The features of text: ``words`` or ``characters``.
-    ngram : int
-        So many tokens in a row are one feature.
-    pattern : str, optional
-        A regular expression; tokens are its matches.
-    keep_case : bool
-        Whether text keeps its capital letters.
-    columns : sequence of str
-        The names of the columns sample, feature and value in a table of triplets.
-    max_size : int, optional
-        Bytes that a file may unpack to and ask for in memory, where it is not 512 MB.
+    threshold, binary, log1p, center : as for ``measure``
+        Which entries are active, and what becomes of their values.
+    format, encoding, split, tokens, ngram, pattern, keep_case, columns, max_size : as for ``measure``
+        How files are read, where they do not say it themselves.
 
     Returns
     -------

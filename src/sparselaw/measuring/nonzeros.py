@@ -74,19 +74,7 @@ def real_numbers(given: Any) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
-    """What is done with the values.
-
-    Parameters
-    ----------
-    threshold : float
-        Entries of this size or less are dropped.
-    binary : bool
-        Every entry that stays becomes 1.
-    log1p : bool
-        Every entry that stays becomes log(1 + value).
-    center : bool
-        The size of a feature is its variance, not its mean square.
-    """
+    """What is done with the values: the arguments of ``measure`` of the same names."""
 
     threshold: float = 0.0
     binary: bool = False

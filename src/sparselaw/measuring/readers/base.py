@@ -25,28 +25,7 @@ LINES_AT_ONCE = 1 << 24  # bytes of lines read at once, about
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How files are read where they do not say it themselves.
-
-    Parameters
-    ----------
-    format : str, optional
-        The name of a reader; by default the file's ending decides.
-    encoding : str
-        The encoding of text.
-    split : str
-        What ends a document of text: ``line``, ``blank`` (an empty line), ``file``, or a regular expression
-        that stands between two documents.
-    tokens : str
-        ``words`` or ``characters``.
-    ngram : int
-        So many tokens in a row are one feature.
-    pattern : str, optional
-        A regular expression whose matches are the tokens.
-    keep_case : bool
-        Whether text keeps its capital letters.
-    columns : tuple of str
-        The names of sample, feature and value in a table of triplets.
-    """
+    """How files are read where they do not say it themselves: arguments of ``measure``."""
 
     format: str | None = None
     encoding: str = "utf-8"
