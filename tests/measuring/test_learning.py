@@ -282,3 +282,10 @@ def test_the_size_of_the_values_does_not_matter(size):
         assert getattr(other.curve[0], name) == pytest.approx(getattr(usual.curve[0], name), rel=1e-6)
     assert other.curve[0].measured.high == pytest.approx(usual.curve[0].measured.high, rel=1e-6)
     assert other.widths[0].measured.best == pytest.approx(usual.widths[0].measured.best, rel=1e-6)
+
+
+def test_the_smallest_numbers_are_learned_as_ones():
+    """2^-1074 has no reciprocal: values are scaled by their exponents."""
+    x = (np.random.default_rng(0).random((200, 40)) < 0.05) * 1.0
+    one, tiny = (sl.learn(x * size, D=[20], N=[2], seeds=2) for size in (1.0, 5e-324))
+    assert tiny.curve[0].measured == one.curve[0].measured

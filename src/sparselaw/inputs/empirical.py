@@ -29,6 +29,7 @@ OTHERS = 4096  # rows, at most, over which the loss is averaged
 KEPT_BACK = 0.2  # of the rows, at least: they are not trained on
 DRAWS = 16  # of training rows, where that is quick
 QUICK = 512  # side of the matrix up to which it is; beyond, fewer draws
+LARGEST_VALUE = 1e150  # its square is still a number
 INDEX_ARRAYS = ("indptr", "indices", "row", "col")
 
 
@@ -200,8 +201,9 @@ def _population(inputs: EmpiricalInputs) -> Atoms:
 
 
 def _checked(matrix: Any) -> Any:
-    if np.iscomplexobj(matrix):
-        raise InputError("matrix", matrix.dtype, "holds complex numbers", "give real ones")
+    kind = getattr(matrix, "dtype", None)
+    if kind is not None and kind.kind not in "fiubO":  # dates, words and complex numbers
+        raise InputError("matrix", kind, "does not hold real numbers", "give real ones")
     if hasattr(matrix, "tocsr"):
         rows, values = matrix.tocsr().astype(np.float64), matrix.data
         rows.sum_duplicates()
@@ -214,8 +216,9 @@ def _checked(matrix: Any) -> Any:
     if rows.ndim != 2 or rows.shape[0] < FEWEST_ROWS or rows.shape[1] < 1:
         condition = f"is not a matrix of at least {FEWEST_ROWS} rows"
         raise InputError("matrix", f"shape {rows.shape}", condition, "give one row a sample")
-    if not np.isfinite(values).all():
-        raise InputError("matrix", "nan or inf", "must have finite numbers only", "leave such rows out")
+    if not (np.abs(values) <= LARGEST_VALUE).all():
+        shown = "nan or inf" if not np.isfinite(values).all() else f"{np.abs(values).max():.3g}"
+        raise InputError("matrix", shown, "must have numbers of at most 1e150 only", "leave such rows out")
     if not np.any(values):
         raise InputError("matrix", "all zero", "shows no feature", "give rows that are not all zero")
     return rows

@@ -199,7 +199,9 @@ def _of_usual_size(x: Any) -> Any:
     largest = float(np.abs(x.data).max(initial=0.0))
     if largest == 0.0 or USUAL[0] < largest < USUAL[1]:
         return x
-    return x * 2.0 ** -np.floor(np.log2(largest))
+    scaled = x.copy()
+    scaled.data = np.ldexp(x.data, -int(np.frexp(largest)[1]))
+    return scaled
 
 
 def _centred(x: Any) -> Any:
