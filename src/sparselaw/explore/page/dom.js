@@ -19,9 +19,9 @@ function fill(node, attributes, children) {
 }
 
 const GREEK = { alpha: "α", xi: "ξ", nu: "ν", Gamma: "Γ" };
-const PATTERN = /\b(alpha|xi|nu|Gamma)(1|2)?(?![a-zA-Z])|_\{([^}]*)\}|_(\w+)|\^\{([^}]*)\}|\^(\w+)/g;
+const PATTERN = /\b(alpha|xi|nu|Gamma)(1|2)?(?![a-zA-Z])|_\{([^}]*)\}|(?<=(?<!\w)(?:[A-Z]|alpha|xi|nu))_(\w+)|\^\{([^}]*)\}|\^(\w+)/g;
 
-// "alpha_N", "N^{-2.3}", "xi_crit" as nodes with sub- and superscripts.
+// "alpha_N", "N^{-2.3}", "xi_crit" as nodes with sub- and superscripts; adamw_best is a name and stays.
 export function maths(text) {
   const nodes = [];
   let last = 0;

@@ -15,10 +15,11 @@ from sparselaw.costs import Cost, cost_names
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View, input_python, shell
 from sparselaw.explore.chart_data import Chart, axis, chart, line, mark, points
-from sparselaw.explore.views.runs_view import source_of, table_options, table_python
+from sparselaw.explore.views.runs_view import SIZES, source_of, table_options, table_python
 from sparselaw.inputs import Inputs
 from sparselaw.numbers import typed
 from sparselaw.planning import Plan, as_source, frontier_curve, plan, valley_curve
+from sparselaw.plotting.style import units_of
 from sparselaw.theory import frontier
 from sparselaw.theory.surface import Surface
 
@@ -136,7 +137,10 @@ def _valley(source: Any, surface: Surface, found: Plan) -> Chart:
         series.append(points(label, x, y, colour=2))
     if found.N.low < found.N.high:
         marks = [mark(found.N.low, "95 % of N from", colour=1), mark(found.N.high, "to", colour=1)]
-    return chart(axis("model size N", sizes=True), axis("loss"), series, marks=marks, notes=found.warnings)
+    size, unit = (
+        ("model size N", "loss") if isinstance(source, Inputs) else (SIZES, units_of(found.D.best)[1])
+    )
+    return chart(axis(size, sizes=True), axis(unit), series, marks=marks, notes=found.warnings)
 
 
 def _beside(side: str | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,15 @@ import numpy as np
 from sparselaw.curves import CurveFit, fit_curves
 from sparselaw.curves.ends import continued, going_on, size_of
 from sparselaw.curves.fitting_curves import read_schedule, usual_warmup
+from sparselaw.curves.logs import Log
 from sparselaw.curves.model import Asked, student
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View, shell
 from sparselaw.explore.chart_data import axis, chart, line, points
+from sparselaw.numbers import short_size
 
 SHOWN = 120  # points of a log
+FEW = 6  # runs that are drawn with a name each
 ALONG = 40  # points of the fan
 DECAY, END = 0.2, 0.1  # of the steps and of the peak, to begin with
 
@@ -57,13 +60,13 @@ def end(call: Call) -> dict[str, Any]:
     mean, cov = model.predict([Asked(schedule=whole, N=N, run=run, step=float(s)) for s in along])
     half = student() * np.sqrt(np.diag(cov))
     low_end, best, high_end = (np.exp(mean + k * half) for k in (-1.0, 0.0, 1.0))
-    series = [_log(log.name, log.step, log.loss, first, i) for i, log in enumerate(model.logs)]
+    series = _measured(model.logs, first)
     band = {"low": low_end.tolist(), "high": high_end.tolist()}
     fan = line(f"{text}, 95 %", along.tolist(), best.tolist(), colour=None, **band)
     final = found.predict(schedule, N=None if N == 1.0 else N)
     python = f'import sparselaw as sl\n\nfound = sl.fit_curves({name!r})\nprint(found.predict("{text}"))'
     return {
-        "chart": chart(axis(found.clock, log=False), axis("loss", log=False), [*series, fan]),
+        "chart": chart(axis(found.clock, log=False), axis("loss (nats)", log=False), [*series, fan]),
         "schedule": text,
         "final": final.as_dict(),
         "code": {"shell": f"{shell('curve')} {shlex.quote(name)} --schedule {text}", "python": python},
@@ -94,10 +97,22 @@ def _fit(path: str, name: str) -> CurveFit:
         raise
 
 
-def _log(name: str, step: Any, loss: Any, first: float, colour: int) -> dict[str, Any]:
-    late = np.flatnonzero(step >= min(first, 0.06 * step[-1]))
-    late = late[:: max(1, late.size // SHOWN)]
-    return points(name, step[late].tolist(), loss[late].tolist(), colour=colour % 6)
+def _measured(logs: Sequence[Log], first: float) -> list[dict[str, Any]]:
+    """The losses of each run: a few as points of a colour each, more as lines of a colour for each size."""
+    sizes = sorted({size_of(log) for log in logs})
+    series, named = [], set()
+    for i, log in enumerate(logs):
+        late = np.flatnonzero(log.step >= min(first, 0.06 * log.step[-1]))
+        late = late[:: max(1, late.size // SHOWN)]
+        x, y, size = log.step[late].tolist(), log.loss[late].tolist(), size_of(log)
+        if len(logs) <= FEW:
+            series.append(points(log.name, x, y, colour=i))
+            continue
+        alike = sum(size_of(other) == size for other in logs)
+        name = f"{alike} runs" if len(sizes) == 1 else f"{alike} runs of {short_size(size)}"
+        series.append(line("" if size in named else name, x, y, colour=sizes.index(size) % FEW))
+        named.add(size)
+    return series
 
 
 VIEW = View(values={"curves/end": end}, streams={"curves/read": read})

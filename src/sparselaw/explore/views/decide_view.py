@@ -25,6 +25,7 @@ from sparselaw.explore.views.runs_view import (
 from sparselaw.fitting import clean_runs
 from sparselaw.numbers import typed
 from sparselaw.planning import forecast
+from sparselaw.plotting.style import units_of
 
 USUAL_TARGET = 10.0  # times the most expensive run
 MOST = 4
@@ -102,7 +103,8 @@ def _frontiers(contest: Contest) -> Chart:
         series.append(line(f"{name}, 95 %", budgets, best, colour=colour, low=low, high=high))
         spent = (6.0 * runs.N * runs.D).tolist()
         series.append(points(f"runs of {name}", spent, runs.loss.tolist(), colour=colour))
-    return chart(axis(COMPUTE), axis("loss"), series, marks=_asked(contest))
+    unit = units_of(contest.recipes.runs[0].D)[1]
+    return chart(axis(COMPUTE), axis(unit), series, marks=_asked(contest))
 
 
 def _multiplier(contest: Contest) -> Chart:
@@ -117,8 +119,8 @@ def _multiplier(contest: Contest) -> Chart:
         line("the same", budgets[:1] + budgets[-1:], [1.0, 1.0][: len(budgets)], colour=None, dash="dotted"),
     ]
     notes = [] if known.all() else ["a gap: not known within a factor of 30"]
-    label = axis(f"compute of {b} / {a}")
-    return chart(axis(f"compute of {a} (FLOP)"), label, series, marks=_asked(contest), notes=notes)
+    label = axis("compute, second over first")
+    return chart(axis("compute of the first (FLOP)"), label, series, marks=_asked(contest), notes=notes)
 
 
 def _asked(contest: Contest) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from sparselaw.explore.session import limited_uploads
 from sparselaw.interval import Interval
 from sparselaw.measuring import LearningCurve, Measurement
 from sparselaw.measuring.learning_curve import THEORIES
+from sparselaw.plotting.measured import STEEPEST
 
 SAMPLE = "stdlib"  # tokens of the lines of Python's own library: on every machine
 
@@ -106,7 +107,7 @@ def _to_dict(found: Measurement, name: str) -> dict[str, Any]:
 def _charts(found: Measurement) -> dict[str, Chart]:
     """Features seen, the unseen share of the variance, and the local exponent, each against the rows."""
     D = [point.D for point in found.curve]
-    local = [(point.D, point.alpha1) for point in found.curve if point.alpha1 is not None]
+    local = [(p.D, p.alpha1) for p in found.curve if p.alpha1 is not None and p.alpha1.best <= STEEPEST]
     seen, unseen = [point.K for point in found.curve], [point.unseen for point in found.curve]
     return {
         "seen": _chart("features seen K(D)", "features seen", D, seen),

@@ -22,6 +22,7 @@ from sparselaw.fitting.tables import find_columns, is_numbers, notes_on_columns
 from sparselaw.laws import LAWS, ChinchillaLaw, law_named
 from sparselaw.planning import Source, as_source, forecast, frontier_curve, plan, valley_curve
 from sparselaw.planning.approaches import budgets_of
+from sparselaw.plotting.style import units_of
 from sparselaw.records import finite
 
 PREVIEW = 6
@@ -218,7 +219,7 @@ def _picture(found: FittedLaw, ahead: Sequence[dict[str, Any]] = (), notes: Sequ
     runs = points("one run each", spent.tolist(), found.runs.loss.tolist(), colour=0)
     series = [*ahead, *_law_line(found, spent), runs]
     marks = [mark(float(spent.max()), "the most expensive run")] if ahead else []
-    return chart(axis(COMPUTE), axis("loss"), series, marks=marks, notes=notes)
+    return chart(axis(COMPUTE), axis(units_of(found.runs.D)[1]), series, marks=marks, notes=notes)
 
 
 def _law_line(found: FittedLaw, spent: np.ndarray) -> list[dict[str, Any]]:
@@ -252,7 +253,7 @@ def isoflop_chart(found: FittedLaw, further: Sequence[dict[str, Any]] = ()) -> C
         budgets = [float(np.exp(np.mean(np.log(spent[rows])))) for rows in near]
         series = [_valley_line(found, budgets[i], runs.N[near[i]], i) for i in range(len(near))]
         series.append(points("one run each", runs.N.tolist(), runs.loss.tolist(), colour=None))
-    return chart(axis(SIZES, sizes=True), axis("loss"), [*series, *further])
+    return chart(axis(SIZES, sizes=True), axis(units_of(runs.D)[1]), [*series, *further])
 
 
 def _valley_line(found: FittedLaw, budget: float, N: np.ndarray, colour: int) -> dict[str, Any]:
