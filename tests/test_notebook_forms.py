@@ -34,3 +34,16 @@ def test_results_in_a_notebook():
     assert forecast._repr_latex_().startswith("$L = E")
     assert re.search(r"<td>N</td><td>[\d.]+B \[[\d.]+[MB], [\d.]+B\]</td>", plan._repr_html_())
     assert "e+0" not in plan._repr_html_()
+
+
+def test_results_in_a_terminal():
+    """What is printed is short: the numbers with their intervals, and no dump of a record."""
+    law, plan = sl.fit(RUNS, bootstrap=0), sl.plan(RUNS, budget=1e21)
+    assert re.search(r"^  loss +[\d.]+ \[[\d.]+, [\d.]+\]$", str(plan), re.M)
+    assert repr(plan).startswith("<Plan of 1e+21: N ")
+    assert len(repr(sl.plan(law, budget=[1e21, 1e22]))) < 80
+    assert "a = " in str(sl.approaches(RUNS, bootstrap=20))
+    assert law.predict(N=[1e9], D=[1e10, 2e10]).shape == (2,)
+    assert sl.forecast(RUNS, at=(7e9, 1.4e11)).points[0].N == 7e9
+    with pytest.raises(sl.InputError, match="needs N, D"):
+        law.predict(N=1e9)

@@ -88,7 +88,7 @@ class FittedLaw:
         """The fitted loss at (N, D), or at the law's own sizes in their order."""
         return self.law.loss(*sizes)
 
-    def predict(self, *sizes: Any, interval: bool = False) -> Any:
+    def predict(self, *sizes: Any, interval: bool = False, **named: Any) -> Any:
         """The loss by this law at (N, D), or at the law's own sizes in their order.
 
         The interval is that of the fitted law over its draws: it does not know that the law may be wrong, or
@@ -100,6 +100,8 @@ class FittedLaw:
             Numbers, or arrays that broadcast against each other.
         interval
             Of arrays, also give the ends.
+        **named
+            The sizes by their names in place of their order: ``N=7e9, D=1.4e11``.
 
         Returns
         -------
@@ -113,6 +115,12 @@ class FittedLaw:
             For a size that is not positive, or too few of them.
         """
         wanted = self.law.sizes
+        if named.keys() == set(wanted) and not sizes:
+            sizes = tuple(named[name] for name in wanted)
+        elif named:
+            raise InputError(
+                "sizes", ", ".join(named), f"{self.name} needs {', '.join(wanted)}", "give these"
+            )
         if len(sizes) != len(wanted):
             raise InputError(
                 "sizes", len(sizes), f"{self.name} needs {', '.join(wanted)}", "give each of them"

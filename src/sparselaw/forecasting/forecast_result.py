@@ -451,9 +451,11 @@ def predictive(runs: KnownRuns, settings: Settings = SETTINGS) -> tuple[Predicti
     return found, tests
 
 
-def check_points(at: Sequence[tuple[float, float]]) -> FloatArray:
-    """(points, 2), all positive."""
+def check_points(at: Sequence[Any]) -> FloatArray:
+    """(points, 2), all positive; one pair is one point."""
     pairs = list(at)
+    if len(pairs) == 2 and all(isinstance(size, float | int) for size in pairs):
+        pairs = [tuple(pairs)]
     if not pairs:
         raise InputError("at", "", "has no points", "give (N, D) of at least one run")
     for pair in pairs:

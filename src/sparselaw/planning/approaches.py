@@ -68,6 +68,13 @@ class Approaches:
 
     ways: tuple[Approach, ...]
 
+    def __str__(self) -> str:
+        """A line for each way."""
+        return "\n".join(
+            f"{name}: {why}" if a == "-" else f"{name}: a = {a}, b = {b} of N ~ C^a, D ~ C^b"
+            for name, a, b, why in self.table()[1]
+        )
+
     def as_dict(self) -> dict[str, Any]:
         return {"approaches": [way.as_dict() for way in self.ways]}
 
@@ -76,10 +83,11 @@ class Approaches:
         rows = [
             [
                 way.name,
-                f"{way.a.best:.3g} {way.a.ends()}",
-                f"{way.b.best:.3g} {way.b.ends()}",
+                *(f"{v.best:.3g} {v.ends()}" for v in (way.a, way.b)),
                 str(way.budgets),
             ]
+            if math.isfinite(way.a.best)
+            else [way.name, "-", "-", way.reason]
             for way in self.ways
         ]
         return ["approach", "a", "b", "budgets"], rows

@@ -40,7 +40,7 @@ class Reach:
         return {"target": self.loss, "probability": self.probability, "cost": self.cost.to_dict(NO_END)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Plan:
     """How to spend ``budget``. N and D are real numbers: round them to what can be built.
 
@@ -135,7 +135,16 @@ class Plan:
         """What a wrong N costs: one row for each multiple of the best N, the whole budget spent."""
         return self.isoflop.to_frame()
 
-    def _repr_html_(self) -> str:
+    def __repr__(self) -> str:
+        return f"<Plan of {self.budget:.4g}: N {self.N.as_sizes()}, D {self.D.as_sizes()}, loss {self.loss}>"
+
+    def __str__(self) -> str:
+        title, rows = self._table()
+        width = max(len(name) for name, _ in rows)
+        lines = [f"  {name:<{width}}  {value}" for name, value in rows]
+        return "\n".join([f"{title}   (brackets: {100 * self.level:g} % intervals)", *lines, *self.warnings])
+
+    def _table(self) -> tuple[str, list[list[str]]]:
         side = "" if self.side is None else f", {self.side}"
         rows = [["N", self.N.as_sizes()], ["D", self.D.as_sizes()], ["loss", _shown(self.loss)]]
         rows.append(["tokens per parameter", _shown(self.tokens_per_parameter)])
@@ -145,11 +154,14 @@ class Plan:
             rows.append(["passes", _shown(self.unique.passes)])
             rows.append(["effective data", _shown(self.unique.effective_data)])
         rows += [["alpha_C", f"{self.alpha_C:.4g}"], ["alpha_C here", f"{self.slope:.4g}"]]
-        title = f"Budget {self.budget:g}, cost {self.cost}{side}"
+        return f"Budget {self.budget:g}, cost {self.cost}{side}", rows
+
+    def _repr_html_(self) -> str:
+        title, rows = self._table()
         return html_table(title, ["quantity", f"best [{100 * self.level:g} % interval]"], rows, self.warnings)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Plans:
     """One plan for each budget, in the order they were asked for; ``plans[0]``, ``for one in plans``."""
 
@@ -202,6 +214,12 @@ class Plans:
                 row |= {f"{name}_{end}": value for end, value in getattr(plan, name).as_dict().items()}
             rows.append(row)
         return pd.DataFrame(rows)
+
+    def __repr__(self) -> str:
+        return f"<Plans of {', '.join(f'{plan.budget:.4g}' for plan in self.plans)}>"
+
+    def __str__(self) -> str:
+        return "\n\n".join(str(plan) for plan in self.plans)
 
     def _repr_html_(self) -> str:
         rows = [

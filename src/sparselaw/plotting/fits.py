@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,9 +83,10 @@ def fitted_and_measured(law: FittedLaw, *, ax: Axes | None = None) -> Axes:
     return finish(ax, f"fitted {unit}", unit, f"{law.name} fit to {law.rows_used} runs")
 
 
-def budget_profiles(plans: Sequence[Plan], *, ax: Axes | None = None) -> Axes:
+def budget_profiles(plans: Plan | Sequence[Plan], *, ax: Axes | None = None) -> Axes:
     """The loss along each plan's budget as N is varied; a dot marks the best N and a bar its interval."""
     ax = axes_of(ax)
+    plans = plans if isinstance(plans, Iterable) else [plans]
     from scipy.interpolate import PchipInterpolator
 
     colours = sequence(len(plans))
