@@ -16,7 +16,7 @@ from oracles import nonlinear as oracle
 from sparselaw.features import FEATURES
 from sparselaw.nonlinear import two_sided as peak
 from sparselaw.nonlinear.features_limit import features_limit, limit_at
-from sparselaw.nonlinear.leverage import Leverages, _excess, excess, leverages, of_units
+from sparselaw.nonlinear.gaussian_limit import Leverages, _excess, excess, leverages, of_units
 from sparselaw.nonlinear.response import Kinked
 from sparselaw.nonlinear.samples import distinct_samples, rank_deviation
 

@@ -111,6 +111,8 @@ def test_linear_features_of_coordinates_apart_have_the_loss_surface():
         near=np.diag(c * np.sqrt(n)),
         even=None,
         straight=np.zeros((30, 30)),
+        seen=np.arange(30.0),
+        counts=n,
         variances=s,
         unseen=0.0,
     )

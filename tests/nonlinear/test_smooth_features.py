@@ -13,7 +13,7 @@ from sparselaw.features import FEATURES, FeatureMap
 from sparselaw.inputs import SparseInputs
 from sparselaw.nonlinear.data_limit import RareErrors, data_limit
 from sparselaw.nonlinear.features_limit import features_limit
-from sparselaw.nonlinear.gaussian_limit import _plain, _sums
+from sparselaw.nonlinear.gaussian_limit import _table_sums
 from sparselaw.nonlinear.gaussian_tables import gaussian_points, sector_kernels
 from sparselaw.nonlinear.mehler import mehler_kernel, reflected_mehler
 from sparselaw.nonlinear.response import DensePairs, Kinked, Step
@@ -172,9 +172,8 @@ def test_dense_inputs_and_a_nearly_linear_activation(dimension):
     """Coordinates on points and faint ones: the spectrum and the loss of linear features."""
     inputs = sl.DenseInputs(alpha=1.5, dimension=dimension)
     response = response_of(lambda z: np.tanh(1e-3 * z))
-    found = _plain(inputs, response, 48, 5)
     s, nu = inputs.variances(np.arange(1.0, dimension + 1.0)), 1e-4
-    sums = _sums(found, inputs, nu)
+    sums = _table_sums(inputs, response, 48, 5, nu)
     assert sums.spent == pytest.approx(np.sum(s / (s + 4.0 * nu)), rel=0.01)
     assert sums.once == pytest.approx(np.sum(s * 4.0 * nu / (s + 4.0 * nu)), rel=0.01)
 

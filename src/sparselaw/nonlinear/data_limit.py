@@ -39,8 +39,8 @@ from sparselaw.arrays import FloatArray
 from sparselaw.gram.nodes import coordinate_nodes, power_integral
 from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.nonlinear.response import Response
-from sparselaw.nonlinear.samples import FRESH, draw_samples, fresh_samples
-from sparselaw.nonlinear.table_cache import cached_arrays
+from sparselaw.nonlinear.samples import FRESH, DrawnRegression, drawn_regression
+from sparselaw.nonlinear.table_cache import cached_arrays, identity_of
 from sparselaw.progress import progress
 
 RARE = 1e-6  # coordinates that fewer than this many samples show are as unseen
@@ -60,7 +60,6 @@ SIZES = (80, 320, 1280)
 MOST_PATTERNS = 700  # of distinct samples: larger data sets are not drawn
 DATA_SETS = 24  # of each size
 NOTHING = 1e-12  # a loss that is zero but for rounding
-SMALL = 1e-11  # eigenvalues below this share of the largest are zero
 
 
 @functools.lru_cache(maxsize=4096)
@@ -116,7 +115,7 @@ class RareErrors:
 def interpolation_errors(inputs: Inputs, response: Response) -> RareErrors:
     """Means over drawn samples. Kept, since they take a second or two."""
     identity = {
-        "rare": [inputs.kind, {k: repr(v) for k, v in inputs.parameters().items()}],
+        "rare": identity_of(inputs),
         "drawn": [SAMPLES, MORE, TESTS, DRAWS, FEWER, COORDINATES],
         **response.identity,
     }
@@ -177,7 +176,7 @@ class Sharing:
 def sharing(inputs: ActivationInputs, response: Response) -> Sharing:
     """Kept, since it takes some seconds."""
     identity = {
-        "regression": [inputs.kind, {k: repr(v) for k, v in inputs.parameters().items()}],
+        "regression": identity_of(inputs),
         "drawn": [list(SIZES), MOST_PATTERNS, DATA_SETS, FRESH, SAMPLES, MORE],
         **response.identity,
     }
@@ -194,11 +193,10 @@ def _measured(inputs: ActivationInputs, response: Response) -> dict[str, Any]:
             drawn = []
             for k in range(DATA_SETS):
                 show(i * DATA_SETS + k, len(SIZES) * DATA_SETS)
-                X, seen, counts = draw_samples(inputs, D, rng)
-                patterns = X[np.unique(np.sign(X).astype(np.int8), axis=0, return_index=True)[1]]
-                if len(patterns) > MOST_PATTERNS:
+                found = drawn_regression(inputs, response, D, rng, MOST_PATTERNS)
+                if found is None:
                     break
-                drawn.append(_losses(inputs, response, (patterns, seen, counts), errors, rng))
+                drawn.append(_losses(inputs, found, errors))
             if len(drawn) < DATA_SETS:
                 break
             whole, known, variance = np.array(drawn).T
@@ -226,44 +224,14 @@ def _fall(inputs: Inputs) -> float:
 
 
 def _losses(
-    inputs: ActivationInputs,
-    response: Response,
-    samples: tuple[FloatArray, FloatArray, FloatArray],
-    errors: RareErrors,
-    rng: np.random.Generator,
+    inputs: ActivationInputs, drawn: DrawnRegression, errors: RareErrors
 ) -> tuple[float, float, float]:
     """The loss of the regression, what it would be with all other coordinates known, and v Y/r."""
-    X, seen, counts = samples
-    norms, dots = np.sum(X**2, axis=1), X @ X.T
-    kernel = response.kernel(norms[:, None], norms[None, :], dots)
-    inverse, rank = _inverse(kernel)
-    weights = inverse @ X  # (P, K): one target for each coordinate
-    s = inputs.variances(seen)
-    unseen = inputs.unseen_variance(seen)
-    fresh, squares, share = fresh_samples(inputs, seen, rng)
-    towards = fresh @ X.T
-    if response.slope is None:
-        near = response.kernel(squares[:, None], norms[None, :], towards)
-        missed = float(share @ np.sum((near @ weights - fresh) ** 2, axis=1)) / FRESH
-    else:
-        linear = response.slope**2 * (X.T @ weights)  # predicted coordinate, target
-        even = response.even_kernel(squares[:, None], norms[None, :], towards)
-        missed = float(np.sum(s[:, None] * (np.eye(seen.size) - linear) ** 2))
-        missed += float(share @ np.sum((even @ weights) ** 2, axis=1)) / FRESH
-        near = even + response.slope**2 * towards
-    one = squares[:, None, None]
-    open_ = response.kernel(one, one, one)[:, 0, 0] - np.einsum("fp,fp->f", near @ inverse, near)
-    left = float(share @ np.maximum(open_, 0.0)) / FRESH
-    alone = errors.at(np.log(inputs.squared_amplitudes(seen)))
-    often = np.minimum(counts, errors.last).astype(int)
-    late = np.where(counts > errors.last, errors.beyond(counts), 1.0)
-    known = float((s * late) @ alone[np.arange(seen.size), often])
-    return missed + unseen, known + unseen, left * float(np.sum(X * weights)) / rank
-
-
-def _inverse(kernel: FloatArray) -> tuple[FloatArray, int]:
-    """The pseudo-inverse, and the rank: antipodal samples are not independent of each other."""
-    values, vectors = np.linalg.eigh(kernel)
-    kept = values > SMALL * values[-1]
-    part = vectors[:, kept]
-    return np.asarray((part / values[kept]) @ part.T, dtype=float), int(kept.sum())
+    open_ = drawn.own - drawn.near**2 @ (1.0 / drawn.values)
+    left = float(drawn.share @ np.maximum(open_, 0.0)) / drawn.share.size
+    pull = float(np.sum(drawn.targets * drawn.weights(0.0)))
+    alone = errors.at(np.log(inputs.squared_amplitudes(drawn.seen)))
+    often = np.minimum(drawn.counts, errors.last).astype(int)
+    late = np.where(drawn.counts > errors.last, errors.beyond(drawn.counts), 1.0)
+    known = float((drawn.variances * late) @ alone[np.arange(drawn.seen.size), often])
+    return drawn.error(drawn.weights(0.0)), known + drawn.unseen, left * pull / drawn.rank

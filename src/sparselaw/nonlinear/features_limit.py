@@ -21,7 +21,7 @@ from sparselaw.errors import InputError
 from sparselaw.inputs import Inputs
 from sparselaw.nonlinear.response import Part, Response
 from sparselaw.nonlinear.sector_tables import Group, SectorTable, Signed, sector_table, table_work, unit_types
-from sparselaw.nonlinear.table_cache import cached_arrays
+from sparselaw.nonlinear.table_cache import cached_arrays, identity_of
 from sparselaw.nonlinear.width_limit import NonlinearLimit, WidthLimit, between_nodes, width_limit
 
 ALIKE = 0.3  # of what is known to be left out: how far off that may be
@@ -192,7 +192,7 @@ def _table(
     nodes = (MAIN_NODES, 1) if (whole, least) != COARSE else NODES_2 if other == 2 else NODES
     types = unit_types(bool(first), other, nodes)
     identity = {
-        "inputs": [inputs.kind, {k: repr(v) for k, v in inputs.parameters().items()}],
+        "inputs": identity_of(inputs),
         "tier": [tier, FIRST, FINER],
         "types": [first, other, list(types.weights.shape)],
         "truncation": [whole, least],

@@ -1,20 +1,25 @@
 """The loss of nonlinear features of dense Gaussian inputs: N-limited, D-limited, and between.
 
-Features and samples play the same part: with T(k) = sum v/(v+k) + sum l/(l + k/4), l the eigenvalues of the
-even kernel, D samples resolve T(k) = D and leave
+Features and samples play the same part. With r = nu/(K + nu) of the kernel K, tr(1 - r) = D and
+b = tr (1 - r)^2, D samples leave
 
-    L_D = k^2 sum v/(v+k)^2 / (1 - b/D),    b the sum of the squares of the terms of T.
+    L_D = sum_j <x_j, r^2 x_j> / (1 - b/D),    N > D: loss = L_D + sum_j <x_j, r x_j> D/(N - D - 1).
 
-N features see types too (``width_limit``), which samples do as well but hardly matter there. Between them
+Where the odd part of f is linear each x_j has one eigenvalue, v_j/4, and the sums over coordinates are in
+closed form; the tables have the even part alone. Where it is not, the coordinates are vectors among others.
+N features see types too (``width_limit``), which samples do as well but hardly matter there.
 
-    N > D: loss = L_D + k_D T_lin(k_D) D/(N - D - 1),    N < D: see ``leverage``.
+**N < D** (``excess``): what D samples cost N features, by the leverages and residuals of fresh samples. Given
+the units, let S = E phi phi^T, e^2(x) the squared error of the best readout on endless data at a
+sample, summed over the targets x_j, and q(x) = phi^T S^-1 phi/N the sample's leverage, one on average. A
+readout that is fitted to D samples has, by leaving one of them out (phi^T (sum of the others)^-1 phi = q d,
+d a number),
 
-Where the odd part of f is not linear the coordinates are vectors among others (``curved_``...). With
-r = nu/(K + nu) and tr(1 - r) = D, b = tr (1 - r)^2,
+    loss = L_N + d E[e^2 q/(1 + q d)^2] / E[q/(1 + q d)^2],        D E[q d/(1 + q d)] = N.
 
-    L_D = sum_j <x_j, r^2 x_j> / (1 - b/D),    N > D: loss = L_D + sum_j <x_j, r x_j> D/(N - D - 1),
-
-which are the formulas above where each x_j has one eigenvalue.
+Gaussian features have q = 1 and L_N D/(D - N), exactly L_N (1 + N/(D - N - 1)): so D - 1 stands for D here.
+Samples of a large norm have both a large q and a large e, and far from the peak the excess is h N/(D - N) of
+L_N with h = E[e^2 q]/E e^2. The law of (q, e^2) is drawn; S, and so q and e, are exact for the units drawn.
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,18 +39,14 @@ from sparselaw.nonlinear.gaussian_tables import (
     LEVELS,
     MAIN_NODES,
     NODES,
-    Level,
-    curved_table,
-    further_gaussian_tables,
+    dense_table,
     level_of,
-    main_gaussian_table,
-    missing_share,
-    resolved,
 )
 from sparselaw.nonlinear.response import Response
-from sparselaw.nonlinear.sector_tables import SectorTable, unit_types
+from sparselaw.nonlinear.sector_tables import unit_types
+from sparselaw.nonlinear.table_cache import cached_arrays, identity_of
 from sparselaw.nonlinear.variance_sums import variance_sums
-from sparselaw.nonlinear.width_limit import NonlinearLimit, between_nodes, width_limit
+from sparselaw.nonlinear.width_limit import NonlinearLimit, WidthLimit, between_nodes, width_limit
 from sparselaw.search import solve_decreasing
 
 MOST = LEVELS[-1].most  # directions that the points resolve
@@ -78,54 +80,58 @@ def gaussian_data_limit(inputs: Inputs, response: Response, D: float) -> Nonline
 
 
 def gaussian_variance_term(inputs: Inputs, response: Response, D: float) -> float:
-    """k_D T_lin(k_D): what finitely many features add above the peak, in units of D/(N - D - 1)."""
+    """sum_j <x_j, r x_j>: what finitely many features add above the peak, in units of D/(N - D - 1)."""
     size, scale = min(D, MOST), 1.0
     if D > MOST:
         scale = (
             gaussian_data_limit(inputs, response, D).loss / gaussian_data_limit(inputs, response, MOST).loss
         )
-    if response.slope is None:
-        return scale * curved_variance_term(inputs, response, size)
-    k = _cutoff(inputs, response, size)
-    return scale * k * variance_sums(inputs, size).degrees(math.log(k))[0]
+    return scale * _resolved(inputs, response, size, _cutoff(inputs, response, size)).once
 
 
 def _features_at(inputs: Inputs, response: Response, N: float) -> NonlinearLimit:
-    if response.slope is None:
-        return curved_features(inputs, response, N)
-    cutoff, level, part = _cutoff(inputs, response, N) / 4.0, level_of(N), response.parts[0]
-    weight = response.even_weight
-    missing = missing_share(inputs, part, level, cutoff / weight)
-    plain = width_limit(inputs, main_gaussian_table(inputs, part, level), N, weight, missing, cutoff)
-    first, *others = (
-        width_limit(inputs, table, N, weight, 0.0, cutoff).loss
-        for table in further_gaussian_tables(inputs, part, level)
-    )
-    further = sum(math.log(other / first) for other in others)
-    error = math.hypot(ALIKE * missing, SHARED * further, 0.5 * plain.correction, 0.015)
-    return NonlinearLimit(size=N, loss=plain.loss * math.exp(further), error=error, linear=plain.linear)
+    level, cutoff = level_of(N), _cutoff(inputs, response, N)
+    n, q = level.main
+
+    def limit(n: int, q: int, other: int, nodes: tuple[int, int], missing: float = 0.0) -> WidthLimit:
+        table = dense_table(inputs, response.parts, n, q, unit_types(True, other, nodes))
+        return width_limit(inputs, table, N, response.even_weight, missing, cutoff)
+
+    others = (j for j in FURTHER if j <= inputs.dimension)
+    first, *changed = (limit(*level.coarse, j, NODES).loss for j in (0, *others))
+    further = sum(math.log(other / first) for other in changed)
+    if response.slope is not None:
+        coarse, fine = (_table_sums(inputs, response, k * n, q, cutoff) for k in (1, FINER))
+        missing = (fine.spent + (fine.spent - coarse.spent) / (FINER - 1.0)) / coarse.spent - 1.0
+        plain = limit(n, q, 0, MAIN_NODES, missing)
+        loss, own = plain.loss, math.hypot(ALIKE * missing, 0.015)
+    else:  # what the points leave out falls as 1/n
+        main, plain = (limit(k * n, q, 0, MAIN_NODES) for k in (1, FINER))
+        loss = _many_points(main.loss, plain.loss)
+        own = math.hypot(CURVED_ALIKE * math.log(loss / main.loss), 0.03)
+    error = math.hypot(own, SHARED * further, 0.5 * plain.correction)
+    return NonlinearLimit(size=N, loss=loss * math.exp(further), error=error, linear=plain.linear)
 
 
 def _data_at(inputs: Inputs, response: Response, D: float) -> NonlinearLimit:
+    cutoff = _cutoff(inputs, response, D)
+    found, error = _resolved(inputs, response, D, cutoff), DATA_ERROR
     if response.slope is None:
-        return curved_data(inputs, response, D)
-    k, part = _cutoff(inputs, response, D), response.parts[0]
-    linear, df1_df2 = variance_sums(inputs, D).degrees(math.log(k))
-    squares = linear - df1_df2 + resolved(inputs, part, level_of(D), k / (4.0 * response.even_weight))[1]
-    return NonlinearLimit(size=D, loss=k * df1_df2 / (1.0 - squares / D), error=DATA_ERROR, linear=linear)
+        points = math.log(found.twice / _table_sums(inputs, response, *level_of(D).main, cutoff).twice)
+        error = math.hypot(CURVED_ALIKE * points, 0.05)
+    loss = found.twice / (1.0 - found.squares / D)
+    return NonlinearLimit(size=D, loss=loss, error=error, linear=found.spent)
 
 
 @functools.lru_cache(maxsize=4096)
 def _cutoff(inputs: Inputs, response: Response, size: float) -> float:
-    """k with T_lin(k) + T_even(k/4) = size."""
-    sums, level, part = variance_sums(inputs, size), level_of(size), response.parts[0]
+    """nu with tr f = size."""
 
-    def spent(log_k: float) -> tuple[float, float]:
-        linear, df1_df2 = sums.degrees(log_k)
-        even, squares = resolved(inputs, part, level, math.exp(log_k) / (4.0 * response.even_weight))
-        return linear + even, -df1_df2 - (even - squares)
+    def spent(log_nu: float) -> tuple[float, float]:
+        found = _resolved(inputs, response, size, math.exp(log_nu))
+        return found.spent, found.squares - found.spent
 
-    return math.exp(solve_decreasing(spent, size, -1.5 * math.log(size)))
+    return math.exp(solve_decreasing(spent, size, -1.5 * math.log(size) - math.log(4.0)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,104 +144,152 @@ class Resolved:
     twice: float
 
 
-def curved_features(inputs: Inputs, response: Response, N: float) -> NonlinearLimit:
-    """The loss of N features with all the data there are; what the points leave out falls as 1/n."""
-    level, cutoff = level_of(N), curved_cutoff(inputs, response, N)
-    n, q = level.main
-    coarse, fine = (
-        width_limit(inputs, _typed(inputs, response, k * n, q, 0, MAIN_NODES), N, 1.0, 0.0, cutoff)
-        for k in (1, FINER)
-    )
-    first, *others = (
-        width_limit(inputs, _typed(inputs, response, *level.coarse, j, NODES), N, 1.0, 0.0, cutoff).loss
-        for j in (0, *(j for j in FURTHER if j <= inputs.dimension))
-    )
-    further = sum(math.log(other / first) for other in others)
-    loss = _limit(coarse.loss, fine.loss)
-    points = math.log(loss / coarse.loss)
-    error = math.hypot(CURVED_ALIKE * points, SHARED * further, 0.5 * fine.correction, 0.03)
-    return NonlinearLimit(size=N, loss=loss * math.exp(further), error=error, linear=fine.linear)
-
-
-def curved_data(inputs: Inputs, response: Response, D: float) -> NonlinearLimit:
-    """The loss of infinitely many features on D samples."""
-    level, cutoff = level_of(D), curved_cutoff(inputs, response, D)
-    found = _resolved(inputs, response, level, cutoff)
-    loss = found.twice / (1.0 - found.squares / D)
-    points = math.log(found.twice / _sums(_plain(inputs, response, *level.main), inputs, cutoff).twice)
-    error = math.hypot(CURVED_ALIKE * points, 0.05)
-    return NonlinearLimit(size=D, loss=loss, error=error, linear=found.spent)
-
-
-def curved_variance_term(inputs: Inputs, response: Response, D: float) -> float:
-    return _resolved(inputs, response, level_of(D), curved_cutoff(inputs, response, D)).once
-
-
-@functools.lru_cache(maxsize=4096)
-def curved_cutoff(inputs: Inputs, response: Response, size: float) -> float:
-    """nu with tr f = size."""
-    level = level_of(size)
-
-    def spent(log_nu: float) -> tuple[float, float]:
-        found = _resolved(inputs, response, level, math.exp(log_nu))
-        return found.spent, found.squares - found.spent
-
-    return math.exp(solve_decreasing(spent, size, -1.5 * math.log(size) - math.log(4.0)))
-
-
-def _resolved(inputs: Inputs, response: Response, level: Level, cutoff: float) -> Resolved:
+def _resolved(inputs: Inputs, response: Response, size: float, cutoff: float) -> Resolved:
     """In the limit of many points; the error goes as 1/n."""
-    n, q = level.main
-    coarse, fine = (_sums(_plain(inputs, response, k * n, q), inputs, cutoff) for k in (1, FINER))
+    n, q = level_of(size).main
+    coarse, fine = (_table_sums(inputs, response, k * n, q, cutoff) for k in (1, FINER))
+    spent = _many_points(coarse.spent, fine.spent)
+    squares = _many_points(coarse.squares, fine.squares)
+    if response.slope is None:
+        once, twice = (_many_points(*pair) for pair in ((coarse.once, fine.once), (coarse.twice, fine.twice)))
+        return Resolved(spent=spent, squares=squares, once=once, twice=twice)
+    k = 4.0 * cutoff  # the slope is 1/2
+    linear, df1_df2 = variance_sums(inputs, size).degrees(math.log(k))
     return Resolved(
-        spent=_limit(coarse.spent, fine.spent),
-        squares=_limit(coarse.squares, fine.squares),
-        once=_limit(coarse.once, fine.once),
-        twice=_limit(coarse.twice, fine.twice),
+        spent=spent + linear, squares=squares + linear - df1_df2, once=k * linear, twice=k * df1_df2
     )
 
 
-def _limit(coarse: float, fine: float) -> float:
+def _many_points(coarse: float, fine: float) -> float:
     return max(fine + (fine - coarse) / (FINER - 1.0), 0.3 * fine)
 
 
-def _sums(eigen: _Eigen, inputs: Inputs, cutoff: float) -> Resolved:
-    values, often, weights = eigen.values, eigen.often, eigen.weights
-    r = cutoff / (np.maximum(values, 0.0) + cutoff)
-    total = variance_sums(inputs, 1.0).total()
+def _table_sums(inputs: Inputs, response: Response, n: int, q: int, cutoff: float) -> Resolved:
+    """Of the table on n points: of the even part alone where the odd one is linear."""
+    eigen, total = _eigen(inputs, response, n, q), variance_sums(inputs, 1.0).total()
+    r = cutoff / (np.maximum(eigen.values, 0.0) + cutoff)
     return Resolved(
-        spent=float(often @ (1.0 - r)),
-        squares=float(often @ (1.0 - r) ** 2),
-        once=total - float(weights @ (1.0 - r)),
-        twice=total - float(weights @ (1.0 - r**2)),
+        spent=float(eigen.often @ (1.0 - r)),
+        squares=float(eigen.often @ (1.0 - r) ** 2),
+        once=total - float(eigen.weights @ (1.0 - r)),
+        twice=total - float(eigen.weights @ (1.0 - r**2)),
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Eigen:
+class _Eigen(NamedTuple):
     values: FloatArray
     often: FloatArray
     weights: FloatArray  # of the coordinates' variance, along each
 
 
 @functools.lru_cache(maxsize=32)
-def _plain(inputs: Inputs, response: Response, n: int, q: int) -> _Eigen:
+def _eigen(inputs: Inputs, response: Response, n: int, q: int) -> _Eigen:
     """Without types: eigenvalues, how often each occurs, and what of the coordinates lies along them."""
-    table = curved_table(inputs, response.parts, n, q, unit_types(False))
+    table = dense_table(inputs, response.parts, n, q, unit_types(False))
     values, often, weights = [], [], []
     for group in table.groups:
         found, vectors = np.linalg.eigh(group.mean(table.types.weights))
         along = np.zeros_like(found)
         if group.target is not None:
             along = group.alike[:, None] * np.einsum("cij,ci->cj", vectors, group.target) ** 2
-        values.append(found.ravel())
+        values.append(response.even_weight * found.ravel())
         often.append(np.repeat(group.alike, found.shape[1]))
         weights.append(along.ravel())
     return _Eigen(*(np.concatenate(x) for x in (values, often, weights)))
 
 
-@functools.lru_cache(maxsize=16)
-def _typed(
-    inputs: Inputs, response: Response, n: int, q: int, other: int, nodes: tuple[int, int]
-) -> SectorTable:
-    return curved_table(inputs, response.parts, n, q, unit_types(True, other, nodes))
+WIDTHS = (8, 16, 32, 64, 128, 256)  # numbers of units that are drawn; others lie between them
+UNITS, FRESH = 8, 2000  # draws of units, and of samples for each
+LONG = 300  # coordinates of a sample; the others are together one Gaussian number for each unit
+JITTER = 1e-12  # of the mean eigenvalue of S
+
+
+class Leverages(NamedTuple):
+    """Drawn samples: the leverage q, one on average, and e^2 over its mean."""
+
+    q: FloatArray
+    residual: FloatArray
+
+
+def excess(inputs: Inputs, response: Response, N: float, D: float) -> tuple[float, float]:
+    """loss/L_N - 1 of N features trained on D samples, and how far off it may be.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        Dense inputs.
+    response : Response
+        The activation.
+    N, D : float
+        Numbers of features and of samples, real numbers.
+
+    Returns
+    -------
+    value : float
+        Infinite for N >= D - 1. Between two numbers of units that are drawn it is linear in log N.
+    unsure : float
+        How far it is from h N/(D - N - 1). Residuals are no noise, which both forms leave out: where a few
+        large samples hold most of what is left, the loss was seen on either side of them.
+    """
+    if N >= D - 1.0:
+        return math.inf, math.inf
+    place = float(np.interp(math.log(N), np.log(WIDTHS), np.arange(len(WIDTHS))))
+    low = min(int(place), len(WIDTHS) - 2)
+    laws = [leverages(inputs, response, WIDTHS[i]) for i in (low, low + 1)]
+    one, two = (_excess(law, N, D - 1.0) for law in laws)
+    h_one, h_two = (float(law.q @ law.residual) / law.q.size for law in laws)
+    value, h = one + (place - low) * (two - one), h_one + (place - low) * (h_two - h_one)
+    return value, abs(value - h * N / (D - N - 1.0))
+
+
+def _excess(of: Leverages, N: float, D: float) -> float:
+    q = of.q
+
+    def unresolved(log_d: float) -> tuple[float, float]:
+        """D - N: a decreasing function of d."""
+        part = 1.0 / (1.0 + q * math.exp(log_d))
+        return D * float(part.mean()), -D * float(np.mean(part * (1.0 - part)))
+
+    d = math.exp(solve_decreasing(unresolved, D - N, math.log(N / (D - N))))
+    weight = q / (1.0 + q * d) ** 2
+    return d * float(weight @ of.residual) / float(weight.sum())
+
+
+@functools.lru_cache(maxsize=64)
+def leverages(inputs: Inputs, response: Response, N: int) -> Leverages:
+    """Drawn with a fixed seed and kept, since it takes some tenths of a second."""
+    identity = {
+        "leverages": identity_of(inputs),
+        "drawn": [N, UNITS, FRESH, LONG],
+        **response.identity,
+    }
+    found = cached_arrays(identity, lambda: _drawn(inputs, response, N))
+    return Leverages(q=np.asarray(found["q"]), residual=np.asarray(found["residual"]))
+
+
+def _drawn(inputs: Inputs, response: Response, N: int) -> dict[str, Any]:
+    rng = np.random.default_rng(20261118)
+    length = int(min(inputs.dimension, LONG))
+    found = [of_units(inputs, response, rng.standard_normal((N, length)), rng) for _ in range(UNITS)]
+    q, residual = np.concatenate([law.q for law in found]), np.concatenate([law.residual for law in found])
+    return {"q": q / q.mean(), "residual": residual / residual.mean()}
+
+
+def of_units(inputs: Inputs, response: Response, u: FloatArray, rng: np.random.Generator) -> Leverages:
+    """q and e^2 of fresh samples for units u (N, coordinates), which look at further coordinates too."""
+    N, length = u.shape
+    v = inputs.variances(np.arange(1.0, length + 1.0))
+    rest = max(variance_sums(inputs, 1.0).total() - float(v.sum()), 0.0) if inputs.dimension > length else 0.0
+    covariance = (u * v) @ u.T + rest * np.eye(N)  # of u x
+    variance = np.diag(covariance)
+    moments = response.kernel(variance[:, None], variance[None, :], covariance)
+    factor = np.linalg.cholesky(moments + JITTER * np.trace(moments) / N * np.eye(N))
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    deviations = np.sqrt(variance)
+    slopes = (response.apply(deviations[:, None] * nodes) * nodes) @ (weights / weights.sum()) / deviations
+    readout = np.linalg.solve(factor, slopes[:, None] * u * v)  # E phi_i x_j = E f'(u_i x) u_ij v_j (Stein)
+    x = rng.standard_normal((FRESH, length)) * np.sqrt(v)
+    z = x @ u.T + math.sqrt(rest) * rng.standard_normal((FRESH, N))
+    white = np.linalg.solve(factor, response.apply(z).T)
+    residual = np.sum((x - white.T @ readout) ** 2, axis=1) + rest
+    return Leverages(q=np.sum(white**2, axis=0) / N, residual=residual)

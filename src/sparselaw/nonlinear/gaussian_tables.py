@@ -5,12 +5,12 @@ coordinates. In each of the 2^q sectors it is taken on n points, as an n x n mat
 points. What the points leave out falls as 1/n, so that two sizes tell the limit. In a sector the leading
 directions of the mean over types are a matrix for each type, the others numbers.
 
-An even part has nothing more (``gaussian_table``). An odd part that is not linear has the coordinates among
-its functions (``curved_table``). One that is odd in an odd number of the first coordinates is even in the
-others together: there x_1 ... x_q are vectors on the points, of length v_j^(1/2). One that is odd in an even
-number of them is odd in the others together, and since those are faint it is linear in one of them, x_j h,
-with the kernel x_j y_j E f'(u x) f'(u y): v_j times that of the slope f' between the functions h. So every
-faint coordinate has the same small matrix, and x_j is the function h = 1 of it.
+An even part has nothing more. An odd part that is not linear has the coordinates among its functions. One
+that is odd in an odd number of the first coordinates is even in the others together: there x_1 ... x_q are
+vectors on the points, of length v_j^(1/2). One that is odd in an even number of them is odd in the others
+together, and since those are faint it is linear in one of them, x_j h, with the kernel x_j y_j E f'(u x) f'(u
+y): v_j times that of the slope f' between the functions h. So every faint coordinate has the same small
+matrix, and x_j is the function h = 1 of it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from sparselaw.arrays import FloatArray
 from sparselaw.gram.nodes import power_sum
 from sparselaw.inputs import Inputs
 from sparselaw.nonlinear.response import DensePairs, Part
-from sparselaw.nonlinear.sector_tables import Group, SectorTable, Types, unit_types
-from sparselaw.nonlinear.table_cache import cached_arrays
+from sparselaw.nonlinear.sector_tables import Group, SectorTable, Types
+from sparselaw.nonlinear.table_cache import cached_arrays, identity_of
 
 LONG = 300  # coordinates of a point; the rest is faint
 LOW_DISCREPANCY = 16  # coordinates whose points are evenly placed
@@ -96,98 +96,42 @@ def walsh(kernels: FloatArray, q: int) -> FloatArray:
     return kernels
 
 
-def gaussian_table(inputs: Inputs, part: Part, n: int, reflected: int, types: Types) -> SectorTable:
-    """The table on n points, with so many coordinates reflected."""
+def _even_groups(inputs: Inputs, part: Part, n: int, reflected: int, types: Types) -> list[Group]:
     identity = {
-        "gaussian": [inputs.kind, {k: repr(v) for k, v in inputs.parameters().items()}],
+        "gaussian": identity_of(inputs),
         "points": [n, reflected, LONG, LOW_DISCREPANCY, LEADING],
         "types": [types.first, types.other, list(types.weights.shape)],
         **part.identity,
     }
     kept = cached_arrays(identity, lambda: _reduced(sector_kernels(inputs, part, n, reflected, types), types))
     shape = types.weights.shape
-    groups = [
+    return [
         Group(alike=np.ones(len(kept[name])), kernel=kept[name].reshape(*kept[name].shape[:-1], *shape))
         for name in ("leading", "others")
         if kept[name].size
     ]
-    return SectorTable(cutoff=1e-3, types=types, groups=tuple(groups))
 
 
 def _reduced(kernels: FloatArray, types: Types) -> dict[str, FloatArray]:
-    """In the eigenvectors of the mean over types: a matrix for the leading ones, the diagonal for others."""
-    means = kernels @ types.weights.ravel()
-    leading = min(LEADING, means.shape[1])
-    matrices, diagonals = [], []
-    for mean, kernel in zip(means, kernels, strict=True):
-        vectors = np.linalg.eigh(mean)[1][:, ::-1]
-        first, rest = vectors[:, :leading], vectors[:, leading:]
-        matrices.append(np.einsum("ai,abt,bj->ijt", first, kernel, first, optimize=True))
-        diagonals.append(np.einsum("ai,abt,bi->it", rest, kernel, rest, optimize=True))
-    others = np.concatenate(diagonals)[:, None, None, :]
-    return {"leading": np.stack(matrices), "others": np.maximum(others, 0.0)}
+    """Of each sector a matrix for the leading directions, the diagonal for others."""
+    found = [_leading(kernel, types.weights.ravel(), LEADING) for kernel in kernels]
+    others = np.concatenate([diagonal for _, diagonal, _ in found])[:, None, None, :]
+    return {"leading": np.stack([matrix for matrix, _, _ in found]), "others": np.maximum(others, 0.0)}
 
 
-@functools.lru_cache(maxsize=32)
-def gaussian_spectrum(inputs: Inputs, part: Part, n: int, reflected: int) -> FloatArray:
-    """The eigenvalues of the even kernel on n points, all sectors together."""
-    values, _ = gaussian_table(inputs, part, n, reflected, unit_types(False)).spectrum()
-    return np.maximum(values, 0.0)
-
-
-def resolved(inputs: Inputs, part: Part, level: Level, cutoff: float) -> tuple[float, float]:
-    """T_even = sum l/(l + nu) and sum (l/(l + nu))^2 in the limit of many points; the error goes as 1/n."""
-    n, reflected = level.main
-    one, two = _sums(gaussian_spectrum(inputs, part, n, reflected), cutoff)
-    one_fine, two_fine = _sums(gaussian_spectrum(inputs, part, FINER * n, reflected), cutoff)
-    step = 1.0 / (FINER - 1.0)
-    return one_fine + step * (one_fine - one), two_fine + step * (two_fine - two)
-
-
-def missing_share(inputs: Inputs, part: Part, level: Level, cutoff: float) -> float:
-    """Of T_even, what the main table leaves out."""
-    found = _sums(gaussian_spectrum(inputs, part, *level.main), cutoff)[0]
-    return resolved(inputs, part, level, cutoff)[0] / found - 1.0
-
-
-def main_gaussian_table(inputs: Inputs, part: Part, level: Level) -> SectorTable:
-    return _in_memory(inputs, part, *level.main, 0, MAIN_NODES)
-
-
-def further_gaussian_tables(inputs: Inputs, part: Part, level: Level) -> list[SectorTable]:
-    """Coarse tables with |u_1| alone, and with |u_j| for each further coordinate j."""
-    others = (j for j in FURTHER if j <= inputs.dimension)
-    return [_in_memory(inputs, part, *level.coarse, j, NODES) for j in (0, *others)]
-
-
-@functools.lru_cache(maxsize=16)
-def _in_memory(
-    inputs: Inputs, part: Part, n: int, reflected: int, other: int, nodes: tuple[int, int]
-) -> SectorTable:
-    return gaussian_table(inputs, part, n, reflected, unit_types(True, other, nodes))
-
-
-def _sums(values: FloatArray, cutoff: float) -> tuple[float, float]:
-    f = values / (values + cutoff)
-    return float(f.sum()), float(f @ f)
-
-
-def curved_table(
-    inputs: Inputs, parts: tuple[Part, ...], n: int, reflected: int, types: Types
-) -> SectorTable:
-    """The table on n points; an even part has that of ``gaussian_tables`` beside it."""
+@functools.lru_cache(maxsize=48)
+def dense_table(inputs: Inputs, parts: tuple[Part, ...], n: int, reflected: int, types: Types) -> SectorTable:
+    """The table on n points, with so many coordinates reflected."""
     groups: list[Group] = []
     for part in parts:
-        if part.targets:
-            groups += _groups(inputs, part, n, reflected, types)
-        else:
-            groups += gaussian_table(inputs, part, n, reflected, types).groups
+        kind = _curved_groups if part.targets else _even_groups
+        groups += kind(inputs, part, n, reflected, types)
     return SectorTable(cutoff=1e-3, types=types, groups=tuple(groups))
 
 
-def _groups(inputs: Inputs, part: Part, n: int, reflected: int, types: Types) -> list[Group]:
+def _curved_groups(inputs: Inputs, part: Part, n: int, reflected: int, types: Types) -> list[Group]:
     identity = {
-        "curved": [inputs.kind, {k: repr(v) for k, v in inputs.parameters().items()}],
+        "curved": identity_of(inputs),
         "points of variance one": [n, reflected, LEADING, FAINT_LEADING, FAINT_OTHERS],
         "types": [types.first, types.other, list(types.weights.shape)],
         **part.identity,

@@ -31,7 +31,7 @@ from sparselaw.inputs.activations import ActivationInputs
 from sparselaw.nonlinear.features_limit import plain_limit
 from sparselaw.nonlinear.parity_sectors import coordinate_cells
 from sparselaw.nonlinear.response import Response
-from sparselaw.nonlinear.table_cache import cached_arrays
+from sparselaw.nonlinear.table_cache import cached_arrays, identity_of
 from sparselaw.progress import progress
 from sparselaw.search import solve_decreasing
 
@@ -180,7 +180,7 @@ def variance_factor(inputs: ActivationInputs, response: Response) -> float:
     It is a mean over drawn samples, kept in the cache since it takes some seconds.
     """
     identity = {
-        "variance_factor": [inputs.kind, {k: repr(v) for k, v in inputs.parameters().items()}],
+        "variance_factor": identity_of(inputs),
         "drawn": [list(DATA_SIZES), MOST_RANK, list(SHARES), DRAWS, FRESH],
         **response.identity,
     }
@@ -200,7 +200,9 @@ def _mean(inputs: ActivationInputs, response: Response) -> float:
             rows = []
             for draw in range(DRAWS):
                 show(i * DRAWS + draw, len(DATA_SIZES) * DRAWS)
-                rows.append(_above(drawn_regression(inputs, response, D, rng), limits))
+                found_one = drawn_regression(inputs, response, D, rng)
+                assert found_one is not None  # of any number of patterns
+                rows.append(_above(found_one, limits))
             above, unknown = np.array(rows).sum(axis=0).T
             found += (above / unknown)[(unknown > NOTHING) & np.isfinite(above)].tolist()
     return sum(found) / len(found) if found else 1.0
@@ -230,6 +232,8 @@ class DrawnRegression:
     near: FloatArray  # (F, r): q, of the whole kernel
     even: FloatArray | None  # (F, r): of its even part, where the odd one is linear; then
     straight: FloatArray  # (C, r): what is predicted of each coordinate
+    seen: FloatArray  # (C,): the coordinates, and
+    counts: FloatArray  # in how many samples each is
     variances: FloatArray  # (C,)
     unseen: float
 
@@ -266,10 +270,13 @@ class DrawnRegression:
 
 
 def drawn_regression(
-    inputs: ActivationInputs, response: Response, D: int, rng: np.random.Generator
-) -> DrawnRegression:
-    X, seen, _ = draw_samples(inputs, D, rng)
+    inputs: ActivationInputs, response: Response, D: int, rng: np.random.Generator, most: float = math.inf
+) -> DrawnRegression | None:
+    """On D drawn samples; None where more than ``most`` of them differ."""
+    X, seen, counts = draw_samples(inputs, D, rng)
     _, first, often = np.unique(np.sign(X).astype(np.int8), axis=0, return_index=True, return_counts=True)
+    if first.size > most:
+        return None
     X, root = X[first], np.sqrt(often.astype(float))
     norms = np.sum(X**2, axis=1)
     kernel = response.kernel(norms[:, None], norms[None, :], X @ X.T)
@@ -289,6 +296,8 @@ def drawn_regression(
         near=near @ basis,
         even=None if response.slope is None else even @ basis,
         straight=(response.slope or 0.0) ** 2 * (X.T @ basis),
+        seen=seen,
+        counts=counts,
         variances=inputs.variances(seen),
         unseen=inputs.unseen_variance(seen),
     )

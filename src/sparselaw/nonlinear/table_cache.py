@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sparselaw.files import write_atomically
+from sparselaw.inputs import Inputs
 
 Arrays = dict[str, Any]
 
@@ -38,6 +39,11 @@ def cached_arrays(identity: Mapping[str, Any], make: Callable[[], Arrays]) -> Ar
     except OSError:  # a full disk or a read-only home
         pass
     return arrays
+
+
+def identity_of(inputs: Inputs) -> list[Any]:
+    """What tables of these inputs are kept under."""
+    return [inputs.kind, {name: repr(value) for name, value in inputs.parameters().items()}]
 
 
 def cache_folder() -> Path:

@@ -9,8 +9,8 @@ rank n of the features. Above it the kernel scatters about its mean as a Wishart
 
 The term c/n, of the next order, was measured: none for odd features, about 25 for those with an even part.
 
-Dense inputs have the law of samples' leverages below the peak (``leverage``) and the Gaussian form of
-``gaussian_limit`` above it. Where N meets the rank the mean is infinite, and there is a median (``peak``).
+Dense inputs have the law of samples' leverages below the peak and the Gaussian form above it
+(``gaussian_limit``). Where N meets the rank the mean is infinite, and there is a median (``peak``).
 
 Even features, such as |u x|, hold nothing of a linear target, at any width and on any data. A readout g of
 them is even and the target y odd, so that E (y - g)^2 = E y^2 + E g^2: the loss is never below the whole
@@ -39,12 +39,12 @@ from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.nonlinear.data_limit import data_limit, interpolation_errors, sharing
 from sparselaw.nonlinear.features_limit import features_limit, limit_at
 from sparselaw.nonlinear.gaussian_limit import (
+    excess,
     gaussian_data_limit,
     gaussian_features_limit,
     gaussian_limit_at,
     gaussian_variance_term,
 )
-from sparselaw.nonlinear.leverage import excess
 from sparselaw.nonlinear.losses import NonlinearLoss
 from sparselaw.nonlinear.response import Response, Trust
 from sparselaw.nonlinear.samples import features_rank, rank_deviation, variance_factor

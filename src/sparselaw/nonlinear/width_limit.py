@@ -56,7 +56,7 @@ class NonlinearLimit:
     size: float  # N or D
     loss: float
     error: float  # relative, estimated
-    linear: float  # how many directions are spent on the coordinates
+    linear: float  # how many directions are spent on the coordinates; of data, on all functions
     beyond: float = 0.0  # the largest size with a table, where this one is continued from there
 
     def continued(self, half: NonlinearLimit, size: float) -> NonlinearLimit:
