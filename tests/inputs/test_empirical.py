@@ -1,6 +1,7 @@
 """Somebody's own rows: their law, training on them, files, refusals."""
 
 import math
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +94,9 @@ class TestFilesAndRefusals:
         for name in ("sparse.npz", "dense.npy", "one.npz"):
             assert sl.EmpiricalInputs.from_file(tmp_path / name).rows == 100
         assert sl.EmpiricalInputs.from_file(tmp_path / "dense.npy") == sl.EmpiricalInputs(rows)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert sl.EmpiricalInputs(scipy.sparse.csr_matrix(rows.astype(np.float32))).rows == 100
 
     def test_what_is_no_matrix_is_refused_in_one_line(self, tmp_path):
         (tmp_path / "broken.npz").write_bytes(b"PK\\x03\\x04 no archive")

@@ -241,9 +241,8 @@ def test_latents_of_an_autoencoder_are_described_by_their_covariance():
 def test_words_of_sentences_are_described_by_the_cavity_on_both_sides():
     x = sparse.load_npz(SHARED / "review_sentences.npz")
     whole = sl.learn(x, D=[64, 256, 1024], N=[], seeds=3)
-    few = sl.learn(
-        x.tocsc()[:, np.random.default_rng(1).random(x.shape[1]) < 1 / 16].tocsr(), D=[256, 1024, 4096]
-    )
+    some = x.tocsc()[:, np.random.default_rng(1).random(x.shape[1]) < 1 / 16].tocsr()
+    few = sl.learn(some, D=[256, 1024, 4096], N=[], seeds=10)
     for found in (whole, few):
         for point in found.curve:
             assert point.cavity == pytest.approx(point.signs.best, rel=0.05)
@@ -265,8 +264,8 @@ def test_half_of_the_tokens_are_described_on_both_sides():
     """A random half of the tokens: rows outnumber the tokens seen from D = 256 on."""
     x = load("stdlib", values=Values(), reading=Reading()).x.tocsr()
     half = x[:, np.sort(np.random.default_rng(0).permutation(x.shape[1])[: x.shape[1] // 2])]
-    found = sl.learn(half[np.diff(half.indptr) > 0], D=[16, 64, 256, 1024, 2048], N=[], seeds=2)
-    assert found.curve[0].K > 2.0 * found.curve[0].D
+    found = sl.learn(half[np.diff(half.indptr) > 0], D=[16, 64, 256, 1024, 2048], N=[], seeds=6)
+    assert found.curve[0].K > 1.8 * found.curve[0].D
     assert found.curve[-1].K < 0.7 * found.curve[-1].D
     for point in found.curve:
         assert point.cavity == pytest.approx(point.signs.best, rel=0.05)

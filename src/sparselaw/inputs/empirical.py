@@ -205,8 +205,10 @@ def _checked(matrix: Any) -> Any:
     if kind is not None and kind.kind not in "fiubO":  # dates, words and complex numbers
         raise InputError("matrix", kind, "does not hold real numbers", "give real ones")
     if hasattr(matrix, "tocsr"):
-        rows, values = matrix.tocsr().astype(np.float64), matrix.data
+        with np.errstate(over="ignore"):  # of wider numbers: infinite ones are refused
+            rows = matrix.tocsr().astype(np.float64)
         rows.sum_duplicates()
+        values = rows.data
     else:
         try:
             rows = values = np.array(matrix, dtype=np.float64)

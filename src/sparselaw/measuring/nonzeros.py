@@ -180,7 +180,7 @@ def _rising(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
 
 
 def parts_of_matrix(matrix: Any) -> Iterator[Nonzeros]:
-    """The rows of one matrix in memory."""
+    """The rows of one matrix, in memory or wherever slices of rows of it come from."""
     sparse: Any = import_module("scipy.sparse")
 
     if sparse.issparse(matrix):
@@ -193,19 +193,18 @@ def parts_of_matrix(matrix: Any) -> Iterator[Nonzeros]:
             matrix = matrix.tocoo()
             yield Nonzeros(matrix.row, matrix.col, matrix.data, *matrix.shape)
         return
-    array = np.asarray(matrix)
-    if array.ndim != 2:
-        raise _no_table(array.ndim)
-    real_numbers(array[:0, :0])  # its kind
-    step = max(1, PART // max(1, array.shape[1]))
-    if not array.size:
-        yield no_entries(array.shape[0])
-        return
-    for start in range(0, array.shape[0], step):
+    array = matrix if hasattr(matrix, "shape") else np.asarray(matrix)
+    if len(array.shape) != 2:
+        raise _no_table(len(array.shape))
+    rows, columns = array.shape
+    real_numbers(array[:0])  # its kind
+    yield no_entries(0 if columns else rows, columns)
+    step = max(1, PART // max(1, columns))
+    for start in range(0, rows if columns else 0, step):
         part = np.asarray(array[start : start + step])
         row, column = np.nonzero(part)
         value = part[row, column].astype(np.float64)
-        yield Nonzeros(row + start, column, value, min(start + step, array.shape[0]))
+        yield Nonzeros(row + start, column, value, min(start + step, rows), columns)
 
 
 def parts_of_blocks(blocks: Iterable[Any]) -> Iterator[Nonzeros]:
@@ -223,7 +222,7 @@ def parts_of_blocks(blocks: Iterable[Any]) -> Iterator[Nonzeros]:
             )  # fmt: skip
         width = block.shape[1]
         for part in parts_of_matrix(block):
-            yield replace(part.after(done), features=width)
+            yield part.after(done)
         done += block.shape[0]
 
 

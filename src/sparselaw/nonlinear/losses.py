@@ -45,23 +45,8 @@ class AnsweringFeatures(Protocol):
 def check_theory(inputs: Inputs, features: AnsweringFeatures) -> Response:
     """What the theory needs to know of these features, or a refusal.
 
-    Parameters
-    ----------
-    inputs : Inputs
-        Sparse inputs with alpha1 > 0, alpha2 >= -1 and at most a dozen coordinates in a sample, or
-        dense ones.
-    features : AnsweringFeatures
-        Features that have a ``response``.
-
-    Returns
-    -------
-    Response
-        The kernels of the activation.
-
-    Raises
-    ------
-    InputError
-        Where there is no theory of these features or of these inputs.
+    There is one for sparse inputs with alpha1 > 0, alpha2 >= -1 and at most a dozen coordinates in a sample,
+    and for dense ones.
     """
     check_inputs(inputs)
     if not isinstance(features, AnsweringFeatures):
@@ -110,29 +95,7 @@ def check_min_norm(solver: Any, ridge: float, noise: float) -> None:
 def nonlinear_losses(
     inputs: Inputs, features: AnsweringFeatures, sizes: Sequence[float], data: Sequence[int]
 ) -> list[NonlinearLoss]:
-    """The loss at every pair of N and D.
-
-    Parameters
-    ----------
-    inputs : Inputs
-        See ``check_theory``.
-    features : AnsweringFeatures
-        Features that have a ``response``.
-    sizes : sequence of float
-        Numbers of features; infinity is allowed.
-    data : sequence of int
-        Numbers of samples.
-
-    Returns
-    -------
-    list of NonlinearLoss
-        The first N with every D, then the second N.
-
-    Raises
-    ------
-    InputError
-        Where a size is no positive whole number, or there is no theory.
-    """
+    """The loss at every pair: the first N, which may be infinite, with every D, then the second."""
     response = check_theory(inputs, features)
     widths = [N if N == math.inf else check_size("N", N) for N in sizes]
     samples = [check_size("D", D) for D in data]

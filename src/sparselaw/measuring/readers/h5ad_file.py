@@ -12,10 +12,8 @@ import numpy as np
 
 from sparselaw.files import check_bytes
 from sparselaw.measuring.nonzeros import (
-    PART,
     Nonzeros,
     compressed_parts,
-    no_entries,
     parts_of_matrix,
     whole_numbers,
 )
@@ -43,8 +41,7 @@ class H5adReader(Reader):
         with self._open() as file:
             x, (rows, columns) = file["X"], self._shape(file)
             if not hasattr(x, "keys"):
-                self._check(x)
-                yield from _dense(x, rows, columns)
+                yield from parts_of_matrix(self._check(x))
                 return
             arrays = [self._array(x, name) for name in ("indptr", "indices", "data")]
             kind = next((_text(x.attrs[name]) for name in KINDS if name in x.attrs), "csr_matrix")
@@ -90,13 +87,3 @@ class H5adReader(Reader):
 
 def _text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
-def _dense(x: Any, rows: int, columns: int) -> Iterator[Nonzeros]:
-    step = max(1, PART // max(columns, 1))
-    if not rows or not columns:
-        yield no_entries(rows)
-        return
-    for start in range(0, rows, step):
-        for part in parts_of_matrix(x[start : start + step]):
-            yield part.after(start)

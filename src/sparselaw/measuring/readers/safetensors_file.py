@@ -67,7 +67,7 @@ class SafetensorsReader(Reader):
                     f"holds {shown}, and which are the latents is not clear",
                     "name them locations and activations, or indices and values",
                 )
-            yield from _table(tables[0])
+            yield from parts_of_matrix(tables[0])
 
     def _located(self, locations: _Tensor, values: _Tensor) -> Iterator[Nonzeros]:
         if locations.ndim != 2 or locations.shape[1] not in (2, 3) or values.shape != locations.shape[:1]:
@@ -172,14 +172,3 @@ def _largest(indices: _Tensor, values: _Tensor) -> Iterator[Nonzeros]:
         row = np.repeat(np.arange(start, min(start + step, rows)), k)
         value = real_numbers(values[start : start + step].ravel())
         yield Nonzeros(row, column, value, min(start + step, rows))
-
-
-def _table(tensor: _Tensor) -> Iterator[Nonzeros]:
-    rows, columns = tensor.shape
-    if not columns:
-        yield no_entries(rows)
-        return
-    step = max(1, PART // columns)
-    for start in range(0, rows, step):
-        for part in parts_of_matrix(tensor[start : start + step]):
-            yield Nonzeros(part.row + start, part.column, part.value, start + part.rows, columns)

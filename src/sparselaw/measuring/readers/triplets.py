@@ -22,20 +22,10 @@ if TYPE_CHECKING:
 NAMES = {
     "sample": ("sample", "row", "document", "doc", "user", "basket", "order", "cell", "barcode", "i", "id"),
     "feature": (
-        "feature",
-        "column",
-        "col",
-        "word",
-        "token",
-        "item",
-        "product",
-        "gene",
-        "latent",
-        "j",
-        "index",
+        "feature", "column", "col", "word", "token", "item", "product", "gene", "latent", "j", "index",
     ),
     "value": ("value", "count", "x", "data", "weight", "activation", "n"),
-}
+}  # fmt: skip
 
 
 class TripletReader(Reader):
