@@ -70,7 +70,7 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="sparselaw",
     cls=_Commands,
-    help="Scaling laws from sparse features: theory, exact simulation, fits and plans.",
+    help="From training runs: forecasts, budgets and comparisons with intervals; the theory of sparse features.",
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode=None,
@@ -91,22 +91,23 @@ class _TakesRareInputs(ChecksPaths, TakesRareInputs):
     """A command with --inputs that are rarely active."""
 
 
-app.command(cls=_TakesInputs)(predict)
-app.command(cls=_TakesInputs)(simulate)
-app.command(cls=_Plain)(networks)
-app.command(cls=_Plain)(fit)
-app.command(cls=_TakesInputs)(plan)
-app.command(cls=_Plain)(forecast)
-app.command(cls=_Plain)(curve)
-app.command(cls=_Plain)(compare)
-app.command("next", cls=_Plain)(next_)
-app.command(cls=_TakesRareInputs)(failure)
-app.command(cls=_Plain)(measure)
-app.command(cls=_Plain)(learn)
-app.command(cls=_Plain)(reproduce)
-app.command()(explore)
+# In the order of --help, each with the question it answers in a line that is not cut.
+app.command(cls=_Plain, short_help="Which law, how well it fits, how sure.")(fit)
+app.command(cls=_Plain, short_help="The loss of a run not yet made.")(forecast)
+app.command(cls=_TakesInputs, short_help="The best N and D for a budget.")(plan)
+app.command(cls=_Plain, short_help="Which recipe is better, and what it saves.")(compare)
+app.command("next", cls=_Plain, short_help="Which runs to make now.")(next_)
+app.command(cls=_Plain, short_help="Where a running job ends; other schedules.")(curve)
+app.command(cls=_Plain, short_help="How sparse your features are.")(measure)
+app.command(cls=_Plain, short_help="Which theory describes their learning.")(learn)
+app.command(cls=_TakesInputs, short_help="The theory: exponents and loss surface.")(predict)
+app.command(cls=_TakesInputs, short_help="An exact simulation beside the theory.")(simulate)
+app.command(cls=_TakesRareInputs, short_help="When gradient descent diverges.")(failure)
+app.command(cls=_Plain, short_help="Networks trained on sparse inputs.")(networks)
+app.command(cls=_Plain, short_help="The paper's figures beside its numbers.")(reproduce)
+app.command(short_help="A page on your machine for all of it.")(explore)
 app.add_typer(runs, name="runs")
-app.command()(doctor)
+app.command(short_help="Is the installation sound?")(doctor)
 
 
 @app.callback(invoke_without_command=True)

@@ -6,7 +6,7 @@ r"""Loss curves in the language of SGD on power-law features.
 First what gradient flow has not learnt yet, then the noise of the steps, which follows the rate with a
 memory: the kernel G' has the tail u^-(1+a) of SGD on power-law features. Five parameters are free: E, A, a, B
 and c. In the theory p = 1 and m = 0; real curves have p = 0.7 and m = 0.11, which are fixed, or free under
-priors where all curves have one peak rate (several peaks would bend them).
+priors where all curves have one peak rate (several peaks would curve them).
 
 A form is such a law with its priors. Losses are in units of a typical loss, tau0 and
 eta0 are the typical tau and the largest rate of the curves, c is per step at that rate.

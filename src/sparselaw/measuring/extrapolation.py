@@ -37,7 +37,7 @@ class Beyond:
     def as_dict(self) -> dict[str, Any]:
         if self.unseen is None:
             return {"D": self.D, "unseen": None, "unseen_reason": self.reason}
-        return {"D": self.D, "unseen": self.unseen.to_dict("the blocks of rows give no spread")}
+        return {"D": self.D, "unseen": self.unseen.to_dict("the blocks of rows do not differ")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

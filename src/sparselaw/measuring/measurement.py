@@ -21,7 +21,7 @@ from sparselaw.records import html_table
 if TYPE_CHECKING:
     import pandas as pd
 
-NO_SPREAD = "the blocks of rows give no spread"
+NO_SPREAD = "the blocks of rows do not differ"
 ALL_SEEN = "every feature has been seen"
 SEEN_OFTEN = 5  # rows: below, a frequency is mostly chance
 FEW, MANY = 0.5, 2.0  # features seen per row: below, rows outnumber features; above, features outnumber rows
