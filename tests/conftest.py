@@ -9,7 +9,7 @@ import scipy.linalg  # noqa: F401  # its BLAS must be loaded to be limited
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
-from browser import MISSING
+from browser import CHROMIUM, MISSING
 
 settings.register_profile("the same everywhere", deadline=None, derandomize=True)
 settings.load_profile("the same everywhere")
@@ -42,3 +42,16 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(
             f"not tested: {len(skipped)} tests of pages in a browser ({', '.join(folders)}); {MISSING}"
         )
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """One browser for all tests of a process: playwright starts only once in it."""
+    if CHROMIUM is None:
+        pytest.skip(MISSING)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()

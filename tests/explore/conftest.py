@@ -9,7 +9,6 @@ import threading
 import pytest
 import uvicorn
 
-from browser import CHROMIUM, MISSING
 from sparselaw.explore.serve import listen
 from sparselaw.explore.session import Session
 from sparselaw.explore.web import impatient_protocol, web_app
@@ -54,18 +53,6 @@ def served():
     server = Served()
     yield server
     server.stop()
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    if CHROMIUM is None:
-        pytest.skip(MISSING)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 class Watched:

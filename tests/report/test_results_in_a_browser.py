@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 import sparselaw as sl
-from browser import CHROMIUM, MISSING
 from sparselaw.report import ResultPage, results, write_result
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
 STEP = np.arange(100.0, 10_001.0, 100.0)
 LONG = "a_run_with_a_name_that_is_" + "much_" * 12 + "longer_than_a_phone_is_wide"
 
@@ -24,18 +22,15 @@ def page(tmp_path_factory):
     return path
 
 
-def test_axe_and_a_small_phone(page):
+def test_axe_and_a_small_phone(page, chromium):
     from axe_playwright_python.sync_playwright import Axe
-    from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        opened = browser.new_page()
-        opened.goto(page.as_uri())
-        for scheme in ("light", "dark"):
-            opened.emulate_media(color_scheme=scheme)
-            found = Axe().run(opened)
-            assert found.violations_count == 0, found.generate_report()
-        opened.set_viewport_size({"width": 320, "height": 800})
-        assert opened.evaluate("document.documentElement.scrollWidth") <= 320
-        browser.close()
+    opened = chromium.new_page()
+    opened.goto(page.as_uri())
+    for scheme in ("light", "dark"):
+        opened.emulate_media(color_scheme=scheme)
+        found = Axe().run(opened)
+        assert found.violations_count == 0, found.generate_report()
+    opened.set_viewport_size({"width": 320, "height": 800})
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 320
+    opened.close()

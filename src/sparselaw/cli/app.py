@@ -70,7 +70,7 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="sparselaw",
     cls=_Commands,
-    help="From training runs: forecasts, budgets and comparisons with intervals; the theory of sparse features.",
+    help="From training runs: forecasts, budgets, comparisons with intervals; the theory of sparse features.",
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode=None,
