@@ -111,6 +111,18 @@ def test_label_noise_above_the_rank_of_coordinates_that_share_samples(setting, N
     assert point.loss_error < 0.1
 
 
+@pytest.mark.parametrize("N", [9, 11, 12])
+def test_no_peak_where_every_coordinate_is_seen(N):
+    """z = 4, 250 data sets: features fewer than coordinates leave out a projection, which has no pole.
+
+    The pole of the unseen variance once was on all of the loss: 6 and 15 % too much, and an infinite mean.
+    """
+    mean, error = simulated(*power(0.11, -0.46, 14), 1000, N, 250, seed=1)
+    point = sl.predict(sl.SparseInputs(alpha1=0.11, alpha2=-0.46, dimension=14), N=N, D=1000)
+    assert abs(point.loss - mean) < 4.0 * error + point.loss_error * mean
+    assert point.loss_error < 0.03
+
+
 @pytest.mark.parametrize("N", [1, 2, 5])
 def test_label_noise_of_one_coordinate_that_is_always_seen(N):
     """noise/D exactly, whatever N is, where nothing is left unresolved; a few coordinates are good to 1/D."""

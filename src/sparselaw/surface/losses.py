@@ -45,6 +45,7 @@ from sparselaw.surface.state import (
 NEAR = 0.05  # sd(S)/F from which on the mean is taken over ranks; there the two differ by 2e-5
 INFINITE = 0.01  # chance of |N - rank| <= 1 from which on the mean is called infinite
 INFINITE_SPREADS = 2.5
+EDGED = 1e-3  # share of A0 left open below which the hard edge is not felt
 REACH = 6.0  # standard deviations of the rank
 MEDIAN_REACH = 5.0  # the same, as far as a median is given
 PLACES = 4.0  # a standard deviation, where ranks are many
@@ -263,7 +264,7 @@ def _surface(law: GramLaw, N: FloatArray, ridge: float, noise: float) -> Losses:
     of, settled = state_at(law, N, ridge), np.zeros(N.shape, bool)
     cov, terms, leading = law.scatter(of.x), embedded(of), of.leading
     nothing = of.m.A0 <= 0.0
-    peak = is_infinite(law, N) & ~nothing if ridge == 0.0 else settled
+    peak = is_infinite(law, N) & (of.edged > EDGED) if ridge == 0.0 else settled
     share = scatter_share(cov, of.m, of.held) * np.minimum(1.0, ((of.held + of.short) / SETTLED) ** 2)
     share = np.where(np.isfinite(share), share, 0.0)
     quiet = leading * terms.factor

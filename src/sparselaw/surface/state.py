@@ -237,6 +237,7 @@ class State:
     held: FloatArray  # h = N ridge/kappa, or N less the rank
     nu: FloatArray  # N less the rank
     end: NDArray[np.bool_]  # kappa -> 0
+    edged: FloatArray  # the share of A0 that the data leave open whatever kappa is: the hard edge acts on it
 
     @property
     def F(self) -> FloatArray:
@@ -273,7 +274,9 @@ def state_at(
     rows = law.at(x).rows()
     rows[1:4] *= scale
     held = np.where(end, np.maximum(N - ranks, 0.0), N * ridge * np.exp(-np.where(end, 0.0, x)))
-    return State(N, x, Moments(*rows), held, N - ranks, end)
+    with np.errstate(all="ignore"):
+        edged = np.where(rows[4] > 0.0, np.minimum(law.at(np.array([-np.inf])).A0 / rows[4], 1.0), 0.0)
+    return State(N, x, Moments(*rows), held, N - ranks, end, edged)
 
 
 def unit_noise(law: GramLaw, of: State) -> tuple[FloatArray, FloatArray]:
@@ -314,7 +317,10 @@ def embedded(of: State) -> Embedded:
     own, first = of.nu**2 / total**3, (of.held - of.m.P) ** 2 / of.F**3
     first = own + np.minimum(1.0, 0.25 * total**2) * (first - own)
     share = np.minimum(of.N / rank, rank / of.N)
-    return Embedded(width_share(of.m, of.N, of.F), first + share * excess(of.nu, of.held, short))
+    return Embedded(
+        width_share(of.m, of.N, of.F),
+        first + np.where(of.edged > 0.0, of.edged * share * excess(of.nu, of.held, short), 0.0),
+    )
 
 
 def embedded_noise(of: State, pole: FloatArray, edge: FloatArray) -> FloatArray:
