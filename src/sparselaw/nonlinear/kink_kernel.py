@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -39,21 +40,24 @@ def alternating_sums(
     coordinates that are ``typed``; the others are Gaussian. With ``step`` E sign(X) sign(Y) pi/8.
     """
     out = np.empty((len(start) - 1, len(types)))
-    work = np.concatenate([[0.0], np.cumsum(terms_of(start, part, typed)) * len(types)])
-    with progress(f"sums over signs, about {math.ceil(SECONDS * work[-1])} s") as show:
-        for piece in range(math.ceil(work[-1] / PIECE)):
-            show(PIECE * piece, work[-1])
-            low, high = np.searchsorted(work, [PIECE * piece, PIECE * (piece + 1)])
-            _fill_sums(
-                start[low : high + 1], c, part, typed, types, first, step, POINTS, WEIGHTS, out[low:high]
-            )
+    how = (c, part, typed, types, first, step, POINTS, WEIGHTS)
+    for low, high in pieces(start, part, typed, len(types), SECONDS):
+        _fill_sums(start[low : high + 1], *how, out[low:high])
     return out
 
 
-def terms_of(start: IntArray, part: IntArray, typed: IntArray) -> FloatArray:
-    """Terms of each configuration's sum."""
+def pieces(
+    start: IntArray, part: IntArray, typed: IntArray, types: int, seconds: float
+) -> Iterator[tuple[int, int]]:
+    """Configurations from one number to another, of about PIECE terms together, each of ``seconds``."""
     doubled = np.concatenate([[0], np.cumsum((part <= 1).astype(int) + typed)])
-    return np.asarray(2.0 ** (doubled[start[1:]] - doubled[start[:-1]]), dtype=float)
+    terms = 2.0 ** (doubled[start[1:]] - doubled[start[:-1]])
+    work = np.concatenate([[0.0], np.cumsum(terms) * types])
+    with progress(f"sums over signs, about {math.ceil(seconds * work[-1])} s") as show:
+        for piece in range(math.ceil(work[-1] / PIECE)):
+            show(PIECE * piece, work[-1])
+            low, high = np.searchsorted(work, [PIECE * piece, PIECE * (piece + 1)])
+            yield int(low), int(high)
 
 
 @njit(error_model="numpy")

@@ -13,10 +13,9 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.compiled import njit
-from sparselaw.nonlinear.kink_kernel import PIECE, signed_covariance, terms_of
+from sparselaw.nonlinear.kink_kernel import pieces, signed_covariance
 from sparselaw.nonlinear.response import DensePairs
 from sparselaw.nonlinear.smooth import Function, Orders, coefficients, hermite_orders
-from sparselaw.progress import progress
 
 SECONDS = 6e-8  # of a term, about
 LEAST = 1e-6  # of the largest variance, where there is none
@@ -46,12 +45,8 @@ def mehler_sums(
     plain = not first and not amplitude  # means of zero: every other order is zero
     values = np.ascontiguousarray(orders.values[:, :, parity::2]) if plain else orders.values
     how = (values, values.shape[1] / largest - 1.0 / largest, parity if plain else 0, plain)
-    work = np.concatenate([[0.0], np.cumsum(terms_of(start, part, typed)) * len(types)])
-    with progress(f"sums over signs, about {math.ceil(SECONDS * work[-1])} s") as show:
-        for piece in range(math.ceil(work[-1] / PIECE)):
-            show(PIECE * piece, work[-1])
-            low, high = np.searchsorted(work, [PIECE * piece, PIECE * (piece + 1)])
-            _fill_sums(start[low : high + 1], c, part, typed, sides.size, first, *how, out[low:high])
+    for low, high in pieces(start, part, typed, len(types), SECONDS):
+        _fill_sums(start[low : high + 1], c, part, typed, sides.size, first, *how, out[low:high])
     return out
 
 
