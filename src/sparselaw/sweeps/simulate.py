@@ -13,7 +13,6 @@ from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.solvers import Solver, as_solver
 from sparselaw.sweeps.executors import all_cores
 from sparselaw.sweeps.runs_table import row_of
-from sparselaw.sweeps.store import Store
 from sparselaw.sweeps.sweep import stream
 from sparselaw.trials.run import MEMORY_SHARE, available_memory, check_fits
 from sparselaw.trials.task import Estimator, Record, Task
@@ -106,57 +105,21 @@ def simulate_stream(
     N: int | Sequence[int],
     D: int | Sequence[int],
     *,
-    seeds: int = 20,
-    seed: int = 0,
-    features: str = "linear",
-    solver: Solver | str = "min-norm",
-    noise: float = 0.0,
-    estimator: Estimator = "exact",
-    n_test: int = 50_000,
-    outputs: int = 1,
-    store: str | Path | None = None,
-    workers: int | None = None,
-    scheduler: str | None = None,
-    retry: bool = False,
     stop: threading.Event | None = None,
+    **settings: Any,
 ) -> Generator[tuple[Task, Record]]:
     """The trials of ``simulate`` one by one as they finish, in no particular order.
 
     Parameters
     ----------
     inputs : Inputs
-        The law of the inputs, such as ``SparseInputs(alpha1=1.0, alpha2=0.3)``.
-    N : int or sequence of int
-        Model sizes: the number of features.
-    D : int or sequence of int
-        Data sizes: the number of samples.
-    seeds : int
-        Trials for each (N, D). Trial i of a cell has the seed ``seed + i``.
-    seed : int
-        The first seed. The same seed gives the same numbers whatever the number of workers.
-    features : str
-        The name of the features: "linear", "relu" and others, "trained", or your own.
-    solver : Solver or str
-        A record of settings (``Ridge(ridge=0.1)``), or the name of a solver that needs none ("min-norm",
-        "nesterov").
-    noise : float
-        Variance of the label noise.
-    estimator : {"exact", "raw"}
-        "exact" averages in closed form over all that can be; "raw" is one teacher and one test set.
-    n_test : int
-        Samples of the test set of "raw".
-    outputs : int
-        Outputs m of ``features="trained"``; the loss is that of one of them.
-    store : str or Path, optional
-        A file where finished trials are kept. What it has is not run again.
-    workers : int, optional
-        Processes; all cores by default.
-    scheduler : str, optional
-        The address of a Dask scheduler whose workers take the place of processes here.
-    retry : bool
-        Run trials again that the store has as failed.
+        The law of the inputs.
+    N, D : int or sequence of int
+        Model sizes and data sizes.
     stop : threading.Event, optional
         Setting it, from any thread, ends the stream within a second.
+    **settings
+        The other arguments of ``simulate``, with the same meaning.
 
     Returns
     -------
@@ -177,40 +140,26 @@ def simulate_stream(
     >>> task.D, record.status
     (50, 'ok')
     """
-    tasks = grid(
-        inputs, N, D, seeds=seeds, seed=seed, features=features, solver=solver, noise=noise,
-        estimator=estimator, n_test=n_test, outputs=outputs,
-    )  # fmt: skip
-    return stream_tasks(tasks, store=store, workers=workers, scheduler=scheduler, retry=retry, stop=stop)
+    running = {name: settings.pop(name) for name in _RUNNING if name in settings}
+    return stream_tasks(grid(inputs, N, D, **settings), stop=stop, **running)
 
 
-def run_tasks(
-    tasks: Sequence[Task],
-    *,
-    store: Store | str | Path | None = None,
-    workers: int | None = None,
-    scheduler: str | None = None,
-    retry: bool = False,
-    progress: bool = False,
-) -> list[tuple[Task, Record]]:
+_RUNNING = ("store", "workers", "scheduler", "retry")  # how trials are run; no part of what they are
+
+
+def run_tasks(tasks: Sequence[Task], **running: Any) -> list[tuple[Task, Record]]:
     """The tasks with their records, in order: ``stream_tasks``, to its end."""
-    records = dict(
-        stream_tasks(tasks, store=store, workers=workers, scheduler=scheduler, retry=retry, progress=progress)
-    )
+    records = dict(stream_tasks(tasks, **running))
     return [(task, records[task]) for task in tasks]
 
 
 def stream_tasks(
-    tasks: Sequence[Task],
-    *,
-    store: Store | str | Path | None = None,
-    workers: int | None = None,
-    scheduler: str | None = None,
-    retry: bool = False,
-    progress: bool = False,
-    stop: threading.Event | None = None,
+    tasks: Sequence[Task], *, workers: int | None = None, scheduler: str | None = None, **running: Any
 ) -> Generator[tuple[Task, Record]]:
-    """Each task with its record as it finishes. A task that cannot fit is refused before any is run."""
+    """Each task with its record as it finishes; ``running`` are further arguments of ``sweep.stream``.
+
+    A task that cannot fit is refused before any is run.
+    """
     count = all_cores() if workers is None else check_size("workers", workers)
     if scheduler is None:
         count = _workers_that_fit(tasks, count)
@@ -222,15 +171,7 @@ def stream_tasks(
                 from sparselaw.sweeps.cluster import DaskExecutor
 
                 executor = stack.enter_context(DaskExecutor(scheduler))
-            yield from stream(
-                tasks,
-                store=store,
-                executor=executor,
-                workers=count,
-                retry=retry,
-                progress=progress,
-                stop=stop,
-            )
+            yield from stream(tasks, executor=executor, workers=count, **running)
 
     return streamed()
 

@@ -64,23 +64,9 @@ def stream(
             yield tasks[index], record
 
 
-def run_sweep(
-    tasks: Sequence[Task],
-    *,
-    function: TaskFunction | None = None,
-    store: Store | str | Path | None = None,
-    executor: Executor | None = None,
-    workers: int | None = None,
-    retry: bool = False,
-    progress: bool = False,
-    cost: Callable[[Task], float] = cost_of,
-) -> list[Record]:
-    """The record of every task, in the order of the tasks: ``stream``, to its end."""
-    runs = stream(
-        tasks, function=function, store=store, executor=executor, workers=workers, retry=retry,
-        progress=progress, cost=cost,
-    )  # fmt: skip
-    records = dict(runs)
+def run_sweep(tasks: Sequence[Task], **running: Any) -> list[Record]:
+    """The record of every task, in the order of the tasks: ``stream`` with these arguments, to its end."""
+    records = dict(stream(tasks, **running))
     return [records[task] for task in tasks]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Any
 
 from sparselaw.experiments.networks import Network
 from sparselaw.experiments.networks.network import NetworkDescent
@@ -24,10 +24,7 @@ def train_networks(
     adam: NetworkDescent | None = None,
     seeds: int = 10,
     seed: int = 0,
-    store: str | Path | None = None,
-    workers: int | None = None,
-    scheduler: str | None = None,
-    retry: bool = False,
+    **running: Any,
 ) -> RatioStudy:
     """Train networks on D samples of the inputs, and compare their loss with the unseen variance.
 
@@ -52,14 +49,8 @@ def train_networks(
         Networks for each width and D.
     seed : int
         The first seed.
-    store : str or Path, optional
-        A file where finished trials are kept. What it has is not run again.
-    workers : int, optional
-        Processes; all cores by default.
-    scheduler : str, optional
-        The address of a Dask scheduler whose workers take the place of processes here.
-    retry : bool
-        Run trials again that the store has as failed.
+    **running
+        ``store``, ``workers``, ``scheduler`` and ``retry``, as ``simulate`` takes them.
 
     Returns
     -------
@@ -81,7 +72,7 @@ def train_networks(
     tasks = network_tasks(
         inputs, network, D, widths=widths, task=task, outputs=outputs, adam=adam, seeds=seeds, seed=seed
     )
-    return ratios(run_tasks(tasks, store=store, workers=workers, scheduler=scheduler, retry=retry))
+    return ratios(run_tasks(tasks, **running))
 
 
 def network_tasks(
