@@ -48,9 +48,9 @@ def test_small_alpha1_is_refused():
 def test_loss_follows_the_paper_and_the_condition_number_does_not(monkeypatch):
     """At (1, 0.3) the loss's exponent excludes the corrected 2.30, the condition number's the paper's 1.65.
 
-    20 seeds give standard errors of about 0.05 and 0.1, so each exclusion is by about four of them or more.
+    20 seeds give standard errors of about 0.06 and 0.2, so each exclusion is by four of them or more.
     """
-    monkeypatch.setattr(table, "OVER_D", (100, 800, 6400))
+    monkeypatch.setattr(table, "OVER_D", (100, 1600))
     rows = {(row.method, row.until): row for row in table.cost_table(INPUTS, seeds=20, regimes=["over"])}
     loss, condition = rows["gd", "loss"], rows["condition number", ""]
     assert loss.measured.high < 2.0

@@ -200,7 +200,8 @@ def test_a_store_that_cannot_be_used_asks_for_another_folder(folder, capsys, con
     assert err.endswith("name another folder with --out\n")
 
 
-def test_more_workers_than_the_system_has_files_for(folder):
+def test_more_workers_than_the_system_has_files_for(folder, monkeypatch):
+    monkeypatch.setattr("sparselaw.sweeps.executors.MOST_WORKERS", 200)  # 2,256 files, where 1,024 are usual
     assert reproduce.reproduce(["figure-1"], out=folder, workers=1_000_000).lost == ()
 
 

@@ -27,7 +27,7 @@ SETTINGS = [
     {"solver": Ridge(ridge=0.1)},
     {"solver": Ridge(ridge=0.2)},
     {"noise": 0.5},
-    {"features": "relu"},
+    {"features": "trained"},
     {"estimator": "raw", "n_test": 10},
     {"estimator": "raw", "n_test": 20},
     {},

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 import pytest
 
@@ -158,17 +158,29 @@ def greeting(words):
 
 
 # Taken as lengths: more than memory holds, none at all, as many parts as no message has.
-@pytest.mark.parametrize("words", [b"SSH-2.0-OpenSSH\r\n", bytes(8) + b"HTTP", b"\x08" + bytes(7) + b"a" * 8])
-def test_what_talks_there_is_no_scheduler(words, tmp_path):
-    """One line, and not another one when the program ends."""
-    with greeting(words) as place:
-        command = [
-            sys.executable, "-m", "sparselaw", "simulate", "--alpha1", "1", "--alpha2", "0.3", "-N", "4",
-            "-D", "50", "--store", str(tmp_path / "s.sqlite"), "--scheduler", f"tcp://{place}",
-        ]  # fmt: skip
+GREETINGS = [b"SSH-2.0-OpenSSH\r\n", bytes(8) + b"HTTP", b"\x08" + bytes(7) + b"a" * 8]
+ONE_AFTER_THE_OTHER = """
+import sys
+from sparselaw.cli import main
+codes = []
+for address in sys.argv[2:]:
+    try:
+        main(["simulate", "--alpha1", "1", "--alpha2", "0.3", "-N", "4", "-D", "50", "--store", sys.argv[1],
+              "--scheduler", address])
+    except SystemExit as end:
+        codes.append(end.code)
+sys.exit(0 if codes == [2, 2, 2] else 1)
+"""
+
+
+def test_what_talks_there_is_no_scheduler(tmp_path):
+    """One line for each, and not another one when the program ends."""
+    with ExitStack() as stack:
+        places = [f"tcp://{stack.enter_context(greeting(words))}" for words in GREETINGS]
+        command = [sys.executable, "-c", ONE_AFTER_THE_OTHER, str(tmp_path / "s.sqlite"), *places]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert re.fullmatch(r"sparselaw: error: scheduler=.*: does not answer \(\w+\); .*\n", done.stderr)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert re.fullmatch(r"(sparselaw: error: scheduler=.*: does not answer \(\w+\); .*\n){3}", done.stderr)
 
 
 def test_no_workers_there(tmp_path, monkeypatch):

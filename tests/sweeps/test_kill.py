@@ -63,7 +63,7 @@ def ended(process):
 
 
 @pytest.mark.parametrize(
-    ("kills", "seed"), [(4, 0), *(pytest.param(10, seed, marks=pytest.mark.slow) for seed in range(3))]
+    ("kills", "seed"), [(2, 0), *(pytest.param(10, seed, marks=pytest.mark.slow) for seed in range(3))]
 )
 def test_killed_again_and_again_and_resumed(tmp_path, log, kills, seed):
     """SIGKILL to the parent, then to a worker, in turn; each after a random number of further runs.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparselaw.errors import InputError
@@ -37,6 +37,7 @@ def beside(path):
     return sorted(entry.name for entry in path.parent.iterdir())
 
 
+@settings(max_examples=40)
 @given(st.floats(allow_subnormal=True), st.floats() | st.none(), st.text(), st.integers(0, 2**80) | st.none())
 def test_records_come_back_bit_for_bit(loss, control, reason, seen):
     record = Record(loss=loss, status="ok", reason=reason, control=control, seen=seen, averaged=("u", "test"))

@@ -23,7 +23,8 @@ from sparselaw.experiments.dynamics.iterations import (
     cost_table,
     plain_iterations,
 )
-from sparselaw.experiments.dynamics.passes import PassesLaw, few_passes_exponent, loss_after_passes
+from sparselaw.experiments.dynamics.passes import PassesLaw, loss_after_passes
+from sparselaw.theory.training.passes import few_pass_exponent as few_passes_exponent
 
 __all__ = [
     "Curve",

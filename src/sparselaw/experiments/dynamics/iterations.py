@@ -15,7 +15,7 @@ from sparselaw.arrays import FloatArray, log_slope
 from sparselaw.errors import InputError
 from sparselaw.experiments.dynamics.descents import Training, population_loss, prepare_training
 from sparselaw.inputs import Inputs, SparseInputs
-from sparselaw.interval import Interval, student_factor
+from sparselaw.interval import Interval, student_interval
 from sparselaw.predicting import predict
 from sparselaw.solvers import GradientDescent, Nesterov
 from sparselaw.solvers.nesterov import CONVERGED, advance, nesterov_step
@@ -31,7 +31,7 @@ SETTLED = 50.0  # times the condition number: by then every error has shrunk by 
 MOST_ITERATIONS = 20_000_000  # of an accelerated run
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Iterations:
     """Iterations of one run; None where it was cut short."""
 
@@ -64,11 +64,7 @@ def plain_iterations(training: Training, tolerance: float = GRADIENT) -> Iterati
     last = max(outside, default=0)
     later = [t for t in grid if t > last]
     to_loss = _first(settled, low=last, high=later[0]) if later else None
-    return Iterations(
-        to_gradient=plain_to_gradient(training, tolerance),
-        to_loss=to_loss,
-        condition_number=training.condition_number,
-    )
+    return Iterations(plain_to_gradient(training, tolerance), to_loss, training.condition_number)
 
 
 def predicted_iterations(inputs: Inputs, N: int, D: int) -> float:
@@ -106,12 +102,8 @@ def accelerated_iterations(
         if outcome == CONVERGED and to_gradient is None:
             to_gradient = done
         if to_gradient is not None and inside_since is not None:
-            return Iterations(
-                to_gradient=to_gradient,
-                to_loss=inside_since,
-                condition_number=training.condition_number,
-            )
-    return Iterations(to_gradient=to_gradient, to_loss=None, condition_number=training.condition_number)
+            return Iterations(to_gradient, inside_since, training.condition_number)
+    return Iterations(to_gradient, None, training.condition_number)
 
 
 def _final_loss(training: Training) -> float:
@@ -156,7 +148,7 @@ WIDE = 4  # N / D in the heavily over-parameterised regime, N / K(D) in the inte
 DEEP = 4  # K(D) / N at the largest N of the under-parameterised regime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """One exponent of the table: of iterations, or of the condition number, against D (or N)."""
 
@@ -167,9 +159,7 @@ class Row:
     measured: Interval
     paper: float
     corrected: float  # equal to the paper's in the under-parameterised regime
-    follows: (
-        str  # paper, corrected, both, neither: which prediction the data are compatible with, or nearer to
-    )
+    follows: str  # which prediction the data are compatible with, or nearer to; both; neither
     closed_form: float | None = None  # of the loss of unfinished training, at these very sizes
 
 
@@ -230,27 +220,14 @@ def _rows(
     runs = [flat[i : i + len(grid)] for i in range(0, len(flat), len(grid))]  # (seeds, sizes)
     variable = "N" if regime == "under" else "D"
     axis = [N if regime == "under" else D for N, D in grid]
-    paper, corrected = predictions(inputs, regime)
 
     def row(
-        method: str,
-        until: str,
-        power: float,
-        value: Callable[[Run], float],
-        closed_form: float | None = None,
+        method: str, until: str, power: float, value: Callable[[Run], float], own: float | None = None
     ) -> Row:
         measured = exponent(axis, np.array([[value(run) for run in line] for line in runs]))
-        return Row(
-            regime=regime,
-            method=method,
-            until=until,
-            variable=variable,
-            measured=measured,
-            paper=power * paper,
-            corrected=power * corrected,
-            follows=follows(measured, power * paper, power * corrected),
-            closed_form=closed_form,
-        )
+        paper, corrected = (power * prediction for prediction in predictions(inputs, regime))
+        which = follows(measured, paper, corrected)
+        return Row(regime, method, until, variable, measured, paper, corrected, which, own)
 
     yield row("condition number", "", 1.0, lambda run: run[0].condition_number)
     yield row("gd", f"gradient {GRADIENT:g}", 1.0, lambda run: _count(run[0].to_gradient))
@@ -285,9 +262,7 @@ def exponent(sizes: Sequence[float], values: FloatArray) -> Interval:
     Each seed gives a slope of its own by least squares. They are independent and alike, so their mean has a
     Student interval, whatever the shape of the curve: it is the exponent over this range of sizes.
     """
-    slopes, _ = log_slope(sizes, values)
-    best = float(slopes.mean())
+    slopes = [float(slope) for slope in log_slope(sizes, values)[0]]
     if len(slopes) < 2:
-        return Interval(float("-inf"), best, float("inf"))
-    half = float(student_factor(len(slopes)) * slopes.std(ddof=1) / np.sqrt(len(slopes)))
-    return Interval(best - half, best, best + half)
+        return Interval(float("-inf"), slopes[0], float("inf"))
+    return student_interval(slopes)

@@ -45,11 +45,6 @@ class PassesLaw:
     predicted: float  # its exponent, over the same sizes
 
 
-def few_passes_exponent(inputs: SparseInputs) -> float:
-    """(a-1)/a: of the loss against D at a fixed number of passes."""
-    return (inputs.spectrum - 1.0) / inputs.spectrum
-
-
 def loss_after_passes(
     inputs: SparseInputs,
     width: int,
@@ -82,19 +77,15 @@ def _law(
     """The law at one number of passes beside the closed form of the same runs."""
     points = [predict(inputs, N=width, D=D, solver=solver, form="quasi-static").loss for D in samples]
     upper = len(samples) // 2
+    rise = exponent(samples[upper:], loss[:, upper:])
     return PassesLaw(
         passes=None if solver is None else solver.passes,
         samples=tuple(samples),
         loss=loss,
-        exponent=_fall(samples[upper:], loss[:, upper:]),
+        exponent=Interval(-rise.high, -rise.best, -rise.low),
         theory=np.array(points),
         predicted=-float(log_slope(samples[upper:], points[upper:])[0]),
     )
-
-
-def _fall(samples: Sequence[int], loss: FloatArray) -> Interval:
-    rise = exponent(samples, loss)
-    return Interval(-rise.high, -rise.best, -rise.low)
 
 
 # SGD for several teachers at once, on the same samples in the same order: means with little scatter.

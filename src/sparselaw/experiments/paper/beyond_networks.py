@@ -7,6 +7,7 @@ tried again on new seeds, at the settings of those experiments and at one more.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from importlib.util import find_spec
 
 import numpy as np
@@ -17,7 +18,6 @@ from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, R
 from sparselaw.experiments.paper.network_runs import (
     ANSWERS,
     KINDS,
-    Experiment,
     Experiments,
     closed_losses,
     draw,
@@ -27,26 +27,14 @@ from sparselaw.experiments.paper.network_runs import (
     pooled_slope,
     run_all,
 )
-from sparselaw.interval import median_interval
+from sparselaw.interval import Interval, median_interval
 
 
 def make(context: Context) -> Result:
     found = run_all(context)
-    quantities = [
-        bound(found),
-        *flat(found),
-        *levels(found),
-        *widths(found),
-        *peak(found),
-        one_unit(found),
-        momentum(found["momentum"]),
-        *facts(found),
-        transformer(found),
-    ]
-    if "dense" in found:
-        quantities.append(dense(found["dense"]))
+    parts = (bound, flat, levels, widths, peak, momentum, facts, transformer, dense)
     return Result(
-        quantities=quantities,
+        quantities=[quantity for part in parts for quantity in part(found)],
         rows=[row for experiment in found.values() for row in experiment.rows()],
         caption=(
             "Left: loss over the unseen variance of the same data, networks trained end to end (bars: 95 % "
@@ -68,12 +56,26 @@ def make(context: Context) -> Result:
 ITEMS = (Item("beyond-networks", "Trained networks: what survives feature learning", make),)
 
 
+def statement(
+    quantity: str,
+    measured: Interval | None,
+    value: float,
+    tolerance: float,
+    why: str,
+    theory: float | None = None,
+    interval: str = "95 %",
+) -> Quantity:
+    """A number found earlier, ``value`` give or take ``tolerance``, beside what was measured now."""
+    stated = Printed(value, tolerance)
+    return Quantity(quantity, measured, theory=theory, why=why, stated=stated, interval=interval)
+
+
 # Statements on networks and data: does the loss keep up with the unseen variance as D grows?
 
 FLAT = 0.05  # a slope of loss/unseen this small counts as none
 
 
-def bound(found: Experiments) -> Quantity:
+def bound(found: Experiments) -> Iterator[Quantity]:
     """No learner can beat the unseen variance on average."""
     cells = [
         (cell.ratio, name, cell.D)
@@ -82,7 +84,7 @@ def bound(found: Experiments) -> Quantity:
         if cell.ratio is not None
     ]
     ratio, name, D = min(cells, key=lambda entry: entry[0].best)
-    return Quantity(
+    yield Quantity(
         "lowest loss / unseen variance of all networks",
         ratio,
         stated=Printed(1.0, 0.0, above=math.inf),
@@ -90,197 +92,135 @@ def bound(found: Experiments) -> Quantity:
     )
 
 
-def flat(found: Experiments) -> list[Quantity]:
-    quantities = []
+def flat(found: Experiments) -> Iterator[Quantity]:
+    """Slopes of loss/unseen in D, setting by setting and together."""
+    slope = "slope of loss/unseen in D"
     for name, experiment in found.items():
         if name.split(" at ")[0] in KINDS or name == "pairs":
             study = experiment.study
             sizes = [cell.D for cell in study.cells]
             why = study.ratio_slope_reason or f"D = {min(sizes):,} to {max(sizes):,}, paired by seed"
-            quantities.append(
-                Quantity(
-                    f"slope of loss/unseen in D: {name}",
-                    study.ratio_slope,
-                    stated=Printed(0.0, FLAT),
-                    theory=0.0,
-                    why=why,
-                )
-            )
+            yield statement(f"{slope}: {name}", study.ratio_slope, 0.0, FLAT, why, 0.0)
     for kind in KINDS:
         sweeps = [experiment for name, experiment in found.items() if name.split(" at ")[0] == kind]
-        quantities.append(
-            Quantity(
-                f"slope of loss/unseen in D: {kind}, all settings together",
-                pooled_slope(sweeps),
-                stated=Printed(0.0, FLAT),
-                theory=0.0,
-                why=f"{len(sweeps)} settings, one slope for each seed{''.join(s.limit for s in sweeps)}",
-            )
-        )
-    return quantities
+        why = f"{len(sweeps)} settings, one slope for each seed{''.join(s.limit for s in sweeps)}"
+        yield statement(f"{slope}: {kind}, all settings together", pooled_slope(sweeps), 0.0, FLAT, why, 0.0)
 
 
-def levels(found: Experiments) -> list[Quantity]:
+def levels(found: Experiments) -> Iterator[Quantity]:
     """Ratios averaged over the cells of a sweep, seed by seed."""
-    quantities = []
     for name, experiment in found.items():
-        kind = name.split(" at ")[0]
+        kind, why = name.split(" at ")[0], f"a mean over the sweep{experiment.limit}"
+        unseen = mean_ratio(experiment, sign=False) if kind in ("linear", "ReLU") else None
         if kind == "linear":
-            stated = Printed(1.0, 0.05)
-            quantities.append(_level_quantity(name, experiment, stated, sign=False))
+            yield statement(f"loss / unseen: {name}", unseen, 1.0, 0.05, why)
         if kind == "ReLU":
-            stated = Printed(1.0, 0.2)
-            quantities.append(_level_quantity(name, experiment, stated, sign=True))
+            signs = f"each sign of a coordinate is learnt apart; {why}"
+            yield statement(f"loss / sign-unseen: {name}", mean_ratio(experiment, sign=True), 1.0, 0.2, signs)
             if name.endswith("(1, 0.3)"):
-                stated = Printed(2.4, 0.4)
-                quantities.append(_level_quantity(name, experiment, stated, sign=False))
-    return quantities
+                yield statement(f"loss / unseen: {name}", unseen, 2.4, 0.4, why)
 
 
-def _level_quantity(name: str, experiment: Experiment, stated: Printed, *, sign: bool) -> Quantity:
-    why = "each sign of a coordinate is learnt apart; " if sign else ""
-    return Quantity(
-        f"loss / {'sign-unseen' if sign else 'unseen'}: {name}",
-        mean_ratio(experiment, sign=sign),
-        stated=stated,
-        why=f"{why}a mean over the sweep{experiment.limit}",
-    )
-
-
-def momentum(experiment: Experiment) -> Quantity:
-    """The range over data sizes: what is left of the loss is the optimiser's."""
+def momentum(found: Experiments) -> Iterator[Quantity]:
+    """The range over data sizes: what is left of the loss is the optimiser's. And one unit, by Adam."""
+    experiment = found["momentum"]
     levels = [cell.ratio.best for cell in experiment.study.cells if cell.ratio is not None]
-    return Quantity(
+    yield statement(
         "loss / unseen of a linear network trained by momentum",
         range_of(levels) if levels else None,
-        stated=Printed(15.0, 11.0),
+        15.0,
+        11.0,
+        f"1,000 steps; an exponent fitted here would be the optimiser's{experiment.limit}",
         interval="range",
-        why=f"1,000 steps; an exponent fitted here would be the optimiser's{experiment.limit}",
+    )
+    yield statement(
+        "loss / unseen of a linear network of one unit, scalar target",
+        mean_ratio(found["one unit"], sign=False),
+        1.0,
+        0.05,
+        "once the first layer is trained a scalar linear target needs N = 1",
+        1.0,
     )
 
 
-def dense(dense: Experiment) -> Quantity:
-    sizes, _ = dense.losses("D")
-    limited = all(cell.limited_by_data for cell in dense.study.cells)
-    return Quantity(
+def dense(found: Experiments) -> Iterator[Quantity]:
+    """The exponent on dense inputs, where they were trained."""
+    if "dense" not in found:
+        return
+    sizes, _ = found["dense"].losses("D")
+    limited = all(cell.limited_by_data for cell in found["dense"].study.cells)
+    near = "near the sparse exponent, so that it alone does not tell sparse from dense; the ratio does"
+    why = f"D = {sizes[0]:g} to {sizes[-1]:g}, 200 coordinates: {near}"
+    yield statement(
         "alpha_D of a ReLU network on dense inputs",
-        dense.exponent("D") if limited else None,
-        stated=Printed(1.25, 0.11),
-        why=f"D = {sizes[0]:g} to {sizes[-1]:g}, 200 coordinates: near the sparse exponent, so that it alone "
-        "does not tell sparse from dense; the ratio does"
-        if limited
-        else "limited by the optimiser: no exponent",
+        found["dense"].exponent("D") if limited else None,
+        1.25,
+        0.11,
+        why if limited else "limited by the optimiser: no exponent",
     )
 
 
 # Statements on networks and width: what a trained first layer needs of it, and the missing peak.
 
 
-def widths(found: Experiments) -> list[Quantity]:
+def widths(found: Experiments) -> Iterator[Quantity]:
     """Exponent and constant of the exact optimum, beside frozen features."""
-    quantities = []
     for alpha1, exponent in ((1.0, 2.27), (2.0, 3.08), (0.5, 1.81)):
-        name = f"trained features at alpha1 = {alpha1:g}"
-        if name not in found:
+        where = f"alpha1 = {alpha1:g}"
+        if f"trained features at {where}" not in found:
             continue
-        trained, frozen = found[name], found[f"linear features at alpha1 = {alpha1:g}"]
+        trained, frozen = found[f"trained features at {where}"], found[f"linear features at {where}"]
         N, _ = trained.losses("N")
-        closed = -float(log_slope(N, closed_losses(trained))[0])
-        quantities.append(
-            Quantity(
-                f"alpha_N of trained linear networks, 256 outputs, alpha1 = {alpha1:g}",
-                trained.exponent("N"),
-                stated=Printed(exponent, 0.1),
-                theory=closed,
-                why=f"N = {N[0]:g} to {N[-1]:g}, the exact optimum; theory: closed form at the same sizes",
-            )
+        sizes = f"N = {N[0]:g} to {N[-1]:g}"
+        yield statement(
+            f"alpha_N of trained linear networks, 256 outputs, {where}",
+            trained.exponent("N"),
+            exponent,
+            0.1,
+            f"{sizes}, the exact optimum; theory: closed form at the same sizes",
+            -float(log_slope(N, closed_losses(trained))[0]),
         )
-        for label, experiment, value, allowed in (
-            ("trained", trained, 0.9, 0.1),
-            ("frozen", frozen, 4.2, 0.4),
-        ):
-            quantities.append(
-                Quantity(
-                    f"loss / tail sum, {label} features, alpha1 = {alpha1:g}",
-                    over_tail(experiment),
-                    stated=Printed(value, allowed),
-                    theory=frozen_constant(experiment.inputs) if label == "frozen" else None,
-                    why=f"N = {N[0]:g} to {N[-1]:g}, a mean over the sweep",
-                )
-            )
-    return quantities
+        why, tail = f"{sizes}, a mean over the sweep", frozen_constant(frozen.inputs)
+        yield statement(f"loss / tail sum, trained features, {where}", over_tail(trained), 0.9, 0.1, why)
+        yield statement(f"loss / tail sum, frozen features, {where}", over_tail(frozen), 4.2, 0.4, why, tail)
 
 
-def peak(found: Experiments) -> list[Quantity]:
-    quantities = []
-    for features, stated in (
-        ("linear", Printed(11.0, 2.0)),
-        ("trained", Printed(1.003, 0.003)),
-    ):
+def peak(found: Experiments) -> Iterator[Quantity]:
+    """Frozen features have a peak, trained ones have none."""
+    for features, value, tolerance in (("linear", 11.0, 2.0), ("trained", 1.003, 0.003)):
         records = found[f"{features} features at the peak"].records
-        ratios = [record.loss / (record.control or math.nan) for record in records]
         seen = np.mean([record.seen or 0 for record in records])
-        quantities.append(
-            Quantity(
-                f"median loss / unseen at N = 250, D = 16,000, {features} features",
-                median_interval(ratios),
-                stated=stated,
-                why=f"just above the {seen:.0f} coordinates seen, where frozen features have their peak",
-            )
+        yield statement(
+            f"median loss / unseen at N = 250, D = 16,000, {features} features",
+            median_interval([record.loss / (record.control or math.nan) for record in records]),
+            value,
+            tolerance,
+            f"just above the {seen:.0f} coordinates seen, where frozen features have their peak",
         )
-    return quantities
-
-
-def one_unit(found: Experiments) -> Quantity:
-    return Quantity(
-        "loss / unseen of a linear network of one unit, scalar target",
-        mean_ratio(found["one unit"], sign=False),
-        stated=Printed(1.0, 0.05),
-        theory=1.0,
-        why="once the first layer is trained a scalar linear target needs N = 1",
-    )
 
 
 # Statements on facts, one token and one answer each: embeddings trained and frozen, and a transformer.
 
 
-def facts(found: Experiments) -> list[Quantity]:
-    quantities = []
+def facts(found: Experiments) -> Iterator[Quantity]:
+    """Error rates of embeddings, trained and frozen."""
     for alpha1, alpha_N, alpha_D in ((1.0, 1.11, 0.49), (0.5, 0.57, 0.37)):
         name = f"facts at alpha1 = {alpha1:g}"
         if name not in found:
             continue
         trained, frozen = found[name], found[f"frozen {name}"]
-        sizes, _ = trained.losses("D")
-        widths, _ = frozen.losses("N")
-        why = f"D = {sizes[0]:,.0f} to {sizes[-1]:,.0f}, {ANSWERS} answers"
-        quantities += [
-            Quantity(
-                f"error / (unseen (C-1)/C), trained embeddings, {name}",
-                mean_ratio(trained, sign=False),
-                stated=Printed(1.0, 0.05),
-                theory=1.0,
-                why=why,
-            ),
-            Quantity(
-                f"alpha_D of trained embeddings, {name}",
-                trained.exponent("D"),
-                stated=Printed(alpha_D, 0.05),
-                theory=alpha1 / (alpha1 + 1.0),
-                why=f"{why}; theory: alpha2 = -1",
-            ),
-            Quantity(
-                f"alpha_N of frozen embeddings, {name}",
-                frozen.exponent("N"),
-                stated=Printed(alpha_N, 0.1),
-                theory=alpha1,
-                why=f"N = {widths[0]:g} to {widths[-1]:g} at D = {frozen.tasks[0].D:,}; theory: alpha2 = -1",
-            ),
-        ]
-    return quantities
+        sizes, widths = trained.losses("D")[0], frozen.losses("N")[0]
+        why, own = f"D = {sizes[0]:,.0f} to {sizes[-1]:,.0f}, {ANSWERS} answers", "; theory: alpha2 = -1"
+        level, fall = mean_ratio(trained, sign=False), trained.exponent("D")
+        yield statement(f"error / (unseen (C-1)/C), trained embeddings, {name}", level, 1.0, 0.05, why, 1.0)
+        theory = alpha1 / (alpha1 + 1.0)
+        yield statement(f"alpha_D of trained embeddings, {name}", fall, alpha_D, 0.05, why + own, theory)
+        why = f"N = {widths[0]:g} to {widths[-1]:g} at D = {frozen.tasks[0].D:,}{own}"
+        fall = frozen.exponent("N")
+        yield statement(f"alpha_N of frozen embeddings, {name}", fall, alpha_N, 0.1, why, alpha1)
 
 
-def transformer(found: Experiments) -> Quantity:
+def transformer(found: Experiments) -> Iterator[Quantity]:
     """Not measured where torch is not installed, and in a quick run."""
     measured, why = None, f"not measured: {NO_TORCH}" if find_spec("torch") is None else "not in a quick run"
     if "transformer" in found:
@@ -288,10 +228,5 @@ def transformer(found: Experiments) -> Quantity:
         sizes, _ = experiment.losses("D")
         measured = None if experiment.limit else experiment.exponent("D")
         why = f"D = {sizes[0]:g} to {sizes[-1]:g}{experiment.limit}"
-    return Quantity(
-        "error exponent in D of a one-layer transformer, facts at alpha1 = 1",
-        measured,
-        stated=Printed(0.54, 0.04),
-        theory=0.5,
-        why=why,
-    )
+    words = "error exponent in D of a one-layer transformer, facts at alpha1 = 1"
+    yield statement(words, measured, 0.54, 0.04, why, 0.5)
