@@ -132,6 +132,8 @@ def point(text: str) -> tuple[float, float]:
 
 
 def _show(found: Forecast, runs: str | None = None) -> None:
+    from sparselaw.numbers import short_size
+
     budgets = any(p.budget is not None for p in found.points)
     print_table(
         found.title(),
@@ -139,7 +141,9 @@ def _show(found: Forecast, runs: str | None = None) -> None:
         [
             [
                 *[number(p.budget)] * budgets,
-                *(number(v) for v in (p.N, p.D, p.loss.best)),
+                short_size(p.N),
+                short_size(p.D),
+                number(p.loss.best),
                 p.loss.ends(),
                 number(p.sd),
             ]
@@ -149,7 +153,7 @@ def _show(found: Forecast, runs: str | None = None) -> None:
     print(f"status {found.status}; runs scatter by {100 * found.noise:.2g} %")
     if runs is not None:
         last = found.points[-1]
-        place = f"N={last.N:.3g},D={last.D:.3g}"
+        place = f"N={short_size(last.N)},D={short_size(last.D)}"
         spend = f"{0.6 * last.N * last.D:.2g}"  # a tenth of 6 N D
         print_next("which runs would make it narrower", "next", runs, "--at", place, "--spend", spend)
     print(found.meaning())
@@ -174,9 +178,9 @@ def _show(found: Forecast, runs: str | None = None) -> None:
     )
     last = found.points[-1]
     print_table(
-        f"Runs that pull most at N = {last.N:.3g}, D = {last.D:.3g}",
+        f"Runs that pull most at N = {short_size(last.N)}, D = {short_size(last.D)}",
         ["N", "D", "loss", "moves the forecast by"],
-        [[number(r.N), number(r.D), number(r.loss), f"{100 * r.moves:+.2g} %"] for r in last.pulls],
+        [[short_size(r.N), short_size(r.D), number(r.loss), f"{100 * r.moves:+.2g} %"] for r in last.pulls],
     )
 
 

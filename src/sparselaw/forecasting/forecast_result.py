@@ -386,7 +386,8 @@ class Prepared:
             place = "" if used.row is None else f"row {int(used.row[i]) + 1}: "
             off = 100.0 * float(np.expm1(alone.residuals[i]))
             shown.append(
-                f"{place}N = {used.N[i]:.3g}, D = {used.D[i]:.3g}, loss {used.loss[i]:.4g}, {off:+.3g} %"
+                f"{place}N = {short_size(used.N[i])}, D = {short_size(used.D[i])}, "
+                f"loss {used.loss[i]:.4g}, {off:+.3g} %"
             )
         more = f"; and {far.size - SHOWN_ROWS} more" if far.size > SHOWN_ROWS else ""
         return (f"far from the law, and hardly counted ({'; '.join(shown)}{more})",)
@@ -416,8 +417,8 @@ class Prepared:
 
 def _far(point: ForecastPoint) -> str:
     return (
-        f"N = {point.N:.3g}, D = {point.D:.3g} is {point.ahead:.1f} spans of log compute ahead of the runs; "
-        f"intervals were checked up to {FARTHEST:g}"
+        f"N = {short_size(point.N)}, D = {short_size(point.D)} is {point.ahead:.1f} spans of log compute "
+        f"ahead of the runs; intervals were checked up to {FARTHEST:g}"
     )
 
 
@@ -454,8 +455,8 @@ def predictive(runs: KnownRuns, settings: Settings = SETTINGS) -> tuple[Predicti
 def check_points(at: Sequence[Any]) -> FloatArray:
     """(points, 2), all positive; one pair is one point."""
     pairs = list(at)
-    if len(pairs) == 2 and all(isinstance(size, float | int) for size in pairs):
-        pairs = [tuple(pairs)]
+    if isinstance(at, tuple) and len(at) == 2 and all(isinstance(size, float | int) for size in at):
+        pairs = [at]
     if not pairs:
         raise InputError("at", "", "has no points", "give (N, D) of at least one run")
     for pair in pairs:
