@@ -56,6 +56,7 @@ def simulated(
         schedule = written_schedule(text, peak=peak, warmup=WARMUP)
         step = np.arange(LOGGED, schedule.last + 1, LOGGED)
         theta, losses, rows = np.zeros((1, COORDINATES)), [], np.arange(LOGGED * BATCH)
+        still = np.zeros_like(theta)  # no momentum
         for end in step:
             x = rng.standard_normal((rows.size, COORDINATES)) * np.sqrt(variances)
             if inputs.kind == "sparse":
@@ -63,7 +64,7 @@ def simulated(
                 x = active * np.sign(x) * inputs.amplitudes(j)
             y = x.sum(axis=1, keepdims=True) + np.sqrt(noise) * rng.standard_normal((rows.size, 1))
             rate = float(schedule.tau(end) - schedule.tau(end - LOGGED)) / LOGGED
-            one_pass(theta, x, y, rows, rows, rate, BATCH, np.inf)
+            one_pass(theta, still, x, y, rows, rows, rate, BATCH, 0.0, np.inf)
             losses.append(float(variances @ (theta[0] - 1.0) ** 2 + noise))
         found.append((step, schedule.rate(step), np.array(losses), losses[-1]))
     return found
