@@ -2,7 +2,7 @@
 
 The size of u x that f is given is that of the sample, at every width: see ``Layer``.
 
-New features are one file: a class with a name and ``apply``, and ``@register`` above it. The rest says what
+New features are a class with a name and ``apply``, and ``@register`` above it. The rest says what
 is known in closed form; what is not known is measured on test inputs.
 
 Inputs come with either sign alike, so that the error of a readout is an odd part plus an even part. Where the

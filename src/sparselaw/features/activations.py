@@ -1,0 +1,202 @@
+"""Activation functions f of random features phi = f(u x), and what is known of each in closed form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray
+from sparselaw.features.base import AnyFloats, FeatureMap, register
+from sparselaw.features.moments import arc_cosine, gaussian_mean, hermite_moments
+
+if TYPE_CHECKING:
+    from sparselaw.nonlinear.response import Kinked
+
+LEAK = 0.2  # of the leaky ReLU
+
+
+@register
+class Linear(FeatureMap):
+    """f(z) = z."""
+
+    name: ClassVar[str] = "linear"
+    kind: ClassVar[str] = "linear"
+    has_surface: ClassVar[bool] = True
+    homogeneous: ClassVar[bool] = True
+    odd_slope: ClassVar[float | None] = 1.0
+
+    def apply(self, z: AnyFloats) -> AnyFloats:
+        return z
+
+    def gaussian_moments(self, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
+        del left, right
+        return covariance
+
+
+class _Kinked(FeatureMap):
+    """f(z) = c z + k |z|: an odd part that is linear, and a kink."""
+
+    homogeneous: ClassVar[bool] = True
+    single_precision: ClassVar[bool] = True  # the kink keeps every eigenvalue of the Gram matrix far above it
+    kink: ClassVar[float]
+
+    def even_part(self, z: AnyFloats) -> AnyFloats:
+        """k |z|."""
+        np.abs(z, out=z)
+        z *= self.kink
+        return z
+
+    def gaussian_moments(self, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
+        """From the arc-cosine kernel, that of z/2 + |z|/2; parts of either sign are orthogonal."""
+        line = (self.odd_slope or 0.0) ** 2 - self.kink**2
+        return 4.0 * self.kink**2 * arc_cosine(covariance, left, right) + line * covariance
+
+
+@register
+class ReLU(_Kinked):
+    """f(z) = max(z, 0)."""
+
+    name: ClassVar[str] = "relu"
+    odd_slope: ClassVar[float | None] = 0.5
+    kink: ClassVar[float] = 0.5
+
+    @property
+    def response(self) -> Kinked:
+        from sparselaw.nonlinear.response import Kinked
+
+        return Kinked(slope=0.5, kink=0.5)
+
+    def apply(self, z: AnyFloats) -> AnyFloats:
+        positive: AnyFloats = np.maximum(z, 0.0, out=z)
+        return positive
+
+
+@register
+class LeakyReLU(_Kinked):
+    """f(z) = z for z > 0 and l z below, l = 0.2."""
+
+    name: ClassVar[str] = "leaky-relu"
+    odd_slope: ClassVar[float | None] = (1.0 + LEAK) / 2.0
+    kink: ClassVar[float] = (1.0 - LEAK) / 2.0
+
+    @property
+    def response(self) -> Kinked:
+        from sparselaw.nonlinear.response import Kinked
+
+        return Kinked(slope=(1.0 + LEAK) / 2.0, kink=self.kink)
+
+    def apply(self, z: AnyFloats) -> AnyFloats:
+        leaky: AnyFloats = np.maximum(z, LEAK * z)
+        return leaky
+
+
+@register
+class GELU(FeatureMap):
+    """f(z) = z Phi(z) = z/2 + z erf(z / sqrt 2)/2, a smooth ReLU with the same odd part."""
+
+    name: ClassVar[str] = "gelu"
+    odd_slope: ClassVar[float | None] = 0.5
+
+    def apply(self, z: AnyFloats) -> AnyFloats:
+        from scipy.special import ndtr  # half a second to load: only where it is needed
+
+        values: AnyFloats = z * ndtr(z)
+        return values
+
+    def even_part(self, z: AnyFloats) -> AnyFloats:
+        """z erf(z / sqrt 2) / 2."""
+        from scipy.special import erf
+
+        even: AnyFloats = z * erf(z * z.dtype.type(np.sqrt(0.5)))
+        even *= 0.5
+        return even
+
+    def gaussian_moments(self, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
+        """With a, b the variances, g the covariance and d = (1 + a)(1 + b) - g^2, the even part is
+
+        {[a b + g^2 (1/(1 + a) + 1/(1 + b) - 1)] / sqrt(d) + g asin(g / sqrt((1 + a)(1 + b)))} / (2 pi).
+        """
+        a, b = (left**2)[:, None], (right**2)[None, :]
+        product, square = (1.0 + a) * (1.0 + b), covariance**2
+        bracket = a * b + square * (1.0 / (1.0 + a) + 1.0 / (1.0 + b) - 1.0)
+        even = bracket / np.sqrt(product - square) + covariance * np.arcsin(covariance / np.sqrt(product))
+        moments: FloatArray = 0.25 * covariance + even / (2.0 * np.pi)
+        return moments
+
+
+@register
+class Tanh(FeatureMap):
+    """f(z) = tanh(z), odd and not linear. Its Gaussian moments are sums over Hermite polynomials."""
+
+    name: ClassVar[str] = "tanh"
+
+    def apply(self, z: AnyFloats) -> AnyFloats:
+        values: AnyFloats = np.tanh(z, out=z)
+        return values
+
+    def gaussian_moments(self, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
+        return hermite_moments(np.tanh, covariance, left, right)
+
+    def gaussian_slopes(self, deviations: FloatArray) -> FloatArray:
+        """E[f'(a)] = E[1 - tanh(a)^2]."""
+        return gaussian_mean(lambda z: 1.0 - np.tanh(z) ** 2, deviations)
+
+
+@register
+class Erf(FeatureMap):
+    """f(z) = erf(z), the sigmoid whose kernel has a closed form."""
+
+    name: ClassVar[str] = "erf"
+
+    def apply(self, z: AnyFloats) -> AnyFloats:
+        from scipy.special import erf
+
+        values: AnyFloats = erf(z, out=z)
+        return values
+
+    def gaussian_moments(self, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
+        """The arcsine kernel (Williams 1998)."""
+        scale = np.sqrt(np.outer(1.0 + 2.0 * left**2, 1.0 + 2.0 * right**2))
+        moments: FloatArray = np.arcsin(2.0 * covariance / scale) * (2.0 / np.pi)
+        return moments
+
+    def gaussian_slopes(self, deviations: FloatArray) -> FloatArray:
+        slopes: FloatArray = 2.0 / np.sqrt(np.pi * (1.0 + 2.0 * deviations**2))
+        return slopes
+
+
+@register
+class Sign(FeatureMap):
+    """f(z) = sign(z), one bit for each unit; zero at zero."""
+
+    name: ClassVar[str] = "sign"
+
+    def apply(self, z: AnyFloats) -> AnyFloats:
+        signs: AnyFloats = np.sign(z, out=z)
+        return signs
+
+    def gaussian_moments(self, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
+        """2/pi asin(cosine): the two agree where a random direction does not part them (Sheppard 1899)."""
+        size = np.outer(left, right)
+        cosine = np.divide(covariance, size, out=np.zeros_like(size), where=size > 0.0)
+        moments: FloatArray = np.arcsin(np.clip(cosine, -1.0, 1.0)) * (2.0 / np.pi)
+        return moments
+
+    def gaussian_slopes(self, deviations: FloatArray) -> FloatArray:
+        """E|a| / E a^2."""
+        root = np.sqrt(2.0 / np.pi)
+        return np.divide(root, deviations, out=np.zeros_like(deviations), where=deviations > 0.0)
+
+
+@register
+class Absolute(_Kinked):
+    """f(z) = |z|. Its odd part is zero, so the best readout is zero and more features do not help."""
+
+    name: ClassVar[str] = "abs"
+    odd_slope: ClassVar[float | None] = 0.0
+    kink: ClassVar[float] = 1.0
+
+    def apply(self, z: AnyFloats) -> AnyFloats:
+        size: AnyFloats = np.abs(z, out=z)
+        return size
