@@ -1,28 +1,33 @@
 """Claim: where the end of a curve is known, 90 to 98 % of the ends lie inside the 95 % interval.
 
-    python benchmarks/curve_coverage.py [--law 60] [--sgd 14] \\
-        | python docs/quote_results.py --keep curve-coverage
+    python benchmarks/curve_coverage.py [--law 100] [--sgd 14] \\
+        | python docs/quote_results.py --keep curve-coverage,curve-better
 
 Curves of the law itself, drawn from its priors with correlated noise; and SGD as this package runs it, on
 sparse and on Gaussian features of power-law variances with noisy labels, where p = 1 and m = 0 and the priors
 of language models are wrong. Three schedules of each draw are fitted. Predicted is how a run of a fourth one
 ends; or, running, how the first ends of which half is seen, with the other two beside it.
+
+The second table asks which of two schedules of as many steps ends lower: after a fit to three runs, each of
+the others against each of the fitted. Curves of the law itself, and every three of the nine real ones.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import curve_folds
 import numpy as np
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 import sparselaw as sl
 from oracles.made_curves import law_curves
-from sparselaw.curves.ends import end_of
+from sparselaw.curves.ends import compared, end_of, size_of
 from sparselaw.curves.logs import make_logs
 from sparselaw.curves.model import Asked, Model, fit_model, student
 from sparselaw.curves.schedules import written_schedule
@@ -103,9 +108,63 @@ def row(name: str, found: Sequence[tuple[float, float, float]]) -> str:
     )
 
 
+PAIRED = ("constant:24000", "cosine:24000", "wsd:20000,24000", "linear:24000,end=0", "cosine:24000,end=0",
+          "wsd:18000,24000,end=0", "wsd:12000,24000")  # fmt: skip
+BINS = (0.5, 0.6, 0.75, 0.9, 0.97, 1.0 + 1e-9)
+Verdict = tuple[float, bool, bool]  # P(better) of what is called better, was it, is the difference inside
+
+
+def verdicts(model: Model, asked: Sequence[Asked], truth: Sequence[float]) -> list[Verdict]:
+    """Each schedule asked for against each run of the fit that has about as many steps."""
+    runs, found = range(len(model.logs)), []
+    mean, cov = model.predict([*asked, *(end_of(model, i) for i in runs)])
+    for i, j in itertools.product(range(len(asked)), runs):
+        if abs(asked[i].schedule.last / model.logs[j].last - 1.0) < 0.05:
+            pair = [i, len(asked) + j]
+            difference, better = compared(mean[pair], cov[np.ix_(pair, pair)])
+            true = truth[pair[0]] - truth[pair[1]]
+            lower = true < 0.0 if better >= 0.5 else true > 0.0
+            found.append((max(better, 1.0 - better), lower, difference.contains(true)))
+    return found
+
+
+def law_verdicts(draws: int) -> list[Verdict]:
+    found = []
+    for seed in range(draws):
+        order = np.random.Generator(np.random.PCG64([8, seed])).permutation(len(PAIRED))[:6]
+        shapes = [PAIRED[i] for i in order]
+        curves = law_curves(seed, shapes)
+        model = fit_model(make_logs([c[:3] for c in curves[:3]], warmup=1_000).logs)
+        peak = model.logs[0].schedule.peak
+        asked = [Asked(schedule=written_schedule(s, peak=peak, warmup=1_000), N=1.0) for s in shapes[3:]]
+        found += verdicts(model, asked, [c[3] for c in [*curves[3:], *curves[:3]]])
+    return found
+
+
+def real_verdicts() -> list[Verdict]:
+    found = []
+    for curves in curve_folds.read().values():
+        for known, hidden in curve_folds.choices(curves):
+            model = fit_model(curve_folds.own_points(known))
+            asked = [Asked(schedule=log.schedule, N=size_of(log)) for log in hidden]
+            found += verdicts(model, asked, [float(log.loss[-1]) for log in [*hidden, *known]])
+    return found
+
+
+def better_rows(name: str, found: Sequence[Verdict]) -> list[str]:
+    said, came, inside = (np.array(v, float) for v in zip(*found, strict=True))
+    rows = []
+    for low, high in itertools.pairwise(BINS):
+        of = (said >= low) & (said < high)
+        if of.any():
+            share = f"{np.mean(said[of]):.2f} | {np.mean(came[of]):.2f} | {100 * np.mean(inside[of]):.0f} %"
+            rows.append(f"| {name}, P {low:g} to {min(high, 1):.2g} | {of.sum()} | {share} |")
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--law", type=int, default=60)
+    parser.add_argument("--law", type=int, default=100)
     parser.add_argument("--sgd", type=int, default=14)
     given = parser.parse_args()
     print("| curves | draws | inside 50 % | 80 % | 95 % | median error | worst | median half width |")
@@ -125,6 +184,12 @@ def main() -> None:
             every[1].extend(running)
     print(row("all of SGD: another schedule", every[0]))
     print(row("all of SGD: running, half seen", every[1]))
+    print(
+        "\n| which of two schedules ends lower | pairs | P said | came true | difference inside 95 % |"
+    )
+    print("|---|---|---|---|---|")
+    for name, found in (("the law itself", law_verdicts(given.law)), ("25M and 100M", real_verdicts())):
+        print("\n".join(better_rows(name, found)) if found else f"| {name} | 0 | - | - | - |", flush=True)
 
 
 if __name__ == "__main__":

@@ -23,8 +23,7 @@ from curve_rivals import MomentumForm, MultiPowerForm
 from sparselaw.curves.ends import end_of, size_of
 from sparselaw.curves.law import FeatureForm, Form
 from sparselaw.curves.logs import Log, make_logs
-from sparselaw.curves.model import Asked, fit_model
-from sparselaw.interval import Interval
+from sparselaw.curves.model import Asked, Model, fit_model, student
 
 WARMUP = 2_160
 LAWS: dict[str, Callable[[], Form | None]] = {
@@ -37,15 +36,22 @@ LAWS: dict[str, Callable[[], Form | None]] = {
 TWO_STEP = ("wsdcon_3", "wsdcon_9", "wsdcon_18")
 COSINES = ("cosine_24000", "cosine_72000")  # share no trunk with any other
 SEEN = (0.3, 0.5, 0.7, 0.9)
+LEVELS = (0.5, 0.8, 0.95)
 
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """A final loss as predicted: relative error, relative half width, and whether it lies inside."""
+    """A final loss as predicted: relative error, and its standard error by the fit."""
 
     error: float
-    half: float
-    inside: bool
+    sd: float
+
+    def within(self, level: float) -> bool:
+        return abs(self.error) <= student(level) * self.sd
+
+    @property
+    def inside(self) -> bool:
+        return self.within(0.95)
 
 
 def read(path: Path | None = None) -> dict[str, dict[str, Log]]:
@@ -63,20 +69,25 @@ def read(path: Path | None = None) -> dict[str, dict[str, Log]]:
 
 def missed(known: Sequence[Log], hidden: Sequence[Log], form: Form | None) -> list[Miss]:
     """Fit to some curves, predict the last losses of others."""
-    model = fit_model([replace(log, own=_shared(log, known)) for log in known], form)
-    losses = model.losses([Asked(schedule=log.schedule, N=size_of(log)) for log in hidden])
-    return [_miss(loss, log) for loss, log in zip(losses, hidden, strict=True)]
+    model = fit_model(own_points(known), form)
+    return _misses(model, [Asked(schedule=log.schedule, N=size_of(log)) for log in hidden], hidden)
 
 
 def running(log: Log, seen: float, others: Sequence[Log]) -> Miss:
     """A curve of which a part is seen, with finished ones beside it."""
     model = fit_model([log.until(seen * log.last), *(replace(o, own=0) for o in others)])
-    return _miss(model.losses([end_of(model, 0)])[0], log)
+    return _misses(model, [end_of(model, 0)], [log])[0]
 
 
-def _miss(loss: Interval, log: Log) -> Miss:
-    truth = float(log.loss[-1])
-    return Miss(loss.best / truth - 1.0, loss.high / loss.best - 1.0, loss.contains(truth))
+def _misses(model: Model, asked: Sequence[Asked], logs: Sequence[Log]) -> list[Miss]:
+    mean, cov = model.predict(asked)
+    errors = mean - np.log([log.loss[-1] for log in logs])
+    return [Miss(e, v**0.5) for e, v in zip(errors.tolist(), np.diag(cov).tolist(), strict=True)]
+
+
+def own_points(known: Sequence[Log]) -> list[Log]:
+    """Curves of a list, of which a shared trunk counts once."""
+    return [replace(log, own=_shared(log, known)) for log in known]
 
 
 def _shared(log: Log, known: Sequence[Log]) -> int:
@@ -103,16 +114,19 @@ def choices(curves: dict[str, Log]) -> Iterator[tuple[list[Log], list[Log]]]:
 
 def row(name: str, misses: Sequence[Miss]) -> str:
     error = 100.0 * np.abs([m.error for m in misses])
-    inside = sum(m.inside for m in misses)
-    half = 100.0 * np.median([m.half for m in misses])
+    inside = " / ".join(f"{100 * np.mean([m.within(level) for m in misses]):.0f}" for level in LEVELS)
+    half = 100.0 * student() * np.median([m.sd for m in misses])
     bias = 100.0 * np.mean([m.error for m in misses])
     return (
-        f"| {name} | {error.mean():.2f} % | {error.max():.2f} % | {bias:+.2f} % "
-        f"| {inside} of {len(misses)} | {half:.2f} % |"
+        f"| {name} | {len(misses)} | {error.mean():.2f} % | {error.max():.2f} % | {bias:+.2f} % "
+        f"| {inside} % | {half:.2f} % |"
     )
 
 
-HEAD = " | mean error | worst | mean with sign | inside 95 % | half width |\n|---|---|---|---|---|---|"
+HEAD = (
+    " | ends | mean error | worst | mean with sign | inside 50 / 80 / 95 % | half width |\n"
+    "|---|---|---|---|---|---|---|"
+)
 
 
 def main() -> None:

@@ -7,9 +7,9 @@ restricted likelihood under priors.
 
 Residuals of log losses of one run are far from independent. Their covariance has four parts: white noise of
 single points; noise of a run with a short memory, in proportion to its rate; a smooth misfit along ln tau
-(Matern 3/2), half of it shared by all runs of a size and half the run's own, larger early in training and
-beyond the last tau that was fitted; and a random walk along the depth of annealing, the run's own: how much
-annealing brings differs from run to run.
+(Matern 3/2), larger early in training and beyond the last tau that was fitted; and a random walk along the
+depth of annealing, for the law is wrong about how much annealing brings. Half of the last two is shared by
+all runs of a size, half is the run's own.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from sparselaw.curves.law import Form, Track, Units
 LENGTH = 0.7  # of the smooth misfit, in ln tau
 EARLIER, BEYOND = 0.5, 1.5  # growth of the misfit: by tau^-1/2 before the last tau, by 1.5 ln tau after it
 FULL_DROP = 0.07  # relative: a usual annealing from the peak to nothing
-SHARED, ACROSS = 0.5, 0.25  # of the smooth misfit: between runs of one size, and of two
+SHARED, ACROSS = 0.5, 0.25  # of the misfit and the walk: between runs of one size, and of two
 OF_SIZE = 2e-3  # misfit of the law over sizes, one number a size, where there are several
 MEMORY = 0.08  # of the short noise, in ln tau
-SCALES = np.log([1.0e-3, 0.05, 2e-4]), np.array([0.5, 0.35, 1.0])  # of misfit, walk, short noise: ln, sd
+SCALES = np.log([5e-4, 0.03, 2e-4]), np.array([1.0, 0.7, 1.0])  # of misfit, walk, short noise: ln, sd
 POINT = 3e-3  # of a log loss in the estimate: tempers many correlated points against the priors
 STEP = 1e-4  # of the differences that stand for slopes
 MOST = 300  # points from which the scales are read; the rest has its say in the estimate
@@ -86,7 +86,7 @@ def covariance(one: Places, two: Places, several_sizes: bool) -> Covariance:
     size = one.N[:, None] == two.N[None, :]
     share = ACROSS + (SHARED - ACROSS) * size + (1.0 - SHARED) * run
     smooth = share * (1.0 + apart) * np.exp(-apart) * one.growth()[:, None] * two.growth()[None, :]
-    walk = run * FULL_DROP * np.minimum(one.depth[:, None], two.depth[None, :])
+    walk = share * FULL_DROP * np.minimum(one.depth[:, None], two.depth[None, :])
     fixed = OF_SIZE**2 * size if several_sizes else np.zeros_like(smooth)
     short = run * one.heat[:, None] * two.heat[None, :] * np.exp(-apart * (LENGTH / MEMORY))
     return Covariance(smooth, walk, short, fixed)

@@ -25,7 +25,7 @@ from sparselaw.curves.schedules import Schedule
 
 USUAL_RATE = 3e-4  # AdamW, language models: the prior of B is for this peak rate
 LARGEST_SHIFT = 1.2  # of that prior, in ln B: a rate beyond is of another optimizer, and B is anyone's guess
-UNKNOWN = (np.log(0.03), 1.2)  # the prior of ln B then
+UNKNOWN = (np.log(0.06), 1.0)  # the prior of ln B then
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

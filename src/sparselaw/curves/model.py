@@ -16,7 +16,7 @@ from sparselaw.errors import InputError
 from sparselaw.interval import Interval
 
 DEGREES = 6  # of Student's t: the scales rest on a handful of independent runs
-RUNNING = 2.0  # error of the rest of a running curve over what the model says of its residuals
+RUNNING = 1.75  # error of the rest of a running curve over what the model says of its residuals
 OTHER_PEAK = 0.012  # relative, for each factor of two between peak rates
 OTHER_SIZE = 0.004  # relative, for each factor of two to the nearest size that was fitted
 REWARMED = 0.01  # relative, where the rate rises again
