@@ -87,11 +87,11 @@ def calibrated(said, came) -> None:
             print(f"| {low:.1f}-{high:.1f} | {at.sum()} | {said[at].mean():.2f} | {came[at].mean():.2f} |")
 
 
-def within(contest, point, gap) -> bool:
+def within(contest, point, gap, level) -> bool:
     """The interval is for expected losses; each run that is judged has a noise of its own."""
     recipes = contest.recipes
     own = [loss.best * noise for loss, noise in zip(point.losses, recipes.posterior.run_noise, strict=True)]
-    noise = recipes.calibration.half_width(0.95) * np.hypot(*own)
+    noise = recipes.calibration.half_width(level) * np.hypot(*own)
     d = point.difference
     end = d.high - d.best if gap > d.best else d.best - d.low
     return abs(gap - d.best) <= np.hypot(end, noise)
@@ -118,6 +118,7 @@ def real(folder: Path) -> None:
         "|---|---|---|---|---|---|"
     )
     names = list(tables)
+    held = {level: [] for level in (0.95, 0.8, 0.5)}
     for a, b in itertools.combinations(names, 2):
         if a.startswith("gadre") != b.startswith("gadre"):
             continue
@@ -128,21 +129,27 @@ def real(folder: Path) -> None:
         later = halves[0][1].merge(halves[1][1], on=["N", "D"], suffixes=("_a", "_b"))
         if later.empty:
             continue
+        known = [half[0][["N", "D", "loss"]] for half in halves]
+        at = list(zip(later.N, later.D, strict=True))
+        gap = (later.loss_a - later.loss_b).to_numpy()
         try:
-            found = compare(
-                *(half[0][["N", "D", "loss"]] for half in halves), at=list(zip(later.N, later.D, strict=True))
-            )
+            for level, inside in held.items():
+                found = compare(*known, at=at, level=level)
+                own = [within(found.contests[0], p, x, level) for p, x in zip(found.points, gap, strict=True)]
+                inside += own
         except InputError as error:
             print(f"| {a} | {b} | refused: {error} | | | |")
             continue
-        gap = (later.loss_a - later.loss_b).to_numpy()
-        inside = [within(found.contests[0], p, x) for p, x in zip(found.points, gap, strict=True)]
+        inside = held[0.95][-len(gap) :]
         p = np.array([point.probability for point in found.points])
         p = np.where(gap < 0, p, 1.0 - p)
         print(
             f"| {a} | {b} | {len(gap)} | {100 * np.mean(inside):.0f} % | "
-            f"{100 * np.mean(p > 0.5):.0f} % | {p.mean():.2f} |"
+            f"{100 * np.mean(p > 0.5):.0f} % | {p.mean():.2f} |",
+            flush=True,
         )
+    shares = [f"{100 * np.mean(inside):.0f} % at {level:.0%}" for level, inside in held.items()]
+    print(f"\nall {len(held[0.95])} differences: {', '.join(shares)} inside")
 
 
 if __name__ == "__main__":

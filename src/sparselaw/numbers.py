@@ -168,3 +168,16 @@ def short_size(value: float, digits: int = 3) -> str:
         if unit <= value < 1e3 * unit and value >= 1e4:
             return f"{value / unit:.{digits}g}{letter}"
     return f"{value:.{max(digits, 4)}g}"
+
+
+def short_compute(value: float, digits: int = 3) -> str:
+    """Compute as people write it.
+
+    >>> short_compute(1e21), short_compute(1.5e21), short_compute(64.0)
+    ('10^21', '1.5 x 10^21', '64')
+    """
+    if not 1e4 <= value < math.inf:
+        return f"{value:.{digits}g}"
+    times, _, power = f"{value:.{digits - 1}e}".partition("e+")
+    times = times.rstrip("0").rstrip(".")
+    return f"10^{int(power)}" if times == "1" else f"{times} x 10^{int(power)}"

@@ -195,3 +195,33 @@ def test_bad_input_is_one_line(files, capsys, arguments, says):
     error = capsys.readouterr().err.strip().splitlines()
     assert len(error) == 1
     assert says in error[0]
+
+
+def test_the_mean_of_one_recipe_is_that_of_the_whole_mixture(contest):
+    posterior = contest.contests[0].recipes.posterior
+    x = posterior.points(np.array([1e8, 3e9, 2e10]), np.array([4e10, 6e9, 4e11]))
+    for recipe in (0, 1):
+        assert np.allclose(posterior.means(x, recipe), posterior.mixture(x, recipe)[0], rtol=0, atol=1e-12)
+
+
+def with_seeds(scale, share, own):
+    """Three seeds at each size; ``share`` of the noise's variance is common to all recipes with the seed."""
+    common, rest = (np.random.default_rng(s).standard_normal(3 * N.size) for s in (5, own))
+    runs = {name: np.tile(values, 3) for name, values in table(scale, noise=0.0).items()}
+    noise = np.sqrt(share) * common + np.sqrt(1.0 - share) * rest
+    return runs | {"loss": runs["loss"] * np.exp(0.004 * noise), "seed": np.repeat([1, 2, 3], N.size)}
+
+
+def test_runs_of_one_seed_share_their_noise():
+    """Found where it is there, and the difference is then known better; not where seeds mean nothing."""
+    pairs = [with_seeds(1.2, 0.8, 7), with_seeds(1.0, 0.8, 8)]
+    found = compare(*pairs, budget=1e21)
+    assert 0.6 < found.as_dict()["noise_correlation"] <= 0.9
+    assert "also the seed" in found.contests[0].shared_words()
+    unnamed = compare(*({n: v for n, v in one.items() if n != "seed"} for one in pairs), budget=1e21)
+    widths = [one.points[0].difference.high - one.points[0].difference.low for one in (found, unnamed)]
+    assert widths[0] < 0.9 * widths[1]
+    assert (
+        compare(with_seeds(1.2, 0.0, 7), with_seeds(1.0, 0.0, 8), budget=1e21).as_dict()["noise_correlation"]
+        < 0.3
+    )

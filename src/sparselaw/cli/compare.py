@@ -8,7 +8,7 @@ from sparselaw.cli import fit_options as options
 from sparselaw.cli import pictures
 from sparselaw.cli.forecast import point
 from sparselaw.cli.options import FILE, JSON
-from sparselaw.cli.output import note, number, print_json, print_next, print_table
+from sparselaw.cli.output import note, print_json, print_next, print_table
 from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
 
@@ -77,13 +77,9 @@ def compare(
         print(contest.words())
     print_table("Recipes compared", *found.table())
     for contest in found.contests:
-        a, b = contest.names
         if contest.crossing is not None:
-            print(
-                f"{a} and {b} change places at C = {number(contest.crossing.best)} {contest.crossing.ends()} "
-                f"(probability {contest.crossing_probability:.2f})"
-            )
-        print(f"{a}, {b}: {contest.shared_words()}")
+            print(contest.crossing_words())
+        print(f"{', '.join(contest.names)}: {contest.shared_words()}")
     print(f"status {found.status}")
     point_ = found.contests[0].points[-1]
     if tables and by is None and not point_.at_sizes:

@@ -8,6 +8,7 @@ off the same draw.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +17,14 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Cost, parse_cost
 from sparselaw.deciding.contest import Comparison, Contest, ContestPoint
-from sparselaw.deciding.recipes import Recipes, joined
+from sparselaw.deciding.recipes import ROWS, Recipe, Recipes, joined
 from sparselaw.errors import InputError, check_positive
-from sparselaw.forecasting import KnownRuns, Prepared
 from sparselaw.forecasting.forecast_result import check_points
-from sparselaw.forecasting.known_runs import FARTHEST, spans_ahead
+from sparselaw.forecasting.known_runs import FARTHEST, check_runs, spans_ahead
+from sparselaw.forecasting.saved import data_hash
 from sparselaw.interval import Interval, check_level
-from sparselaw.planning.forecast_budgets import prepare_forecast
+from sparselaw.numbers import short_compute
+from sparselaw.planning.forecast_budgets import known_of
 from sparselaw.planning.plan import passes
 
 if TYPE_CHECKING:
@@ -30,8 +32,8 @@ if TYPE_CHECKING:
 
 DRAWS = 2000
 REACH = 30.0  # the largest compute multiplier that is looked for, either way
-STEPS = 41  # budgets along that range
-ALONG = 25  # budgets at which a crossing is looked for, and a picture is drawn
+STEP = 0.25  # of ln C, between the budgets that are drawn
+STEPS = 41  # sizes along that range, where sizes are asked for
 MOST_RECIPES = 12
 
 
@@ -97,18 +99,19 @@ def compare(
     True
     """
     if isinstance(a, Comparison):
-        known = dict(zip(a.names, a.prepared, strict=True))
+        recipes = a.recipes
     else:
         tables = _tables(a, b, others, by)
-        rows: dict[str, Any] = {"columns": columns, "where": where}
-        known = {name: prepare_forecast(table, **rows) for name, table in tables.items()}
-    asked: dict[str, Any] = {"budget": budget, "at": at, "cost": cost, "level": level, "seed": seed}
-    return compare_prepared(_labels(list(known), names), tuple(known.values()), **asked)
+        recipes = tuple(_read(name, table, columns, where) for name, table in tables.items())
+    if names is not None and len(names) != len(recipes):
+        raise InputError("names", len(names), f"there are {len(recipes)} recipes", "give one name for each")
+    if names is not None:
+        recipes = tuple(replace(one, name=str(name)) for name, one in zip(names, recipes, strict=True))
+    return compare_recipes(recipes, budget=budget, at=at, cost=cost, level=level, seed=seed)
 
 
-def compare_prepared(
-    labels: Sequence[str],
-    prepared: tuple[Prepared, ...],
+def compare_recipes(
+    recipes: tuple[Recipe, ...],
     *,
     budget: float | Sequence[float] | None = None,
     at: Sequence[tuple[float, float]] | None = None,
@@ -119,123 +122,96 @@ def compare_prepared(
     """``compare`` of runs that are read already."""
     level, spent = check_level(level), parse_cost(cost, None)
     budgets, points = _asked(budget, at)
-    _not_twice([one.runs for one in prepared], labels)
-    _not_too_small(budgets, points, spent, [one.runs for one in prepared])
+    _not_twice(recipes)
+    _not_too_small(budgets, points, spent, recipes)
     contests = tuple(
-        contest((labels[0], labels[i]), (prepared[0], prepared[i]), budgets, points, spent, level, seed)
-        for i in range(1, len(prepared))
+        contest(joined(recipes[0], other), budgets, points, spent, level, seed) for other in recipes[1:]
     )
-    return Comparison(contests=contests, cost=cost, level=level, seed=seed, prepared=prepared)
+    return Comparison(contests=contests, cost=cost, level=level, seed=seed, recipes=recipes)
 
 
 def contest(
-    names: tuple[str, str],
-    prepared: tuple[Prepared, Prepared],
-    budgets: FloatArray,
-    points: FloatArray,
-    cost: Cost,
-    level: float,
-    seed: int,
+    recipes: Recipes, budgets: FloatArray, points: FloatArray, cost: Cost, level: float, seed: int
 ) -> Contest:
-    """Of two recipes: at ``budgets``, or where there are none at ``points`` (n, 2)."""
-    recipes = joined(names, prepared)
-    if budgets.size:
-        found = [_at_budget(recipes, float(C), cost, level, seed) for C in budgets]
-        reach = budgets
-    else:
-        found = [_at_sizes(recipes, float(N), float(D), cost, level, seed) for N, D in points]
-        reach = np.array([float(cost.compute(N, D)) for N, D in points])
-    curve, crossing, share = _along(recipes, reach, cost, level, seed)
+    """Of two recipes: at ``budgets``, or where there are none at ``points`` (n, 2).
+
+    One set of draws of both frontiers serves the budgets, the picture and the place where they cross.
+    """
+    asked = budgets if budgets.size else np.asarray(cost.compute(points[:, 0], points[:, 1]), np.float64)
+    spent = [np.asarray(cost.compute(runs.N, runs.D)) for runs in recipes.runs]
+    low = min(max(float(spent[0].min()), float(spent[1].min())), float(asked.min()))
+    high = 1.5 * max(float(spent[0].max()), float(spent[1].max()), float(asked.max()))
+    count = 2 + int(np.log(high / low * REACH**2) / STEP)
+    wide = np.unique(np.r_[np.geomspace(low / REACH, high * REACH, count), low, high, budgets])
+    shown = np.flatnonzero((wide >= low) & (wide <= high))
+    both = [recipes.frontier(r, wide, budgets, cost) for r in (0, 1)]
+    A, B = both[0][0][shown], both[1][0]
+    recipe = np.repeat([0, 1], [A.size, B.size])
+    drawn = recipes.draws(np.r_[A, B], np.r_[both[0][1][shown], both[1][1]], recipe, DRAWS, seed)
+    of_A, of_B = drawn[:, : A.size], drawn[:, A.size :]
+    logs = np.array([passes(of_A[:, i], of_B, np.log(wide / wide[j])) for i, j in enumerate(shown)])
+
+    def at_budget(C: float) -> ContestPoint:
+        j = int(np.searchsorted(wide, C))
+        i = int(np.searchsorted(shown, j))
+        sizes = tuple((float(N[j]), float(D[j])) for N, D in both)
+        return _point(C, sizes, of_A[:, i], of_B[:, j], logs[i], level, at_sizes=False)
+
+    found = [at_budget(float(C)) for C in budgets]
+    found += [_at_sizes(recipes, float(N), float(D), cost, level, seed) for N, D in points]
+    ends = _ends(level)
+    gap = of_A - of_B[:, shown]
+    with np.errstate(invalid="ignore"):
+        times = np.exp(np.quantile(logs, ends, axis=1, method="nearest"))
+    crosses = np.flatnonzero(gap[:, 0] * gap[:, -1] < 0.0)
+    crossing = None
+    if crosses.size >= max(2, DRAWS // 20):
+        places = np.array([_first_zero(gap[i], np.log(wide[shown])) for i in crosses])
+        crossing = _interval(np.exp(places), level)
     said = _findings(recipes, found)
     return Contest(
-        names=names,
         points=tuple(found),
         crossing=crossing,
-        crossing_probability=share,
-        correlation=recipes.rho,
-        shared_sizes=recipes.shared_sizes,
+        crossing_probability=crosses.size / DRAWS,
         status=said[0][0] if said else "ok",
-        warnings=tuple(
-            dict.fromkeys([*prepared[0].notes, *prepared[1].notes, *(words for _, words in said)])
-        ),
-        curve=curve,
+        warnings=tuple(words for _, words in said),
+        curve={
+            "budget": wide[shown],
+            "A": np.exp(np.quantile(of_A, ends, axis=0)),
+            "B": np.exp(np.quantile(of_B[:, shown], ends, axis=0)),
+            "multiplier": times,
+            "probability": np.mean(gap < 0.0, axis=0),
+        },
         recipes=recipes,
     )
-
-
-def _at_budget(recipes: Recipes, C: float, cost: Cost, level: float, seed: int) -> ContestPoint:
-    fine = C * np.geomspace(1.0 / REACH, REACH, STEPS)
-    own = recipes.frontier(0, np.array([C]), cost)
-    other = recipes.frontier(1, fine, cost)
-    return _point(recipes, own, other, fine, C, level, seed, at_sizes=False)
 
 
 def _at_sizes(recipes: Recipes, N: float, D: float, cost: Cost, level: float, seed: int) -> ContestPoint:
     """B is scaled up and down from (N, D) along a constant D / N until it has the loss of A."""
     factors = np.geomspace(1.0 / REACH, REACH, STEPS)
     C = float(cost.compute(N, D))
-    along = (N * np.sqrt(factors), D * np.sqrt(factors))
-    own = (np.array([N]), np.array([D]))
-    return _point(recipes, own, along, np.asarray(cost.compute(*along)), C, level, seed, at_sizes=True)
+    along = N * np.sqrt(factors), D * np.sqrt(factors)
+    recipe = np.r_[0, np.ones(STEPS, dtype=np.int64)]
+    drawn = recipes.draws(np.r_[N, along[0]], np.r_[D, along[1]], recipe, DRAWS, seed)
+    A, B = drawn[:, 0], drawn[:, 1:]
+    logs = passes(A, B, np.log(np.asarray(cost.compute(*along)) / C))
+    return _point(C, ((N, D), (N, D)), A, B[:, STEPS // 2], logs, level, at_sizes=True)
 
 
 def _point(
-    recipes: Recipes,
-    own: tuple[FloatArray, FloatArray],
-    other: tuple[FloatArray, FloatArray],
-    spent: FloatArray,
-    C: float,
-    level: float,
-    seed: int,
-    at_sizes: bool,
+    C: float, sizes: Any, A: FloatArray, B: FloatArray, logs: FloatArray, level: float, at_sizes: bool
 ) -> ContestPoint:
-    recipe = np.r_[0, np.ones(STEPS, dtype=np.int64)]
-    drawn = recipes.draws(np.r_[own[0], other[0]], np.r_[own[1], other[1]], recipe, DRAWS, seed)
-    A, B = drawn[:, 0], drawn[:, 1:]
-    middle = STEPS // 2
-    gap = np.exp(A) - np.exp(B[:, middle])
-    logs = passes(A, B, np.log(spent / C))
+    """From draws of both log losses, and of the log of the multiplier."""
+    gap = np.exp(A) - np.exp(B)
     return ContestPoint(
         budget=C,
-        sizes=((float(own[0][0]), float(own[1][0])), (float(other[0][middle]), float(other[1][middle]))),
-        losses=(_interval(np.exp(A), level), _interval(np.exp(B[:, middle]), level)),
+        sizes=sizes,
+        losses=(_interval(np.exp(A), level), _interval(np.exp(B), level)),
         difference=_interval(gap, level),
         probability=float(np.mean(gap < 0.0)),
         multiplier=_within_reach(logs, level),
         at_sizes=at_sizes,
     )
-
-
-def _along(
-    recipes: Recipes, reach: FloatArray, cost: Cost, level: float, seed: int
-) -> tuple[dict[str, FloatArray], Interval | None, float]:
-    """Both frontiers and the multiplier from the runs to the largest budget asked; and where they cross."""
-    spent = [np.asarray(cost.compute(runs.N, runs.D)) for runs in recipes.runs]
-    low = min(max(float(spent[0].min()), float(spent[1].min())), float(reach.min()))
-    high = max(float(spent[0].max()), float(spent[1].max()), float(reach.max()))
-    budgets = np.geomspace(low, 1.5 * high, ALONG)
-    A, B = (recipes.frontier(r, budgets, cost) for r in (0, 1))
-    recipe = np.repeat([0, 1], ALONG)
-    drawn = recipes.draws(np.r_[A[0], B[0]], np.r_[A[1], B[1]], recipe, DRAWS, seed)
-    ends = [0.5 * (1.0 - level), 0.5, 0.5 * (1.0 + level)]
-    gap = drawn[:, :ALONG] - drawn[:, ALONG:]
-    logs = np.array(
-        [passes(drawn[:, i], drawn[:, ALONG:], np.log(budgets / budgets[i])) for i in range(ALONG)]
-    )
-    with np.errstate(invalid="ignore"):
-        times = np.exp(np.quantile(logs, ends, axis=1, method="nearest"))
-    curve = {
-        "budget": budgets,
-        "A": np.exp(np.quantile(drawn[:, :ALONG], ends, axis=0)),
-        "B": np.exp(np.quantile(drawn[:, ALONG:], ends, axis=0)),
-        "multiplier": times,
-        "probability": np.mean(gap < 0.0, axis=0),
-    }
-    crosses = np.flatnonzero(gap[:, 0] * gap[:, -1] < 0.0)
-    if crosses.size < max(2, DRAWS // 20):
-        return curve, None, crosses.size / DRAWS
-    place = np.array([_first_zero(gap[i], np.log(budgets)) for i in crosses])
-    return curve, _interval(np.exp(place), level), crosses.size / DRAWS
 
 
 def _first_zero(gap: FloatArray, x: FloatArray) -> float:
@@ -261,14 +237,17 @@ def _findings(recipes: Recipes, points: Sequence[ContestPoint]) -> list[tuple[st
     return found
 
 
+def _ends(level: float) -> list[float]:
+    return [0.5 * (1.0 - level), 0.5, 0.5 * (1.0 + level)]
+
+
 def _interval(values: FloatArray, level: float) -> Interval:
-    low, middle, high = np.quantile(values, [0.5 * (1.0 - level), 0.5, 0.5 * (1.0 + level)])
-    return Interval(float(low), float(middle), float(high))
+    return Interval(*map(float, np.quantile(values, _ends(level))))
 
 
 def _within_reach(logs: FloatArray, level: float) -> Interval:
     """An end that lies beyond the reach is infinite (or zero): it is not known."""
-    ends = np.quantile(logs, [0.5 * (1.0 - level), 0.5, 0.5 * (1.0 + level)], method="nearest")
+    ends = np.quantile(logs, _ends(level), method="nearest")
     with np.errstate(over="ignore"):
         low, middle, high = (float(v) for v in np.exp(ends))
     return Interval(low if low > 0.0 else float("nan"), middle, high if np.isfinite(high) else float("nan"))
@@ -309,12 +288,12 @@ def split_by(source: Any, by: str) -> dict[str, Any]:
     return parts
 
 
-def _labels(found: list[str], names: Sequence[str] | None) -> list[str]:
-    if names is None:
-        return found
-    if len(names) != len(found):
-        raise InputError("names", len(names), f"there are {len(found)} recipes", "give one name for each")
-    return [str(name) for name in names]
+def _read(name: str, table: Any, columns: Mapping[str, str] | None, where: str | Sequence[str]) -> Recipe:
+    """A table that allows a forecast."""
+    runs, clean = known_of(table, columns=columns, where=where)
+    check_runs(runs)
+    thin = f"{name}: {ROWS} of {len(runs)} rows used, evenly along compute"
+    return Recipe(name=name, runs=runs, notes=(*clean.get("notes", ()), *([thin] * (len(runs) > ROWS))))
 
 
 def _asked(
@@ -330,22 +309,24 @@ def _asked(
     return np.array([check_positive("budget", C) for C in given]), np.empty((0, 2))
 
 
-def _not_twice(runs: Sequence[KnownRuns], names: Sequence[str]) -> None:
-    first = runs[0].in_order()
-    for name, other in zip(names[1:], runs[1:], strict=True):
-        same = other.in_order()
-        if len(first) == len(same) and all(
-            np.array_equal(getattr(first, column), getattr(same, column)) for column in ("N", "D", "loss")
-        ):
-            raise InputError("recipe", name, f"has the same runs as {names[0]}", "give another table")
+def _not_twice(recipes: Sequence[Recipe]) -> None:
+    first = data_hash(recipes[0].runs)
+    for other in recipes[1:]:
+        if data_hash(other.runs) == first:
+            raise InputError(
+                "recipe", other.name, f"has the same runs as {recipes[0].name}", "give another table"
+            )
 
 
-def _not_too_small(budgets: FloatArray, points: FloatArray, cost: Cost, runs: Sequence[KnownRuns]) -> None:
+def _not_too_small(budgets: FloatArray, points: FloatArray, cost: Cost, recipes: Sequence[Recipe]) -> None:
     """A budget below every run asks for nothing that a forecast knows."""
-    cheapest = min(float(np.min(cost.compute(one.N, one.D))) for one in runs)
+    cheapest = min(float(np.min(cost.compute(one.runs.N, one.runs.D))) for one in recipes)
     asked = budgets if budgets.size else np.array([float(cost.compute(N, D)) for N, D in points])
     for C in asked:
         if C < cheapest:
             raise InputError(
-                "budget", f"{C:.3g}", "is below every run of the tables", f"choose at least {cheapest:.3g}"
+                "budget",
+                short_compute(C),
+                "is below every run of the tables",
+                f"choose at least {short_compute(cheapest)}",
             )

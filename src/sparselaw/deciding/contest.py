@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparselaw.arrays import FloatArray
-from sparselaw.deciding.recipes import Recipes
-from sparselaw.forecasting import Prepared
-from sparselaw.forecasting.saved import content_of, write_saved
+from sparselaw.deciding.recipes import Recipe, Recipes
+from sparselaw.forecasting.saved import runs_content, write_saved
 from sparselaw.interval import Interval
+from sparselaw.numbers import short_compute, short_size
 from sparselaw.records import finite, html_table
 
 if TYPE_CHECKING:
@@ -63,26 +63,31 @@ class Contest:
     picture.
     """
 
-    names: tuple[str, str]
     points: tuple[ContestPoint, ...]
     crossing: Interval | None
     crossing_probability: float
-    correlation: float
-    shared_sizes: int
     status: str
     warnings: tuple[str, ...]
     curve: Mapping[str, FloatArray] = field(repr=False)
     recipes: Recipes = field(repr=False)
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """Of A and B."""
+        return self.recipes.names
+
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
+        common = self.recipes.posterior.common
         return {
             "recipes": list(self.names),
             "points": [point.as_dict() for point in self.points],
             "crossing": None if self.crossing is None else self.crossing.as_dict(),
             "crossing_probability": self.crossing_probability,
-            "correlation": self.correlation,
-            "shared_sizes": self.shared_sizes,
+            "correlation": self.recipes.rho,
+            "shared_sizes": self.recipes.shared_sizes,
+            "shared_seeds": 0 if common is None else common.first.size,
+            "noise_correlation": 0.0 if common is None else common.correlation,
             "status": self.status,
             "warnings": list(self.warnings),
             "curve": _curve(self.curve),
@@ -102,11 +107,26 @@ class Contest:
             f"the compute of {a} for its loss"
         )
 
+    def crossing_words(self) -> str:
+        """Where the two change places; empty where they hardly do."""
+        if self.crossing is None:
+            return ""
+        low, best, high = map(short_compute, self.crossing)
+        sure = f"probability {self.crossing_probability:.2f}"
+        return f"{' and '.join(self.names)} change places at C = {best} [{low}, {high}] ({sure})"
+
     def shared_words(self) -> str:
         """What both recipes have in common, and what was made of it."""
+        common, sizes = self.recipes.posterior.common, self.recipes.shared_sizes
+        seeds = ""
+        if common is not None:
+            seeds = (
+                f", {common.first.size} of their runs also the seed: the noise of these correlates by "
+                f"{common.correlation:.2f}"
+            )
         return (
-            f"{self.shared_sizes} pairs (N, D) in both tables; deviations from the laws correlate by "
-            f"{self.correlation:.2f} and cancel to that extent"
+            f"{sizes or 'no'} pairs (N, D) in both tables{seeds}; deviations from the laws correlate by "
+            f"{self.recipes.rho:.2f} and cancel to that extent"
         )
 
 
@@ -118,7 +138,7 @@ class Comparison:
     cost: str
     level: float
     seed: int
-    prepared: tuple[Prepared, ...] = field(repr=False)  # the runs of each recipe, in their order
+    recipes: tuple[Recipe, ...] = field(repr=False)
 
     def save(self, path: str | Path) -> None:
         """Write it to a JSON file that ``sl.load`` reads: the runs of every recipe, and what was asked.
@@ -133,8 +153,9 @@ class Comparison:
         InputError
             Where the file cannot be written.
         """
-        both = zip(self.names, self.prepared, strict=True)
-        recipes = [{"name": name, **content_of(one)} for name, one in both]
+        recipes = [
+            {"name": one.name, **runs_content(one.runs), "notes": list(one.notes)} for one in self.recipes
+        ]
         asked = [[*p.sizes[0]] if p.at_sizes else p.budget for p in self.points]
         settings: dict[str, Any] = {"at" if self.points[0].at_sizes else "budget": asked}
         settings |= {"cost": self.cost, "level": self.level, "seed": self.seed}
@@ -143,7 +164,7 @@ class Comparison:
     @property
     def names(self) -> tuple[str, ...]:
         """Of all recipes."""
-        return (self.contests[0].names[0], *(contest.names[1] for contest in self.contests))
+        return tuple(one.name for one in self.recipes)
 
     @property
     def points(self) -> tuple[ContestPoint, ...]:
@@ -157,8 +178,9 @@ class Comparison:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Of all contests, each once."""
-        return tuple(dict.fromkeys(w for contest in self.contests for w in contest.warnings))
+        """Of the tables and of all contests, each once."""
+        notes = [note for one in self.recipes for note in one.notes]
+        return tuple(dict.fromkeys([*notes, *(w for contest in self.contests for w in contest.warnings)]))
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON; with more than two recipes ``contests`` has the others too."""
@@ -220,8 +242,8 @@ class Comparison:
 def _place(point: ContestPoint) -> str:
     if point.at_sizes:
         N, D = point.sizes[0]
-        return f"N = {N:.3g}, D = {D:.3g}"
-    return f"C = {point.budget:.3g}"
+        return f"N = {short_size(N)}, D = {short_size(D)}"
+    return f"C = {short_compute(point.budget)}"
 
 
 def _curve(curve: Mapping[str, FloatArray]) -> dict[str, Any]:

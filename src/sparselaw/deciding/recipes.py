@@ -1,12 +1,14 @@
 r"""Two recipes in one posterior, and draws of both at once.
 
 The discrepancies of the two laws are correlated by rho, and the laws themselves are alike but for A and B.
-rho is not known: it is averaged over 0, 0.5 and 0.9 by evidence, and found near 0 where the recipes have
+rho is not known: it is averaged over 0.9, 0.5 and 0 by evidence, and found near 0 where the recipes have
 nothing in common. What both share cancels in their difference, which is known far better than either loss.
 Two separate forecasts would know how much compute one recipe saves to a factor of 58 at ten times the largest
-budget, the joint one to a factor of 4 to 7.
+budget, the joint one to a factor of 4 to 7. Where both tables have runs of the same N, D and seed, the noise
+of these is correlated too, as evidence has it.
 
-The back-tests of both scale the draws; their shift is left out, since it is common to both.
+A forecast is scaled and moved by its back-tests. They tell of either loss, and little of the difference: the
+scale of a difference is the same for all tables (docs/decide.md has what was tried).
 """
 
 from __future__ import annotations
@@ -17,14 +19,24 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.costs import Cost
-from sparselaw.forecasting import KnownRuns, Prepared
+from sparselaw.forecasting import KnownRuns
 from sparselaw.forecasting.posterior import Posterior, joint_posterior
 from sparselaw.forecasting.predictive import Calibration, Predictive
 from sparselaw.planning.from_runs import lowest, sizes_along
 
-CORRELATIONS = ((0.0, 0.25), (0.5, 0.25), (0.9, 0.5))  # rho and its prior weight; 0.98 covers too little
+CORRELATIONS = ((0.9, 0.5), (0.5, 0.25), (0.0, 0.25))  # rho and its prior weight; 0.98 covers too little
+SCALE = 0.28  # v of a difference: the posterior's variance is larger than the errors have been
 ROWS = 240  # of each table that enter a joint posterior
-COARSE = 9  # budgets at which the best N is found; between them it is interpolated
+COARSE = 1.2  # of ln C: the best N is found at budgets so far apart, and interpolated between them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """Runs of one recipe; ``notes`` say how its table was read."""
+
+    name: str
+    runs: KnownRuns
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +46,10 @@ class Recipes:
     names: tuple[str, str]
     runs: tuple[KnownRuns, KnownRuns]
     posterior: Posterior
-    calibration: Calibration
+
+    @property
+    def calibration(self) -> Calibration:
+        return Calibration(shift=0.0, v=SCALE, settings=self.posterior.settings)
 
     @property
     def rho(self) -> float:
@@ -53,36 +68,26 @@ class Recipes:
         both = Predictive(posterior=self.posterior, calibration=self.calibration)
         return both.log_draws(N, D, count, seed=seed, noise=False, shift=False, recipe=recipe)
 
-    def frontier(self, recipe: int, budgets: FloatArray, cost: Cost) -> tuple[FloatArray, FloatArray]:
-        """Best N and D of a recipe at every budget.
+    def frontier(
+        self, recipe: int, budgets: FloatArray, exact: FloatArray, cost: Cost
+    ) -> tuple[FloatArray, FloatArray]:
+        """Best N and D of a recipe at every budget; those that are ``exact`` are not interpolated.
 
         The loss is flat there, so that the N of the mean curve serves every draw.
         """
-        few = budgets
-        if budgets.size > COARSE:
-            few = np.geomspace(budgets.min(), budgets.max(), COARSE)
+        count = 2 + int(np.log(budgets.max() / budgets.min()) / COARSE)
+        few = np.unique(np.r_[np.geomspace(budgets.min(), budgets.max(), count), exact])
         lines = [sizes_along(self.runs[recipe], cost, float(C)) for C in few]
-        N = np.concatenate(lines)
-        D = np.concatenate([cost.data_for(line, C) for line, C in zip(lines, few, strict=True)])
-        means = self.posterior.weights @ np.array(
-            [at.mean for at in self.posterior.moments(self.posterior.points(N, D), recipe)]
-        )
-        curves = means.reshape(len(few), -1)
-        best = np.array([lowest(line, curve[None])[0] for line, curve in zip(lines, curves, strict=True)])
-        if few is not budgets:
-            best = np.exp(np.interp(np.log(budgets), np.log(few), np.log(best)))
-        D_best = [float(cost.data_for(n, C)) for n, C in zip(best, budgets, strict=True)]
-        return best, np.array(D_best)
+        D = np.concatenate([cost.data_for(N, C) for N, C in zip(lines, few, strict=True)])
+        curves = self.posterior.means(self.posterior.points(np.concatenate(lines), D), recipe)
+        each = zip(lines, curves.reshape(len(few), -1), strict=True)
+        best = np.array([lowest(N, curve[None])[0] for N, curve in each])
+        N = np.exp(np.interp(np.log(budgets), np.log(few), np.log(best)))
+        return N, np.array([float(cost.data_for(n, C)) for n, C in zip(N, budgets, strict=True)])
 
 
-def joined(names: tuple[str, str], prepared: tuple[Prepared, Prepared]) -> Recipes:
+def joined(a: Recipe, b: Recipe) -> Recipes:
     """One posterior for two tables that each allow a forecast."""
-    runs = (prepared[0].runs, prepared[1].runs)
-    used = [one.in_order().thinned(ROWS) for one in runs]
-    own = [one.predictive.calibration for one in prepared]
-    return Recipes(
-        names=names,
-        runs=runs,
-        posterior=joint_posterior(used, CORRELATIONS),
-        calibration=Calibration(shift=0.0, v=0.5 * (own[0].v + own[1].v), settings=own[0].settings),
-    )
+    used = [one.runs.in_order().thinned(ROWS) for one in (a, b)]
+    found = joint_posterior(used, CORRELATIONS)
+    return Recipes(names=(a.name, b.name), runs=(a.runs, b.runs), posterior=found)

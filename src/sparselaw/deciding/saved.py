@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sparselaw.deciding.compare import compare_prepared
+from sparselaw.deciding.compare import compare_recipes
 from sparselaw.deciding.contest import KIND as COMPARISON
 from sparselaw.deciding.contest import Comparison
+from sparselaw.deciding.recipes import Recipe
 from sparselaw.fitting import FittedLaw
 from sparselaw.fitting.saved_law import KIND as LAW
 from sparselaw.fitting.saved_law import law_of
 from sparselaw.forecasting import Forecast
 from sparselaw.forecasting.saved import KIND as FORECAST
-from sparselaw.forecasting.saved import forecast_of, load_saved, number, prepared_of
+from sparselaw.forecasting.saved import forecast_of, load_saved, number, runs_of
 from sparselaw.planning import Plan, Plans
 from sparselaw.planning.saved_plan import KIND as PLAN
 from sparselaw.planning.saved_plan import plan_of
@@ -63,6 +64,8 @@ def comparison_of(content: Mapping[str, Any]) -> Comparison:
         asked["at"] = [(number(N), number(D)) for N, D in settings["at"]]
     else:
         asked["budget"] = [number(C) for C in settings["budget"]]
-    prepared = tuple(prepared_of(one) for one in recipes)
-    names = [str(one["name"]) for one in recipes]
-    return compare_prepared(names, prepared, seed=int(number(settings["seed"])), **asked)
+    made = tuple(
+        Recipe(name=str(one["name"]), runs=runs_of(one), notes=tuple(map(str, one["notes"])))
+        for one in recipes
+    )
+    return compare_recipes(made, seed=int(number(settings["seed"])), **asked)

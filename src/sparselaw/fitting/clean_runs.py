@@ -67,6 +67,7 @@ class Runs:
     sweeps: Sweeps | None = None
     row: IntArray | None = None  # where each stood in the table, from zero
     compute: FloatArray | None = None  # C of every row, where the table has it
+    seed: FloatArray | None = None  # of every row, where the table has it
 
     @property
     def N(self) -> FloatArray:
@@ -85,6 +86,7 @@ class Runs:
             sweeps=None if self.sweeps is None else replace(self.sweeps, index=self.sweeps.index[rows]),
             row=None if self.row is None else self.row[rows],
             compute=None if self.compute is None else self.compute[rows],
+            seed=None if self.seed is None else self.seed[rows],
         )
 
     def with_groups_numbered(self) -> Runs:
@@ -95,7 +97,15 @@ class Runs:
 
     def known(self) -> KnownRuns:
         """The same as a forecast takes them."""
-        return KnownRuns(N=self.N, D=self.D, loss=self.loss, scale=self.scale, group=self.group, row=self.row)
+        return KnownRuns(
+            N=self.N,
+            D=self.D,
+            loss=self.loss,
+            scale=self.scale,
+            group=self.group,
+            row=self.row,
+            seed=self.seed,
+        )
 
     def __len__(self) -> int:
         return self.loss.size
@@ -229,6 +239,7 @@ def clean_runs(
         group=None if numbers is None else numbers[order],
         row=table.index.to_numpy()[kept],
         compute=None if compute is None or np.isnan(compute[kept]).any() else compute[kept],
+        seed=_seeds(table.take(kept)),
     )
     asked = [] if len(runs) == 0 or not {"N", "D"} <= set(needed) else _doubts(table, runs, kept, used, bare)
     said_of_columns = notes_on_columns(table.columns, used, columns)
@@ -321,6 +332,14 @@ class _Rows:
             return values
         self.notes.append(f"{role} is the column {column}, in units of {unit:g}")
         return values * unit
+
+
+def _seeds(table: Table) -> FloatArray | None:
+    """The column called seed, where it is there once and has a number in every row."""
+    if table.names.count("seed") != 1:
+        return None
+    values = floats(table.column("seed"))
+    return values if np.isfinite(values).all() else None
 
 
 def _if_known(judged: _Rows, found: Mapping[str, str]) -> FloatArray | None:

@@ -23,6 +23,7 @@ class KnownRuns:
     scale: FloatArray  # relative standard errors over their median; ones where the table has none
     group: IntArray | None = None
     row: IntArray | None = None  # where each stood in the table, from zero
+    seed: FloatArray | None = None  # where known; runs of one N, D and seed share noise between recipes
 
     def __len__(self) -> int:
         return self.loss.size
@@ -35,6 +36,7 @@ class KnownRuns:
             scale=self.scale[rows],
             group=None if self.group is None else self.group[rows],
             row=None if self.row is None else self.row[rows],
+            seed=None if self.seed is None else self.seed[rows],
         )
 
     @property

@@ -12,12 +12,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.forecasting.component import Component, Moments, Rows, component, drift, drift_variance, matern
+from sparselaw.forecasting.component import (
+    PARAMETERS,
+    Component,
+    Moments,
+    Rows,
+    component,
+    drift,
+    drift_variance,
+    matern,
+)
 from sparselaw.forecasting.coupled_model import (
     NAMES,
     LawAlone,
@@ -37,11 +47,31 @@ NEGLIGIBLE = 1e-4  # a component of less weight is left out
 STEP = 0.005  # of both log sizes, for the slope of the law
 LEAST_SLOPE = 1e-4
 FREE = (1, 2)  # a and b: nothing ties them between recipes
+UNLIKELY = float(np.log(1e-3))  # what weighs so little at the first rho is not tried at the others
+COMMON = np.array([0.0, 0.3, 0.6, 0.9])  # correlations of the noise of runs with one seed
+FEWEST_PAIRED = 5  # rows for such a correlation
 TIED = 0.9  # correlation of the other parameters of two recipes, where rho > 0
 
 BoolArray = npt.NDArray[np.bool_]
 Correlations = Sequence[tuple[float, float]]  # rho of two recipes' discrepancies, and its prior weight
 ALONE: Correlations = ((0.0, 1.0),)
+
+
+class CommonNoise(NamedTuple):
+    """Rows of the first recipe and rows of the second that have N, D and the seed in common, one by one, and
+    the correlation of their own noise."""
+
+    first: IntArray
+    second: IntArray
+    correlation: float
+
+
+class Sizes(NamedTuple):
+    """Of the drift, of the noise as a share of the residuals, of the wiggles."""
+
+    k: float
+    share: float
+    tau: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +87,7 @@ class Posterior:
     components: tuple[Component, ...]
     weights: FloatArray
     settings: Settings
+    common: CommonNoise | None = None
 
     @property
     def converged(self) -> bool:
@@ -75,7 +106,7 @@ class Posterior:
 
     def row_noise(self, one: Component) -> FloatArray:
         """(n, n): covariance of what is a run's own, in one component."""
-        return _noise(self.runs, self.alone, one.noise)
+        return _noise(self.runs, self.alone, one.noise, self.common)
 
     @property
     def wiggle(self) -> float:
@@ -102,6 +133,19 @@ class Posterior:
             one.moments(x, which, _related(same, one.rho) * self._discrepancy(one, wiggles, drifts))
             for one in self.components
         ]
+
+    def means(self, x: FloatArray, recipe: int) -> FloatArray:
+        """(points,): of the expected log loss of one recipe at centred x."""
+        own = self.rows.recipe == recipe
+        of_law, by_wiggles, by_drift = np.zeros(len(x)), np.zeros(len(own)), np.zeros(len(own))
+        for weight, one in zip(self.weights, self.components, strict=True):
+            pull = weight * np.where(own, 1.0, one.rho) * (one.whitening.T @ one.whitened)  # of K^-1 r
+            by_wiggles += one.tau**2 * pull
+            by_drift += (one.k * self.slope) ** 2 * pull
+            of_law += weight * value_and_slopes(one.theta[PARAMETERS * recipe :][:PARAMETERS], x)[0]
+        wiggles = by_wiggles @ matern(self.rows.x, x, self.settings.wiggle_length)
+        drifts = by_drift @ drift(self.rows.x - self.frontier, x - self.frontier, self.settings)
+        return np.asarray(of_law + wiggles + drifts)
 
     def covariances(
         self, x: FloatArray, recipe: IntArray | int = 0, part: float = 1.0
@@ -145,7 +189,7 @@ class Posterior:
 
     def parameters(self, recipe: int = 0) -> dict[str, Interval]:
         """E, A, B, alpha, beta, g of a recipe, each with its 95 % interval."""
-        own = slice(6 * recipe, 6 * recipe + 6)
+        own = slice(PARAMETERS * recipe, PARAMETERS * (recipe + 1))
         means, variances = [], []
         for one in self.components:
             logs, slopes = log_parameters(one.theta[own], self.centre)
@@ -161,7 +205,7 @@ class Posterior:
     def law(self, recipe: int = 0) -> CoupledLaw:
         """The law at the mean of theta."""
         theta = self.weights @ np.array([one.theta for one in self.components])
-        values = np.exp(log_parameters(theta[6 * recipe : 6 * recipe + 6], self.centre)[0])
+        values = np.exp(log_parameters(theta[PARAMETERS * recipe :][:PARAMETERS], self.centre)[0])
         return CoupledLaw(**dict(zip(NAMES, map(float, values), strict=True)))
 
     def pulls(self, N: FloatArray, D: FloatArray) -> FloatArray:
@@ -192,7 +236,8 @@ def posterior(runs: KnownRuns, settings: Settings = SETTINGS) -> Posterior:
 def joint_posterior(
     tables: Sequence[KnownRuns], correlations: Correlations = ALONE, settings: Settings = SETTINGS
 ) -> Posterior:
-    """Of several recipes whose discrepancies are correlated by one of ``correlations``, found by evidence."""
+    """Of several recipes whose discrepancies are correlated by one of ``correlations``, the likeliest first;
+    it is found by evidence, and so is the correlation of the noise of runs with a common seed."""
     used = tuple(runs.in_order().thinned(settings.most_rows) for runs in tables)
     sizes = [np.column_stack([np.log(runs.N), np.log(runs.D)]) for runs in used]
     centre = np.concatenate(sizes).mean(axis=0)
@@ -211,22 +256,44 @@ def joint_posterior(
     wiggles = matern(rows.x, rows.x, settings.wiggle_length)
     drifts = drift(rows.x - frontier, rows.x - frontier, settings)
     same = rows.recipe[:, None] == rows.recipe[None, :]
+    separate = np.concatenate([one.theta for one in alone])
+
+    def made(at: Sizes, rho: float, prior: Prior, start: FloatArray, common: CommonNoise | None) -> Component:
+        own = np.array([one.noise(at.share) for one in alone])
+        discrepancy = _related(same, rho) * (at.tau**2 * wiggles + (at.k * slope) ** 2 * drifts)
+        K = _noise(used, alone, own, common) + discrepancy
+        return component(rows, prior, K, start, tau=at.tau, k=at.k, rho=rho, noise=own)
+
+    common = _paired(used)
+    if common is not None:
+        usual = Sizes(settings.drift_prior[0], 1.0, settings.wiggle_prior[0])
+        alike = correlations[0][0]
+        prior = _joint_prior(used, alike, settings)
+        each = [common._replace(correlation=c) for c in COMMON]
+        evidence = np.array([made(usual, alike, prior, separate, one).log_evidence for one in each])
+        likely = np.exp(evidence - evidence.max())
+        common = common._replace(correlation=float(likely @ COMMON / likely.sum()))
+
+    tried = [
+        Sizes(k, share, tau)
+        for k, share in itertools.product(settings.drift_sizes, settings.noise_shares)
+        for tau in settings.wiggle_sizes
+    ]
     found: list[Component] = []
     logs: list[float] = []
+    before: dict[Sizes, FloatArray] = {}  # theta at another rho
     for rho, weight in correlations:
-        prior = _joint_prior(used, rho, settings)
-        for k, share in itertools.product(settings.drift_sizes, settings.noise_shares):
-            theta = np.concatenate([one.theta for one in alone])
-            own = np.array([one.noise(share) for one in alone])
-            noise = _noise(used, alone, own)
-            for tau in settings.wiggle_sizes:
-                K = noise + _related(same, rho) * (tau**2 * wiggles + (k * slope) ** 2 * drifts)
-                one = component(rows, prior, K, theta, tau=tau, k=k, rho=rho, noise=own)
-                away = _away(k, settings.drift_prior) + _away(tau, settings.wiggle_prior)
-                away += _away(share, settings.noise_prior)
-                found.append(one)
-                logs.append(one.log_evidence + float(np.log(weight)) - 0.5 * away)
-                theta = one.theta
+        prior, theta, heights = _joint_prior(used, rho, settings), separate, []
+        for at in tried:
+            theta = separate if at.tau == settings.wiggle_sizes[0] else theta
+            one = made(at, rho, prior, before.get(at, theta), common)
+            away = _away(at.k, settings.drift_prior) + _away(at.tau, settings.wiggle_prior)
+            away += _away(at.share, settings.noise_prior)
+            found.append(one)
+            heights.append(one.log_evidence + float(np.log(weight)) - 0.5 * away)
+            before[at] = theta = one.theta
+        logs += heights
+        tried = [at for at, log in zip(tried, heights, strict=True) if log > max(heights) + UNLIKELY]
     weights = np.exp(np.array(logs) - max(logs))
     kept = np.flatnonzero(weights > NEGLIGIBLE * weights.sum())
     return Posterior(
@@ -239,12 +306,36 @@ def joint_posterior(
         components=tuple(found[i] for i in kept),
         weights=weights[kept] / weights[kept].sum(),
         settings=settings,
+        common=common,
     )
 
 
-def _noise(used: Sequence[KnownRuns], alone: Sequence[LawAlone], own: FloatArray) -> FloatArray:
-    """(n, n): covariance of what is a run's own; rows of one run share a part of it."""
-    noise = np.diag(np.concatenate([sd * one.relative for sd, one in zip(own, alone, strict=True)]) ** 2)
+def _paired(used: Sequence[KnownRuns]) -> CommonNoise | None:
+    """Rows of two recipes with N, D and seed in common; None where they are too few to tell a correlation."""
+    if len(used) != 2 or any(runs.seed is None or runs.group is not None for runs in used):
+        return None
+    places: list[dict[tuple[float, ...], int]] = []
+    for runs in used:
+        keys = zip(runs.N.tolist(), runs.D.tolist(), np.asarray(runs.seed).tolist(), strict=True)
+        places.append({key: i for i, key in enumerate(keys)})
+    first, second = places
+    both = [(i, len(used[0]) + second[key]) for key, i in first.items() if key in second]
+    if len(both) < FEWEST_PAIRED:
+        return None
+    pairs = np.array(both)
+    return CommonNoise(pairs[:, 0], pairs[:, 1], 0.0)
+
+
+def _noise(
+    used: Sequence[KnownRuns], alone: Sequence[LawAlone], own: FloatArray, common: CommonNoise | None
+) -> FloatArray:
+    """(n, n): covariance of what is a run's own; rows of one run share a part of it, and so do rows of two
+    recipes with one seed."""
+    each = np.concatenate([sd * one.relative for sd, one in zip(own, alone, strict=True)])
+    noise = np.diag(each**2)
+    if common is not None:
+        i, j = common.first, common.second
+        noise[i, j] = noise[j, i] = common.correlation * each[i] * each[j]
     first = 0
     for runs, sd in zip(used, own, strict=True):
         rows = slice(first, first + len(runs))

@@ -81,29 +81,40 @@ def data_hash(runs: KnownRuns) -> str:
     return digest.hexdigest()
 
 
-def content_of(prepared: Prepared) -> dict[str, Any]:
-    """The runs of a forecast, and what there is to say of how they were read."""
-    runs = prepared.runs
-    columns = {name: getattr(runs, name) for name in ("N", "D", "loss", "scale", "group", "row")}
+def runs_content(runs: KnownRuns) -> dict[str, Any]:
+    """Runs for a file, and their hash."""
+    columns = {name: getattr(runs, name) for name in ("N", "D", "loss", "scale", "group", "row", "seed")}
     return {
         "data_hash": data_hash(runs),
         "runs": {name: None if v is None else v.tolist() for name, v in columns.items()},
-        "dropped": dict(prepared.dropped),
-        "notes": list(prepared.notes),
-        "pooled": list(prepared.pooled),
     }
+
+
+def runs_of(content: Mapping[str, Any]) -> KnownRuns:
+    """The runs that ``runs_content`` kept."""
+    given = content["runs"]
+    N, D, loss, scale = (positive(given[name]) for name in ("N", "D", "loss", "scale"))
+    group, row = (
+        None if given[name] is None else np.asarray(given[name], np.int64) for name in ("group", "row")
+    )
+    seed = None if given.get("seed") is None else np.asarray(given["seed"], np.float64)
+    runs = KnownRuns(N=N, D=D, loss=loss, scale=scale, group=group, row=row, seed=seed)
+    sizes = {v.shape for v in (N, D, loss, scale, group, row, seed) if v is not None}
+    if len(sizes) != 1 or loss.ndim != 1 or data_hash(runs) != content["data_hash"]:
+        raise ValueError
+    return runs
+
+
+def content_of(prepared: Prepared) -> dict[str, Any]:
+    """The runs of a forecast, and what there is to say of how they were read."""
+    said = {"notes": list(prepared.notes), "pooled": list(prepared.pooled)}
+    return runs_content(prepared.runs) | {"dropped": dict(prepared.dropped)} | said
 
 
 def prepared_of(content: Mapping[str, Any]) -> Prepared:
     """The runs that ``content_of`` kept, with their posterior."""
-    given = content["runs"]
-    N, D, loss, scale = (positive(given[name]) for name in ("N", "D", "loss", "scale"))
-    runs = KnownRuns(N=N, D=D, loss=loss, scale=scale, group=_whole(given["group"]), row=_whole(given["row"]))
-    sizes = {v.shape for v in (runs.N, runs.D, runs.loss, runs.scale, runs.group, runs.row) if v is not None}
-    if len(sizes) != 1 or runs.loss.ndim != 1 or data_hash(runs) != content["data_hash"]:
-        raise ValueError
     return replace(
-        prepare(runs),
+        prepare(runs_of(content)),
         dropped={str(name): int(count) for name, count in content["dropped"].items()},
         notes=tuple(map(str, content["notes"])),
         pooled=tuple(map(str, content["pooled"])),
@@ -139,7 +150,3 @@ def positive(values: Any) -> FloatArray:
     if not (np.isfinite(found) & (found > 0.0)).all():
         raise ValueError
     return found
-
-
-def _whole(values: Any) -> Any:
-    return None if values is None else np.asarray(values, np.int64)

@@ -163,11 +163,13 @@ def prepare_forecast(runs: Any, **rows: Any) -> Prepared:
 
 
 def known_of(runs: Any, **rows: Any) -> tuple[KnownRuns, dict[str, Any]]:
-    """The runs of a table or of a fitted law, and what there is to say of how they were read."""
+    """The runs of a table, a fitted law or a forecast, and what there is to say of how they were read."""
     from sparselaw.fitting import FittedLaw, clean_runs
 
     if isinstance(runs, FittedLaw):
         return runs.runs.known(), {"dropped": runs.dropped}
+    if isinstance(runs, Forecast):
+        return runs.prepared.runs, {"dropped": runs.prepared.dropped, "notes": runs.prepared.notes}
     clean = clean_runs(runs, **rows)
     pooled = [column.words() for column in clean.pooled if column.kind != "seed"]
     return clean.runs.known(), {"dropped": clean.dropped, "notes": clean.notes, "pooled": pooled}

@@ -323,10 +323,11 @@ def passes(values: FloatArray, curves: FloatArray, x: FloatArray) -> FloatArray:
     array([ 0.5, -inf])
     """
     falling = np.minimum.accumulate(curves, axis=1)
-    tilt = 1e-12 * np.arange(curves.shape[1])[::-1]  # np.interp wants it strictly rising
-    return np.array(
-        [
-            np.interp(-value, -(curve + tilt), x, left=-np.inf, right=np.inf)
-            for value, curve in zip(values, falling, strict=True)
-        ]
-    )
+    count = np.count_nonzero(falling > values[:, None], axis=1)  # places above the value
+    row, right = np.arange(len(values)), np.clip(count, 1, len(x) - 1)
+    above, below = falling[row, right - 1], falling[row, right]
+    fall = above - below
+    share = np.divide(above - values, fall, out=np.zeros_like(fall), where=fall > 0.0)
+    inside = x[right - 1] + share * (x[right] - x[right - 1])
+    found = np.where(count == len(x), np.inf, np.where(values > falling[:, 0], -np.inf, inside))
+    return np.asarray(found)
