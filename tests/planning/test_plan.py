@@ -227,7 +227,7 @@ def test_several_budgets(fitted):
     assert result["plans"][1] == plan(fitted, 1e22).as_dict()
     assert result["N"] == plan(fitted, 1e21).as_dict()["N"]
     assert list(found.to_frame()["budget"]) == [1e21, 1e22]
-    assert "1e+22" in found._repr_html_()
+    assert "10^22" in found._repr_html_()
 
 
 def test_serving_makes_the_model_smaller():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -15,8 +16,10 @@ from sparselaw.cli.output import note, number, print_json, print_next, print_tab
 from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
 from sparselaw.laws import LAWS
+from sparselaw.numbers import short_compute, short_size
 
 if TYPE_CHECKING:
+    from sparselaw.interval import Interval
     from sparselaw.planning import Approaches, Plan, Plans
     from sparselaw.planning.from_training import TrainingAdvice
     from sparselaw.planning.plan_record import Reach
@@ -198,7 +201,7 @@ def plan(
     several = len(found.plans) > 1
     for one in found.plans:
         for warning in one.warnings:
-            note(f"budget {one.budget:g}: {warning}" if several else warning)
+            note(f"budget {short_compute(one.budget)}: {warning}" if several else warning)
     plans = found.plans
     ways = three_ways(fitted) if approaches else None
     pictures.write(
@@ -269,12 +272,12 @@ def _show(found: Plan, runs: str | None = None) -> None:
     side = f", {found.side}" if found.side else ""
     by = f", by {found.by}" if found.by else ""
     print_table(
-        f"Budget {found.budget:g}, cost {found.cost}{side}{by}",
+        f"Budget {short_compute(found.budget)}, cost {found.cost}{side}{by}",
         ["quantity", "value", f"{100 * found.level:g} % interval"],
-        [[name, number(v.best), v.ends() if v.low < v.high else "-"] for name, v in best],
+        [[name, *_value_and_ends(name, v)] for name, v in best],
     )
     if found.valley is not None:
-        print("N within 1 % of the best loss: {:.3g} to {:.3g}".format(*found.valley))
+        print("N within 1 % of the best loss: {} to {}".format(*map(short_size, found.valley)))
     if runs is not None:
         spend = f"{0.1 * found.budget:g}"
         asked = ("next", runs, "--budget", f"{found.budget:g}", "--for", "plan", "--spend", spend)
@@ -288,11 +291,13 @@ def _show(found: Plan, runs: str | None = None) -> None:
     )
     print(f"{large}exponent of loss* - E here {found.slope:.4g}")
     for other in found.others:
-        print(f"the other valley: N = {other.N:.4g}, D = {other.D:.4g}, loss {other.loss:.4g} ({other.side})")
+        sizes = f"N = {short_size(other.N)}, D = {short_size(other.D)}"
+        print(f"the other valley: {sizes}, loss {other.loss:.4g} ({other.side})")
     rows = [
         [
             f"{row['factor']:g}",
-            *(number(row[key]) for key in ("N", "D", "loss")),
+            *(short_size(row[key]) for key in ("N", "D")),
+            number(row["loss"]),
             *(_percent(row[key]) for key in ("excess", "wasted")),
         ]
         for row in found.isoflop.as_rows()
@@ -302,13 +307,20 @@ def _show(found: Plan, runs: str | None = None) -> None:
     print_table("What a wrong N costs", ["N / best", "N", "D", "loss", "excess", "budget wasted"], rows)
 
 
+def _value_and_ends(name: str, v: Interval) -> tuple[str, str]:
+    """Sizes as 7B, other numbers to four digits; a dash where there is no interval."""
+    shown = short_size if name in ("N", "D", "effective D") else number
+    return shown(v.best), f"[{shown(v.low)}, {shown(v.high)}]" if v.low < v.high else "-"
+
+
 def _show_reach(found: Reach, budget: float) -> None:
     if found.probability is None:
-        print(f"loss {found.loss:g} is reached for {number(budget)}")
+        print(f"loss {found.loss:g} is reached for {short_compute(budget)}")
         return
+    low, best, high = (short_compute(C) if isfinite(C) else "-" for C in found.cost)
     print(
-        f"loss {found.loss:g} is reached with probability {found.probability:g} for {number(budget)}; "
-        f"for an even chance {number(found.cost.best)} {found.cost.ends()}"
+        f"loss {found.loss:g} is reached with probability {found.probability:g} for {short_compute(budget)}; "
+        f"for an even chance {best} [{low}, {high}]"
     )
 
 
@@ -336,8 +348,9 @@ def _show_many(found: Plans) -> None:
     rows = []
     first = found.plans[0]
     for one in found.plans:
-        cells = (one.N, one.D, one.tokens_per_parameter, one.loss)
-        rows.append([f"{one.budget:g}", *(f"{number(v.best)} {v.ends()}" for v in cells)])
+        cells = ("N", one.N), ("D", one.D), ("", one.tokens_per_parameter), ("", one.loss)
+        shown = [" ".join(_value_and_ends(*cell)).removesuffix(" -") for cell in cells]
+        rows.append([short_compute(one.budget), *shown])
     by = f", by {first.by}" if first.by else ""
     print_table(f"Cost {first.cost}{by}", ["budget", "best N", "best D", "D / N", "loss*"], rows)
     print(f"brackets: {100 * first.level:g} % intervals, {first.intervals}")

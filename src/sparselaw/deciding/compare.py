@@ -23,7 +23,6 @@ from sparselaw.forecasting.forecast_result import check_points
 from sparselaw.forecasting.known_runs import FARTHEST, check_runs, spans_ahead
 from sparselaw.forecasting.saved import data_hash
 from sparselaw.interval import Interval, check_level
-from sparselaw.numbers import short_compute
 from sparselaw.planning.forecast_budgets import known_of
 from sparselaw.planning.plan import passes
 
@@ -326,7 +325,7 @@ def _not_too_small(budgets: FloatArray, points: FloatArray, cost: Cost, recipes:
         if C < cheapest:
             raise InputError(
                 "budget",
-                short_compute(C),
+                f"{C:.3g}",
                 "is below every run of the tables",
-                f"choose at least {short_compute(cheapest)}",
+                f"choose at least {cheapest:.3g}",
             )

@@ -99,11 +99,11 @@ class Contest:
         point = self.points[-1]
         better, p = (a, point.probability) if point.probability >= 0.5 else (b, 1.0 - point.probability)
         if p < LIKELY:
-            return f"{a} and {b} cannot be told apart (P({a} lower) = {point.probability:.2f})"
+            return f"{a} and {b} cannot be told apart (P({a} lower) = {_chance(point.probability)})"
         how = "surely" if p >= SURE else "probably"
         m = point.multiplier
         return (
-            f"{better} is {how} better (probability {p:.2f}); {b} needs {m.best:.3g} {m.ends()} times "
+            f"{better} is {how} better (probability {_chance(p)}); {b} needs {m.best:.3g} {m.ends()} times "
             f"the compute of {a} for its loss"
         )
 
@@ -112,7 +112,7 @@ class Contest:
         if self.crossing is None:
             return ""
         low, best, high = map(short_compute, self.crossing)
-        sure = f"probability {self.crossing_probability:.2f}"
+        sure = f"probability {_chance(self.crossing_probability)}"
         return f"{' and '.join(self.names)} change places at C = {best} [{low}, {high}] ({sure})"
 
     def shared_words(self) -> str:
@@ -194,21 +194,23 @@ class Comparison:
         }
 
     def table(self) -> tuple[list[str], list[list[str]]]:
-        """Columns and rows in words."""
-        head = ["A", "B", "where", "loss A", "loss B", "A - B", "P(A lower)", "compute of B / A"]
+        """Columns and rows in words; with more than two recipes A and B are named in every row."""
+        several = len(self.contests) > 1
+        a, b = ("A", "B") if several else self.names
+        head = ["where", f"loss {a}", f"loss {b}", f"{a} - {b}", f"P({a} lower)", f"compute of {b} / {a}"]
         rows = [
             [
-                *contest.names,
+                *(contest.names if several else ()),
                 _place(point),
                 *(f"{loss.best:.4g}" for loss in point.losses),
-                str(point.difference),
-                f"{point.probability:.2f}",
+                "{1:.3g} [{0:.3g}, {2:.3g}]".format(*point.difference),
+                _chance(point.probability),
                 f"{point.multiplier.best:.3g} {point.multiplier.ends()}",
             ]
             for contest in self.contests
             for point in contest.points
         ]
-        return head, rows
+        return ["A", "B", *head] if several else head, rows
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each contest and point."""
@@ -237,6 +239,15 @@ class Comparison:
         head, rows = self.table()
         notes = [contest.words() for contest in self.contests] + list(self.warnings)
         return html_table("Comparison of recipes", head, rows, notes)
+
+
+def _chance(p: float) -> str:
+    """Of draws: none and all of them are not certain.
+
+    >>> _chance(0.0), _chance(0.852), _chance(0.9995)
+    ('< 0.01', '0.85', '> 0.99')
+    """
+    return "< 0.01" if p < 0.005 else "> 0.99" if p > 0.995 else f"{p:.2f}"
 
 
 def _place(point: ContestPoint) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.forecasting.component import Component, drift, inverse_of_lower, law_of_recipes, matern
+from sparselaw.forecasting.component import Component, drift, law_of_recipes, matern
 from sparselaw.forecasting.posterior import Posterior, frontier_of
 
 POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the cost, by which a gain is divided: one set for each
@@ -39,6 +39,8 @@ def variance_now(posterior: Posterior, target: Target) -> FloatArray:
 
 def variance_after(posterior: Posterior, target: Target, N: FloatArray, D: FloatArray) -> FloatArray:
     """(targets,): once runs at (N, D) are known too, averaged over the components."""
+    from scipy.linalg import solve_triangular
+
     rows, settings = posterior.rows, posterior.settings
     new = posterior.points(N, D) if len(N) else np.empty((0, 2))
     x = np.concatenate([rows.x, new])
@@ -55,10 +57,11 @@ def variance_after(posterior: Posterior, target: Target, N: FloatArray, D: Float
         c = one.tau**2 * wiggles + (one.k * posterior.slope) ** 2 * drifts
         noise = np.diag(np.full(m, new_noise(posterior, one) ** 2))
         noise[:n, :n] = posterior.row_noise(one)
-        whitening = inverse_of_lower(np.asarray(np.linalg.cholesky(noise + c[:m, :m]), dtype=np.float64))
         _, J = law_of_recipes(one.theta, x, recipe)
         _, at = law_of_recipes(one.theta, t, there)
-        white, near = whitening @ J, whitening @ c[:m, m:]
+        root = np.linalg.cholesky(noise + c[:m, :m])
+        both = solve_triangular(root, np.column_stack([J, c[:m, m:]]), lower=True, check_finite=False)
+        white, near = both[:, : J.shape[1]], both[:, J.shape[1] :]
         prior = np.linalg.inv(one.covariance) - one.slopes.T @ one.slopes
         G = at + target.part * (-(near.T @ white))
         own = target.part**2 * (c[m:, m:] - near.T @ near)

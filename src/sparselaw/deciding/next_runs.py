@@ -4,7 +4,7 @@ money allows."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +16,7 @@ from sparselaw.deciding.designs import Target, best_set, variance_after, varianc
 from sparselaw.errors import InputError, check_positive
 from sparselaw.forecasting import KnownRuns, Prepared
 from sparselaw.forecasting.forecast_result import check_points
+from sparselaw.numbers import short_compute, short_size
 from sparselaw.planning.allocate import log_sizes
 from sparselaw.planning.forecast_budgets import prepare_forecast
 from sparselaw.planning.from_runs import budget_curve
@@ -32,6 +33,7 @@ MOST_CANDIDATES = 2000
 BESIDE = 0.7  # ln N to either side of the best one, for the slope and the curvature of the loss
 NOTICED = 0.002  # of the width: a run that brings less is left out
 HELPS = 0.95  # of the width before: nothing above it is worth a run
+MOST_WEIGHT = 0.98  # of the components of the posterior that count
 PART = 0.5  # of the discrepancy, where the place of a minimum is asked for
 
 
@@ -93,7 +95,7 @@ class NextRuns:
         of = "the forecast" if self.purpose == "forecast" else "the best N"
         many = "s" * (len(self.runs) != 1)
         return (
-            f"{len(self.runs)} run{many} for {self.spent:.3g}: the 95 % interval of {of} "
+            f"{len(self.runs)} run{many} for {short_compute(self.spent)}: the 95 % interval of {of} "
             f"goes from {percent(self.width_before)} to {percent(self.width_after)} wide (best single run "
             f"{percent(self.width_single)}, present runs repeated {percent(self.width_repeated)})"
         )
@@ -101,7 +103,13 @@ class NextRuns:
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Columns and rows in words."""
         rows = [
-            [f"{r.N:.3g}", f"{r.D:.3g}", f"{r.cost:.3g}", percent(r.width_alone), percent(r.width_after)]
+            [
+                short_size(r.N),
+                short_size(r.D),
+                short_compute(r.cost),
+                percent(r.width_alone),
+                percent(r.width_after),
+            ]
             for r in self.runs
         ]
         return ["N", "D", "cost", "width after it alone", "width after it and those above"], rows
@@ -190,7 +198,7 @@ def next_runs(
         raise InputError("at", at, "give sizes or a budget, and not both", "write at=[(N, D)] or budget=C")
     if purpose == "plan" and budget is None:
         raise InputError("for", "plan", "needs a budget to plan for", "give budget=C")
-    prepared = prepare_forecast(runs, group=group, columns=columns, where=where)
+    prepared = _likely(prepare_forecast(runs, group=group, columns=columns, where=where))
     asked, target, curvature = _target(prepared, at, budget, purpose, paid)
     N, D, prices = candidates(prepared.runs, sizes, paid, spend)
     posterior = prepared.posterior
@@ -242,6 +250,16 @@ def next_runs(
         warnings=tuple(prepared.notes),
         known=prepared.runs,
     )
+
+
+def _likely(prepared: Prepared) -> Prepared:
+    """With the components that matter: sets of runs are judged in each of them, some forty times."""
+    posterior = prepared.posterior
+    order = np.argsort(-posterior.weights, kind="stable")
+    kept = np.sort(order[: 1 + int(np.searchsorted(np.cumsum(posterior.weights[order]), MOST_WEIGHT))])
+    weights = posterior.weights[kept] / posterior.weights[kept].sum()
+    few = replace(posterior, components=tuple(posterior.components[i] for i in kept), weights=weights)
+    return replace(prepared, predictive=replace(prepared.predictive, posterior=few))
 
 
 def _worth_it(chosen: IntArray, width: Callable[[IntArray], float]) -> IntArray:
@@ -369,7 +387,8 @@ def _no_help(
                 "spend",
                 f"{spend:.3g}",
                 "buys no run that narrows the interval by 5 %",
-                f"spend at least {float(prices[one].sum()):.3g} (N = {N[one][0]:.3g}, D = {D[one][0]:.3g})",
+                f"spend at least {float(prices[one].sum()):.3g} "
+                f"(N = {short_size(N[one][0])}, D = {short_size(D[one][0])})",
             )
     raise InputError(
         "spend", f"{spend:.3g}", "buys no run that narrows the interval by 5 %", "add sizes nearer the target"

@@ -50,7 +50,7 @@ FREE = (1, 2)  # a and b: nothing ties them between recipes
 UNLIKELY = float(np.log(1e-3))  # what weighs so little at the first rho is not tried at the others
 COMMON = np.array([0.0, 0.3, 0.6, 0.9])  # correlations of the noise of runs with one seed
 FEWEST_PAIRED = 5  # rows for such a correlation
-TIED = 0.9  # correlation of the other parameters of two recipes, where rho > 0
+TIED = 0.995  # correlation of the other parameters of two recipes, where rho > 0: exponents within 5 %
 
 BoolArray = npt.NDArray[np.bool_]
 Correlations = Sequence[tuple[float, float]]  # rho of two recipes' discrepancies, and its prior weight

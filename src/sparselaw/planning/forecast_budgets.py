@@ -12,6 +12,7 @@ from sparselaw.forecasting import Forecast, KnownRuns, Prepared, prepare
 from sparselaw.forecasting.forecast_result import check_points
 from sparselaw.forecasting.known_runs import no_floor, refusal
 from sparselaw.interval import check_level
+from sparselaw.numbers import short_compute, short_size
 from sparselaw.planning.from_law import fit_source
 from sparselaw.planning.from_runs import runs_source
 from sparselaw.planning.plan_record import Plan, Plans
@@ -235,8 +236,9 @@ class NextRun:
         """One line: allocation, prediction, growth."""
         found, growth = self.plan, self.plan.growth
         line = (
-            f"at {AHEAD:g} times the most expensive run (6ND = {found.budget:.3g}): N = {found.N.best:.3g}, "
-            f"D = {found.D.best:.3g} ({found.tokens_per_parameter.best:.3g} for each parameter), "
+            f"at {AHEAD:g} times the most expensive run (6ND = {short_compute(found.budget)}): "
+            f"N = {short_size(found.N.best)}, D = {short_size(found.D.best)} "
+            f"({found.tokens_per_parameter.best:.3g} for each parameter), "
             f"loss {found.loss.best:.4g} {found.loss.ends()} ({found.loss_intervals.partition(':')[0]})"
         )
         known = growth.N.best == growth.N.best

@@ -20,6 +20,7 @@ from sparselaw.costs import Conditioning, Cost
 from sparselaw.errors import InputError, check_positive
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.laws import DataConstrainedLaw, Law, two_exponent_laws
+from sparselaw.numbers import short_size
 from sparselaw.planning.allocate import Allocation, allocate, log_sizes
 from sparselaw.planning.source import Ends, Source
 from sparselaw.search import golden
@@ -158,7 +159,9 @@ def far_words(runs: SizedRuns, cost: Cost, budget: float, found: Allocation) -> 
     for name, value, known in (("N", found.best.N, runs.N), ("D", found.best.D, runs.D)):
         ratio = max(value / float(known.max()), float(known.min()) / value)
         if ratio > FAR_SIZE:
-            words.append(f"{name} = {value:.3g} is {ratio:.3g} times outside the data: far extrapolation")
+            words.append(
+                f"{name} = {short_size(value)} is {ratio:.3g} times outside the data: far extrapolation"
+            )
     return words
 
 
