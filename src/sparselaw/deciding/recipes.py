@@ -25,7 +25,7 @@ from sparselaw.forecasting.predictive import Calibration, Predictive
 from sparselaw.planning.from_runs import lowest, sizes_along
 
 CORRELATIONS = ((0.9, 0.5), (0.5, 0.25), (0.0, 0.25))  # rho and its prior weight; 0.98 covers too little
-SCALE = 0.35  # v of a difference: the posterior's variance is larger than the errors have been
+SCALE = 0.26  # v of a difference: the posterior's variance is larger than the errors have been
 ROWS = 240  # of each table that enter a joint posterior
 COARSE = 1.2  # of ln C: the best N is found at budgets so far apart, and interpolated between them
 

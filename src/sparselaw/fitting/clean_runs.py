@@ -239,7 +239,7 @@ def clean_runs(
         group=None if numbers is None else numbers[order],
         row=table.index.to_numpy()[kept],
         compute=None if compute is None or np.isnan(compute[kept]).any() else compute[kept],
-        seed=_seeds(table.take(kept)),
+        seed=_seeds(table.iloc[kept]),
     )
     asked = [] if len(runs) == 0 or not {"N", "D"} <= set(needed) else _doubts(table, runs, kept, used, bare)
     said_of_columns = notes_on_columns(table.columns, used, columns)
@@ -334,11 +334,11 @@ class _Rows:
         return values * unit
 
 
-def _seeds(table: Table) -> FloatArray | None:
+def _seeds(table: pd.DataFrame) -> FloatArray | None:
     """The column called seed, where it is there once and has a number in every row."""
-    if table.names.count("seed") != 1:
+    if list(table.columns).count("seed") != 1:
         return None
-    values = floats(table.column("seed"))
+    values = floats(table["seed"])
     return values if np.isfinite(values).all() else None
 
 
