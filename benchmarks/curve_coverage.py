@@ -184,9 +184,7 @@ def main() -> None:
             every[1].extend(running)
     print(row("all of SGD: another schedule", every[0]))
     print(row("all of SGD: running, half seen", every[1]))
-    print(
-        "\n| which of two schedules ends lower | pairs | P said | came true | difference inside 95 % |"
-    )
+    print("\n| which of two schedules ends lower | pairs | P said | came true | difference inside 95 % |")
     print("|---|---|---|---|---|")
     for name, found in (("the law itself", law_verdicts(given.law)), ("25M and 100M", real_verdicts())):
         print("\n".join(better_rows(name, found)) if found else f"| {name} | 0 | - | - | - |", flush=True)

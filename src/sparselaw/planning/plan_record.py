@@ -154,3 +154,82 @@ class Plan:
             rows.append(["passes", _shown(self.unique.passes)])
             rows.append(["effective data", _shown(self.unique.effective_data)])
         rows += [["alpha_C", f"{self.alpha_C:.4g}"], ["alpha_C here", f"{self.slope:.4g}"]]
+        return f"Budget {short_compute(self.budget)}, cost {self.cost}{side}", rows
+
+    def _repr_html_(self) -> str:
+        title, rows = self._table()
+        return html_table(title, ["quantity", f"best [{100 * self.level:g} % interval]"], rows, self.warnings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Plans:
+    """One plan for each budget, in the order they were asked for; ``plans[0]``, ``for one in plans``."""
+
+    plans: tuple[Plan, ...]
+
+    @property
+    def basis(self) -> Any:
+        """What all of them were made from."""
+        return self.plans[0].basis
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a JSON file that ``sl.load`` reads: what it was made from, and what was asked.
+
+        Parameters
+        ----------
+        path
+            Of the file, which is replaced where it exists.
+
+        Raises
+        ------
+        InputError
+            Where the file cannot be written, or the plan is by the theory.
+        """
+        from sparselaw.planning.saved_plan import save_plans
+
+        save_plans(self.plans, path, several=True)
+
+    def __iter__(self) -> Iterator[Plan]:
+        return iter(self.plans)
+
+    def __len__(self) -> int:
+        return len(self.plans)
+
+    def __getitem__(self, i: int) -> Plan:
+        return self.plans[i]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The keys of the first plan, and all of them under ``plans``."""
+        every = [plan.as_dict() for plan in self.plans]
+        return {**every[0], "plans": every}
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each budget."""
+        import pandas as pd
+
+        rows = []
+        for plan in self.plans:
+            row: dict[str, Any] = {"budget": plan.budget}
+            for name in ("N", "D", "loss", "tokens_per_parameter"):
+                row |= {f"{name}_{end}": value for end, value in getattr(plan, name).as_dict().items()}
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def __repr__(self) -> str:
+        return f"<Plans of {', '.join(f'{plan.budget:.4g}' for plan in self.plans)}>"
+
+    def __str__(self) -> str:
+        return "\n\n".join(str(plan) for plan in self.plans)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [short_compute(p.budget), p.N.as_sizes(), p.D.as_sizes(), f"{p.loss.best:.4g} {p.loss.ends()}"]
+            for p in self.plans
+        ]
+        notes = dict.fromkeys(w for plan in self.plans for w in plan.warnings)
+        return html_table(f"Cost {self.plans[0].cost}", ["budget", "N", "D", "loss"], rows, notes)
+
+
+def _shown(found: Interval) -> str:
+    has_width = math.isfinite(found.high - found.low) and found.low < found.high
+    return str(found) if has_width else f"{found.best:.4g}"
