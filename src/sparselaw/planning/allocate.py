@@ -25,7 +25,7 @@ Threshold = Callable[[float], float]
 
 GRID = 241
 MOST_SECANTS = 200  # on the way to the peak: a fourth of them halve the bracket
-AROUND_PEAK = np.geomspace(1e-3, 2.0, 9)  # distances from the peak in log N that are always looked at
+AROUND_PEAK = np.geomspace(1e-3, 2.0, 18)  # distances from the peak in log N that are always looked at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
