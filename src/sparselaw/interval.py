@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -49,15 +49,13 @@ class Interval:
                 result[f"{key}_reason"] = no_ends if math.isnan(value) else "larger than a number can hold"
         return result
 
-    plain = to_dict  # its name before
-
-    def ends(self) -> str:
+    def ends(self, write: Callable[[float], str] = "{:.4g}".format) -> str:
         """Both ends as text; a dash for one that is no number.
 
         >>> Interval(1.0, 2.0, math.inf).ends()
         '[1, -]'
         """
-        shown = (f"{v:.4g}" if math.isfinite(v) else "-" for v in (self.low, self.high))
+        shown = (write(v) if math.isfinite(v) else "-" for v in (self.low, self.high))
         return f"[{', '.join(shown)}]"
 
     def __str__(self) -> str:
@@ -73,7 +71,7 @@ class Interval:
 
         if not math.isfinite(self.high - self.low) or self.low == self.high:
             return short_size(self.best)
-        return f"{short_size(self.best)} [{short_size(self.low)}, {short_size(self.high)}]"
+        return f"{short_size(self.best)} {self.ends(short_size)}"
 
 
 def check_level(level: float) -> float:

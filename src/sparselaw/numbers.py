@@ -155,6 +155,22 @@ def typed(value: Any) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
+def short_number(value: float, digits: int = 4) -> str:
+    """A number in few digits, written out up to a million and as a multiple of a power of ten from there.
+
+    >>> [short_number(v) for v in (0.34931, 243_612.0, 1.3e23, 1e21)], short_number(304.0, 2)
+    (['0.3493', '243600', '1.3 x 10^23', '10^21'], '300')
+    """
+    shown = f"{value:.{digits}g}"
+    if "e+" not in shown:
+        return shown
+    if abs(value) < 1e6:
+        return f"{float(shown):.0f}"
+    factor, power = f"{value:.{digits - 1}e}".split("e")
+    factor = factor.rstrip("0").rstrip(".")
+    return f"10^{int(power)}" if factor == "1" else f"{factor} x 10^{int(power)}"
+
+
 SUFFIXES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 
 

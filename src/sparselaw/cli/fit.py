@@ -13,6 +13,7 @@ from sparselaw.cli.options import FILE, INTEGER, JSON, MAX_SIZE
 from sparselaw.cli.output import finite_or_none, number, print_json, print_table
 from sparselaw.errors import InputError
 from sparselaw.laws import one_size_laws
+from sparselaw.numbers import short_number, short_size
 
 if TYPE_CHECKING:
     from sparselaw.fitting import Comparison, FitsBy, FittedLaw
@@ -133,15 +134,16 @@ def _show_ahead(fitted: FittedLaw, runs: str) -> None:
     ahead = next_run(fitted)
     if ahead is None:
         return
-    found, file = ahead.plan, runs
-    N, D = found.N, found.D
+    found = ahead.plan
+    budget = f"{found.budget:.2g}".replace("e+", "e")
     print(
-        f"plan: at 10 times the most expensive run ({found.budget:.3g} FLOP) N = {N.best:.3g} {N.ends()}, "
-        f"D = {D.best:.3g} {D.ends()}; more: sparselaw plan {file} --budget {found.budget:.3g}"
+        f"plan: with 10 times the compute of the largest run, {short_number(found.budget, 2)} FLOP, "
+        f"N = {found.N.as_sizes()}, D = {found.D.as_sizes()}; "
+        f"more: sparselaw plan {runs} --budget {budget}"
     )
     print(
-        f"forecast: loss {found.loss.best:.4g} {found.loss.ends()} there; "
-        f"more: sparselaw forecast {file} --at N={N.best:.3g},D={D.best:.3g}"
+        f"forecast: loss {found.loss} there; "
+        f"more: sparselaw forecast {runs} --at N={short_size(found.N.best)},D={short_size(found.D.best)}"
     )
 
 

@@ -25,6 +25,7 @@ from sparselaw.fitting.minimise import Minimum, ObjectiveName
 from sparselaw.fitting.sparsity import SparsityReading, sparsity_readings, sparsity_rows, sparsity_words
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.laws import Law
+from sparselaw.numbers import short_number
 from sparselaw.records import html_table, put
 
 if TYPE_CHECKING:
@@ -289,9 +290,9 @@ class FittedLaw:
 
     def __str__(self) -> str:
         """The short table: the law with its intervals, how well it fits, and the status."""
-        names = [len(name) for name in self.params]
+        wide = max(len(name) for name in self.params)
         lines = [
-            f"  {name:<{max(names)}}  {value.best:<9.4g}  {value.ends()}"
+            f"  {name:<{wide}}  {short_number(value.best):<9}  {value.ends(short_number)}"
             for name, value in self.params.items()
         ]
         return "\n".join(
@@ -309,7 +310,7 @@ class FittedLaw:
         return html_table(
             f"{self.name} law",
             ["quantity", "best [low, high]"],
-            [[name, f"{v.best:.4g} {v.ends()}"] for name, v in self.params.items()],
+            [[name, f"{short_number(v.best)} {v.ends(short_number)}"] for name, v in self.params.items()],
             [
                 f"status {self.status}: {self.advice}",
                 self.goodness.words(),

@@ -25,7 +25,7 @@ from sparselaw.fitting.minimise import (
     sample,
 )
 from sparselaw.fitting.table_checks import Pooled
-from sparselaw.numbers import short_size
+from sparselaw.numbers import short_number, short_size
 
 WORST = 3
 NORMAL = 1.4826  # the standard deviation of normal numbers over the median of their sizes
@@ -47,7 +47,8 @@ class WorstRow:
     times: float  # its residual over the typical one
 
     def words(self) -> str:
-        return f"row {self.row} (N = {short_size(self.N)}, D = {short_size(self.D)}) {self.percent:+.2g} %"
+        above = short_number(self.percent, 2) if self.percent < 0.0 else f"+{short_number(self.percent, 2)}"
+        return f"row {self.row} (N = {short_size(self.N)}, D = {short_size(self.D)}) {above} %"
 
     def as_dict(self) -> dict[str, Any]:
         return {"row": self.row, "N": self.N, "D": self.D, "loss": self.loss, "percent": self.percent}

@@ -61,7 +61,7 @@ class Pooled:
         name = f"'{self.column}'" if re.search(r"\W", self.column) else self.column
         said = f"the column {self.column} tells {self.values} groups of rows apart, and they are pooled: "
         if self.kind == "seed":
-            return f"rows of one {self.column} may share their luck: --group {name} resamples them whole"
+            return f"rows of one {self.column} may be correlated: --group {name} resamples them whole"
         if self.kind == "run":
             return said + (
                 "checkpoints of one run are not final losses, and make the intervals too narrow; --final "
