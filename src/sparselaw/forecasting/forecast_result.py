@@ -6,7 +6,7 @@ What does not depend on the points is found once (``Prepared``).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NO_END = "the interval has no end"
+COLUMNS = ("N", "D", "low", "best", "high", "sd", "ahead")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,7 @@ class Pull:
     moves: float
 
     def as_dict(self) -> dict[str, Any]:
-        return {"N": self.N, "D": self.D, "loss": self.loss, "moves": self.moves}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,20 +147,9 @@ class Forecast:
         >>> bool(point.loss.low < 2 + 500 / 8e8**0.35 + 900 / 3e10**0.33 < point.loss.high)
         True
         """
-        both = np.broadcast_arrays(np.asarray(N, np.float64), np.asarray(D, np.float64))
-        n, d = (np.ravel(sizes) for sizes in both)
-        for name, sizes in (("N", n), ("D", d)):
-            for size in sizes:
-                check_positive(name, size)
-        level = self.level if level is None else check_level(level)
-        losses, sd = self.predictive.intervals(n, d, level), self.predictive.sd(n, d)
-        ahead = spans_ahead(self.runs, n, d)
-        found = tuple(
-            ForecastPoint(
-                N=float(n[i]), D=float(d[i]), loss=losses[i], sd=float(sd[i]), ahead=float(ahead[i])
-            )
-            for i in range(n.size)
-        )
+        sizes = [np.ravel(v) for v in np.broadcast_arrays(np.asarray(N, float), np.asarray(D, float))]
+        at = check_points(list(zip(*sizes, strict=True)))
+        found = self.prepared.points(at, self.level if level is None else check_level(level))
         return found[0] if np.ndim(N) == 0 and np.ndim(D) == 0 else found
 
     @property
@@ -249,14 +239,8 @@ class Forecast:
         """One row for each point: N, D, low, best, high, sd, ahead (and budget, where asked by budget)."""
         import pandas as pd
 
-        rows = []
-        for point in self.points:
-            row: dict[str, Any] = {} if point.budget is None else {"budget": point.budget}
-            rows.append(
-                row
-                | {"N": point.N, "D": point.D, **point.loss.as_dict(), "sd": point.sd, "ahead": point.ahead}
-            )
-        return pd.DataFrame(rows)
+        rows = [point.as_dict() | point.loss.as_dict() for point in self.points]
+        return pd.DataFrame(rows)[[*(["budget"] if "budget" in rows[0] else []), *COLUMNS]]
 
     def backtest_frame(self) -> pd.DataFrame:
         """One row for each cut."""
@@ -321,26 +305,10 @@ class Prepared:
     ) -> Forecast:
         """``budgets`` are the ones that the points spend, where they came from budgets."""
         at, level = check_points(points), check_level(level)
-        N, D = at[:, 0], at[:, 1]
-        pulls = self.posterior.pulls(N, D)
+        pulls = self.posterior.pulls(at[:, 0], at[:, 1])
         found = tuple(
-            ForecastPoint(
-                N=float(N[i]),
-                D=float(D[i]),
-                loss=loss,
-                sd=sd,
-                ahead=ahead,
-                pulls=self._largest(pulls[i]),
-                budget=float(budgets[i]) if budgets else None,
-            )
-            for i, (loss, sd, ahead) in enumerate(
-                zip(
-                    self.predictive.intervals(N, D, level),
-                    map(float, self.predictive.sd(N, D)),
-                    map(float, spans_ahead(self.runs, N, D)),
-                    strict=True,
-                )
-            )
+            replace(point, pulls=self._largest(moves), budget=float(budgets[i]) if budgets else None)
+            for i, (point, moves) in enumerate(zip(self.points(at, level), pulls, strict=True))
         )
         said = self._findings(found)
         return Forecast(
@@ -358,6 +326,16 @@ class Prepared:
             prepared=self,
         )
 
+    def points(self, at: FloatArray, level: float) -> tuple[ForecastPoint, ...]:
+        """The loss of a run at each (N, D) of ``at`` (points, 2)."""
+        N, D = at[:, 0], at[:, 1]
+        columns = (N, D, self.predictive.sd(N, D), spans_ahead(self.runs, N, D))
+        losses = self.predictive.intervals(N, D, level)
+        return tuple(
+            ForecastPoint(N=n, D=d, loss=loss, sd=sd, ahead=ahead)
+            for n, d, sd, ahead, loss in zip(*(v.tolist() for v in columns), losses, strict=True)
+        )
+
     def said(self) -> tuple[str, ...]:
         """What there is to say of the runs, whatever is asked of them."""
         return (*self.notes, *self._odd_rows(), *(words for _, words in self._findings(())))
@@ -365,15 +343,8 @@ class Prepared:
     def _largest(self, pulls: FloatArray) -> tuple[Pull, ...]:
         first = np.argsort(-np.abs(pulls), kind="stable")[:SHOWN_PULLS]
         used = self.posterior.runs[0]
-        return tuple(
-            Pull(
-                N=float(used.N[i]),
-                D=float(used.D[i]),
-                loss=float(used.loss[i]),
-                moves=float(np.expm1(pulls[i])),
-            )
-            for i in first
-        )
+        table = np.column_stack([used.N, used.D, used.loss, np.expm1(pulls)])[first].tolist()
+        return tuple(Pull(N=N, D=D, loss=loss, moves=moves) for N, D, loss, moves in table)
 
     def _odd_rows(self) -> tuple[str, ...]:
         """Rows so far from the law that they hardly count."""
@@ -446,9 +417,16 @@ def prepare(
 
 
 def predictive(runs: KnownRuns, settings: Settings = SETTINGS) -> tuple[Predictive, tuple[BackTest, ...]]:
-    """The posterior corrected by its back-tests, and these."""
-    tests = backtest(runs, settings)
-    found = Predictive(posterior=posterior(runs, settings), calibration=calibration(tests, settings))
+    """The posterior corrected by its back-tests, and these.
+
+    On one thread: a few hundred rows are too few to share, and threads that wait for each other on a busy
+    machine take twenty times the processor.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        tests = backtest(runs, settings)
+        found = Predictive(posterior=posterior(runs, settings), calibration=calibration(tests, settings))
     return found, tests
 
 
