@@ -75,6 +75,7 @@ PAIR_CELL = 0.1  # width in log p and log c of the cells in which pairs are coun
 APART = 0.03  # the same, up to which coordinates scatter on their own
 TINY = 2.0  # of 1/(rank D), in the error
 LEFT = 0.25  # of an eigenvalue of G, where the closure is read for kappa -> 0
+MOST_LOOPED = 0.3  # that loops may add
 SOUND = 0.02  # by which the closure's two ways to S may differ
 
 
@@ -268,6 +269,22 @@ class Coactivation(GramLaw):
         crossed = float((weight * s) @ (missed * adds)) * min(scale, 1.0 + self.share)
         own = float((weight * s**2) @ (missed * seen(p, self.D)))
         return self.spread**2, crossed, own
+
+    def looped(self, x: FloatArray) -> FloatArray:
+        """Loops that are closed by frequent coordinates, where the data resolve nearly as many as there are
+        samples.
+
+        Gaussian samples are to their coordinates what features are to the data: the next order in 1/D is
+        ``Moments.width`` with D for N, w, and (1 - w)^-1 stands for the orders beyond. Signs are drawn for
+        each sample, so that of its poles 1/(D - df2) trees have all up to the first power of df2/D.
+        """
+        m = self.counts.at(self.medium.inner(x))
+        with np.errstate(all="ignore"):
+            F = self.D - m.S + m.P
+            w = m.width(self.D, F) + (self.D - m.S - m.P) ** 2 / F**3
+            share = ((m.S - m.P) / self.D) ** 2 * (1.0 - self.unseen / m.A0)
+            found = share * w / (1.0 - np.clip(w, -MOST_LOOPED, MOST_LOOPED))
+        return np.where(np.isfinite(found), np.clip(found, -MOST_LOOPED, MOST_LOOPED), 0.0)
 
     def error(self, x: FloatArray) -> FloatArray:
         """The square of what sharing does to t: trees are exact, and loops are of the next order.

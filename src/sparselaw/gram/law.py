@@ -132,6 +132,13 @@ class Moments:
         t3 = t2 - 6.0 * self.A2 + 2.0 * self.A1
         return S, np.stack([self.t, self.T, t2, t3])
 
+    def width(self, N: FloatArray | float, F: FloatArray) -> FloatArray:
+        """The term of order 1/N relative to the leading loss A0 N/F, without its hard edge (h-P)^2/F^3."""
+        a1, a2 = self.A1 / self.A0, self.A2 / self.A0
+        bulk = (self.P - self.Q) + 3.0 * (self.P - self.R) - 4.0 * a1 * self.Q
+        cubic = 4.0 * (self.P - self.Q) * (self.P + self.Q)
+        return np.asarray(bulk / F**2 - cubic / F**3 - 1.0 / N + 3.0 * a2 / F)
+
     def rows(self) -> FloatArray:
         """The eight as rows of one array."""
         return np.stack([getattr(self, field.name) for field in fields(self)])
@@ -231,6 +238,10 @@ class GramLaw(ABC):
         sample.
         """
         return 1.0
+
+    def looped(self, x: FloatArray) -> FloatArray:
+        """What loops of samples and coordinates add to A0, relative to it, where the moments leave it out."""
+        return np.zeros(np.shape(x))
 
     def error(self, x: FloatArray) -> FloatArray:
         """The relative error of t that comes of what the law leaves out."""

@@ -197,6 +197,7 @@ def _edge_of_many(state: State, edge: FloatArray, stride: int) -> FloatArray:
 
 
 FLOOR = 0.005  # relative error that is always left
+HALF = 0.5  # of what loops add, which may be off
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +272,7 @@ def _surface(law: GramLaw, N: FloatArray, ridge: float, noise: float) -> Losses:
     spread = quiet * share
     few = 1.0 / np.minimum(N, law.rank)
     changed = np.abs(terms.factor - 1.0)
-    error = changed * (changed + few) + np.abs(share) * (np.abs(share) + few) + law.error(of.x)
+    error = changed * (changed + few) + N**-2.0 + np.abs(share) * (np.abs(share) + few) + law.error(of.x)
     added = np.zeros_like(N)
     if noise > 0.0:
         unit, pole = unit_noise(law, of)
@@ -289,7 +290,9 @@ def _surface(law: GramLaw, N: FloatArray, ridge: float, noise: float) -> Losses:
         error[i] = (
             found.error + float(law.error(of.x[[i]])[0]) + of_noise * found.noise / (found.loss + found.noise)
         )
-    quiet, spread = np.where(nothing, 0.0, quiet), np.where(nothing, 0.0, spread)
+    looped = law.looped(of.x)
+    quiet, spread = np.where(nothing, 0.0, quiet * (1.0 + looped)), np.where(nothing, 0.0, spread)
+    error = error + HALF * np.abs(looped)
     lost = ~(quiet + spread >= law.unseen)  # no learner goes below what was never seen
     quiet, spread = np.where(lost, np.maximum(leading, law.unseen), quiet), np.where(lost, 0.0, spread)
     error = np.where(lost | ~np.isfinite(error), 1.0, error)

@@ -104,13 +104,6 @@ def _table() -> FloatArray:
     return np.stack(rows)
 
 
-def width_share(m: Moments, N: FloatArray, F: FloatArray) -> FloatArray:
-    """The term of order 1/N relative to the leading loss A0 N/F, without its hard edge (h-P)^2/F^3."""
-    a1, a2 = m.A1 / m.A0, m.A2 / m.A0
-    bulk = ((m.P - m.Q) + 3.0 * (m.P - m.R)) / F**2 - 4.0 * (m.P - m.Q) * (m.P + m.Q) / F**3
-    return np.asarray(bulk - 1.0 / N - 4.0 * a1 * m.Q / F**2 + 3.0 * a2 / F)
-
-
 def noise_width(m: Moments, held: FloatArray, F: FloatArray) -> FloatArray:
     """The same of what label noise of variance one adds, times kappa: E log det has log(1 - df2/N)/2 next."""
     g, df2_slope, Q_slope = m.Q / F, -2.0 * m.Q, 3.0 * m.R - 2.0 * m.Q
@@ -318,7 +311,7 @@ def embedded(of: State) -> Embedded:
     first = own + np.minimum(1.0, 0.25 * total**2) * (first - own)
     share = np.minimum(of.N / rank, rank / of.N)
     return Embedded(
-        width_share(of.m, of.N, of.F),
+        of.m.width(of.N, of.F),
         first + np.where(of.edged > 0.0, of.edged * share * excess(of.nu, of.held, short), 0.0),
     )
 
