@@ -132,8 +132,8 @@ def test_back_test_sees_no_later_loss():
     assert calibration(backtest(changed)).widening > 1.5 > 1.05 > calibration(backtest(runs)).widening
 
 
-def test_a_million_rows_are_thinned_first():
-    runs = runs_of(1_000_000)
+def test_many_rows_are_thinned_first():
+    runs = runs_of(100_000)
     found = sl.forecast({"N": runs.N, "D": runs.D, "loss": runs.loss}, at=[(1e10, 2e11)])
     assert found.rows_used == 400
-    assert any("400 of 1000000 rows used" in words for words in found.warnings)
+    assert any("400 of 100000 rows used" in words for words in found.warnings)
