@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from sparselaw.fitting.clean_runs import clean_runs
-from sparselaw.fitting.formula_design import by_differences, formula_design
+from sparselaw.fitting.derivatives import by_differences
+from sparselaw.fitting.design import prepare
 from sparselaw.fitting.minimise import parse_objective
 from sparselaw.laws import CoupledLaw, DataConstrainedLaw, KaplanLaw
 
@@ -22,7 +23,7 @@ def table(rows=40, seed=0):
 
 def designed(law, **settings):
     runs = clean_runs(table(), columns=None, group=None, needed=law.sizes, aliases=law.column_names).runs
-    return formula_design(law, runs, **settings)
+    return prepare(law, runs, **settings)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)

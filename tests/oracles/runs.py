@@ -53,10 +53,10 @@ def noisy_runs(law: object, seed: int, rows: int = 240, noise: float = 0.005) ->
 def naive_objective(theta, design, delta):
     """The Huber objective over delta, written out with plain arrays."""
     terms = []
-    for k in range(design.x.shape[0]):
-        t = theta[design.intercept[k] + design.sweep].astype(float)
-        if design.slope[k] >= 0:
-            t = t - theta[design.slope[k]] * design.x[k]
+    for k in range(design.terms.x.shape[0]):
+        t = design.terms.height[k] + theta[design.terms.intercept[k] + design.terms.sweep].astype(float)
+        if design.terms.slope[k] >= 0:
+            t = t - theta[design.terms.slope[k]] * design.terms.x[k]
         terms.append(np.exp(t))
     z = np.abs(design.log_loss - np.log(np.sum(terms, axis=0))) * design.inverse_scale
     if np.isinf(delta):

@@ -1,27 +1,32 @@
 """A law and a table of runs as a minimiser sees them, and the way back to a law.
 
-Logarithms of losses are centred on their median and sizes on their geometric means, so the fit is the same
-whatever the units of N, D and the loss. Theta is the vector that is searched; the law's own parameters are
-its natural values. Two kinds of design answer the same questions: one for laws that are sums of powers
-(term_design.py), one for any other formula (formula_design.py).
+Theta is the vector that is searched; the law's own parameters are its natural values. Each entry of theta is
+the logarithm of a parameter's multiple of the unit that its range names (sparselaw.laws.ranges), or the
+multiple itself on a linear scale. Logarithms of losses are centred on their median and sizes on their
+geometric means, so the fit is the same whatever the units of N, D and the loss, and a coefficient is nearly
+free of its exponent. A sum of powers is kept as its terms, any other law is asked for its formula with
+parameters that are arrays (thetas, 1).
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.errors import InputError
 from sparselaw.fitting.clean_runs import Runs
-from sparselaw.fitting.minimise import End, Ends, Fits, Objective, Slopes, minimise, misfit
+from sparselaw.fitting.derivatives import FormulaSlopes, TermSlopes, by_differences
+from sparselaw.fitting.minimise import End, Ends, Fits, Objective, minimise, misfit
+from sparselaw.fitting.starts import combined_starts, grid_starts
 from sparselaw.laws import Law
+from sparselaw.laws.ranges import LowestLoss, TermUnit
 
 TOGETHER = 32_000  # rows of all fits that are made side by side: what the processor's cache holds
 VANISHED = 1e-6  # a term that gives less than this part of every loss is not there
-SomeDesign = TypeVar("SomeDesign", bound="Design")
 
 
 class Bound(NamedTuple):
@@ -31,17 +36,33 @@ class Bound(NamedTuple):
     value: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Design(ABC):
-    """What every design holds and answers."""
+class Terms(NamedTuple):
+    """The law is log sum_k exp(t_ki), t_ki = height_k + theta[intercept_k + sweep_i] - theta[slope_k] x_ki.
 
+    Runs in several sweeps have a coefficient for each of them, and share the exponents.
+    """
+
+    x: FloatArray  # (terms, rows): centred log sizes
+    intercept: IntArray  # (terms,)
+    slope: IntArray  # (terms,): -1 for a term without an exponent
+    height: FloatArray  # (terms,): of the unit of the coefficient, in centred log losses
+    sweep: IntArray  # (rows,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
     law: type[Law]
     names: tuple[str, ...]  # of the natural values, in the order of theta
+    owners: tuple[str, ...]  # the law's parameter that each of them is, of one sweep or of all
     places: tuple[int | None, ...]  # where each of the law's parameters is; None for a floor left out
     log_loss: FloatArray  # (rows,): centred
     inverse_scale: FloatArray  # (rows,)
     lower: FloatArray
     upper: FloatArray
+    sizes: tuple[FloatArray, ...]  # in the order of the law's own; runs of the same sizes share one entry
+    cell: IntArray  # (rows,): which entry
+    middle: Mapping[str, float]  # geometric means of the sizes, and "loss", "lowest": the units of the runs
+    terms: Terms | None  # of a sum of powers
 
     @property
     def rows(self) -> int:
@@ -52,41 +73,151 @@ class Design(ABC):
         """The number of free parameters."""
         return int(self.lower.size)
 
-    @abstractmethod
     def log_losses(self, thetas: FloatArray) -> FloatArray:
         """(thetas, rows): centred log losses that the law gives; infinite where it has no value."""
+        if self.terms is not None:
+            return self._term_slopes(thetas, self.terms).log_losses()
+        with np.errstate(all="ignore"):
+            logs = np.log(np.asarray(self._laws(thetas).loss(*self.sizes), dtype=np.float64))
+            logs = logs - np.log(self.middle["loss"])
+        logs = np.broadcast_to(logs, (len(thetas), self.sizes[0].size))
+        return np.asarray(self._by_row(np.where(np.isnan(logs), np.inf, logs)))
 
-    @abstractmethod
-    def slopes(self, thetas: FloatArray) -> Slopes:
-        """Their first and second derivatives."""
+    def slopes(self, thetas: FloatArray) -> TermSlopes | FormulaSlopes:
+        """Their derivatives: exact where the law knows them and its units are the common ones."""
+        if self.terms is not None:
+            return self._term_slopes(thetas, self.terms)
+        ranges = self.law.ranges.values()
+        common = all(not r.linear and isinstance(r.unit, TermUnit | LowestLoss | None) for r in ranges)
+        with np.errstate(all="ignore"):
+            known = self._laws(thetas).log_slopes(*self.sizes) if common else None
+        if known is None:
+            return by_differences(self.log_losses, thetas)
+        turn, curvature = self._turns(thetas)
+        log_loss = np.where(np.isnan(known.log_loss), np.inf, known.log_loss) - np.log(self.middle["loss"])
+        first, second = self._by_row(known.first), self._by_row(known.second)
+        return FormulaSlopes(self._by_row(log_loss), first, second, turn, curvature)
 
-    @abstractmethod
+    def _term_slopes(self, thetas: FloatArray, terms: Terms) -> TermSlopes:
+        exponents = np.where(terms.slope >= 0, thetas[:, terms.slope], 0.0)
+        heights = thetas[:, terms.intercept[:, None] + terms.sweep] + terms.height[:, None]
+        return TermSlopes(
+            terms=heights - exponents[:, :, None] * terms.x,
+            x=terms.x,
+            intercept=terms.intercept,
+            slope=terms.slope,
+            sweep=(np.arange(terms.sweep.max() + 1)[:, None] == terms.sweep).astype(np.float64),
+            free=self.free,
+        )
+
+    def _by_row(self, values: Any) -> Any:
+        """From cells to rows along the second axis."""
+        return values if self.cell.size == self.sizes[0].size else np.take(values, self.cell, axis=1)
+
+    def _laws(self, thetas: FloatArray) -> Law:
+        """The law of every theta: its parameters are (thetas, 1)."""
+        values, none = self._values(thetas), np.zeros((len(thetas), 1))
+        named = zip(self.law.parameters(), self.places, strict=True)
+        return self.law(**{name: none if i is None else values[:, i, None] for name, i in named})
+
+    def _turns(self, thetas: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """dphi/dtheta, and the second derivatives that are not zero."""
+        place = dict(zip(self.law.parameters(), self.places, strict=True))
+        turn = np.zeros((len(thetas), len(place), self.free))
+        curvature = np.zeros_like(turn)
+        for row, (name, own) in enumerate(place.items()):
+            if own is None:
+                continue
+            turn[:, row, own] = 1.0
+            unit = self.law.ranges[name].unit
+            if isinstance(unit, TermUnit):
+                other = place[unit.exponent]
+                assert other is not None
+                by = np.exp(thetas[:, other]) * np.log(self.middle[unit.size])
+                turn[:, row, other] = curvature[:, row, other] = by
+        return turn, curvature
+
     def jacobian(self, theta: FloatArray) -> FloatArray:
-        """(rows, p): their derivatives."""
+        """(rows, p): the derivatives of the log losses."""
+        return np.asarray(self.slopes(theta[None, :]).jacobian()[0])
 
-    @abstractmethod
     def natural(self, theta: FloatArray) -> FloatArray:
         """The law's own parameters, in the order of ``names``, for one theta (p,) or many (draws, p)."""
+        thetas = np.atleast_2d(theta)
+        gone = [self._ranges()[name].vanishes for name in self.owners] & (thetas <= self.lower)
+        return np.where(gone, 0.0, self._values(thetas)).reshape(theta.shape)
 
-    @abstractmethod
+    def _ranges(self) -> Mapping[str, Any]:
+        return self.law.fitted_in()
+
+    def _values(self, thetas: FloatArray) -> FloatArray:
+        """The same (thetas, p) before what has vanished is set to zero."""
+        linear = [self._ranges()[name].linear for name in self.owners]
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = np.where(linear, thetas, np.exp(np.where(linear, 0.0, thetas)))
+            return found * self._units(found.T)
+
+    def _units(self, multiples: FloatArray) -> FloatArray:
+        """(thetas, p) or (p,): units may depend on the parameters that have none."""
+        ranges = self._ranges()
+        none = np.zeros_like(multiples[0])
+        bare = {
+            name: none if place is None else multiples[place]
+            for name, place in zip(self.law.parameters(), self.places, strict=True)
+            if ranges[name].unit is None
+        }
+        units = [ranges[name].unit for name in self.owners]
+        one = np.ones_like(multiples[0])
+        return np.stack([one if unit is None else one * unit(bare, self.middle) for unit in units], axis=-1)
+
     def theta_of(self, values: FloatArray) -> FloatArray:
         """The theta (p,) whose natural values these are."""
+        multiples = values / self._units(values)
+        linear = [self._ranges()[name].linear for name in self.owners]
+        return np.where(linear, multiples, np.log(np.maximum(multiples, 1e-300)))
 
-    @abstractmethod
     def at_bounds(self, theta: FloatArray) -> list[Bound]:
-        """The parameters at an end of their range, and terms that have vanished."""
+        """Terms that have vanished, and the parameters at an end of their range."""
+        largest = np.abs(self.jacobian(theta)).max(axis=0)
+        gone = [self._ranges()[name].vanishes for name in self.owners] & (largest < VANISHED)
+        ended = ~gone & ((theta == self.lower) | (theta == self.upper))
+        values = np.where(gone, 0.0, self.natural(theta))
+        return [
+            Bound(self.names[i], float(values[i])) for i in (*np.flatnonzero(gone), *np.flatnonzero(ended))
+        ]
 
-    @abstractmethod
     def carries(self, rows: IntArray) -> bool:
-        """Can the law be fitted to these distinct rows alone? (Enough of them is taken for granted.)"""
+        """Can the law be fitted to these distinct rows alone? (Enough of them is taken for granted.)
 
-    @abstractmethod
-    def take(self: SomeDesign, rows: IntArray) -> SomeDesign:
+        It needs two values of every size, and every sweep.
+        """
+        sweep = np.zeros(1, np.int64) if self.terms is None else self.terms.sweep
+        if sweep.any() and np.unique(sweep[rows]).size <= sweep.max():
+            return False
+        return all(np.ptp(size[self.cell[rows]]) > 0.0 for size in self.sizes)
+
+    def take(self, rows: IntArray) -> Design:
         """The same with these rows only; the centre stays."""
+        sizes, cell = cells(tuple(size[self.cell[rows]] for size in self.sizes))
+        terms = self.terms
+        if terms is not None:
+            terms = terms._replace(x=np.ascontiguousarray(terms.x[:, rows]), sweep=terms.sweep[rows])
+        return replace(
+            self,
+            sizes=sizes,
+            cell=cell,
+            terms=terms,
+            log_loss=self.log_loss[rows],
+            inverse_scale=self.inverse_scale[rows],
+        )
 
-    @abstractmethod
     def starts(self, objective: Objective, weights: FloatArray) -> FloatArray:
         """(starts, p): where to begin."""
+        if self.terms is None:
+            return combined_starts(self, objective, weights)
+        if self.terms.intercept.size == 1:  # linear in theta: any start is as good
+            return np.zeros((1, self.free))
+        return grid_starts(self, objective.delta, weights)
 
     def minimise(self, start: FloatArray, objective: Objective, weights: FloatArray) -> End:
         """The local minimum below one start."""
@@ -168,8 +299,68 @@ class Design(ABC):
 
 def prepare(law: type[Law], runs: Runs, *, tied: bool = False, floor: bool = True) -> Design:
     """``tied`` has one exponent for N and D; without ``floor`` the loss that no size removes is zero."""
-    from sparselaw.fitting.formula_design import formula_design
-    from sparselaw.fitting.term_design import term_design
+    sweeps = runs.sweeps
+    many = sweeps is not None and sweeps.values.size > 1
+    if sweeps is not None and many and not law.terms:
+        raise InputError("law", law.name, "takes one sweep at a time", f"choose runs with one {sweeps.other}")
+    first, second = law.exponent_names if tied and law.exponent_names is not None else (None, None)
+    left_out = {second} | (set() if floor else {law.floor_name})
+    coefficients = {term.coefficient for term in law.terms}
+    names: list[str] = []
+    owners: list[str] = []
+    place: dict[str | None, int] = {}
+    for name in law.parameters():
+        if name in left_out:
+            continue
+        place[name] = len(names)
+        if sweeps is not None and many and name in coefficients:
+            names += [f"{name}[{sweeps.other}={value:g}]" for value in sweeps.values]
+            owners += [name] * sweeps.values.size
+        else:
+            names.append(name)
+            owners.append(name)
+    if second is not None:
+        place[second] = place[first]
+    sizes = tuple(runs.sizes[name] for name in law.sizes)
+    middle = {name: float(np.exp(np.log(s).mean())) for name, s in zip(law.sizes, sizes, strict=True)}
+    distinct, cell = cells(sizes)
+    middle |= {"loss": float(np.median(runs.loss)), "lowest": float(runs.loss.min())}
+    ranges = [law.fitted_in()[name] for name in owners]
+    return Design(
+        law=law,
+        names=tuple(names),
+        owners=tuple(owners),
+        places=tuple(place.get(name) for name in law.parameters()),
+        log_loss=np.log(runs.loss) - np.log(middle["loss"]),
+        inverse_scale=1.0 / runs.scale,
+        lower=np.array([held.low if held.linear else np.log(held.low) for held in ranges]),
+        upper=np.array([held.high if held.linear else np.log(held.high) for held in ranges]),
+        sizes=distinct,
+        cell=cell,
+        middle=middle,
+        terms=_terms(law, runs, place, middle) if law.terms else None,
+    )
 
-    build = term_design if law.terms else formula_design
-    return build(law, runs, tied=tied, floor=floor)
+
+def _terms(law: type[Law], runs: Runs, place: Mapping[str | None, int], middle: Mapping[str, float]) -> Terms:
+    terms = [term for term in law.terms if term.coefficient in place]
+    logs = [
+        np.zeros(len(runs)) if term.size is None else np.log(runs.sizes[term.size] / middle[term.size])
+        for term in terms
+    ]
+    low = np.log(middle["lowest"] / middle["loss"])
+    return Terms(
+        x=np.stack(logs),
+        intercept=np.array([place[term.coefficient] for term in terms]),
+        slope=np.array([-1 if term.exponent is None else place[term.exponent] for term in terms]),
+        height=np.array([low if term.size is None else 0.0 for term in terms]),
+        sweep=np.zeros(len(runs), np.int64) if runs.sweeps is None else runs.sweeps.index.astype(np.int64),
+    )
+
+
+def cells(sizes: tuple[FloatArray, ...]) -> tuple[tuple[FloatArray, ...], IntArray]:
+    """The distinct combinations of sizes, and which one each row has; the rows as such where all differ."""
+    found, cell = np.unique(np.stack(sizes), axis=1, return_inverse=True)
+    if found.shape[1] == sizes[0].size:
+        return sizes, np.arange(sizes[0].size)
+    return tuple(np.ascontiguousarray(size) for size in found), np.asarray(cell).ravel()

@@ -17,17 +17,19 @@ import dataclasses
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
 
 from sparselaw.errors import InputError
-from sparselaw.laws.ranges import Range
+from sparselaw.laws.ranges import Range, TermUnit, floor
 from sparselaw.records import latex_formula
 from sparselaw.registry import add
 
 if TYPE_CHECKING:
     from sparselaw.laws.data_constrained import DataConstrainedLaw
 
+FURTHEST = 1e174  # a coefficient at the centre of the runs, over the median loss
+FURTHEST_FLOOR = 1.5e-8  # of the smallest loss: zero for any purpose
 ANY_SIZE = "x"  # stands for whichever size varies, in a law of one size
 
 
@@ -94,6 +96,11 @@ class Law(ABC):
         return _names(cls)
 
     @classmethod
+    def fitted_in(cls) -> Mapping[str, Range]:
+        """Where each parameter is searched: ``ranges``, or what the terms of a sum of powers need."""
+        return cls.ranges or _ranges_of(cls)
+
+    @classmethod
     def has_one_size(cls) -> bool:
         """Is it a law of whichever size varies? Then runs that share the other sizes form a sweep."""
         return cls.sizes == (ANY_SIZE,)
@@ -143,6 +150,20 @@ def register(law: SomeLaw) -> SomeLaw:
         )
     add(LAWS, "law", law.name, law)
     return law
+
+
+@functools.cache
+def _ranges_of(law: type[Law]) -> dict[str, Range]:
+    """Exponents on a linear scale; that of a single power may be negative."""
+    found: dict[str, Range] = {}
+    for term in law.terms:
+        if term.size is None or term.exponent is None:
+            found[term.coefficient] = replace(floor(), low=FURTHEST_FLOOR)
+        else:
+            unit = TermUnit(term.size, term.exponent)
+            found[term.coefficient] = Range(low=1 / FURTHEST, high=FURTHEST, unit=unit, vanishes=True)
+            found[term.exponent] = Range(low=1e-3 if len(law.terms) > 1 else -30.0, high=30.0, linear=True)
+    return found
 
 
 @functools.cache

@@ -26,7 +26,7 @@ class Range:
 
     low: float
     high: float
-    starts: tuple[float, ...]
+    starts: tuple[float, ...] = ()
     unit: Unit | None = None
     linear: bool = False
     vanishes: bool = False

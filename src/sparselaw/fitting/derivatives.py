@@ -1,0 +1,162 @@
+"""Log losses of a law at many thetas, with their first and second derivatives.
+
+A sum of powers has terms whose derivatives are sparse. A law that knows its derivatives gives J and V with
+respect to the logarithms phi of its own parameters. Theta differs from phi by units (sparselaw.laws.ranges),
+phi_A = theta_A + log unit + alpha log(mean size), so with T = dphi/dtheta and the only curved part
+d^2 phi_A / dtheta_alpha^2 = alpha log(mean size):
+
+    grad_theta = T^T grad_phi,    hess_theta = T^T hess_phi T + diag(sum_A grad_phi_A d^2 phi_A/dtheta^2).
+
+Other laws are looked at around theta. Central differences of step 1e-5 leave errors of about 1e-10 in J and
+1e-5 in V: enough for a Newton step, whose goal is a zero of the gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.fitting.minimise import rho
+
+STEP = 1e-5  # of differences
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermSlopes:
+    """Terms t_k = theta[intercept_k + sweep] - theta[slope_k] x_k at thetas (fits, p), and their derivatives.
+
+    With p_k = exp(t_k - eta) the share of a term, J = sum_k p_k grad t_k and V = sum_k p_k grad t_k
+    grad t_k^T - J J^T; grad t_k is sparse: term k has its intercept, one for each sweep, and its exponent.
+    """
+
+    terms: FloatArray  # (fits, terms, rows): t
+    x: FloatArray  # (terms, rows)
+    intercept: IntArray  # (terms,)
+    slope: IntArray  # (terms,): -1 for a term without an exponent
+    sweep: FloatArray  # (sweeps, rows): one where the row is of the sweep
+    free: int  # p
+
+    def log_losses(self) -> FloatArray:
+        """(fits, rows): log sum_k exp(t_k)."""
+        top = self.terms.max(axis=1)
+        found: FloatArray = top + np.log(np.exp(self.terms - top[:, None]).sum(axis=1))
+        return found
+
+    def jacobian(self) -> FloatArray:
+        """(fits, rows, p): J."""
+        return self._transposed(np.exp(self.terms - self.log_losses()[:, None])).swapaxes(1, 2)
+
+    def _transposed(self, share: FloatArray) -> FloatArray:
+        """(fits, p, rows): J, from the shares of the terms."""
+        found = np.zeros((len(share), self.free, share.shape[2]))
+        for k, (first, slope) in enumerate(zip(self.intercept, self.slope, strict=True)):
+            found[:, first : first + len(self.sweep)] += share[:, k, None] * self.sweep
+            if slope >= 0:
+                found[:, slope] -= share[:, k] * self.x[k]
+        return found
+
+    def derivatives(
+        self, y: FloatArray, inverse_scale: FloatArray, weights: FloatArray, delta: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """f, gradient, Hessian and the sum of w J_j^2 / s^2 of every fit."""
+        eta = self.log_losses()
+        share = np.exp(self.terms - eta[:, None])
+        found = rho((y - eta) * inverse_scale, weights, delta)
+        pull = found.first * inverse_scale
+        outer = found.second * inverse_scale**2 + pull  # J J^T enters with rho'' and, through V, with rho'
+        J = self._transposed(share)
+        pulled = share * pull[:, None]
+        gradient = -(J @ pull[:, :, None])[:, :, 0]
+        hessian = (J * outer[:, None]) @ J.swapaxes(1, 2)
+        for k, (first, slope) in enumerate(zip(self.intercept, self.slope, strict=True)):
+            own = np.arange(first, first + len(self.sweep))
+            hessian[:, own, own] -= pulled[:, k] @ self.sweep.T
+            if slope >= 0:
+                by_x = pulled[:, k] * self.x[k]
+                cross = by_x @ self.sweep.T
+                hessian[:, own, slope] += cross
+                hessian[:, slope, own] += cross
+                hessian[:, slope, slope] -= by_x @ self.x[k]
+        square = np.broadcast_to(weights * inverse_scale**2, eta.shape)
+        return found.value, gradient, hessian, ((J * J) @ square[:, :, None])[:, :, 0]
+
+
+class FormulaSlopes(NamedTuple):
+    """Of every theta and row; with ``turn`` and ``curvature`` J and V are those of phi."""
+
+    log_loss: FloatArray  # (thetas, rows)
+    first: FloatArray  # (thetas, rows, q): J
+    second: FloatArray  # (thetas, rows, q, q): V, its lower triangle
+    turn: FloatArray | None = None  # (thetas, q, p): T
+    curvature: FloatArray | None = None  # (thetas, q, p): d^2 phi_a / dtheta_b^2
+
+    def jacobian(self) -> FloatArray:
+        """(thetas, rows, p): J with respect to theta."""
+        return self.first if self.turn is None else np.asarray(self.first @ self.turn)
+
+    def derivatives(
+        self, y: FloatArray, inverse_scale: FloatArray, weights: FloatArray, delta: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """f, gradient, Hessian and the sum of w J_j^2 / s^2 (a scale for each parameter) of every fit."""
+        f, gradient, hessian, square = sums_over_rows(
+            self.log_loss, self.first, self.second, y, inverse_scale, weights, delta
+        )
+        if self.turn is None:
+            return f, gradient, hessian, np.diagonal(square, axis1=1, axis2=2).copy()
+        T, turned = self.turn, np.swapaxes(self.turn, 1, 2)
+        whole = turned @ hessian @ T
+        if self.curvature is not None:
+            places = np.arange(T.shape[2])
+            whole[:, places, places] += np.einsum("ta,tap->tp", gradient, self.curvature)
+        size = np.diagonal(turned @ square @ T, axis1=1, axis2=2).copy()
+        return f, (turned @ gradient[:, :, None])[:, :, 0], np.ascontiguousarray(whole), size
+
+
+def sums_over_rows(
+    eta: FloatArray, first: FloatArray, second: FloatArray, y: FloatArray, inverse_scale: FloatArray,
+    weights: FloatArray, delta: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:  # fmt: skip
+    """f, grad f and hess f by what J and V belong to, and sum w J J^T / s^2; y and w may have one row."""
+    fits, _, q = first.shape
+    found = rho((y - eta) * inverse_scale, weights, delta)
+    pull = (found.first * inverse_scale)[:, None, :]
+    gradient = -(pull @ first)[:, 0]
+    if not np.isfinite(gradient).all():  # perhaps at a row without weight, which has no say
+        seen = np.broadcast_to(weights != 0.0, eta.shape)[:, :, None]
+        first, second = np.where(seen, first, 0.0), np.where(seen[..., None], second, 0.0)
+        gradient = -(pull @ first)[:, 0]
+    bent = (pull @ second.reshape(fits, -1, q * q)).reshape(fits, q, q)
+    turned = np.swapaxes(first, 1, 2)
+    hessian = turned @ (first * (found.second * inverse_scale**2)[:, :, None]) - bent
+    lower = np.tril(hessian)
+    hessian = lower + np.swapaxes(np.tril(hessian, -1), 1, 2)
+    square = turned @ (first * np.broadcast_to(weights * inverse_scale**2, eta.shape)[:, :, None])
+    return found.value, gradient, hessian, square
+
+
+def by_differences(log_losses: Callable[[FloatArray], FloatArray], thetas: FloatArray) -> FormulaSlopes:
+    """From the formula alone."""
+    fits, p = thetas.shape
+    h = STEP * np.maximum(1.0, np.abs(thetas))
+    first, second = np.tril_indices(p, -1)
+    places = np.eye(p)
+    moves = np.vstack([np.zeros((1, p)), places, -places, places[first] + places[second]])
+    found = log_losses((thetas[:, None, :] + moves * h[:, None, :]).reshape(-1, p))
+    found = found.reshape(fits, len(moves), -1)
+    here, up, down, mixed = np.split(found, [1, p + 1, 2 * p + 1], axis=1)
+    with np.errstate(invalid="ignore"):
+        jacobian = (up - down) / (2.0 * h[:, :, None])
+        curved = np.empty((fits, p, p, here.shape[2]))
+        every = np.arange(p)
+        curved[:, every, every] = (up - 2.0 * here + down) / h[:, :, None] ** 2
+        cross = (mixed - up[:, first] - up[:, second] + here) / (h[:, first] * h[:, second])[:, :, None]
+        curved[:, first, second] = curved[:, second, first] = cross
+    return FormulaSlopes(
+        here[:, 0],
+        np.ascontiguousarray(jacobian.swapaxes(1, 2)),
+        np.ascontiguousarray(curved.transpose(0, 3, 1, 2)),
+    )
