@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import numbers
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -49,7 +50,9 @@ def _columns_of(source: Any) -> Mapping[str, Any]:
         except TypeError:
             return dict(source.to_dict())
     if hasattr(source, "__dataframe__"):
-        return dict(pd.api.interchange.from_dataframe(source))
+        with warnings.catch_warnings():  # pandas gives the protocol up, other tables still speak it
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return dict(pd.api.interchange.from_dataframe(source))
     return dict(source)
 
 
