@@ -26,6 +26,7 @@ from sparselaw.laws import Law
 from sparselaw.laws.ranges import LowestLoss, TermUnit
 
 TOGETHER = 32_000  # rows of all fits that are made side by side: what the processor's cache holds
+NEARLY_GONE = 0.05  # of its unit: a term that may as well be none
 VANISHED = 1e-6  # a term that gives less than this part of every loss is not there
 
 
@@ -241,7 +242,10 @@ class Design:
         losses: FloatArray | None = None,
         weights: FloatArray | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """(draws, p), (draws,): the best theta over ``starts`` for every row of losses or of weights."""
+        """(draws, p), (draws,): the best theta over ``starts`` for every row of losses or of weights.
+
+        A term that is nearly gone slides along its logarithm for ever: it is tried without.
+        """
         y = self.log_loss[None, :] if losses is None else losses
         w = np.ones((1, self.rows)) if weights is None else weights
         draws = max(len(y), len(w))
@@ -250,6 +254,15 @@ class Design:
             ends = self._minimise(np.tile(start, (draws, 1)), objective, y, w, drawn=True)
             better = (ends.value < values) | ~np.isfinite(values)
             thetas[better], values[better] = ends.theta[better], ends.value[better]
+        y, w = (np.broadcast_to(x, (draws, self.rows)) for x in (y, w))
+        for i in np.flatnonzero([self._ranges()[name].vanishes for name in self.owners]):
+            few = np.flatnonzero((thetas[:, i] > self.lower[i]) & (thetas[:, i] < np.log(NEARLY_GONE)))
+            if few.size:
+                without = thetas[few]
+                without[:, i] = self.lower[i]
+                ends = self._minimise(without, objective, y[few], w[few], staged=False, drawn=True)
+                better = ends.value < values[few]
+                thetas[few[better]], values[few[better]] = ends.theta[better], ends.value[better]
         return thetas, values
 
     def _minimise(
