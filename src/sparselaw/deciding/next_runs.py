@@ -311,7 +311,7 @@ def candidates(
     runs: KnownRuns, sizes: Any, cost: Cost, spend: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """N, D and price of every run that ``spend`` buys."""
-    N, D = _grid(runs, sizes, cost, spend)
+    N, D = _grid(runs, sizes, cost, max(spend, float(cost.compute(1.0, 1.0))))
     prices = np.asarray(cost.compute(N, D), dtype=np.float64)
     affordable = prices <= spend * (1.0 + 1e-9)
     if not affordable.any():
