@@ -1,12 +1,138 @@
-"""Results in plain form: values fit for JSON, and a short table for notebooks."""
+"""What result records share: JSON, data frames, files, and tables for people, from the fields of a record."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sparselaw.errors import InputError
+from sparselaw.interval import Interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMAT = 1  # of files with saved results
+
+
+class Record:
+    """Base of frozen result records: JSON and a picture in words from the fields.
+
+    >>> @dataclasses.dataclass(frozen=True, slots=True)
+    ... class Point(Record):
+    ...     N: float
+    ...     loss: Interval
+    ...     slope: float = math.inf
+    >>> Point(8.0, Interval(1.0, 2.0, math.nan)).as_dict()["loss"]
+    {'low': 1.0, 'best': 2.0, 'high': None, 'high_reason': 'not known'}
+    >>> Point(8.0, Interval(1.0, 2.0, 3.0)).as_dict()["slope_reason"]
+    'not finite'
+    """
+
+    __slots__ = ()
+    reasons: ClassVar[Mapping[str, str]] = {}  # why a field, or the end of an interval, may be missing
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON: every field that is shown (``repr``)."""
+        return to_dict(self)
+
+
+class Saved(Record):
+    """A record that can be kept in a file: ``kept`` gives its kind and its content."""
+
+    __slots__ = ()
+
+    def kept(self) -> tuple[str, Mapping[str, Any]]:
+        """The kind, and all from which ``sl.load`` makes the result again."""
+        raise NotImplementedError
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a JSON file that ``sl.load`` reads.
+
+        Parameters
+        ----------
+        path
+            Of the file, which is replaced where it exists.
+
+        Raises
+        ------
+        InputError
+            Where the file cannot be written, or the result is of a kind that cannot be kept.
+        """
+        kind, content = self.kept()
+        write_saved(path, kind, content)
+
+
+def to_dict(record: Any, *names: str, **reasons: str) -> dict[str, Any]:
+    """The fields of a record, or those named, ready for JSON.
+
+    What is infinite or no number is null, and beside it the reason: from ``reasons``, else from those of the
+    record. None without a reason is left out.
+    """
+    why = {**getattr(record, "reasons", {}), **reasons}
+    result: dict[str, Any] = {}
+    for name in names or [field.name for field in dataclasses.fields(record) if field.repr]:
+        value = getattr(record, name)
+        plain = _plain(value, why.get(name, "not known"))
+        if plain is not None or value is not None or name in why:
+            result[name] = plain
+        if plain is None and (value is not None or name in why):
+            result[f"{name}_reason"] = why.get(name, "not finite")
+    return result
+
+
+def _plain(value: Any, no_ends: str) -> Any:
+    if isinstance(value, Interval):
+        return value.to_dict(no_ends)
+    if hasattr(value, "as_dict"):
+        return value.as_dict()
+    if hasattr(value, "tolist"):  # of numpy
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {name: _plain(part, no_ends) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part, no_ends) for part in value]
+    return finite(value) if isinstance(value, float) else value
+
+
+def frame(rows: Iterable[Any], *names: str) -> pd.DataFrame:
+    """One row for each record or mapping; an interval is three columns.
+
+    >>> frame([{"N": 8, "loss": Interval(1.0, 2.0, 3.0)}]).columns.tolist()
+    ['N', 'loss_low', 'loss_best', 'loss_high']
+    """
+    import pandas as pd
+
+    lines = []
+    for row in rows:
+        known = row if isinstance(row, Mapping) else None
+        line: dict[str, Any] = {}
+        for name in names or (known or [field.name for field in dataclasses.fields(row) if field.repr]):
+            value = known[name] if known is not None else getattr(row, name)
+            if isinstance(value, Interval):
+                line |= {f"{name}_{end}": number for end, number in value.as_dict().items()}
+            else:
+                line[name] = value
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def write_saved(path: str | Path, kind: str, content: Mapping[str, Any]) -> None:
+    """Write it with the version; the file is there whole, or not at all."""
+    from sparselaw.files import write_atomically
+
+    head = {"kind": kind, "format": FORMAT, "version": sys.modules["sparselaw"].__version__}
+    try:
+        with write_atomically(Path(path)) as file:
+            file.write(json.dumps({**head, **content}, allow_nan=False).encode())
+    except OSError as error:
+        reason = f"cannot be written ({error.strerror})"
+        raise InputError("path", path, reason, "choose another place") from None
 
 
 def finite(value: float | None) -> float | None:

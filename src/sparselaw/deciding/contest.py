@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from sparselaw.arrays import FloatArray
 from sparselaw.deciding.recipes import Recipe, Recipes
-from sparselaw.forecasting.saved import runs_content, write_saved
+from sparselaw.forecasting.saved import runs_content
 from sparselaw.interval import Interval
 from sparselaw.numbers import short_compute, short_size
-from sparselaw.records import finite, html_table
+from sparselaw.records import finite, html_table, write_saved
 
 if TYPE_CHECKING:
     import pandas as pd

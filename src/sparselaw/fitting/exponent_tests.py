@@ -20,9 +20,9 @@ exponents, the other parameters at their best for each pair.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,7 @@ from sparselaw.fitting.minimise import (
 from sparselaw.fitting.sparsity import sparsity_intervals
 from sparselaw.interval import Interval
 from sparselaw.laws import two_exponent_laws
+from sparselaw.records import Record
 
 if TYPE_CHECKING:
     from sparselaw.fitting.fitted_law import FittedLaw
@@ -56,7 +57,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EqualityTest:
+class EqualityTest(Record):
     """Is alpha_N = alpha_D? A likelihood-ratio statistic, and how often chance exceeds it."""
 
     statistic: float
@@ -64,17 +65,9 @@ class EqualityTest:
     exponent: float  # the one exponent of the fit that has them equal
     method: str
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "statistic": self.statistic,
-            "p_value": self.p_value,
-            "exponent": self.exponent,
-            "method": self.method,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class LeftOut(Record):
     """One line of the leave-out table: what went, what remained, what the fit then says."""
 
     left_out: str
@@ -83,14 +76,7 @@ class LeftOut:
     alpha_D: float
     alpha1: Interval
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "left_out": self.left_out,
-            "rows_used": self.rows_used,
-            "alpha_N": self.alpha_N,
-            "alpha_D": self.alpha_D,
-            "alpha1": self.alpha1.to_dict(NO_DRAWS),
-        }
+    reasons: ClassVar[Mapping[str, str]] = {"alpha1": NO_DRAWS}
 
 
 def equal_exponents(fitted: FittedLaw) -> EqualityTest | None:

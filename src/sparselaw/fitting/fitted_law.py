@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -26,7 +25,7 @@ from sparselaw.fitting.sparsity import SparsityReading, sparsity_readings, spars
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.laws import Law
 from sparselaw.numbers import short_number
-from sparselaw.records import html_table, put
+from sparselaw.records import Saved, frame, html_table, put
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +45,7 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class FittedLaw:
+class FittedLaw(Saved):
     """A law at its optimum, with intervals from the draws.
 
     ``status`` is ``ok``, ``not-converged``, ``collinear``, ``not-identified``, ``bound``, ``few-rows``,
@@ -239,36 +238,13 @@ class FittedLaw:
 
     def leave_out_frame(self) -> pd.DataFrame:
         """The leave-out table: what went, the rows that stayed, the exponents and alpha1 then."""
-        import pandas as pd
+        return frame(self.leave_out)
 
-        lines = [
-            {
-                "left_out": line.left_out,
-                "rows_used": line.rows_used,
-                "alpha_N": line.alpha_N,
-                "alpha_D": line.alpha_D,
-                **{f"alpha1_{end}": value for end, value in line.alpha1.as_dict().items()},
-            }
-            for line in self.leave_out
-        ]
-        return pd.DataFrame(lines)
+    def kept(self) -> tuple[str, Mapping[str, Any]]:
+        """The law, its draws, the runs and the settings."""
+        from sparselaw.fitting.saved_law import KIND, law_content
 
-    def save(self, path: str | Path) -> None:
-        """Write it to a JSON file that ``sl.load`` reads: the law, its draws, the runs and the settings.
-
-        Parameters
-        ----------
-        path
-            Of the file, which is replaced where it exists.
-
-        Raises
-        ------
-        InputError
-            Where the file cannot be written.
-        """
-        from sparselaw.fitting.saved_law import save_law
-
-        save_law(self, path)
+        return KIND, law_content(self)
 
     def title(self) -> str:
         return f"{self.name}: {self.law.formula}"

@@ -26,6 +26,7 @@ from sparselaw.fitting.minimise import (
 )
 from sparselaw.fitting.table_checks import Pooled
 from sparselaw.numbers import short_number, short_size
+from sparselaw.records import to_dict
 
 WORST = 3
 NORMAL = 1.4826  # the standard deviation of normal numbers over the median of their sizes
@@ -51,7 +52,7 @@ class WorstRow:
         return f"row {self.row} (N = {short_size(self.N)}, D = {short_size(self.D)}) {above} %"
 
     def as_dict(self) -> dict[str, Any]:
-        return {"row": self.row, "N": self.N, "D": self.D, "loss": self.loss, "percent": self.percent}
+        return to_dict(self, "row", "N", "D", "loss", "percent")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,11 +95,7 @@ class Goodness:
         return tuple(said)
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "sd": self.sd,
-            "mad": self.mad,
-            "worst": [row.as_dict() for row in self.worst],
-        }
+        return to_dict(self, "sd", "mad", "worst")
 
 
 def goodness(residuals: FloatArray, runs: Runs, parameters: int) -> Goodness:

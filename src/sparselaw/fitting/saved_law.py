@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from sparselaw.fitting.clean_runs import Runs, Sweeps
 from sparselaw.fitting.fitted_law import FittedLaw
 from sparselaw.fitting.goodness import goodness
 from sparselaw.fitting.minimise import Minimum
-from sparselaw.forecasting.saved import write_saved
 from sparselaw.interval import Interval
 from sparselaw.laws import law_named
 
@@ -38,11 +36,6 @@ def data_hash(runs: Runs) -> str:
     for values in (runs.loss, runs.scale):
         digest.update(np.ascontiguousarray(values, "<f8").tobytes())
     return digest.hexdigest()
-
-
-def save_law(fitted: FittedLaw, path: str | Path) -> None:
-    """Write it; the file is there whole, or not at all."""
-    write_saved(path, KIND, law_content(fitted))
 
 
 def law_content(fitted: FittedLaw) -> dict[str, Any]:

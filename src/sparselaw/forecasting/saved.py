@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,25 +19,13 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
-from sparselaw.files import write_atomically
 from sparselaw.forecasting.forecast_result import Forecast, Prepared, prepare
 from sparselaw.forecasting.known_runs import KnownRuns
+from sparselaw.records import FORMAT, write_saved
 
-FORMAT = 1
 KIND = "sparselaw forecast"
 MOST_BYTES = 1_000_000_000
 DAMAGED = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError)
-
-
-def write_saved(path: str | Path, kind: str, content: Mapping[str, Any]) -> None:
-    """Write it with the version; the file is there whole, or not at all."""
-    head = {"kind": kind, "format": FORMAT, "version": sys.modules["sparselaw"].__version__}
-    try:
-        with write_atomically(Path(path)) as file:
-            file.write(json.dumps({**head, **content}, allow_nan=False).encode())
-    except OSError as error:
-        reason = f"cannot be written ({error.strerror})"
-        raise InputError("path", path, reason, "choose another place") from None
 
 
 def load_saved(path: str | Path, makers: Mapping[str, Callable[[dict[str, Any]], Any]]) -> Any:

@@ -10,12 +10,13 @@ from sparselaw.errors import InputError
 from sparselaw.fitting import FittedLaw
 from sparselaw.fitting.saved_law import law_content, law_of
 from sparselaw.forecasting import Prepared
-from sparselaw.forecasting.saved import content_of, number, prepared_of, write_saved
+from sparselaw.forecasting.saved import content_of, number, prepared_of
 from sparselaw.interval import check_level
 from sparselaw.laws import Law, law_named
 from sparselaw.planning.from_runs import runs_source
 from sparselaw.planning.plan import plan
 from sparselaw.planning.plan_record import Plan, Plans
+from sparselaw.records import write_saved
 
 KIND = "sparselaw plan"
 WORDS, NUMBERS = ("cost",), ("loss", "probability", "inference_tokens", "unique_data")
