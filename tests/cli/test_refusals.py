@@ -1,5 +1,7 @@
 """Input that cannot be used is refused at once: exit 2, one line, nothing run."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -101,3 +103,30 @@ def test_a_plan_at_the_end_of_the_spectrum_is_an_artefact_and_says_so(capsys):
         main(["plan", *MODEL, "--inputs", "dense", "--budget", "1e12", "--json"])
     assert stop.value.code == 0
     assert "artefact" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["compare", "x.csv.gz", "x.csv.gz", "--budget", "1e21"],
+        ["curve", "x.csv.gz"],
+        ["next", "x.csv.gz", "--budget", "1e21", "--spend", "1e19"],
+        ["next", "runs.csv", "--budget", "1e21", "--spend", "1e19", "--sizes", "x.csv.gz"],
+    ],
+)
+def test_a_packed_table_is_refused_with_an_option_that_the_command_has(
+    arguments, tmp_path, monkeypatch, capsys
+):
+    """The remedy names --max-size, also where a table is read part by part or only for its sizes."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sparselaw.curves.log_tables.LARGE", 1 << 10)
+    packed = gzip.compress(b"N,D,loss\n" + b"1e8,1e9,3\n" * 2_000_000)
+    (tmp_path / "x.csv.gz").write_bytes(packed)
+    (tmp_path / "runs.csv").write_text("N,D,loss\n1e8,1e9,3\n")
+    with pytest.raises(SystemExit) as stopped:
+        main([*arguments, "--max-size", "2MB"])
+    assert stopped.value.code == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "unpacks to more than" in said
+    assert "--max-size" in said

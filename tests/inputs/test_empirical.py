@@ -188,3 +188,16 @@ def test_an_archive_is_not_unpacked_beyond_the_limit(tmp_path):
     np.savez_compressed(tmp_path / "zeros.npz", a=np.zeros((2_000, 200)))
     with limited_to(1 << 20), pytest.raises(InputError, match="more than the limit"):
         sl.EmpiricalInputs.from_file(tmp_path / "zeros.npz")
+
+
+def test_memory_is_for_columns_that_occur():
+    """Columns far out, and rows of which hardly one has an entry: neither is asked memory for."""
+    rows = scipy.sparse.csr_array(some_rows(60, 8))
+    far = scipy.sparse.csr_array((rows.data, rows.indices * 200_000_003, rows.indptr), shape=(60, 2 * 10**9))
+    near, wide = sl.EmpiricalInputs(rows), sl.EmpiricalInputs(far)
+    assert wide.dimension == near.dimension
+    assert sl.predict(wide, N=4, D=10).loss == sl.predict(near, N=4, D=10).loss
+    starts = np.array([0, 1, 2])
+    tall = scipy.sparse.csc_array((np.ones(2), np.array([0, 5]), starts), shape=(10**12, 2))
+    with pytest.raises(InputError, match="hardly a row with an entry"):
+        sl.EmpiricalInputs(tall)

@@ -295,7 +295,7 @@ def test_coordinates_that_are_not_equally_many(tmp_path):
     arrays = {"row": np.arange(80) % 70, "col": np.arange(80) % 9, "data": np.ones(79)}
     np.savez(tmp_path / "x.npz", format=np.array("coo"), shape=np.array([70, 9]), **arrays)
     for ask in (sl.measure, sl.learn):
-        with pytest.raises(InputError, match="not equally many"):
+        with pytest.raises(InputError, match="same length"):
             ask(tmp_path / "x.npz")
 
 
@@ -393,3 +393,12 @@ def test_a_folder_that_may_not_be_read_is_not_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "scandir", refusing)
     with pytest.raises(InputError, match=r"locked: may not be read \(Permission denied\)"):
         sl.measure(tmp_path)
+
+
+def test_rows_to_test_on_without_an_entry(tmp_path):
+    """Three nonzeros in a hundred rows: most draws of rows to test on hold none of them."""
+    (tmp_path / "x.mtx").write_text(
+        "%%MatrixMarket matrix coordinate real general\n100 50 3\n1 1 1.0\n2 2 1.0\n3 3 2.0\n"
+    )
+    with pytest.raises(InputError, match="without an entry that is not zero"):
+        sl.learn(tmp_path / "x.mtx")

@@ -7,7 +7,7 @@ import typer
 from sparselaw.cli import fit_options as options
 from sparselaw.cli import pictures
 from sparselaw.cli.forecast import point
-from sparselaw.cli.options import FILE, JSON
+from sparselaw.cli.options import FILE, JSON, MAX_SIZE
 from sparselaw.cli.output import note, print_json, print_next, print_table
 from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
@@ -30,6 +30,7 @@ def compare(
     seed: str = options.SEED,
     out: str = options.OUT,
     from_: str = options.FROM,
+    max_size: str = MAX_SIZE,  # noqa: ARG001
     plot: str = pictures.PLOT,
     panels: bool = pictures.PANELS,
     report: str = pictures.REPORT,

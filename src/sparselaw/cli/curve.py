@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from sparselaw.cli import fit_options, pictures
-from sparselaw.cli.options import FLOAT, INTEGER, JSON, SIZES
+from sparselaw.cli.options import FLOAT, INTEGER, JSON, MAX_SIZE, SIZES
 from sparselaw.cli.output import note, number, print_json, print_next, print_table
 from sparselaw.errors import InputError
 
@@ -45,6 +45,7 @@ def curve(
     out: str = typer.Option(
         None, metavar="FILE", help="With --final: write them to this .csv or .parquet file."
     ),
+    max_size: str = MAX_SIZE,  # noqa: ARG001
     plot: str = pictures.PLOT,
     panels: bool = pictures.PANELS,
     report: str = pictures.REPORT,

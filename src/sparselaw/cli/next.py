@@ -10,7 +10,7 @@ import typer
 from sparselaw.cli import fit_options as options
 from sparselaw.cli import pictures
 from sparselaw.cli.forecast import point
-from sparselaw.cli.options import FILE, INTEGER, JSON
+from sparselaw.cli.options import FILE, INTEGER, JSON, MAX_SIZE
 from sparselaw.cli.output import note, print_json, print_next, print_table
 from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
@@ -37,6 +37,7 @@ def next_(
     group: str = options.GROUP,
     where: list[str] = options.WHERE,
     columns: str = options.COLUMNS,
+    max_size: str = MAX_SIZE,  # noqa: ARG001
     plot: str = pictures.PLOT,
     panels: bool = pictures.PANELS,
     report: str = pictures.REPORT,
@@ -98,11 +99,11 @@ def named_sizes(text: str) -> list[Any]:
         return [numbers.real("sizes", part.strip()) for part in values.split(",")]
     if not Path(text).is_file():
         raise InputError("sizes", text, "is neither a list nor a file", "write N=1e8,3e8 or name a table")
-    import pandas as pd
+    from sparselaw.fitting.clean_runs import as_table
 
+    table = as_table(Path(text))
     try:
-        frame = pd.read_csv(text)
-        pairs = frame[["N", "D"]].astype(float)
-    except (KeyError, ValueError, UnicodeDecodeError):
+        pairs = table[["N", "D"]].astype(float)
+    except (KeyError, ValueError, TypeError):
         raise InputError("sizes", text, "has no numbers in columns N and D", "give a CSV with both") from None
     return [(float(n), float(d)) for n, d in pairs.itertuples(index=False)]

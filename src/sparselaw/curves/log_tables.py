@@ -7,7 +7,6 @@ thousands.
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ import pandas as pd
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
+from sparselaw.files import open_unpacked
 from sparselaw.fitting.clean_runs import as_table
 from sparselaw.fitting.read import kind_of_file
 from sparselaw.fitting.tables import column, find_columns, floats, labels, listed, table_of
@@ -189,10 +189,13 @@ def _tables(path: Path, columns: Mapping[str, str] | None) -> Iterable[pd.DataFr
 def _chunks(path: Path, columns: Mapping[str, str] | None) -> Iterator[pd.DataFrame]:
     try:
         form: dict[str, Any] = {"sep": _separator(path), "skipinitialspace": True, "encoding": "utf-8-sig"}
-        names = [str(name) for name in pd.read_csv(path, nrows=1, **form).columns]
+        with open_unpacked(path, lines=True) as opened:
+            names = [str(name) for name in pd.read_csv(opened, nrows=1, **form).columns]
         wanted = {name for name in _roles(names, columns).values() if name is not None}
-        with pd.read_csv(path, chunksize=CHUNK, usecols=[n for n in names if n in wanted], **form) as chunks:
-            for chunk in chunks:
+        with open_unpacked(path, lines=True) as opened:
+            for chunk in pd.read_csv(
+                opened, chunksize=CHUNK, usecols=[n for n in names if n in wanted], **form
+            ):
                 yield table_of(chunk.reset_index(drop=True))
     except InputError:
         raise
@@ -206,7 +209,7 @@ def _separator(path: Path) -> str:
         return "\t"
     from sparselaw.fitting.read import LOOKED_AT, separator_of
 
-    with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as opened:
+    with open_unpacked(path, lines=True) as opened:
         lines = [opened.readline(1_000_000).decode("utf-8-sig", errors="replace") for _ in range(LOOKED_AT)]
     return separator_of([line.rstrip() for line in lines if line])
 

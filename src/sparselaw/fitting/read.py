@@ -118,8 +118,8 @@ def _read(file: Path, kind: str) -> pd.DataFrame:
 
 
 def _standard_input() -> bytes:
-    content = sys.stdin.buffer.read(MAX_SIZE.get() + 1)
-    check_bytes(STDIN, len(content), "what is piped in")
+    content = sys.stdin.buffer.read(MAX_SIZE.get() // HELD + 1)
+    check_bytes(STDIN, HELD * len(content), "what is piped in")
     return content
 
 

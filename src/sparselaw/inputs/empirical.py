@@ -30,6 +30,8 @@ KEPT_BACK = 0.2  # of the rows, at least: they are not trained on
 DRAWS = 16  # of training rows, where that is quick
 QUICK = 512  # side of the matrix up to which it is; beyond, fewer draws
 LARGEST_VALUE = 1e150  # its square is still a number
+MANY_COLUMNS = 1 << 20  # from so many on, columns without an entry are left out
+MOST_EMPTY = 1000  # rows for each entry
 INDEX_ARRAYS = ("indptr", "indices", "row", "col")
 
 
@@ -205,9 +207,16 @@ def _checked(matrix: Any) -> Any:
     if kind is not None and kind.kind not in "fiubO":  # dates, words and complex numbers
         raise InputError("matrix", kind, "does not hold real numbers", "give real ones")
     if hasattr(matrix, "tocsr"):
+        if matrix.shape[0] > max(MOST_EMPTY, MOST_EMPTY * matrix.nnz):
+            raise InputError(
+                "matrix", f"{matrix.shape[0]} rows", "has hardly a row with an entry", "leave empty rows out"
+            )
         with np.errstate(over="ignore"):  # of wider numbers: infinite ones are refused
             rows = matrix.tocsr().astype(np.float64)
         rows.sum_duplicates()
+        if rows.shape[1] > max(MANY_COLUMNS, rows.nnz):  # memory is for columns that occur
+            occurring, rows.indices = np.unique(rows.indices, return_inverse=True)
+            rows.resize(rows.shape[0], occurring.size)
         values = rows.data
     else:
         try:

@@ -107,7 +107,7 @@ def parts_of(source: Any, reading: Reading, vocabulary: Vocabulary) -> Iterator[
     for path in files_of(source, reading):
         with readable(path):
             reader = reader_of(path, reading, vocabulary)
-            width = _same_width(path, width, reader.features())
+            width = _same_width(path, width, reader.shape()[1])
             rows = 0
             for part in reader.parts():
                 rows = max(rows, part.rows)
@@ -122,7 +122,7 @@ def declared_features(source: Any, reading: Reading) -> int | None:
         return int(shape[1]) if shape is not None and len(shape) == 2 else None
     first = files_of(source, reading)[0]
     with readable(first):
-        return reader_of(first, reading).features()
+        return reader_of(first, reading).shape()[1]
 
 
 def _one_after_the_other(
@@ -137,7 +137,7 @@ def _one_after_the_other(
             with readable(path):
                 reader = reader_of(path, reading, vocabulary)
                 worded = worded or reader.worded
-                width = _same_width(path, width, reader.features())
+                width = _same_width(path, width, reader.shape()[1])
                 tally.reach(features=width or 0)
                 for part in reader.parts():
                     tally.add(values.apply(part).after(done))
@@ -201,7 +201,7 @@ def count_file(
         reader = reader_of(path, reading, vocabulary)
         for part in reader.parts():
             tally.add(values.apply(part))
-        declared = reader.features()
+        declared = reader.shape()[1]
     tally.reach(features=max(declared or 0, len(vocabulary)))
     return tally.counted(), vocabulary.names if reader.worded else None, declared
 

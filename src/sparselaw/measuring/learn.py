@@ -281,6 +281,9 @@ def learned_point(
     measured, signs, shuffled, cavity, seen, target = [], [], [], [], [], []
     for train, test, rng in splits:
         x_train, x_test = data.x[train], data.x[test]
+        if not x_test.data.any():
+            condition = "leaves rows to test on without an entry that is not zero"
+            raise InputError("D", D, condition, "give more rows, or features that are active more often")
         measured.append(left_open(x_train, x_test))
         both = data.x[np.concatenate([train, test])]
         turned = random_signs(both, rng)

@@ -12,15 +12,15 @@ from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.errors import InputError, one_line
-from sparselaw.measuring.nonzeros import Nonzeros
+from sparselaw.measuring.nonzeros import Nonzeros, whole_numbers
 
-LINES_AT_ONCE = 1 << 24  # bytes of lines read at once, about
+LINES_AT_ONCE = 1 << 22  # bytes of lines read at once, about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,52 +93,49 @@ class Reader(ABC):
     def parts(self) -> Iterator[Nonzeros]:
         """The nonzeros, part by part; what is in them is checked by whoever takes them."""
 
-    def features(self) -> int | None:
-        """How many columns the file says it has; None where it does not say."""
-        return None
+    def shape(self) -> tuple[int | None, int | None]:
+        """How many rows and columns the file says it has; None where it does not say."""
+        return None, None
 
     def rows(self) -> int:
         """How many rows the file has: cheap where the file says it, else it is read."""
-        rows = 0
-        for part in self.parts():
-            rows = max(rows, part.rows)
-        return rows
+        rows = self.shape()[0]
+        return max((part.rows for part in self.parts()), default=0) if rows is None else rows
 
     def refuse(self, condition: str, remedy: str) -> InputError:
         return InputError("file", str(self.path), condition, remedy)
 
 
+def two_sizes(given: Any) -> tuple[int, int]:
+    """The rows and columns that an array of a file says, or why it says none."""
+    sizes = whole_numbers("its sizes", given)
+    if sizes.size != 2 or (sizes < 0).any():
+        raise ValueError("its shape is not rows and columns")
+    return int(sizes[0]), int(sizes[1])
+
+
+AGAIN = "fetch or write it again"
+REASONS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
+    ((FileNotFoundError,), "does not exist", "check the path"),
+    ((IsADirectoryError,), "is a folder", "name a file in it, or the folder itself"),
+    ((PermissionError,), "may not be read", "change its permissions"),
+    ((EOFError, zlib.error, zipfile.BadZipFile, gzip.BadGzipFile), "is truncated or damaged ({})", AGAIN),
+    ((UnicodeDecodeError,), "is no text in this encoding ({})", "give --encoding, latin-1 say"),
+    ((MemoryError,), "asks for more memory than there is", "check that it is whole, or give less of it"),
+    ((RecursionError,), "is nested too deeply", "check its contents"),
+    ((Exception,), "cannot be read ({})", "check that it is whole, or say what it is with --format"),
+)
+
+
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Every way in which a file can be broken, in one line."""
+    """Every way in which a file can be broken, in one line: whatever a library that reads may raise."""
     try:
         yield
     except InputError:
         raise
-    except FileNotFoundError:
-        raise InputError("file", str(path), "does not exist", "check the path") from None
-    except IsADirectoryError:
-        raise InputError(
-            "file", str(path), "is a folder", "name a file in it, or the folder itself"
-        ) from None
-    except PermissionError:
-        raise InputError("file", str(path), "may not be read", "change its permissions") from None
-    except (EOFError, zlib.error, zipfile.BadZipFile, gzip.BadGzipFile) as error:
-        condition = f"is truncated or damaged ({_short(error)})"
-        raise InputError("file", str(path), condition, "fetch or write it again") from None
-    except UnicodeDecodeError as error:
-        condition = f"is not {error.encoding} text (byte {error.start} of a piece)"
-        raise InputError("file", str(path), condition, "give --encoding, latin-1 say") from None
-    except MemoryError:
-        condition = "asks for more memory than there is"
-        raise InputError("file", str(path), condition, "check that it is whole, or give less of it") from None
-    except RecursionError:
-        raise InputError("file", str(path), "is nested too deeply", "check its contents") from None
-    except Exception as error:  # of a library that reads: whatever it is, the file cannot be read
-        remedy = "check that it is whole, or say what it is with --format"
-        raise InputError("file", str(path), f"cannot be read ({_short(error)})", remedy) from None
-
-
-def _short(error: BaseException) -> str:
-    text = one_line(re.sub(r"\s+", " ", str(error))) or type(error).__name__
-    return text if len(text) <= 100 else text[:97] + "..."
+    except Exception as error:
+        text = one_line(re.sub(r"\s+", " ", str(error))) or type(error).__name__
+        shown = text if len(text) <= 100 else text[:97] + "..."
+        condition, remedy = next(said for kinds, *said in REASONS if isinstance(error, kinds))
+        raise InputError("file", str(path), condition.format(shown), remedy) from None

@@ -101,15 +101,10 @@ class MatrixMarketReader(Reader):
     name: ClassVar[str] = "mtx"
     endings: ClassVar[tuple[str, ...]] = (".mtx", ".mtx.gz")
 
-    def features(self) -> int:
-        return self._sizes()[1]
-
-    def rows(self) -> int:
-        return self._sizes()[0]
-
-    def _sizes(self) -> list[int]:
+    def shape(self) -> tuple[int, int]:
         with open_unpacked(self.path, lines=True) as file:
-            return self._head(file)[1]
+            rows, columns, _ = self._head(file)[1]
+        return rows, columns
 
     def _head(self, file: IO[bytes]) -> tuple[list[str], list[int]]:
         """The words of the first line and the sizes; the file is then at its first entry."""

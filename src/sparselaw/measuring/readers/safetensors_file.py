@@ -7,6 +7,8 @@ Understood are, by their names and shapes,
     indices and values of the same two-dimensional shape (rows, k): the k largest latents of each row;
     crow_indices (or indptr), col_indices (or indices) and values (or data): compressed rows;
     one two-dimensional tensor: rows and latents.
+
+A tensor ``shape`` of two whole numbers says how many rows and latents there are.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from sparselaw.measuring.nonzeros import (
     real_numbers,
     whole_numbers,
 )
-from sparselaw.measuring.readers.base import Reader
+from sparselaw.measuring.readers.base import Reader, two_sizes
 
 KINDS = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2",
@@ -47,18 +49,25 @@ class SafetensorsReader(Reader):
     name: ClassVar[str] = "safetensors"
     endings: ClassVar[tuple[str, ...]] = (".safetensors",)
 
+    def shape(self) -> tuple[int | None, int | None]:
+        tensors = self._tensors()
+        return two_sizes(tensors["shape"][:]) if "shape" in tensors else (None, None)
+
     def parts(self) -> Iterator[Nonzeros]:
         tensors = self._tensors()
-        values = _first(tensors, ACTIVATIONS)
-        indices, starts = _first(tensors, INDICES), _first(tensors, STARTS)
+        size = two_sizes(tensors.pop("shape")[:]) if "shape" in tensors else None
+        values, indices, starts = (
+            next((tensors[name] for name in names if name in tensors), None)
+            for names in (ACTIVATIONS, INDICES, STARTS)
+        )
         if "locations" in tensors and values is not None:
-            yield from self._located(tensors["locations"], values)
+            found = self._located(tensors["locations"], values)
         elif starts is not None and indices is not None and values is not None:
-            yield from _compressed(starts, indices, values)
+            found = _compressed(starts, indices, values, size)
         elif (
             indices is not None and values is not None and indices.shape == values.shape and indices.ndim == 2
         ):
-            yield from _largest(indices, values)
+            found = _largest(indices, values)
         else:
             tables = [tensor for tensor in tensors.values() if tensor.ndim == 2]
             if len(tables) != 1:
@@ -67,7 +76,13 @@ class SafetensorsReader(Reader):
                     f"holds {shown}, and which are the latents is not clear",
                     "name them locations and activations, or indices and values",
                 )
-            yield from parts_of_matrix(tables[0])
+            found = parts_of_matrix(tables[0])
+        if size is not None:
+            yield no_entries(*size)
+        for part in found:
+            if size is not None and part.rows > size[0]:
+                raise ValueError(f"{part.rows} rows where its shape has {size[0]}")
+            yield part if size is None else Nonzeros(part.row, part.column, part.value, size[0], size[1])
 
     def _located(self, locations: _Tensor, values: _Tensor) -> Iterator[Nonzeros]:
         if locations.ndim != 2 or locations.shape[1] not in (2, 3) or values.shape != locations.shape[:1]:
@@ -87,47 +102,37 @@ class SafetensorsReader(Reader):
     def _tensors(self) -> dict[str, _Tensor]:
         size = self.path.stat().st_size
         with self.path.open("rb") as file:
-            head = file.read(8)
-            if len(head) < 8:
-                raise EOFError("no table of contents")
-            length = int.from_bytes(head, "little")
+            length = int.from_bytes(file.read(8), "little")
             if length > min(size - 8, LONGEST_HEADER):
                 raise EOFError("its table of contents does not fit in it")
             contents = json.loads(file.read(length))
         if not isinstance(contents, dict):
             raise ValueError("its table of contents is no object")
         return {
-            name: self._tensor(name, entry, 8 + length, size)
+            name: self._tensor(name[:40], entry, 8 + length, size)
             for name, entry in contents.items()
             if name != "__metadata__"
         }
 
     def _tensor(self, name: str, entry: Any, start: int, size: int) -> _Tensor:
         if not isinstance(entry, dict):
-            raise ValueError(f"tensor {name[:40]} is no object")
-        kind: Any = entry.get("dtype")
-        shape: Any = entry.get("shape")
-        offsets: Any = entry.get("data_offsets")
+            raise ValueError(f"tensor {name} is no object")
+        named: list[Any] = [entry.get(key) for key in ("dtype", "shape", "data_offsets")]
+        kind, shape, offsets = named
         if not isinstance(kind, str) or kind not in KINDS:
-            raise self.refuse(f"tensor {name[:40]} is of type {str(kind)[:40]}", "write it as F32")
-        if not _sizes(shape) or not _sizes(offsets) or len(offsets) != 2:
-            raise ValueError(f"tensor {name[:40]} has no shape or no place")
-        first, last = offsets
-        if math.prod(shape) * np.dtype(KINDS[kind]).itemsize != last - first:
-            raise ValueError(f"tensor {name[:40]} has another shape than its numbers")
-        if start + last > size:
-            raise EOFError(f"tensor {name[:40]} ends beyond the file")
-        if last == first:
-            array: Any = np.empty(shape, KINDS[kind])
-        else:
-            where = start + first
-            array = np.memmap(self.path, KINDS[kind], mode="r", offset=where, shape=tuple(shape) or (1,))
+            raise self.refuse(f"tensor {name} is of type {str(kind)[:40]}", "write it as F32")
+        for sizes in (shape, offsets):
+            if not isinstance(sizes, list) or any(type(n) is not int or not 0 <= n < 2**62 for n in sizes):
+                raise ValueError(f"tensor {name} has no shape or no place")
+        if len(offsets) != 2 or math.prod(shape) * np.dtype(KINDS[kind]).itemsize != offsets[1] - offsets[0]:
+            raise ValueError(f"tensor {name} has another shape than its numbers")
+        if start + offsets[1] > size:
+            raise EOFError(f"tensor {name} ends beyond the file")
+        if offsets[0] == offsets[1]:
+            return _Tensor(np.empty(shape, KINDS[kind]), kind == "BF16")
+        place = start + offsets[0]
+        array: Any = np.memmap(self.path, KINDS[kind], mode="r", offset=place, shape=tuple(shape) or (1,))
         return _Tensor(array, kind == "BF16")
-
-
-def _sizes(value: Any) -> bool:
-    """Whether this is a list of whole numbers of at least 0."""
-    return isinstance(value, list) and all(type(side) is int and 0 <= side < 2**62 for side in value)
 
 
 class _Tensor:
@@ -146,29 +151,25 @@ class _Tensor:
         return (found.astype(np.uint32) << 16).view(np.float32) if self._wide else found
 
 
-def _first(tensors: dict[str, _Tensor], names: tuple[str, ...]) -> _Tensor | None:
-    return next((tensors[name] for name in names if name in tensors), None)
-
-
-def _compressed(starts: _Tensor, indices: _Tensor, values: _Tensor) -> Iterator[Nonzeros]:
+def _compressed(
+    starts: _Tensor, indices: _Tensor, values: _Tensor, size: tuple[int, int] | None
+) -> Iterator[Nonzeros]:
     if not (starts.ndim == indices.ndim == values.ndim == 1 and len(starts)):
         raise ValueError("its compressed rows are no lists")
-    width = int(whole_numbers("its columns", indices[:]).max(initial=-1)) + 1
-    if int(starts[-1:][0]) != len(indices):  # nothing says how many rows there are: none is left out
+    if int(starts[-1:][0]) != len(indices):  # nothing else says how many rows there are: none is left out
         raise EOFError("its starts of rows and its entries do not fit together")
-    shape = len(starts) - 1, max(width, 0)
+    width = int(whole_numbers("its columns", indices[:]).max(initial=-1)) + 1
+    shape = (len(starts) - 1, width) if size is None else size
     yield from compressed_parts(starts[:], indices, values, shape, by_rows=True)
 
 
 def _largest(indices: _Tensor, values: _Tensor) -> Iterator[Nonzeros]:
     """The largest latents of each row; one of value zero is not active."""
     rows, k = indices.shape
-    if not k:
-        yield no_entries(rows)
-        return
-    step = max(1, PART // k)
-    for start in range(0, rows, step):
+    yield no_entries(0 if k else rows)
+    step = max(1, PART // max(k, 1))
+    for start in range(0, rows if k else 0, step):
         column = whole_numbers("its indices", indices[start : start + step].ravel())
-        row = np.repeat(np.arange(start, min(start + step, rows)), k)
+        end = min(start + step, rows)
         value = real_numbers(values[start : start + step].ravel())
-        yield Nonzeros(row, column, value, min(start + step, rows))
+        yield Nonzeros(np.repeat(np.arange(start, end), k), column, value, end)
