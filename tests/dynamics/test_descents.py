@@ -7,18 +7,17 @@ from oracles import dynamics as slow
 from oracles import solvers as plain
 from sparselaw.errors import InputError
 from sparselaw.experiments.dynamics import (
-    accelerated_iterations,
     clipped_curve,
     compare_small_steps,
     demonstrate,
     find_unstable,
     gradient_descent_curve,
     nesterov_curve,
-    plain_iterations,
     prepare_training,
     sgd_curve,
 )
 from sparselaw.experiments.dynamics.descents import population_loss
+from sparselaw.experiments.dynamics.iterations import accelerated_iterations, plain_iterations
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers.gradient_descent import largest_stable_step
 from sparselaw.solvers.nesterov import nesterov_step

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from sparselaw.experiments.paper.beyond_passes import _exponents, _ratios
+from sparselaw.experiments.paper.beyond_passes import _exponent, _ratios
 
 
 def row(passes, low, loss, high, D=100):
@@ -20,7 +20,7 @@ def test_an_interval_that_reaches_below_zero_is_wide_and_finite():
     assert wide.measured.best == 2.0
     assert wide.measured.low < 0.2
     assert wide.measured.high > 20.0
-    (slope,) = _exponents([row(1, -0.5, 1.0, 2.5), row(1, 0.4, 0.5, 0.6, D=400)], (1,))
+    slope = _exponent([row(1, -0.5, 1.0, 2.5), row(1, 0.4, 0.5, 0.6, D=400)], 1)
     assert slope.measured.best == pytest.approx(0.5)
     assert math.isfinite(slope.measured.high - slope.measured.low)
     assert slope.measured.high - slope.measured.low > 2.0

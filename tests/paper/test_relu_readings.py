@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sparselaw.experiments.paper import grids, panel_figures, precision
-from sparselaw.experiments.paper.panels import JOINT
-from sparselaw.experiments.paper.precision import _least_norm, _pseudoinverse, loss_ratio_relu
+from sparselaw.experiments.paper.panel_figures import JOINT
+from sparselaw.experiments.paper.precision import loss_ratio_relu
 from sparselaw.interval import Interval
 from sparselaw.trials.run import run
 
@@ -19,9 +19,6 @@ def _small(monkeypatch):
     monkeypatch.setattr(panel_figures, "LESS_DATA", 500)
     for name in ("DENSE_COORDINATES", "DENSE_SAMPLES", "WIDE", "TESTS"):
         monkeypatch.setattr(precision, name, 300)
-
-
-PLAIN = {**dict.fromkeys(JOINT, Interval(1.9, 2.0, 2.1)), panel_figures.TOGETHER: Interval(1.0, 1.1, 1.2)}
 
 
 def context():
@@ -52,13 +49,15 @@ def test_every_reading_is_a_row_of_numbers(monkeypatch):
 
 def test_a_shift_is_that_of_the_losses():
     """Losses times x^-0.1 make every slope steeper by 0.1; of one sweep alone, the joint one by its share."""
-    x = {name: np.log(np.array([1.0, 4.0])) for name in JOINT}
+    sizes = dict.fromkeys(JOINT, (1, 4))
     steeper = {name: np.array([[1.0], [4.0**-0.1]]) for name in JOINT}
-    row = panel_figures._shifted("", x, steeper, PLAIN)
-    assert row == ["", "2.10 (+0.100)", "2.10 (+0.100)", "2.10 (+0.100)", "1.2 [1.1, 1.3]"]
+    moved, shifts = panel_figures._shifted(Interval(1.0, 1.1, 1.2), sizes, steeper)
+    assert str(moved) == "1.2 [1.1, 1.3]"
+    assert [round(float(shift[0]), 9) for shift in shifts.values()] == [0.1] * 4
     one = {**{name: np.ones((2, 1)) for name in JOINT}, JOINT[1]: steeper[JOINT[1]]}
-    row = panel_figures._shifted("", x, one, PLAIN)
-    assert row == ["", "2.00 (+0.000)", "2.10 (+0.100)", "2.00 (+0.000)", "1.133 [1.033, 1.233]"]
+    moved, shifts = panel_figures._shifted(Interval(1.0, 1.1, 1.2), sizes, one)
+    assert str(moved) == "1.133 [1.033, 1.233]"
+    assert [round(float(shift[0]), 9) for shift in shifts.values()] == [0.0, 0.1, 0.0, round(0.1 / 3, 9)]
 
 
 @pytest.mark.parametrize(("sweep", "size"), [(JOINT[0], 40), (JOINT[1], 40), (JOINT[2], 60)])
@@ -67,10 +66,3 @@ def test_rounding_hardly_moves_the_loss_of_relu_features(sweep, size, monkeypatc
     assert loss_ratio_relu((sweep, size, 0)) == pytest.approx(1.0, abs=0.01)
     monkeypatch.setattr(precision, "tf32", lambda values: np.round(values, 1))
     assert abs(loss_ratio_relu((sweep, size, 0)) - 1.0) > 0.01
-
-
-@pytest.mark.parametrize("shape", [(40, 25), (25, 40)])
-def test_readout_by_qr_is_the_pseudoinverse(shape):
-    rng = np.random.default_rng(3)
-    phi, targets = rng.standard_normal(shape), rng.standard_normal((shape[0], 4))
-    np.testing.assert_allclose(_least_norm(phi, targets), _pseudoinverse(phi, targets), rtol=1e-9, atol=1e-11)

@@ -57,6 +57,11 @@ class Counts:
     failures: int
     spikes: int
 
+    @property
+    def bulk(self) -> Interval:
+        """The probability of failure without a spike."""
+        return binomial_interval(self.failures - self.spikes, self.replicates - self.spikes)
+
 
 def sample_directly(
     law: DataLaw,

@@ -9,7 +9,6 @@ The signs of whole samples drop out of X X^T, so x_1 = 1 in every sample. Three 
        lambda_max > T  <=>  T I - B is not positive definite, or
                             sum_i r_i / (T - r_i) + v^T (T I - B)^-1 v > T - D.
    Nothing cancels here as the threshold T / D nears 1.
-   Where there are fewer samples than repeated coordinates, X^T X is the smaller matrix and is used as it is.
 3. Bounds. |v|^2 / T and |v|^2 / (T - largest row sum of |B|) bracket the last term; most data sets are
    settled by them. The rest is one elimination of T I - B, stopped at the first proof of failure.
 
@@ -75,10 +74,8 @@ def _decide(data, place, repeated, T, link, rare):  # type: ignore[no-untyped-de
             total += data.squared[k] / left
     if total > limit:
         return True
-    if min(repeated, data.D) > DENSE_LIMIT:
+    if repeated > DENSE_LIMIT:
         return top_exceeds_one(data, place, repeated, T, rare, EQUAL)
-    if data.D < repeated:
-        return samples_exceed(data, place, T, rare)
     B, v = _repeated_gram(data, place, repeated, T, link, rare)
     length = 0.0
     for a in range(repeated):
@@ -156,39 +153,6 @@ def _eliminate(B, v, T, limit):  # type: ignore[no-untyped-def]
                 v[b] += factor * v[a]
                 for c in range(b + 1):
                     B[b, c] += factor * B[a, c]
-    return False
-
-
-@njit()
-def samples_exceed(data, place, T, rare):  # type: ignore[no-untyped-def]
-    """The same question for X^T X: does T I - X^T X have a negative pivot?"""
-    D = data.D
-    S = np.ones((D, D))
-    for i in range(D):
-        S[i, i] += rare[i]
-    last = np.full(len(data.squared), -1, np.int64)
-    link = np.full(data.size, -1, np.int64)
-    for e in range(data.size):
-        k, i = data.coordinate[e], data.sample[e]
-        if place[k] < 0:
-            continue
-        S[i, i] += data.squared[k]
-        f = last[k]
-        while f >= 0:
-            j = data.sample[f]
-            S[max(i, j), min(i, j)] += data.sign[e] * data.sign[f] * data.squared[k]
-            f = link[f]
-        link[e] = last[k]
-        last[k] = e
-    for a in range(D - 1, -1, -1):
-        pivot = T - S[a, a]
-        if pivot < -EQUAL * T:
-            return True
-        pivot = max(pivot, EQUAL * T)
-        for b in range(a):
-            factor = S[a, b] / pivot
-            for c in range(b + 1):
-                S[b, c] += factor * S[a, c]
     return False
 
 

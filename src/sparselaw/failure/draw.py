@@ -286,10 +286,8 @@ def data_set_seconds(law: DataLaw, most_active: float | None = None) -> float:
     nonzeros = law.D * (common + law.rare.mass)
     often = law.active[law.D * law.active > 2.0]
     seconds = START + COORDINATE * len(law.active) + NONZERO * nonzeros + RARE * law.D * law.rare.mass
-    if min(often.size, law.D) > DENSE_LIMIT:
+    if often.size > DENSE_LIMIT:
         return seconds + PRODUCTS * nonzeros
-    if often.size > law.D:  # the matrix of the samples: pairs of samples that share a coordinate
-        return seconds + PAIR * 0.5 * float(np.sum((law.D * often) ** 2))
     return seconds + PAIR * 0.5 * law.D * float(often.sum()) ** 2  # pairs of coordinates within a sample
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from sparselaw.arrays import log_slope
-from sparselaw.errors import InputError, check_finite, check_size
+from sparselaw.errors import InputError, check_choice, check_finite, check_size
 from sparselaw.inputs import Inputs
 from sparselaw.inputs.base import no_spike
 from sparselaw.interval import Z95, Interval
@@ -41,9 +41,7 @@ class Sampling:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            choices = " or ".join(METHODS)
-            raise InputError("method", self.method, "is not one of the choices", f"choose {choices}")
+        check_choice("method", self.method, METHODS)
         relative_error = check_finite("relative_error", self.relative_error)
         if not 0.0 < relative_error < 1.0:
             raise InputError("relative_error", relative_error, "must lie between 0 and 1", "choose 0.1")
@@ -134,6 +132,14 @@ class FailurePoint:
         result |= {"replicates": self.replicates, "failures": self.failures, "status": self.status}
         return result | ({"status_reason": self.reason} if self.reason else {})
 
+    def row(self) -> dict[str, Any]:
+        """A row of a table; intervals as three columns."""
+        row: dict[str, Any] = {"D": self.D, "threshold": self.threshold}
+        for name, interval in (("probability", self.probability), ("bulk", self.bulk)):
+            row |= {name: interval.best, f"{name}_low": interval.low, f"{name}_high": interval.high}
+        names = ("spike", "spike_index", "method", "replicates", "failures", "status")
+        return row | {name: getattr(self, name) for name in names}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalExponent:
@@ -219,9 +225,6 @@ class FailureCurve(Sequence[FailurePoint]):
     def __len__(self) -> int:
         return len(self.points)
 
-    def __iter__(self) -> Iterator[FailurePoint]:
-        return iter(self.points)
-
     @overload
     def __getitem__(self, index: int) -> FailurePoint: ...
     @overload
@@ -270,15 +273,7 @@ class FailureCurve(Sequence[FailurePoint]):
         """One row a point; intervals as three columns."""
         import pandas as pd
 
-        rows = []
-        for p in self.points:
-            row: dict[str, Any] = {"D": p.D, "threshold": p.threshold}
-            for name, interval in (("probability", p.probability), ("bulk", p.bulk)):
-                row |= {name: interval.best, f"{name}_low": interval.low, f"{name}_high": interval.high}
-            row |= {"spike": p.spike, "spike_index": p.spike_index, "method": p.method}
-            row |= {"replicates": p.replicates, "failures": p.failures, "status": p.status}
-            rows.append(row)
-        return pd.DataFrame(rows)
+        return pd.DataFrame([point.row() for point in self.points])
 
     def _repr_html_(self) -> str:
         nu = no_spike(self.inputs.exponents) if self.nu is None else f"nu = {self.nu:.4g}"

@@ -11,7 +11,6 @@ from typing import cast
 from sparselaw.errors import InputError, check_size
 from sparselaw.failure.direct import (
     Counts,
-    binomial_interval,
     check_full_size,
     near_isometry,
     sample_directly,
@@ -143,33 +142,33 @@ def _list(sizes: int | Sequence[int]) -> Sequence[int]:
 
 def estimate(case: Case, sampling: Sampling, progress: Progress | None = None) -> FailurePoint:
     """The point of one D by the method asked for, or by the one that suits it."""
-    if not case.inputs.has_power_activations:
-        return _table_point(case, sampling, progress)
-    if case.threshold < 1.0:  # (X X^T)_11 = D always
+    by_law, method = case.inputs.has_power_activations, sampling.method
+    if not by_law and method == "importance":
+        condition, remedy = "needs the power laws of SparseInputs", "choose auto, direct or exact-spike"
+        raise InputError("method", "importance", condition, remedy)
+    if not by_law and case.spike >= 1.0:
+        return _point(case, Interval(0.0, 0.0, 1.0), "exact-spike")
+    if by_law and case.threshold < 1.0:  # (X X^T)_11 = D always
         return _point(case, Interval(1.0, 1.0, 1.0), "exact")
-    if case.last <= 1.0:  # without a spike only x_1 is left, and lambda_max = 1
+    if by_law and case.last <= 1.0:  # without a spike only x_1 is left, and lambda_max = 1
         beyond = case.spike_index < case.inputs.dimension
         return _point(case, Interval(0.0, 0.0, 0.0), "exact-spike" if beyond else "exact")
-    if sampling.method == "exact-spike":
-        return _spike_alone(case, "as asked")
-    if sampling.method == "auto" and not case.drawable:
-        return _spike_alone(case, "too large to draw")
-    if sampling.method == "direct":
+    too_large = by_law and method == "auto" and not case.drawable
+    if method == "exact-spike" or too_large:
+        reason = f"bulk not sampled: {'too large to draw' if too_large else 'as asked'}"
+        unknown = Interval(0.0, 0.0, 1.0)
+        return _point(case, unknown, "exact-spike", status="bulk-not-sampled", reason=reason)
+    if not by_law:
+        return _table_point(case, sampling, progress)
+    if method == "direct":
         return _direct_point(case, _direct(case, sampling, sampling.replicates, progress))
-    if sampling.method == "importance":
+    if method == "importance":
         return _importance_point(case, _importance(case, sampling, progress))
     return _automatic(case, sampling, progress)
 
 
 def _table_point(case: Case, sampling: Sampling, progress: Progress | None) -> FailurePoint:
     """Inputs without power laws can be sampled directly, and in no other way."""
-    if sampling.method == "importance":
-        condition, remedy = "needs the power laws of SparseInputs", "choose auto, direct or exact-spike"
-        raise InputError("method", "importance", condition, remedy)
-    if case.spike >= 1.0:
-        return _point(case, Interval(0.0, 0.0, 1.0), "exact-spike")
-    if sampling.method == "exact-spike":
-        return _spike_alone(case, "as asked")
     counts = sample_table(
         cast(ActivationInputs, case.inputs),
         case.D,
@@ -179,44 +178,36 @@ def _table_point(case: Case, sampling: Sampling, progress: Progress | None) -> F
         failures=sampling.wanted,
         progress=_reporter(case, "direct", 0, progress),
     )
+    point = _direct_point(case, counts)
+    if counts.failures >= sampling.wanted:
+        return point
     seen = counts.failures - counts.spikes
     known = "so that only an upper limit of the bulk is known" if seen == 0 else "so that the bulk is wide"
     reason = (
         f"{seen} of {counts.replicates} data sets failed without a spike, {known}; inputs without power laws "
         "have no importance sampling, which would see rarer ones"
     )
-    few = counts.failures < sampling.wanted
-    return _point(
-        case,
-        binomial_interval(seen, counts.replicates - counts.spikes),
-        "direct",
-        replicates=counts.replicates,
-        failures=counts.failures,
-        status="few-failures" if few else "ok",
-        reason=reason if few else "",
-    )
+    return replace(point, status="few-failures", reason=reason)
 
 
 def _automatic(case: Case, sampling: Sampling, progress: Progress | None) -> FailurePoint:
     """A short direct run first; where it sees too little, importance sampling, checked against it."""
-    pilot = _direct(case, sampling, pilot_draws(case, sampling), _open_ended(progress))
+
+    def open_ended(now: Sampled) -> None:
+        if progress is not None:
+            progress(replace(now, total=None))  # what comes after the pilot is not known yet
+
+    pilot = _direct(case, sampling, pilot_draws(case, sampling), open_ended)
     if pilot.failures >= min(sampling.wanted, PILOT_FAILURES):  # the pilot is the beginning of the whole run
         counts = _direct(case, sampling, sampling.replicates, progress, before=pilot.replicates)
         return _direct_point(case, counts)
-    weighted = _importance(case, sampling, progress, before=pilot.replicates)
-    seen_failures = pilot.failures - pilot.spikes
-    seen = binomial_interval(seen_failures, pilot.replicates - pilot.spikes)
-    if seen.low <= weighted.probability.high:
-        return _importance_point(case, weighted)
-    return _point(
-        case,
-        Interval(weighted.probability.low, seen.best, seen.high),
-        "importance",
-        replicates=weighted.replicates,
-        failures=weighted.effective,
-        status="disagree",
-        reason=f"direct sampling saw {seen_failures} failures in {pilot.replicates} data sets",
-    )
+    point = _importance_point(case, _importance(case, sampling, progress, before=pilot.replicates))
+    if pilot.bulk.low <= point.bulk.high:
+        return point
+    bulk = Interval(point.bulk.low, pilot.bulk.best, pilot.bulk.high)
+    reason = f"direct sampling saw {pilot.failures - pilot.spikes} failures in {pilot.replicates} data sets"
+    both = with_spike(case.spike, bulk)
+    return replace(point, bulk=bulk, probability=both, status="disagree", reason=reason)
 
 
 def _direct(
@@ -263,44 +254,20 @@ def _reporter(
     return report
 
 
-def _open_ended(progress: Progress | None) -> Progress | None:
-    """Report the progress of the pilot without a total: what comes after it is not known yet."""
-    return None if progress is None else lambda now: progress(replace(now, total=None))
-
-
-def _spike_alone(case: Case, why: str) -> FailurePoint:
-    reason = f"bulk not sampled: {why}"
-    bulk = Interval(0.0, 0.0, 1.0)
-    return _point(case, bulk, "exact-spike", status="bulk-not-sampled", reason=reason)
-
-
 def _direct_point(case: Case, counts: Counts) -> FailurePoint:
-    return _point(
-        case,
-        binomial_interval(counts.failures - counts.spikes, counts.replicates - counts.spikes),
-        "direct",
-        replicates=counts.replicates,
-        failures=counts.failures,
-    )
+    return _point(case, counts.bulk, "direct", counts.replicates, counts.failures)
 
 
 def _importance_point(case: Case, weighted: Weighted) -> FailurePoint:
-    return _point(
-        case,
-        weighted.probability,
-        "importance",
-        replicates=weighted.replicates,
-        failures=weighted.effective,
-        status=weighted.status,
-        reason="" if weighted.status == "ok" else FEW_FAILURES,
-    )
+    reason = "" if weighted.status == "ok" else FEW_FAILURES
+    drawn, effective = weighted.replicates, weighted.effective
+    return _point(case, weighted.probability, "importance", drawn, effective, weighted.status, reason)
 
 
 def _point(
     case: Case,
     bulk: Interval,
     method: Method,
-    *,
     replicates: int = 0,
     failures: float = 0.0,
     status: str = "ok",

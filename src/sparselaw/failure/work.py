@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 from sparselaw.errors import InputError
 from sparselaw.failure.direct import table_spike
@@ -23,34 +23,26 @@ LONGEST = 86_400.0  # seconds: what cannot answer within a day is refused
 LONG = 120.0  # seconds: what may take longer is announced
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class Work(NamedTuple):
     """Data sets to be drawn, and the time of one. Rough: right to a factor of two or so."""
 
     seconds: float  # of one data set
     least: float  # data sets that no answer can do without
     most: float  # data sets after which it stops, whatever was seen
 
-    @property
-    def longest(self) -> float:
-        """Seconds until it stops, whatever is seen."""
-        return self.seconds * self.most
-
 
 def work_of(case: Case, sampling: Sampling) -> Work:
     """The work of a case that is to be sampled."""
     law = case.bulk_law() if sampling.method == "importance" else case.law()
     wanted, limit = sampling.wanted, sampling.replicates
-    pilot = pilot_draws(case, sampling) if sampling.method == "auto" else 0
     learning = LEARNING_ROUNDS * learning_draws(limit, 100.0 + len(law.active) + case.nonzeros)
-    least: float
-    if sampling.method == "direct":
-        least, most = min(wanted, limit), limit
-    elif sampling.method == "importance":
-        least, most = learning + min(LEAST_EFFECTIVE, limit), learning + limit
-    else:
-        least, most = min(wanted, pilot), pilot + learning + limit
-    return Work(seconds=data_set_seconds(law), least=least, most=most)
+    pilot = pilot_draws(case, sampling)
+    least, most = {
+        "direct": (min(wanted, limit), limit),
+        "importance": (learning + min(LEAST_EFFECTIVE, limit), learning + limit),
+        "auto": (min(wanted, pilot), pilot + learning + limit),
+    }[sampling.method]
+    return Work(data_set_seconds(law), least, most)
 
 
 def _is_sampled(case: Case, sampling: Sampling) -> bool:
@@ -75,17 +67,16 @@ def check_work(case: Case, sampling: Sampling) -> None:
 
 def announcements(inputs: Inputs, D: Sequence[int], threshold: float, sampling: Sampling) -> list[str]:
     """What to say before sampling, one line for each D that may take minutes."""
-    cases = (case_of(inputs, size, threshold) for size in D)
-    lines = (_announcement(case, sampling) for case in cases if _is_sampled(case, sampling))
-    return [line for line in lines if line]
-
-
-def _announcement(case: Case, sampling: Sampling) -> str:
-    work = work_of(case, sampling)
-    if work.longest < LONG:
-        return ""
-    most = f"up to {work.most:.0f} data sets of {in_words(work.seconds)}, {in_words(work.longest)} in all"
-    return f"D={case.D}: {most}; fewer replicates or failures make it shorter"
+    lines = []
+    for case in (case_of(inputs, size, threshold) for size in D):
+        if _is_sampled(case, sampling):
+            seconds, _, most = work_of(case, sampling)
+            if seconds * most >= LONG:
+                words = (
+                    f"up to {most:.0f} data sets of {in_words(seconds)}, {in_words(seconds * most)} in all"
+                )
+                lines.append(f"D={case.D}: {words}; fewer replicates or failures make it shorter")
+    return lines
 
 
 def pilot_draws(case: Case, sampling: Sampling) -> int:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from sparselaw.experiments.dynamics.descents import (
-    Curve,
-    Demonstration,
-    SmallSteps,
-    Training,
     clipped_curve,
     compare_small_steps,
     demonstrate,
@@ -16,35 +12,18 @@ from sparselaw.experiments.dynamics.descents import (
     prepare_training,
     sgd_curve,
 )
-from sparselaw.experiments.dynamics.iterations import (
-    Iterations,
-    Row,
-    accelerated_iterations,
-    cost_table,
-    plain_iterations,
-)
-from sparselaw.experiments.dynamics.passes import PassesLaw, loss_after_passes
-from sparselaw.theory.training.passes import few_pass_exponent as few_passes_exponent
+from sparselaw.experiments.dynamics.iterations import cost_table
+from sparselaw.experiments.dynamics.passes import sgd_loss
 
 __all__ = [
-    "Curve",
-    "Demonstration",
-    "Iterations",
-    "PassesLaw",
-    "Row",
-    "SmallSteps",
-    "Training",
-    "accelerated_iterations",
     "clipped_curve",
     "compare_small_steps",
     "cost_table",
     "demonstrate",
-    "few_passes_exponent",
     "find_unstable",
     "gradient_descent_curve",
-    "loss_after_passes",
     "nesterov_curve",
-    "plain_iterations",
     "prepare_training",
     "sgd_curve",
+    "sgd_loss",
 ]

@@ -12,81 +12,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from sparselaw.arrays import FloatArray, log_slope
 from sparselaw.compiled import njit
 from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
-from sparselaw.experiments.dynamics.descents import population_loss, prepare_training, sgd_curve
-from sparselaw.experiments.dynamics.iterations import exponent
-from sparselaw.inputs import ActivationInputs, SparseInputs
-from sparselaw.interval import Interval
-from sparselaw.predicting import predict
+from sparselaw.inputs import ActivationInputs
 from sparselaw.solvers import SGD
 from sparselaw.solvers.mixed_rows import MixedRows
 from sparselaw.trials.linear_problem import draw_embedding
-from sparselaw.trials.task import Task, random_stream
-
-PASSES = (1, 2, 4, 8, 16, 32, 64)
-SAMPLES = (100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassesLaw:
-    """Loss against D at one number of passes (None: trained to the end)."""
-
-    passes: int | None
-    samples: tuple[int, ...]
-    loss: FloatArray  # (seeds, sizes)
-    exponent: Interval  # -d log loss / d log D over the upper half of the sizes
-    theory: FloatArray  # (sizes,) the loss in closed form
-    predicted: float  # its exponent, over the same sizes
-
-
-def loss_after_passes(
-    inputs: SparseInputs,
-    width: int,
-    passes: Sequence[int] = PASSES,
-    samples: Sequence[int] = SAMPLES,
-    seeds: int = 20,
-    step: float | None = None,
-    batch: int = 1,
-) -> list[PassesLaw]:
-    """SGD on ``seeds`` draws at each D, read off after each number of passes, and trained to the end."""
-    losses = np.empty((len(passes) + 1, seeds, len(samples)))
-    for seed in range(seeds):
-        for k, D in enumerate(samples):
-            task = Task(inputs=inputs, N=width, D=D, seed=seed)
-            training = prepare_training(task)
-            curve = sgd_curve(training, passes, random_stream(task, "order"), step, batch)
-            losses[:-1, seed, k] = curve.population_loss
-            losses[-1, seed, k] = population_loss(training, training.optimum[:, None])[0]
-    return [
-        _law(
-            inputs, width, samples, loss, None if count is None else SGD(passes=count, step=step, batch=batch)
-        )
-        for count, loss in zip([*passes, None], losses, strict=True)
-    ]
-
-
-def _law(
-    inputs: SparseInputs, width: int, samples: Sequence[int], loss: FloatArray, solver: SGD | None
-) -> PassesLaw:
-    """The law at one number of passes beside the closed form of the same runs."""
-    points = [predict(inputs, N=width, D=D, solver=solver, form="quasi-static").loss for D in samples]
-    upper = len(samples) // 2
-    rise = exponent(samples[upper:], loss[:, upper:])
-    return PassesLaw(
-        passes=None if solver is None else solver.passes,
-        samples=tuple(samples),
-        loss=loss,
-        exponent=Interval(-rise.high, -rise.best, -rise.low),
-        theory=np.array(points),
-        predicted=-float(log_slope(samples[upper:], points[upper:])[0]),
-    )
-
 
 # SGD for several teachers at once, on the same samples in the same order: means with little scatter.
 #

@@ -114,13 +114,17 @@ def forward(z: FloatArray, weights: Weights, relu: bool) -> FloatArray:
 
 def linear_lesson(patterns: Patterns, teacher: FloatArray) -> Lesson:
     """``teacher`` is (K, m), over the coordinates seen."""
+    return _lesson(patterns, np.asarray(patterns.matrix(len(teacher)) @ teacher), len(teacher))
+
+
+def _lesson(patterns: Patterns, targets: FloatArray, coordinates: int) -> Lesson:
     return Lesson(
         indptr=patterns.indptr,
         column=patterns.column,
         value=patterns.value,
         weight=patterns.counts / patterns.counts.sum(),
-        targets=np.asarray(patterns.matrix(len(teacher)) @ teacher),
-        coordinates=len(teacher),
+        targets=targets,
+        coordinates=coordinates,
     )
 
 
@@ -188,14 +192,7 @@ def unseen_pair_variance(inputs: ActivationInputs, active: FloatArray, pairs: Fl
 def pair_lesson(patterns: Patterns, pairs: FloatArray) -> Lesson:
     rows = patterns.matrix(len(pairs))
     targets = np.asarray((rows @ pairs) * rows.toarray()).sum(axis=1)
-    return Lesson(
-        indptr=patterns.indptr,
-        column=patterns.column,
-        value=patterns.value,
-        weight=patterns.counts / patterns.counts.sum(),
-        targets=targets[:, None],
-        coordinates=len(pairs),
-    )
+    return _lesson(patterns, targets[:, None], len(pairs))
 
 
 def pair_network_loss(

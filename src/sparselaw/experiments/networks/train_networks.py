@@ -82,20 +82,10 @@ def network_tasks(
     *,
     widths: int | Sequence[int] | None = None,
     task: str = "linear",
-    outputs: int = 1,
     adam: NetworkDescent | None = None,
-    seeds: int = 10,
-    seed: int = 0,
+    **runs: Any,
 ) -> list[Task]:
-    """The trials of ``train_networks``."""
-    return grid(
-        inputs,
-        network.width if widths is None else widths,
-        D,
-        seeds=seeds,
-        seed=seed,
-        solver="min-norm" if adam is None else adam,
-        network=network,
-        target=task,
-        outputs=outputs,
-    )
+    """The trials of ``train_networks``; ``runs`` are its outputs, seeds and seed."""
+    sizes = network.width if widths is None else widths
+    solver = "min-norm" if adam is None else adam
+    return grid(inputs, sizes, D, solver=solver, network=network, target=task, **runs)

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from sparselaw.arrays import log_slope
 from sparselaw.experiments.dynamics.passes import sgd_loss
 from sparselaw.experiments.paper import grids
-from sparselaw.experiments.paper.item import Context, Item, Quantity, Result, Row, bars
+from sparselaw.experiments.paper.item import Context, Quantity, Result, Row, bars
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval, student_interval
 from sparselaw.plotting.style import COLOURS, THEORY
@@ -36,18 +37,17 @@ LEAST = 0.01  # of a mean: few seeds of heavy-tailed losses have intervals that 
 
 
 def make(context: Context) -> Result:
+    """Runs on the crossover's curve, and runs on repeated data beside runs on fresh ones."""
     seeds = 6 if context.quick else SEEDS
-    samples = SAMPLES[:2] if context.quick else SAMPLES
-    passes = PASSES[:4] if context.quick else PASSES
-    curve = [
-        _row(context, INPUTS, math.inf, D, P, STEP, seeds) | {"part": "crossover"}
-        for D in samples
-        for P in passes
+    samples, passes = (SAMPLES[:2], PASSES[:4]) if context.quick else (SAMPLES, PASSES)
+    curve = [_row(context, "crossover", INPUTS, math.inf, D, P, STEP, seeds) for D in samples for P in passes]
+    repeated = [
+        _row(context, "repeated data", SparseInputs(alpha1=a, alpha2=b), N, visits // P, P, 0.5, seeds)
+        for (a, b), (N, visits) in REPEATED.items()
+        for P in (REPEATS[:3] if context.quick else REPEATS)
     ]
-    repeated = _repeated(context, 6 if context.quick else SEEDS)
-    quantities = [*_exponents(curve, passes), *_ratios(repeated)]
     return Result(
-        quantities=quantities,
+        quantities=[*(_exponent(curve, count) for count in passes), *_ratios(repeated)],
         rows=[*curve, *repeated],
         caption=(
             f"SGD with N infinite at ({INPUTS.alpha1:g}, {INPUTS.alpha2:g}), step {STEP:g}, batch 1. "
@@ -66,7 +66,7 @@ def make(context: Context) -> Result:
 
 
 def _row(
-    context: Context, inputs: SparseInputs, N: float, D: int, passes: int, step: float, seeds: int
+    context: Context, part: str, inputs: SparseInputs, N: float, D: int, passes: int, step: float, seeds: int
 ) -> Row:
     """Simulated mean with its interval, beside the theory."""
     setting = {"alpha1": inputs.alpha1, "alpha2": inputs.alpha2, "N": str(N), "D": D, "passes": passes}
@@ -80,33 +80,27 @@ def _row(
     found = student_interval(losses)
     point = predict(inputs, N=N, D=D, solver=solver)
     row: dict[str, Any] = {**setting, "step": step, "loss": found.best, "low": found.low, "high": found.high}
-    return row | {"theory": point.loss, "pi": point.pi, "kappa": point.kappa, "caution": point.caution}
+    row |= {"theory": point.loss, "pi": point.pi, "kappa": point.kappa, "caution": point.caution}
+    return row | {"part": part}
 
 
 def _loss(inputs: SparseInputs, N: float, D: int, solver: SGD, seed: int) -> float:
     return sgd_loss(inputs, N, D, solver, seed=seed)
 
 
-def _exponents(curve: list[Row], passes: tuple[int, ...]) -> list[Quantity]:
-    """-dlog loss/dlog D at each number of passes; the ends of the interval from those of the means."""
-    found = []
-    for count in passes:
-        rows = [row for row in curve if row["passes"] == count]
-        x = np.log([row["D"] for row in rows])
-        weights = -(x - x.mean()) / np.sum((x - x.mean()) ** 2)
-        best = float(weights @ np.log([row["loss"] for row in rows]))
-        halves = [_log_half(row) for row in rows]
-        half = float(np.sqrt(np.sum((weights * halves) ** 2)))
-        theory = float(weights @ np.log([row["theory"] for row in rows]))
-        found.append(
-            Quantity(
-                f"exponent of D after {count} passes" if count > 1 else "exponent of D after one pass",
-                Interval(best - half, best, best + half),
-                theory=theory,
-                why=f"D = {rows[0]['D']:,} to {rows[-1]['D']:,}, N infinite, step {STEP:g}",
-            )
-        )
-    return found
+def _exponent(curve: list[Row], count: int) -> Quantity:
+    """-dlog loss/dlog D after so many passes; the ends of the interval from those of the means."""
+    rows = [row for row in curve if row["passes"] == count]
+    D = [row["D"] for row in rows]
+    x = np.log(D) - np.mean(np.log(D))
+    best, theory = (-float(log_slope(D, [row[name] for row in rows])[0]) for name in ("loss", "theory"))
+    half = float(np.linalg.norm(x * [_log_half(row) for row in rows]) / (x @ x))
+    return Quantity(
+        f"exponent of D after {count} passes" if count > 1 else "exponent of D after one pass",
+        Interval(best - half, best, best + half),
+        theory=theory,
+        why=f"D = {D[0]:,} to {D[-1]:,}, N infinite, step {STEP:g}",
+    )
 
 
 def _log_half(row: Row) -> float:
@@ -114,19 +108,8 @@ def _log_half(row: Row) -> float:
     return 0.5 * math.log(row["high"] / max(row["low"], LEAST * row["loss"]))
 
 
-def _repeated(context: Context, seeds: int) -> list[Row]:
-    """The same number of visits to fewer and fewer samples."""
-    rows: list[Row] = []
-    for (alpha1, alpha2), (N, visits) in REPEATED.items():
-        inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2)
-        rows += [
-            _row(context, inputs, N, visits // passes, passes, 0.5, seeds) | {"part": "repeated data"}
-            for passes in (REPEATS[:3] if context.quick else REPEATS)
-        ]
-    return rows
-
-
 def _ratios(rows: list[Row]) -> list[Quantity]:
+    """The same number of visits to fewer and fewer samples, over that of fresh ones."""
     found = []
     for row in rows:
         if row["passes"] == 1:
@@ -148,24 +131,17 @@ def _ratios(rows: list[Row]) -> list[Quantity]:
 
 def _draw(figure: Figure, curve: list[Row]) -> None:
     left, right = figure.subplots(1, 2)
-    alpha_D = INPUTS.exponents.alpha_D
+    alpha_D, kappa = INPUTS.exponents.alpha_D, curve[0]["kappa"]
     pi = np.geomspace(0.3 * min(row["pi"] for row in curve), 3.0 * max(row["pi"] for row in curve), 60)
-    kappa = curve[0]["kappa"]
-    left.plot(pi, [crossover(INPUTS, x) for x in pi], "--", color=THEORY, label="Phi: no minibatch noise")
-    left.plot(
-        pi, [crossover(INPUTS, x) / (1 - kappa) for x in pi], ":", color=THEORY, label="Phi/(1 - kappa)"
-    )
+    phi = np.array([crossover(INPUTS, x) for x in pi])
+    left.plot(pi, phi, "--", color=THEORY, label="Phi: no minibatch noise")
+    left.plot(pi, phi / (1 - kappa), ":", color=THEORY, label="Phi/(1 - kappa)")
     for colour, D in zip(COLOURS, sorted({row["D"] for row in curve}), strict=False):
         rows = [row for row in curve if row["D"] == D]
-        scale = D**alpha_D
-        values = np.array(
-            [[row["loss"], row["loss"] - row["low"], row["high"] - row["loss"]] for row in rows]
-        )
-        x = [row["pi"] for row in rows]
-        left.errorbar(
-            x, scale * values[:, 0], yerr=scale * values[:, 1:].T, fmt="o", ms=4, capsize=2, color=colour,
-            label=f"D = {D:,}",
-        )  # fmt: skip
+        x, scale = [row["pi"] for row in rows], D**alpha_D
+        found = [Interval(*(scale * row[end] for end in ("low", "loss", "high"))) for row in rows]
+        best = [interval.best for interval in found]
+        left.errorbar(x, best, bars(found), fmt="o", ms=4, capsize=2, color=colour, label=f"D = {D:,}")
         left.plot(x, [scale * row["theory"] for row in rows], "-", lw=0.8, color=colour)
     left.set(xscale="log", yscale="log", xlabel="pi = eps P D^-x", ylabel="loss D^alpha_D")
     left.legend(fontsize="small")
@@ -173,17 +149,10 @@ def _draw(figure: Figure, curve: list[Row]) -> None:
     for level, word in ((few_pass_exponent(INPUTS), "few passes"), (alpha_D, "to the end")):
         right.axhline(level, ls=":", color="0.5")
         right.annotate(word, (pi[-1], level), va="bottom", ha="right", fontsize="small")
-    for exponent in _exponents(curve, tuple(sorted({row["passes"] for row in curve}))):
-        count = int("".join(c for c in exponent.quantity.split("after")[1] if c.isdigit()) or 1)
-        middle = [row["pi"] for row in curve if row["passes"] == count]
-        measured = exponent.measured
+    for count in sorted({row["passes"] for row in curve}):
+        measured = _exponent(curve, count).measured
         assert measured is not None
-        right.errorbar(
-            float(np.exp(np.mean(np.log(middle)))), measured.best,
-            yerr=bars([measured]), fmt="o", ms=4, capsize=2, color=COLOURS[0],
-        )  # fmt: skip
+        middle = float(np.exp(np.mean([np.log(row["pi"]) for row in curve if row["passes"] == count])))
+        right.errorbar(middle, measured.best, bars([measured]), fmt="o", ms=4, capsize=2, color=COLOURS[0])
     right.set(xscale="log", xlabel="pi", ylabel="exponent of D")
     right.legend(fontsize="small", loc="upper left")
-
-
-ITEMS = (Item("beyond-passes", "Beyond the paper: from few passes to the end", make),)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from sparselaw.arrays import FloatArray
 from sparselaw.experiments.paper.item import Context, Row
 from sparselaw.features import FEATURES
+from sparselaw.fitting import Sweep
 from sparselaw.inputs import DenseInputs, Inputs, SparseInputs
 from sparselaw.interval import student_factor
-from sparselaw.solvers import Solver
-from sparselaw.sweeps.cells import MeanLoss, mean_loss
+from sparselaw.plotting.style import THEORY
+from sparselaw.predicting import predict
+from sparselaw.solvers import MinNorm, Solver
+from sparselaw.sweeps.cells import mean_loss
 from sparselaw.sweeps.simulate import grid
 from sparselaw.trials.task import Estimator, Record
 
@@ -81,19 +85,20 @@ class SweepSpec:
     variable: str  # "N" or "D"
     sizes: Sequence[int]
     fixed: int  # the other size
-    features: str
-    solver: Solver
     seeds: int
+    features: str = "linear"
+    solver: Solver = field(default_factory=MinNorm)
     estimator: Estimator = "exact"
     n_test: int = 50_000
 
     @property
-    def kind(self) -> str:
-        return self.inputs.kind
+    def name(self) -> str:
+        return f"{self.inputs.kind} {self.variable}-sweep"
 
     @property
-    def name(self) -> str:
-        return f"{self.kind} {self.variable}-sweep"
+    def cells(self) -> list[tuple[int, int]]:
+        """(N, D) along the curve."""
+        return [(size, self.fixed) if self.variable == "N" else (self.fixed, size) for size in self.sizes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,11 +106,19 @@ class Measured:
     """A curve measured: every seed's loss, corrected by its control where that narrows it."""
 
     spec: SweepSpec
-    x: FloatArray
     losses: FloatArray  # (points, seeds)
     mean: FloatArray
     stderr: FloatArray
     statuses: tuple[str, ...]
+
+    @property
+    def x(self) -> FloatArray:
+        return np.asarray(self.spec.sizes, dtype=float)
+
+    @property
+    def sweep(self) -> Sweep:
+        """What ``fit_power`` takes."""
+        return Sweep(x=self.x, seeds=self.losses)
 
     @property
     def median(self) -> FloatArray:
@@ -118,24 +131,21 @@ class Measured:
 
     def rows(self) -> list[Row]:
         """One row for each size."""
+        spec, medians = self.spec, self.median.tolist()
+        fixed = {"features": spec.features, "solver": spec.solver.name, "estimator": spec.estimator}
         return [
-            {
-                "sweep": self.spec.name,
-                "N": int(size) if self.spec.variable == "N" else self.spec.fixed,
-                "D": int(size) if self.spec.variable == "D" else self.spec.fixed,
-                "loss": mean,
-                "stderr": error,
-                "median": float(np.median(values)),
-                "seeds": values.size,
-                "features": self.spec.features,
-                "solver": self.spec.solver.name,
-                "estimator": self.spec.estimator,
-                "status": status,
-            }
-            for size, mean, error, values, status in zip(
-                self.x, self.mean.tolist(), self.stderr.tolist(), self.losses, self.statuses, strict=True
+            {"sweep": spec.name, "N": N, "D": D, "loss": mean, "stderr": error, "median": median}
+            | {"seeds": spec.seeds, **fixed, "status": status}
+            for (N, D), mean, error, median, status in zip(
+                spec.cells, self.mean.tolist(), self.stderr.tolist(), medians, self.statuses, strict=True
             )
         ]
+
+    def draw(self, ax: Axes, theory: FloatArray, colour: str, label: str) -> None:
+        """The means with their intervals, and the theory as a line."""
+        ax.errorbar(self.x, self.mean, self.half_width, fmt="o", color=colour, capsize=2, label=label)
+        ax.plot(self.x, theory, color=THEORY, linewidth=1.0)
+        ax.set(xscale="log", yscale="log", ylabel="population loss")
 
 
 def measure(context: Context, specs: Sequence[SweepSpec]) -> list[Measured]:
@@ -159,10 +169,13 @@ def measure(context: Context, specs: Sequence[SweepSpec]) -> list[Measured]:
 
 def _collect(spec: SweepSpec, records: list[Record]) -> Measured:
     cells = [records[i : i + spec.seeds] for i in range(0, len(records), spec.seeds)]
-    found = [_estimate(cell) for cell in cells]
+    columns = ("loss", "control", "control_mean")
+    found = [
+        mean_loss(*(np.array([getattr(record, name) for record in cell], float) for name in columns))
+        for cell in cells
+    ]
     return Measured(
         spec=spec,
-        x=np.asarray(spec.sizes, dtype=float),
         losses=np.array([estimate.adjusted for estimate in found]),
         mean=np.array([estimate.mean for estimate in found]),
         stderr=np.array([np.nan if e.stderr is None else e.stderr for e in found]),
@@ -170,8 +183,10 @@ def _collect(spec: SweepSpec, records: list[Record]) -> Measured:
     )
 
 
-def _estimate(cell: Sequence[Record]) -> MeanLoss:
-    def column(name: str) -> FloatArray:
-        return np.array([getattr(record, name) for record in cell], dtype=float)
-
-    return mean_loss(column("loss"), column("control"), column("control_mean"))
+def surface(spec: SweepSpec) -> FloatArray:
+    """The closed-form loss along a sweep; of nonlinear features, that of readouts trained to the end."""
+    solver = spec.solver if FEATURES[spec.features].has_surface else None
+    losses = [
+        predict(spec.inputs, N=N, D=D, solver=solver, features=spec.features).loss for N, D in spec.cells
+    ]
+    return np.array(losses)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from statistics import median
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sparselaw.errors import InputError
 from sparselaw.interval import Interval
@@ -119,8 +119,7 @@ class Printed:
     bound: bool = False  # printed as "< value"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     word: Word
     reason: str
 
@@ -166,26 +165,29 @@ def bars(intervals: Sequence[Interval]) -> list[list[float]]:
     return [[i.best - i.low for i in intervals], [i.high - i.best for i in intervals]]
 
 
-# The items of the reproduction, in the paper's order. Each is loaded only when it is made.
+# The items of the reproduction, in the paper's order: title, module, function. A module is loaded when its
+# item is made.
 
-
-MODULES = {
-    "linear_figures": ("figure-1", "figure-2", "figure-3"),
-    "panel_figures": ("figure-4", "figure-5", "figure-6"),
-    "table_3": ("table-3",),
-    "table_4": ("table-4",),
-    "checks": ("checks",),
-    "beyond_networks": ("beyond-networks",),
-    "beyond_passes": ("beyond-passes",),
+_ITEMS = {
+    "figure-1": ("Phase diagram in (alpha1, alpha2)", "linear_figures", "phases"),
+    "figure-2": ("Scaling collapse and double descent", "linear_figures", "collapse"),
+    "figure-3": ("Loss against compute", "linear_figures", "loss_against_compute"),
+    "figure-4": ("ReLU features trained with Nesterov's method", "panel_figures", "figure_4"),
+    "figure-5": ("Linear features, minimum norm", "panel_figures", "figure_5"),
+    "figure-6": ("ReLU features, minimum norm", "panel_figures", "figure_6"),
+    "table-3": ("Cost of training, predicted and measured", "table_3", "make"),
+    "table-4": ("How often gradient descent diverges", "table_4", "make"),
+    "checks": ("Statements in passing, and sizes beyond the paper", "checks", "make"),
+    "beyond-networks": ("Trained networks: what survives feature learning", "beyond_networks", "make"),
+    "beyond-passes": ("Beyond the paper: from few passes to the end", "beyond_passes", "make"),
 }
-NAMES = tuple(name for names in MODULES.values() for name in names)
+NAMES = tuple(_ITEMS)
 
 
 def item(name: str) -> Item:
     """The item of that name."""
-    module = next(module for module, names in MODULES.items() if name in names)
-    items: tuple[Item, ...] = import_module(f"sparselaw.experiments.paper.{module}").ITEMS
-    return next(item for item in items if item.name == name)
+    title, module, function = _ITEMS[name]
+    return Item(name, title, getattr(import_module(f"sparselaw.experiments.paper.{module}"), function))
 
 
 def chosen(names: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from sparselaw.arrays import FloatArray
 from sparselaw.experiments.paper import grids
 from sparselaw.experiments.paper.grids import Measured, SweepSpec, measure
-from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result, Row
+from sparselaw.experiments.paper.item import Context, Printed, Quantity, Result, Row
 from sparselaw.fitting import Sweep, fit_power
 from sparselaw.inputs import SparseInputs
 from sparselaw.inputs.base import sparse_exponents
@@ -20,7 +20,6 @@ from sparselaw.planning import frontier_curve
 from sparselaw.plotting import phase_diagram, scaling_curve
 from sparselaw.plotting.style import COLOURS, THEORY, sequence
 from sparselaw.predicting import predict
-from sparselaw.solvers import MinNorm
 from sparselaw.theory import frontier, rescaled_ratio, scaling_function
 
 INPUTS = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)  # infinitely many coordinates
@@ -30,27 +29,19 @@ LARGEST_D = 500_000
 
 def _curves(context: Context, models: Sequence[int], ratios: FloatArray, smallest: int = 1) -> list[Measured]:
     """A curve in D for each N; the ratios are those of D^(1/(alpha1+1)) to N."""
-    specs = []
+    specs, seeds = [], grids.seeds(SEEDS, context.quick)
     for N in grids.sizes(models, "N", context.quick):
         D = {round((xi * N) ** (grids.ALPHA1 + 1.0)) for xi in ratios}
-        specs.append(
-            SweepSpec(
-                inputs=INPUTS,
-                variable="D",
-                sizes=sorted(size for size in D if smallest <= size <= LARGEST_D),
-                fixed=N,
-                features="linear",
-                solver=MinNorm(),
-                seeds=grids.seeds(SEEDS, context.quick),
-            )
-        )
+        sizes = sorted(size for size in D if smallest <= size <= LARGEST_D)
+        specs.append(SweepSpec(inputs=INPUTS, variable="D", sizes=sizes, fixed=N, seeds=seeds))
     return measure(context, specs)
 
 
 # Figure 1 (fig:phase-diagram).
 
 
-def _phase_diagram(_: Context) -> Result:
+def phases(_: Context) -> Result:
+    """The regimes on a grid."""
     rows = []
     for i in range(-4, 13):
         for j in range(-16, 9):
@@ -75,15 +66,14 @@ FINE = np.geomspace(0.47, 0.68, 12)  # around the peak
 COLLAPSE_RATIOS = np.unique(np.concatenate([np.geomspace(0.06, 20.0, 25), FINE]))
 
 
-def _collapse(context: Context) -> Result:
+def collapse(context: Context) -> Result:
+    """Losses of all sizes on one curve, and where its peak is."""
     curves = _curves(context, COLLAPSE_MODELS, COLLAPSE_RATIOS, smallest=16)
     points = [point for found in context.map(_points, curves) for point in found]
-    peak = _peak(curves)
-    score = _score(points)
     quantities = [
         Quantity(
             "place of the peak, xi",
-            peak,
+            _peak(curves),
             Printed(INPUTS.exponents.xi_crit, 5e-4),
             INPUTS.exponents.xi_crit,
             "the paper's value is its formula; measured: where the median loss is largest, on a grid; the "
@@ -92,7 +82,7 @@ def _collapse(context: Context) -> Result:
         ),
         Quantity(
             "median |loss N^alpha_N / S(xi) - 1| away from the peak",
-            score,
+            _score(points),
             theory=0.0,
             why="the closed form S(xi) against the measured medians, N >= 64, more than 25 % from the peak",
         ),
@@ -113,10 +103,10 @@ def _collapse(context: Context) -> Result:
 def _points(curve: Measured) -> list[Row]:
     N = curve.spec.fixed
     rows = []
-    for D, median, row in zip(curve.spec.sizes, curve.median, curve.rows(), strict=True):
-        xi = rescaled_ratio(INPUTS, N, D)
-        scaled = float(median) * N**INPUTS.exponents.alpha_N
-        closed, point = scaling_function(INPUTS, xi), predict(INPUTS, N=N, D=D)
+    for row in curve.rows():
+        xi = rescaled_ratio(INPUTS, N, row["D"])
+        scaled = row["median"] * N**INPUTS.exponents.alpha_N
+        closed, point = scaling_function(INPUTS, xi), predict(INPUTS, N=N, D=row["D"])
         surface = point.loss if point.median is None else point.median  # at the peak the mean is infinite
         rows.append({**row, "xi": xi, "scaled_median": scaled, "S": closed, "surface": surface})
     return rows
@@ -165,7 +155,8 @@ COMPUTE_RATIOS = np.geomspace(0.1, 2.6, 27)  # of D^(1/(alpha1+1)) to N
 TAIL = 6  # curves of the largest N, from which exponent and constant are read
 
 
-def _loss_against_compute(context: Context) -> Result:
+def loss_against_compute(context: Context) -> Result:
+    """The lower envelope beside the frontier of the surface."""
     curves = _curves(context, COMPUTE_MODELS, COMPUTE_RATIOS)
     optimum = frontier(INPUTS)
     exponent, constant, envelope = _envelope(curves)
@@ -215,25 +206,16 @@ def _envelope(curves: list[Measured]) -> tuple[Interval, Interval, tuple[FloatAr
         places.append(C[i])
         losses.append(curve.median[i])
     C, loss = np.array(places), np.array(losses)
-    scaled = loss * C**alpha_C
     fit = fit_power({"envelope": Sweep(x=C, loss=loss)}, last=TAIL)
-    tail = scaled[-TAIL:]
-    return fit.exponent, student_interval(tail.tolist()), (C, loss)
+    return fit.exponent, student_interval((loss * C**alpha_C)[-TAIL:].tolist()), (C, loss)
 
 
 def _draw_compute(figure: Figure, curves: list[Measured], envelope: tuple[FloatArray, FloatArray]) -> None:
     ax = figure.subplots()
     for colour, curve in zip(sequence(len(curves)), curves, strict=True):
         C = [_compute(curve.spec.fixed, D) for D in curve.x]
-        ax.loglog(
-            C,
-            curve.median,
-            "-o",
-            color=colour,
-            markersize=2.5,
-            linewidth=0.8,
-            label=f"N = {curve.spec.fixed}",
-        )
+        style = {"color": colour, "markersize": 2.5, "linewidth": 0.8}
+        ax.loglog(C, curve.median, "-o", **style, label=f"N = {curve.spec.fixed}")
     limit = frontier(INPUTS)
     budgets = np.geomspace(envelope[0][0] / 10, envelope[0][-1] * 30, 50)
     label = rf"surface, to {limit.best.constant:.2f} $C^{{-{limit.alpha_C:.3f}}}$"
@@ -243,10 +225,3 @@ def _draw_compute(figure: Figure, curves: list[Measured], envelope: tuple[FloatA
     ax.loglog(budgets, fit.A["envelope"] * budgets**-fit.exponent.best, ":", color=COLOURS[1], label=label)
     ax.set(xlabel="compute C = N D min(N, D)", ylabel="population loss (median)")
     ax.legend(ncols=2)
-
-
-ITEMS = (
-    Item("figure-1", "Phase diagram in (alpha1, alpha2)", _phase_diagram),
-    Item("figure-2", "Scaling collapse and double descent", _collapse),
-    Item("figure-3", "Loss against compute", _loss_against_compute),
-)

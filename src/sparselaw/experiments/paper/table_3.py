@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import partial
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from sparselaw.arrays import FloatArray
-from sparselaw.experiments.dynamics import Row as IterationRow
 from sparselaw.experiments.dynamics import cost_table, prepare_training
+from sparselaw.experiments.dynamics.iterations import Row as IterationRow
 from sparselaw.experiments.dynamics.iterations import exponent
 from sparselaw.experiments.paper import grids
-from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result, bars
+from sparselaw.experiments.paper.item import Context, Printed, Quantity, Result, bars
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval
 from sparselaw.plotting.style import COLOURS, THEORY
@@ -30,41 +28,31 @@ METHODS = {"gd": "gradient descent", "nesterov": "accelerated", "condition numbe
 
 
 def make(context: Context) -> Result:
+    """The rows of ``cost_table``, and the condition number by two eigenvalues at two dimensions."""
     seeds = grids.seeds(SEEDS, context.quick)
-    identity = {"alpha1": INPUTS.alpha1, "alpha2": INPUTS.alpha2, "seeds": seeds}
     rows: list[IterationRow] = context.remember(
         "iterations",
-        identity,
+        {"alpha1": INPUTS.alpha1, "alpha2": INPUTS.alpha2, "seeds": seeds},
         lambda: [asdict(row) for row in cost_table(INPUTS, seeds=seeds, map_=context.map)],
         lambda kept: [IterationRow(**row | {"measured": Interval(**row["measured"])}) for row in kept],
     )
     conditions = _conditions(context, grids.seeds(CONDITION_SEEDS, context.quick))
-    table = [
-        {
-            **{name: getattr(row, name) for name in COLUMNS},
-            "exponent": row.measured.best,
-            "low": row.measured.low,
-            "high": row.measured.high,
-        }
-        for row in rows
-    ]
     followed = [row.follows for row in rows if row.method == "condition number" and row.regime != "under"]
     to_loss = [row.follows for row in rows if row.until == "loss"]
-    notes = [
-        "Above the peak the measured condition numbers follow: "
-        f"{', '.join(followed)}. Iterations to within 1 % of the final loss follow: {', '.join(to_loss)}. "
-        "The rarest coordinate seen sets the condition number, but hardly matters to the loss."
-    ]
     return Result(
         quantities=[*(_quantity(row) for row in rows), *conditions],
-        rows=table,
+        rows=[{name: getattr(row, name) for name in COLUMNS} | row.measured.as_dict() for row in rows],
         caption=(
             f"Exponents of iterations and of the condition number at ({INPUTS.alpha1:g}, {INPUTS.alpha2:g}): "
             f"95 % intervals from {seeds} seeds, the paper's prediction, and that of the rarest coordinate."
         ),
         draw=lambda figure: _draw(figure, rows),
         size=(7.5, 5.5),
-        notes=notes,
+        notes=[
+            f"Above the peak the measured condition numbers follow: {', '.join(followed)}. Iterations to "
+            f"within 1 % of the final loss follow: {', '.join(to_loss)}. "
+            "The rarest coordinate seen sets the condition number, but hardly matters to the loss."
+        ],
     )
 
 
@@ -78,18 +66,7 @@ def _conditions(context: Context, seeds: int) -> list[Quantity]:
     quantities = []
     for inputs, where in ((INPUTS, "at M infinite"), (grids.SPARSE, "at the paper's own M")):
         cells = [(inputs, D, seed) for seed in range(seeds) for D in CONDITION_D]
-        settings = {
-            "alpha1": INPUTS.alpha1,
-            "alpha2": INPUTS.alpha2,
-            "dimension": str(inputs.dimension),
-            "seeds": seeds,
-        }
-        found: FloatArray = context.remember(
-            f"condition-{where.split()[-1]}",
-            settings,
-            partial(_all_condition_numbers, context, cells),
-            lambda kept: np.array(kept, dtype=float),
-        )
+        found = np.array(list(context.map(_condition_numbers, cells)))
         whole, effective = np.moveaxis(found.reshape(seeds, -1, 2), 2, 0)
         for values, name, theory, what in (
             (whole, "condition number", corrected, rarest),
@@ -105,10 +82,6 @@ def _conditions(context: Context, seeds: int) -> list[Quantity]:
                 )
             )
     return quantities
-
-
-def _all_condition_numbers(context: Context, cells: list[tuple[SparseInputs, int, int]]) -> list[list[float]]:
-    return list(context.map(_condition_numbers, cells))
 
 
 def _condition_numbers(cell: tuple[SparseInputs, int, int]) -> list[float]:
@@ -145,15 +118,10 @@ def _draw(figure: Figure, rows: list[IterationRow]) -> None:
     ends = bars([row.measured for row in rows])
     ax.errorbar(best, places, xerr=ends, fmt="o", color=COLOURS[0], capsize=2, label="measured, 95 %")
     ax.plot([row.paper for row in rows], places, "s", fillstyle="none", color=COLOURS[1], label="paper")
-    ax.plot(
-        [row.corrected for row in rows], places, "d", fillstyle="none", color=COLOURS[2], label="corrected"
-    )
+    corrected = [row.corrected for row in rows]
+    ax.plot(corrected, places, "d", fillstyle="none", color=COLOURS[2], label="corrected")
     own = [(row.closed_form, place) for row, place in zip(rows, places, strict=True) if row.closed_form]
-    if own:  # results kept by an earlier version have none
-        ax.plot(*zip(*own, strict=True), "x", color=THEORY, zorder=4, label="closed form, these sizes")
+    ax.plot(*zip(*own, strict=True), "x", color=THEORY, zorder=4, label="closed form, these sizes")
     ax.set_yticks(list(places), [_label(row) for row in rows], fontsize="small")
     ax.set(xlabel="exponent", ylim=(0.3, len(rows) + 0.7))
     figure.legend(loc="outside upper center", ncols=4, fontsize="small")
-
-
-ITEMS = (Item("table-3", "Cost of training, predicted and measured", make),)

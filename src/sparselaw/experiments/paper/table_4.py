@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from sparselaw.experiments.paper.item import Context, Item, Printed, Quantity, Result, Row, bars
+from sparselaw.experiments.paper.item import Context, Printed, Quantity, Result, Row, bars
 from sparselaw.failure import FailurePoint, failure_probability, fitted_exponent, local_exponents
 from sparselaw.failure.direct import binomial_interval
 from sparselaw.inputs import SparseInputs
@@ -32,6 +32,7 @@ THEOREM_D = (30, 100, 300, 1000, 3000, 10_000)
 
 
 def make(context: Context) -> Result:
+    """The paper's rows, and the theorem where it can be seen."""
     beyond = () if context.quick else BEYOND
     sizes = THEOREM_D[:4] if context.quick else THEOREM_D
     theorem = [(inputs, sizes, 2.0, 0.2 if context.quick else 0.07) for inputs in THEOREM]
@@ -50,7 +51,7 @@ def make(context: Context) -> Result:
         "an approach to nu."
     ]
     rows: list[Row] = [
-        {"alpha1": inputs.alpha1, "alpha2": inputs.alpha2, **_row_of(p)}
+        {"alpha1": inputs.alpha1, "alpha2": inputs.alpha2, **p.row()}
         for inputs, found in zip((INPUTS, *THEOREM), (points, *spikes), strict=True)
         for p in found
     ]
@@ -71,28 +72,20 @@ def _estimates(
     context: Context, wanted: Sequence[tuple[SparseInputs, tuple[int, ...], float, float]]
 ) -> list[list[FailurePoint]]:
     """The points of each curve (inputs, sizes, threshold, relative error), all of them on all workers."""
-    settings = [
-        {
-            "model": inputs.parameters() | {"dimension": str(inputs.dimension)},
-            "D": D,
-            "threshold": t,
-            "error": e,
-        }
-        for inputs, D, t, e in wanted
+    single = [
+        (inputs, D, threshold, error)
+        for inputs, sizes, threshold, error in wanted
+        for D in sorted(sizes, reverse=True)
     ]
-
-    def compute() -> list[list[dict[str, Any]]]:
-        single = [(i, size) for i, (_, D, _, _) in enumerate(wanted) for size in sorted(D, reverse=True)]
-        runs = [(wanted[i][0], size, *wanted[i][2:]) for i, size in single]
-        found = [asdict(point) for point in context.map(_one, runs)]
-        curves = [[p for (k, _), p in zip(single, found, strict=True) if k == i] for i in range(len(wanted))]
-        return [sorted(curve, key=lambda point: int(point["D"])) for curve in curves]
-
-    def read(kept: list[list[dict[str, Any]]]) -> list[list[FailurePoint]]:
-        return [[_point(values) for values in curve] for curve in kept]
-
-    found: list[list[FailurePoint]] = context.remember("failure", {"curves": settings}, compute, read)
-    return found
+    settings = [[inputs.parameters(), str(inputs.dimension), *rest] for inputs, *rest in single]
+    found: list[FailurePoint] = context.remember(
+        "failure",
+        {"points": settings},
+        lambda: [asdict(point) for point in context.map(_one, single)],
+        lambda kept: [_point(values) for values in kept],
+    )
+    points = iter(found)
+    return [[next(points) for _ in sizes][::-1] for _, sizes, _, _ in wanted]
 
 
 def _point(values: dict[str, Any]) -> FailurePoint:
@@ -144,10 +137,7 @@ def _slopes(points: list[FailurePoint]) -> list[Quantity]:
 
 def _slope_noise(low: int, high: int) -> float:
     """95 % half-width of the paper's local exponent, from its counts."""
-    variance = 0.0
-    for D in (low, high):
-        failures, replicates = COUNTS[D]
-        variance += 1.0 / failures - 1.0 / replicates
+    variance = sum(1.0 / failures - 1.0 / drawn for failures, drawn in (COUNTS[low], COUNTS[high]))
     return float(Z95 * np.sqrt(variance) / np.log(high / low))
 
 
@@ -159,22 +149,6 @@ def _theorem(inputs: SparseInputs, points: list[FailurePoint]) -> Quantity:
         theory=inputs.exponents.nu,
         why=f"the spike's share of the failures goes from {spike[0]} to {spike[1]} along D",
     )
-
-
-def _row_of(point: FailurePoint) -> Row:
-    return {
-        "D": point.D,
-        "threshold": point.threshold,
-        "probability": point.probability.best,
-        "probability_low": point.probability.low,
-        "probability_high": point.probability.high,
-        "spike": point.spike,
-        "bulk": point.bulk.best,
-        "bulk_low": point.bulk.low,
-        "bulk_high": point.bulk.high,
-        "method": point.method,
-        "status": point.status,
-    }
 
 
 def _draw(figure: Figure, points: list[FailurePoint], spikes: list[list[FailurePoint]]) -> None:
@@ -194,6 +168,3 @@ def _draw(figure: Figure, points: list[FailurePoint], spikes: list[list[FailureP
     right.set(xscale="log", yscale="log", xlabel="D", ylabel="P(diverge)")
     right.set_title("the theorem (lines: exact spike law)")
     right.legend()
-
-
-ITEMS = (Item("table-4", "How often gradient descent diverges", make),)
