@@ -26,7 +26,7 @@ D = int(sys.argv[2]) if len(sys.argv) > 2 else 160
 
 def main() -> None:
     inputs = DenseInputs(alpha=2.3)
-    spectrum = np.arange(1.0, inputs.dimension + 1.0) ** -inputs.spectrum
+    spectrum = np.arange(1.0, inputs.dimension + 1.0) ** -inputs.power_law().spectrum
     losses = []
     begin = time.perf_counter()
     for seed in range(20):

@@ -51,8 +51,13 @@ class Prediction:
         result: dict[str, Any] = {"regime": None if law is None else law.regime}
         for name in ("alpha_N", "alpha_D", "alpha_C", "xi_crit", "nu"):
             put(result, name, getattr(law, name, None), NO_POWER_LAW if law is None else no_spike(law))
-        put(result, "constant_N", None if law is None else self.inputs.model_constant(), NO_POWER_LAW)
-        put(result, "constant_D", None if law is None else self.inputs.data_constant(), NO_POWER_LAW)
+        put(
+            result,
+            "constant_N",
+            getattr(law, "model_constant", None),
+            NO_POWER_LAW,
+        )
+        put(result, "constant_D", getattr(law, "data_constant", None), NO_POWER_LAW)
         dimension = self.inputs.dimension
         put(result, "dimension", int(dimension) if math.isfinite(dimension) else None, "infinite")
         if self.features:

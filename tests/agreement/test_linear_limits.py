@@ -12,7 +12,7 @@ from sparselaw.sweeps.cells import summarise
 from sparselaw.sweeps.simulate import simulate
 
 MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
-SPECTRUM = MODEL.spectrum
+SPECTRUM = MODEL.power_law().spectrum
 CONSTANT_N = ((math.pi / SPECTRUM) / math.sin(math.pi / SPECTRUM)) ** SPECTRUM  # loss -> C_N N^-2.3
 CONSTANT_D = math.gamma(1.15) / 2.0  # loss -> C_D D^-1.15
 

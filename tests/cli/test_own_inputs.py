@@ -8,6 +8,7 @@ import pytest
 
 import sparselaw as sl
 from sparselaw.cli import main
+from sparselaw.explore.call import input_options, made_in_python
 from sparselaw.explore.session import Session
 from sparselaw.inputs import KINDS, ActivationInputs, inputs_of, written_inputs
 from sparselaw.solvers import SOLVERS, Ridge
@@ -147,11 +148,11 @@ def test_help_names_them(capsys, command, shown):
 
 
 def test_they_say_how_they_are_written():
-    options = {name: str(value) for name, value in OWN.as_options().items()}
+    options = {name: str(value) for name, value in input_options(OWN).items()}
     assert written_inputs(options.pop("inputs"), options, options.pop("dimension")) == OWN
     made = f"{StepInputs.__module__}.StepInputs(many=3, fall_by=1.5, shape='factor', dimension=30)"
-    assert OWN.as_python() == made
-    assert "dimension" not in StepInputs(many=3).as_options()
+    assert made_in_python(OWN) == made
+    assert "dimension" not in input_options(StepInputs(many=3))
 
 
 def test_words_are_kept_as_they_are():

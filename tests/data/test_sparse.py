@@ -39,7 +39,7 @@ def test_expected_unseen_is_the_plain_sum(alpha1, dimension, D):
     problem = SparseInputs(alpha1=alpha1, alpha2=1.0, dimension=dimension)
     M = int(min(dimension, 400_000))
     p, _, s = sequences(problem, M)
-    rest = zeta(problem.spectrum, M + 1) if dimension == math.inf else 0.0
+    rest = zeta(problem.power_law().spectrum, M + 1) if dimension == math.inf else 0.0
     assert problem.expected_unseen(D) == pytest.approx(s @ (1 - p) ** D + rest, rel=1e-9)
 
 
@@ -57,8 +57,8 @@ def test_unseen_variance_is_the_plain_complement(dimension):
     s = sequences(problem, M)[2]
     inside = data.active[data.active <= M].astype(int) - 1
     s[inside] = 0.0
-    beyond = zeta(problem.spectrum, M + 1) if dimension == math.inf else 0.0
-    beyond -= np.sum(data.active[data.active > M] ** -problem.spectrum)
+    beyond = zeta(problem.power_law().spectrum, M + 1) if dimension == math.inf else 0.0
+    beyond -= np.sum(data.active[data.active > M] ** -problem.power_law().spectrum)
     assert problem.unseen_variance(data.active) == pytest.approx(math.fsum(s) + beyond, rel=1e-12)
 
 

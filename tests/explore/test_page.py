@@ -203,7 +203,7 @@ def test_a_chart_can_be_taken_away(watch, tmp_path):
         assert json.loads(files[card, "JSON"].read_text())["alpha_N"] == model.exponents.alpha_N
     rows = files["What more of either buys", "CSV"].read_text("utf-8").splitlines()
     assert rows[0] == "series,size: N or D,loss"
-    assert float(rows[1].split(",")[-1]) == pytest.approx(model.model_constant() * 10**-2.3)
+    assert float(rows[1].split(",")[-1]) == pytest.approx(model.power_law().model_constant * 10**-2.3)
     page.get_by_role("button", name="Show as table").first.click()
     assert "1.15" in page.inner_text(".scroll table")
 

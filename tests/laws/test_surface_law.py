@@ -19,13 +19,17 @@ def exact(alpha1, alpha2, u):
     inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2)
     log_xi = -math.lgamma(alpha1 / (1.0 + alpha1)) + np.log1p(np.exp(-u))
     log_S = np.array([log_scaling_along(inputs, np.array([x]))[0] for x in log_xi])
-    return log_S - math.log(inputs.model_constant()) - np.log1p(np.exp(u))
+    return log_S - math.log(inputs.power_law().model_constant) - np.log1p(np.exp(u))
 
 
 def theory(alpha1=1.0, alpha2=0.3):
     inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2)
     return SurfaceLaw(
-        E=0.0, A=inputs.model_constant(), B=inputs.data_constant(), alpha1=alpha1, alpha2=alpha2
+        E=0.0,
+        A=inputs.power_law().model_constant,
+        B=inputs.power_law().data_constant,
+        alpha1=alpha1,
+        alpha2=alpha2,
     )
 
 

@@ -52,7 +52,7 @@ SLOW_SUMS = (1e-9, 0.5)
 )
 def test_corners_have_a_frontier_and_constants(alpha1, alpha2):
     model = SparseInputs(alpha1=alpha1, alpha2=alpha2)
-    assert model.model_constant() >= 1.0
+    assert model.power_law().model_constant >= 1.0
     for xi in (1e-3, 0.5, 2.0, 1e3):
         assert scaling_function(model, xi) > 0.0
     if model.exponents.alpha_N > 0.01:

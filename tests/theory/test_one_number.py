@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import sparselaw as sl
 from sparselaw.cli import main
+from sparselaw.explore.call import input_options
 from sparselaw.explore.session import Session
 from sparselaw.theory import curve
 
@@ -69,7 +70,7 @@ def same(found, wanted):
 
 def by_command(inputs, N, D, ridge, noise):
     """The losses that ``sparselaw predict --json`` prints."""
-    options = inputs.as_options() | {"ridge": ridge, "noise": noise}
+    options = input_options(inputs) | {"ridge": ridge, "noise": noise}
     words = [word for name, value in options.items() for word in (f"--{name}", f"{value!r}".strip("'"))]
     sizes = [",".join(map(str, N)), str(D)]
     out = io.StringIO()
@@ -80,7 +81,7 @@ def by_command(inputs, N, D, ridge, noise):
 
 def by_page(inputs, D, low, high, ridge, noise):
     """The curve along N that the page draws."""
-    options = inputs.as_options() | {"ridge": ridge, "noise": noise, "low": low, "high": high}
+    options = input_options(inputs) | {"ridge": ridge, "noise": noise, "low": low, "high": high}
     given = {name: f"{value!r}".strip("'") for name, value in options.items()}
     answer = Session().values("surface", {**given, "along": "N", "D": str(D)})
     line = answer["chart"]["series"][0]

@@ -42,17 +42,17 @@ def test_limits_of_the_surface_have_the_stated_constants(alpha1, alpha2):
     e = model.exponents
     N = 10_000
     wide_data = predict(model, N=N, D=int(min((N * 3000.0) ** (alpha1 + 1.0), 1e300))).loss
-    assert wide_data * N**e.alpha_N == pytest.approx(model.model_constant(), rel=2e-3)
+    assert wide_data * N**e.alpha_N == pytest.approx(model.power_law().model_constant, rel=2e-3)
     D = 10**12
     wide_model = predict(model, N=10**14, D=D).loss
-    assert wide_model * D**e.alpha_D == pytest.approx(model.data_constant(), rel=2e-3)
+    assert wide_model * D**e.alpha_D == pytest.approx(model.power_law().data_constant, rel=2e-3)
 
 
 @pytest.mark.parametrize("planted", ["exponent", "constant"])
 def test_a_planted_error_in_the_limit_is_seen(planted):
     model = SparseInputs(alpha1=1.0, alpha2=0.3)
     exponent = 2.3 + (0.05 if planted == "exponent" else 0.0)
-    constant = model.model_constant() * (1.05 if planted == "constant" else 1.0)
+    constant = model.power_law().model_constant * (1.05 if planted == "constant" else 1.0)
     scaled = [predict(model, N=N, D=10**15).loss * N**exponent for N in (10_000, 20_000)]
     assert max(abs(value / constant - 1.0) for value in scaled) > 2e-3
 
@@ -91,8 +91,10 @@ def test_scaling_function_is_the_limit_of_the_surface(alpha1, alpha2, side):
 def test_scaling_function_limits_and_peak():
     model = SparseInputs(alpha1=1.0, alpha2=0.3)
     crit = model.exponents.xi_crit
-    assert scaling_function(model, 1e5) == pytest.approx(model.model_constant(), rel=1e-5)
-    assert scaling_function(model, 1e-5) * 1e-5**2.3 == pytest.approx(model.data_constant(), rel=1e-4)
+    assert scaling_function(model, 1e5) == pytest.approx(model.power_law().model_constant, rel=1e-5)
+    assert scaling_function(model, 1e-5) * 1e-5**2.3 == pytest.approx(
+        model.power_law().data_constant, rel=1e-4
+    )
     assert math.isinf(scaling_function(model, crit))
     assert scaling_function(model, crit * 1.0001) > 100
     assert scaling_function(model, crit * 0.9999) > 100
@@ -119,10 +121,10 @@ def test_dense_surface_is_the_same_after_exchanging_N_and_D(alpha, N, D):
 def test_dense_limit_has_the_stated_constant():
     model = DenseInputs(alpha=2.3, dimension=math.inf)
     assert predict(model, N=10**4, D=10**12).loss * 1e4**2.3 == pytest.approx(
-        model.model_constant(), rel=1e-2
+        model.power_law().model_constant, rel=1e-2
     )
     assert predict(model, N=10**6, D=10**14).loss * 1e6**2.3 == pytest.approx(
-        model.model_constant(), rel=1e-4
+        model.power_law().model_constant, rel=1e-4
     )
 
 

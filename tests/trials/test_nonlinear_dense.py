@@ -19,7 +19,7 @@ from sparselaw.trials.run import run
 from sparselaw.trials.task import Task, random_stream
 
 DENSE = DenseInputs(alpha=2.3, dimension=40)
-V = np.arange(1.0, 41.0) ** -DENSE.spectrum
+V = np.arange(1.0, 41.0) ** -DENSE.power_law().spectrum
 SOLVERS = [
     MinNorm(),
     Ridge(ridge=0.5),

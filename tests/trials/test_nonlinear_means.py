@@ -92,7 +92,7 @@ def test_raw_with_label_noise(inputs):
 
 @pytest.mark.parametrize("size", [(60, 12), (45, 30)])
 def test_wide_layers(size):
-    spectrum = np.arange(1.0, DENSE.dimension + 1) ** -DENSE.spectrum
+    spectrum = np.arange(1.0, DENSE.dimension + 1) ** -DENSE.power_law().spectrum
     mine = ours(DENSE, size, Ridge(ridge=0.1), trial=lambda task: wide.wide_trial(task, spectrum))
     assert abs(z_score(mine, theirs(DENSE, size, Ridge(ridge=0.1)))) < 4
 

@@ -166,17 +166,17 @@ def further(context: Any) -> dict[str, str]:
 
 def of_inputs(written: str, given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """Those that describe the inputs written after --inputs, and the others: for the solver."""
-    from sparselaw.inputs.base import written_kind
+    from sparselaw.inputs.base import option_names, written_kind
 
-    own = set(written_kind(written).option_names()) if given else set()
+    own = set(option_names(written_kind(written))) if given else set()
     mine = {name: value for name, value in given.items() if name in own}
     return mine, {name: value for name, value in given.items() if name not in own}
 
 
 def _registered_fields(*, with_solvers: bool) -> set[str]:
-    from sparselaw.inputs import KINDS
+    from sparselaw.inputs.base import KINDS, option_names
 
-    fields = {name for kind in KINDS.values() for name in kind.option_names()}
+    fields = {name for kind in KINDS.values() for name in option_names(kind)}
     if with_solvers:
         from sparselaw.solvers import setting_names
 

@@ -57,7 +57,7 @@ class Conditioning:
         if exponents is None:
             return None
         return cls(
-            power=inputs.spectrum,
+            power=inputs.power_law().spectrum,
             seen_exponent=exponents.seen_exponent,
             seen_constant=exponents.seen_constant,
         )

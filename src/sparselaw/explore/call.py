@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import shlex
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sparselaw import numbers
 from sparselaw.errors import InputError, check_choice, check_not_negative, check_positive
 from sparselaw.inputs import Inputs, TabulatedInputs, kind_of, written_inputs
+from sparselaw.inputs.base import DEFAULT_KIND, option_names
 from sparselaw.numbers import typed
 from sparselaw.solvers import MinNorm, Ridge, Solver, from_options, settings_of
 
@@ -66,7 +68,7 @@ class Call:
         if self.text("inputs") == MEASURED:
             return self._measured()
         kind = kind_of(name := self.text("inputs", "sparse"))  # by its name alone: the page names no paths
-        given = {option: text for option in kind.option_names() if (text := self.text(option))}
+        given = {option: text for option in option_names(kind) if (text := self.text(option))}
         return written_inputs(name, given, self.text("dimension") or None)
 
     def file_name(self, default: str) -> str:
@@ -127,7 +129,36 @@ def input_python(inputs: Inputs) -> str:
     >>> input_python(SparseInputs(alpha1=1.0, alpha2=0.3))
     'model = sl.SparseInputs(alpha1=1, alpha2=0.3)'
     """
-    return f"model = {inputs.as_python()}"
+    return f"model = {made_in_python(inputs)}"
+
+
+def made_in_python(inputs: Inputs) -> str:
+    """The expression that makes the inputs in Python, where the package is called sl."""
+    name, module = type(inputs).__name__, type(inputs).__module__
+    if inputs.suffixes:
+        return f"sl.{name}.from_file({inputs.source!r})"
+    infinite = 'float("inf")'
+    values = {
+        key: infinite if value == math.inf else repr(value) if isinstance(value, str) else typed(value)
+        for key, value in _told(inputs).items()
+    }
+    shown = ", ".join(f"{key}={value}" for key, value in values.items())
+    return f"{'sl' if module.startswith('sparselaw.') else module}.{name}({shown})"
+
+
+def input_options(inputs: Inputs) -> dict[str, Any]:
+    """The options of the command line that describe the inputs, without those that are the usual ones."""
+    if inputs.suffixes:
+        return {"inputs": inputs.source}
+    kind = inputs.kind
+    return ({} if kind == DEFAULT_KIND else {"inputs": kind}) | _told(inputs)
+
+
+def _told(inputs: Inputs) -> dict[str, Any]:
+    """The parameters, without the dimension where it is the usual one."""
+    values = inputs.parameters()
+    usual = {name: value for name, value in values.items() if name != "dimension"}
+    return usual if type(inputs)(**usual) == inputs else values
 
 
 def last_part(path: str) -> str:

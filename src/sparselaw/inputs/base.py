@@ -9,11 +9,11 @@ and ``@register`` above it.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
@@ -22,11 +22,15 @@ from sparselaw.errors import InputError, check_finite, check_size
 from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.gram.nodes import CoordinateNodes, resolved_edge
 from sparselaw.numbers import dimension as read_dimension
-from sparselaw.numbers import typed
 from sparselaw.records import html_record
 from sparselaw.registry import add, from_row, from_text, hints
 
 Regime = Literal["symmetric", "asymmetric", "gd-failure"]
+Sampling = Literal["activations", "gaussian", "rows"]
+
+LARGEST_EXPONENT = 30.0
+DEFAULT_DIMENSION = 10_000.0
+DEFAULT_KIND = "sparse"  # of the command line, where --inputs is left out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +49,30 @@ class Exponents:
     seen_exponent: float = 1.0  # K(D) ~ seen_constant D^seen_exponent directions are resolved, eq:K-of-D
     seen_constant: float = 1.0
 
+    @property
+    def spectrum(self) -> float:
+        """The decay a of the variances j^-a of the coordinates."""
+        return self.alpha_N + 1.0
+
+    @property
+    def model_constant(self) -> float:
+        """C_N in loss = C_N N^-alpha_N as D -> infinity: ((pi/a)/sin(pi/a))^a."""
+        return math.pow(resolved_edge(self.spectrum), self.spectrum)
+
+    @property
+    def data_constant(self) -> float:
+        """C_D in loss = C_D D^-alpha_D as N -> infinity, from the integral eq:bayes-integral-over.
+
+        Gamma(alpha_D)/(alpha1+1) for alpha1 > 0; C_N where N and D play the same part.
+
+        >>> law = sparse_exponents(1.0, 0.3)
+        >>> round(law.model_constant, 3), round(law.data_constant, 3)
+        (1.673, 0.467)
+        """
+        if self.alpha_D == self.alpha_N:
+            return self.model_constant
+        return math.gamma(self.alpha_D) * self.seen_exponent
+
     def xi(self, N: float, D: float) -> float:
         """D^(alpha_D/alpha_N) / N: D^(1/(alpha1+1))/N for alpha1 > 0, D/N otherwise."""
         return math.exp(math.log(D) * self.alpha_D / self.alpha_N - math.log(N))
@@ -57,12 +85,6 @@ class Exponents:
         return html_record("exponents", self.as_dict())
 
 
-@lru_cache(maxsize=256)  # asked for at every point of a curve
-def _one_over_gamma(x: float) -> float:
-    """1 / Gamma(x) for x >= 0, also where Gamma(x) is too large a number: x / Gamma(1 + x)."""
-    return x / math.gamma(1.0 + x)
-
-
 def sparse_exponents(alpha1: float, alpha2: float) -> Exponents:
     """The exponents of sparse inputs.
 
@@ -70,16 +92,16 @@ def sparse_exponents(alpha1: float, alpha2: float) -> Exponents:
     1.15
     """
     alpha_N = alpha1 + alpha2 + 1.0
-    symmetric = alpha1 <= 0.0
+    symmetric, fails = alpha1 <= 0.0, alpha2 < -1.0
     alpha_D = alpha_N if symmetric else alpha_N / (alpha1 + 1.0)
-    fails = alpha2 < -1.0
     seen_exponent, seen_constant = seen_law(alpha1)
+    share = alpha1 / (1.0 + alpha1) if not symmetric else 1.0
     return Exponents(
         regime="gd-failure" if fails else "symmetric" if symmetric else "asymmetric",
         alpha_N=alpha_N,
         alpha_D=alpha_D,
         alpha_C=compute_exponent(alpha_N, alpha_D),
-        xi_crit=1.0 if symmetric else _one_over_gamma(alpha1 / (1.0 + alpha1)),
+        xi_crit=share / math.gamma(1.0 + share),  # 1/Gamma(share), where that is too large a number too
         nu=alpha_N / (-alpha2 - 1.0) if fails else None,
         seen_exponent=seen_exponent,
         seen_constant=seen_constant,
@@ -95,18 +117,6 @@ def seen_law(alpha1: float) -> tuple[float, float]:
     """
     s = 1.0 / (alpha1 + 1.0) if alpha1 > 0.0 else 1.0
     return (s, math.gamma(1.0 - s)) if s < 1.0 else (1.0, 1.0)
-
-
-def dense_exponents(alpha: float) -> Exponents:
-    """The exponents of the dense Gaussian baseline: one for both sizes."""
-    return Exponents(
-        regime="symmetric",
-        alpha_N=alpha,
-        alpha_D=alpha,
-        alpha_C=compute_exponent(alpha, alpha),
-        xi_crit=1.0,
-        nu=None,
-    )
 
 
 def compute_exponent(alpha_N: float, alpha_D: float, r: float = 2.0) -> float:
@@ -128,12 +138,6 @@ class PowerActivations:
     decay: float  # alpha1 + 1
     growth: float  # -alpha2 - 1: above zero rare coordinates come with large amplitudes
     dimension: float
-
-
-LARGEST_EXPONENT = 30.0
-DEFAULT_DIMENSION = 10_000.0
-
-Sampling = Literal["activations", "gaussian", "rows"]
 
 
 class Inputs(ABC):
@@ -159,46 +163,14 @@ class Inputs(ABC):
         return cls(**{name: from_row(values[name], types[name]) for name in _fields(cls)})
 
     @classmethod
-    def option_names(cls) -> tuple[str, ...]:
-        """What describes them on the command line, beside the dimension."""
-        return cls.options or tuple(name for name in _fields(cls) if name != "dimension")
-
-    @classmethod
-    def from_options(cls, given: Mapping[str, Any], dimension: float | None) -> Self:
-        """The inputs that options describe: ``given`` has those that were named, read as numbers.
-
-        A dimension of None is the usual one.
-        """
-        if cls.suffixes:
-            remedy = f"give its path: --inputs x{cls.suffixes[0]}"
-            raise InputError("inputs", cls.kind, "needs a file", remedy)
-        size = {} if dimension is None else {"dimension": dimension}
-        return cls(**check_options({**given, **size}, _fields(cls), _needed_fields(cls)))
+    def from_options(cls, given: Mapping[str, Any]) -> Self:
+        """The inputs that options of a command describe; a dimension that is not given is the usual one."""
+        return cls(**check_options(given, _fields(cls), _fields(cls, without_default=True)))
 
     @classmethod
     def from_file(cls, path: str | Path) -> Inputs:
         """The inputs that a file of one of the ``suffixes`` describes."""
         raise InputError("inputs", str(path), f"is no file of {cls.kind} inputs", "give their parameters")
-
-    def as_options(self) -> dict[str, Any]:
-        """The options of the command line that describe them; those of their own accord are left out."""
-        if self.suffixes:
-            return {"inputs": self.source}
-        return {"inputs": self.kind} | self._told()
-
-    def as_python(self) -> str:
-        """The expression that makes them in Python, where the package is called sl."""
-        if self.suffixes:
-            return f"sl.{type(self).__name__}.from_file({self.source!r})"
-        shown = ", ".join(f"{name}={_python(value)}" for name, value in self._told().items())
-        module = type(self).__module__
-        return f"{'sl' if module.startswith('sparselaw.') else module}.{type(self).__name__}({shown})"
-
-    def _told(self) -> dict[str, Any]:
-        """The parameters, without the dimension where it is the usual one."""
-        values = self.parameters()
-        usual = {name: value for name, value in values.items() if name != "dimension"}
-        return usual if type(self)(**usual) == self else values
 
     @abstractmethod
     def variances(self, j: FloatArray) -> FloatArray:
@@ -215,32 +187,11 @@ class Inputs(ABC):
             raise InputError("inputs", self.kind, "follow no power law", "give SparseInputs or DenseInputs")
         return self.exponents
 
-    @property
-    def spectrum(self) -> float:
-        """The decay a of the variances j^-a, where they are a power law."""
-        return self.power_law().alpha_N + 1.0
-
-    def model_constant(self) -> float:
-        """C_N in loss = C_N N^-alpha_N as D -> infinity: ((pi/a)/sin(pi/a))^a, a = alpha_N + 1."""
-        return math.pow(resolved_edge(self.spectrum), self.spectrum)
-
-    def data_constant(self) -> float:
-        """C_D in loss = C_D D^-alpha_D as N -> infinity: C_N where N and D play the same part."""
-        return self.model_constant()
-
-    def scaling_limit(self, xi: float) -> Atoms:
-        """The law of the Gram matrix in the scaling limit, for ratios D^(1/(alpha1+1))/N up to xi."""
-        raise InputError("inputs", self.kind, f"have no scaling limit at xi={xi:g}", "give SparseInputs")
-
-    def nodes(self, D: float) -> CoordinateNodes:
-        """Coordinates that stand for all of them in D samples, where activations are counted."""
+    def nodes(self, D: float, *, every: bool = False) -> CoordinateNodes:  # noqa: ARG002
+        """Coordinates that stand for all of them in D samples, or ``every`` one; where they are counted."""
         raise InputError(
             "inputs", self.kind, f"have no counts of activations in {D:g} samples", "give SparseInputs"
         )
-
-    def every_node(self, D: float) -> CoordinateNodes:
-        """The same coordinate by coordinate, for finitely many."""
-        return self.nodes(D)
 
     @abstractmethod
     def gram(self, D: float, *, sharp: bool = True) -> GramLaw:
@@ -292,6 +243,41 @@ class Inputs(ABC):
         """Refuse inputs that no sample can be drawn of."""
 
 
+class GivenInputs(Inputs):
+    """Inputs that arrays describe: a digest of these is their identity, where the process has had them."""
+
+    __slots__ = ("_arrays", "digest", "dimension", "source")
+
+    content: ClassVar[str]  # what the arrays are, as the identity calls it
+    kept: ClassVar[dict[str, tuple[Any, ...]]] = {}  # arrays by digest: what an identity stands for
+
+    def _keep(self, arrays: tuple[Any, ...], digest: str, dimension: int, source: str) -> None:
+        self._arrays, self.digest, self.dimension, self.source = arrays, digest, float(dimension), source
+        self.kept[digest] = arrays
+
+    def parameters(self) -> dict[str, Any]:
+        return {self.content: self.digest, "dimension": self.dimension}
+
+    @classmethod
+    def from_parameters(cls, values: Mapping[str, Any]) -> Self:
+        """Back from the identity, in a process that has had the arrays."""
+        digest = str(values[cls.content])
+        if digest not in cls.kept:
+            condition, remedy = f"is a {cls.content} that is not at hand", f"give the {cls.content} again"
+            raise InputError("inputs", f"{cls.kind} {digest}", condition, remedy)
+        return cls(*cls.kept[digest])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        again: Any = type(self)
+        return functools.partial(again, source=self.source), self._arrays
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GivenInputs) and self.digest == other.digest
+
+
 KINDS: dict[str, type[Inputs]] = {}
 SomeInputs = TypeVar("SomeInputs", bound=type[Inputs])
 
@@ -302,26 +288,15 @@ def register(kind: SomeInputs) -> SomeInputs:
     return kind
 
 
-def _python(value: Any) -> str:
-    if value == math.inf:
-        return 'float("inf")'
-    return repr(value) if isinstance(value, str) else typed(value)
-
-
-def _fields(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
-
-
-def _needed_fields(kind: Any) -> tuple[str, ...]:
-    """Those without a value of their own accord."""
+def _fields(kind: Any, *, without_default: bool = False) -> tuple[str, ...]:
     fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
-    missing = dataclasses.MISSING
-    return tuple(f.name for f in fields if f.default is missing and f.default_factory is missing)
+    required = (f for f in fields if f.default is dataclasses.MISSING is f.default_factory)
+    return tuple(field.name for field in (required if without_default else fields))
 
 
-def needed(given: Mapping[str, Any], *names: str) -> list[Any]:
-    """The options of these names and of no others, or a refusal in one line."""
-    return [check_options(given, names, names)[name] for name in names]
+def option_names(kind: type[Inputs]) -> tuple[str, ...]:
+    """What describes inputs of this kind on the command line, beside the dimension."""
+    return kind.options or tuple(name for name in _fields(kind) if name != "dimension")
 
 
 def check_options(
@@ -339,15 +314,16 @@ def check_options(
 
 
 def check_exponent(name: str, value: float) -> float:
+    """``value`` as an exponent whose powers do not overflow."""
     number = check_finite(name, value)
     if abs(number) > LARGEST_EXPONENT:
-        raise InputError(
-            name, value, f"is larger in size than {LARGEST_EXPONENT:g}", f"choose {name} within that range"
-        )
+        condition = f"is larger in size than {LARGEST_EXPONENT:g}"
+        raise InputError(name, value, condition, f"choose {name} within that range")
     return number
 
 
 def check_dimension(value: float) -> float:
+    """``value`` as a number of coordinates, which may be infinite."""
     if isinstance(value, (int, float)) and value == math.inf:
         return math.inf
     return float(check_size("dimension", value))
@@ -377,9 +353,12 @@ def written_inputs(text: str, given: Mapping[str, str], dimension: str | None = 
         for name, value in {**given, **({} if dimension is None else {"dimension": dimension})}.items():
             raise InputError(name, value, f"does not describe the inputs of {text}", f"leave out --{name}")
         return kind.from_file(text)
+    if kind.suffixes:
+        raise InputError("inputs", text, "needs a file", f"give its path: --inputs x{kind.suffixes[0]}")
     types = hints(kind)
     values = {name: from_text(name, value, types.get(name, float)) for name, value in given.items()}
-    return kind.from_options(values, read_dimension(dimension))
+    size = read_dimension(dimension)
+    return kind.from_options(values if size is None else {**values, "dimension": size})
 
 
 def inputs_of(kind: str, values: Mapping[str, Any]) -> Inputs:
@@ -394,10 +373,6 @@ def inputs_of(kind: str, values: Mapping[str, Any]) -> Inputs:
 def check_inputs(value: Any) -> Inputs:
     """``value`` if it describes inputs."""
     if not isinstance(value, Inputs):
-        raise InputError(
-            "inputs",
-            repr(value)[:60],
-            "describes no inputs",
-            "give SparseInputs, DenseInputs, TabulatedInputs or EmpiricalInputs",
-        )
+        remedy = "give SparseInputs, DenseInputs, TabulatedInputs or EmpiricalInputs"
+        raise InputError("inputs", repr(value)[:60], "describes no inputs", remedy)
     return value

@@ -19,8 +19,8 @@ from sparselaw.inputs.base import (
     Sampling,
     check_dimension,
     check_exponent,
-    dense_exponents,
-    needed,
+    check_options,
+    compute_exponent,
     register,
 )
 from sparselaw.inputs.sparse import SparseInputs
@@ -64,25 +64,26 @@ class DenseInputs(Inputs):
         return cls(alpha=sparse.alpha1 + sparse.alpha2 + 1.0, dimension=dimension)
 
     @classmethod
-    def from_options(cls, given: Mapping[str, Any], dimension: float | None) -> Self:
+    def from_options(cls, given: Mapping[str, Any]) -> Self:
         """By alpha itself, or by the exponents of the sparse inputs whose variances they have."""
-        size = DEFAULT_DIMENSION if dimension is None else dimension
         if "alpha" in given:
-            return cls(alpha=needed(given, "alpha")[0], dimension=size)
-        alpha1, alpha2 = needed(given, "alpha1", "alpha2")
-        return cls.matching(SparseInputs(alpha1=alpha1, alpha2=alpha2), size)
+            return cls(**check_options(given, ("alpha", "dimension"), ()))
+        pair = ("alpha1", "alpha2")
+        values = check_options(given, (*pair, "dimension"), pair)
+        dimension = values.pop("dimension", DEFAULT_DIMENSION)
+        return cls.matching(SparseInputs(**values), dimension)
 
     @property
     def exponents(self) -> Exponents:
-        return dense_exponents(self.alpha)
-
-    @property
-    def spectrum(self) -> float:
-        """The decay a of the variances v_j = j^-a."""
-        return self.alpha + 1.0
+        """One for both sizes."""
+        alpha = self.alpha
+        together = compute_exponent(alpha, alpha)
+        return Exponents(
+            regime="symmetric", alpha_N=alpha, alpha_D=alpha, alpha_C=together, xi_crit=1.0, nu=None
+        )
 
     def variances(self, j: FloatArray) -> FloatArray:
-        return j**-self.spectrum
+        return j ** -(self.alpha + 1.0)
 
     def expected_seen(self, D: float) -> float:
         """Every sample shows every coordinate."""
@@ -93,7 +94,7 @@ class DenseInputs(Inputs):
         return _gram(self, float(D), sharp)
 
     def population(self, D: float) -> Atoms:
-        atoms = population(self.spectrum, self.dimension, D)
+        atoms = population(self.alpha + 1.0, self.dimension, D)
         return replace(atoms, log_g=atoms.log_g - math.log(D))
 
     def check_drawable(self) -> None:
@@ -104,5 +105,5 @@ class DenseInputs(Inputs):
 @functools.lru_cache(maxsize=64)
 def _gram(inputs: DenseInputs, D: float, sharp: bool) -> GramLaw:
     """Kept: every N of one D asks the same law."""
-    law = Gaussian(population(inputs.spectrum, inputs.dimension, D), D)
+    law = Gaussian(population(inputs.alpha + 1.0, inputs.dimension, D), D)
     return law if sharp else law.leading()

@@ -9,9 +9,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from sparselaw.errors import InputError
 from sparselaw.files import check_archive
 from sparselaw.gram.empirical import GivenRows, law_of_rows, mean_law
 from sparselaw.gram.law import Atoms
-from sparselaw.inputs.base import Exponents, Inputs, Sampling, register
+from sparselaw.inputs.base import Exponents, GivenInputs, Sampling, register
 
 FEWEST_ROWS = 10
 LARGEST_SIDE = 4096  # of the matrix whose eigenvalues are taken: half a minute and 400 MB
@@ -36,7 +35,7 @@ INDEX_ARRAYS = ("indptr", "indices", "row", "col")
 
 
 @register
-class EmpiricalInputs(Inputs):
+class EmpiricalInputs(GivenInputs):
     """The rows of a feature matrix.
 
     Parameters
@@ -59,25 +58,20 @@ class EmpiricalInputs(Inputs):
     (30.0, 30.0)
     """
 
-    __slots__ = ("_matrix", "digest", "dimension", "source")
+    __slots__ = ()
 
     kind: ClassVar[str] = "empirical"
+    content: ClassVar[str] = "matrix"
     suffixes: ClassVar[tuple[str, ...]] = (".npz", ".npy")
     sampling: ClassVar[Sampling] = "rows"
 
     def __init__(self, matrix: Any, *, source: str = "") -> None:
-        self._matrix = _checked(matrix)
-        self.dimension, self.source = float(self._matrix.shape[1]), source
-        parts = (
-            (self._matrix.indptr, self._matrix.indices, self._matrix.data)
-            if hasattr(self._matrix, "tocsr")
-            else (self._matrix,)
-        )
-        made = hashlib.sha256(repr(self._matrix.shape).encode())
+        rows = _checked(matrix)
+        parts = (rows.indptr, rows.indices, rows.data) if hasattr(rows, "tocsr") else (rows,)
+        made = hashlib.sha256(repr(rows.shape).encode())
         for part in parts:
             made.update(np.ascontiguousarray(part).tobytes())
-        self.digest = "m" + made.hexdigest()[:24]
-        _MATRICES[self.digest] = self._matrix
+        self._keep((rows,), "m" + made.hexdigest()[:24], rows.shape[1], source)
 
     @classmethod
     def from_file(cls, path: str | Path) -> EmpiricalInputs:
@@ -98,28 +92,7 @@ class EmpiricalInputs(Inputs):
     @property
     def rows(self) -> int:
         """How many rows the matrix has."""
-        return int(self._matrix.shape[0])
-
-    def parameters(self) -> dict[str, Any]:
-        return {"matrix": self.digest, "dimension": self.dimension}
-
-    @classmethod
-    def from_parameters(cls, values: Mapping[str, Any]) -> Self:
-        """Back from the identity, in a process that has had the matrix."""
-        digest = str(values["matrix"])
-        if digest not in _MATRICES:
-            name = f"empirical {digest}"
-            raise InputError("inputs", name, "is a matrix that is not at hand", "give the matrix again")
-        return cls(_MATRICES[digest])
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self._matrix, self.source)
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, EmpiricalInputs) and self.digest == other.digest
+        return int(self._arrays[0].shape[0])
 
     def __repr__(self) -> str:
         named = ", " + self.source if self.source else ""
@@ -165,11 +138,8 @@ class EmpiricalInputs(Inputs):
         tuple
             Two matrices of rows.
         """
-        order = rng.permutation(self.rows)
-        return self._matrix[np.sort(order[:D])], self._matrix[np.sort(order[D : D + OTHERS])]
-
-
-_MATRICES: dict[str, Any] = {}  # by digest: what an identity stands for
+        order, (matrix,) = rng.permutation(self.rows), self._arrays
+        return matrix[np.sort(order[:D])], matrix[np.sort(order[D : D + OTHERS])]
 
 
 @functools.lru_cache(maxsize=16)
@@ -196,7 +166,7 @@ def _population(inputs: EmpiricalInputs) -> Atoms:
     """Covariance of all rows; where both sides are large, of some rows, as good as they tell it."""
     rng = np.random.default_rng(0)
     rows = inputs.rows if inputs.dimension <= POPULATION else min(inputs.rows, POPULATION)
-    some = inputs._matrix[np.sort(rng.permutation(inputs.rows)[:rows])]
+    some = inputs._arrays[0][np.sort(rng.permutation(inputs.rows)[:rows])]
     found = law_of_rows(some, some)
     log_v = found.log_g - np.log(rows)
     return Atoms(found.weight, log_v, np.exp(log_v), log_single=found.log_single)
@@ -272,7 +242,3 @@ def _check_unpacked(path: str) -> None:
         check_archive(Path(path))
     except InputError as error:  # no option of these commands raises the limit
         raise InputError("inputs", path, error.condition, "give fewer rows") from None
-
-
-def _again(matrix: Any, source: str) -> EmpiricalInputs:
-    return EmpiricalInputs(matrix, source=source)

@@ -9,18 +9,16 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
-from sparselaw.gram.counts import Counts
-from sparselaw.gram.law import Atoms, GramLaw
+from sparselaw.gram.law import GramLaw
 from sparselaw.gram.nodes import (
     CoordinateNodes,
     coordinate_nodes,
-    limit_nodes,
     log_survival,
     power_nodes,
     power_sum,
@@ -157,18 +155,9 @@ class SparseInputs(ActivationInputs):
         object.__setattr__(self, "alpha2", alpha2)
         object.__setattr__(self, "dimension", dimension)
 
-    def as_options(self) -> dict[str, Any]:
-        """They are the ones meant where --inputs is left out."""
-        return self._told()
-
     @property
     def exponents(self) -> Exponents:
         return sparse_exponents(self.alpha1, self.alpha2)
-
-    @property
-    def spectrum(self) -> float:
-        """The decay a of the variances s_j = j^-a, a = alpha1 + alpha2 + 2."""
-        return self.alpha1 + self.alpha2 + 2.0
 
     def probabilities(self, j: FloatArray) -> FloatArray:
         return j ** -(self.alpha1 + 1.0)
@@ -180,7 +169,7 @@ class SparseInputs(ActivationInputs):
         return j ** (-0.5 * (self.alpha2 + 1.0))
 
     def variances(self, j: FloatArray) -> FloatArray:
-        return j**-self.spectrum
+        return j ** -(self.alpha1 + self.alpha2 + 2.0)
 
     def expected_nonzeros(self) -> float:
         return power_sum(self.alpha1 + 1.0, 1, self.dimension)
@@ -199,29 +188,17 @@ class SparseInputs(ActivationInputs):
         return draw_power_tail(self.alpha1, self.dimension, after, count, rng)
 
     def tail_variance(self, after: int) -> float:
-        return power_sum(self.spectrum, after + 1, self.dimension)
+        return power_sum(self.alpha1 + self.alpha2 + 2.0, after + 1, self.dimension)
 
-    def nodes(self, D: float) -> CoordinateNodes:
+    def nodes(self, D: float, *, every: bool = False) -> CoordinateNodes:
+        if every:
+            return ActivationInputs.nodes(self, D, every=True)
         return power_nodes(self.alpha1, self.alpha2, self.dimension, D)
-
-    def data_constant(self) -> float:
-        """C_D = Gamma(alpha_D)/(alpha1+1) for alpha1 > 0, from the integral eq:bayes-integral-over.
-
-        >>> inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
-        >>> round(inputs.model_constant(), 3), round(inputs.data_constant(), 3)
-        (1.673, 0.467)
-        """
-        if self.alpha1 <= 0.0:
-            return self.model_constant()
-        return math.gamma(self.exponents.alpha_D) / (self.alpha1 + 1.0)
 
     def gram(self, D: float, *, sharp: bool = True) -> GramLaw:
         if sharp or self.alpha1 > 0.0:
             return ActivationInputs.gram(self, D, sharp=sharp)
         return _medium(self, float(D))
-
-    def scaling_limit(self, xi: float) -> Atoms:
-        return Counts(limit_nodes(self.alpha1, self.alpha2, xi))
 
     def pair_nodes(self, D: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         a1, b = self.alpha1, self.alpha2 + 1.0

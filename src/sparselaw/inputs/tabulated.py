@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite
 from sparselaw.inputs.activations import LARGEST_TABLE, ActivationInputs
-from sparselaw.inputs.base import register
+from sparselaw.inputs.base import GivenInputs, register
 
 MOST_BYTES = 1 << 27  # of a measurement: its coordinates of equal count and square stand together
 CELLS = 6_000  # different coordinates from which on neighbours in p and c are put together
 CELL = 0.005  # in log p and log c
+LAST = 32  # coordinates from which a tail takes its amplitude
 
 
 @register
-class TabulatedInputs(ActivationInputs):
+class TabulatedInputs(GivenInputs, ActivationInputs):
     """Coordinates of these probabilities and squared amplitudes.
 
     Parameters
@@ -46,9 +46,10 @@ class TabulatedInputs(ActivationInputs):
     (3.0, 0.85)
     """
 
-    __slots__ = ("_c", "_p", "digest", "dimension", "source")
+    __slots__ = ()
 
     kind: ClassVar[str] = "tabulated"
+    content: ClassVar[str] = "table"
     suffixes: ClassVar[tuple[str, ...]] = (".json",)
 
     def __init__(
@@ -79,10 +80,9 @@ class TabulatedInputs(ActivationInputs):
                 "amplitudes", wrong, "must be positive and finite", "leave other coordinates out"
             )
         order = np.lexsort((-c, -p))
-        self._p, self._c = p[order], c[order]
-        self.dimension, self.source = float(p.size), source
-        self.digest = "t" + hashlib.sha256(self._p.tobytes() + self._c.tobytes()).hexdigest()[:24]
-        _TABLES[self.digest] = (self._p, self._c)
+        p, c = p[order], c[order]
+        digest = "t" + hashlib.sha256(p.tobytes() + c.tobytes()).hexdigest()[:24]
+        self._keep((p, c), digest, p.size, source)
 
     @classmethod
     def from_file(cls, path: str | Path) -> TabulatedInputs:
@@ -103,32 +103,7 @@ class TabulatedInputs(ActivationInputs):
 
     def named(self, source: str) -> TabulatedInputs:
         """The same table under another name."""
-        return TabulatedInputs(self._p, self._c, source=source)
-
-    def parameters(self) -> dict[str, Any]:
-        return {"table": self.digest, "dimension": self.dimension}
-
-    @classmethod
-    def from_parameters(cls, values: Mapping[str, Any]) -> Self:
-        """Back from the identity, in a process that has had the table."""
-        digest = str(values["table"])
-        if digest not in _TABLES:
-            raise InputError(
-                "inputs",
-                f"tabulated {digest}",
-                "is a table that is not at hand",
-                "give the measurement again",
-            )
-        return cls(*_TABLES[digest])
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self._p, self._c, self.source)
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TabulatedInputs) and self.digest == other.digest
+        return TabulatedInputs(*self._arrays, source=source)
 
     def __repr__(self) -> str:
         return (
@@ -136,15 +111,15 @@ class TabulatedInputs(ActivationInputs):
         )
 
     def probabilities(self, j: FloatArray) -> FloatArray:
-        return self._p[np.asarray(j, dtype=np.int64) - 1]
+        return np.asarray(self._arrays[0][np.asarray(j, dtype=np.int64) - 1])
 
     def squared_amplitudes(self, j: FloatArray) -> FloatArray:
-        return self._c[np.asarray(j, dtype=np.int64) - 1]
+        return np.asarray(self._arrays[1][np.asarray(j, dtype=np.int64) - 1])
 
     def pair_nodes(self, D: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Equal coordinates put together; where there are very many, neighbours too."""
         del D
-        return grouped(self._p, self._c)
+        return grouped(*self._arrays)
 
     def continued(self, alpha1: float, eta: float = 0.0, *, rarest: float | None = None) -> TabulatedInputs:
         """With a tail of rarer coordinates: p falls as a power law of exponent alpha1 + 1, c as p^eta.
@@ -154,18 +129,15 @@ class TabulatedInputs(ActivationInputs):
         decay = check_finite("alpha1", alpha1) + 1.0
         if decay <= 0.0:
             raise InputError("alpha1", alpha1, "must be above -1", "choose a larger alpha1")
-        last, c_last = float(self._p[-1]), float(np.exp(np.log(self._c[-_LAST:]).mean()))
+        p, c = self._arrays
+        last, c_last = float(p[-1]), float(np.exp(np.log(c[-LAST:]).mean()))
         end = last / 1000.0 if rarest is None else rarest
         M = self.dimension
         count = int(min(M * ((last / end) ** (1.0 / decay) - 1.0), LARGEST_TABLE - M))
         j = M + np.arange(1.0, count + 1.0)
-        p = last * (j / M) ** -decay
-        c = c_last * (p / last) ** eta
-        return TabulatedInputs(np.append(self._p, p), np.append(self._c, c), source=self.source)
-
-
-_TABLES: dict[str, tuple[FloatArray, FloatArray]] = {}  # by digest: what an identity stands for
-_LAST = 32  # coordinates from which the tail takes its amplitude
+        rare = last * (j / M) ** -decay
+        large = c_last * (rare / last) ** eta
+        return TabulatedInputs(np.append(p, rare), np.append(c, large), source=self.source)
 
 
 def grouped(p: FloatArray, c: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -178,10 +150,6 @@ def grouped(p: FloatArray, c: FloatArray) -> tuple[FloatArray, FloatArray, Float
     many = np.bincount(cell).astype(np.float64)
     p_mean = np.bincount(cell, weights=p) / many
     return many, p_mean, np.bincount(cell, weights=p * c) / many / p_mean
-
-
-def _again(p: FloatArray, c: FloatArray, source: str) -> TabulatedInputs:
-    return TabulatedInputs(p, c, source=source)
 
 
 def _array(name: str, values: Any) -> FloatArray:

@@ -65,7 +65,7 @@ NOTHING = 1e-12  # a loss that is zero but for rounding
 @functools.lru_cache(maxsize=4096)
 def data_limit(inputs: Inputs, response: Response, D: float) -> float:
     """The loss for any number of samples."""
-    law, a = inputs.power_activations(), inputs.spectrum
+    law, a = inputs.power_activations(), inputs.power_law().spectrum
     reach = (math.log(D) - math.log(RARE)) / law.decay
     errors = interpolation_errors(inputs, response)
     nodes = coordinate_nodes(inputs.dimension, reach, max(a, law.decay * errors.last))

@@ -197,7 +197,7 @@ def _leading(
 @functools.lru_cache(maxsize=64)
 def faint_cells(inputs: Inputs, after: int) -> tuple[FloatArray, FloatArray]:
     """Variances and numbers of the coordinates beyond ``after``, in cells, down to the faintest."""
-    a, first = inputs.spectrum, after + 1.0
+    a, first = inputs.power_law().spectrum, after + 1.0
     last = min(inputs.dimension, FAINTEST ** (-1.0 / a))
     variances, counts = [], []
     while first <= last:

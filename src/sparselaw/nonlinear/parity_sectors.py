@@ -60,7 +60,7 @@ def coordinate_cells(inputs: Inputs, smallest: float, exact: int = EXACT) -> Cel
 
     A cell stands at the real-valued coordinate whose variance is the mean of the cell's.
     """
-    law, a = inputs.power_activations(), inputs.spectrum
+    law, a = inputs.power_activations(), inputs.power_law().spectrum
     last = min(inputs.dimension, math.ceil(smallest ** (-1.0 / a)) + 1.0)
     first, places, counts = 2.0, [], []
     while first <= last:

@@ -139,7 +139,7 @@ def _occupied(inputs: Inputs, D: float) -> tuple[float, float]:
     """
     law = inputs.power_activations()
     reach = (D / RARE) ** (1.0 / law.decay)
-    cells = coordinate_cells(inputs, max(reach, 2.0) ** -inputs.spectrum)
+    cells = coordinate_cells(inputs, max(reach, 2.0) ** -inputs.power_law().spectrum)
     p, count = cells.p.tolist(), cells.count.tolist()
     odds = [x / (1.0 - x) / 2.0 for x in p]
     tail = 0.0 if cells.place.size == 0 else _quiet_tail(inputs, float(cells.place[-1]), law.decay)

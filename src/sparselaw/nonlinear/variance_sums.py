@@ -18,7 +18,7 @@ def variance_sums(inputs: Inputs, size: float) -> VarianceSums:
     if inputs.exponents is None:
         v = inputs.variances(np.arange(1.0, inputs.dimension + 1.0))
         return VarianceSums(np.log(v[v > 0.0]), np.ones(np.count_nonzero(v)))
-    a = inputs.spectrum
+    a = inputs.power_law().spectrum
     nodes = coordinate_nodes(inputs.dimension, math.log(max(size, 1.0)) + (40.0 - math.log(_FAR)) / a, a)
     ended = nodes.log_end >= math.log(inputs.dimension + 0.5)
     return VarianceSums(-a * nodes.log_j, nodes.weight, a, math.inf if ended else nodes.log_end)

@@ -26,7 +26,7 @@ def resolved_directions(inputs: Inputs, N: float, D: float) -> float:
 
 def paper_condition_number(inputs: Inputs, N: float, D: float) -> float:
     """kappa ~ min(N, K(D))^(alpha1+alpha2+2), as the paper estimates it."""
-    return math.pow(resolved_directions(inputs, N, D), inputs.spectrum)
+    return math.pow(resolved_directions(inputs, N, D), inputs.power_law().spectrum)
 
 
 def condition_number(inputs: Inputs, N: float, D: float) -> float:
@@ -69,7 +69,7 @@ def condition_exponents(inputs: SparseInputs) -> tuple[float, float]:
     >>> round(paper, 12), round(corrected, 12)
     (1.65, 2.3)
     """
-    paper = inputs.spectrum / (inputs.alpha1 + 1.0)
+    paper = inputs.power_law().spectrum / (inputs.alpha1 + 1.0)
     return paper, max(paper, 1.0 + (inputs.alpha2 + 1.0) / inputs.alpha1)
 
 

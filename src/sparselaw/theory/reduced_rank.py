@@ -46,7 +46,7 @@ def trained_loss(inputs: ActivationInputs, N: int, D: int, outputs: int) -> floa
     below = _seen_below(inputs, N, D)
     if inputs.exponents is None:
         return unseen + below
-    return unseen + tail_constant(N / outputs, inputs.spectrum) * below
+    return unseen + tail_constant(N / outputs, inputs.power_law().spectrum) * below
 
 
 def tail_constant(share: float, spectrum: float) -> float:

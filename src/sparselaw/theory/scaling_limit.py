@@ -26,7 +26,9 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Conditioning, Cost, parse_cost
 from sparselaw.errors import InputError, check_finite
+from sparselaw.gram.counts import Counts
 from sparselaw.gram.law import Atoms
+from sparselaw.gram.nodes import limit_nodes
 from sparselaw.inputs import Inputs
 from sparselaw.surface.losses import leading_surface
 
@@ -52,7 +54,7 @@ def scaling_function(inputs: Inputs, xi: float) -> float:
     --------
     >>> from sparselaw.inputs import SparseInputs
     >>> inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
-    >>> round(scaling_function(inputs, 1e4) / inputs.model_constant(), 6)
+    >>> round(scaling_function(inputs, 1e4) / inputs.power_law().model_constant, 6)
     1.0
     """
     xi = check_finite("xi", xi)
@@ -75,13 +77,13 @@ def log_scaling_along(inputs: Inputs, log_xi: FloatArray) -> FloatArray:
     values = np.full(log_xi.size, math.inf)
     wide, few = log_xi < log_crit, log_xi > log_crit
     gap = np.log(-np.expm1(np.where(wide, log_xi - log_crit, -1.0)))
-    values[wide] = (math.log(inputs.data_constant()) - law.alpha_N * log_xi - gap)[wide]
+    values[wide] = (math.log(inputs.power_law().data_constant) - law.alpha_N * log_xi - gap)[wide]
     if e == 1.0:
-        values[few] = math.log(inputs.model_constant()) - np.log(-np.expm1(-log_xi[few]))
+        values[few] = math.log(inputs.power_law().model_constant) - np.log(-np.expm1(-log_xi[few]))
         return values
     # S = C_N (1 + O(xi^-(alpha1+1))): equal to rounding, or the sums would overflow (alpha_N beyond 20)
-    far = few & ((e * log_xi > 36.0) | (inputs.spectrum * log_xi > 640.0))
-    values[far] = math.log(inputs.model_constant())
+    far = few & ((e * log_xi > 36.0) | (inputs.power_law().spectrum * log_xi > 640.0))
+    values[far] = math.log(inputs.power_law().model_constant)
     near = few & ~far
     if near.any():
         values[near] = _log_limit(inputs, log_xi[near]) - law.alpha_N * log_xi[near]
@@ -100,8 +102,8 @@ def below_peak(inputs: Inputs, u: FloatArray) -> FloatArray:
     """
     t = 1.0 / (1.0 + np.exp(-u))
     log_size = np.log(t * _limit(inputs, LADDER[0]).rank)
-    found = _log_limit(inputs, -log_size) + (inputs.spectrum - 1.0) * log_size
-    return np.asarray(found - math.log(inputs.model_constant()) - np.log1p(np.exp(u)))
+    found = _log_limit(inputs, -log_size) + (inputs.power_law().spectrum - 1.0) * log_size
+    return np.asarray(found - math.log(inputs.power_law().model_constant) - np.log1p(np.exp(u)))
 
 
 def _log_limit(inputs: Inputs, log_xi: FloatArray) -> FloatArray:
@@ -114,7 +116,8 @@ def _log_limit(inputs: Inputs, log_xi: FloatArray) -> FloatArray:
 
 @functools.lru_cache(maxsize=16)
 def _limit(inputs: Inputs, decades: int) -> Atoms:
-    return inputs.scaling_limit(10.0**decades)
+    law = inputs.power_activations()
+    return Counts(limit_nodes(law.decay - 1.0, -law.growth - 1.0, 10.0**decades))
 
 
 ROUNDS = 7  # the scan, then brackets each a twentieth of the last

@@ -150,7 +150,7 @@ def _weighted(
         nodes = inputs.nodes(float(D))
         log_j = -(np.log(nodes.p)) / (inputs.power_activations().decay)
         end = float(np.exp(log_j.max())) + 0.5
-        a = inputs.spectrum
+        a = inputs.power_law().spectrum
         return (
             nodes,
             np.exp(-b * log_j),
@@ -169,7 +169,7 @@ def _weighted(
             f"are not {M} numbers of at least 0",
             "give one a coordinate",
         )
-    return inputs.every_node(float(D)), weights, 0.0, 0.0
+    return inputs.nodes(float(D), every=True), weights, 0.0, 0.0
 
 
 def teacher_prediction(inputs: Inputs, exponent: float, N: Sequence[int], D: Sequence[int]) -> dict[str, Any]:

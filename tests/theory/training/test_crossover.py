@@ -64,10 +64,10 @@ def test_what_repeats_are_worth():
 
 def test_the_best_place_to_stop():
     stop = sl.best_stop(INPUTS, N=math.inf, D=10_000, solver=sl.GradientDescent(steps=1, step=0.1), noise=0.1)
-    assert 0.1 * stop.steps == pytest.approx(best_time(INPUTS.spectrum, 1e4, 0.1), rel=0.02)
+    assert 0.1 * stop.steps == pytest.approx(best_time(INPUTS.power_law().spectrum, 1e4, 0.1), rel=0.02)
     assert stop.loss < 0.5 * stop.at_end
     passes = sl.best_stop(INPUTS, N=math.inf, D=3_000, solver=sl.SGD(passes=1, step=0.05), noise=0.1).passes
-    assert passes == pytest.approx(best_time(INPUTS.spectrum, 3e3, 0.1) / (0.05 * 3e3), rel=0.6)
+    assert passes == pytest.approx(best_time(INPUTS.power_law().spectrum, 3e3, 0.1) / (0.05 * 3e3), rel=0.6)
 
 
 def test_the_best_ridge():

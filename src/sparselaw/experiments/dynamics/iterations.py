@@ -192,7 +192,7 @@ def sizes(inputs: SparseInputs, regime: Regime) -> list[tuple[int, int]]:
 
 def predictions(inputs: SparseInputs, regime: Regime) -> tuple[float, float]:
     """The exponent of the condition number: the paper's, and the corrected one."""
-    a = inputs.spectrum
+    a = inputs.power_law().spectrum
     if regime == "under":
         return a, a
     return condition_exponents(inputs)

@@ -249,7 +249,7 @@ def _closed_fall(experiment: Experiment) -> float:
 
 def _frozen_constant(experiment: Experiment) -> float:
     """C_N N^-(a-1) of frozen features over the tail N^-(a-1) / (a-1), variances j^-a."""
-    return experiment.inputs.model_constant() * (experiment.inputs.spectrum - 1.0)
+    return experiment.inputs.power_law().model_constant * (experiment.inputs.power_law().spectrum - 1.0)
 
 
 @dataclass(frozen=True, slots=True)

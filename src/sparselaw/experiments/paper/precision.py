@@ -41,7 +41,7 @@ def loss_ratio(setting: tuple[int, int]) -> float:
     """Loss with TF32 features over loss in double precision, on the same dense data; setting = (D, seed)."""
     D, seed = setting
     rng = np.random.default_rng([D, seed])
-    v = np.arange(1.0, grids.DIMENSION + 1.0) ** -grids.DENSE.spectrum
+    v = np.arange(1.0, grids.DIMENSION + 1.0) ** -grids.DENSE.power_law().spectrum
     X = rng.standard_normal((grids.DIMENSION, D)) * np.sqrt(v)[:, None]
     teachers = rng.standard_normal((grids.DIMENSION, TEACHERS))
     targets = X.T @ teachers
@@ -81,7 +81,7 @@ def loss_ratio_relu(setting: Setting) -> float:
     if sweep.startswith("sparse"):
         rows, tests, counts, weights = _sparse(rng)
     else:
-        scale = np.arange(1.0, DENSE_COORDINATES + 1.0) ** (-grids.DENSE.spectrum / 2.0)
+        scale = np.arange(1.0, DENSE_COORDINATES + 1.0) ** (-grids.DENSE.power_law().spectrum / 2.0)
         D = size if sweep.endswith("D-sweep") else DENSE_SAMPLES
         rows, tests = (rng.standard_normal((n, scale.size)) * scale for n in (D, TESTS))
         counts, weights = np.ones(D), np.full(TESTS, 1.0 / TESTS)

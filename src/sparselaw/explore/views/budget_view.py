@@ -13,7 +13,7 @@ import numpy as np
 
 from sparselaw.costs import Cost, cost_names
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View, input_python, shell
+from sparselaw.explore.call import Call, View, input_options, input_python, shell
 from sparselaw.explore.chart_data import Chart, axis, chart, line, mark, points
 from sparselaw.explore.views.runs_view import SIZES, source_of, table_options, table_python
 from sparselaw.inputs import Inputs
@@ -100,7 +100,7 @@ def _source(call: Call, surface: Surface) -> tuple[Any, dict[str, str]]:
         return source_of(call), {"shell": command, "python": python}
     inputs = call.inputs()
     own = {} if surface == "sharp" else {"surface": surface}
-    command = f"{shell('plan', **inputs.as_options(), **own)} --budget {{budget}} --cost {{cost}}"
+    command = f"{shell('plan', **input_options(inputs), **own)} --budget {{budget}} --cost {{cost}}"
     python = f"import sparselaw as sl\n\n{input_python(inputs)}"
     further = "".join(f', {name}="{value}"' for name, value in own.items())
     return inputs, {"shell": command, "python": python + PLAN.format("model")[:-1] + further + ")"}

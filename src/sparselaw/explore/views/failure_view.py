@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View, input_python, shell
+from sparselaw.explore.call import Call, View, input_options, input_python, shell
 from sparselaw.explore.chart_data import axis, chart, line
 from sparselaw.failure.failure_curve import Sampling, check_threshold
 from sparselaw.failure.probability import estimate
@@ -34,7 +34,7 @@ def failure(call: Call) -> dict[str, Any]:
         y = [spikes[last] * (D / sizes[last]) ** -nu for D in sizes]
         drawn["series"].append(line(f"slope −nu = −{nu:.3g}", sizes, y, colour=None, dash="dotted"))
     listed = ",".join(str(D) for D in sizes)
-    command = shell("failure", **inputs.as_options(), D=listed, threshold=threshold)
+    command = shell("failure", **input_options(inputs), D=listed, threshold=threshold)
     python = f"sl.failure_probability(model, D={sizes}, threshold={typed(threshold)})"
     return {
         "chart": drawn,

@@ -9,7 +9,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from sparselaw.errors import InputError
-from sparselaw.explore.call import MEASUREMENT, Call, View, input_python, json_name, read_measured, shell
+from sparselaw.explore.call import (
+    MEASUREMENT,
+    Call,
+    View,
+    input_options,
+    input_python,
+    json_name,
+    read_measured,
+    shell,
+)
 from sparselaw.explore.chart_data import Chart, axis, chart, line
 from sparselaw.inputs import DEFAULT_DIMENSION, DenseInputs, Inputs
 from sparselaw.predicting import prediction
@@ -26,7 +35,7 @@ def phase(call: Call) -> dict[str, Any]:
         **found,
         "chart": _limits(inputs),
         "code": {
-            "shell": shell("predict", **inputs.as_options()),
+            "shell": shell("predict", **input_options(inputs)),
             "python": f"import sparselaw as sl\n\n{input_python(inputs)}\nmodel.exponents",
         },
     }
@@ -37,12 +46,14 @@ def _limits(inputs: Inputs) -> Chart:
     law = inputs.power_law()
     dense = DenseInputs(alpha=law.alpha_N, dimension=DEFAULT_DIMENSION)
     series = [
-        _power("more parameters, N", inputs.model_constant(), law.alpha_N, colour=0),
-        _power("more data, D", inputs.data_constant(), law.alpha_D, colour=1),
+        _power("more parameters, N", inputs.power_law().model_constant, law.alpha_N, colour=0),
+        _power("more data, D", inputs.power_law().data_constant, law.alpha_D, colour=1),
     ]
     if inputs.sampling != dense.sampling:
         label = "dense inputs, N or D"
-        series.append(_power(label, dense.model_constant(), law.alpha_N, colour=None, dash="dotted"))
+        series.append(
+            _power(label, dense.power_law().model_constant, law.alpha_N, colour=None, dash="dotted")
+        )
     return chart(axis("size: N or D"), axis("loss"), series)
 
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, Training, View, input_python, shell
+from sparselaw.explore.call import Call, Training, View, input_options, input_python, shell
 from sparselaw.explore.chart_data import Chart, axis, cautions, chart, line, mark
 from sparselaw.inputs import Inputs
 from sparselaw.numbers import sizes
@@ -112,7 +112,7 @@ class SurfaceAsked:
         ]
         listed = {along: grid, other: ",".join(str(size) for size in self.fixed)}
         trained = {} if features else self.training.options()
-        options = self.inputs.as_options() | listed | trained | order
+        options = input_options(self.inputs) | listed | trained | order
         return {"shell": shell("predict", **options), "python": "\n".join(python)}
 
 
@@ -199,9 +199,9 @@ def _add_limit(drawn: Chart, inputs: Inputs, along: str, low: int, high: int) ->
     if law is None:
         return
     name, constant, exponent = (
-        ("unlimited data", inputs.model_constant(), law.alpha_N)
+        ("unlimited data", inputs.power_law().model_constant, law.alpha_N)
         if along == "N"
-        else ("unlimited model", inputs.data_constant(), law.alpha_D)
+        else ("unlimited model", inputs.power_law().data_constant, law.alpha_D)
     )
     y = [constant * float(x) ** -exponent for x in (low, high)]
     label = f"{name}: {constant:.3g} {along}^{{−{exponent:.3g}}}"

@@ -8,7 +8,7 @@ from typing import Any
 
 from sparselaw import numbers
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, Training, View, input_python, shell
+from sparselaw.explore.call import Call, Training, View, input_options, input_python, shell
 from sparselaw.explore.views.surface_view import features_of
 from sparselaw.interval import Z95
 from sparselaw.records import finite
@@ -113,7 +113,7 @@ def _code(call: Call, task: Task) -> dict[str, str]:
     features = features_of(call)
     if features != "linear":
         listed["features"] = features
-    command = shell("simulate", **task.inputs.as_options(), **listed, **training.options(trial=True))
+    command = shell("simulate", **input_options(task.inputs), **listed, **training.options(trial=True))
     sizes = f"N={_sizes(call, 'N')}, D={_sizes(call, 'D')}, seeds={seeds}"
     further = f', features="{features}"' if features != "linear" else ""
     run = f"runs = sl.simulate(model, {sizes}{training.python(trial=True)}{further})"

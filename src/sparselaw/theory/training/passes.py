@@ -33,11 +33,11 @@ def crossover(inputs: Inputs, pi: float) -> float:
 
     >>> from sparselaw.inputs import SparseInputs
     >>> inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
-    >>> round(crossover(inputs, 1e9) / inputs.data_constant(), 6)
+    >>> round(crossover(inputs, 1e9) / inputs.power_law().data_constant, 6)
     1.0
     """
     y, w, inside = _integrand(inputs, check_positive("pi", pi))
-    return float(w @ np.exp((1.0 - inputs.spectrum) * y - inside))
+    return float(w @ np.exp((1.0 - inputs.power_law().spectrum) * y - inside))
 
 
 def local_exponent(inputs: Inputs, pi: float) -> float:
@@ -51,7 +51,7 @@ def local_exponent(inputs: Inputs, pi: float) -> float:
     pi = check_positive("pi", pi)
     y, w, inside = _integrand(inputs, pi)
     law = inputs.power_activations()
-    value = w * np.exp((1.0 - inputs.spectrum) * y - inside)
+    value = w * np.exp((1.0 - inputs.power_law().spectrum) * y - inside)
     worn = 2.0 * pi * np.exp(law.growth * y)
     slope = -np.exp(-law.decay * y - worn) * worn  # d(-inside)/dln pi
     return inputs.power_law().alpha_D - law.growth / law.decay * float(value @ slope) / float(value.sum())
@@ -60,7 +60,7 @@ def local_exponent(inputs: Inputs, pi: float) -> float:
 def _integrand(inputs: Inputs, pi: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Nodes in y = log z, weights, and what stands in the exponential."""
     law = inputs.power_activations()
-    a = inputs.spectrum
+    a = inputs.power_law().spectrum
     # Below ``low`` the exponential is nothing; beyond ``high`` nothing is learned and the rest is a power.
     low = min(-math.log(_NEGLIGIBLE) / law.decay, (math.log(2.0 * pi) - math.log(_NEGLIGIBLE)) / a) - 1.0
     high = _NEGLIGIBLE / (a - 1.0) + max(0.0, math.log(2.0 * pi) / a)
@@ -71,7 +71,7 @@ def _integrand(inputs: Inputs, pi: float) -> tuple[np.ndarray, np.ndarray, np.nd
 
 def few_pass_exponent(inputs: Inputs) -> float:
     """(a-1)/a: the same for dense inputs with these variances."""
-    return (inputs.spectrum - 1.0) / inputs.spectrum
+    return (inputs.power_law().spectrum - 1.0) / inputs.power_law().spectrum
 
 
 def passes_to_finish(inputs: Inputs, D: float, sample_step: float) -> float:
@@ -90,7 +90,7 @@ def most_epochs(inputs: Inputs, D: float, sample_step: float, kappa: float = 0.0
     >>> [round(most_epochs(SparseInputs(alpha1=p, alpha2=q), 1.0, 1.0), 3) for p, q in [(1, 0.3), (2, 0)]]
     [0.394, 0.447]
     """
-    a, law = inputs.spectrum, inputs.power_activations()
+    a, law = inputs.power_law().spectrum, inputs.power_activations()
     ends = a * math.gamma(inputs.power_law().alpha_D) / (law.decay * math.gamma(1.0 - 1.0 / a))
     plateau = 0.5 * math.pow(ends, -a / (a - 1.0))
     return plateau * math.pow(1.0 - kappa, -a / (a - 1.0)) * passes_to_finish(inputs, D, sample_step)
