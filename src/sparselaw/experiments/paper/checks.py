@@ -154,7 +154,12 @@ def _seen(context: Context, seeds: int) -> list[Quantity]:
 
 def _constant(curve: Measured) -> Quantity:
     """The loss times the power of the size, where the sweep is nearest its limit."""
-    size, i, power, value = curve.spec.variable, -1, INPUTS.exponents.alpha_D, INPUTS.power_law().data_constant
+    size, i, power, value = (
+        curve.spec.variable,
+        -1,
+        INPUTS.exponents.alpha_D,
+        INPUTS.power_law().data_constant,
+    )
     if size == "N":  # far below the peak
         i, power, value = 2, INPUTS.exponents.alpha_N, INPUTS.power_law().model_constant
     scale = curve.x[i] ** power
