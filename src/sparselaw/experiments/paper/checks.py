@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
 
 from sparselaw.experiments.dynamics import compare_small_steps, prepare_training
 from sparselaw.experiments.paper import grids
@@ -194,5 +193,4 @@ def _draw(figure: Figure, beyond: list[Measured], weak: list[Measured]) -> None:
             curve.draw(ax, surface(curve.spec), colour, f"{curve.spec.variable}-sweep")
         ax.plot([], [], color=THEORY, linewidth=1.0, label="closed form")
         ax.set(xlabel="N or D", title=title)
-        ax.xaxis.set_minor_formatter(NullFormatter())
         ax.legend()

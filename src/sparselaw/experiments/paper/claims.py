@@ -229,7 +229,7 @@ CLAIMS = (
           Range(low=-0.05, high=0.05, words="0, give or take 0.05 for finite sizes")),
     Claim("The loss has a peak (double descent) where N just meets the number of coordinates seen.",
           "N ≈ K(D)", "eq:K-of-D",
-          "place of the peak, ξ = D^(1/(α1+1))/N,", "figure-2", "place of the peak, xi", near(0.5642, 0.05)),
+          "place of the peak in ξ", "figure-2", "place of the peak, xi", near(0.5642, 0.05)),
     Claim("Rescaled, the losses of all sizes fall on one curve.",
           "L N^{α_N} = S(ξ)", "fig:scaling-collapse",
           "typical distance from the curve, as a share of it,",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import NullFormatter
 
 from sparselaw.arrays import FloatArray
 from sparselaw.experiments.paper.item import Context, Row
@@ -146,6 +147,7 @@ class Measured:
         ax.errorbar(self.x, self.mean, self.half_width, fmt="o", color=colour, capsize=2, label=label)
         ax.plot(self.x, theory, color=THEORY, linewidth=1.0)
         ax.set(xscale="log", yscale="log", ylabel="population loss")
+        ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 def measure(context: Context, specs: Sequence[SweepSpec]) -> list[Measured]:

@@ -23,7 +23,7 @@ from sparselaw.experiments.paper.precision import loss_ratio, loss_ratio_relu
 from sparselaw.features import FEATURES
 from sparselaw.fitting import PowerFit, Sweep, fit_power
 from sparselaw.interval import Z95, Interval
-from sparselaw.plotting.style import COLOURS, GREY
+from sparselaw.plotting.style import COLOURS, GREY, THEORY
 from sparselaw.solvers import MinNorm, Nesterov, Solver
 
 JOINT = ("sparse N-sweep", "dense N-sweep", "dense D-sweep")
@@ -102,7 +102,7 @@ def make(context: Context, figure: FourPanels) -> Result:
             f"{seeds} seeds{fewer}. "
             f"N-sweeps at D = {grids.SWEEP_D:,}, D-sweeps at N = {figure.grid.width:,}. Dashed: fits to the "
             f"last {last} points, exponent {joint.exponent} shared by three panels, {alone.exponent} for the "
-            "sparse D-sweep. Black: theory. Bars: 95 %."
+            "sparse D-sweep. Bars: 95 %."
         ),
         draw=lambda picture: _draw(picture, curves, surfaces, joint, alone, last),
         size=(8.0, 6.4),
@@ -234,6 +234,7 @@ def _draw(
         fit, spec, x = alone if name == ALONE else joint, curve.spec, curve.x[-last:]
         exponent = fit.exponents[name].best
         curve.draw(ax, surfaces[name], colour, "measured, 95 %")
+        ax.plot([], [], color=THEORY, linewidth=1.0, label="theory")
         ax.plot(x, fit.A[name] * x**-exponent, "--", color=GREY, label=f"slope {exponent:.2f}")
         ax.set_title(f"{name}, {'D' if spec.variable == 'N' else 'N'} = {spec.fixed:,}")
         ax.set_xlabel(spec.variable)

@@ -105,7 +105,7 @@ def _write_pictures(folder: Path, name: str, result: Result, quick: bool) -> Non
         result.draw(figure)
         if quick:
             words = "quick run: fewer seeds and smaller sizes than the paper"
-            figure.suptitle(words, fontsize="small", x=0.99, ha="right")
+            figure.supxlabel(words, fontsize="small", x=0.99, ha="right")
         for ending, dated in (("svg", "Date"), ("png", "Software")):
             with write_atomically(folder / f"{name}.{ending}") as file:
                 figure.savefig(file, format=ending, metadata={dated: None})
