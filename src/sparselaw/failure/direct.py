@@ -26,12 +26,9 @@ from sparselaw.failure.draw import (
     DataLaw,
     Entries,
     Space,
-    add_rare,
     data_law,
     data_sets_at_a_time,
-    draw_common,
     draw_data,
-    draw_rare,
     work_space,
 )
 from sparselaw.failure.failure_curve import (
@@ -97,30 +94,17 @@ def count_failures(  # type: ignore[no-untyped-def]
     rng: np.random.Generator, law: DataLaw, space: Space, T: float, replicates: int, stop: int
 ):
     """Data sets drawn, failures and spikes; stops after ``stop`` failures."""
-    room, common = len(space.sample), len(law.active)
-    common_count = np.zeros(common, np.int64)
     failed = spikes = 0
+    common = len(law.active)
     for drawn in range(replicates):
-        size = np.int64(0)  # a plain 0 would be a type of its own, and all below compiled twice
-        spiked = False
-        for k in range(common):
-            half = 0.5 * law.active[k]
-            before = size
-            size, _, _ = draw_common(rng, law.D, k, half, half, space, size, room)
-            common_count[k] = size - before
-            spiked = spiked or (size > before and k + 2 > law.spike_index)
-        j, i = draw_rare(rng, law.D, law.rare)
-        for e in range(len(j)):
-            spiked = spiked or j[e] > law.spike_index
-        bad = spiked  # c_j > T alone on the diagonal: no matrix is needed
-        if not spiked:
-            size, squared, count, _ = add_rare(
-                rng, j, i, law.growth, space, size, room, law.squared, common_count
-            )
-            data = Entries(size, law.D, space.sample, space.coordinate, space.sign, squared, count)
-            bad = exceeds(data, T, space.first, space.singles)
+        size, squared, count, rare_j = draw_data(rng, law, space)
+        spiked = False  # c_j > T alone on the diagonal: no matrix is needed
+        for k in range(len(count)):
+            j = k + 2.0 if k < common else rare_j[k - common]
+            spiked = spiked or (count[k] > 0 and j > law.spike_index)
+        data = Entries(size, law.D, space.sample, space.coordinate, space.sign, squared, count)
         spikes += spiked
-        failed += bad
+        failed += spiked or exceeds(data, T, space.first, space.singles)
         if failed == stop:
             return drawn + 1, failed, spikes
     return replicates, failed, spikes
