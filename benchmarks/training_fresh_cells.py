@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from training_full_batch_cells import one_run
 
 from sparselaw.experiments.dynamics.passes import sgd_loss
 from sparselaw.inputs import SparseInputs
@@ -74,6 +73,8 @@ def pass_steps(cell: dict[str, float]) -> list[float]:
 
 def simulated(cell: dict[str, float], seed: int) -> tuple[int, float, float, float]:
     """(runs, mean, standard error, share that diverged)."""
+    from training_full_batch_cells import one_run  # beside this file
+
     inputs = SparseInputs(alpha1=cell["alpha1"], alpha2=cell["alpha2"], dimension=DIMENSION)
     most = 3.0 * float(inputs.variances(np.arange(1.0, DIMENSION + 1.0)).sum())
     N, D = cell["N"], int(cell["D"])

@@ -6,14 +6,17 @@ from pathlib import Path
 
 import pytest
 from benchmarks.training_cells import CELLS, beside_theory, compare_cell
+from benchmarks.training_fresh_cells import DIMENSION, pass_steps
 
 import sparselaw as sl
 from sparselaw.experiments.dynamics.passes import sgd_loss
+from sparselaw.theory.training import Descent
 
 ALLOWED = 0.10  # of the cells may be further off than 3 % and two standard errors, with a caution
 KEPT = Path(__file__).with_name(
     "training_cells.csv"
 )  # what benchmarks/training_theory_against_sgd.py simulated
+FRESH = Path(__file__).with_name("fresh_training_cells.csv")  # benchmarks/training_fresh_cells.py
 REPEATED = Path(__file__).with_name("repeated_data.csv")  # and benchmarks/repeated_data.py
 NAMES = ("alpha1", "alpha2", "N", "D", "passes", "step", "batch", "noise")
 
@@ -86,3 +89,25 @@ def test_many_teachers_have_the_mean_of_one():
     assert abs(1.6 * mean - runs.mean()) > 4.0 * math.hypot(spread, spread)
     wide = [sgd_loss(inputs, N, 200, solver, 0.0, 3) for N in (10**12, math.inf)]
     assert wide[0] == pytest.approx(wide[1], rel=0.5)
+
+
+def test_the_error_holds_cells_that_nobody_chose():
+    """`loss_error` and two standard errors hold 95 % of 40 drawn cells; 10 % too high would be seen."""
+    held = planted = 0
+    rows = table(FRESH)
+    for row in rows:
+        inputs = sl.SparseInputs(alpha1=row["alpha1"], alpha2=row["alpha2"], dimension=DIMENSION)
+        steps = pass_steps(row)
+        pieces = tuple((steps.count(step), step) for step in dict.fromkeys(steps))
+        solver = (
+            Descent(steps=int(row["steps"]), step=row["step"], momentum=row["momentum"])
+            if row["steps"]
+            else Descent(segments=pieces, batch=int(row["batch"]))
+        )
+        point = sl.predict(inputs, N=row["N"], D=int(row["D"]), solver=solver, noise=row["noise"])
+        allowed = point.loss_error * row["mean"] + 2.0 * row["stderr"]
+        held += abs(point.loss - row["mean"]) <= allowed
+        planted += abs(1.1 * point.loss - row["mean"]) <= allowed
+    assert len(rows) == 40
+    assert held >= 0.95 * len(rows)
+    assert planted < 0.6 * len(rows)

@@ -43,9 +43,15 @@ class Seen:
     kappa: ComplexArray
     inner: ComplexArray  # kappa'
     resolved: ComplexArray  # S
+    inverse: ComplexArray  # (modes, poles): 1/(h + kappa')
 
     def conj(self) -> Seen:
-        return Seen(self.z.conj(), self.kappa.conj(), self.inner.conj(), self.resolved.conj())
+        """At the conjugate poles."""
+        return Seen(*(np.conj(getattr(self, name)) for name in self.__slots__))
+
+    def sums(self, column: FloatArray) -> ComplexArray:
+        """sum column/(h + kappa') over the modes at every pole; a matrix of columns gives a row for each."""
+        return np.asarray((column @ self.inverse).reshape(column.shape[:-1] + self.inner.shape))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,38 +73,33 @@ class Medium:
         """The loss before training."""
         return self.open + float(self.variance.sum())
 
-    def seen(self, z: ComplexArray) -> Seen:
-        """The effective ridges at the poles; rows of ``z`` are followed one from the other."""
-        rows = np.atleast_2d(z)
-        inner = np.empty(rows.shape, dtype=np.complex128)
-        flat = not (math.isfinite(self.samples) or math.isfinite(self.features))
-        trace = float(self.weight @ self.curvature) * (1.0 / self.samples + 1.0 / self.features)
-        guess = rows[0] + trace
-        for i, row in enumerate(rows):
-            if flat:
-                inner[i] = row
-                continue
-            inner[i], slope = _newton(self._shift, row, guess)
-            if i + 1 < len(rows):
-                guess = inner[i] + (rows[i + 1] - row) / slope
-                guess = np.where(guess.imag > 0.0, guess, inner[i])
-        inner = inner.reshape(z.shape)
-        resolved = self.sums(self.weight * self.curvature, inner)
-        return Seen(z, np.asarray(inner * (1.0 - resolved * (1.0 / self.samples))), inner, resolved)
+    def seen(self, z: ComplexArray, near: Seen | None = None) -> Seen:
+        """The effective ridges at the poles; rows of ``z`` are followed one from the other.
 
-    def sums(self, column: FloatArray, inner: ComplexArray) -> ComplexArray:
-        """sum column/(h + kappa') at every kappa'; a matrix of columns gives a row for each."""
-        flat = column @ (1.0 / (self.curvature[:, None] + inner.ravel()))
-        return np.asarray(flat.reshape(column.shape[:-1] + inner.shape))
+        ``near``: those of a medium that hardly differs, at the same poles.
+        """
+        rows = np.atleast_2d(z)
+        inner = np.array(rows, dtype=np.complex128)
+        if math.isfinite(self.samples) or math.isfinite(self.features):
+            trace = float(self.weight @ self.curvature) * (1.0 / self.samples + 1.0 / self.features)
+            guess = rows[0] + trace if near is None else near.inner
+            for i, row in enumerate(rows):
+                inner[i], slope = _newton(self._shift, row, guess)
+                if i + 1 < len(rows):
+                    guess = inner[i] + (rows[i + 1] - row) / slope
+                    guess = np.where(guess.imag > 0.0, guess, inner[i])
+        inner = inner.reshape(z.shape)
+        inverse = 1.0 / (self.curvature[:, None] + inner.ravel())
+        resolved = ((self.weight * self.curvature) @ inverse).reshape(z.shape)
+        return Seen(z, inner * (1.0 - resolved * (1.0 / self.samples)), inner, resolved, inverse)
 
     def fitted(self, at: Seen) -> ComplexArray:
         """tr u Sigma u^T (H+z)^-1 = t/kappa."""
-        unresolved = self.open + at.inner * self.sums(self.variance, at.inner)
-        return np.asarray(unresolved / at.kappa)
+        return np.asarray((self.open + at.inner * at.sums(self.variance)) / at.kappa)
 
-    def left(self, filter: Filter) -> float:
+    def left(self, filter: Filter, at: Seen | None = None) -> float:
         """The mean population loss after the filter: sum_ij w_i w_j (kappa kappa'/(z z')) A/(1 - B/N)."""
-        at = self.seen(filter.z)
+        at = self.seen(filter.z) if at is None else at
         factor = filter.weight * at.kappa / at.z
         upper = self._pairs(at, at)
         if filter.real:
@@ -110,14 +111,15 @@ class Medium:
         """(kappa, S, N - df2) at a real pole: the loss of that ridge has the pole 1/(N - df2)."""
         at = self.seen(np.array([z], dtype=np.complex128))
         kappa, inner, S = (float(row[0].real) for row in (at.kappa, at.inner, at.resolved))
-        Q = float((self.weight * self.curvature) @ (1.0 / (self.curvature + inner)) ** 2)
+        Q = float((self.weight * self.curvature) @ at.inverse.real.ravel() ** 2)
         e = 1.0 - S / self.samples + inner * Q / self.samples
         return kappa, S, self.features * z / kappa + kappa * Q / e
 
     def noise(self, once: Filter, squared: Filter) -> float:
         """tr u Sigma u^T (1 - rho)^2/H: what fitted label noise of variance one adds, times D."""
-        both = (float(np.real((f.weight / f.z) @ self.fitted(self.seen(f.z)))) for f in (once, squared))
-        first, second = both
+        first, second = (
+            float(np.real((f.weight / f.z) @ self.fitted(self.seen(f.z)))) for f in (once, squared)
+        )
         return (1.0 if once.real else 2.0) * (2.0 * first - second)
 
     def column_lengths(self, left: Callable[[FloatArray], FloatArray], edge: float, columns: float) -> float:
@@ -141,59 +143,51 @@ class Medium:
 
     def _pairs(self, i: Seen, j: Seen) -> ComplexArray:
         """A/(1 - B/N) for every pair of poles."""
-        own = self.sums(self.variance, j.inner)
-        P = self._both(self.variance, i.inner, j.inner)
-        Q = self._both(self.weight * self.curvature, i.inner, j.inner)
+        P, Q = self._both(self.variance, i, j), self._both(self.weight * self.curvature, i, j)
         mixed, few = 1.0 / self.samples, 1.0 / self.features
         q, other = 1.0 - mixed * i.resolved[:, None], 1.0 - mixed * j.resolved
         e = other + mixed * i.inner[:, None] * Q
-        A = self.open / (i.kappa[:, None] * j.kappa) + (P * other + mixed * own * Q) / (q * other * e)
+        A = self.open / (i.kappa[:, None] * j.kappa) + (P * other + mixed * j.sums(self.variance) * Q) / (
+            q * other * e
+        )
         return np.asarray(A / ((i.z / i.kappa)[:, None] + few * j.kappa * Q / e))
 
-    def _both(self, column: FloatArray, left: ComplexArray, right: ComplexArray) -> ComplexArray:
-        """sum column/((h + left)(h + right)) for every pair; many are differences of single sums."""
-        if left.size <= MANY:
-            by_left, by_right = (1.0 / (self.curvature + inner[:, None]) for inner in (left, right))
-            return np.asarray((by_left * column) @ by_right.T)
-        gap = right[None, :] - left[:, None]
-        same = np.abs(gap) < SAME * np.abs(left[:, None])
-        single = self.sums(column, left)
-        found = (single[:, None] - self.sums(column, right)[None, :]) / np.where(same, 1.0, gap)
-        for a, b in zip(*np.nonzero(same), strict=True):
-            found[a, b] = column @ (1.0 / ((self.curvature + left[a]) * (self.curvature + right[b])))
+    def _both(self, column: FloatArray, i: Seen, j: Seen) -> ComplexArray:
+        """sum column R_i R_j for every pair; many are differences of single sums."""
+        if i.z.size <= MANY:
+            return np.asarray((i.inverse.T * column) @ j.inverse)
+        gap = j.inner[None, :] - i.inner[:, None]
+        same = np.abs(gap) < SAME * np.abs(i.inner[:, None])
+        found = (i.sums(column)[:, None] - j.sums(column)[None, :]) / np.where(same, 1.0, gap)
+        a, b = np.nonzero(same)
+        found[a, b] = column @ (i.inverse[:, a] * j.inverse[:, b])
         return np.asarray(found)
 
     def _shift(self, inner: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
         """z and its slope at kappa'."""
-        inverse = 1.0 / (self.curvature[:, None] + inner)
-        column = self.weight * self.curvature
-        S = column @ inverse
-        np.multiply(inverse, inverse, out=inverse)
-        slope = -(column @ inverse)
+        inverse, column = 1.0 / (self.curvature[:, None] + inner), self.weight * self.curvature
+        S, slope = column @ inverse, -(column @ (inverse * inverse))
         mixed, few = 1.0 / self.samples, 1.0 / self.features
         q, m = 1.0 - mixed * S, 1.0 - few * S
         return inner * q * m, q * m - inner * slope * (mixed * m + few * q)
 
 
-Shift = Callable[[ComplexArray], tuple[ComplexArray, ComplexArray]]
+def _newton(
+    shift: Callable[[ComplexArray], tuple[ComplexArray, ComplexArray]], z: ComplexArray, k: ComplexArray
+) -> tuple[ComplexArray, ComplexArray]:
+    """The root of shift(k) = z in the half plane of z, and the slope there.
 
-
-def _newton(shift: Shift, z: ComplexArray, k: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
-    """The root of shift(k) = z in the half plane of z, and the slope there."""
+    A step is shortened to nine tenths of k's size, and where k would leave the upper half plane.
+    """
     for _ in range(ITERATIONS):
         value, slope = shift(k)
-        step = _damped(k, (value - z) / slope)
+        step = (value - z) / slope
+        length, size = np.abs(step), np.abs(k)
+        step *= np.minimum(1.0, 0.9 * size / np.maximum(length, 1e-300))
+        leaves = (step.imag >= k.imag) & (k.imag > 0.0)
+        if leaves.any():
+            step[leaves] *= 0.5 * k.imag[leaves] / step.imag[leaves]
         k = k - step
-        if np.all(np.abs(step) <= CLOSE * np.abs(k)):
+        if (length <= CLOSE * size).all():
             break
     return k, slope
-
-
-def _damped(k: ComplexArray, step: ComplexArray) -> ComplexArray:
-    """Shortened where k - step would leave the upper half plane, and to nine tenths of k's size."""
-    length = np.abs(step)
-    share = np.minimum(1.0, 0.9 * np.abs(k) / np.where(length > 0.0, length, 1.0))
-    falls = step.imag * share
-    cut = (falls >= k.imag) & (k.imag > 0.0)
-    share = np.where(cut, share * 0.5 * k.imag / np.where(falls > 0.0, falls, 1.0), share)
-    return np.asarray(step * share)

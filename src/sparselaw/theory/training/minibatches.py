@@ -35,7 +35,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.theory.training.filters import Filter, flow_filter, inverse, places
-from sparselaw.theory.training.medium import Medium
+from sparselaw.theory.training.medium import Medium, Seen
 from sparselaw.theory.training.modes import Modes
 from sparselaw.theory.training.schedule import Run
 
@@ -79,17 +79,19 @@ class MeanDescent:
         one_step = modes.product + float(modes.variance.sum() * modes.curvature.sum()) * mixing
         return self.run.own_step**2 * self.run.short_batch * one_step
 
-    def training_loss(self, times: FloatArray) -> FloatArray:
-        """The mean square error over the samples, without label noise."""
-        at = self.medium.seen(places(2.0 * times))
-        error = at.kappa / at.z * self.medium.sums(self.modes.curvature, at.inner)
-        return inverse(np.asarray(error), 2.0 * times)
+    def seen(self, times: FloatArray) -> Seen:
+        """What the medium shows at the poles of these times, twice each: squares fall twice as fast."""
+        return self.medium.seen(places(2.0 * times))
 
-    def kernels(self, ages: FloatArray) -> FloatArray:
+    def training_loss(self, times: FloatArray, at: Seen | None = None) -> FloatArray:
+        """The mean square error over the samples, without label noise."""
+        at = self.seen(times) if at is None else at
+        return inverse(np.asarray(at.kappa / at.z * at.sums(self.modes.curvature)), 2.0 * times)
+
+    def kernels(self, ages: FloatArray, at: Seen | None = None) -> FloatArray:
         """(2, ages): how fast noise of this age is forgotten, in population loss and in training error."""
-        at = self.medium.seen(places(2.0 * ages))
-        gains = np.stack([self.modes.variance_gain, self.modes.curvature_gain])
-        of_loss, of_error = self.medium.sums(gains, at.inner)
+        at = self.seen(ages) if at is None else at
+        of_loss, of_error = at.sums(np.stack([self.modes.variance_gain, self.modes.curvature_gain]))
         return inverse(np.stack([-at.z * at.inner / at.kappa * of_loss, -at.z * of_error]), 2.0 * ages)
 
     def fitted_share(self, times: FloatArray) -> FloatArray:
@@ -114,16 +116,16 @@ class MeanDescent:
         found[order] = inverse(np.asarray(at.resolved / at.z), times[order])
         return found
 
-    def driven(self, times: FloatArray, noise: float) -> FloatArray:
+    def driven(self, times: FloatArray, at: Seen | None, noise: float) -> FloatArray:
         """L_tr + q (1 - fitted)."""
-        error = self.training_loss(times)
+        error = self.training_loss(times, at)
         return error + noise * (1.0 - self.fitted_share(times)) if noise > 0.0 else error
 
 
 def quasi_static(descent: MeanDescent, noise: float) -> float:
     """What minibatches add to the loss where it changes slowly."""
     kappa = descent.modes.kappa(descent.run)
-    driven = float(descent.driven(np.array([descent.run.time]), noise)[0])
+    driven = float(descent.driven(np.array([descent.run.time]), None, noise)[0])
     return (kappa + descent.last_batch()) / (1.0 - kappa) * driven
 
 
@@ -133,10 +135,10 @@ def with_memory(descent: MeanDescent, noise: float) -> float:
     shortest = min(0.02 / float(descent.modes.g.max()), 0.1 * run.time)
     decades = math.log10(run.time / shortest)
     coarse = np.geomspace(shortest, run.time, max(8, int(PER_DECADE * decades)))
-    driven = _powers(coarse, descent.driven(coarse, noise))
-    of_loss, of_error = (
-        _powers(coarse, kernel) for kernel in run.sample_step * run.random_share * descent.kernels(coarse)
-    )
+    at = descent.seen(coarse)
+    driven = _powers(coarse, descent.driven(coarse, at, noise))
+    kernels = run.sample_step * run.random_share * descent.kernels(coarse, at)
+    of_loss, of_error = (_powers(coarse, kernel) for kernel in kernels)
     times = np.geomspace(shortest, run.time, max(16, int(FINER * decades)))
     error = driven(times)
     for i in range(times.size):

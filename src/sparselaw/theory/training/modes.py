@@ -24,8 +24,11 @@ as large, the stationary variance of such a recursion of second order:
 fast ones by the largest root of their second moments, and g = -ln(r)/eta times the stretch of x = eta (c -
 h)/b for counted ones.
 
-A mode with x > 2 grows at every visit: a run that sees it diverges. Such modes are taken as never seen, and
-how many a run is expected to see is said beside (``diverging``), unless most runs do.
+A mode with x > 2 grows at every visit. It stays as far off as it has grown in the run, which no feature
+resolves; where that is by more than e^DIVERGED a run that sees it diverges. Such modes are taken as never
+seen, and how many a run is expected to see is said beside (``diverging``).
+
+In a schedule every segment has the x of its own step, and g is the mean of their rates over the time.
 """
 
 from __future__ import annotations
@@ -36,7 +39,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaincc
 
 from sparselaw.arrays import FloatArray
@@ -51,6 +53,7 @@ FAINT = 1e-6  # of 1/tau: every function in use is a straight line of slower cur
 FAST = 0.7  # 1 - rho of a coordinate that is learned in a few steps, whatever the others do
 FASTEST = 40.0  # times 1/eta, the rate of a coordinate that one step learns whole
 ENDLESS = 1e30  # the gain of a mode that noise makes grow
+DIVERGED = 5.0  # ln of the growth of a mode from which on the run counts as diverged
 OFTEN = 0.5  # modes that make a run diverge, expected in a run: from there on the mean is no use
 SLOW = 1e-3  # 1 - rho up to which a mode with momentum needs no root of its second moments
 FIRST = 1000.0  # coordinates that may have the largest variance
@@ -90,6 +93,7 @@ class Modes:
     product: float = 0.0  # sum s h
     unseen: float = 0.0
     diverging: float = 0.0  # coordinates that a run is expected to see and that make it diverge
+    kicks: float = 0.0  # sum of x^2 of the growing coordinates that a run is expected to see
 
     def kappa(self, run: Run) -> float:
         """The loss that the noise of batches keeps up, for each unit of training error."""
@@ -100,30 +104,36 @@ def counted_modes(spectrum: Spectrum, run: Run) -> Modes:
     """Of D samples that are visited again and again."""
     h, c = spectrum.curvature, spectrum.single
     if run.momentum > 0.0:
-        x = run.sample_step * (c - h)
-        rate = slow_rate(h, run.step, run.momentum) * _stretch(np.maximum(x, 0.0))
+        x = np.maximum(run.sample_step * (c - h), 0.0)
+        rates = [slow_rate(h, run.step, run.momentum) * _stretch(x)]
     else:
         x = run.step * (c / run.batch + h * (1.0 - 1.0 / run.batch))
-        rate = h * _stretch(x)
-    return _modes(spectrum, rate, _gain(h, c, run), run, x > 2.0)
+        rates = [h * _stretch(step * x) for _, step in run.shares]
+    return _modes(spectrum, rates, _gain(h, c, run), run, x)
 
 
 def fresh_modes(spectrum: Spectrum, run: Run) -> Modes:
     """Of samples that are seen once only: the spectrum is that of the population."""
-    s, c, eta, b = spectrum.curvature, spectrum.single, run.step, run.batch
+    s, c, b = spectrum.curvature, spectrum.single, run.batch
     if run.momentum > 0.0:
-        falls = _falls_with_momentum(s, c, run)
-        rate = -np.log(np.maximum(1.0 - falls, 1e-30)) / (2.0 * eta)
-        gain = _gain(s, c, run)
+        falls, gain = _falls_with_momentum(s, c, run), _gain(s, c, run)
+        rates = [_rate(falls, falls, run.step)]
     else:
-        falls = 2.0 * eta * s - eta**2 * s * (c / b + (1.0 - 2.0 / b) * s)  # 1 - rho
-        alone = falls - (eta * s) ** 2 / b  # with the noise that a coordinate makes for itself
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rate = np.minimum(-np.log(np.abs(1.0 - np.where(falls > FAST, alone, falls))), FASTEST)
-            rate = rate / (2.0 * eta)
-            gain = np.where(falls > 0.0, 2.0 * eta * s / falls, ENDLESS)
-    rate = np.where(falls < 1e-6, falls * (1.0 + 0.5 * falls) / (2.0 * eta), rate)
-    return _modes(spectrum, rate, gain, run, falls < 0.0, visits=run.D)
+        rates = []
+        for _, step in run.shares:
+            eta = step * run.step
+            falls = 2.0 * eta * s - eta**2 * s * (c / b + (1.0 - 2.0 / b) * s)  # 1 - rho
+            alone = falls - (eta * s) ** 2 / b  # with the noise that a coordinate makes for itself
+            rates.append(_rate(falls, np.where(falls > FAST, alone, falls), eta))
+        gain = np.where(falls > 0.0, 2.0 * eta * s / np.where(falls > 0.0, falls, 1.0), ENDLESS)
+    return _modes(spectrum, rates, gain, run, run.step * c / b, visits=run.D)
+
+
+def _rate(falls: FloatArray, kept: FloatArray, step: float) -> FloatArray:
+    """-ln|1 - kept|/(2 step), at most FASTEST; straight in ``falls`` where these are small."""
+    with np.errstate(divide="ignore"):
+        logs = np.minimum(-np.log(np.abs(1.0 - kept)), FASTEST)
+    return np.asarray(np.where(np.abs(falls) < 1e-6, falls * (1.0 + 0.5 * falls), logs) / (2.0 * step))
 
 
 def _falls_with_momentum(s: FloatArray, c: FloatArray, run: Run) -> FloatArray:
@@ -139,7 +149,7 @@ def _gain(h: FloatArray, c: FloatArray, run: Run) -> FloatArray:
     """chi."""
     slower = (1.0 - run.momentum) / (1.0 + run.momentum)
     left = 1.0 - 0.5 * run.step * (h * slower + (c - 2.0 * h) / run.batch)
-    return np.asarray(np.where(left > 0.0, 1.0 / np.where(left > 0.0, left, 1.0), ENDLESS))
+    return np.asarray(1.0 / np.where(left > 0.0, left, 1.0 / ENDLESS))
 
 
 def _stretch(x: FloatArray) -> FloatArray:
@@ -151,27 +161,37 @@ def _stretch(x: FloatArray) -> FloatArray:
 
 def _modes(
     spectrum: Spectrum,
-    g: FloatArray,
+    rates: list[FloatArray],
     gain: FloatArray,
     run: Run,
-    diverging: NDArray[np.bool_],
+    x: FloatArray,
     visits: float = 0.0,
 ) -> Modes:
-    """``visits``: samples seen, where the spectrum is that of the population."""
+    """From the rate in every segment; ``visits``: samples, where the spectrum is that of the population."""
     weight, s, h = spectrum.weight, spectrum.variance, spectrum.curvature
-    expected = weight[diverging]
+    fallen = np.cumsum([share * rate for (share, _), rate in zip(run.shares, rates, strict=True)], axis=0)
+    g, most = fallen[-1], -2.0 * run.time * fallen.min(axis=0)
+    growing = (g < 0.0) | (most > DIVERGED)
+    expected = weight[growing]
     if visits > 0.0:  # a coordinate is active with probability h/c
-        active = h[diverging] / np.maximum(spectrum.single[diverging], 1e-300)
+        active = h[growing] / np.maximum(spectrum.single[growing], 1e-300)
         expected = expected * -np.expm1(-visits * np.minimum(active, 1.0))
-    number = float(expected.sum())
-    seen = ~diverging if number < OFTEN else np.ones_like(diverging)
-    columns = np.stack([weight, s, weight * h, s * gain, weight * h * gain])[:, seen]
-    rates, (own, variance, steep, *gains) = thinned(
-        np.maximum(g[seen], 0.0), columns, FAINT / max(run.time, 1e-300)
+    growth, largest = -2.0 * run.time * g[growing], max(step for _, step in run.shares)
+    diverging = most[growing] > DIVERGED
+    columns = np.stack([weight, s, weight * h, s * gain, weight * h * gain])[:, ~growing]
+    lattice, sums = thinned(g[~growing], columns, FAINT / max(run.time, 1e-300))
+    return Modes(
+        g=lattice,
+        weight=sums[0],
+        variance=sums[1],
+        curvature=sums[2],
+        variance_gain=sums[3],
+        curvature_gain=sums[4],
+        product=float(s[~growing] @ h[~growing]),
+        unseen=spectrum.unseen + float(s[growing] @ np.exp(np.where(diverging, 0.0, growth))),
+        diverging=float(expected @ diverging),
+        kicks=float(expected @ (~diverging * (largest * x[growing]) ** 2)),
     )
-    unseen = spectrum.unseen + float(s[~seen].sum())
-    product = float(s[seen] @ h[seen])
-    return Modes(rates, own, variance, steep, gains[0], gains[1], product, unseen, number)
 
 
 def thinned(curvature: FloatArray, columns: FloatArray, slowest: float) -> tuple[FloatArray, FloatArray]:

@@ -121,6 +121,14 @@ class Run:
         """eps = eta/b: how far one sample moves the readout."""
         return self.step / self.batch
 
+    @property
+    def shares(self) -> list[tuple[float, float]]:
+        """(share of the time, step over the last one) of every segment."""
+        if not self.ends:
+            return [(1.0, 1.0)]
+        lengths = np.diff([0.0, *self.ends, self.time])
+        return list(zip(lengths / self.time, (*self.earlier_steps, 1.0), strict=True))
+
     def relative_step(self, times: FloatArray) -> FloatArray:
         """The step at these times over the last one: one where there is no schedule."""
         if not self.ends:

@@ -21,10 +21,11 @@ import numpy as np
 from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.inputs import Inputs
 from sparselaw.nonlinear.variance_sums import variance_sums
-from sparselaw.theory.training.filters import Filter, HeavyBall
+from sparselaw.theory.training.filters import Filter
 from sparselaw.theory.training.medium import Medium
 from sparselaw.theory.training.minibatches import MeanDescent, quasi_static, with_memory
 from sparselaw.theory.training.modes import (
+    DIVERGED,
     FAINT,
     OFTEN,
     Modes,
@@ -108,23 +109,22 @@ def train(
         usual = 1.0 / top if descent.steps is not None else (1.0 - descent.momentum) / _total(inputs)
         descent = replace(descent, step=usual)
     run = descent.among(D)
-    pi, step = scaled_passes(inputs, run), run.own_step
-    size = Sizes(N, D, noise, form, sharp, judged and sharp, top)
-    if reason := _no_theory(run, size):
-        return _no_number(math.nan, reason, math.nan, pi, step)
-    answer = _full(inputs, run, size) if run.full else _minibatches(inputs, run, size)
-    if unstable := _unstable(run, answer, top):
-        return _no_number(math.inf, unstable, answer.kappa, pi, step)
-    loss = float(answer.parts.sum())
+    size = Sizes(N, noise, form, sharp, judged and sharp, top)
+    kappa, value = math.nan, math.nan
+    if not (reason := _no_theory(run, size)):
+        answer = (_full if run.full else _minibatches)(inputs, run, size)
+        kappa, value, reason = answer.kappa, math.inf, _unstable(run, answer, top)
+    parts = np.full(len(PARTS), value) if reason else answer.parts
     return Unfinished(
-        loss=loss,
-        parts=dict(zip(PARTS, answer.parts.tolist(), strict=True)),
-        kappa=answer.kappa,
-        pi=pi,
-        step=step,
-        error=FLOOR + answer.error,
-        diverging=answer.diverging,
-        cautions=tuple(_cautions(run, answer, size)),
+        loss=value if reason else float(parts.sum()),
+        parts=dict(zip(PARTS, parts.tolist(), strict=True)),
+        kappa=kappa,
+        pi=scaled_passes(inputs, run),
+        step=run.own_step,
+        error=math.nan if reason else FLOOR + answer.error,
+        diverging=0.0 if reason else answer.diverging,
+        reason=reason,
+        cautions=() if reason else tuple(_cautions(run, answer, size)),
     )
 
 
@@ -133,16 +133,15 @@ class Sizes:
     """What is asked, beside the run."""
 
     N: float
-    D: float
     noise: float
     form: Form
     sharp: bool
     judged: bool
     top: float
 
-    @property
-    def features(self) -> float:
-        return max(self.N - HALF, HALF) if self.sharp else self.N
+    def counted(self, size: float) -> float:
+        """The features or samples that count as ``size`` of them do."""
+        return max(size - HALF, HALF) if self.sharp else size
 
     def end(self, mixing: float) -> float:
         """Where the spectrum ends: features and samples widen the largest curvature."""
@@ -157,49 +156,49 @@ class Sizes:
         atoms, samples = law.atoms()
         return atoms, samples if self.sharp or atoms.spread == 0.0 else math.inf
 
-    def samples(self, mixing: float) -> float:
-        return max(mixing - HALF, HALF) if self.sharp else mixing
-
 
 def _full(inputs: Inputs, run: Run, size: Sizes) -> Answer:
     """Full batches: a spectral filter of the data's own curvatures."""
     law = inputs.gram(run.D)
     atoms, mixing = size.mixed(law)
-    spectrum, ball = Spectrum.of(atoms, run.D), run.ball(size.end(mixing))
+    ball = run.ball(size.end(mixing))
     if ball.steps == 0.0:
         return Answer(np.array([_total(inputs), 0.0, 0.0]), 0.0)
-    diverging = beyond_the_edge(spectrum, 2.0 * (1.0 + ball.momentum) / ball.step, size.N)
-    medium = _full_batch(spectrum, ball, mixing, size.N)
+    edge = 2.0 * (1.0 + ball.momentum) / ball.step
+    diverging = beyond_the_edge(Spectrum.of(atoms, run.D), edge, size.N)
+    weight, curvature, variance, unseen = _full_batch(inputs, run, ball.covered)
+    medium = Medium(weight, curvature, variance, unseen, mixing, size.N)
     if not ball.covered:  # N is infinite, and only coordinates that share no sample have exact powers
-        left, h = ball.left(medium.curvature), medium.curvature
-        rest = medium.open + float(medium.variance @ left**2)
-        fitted = float(medium.variance @ ((1.0 - left) ** 2 / h))
-        return Answer(np.array([rest, 0.0, size.noise / run.D * fitted]), 1.0 / mixing, diverging=diverging)
-    once, edge = ball.filter(), STABLE * 2.0 * (1.0 + ball.momentum) / ball.step
-    columns = medium.column_lengths(ball.left, edge, size.columns)
+        left = ball.left(curvature)
+        fitted = float(variance @ ((1.0 - left) ** 2 / curvature))
+        parts = np.array([unseen + float(variance @ left**2), 0.0, size.noise / run.D * fitted])
+        return Answer(parts, 1.0 / mixing, diverging=diverging)
+    once = ball.filter()
+    columns = medium.column_lengths(ball.left, STABLE * edge, size.columns)
     descent, error, medium = _descended(law, medium, once, columns, run, size, math.exp(-ball.dead))
     noise = size.noise / run.D * medium.noise(once, ball.filter(2)) if size.noise > 0.0 else 0.0
-    swings = float(medium.variance @ ball.swinging(medium.curvature, math.sqrt(2.0 / size.N + 2.0 / mixing)))
+    swings = float(variance @ ball.swinging(curvature, math.sqrt(2.0 / size.N + 2.0 / mixing)))
     descent, error = descent + swings, error + swings / (descent + swings)
     return Answer(np.array([descent, 0.0, noise]), error, diverging=diverging)
 
 
-def _full_batch(spectrum: Spectrum, ball: HeavyBall, samples: float, features: float) -> Medium:
-    """The data's own curvatures; those that make a run diverge are taken as never seen.
+@functools.lru_cache(maxsize=32)
+def _full_batch(inputs: Inputs, run: Run, covered: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """(weight, curvature, variance, unseen) of the data's own modes, the same for every N.
 
-    A run diverges where an error grows by more than a factor of e^5. Where there
-    is a contour, curvatures that hardly differ are put together.
+    Modes that make a run diverge are taken as never seen. Where a contour has ``covered`` the spectrum,
+    curvatures that hardly differ are put together.
     """
+    spectrum, ball = Spectrum.of(inputs.gram(run.D).atoms()[0], run.D), run.ball(0.0)
     growth = np.zeros_like(spectrum.curvature)
     above = spectrum.curvature > 2.0 * (1.0 + ball.momentum) / ball.step
     growth[above] = ball.steps * ball.log_root(spectrum.curvature[above]).real
-    kept = growth <= 5.0
+    kept = growth <= DIVERGED
     curvature, columns = spectrum.curvature[kept], np.stack([spectrum.weight, spectrum.variance])[:, kept]
-    if ball.covered:
+    if covered:
         slowest = FAINT * (1.0 - ball.momentum) / (ball.step * ball.steps)
         curvature, columns = thinned(curvature, columns, slowest)
-    unseen = spectrum.unseen + float(spectrum.variance[~kept].sum())
-    return Medium(columns[0], curvature, columns[1], unseen, samples, features)
+    return columns[0], curvature, columns[1], spectrum.unseen + float(spectrum.variance[~kept].sum())
 
 
 def _descended(
@@ -215,13 +214,14 @@ def _descended(
 
     ``columns``: what their lengths add. ``swings``: what is left of them, each column at its own pace.
     """
+    at = medium.seen(once.z)
     if not size.sharp:
-        return max(medium.left(once), medium.open), math.nan, medium
-    finer = replace(medium, samples=size.samples(medium.samples), features=size.features)
-    loss = max(finer.left(once) + columns, finer.open)
+        return max(medium.left(once, at), medium.open), math.nan, medium
+    finer = replace(medium, samples=size.counted(medium.samples), features=size.counted(size.N))
+    loss = max(finer.left(once, finer.seen(once.z, at)) + columns, finer.open)
     if not size.judged or not loss > 0.0:
         return loss, math.nan, finer
-    leading = medium.left(once)
+    leading = medium.left(once, at)
     width = abs(loss / leading - 1.0)
     error = width * (width + 1.0 / size.N) + swings * abs(columns) / loss
     if law is None:
@@ -230,7 +230,8 @@ def _descended(
     x = np.array([math.log(kappa * run.D)])
     error += float(law.scatter(x).SS[0]) / stiffness**2 + float(law.error(x)[0])
     if law.atoms()[0].spread > 0.0:  # counts fluctuate, of which the effective medium takes the mean
-        sharing = abs(leading / replace(medium, samples=math.inf).left(once) - 1.0)
+        alone = replace(medium, samples=math.inf)
+        sharing = abs(leading / alone.left(once, alone.seen(once.z, at)) - 1.0)
         error += sharing * min(S / law.rank, 1.0) ** 2
     return loss, error, finer
 
@@ -248,14 +249,19 @@ def _minibatches(inputs: Inputs, run: Run, size: Sizes) -> Answer:
 
 def _counted(inputs: Inputs, run: Run, size: Sizes) -> Answer:
     law = inputs.gram(run.D)
-    atoms, mixing = size.mixed(law)
-    return _noisy(law, counted_modes(Spectrum.of(atoms, run.D), run), run, size, mixing)
+    return _noisy(law, _counted_modes(inputs, run), run, size, size.mixed(law)[1])
+
+
+@functools.lru_cache(maxsize=32)
+def _counted_modes(inputs: Inputs, run: Run) -> Modes:
+    """The same for every N."""
+    return counted_modes(Spectrum.of(inputs.gram(run.D).atoms()[0], run.D), run)
 
 
 def _noisy(law: GramLaw | None, modes: Modes, run: Run, size: Sizes, mixing: float) -> Answer:
     """Descent, what its batches add, and the label noise that it fits."""
     parts = np.zeros(3)
-    going = MeanDescent(modes, run, size.samples(mixing), size.features)
+    going = MeanDescent(modes, run, size.counted(mixing), size.counted(size.N))
     kappa = modes.kappa(run)
     if not 0.0 <= kappa * max(run.earlier_steps, default=1.0) < 1.0:
         return Answer(parts + math.inf, math.nan, kappa, modes.diverging)
@@ -268,12 +274,9 @@ def _noisy(law: GramLaw | None, modes: Modes, run: Run, size: Sizes, mixing: flo
     parts[1] = (with_memory if size.form == "full" else quasi_static)(going, size.noise)
     if size.noise > 0.0 and not run.fresh:  # fresh samples: it is all noise of the batches
         parts[2] = size.noise / run.D * finer.noise(once, going.filter(2))
-    return Answer(parts, error + kappa**2 * parts[1] / parts.sum(), kappa, modes.diverging)
-
-
-def _no_number(value: float, reason: str, kappa: float, pi: float | None, step: float) -> Unfinished:
-    parts = dict.fromkeys(PARTS, value)
-    return Unfinished(loss=value, parts=parts, kappa=kappa, pi=pi, step=step, reason=reason)
+    kicked = modes.kicks * medium.total / size.N  # what growing modes do to the others
+    error += (kappa**2 * parts[1] + kicked) / parts.sum() + modes.diverging
+    return Answer(parts, error, kappa, modes.diverging)
 
 
 def scaled_passes(inputs: Inputs, run: Run) -> float | None:
@@ -294,10 +297,10 @@ def _unstable(run: Run, answer: Answer, top: float) -> str:
     step, largest = run.own_step, 2.0 * (1.0 + run.momentum) / top
     if step > largest:
         return f"step {step:g} is above the largest stable step {largest:.4g} of gradient descent"
-    if not 0.0 <= answer.kappa * max(run.earlier_steps, default=1.0) < 1.0:
-        return f"step {step:g} is unstable in mean square (kappa = {answer.kappa:.3g}, it must be below 1)"
     if answer.diverging >= OFTEN:
         return f"step {step:g}: most runs see a coordinate so large that they diverge"
+    if not 0.0 <= answer.kappa * max(run.earlier_steps, default=1.0) < 1.0:
+        return f"step {step:g} is unstable in mean square (kappa = {answer.kappa:.3g}, it must be below 1)"
     return ""
 
 
