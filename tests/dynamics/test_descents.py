@@ -9,8 +9,6 @@ from sparselaw.errors import InputError
 from sparselaw.experiments.dynamics import (
     clipped_curve,
     compare_small_steps,
-    demonstrate,
-    find_unstable,
     gradient_descent_curve,
     nesterov_curve,
     prepare_training,
@@ -155,20 +153,17 @@ def test_small_steps_of_sgd_follow_full_batch_descent():
 
 class TestStability:
     def test_clipping_and_a_smaller_step_restore_stability(self):
-        task = find_unstable(SPIKED, N=10**6, D=100, step=1.0)
-        result = demonstrate(task, step=1.0, clip=0.5, steps=[10, 1000, 10**5])
-        assert result.largest_stable_step < 1.0
-        assert result.fixed.status == "diverged"
-        assert result.fixed.population_loss[-1] == np.inf
-        assert result.clipped.population_loss == pytest.approx([result.final_loss] * 3, rel=0.3)
-        assert result.smaller.population_loss[-1] == pytest.approx(result.final_loss, rel=1e-6)
-        training = prepare_training(task)
-        optimum = population_loss(training, training.optimum[:, None])[0]
-        assert result.final_loss == pytest.approx(optimum, rel=1e-6)
-
-    def test_nothing_to_find(self):
-        with pytest.raises(InputError, match="stable"):
-            find_unstable(SPARSE, N=10**6, D=50, step=0.1, most_seeds=3)
+        training = prepare_training(Task(inputs=SPIKED, N=10**6, D=100, seed=10))
+        limit, steps = largest_stable_step(training.equations), [10, 1000, 10**5]
+        assert limit < 1.0
+        final = population_loss(training, training.optimum[:, None])[0]
+        fixed = gradient_descent_curve(training, steps, 1.0)
+        assert fixed.status == "diverged"
+        assert fixed.population_loss[-1] == np.inf
+        clipped = clipped_curve(training, steps, 1.0, clip=0.5)
+        assert clipped.population_loss == pytest.approx([final] * 3, rel=0.3)
+        smaller = gradient_descent_curve(training, steps, 0.9 * limit)
+        assert smaller.population_loss[-1] == pytest.approx(final, rel=1e-6)
 
 
 def test_relu_and_infinite_dense_inputs_are_refused():

@@ -5,8 +5,6 @@ from __future__ import annotations
 from sparselaw.experiments.dynamics.descents import (
     clipped_curve,
     compare_small_steps,
-    demonstrate,
-    find_unstable,
     gradient_descent_curve,
     nesterov_curve,
     prepare_training,
@@ -19,8 +17,6 @@ __all__ = [
     "clipped_curve",
     "compare_small_steps",
     "cost_table",
-    "demonstrate",
-    "find_unstable",
     "gradient_descent_curve",
     "nesterov_curve",
     "prepare_training",
