@@ -2,7 +2,7 @@
 Regimes
 =======
 
-Which exponents hold depends on how rare features are (alpha1) and how large when active (alpha2).
+**Which exponents hold?** It depends on how rare features are (alpha1) and how large when active (alpha2).
 """
 
 import matplotlib.pyplot as plt

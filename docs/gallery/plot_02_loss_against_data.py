@@ -2,8 +2,8 @@
 Data show rare features slowly
 ==============================
 
-At a large model the loss is the variance of what no sample showed. It falls as D^-1.15 here, with half the
-exponent of the model's size.
+**What do more data buy a large model?** Its loss is the variance of what no sample showed. It falls as
+D^-1.15 here, with half the exponent of the model's size.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,8 @@
 The peak
 ========
 
-The loss falls with N, rises to a peak where N meets the number of coordinates seen, and falls again.
+**Is a larger model always better?** The loss falls with N, rises to a peak where N meets the number of
+coordinates seen, and falls again.
 """
 
 import matplotlib.pyplot as plt

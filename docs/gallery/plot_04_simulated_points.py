@@ -2,7 +2,7 @@
 Theory and simulation
 =====================
 
-Twenty seeds at each size, on the curve that was not fitted to them.
+**Does the theory hold?** Twenty seeds at each size, on the curve that was not fitted to them.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,8 @@
 One curve for all sizes
 =======================
 
-Multiplied by N^alpha_N, every loss falls on one function of the rescaled ratio xi.
+**Do all sizes follow one law?** Multiplied by N^alpha_N, every loss falls on one function of the rescaled
+ratio xi.
 """
 
 import matplotlib.pyplot as plt

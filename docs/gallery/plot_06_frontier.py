@@ -2,7 +2,8 @@
 The compute-optimal frontier
 ============================
 
-Loss against compute for several model sizes, and the best that any of them reaches.
+**What is the best loss for a budget?** Loss against compute for several model sizes, and the best that any of
+them reaches.
 """
 
 import matplotlib.pyplot as plt

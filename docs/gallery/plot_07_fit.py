@@ -2,7 +2,7 @@
 A law over runs
 ===============
 
-A table of runs, the fitted law, and what it leaves.
+**Which law do my runs follow?** A table of runs, the fitted law, and what it leaves.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,8 @@
 A forecast
 ==========
 
-What the runs say of larger budgets, with an interval that knows the law is a little wrong.
+**What will a larger run reach?** What the runs say of larger budgets, with an interval that knows the law is
+a little wrong.
 """
 
 import matplotlib.pyplot as plt

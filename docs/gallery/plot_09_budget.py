@@ -2,7 +2,7 @@
 The price of a wrong size
 =========================
 
-Loss against model size at fixed compute, for two budgets.
+**What does a wrong size cost?** Loss against model size at fixed compute, for two budgets.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,8 @@
 When gradient descent diverges
 ==============================
 
-Rare but large activations: the probability of divergence falls as a power of the number of samples.
+**How often does a fixed step diverge?** Rare but large activations: the probability of divergence falls as a
+power of the number of samples.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 From few passes to the end
 ==========================
 
-The loss of SGD after P passes over D samples, rescaled, is one function of pi = eps P D^-x: few passes hide
-sparsity, many show it. Points are simulated (``sparselaw reproduce beyond-passes``), lines are the theory.
+**How many passes are enough?** The loss of SGD after P passes over D samples, rescaled, is one function of
+pi = eps P D^-x: few passes hide sparsity, many show it. Points are simulated (``sparselaw reproduce
+beyond-passes``), lines are the theory.
 """
 
 import matplotlib.pyplot as plt

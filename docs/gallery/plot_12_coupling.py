@@ -2,8 +2,9 @@
 How N and D are coupled in real runs
 ====================================
 
-The coupled law has one number more than a sum of two powers: g, which is 1 for a sum. Real sets of training
-runs lie on the line of well-regularised training. Points: ``benchmarks/coupling_of_real_runs.py``.
+**Are N and D limits of their own?** The coupled law has one number more than a sum of two powers: g, which is
+1 for a sum. Real sets of training runs lie on the line of well-regularised training. Points:
+``benchmarks/coupling_of_real_runs.py``.
 """
 
 import matplotlib.pyplot as plt

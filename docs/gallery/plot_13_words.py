@@ -2,8 +2,9 @@
 The learning curve of words, and four theories
 ==============================================
 
-Sentences of film reviews: a random teacher on the words of a sentence, learnt from D sentences. With random
-signs the cavity prediction is within 1 %. The numbers are those of ``sparselaw learn review_sentences.npz``.
+**Which theory describes real features?** Sentences of film reviews: a random teacher on the words of a
+sentence, learnt from D sentences. With random signs the cavity prediction is within 1 %. The numbers are
+those of ``sparselaw learn review_sentences.npz``.
 """
 
 import matplotlib.pyplot as plt
