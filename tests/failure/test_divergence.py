@@ -74,11 +74,11 @@ def test_lanczos_gives_the_same_answers(alpha1, alpha2, D, M):
             assert found == (factor < 1)
 
 
-def test_the_large_branch_is_reached_and_right():
+@pytest.mark.parametrize("D", [20, 60, 450])  # fewer samples than coordinates, and more
+def test_the_large_branch_is_reached_and_right(D):
     rng = np.random.default_rng(3)
-    D, M = 450, 2000
-    X = dense_data(rng, -0.3, 0.5, D, M)
-    assert min(D, ((X[1:] != 0).sum(axis=1) >= 2).sum()) > divergence.DENSE_LIMIT
+    X = dense_data(rng, -0.7 if D < 100 else -0.3, 0.8, D, 2000)
+    assert ((X[1:] != 0).sum(axis=1) >= 2).sum() > divergence.DENSE_LIMIT
     top = top_eigenvalue(X)
     assert decide(X, top * (1 - 1e-6))
     assert not decide(X, top * (1 + 1e-6))

@@ -1,6 +1,6 @@
 """Is lambda_max(X X^T) above T? Decided exactly, at a cost of the nonzeros and the repeated coordinates.
 
-The signs of whole samples drop out of X X^T, so x_1 = 1 in every sample. Three steps remove the work.
+The signs of whole samples drop out of X X^T, so x_1 = 1 in every sample. Two steps remove the work.
 
 1. Coordinates seen once. Those of sample i act as one coordinate of squared amplitude
    r_i = sum of their c_j. Eliminating it from T I - X X^T leaves the same matrix without them, sample i
@@ -9,8 +9,7 @@ The signs of whole samples drop out of X X^T, so x_1 = 1 in every sample. Three 
        lambda_max > T  <=>  T I - B is not positive definite, or
                             sum_i r_i / (T - r_i) + v^T (T I - B)^-1 v > T - D.
    Nothing cancels here as the threshold T / D nears 1.
-3. Bounds. |v|^2 / T and |v|^2 / (T - largest row sum of |B|) bracket the last term; most data sets are
-   settled by them. The rest is one elimination of T I - B, stopped at the first proof of failure.
+   It is one elimination of T I - B, stopped at the first proof of failure.
 
 Equality (possible where all amplitudes are equal) counts as stable: the event is strictly more.
 
@@ -77,14 +76,6 @@ def _decide(data, place, repeated, T, link, rare):  # type: ignore[no-untyped-de
     if repeated > DENSE_LIMIT:
         return top_exceeds_one(data, place, repeated, T, rare, EQUAL)
     B, v = _repeated_gram(data, place, repeated, T, link, rare)
-    length = 0.0
-    for a in range(repeated):
-        length += v[a] ** 2
-    if total + length / T > limit:
-        return True
-    widest = _largest_row(B)
-    if widest < T and total + length / (T - widest) <= gap:
-        return False
     return _eliminate(B, v, T, limit - total)
 
 
@@ -112,22 +103,6 @@ def _repeated_gram(data, place, repeated, T, link, rare):  # type: ignore[no-unt
         if place[k] >= 0:
             v[place[k]] *= np.sqrt(data.squared[k])
     return B, v
-
-
-@njit()
-def _largest_row(B):  # type: ignore[no-untyped-def]
-    """The largest row sum of |B|, of which the lower triangle is given."""
-    row = np.zeros(len(B))
-    for a in range(len(B)):
-        row[a] += abs(B[a, a])
-        for b in range(a):
-            size_ab = abs(B[a, b])
-            row[a] += size_ab
-            row[b] += size_ab
-    widest = 0.0
-    for a in range(len(B)):
-        widest = max(widest, row[a])
-    return widest
 
 
 @njit()

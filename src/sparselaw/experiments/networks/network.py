@@ -97,15 +97,13 @@ class Network(Learner):
         """Memory and time of its trial."""
         from sparselaw.experiments.networks import network_trial
 
-        sparse = task.inputs.sampling == "activations"
-        return network_trial.activations_needs(task) if sparse else network_trial.gaussian_needs(task)
+        return network_trial.needs(task)
 
     def trial(self, task: Task) -> Record:
         """Draw the data of ``task``, train the network, measure its loss."""
         from sparselaw.experiments.networks import network_trial
 
-        sparse = task.inputs.sampling == "activations"
-        return network_trial.activations_trial(task) if sparse else network_trial.gaussian_trial(task)
+        return network_trial.trial(task)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,8 +36,10 @@ from sparselaw.trials.run import FLOPS, Needs, expected_patterns, finite_dimensi
 from sparselaw.trials.task import Record, Task, random_stream
 
 
-def activations_trial(task: Task) -> Record:
+def trial(task: Task) -> Record:
     """Draw the data of ``task``, train the network, measure its loss."""
+    if task.inputs.sampling != "activations":
+        return _gaussian(task)
     return _facts(task) if task.target == "facts" else _regression(task)
 
 
@@ -119,9 +121,8 @@ def _adam(task: Task) -> NetworkDescent:
 TESTS, BLOCK = 20_000, 4096
 
 
-def gaussian_trial(task: Task) -> Record:
-    """Draw the data of ``task``, train the network, measure its loss."""
-    network, adam = cast(Network, task.network), cast(NetworkDescent, task.solver)
+def _gaussian(task: Task) -> Record:
+    network, adam = cast(Network, task.network), _adam(task)
     deviation = np.sqrt(task.inputs.variances(np.arange(1.0, task.inputs.dimension + 1.0)))
     M = deviation.size
     X = random_stream(task, "data").standard_normal((task.D, M)) * deviation
@@ -183,27 +184,21 @@ def record_values(trained: Trained, loss: float, error_rate: float | None = None
     }
 
 
-# What a trial of a network needs, before it starts.
-
-
-def activations_needs(task: Task) -> Needs:
-    inputs, adam = cast(ActivationInputs, task.inputs), cast(NetworkDescent, task.solver)
-    N, m, depth = float(task.N), float(task.outputs), cast(Network, task.network).depth
+def needs(task: Task) -> Needs:
+    """Memory and time of a trial, before it starts."""
+    N, m, D, steps = float(task.N), float(task.outputs), float(task.D), _adam(task).steps
+    layers = 6.0 * m + 6.0 * (cast(Network, task.network).depth - 2) * N  # work of a unit behind the first
+    if task.inputs.sampling != "activations":
+        M = finite_dimension(task)
+        memory = 40.0 * (D + 4096.0) * M + 48.0 * M * N + 1e6
+        return Needs(memory=memory, seconds=1e-2 + steps * D * N * (4.0 * M + layers) / (0.3 * FLOPS))
+    inputs, facts = cast(ActivationInputs, task.inputs), task.target == "facts"
     K = inputs.expected_seen(task.D)
-    P = K if task.target == "facts" else expected_patterns(inputs, task.D)
-    nonzeros = 1.0 if task.target == "facts" else inputs.expected_nonzeros()
-    weights = (K + (depth - 2) * N + m) * N
-    step = P * N * (4.0 * nonzeros + 6.0 * m + 6.0 * (depth - 2) * N) + 30.0 * weights
-    memory = 40.0 * task.D * nonzeros + 48.0 * weights + 16.0 * P * m + 200.0 * K * N
+    P = K if facts else expected_patterns(inputs, task.D)
+    nonzeros = 1.0 if facts else inputs.expected_nonzeros()
+    weights = (K + layers / 6.0) * N
+    step = P * N * (4.0 * nonzeros + layers) + 30.0 * weights
+    memory = 40.0 * D * nonzeros + 48.0 * weights + 16.0 * P * m + 200.0 * K * N
     if task.target == "pairs":
         memory += 40.0 * K * K + 16.0 * P * K
-    return Needs(memory=memory, seconds=1e-2 + 5e-8 * task.D * nonzeros + adam.steps * step / (0.3 * FLOPS))
-
-
-def gaussian_needs(task: Task) -> Needs:
-    N, m, M = float(task.N), float(task.outputs), finite_dimension(task)
-    depth = cast(Network, task.network).depth
-    step = task.D * N * (4.0 * M + 6.0 * m + 6.0 * (depth - 2) * N)
-    steps = cast(NetworkDescent, task.solver).steps
-    memory = 40.0 * (task.D + 4096.0) * M + 48.0 * M * N + 1e6
-    return Needs(memory=memory, seconds=1e-2 + steps * step / (0.3 * FLOPS))
+    return Needs(memory=memory, seconds=1e-2 + 5e-8 * D * nonzeros + steps * step / (0.3 * FLOPS))
