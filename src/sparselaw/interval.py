@@ -58,8 +58,17 @@ class Interval:
         shown = (write(v) if math.isfinite(v) else "-" for v in (self.low, self.high))
         return f"[{', '.join(shown)}]"
 
+    def __format__(self, form: str) -> str:
+        """Each of the three numbers in this form.
+
+        >>> f"{Interval(1.0, 2.0, 4.0):.2f}"
+        '2.00 [1.00, 4.00]'
+        """
+        low, best, high = (format(value, form) for value in self)
+        return f"{best} [{low}, {high}]"
+
     def __str__(self) -> str:
-        return f"{self.best:.4g} [{self.low:.4g}, {self.high:.4g}]"
+        return format(self, ".4g")
 
     def as_sizes(self) -> str:
         """The same for parameters and tokens; without ends where there are none.

@@ -122,6 +122,15 @@ def frame(rows: Iterable[Any], *names: str) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
+def cells_of(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows of a data frame as a reader is shown them; a dash where there is no number."""
+    rows = [
+        [("-" if math.isnan(c) else f"{c:.4g}") if isinstance(c, float) else str(c) for c in row]
+        for row in table.itertuples(index=False)
+    ]
+    return [str(name) for name in table.columns], rows
+
+
 def write_saved(path: str | Path, kind: str, content: Mapping[str, Any]) -> None:
     """Write it with the version; the file is there whole, or not at all."""
     from sparselaw.files import write_atomically

@@ -7,16 +7,9 @@ import pytest
 
 from oracles.runs import CHINCHILLA_TRUTH, noisy_runs
 from sparselaw.cli import main
-from sparselaw.cli.app import app
-from sparselaw.cli.fit import fit as fit_command
-from sparselaw.cli.plan import plan as plan_command
 from sparselaw.fitting import fit
 from sparselaw.inputs import DenseInputs
 from sparselaw.planning import plan
-
-for command in (fit_command, plan_command):
-    if all(known.callback is not command for known in app.registered_commands):
-        app.command()(command)
 
 
 def run(capsys, *arguments):

@@ -8,7 +8,7 @@ import pytest
 import sparselaw as sl
 from oracles.runs import CHINCHILLA_TRUTH, noisy_runs, real_runs
 from sparselaw.errors import InputError
-from sparselaw.fitting import compare, fit
+from sparselaw.fitting import compare_laws, fit
 from sparselaw.laws import ChinchillaLaw
 
 
@@ -19,7 +19,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def found(table):
-    return compare(table, ["chinchilla", "two-power", "one-exponent", "coupled"])
+    return compare_laws(table, ["chinchilla", "two-power", "one-exponent", "coupled"])
 
 
 def test_errors_are_those_of_a_fit_to_the_cheaper_part(table, found):
@@ -35,7 +35,7 @@ def test_errors_are_those_of_a_fit_to_the_cheaper_part(table, found):
 
 def test_information_criteria_by_hand(table):
     for objective in ("huber", "least-squares"):
-        line = compare(table, ["chinchilla"], objective).laws[0]
+        line = compare_laws(table, ["chinchilla"], objective).laws[0]
         r = np.log(table.loss / line.fitted.loss(table.N, table.D))
         n = len(r)
         if objective == "huber":
@@ -65,13 +65,13 @@ def test_plain_form(found):
 
 
 def test_a_law_that_cannot_be_fitted_is_said(table):
-    found = compare(table, ["chinchilla", "data-constrained"])
+    found = compare_laws(table, ["chinchilla", "data-constrained"])
     assert list(found.refused) == ["data-constrained"]
     assert "no column for U" in found.refused["data-constrained"]
     with pytest.raises(InputError, match="no column for U"):
-        compare(table, ["data-constrained"])
+        compare_laws(table, ["data-constrained"])
     with pytest.raises(InputError, match="is not one of the laws"):
-        compare(table, ["cubic"])
+        compare_laws(table, ["cubic"])
 
 
 def test_laws_with_a_floor_foretell_real_runs_better():

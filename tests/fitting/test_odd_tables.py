@@ -109,7 +109,7 @@ def test_lists_and_objects_in_cells(tmp_path, table):
     rows[0]["N"], rows[1]["loss"], rows[2]["D"] = {"value": 7}, [1.0], True
     (tmp_path / "runs.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
     clean = clean_runs(tmp_path / "runs.jsonl")
-    assert clean.dropped == {"loss not a number": 1, "N not a number": 1}
+    assert clean.dropped == {"loss not a number": 1, "N missing": 1}
     assert len(clean.runs) == 38
 
 

@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 import sparselaw as sl
@@ -38,9 +37,6 @@ def test_frames(found):
     frame = found.to_frame()
     assert list(frame.index) == ["E", "A", "B", "alpha", "beta", "alpha1", "alpha2"]
     assert frame.loc["alpha"].tolist() == list(found.params["alpha"].as_dict().values())
-    table = found.leave_out_frame()
-    assert len(table) == len(found.leave_out)
-    np.testing.assert_array_equal(table["alpha1_best"], [line.alpha1.best for line in found.leave_out])
 
 
 def test_a_notebook_shows_status_and_warnings_first(found):

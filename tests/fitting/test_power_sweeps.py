@@ -1,4 +1,4 @@
-"""The paper's fit of sweeps, the double-descent peak, and the collapse score."""
+"""The paper's fit of sweeps and the double-descent peak."""
 
 import math
 
@@ -9,7 +9,6 @@ import pytest
 from sparselaw.errors import InputError
 from sparselaw.fitting import (
     Sweep,
-    collapse_score,
     fit,
     fit_power,
     interpolation_threshold,
@@ -128,27 +127,6 @@ def test_runs_near_the_peak_are_left_out_on_request():
     kept = fit(dense, law="two-power", bootstrap=0, drop_peak=True)
     ratio = table.N / table.D
     assert kept.rows_used == int(((ratio <= 0.5) | (ratio >= 2)).sum())
-
-
-def test_collapse_score():
-    table, _ = peaked_runs()
-
-    def S(xi):
-        return 1.7 + 0.6 * xi**-2.3
-
-    perfect = collapse_score(table, S, alpha1=1.0, alpha2=0.3)
-    assert perfect.spread < 1e-12
-    assert perfect.explained == pytest.approx(1.0)
-    assert perfect.rows_used + perfect.rows_left_out == len(table)
-    assert collapse_score(table, S, alpha1=1.0, alpha2=0.3, with_peak=True).worst == pytest.approx(
-        math.log(10)
-    )
-    off = collapse_score(table, lambda xi: 1.1 * S(xi), alpha1=1.0, alpha2=0.3)
-    assert off.spread == pytest.approx(math.log(1.1))
-    wrong = collapse_score(table, S, alpha1=1.0, alpha2=0.5)
-    assert wrong.spread > 0.2
-    with pytest.raises(InputError):
-        collapse_score(table, S, alpha1=0.0, alpha2=0.5)
 
 
 def test_three_seeds_are_covered_too():

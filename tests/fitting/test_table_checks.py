@@ -193,7 +193,7 @@ def test_the_command_says_it_before_it_fits(tmp_path, capsys, table):
 
 def test_sizes_are_written_as_people_write_them():
     from sparselaw import numbers
-    from sparselaw.cli.forecast import point
+    from sparselaw.cli.fit_options import point
 
     assert numbers.sizes("N", "350M,7B") == [350_000_000, 7_000_000_000]
     assert numbers.widths("N", "1k:1M:3") == [1_000, 31_623, 1_000_000]

@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
 from sparselaw.cli import fit_options as options
-from sparselaw.cli import pictures
-from sparselaw.cli.forecast import point
-from sparselaw.cli.options import FILE, JSON, MAX_SIZE
+from sparselaw.cli.options import FILE, JSON, grouped
 from sparselaw.cli.output import note, print_json, print_next, print_table
-from sparselaw.costs import cost_names
-from sparselaw.errors import InputError
+from sparselaw.cli.pictures import PICTURES
+
+ROWS = options.ROWS.only("where", "columns", "max_size")
 
 
+@grouped
 def compare(
     tables: list[str] = typer.Argument(
         None, metavar=f"{FILE}...", help="Tables of runs, one for each recipe; or one table with --by."
     ),
     budget: str = typer.Option(None, metavar="C,...", help="Budgets: each recipe at its own best N and D."),
-    at: list[str] = typer.Option([], metavar="N=..,D=..", help="Sizes in place of budgets; repeatable."),
+    at: list[str] = options.AT,
     by: str = typer.Option(None, metavar="COLUMN", help="Column of one table that tells recipes apart."),
     names: str = typer.Option(None, metavar="A,B,...", help="What to call the recipes."),
-    cost: str = typer.Option(
-        "6nd", metavar="|".join(cost_names()), autocompletion=cost_names, help="What a budget pays for."
-    ),
-    level: str = typer.Option("0.95", metavar="SHARE", help="Share that the intervals are meant to hold."),
-    where: list[str] = options.WHERE,
-    columns: str = options.COLUMNS,
+    cost: str = options.COST,
+    level: str = options.LEVEL,
+    rows: Any = ROWS,
     seed: str = options.SEED,
     out: str = options.OUT,
     from_: str = options.FROM,
-    max_size: str = MAX_SIZE,  # noqa: ARG001
-    plot: str = pictures.PLOT,
-    panels: bool = pictures.PANELS,
-    report: str = pictures.REPORT,
+    pictures: Any = PICTURES,
     json: bool = JSON,
 ) -> None:
     """Which recipe is better at a budget or a size: difference in loss, how sure, compute saved."""
@@ -42,35 +38,21 @@ def compare(
 
     kept = options.kept(tables, from_, "Comparison")
     shown = kept if not at and budget is None else None
-    if shown is None and bool(at) == (budget is not None):
-        raise InputError(
-            "budget", "", "is missing" if not at else "is given together with sizes",
-            "give --budget C or --at N=..,D=..",
-        )  # fmt: skip
-    pictures.check(plot, report)
+    settings = options.places(at, budget, needed=shown is None) | rows
     found = shown or compare_recipes(
         *([kept] if kept is not None else tables),
-        budget=None if budget is None else [numbers.real("budget", part) for part in budget.split(",")],
-        at=[point(text) for text in at] or None,
         by=by,
         names=None if names is None else [name.strip() for name in names.split(",")],
         cost=cost,
         level=numbers.real("level", level),
-        columns=options.columns(columns),
-        where=tuple(where or ()),
         seed=numbers.whole("seed", seed),
+        **settings,
     )
     for warning in found.warnings:
         note(warning)
     if out is not None:
         found.save(out)
-    pictures.write(
-        plot,
-        report,
-        lambda room: room.compare_panels(found),
-        lambda room: room.compare_page(found),
-        every=panels,
-    )
+    pictures.write("compare", found)
     if json:
         print_json(found.as_dict())
         return

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sparselaw.cli import fit_options, pictures
-from sparselaw.cli.options import FLOAT, INTEGER, JSON, MAX_SIZE, SIZES
-from sparselaw.cli.output import note, number, print_json, print_next, print_table
+from sparselaw.cli import fit_options
+from sparselaw.cli.options import FLOAT, INTEGER, JSON, MAX_SIZE, SIZES, grouped
+from sparselaw.cli.output import note, print_json, print_next, print_table
+from sparselaw.cli.pictures import PICTURES
 from sparselaw.errors import InputError
+from sparselaw.records import cells_of
 
 if TYPE_CHECKING:
     from sparselaw.curves import CurveFit
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 SHAPES = "cosine:24000, wsd:20000,24000 or constant:72000 (also linear, wsd-exp, wsd-sqrt, step; lr=, end=)"
 
 
+@grouped
 def curve(
     curves: list[str] = typer.Argument(
         ..., metavar="FILE...", help="Logs with run, step, lr and loss: tables, or folders of logs."
@@ -40,22 +43,19 @@ def curve(
         None, "-N", "--N", metavar=SIZES, help="Sizes to predict for. [default: those of the curves]"
     ),
     present: str = typer.Option(None, metavar="RUN", help="The run that schedules are compared with."),
-    columns: str = fit_options.COLUMNS,
+    columns: str = fit_options.ROWS["columns"],
     final: bool = typer.Option(False, "--final", help="Each run's annealed loss with its standard error."),
     out: str = typer.Option(
         None, metavar="FILE", help="With --final: write them to this .csv or .parquet file."
     ),
     max_size: str = MAX_SIZE,  # noqa: ARG001
-    plot: str = pictures.PLOT,
-    panels: bool = pictures.PANELS,
-    report: str = pictures.REPORT,
+    pictures: Any = PICTURES,
     json: bool = JSON,
 ) -> None:
     """The end of a run before it is over, and under a schedule never run."""
     from sparselaw import numbers
     from sparselaw.curves import fit_curves
 
-    pictures.check(plot, report)
     if out is not None:
         _check_out(final, out)
     found = fit_curves(
@@ -74,19 +74,13 @@ def curve(
         note(warning)
     if out is not None:
         _write(found, out)
-    pictures.write(
-        plot,
-        report,
-        lambda room: room.curve_panels(found),
-        lambda room: room.curve_page(found),
-        every=panels,
-        first=2,
-    )
+    pictures.write("curve", found, first=2)
     if json:
         rows = {"finals": found.finals().to_dict("records")} if final else {}
         print_json(found.as_dict() | rows)
     elif final:
-        _show_finals(found)
+        print_table("Annealed losses", *cells_of(found.finals()))
+        print(f"status {found.status}")
     else:
         _show(found, curves)
 
@@ -133,12 +127,3 @@ def _show(found: CurveFit, files: list[str]) -> None:
         print_next("annealed losses for fit", "curve", *files, "--final", "--out", "finals.csv")
     print_table(*tables["backtest"])
     print_table(*tables["law"])
-
-
-def _show_finals(found: CurveFit) -> None:
-    frame = found.finals()
-    rows = [
-        [number(c) if isinstance(c, float) else str(c) for c in row] for row in frame.itertuples(index=False)
-    ]
-    print_table("Annealed losses", list(frame.columns), rows)
-    print(f"status {found.status}")

@@ -18,13 +18,6 @@ if TYPE_CHECKING:
     from sparselaw.progress import Show
 
 
-def methods() -> list[str]:
-    """For the shell to complete."""
-    from sparselaw.failure.failure_curve import METHODS
-
-    return list(METHODS)
-
-
 def failure(
     context: typer.Context,
     alpha1: str = options.ALPHA1,
@@ -37,13 +30,16 @@ def failure(
         None, "-N", "--N", metavar=options.SIZES, help="Also the full model with so many features."
     ),
     inputs: str = typer.Option(
-        "sparse", metavar="sparse", autocompletion=options.input_kinds, help="Inputs with rare activations."
+        "sparse",
+        metavar="sparse",
+        autocompletion=options.names_in("inputs", "KINDS"),
+        help="Inputs with rare activations.",
     ),
     dimension: str = options.DIMENSION,
     method: str = typer.Option(
         "auto",
         metavar="auto|direct|importance|exact-spike",
-        autocompletion=methods,
+        autocompletion=options.names_in("failure.failure_curve", "METHODS"),
         help="How to estimate; auto looks at a few data sets and chooses.",
     ),
     relative_error: str = typer.Option(

@@ -7,39 +7,29 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from sparselaw.cli import fit_options as options
-from sparselaw.cli import pictures
-from sparselaw.cli.options import FILE, JSON, MAX_SIZE
+from sparselaw.cli.options import FILE, JSON, grouped
 from sparselaw.cli.output import note, number, print_json, print_next, print_table
-from sparselaw.costs import cost_names
+from sparselaw.cli.pictures import PICTURES
 from sparselaw.errors import InputError
 
 if TYPE_CHECKING:
     from sparselaw.forecasting import Forecast
 
 
+@grouped
 def forecast(
     runs: str = typer.Argument(None, metavar=FILE, help=f"{options.RUNS}."),
-    at: list[str] = typer.Option([], metavar="N=..,D=..", help="Sizes of a run not yet made; repeatable."),
+    at: list[str] = options.AT,
     budget: str = typer.Option(
         None, metavar="C,...", help="Budgets, in place of --at: the best N and D at each."
     ),
-    cost: str = typer.Option(
-        "6nd", metavar="|".join(cost_names()), autocompletion=cost_names, help="What a budget pays for."
-    ),
+    cost: str = options.COST,
     level: str = options.LEVEL,
-    group: str = options.GROUP,
-    where: list[str] = options.WHERE,
-    columns: str = options.COLUMNS,
     by: str = options.BY,
-    best: bool = options.BEST,
-    final: bool = options.FINAL,
-    count: str = options.COUNT,
+    rows: Any = options.ROWS,
     out: str = options.OUT,
     from_: str = options.FROM,
-    max_size: str = MAX_SIZE,  # noqa: ARG001
-    plot: str = pictures.PLOT,
-    panels: bool = pictures.PANELS,
-    report: str = pictures.REPORT,
+    pictures: Any = PICTURES,
     json: bool = JSON,
 ) -> None:
     """The loss of runs not yet made, with an interval (how often it held: docs/forecast.md)."""
@@ -48,56 +38,37 @@ def forecast(
 
     kept = options.kept(runs, from_, "Forecast", "FittedLaw")
     shown = kept if hasattr(kept, "points") and not at and budget is None else None
-    if shown is None and bool(at) == (budget is not None):
-        raise InputError(
-            "at", "", "is missing" if not at else "is given together with a budget",
-            "give --at N=..,D=.. or --budget",
-        )  # fmt: skip
-    pictures.check(plot, report)
-    asked: dict[str, Any] = {
-        "at": [point(text) for text in at] or None,
-        "budget": None if budget is None else [numbers.real("budget", part) for part in budget.split(",")],
-        "cost": cost,
-        "level": numbers.real("level", level),
-    }
-    rows: dict[str, Any] = {"group": group, "columns": options.columns(columns), "best": best, "final": final}
-    where = list(where or ())
+    asked = options.places(at, budget, needed=shown is None)
+    asked |= {"cost": cost, "level": numbers.real("level", level)}
     if by is not None:
         if kept is not None or out is not None:
             raise InputError("by", by, "keeps no parts", "select one with --where")
-        if plot or report:
+        if pictures.asked():
             raise InputError("by", by, "has no picture of its parts", "select one with --where")
-        _each(runs, by, where, {**asked, **rows, "count": count}, json)
+        _each(runs, by, {**asked, **rows}, json)
         return
-    rows["where"] = tuple(where)
     if kept is None:
-        found = forecast_of(runs, **asked, **rows, count=count)
+        found = forecast_of(runs, **asked, **rows)
         options.say_both_counts(runs, found.warnings, law="coupled", **rows)
     else:
         found = forecast_of(kept, **asked) if shown is None else shown
-    _tell(found)
+    options.tell(found)
     if out is not None:
         found.save(out)
-    pictures.write(
-        plot,
-        report,
-        lambda room: room.forecast_panels(found),
-        lambda room: room.forecast_page(found),
-        every=panels,
-    )
+    pictures.write("forecast", found)
     if json:
         print_json(found.as_dict())
     else:
         _show(found, runs)
 
 
-def _each(runs: str, by: str, where: list[str], settings: dict[str, Any], json: bool) -> None:
+def _each(runs: str, by: str, settings: dict[str, Any], json: bool) -> None:
     """One forecast for each value of the column ``by``; why not, where there is none."""
     from sparselaw.planning import forecast_by
 
-    parts, refused = forecast_by(runs, by, where=tuple(where), **settings)
+    parts, refused = forecast_by(runs, by, **settings)
     for value, found in parts.items():
-        _tell(found, f"{by} = {value}: ")
+        options.tell(found, of=f"{by} = {value}: ")
     for value, why in refused.items():
         note(f"{by} = {value}: no forecast ({why})")
     if json:
@@ -107,28 +78,6 @@ def _each(runs: str, by: str, where: list[str], settings: dict[str, Any], json: 
     for value, found in parts.items():
         print(f"{by} = {value}")
         _show(found)
-
-
-def _tell(found: Forecast, of: str = "") -> None:
-    for reason, gone in found.dropped.items():
-        note(f"{of}{gone} row{'s' * (gone != 1)} dropped: {reason}")
-    for warning in found.warnings:
-        note(of + warning)
-
-
-def point(text: str) -> tuple[float, float]:
-    """N=7e9,D=4e12 as a pair.
-
-    >>> point("D=4T, N=7B")
-    (7000000000.0, 4000000000000.0)
-    """
-    from sparselaw import numbers
-
-    pairs = [part.partition("=")[::2] for part in text.split(",")]
-    given = {name.strip(): value.strip() for name, value in pairs}
-    if set(given) != {"N", "D"} or len(pairs) != 2:
-        raise InputError("at", text, "is not a pair of sizes", "write --at N=7e9,D=4e12")
-    return numbers.amount("N", given["N"]), numbers.amount("D", given["D"])
 
 
 def _show(found: Forecast, runs: str | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from sparselaw import numbers
-from sparselaw.cli.options import FILE, INTEGER
+from sparselaw.cli.options import FILE, INTEGER, Options
 from sparselaw.cli.output import Stopped, note
 from sparselaw.interrupts import no_more_ctrl_c
 
@@ -16,14 +16,17 @@ if TYPE_CHECKING:
     from sparselaw.trials.task import Record, Task
 
 SEED: Any = typer.Option("0", metavar=INTEGER, help="Of the first trial; then the next numbers.")
-OUT: Any = typer.Option(None, metavar=FILE, help="Write one row a trial to this .csv or .parquet file.")
-STORE: Any = typer.Option(None, metavar=FILE, help="Keep the runs here. [default: in your data folder]")
-WORKERS: Any = typer.Option(None, metavar=INTEGER, help="Number of processes. [default: all cores]")
-SCHEDULER: Any = typer.Option(
-    None, metavar="tcp://HOST:PORT", help="Run on the Dask scheduler at this address."
+TRIALS = Options(  # where records are kept, and who runs the trials
+    dict,
+    out=typer.Option(None, metavar=FILE, help="Write one row a trial to this .csv or .parquet file."),
+    store=typer.Option(None, metavar=FILE, help="Keep the runs here. [default: in your data folder]"),
+    workers=typer.Option(None, metavar=INTEGER, help="Number of processes. [default: all cores]"),
+    scheduler=typer.Option(
+        None, metavar="tcp://HOST:PORT", help="Run on the Dask scheduler at this address."
+    ),
+    retry=typer.Option(False, "--retry", help="Run failed runs again."),
+    quiet=typer.Option(False, "--quiet", help="No progress bar."),
 )
-RETRY: Any = typer.Option(False, "--retry", help="Run failed runs again.")
-QUIET: Any = typer.Option(False, "--quiet", help="No progress bar.")
 
 
 def run_kept(

@@ -8,14 +8,15 @@ import typer
 
 from sparselaw import numbers
 from sparselaw.cli import feature_options as features
-from sparselaw.cli import options, pictures
+from sparselaw.cli import options
 from sparselaw.cli.output import print_json, print_table
+from sparselaw.cli.pictures import PICTURES
 
 if TYPE_CHECKING:
     from sparselaw.measuring import LearningCurve
 
 
-@features.reads_features
+@options.grouped
 def learn(
     files: list[str] = features.FILES,
     D: str = typer.Option(
@@ -27,10 +28,8 @@ def learn(
     target: str = typer.Option(None, metavar="COLUMN", help="A feature to learn, beside the random teacher."),
     seeds: str = typer.Option("3", metavar=options.INTEGER, help="Draws of training and test rows."),
     seed: str = typer.Option("0", metavar=options.INTEGER, help="Seed of every draw."),
-    reading: dict[str, Any] = features.READING,
-    plot: str = pictures.PLOT,
-    panels: bool = pictures.PANELS,
-    report: str = pictures.REPORT,
+    reading: Any = features.READING,
+    pictures: Any = PICTURES,
     json: bool = options.JSON,
 ) -> None:
     """Which theory describes the learning of real features.
@@ -39,7 +38,6 @@ def learn(
     """
     from sparselaw.measuring import learn as learn_features
 
-    pictures.check(plot, report)
     found = learn_features(
         features.source_of(files),
         D=None if D is None else numbers.sizes("D", D),
@@ -49,10 +47,7 @@ def learn(
         seed=numbers.whole("seed", seed),
         **reading,
     )
-    pictures.write(
-        plot, report, lambda room: room.learn_panels(found), lambda room: room.learn_page(found),
-        every=panels,
-    )  # fmt: skip
+    pictures.write("learn", found)
     if json:
         print_json(found.as_dict())
     else:

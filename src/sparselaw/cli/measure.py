@@ -10,8 +10,9 @@ import typer
 
 from sparselaw import numbers
 from sparselaw.cli import feature_options as features
-from sparselaw.cli import options, pictures
+from sparselaw.cli import options
 from sparselaw.cli.output import note, print_json, print_next, print_table
+from sparselaw.cli.pictures import PICTURES
 from sparselaw.errors import InputError
 from sparselaw.files import write_atomically
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from sparselaw.measuring import Measurement
 
 
-@features.reads_features
+@options.grouped
 def measure(
     files: list[str] = features.FILES,
     D: str = typer.Option(
@@ -29,20 +30,17 @@ def measure(
         metavar=options.SIZES,
         help="Numbers of rows at which to look. [default: powers of 2]",
     ),
-    reading: dict[str, Any] = features.READING,
+    reading: Any = features.READING,
     workers: str = features.WORKERS,
     scheduler: str = features.SCHEDULER,
     out: str = typer.Option(None, metavar=options.FILE, help="Write it as JSON too, for --inputs."),
-    plot: str = pictures.PLOT,
-    panels: bool = pictures.PANELS,
-    report: str = pictures.REPORT,
+    pictures: Any = PICTURES,
     json: bool = options.JSON,
 ) -> None:
     """How sparse real features are, and what the data never showed."""
     from sparselaw.measuring import measure as measure_features
     from sparselaw.sweeps.store import check_out_file, writing
 
-    pictures.check(plot, report)
     if out is not None:
         if Path(out).suffix != ".json":
             raise InputError("out", out, "is no .json file", "let it end in .json")
@@ -54,13 +52,7 @@ def measure(
         scheduler=scheduler,
         **reading,
     )
-    pictures.write(
-        plot,
-        report,
-        lambda room: room.measure_panels(found),
-        lambda room: room.measure_page(found),
-        every=panels,
-    )
+    pictures.write("measure", found)
     if out is not None:
         with writing("out", out), write_atomically(out) as file:
             file.write(dumps(found.as_dict(), allow_nan=False).encode())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -18,20 +18,7 @@ if TYPE_CHECKING:
 ANSWERS = "16"  # of facts
 
 
-def network_names() -> list[str]:
-    """For the shell to complete."""
-    from sparselaw.experiments.networks.network import ACTIVATIONS
-
-    return list(ACTIVATIONS)
-
-
-def task_names() -> list[str]:
-    """For the shell to complete."""
-    from sparselaw.experiments.networks.network import TARGETS
-
-    return list(TARGETS)
-
-
+@options.grouped
 def networks(
     alpha1: str = options.ALPHA1,
     alpha2: str = options.ALPHA2,
@@ -39,7 +26,7 @@ def networks(
     network: str = typer.Option(
         "linear",
         metavar="linear|relu|transformer",
-        autocompletion=network_names,
+        autocompletion=options.names_in("experiments.networks.network", "ACTIVATIONS"),
         help="The activation, or a transformer (facts, with torch).",
     ),
     depth: str = typer.Option("2", metavar=INTEGER, help="Layers of weights; 2 is one hidden layer."),
@@ -48,7 +35,7 @@ def networks(
     task: str = typer.Option(
         "linear",
         metavar="linear|pairs|facts",
-        autocompletion=task_names,
+        autocompletion=options.names_in("experiments.networks.network", "TARGETS"),
         help="What is taught: a linear teacher, products of pairs, answers to Zipf tokens (alpha2 = -1).",
     ),
     outputs: str = typer.Option(
@@ -60,12 +47,7 @@ def networks(
     dimension: str = options.DIMENSION,
     seeds: str = typer.Option("10", metavar=INTEGER, help="Networks for each (N, D)."),
     seed: str = kept_runs.SEED,
-    out: str = kept_runs.OUT,
-    store: str = kept_runs.STORE,
-    workers: str = kept_runs.WORKERS,
-    scheduler: str = kept_runs.SCHEDULER,
-    retry: bool = kept_runs.RETRY,
-    quiet: bool = kept_runs.QUIET,
+    trials: Any = kept_runs.TRIALS,
     as_json: bool = options.JSON,
 ) -> None:
     """Train networks on sparse inputs.
@@ -91,9 +73,7 @@ def networks(
         seeds=numbers.size("seeds", seeds),
         seed=numbers.whole("seed", seed),
     )
-    done = kept_runs.run_kept(
-        tasks, out=out, store=store, workers=workers, scheduler=scheduler, retry=retry, quiet=quiet
-    )
+    done = kept_runs.run_kept(tasks, **trials)
     study = ratios(done)
     if as_json:
         described = {"network": network, "depth": kind.depth, "frozen": frozen, "task": task}
@@ -113,11 +93,10 @@ def _adam(
 
     from sparselaw.experiments.networks.network import usual_adam
 
-    usual = usual_adam(network, task, outputs)
-    if steps is not None:
-        usual = replace(usual, steps=numbers.size("steps", steps))
-    if rate is not None:
-        usual = replace(usual, rate=numbers.real("rate", rate))
-    if start is not None:
-        usual = replace(usual, start=numbers.real("start", start))
-    return usual
+    given = {"steps": steps, "rate": rate, "start": start}
+    read: dict[str, Any] = {
+        name: numbers.size(name, text) if name == "steps" else numbers.real(name, text)
+        for name, text in given.items()
+        if text is not None
+    }
+    return replace(usual_adam(network, task, outputs), **read)

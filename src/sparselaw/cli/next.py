@@ -8,70 +8,52 @@ from typing import Any
 import typer
 
 from sparselaw.cli import fit_options as options
-from sparselaw.cli import pictures
-from sparselaw.cli.forecast import point
-from sparselaw.cli.options import FILE, INTEGER, JSON, MAX_SIZE
+from sparselaw.cli.options import FILE, INTEGER, JSON, grouped, one_of
 from sparselaw.cli.output import note, print_json, print_next, print_table
-from sparselaw.costs import cost_names
+from sparselaw.cli.pictures import PICTURES
 from sparselaw.errors import InputError
 
-FOR = ("forecast", "plan")
+ROWS = options.ROWS.only("group", "where", "columns", "max_size")
 
 
+@grouped
 def next_(
     runs: str = typer.Argument(..., metavar=FILE, help=f"{options.RUNS}."),
     spend: str = typer.Option(..., metavar="C", help="What all new runs together may cost."),
-    at: list[str] = typer.Option([], metavar="N=..,D=..", help="Run to be forecast; repeatable."),
+    at: list[str] = options.AT,
     budget: str = typer.Option(None, metavar="C", help="Budget to be planned, in place of --at."),
     most: str = typer.Option(None, "--runs", metavar=INTEGER, help="At most so many runs. [default: 8]"),
     sizes: str = typer.Option(
         None, metavar="N=..,..|FILE", help="Sizes that can be run: N=1e8,3e8, or a table with N and D."
     ),
     purpose: str = typer.Option(
-        "forecast", "--for", metavar="|".join(FOR), autocompletion=lambda: list(FOR),
+        "forecast", "--for", **one_of("forecast", "plan"),
         help="Narrow the forecast, or lower the loss that the plan is expected to give away.",
     ),
-    cost: str = typer.Option(
-        "6nd", metavar="|".join(cost_names()), autocompletion=cost_names, help="What runs are paid in."
-    ),
-    group: str = options.GROUP,
-    where: list[str] = options.WHERE,
-    columns: str = options.COLUMNS,
-    max_size: str = MAX_SIZE,  # noqa: ARG001
-    plot: str = pictures.PLOT,
-    panels: bool = pictures.PANELS,
-    report: str = pictures.REPORT,
+    cost: str = options.COST,
+    rows: Any = ROWS,
+    pictures: Any = PICTURES,
     json: bool = JSON,
 ) -> None:  # fmt: skip
     """Which runs to make now, so that a forecast or a plan becomes as sure as the money allows."""
     from sparselaw import numbers
     from sparselaw.deciding import next_runs
 
-    if bool(at) == (budget is not None):
-        raise InputError(
-            "at", "", "is missing" if not at else "is given together with a budget",
-            "give --at N=..,D=.. or --budget C",
-        )  # fmt: skip
-    pictures.check(plot, report)
+    asked = options.places(at, budget)
     found = next_runs(
         runs,
         spend=numbers.real("spend", spend),
-        at=[point(text) for text in at] or None,
+        at=asked["at"],
         budget=None if budget is None else numbers.real("budget", budget),
         most=None if most is None else numbers.size("runs", most),
         sizes=None if sizes is None else named_sizes(sizes),
         purpose=purpose,  # type: ignore[arg-type]  # next_runs refuses other words
         cost=cost,
-        columns=options.columns(columns),
-        where=tuple(where or ()),
-        group=group,
+        **rows,
     )
     for warning in found.warnings:
         note(warning)
-    pictures.write(
-        plot, report, lambda room: room.next_panels(found), lambda room: room.next_page(found),
-        every=panels,
-    )  # fmt: skip
+    pictures.write("next", found)
     if json:
         print_json(found.as_dict())
         return

@@ -7,8 +7,10 @@ Numbers arrive as text and are read by ``numbers``, so that every refusal has th
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+import importlib
+from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -24,23 +26,57 @@ SIZES: str = "SIZES"
 FILE: str = "FILE"
 
 
-def input_kinds() -> list[str]:
-    """For the shell to complete."""
-    from sparselaw.inputs import KINDS
+def names_in(module: str, registry: str) -> Callable[[], list[str]]:
+    """For the shell to complete: the names in a registry, which is loaded only when they are asked for."""
 
-    return list(KINDS)
+    def names() -> list[str]:
+        return list(getattr(importlib.import_module(f"sparselaw.{module}"), registry))
 
-
-def solver_names() -> list[str]:
-    """For the shell to complete."""
-    from sparselaw.solvers import SOLVERS
-
-    return list(SOLVERS)
+    return names
 
 
-def surfaces() -> list[str]:
-    """For the shell to complete."""
-    return ["sharp", "leading"]
+def one_of(*words: str) -> dict[str, Any]:
+    """What an option that takes one of a few words says of itself."""
+    return {"metavar": "|".join(words), "autocompletion": lambda: list(words)}
+
+
+class Options(dict[str, Any]):
+    """Options of several commands, by name; ``read`` makes of what was typed what such a command gets."""
+
+    def __init__(self, read: Callable[..., Any], **options: Any) -> None:
+        super().__init__(options)
+        self.read = read
+
+    def only(self, *names: str) -> Options:
+        """Some of them."""
+        return Options(self.read, **{name: self[name] for name in names})
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with its tables of options written out: each is the default of one argument."""
+    kinds = get_type_hints(command)
+    parameters: list[Parameter] = []
+    tables: dict[str, Options] = {}
+    for name, own in signature(command).parameters.items():
+        if not isinstance(own.default, Options):
+            parameters.append(own.replace(annotation=kinds[name]))
+            continue
+        tables[name] = own.default
+        for option, default in own.default.items():
+            kind = {bool: bool, list: list[str]}.get(type(default.default), str)
+            parameters.append(Parameter(option, own.kind, default=default, annotation=kind))
+
+    def run(**given: Any) -> None:
+        parts = {
+            name: table.read(**{option: given.pop(option) for option in table})
+            for name, table in tables.items()
+        }
+        command(**given, **parts)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return run
 
 
 ALPHA1: Any = typer.Option(
@@ -55,7 +91,7 @@ ALPHA: Any = typer.Option(
 INPUTS: Any = typer.Option(
     "sparse",
     metavar="sparse|dense|FILE",
-    autocompletion=input_kinds,
+    autocompletion=names_in("inputs", "KINDS"),
     help="sparse; dense: Gaussian inputs with the same variances; or the JSON file of a measurement.",
 )
 DIMENSION: Any = typer.Option(
@@ -65,8 +101,7 @@ DIMENSION: Any = typer.Option(
 )
 SURFACE: Any = typer.Option(
     "sharp",
-    metavar="sharp|leading",
-    autocompletion=surfaces,
+    **one_of("sharp", "leading"),
     help="sharp, or leading: without corrections for finite sizes.",
 )
 _SIZES = "4,8,16 or start:stop:count, log-spaced."
@@ -82,6 +117,12 @@ PASSES: Any = typer.Option(None, metavar=INTEGER, help="Passes over the data, fo
 BATCH: Any = typer.Option(None, metavar=INTEGER, help="Batch size, for --solver sgd. [default: 1]")
 MOMENTUM: Any = typer.Option(
     None, metavar=FLOAT, help="Share of the last update added to the next, for gd and sgd. [default: 0]"
+)
+SOLVER: Any = typer.Option(
+    "min-norm",
+    metavar="min-norm|ridge|gd|nesterov|sgd",
+    autocompletion=names_in("solvers", "SOLVERS"),
+    help="What trains the readout: to the end, or stopped early (gd, sgd).",
 )
 JSON: Any = typer.Option(False, "--json", help="Print one JSON object on standard output.")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import io
-import math
 import os
 import shlex
 import sys
@@ -30,10 +29,6 @@ class Stopped(KeyboardInterrupt):
 def print_json(result: Mapping[str, Any]) -> None:
     """One JSON object, strict: what is infinite or no number is null."""
     sys.stdout.write(f"{strict_json(result, indent=2)}\n")
-
-
-def finite_or_none(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -1,72 +1,75 @@
-"""`--plot` and `--report`, for the commands that start from runs."""
+"""`--plot` and `--report`, for the commands that start from runs or features."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
+from sparselaw.cli.options import Options
+from sparselaw.cli.output import note
 from sparselaw.errors import InputError, one_line
 
-if TYPE_CHECKING:
-    from sparselaw.plotting.figures import Panel
-    from sparselaw.report import ResultPage
-
-PLOT: Any = typer.Option(None, metavar="FILE", help="Draw it: an .svg, .png or .pdf file.")
-PANELS: Any = typer.Option(False, "--panels", help="With --plot: every panel, not the first alone.")
-REPORT: Any = typer.Option(None, metavar="FILE", help="Write a page with tables and pictures: an .html file.")
-KINDS = (".svg", ".png", ".pdf")
+ENDINGS = {"plot": (".svg", ".png", ".pdf"), "report": (".html",)}
 
 
-def check(plot: str | None, report: str | None, of_one_fit: bool = True) -> None:
-    """Before anything is computed: is there something to draw, and can the files be written?"""
-    for name, path, endings in (("plot", plot, KINDS), ("report", report, (".html",))):
-        if path is None:
-            continue
-        if not of_one_fit:
-            raise InputError(name, path, "draws one fit, and several are asked for", f"leave out --{name}")
-        if Path(path).suffix.lower() not in endings:
-            raise InputError(name, path, "has another ending", f"let it end in {' or '.join(endings)}")
-        from sparselaw.sweeps.store import check_out_file
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """The files asked for. Made before anything is computed: can they be written?"""
 
-        check_out_file(name, path)
+    plot: str | None
+    panels: bool
+    report: str | None
 
+    def __post_init__(self) -> None:
+        for name, path in self.asked():
+            if Path(path).suffix.lower() not in ENDINGS[name]:
+                raise InputError(
+                    name, path, "has another ending", f"let it end in {' or '.join(ENDINGS[name])}"
+                )
+            from sparselaw.sweeps.store import check_out_file
 
-def write(
-    plot: str | None,
-    report: str | None,
-    panels: Callable[[Any], Sequence[Panel]],
-    page: Callable[[Any], ResultPage],
-    every: bool,
-    first: int = 1,
-) -> None:
-    """Make what was asked for. ``panels`` is given plotting.figures, ``page`` report.results.
+            check_out_file(name, path)
 
-    Without ``every`` the picture has the ``first`` panels, one below the other; a report has them all.
-    """
-    from sparselaw.cli.output import note
+    def asked(self) -> list[tuple[str, str]]:
+        """Each with the option that names it."""
+        both = (("plot", self.plot), ("report", self.report))
+        return [(name, path) for name, path in both if path is not None]
 
-    if plot is not None:
-        from sparselaw.files import write_atomically
-        from sparselaw.plotting import figures
+    def write(self, what: str, *found: Any, page: tuple[Any, ...] = (), first: int = 1) -> None:
+        """Make what was asked for, of ``found``; ``page`` is what the report alone takes besides.
+
+        Without --panels the picture has the ``first`` panels, one below the other; a report has them all.
+        """
         from sparselaw.sweeps.store import writing
 
-        drawn = panels(figures)[: None if every else first]
-        content = figures.draw(drawn, Path(plot).suffix.lower().lstrip("."), stacked=not every and first > 1)
-        with writing("plot", plot), write_atomically(Path(plot)) as file:
-            file.write(content)
-        note(f"drawn in {plot}")
-    if report is not None:
-        from sparselaw.report import results, write_result
-        from sparselaw.sweeps.store import writing
+        if self.plot is not None:
+            from sparselaw.files import write_atomically
+            from sparselaw.plotting import figures
 
-        command = one_line(shlex.join(["sparselaw", *sys.argv[1:]]))
-        made = replace(page(results), command=command)
-        with writing("report", report):
-            write_result(Path(report), made)
-        note(f"written to {report}")
+            drawn = getattr(figures, f"{what}_panels")(*found)[: None if self.panels else first]
+            kind, stacked = Path(self.plot).suffix.lower().lstrip("."), not self.panels and first > 1
+            content = figures.draw(drawn, kind, stacked=stacked)
+            with writing("plot", self.plot), write_atomically(Path(self.plot)) as file:
+                file.write(content)
+            note(f"drawn in {self.plot}")
+        if self.report is not None:
+            from sparselaw.report import results, write_result
+
+            made = getattr(results, f"{what}_page")(*found, *page)
+            command = one_line(shlex.join(["sparselaw", *sys.argv[1:]]))
+            with writing("report", self.report):
+                write_result(Path(self.report), replace(made, command=command))
+            note(f"written to {self.report}")
+
+
+PICTURES = Options(
+    Pictures,
+    plot=typer.Option(None, metavar="FILE", help="Draw it: an .svg, .png or .pdf file."),
+    panels=typer.Option(False, "--panels", help="With --plot: every panel, not the first alone."),
+    report=typer.Option(None, metavar="FILE", help="Write a page with tables and pictures: an .html file."),
+)

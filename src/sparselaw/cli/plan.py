@@ -10,9 +10,9 @@ import typer
 
 from sparselaw.cli import fit_options as options
 from sparselaw.cli import options as shared
-from sparselaw.cli import pictures
-from sparselaw.cli.options import MAX_SIZE, further
+from sparselaw.cli.options import further
 from sparselaw.cli.output import note, number, print_json, print_next, print_table
+from sparselaw.cli.pictures import PICTURES
 from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
 from sparselaw.laws import LAWS
@@ -20,11 +20,12 @@ from sparselaw.numbers import short_compute, short_size
 
 if TYPE_CHECKING:
     from sparselaw.interval import Interval
-    from sparselaw.planning import Approaches, Plan, Plans
+    from sparselaw.planning import Plan, Plans
     from sparselaw.planning.from_training import TrainingAdvice
     from sparselaw.planning.plan_record import Reach
 
 
+@shared.grouped
 def plan(
     context: typer.Context,
     runs: str = typer.Argument(None, metavar=shared.FILE, help=f"{options.RUNS}; or give alpha1, alpha2."),
@@ -66,32 +67,19 @@ def plan(
     law: str = typer.Option(
         None,
         metavar="|".join(LAWS),
-        autocompletion=options.laws,
+        autocompletion=lambda: list(LAWS),
         help="Plan by this law, conditional on it. [default: by the forecast of the runs]",
     ),
-    objective: str = options.OBJECTIVE,
-    delta: str = options.DELTA,
-    bootstrap: str = options.BOOTSTRAP,
-    group: str = options.GROUP,
-    where: list[str] = options.WHERE,
-    columns: str = options.COLUMNS,
+    fit_settings: Any = options.SETTINGS,
+    rows: Any = options.ROWS,
     by: str = options.BY,
-    drop_peak: bool = options.DROP_PEAK,
-    best: bool = options.BEST,
-    final: bool = options.FINAL,
-    count: str = options.COUNT,
     level: str = options.LEVEL,
-    seed: str = options.SEED,
-    workers: str = options.WORKERS,
     approaches: bool = typer.Option(
         False, "--approaches", help="Also N ~ C^a by the lower envelope and by isoFLOP parabolas."
     ),
     out: str = options.OUT,
     from_: str = options.FROM,
-    max_size: str = MAX_SIZE,  # noqa: ARG001
-    plot: str = pictures.PLOT,
-    panels: bool = pictures.PANELS,
-    report: str = pictures.REPORT,
+    pictures: Any = PICTURES,
     json: bool = shared.JSON,
 ) -> None:
     """The best N and D for a budget: from the forecast of runs, by a law, or from the theory."""
@@ -120,7 +108,6 @@ def plan(
         raise InputError("by", by, "has no effect without a table of runs", "leave it out")
     if approaches and runs is None:
         raise InputError("approaches", "", "has no effect without a table of runs", "leave it out")
-    pictures.check(plot, report)
     source: Any
     fitted: Any = None
     own = further(context)
@@ -131,48 +118,24 @@ def plan(
     elif runs is None:
         if not any((alpha1, alpha2, alpha)) and inputs == shared.INPUTS.default:
             raise InputError("runs", "", "is missing", "give a table of runs, or --alpha1 and --alpha2")
-        _refuse_given({"law": law, "group": group, "columns": columns, "delta": delta}, "a table of runs")
+        given = {"law": law, "delta": fit_settings["delta"]}
+        given |= {name: rows[name] for name in ("group", "columns")}
+        _refuse_given(given, "a table of runs")
         source = shared.read_inputs(alpha1, alpha2, inputs, dimension, alpha, own)
     else:
         described = {"dimension": dimension, "surface": surface, "inputs": inputs, **own}
         _refuse_given(described, "a model of the inputs")
         if any((alpha1, alpha2, alpha)):
             raise InputError("runs", runs, "is given together with a model", "give one or the other")
-        if by is not None and (law or approaches or out or plot or report):
+        if by is not None and (law or approaches or out or pictures.asked()):
             raise InputError("by", by, "has plans by the forecast only", "select a part with --where")
         by_law = law is not None or unique is not None
-        fit_settings: dict[str, Any] = {
-            "objective": objective,
-            "delta": delta,
-            "bootstrap": bootstrap,
-            "drop_peak": drop_peak,
-        }
         if (by_law and by is None) or approaches:
-            fitted = options.fit_file(
-                runs,
-                law=law or "chinchilla",
-                group=group,
-                where=where,
-                named_columns=columns,
-                best=best,
-                final=final,
-                count=count,
-                interval_level=level,
-                seed=seed,
-                workers=workers,
-                **fit_settings,
-            )
+            named = law or "chinchilla"
+            fitted = options.fit_file(runs, named, rows, fit_settings, level=options.level(level))
         else:
             _say_ignored(fit_settings)
         source = fitted
-        rows: dict[str, Any] = {
-            "group": group,
-            "where": tuple(where or ()),
-            "columns": options.columns(columns),
-            "best": best,
-            "final": final,
-            "count": count,
-        }
         if not by_law and by is None:
             source = as_source(runs, level=options.level(level), **rows)
     tokens = 0.0 if inference_tokens is None else numbers.amount("inference-tokens", inference_tokens)
@@ -204,13 +167,7 @@ def plan(
             note(f"budget {short_compute(one.budget)}: {warning}" if several else warning)
     plans = found.plans
     ways = three_ways(fitted) if approaches else None
-    pictures.write(
-        plot,
-        report,
-        lambda room: room.plan_panels(source, plans),
-        lambda room: room.plan_page(source, plans, ways),
-        every=panels,
-    )
+    pictures.write("plan", source, plans, page=(ways,))
     if json:
         shown = found.as_dict() if several else found.plans[0].as_dict()
         print_json(shown if ways is None else {**shown, **ways.as_dict()})
@@ -220,7 +177,7 @@ def plan(
     else:
         _show(found.plans[0], runs)
     if ways is not None:
-        _show_ways(ways)
+        print_table("Three approaches: N ~ C^a, D ~ C^b", *ways.table())
 
 
 def _each(runs: str, by: str, budgets: Any, settings: dict[str, Any], json: bool) -> None:
@@ -245,13 +202,12 @@ def _each(runs: str, by: str, budgets: Any, settings: dict[str, Any], json: bool
 
 def _say_ignored(given: Mapping[str, Any]) -> None:
     """Options of a fit, where the plan is by the forecast."""
-    usual = {"objective": options.OBJECTIVE.default, "bootstrap": options.BOOTSTRAP.default}
-    for name, value in given.items():
-        if value and value != usual.get(name):
+    for name, usual in (("objective", "huber"), ("delta", None), ("bootstrap", None), ("drop_peak", False)):
+        if given[name] != usual:
             note(f"--{name.replace('_', '-')} has no effect on a plan by the forecast: --law plans by a law")
 
 
-def _refuse_given(options_: Mapping[str, str | None], needs: str) -> None:
+def _refuse_given(options_: Mapping[str, Any], needs: str) -> None:
     """Options that would be ignored are refused; some have defaults, which may stand."""
     defaults = {
         "surface": shared.SURFACE.default,
@@ -338,10 +294,6 @@ def _show_training(found: TrainingAdvice) -> None:
     if found.worth:
         cells = [[number(w["passes"]), number(w["loss"]), number(w["epochs"])] for w in found.worth]
         print_table("Passes over the unique samples", ["passes", "loss", "worth in fresh epochs"], cells)
-
-
-def _show_ways(found: Approaches) -> None:
-    print_table("Three approaches: N ~ C^a, D ~ C^b", *found.table())
 
 
 def _show_many(found: Plans) -> None:

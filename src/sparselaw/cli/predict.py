@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from sparselaw.solvers import Solver
 
 
-def forms() -> list[str]:
-    """For the shell to complete."""
-    return ["full", "quasi-static"]
-
-
 def features_with_theory() -> list[str]:
     """For the shell to complete."""
     from sparselaw.features import FEATURES
@@ -35,12 +30,7 @@ def predict(
     alpha: str = options.ALPHA,
     N: str = options.WIDTHS_IF_ANY,
     D: str = options.SAMPLES_IF_ANY,
-    solver: str = typer.Option(
-        "min-norm",
-        metavar="min-norm|ridge|gd|nesterov|sgd",
-        autocompletion=options.solver_names,
-        help="What trains the readout: to the end, or stopped early (gd, sgd).",
-    ),
+    solver: str = options.SOLVER,
     ridge: str = typer.Option("0", metavar=options.FLOAT, help="Ridge: the paper's gamma, not divided by D."),
     steps: str = options.STEPS,
     step: str = options.STEP,
@@ -51,8 +41,7 @@ def predict(
     surface: str = options.SURFACE,
     form: str = typer.Option(
         "full",
-        metavar="full|quasi-static",
-        autocompletion=forms,
+        **options.one_of("full", "quasi-static"),
         help="For sgd: full, or quasi-static: ten times faster, about 1 % less exact.",
     ),
     teacher: str = typer.Option(

@@ -7,23 +7,18 @@ from pathlib import Path
 import typer
 
 from sparselaw import numbers
-from sparselaw.cli.options import JSON
+from sparselaw.cli.options import JSON, names_in
 from sparselaw.cli.output import Stopped, note, print_json, print_table
 from sparselaw.errors import InputError
 
-
-def item_names() -> list[str]:
-    """For the shell to complete."""
-    from sparselaw.experiments.paper.item import NAMES
-
-    return list(NAMES)
+ITEMS = names_in("experiments.paper.item", "NAMES")
 
 
 def reproduce(
     names: list[str] = typer.Argument(
         None,
         metavar="ITEM",
-        autocompletion=item_names,
+        autocompletion=ITEMS,
         help="figure-1 ... figure-6, table-3, table-4, checks, beyond-networks, beyond-passes. [all]",
     ),
     out: str = typer.Option(

@@ -18,13 +18,7 @@ if TYPE_CHECKING:
     from sparselaw.trials.task import Record, Task
 
 
-def feature_names() -> list[str]:
-    """For the shell to complete."""
-    from sparselaw.features import FEATURES
-
-    return list(FEATURES)
-
-
+@options.grouped
 def simulate(
     context: typer.Context,
     alpha1: str = options.ALPHA1,
@@ -36,15 +30,10 @@ def simulate(
     features: str = typer.Option(
         "linear",
         metavar="linear|relu|leaky-relu|gelu|tanh|erf|sign|abs|trained",
-        autocompletion=feature_names,
+        autocompletion=options.names_in("features", "FEATURES"),
         help="The features of the inputs.",
     ),
-    solver: str = typer.Option(
-        "min-norm",
-        metavar="min-norm|ridge|gd|nesterov|sgd",
-        autocompletion=options.solver_names,
-        help="What trains the readout.",
-    ),
+    solver: str = options.SOLVER,
     dimension: str = options.DIMENSION,
     noise: str = typer.Option("0", metavar=FLOAT, help="Variance of the label noise."),
     ridge: str = typer.Option(None, metavar=FLOAT, help="The ridge, for --solver ridge."),
@@ -62,12 +51,7 @@ def simulate(
     outputs: str = typer.Option(
         None, metavar=INTEGER, help="Outputs m, for --features trained; the loss is that of one. [default: 1]"
     ),
-    out: str = kept_runs.OUT,
-    store: str = kept_runs.STORE,
-    workers: str = kept_runs.WORKERS,
-    scheduler: str = kept_runs.SCHEDULER,
-    retry: bool = kept_runs.RETRY,
-    quiet: bool = kept_runs.QUIET,
+    trials: Any = kept_runs.TRIALS,
     as_json: bool = options.JSON,
 ) -> None:
     """Measure the loss on every (N, D) for every seed."""
@@ -93,9 +77,7 @@ def simulate(
         n_test=numbers.size("n-test", n_test or "50000"),
         outputs=numbers.size("outputs", outputs or "1"),
     )
-    done = kept_runs.run_kept(
-        tasks, out=out, store=store, workers=workers, scheduler=scheduler, retry=retry, quiet=quiet
-    )
+    done = kept_runs.run_kept(tasks, **trials)
     cells = cells_of(done)
     extra = _ratios(done)
     if as_json:

@@ -7,7 +7,6 @@ from sparselaw.fitting.compare_laws import (
     ComparedLaw,
     Comparison,
     FitsBy,
-    compare,
     compare_laws,
     errors_by_count,
     fit_by,
@@ -17,11 +16,10 @@ from sparselaw.fitting.fit import fit, read_runs
 from sparselaw.fitting.fitted_law import FittedLaw
 from sparselaw.fitting.power_sweeps import PowerFit, Sweep, fit_power
 from sparselaw.fitting.read import read_table
-from sparselaw.fitting.simulated import Collapse, collapse_score, interpolation_threshold, near_peak
+from sparselaw.fitting.simulated import interpolation_threshold, near_peak
 
 __all__ = [
     "CleanRuns",
-    "Collapse",
     "ComparedLaw",
     "Comparison",
     "EqualityTest",
@@ -32,8 +30,6 @@ __all__ = [
     "PowerFit",
     "Sweep",
     "clean_runs",
-    "collapse_score",
-    "compare",
     "compare_laws",
     "errors_by_count",
     "exponent_profile",

@@ -78,15 +78,13 @@ class Runs:
         return self.sizes["D"]
 
     def take(self, rows: npt.NDArray[np.bool_] | IntArray) -> Runs:
+        optional = {name: getattr(self, name) for name in ("group", "row", "compute", "seed")}
         return Runs(
             sizes={name: values[rows] for name, values in self.sizes.items()},
             loss=self.loss[rows],
             scale=self.scale[rows],
-            group=None if self.group is None else self.group[rows],
             sweeps=None if self.sweeps is None else replace(self.sweeps, index=self.sweeps.index[rows]),
-            row=None if self.row is None else self.row[rows],
-            compute=None if self.compute is None else self.compute[rows],
-            seed=None if self.seed is None else self.seed[rows],
+            **{name: None if values is None else values[rows] for name, values in optional.items()},
         )
 
     def with_groups_numbered(self) -> Runs:
@@ -97,15 +95,8 @@ class Runs:
 
     def known(self) -> KnownRuns:
         """The same as a forecast takes them."""
-        return KnownRuns(
-            N=self.N,
-            D=self.D,
-            loss=self.loss,
-            scale=self.scale,
-            group=self.group,
-            row=self.row,
-            seed=self.seed,
-        )
+        columns = {name: getattr(self, name) for name in ("N", "D", "loss", "scale", "group", "row", "seed")}
+        return KnownRuns(**columns)
 
     def __len__(self) -> int:
         return self.loss.size

@@ -26,7 +26,7 @@ from sparselaw.fitting.fitted_law import FittedLaw
 from sparselaw.fitting.minimise import global_minimum, parse_objective
 from sparselaw.fitting.tables import select, split
 from sparselaw.laws import LAWS, law_named
-from sparselaw.records import html_table, put
+from sparselaw.records import cells_of, frame, html_table, put, to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 CUTOFFS = (0.5, 0.7)
 FIRST = "coupled"  # the best point forecaster of all on real runs: shown first
 TOO_FEW = "too few cheap runs to fit it to"
+EXACT = "the law fits exactly"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,19 +52,15 @@ class ComparedLaw:
         return float(np.mean(list(self.errors.values())))
 
     def as_dict(self) -> dict[str, Any]:
-        result: dict[str, Any] = {"law": self.fitted.name}
-        put(result, "out_of_sample_error", self.out_of_sample_error, TOO_FEW)
-        cutoffs: list[dict[str, Any]] = []
-        for cutoff, error in self.errors.items():
-            line: dict[str, Any] = {"cutoff": cutoff}
-            put(line, "error", error, TOO_FEW)
-            cutoffs.append(line)
         whole = self.fitted.as_dict()
-        result["out_of_sample"] = cutoffs
-        put(result, "aic", self.aic, "the law fits exactly")
-        put(result, "bic", self.bic, "the law fits exactly")
-        kept = ("status", "params", "residuals", "rows_used", "sparsity", "sparsity_reason")
-        return result | {key: whole[key] for key in kept if key in whole}
+        kept = ("law", "status", "params", "residuals", "rows_used", "sparsity", "sparsity_reason")
+        found = {key: whole[key] for key in kept if key in whole}
+        why = {"out_of_sample_error": TOO_FEW, "aic": EXACT, "bic": EXACT}
+        found |= to_dict(self, *why, **why)
+        found["out_of_sample"] = [{"cutoff": cutoff} for cutoff in self.errors]
+        for line, error in zip(found["out_of_sample"], self.errors.values(), strict=True):
+            put(line, "error", error, TOO_FEW)
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,23 +88,24 @@ class Comparison:
         }
 
     def to_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        rows = []
-        for line in self.laws:
-            row: dict[str, Any] = {"law": line.fitted.name, "out_of_sample_error": line.out_of_sample_error}
-            row |= {f"error_{cutoff:g}": error for cutoff, error in line.errors.items()}
-            row |= {"aic": line.aic, "bic": line.bic, "sd": line.fitted.goodness.sd}
-            rows.append(row | {"parameters": len(line.fitted.params), "status": line.fitted.status})
-        return pd.DataFrame(rows)
+        """One row for each law: errors in per cent, AIC, BIC, residuals, parameters, status."""
+        return frame(
+            {
+                "law": line.fitted.name,
+                "out_of_sample_error": line.out_of_sample_error,
+                **{f"error_{cutoff:g}": error for cutoff, error in line.errors.items()},
+                "aic": line.aic,
+                "bic": line.bic,
+                "sd": line.fitted.goodness.sd,
+                "parameters": len(line.fitted.params),
+                "status": line.fitted.status,
+            }
+            for line in self.laws
+        )
 
     def _repr_html_(self) -> str:
-        frame = self.to_frame()
-        rows = [
-            [f"{c:.4g}" if isinstance(c, float) else c for c in row] for row in frame.itertuples(index=False)
-        ]
         notes = [*self.warnings, *(f"{name}: {why}" for name, why in self.refused.items())]
-        return html_table("Laws side by side (errors in per cent)", list(frame.columns), rows, notes)
+        return html_table("Laws side by side (errors in per cent)", *cells_of(self.to_frame()), notes)
 
 
 def compare_laws(
@@ -174,11 +172,6 @@ def compare_laws(
     compared = Comparison(laws=tuple(sorted(lines, key=order)), refused=refused)
     warn_of(compared.warnings)
     return compared
-
-
-def compare(runs: Source, *given: Any, **settings: Any) -> Comparison:
-    """The former name of ``compare_laws``."""
-    return compare_laws(runs, *given, **settings)
 
 
 def errors_by_count(source: Source, law: str = "chinchilla", **rows: Any) -> dict[str, float]:
@@ -254,37 +247,28 @@ class FitsBy:
     refused: Mapping[Any, str]
 
     def as_dict(self) -> dict[str, Any]:
-        rows: list[dict[str, Any]] = [
-            {"by_value": _json_value(v), **f.as_dict()} for v, f in self.fits.items()
-        ]
         return {
             "by": self.column,
-            "fits": rows,
+            "fits": [{"by_value": _json_value(v), **f.as_dict()} for v, f in self.fits.items()],
             "refused": [{"by_value": _json_value(v), "reason": why} for v, why in self.refused.items()],
         }
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each value: rows, status, residuals and the best parameters."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            [
-                {
-                    self.column: value,
-                    "rows": found.rows_used,
-                    "status": found.status,
-                    "sd": found.goodness.sd,
-                    **{name: v.best for name, v in found.quantities().items()},
-                }
-                for value, found in self.fits.items()
-            ]
+        return frame(
+            {
+                self.column: value,
+                "rows": found.rows_used,
+                "status": found.status,
+                "sd": found.goodness.sd,
+                **{name: v.best for name, v in found.quantities().items()},
+            }
+            for value, found in self.fits.items()
         )
 
     def _repr_html_(self) -> str:
-        frame = self.to_frame()
         notes = [f"{self.column} = {value}: {why}" for value, why in self.refused.items()]
-        rows = [[_shown(cell) for cell in row] for row in frame.itertuples(index=False)]
-        return html_table(f"One fit for each {self.column}", list(frame.columns), rows, notes)
+        return html_table(f"One fit for each {self.column}", *cells_of(self.to_frame()), notes)
 
 
 def fit_by(
@@ -313,7 +297,3 @@ def fit_by(
 
 def _json_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _shown(cell: Any) -> str:
-    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)

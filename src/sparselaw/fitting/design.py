@@ -220,19 +220,18 @@ class Design:
             return np.zeros((1, self.free))
         return grid_starts(self, objective.delta, weights)
 
-    def minimise(self, start: FloatArray, objective: Objective, weights: FloatArray) -> End:
-        """The local minimum below one start."""
-        return self.minimise_all(start[None, :], objective, weights)[0]
+    def minimise(
+        self, start: FloatArray, objective: Objective, weights: FloatArray, *, staged: bool = True
+    ) -> End:
+        """The local minimum below one start; one so close by that it needs no stages is not ``staged``."""
+        return self.minimise_all(start[None, :], objective, weights, staged=staged)[0]
 
-    def minimise_all(self, starts: FloatArray, objective: Objective, weights: FloatArray) -> list[End]:
+    def minimise_all(
+        self, starts: FloatArray, objective: Objective, weights: FloatArray, *, staged: bool = True
+    ) -> list[End]:
         """The same for every start."""
-        return self._minimise(starts, objective, self.log_loss[None, :], weights[None, :]).each()
-
-    def refine(self, start: FloatArray, objective: Objective, weights: FloatArray) -> End:
-        """The same from a start so close by that no stages are needed."""
         y, w = self.log_loss[None, :], weights[None, :]
-        end = self._minimise(start[None, :], objective, y, w, staged=False).each()[0]
-        return end if end.converged else self.minimise(end.theta, objective, weights)
+        return self._minimise(starts, objective, y, w, staged=staged).each()
 
     def minimise_many(
         self,

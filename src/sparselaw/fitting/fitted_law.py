@@ -25,7 +25,7 @@ from sparselaw.fitting.sparsity import SparsityReading, sparsity_readings, spars
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.laws import Law
 from sparselaw.numbers import short_number
-from sparselaw.records import Saved, frame, html_table, put
+from sparselaw.records import Saved, html_table, to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,40 +190,23 @@ class FittedLaw(Saved):
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        result: dict[str, Any] = {"law": self.name, "objective": self.objective}
-        put(result, "value", self.value, "the objective is not finite")
-        put(result, "gradient_norm", self.gradient_norm, "the gradient is not finite")
-        result |= {
-            "status": self.status,
-            "advice": self.advice,
-            "starts_tried": self.starts_tried,
-            "starts_agreeing": self.starts_agreeing,
-            "rows_used": self.rows_used,
+        result: dict[str, Any] = {"law": self.name, "draws": len(self.draws)}
+        result |= to_dict(
+            self, "objective", "value", "gradient_norm", "status", "advice", "starts_tried",
+            "starts_agreeing", "rows_used", "level", "params", "delta", "sparsity", "equal_exponents",
+            "leave_out", "warnings",
+            value="the objective is not finite", gradient_norm="the gradient is not finite",
+            params=NO_DRAWS, sparsity=self.sparsity_reason or NO_DRAWS,
+            equal_exponents="needs two exponents, draws, and at most 10000 rows",
+        )  # fmt: skip
+        return result | {
             "rows_dropped": dict(self.dropped),
             "residuals": self.goodness.as_dict(),
             "typical_residual": self.goodness.typical,
             "outliers": [row.as_dict() for row in self.goodness.outliers],
-            "draws": len(self.draws),
-            "level": self.level,
-            "params": {name: v.to_dict(NO_DRAWS) for name, v in self.params.items()},
-            "sparsity": None,
-            "equal_exponents": None,
+            "sparsity_by_law": [reading.as_dict() for reading in self.sparsity_readings()],
+            "sparsity_words": list(self.sparsity_words()),
         }
-        if self.delta is not None:
-            result["delta"] = self.delta
-        if self.sparsity is None:
-            result["sparsity_reason"] = self.sparsity_reason
-        else:
-            result["sparsity"] = {name: v.to_dict(NO_DRAWS) for name, v in self.sparsity.items()}
-        result["sparsity_by_law"] = [reading.as_dict() for reading in self.sparsity_readings()]
-        result["sparsity_words"] = list(self.sparsity_words())
-        if self.equal_exponents is None:
-            result["equal_exponents_reason"] = "needs two exponents, draws, and at most 10000 rows"
-        else:
-            result["equal_exponents"] = self.equal_exponents.as_dict()
-        result["leave_out"] = [line.as_dict() for line in self.leave_out]
-        result["warnings"] = list(self.warnings)
-        return result
 
     def quantities(self) -> dict[str, Interval]:
         """Parameters, and the sparsity where there is one."""
@@ -235,10 +218,6 @@ class FittedLaw(Saved):
 
         rows = {name: v.as_dict() for name, v in self.quantities().items()}
         return pd.DataFrame.from_dict(rows, orient="index", columns=["low", "best", "high"])
-
-    def leave_out_frame(self) -> pd.DataFrame:
-        """The leave-out table: what went, the rows that stayed, the exponents and alpha1 then."""
-        return frame(self.leave_out)
 
     def kept(self) -> tuple[str, Mapping[str, Any]]:
         """The law, its draws, the runs and the settings."""

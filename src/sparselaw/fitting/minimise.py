@@ -346,7 +346,8 @@ def global_minimum(
             seen = end.value
     agreeing = sum(end.value - best.value <= tolerance for end in ends)
     if small is not design:
-        best = design.refine(best.theta, objective, w)
+        best = design.minimise(best.theta, objective, w, staged=False)
+        best = best if best.converged else design.minimise(best.theta, objective, w)
         basins[0] = best.theta
     return Minimum(
         theta=best.theta,

@@ -24,8 +24,8 @@ ENDINGS = {
     ".tsv": "tsv",
     ".tab": "tsv",
     ".txt": "csv",
-    ".jsonl": "json lines",
-    ".ndjson": "json lines",
+    ".jsonl": "json",
+    ".ndjson": "json",
     ".json": "json",
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -108,10 +108,6 @@ def _read(file: Path, kind: str) -> pd.DataFrame:
         from sparselaw.fitting.trackers import read_wandb
 
         return read_wandb(file)
-    if kind == "json lines":
-        content = read_unpacked(file, HELD)
-        _check_lines(content)
-        return pd.read_json(io.BytesIO(content), lines=True)
     if kind == "json":
         return read_json(read_unpacked(file, HELD))
     return read_separated(file, "\t" if kind == "tsv" else None)
@@ -161,33 +157,14 @@ def _check_sheets(file: Path) -> None:
 
 
 def _read_sheet(file: Path) -> pd.DataFrame:
-    """The first sheet; a name that stands twice stays so, for pandas renames the second."""
+    """The first sheet; a name that stands twice stays so, for pandas would rename the second."""
     import pandas as pd
 
     if file.suffix.lower() == ".xlsx":
         _check_sheets(file)
-    with pd.ExcelFile(file) as book:
-        frame = pd.read_excel(book)
-        header = pd.read_excel(book, header=None, nrows=1)
-    names = [] if header.empty else [None if pd.isna(name) else str(name) for name in header.iloc[0]]
-    if len(names) == frame.shape[1]:
-        twice = [name is not None and names.count(name) > 1 for name in names]
-        of = zip(frame.columns, names, twice, strict=True)
-        frame.columns = pd.Index([name if double else column for column, name, double in of])
-    return frame
-
-
-def _check_lines(content: bytes) -> None:
-    """Refuse a line of JSON that names a value twice: a reader would silently keep the last."""
-    import json
-
-    for line in content.splitlines():
-        try:
-            json.loads(line, object_pairs_hook=_once)
-        except InputError:
-            raise
-        except ValueError:  # pandas says what is wrong
-            continue
+    cells = pd.read_excel(file, header=None)
+    names = [f"column {i}" if pd.isna(name) else str(name) for i, name in enumerate(cells.iloc[0])]
+    return cells.iloc[1:].set_axis(names, axis=1).reset_index(drop=True).infer_objects()
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -220,11 +197,9 @@ def read_json(content: bytes) -> pd.DataFrame:
 
     try:
         found = json.loads(content, object_pairs_hook=_once)
-    except InputError:
-        raise
-    except ValueError:
-        _check_lines(content)
-        return pd.read_json(io.BytesIO(content), lines=True)
+    except json.JSONDecodeError:
+        lines = content.splitlines()
+        found = [json.loads(line, object_pairs_hook=_once) for line in lines if line.strip()]
     if isinstance(found, dict) and set(found) == {"columns", "data"}:  # a table logged with wandb
         return pd.DataFrame(found["data"], columns=found["columns"])
     if isinstance(found, dict):

@@ -1,5 +1,4 @@
-"""Simulated runs: which lie near the double-descent peak, where no sum of power laws holds, and how well
-their curves fall on S: loss N^alpha_N = S(xi), xi = D^(1/(alpha1+1)) / N.
+"""Simulated runs: which lie near the double-descent peak, where no sum of power laws holds.
 
 The peak sits where the parameters just interpolate the data: at N = K(D) for sparse inputs with alpha1 > 0,
 K(D) = Gamma(1 - 1/(alpha1+1)) D^(1/(alpha1+1)) (eq:K-of-D), and at N = D for dense inputs or alpha1 <= 0. A
@@ -9,16 +8,14 @@ rank cannot exceed the samples or the coordinates, so K is cut off at D and at t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
-from sparselaw.fitting.clean_runs import Source, as_table, clean_runs
+from sparselaw.fitting.clean_runs import Source, as_table
 from sparselaw.fitting.tables import column, find_columns, floats
 
 PEAK_FACTOR = 2.0  # N between K/2 and 2K: the loss is more than about twice what its power law says
@@ -73,58 +70,3 @@ def without_peak(
         with np.errstate(invalid="ignore", divide="ignore"):
             near[rows] = near_peak(N[rows], D[rows], float(a), float(M))
     return table[~near], ({"near the double-descent peak": int(near.sum())} if near.any() else {})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Collapse:
-    """``spread`` is the root mean square of log(rescaled loss / S); 0 is a perfect collapse.
-
-    ``explained`` is the part of the variance of the log rescaled losses that S accounts for.
-    """
-
-    spread: float
-    median: float  # of |log(rescaled loss / S)|: not moved by a few rows beside the peak
-    worst: float
-    explained: float
-    rows_used: int
-    rows_left_out: int  # near the peak, or where S is infinite
-    xi: FloatArray
-    rescaled: FloatArray
-    expected: FloatArray
-
-
-def collapse_score(
-    runs: Source,
-    S: Callable[[float], float],
-    *,
-    alpha1: float,
-    alpha2: float,
-    with_peak: bool = False,
-) -> Collapse:
-    """Compares every run with S; runs near the peak are left out unless ``with_peak``."""
-    if alpha1 <= 0.0:
-        raise InputError("alpha1", alpha1, "curves collapse on S for alpha1 > 0 only", "choose sparse runs")
-    used = clean_runs(runs).runs
-    alpha_N = alpha1 + alpha2 + 1.0
-    xi = used.D ** (1.0 / (alpha1 + 1.0)) / used.N
-    rescaled = used.loss * used.N**alpha_N
-    distinct, back = np.unique(xi, return_inverse=True)
-    expected = np.array([float(S(float(value))) for value in distinct])[back]
-    good = np.isfinite(expected) & (expected > 0.0)
-    if not with_peak:
-        good &= ~near_peak(used.N, used.D, alpha1)
-    if not good.any():
-        raise InputError("runs", len(used), "every row lies near the peak", "add runs away from N = K(D)")
-    log_ratio = np.log(rescaled[good] / expected[good])
-    variance = float(np.var(np.log(rescaled[good])))
-    return Collapse(
-        spread=float(np.sqrt(np.mean(log_ratio**2))),
-        median=float(np.median(np.abs(log_ratio))),
-        worst=float(np.max(np.abs(log_ratio))),
-        explained=1.0 - float(np.mean(log_ratio**2)) / variance if variance > 0.0 else float("nan"),
-        rows_used=int(good.sum()),
-        rows_left_out=int((~good).sum()),
-        xi=xi[good],
-        rescaled=rescaled[good],
-        expected=expected[good],
-    )

@@ -27,7 +27,12 @@ NUMBERS = "iufb"  # numpy's letters for integers, floats and truth values
 
 
 def table_of(source: Any) -> pd.DataFrame:
-    """From a mapping of columns, or a data frame of pandas, polars, pyarrow or with ``__dataframe__``."""
+    """From a mapping of columns, a list of mappings, or a data frame of anybody's.
+
+    Of pandas, polars, pyarrow, or with ``__dataframe__``.
+    """
+    if isinstance(source, list) and source and all(isinstance(row, Mapping) for row in source):
+        source = pd.DataFrame(source)
     if not isinstance(source, pd.DataFrame):
         try:
             source = pd.DataFrame({str(name): _listed(cells) for name, cells in _columns_of(source).items()})

@@ -14,10 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from sparselaw.arrays import IntArray
-from sparselaw.compiled import lazy_njit
 from sparselaw.errors import InputError, notice
 from sparselaw.files import files_below
 
@@ -105,10 +101,8 @@ def _run_name(folder: Path, where: Path) -> str:
 
 
 # TensorBoard's event files are records one after the other, each a length, an event, and a checksum of both.
-# Scalars are stored as single numbers or, by newer writers, as tensors of one. The checksums are CRC-32C with
-# its bits turned and a constant added.
+# Scalars are stored as single numbers or, by newer writers, as tensors of one.
 FLOAT, DOUBLE = 1, 2  # kinds of a tensor
-CASTAGNOLI, MASK = 0x82F63B78, 0xA282EAD8  # the polynomial with its bits reversed, and the constant added
 OURS = ("step", "run")  # columns that a scalar of the same name must not replace
 
 
@@ -151,6 +145,8 @@ def read_events(files: Sequence[Path]) -> pd.DataFrame:
 
 def _event_records(file: Path) -> Iterator[bytes]:
     """The records of a file, each held against its checksum; a half-written last one is said."""
+    from tensorboardX.record_writer import masked_crc32c
+
     try:
         content = file.read_bytes()
     except OSError as error:
@@ -162,14 +158,14 @@ def _event_records(file: Path) -> Iterator[bytes]:
         head, end = content[place : place + 12], len(content)
         if len(head) == 12:
             length, check = struct.unpack("<QI", head)
-            if masked_crc(head[:8]) != check:
+            if masked_crc32c(head[:8]) != check:
                 raise _damaged(file, f"the length of record {number} does not match its checksum")
             end = place + 12 + length
         if len(head) < 12 or end + 4 > len(content):
             notice(f"{file}: record {number}, the last, is half-written and left out")
             return
         data = content[place + 12 : end]
-        if masked_crc(data) != struct.unpack_from("<I", content, end)[0]:
+        if masked_crc32c(data) != struct.unpack_from("<I", content, end)[0]:
             raise _damaged(file, f"record {number} does not match its checksum")
         yield data
         place = end + 4
@@ -177,32 +173,6 @@ def _event_records(file: Path) -> Iterator[bytes]:
 
 def _damaged(file: Path, why: str) -> InputError:
     return InputError("file", file, f"is damaged ({why})", "copy it again, or take it out of the folder")
-
-
-def masked_crc(data: bytes) -> int:
-    """The checksum that TensorBoard writes.
-
-    >>> hex(masked_crc(b"123456789"))
-    '0xc78ab0e5'
-    """
-    crc = int(_crc.after(len(data))(np.frombuffer(data, np.uint8).astype(np.int64), _table()))
-    return (((crc >> 15) | (crc << 17)) + MASK) & 0xFFFFFFFF
-
-
-def _table() -> IntArray:
-    """The remainder of each byte."""
-    remainder = np.arange(256, dtype=np.int64)
-    for _ in range(8):
-        remainder = (remainder >> 1) ^ (CASTAGNOLI * (remainder & 1))
-    return remainder
-
-
-@lazy_njit()
-def _crc(data, table):  # type: ignore[no-untyped-def]
-    crc = 0xFFFFFFFF
-    for i in range(len(data)):
-        crc = table[(crc ^ data[i]) & 0xFF] ^ (crc >> 8)
-    return crc ^ 0xFFFFFFFF
 
 
 def _scalar(value: Any) -> float | None:
