@@ -29,9 +29,9 @@ WARMUP = 2_160
 LAWS: dict[str, Callable[[], Form | None]] = {
     "momentum": MomentumForm,
     "multi-power": MultiPowerForm,
-    "theory as it stands (p = 1, m = 0)": lambda: FeatureForm(p=1.0, m=0.0),
-    "five parameters (p = 0.7, m = 0.11)": FeatureForm,
-    "as fitted by default (p, m under priors)": lambda: None,
+    "theory as it stands (p = 1, m = 0, r = 1)": lambda: FeatureForm(p=1.0, m=0.0, r=1.0),
+    "five parameters (p = 0.7, m = 0.11, r = 0.6)": FeatureForm,
+    "as fitted by default (p, m, r under priors)": lambda: None,
 }
 TWO_STEP = ("wsdcon_3", "wsdcon_9", "wsdcon_18")
 COSINES = ("cosine_24000", "cosine_72000")  # share no trunk with any other

@@ -33,7 +33,7 @@ SHAPES = (
 
 
 def row(name: str, logs: Sequence[Log]) -> str:
-    fitted = fit_model(logs, FeatureForm(free=True, loose=5.0, own_tail=True)).estimate
+    fitted = fit_model(logs, FeatureForm(free=True, loose=5.0)).estimate
     half = student() * np.sqrt(np.diag(fitted.covariance))
     cells = []
     for parameter in ("ln a", "p", "m", "ln r"):

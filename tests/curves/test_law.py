@@ -10,7 +10,7 @@ from sparselaw.curves.logs import make_logs
 from sparselaw.curves.model import fit_model, make_points
 from sparselaw.curves.schedules import logged_schedule, written_schedule
 
-VALUES = {"E": 2.0, "A": 1.5, "a": 0.5, "B": 0.4, "c": 0.8, "p": 0.7, "m": 0.1}
+VALUES = {"E": 2.0, "A": 1.5, "a": 0.5, "B": 0.4, "c": 0.8, "p": 0.7, "m": 0.1, "r": 0.6}
 ONE = Units(loss=1.0, rate=1.0, tau=1.0, last=1.0)
 SHAPES = ["constant:3000", "cosine:3000", "cosine:3000,end=0", "wsd:2000,3000,end=0", "wsd-exp:2000,3000",
           "step:1500,3000", "linear:3000"]  # fmt: skip
@@ -18,7 +18,7 @@ SHAPES = ["constant:3000", "cosine:3000", "cosine:3000,end=0", "wsd:2000,3000,en
 
 def theta(values):
     logs = [np.log(values[name]) for name in ("A", "a", "B", "c")]
-    return np.array([values["E"], *logs, values["p"], values["m"]])
+    return np.array([values["E"], *logs, values["p"], values["m"], np.log(values["r"])])
 
 
 @pytest.mark.parametrize("text", SHAPES)
@@ -73,7 +73,7 @@ def test_the_error_of_a_prediction_is_that_of_explicit_matrices(own):
     joint[:n, n:] = joint[n:, :n].T
     joint[n:, n:] = covariance(where, where, False).at(fitted.scales)
     _, spread = fitted.predict(new, [own])
-    np.testing.assert_allclose(spread, error_covariance(fitted, slopes, joint, own), rtol=1e-6, atol=1e-14)
+    np.testing.assert_allclose(spread, error_covariance(fitted, slopes, joint), rtol=1e-6, atol=1e-14)
 
 
 def test_the_law_is_found_again_without_noise():

@@ -9,6 +9,7 @@ import pytest
 import sparselaw as sl
 from oracles.made_curves import law_curves
 from sparselaw.curves.ends import with_decay
+from sparselaw.curves.law import track
 from sparselaw.curves.model import Asked
 from sparselaw.curves.schedules import written_schedule
 
@@ -51,7 +52,7 @@ def test_the_difference_is_that_of_the_finals(found):
 def test_json_is_json_and_has_the_keys(found):
     plain = json.loads(json.dumps(found.as_dict(), allow_nan=False))
     assert {"params", "curves", "schedules", "status", "warnings", "best"} <= set(plain)
-    assert set(plain["params"]) == {"E", "A", "a", "B", "c", "p", "m"}
+    assert set(plain["params"]) == {"E", "A", "a", "B", "c", "p", "m", "r"}
     for value in (*plain["params"].values(), plain["curves"][0]["final"], plain["schedules"][0]["final"]):
         assert value["low"] <= value["best"] <= value["high"]
     assert [t["cutoff"] for t in plain["curves"][0]["backtest"]] == [0.3, 0.5, 0.7]
@@ -65,7 +66,7 @@ def test_the_formula_with_its_parameters_is_the_law(found):
     tau = np.array([3.0, 7.0])
     schedule = written_schedule("constant:200000", peak=3e-4, warmup=0)
     steps = tau / 3e-4
-    loss = [np.exp(found.model.predict([Asked(schedule=schedule, N=1.0, step=s)])[0][0]) for s in steps]
+    loss = found.model.estimate.losses([track(schedule, steps, -1)])
     u = tau / found.units["tau0"]
     expected = value["E"] + value["A"] * u ** -value["a"]  # it begins at its full rate: nothing ever changes
     np.testing.assert_allclose(loss, expected, rtol=1e-6)
@@ -74,8 +75,10 @@ def test_the_formula_with_its_parameters_is_the_law(found):
     tau = 3.0 + 1e-4 * 30_000
     u, age = tau / found.units["tau0"], 1e-4 * 30_000 / found.units["eta0"]
     felt = (1 / 3) ** value["p"] - 1.0
-    noise = value["B"] * u ** -value["m"] * felt * (1.0 - (1.0 + value["c"] * age) ** -value["a"])
-    got = np.exp(found.model.predict([Asked(schedule=low, N=1.0, step=step)])[0][0])
+    noise = (
+        value["B"] * u ** -value["m"] * felt * (1.0 - (1.0 + value["c"] * age) ** -(value["r"] * value["a"]))
+    )
+    (got,) = found.model.estimate.losses([track(low, [step], -1)])
     expected = value["E"] + value["A"] * u ** -value["a"] + noise
     assert got == pytest.approx(expected, rel=1e-6)
 

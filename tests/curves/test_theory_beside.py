@@ -63,9 +63,9 @@ def test_a_tail_of_its_own():
     points = track(written_schedule("step:1000,3000", peak=1.0, warmup=0), [900.0, 1500.0, 2900.0], 0)
     units = Units(loss=1.0, rate=1.0, tau=1.0, last=1.0)
     theta = np.array([2.0, *np.log([1.5, 0.5, 0.4, 0.03])])
-    plain, _ = FeatureForm().parts(theta, points, units)
-    same, _ = FeatureForm(own_tail=True).parts(np.append(theta, 0.0), points, units)
-    np.testing.assert_allclose(same, plain, rtol=1e-12)
-    other, _ = FeatureForm(own_tail=True).parts(np.append(theta, np.log(2.0)), points, units)
+    plain, _ = FeatureForm(r=1.0).parts(theta, points, units)
+    free, _ = FeatureForm(free=True).parts(np.array([*theta, 0.7, 0.11, 0.0]), points, units)
+    np.testing.assert_allclose(free, plain, rtol=1e-12)
+    other, _ = FeatureForm(r=2.0).parts(theta, points, units)
     assert other[0] == pytest.approx(plain[0])
     assert other[2] < plain[2]

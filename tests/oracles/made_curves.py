@@ -20,21 +20,21 @@ LOGGED = 100  # steps between logged losses
 def by_steps(values, rates, last):
     """The law after each of ``last`` steps, every step a change of rate of its own.
 
-    ``values`` has E, A, a, B, c, p, m in units eta0 = tau0 = 1; ``rates`` are those of the steps 1, 2, ...
+    ``values`` has E, A, a, B, c, p, m, r in units eta0 = tau0 = 1; ``rates`` are those of the steps 1, 2, ...
     """
-    E, A, a, B, c, p, m = (values[name] for name in ("E", "A", "a", "B", "c", "p", "m"))
+    E, A, a, B, c, p, m, r = (values[name] for name in ("E", "A", "a", "B", "c", "p", "m", "r"))
     tau = np.cumsum(rates[:last])
     V = np.concatenate(([0.0], rates[:last] ** p))
     begun = np.concatenate(([0.0], tau[:-1]))  # tau at the beginning of each step
     loss = np.empty(last)
     for t in range(last):
         age = tau[t] - begun[: t + 1]
-        noise = np.sum(np.diff(V)[: t + 1] * (1.0 - (1.0 + c * age) ** -a))
+        noise = np.sum(np.diff(V)[: t + 1] * (1.0 - (1.0 + c * age) ** -(r * a)))
         loss[t] = E + A * tau[t] ** -a + B * tau[t] ** -m * noise
     return loss
 
 
-def error_covariance(fitted, new, joint, own):
+def error_covariance(fitted, new, joint):
     """Of what is predicted: the law's parameters and residuals as one Gaussian vector, mapped linearly.
 
     ``new`` are slopes of the new points, ``joint`` the covariance of known and new residuals together.
@@ -42,7 +42,7 @@ def error_covariance(fitted, new, joint, own):
     n, k = fitted.slopes.shape
     K, cross = joint[:n, :n], joint[n:, :n]
     _, width = fitted.form.priors(fitted.units)
-    krige = np.linalg.solve(K, cross.T).T if own else np.zeros_like(cross)
+    krige = np.linalg.solve(K, cross.T).T
     answer = fitted.answer
     estimate = np.hstack([answer @ fitted.slopes, answer, np.zeros((k, len(new)))])  # of (theta, known, new)
     left = np.hstack([fitted.slopes, np.eye(n), np.zeros((n, len(new)))]) - fitted.slopes @ estimate

@@ -125,22 +125,21 @@ class Estimate:
     ) -> tuple[FloatArray, FloatArray]:
         """Mean and covariance of log losses at all points of the tracks, without the noise of single points.
 
-        Where ``own`` holds, a track continues the fitted run of the same number and takes its residual along;
-        its error is then ``wider`` times that of the residuals, beside what the priors leave open.
+        The residuals of the fit are carried along as far as they are shared. Where ``own`` holds, a track
+        continues the fitted run of its number, and its error is ``wider`` times that of the residuals,
+        beside what the priors leave open.
         """
         loss, where = self.losses(tracks), self.places(tracks)
         slopes = _slopes(self.form, self.theta, tracks, self.units, loss)
         prior = covariance(where, where, self.several_sizes).at(self.scales)
         known = covariance(where, self.where, self.several_sizes).at(self.scales)
-        taken = np.concatenate([np.full(t.step.size, o) for t, o in zip(tracks, own, strict=True)])
-        kriged = np.zeros_like(known)
-        if taken.any():
-            kriged[taken] = cho_solve(self.factor, known[taken].T).T
+        kriged = cho_solve(self.factor, known.T).T
         free = slopes - kriged @ self.slopes
         weight = kriged + free @ self.answer  # of the residuals of the fit in what is predicted
         cross = weight @ known.T
         of_residuals = prior - cross - cross.T + weight @ self.residual_covariance @ weight.T
-        scale = np.where(taken, wider, 1.0)
+        counts = [t.step.size for t in tracks]
+        scale = np.repeat(np.where(own, wider, 1.0), counts)
         cov = of_residuals * np.outer(scale, scale) + free @ self.of_prior @ free.T
         return np.log(loss) + kriged @ self.residual, cov
 

@@ -217,7 +217,7 @@ def limits(
         say("no-annealing", "no curve lowers its rate: what annealing brings is taken from the prior")
     peaks = sorted({round(log.schedule.peak, 12) for log in model.logs})
     if peaks[-1] > 1.1 * peaks[0]:
-        say("peaks", f"peak rates from {peaks[0]:.3g} to {peaks[-1]:.3g}: p and m are fixed")
+        say("peaks", f"peak rates from {peaks[0]:.3g} to {peaks[-1]:.3g}: p, m and r are fixed")
     for schedule in asked:
         ratio = min((schedule.peak / p for p in peaks), key=lambda r: abs(np.log(r)))
         if abs(np.log(ratio)) > np.log(1.1):

@@ -1,12 +1,12 @@
 r"""Loss curves in the language of SGD on power-law features.
 
     L = E + A (tau/tau0)^-a + B (tau/tau0)^-m sum_j (V_j - V_{j-1}) G(tau - tau_j),
-    tau = sum of eta over the steps,  V = (eta/eta0)^p,  G(u) = 1 - (1 + c u/eta0)^-a
+    tau = sum of eta over the steps,  V = (eta/eta0)^p,  G(u) = 1 - (1 + c u/eta0)^-(r a)
 
 First what gradient flow has not learnt yet, then the noise of the steps, which follows the rate with a
-memory: the kernel G' has the tail u^-(1+a) of SGD on power-law features. Five parameters are free: E, A, a, B
-and c. In the theory p = 1 and m = 0; real curves have p = 0.7 and m = 0.11, which are fixed, or free under
-priors where all curves have one peak rate (several peaks would curve them).
+memory, of a tail near the u^-(1+a) of SGD on power-law features. Five parameters are free: E, A, a, B and c.
+In the theory p = 1, m = 0 and r = 1; real curves have p = 0.7, m = 0.11 and r = 0.6, which are fixed, or free
+under priors where all curves have one peak rate (several peaks would curve them).
 
 A form is such a law with its priors. Losses are in units of a typical loss, tau0 and
 eta0 are the typical tau and the largest rate of the curves, c is per step at that rate.
@@ -25,7 +25,7 @@ from sparselaw.curves.schedules import Schedule
 
 USUAL_RATE = 3e-4  # AdamW, language models: the prior of B is for this peak rate
 LARGEST_SHIFT = 1.2  # of that prior, in ln B: a rate beyond is of another optimizer, and B is anyone's guess
-UNKNOWN = (np.log(0.06), 1.0)  # the prior of ln B then
+UNKNOWN = (np.log(0.08), 1.0)  # the prior of ln B then
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +132,7 @@ COMMON = {
     "E": (0.8, 0.3),
     "ln A": (np.log(0.15), 1.0),
     "ln a": (np.log(0.5), 0.3),
-    "ln B": (np.log(0.06), 0.5),
+    "ln B": (np.log(0.068), 0.5),
 }
 
 
@@ -145,47 +145,38 @@ def common_priors(more: dict[str, tuple[float, float]], units: Units) -> tuple[F
 
 
 class FeatureForm(Form):
-    """The law above; ``free`` lets p and m move under their priors, otherwise they are ``p`` and ``m``.
+    """The law above; ``free`` lets p, m and r move under priors around the values given.
 
-    For questions to the curves, ``loose`` widens these two priors, and ``own_tail`` gives the memory an
-    exponent of its own, r times that of the descent.
+    For questions to the curves, ``loose`` widens these three priors.
     """
 
     name = "features"
     formula = (
-        "L = E + A (tau/tau0)^-a + B (tau/tau0)^-m sum_j dV_j [1 - (1 + c (tau - tau_j)/eta0)^-a], "
+        "L = E + A (tau/tau0)^-a + B (tau/tau0)^-m sum_j dV_j [1 - (1 + c (tau - tau_j)/eta0)^-(r a)], "
         "V = (eta/eta0)^p"
     )
 
     def __init__(
-        self,
-        free: bool = False,
-        p: float = 0.7,
-        m: float = 0.11,
-        *,
-        loose: float = 1.0,
-        own_tail: bool = False,
+        self, free: bool = False, p: float = 0.7, m: float = 0.11, r: float = 0.6, *, loose: float = 1.0
     ) -> None:
-        self.free, self.p, self.m, self.loose, self.own_tail = free, p, m, loose, own_tail
-        self.names = (*COMMON, "ln c", *(("p", "m") if free else ()), *(("ln r",) if own_tail else ()))
+        self.free, self.loose, self.usual = free, loose, (p, m, np.log(r))
+        self.names = (*COMMON, "ln c", *(("p", "m", "ln r") if free else ()))
 
     def priors(self, units: Units) -> tuple[FloatArray, FloatArray]:
         more = {"ln c": (np.log(0.03), 1.2)}
         if self.free:
-            more |= {"p": (self.p, 0.1 * self.loose), "m": (self.m, 0.06 * self.loose)}
-        if self.own_tail:
-            more["ln r"] = (0.0, 1.0)
+            widths = (0.1 * self.loose, 0.06 * self.loose, 0.3 * self.loose)
+            more |= dict(zip(("p", "m", "ln r"), zip(self.usual, widths, strict=True), strict=True))
         return common_priors(more, units)
 
     def parts(self, theta: FloatArray, points: Track, units: Units) -> tuple[FloatArray, FloatArray]:
         E, ln_A, ln_a, ln_B, ln_c = theta[:5].tolist()
-        p, m = theta[5:7].tolist() if self.free else (self.p, self.m)
+        p, m, ln_r = theta[5:8].tolist() if self.free else self.usual
         p, a, log_tau = max(p, 0.05), np.exp(ln_a), np.log(points.tau / units.tau)
         felt = points.changes
         change = (felt.after / units.rate) ** p - (felt.before / units.rate) ** p
         noise = np.exp(ln_B - m * log_tau)
-        tail = a * np.exp(theta[-1]) if self.own_tail else a
-        follow = followed(felt, change, np.exp(ln_c) / units.rate, tail)
+        follow = followed(felt, change, np.exp(ln_c) / units.rate, a * np.exp(ln_r))
         full = (points.schedule.peak / units.rate) ** p
         loss = E + np.exp(ln_A - a * log_tau) + noise * follow
         return units.loss * loss, units.loss * noise * np.maximum(full - follow, 0.0)
@@ -202,7 +193,7 @@ class SizesForm(Form):
 
         E(N) = E [1 - f + f (N/N0)^-x],  A, B and c as powers (N/N0)^sA, (N/N0)^sB, (N/N0)^sc
 
-    N0 is the middle size. The exponent a (and p, m) is shared. With one or two sizes the priors decide f and
+    N0 is the middle size. The exponents a, p, m, r are shared. With one or two sizes the priors decide f and
     x, which are those of language models: x = 0.3, and three tenths of E at N0 fall with N.
     """
 

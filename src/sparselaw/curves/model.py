@@ -15,19 +15,19 @@ from sparselaw.curves.schedules import Schedule
 from sparselaw.errors import InputError
 from sparselaw.interval import Interval
 
-DEGREES = 6  # of Student's t: the scales rest on a handful of independent runs
-RUNNING = 1.75  # error of the rest of a running curve over what the model says of its residuals
+DEGREES = 8  # of Student's t: the scales rest on a handful of independent runs
+RUNNING = 1.5  # error of the rest of a running curve over what the model says of its residuals
 OTHER_PEAK = 0.012  # relative, for each factor of two between peak rates
 OTHER_SIZE = 0.004  # relative, for each factor of two to the nearest size that was fitted
 REWARMED = 0.01  # relative, where the rate rises again
 SMOOTHED = 1.5  # error after a fit to smoothed logs, over that without
 FINISHED = 0.995  # of the planned steps
-ONE_PEAK = 1.1  # ratio of peak rates up to which p and m may be free
+ONE_PEAK = 1.1  # ratio of peak rates up to which p, m and r may be free
 WARM, EARLY = 2.0, 0.06  # left out: up to twice the tau of the warm-up, or 6 % of the last tau
 EACH, ALL = 60, 600  # points of a run, and about as many of all of them
 LEAST = 8  # of a run, however many runs
 NOISY = 1e-3  # scatter above which neighbours are averaged rather than passed over
-FEWEST = 8  # points of all runs together that a fit needs: it has five to seven parameters
+FEWEST = 8  # points of all runs together that a fit needs: it has five to eight parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

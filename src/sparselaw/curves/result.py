@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TESTED = 8  # curves of which the back-test is made: the running ones, or else the first
-P, M = 1.0, 0.0  # of the theory
+THEORY = {"p": 1.0, "m": 0.0, "r": 1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,28 +32,27 @@ class TheoryBeside:
     tau^-(1 - 1/s) left after one pass, and noise put in at one moment is forgotten as the sum over j of
     s_j^2 exp(-2 s_j u), with the tail u^-(2 - 1/s) = u^-(1 + a): the exponent of the descent is that of the
     memory too. The noise is proportional to the rate (p = 1), and with noisy labels it does not fall with
-    time (m = 0). ``spectrum`` is s for which 1 - 1/s is the exponent a; p and m are None where they were not
-    fitted.
+    time (m = 0). ``spectrum`` is s for which 1 - 1/s is the exponent a; ``fitted`` has p, m and r where they
+    were not fixed.
     """
 
     spectrum: Interval
-    p: Interval | None
-    m: Interval | None
+    fitted: Mapping[str, Interval]
 
     def words(self) -> str:
         """In one sentence."""
         falls = f"j^-{self.spectrum.best:.3g}"
         said = f"read as SGD on power-law features, a stands for variances that fall as {falls}"
         off = [
-            f"{name} = {value.best:.2g} {value.ends()} where the theory has {theory:g}"
-            for name, value, theory in (("p", self.p, P), ("m", self.m, M))
-            if value is not None and not value.contains(theory)
+            f"{name} = {value.best:.2g} {value.ends()} where the theory has {THEORY[name]:g}"
+            for name, value in self.fitted.items()
+            if not value.contains(THEORY[name])
         ]
         return said + (f"; against it, {' and '.join(off)}" if off else "")
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "spectrum": self.spectrum.to_dict("a is 1 or more"), "p": P, "m": M, "kernel_tail": "u^-(1+a)",
+            "spectrum": self.spectrum.to_dict("a is 1 or more"), **THEORY, "kernel_tail": "u^-(1+a)",
             "words": self.words(),
         }  # fmt: skip
 
@@ -72,8 +71,7 @@ def theory_beside(params: Mapping[str, Interval]) -> TheoryBeside:
     a = params["a"]
     return TheoryBeside(
         spectrum=Interval(spectrum_of(a.low), spectrum_of(a.best), spectrum_of(a.high)),
-        p=params.get("p"),
-        m=params.get("m"),
+        fitted={name: params[name] for name in THEORY if name in params},
     )
 
 
