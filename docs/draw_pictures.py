@@ -61,8 +61,6 @@ def draw_plan(known: pd.DataFrame) -> str:
     with sl.plot.style():
         figure, ax = plt.subplots(figsize=(7.0, 4.2))
         sl.plot.budget_profiles(plans, ax=ax)
-        for plan in plans:
-            ax.plot([plan.N.low, plan.N.high], [plan.loss.best] * 2, color="#000000", lw=1.2)
         ax.set_title("The best model for a budget; bars: 95 % intervals of N", fontsize="medium")
         save(figure, "plan")
     return f"plan: N = {plans[-1].N}"

@@ -103,7 +103,10 @@ def budget_profiles(plans: Plan | Sequence[Plan], *, ax: Axes | None = None) -> 
             ax.plot(N, loss, "s", ms=4, **look)
         ax.plot([plan.N.best], [plan.loss.best], "o", color=colours[i], ms=7)
         if plan.N.low < plan.N.high:
-            ax.hlines(plan.loss.best, plan.N.low, plan.N.high, color=colours[i], lw=3, alpha=0.35)
+            below, above = plan.N.best - plan.N.low, plan.N.high - plan.N.best
+            ax.errorbar(
+                [plan.N.best], [plan.loss.best], xerr=[[below], [above]], color=ACCENT, capsize=5, lw=1.8
+            )
     cost = plans[0].cost
     unit = units_of([plan.D.best for plan in plans])[1] if cost.startswith("6nd") else "loss"
     return finish(ax, SIZES, unit, "What a wrong $N$ costs", legend_title=_budget(cost))

@@ -129,7 +129,9 @@ def curve_fan(found: CurveFit, *, ax: Axes | None = None) -> Axes:
         for N in sorted(N for asked, N in ends if asked == schedule.name):
             run = continued(model, schedule, N)
             if run is None or run not in model.plans:
-                start = _start(found) if run is None else model.logs[run].last
+                start = _start(found)
+                if run is not None and model.logs[run].last < schedule.last:
+                    start = model.logs[run].last
                 whole = schedule if run is None else going_on(model, run, schedule)
                 _fan(found, whole, N, run, start, colour, name, ax)
                 name = None  # one line of the legend for all sizes

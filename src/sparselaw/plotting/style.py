@@ -98,7 +98,9 @@ def plain_ticks(axis: Any) -> None:
     if axis.get_scale() == "log" and high / low < 30.0:
         even = MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10])
         axis.set_major_locator(even if high / low < 4.0 else LogLocator(subs=(1.0, 2.0, 5.0)))
-        axis.set_major_formatter(FuncFormatter(lambda v, _: short_size(v, 4)))
+        axis.set_major_formatter(
+            FuncFormatter(lambda v, _: power_of_ten(v) if v >= 1e15 else short_size(v, 4))
+        )
         axis.set_minor_locator(NullLocator())
 
 

@@ -34,7 +34,7 @@ export const curves = {
       { class: "settings", "aria-label": "Schedule", onsubmit: (event) => event.preventDefault() },
       slider(app, "curve_decay", "decay", { min: 0.02, max: 1, step: 0.01, help: "share of the steps in which the rate falls" }),
       slider(app, "curve_end", "last rate", { min: 0, max: 1, step: 0.01, help: "over the peak rate" }),
-      box(app, "curve_steps", "steps", { width: "short", help: "of the whole run" }),
+      box(app, "curve_steps", "steps", { width: "short", placeholder: "usual", help: "of the whole run; usual: as the longest" }),
     );
     const shown = el("div", { class: "results", hidden: true }, settings, answer, chart.node, summary.node);
     const ask = createLive(app, chart, (given) => app.api.values("curves/end", given), (found) => {

@@ -3,7 +3,7 @@
 import { Refused } from "./api.js";
 import { createChart } from "./chart.js";
 import { box } from "./controls.js";
-import { el, number, size, takeDrops } from "./dom.js";
+import { el, maths, number, size, takeDrops } from "./dom.js";
 import { createLive } from "./live.js";
 import { block, ends, notes, percent, TABLES, tableOf } from "./tables.js";
 
@@ -24,7 +24,7 @@ export function createNext(app) {
     chart.draw(found.chart, found);
     const rows = found.next.runs.map((run, i) => [i + 1, size(run.N), size(run.D), number(run.cost, 3), percent(run.width_alone), percent(run.width_after)]);
     runs.body.replaceChildren(
-      el("p", { class: "lead" }, `${found.words}.`),
+      el("p", { class: "lead" }, ...maths(`${found.words}.`)),
       tableOf("Runs to make next", ["run", "N", "D", "cost", "width after it alone", "after it and those above"], rows),
       notes(found.next.warnings),
     );

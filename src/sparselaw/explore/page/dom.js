@@ -22,7 +22,8 @@ const GREEK = { alpha: "α", xi: "ξ", nu: "ν", Gamma: "Γ" };
 const PATTERN = /\b(alpha|xi|nu|Gamma)(1|2)?(?![a-zA-Z])|_\{([^}]*)\}|(?<=(?<!\w)(?:[A-Z]|alpha|xi|nu))_(\w+)|\^\{([^}]*)\}|\^(\w+)/g;
 
 // "alpha_N", "N^{-2.3}", "xi_crit" as nodes with sub- and superscripts; adamw_best is a name and stays.
-export function maths(text) {
+export function maths(given) {
+  const text = given.replace(/(\d) x 10\^/g, "$1×10^");
   const nodes = [];
   let last = 0;
   for (const found of text.matchAll(PATTERN)) {

@@ -136,7 +136,8 @@ def _valley(source: Any, surface: Surface, found: Plan) -> Chart:
         x, y = [v.N for v in found.others], [v.loss for v in found.others]
         series.append(points(label, x, y, colour=2))
     if found.N.low < found.N.high:
-        marks = [mark(found.N.low, "95 % of N from", colour=1), mark(found.N.high, "to", colour=1)]
+        ends = {"low": found.N.low, "high": found.N.high}
+        marks = [mark(at, f"{end} end of N, 95 %,", colour=1) for end, at in ends.items()]
     size, unit = (
         ("model size N", "loss") if isinstance(source, Inputs) else (SIZES, units_of(found.D.best)[1])
     )
@@ -153,7 +154,8 @@ def _spaced(side: str) -> str:
 
 def _frontier(asked: _Asked, cost: Cost) -> Chart:
     source, spent = asked.source, asked.spent
-    drawn = chart(axis(f"compute C ({cost.name})"), axis("best loss"), [], marks=[mark(spent, "the budget")])
+    unit = "FLOP" if cost.name.startswith("6nd") else cost.name
+    drawn = chart(axis(f"compute C ({unit})"), axis("best loss"), [], marks=[mark(spent, "the budget")])
     low, high = spent * 10.0**-DECADES, spent * 10.0**DECADES
     theory = isinstance(source, Inputs)
     if theory and source.exponents is not None:
