@@ -23,6 +23,8 @@ from typing import Any, ClassVar
 from sparselaw.laws.base import Law, LogSlopes, real
 from sparselaw.laws.ranges import Range, coefficient, exponent, floor
 
+LARGEST = 700.0  # exponents of e beyond it leave the range of numbers
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoupledLaw(Law):
@@ -75,55 +77,35 @@ class CoupledLaw(Law):
             value = self.E + np.where(np.isneginf(larger), 0.0, np.exp(joined))
         return value if np.ndim(value) else float(value)
 
-    def log_slopes(self, *sizes: Any) -> LogSlopes:
-        return of_two_powers(self.E, self.A, self.B, self.alpha, self.beta, self.g, *sizes)
+    def log_slopes(self, N: Any, D: Any) -> LogSlopes:
+        import numpy as np
 
-
-LARGEST = 700.0  # exponents of e beyond it leave the range of numbers
-
-
-def of_two_powers(E: Any, A: Any, B: Any, alpha: Any, beta: Any, g: Any, N: Any, D: Any) -> LogSlopes:
-    """Of E + [(A N^-alpha)^(1/g) + (B D^-beta)^(1/g)]^g by (E, A, B, alpha, beta, g), each (fits, 1)."""
-    import numpy as np
-
-    with np.errstate(all="ignore"):
-        fall_N, fall_D = -alpha * np.log(1.0 * N), -beta * np.log(1.0 * D)
-        p_N, p_D, w, tail, c = shares(np.log(A) + fall_N, np.log(B) + fall_D, g)
-        mixing = tail + np.minimum(p_N, p_D) * np.abs(w)
-        v = p_N * p_D
-        J = np.stack([p_N, p_D, p_N * fall_N, p_D * fall_D, g * mixing], axis=-1)
-        one = np.ones_like(c)
-        apart = np.stack([one, -one, fall_N * one, -fall_D * one], axis=-1)
-        V = np.empty((*c.shape, 5, 5))
-        V[..., :4, :4] = (v / g)[..., None, None] * apart[..., :, None] * apart[..., None, :]
-        V[..., 4, :4] = V[..., :4, 4] = -(v * w)[..., None] * apart
-        V[..., 2, 2] += p_N * fall_N
-        V[..., 3, 3] += p_D * fall_D
-        V[..., 4, 4] = g * (mixing + v * w * w)
-        return above_floor(np.log(E), c, J, V)
-
-
-def shares(of_N: Any, of_D: Any, g: Any) -> tuple[Any, Any, Any, Any, Any]:
-    """p_N, p_D, w, log(1 + e^-|w|) and c, from the logarithms of both terms."""
-    import numpy as np
-
-    w = np.clip(np.nan_to_num((of_N - of_D) / g, nan=0.0), -LARGEST, LARGEST)
-    tail = np.log1p(np.exp(-np.abs(w)))
-    p_N, p_D = np.exp(np.minimum(w, 0.0) - tail), np.exp(np.minimum(-w, 0.0) - tail)
-    return p_N, p_D, w, tail, np.maximum(of_N, of_D) + g * tail
-
-
-def above_floor(log_E: Any, c: Any, J: Any, V: Any) -> LogSlopes:
-    """From c (fits, rows) with its derivatives J (..., q) and V (..., q, q) to those of log(E + e^c)."""
-    import numpy as np
-
-    eta = np.logaddexp(log_E, c)
-    s, floor = np.exp(c - eta), np.exp(log_E - eta)
-    both = s * floor
-    q = J.shape[-1] + 1
-    first, second = np.empty((*c.shape, q)), np.empty((*c.shape, q, q))
-    first[..., 0], first[..., 1:] = floor, s[..., None] * J
-    second[..., 0, 0] = both
-    second[..., 1:, 0] = second[..., 0, 1:] = -both[..., None] * J
-    second[..., 1:, 1:] = s[..., None, None] * V + (both[..., None] * J)[..., :, None] * J[..., None, :]
-    return LogSlopes(eta, first, second)
+        with np.errstate(all="ignore"):
+            fall_N, fall_D = -self.alpha * np.log(real(N)), -self.beta * np.log(real(D))
+            of_N, of_D = np.log(self.A) + fall_N, np.log(self.B) + fall_D
+            w = np.clip(np.nan_to_num((of_N - of_D) / self.g, nan=0.0), -LARGEST, LARGEST)
+            tail = np.log1p(np.exp(-np.abs(w)))
+            p_N, p_D = np.exp(np.minimum(w, 0.0) - tail), np.exp(np.minimum(-w, 0.0) - tail)
+            c = np.maximum(of_N, of_D) + self.g * tail
+            mixing = tail + np.minimum(p_N, p_D) * np.abs(w)
+            v = p_N * p_D
+            J = np.stack([p_N, p_D, p_N * fall_N, p_D * fall_D, self.g * mixing], axis=-1)
+            one = np.ones_like(c)
+            apart = np.stack([one, -one, fall_N * one, -fall_D * one], axis=-1)
+            V = np.empty((*c.shape, 5, 5))
+            V[..., :4, :4] = (v / self.g)[..., None, None] * apart[..., :, None] * apart[..., None, :]
+            V[..., 4, :4] = V[..., :4, 4] = -(v * w)[..., None] * apart
+            V[..., 2, 2] += p_N * fall_N
+            V[..., 3, 3] += p_D * fall_D
+            V[..., 4, 4] = self.g * (mixing + v * w * w)
+            eta = np.logaddexp(np.log(self.E), c)
+            s, floor = np.exp(c - eta), np.exp(np.log(self.E) - eta)
+            both = s * floor
+            first, second = np.empty((*c.shape, 6)), np.empty((*c.shape, 6, 6))
+            first[..., 0], first[..., 1:] = floor, s[..., None] * J
+            second[..., 0, 0] = both
+            second[..., 1:, 0] = second[..., 0, 1:] = -both[..., None] * J
+            second[..., 1:, 1:] = (
+                s[..., None, None] * V + (both[..., None] * J)[..., :, None] * J[..., None, :]
+            )
+            return LogSlopes(eta, first, second)

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sparselaw.laws.base import Law, LogSlopes, real
+from sparselaw.laws.base import Law, real
 from sparselaw.laws.ranges import Range, coefficient, exponent, floor
 
 PUBLISHED_R_N, PUBLISHED_R_D = 5.309743, 15.387756  # of the paper's own fit
@@ -88,88 +88,3 @@ class DataConstrainedLaw(Law):
 
     def on_repeated_data(self) -> tuple[DataConstrainedLaw, str]:
         return self, ""
-
-    def log_slopes(self, *sizes: Any) -> LogSlopes:
-        values = (self.E, self.A, self.B, self.alpha, self.beta, self.R_N, self.R_D)
-        return repeated_slopes(values, *sizes)
-
-
-def repeated_slopes(values: tuple[Any, ...], N: Any, D: Any, U: Any) -> LogSlopes:
-    """Derivatives of log loss by the logarithms of (E, A, B, alpha, beta, R_N, R_D), each (fits, 1).
-
-    A count n = U h, h = 1 + R (1 - e), e = e^(-rho/R), rho = x/U - 1, is the worth of x, U of them fresh.
-    With l = log U, f = log R, k = e (x/U)/h and q = R (1 - e) - e rho, of log n
-
-        n_l = 1 - k,    n_ll = -k (x/(U R) - 1 + k),   n_lf = -k (rho/R - q/h),
-        n_f = q/h,      n_ff = (q - e rho^2/R)/h - (q/h)^2.
-
-    The size that U samples feed has the logarithm (log(alpha A/(beta B)) + beta log U)/alpha. Both terms are
-    joined as in coupled.py, with g = 1.
-    """
-    import numpy as np
-
-    from sparselaw.laws.coupled import above_floor, shares
-
-    E, A, B, alpha, beta, R_N, R_D = values
-    with np.errstate(all="ignore"):
-        x, y, u = (np.log(real(size)) for size in np.broadcast_arrays(N, D, U))
-        # The size: J and H are derivatives of log N' by (A, B, alpha, beta, R_N, R_D).
-        fed = (np.log(alpha * A / (beta * B)) + beta * u) / alpha
-        starved = fed < x  # elsewhere every parameter is fed: N' = N
-        fed = np.maximum(fed, -700.0)
-        n, by_l, by_f, by_ll, by_lf, by_ff = (np.where(starved, v, 0.0) for v in _worth(x, fed, R_N))
-        n = np.where(starved, n, x)
-        shape = n.shape
-        l, h = np.zeros((*shape, 6)), np.zeros((*shape, 6, 6))  # noqa: E741
-        l[..., 0], l[..., 1], l[..., 2], l[..., 3] = (
-            1 / alpha,
-            -1 / alpha,
-            1 / alpha - fed,
-            (beta * u - 1) / alpha,
-        )
-        for a, b, value in (
-            (2, 0, -1 / alpha), (2, 1, 1 / alpha), (3, 2, -l[..., 3]), (2, 2, fed - 2 / alpha),
-            (3, 3, beta * u / alpha),
-        ):  # fmt: skip
-            h[..., a, b] = h[..., b, a] = value
-        H = by_l[..., None, None] * h + by_ll[..., None, None] * l[..., :, None] * l[..., None, :]
-        H[..., 4, :4] = H[..., :4, 4] = by_lf[..., None] * l[..., :4]
-        H[..., 4, 4] = by_ff
-        J = by_l[..., None] * l
-        J[..., 4] = by_f
-        size = _falling(np.log(A), alpha, n, J, H, 0, 2)
-        # The data.
-        n, _, by_f, _, _, by_ff = _worth(y, np.minimum(u, y), R_D)
-        J, H = np.zeros((*shape, 6)), np.zeros((*shape, 6, 6))
-        J[..., 5], H[..., 5, 5] = by_f, by_ff
-        data = _falling(np.log(B), beta, n, J, H, 1, 3)
-        p_N, p_D, _, _, c = shares(size[0], data[0], 1.0)
-        first = p_N[..., None] * size[1] + p_D[..., None] * data[1]
-        apart = size[1] - data[1]
-        second = p_N[..., None, None] * size[2] + p_D[..., None, None] * data[2]
-        second += (p_N * p_D)[..., None, None] * apart[..., :, None] * apart[..., None, :]
-        return above_floor(np.log(E), c, first, second)
-
-
-def _worth(log_x: Any, log_fresh: Any, R: Any) -> tuple[Any, ...]:
-    """log n, n_l, n_f, n_ll, n_lf, n_ff."""
-    import numpy as np
-
-    ratio = np.exp(np.minimum(log_x - log_fresh, 700.0))
-    rho = ratio - 1.0
-    e, gone = np.exp(-rho / R), -np.expm1(-rho / R)
-    h = 1.0 + R * gone
-    k, q = e * ratio / h, R * gone - e * rho
-    ff = (q - e * rho * rho / R) / h - (q / h) ** 2
-    return log_fresh + np.log(h), 1.0 - k, q / h, -k * (ratio / R - 1.0 + k), -k * (rho / R - q / h), ff
-
-
-def _falling(log_c: Any, exponent: Any, n: Any, J: Any, H: Any, of_c: int, of_e: int) -> tuple[Any, Any, Any]:
-    """log coefficient - exponent n, with its derivatives, from those of n."""
-    J, H = -exponent[..., None] * J, -exponent[..., None, None] * H
-    H[..., of_e, :] += J
-    H[..., :, of_e] += J
-    H[..., of_e, of_e] -= exponent * n
-    J[..., of_e] -= exponent * n
-    J[..., of_c] += 1.0
-    return log_c - exponent * n, J, H

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sparselaw.laws.base import Law, LogSlopes, real
+from sparselaw.laws.base import Law, real
 from sparselaw.laws.ranges import Range, coefficient, exponent
 
 
@@ -55,13 +55,3 @@ class KaplanLaw(Law):
             ratio = np.where(largest > 0.0, np.minimum(of_N, of_D) / largest, 0.0)
         value = largest * (1.0 + ratio ** (1.0 / self.alpha_D)) ** self.alpha_D
         return value if np.ndim(value) else float(value)
-
-    def log_slopes(self, *sizes: Any) -> LogSlopes:
-        """alpha_D is the exponent of D and the norm between both terms: there both derivatives add up."""
-        import numpy as np
-
-        from sparselaw.laws.coupled import of_two_powers
-
-        found = of_two_powers(0.0, self.A, self.B, self.alpha_N, self.alpha_D, self.alpha_D, *sizes)
-        add = np.eye(6)[:, 1:5] + np.outer(np.eye(6)[5], np.eye(4)[3])
-        return LogSlopes(found.log_loss, found.first @ add, add.T @ found.second @ add)
