@@ -6,24 +6,41 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack, get_args, overload
 
-from sparselaw.errors import check_choice
+from sparselaw.errors import InputError, check_choice, check_not_negative, check_size
 from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.inputs.base import no_spike
 from sparselaw.records import html_table, put
-from sparselaw.theory.surface import COLUMNS, LARGEST_N, Point, Surface, predict_points
+from sparselaw.theory.surface import (
+    COLUMNS,
+    LARGEST_N,
+    Point,
+    Surface,
+    check_width,
+    predict_points,
+    rank_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sparselaw.features import FeatureMap
     from sparselaw.nonlinear.losses import NonlinearLoss
-    from sparselaw.theory.training.trained_point import Answering
+    from sparselaw.theory.training.schedule import Descent
     from sparselaw.theory.training.unfinished import Form
 
 FORMS = ("full", "quasi-static")
 NO_POWER_LAW = "these inputs follow no power law"
+
+
+class Answering(Protocol):
+    """What a solver must answer about itself."""
+
+    @property
+    def ridge_of_theory(self) -> float | None: ...
+    @property
+    def descent(self) -> Descent | None: ...
 
 
 class Settings(TypedDict, total=False):
@@ -188,29 +205,66 @@ def prediction(
         from sparselaw.solvers import as_solver
 
         solver = as_solver(solver)
-    elif solver is not None:
-        from sparselaw.theory.training.trained_point import check_solver
-
-        check_solver(solver)
+    _check_solver(solver)
     sizes, data = _listed(N), _listed(D)
-    if features != "linear":
-        activated = _activated(features)
-        if activated is not None:
-            return _nonlinear(inputs, activated, sizes, data, solver, ridge, noise)
-    if solver is None:
-        lines = [predict_points(inputs, sizes, d, ridge=ridge, noise=noise, surface=surface) for d in data]
-        points = [line[i] for i in range(len(sizes)) for line in lines]
-    else:
-        from sparselaw.theory.training.trained_point import trained_point
+    activated = None if features == "linear" else _activated(features)
+    if activated is not None:
+        return _nonlinear(inputs, activated, sizes, data, solver, ridge, noise)
+    if solver is not None:
+        if ridge > 0.0:
+            remedy = "give sl.Ridge(ridge=...) or leave it out"
+            raise InputError("ridge", ridge, "is given beside a solver", remedy)
+        if solver.ridge_of_theory is not None:
+            ridge = solver.ridge_of_theory
+        elif solver.descent is not None:
+            pairs = itertools.product(sizes, data)
+            points = [_stopped_early(inputs, n, d, solver.descent, noise, surface, form) for n, d in pairs]
+            return Prediction(inputs=inputs, points=tuple(points))
+        else:
+            remedy = "choose min-norm, ridge, gd, sgd, or nesterov with a tolerance of at most 1e-8"
+            raise InputError("solver", getattr(solver, "name", solver), "has no closed form", remedy)
+    lines = [predict_points(inputs, sizes, d, ridge=ridge, noise=noise, surface=surface) for d in data]
+    return Prediction(inputs=inputs, points=tuple(line[i] for i in range(len(sizes)) for line in lines))
 
-        points = [
-            trained_point(
-                inputs, N=n, D=d, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form
-            )
-            for n in sizes
-            for d in data
-        ]
-    return Prediction(inputs=inputs, points=tuple(points))
+
+def _check_solver(solver: Any) -> None:
+    """Refuse what is no solver; None stands for the minimum-norm solution."""
+    if isinstance(solver, type):
+        remedy = f"give an instance: {solver.__name__}(...)"
+        raise InputError("solver", solver.__name__, "is a class and has no settings yet", remedy)
+    if solver is not None and not (hasattr(solver, "ridge_of_theory") and hasattr(solver, "descent")):
+        raise InputError("solver", solver, "is not a solver", "give a record such as sl.SGD(passes=4)")
+
+
+def _stopped_early(
+    inputs: Inputs, N: float, D: int, descent: Descent, noise: float, surface: Surface, form: Form
+) -> Point:
+    """The point of the surface that a descent has reached."""
+    from sparselaw.theory.training.unfinished import train
+
+    N, D, noise = check_width(N), check_size("D", D), check_not_negative("noise", noise)
+    found = train(inputs, float(N), float(D), descent, noise, form, sharp=surface == "sharp")
+    return Point(
+        N=N,
+        D=D,
+        K=inputs.expected_seen(float(D)),
+        xi=_ratio(inputs, N, D),
+        loss=found.loss,
+        caution="; ".join(found.cautions),
+        loss_reason=found.reason,
+        loss_error=found.error,
+        terms=found.parts,
+        rank=rank_of(inputs, float(D)),
+        parts=found.parts,
+        kappa=found.kappa if descent.steps is None else None,
+        pi=found.pi,
+    )
+
+
+def _ratio(inputs: Inputs, N: float, D: float) -> float:
+    """xi, where there are exponents."""
+    law = inputs.exponents
+    return law.xi(int(min(N, LARGEST_N)), D) if law is not None else math.nan
 
 
 def _activated(features: str | FeatureMap) -> FeatureMap | None:
@@ -239,12 +293,11 @@ def _nonlinear(
 
 
 def _nonlinear_point(inputs: Inputs, found: NonlinearLoss) -> Point:
-    width = int(min(found.N, LARGEST_N))
     return Point(
         N=found.N,
         D=found.D,
         K=inputs.expected_seen(float(found.D)),
-        xi=inputs.exponents.xi(width, found.D) if inputs.exponents is not None else math.nan,
+        xi=_ratio(inputs, found.N, found.D),
         loss=found.loss,
         caution=found.caution,
         loss_reason=found.reason,
