@@ -27,7 +27,8 @@ def designed(law, **settings):
 
 
 @pytest.mark.parametrize("settings", [{}, {"tied": True}, {"floor": False}], ids=str)
-def test_exact_derivatives_are_those_of_the_formula(settings, law=CoupledLaw):
+def test_exact_derivatives_are_those_of_the_formula(settings):
+    law = CoupledLaw
     design = designed(law, **settings)
     rng = np.random.default_rng(1)
     starts = [[law.ranges[name].starts[i] for name in design.names] for i in (0, -1)]

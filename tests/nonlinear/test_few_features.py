@@ -11,10 +11,12 @@ from sparselaw import SparseInputs
 from sparselaw.features import FEATURES
 from sparselaw.nonlinear.features_limit import _first_type, features_limit
 from sparselaw.nonlinear.kink_kernel import mean_size
-from sparselaw.nonlinear.response import KINK_PART, Kinked
+from sparselaw.nonlinear.response import Kinked, KinkPart
 from sparselaw.nonlinear.samples import DrawnRegression, drawn_regression
 from sparselaw.nonlinear.sector_tables import sector_table, unit_types
 from sparselaw.nonlinear.width_limit import width_limit
+
+KINK = KinkPart()
 
 SMALL = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=5)
 RELU = Kinked(slope=0.5, kink=0.5)
@@ -22,10 +24,10 @@ RELU = Kinked(slope=0.5, kink=0.5)
 
 def whole_table(nodes=3):
     """Of few coordinates, with nothing left out."""
-    return sector_table(SMALL, (KINK_PART,), 1e-3, unit_types(True, 0, (nodes, 1)), 1e-9, 1e-9)
+    return sector_table(SMALL, (KINK,), 1e-3, unit_types(True, 0, (nodes, 1)), 1e-9, 1e-9)
 
 
-@pytest.mark.parametrize("part", [KINK_PART, FEATURES["gelu"].response.parts[0]], ids=["kink", "gelu"])
+@pytest.mark.parametrize("part", [KINK, FEATURES["gelu"].response.parts[0]], ids=["kink", "gelu"])
 def test_means_and_slopes_are_integrals(part):
     """Against sums on a fine grid, slopes by Stein; at a deviation of zero the mean is f itself."""
     means, deviations = np.array([0.3, 1.0, 2.5]), np.array([0.2, 0.9])
@@ -33,7 +35,7 @@ def test_means_and_slopes_are_integrals(part):
     g = np.linspace(-9.0, 9.0, 200_001)
     w = np.exp(-0.5 * g**2)
     w /= w.sum()
-    f = (lambda z: 0.5 * np.abs(z)) if part is KINK_PART else part.f
+    f = (lambda z: 0.5 * np.abs(z)) if part is KINK else part.f
     for i, s in enumerate(deviations):
         for k, m in enumerate(means):
             values = f(m + s * g)

@@ -128,22 +128,26 @@ class Response(Protocol):
         """The same of the even part of f."""
 
 
+@dataclass(frozen=True, slots=True)
 class KinkPart:
-    """|z|/2, the even part of every activation with one kink, up to a factor."""
+    """|z|/2, the even part of every activation with one kink, up to a factor; with ``jump`` the sign, odd."""
 
-    targets = False
-    jump = False
+    jump: bool = False
+
+    @property
+    def targets(self) -> bool:
+        return self.jump
 
     @property
     def identity(self) -> dict[str, Any]:
-        return {}
+        return {"activation": "sign"} if self.jump else {}
 
     def sums(
         self, start: IntArray, c: FloatArray, part: IntArray, typed: IntArray, types: FloatArray, first: bool
     ) -> FloatArray:
         from sparselaw.nonlinear.kink_kernel import alternating_sums  # numba: only where it is needed
 
-        return alternating_sums(start, c, part, typed, types, first)
+        return alternating_sums(start, c, part, typed, types, first, step=self.jump)
 
     def mean_and_slope(self, means: FloatArray, deviations: FloatArray) -> tuple[FloatArray, FloatArray]:
         from scipy.special import erf  # only where tables are made
@@ -157,10 +161,8 @@ class KinkPart:
         from sparselaw.nonlinear.kink_kernel import reflected_kernel
 
         assert not slope
+        assert not self.jump  # dense inputs have no tables of a step
         return reflected_kernel(*pairs)
-
-
-KINK_PART = KinkPart()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +174,7 @@ class Kinked:
     part holds nothing of a linear target; it only uses up features.
     """
 
-    parts: ClassVar[tuple[Part, ...]] = (KINK_PART,)
+    parts: ClassVar[tuple[Part, ...]] = (KinkPart(),)
     dense: ClassVar[bool] = True
     trust: ClassVar[Trust] = Trust()
     slope: float
@@ -209,35 +211,10 @@ class Kinked:
 
 
 @dataclass(frozen=True, slots=True)
-class StepPart:
-    """The whole of it is odd."""
-
-    targets: bool = True
-    jump: bool = True
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        return {"activation": "sign"}
-
-    def sums(
-        self, start: IntArray, c: FloatArray, part: IntArray, typed: IntArray, types: FloatArray, first: bool
-    ) -> FloatArray:
-        from sparselaw.nonlinear.kink_kernel import alternating_sums  # numba: only where it is needed
-
-        return alternating_sums(start, c, part, typed, types, first, step=True)
-
-    def mean_and_slope(self, means: FloatArray, deviations: FloatArray) -> tuple[FloatArray, FloatArray]:
-        raise NotImplementedError("a step is odd")
-
-    def reflected(self, pairs: DensePairs, slope: bool = False) -> FloatArray:
-        raise NotImplementedError("dense inputs have no tables of a step")
-
-
-@dataclass(frozen=True, slots=True)
 class Step:
     """f(z) = sign(z) over twice its slope E|g|."""
 
-    parts: tuple[Part, ...] = (StepPart(),)
+    parts: tuple[Part, ...] = (KinkPart(jump=True),)
     slope: float | None = None
     even: bool = False
     even_weight: float = 1.0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from sparselaw.errors import InputError, check_not_negative, check_size
 from sparselaw.inputs import Inputs, check_inputs
-from sparselaw.records import html_record, put
+from sparselaw.records import Record, html_record
 from sparselaw.theory.surface import LARGEST_N, check_width, ridge_losses
 from sparselaw.theory.training.schedule import Descent
 from sparselaw.theory.training.unfinished import train
@@ -19,36 +19,32 @@ LOWEST_RIDGE = 1e-12  # relative to D
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BestRidge:
+class BestRidge(Record):
     """``loss`` at the best ``ridge`` (zero where none helps), ``without``: the loss with no ridge."""
+
+    reasons: ClassVar[Mapping[str, str]] = {"without": "infinite without a ridge"}
 
     ridge: float
     loss: float
     without: float
-
-    def as_dict(self) -> dict[str, Any]:
-        result: dict[str, Any] = {"ridge": self.ridge, "loss": self.loss}
-        put(result, "without", self.without, "infinite without a ridge")
-        return result
 
     def _repr_html_(self) -> str:
         return html_record("best ridge", asdict(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BestStop:
+class BestStop(Record):
     """Stop after ``steps`` of gradient descent, or ``passes`` of SGD; ``at_end`` is the loss much later."""
+
+    reasons: ClassVar[Mapping[str, str]] = {"steps": "SGD goes by passes", "passes": "descent goes by steps"}
 
     steps: int | None
     passes: float | None
     loss: float
     at_end: float
 
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
     def _repr_html_(self) -> str:
-        return html_record("best stop", self.as_dict())
+        return html_record("best stop", asdict(self))
 
 
 def best_ridge(inputs: Inputs, *, N: float, D: int, noise: float = 0.0) -> BestRidge:
@@ -88,9 +84,8 @@ def best_ridge(inputs: Inputs, *, N: float, D: int, noise: float = 0.0) -> BestR
     loss = ridge_losses(inputs, min(float(N), float(LARGEST_N)), float(D), noise)
     without = loss(0.0)
     at, least = _least(lambda x: loss(math.exp(x)), math.log(LOWEST_RIDGE * D), math.log(1e3 * D), 18)
-    if least < without:
-        return BestRidge(ridge=math.exp(at), loss=least, without=without)
-    return BestRidge(ridge=0.0, loss=without, without=without)
+    helps = least < without
+    return BestRidge(ridge=math.exp(at) if helps else 0.0, loss=min(least, without), without=without)
 
 
 def best_stop(inputs: Inputs, *, N: float, D: int, solver: Any, noise: float = 0.0) -> BestStop:
