@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 from sparselaw.gram.cavity import Cavity
+from sparselaw.gram.counts import Counts
+from sparselaw.gram.nodes import table_nodes
+from sparselaw.gram.sampled import Sampled
 from sparselaw.surface.state import excess
 
 
@@ -30,8 +33,10 @@ def test_without_ridge_the_edge_is_the_inverse_wishart_matrix():
 @pytest.mark.parametrize(("p", "M", "D"), [(0.2, 200, 100), (0.05, 150, 100), (0.01, 400, 200)])
 def test_the_cavity_converges_where_samples_are_crowded(p, M, D):
     """Its two ways to S agree, and no more is resolved than there are samples."""
-    cavity = Cavity(np.array([float(M)]), np.array([p]), np.array([1.0]), float(D))
-    for log_k in (-8.0, -3.0, 0.0):
-        state = cavity.at(log_k)
-        assert state.checked == pytest.approx(1.0, abs=1e-3)
-        assert state.S <= D * (1.0 + 1e-6)
+    coordinates = np.array([float(M)]), np.array([p]), np.array([1.0])
+    log_k = np.array([-8.0, -3.0, 0.0])
+    y = Sampled(Counts(table_nodes(*coordinates, float(D))), D).inner(log_k)
+    for state in Cavity(*coordinates, 1000.0).many(np.full(3, float(D)), log_k, y):
+        S, _, _, _, checked = state.sums
+        assert checked == pytest.approx(1.0, abs=1e-3)
+        assert S <= D * (1.0 + 1e-4)

@@ -15,6 +15,7 @@ rank. The covariance of S with t is that of the coordinates alone.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -22,43 +23,44 @@ from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.cavity import STEP, Cavity, CavityState
-from sparselaw.gram.counts import CountNodes, count_nodes, derivative_weights
+from sparselaw.gram.counts import CountNodes, cells, count_nodes, derivative_weights
 
 EVERY = 3  # of the points of the grids: scatter is wanted to a few per cent
 SELDOM_SEEN = 1e-7  # coordinates whose expected number of sightings is below this are left out
-EVERY_COUNT = 12.0  # mean count up to which every n is a point
+CELL = 0.5  # width in log p and log c of the cells of coordinates
+FREQUENT = 0.1  # p from which on all orders of a sample's coordinate are kept
+EVERY_COUNT = 6.0  # mean count up to which every n is a point
 
 
 class _Laws:
     """What the double integrals need of one state."""
 
-    def __init__(
-        self, cavity: Cavity, state: CavityState, kept: NDArray[np.int64], points: CountNodes
-    ) -> None:
-        grid, of, D = state.grid, cavity.cells, cavity.D
-        step = EVERY * STEP
-        rest = np.broadcast_to(state.held[-1], (of.p.size - of.single, grid.v.size))
-        held = np.concatenate([state.held[:-1], rest])[kept]
-        p, c = of.p[kept], of.c[kept]
+    def __init__(self, state: CavityState, rows: NDArray[np.intp], points: CountNodes) -> None:
+        grid, D, p, c = state.grid, points.D, points.p, points.c[:, None]
+        v, w, step = grid.v[0], grid.w[0], EVERY * STEP
+        held = state.held[rows]
+        decay = np.exp(-np.minimum(v / c, 745.0))
         missed = np.exp(np.maximum((D - 1.0) * np.log1p(-np.minimum(p[:, None] * held, 1.0 - 1e-16)), -745.0))
-        h = grid.decay[kept] * missed
-        r = np.clip((STEP * grid.v / c[:, None] * h).sum(axis=1) + grid.below[kept], 1e-300, 1.0)
-        size = c * np.where(grid.faint[kept], 1.0, r)
-        like_w = np.exp(-np.minimum(np.multiply.outer(size, grid.w), 745.0))
-        like_v = np.exp(-np.minimum(grid.v / size[:, None], 745.0))
-        known = np.clip(1.0 - like_w + grid.to_w(h - like_v), 0.0, 1.0)  # 1 - lam
+        h = decay * missed
+        below = np.minimum(v[0] / c * STEP / math.expm1(STEP), 1.0)
+        r = np.clip((STEP * v / c * h).sum(axis=1, keepdims=True) + below, 1e-300, 1.0)
+        size = c * np.where(c < 20.0 * v[0], 1.0, r)
+        like_w, like_v = np.exp(-np.minimum(size * w, 745.0)), np.exp(-np.minimum(v / size, 745.0))
+        known = np.clip(1.0 - like_w + grid.to_w((h - like_v)[None])[0], 0.0, 1.0)  # 1 - lam
         factors = np.log1p(np.maximum(-p[:, None] * known, -1.0 + 1e-16))
-        total = of.weight[kept] @ factors
-        fade = np.exp(-math.exp(state.log_k) * grid.w)
+        total = points.weight @ factors
+        fade = np.exp(-math.exp(state.log_k) * w)
         self.edges = STEP * (np.exp(total - factors) * fade * known).sum(axis=1)
         self.known, self.total = known[:, ::EVERY], total[::EVERY]
         self.fade = step * fade[::EVERY]
         # given n: log(1 + c sum R) and 1 - r, less their means over n
         at = points.coordinate
         miss = np.log1p(-np.minimum(held[:, ::EVERY], 1.0 - 1e-16))
-        met = -np.expm1(np.maximum(points.n[:, None] * miss[at], -745.0))
-        self.log_det = _centred(step * np.einsum("iv,iv->i", grid.decay[kept][:, ::EVERY][at], met), points)
-        self.learnt = _centred(EVERY * np.einsum("iv,iv->i", grid.mean[kept][:, ::EVERY][at], met), points)
+        met = 1.0 - np.exp(np.maximum(points.n[:, None] * miss[at], -745.0))
+        some = decay[:, ::EVERY]
+        self.log_det = _centred(step * np.einsum("iv,iv->i", some[at], met), points)
+        some = some * v[::EVERY] / c
+        self.learnt = _centred(step * np.einsum("iv,iv->i", some[at], met), points)
 
 
 def _centred(values: FloatArray, points: CountNodes) -> FloatArray:
@@ -67,14 +69,18 @@ def _centred(values: FloatArray, points: CountNodes) -> FloatArray:
 
 
 class CavityScatter:
-    """The covariances between cut-offs of one cavity, each found once."""
+    """The covariances between cut-offs of D samples, each found once; ``states`` gives fixed points."""
 
-    def __init__(self, cavity: Cavity) -> None:
-        of = cavity.cells
-        self._cavity = cavity
-        self._kept: NDArray[np.int64] = np.flatnonzero(cavity.D * of.p * np.abs(of.weight) > SELDOM_SEEN)
-        p = of.p[self._kept]
-        points = count_nodes(of.weight[self._kept], p, of.c[self._kept], cavity.D, every=EVERY_COUNT)
+    def __init__(self, cavity: Cavity, D: float, states: Callable[[list[float]], list[CavityState]]) -> None:
+        self._states = states
+        weight, p, c = cells(cavity.weight, cavity.p, cavity.c, np.full_like(cavity.p, CELL))
+        kept = D * p * np.abs(weight) > SELDOM_SEEN
+        points = count_nodes(weight[kept], p[kept], c[kept], D, every=EVERY_COUNT)
+        singles = cavity.p[: cavity.single]
+        nearest = (
+            np.argmin(np.abs(np.log(points.p)[:, None] - np.log(singles)), axis=1) if singles.size else 0
+        )
+        self._rows = np.where(points.p > singles.min(initial=1.0), nearest, cavity.single)
         likely = np.abs(points.point_weight) > SELDOM_SEEN
         self.points = replace(
             points,
@@ -91,7 +97,7 @@ class CavityScatter:
         Two cubics share them by how near log k is to the middle of each, so that nothing jumps.
         """
         lowest = math.floor(log_k) - 2.0
-        self._cavity.many((lowest + np.arange(5.0)).tolist())  # side by side, before each is asked for
+        self._states((lowest + np.arange(5.0)).tolist())  # side by side, before each is asked for
         share = log_k - math.floor(log_k)
         return (1.0 - share) * self._cubic(lowest, log_k) + share * self._cubic(lowest + 1.0, log_k)
 
@@ -112,7 +118,7 @@ class CavityScatter:
     def _pair(self, x: float, y: float) -> tuple[float, float]:
         """Cov of log det at x with log det at y, and with t at y."""
         if (x, y) not in self._pairs:
-            points, D = self.points, self._cavity.D
+            points, D = self.points, self.points.D
             weight, p = points.weight, points.p
             a, b = self.law(x), self.law(y)
             chance = points.point_weight
@@ -131,18 +137,25 @@ class CavityScatter:
     def law(self, x: float) -> _Laws:
         """What the integrals need at one cut-off."""
         if x not in self._laws:
-            self._laws[x] = _Laws(self._cavity, self._cavity.at(x), self._kept, self.points)
+            self._laws[x] = _Laws(self._states([x])[0], self._rows, self.points)
         return self._laws[x]
 
 
 def _samples(a: _Laws, b: _Laws, weight: FloatArray, p: FloatArray, D: float) -> float:
-    """D Cov over the coordinates of a sample of log(1 + Y/k)."""
-    few = p > 5e-3
-    some = (weight * p)[~few]
-    x, y = a.known[~few], b.known[~few]
-    together = (some * x.T) @ y - (some @ x)[:, None] - some @ y
+    """D Cov over the coordinates of a sample of log(1 + Y/k).
+
+    With q = lam lam' a coordinate has the factor 1 - p (1 - q): the frequent ones as they are, the others by
+    the series of its logarithm, which are sums of powers of q.
+    """
+    few = p > FREQUENT
+    x, y, some = 1.0 - a.known[~few], 1.0 - b.known[~few], weight[~few]
+    orders = [some * p[~few] ** m / m for m in (1, 2, 3)]
+    together = np.full((x.shape[1], y.shape[1]), -float(sum(order.sum() for order in orders)))
+    for m, shares in enumerate(((1, 2, 3), (0, -1, -3), (0, 0, 1)), 1):
+        mix = sum(share * order for share, order in zip(shares, orders, strict=True))
+        together += (mix * (x**m).T) @ y**m
     for i in np.flatnonzero(few):
-        x, y = a.known[i][:, None], b.known[i]
-        together = together + weight[i] * np.log1p(np.maximum(-p[i] * (x + y - x * y), -1.0 + 1e-16))
+        q = np.multiply.outer(1.0 - a.known[i], 1.0 - b.known[i])
+        together += weight[i] * np.log(np.maximum(1.0 - p[i] * (1.0 - q), 1e-16))
     covariance = np.exp(together) - np.exp(a.total[:, None] + b.total)
     return D * float(a.fade @ covariance @ b.fade)

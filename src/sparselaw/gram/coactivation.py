@@ -19,16 +19,18 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.gram.cavity import Cavity
+from sparselaw.gram.cavity import Cavity, CavityState
 from sparselaw.gram.cavity_scatter import CavityScatter
 from sparselaw.gram.counts import Coordinates, Counts, cells
 from sparselaw.gram.law import Atoms, ComplexArray, GramLaw, Moments, Scatter, exponential, times
-from sparselaw.gram.nodes import seen, table_nodes, unseen
+from sparselaw.gram.nodes import seen, unseen
 from sparselaw.gram.rank import expected_rank
 from sparselaw.gram.sampled import Sampled
 
@@ -65,7 +67,7 @@ def pairs(weight: FloatArray, p: FloatArray, c: FloatArray, D: float, never: flo
     )
 
 
-STRIDE = 0.5
+STRIDE = 1.0
 PLACES = np.arange(-2, 4)  # of the strides that one interpolation uses
 _VANDERMONDE = np.linalg.inv(np.vander(STRIDE * PLACES, increasing=True))
 DEEPEST = 21.0  # below the largest c r, in x: deeper, rounding of the closure takes over
@@ -73,6 +75,7 @@ RESOLVED = 14.0  # below the coordinates seen about once: what is left no longer
 SHARED = 3e-4  # share of the unseen variance, or of the rank, from which on the closure is asked
 PAIR_CELL = 0.1  # width in log p and log c of the cells in which pairs are counted
 APART = 0.03  # the same, up to which coordinates scatter on their own
+FELT = 0.003  # and what sharing does to S or t at one x
 TINY = 2.0  # of 1/(rank D), in the error
 LEFT = 0.25  # of an eigenvalue of G, where the closure is read for kappa -> 0
 MOST_LOOPED = 0.3  # that loops may add
@@ -90,15 +93,20 @@ class Coactivation(GramLaw):
         (weight, p, c) of coordinates for the closure, the rank and the scatter.
     D
         The number of samples.
+    closure
+        Gives the cavity closure of the same coordinates, which other D share.
     """
 
-    def __init__(self, counts: Counts, cell_nodes: Coordinates, D: float) -> None:
-        self.D, self.counts, self._cells = float(D), counts, cell_nodes
+    def __init__(
+        self, counts: Counts, cell_nodes: Coordinates, D: float, closure: Callable[[], Cavity]
+    ) -> None:
+        self.D, self.counts, self._cells, self._closure = float(D), counts, cell_nodes, closure
         self.seen, self.unseen = counts.rank, counts.unseen
         found = expected_rank(*cell_nodes[:2], self.D)
         self.rank, self.spread, self._free = min(found.mean, self.seen, self.D), found.spread, found.free
         self.most = float(min(D, np.floor(cell_nodes[0].sum() + 0.5)))
-        self._ratios: dict[int, tuple[float, float]] = {}
+        self._states: dict[float, CavityState] = {}
+        self._ratios: dict[float, FloatArray] = {}
         self._polynomials: dict[int, FloatArray] = {}
 
     @functools.cached_property
@@ -128,18 +136,37 @@ class Coactivation(GramLaw):
 
     @functools.cached_property
     def cavity(self) -> Cavity:
-        with np.errstate(all="ignore"):
-            return Cavity(*self._cells, self.D)
+        return self._closure()
 
     @functools.cached_property
-    def _cell_medium(self) -> Sampled:
-        of = self.cavity.cells
-        return Sampled(Counts(table_nodes(of.weight, of.p, of.c, self.D)), self.D)
+    def _top(self) -> float:
+        """log of the largest c r that matters."""
+        return float(self.cavity.top(np.array([self.D]))[0])
 
     @functools.cached_property
     def _lowest(self) -> int:
         """The deepest stride at which the closure is asked."""
-        return math.ceil((self.cavity.cells.top - DEEPEST) / STRIDE)
+        return math.ceil((self._top - DEEPEST) / STRIDE)
+
+    def states(self, x: list[float]) -> list[CavityState]:
+        """The closure at each x."""
+        solve([self], [x])
+        return [self._states[place] for place in x]
+
+    def _take(self, x: FloatArray, m: Moments, y: FloatArray, states: list[CavityState]) -> None:
+        """Keep states, and log S_cavity/S_cells and log t_cavity/t_cells.
+
+        The cells' own effective medium is at a kappa' that hardly differs from y, where the counts have the
+        moments m: the first order suffices.
+        """
+        S, t, plain_S, plain_t, checked = np.array([state.sums for state in states]).T
+        room = 1.0 - plain_S / self.D
+        with np.errstate(all="ignore"):
+            shift = (np.exp(x - y) - room) / (room + m.P / self.D)
+            logs = np.log([S / (plain_S - m.P * shift), t / (plain_t + m.T * shift)])
+        sound = (np.abs(checked - 1.0) < SOUND) & np.isfinite(logs).all(axis=0)
+        self._ratios |= zip(x.tolist(), np.where(sound, logs, 0.0).T, strict=True)
+        self._states |= zip(x.tolist(), states, strict=True)
 
     def at(self, x: FloatArray) -> Moments:
         x = np.atleast_1d(np.asarray(x, float))
@@ -199,20 +226,17 @@ class Coactivation(GramLaw):
     def _prepare(self, cells: list[int]) -> None:
         """The polynomials through the ratios about these strides, whatever is missing found at once."""
         new = [cell for cell in cells if cell not in self._polynomials]
-        wanted = dict.fromkeys(int(cell + i) for cell in new for i in PLACES)
-        missing = [i for i in wanted if i not in self._ratios]
-        if missing:
-            x = STRIDE * np.array(missing)
-            m = self._cell_medium.at(x)
-            with np.errstate(all="ignore"):
-                states = self.cavity.many(x.tolist())
-            for i, state, S_cells, t_cells in zip(missing, states, m.S, m.t, strict=True):
-                S, t = state.S / float(S_cells), state.t / float(t_cells) if t_cells > 0.0 else 1.0
-                sound = abs(state.checked - 1.0) < SOUND and 0.0 < S < math.inf and 0.0 < t < math.inf
-                self._ratios[i] = (math.log(S), math.log(t)) if sound else (0.0, 0.0)
+        solve([self], [[STRIDE * int(cell + i) for cell in new for i in PLACES]])
         for cell in new:
-            table = np.array([self._ratios[int(cell + i)] for i in PLACES])
+            table = np.array([self._ratios[STRIDE * int(cell + i)] for i in PLACES])
             self._polynomials[cell] = (_VANDERMONDE @ table).T
+
+    @functools.cached_property
+    def _end(self) -> float:
+        """x so small that what is left unresolved no longer depends on it."""
+        order = np.argsort(self.cavity.p)
+        seen_once = np.interp(-math.log(self.D), np.log(self.cavity.p[order]), np.log(self.cavity.c[order]))
+        return max(float(seen_once) - RESOLVED, STRIDE * (self._lowest + 2))
 
     @functools.cached_property
     def left_open(self) -> float:
@@ -220,11 +244,17 @@ class Coactivation(GramLaw):
         medium = float(self.medium.at(np.array([-np.inf])).A0[0])
         if not self.crowded:
             return medium * (1.0 + self.share)
-        of = self.cavity.cells
-        seen_once = float(of.c[np.argmin(np.abs(np.log(of.p * self.D)))])
-        once = math.log(max(seen_once, float(np.finfo(float).tiny)))
-        x = np.array([max(once - RESOLVED, STRIDE * (self._lowest + 2))])
-        return max(medium * math.exp(float(self._log_ratios(x)[1, 0, 0])), self.counts.unseen)
+        solve([self], [[self._end]])
+        return max(medium * math.exp(float(self._ratios[self._end][1])), self.counts.unseen)
+
+    def wanted(self, N: FloatArray) -> list[float]:
+        """Places at which N features will ask the closure, as far as can be told beforehand."""
+        if not self.crowded:
+            return []
+        below = N[self.rank > N]
+        cells = np.unique(np.floor(self.start(below) / STRIDE)) if below.size else np.empty(0)
+        places = set(np.maximum(STRIDE * np.add.outer(cells, PLACES).ravel(), STRIDE * self._lowest).tolist())
+        return [*places, self._end] if (N > self.rank - 20.0 - 3.0 * self.spread).any() else [*places]
 
     def apart(self) -> float:
         return told_apart(self.seen - self.rank, self._pairs.once / self.D, self.D)
@@ -235,15 +265,16 @@ class Coactivation(GramLaw):
         """
         end = np.isneginf(x)
         rows = np.zeros((8, x.size))
-        inside = np.flatnonzero(~end)
-        if inside.size and self.crowding < APART:
-            rows[:, inside] = self.medium.scatter(x[inside]).rows()
-        elif inside.size:
-            deepest = self.cavity.cells.top - DEEPEST + 3.0
+        shared = np.zeros(x.shape, bool)
+        if self.crowding >= APART:
+            shared[~end] = np.abs(self._log_ratios(x[~end])[:, 0]).max(axis=0) > FELT
+        alone = ~end & ~shared
+        if alone.any():
+            rows[:, alone] = self.medium.scatter(x[alone]).rows()
+        deepest = self._top - DEEPEST + 3.0 if shared.any() else 0.0
+        for i in np.flatnonzero(shared):
             with np.errstate(all="ignore"):
-                rows[:, inside] = np.stack(
-                    [self._closure_scatter.at(max(float(x[i]), deepest)) for i in inside], axis=1
-                )
+                rows[:, i] = self._closure_scatter.at(max(float(x[i]), deepest))
         if end.any():
             rows[0, end], rows[4, end], rows[7, end] = self._end_scatter
         return Scatter(*rows)
@@ -254,7 +285,7 @@ class Coactivation(GramLaw):
 
     @functools.cached_property
     def _closure_scatter(self) -> CavityScatter:
-        return CavityScatter(self.cavity)
+        return CavityScatter(self.cavity, self.D, self.states)
 
     @functools.cached_property
     def _end_scatter(self) -> tuple[float, float, float]:
@@ -320,14 +351,16 @@ class Coactivation(GramLaw):
             return every, of_seen, 0.0
         x = np.array([self._where_left(part) for part in (LEFT, 0.5 * LEFT)])
         m, kappa = self.at(x), np.exp(x)
-        of_every, of_variance = m.P / kappa * (1.0 + 0.25 * LEFT), m.T / kappa
+        least = self.counts.inverses()  # coordinates that share no sample are fitted more easily
+        of_every = np.maximum(m.P / kappa * (1.0 + 0.25 * LEFT), min(least[0], sys.float_info.max))
+        of_variance = np.maximum(m.T / kappa, least[1])
         error = float(np.log(np.maximum(of_every[1] / of_every[0], of_variance[1] / of_variance[0])))
         return float(of_every[0]) if math.isfinite(every) else every, float(of_variance[0]), abs(error)
 
     def _where_left(self, wanted: float) -> float:
         """x with P = wanted near kappa -> 0, or as deep as the closure goes: Newton's method in log P."""
         lowest = STRIDE * (self._lowest + 2)
-        top = self.cavity.cells.top
+        top = self._top
         x = lowest + 0.5 * (top - lowest)
         for _ in range(60):
             P = float(self.degrees(np.array([x]))[1][0])
@@ -346,6 +379,28 @@ class Coactivation(GramLaw):
 
     def start(self, N: FloatArray) -> FloatArray:
         return self.medium.start(N)
+
+
+def prepare(sizes: Mapping[GramLaw, FloatArray]) -> None:
+    """What the features N of each law will ask of the closure, for all laws side by side."""
+    laws = [law for law in sizes if isinstance(law, Coactivation)]
+    solve(laws, [law.wanted(sizes[law]) for law in laws])
+
+
+def solve(laws: Sequence[Coactivation], x: Sequence[list[float]]) -> None:
+    """The closure at several x of each law, all side by side: each is what it is on its own."""
+    groups: dict[int, list[tuple[Coactivation, FloatArray, FloatArray]]] = {}
+    for law, places in zip(laws, x, strict=True):
+        missing = np.array([place for place in dict.fromkeys(places) if place not in law._states])
+        if missing.size:
+            groups.setdefault(id(law.cavity), []).append((law, missing, law.medium.inner(missing)))
+    for items in groups.values():
+        D = np.concatenate([np.full(some.size, law.D) for law, some, _ in items])
+        log_k, y = (np.concatenate([item[i] for item in items]) for i in (1, 2))
+        states = items[0][0].cavity.many(D, log_k, y)
+        for law, some, inner in items:
+            law._take(some, law.counts.at(inner), inner, states[: some.size])
+            states = states[some.size :]
 
 
 def told_apart(missing: float, once: float, D: float) -> float:

@@ -194,9 +194,10 @@ def cells(
     weight: FloatArray, p: FloatArray, c: FloatArray, width: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Coordinates that hardly differ put together, cells ``width`` wide in log p and log c."""
-    code = np.stack([np.floor(np.log(p) / width), np.floor(np.log(c) / width), width, p >= 1.0])
-    _, cell = np.unique(code, axis=1, return_inverse=True)
-    cell = np.asarray(cell).ravel()
+    of_c = np.floor(np.log(c) / width)
+    code = 4.0 * (np.floor(np.log(p) / width) * (np.ptp(of_c) + 1.0) + of_c - of_c.min())
+    code += 2.0 * (width > width.min()) + (p >= 1.0)
+    _, cell = np.unique(code, return_inverse=True)
     size = np.abs(weight)
     total = np.bincount(cell, size)
     mean_p = np.bincount(cell, size * p) / total

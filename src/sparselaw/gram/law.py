@@ -86,14 +86,14 @@ def each(rows: FloatArray, by: FloatArray) -> FloatArray:
     return np.asarray((rows[:, None] @ by)[:, 0])
 
 
-def _lagrange() -> FloatArray:
+def lagrange(neighbours: int) -> FloatArray:
     """Rows: the polynomial of each neighbour by powers of the distance from the middle of the cell."""
-    at = np.arange(NEIGHBOURS) - 0.5 * (NEIGHBOURS - 1)
-    rows = [np.poly(np.delete(at, k))[::-1] / np.prod(np.delete(at[k] - at, k)) for k in range(NEIGHBOURS)]
+    at = np.arange(neighbours) - 0.5 * (neighbours - 1)
+    rows = [np.poly(np.delete(at, k))[::-1] / np.prod(np.delete(at[k] - at, k)) for k in range(neighbours)]
     return np.array(rows)
 
 
-_LAGRANGE = _lagrange()
+_LAGRANGE = lagrange(NEIGHBOURS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
+from sparselaw.gram.cavity import Cavity
 from sparselaw.gram.coactivation import Coactivation
 from sparselaw.gram.counts import Counts
 from sparselaw.gram.law import Atoms, GramLaw
@@ -137,7 +138,15 @@ class _Table(NamedTuple):
 @functools.lru_cache(maxsize=128)
 def _gram(inputs: ActivationInputs, D: float) -> GramLaw:
     """Kept: every N of one D asks the same law."""
-    return Coactivation(counts_of(inputs, D), inputs.pair_nodes(D), D)
+    most = 10.0 ** (3 * math.ceil(math.log10(max(D, 2.0)) / 3.0))
+    closure = functools.partial(_closure, inputs, most)
+    return Coactivation(counts_of(inputs, D), inputs.pair_nodes(D), D, closure)
+
+
+@functools.lru_cache(maxsize=16)
+def _closure(inputs: ActivationInputs, most: float) -> Cavity:
+    """Shared by all numbers of samples between two powers of a thousand."""
+    return Cavity(*inputs.pair_nodes(most), most)
 
 
 @functools.lru_cache(maxsize=128)

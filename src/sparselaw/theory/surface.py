@@ -15,7 +15,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_choice, check_finite, check_not_negative, check_size
-from sparselaw.gram.coactivation import CoActivation, pairs
+from sparselaw.gram.coactivation import CoActivation, pairs, prepare
 from sparselaw.gram.law import GramLaw
 from sparselaw.inputs import ActivationInputs, Inputs, check_inputs
 from sparselaw.records import finite, html_record, put
@@ -260,6 +260,8 @@ def losses_at(
     """The losses of pairs of real sizes; pairs of the same D share its law."""
     N, D = np.broadcast_arrays(np.asarray(N, float), np.asarray(D, float))
     out = np.empty(N.shape)
+    if surface == "sharp" and ridge == 0.0:
+        prepare({inputs.gram(d): N[d == D] for d in np.unique(D).tolist()})
     for d in np.unique(D):
         here = d == D
         out[here] = losses(inputs, N[here], float(d), ridge, noise, surface).loss
