@@ -20,8 +20,8 @@ def traces_of(weight, g, s, unseen, x):
     return np.stack([(weight * f).sum(axis=1), *S, A[0] + unseen, *A[1:], (s * f * (1 - f)).sum(axis=1)])
 
 
-@pytest.mark.parametrize("D", [40.0, 100.0, 3000.0])
-@pytest.mark.parametrize("p", [1e-4, 0.2, 0.6, 0.74, 0.9, 0.995, 1.0])
+@pytest.mark.parametrize("D", [40.0, 55.0, 100.0, 3000.0])
+@pytest.mark.parametrize("p", [1e-4, 0.2, 0.47, 0.53, 0.6, 0.74, 0.9, 0.995, 1.0])
 def test_the_quadrature_of_counts_is_the_binomial_mean(p, D):
     found = count_points(np.array([D * p]), np.array([p]), D)
     n = np.arange(D + 1)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import functools
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -78,6 +77,7 @@ APART = 0.03  # the same, up to which coordinates scatter on their own
 FELT = 0.003  # and what sharing does to S or t at one x
 TINY = 2.0  # of 1/(rank D), in the error
 LEFT = 0.25  # of an eigenvalue of G, where the closure is read for kappa -> 0
+LOST = 1e-6  # of S: a smaller slope of the closure is lost in its rounding
 MOST_LOOPED = 0.3  # that loops may add
 SOUND = 0.02  # by which the closure's two ways to S may differ
 
@@ -351,9 +351,9 @@ class Coactivation(GramLaw):
             return every, of_seen, 0.0
         x = np.array([self._where_left(part) for part in (LEFT, 0.5 * LEFT)])
         m, kappa = self.at(x), np.exp(x)
-        least = self.counts.inverses()  # coordinates that share no sample are fitted more easily
-        of_every = np.maximum(m.P / kappa * (1.0 + 0.25 * LEFT), min(least[0], sys.float_info.max))
-        of_variance = np.maximum(m.T / kappa, least[1])
+        of_every, of_variance = m.P / kappa * (1.0 + 0.25 * LEFT), m.T / kappa
+        if (m.P < LOST * m.S).any():
+            return every, of_seen, 1.0
         error = float(np.log(np.maximum(of_every[1] / of_every[0], of_variance[1] / of_variance[0])))
         return float(of_every[0]) if math.isfinite(every) else every, float(of_variance[0]), abs(error)
 

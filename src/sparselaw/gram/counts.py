@@ -134,8 +134,8 @@ def _lattice(mean: FloatArray, p: FloatArray, D: float) -> tuple[NDArray[np.intp
     n = m * (1.0 + t)
     log_chance = -m * t * t * _phi(t) - m * odds * t * t * _phi(-u)
     log_chance -= 0.5 * np.log1p(t) + 0.5 * np.log1p(-u) + _stirling(n) + _stirling(others)
+    log_chance[(n <= 0.75) | (others <= 0.75)] = -np.inf
     chance = np.exp(log_chance - log_chance.max(axis=1, keepdims=True))
-    chance[n <= 0.75] = 0.0
     kept = chance > NEGLECTED
     where, _ = np.nonzero(kept)
     return where, n[kept], chance[kept]
