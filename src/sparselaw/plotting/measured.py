@@ -50,7 +50,7 @@ def local_exponents(found: Measurement, *, ax: Axes | None = None) -> Axes:
     ax = axes_of(ax)
     for name, label, colour in (
         ("alpha1", r"local $\alpha_1$", COLOURS[0]),
-        ("alpha_D", r"$\alpha_D$ of the unseen variance", COLOURS[1]),
+        ("alpha_D", r"$\alpha_D$ of the unseen", COLOURS[1]),
     ):
         known = [(p.D, getattr(p, name)) for p in found.curve if getattr(p, name) is not None]
         known = [(D, v) for D, v in known if v.best <= STEEPEST]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -10,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup, escape
 
 import sparselaw
 from sparselaw.files import write_atomically
-from sparselaw.numbers import short_size
+from sparselaw.numbers import short_compute, short_number, short_size
 from sparselaw.plotting.figures import (
     compare_panels,
     curve_panels,
@@ -25,18 +27,18 @@ from sparselaw.plotting.figures import (
     next_panels,
     plan_panels,
 )
-from sparselaw.records import html_formula
+from sparselaw.records import GREEK, html_formula
 
 if TYPE_CHECKING:
     from sparselaw.curves import CurveFit
     from sparselaw.deciding import Comparison, NextRuns
     from sparselaw.fitting.fitted_law import FittedLaw
-    from sparselaw.forecasting import Forecast
+    from sparselaw.forecasting import BackTest, Forecast
     from sparselaw.interval import Interval
     from sparselaw.measuring import LearningCurve, Measurement
     from sparselaw.planning import Approaches, Plan
 
-QUANTITIES = ("quantity", "value", "95 % interval")
+CARRIED = re.compile(r"(?<=[\w)])\^(-?\w+(?:\.\w+)?)")  # an exponent in a sentence or a cell
 
 
 def forecast_page(found: Forecast) -> ResultPage:
@@ -47,41 +49,36 @@ def forecast_page(found: Forecast) -> ResultPage:
         lead=[f"{found.title()}. Status: {found.status}. {_capital(found.meaning())}."],
         warnings=found.warnings,
         sections=[
-            Section(
-                title="Forecast",
-                pictures=draw_each([fan]),
-                columns=("N", "D", "loss", f"{100 * found.level:g} % interval"),
-                rows=[
-                    [short_size(p.N), short_size(p.D), _n(p.loss.best), p.loss.ends()] for p in found.points
-                ],
+            _table(
+                "Forecast",
+                ("N", "D", "loss", f"{100 * found.level:g} % interval"),
+                [[*_sizes(p), _n(p.loss.best), p.loss.ends()] for p in found.points],
+                draw_each([fan]),
             ),
-            Section(
-                title="Back-test: fitted on the cheapest runs, the more expensive ones predicted",
-                pictures=draw_each(tests),
-                columns=("fitted on", "predicted", "inside 95 %", "rms error", "median width"),
-                rows=[
-                    [f"{100 * t.cutoff:.0f} % ({t.fitted})", str(t.runs)]
-                    + (
-                        [t.reason, "-", "-"]
-                        if t.reason
-                        else [f"{100 * v:.3g} %" for v in (t.covered, t.error, t.width)]
-                    )
-                    for t in found.backtest
-                ],
+            _table(
+                "Back-test: fitted on the cheapest runs, the more expensive ones predicted",
+                ("fitted on", "predicted", "inside 95 %", "rms error", "median width"),
+                [_tested(t) for t in found.backtest],
+                draw_each(tests),
             ),
-            Section(
-                title="The law", formula=found.law.formula, columns=QUANTITIES, rows=_intervals(found.params)
-            ),
-            Section(
-                title=f"Runs that pull most at N = {short_size(last.N)}, D = {short_size(last.D)}",
-                columns=("N", "D", "loss", "moves the forecast by"),
-                rows=[
-                    [short_size(r.N), short_size(r.D), _n(r.loss), f"{100 * r.moves:+.2g} %"]
-                    for r in last.pulls
-                ],
+            _law("The law", found.law.formula, found.params),
+            _table(
+                "Runs that pull most at N = {}, D = {}".format(*_sizes(last)),
+                ("N", "D", "loss", "moves the forecast by"),
+                [[*_sizes(r), _n(r.loss), f"{100 * r.moves:+.2g} %"] for r in last.pulls],
             ),
         ],
     )
+
+
+def _sizes(run: Any) -> list[str]:
+    return [short_size(run.N), short_size(run.D)]
+
+
+def _tested(test: BackTest) -> list[str]:
+    known = ["-"] * 3 if test.reason else [f"{100 * v:.3g} %" for v in (test.covered, test.error, test.width)]
+    known[0] = test.reason or known[0]
+    return [f"{100 * test.cutoff:.0f} % ({test.fitted})", str(test.runs), *known]
 
 
 def curve_page(found: CurveFit) -> ResultPage:
@@ -93,7 +90,7 @@ def curve_page(found: CurveFit) -> ResultPage:
         lead=[f"{found.title()}. Status: {found.status}.", *best, f"{_capital(found.theory.words())}."],
         warnings=found.warnings,
         sections=[
-            Section(title="Curves", pictures=draw_each(curve_panels(found)), columns=columns, rows=rows),
+            _table("Curves", columns, rows, draw_each(curve_panels(found))),
             *(_table(*table) for table in others if table[2]),
             Section(title="The law", formula=law[0], columns=law[1], rows=law[2]),
         ],
@@ -114,29 +111,23 @@ def fit_page(law: FittedLaw) -> ResultPage:
         warnings=law.warnings,
         sections=[
             Section(title="The law over the runs", pictures=draw_each(fit_panels(law))),
+            _law("Parameters", law.law.formula, law.params),
             Section(
-                title="Parameters", formula=law.law.formula, columns=QUANTITIES, rows=_intervals(law.params)
+                title="Implied sparsity",
+                text=[f"{_capital(words)}." for words in law.sparsity_words()],
+                columns=("by the law", "alpha1", "alpha2"),
+                rows=law.sparsity_rows(),
             ),
-            *_sparsity(law),
-            Section(
-                title="Sparsity alpha1 as runs are left out",
-                columns=("left out", "rows", "alpha1", "95 % interval"),
-                rows=[
+            _table(
+                "Sparsity alpha1 as runs are left out",
+                ("left out", "rows", "alpha1", "95 % interval"),
+                [
                     [line.left_out, str(line.rows_used), _n(line.alpha1.best), line.alpha1.ends()]
                     for line in law.leave_out
                 ],
             ),
-        ][: None if law.leave_out else -1],
+        ],
     )
-
-
-def _sparsity(law: FittedLaw) -> list[Section]:
-    rows = law.sparsity_rows()
-    if not rows:
-        return []
-    words = [f"{_capital(words)}." for words in law.sparsity_words()]
-    columns = ("by the law", "alpha1", "alpha2")
-    return [Section(title="Implied sparsity", text=words, columns=columns, rows=rows)]
 
 
 def plan_page(source: Any, plans: Sequence[Plan], ways: Approaches | None = None) -> ResultPage:
@@ -161,7 +152,7 @@ def plan_page(source: Any, plans: Sequence[Plan], ways: Approaches | None = None
                 columns=("budget", "N", "D", "D / N", "loss", *(("passes",) if first.unique else ())),
                 rows=[
                     [
-                        f"{p.budget:.4g}",
+                        short_compute(p.budget),
                         p.N.as_sizes(),
                         p.D.as_sizes(),
                         *(_shown(v) for v in (p.tokens_per_parameter, p.loss)),
@@ -199,26 +190,26 @@ def next_page(found: NextRuns) -> ResultPage:
         title="Runs to make next",
         lead=[f"{_capital(found.words())}."],
         warnings=found.warnings,
-        sections=[
-            Section(title="The runs", pictures=draw_each(next_panels(found)), columns=columns, rows=rows)
-        ],
+        sections=[_table("The runs", columns, rows, draw_each(next_panels(found)))],
     )
 
 
-def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Section:
-    return Section(title=title, columns=columns, rows=rows)
+def _table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], pictures: Sequence[bytes] = ()
+) -> Section:
+    return Section(title=title, columns=columns, rows=rows, pictures=pictures)
 
 
-def _intervals(values: Mapping[str, Interval]) -> list[list[str]]:
-    return [[name, _n(v.best), v.ends()] for name, v in values.items()]
+def _law(title: str, formula: str, params: Mapping[str, Interval]) -> Section:
+    rows = [[GREEK.get(name, name), _n(v.best), v.ends(short_number)] for name, v in params.items()]
+    return Section(title=title, formula=formula, columns=("quantity", "value", "95 % interval"), rows=rows)
 
 
 def _shown(v: Interval) -> str:
     return f"{_n(v.best)} {v.ends()}" if v.low < v.high else _n(v.best)
 
 
-def _n(value: float) -> str:
-    return f"{value:.4g}"
+_n = short_number
 
 
 def _capital(text: str) -> str:
@@ -245,45 +236,25 @@ def measure_page(found: Measurement) -> ResultPage:
         ["alpha1", found.alpha1_reason if found.alpha1 is None else str(found.alpha1)],
     ]
     sections = [
-        Section(title="What it is", columns=("quantity", "value"), rows=facts),
-        Section(
-            title="Against the number of rows",
-            pictures=draw_each(measure_panels(found)),
-            columns=columns,
-            rows=rows,
-        ),
-        Section(
-            title="Rare and frequent features", columns=("active in rows", "features", "alpha1"), rows=windows
-        ),
-        Section(title="Beyond the data: the unseen share", columns=("D", "unseen"), rows=ahead),
-        Section(
-            title="Back-test of that step",
-            columns=("known rows", "D", "error", "error of a straight line"),
-            rows=tests,
-        ),
+        _table("What it is", ("quantity", "value"), facts),
+        _table("Against the number of rows", columns, rows, draw_each(measure_panels(found))),
+        _table("Rare and frequent features", ("active in rows", "features", "alpha1"), windows),
+        _table("Beyond the data: the unseen share", ("D", "unseen"), ahead),
+        _table("Back-test of that step", ("known rows", "D", "error", "error of a straight line"), tests),
     ]
     lead = [f"{_capital(sentence)}." for sentence in found.sentences()]
-    return ResultPage(
-        title=f"Features of {found.source}", lead=lead, sections=[s for s in sections if s.rows]
-    )
+    return ResultPage(title=f"Features of {found.source}", lead=lead, sections=sections)
 
 
 def learn_page(found: LearningCurve) -> ResultPage:
-    columns, rows = found.table_rows()
-    width_columns, width_rows = found.width_rows()
-    sections = [
-        Section(
-            title="Loss in per cent of the variance, N infinite",
-            pictures=draw_each(learn_panels(found)),
-            columns=columns,
-            rows=rows,
-        ),
-        Section(title="Along the model size, many rows", columns=width_columns, rows=width_rows),
-    ]
+    pictures = draw_each(learn_panels(found))
     return ResultPage(
         title=f"Learning curve of {found.source}",
         lead=[f"{_capital(sentence)}." for sentence in found.sentences()],
-        sections=[section for section in sections if section.rows],
+        sections=[
+            _table("Loss in per cent of the variance, N infinite", *found.table_rows(), pictures),
+            _table("Along the model size, many rows", *found.width_rows()),
+        ],
     )
 
 
@@ -314,11 +285,21 @@ class ResultPage:
 
 
 def write_result(path: Path, page: ResultPage) -> None:
-    pictures = [[base64.b64encode(p).decode() for p in section.pictures] for section in page.sections]
-    formulas = [html_formula(section.formula) for section in page.sections]
-    write_html(
-        path, "result.html", page=page, pictures=pictures, formulas=formulas, version=sparselaw.__version__
-    )
+    """Sections without a picture and without a row are left out."""
+    shown = [section for section in page.sections if section.rows or section.pictures]
+    pictures = [[base64.b64encode(p).decode() for p in section.pictures] for section in shown]
+    formulas = [html_formula(section.formula) for section in shown]
+    parts = {"page": page, "sections": shown, "pictures": pictures, "formulas": formulas}
+    write_html(path, "result.html", version=sparselaw.__version__, **parts)
+
+
+def typeset(text: str) -> Markup:
+    """Exponents raised, for a page.
+
+    >>> typeset("1.3 x 10^23 FLOP; N ~ C^0.609.")
+    Markup('1.3×10<sup>23</sup> FLOP; N ~ C<sup>0.609</sup>.')
+    """
+    return Markup(CARRIED.sub(r"<sup>\1</sup>", str(escape(text)).replace(" x 10^", "×10^")))
 
 
 def write_html(path: Path, template: str, **values: object) -> None:
@@ -327,6 +308,7 @@ def write_html(path: Path, template: str, **values: object) -> None:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["typeset"] = typeset
     style = room.joinpath("style.css").read_text("utf-8")
     page = environment.from_string(room.joinpath(template).read_text("utf-8")).render(style=style, **values)
     with write_atomically(path) as file:
