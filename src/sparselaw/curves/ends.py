@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -37,10 +37,9 @@ class Earlier:
         return None if self.loss is None else self.loss.contains(self.measured)
 
     def as_dict(self) -> dict[str, Any]:
-        known = None if self.loss is None else self.loss.as_dict()
-        return {"cutoff": self.cutoff, "loss": known, "measured": self.measured, "inside": self.inside} | (
-            {"loss_reason": self.reason} if self.reason else {}
-        )
+        told = _plain(self) | {"inside": self.inside}
+        reason = told.pop("reason")
+        return told | ({"loss_reason": reason} if reason else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +56,7 @@ class CurveEnd:
     sd: float  # standard error of the logarithm of the final loss
 
     def as_dict(self) -> dict[str, Any]:
-        sizes = {k: v for k, v in {"N": self.N, "D": self.D}.items() if np.isfinite(v)}
-        return {
-            "run": self.run, **sizes, "steps": self.steps, "seen": self.seen, "loss": self.loss,
-            "final": self.final.as_dict(), "sd": self.sd,
-        }  # fmt: skip
+        return {k: v for k, v in _plain(self).items() if k not in ("N", "D") or np.isfinite(v)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +74,18 @@ class ScheduleEnd:
     probability: float  # that it ends lower
 
     def as_dict(self) -> dict[str, Any]:
-        size = {"N": self.N} if self.N != 1.0 else {}
-        return {
-            "schedule": self.schedule, "steps": self.steps, **size, "final": self.final.as_dict(),
-            "sd": self.sd, "continues": self.continues or None, "against": self.against,
-            "difference": self.difference.as_dict(), "probability": self.probability,
-        }  # fmt: skip
+        return _with_size(_plain(self) | {"continues": self.continues or None})
+
+
+def _plain(record: Any) -> dict[str, Any]:
+    """The fields of a record by name, intervals as plain values."""
+    values = {field.name: getattr(record, field.name) for field in fields(record)}
+    return {name: v.as_dict() if isinstance(v, Interval) else v for name, v in values.items()}
+
+
+def _with_size(told: dict[str, Any]) -> dict[str, Any]:
+    """N is 1 where sizes are not known, and not told."""
+    return {name: v for name, v in told.items() if name != "N" or v != 1.0}
 
 
 def size_of(log: Log) -> float:
@@ -187,11 +188,7 @@ def present_run(model: Model, schedule: Schedule, N: float, name: str | None = N
     The lowest among runs of about as many steps, where there are some, of the nearest size.
     """
     if name is not None:
-        named = [i for i, log in enumerate(model.logs) if log.name == name]
-        if not named:
-            known = ", ".join(log.name for log in model.logs[:5])
-            raise InputError("present", name, "is no run of the curves", f"name one of {known}")
-        return named[0]
+        return run_named(model, name, "present")
     apart = [abs(np.log(size_of(log) / N)) for log in model.logs]
     near = [i for i, d in enumerate(apart) if d <= min(apart) + 1e-9]
     running = [i for i in near if model.running(i)]
@@ -201,21 +198,16 @@ def present_run(model: Model, schedule: Schedule, N: float, name: str | None = N
     return min(alike or near, key=lambda i: float(model.logs[i].loss[-1]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Annealed:
-    """The annealed loss of a run; ``predicted`` where it is not simply its last loss."""
-
-    run: str
-    N: float
-    D: float
-    steps: float
-    loss: Interval
-    sd: float
-    predicted: bool
+def run_named(model: Model, name: str, role: str = "run") -> int:
+    """The number of a run."""
+    names = [log.name for log in model.logs]
+    if name not in names:
+        raise InputError(role, name, "is no run of the curves", f"name one of {', '.join(names[:5])}")
+    return names.index(name)
 
 
-def annealed(model: Model) -> list[Annealed]:
-    """Every run as it ends by its log, annealed.
+def annealed(model: Model) -> list[dict[str, Any]]:
+    """Every run as it ends by its log, annealed: a row of a table of runs for each.
 
     A run that ends at more than a fifth of its peak rate is taken as it would have ended, in as many steps,
     with the last fifth of them spent on a straight decay to a tenth of the peak.
@@ -231,14 +223,17 @@ def annealed(model: Model) -> list[Annealed]:
         for i, (log, low) in enumerate(zip(model.logs, lowered, strict=True))
     ]
     mean, cov = model.predict(asked)
-    sd = np.sqrt(np.diag(cov))
-    return [
-        Annealed(
-            run=log.name, N=log.N, D=log.D, steps=log.schedule.last, loss=loss_interval(mean[i], sd[i]),
-            sd=float(sd[i]), predicted=bool(lowered[i] or log.last < FINISHED * log.schedule.last),
-        )
-        for i, log in enumerate(model.logs)
-    ]  # fmt: skip
+    # the standard deviation of Student's t, over its scale
+    sd = np.sqrt(np.diag(cov) * DEGREES / (DEGREES - 2.0))
+    rows = []
+    for log, low, best, error in zip(model.logs, lowered, np.exp(mean).tolist(), sd.tolist(), strict=True):
+        steps = log.schedule.last
+        predicted = low or log.last < FINISHED * steps  # and not simply its last loss
+        rows.append({
+            "run": log.name, "N": log.N, "D": log.D if np.isfinite(log.D) else steps, "loss": best,
+            "stderr": error * best, "steps": steps, "annealed": "predicted" if predicted else "measured",
+        })  # fmt: skip
+    return rows
 
 
 def with_decay(schedule: Schedule) -> Schedule:
@@ -303,12 +298,8 @@ class BestSchedule:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        size = {"N": self.N} if self.N != 1.0 else {}
-        return {
-            "steps": self.steps, **size, "schedule": self.schedule, "final": self.final.as_dict(),
-            "against": self.against, "gain": self.gain.as_dict(), "probability": self.probability,
-            "worth_it": self.worth_it, "tried": [{"schedule": s, "final": v} for s, v in self.tried],
-        }  # fmt: skip
+        tried = [{"schedule": schedule, "final": loss} for schedule, loss in self.tried]
+        return _with_size(_plain(self) | {"worth_it": self.worth_it, "tried": tried})
 
 
 def family(steps: int, peak: float, warmup: float) -> list[str]:

@@ -161,14 +161,6 @@ def sizes_asked(model: Model, sizes: Sequence[float] | None) -> list[float]:
     return list(sizes)
 
 
-def run_number(model: Model, name: str) -> int:
-    """Of a run by its name."""
-    for i, log in enumerate(model.logs):
-        if log.name == name:
-            return i
-    raise InputError("run", name, "is no run of the curves", f"name one of {model.logs[0].name}, ...")
-
-
 def _listed(schedules: Any) -> list[Any]:
     if isinstance(schedules, list):
         return schedules

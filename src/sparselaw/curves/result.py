@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparselaw.curves.ends import BestSchedule, CurveEnd, Earlier, ScheduleEnd, annealed, back_test
-from sparselaw.curves.model import DEGREES, Asked, Model
+from sparselaw.curves.ends import (
+    BestSchedule,
+    CurveEnd,
+    Earlier,
+    ScheduleEnd,
+    annealed,
+    back_test,
+    continued,
+    going_on,
+    run_named,
+)
+from sparselaw.curves.model import Asked, Model
 from sparselaw.curves.schedules import Schedule
 from sparselaw.interval import Interval
 from sparselaw.numbers import short_size
@@ -141,12 +151,11 @@ class CurveFit:
         -------
         Interval
         """
-        from sparselaw.curves.ends import continued, going_on
-        from sparselaw.curves.fitting_curves import read_schedule, run_number, sizes_asked
+        from sparselaw.curves.fitting_curves import read_schedule, sizes_asked
 
         made = read_schedule(schedule, self.model.logs)
         (size,) = sizes_asked(self.model, None if N is None else [N])[:1]
-        number = continued(self.model, made, size) if run is None else run_number(self.model, run)
+        number = continued(self.model, made, size) if run is None else run_named(self.model, run)
         whole = made if number is None else going_on(self.model, number, made)
         return self.model.losses([Asked(schedule=whole, N=size, run=number)])[0]
 
@@ -174,16 +183,7 @@ class CurveFit:
         """
         import pandas as pd
 
-        wide = float(np.sqrt(DEGREES / (DEGREES - 2.0)))  # Student's t over its scale
-        rows = [
-            {
-                "run": end.run, "N": end.N, "D": end.D if np.isfinite(end.D) else end.steps,
-                "loss": end.loss.best, "stderr": wide * end.sd * end.loss.best, "steps": end.steps,
-                "annealed": "predicted" if end.predicted else "measured",
-            }
-            for end in annealed(self.model)
-        ]  # fmt: skip
-        frame = pd.DataFrame(rows)
+        frame = pd.DataFrame(annealed(self.model))
         return frame.drop(columns="N") if frame["N"].isna().all() else frame
 
     def title(self) -> str:
