@@ -27,8 +27,6 @@ from sparselaw.plotting.theory import (
     scaling_curve,
 )
 
-unseen_energy = unseen_variance  # its name until 0.2
-
 __all__ = [
     "back_test",
     "budget_profiles",

@@ -9,33 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparselaw.plotting.fits import (
-    budget_profiles,
-    fit_over_data,
-    fitted_and_measured,
-    isoflop_slices,
-    loss_contour,
-    plans_on_contour,
-    residuals,
-)
-from sparselaw.plotting.forecasts import (
-    back_test,
-    compute_multiplier,
-    curve_fan,
-    curve_residuals,
-    forecast_fan,
-    next_on_plane,
-    rates,
-    recipe_frontiers,
-    width_by_run,
-)
-from sparselaw.plotting.measured import (
-    learning_curve,
-    local_exponents,
-    seen_features,
-    unseen_variance,
-    width_curve,
-)
+from sparselaw.plotting import fits, forecasts, measured
 from sparselaw.plotting.style import style
 
 if TYPE_CHECKING:
@@ -53,27 +27,28 @@ PANEL = (5.4, 4.2)  # inches
 def forecast_panels(found: Forecast) -> list[Panel]:
     """The fan, and every back-test."""
     return [
-        partial(forecast_fan, found),
-        *(partial(back_test, test) for test in found.backtest),
+        partial(forecasts.forecast_fan, found),
+        *(partial(forecasts.back_test, test) for test in found.backtest),
     ]
 
 
 def curve_panels(found: CurveFit) -> list[Panel]:
     """The curves with fit and fan, the rates, the residuals."""
-    return [partial(panel, found) for panel in (curve_fan, rates, curve_residuals)]
+    panels = (forecasts.curve_fan, forecasts.rates, forecasts.curve_residuals)
+    return [partial(panel, found) for panel in panels]
 
 
 def fit_panels(law: FittedLaw) -> list[Panel]:
     """The law over its runs, the residuals; where N and D can be traded, contours and three budgets."""
     if law.law.sizes != ("N", "D"):
-        over = fit_over_data if law.law.has_one_size() else fitted_and_measured
-        return [partial(over, law), partial(residuals, law)]
+        over = fits.fit_over_data if law.law.has_one_size() else fits.fitted_and_measured
+        return [partial(over, law), partial(fits.residuals, law)]
     budgets = np.quantile(6.0 * law.runs.N * law.runs.D, [0.1, 0.5, 0.9]).tolist()
     return [
-        partial(fit_over_data, law),
-        partial(residuals, law),
-        partial(loss_contour, law),
-        partial(isoflop_slices, law, budgets),
+        partial(fits.fit_over_data, law),
+        partial(fits.residuals, law),
+        partial(fits.loss_contour, law),
+        partial(fits.isoflop_slices, law, budgets),
     ]
 
 
@@ -82,11 +57,11 @@ def plan_panels(source: Any, plans: Sequence[Plan]) -> list[Panel]:
 
     With limited data there are no lines of equal loss: it depends on how often the data are repeated.
     """
-    panels: list[Panel] = [partial(budget_profiles, plans)]
+    panels: list[Panel] = [partial(fits.budget_profiles, plans)]
     law = getattr(source, "law", None)
     of_both = getattr(source, "sizes", None) is not None or (law is not None and law.sizes == ("N", "D"))
     if of_both and plans[0].unique is None:
-        panels.append(partial(plans_on_contour, source, plans))
+        panels.append(partial(fits.plans_on_contour, source, plans))
     return panels
 
 
@@ -95,24 +70,28 @@ def compare_panels(found: Comparison) -> list[Panel]:
     return [
         partial(panel, contest)
         for contest in found.contests
-        for panel in (recipe_frontiers, compute_multiplier)
+        for panel in (forecasts.recipe_frontiers, forecasts.compute_multiplier)
     ]
 
 
 def next_panels(found: NextRuns) -> list[Panel]:
     """Where the runs lie, and what they bring."""
-    return [partial(next_on_plane, found), partial(width_by_run, found)]
+    return [partial(forecasts.next_on_plane, found), partial(forecasts.width_by_run, found)]
 
 
 def measure_panels(found: Measurement) -> list[Panel]:
     """Features seen, variance unseen, local exponents."""
-    return [partial(panel, found) for panel in (seen_features, unseen_variance, local_exponents)]
+    panels = (measured.seen_features, measured.unseen_variance, measured.local_exponents)
+    return [partial(panel, found) for panel in panels]
 
 
 def learn_panels(found: LearningCurve) -> list[Panel]:
     """The learning curve as it is and with random signs; along N where that was measured."""
-    panels: list[Panel] = [partial(learning_curve, found), partial(learning_curve, found, signs=True)]
-    return [*panels, partial(width_curve, found)] if found.widths else panels
+    panels: list[Panel] = [
+        partial(measured.learning_curve, found),
+        partial(measured.learning_curve, found, signs=True),
+    ]
+    return [*panels, partial(measured.width_curve, found)] if found.widths else panels
 
 
 def draw_each(panels: Sequence[Panel]) -> list[bytes]:

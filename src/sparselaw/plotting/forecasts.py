@@ -20,6 +20,7 @@ from sparselaw.plotting.style import (
     SIZES,
     THEORY,
     axes_of,
+    bars,
     finish,
     sequence,
     size_ticks,
@@ -55,12 +56,7 @@ def forecast_fan(forecast: Forecast, *, ax: Axes | None = None, cost: str = "6nd
     ax.fill_between(compute, low, high, color=LINE, alpha=0.2, lw=0, label=f"{100 * forecast.level:g} %")
     ax.plot(compute, middle, color=LINE, label="best at each budget")
     ax.axhline(forecast.law.E, color=THEORY, lw=0.8, ls=":", label=f"floor E = {forecast.law.E:.3g}")
-    best = np.array([p.loss.best for p in points])
-    below = best - [p.loss.low for p in points]
-    above = [p.loss.high for p in points] - best
-    ax.errorbar(
-        asked, best, yerr=[below, above], fmt="D", ms=5, color=ACCENT, capsize=3, lw=1.4, label="forecast"
-    )
+    bars(ax, asked, [p.loss for p in points], fmt="D", ms=5, color=ACCENT, lw=1.4, label="forecast")
     ax.axvline(spent.max(), ymax=0.7, color=THEORY, lw=0.8, ls="--")  # not through the legend
     ax.annotate(
         "runs end", (spent.max(), 0.62), xycoords=("data", "axes fraction"), xytext=(4, 0),
@@ -220,10 +216,8 @@ def recipe_frontiers(contest: Contest, *, ax: Axes | None = None) -> Axes:
         ax.fill_between(curve["budget"], low, high, color=colour, alpha=0.2, lw=0)
         ax.plot(curve["budget"], middle, color=colour, label=name)
         asked = [point.losses["AB".index(side)] for point in contest.points]
-        best = np.array([loss.best for loss in asked])
-        ends = np.abs([best - [loss.low for loss in asked], [loss.high for loss in asked] - best])
         x = [point.budget * (0.96 if side == "A" else 1.04) for point in contest.points]  # side by side
-        ax.errorbar(x, best, yerr=ends, fmt="D", ms=4, capsize=2, lw=1.2, color=colour)
+        bars(ax, x, asked, fmt="D", ms=4, lw=1.2, color=colour)
     return finish(ax, COMPUTE, LOSS, "Best loss of each recipe", log="x")
 
 

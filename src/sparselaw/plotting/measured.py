@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, finish
+from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, banded, bars, finish
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,10 +19,8 @@ STEEPEST = 5.0  # local exponents beyond are the end of the list of features, an
 def seen_features(found: Measurement, *, ax: Axes | None = None) -> Axes:
     """K(D), the features that D rows show, beside K = D."""
     ax = axes_of(ax)
-    D = np.array([p.D for p in found.curve])
-    K = np.array([[p.K.low, p.K.best, p.K.high] for p in found.curve]).T
-    ax.fill_between(D, K[0], K[2], color=COLOURS[0], alpha=0.25, lw=0)
-    ax.plot(D, K[1], "o-", color=COLOURS[0], label="features seen, K(D)")
+    D = [p.D for p in found.curve]
+    banded(ax, D, [p.K for p in found.curve], COLOURS[0], "features seen, K(D)")
     ax.plot(D, D, color=GREY, ls="--", lw=1.0, label="K = D")
     return finish(ax, "rows D", "features", "Features seen")
 
@@ -31,16 +29,12 @@ def unseen_variance(found: Measurement, *, ax: Axes | None = None) -> Axes:
     """U(D), the share of the variance in features that D rows do not show, and what lies beyond the data."""
     ax = axes_of(ax)
     points = [p for p in found.curve if p.unseen.best > 0.0]
-    D = np.array([p.D for p in points])
-    U = np.array([[p.unseen.low, p.unseen.best, p.unseen.high] for p in points]).T
-    ax.fill_between(D, U[0], U[2], color=COLOURS[0], alpha=0.25, lw=0)
-    ax.plot(D, U[1], "o-", color=COLOURS[0], label="unseen variance, U(D)")
-    ahead = [(b.D, b.unseen) for b in found.beyond if b.unseen is not None]
+    if points:
+        banded(ax, [p.D for p in points], [p.unseen for p in points], COLOURS[0], "unseen variance, U(D)")
+    ahead = {b.D: b.unseen for b in found.beyond if b.unseen is not None}
     if ahead:
-        x = [d for d, _ in ahead]
-        best = np.array([u.best for _, u in ahead])
-        ends = [best - [u.low for _, u in ahead], [u.high for _, u in ahead] - best]
-        ax.errorbar(x, best, yerr=ends, fmt="D", ms=4, capsize=3, color=COLOURS[1], label="beyond the data")
+        look: dict[str, Any] = {"fmt": "D", "ms": 4, "color": COLOURS[1], "label": "beyond the data"}
+        bars(ax, list(ahead), list(ahead.values()), **look)
         ax.axvline(found.rows, color=THEORY, lw=0.8, ls=":")
     return finish(ax, "rows D", "share of the variance", "Variance that D rows do not show")
 
@@ -52,14 +46,10 @@ def local_exponents(found: Measurement, *, ax: Axes | None = None) -> Axes:
         ("alpha1", r"local $\alpha_1$", COLOURS[0]),
         ("alpha_D", r"$\alpha_D$ of the unseen", COLOURS[1]),
     ):
-        known = [(p.D, getattr(p, name)) for p in found.curve if getattr(p, name) is not None]
-        known = [(D, v) for D, v in known if v.best <= STEEPEST]
+        every = {p.D: getattr(p, name) for p in found.curve if getattr(p, name) is not None}
+        known = {D: value for D, value in every.items() if value.best <= STEEPEST}
         if known:
-            D = [d for d, _ in known]
-            ax.fill_between(
-                D, [v.low for _, v in known], [v.high for _, v in known], color=colour, alpha=0.2, lw=0
-            )
-            ax.plot(D, [v.best for _, v in known], "o-", color=colour, label=label)
+            banded(ax, list(known), list(known.values()), colour, label)
     if found.alpha1 is not None:
         ax.axhline(
             found.alpha1.best, color=THEORY, lw=0.8, ls="--", label=f"one alpha1: {found.alpha1.best:.3g}"
@@ -75,9 +65,7 @@ def learning_curve(found: LearningCurve, *, ax: Axes | None = None, signs: bool 
     points = [(p, p.signs if signs else p.measured) for p in found.curve]
     points = [(p, v) for p, v in points if v.best > 0.0]
     D = [p.D for p, _ in points]
-    best = np.array([v.best for _, v in points])
-    ends = np.abs(np.nan_to_num([[v.best - v.low, v.high - v.best] for _, v in points])).T
-    lowest = 0.3 * best.min()
+    lowest = 0.3 * min(v.best for _, v in points)
     looks = (
         ("unseen", "unseen alone", COLOURS[2], ":"),
         ("sparse", "sparse equivalent", COLOURS[4], "-."),
@@ -88,7 +76,7 @@ def learning_curve(found: LearningCurve, *, ax: Axes | None = None, signs: bool 
         values = np.array([getattr(p, name) for p, _ in points])
         ax.plot(D, np.where(values > lowest, values, np.nan), color=colour, ls=dash, label=label)
     what = "measured, random signs" if signs else "measured"
-    ax.errorbar(D, best, yerr=ends, fmt="o", color=THEORY, ms=5, capsize=3, label=what, zorder=5)
+    bars(ax, D, [v for _, v in points], fmt="o", color=THEORY, ms=5, label=what, zorder=5)
     return finish(
         ax, "training rows D", "loss / variance", f"Verdict: {found.verdict}" if not signs else "Random signs"
     )

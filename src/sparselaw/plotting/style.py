@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,8 @@ from sparselaw.numbers import short_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from sparselaw.interval import Interval
 
 # Okabe and Ito's palette, ordered so that neighbours differ in lightness too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -120,6 +122,20 @@ def axes_of(ax: Axes | None) -> Axes:
     import matplotlib.pyplot as plt
 
     return plt.subplots(layout="constrained")[1]
+
+
+def bars(ax: Axes, x: Any, values: Sequence[Interval], **look: Any) -> None:
+    """Points at the best values, with bars to both ends of their intervals."""
+    best = np.array([value.best for value in values])
+    ends = [best - [value.low for value in values], [value.high for value in values] - best]
+    ax.errorbar(x, best, yerr=np.abs(np.nan_to_num(ends)), **({"capsize": 3} | look))
+
+
+def banded(ax: Axes, x: Any, values: Sequence[Interval], colour: Any, label: str) -> None:
+    """A line with points through the best values, in a band between the ends of their intervals."""
+    low, best, high = np.array([(value.low, value.best, value.high) for value in values]).T
+    ax.fill_between(x, low, high, color=colour, alpha=0.25, lw=0)
+    ax.plot(x, best, "o-", color=colour, label=label)
 
 
 def legend_above(ax: Any, columns: int = 2, title: str = "", fontsize: str = "small") -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from sparselaw.costs import Conditioning, parse_cost
 from sparselaw.failure.failure_curve import FailurePoint
 from sparselaw.planning.budget_curves import frontier_curve
-from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, finish, sequence
+from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, bars, finish, sequence
 from sparselaw.theory import curve, frontier, log_scaling_along
 
 if TYPE_CHECKING:
@@ -116,34 +116,25 @@ def failure_curve(points: Sequence[FailurePoint], *, ax: Axes | None = None, nu:
     for method, marker in (("direct", "o"), ("importance", "s"), ("exact-spike", "D"), ("exact", "D")):
         chosen = [p for p in ordered if p.method == method and p.probability.best > SMALLEST]
         if chosen:
-            best = [p.probability.best for p in chosen]
-            below = [p.probability.best - p.probability.low for p in chosen]
-            above = [p.probability.high - p.probability.best for p in chosen]
-            ax.errorbar(
-                [p.D for p in chosen], best, yerr=[below, above], fmt=marker, color="black", capsize=2,
-                zorder=3, label=f"total ({method})",
-            )  # fmt: skip
-    unseen = [p for p in ordered if p.probability.best <= SMALLEST < p.probability.high]
-    if unseen:
-        ax.plot(
-            [p.D for p in unseen], [p.probability.high for p in unseen], "v", color=GREY, label="upper end"
-        )
-    bulk = [p for p in ordered if p.bulk.best > SMALLEST]
-    if bulk:
-        ax.plot(
-            [p.D for p in bulk],
-            [(1.0 - p.spike) * p.bulk.best for p in bulk],
-            "--",
-            color=COLOURS[0],
-            label="bulk",
-        )
+            D, total = [p.D for p in chosen], [p.probability for p in chosen]
+            bars(ax, D, total, fmt=marker, color="black", zorder=3, label=f"total ({method})")
+    lines = [
+        (
+            "v",
+            GREY,
+            "upper end",
+            {p.D: p.probability.high for p in ordered if p.probability.best <= SMALLEST},
+        ),
+        ("--", COLOURS[0], "bulk", {p.D: (1.0 - p.spike) * p.bulk.best for p in ordered}),
+        ("-", COLOURS[1], "spike (exact)", {p.D: p.spike for p in ordered}),
+    ]
     spikes = [p for p in ordered if p.spike > SMALLEST]
-    if spikes:
-        ax.plot(
-            [p.D for p in spikes], [p.spike for p in spikes], "-", color=COLOURS[1], label="spike (exact)"
-        )
-        if nu is not None:
-            end = spikes[-1]
-            slope = [end.spike * (p.D / end.D) ** -nu for p in spikes]
-            ax.plot([p.D for p in spikes], slope, ":", color=COLOURS[1], label=f"$D^{{-{nu:.3g}}}$")
+    if spikes and nu is not None:
+        end = spikes[-1]
+        slope = {p.D: end.spike * (p.D / end.D) ** -nu for p in spikes}
+        lines.append((":", COLOURS[1], f"$D^{{-{nu:.3g}}}$", slope))
+    for look, colour, label, values in lines:
+        shown = {D: value for D, value in values.items() if value > SMALLEST}
+        if shown:
+            ax.plot(list(shown), list(shown.values()), look, color=colour, label=label)
     return finish(ax, "samples $D$", "P(gradient descent fails)")

@@ -16,17 +16,8 @@ from markupsafe import Markup, escape
 import sparselaw
 from sparselaw.files import write_atomically
 from sparselaw.numbers import short_compute, short_number, short_size
-from sparselaw.plotting.figures import (
-    compare_panels,
-    curve_panels,
-    draw_each,
-    fit_panels,
-    forecast_panels,
-    learn_panels,
-    measure_panels,
-    next_panels,
-    plan_panels,
-)
+from sparselaw.plotting import figures
+from sparselaw.plotting.figures import draw_each
 from sparselaw.records import GREEK, html_formula
 
 if TYPE_CHECKING:
@@ -42,7 +33,7 @@ CARRIED = re.compile(r"(?<=[\w)])\^(-?\w+(?:\.\w+)?)")  # an exponent in a sente
 
 
 def forecast_page(found: Forecast) -> ResultPage:
-    fan, *tests = forecast_panels(found)
+    fan, *tests = figures.forecast_panels(found)
     last = found.points[-1]
     return ResultPage(
         title="Forecast of runs not yet made",
@@ -90,7 +81,7 @@ def curve_page(found: CurveFit) -> ResultPage:
         lead=[f"{found.title()}. Status: {found.status}.", *best, f"{_capital(found.theory.words())}."],
         warnings=found.warnings,
         sections=[
-            _table("Curves", columns, rows, draw_each(curve_panels(found))),
+            _table("Curves", columns, rows, draw_each(figures.curve_panels(found))),
             *(_table(*table) for table in others if table[2]),
             Section(title="The law", formula=law[0], columns=law[1], rows=law[2]),
         ],
@@ -110,7 +101,7 @@ def fit_page(law: FittedLaw) -> ResultPage:
         ],
         warnings=law.warnings,
         sections=[
-            Section(title="The law over the runs", pictures=draw_each(fit_panels(law))),
+            Section(title="The law over the runs", pictures=draw_each(figures.fit_panels(law))),
             _law("Parameters", law.law.formula, law.params),
             Section(
                 title="Implied sparsity",
@@ -147,7 +138,7 @@ def plan_page(source: Any, plans: Sequence[Plan], ways: Approaches | None = None
         sections=[
             Section(
                 title="Allocation",
-                pictures=draw_each(plan_panels(source, plans)),
+                pictures=draw_each(figures.plan_panels(source, plans)),
                 text=[f"Intervals: {first.intervals}; of the loss: {first.loss_intervals}."],
                 columns=("budget", "N", "D", "D / N", "loss", *(("passes",) if first.unique else ())),
                 rows=[
@@ -175,7 +166,7 @@ def compare_page(found: Comparison) -> ResultPage:
         sections=[
             Section(
                 title="At the budgets or sizes asked for",
-                pictures=draw_each(compare_panels(found)),
+                pictures=draw_each(figures.compare_panels(found)),
                 text=[f"{' and '.join(c.names)}: {c.shared_words()}." for c in found.contests],
                 columns=columns,
                 rows=rows,
@@ -190,7 +181,7 @@ def next_page(found: NextRuns) -> ResultPage:
         title="Runs to make next",
         lead=[f"{_capital(found.words())}."],
         warnings=found.warnings,
-        sections=[_table("The runs", columns, rows, draw_each(next_panels(found)))],
+        sections=[_table("The runs", columns, rows, draw_each(figures.next_panels(found)))],
     )
 
 
@@ -237,7 +228,7 @@ def measure_page(found: Measurement) -> ResultPage:
     ]
     sections = [
         _table("What it is", ("quantity", "value"), facts),
-        _table("Against the number of rows", columns, rows, draw_each(measure_panels(found))),
+        _table("Against the number of rows", columns, rows, draw_each(figures.measure_panels(found))),
         _table("Rare and frequent features", ("active in rows", "features", "alpha1"), windows),
         _table("Beyond the data: the unseen share", ("D", "unseen"), ahead),
         _table("Back-test of that step", ("known rows", "D", "error", "error of a straight line"), tests),
@@ -247,7 +238,7 @@ def measure_page(found: Measurement) -> ResultPage:
 
 
 def learn_page(found: LearningCurve) -> ResultPage:
-    pictures = draw_each(learn_panels(found))
+    pictures = draw_each(figures.learn_panels(found))
     return ResultPage(
         title=f"Learning curve of {found.source}",
         lead=[f"{_capital(sentence)}." for sentence in found.sentences()],
