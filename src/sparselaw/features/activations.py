@@ -11,7 +11,7 @@ from sparselaw.features.base import AnyFloats, FeatureMap, register
 from sparselaw.features.moments import arc_cosine, gaussian_mean, hermite_moments
 
 if TYPE_CHECKING:
-    from sparselaw.nonlinear.response import Kinked
+    from sparselaw.nonlinear.response import Response
 
 LEAK = 0.2  # of the leaky ReLU
 
@@ -41,6 +41,12 @@ class _Kinked(FeatureMap):
     single_precision: ClassVar[bool] = True  # the kink keeps every eigenvalue of the Gram matrix far above it
     kink: ClassVar[float]
 
+    @property
+    def response(self) -> Response | None:
+        from sparselaw.nonlinear.response import Kinked
+
+        return Kinked(slope=self.odd_slope or 0.0, kink=self.kink)
+
     def even_part(self, z: AnyFloats) -> AnyFloats:
         """k |z|."""
         np.abs(z, out=z)
@@ -61,15 +67,8 @@ class ReLU(_Kinked):
     odd_slope: ClassVar[float | None] = 0.5
     kink: ClassVar[float] = 0.5
 
-    @property
-    def response(self) -> Kinked:
-        from sparselaw.nonlinear.response import Kinked
-
-        return Kinked(slope=0.5, kink=0.5)
-
     def apply(self, z: AnyFloats) -> AnyFloats:
-        positive: AnyFloats = np.maximum(z, 0.0, out=z)
-        return positive
+        return np.asarray(np.maximum(z, 0.0, out=z))
 
 
 @register
@@ -80,15 +79,8 @@ class LeakyReLU(_Kinked):
     odd_slope: ClassVar[float | None] = (1.0 + LEAK) / 2.0
     kink: ClassVar[float] = (1.0 - LEAK) / 2.0
 
-    @property
-    def response(self) -> Kinked:
-        from sparselaw.nonlinear.response import Kinked
-
-        return Kinked(slope=(1.0 + LEAK) / 2.0, kink=self.kink)
-
     def apply(self, z: AnyFloats) -> AnyFloats:
-        leaky: AnyFloats = np.maximum(z, LEAK * z)
-        return leaky
+        return np.asarray(np.maximum(z, LEAK * z))
 
 
 @register
@@ -101,8 +93,7 @@ class GELU(FeatureMap):
     def apply(self, z: AnyFloats) -> AnyFloats:
         from scipy.special import ndtr  # half a second to load: only where it is needed
 
-        values: AnyFloats = z * ndtr(z)
-        return values
+        return np.asarray(z * ndtr(z))
 
     def even_part(self, z: AnyFloats) -> AnyFloats:
         """z erf(z / sqrt 2) / 2."""
@@ -121,8 +112,7 @@ class GELU(FeatureMap):
         product, square = (1.0 + a) * (1.0 + b), covariance**2
         bracket = a * b + square * (1.0 / (1.0 + a) + 1.0 / (1.0 + b) - 1.0)
         even = bracket / np.sqrt(product - square) + covariance * np.arcsin(covariance / np.sqrt(product))
-        moments: FloatArray = 0.25 * covariance + even / (2.0 * np.pi)
-        return moments
+        return np.asarray(0.25 * covariance + even / (2.0 * np.pi))
 
 
 @register
@@ -132,8 +122,7 @@ class Tanh(FeatureMap):
     name: ClassVar[str] = "tanh"
 
     def apply(self, z: AnyFloats) -> AnyFloats:
-        values: AnyFloats = np.tanh(z, out=z)
-        return values
+        return np.asarray(np.tanh(z, out=z))
 
     def gaussian_moments(self, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
         return hermite_moments(np.tanh, covariance, left, right)
@@ -152,18 +141,15 @@ class Erf(FeatureMap):
     def apply(self, z: AnyFloats) -> AnyFloats:
         from scipy.special import erf
 
-        values: AnyFloats = erf(z, out=z)
-        return values
+        return np.asarray(erf(z, out=z))
 
     def gaussian_moments(self, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
         """The arcsine kernel (Williams 1998)."""
         scale = np.sqrt(np.outer(1.0 + 2.0 * left**2, 1.0 + 2.0 * right**2))
-        moments: FloatArray = np.arcsin(2.0 * covariance / scale) * (2.0 / np.pi)
-        return moments
+        return np.asarray(np.arcsin(2.0 * covariance / scale) * (2.0 / np.pi))
 
     def gaussian_slopes(self, deviations: FloatArray) -> FloatArray:
-        slopes: FloatArray = 2.0 / np.sqrt(np.pi * (1.0 + 2.0 * deviations**2))
-        return slopes
+        return np.asarray(2.0 / np.sqrt(np.pi * (1.0 + 2.0 * deviations**2)))
 
 
 @register
@@ -173,15 +159,13 @@ class Sign(FeatureMap):
     name: ClassVar[str] = "sign"
 
     def apply(self, z: AnyFloats) -> AnyFloats:
-        signs: AnyFloats = np.sign(z, out=z)
-        return signs
+        return np.asarray(np.sign(z, out=z))
 
     def gaussian_moments(self, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
         """2/pi asin(cosine): the two agree where a random direction does not part them (Sheppard 1899)."""
         size = np.outer(left, right)
         cosine = np.divide(covariance, size, out=np.zeros_like(size), where=size > 0.0)
-        moments: FloatArray = np.arcsin(np.clip(cosine, -1.0, 1.0)) * (2.0 / np.pi)
-        return moments
+        return np.asarray(np.arcsin(np.clip(cosine, -1.0, 1.0)) * (2.0 / np.pi))
 
     def gaussian_slopes(self, deviations: FloatArray) -> FloatArray:
         """E|a| / E a^2."""
@@ -198,5 +182,4 @@ class Absolute(_Kinked):
     kink: ClassVar[float] = 1.0
 
     def apply(self, z: AnyFloats) -> AnyFloats:
-        size: AnyFloats = np.abs(z, out=z)
-        return size
+        return np.asarray(np.abs(z, out=z))

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -119,16 +120,16 @@ class Layer:
         return self.features.single_precision
 
     def apply(self, z: AnyFloats) -> AnyFloats:
-        if self.features.homogeneous:
-            return self.features.apply(z)
-        z *= self.gain
-        return self.features.apply(z) / z.dtype.type(self.gain)
+        return self._scaled(self.features.apply, z)
 
     def even_part(self, z: AnyFloats) -> AnyFloats:
+        return self._scaled(self.features.even_part, z)
+
+    def _scaled(self, f: Callable[[AnyFloats], AnyFloats], z: AnyFloats) -> AnyFloats:
         if self.features.homogeneous:
-            return self.features.even_part(z)
+            return f(z)
         z *= self.gain
-        return self.features.even_part(z) / z.dtype.type(self.gain)
+        return f(z) / z.dtype.type(self.gain)
 
     def gaussian_moments(
         self, covariance: FloatArray, left: FloatArray, right: FloatArray

@@ -37,7 +37,7 @@ class TestPoles:
     def test_ridge_is_the_leading_surface(self, inputs, N, D, ridge):
         pole = ridge_filter(ridge / D)
         seen = medium_of(inputs, N, D)
-        squared = Medium(seen.weight, seen.curvature, seen.variance, seen.open, seen.samples, seen.features)
+        squared = Medium(seen.weight, seen.curvature, seen.variance, seen.unseen, seen.samples, seen.features)
         surface = sl.predict(inputs, N=N, D=D, ridge=ridge, surface="leading").loss
         assert squared.left(pole) == pytest.approx(surface, rel=1e-7)
 
@@ -52,7 +52,7 @@ class TestPoles:
 
     def test_pairs_are_the_same_by_products_and_by_differences(self, monkeypatch):
         seen = medium_of(sparse(0.3, 0.4), 40, 300)
-        seen = Medium(seen.weight, seen.curvature, seen.variance, seen.open, 300.0, 40.0)
+        seen = Medium(seen.weight, seen.curvature, seen.variance, seen.unseen, 300.0, 40.0)
         ball = HeavyBall(step=0.5, momentum=0.9, steps=30, top=1.5)
         by_products = seen.left(ball.filter())
         monkeypatch.setattr(media, "MANY", 1)

@@ -92,7 +92,7 @@ class HeavyBall:
     top: float = 0.0
 
     @property
-    def dead(self) -> float:
+    def swing_decay(self) -> float:
         """-ln of what is left of the swings."""
         swing = 0.5 * math.log(self.momentum) if self.momentum > 0.0 else -math.inf
         if self.step * self.top > (1.0 + math.sqrt(self.momentum)) ** 2:  # r is negative there
@@ -100,12 +100,12 @@ class HeavyBall:
         return -self.steps * swing if swing < 0.0 else 0.0
 
     @property
-    def covered(self) -> bool:
+    def has_contour(self) -> bool:
         """Whether there is a contour for finitely many features."""
-        return self._talbot or self.circled
+        return self._talbot or self.on_circle
 
     @property
-    def circled(self) -> bool:
+    def on_circle(self) -> bool:
         """Whether the contour is a circle, with some poles a step."""
         return not self._talbot and PER_STEP * self.steps <= MOST_NODES
 
@@ -116,12 +116,12 @@ class HeavyBall:
         Where the spectrum reaches beyond the edge of stability no circle goes around what does not grow.
         """
         beyond = self.step * self.top > 2.0 * (1.0 + self.momentum)
-        return (beyond or self.dead >= DEAD) and self.steps >= FEW_STEPS
+        return (beyond or self.swing_decay >= DEAD) and self.steps >= FEW_STEPS
 
     def filter(self, power: int = 1) -> Filter:
         """rho^power as poles."""
         steps = power * self.steps
-        if not self.circled:
+        if not self.on_circle:
             edge = 0.5 * math.log(self.momentum) if self.momentum > 0.0 else -math.inf
             kept = UNIT.real / steps > edge
             log_r: ComplexArray = np.asarray(UNIT[kept] / steps)

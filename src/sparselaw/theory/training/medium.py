@@ -8,13 +8,13 @@ and so do N random features. Both are a change of variable,
 
 with S the same in all three. Then on average over data and features, for H = u G u^T/D,
 
-    tr H (H+z)^-1 = S,    tr u Sigma u^T (H+z)^-1 = t/kappa,    t = open + kappa' sum variance/(h + kappa').
+    tr H (H+z)^-1 = S,    tr u Sigma u^T (H+z)^-1 = t/kappa,    t = unseen + kappa' sum variance/(h + kappa').
 
 Two resolvents at once follow from the resolvent identity, and no digit is lost where their poles are close:
 with R = 1/(h + kappa'), P_ij = sum variance R_i R_j, Q_ij = sum weight h R_i R_j, q = 1 - S/D, a = sum
 variance R and e_ij = q_j + kappa'_i Q_ij/D,
 
-    A_ij = tr Sigma (G+kappa_i)^-1 (G+kappa_j)^-1 = open/(kappa_i kappa_j) + [P q_j + a_j Q/D]/(q_i q_j e)
+    A_ij = tr Sigma (G+kappa_i)^-1 (G+kappa_j)^-1 = unseen/(kappa_i kappa_j) + [P q_j + a_j Q/D]/(q_i q_j e)
     1 - B_ij/N, B = tr G^2 (G+kappa_i)^-1 (G+kappa_j)^-1,   = z_i/kappa_i + kappa_j Q/(N e).
 """
 
@@ -36,18 +36,18 @@ SAME = 1e-7  # relative: poles that close are one
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class EffectiveRidges:
     """Effective ridges at poles z: kappa, and kappa' of the modes; S there."""
 
     z: ComplexArray
     kappa: ComplexArray
     inner: ComplexArray  # kappa'
-    resolved: ComplexArray  # S
+    df1: ComplexArray  # S = sum weight h/(h + kappa')
     inverse: ComplexArray  # (modes, poles): 1/(h + kappa')
 
-    def conj(self) -> Seen:
+    def conj(self) -> EffectiveRidges:
         """At the conjugate poles."""
-        return Seen(*(np.conj(getattr(self, name)) for name in self.__slots__))
+        return EffectiveRidges(*(np.conj(getattr(self, name)) for name in self.__slots__))
 
     def sums(self, column: FloatArray) -> ComplexArray:
         """sum column/(h + kappa') over the modes at every pole; a matrix of columns gives a row for each."""
@@ -56,7 +56,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Medium:
-    """``weight`` modes of ``curvature`` that carry ``variance``; ``open`` is the variance of what is unseen.
+    """``weight`` modes of ``curvature`` that carry ``variance``; ``unseen`` variance no sample shows.
 
     ``samples`` (infinite: the data mix nothing, or they are given) and ``features`` (infinite: none).
     """
@@ -64,16 +64,16 @@ class Medium:
     weight: FloatArray
     curvature: FloatArray
     variance: FloatArray
-    open: float
+    unseen: float
     samples: float
     features: float
 
     @property
     def total(self) -> float:
         """The loss before training."""
-        return self.open + float(self.variance.sum())
+        return self.unseen + float(self.variance.sum())
 
-    def seen(self, z: ComplexArray, near: Seen | None = None) -> Seen:
+    def ridges_at(self, z: ComplexArray, near: EffectiveRidges | None = None) -> EffectiveRidges:
         """The effective ridges at the poles; rows of ``z`` are followed one from the other.
 
         ``near``: those of a medium that hardly differs, at the same poles.
@@ -90,16 +90,16 @@ class Medium:
                     guess = np.where(guess.imag > 0.0, guess, inner[i])
         inner = inner.reshape(z.shape)
         inverse = 1.0 / (self.curvature[:, None] + inner.ravel())
-        resolved = ((self.weight * self.curvature) @ inverse).reshape(z.shape)
-        return Seen(z, inner * (1.0 - resolved * (1.0 / self.samples)), inner, resolved, inverse)
+        df1 = ((self.weight * self.curvature) @ inverse).reshape(z.shape)
+        return EffectiveRidges(z, inner * (1.0 - df1 * (1.0 / self.samples)), inner, df1, inverse)
 
-    def fitted(self, at: Seen) -> ComplexArray:
+    def fitted(self, at: EffectiveRidges) -> ComplexArray:
         """tr u Sigma u^T (H+z)^-1 = t/kappa."""
-        return np.asarray((self.open + at.inner * at.sums(self.variance)) / at.kappa)
+        return np.asarray((self.unseen + at.inner * at.sums(self.variance)) / at.kappa)
 
-    def left(self, filter: Filter, at: Seen | None = None) -> float:
+    def left(self, filter: Filter, at: EffectiveRidges | None = None) -> float:
         """The mean population loss after the filter: sum_ij w_i w_j (kappa kappa'/(z z')) A/(1 - B/N)."""
-        at = self.seen(filter.z) if at is None else at
+        at = self.ridges_at(filter.z) if at is None else at
         factor = filter.weight * at.kappa / at.z
         upper = self._pairs(at, at)
         if filter.real:
@@ -109,8 +109,8 @@ class Medium:
 
     def stiffness(self, z: float) -> tuple[float, float, float]:
         """(kappa, S, N - df2) at a real pole: the loss of that ridge has the pole 1/(N - df2)."""
-        at = self.seen(np.array([z], dtype=np.complex128))
-        kappa, inner, S = (float(row[0].real) for row in (at.kappa, at.inner, at.resolved))
+        at = self.ridges_at(np.array([z], dtype=np.complex128))
+        kappa, inner, S = (float(row[0].real) for row in (at.kappa, at.inner, at.df1))
         Q = float((self.weight * self.curvature) @ at.inverse.real.ravel() ** 2)
         e = 1.0 - S / self.samples + inner * Q / self.samples
         return kappa, S, self.features * z / kappa + kappa * Q / e
@@ -118,7 +118,7 @@ class Medium:
     def noise(self, once: Filter, squared: Filter) -> float:
         """tr u Sigma u^T (1 - rho)^2/H: what fitted label noise of variance one adds, times D."""
         first, second = (
-            float(np.real((f.weight / f.z) @ self.fitted(self.seen(f.z)))) for f in (once, squared)
+            float(np.real((f.weight / f.z) @ self.fitted(self.ridges_at(f.z)))) for f in (once, squared)
         )
         return (1.0 if once.real else 2.0) * (2.0 * first - second)
 
@@ -141,18 +141,18 @@ class Medium:
 
         return mean(columns) - mean(2.0 * columns)
 
-    def _pairs(self, i: Seen, j: Seen) -> ComplexArray:
+    def _pairs(self, i: EffectiveRidges, j: EffectiveRidges) -> ComplexArray:
         """A/(1 - B/N) for every pair of poles."""
         P, Q = self._both(self.variance, i, j), self._both(self.weight * self.curvature, i, j)
         mixed, few = 1.0 / self.samples, 1.0 / self.features
-        q, other = 1.0 - mixed * i.resolved[:, None], 1.0 - mixed * j.resolved
+        q, other = 1.0 - mixed * i.df1[:, None], 1.0 - mixed * j.df1
         e = other + mixed * i.inner[:, None] * Q
-        A = self.open / (i.kappa[:, None] * j.kappa) + (P * other + mixed * j.sums(self.variance) * Q) / (
+        A = self.unseen / (i.kappa[:, None] * j.kappa) + (P * other + mixed * j.sums(self.variance) * Q) / (
             q * other * e
         )
         return np.asarray(A / ((i.z / i.kappa)[:, None] + few * j.kappa * Q / e))
 
-    def _both(self, column: FloatArray, i: Seen, j: Seen) -> ComplexArray:
+    def _both(self, column: FloatArray, i: EffectiveRidges, j: EffectiveRidges) -> ComplexArray:
         """sum column R_i R_j for every pair; many are differences of single sums."""
         if i.z.size <= MANY:
             return np.asarray((i.inverse.T * column) @ j.inverse)

@@ -35,7 +35,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.theory.training.filters import Filter, flow_filter, inverse, places
-from sparselaw.theory.training.medium import Medium, Seen
+from sparselaw.theory.training.medium import EffectiveRidges, Medium
 from sparselaw.theory.training.modes import Modes
 from sparselaw.theory.training.schedule import Run
 
@@ -79,18 +79,18 @@ class MeanDescent:
         one_step = modes.product + float(modes.variance.sum() * modes.curvature.sum()) * mixing
         return self.run.own_step**2 * self.run.short_batch * one_step
 
-    def seen(self, times: FloatArray) -> Seen:
+    def ridges_at(self, times: FloatArray) -> EffectiveRidges:
         """What the medium shows at the poles of these times, twice each: squares fall twice as fast."""
-        return self.medium.seen(places(2.0 * times))
+        return self.medium.ridges_at(places(2.0 * times))
 
-    def training_loss(self, times: FloatArray, at: Seen | None = None) -> FloatArray:
+    def training_loss(self, times: FloatArray, at: EffectiveRidges | None = None) -> FloatArray:
         """The mean square error over the samples, without label noise."""
-        at = self.seen(times) if at is None else at
+        at = self.ridges_at(times) if at is None else at
         return inverse(np.asarray(at.kappa / at.z * at.sums(self.modes.curvature)), 2.0 * times)
 
-    def kernels(self, ages: FloatArray, at: Seen | None = None) -> FloatArray:
+    def kernels(self, ages: FloatArray, at: EffectiveRidges | None = None) -> FloatArray:
         """(2, ages): how fast noise of this age is forgotten, in population loss and in training error."""
-        at = self.seen(ages) if at is None else at
+        at = self.ridges_at(ages) if at is None else at
         of_loss, of_error = at.sums(np.stack([self.modes.variance_gain, self.modes.curvature_gain]))
         return inverse(np.stack([-at.z * at.inner / at.kappa * of_loss, -at.z * of_error]), 2.0 * ages)
 
@@ -111,12 +111,12 @@ class MeanDescent:
     def learned(self, times: FloatArray) -> FloatArray:
         """sum of 1 - e^(-l t) over the modes l of the descent."""
         order = np.argsort(times)  # effective ridges are followed from one time to the next
-        at = self.medium.seen(places(times[order]))
+        at = self.medium.ridges_at(places(times[order]))
         found = np.empty_like(times)
-        found[order] = inverse(np.asarray(at.resolved / at.z), times[order])
+        found[order] = inverse(np.asarray(at.df1 / at.z), times[order])
         return found
 
-    def driven(self, times: FloatArray, at: Seen | None, noise: float) -> FloatArray:
+    def driven(self, times: FloatArray, at: EffectiveRidges | None, noise: float) -> FloatArray:
         """L_tr + q (1 - fitted)."""
         error = self.training_loss(times, at)
         return error + noise * (1.0 - self.fitted_share(times)) if noise > 0.0 else error
@@ -135,7 +135,7 @@ def with_memory(descent: MeanDescent, noise: float) -> float:
     shortest = min(0.02 / float(descent.modes.g.max()), 0.1 * run.time)
     decades = math.log10(run.time / shortest)
     coarse = np.geomspace(shortest, run.time, max(8, int(PER_DECADE * decades)))
-    at = descent.seen(coarse)
+    at = descent.ridges_at(coarse)
     driven = _powers(coarse, descent.driven(coarse, at, noise))
     kernels = run.sample_step * run.random_share * descent.kernels(coarse, at)
     of_loss, of_error = (_powers(coarse, kernel) for kernel in kernels)

@@ -166,16 +166,16 @@ def _full(inputs: Inputs, run: Run, size: Sizes) -> Answer:
         return Answer(np.array([_total(inputs), 0.0, 0.0]), 0.0)
     edge = 2.0 * (1.0 + ball.momentum) / ball.step
     diverging = beyond_the_edge(Spectrum.of(atoms, run.D), edge, size.N)
-    weight, curvature, variance, unseen = _full_batch(inputs, run, ball.covered)
+    weight, curvature, variance, unseen = _full_batch(inputs, run, ball.has_contour)
     medium = Medium(weight, curvature, variance, unseen, mixing, size.N)
-    if not ball.covered:  # N is infinite, and only coordinates that share no sample have exact powers
+    if not ball.has_contour:  # N is infinite, and only coordinates that share no sample have exact powers
         left = ball.left(curvature)
         fitted = float(variance @ ((1.0 - left) ** 2 / curvature))
         parts = np.array([unseen + float(variance @ left**2), 0.0, size.noise / run.D * fitted])
         return Answer(parts, 1.0 / mixing, diverging=diverging)
     once = ball.filter()
     columns = medium.column_lengths(ball.left, STABLE * edge, size.columns)
-    descent, error, medium = _descended(law, medium, once, columns, run, size, math.exp(-ball.dead))
+    descent, error, medium = _descended(law, medium, once, columns, run, size, math.exp(-ball.swing_decay))
     noise = size.noise / run.D * medium.noise(once, ball.filter(2)) if size.noise > 0.0 else 0.0
     swings = float(variance @ ball.swinging(curvature, math.sqrt(2.0 / size.N + 2.0 / mixing)))
     descent, error = descent + swings, error + swings / (descent + swings)
@@ -214,11 +214,11 @@ def _descended(
 
     ``columns``: what their lengths add. ``swings``: what is left of them, each column at its own pace.
     """
-    at = medium.seen(once.z)
+    at = medium.ridges_at(once.z)
     if not size.sharp:
-        return max(medium.left(once, at), medium.open), math.nan, medium
+        return max(medium.left(once, at), medium.unseen), math.nan, medium
     finer = replace(medium, samples=size.counted(medium.samples), features=size.counted(size.N))
-    loss = max(finer.left(once, finer.seen(once.z, at)) + columns, finer.open)
+    loss = max(finer.left(once, finer.ridges_at(once.z, at)) + columns, finer.unseen)
     if not size.judged or not loss > 0.0:
         return loss, math.nan, finer
     leading = medium.left(once, at)
@@ -231,7 +231,7 @@ def _descended(
     error += float(law.scatter(x).SS[0]) / stiffness**2 + float(law.error(x)[0])
     if law.atoms()[0].spread > 0.0:  # counts fluctuate, of which the effective medium takes the mean
         alone = replace(medium, samples=math.inf)
-        sharing = abs(leading / alone.left(once, alone.seen(once.z, at)) - 1.0)
+        sharing = abs(leading / alone.left(once, alone.ridges_at(once.z, at)) - 1.0)
         error += sharing * min(S / law.rank, 1.0) ** 2
     return loss, error, finer
 
@@ -312,7 +312,7 @@ def _no_theory(run: Run, size: Sizes) -> str:
             f"momentum {beta:g} remembers {1.0 / (1.0 - beta):.3g} steps, too many for the "
             f"theory of {run.updates:g} steps of minibatches: take more steps or less momentum"
         )
-    if not run.full or beta == 0.0 or run.ball(size.top).covered or math.isinf(size.N):
+    if not run.full or beta == 0.0 or run.ball(size.top).has_contour or math.isinf(size.N):
         return ""
     return (
         f"momentum {beta:g} still swings after {run.updates:g} steps, too many for the theory of "
@@ -334,7 +334,12 @@ def _cautions(run: Run, answer: Answer, size: Sizes) -> list[str]:
     step, largest = run.own_step, 2.0 * (1.0 + run.momentum) / size.top
     if step > 0.75 * largest:
         cautions.append(f"step {step:g} is close to the largest stable step {largest:.3g}")
-    if run.full and run.momentum > 0.0 and math.isfinite(size.N) and run.ball(size.top).dead < SWINGING:
+    if (
+        run.full
+        and run.momentum > 0.0
+        and math.isfinite(size.N)
+        and run.ball(size.top).swing_decay < SWINGING
+    ):
         cautions.append("momentum: the largest modes still swing, each embedding at its own pace")
     if not run.full and run.momentum > 0.0 and run.D < LONG * run.batch / (1.0 - run.momentum):
         cautions.append(
