@@ -155,7 +155,7 @@ def predict(
     surface
         ``"sharp"`` is the mean loss at finite sizes, ``"leading"`` leaves all corrections for them out.
     form
-        Of SGD: ``"quasi-static"`` is ten times faster than ``"full"`` and about a per cent less exact.
+        Of SGD: ``"quasi-static"`` is several times faster than ``"full"`` and about a per cent less exact.
     features
         ``"linear"``, or an activation such as ``"relu"``: these have a theory of their own for the
         minimum-norm solution, whose tables are made at the first call for these inputs.
