@@ -84,5 +84,5 @@ def _show(found: Measurement, files: list[str]) -> None:
         step = f"from {test.known:.6g} rows to {test.D:.6g}"
         print(
             f"back-test, {step}: off by {100 * test.error:+.2g} % "
-            f"(a straight line by {100 * test.straight_error:+.2g} %)"
+            f"(a straight line by {100 * test.straight_line_error:+.2g} %)"
         )

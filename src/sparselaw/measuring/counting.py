@@ -46,13 +46,20 @@ def count_features(
     scheduler: str | None = None,
 ) -> Features:
     """Count what ``source`` names or holds."""
-    if not names_files(source):
-        return _of_matrix(source, values)
-    paths = files_of(source, reading)
-    if scheduler is not None or (len(paths) > 1 and _parallel(paths, workers)):
+    paths = files_of(source, reading) if names_files(source) else []
+    if paths and (scheduler is not None or (len(paths) > 1 and _parallel(paths, workers))):
         counted, names = _side_by_side(paths, values, reading, workers, scheduler)
     else:
-        counted, names = _one_after_the_other(paths, values, reading)
+        tally, vocabulary = Tally(center=values.center), Vocabulary()
+        shape = tuple(getattr(source, "shape", ()))
+        rows, features = shape if len(shape) == 2 else (0, 0)
+        tally.reach(rows=int(rows), features=int(features))
+        with progress("counting") as show:
+            for part in parts_of(paths or source, reading, vocabulary):
+                tally.add(values.apply(part))
+                show(tally.rows, rows or None, f"{tally.rows} rows")
+        tally.reach(features=len(vocabulary))
+        counted, names = tally.counted(), vocabulary.names or None
     check_counts(counted)
     return Features(counted=counted, names=names, source=title_of(source))
 
@@ -125,27 +132,6 @@ def declared_features(source: Any, reading: Reading) -> int | None:
         return reader_of(first, reading).shape()[1]
 
 
-def _one_after_the_other(
-    paths: list[Path], values: Values, reading: Reading
-) -> tuple[Counted, list[Hashable] | None]:
-    tally, vocabulary = Tally(center=values.center), Vocabulary()
-    sizes = np.cumsum([0, *(path.stat().st_size for path in paths)])
-    worded, width = False, None
-    with progress("counting") as show:
-        for path, before in zip(paths, sizes, strict=False):
-            done = tally.rows
-            with readable(path):
-                reader = reader_of(path, reading, vocabulary)
-                worded = worded or reader.worded
-                width = _same_width(path, width, reader.shape()[1])
-                tally.reach(features=width or 0)
-                for part in reader.parts():
-                    tally.add(values.apply(part).after(done))
-                    show(float(before), float(sizes[-1]), f"{tally.rows} rows")
-    tally.reach(features=len(vocabulary))
-    return tally.counted(), vocabulary.names if worded else None
-
-
 def _side_by_side(
     paths: list[Path], values: Values, reading: Reading, workers: int | None, scheduler: str | None
 ) -> tuple[Counted, list[Hashable] | None]:
@@ -204,21 +190,6 @@ def count_file(
         declared = reader.shape()[1]
     tally.reach(features=max(declared or 0, len(vocabulary)))
     return tally.counted(), vocabulary.names if reader.worded else None, declared
-
-
-def _of_matrix(source: Any, values: Values) -> Features:
-    tally = Tally(center=values.center)
-    shape = getattr(source, "shape", None)
-    if shape is not None and len(shape) == 2:
-        tally.reach(rows=int(shape[0]), features=int(shape[1]))
-    blocks = iter(_parts_in_memory(source))
-    with progress("counting") as show:
-        for part in blocks:
-            tally.add(values.apply(part))
-            show(part.rows, None if shape is None else shape[0], f"{part.rows} rows")
-    counted = tally.counted()
-    check_counts(counted)
-    return Features(counted=counted, names=None, source=title_of(source))
 
 
 def _parts_in_memory(source: Any) -> Iterator[Nonzeros]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sparselaw.interval import Interval
 from sparselaw.measuring.rarefaction import Histogram, jackknife, rarefied
+from sparselaw.records import Record, to_dict
 
 POINTS = 11
 SPAN = 32.0  # the fit reaches from D/32 to D
@@ -27,7 +28,7 @@ FEWEST_ROWS = 2048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beyond:
+class Beyond(Record):
     """The unseen share at ``D`` rows, more than there are; ``reason`` where none is given."""
 
     D: float
@@ -35,27 +36,17 @@ class Beyond:
     reason: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        if self.unseen is None:
-            return {"D": self.D, "unseen": None, "unseen_reason": self.reason}
-        return {"D": self.D, "unseen": self.unseen.to_dict("the blocks of rows do not differ")}
+        return to_dict(self, "D", "unseen", unseen=self.reason or "the blocks of rows do not differ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepTest:
+class StepTest(Record):
     """What the same step, taken from ``known`` rows to ``D``, would have missed by: predicted/known - 1."""
 
     known: float
     D: float
     error: float
-    straight_error: float
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "known": self.known,
-            "D": self.D,
-            "error": self.error,
-            "straight_line_error": self.straight_error,
-        }
+    straight_line_error: float
 
 
 def step_tests(data: Histogram) -> list[StepTest]:
@@ -69,9 +60,8 @@ def step_tests(data: Histogram) -> list[StepTest]:
         if truth <= 0.0:
             continue
         curved, straight = (_polynomial(data, known, degree)(D) for degree in (2, 1))
-        found.append(
-            StepTest(known=known, D=D, error=curved / truth - 1.0, straight_error=straight / truth - 1.0)
-        )
+        errors = {"error": curved / truth - 1.0, "straight_line_error": straight / truth - 1.0}
+        found.append(StepTest(known=known, D=D, **errors))
     return found
 
 

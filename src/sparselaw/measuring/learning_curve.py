@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sparselaw.interval import Interval
-from sparselaw.records import html_table
+from sparselaw.records import Record, html_table, to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,7 @@ THEORIES = ("unseen", "sparse", "cavity", "gaussian")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LearnedPoint:
+class LearnedPoint(Record):
     """At ``D`` rows, N infinite: shares of the whole variance, measured and predicted.
 
     ``signs`` and ``shuffled`` are measured on the same rows with random signs, and with random signs and
@@ -44,18 +44,15 @@ class LearnedPoint:
     target: Interval | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        result: dict[str, Any] = {"D": self.D, "K": self.K, "K_per_D": self.K / self.D}
-        result["measured"] = self.measured.to_dict(ONE_DRAW)
-        for name in THEORIES:
-            result[name] = getattr(self, name)
-        result["signs"], result["shuffled"] = self.signs.to_dict(ONE_DRAW), self.shuffled.to_dict(ONE_DRAW)
+        why = dict.fromkeys(("measured", "signs", "shuffled"), ONE_DRAW)
         if self.target is not None:
-            result["target"] = self.target.to_dict(ONE_DRAW)
-        return result
+            why["target"] = ONE_DRAW
+        counts = {"D": self.D, "K": self.K, "K_per_D": self.K / self.D}
+        return {**counts, **to_dict(self, *THEORIES, *why, **why)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WidthPoint:
+class WidthPoint(Record):
     """At ``N`` random features and ``D`` rows, many: measured, and by the eigenvalues of the covariance.
 
     ``diagonal`` takes the variances of single features for eigenvalues, right where they hardly correlate.
@@ -66,19 +63,11 @@ class WidthPoint:
     measured: Interval
     gaussian: float
     diagonal: float
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "N": self.N,
-            "D": self.D,
-            "measured": self.measured.to_dict(ONE_DRAW),
-            "gaussian": self.gaussian,
-            "diagonal": self.diagonal,
-        }
+    reasons: ClassVar[Mapping[str, str]] = {"measured": ONE_DRAW}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LearningCurve:
+class LearningCurve(Record):
     """Learning curves of real features beside the theories, and the verdict."""
 
     source: str
@@ -116,24 +105,12 @@ class LearningCurve:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return {
-            "kind": "learning-curve",
-            "source": self.source,
-            "rows": self.rows,
-            "features": self.features,
-            "nonzeros": self.nonzeros,
-            "curve": [point.as_dict() for point in self.curve],
-            "widths": [point.as_dict() for point in self.widths],
-            "errors": _plain(self.errors),
-            "sign_errors": _plain(self.sign_errors),
-            "sign_change": _number(self.sign_change),
-            "shuffle_change": _number(self.shuffle_change),
-            "verdict": self.verdict,
+        meant = {
             "verdict_meaning": WORDS[self.verdict],
-            "limited_by": self.limited_by,
             "limited_by_meaning": LIMITS[self.limited_by],
             "target": self.target,
         }
+        return {"kind": "learning-curve", **to_dict(self), **meant}
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each D."""
@@ -155,7 +132,7 @@ class LearningCurve:
             columns.append("target")
         rows = []
         for p in self.curve:
-            row = [str(p.D), f"{p.K / p.D:.3g}", f"{100 * p.measured.best:.3g}", _ends(p.measured)]
+            row = [str(p.D), f"{p.K / p.D:.3g}", *_shown(p.measured)]
             row += [f"{100 * getattr(p, name):.3g}" for name in THEORIES]
             row += [f"{100 * p.signs.best:.3g}", f"{100 * p.shuffled.best:.3g}"]
             rows.append(row if p.target is None else [*row, f"{100 * p.target.best:.3g}"])
@@ -174,14 +151,6 @@ class LearningCurve:
         return html_table(f"Learning curve of {self.source}", columns, rows, self.sentences())
 
 
-def _plain(errors: Mapping[str, float]) -> dict[str, float | None]:
-    return {name: _number(value) for name, value in errors.items()}
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
 def _percent(value: float) -> str:
     if not math.isfinite(value):
         return "-"
@@ -189,12 +158,8 @@ def _percent(value: float) -> str:
 
 
 def _shown(value: Interval) -> tuple[str, str]:
-    return f"{100 * value.best:.3g}", _ends(value)
-
-
-def _ends(value: Interval) -> str:
     ends = (f"{100 * v:.3g}" if math.isfinite(v) else "-" for v in (value.low, value.high))
-    return f"[{', '.join(ends)}]"
+    return f"{100 * value.best:.3g}", f"[{', '.join(ends)}]"
 
 
 UNSEEN_WITHIN = 0.10

@@ -16,7 +16,7 @@ from sparselaw.inputs import TabulatedInputs
 from sparselaw.interval import Interval
 from sparselaw.measuring.extrapolation import Beyond, StepTest
 from sparselaw.measuring.nonzeros import Values
-from sparselaw.records import html_table
+from sparselaw.records import Record, frame, html_table, to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ TINY = 1e-12  # a share that is not printed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CurvePoint:
+class CurvePoint(Record):
     """At ``D`` rows: features seen, unseen share of the variance, local exponents of both."""
 
     D: float
@@ -40,22 +40,14 @@ class CurvePoint:
     alpha_D: Interval | None  # -dlnU/dlnD
 
     def as_dict(self) -> dict[str, Any]:
-        result: dict[str, Any] = {
-            "D": self.D,
-            "K": self.K.best,
-            "K_interval": self.K.to_dict(NO_SPREAD),
-            "K_per_D": self.K.best / self.D,
-            "unseen": self.unseen.to_dict(ALL_SEEN if self.unseen.best <= 0.0 else NO_SPREAD),
-        }
-        for key, value in (("alpha1", self.alpha1), ("alpha_D", self.alpha_D)):
-            result[key] = None if value is None else value.to_dict(NO_SPREAD)
-            if value is None:
-                result[f"{key}_reason"] = ALL_SEEN
-        return result
+        why = {n: NO_SPREAD if getattr(self, n) else ALL_SEEN for n in ("alpha1", "alpha_D")}
+        why["unseen"] = ALL_SEEN if self.unseen.best <= 0.0 else NO_SPREAD
+        counts = {"K_interval": self.K.to_dict(NO_SPREAD), "K_per_D": self.K.best / self.D}
+        return {"D": self.D, "K": self.K.best, **counts, **to_dict(self, *sorted(why, reverse=True), **why)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WindowExponent:
+class WindowExponent(Record):
     """The exponent of the features active in ``low`` to ``high`` rows."""
 
     low: int
@@ -66,11 +58,8 @@ class WindowExponent:
     alpha1: Interval | None
 
     def as_dict(self) -> dict[str, Any]:
-        result: dict[str, Any] = {"low": self.low, "high": self.high, "features": self.features}
-        result["alpha1"] = None if self.alpha1 is None else self.alpha1.to_dict(NO_SPREAD)
-        if self.alpha1 is None:
-            result["alpha1_reason"] = "no power law with alpha1 > 0 in this window"
-        return result
+        why = NO_SPREAD if self.alpha1 else "no power law with alpha1 > 0 in this window"
+        return to_dict(self, "low", "high", "features", "alpha1", alpha1=why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +95,7 @@ class FeatureTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
+class Measurement(Record):
     """How sparse a feature matrix is. ``regime`` says which theory to expect at this many rows:
 
     ``unseen`` (rows outnumber the features seen: what was never shown is most of the loss), ``undetermined``
@@ -167,18 +156,13 @@ class Measurement:
         if self.alpha1 is None or self.eta is None:
             return None
         best = self.eta.best * (self.alpha1.best + 1.0) - 1.0
-        low = math.hypot(
-            (self.alpha1.best + 1.0) * (self.eta.best - self.eta.low), self._lever(self.alpha1.low)
-        )
-        high = math.hypot(
-            (self.alpha1.best + 1.0) * (self.eta.high - self.eta.best), self._lever(self.alpha1.high)
+        low, high = (
+            math.hypot(
+                (self.alpha1.best + 1.0) * (eta - self.eta.best), self.eta.best * (a - self.alpha1.best)
+            )
+            for eta, a in ((self.eta.low, self.alpha1.low), (self.eta.high, self.alpha1.high))
         )
         return Interval(best - low, best, best + high)
-
-    def _lever(self, alpha1: float) -> float:
-        assert self.alpha1 is not None
-        assert self.eta is not None
-        return abs(self.eta.best) * abs(alpha1 - self.alpha1.best)
 
     def inputs(self, *, tail: bool = False) -> TabulatedInputs:
         """The measured frequencies and amplitudes as inputs of the theory.
@@ -214,52 +198,28 @@ class Measurement:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON, and to be read again by ``--inputs``."""
-        result: dict[str, Any] = {
-            "kind": "measurement",
-            "source": self.source,
-            "rows": self.rows,
-            "features": self.features,
-            "seen": self.seen,
-            "dead": self.dead,
-            "dead_limit": self.dead_limit,
-            "nonzeros": self.nonzeros,
-            "nonzeros_per_row": self.nonzeros / self.rows,
-            "energy": self.energy,
-            "values": self.values.as_dict(),
-            "blocks": self.blocks,
-            "regime": self.regime,
-            "regime_meaning": self.meaning(),
-            "curve": [point.as_dict() for point in self.curve],
-            "windows": [window.as_dict() for window in self.windows],
-        }
         too_few = "too few features are active often enough in half of the rows"
-        no_alpha1 = "there is no single alpha1" if self.alpha1 is None else too_few
-        for key, value, reason in (
-            ("alpha1", self.alpha1, self.alpha1_reason),
-            ("eta", self.eta, too_few),
-            ("alpha2", self.alpha2, no_alpha1),
-        ):
-            result[key] = None if value is None else value.to_dict(NO_SPREAD)
-            if value is None:
-                result[f"{key}_reason"] = reason
-        result["beyond"] = [point.as_dict() for point in self.beyond]
-        result["beyond_tests"] = [test.as_dict() for test in self.tests]
-        result["table"] = self.table.as_dict()
-        return result
+        why = {
+            "alpha1": NO_SPREAD if self.alpha1 else self.alpha1_reason,
+            "eta": NO_SPREAD if self.eta else too_few,
+            "alpha2": NO_SPREAD if self.alpha2 else too_few if self.alpha1 else "there is no single alpha1",
+        }
+        return {
+            "kind": "measurement",
+            **to_dict(self, "source", "rows", "features", "seen", "dead", "dead_limit", "nonzeros"),
+            "nonzeros_per_row": self.nonzeros / self.rows,
+            **to_dict(self, "energy", "values", "blocks", "regime"),
+            "regime_meaning": self.meaning(),
+            **to_dict(self, "curve", "windows", *why, "beyond", **why),
+            "beyond_tests": [test.as_dict() for test in self.tests],
+            "table": self.table.as_dict(),
+        }
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each D of the curve."""
-        import pandas as pd
-
-        rows = []
-        for point in self.curve:
-            row: dict[str, Any] = {"D": point.D}
-            for name in ("K", "unseen", "alpha1", "alpha_D"):
-                value = getattr(point, name)
-                for end in ("low", "best", "high"):
-                    row[f"{name}_{end}"] = math.nan if value is None else getattr(value, end)
-            rows.append(row)
-        return pd.DataFrame(rows)
+        none = Interval(math.nan, math.nan, math.nan)
+        names = ("K", "unseen", "alpha1", "alpha_D")
+        return frame({"D": p.D, **{name: getattr(p, name) or none for name in names}} for p in self.curve)
 
     def table_rows(self) -> tuple[list[str], list[list[str]]]:
         """The curve for people."""

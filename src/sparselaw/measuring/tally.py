@@ -18,14 +18,12 @@ from numpy.typing import NDArray
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
 from sparselaw.measuring.nonzeros import Nonzeros
+from sparselaw.measuring.readers.base import Vocabulary
 
 BLOCKS = 32
 FEWEST_BLOCKS = 8
 CELLS = 1 << 24  # blocks times features from which on blocks are fewer
-
-
-DIRECT = 1 << 20  # numbers of columns below this have a place each,
-NEAR = 1 << 22  # below this they are found in an array, above in a dictionary
+DIRECT = 1 << 22  # columns below this are counted at their own number
 
 
 def most_blocks(features: int) -> int:
@@ -37,92 +35,86 @@ def most_blocks(features: int) -> int:
 
 
 class Tally:
-    """Counts and squares so far. ``first`` is the number of rows in the files before this one."""
+    """Counts and squares so far. ``first`` is the number of rows in the files before this one.
 
-    def __init__(self, *, first: int = 0, length: int = 1, center: bool = False) -> None:
-        self.first, self.length, self.rows = first, length, 0
-        self.features = 0
-        self.center = center
-        self._used = ColumnsInUse()
-        self._n: NDArray[np.uint32] = np.zeros((BLOCKS, 64), np.uint32)
-        self._squares: FloatArray | None = None  # None while every square is one
-        self._sums: FloatArray | None = None
+    Memory is for columns that occur, not for the largest number: once one lies far out, all have places in
+    the order in which they appeared.
+    """
+
+    def __init__(self, *, first: int = 0, center: bool = False) -> None:
+        self.first, self.length, self.rows, self.features = first, 1, 0, 0
+        self._width = 0  # places in use
+        self._far: Vocabulary | None = None  # from the number of a column to its place
+        self._cells: dict[str, NDArray[Any]] = {"n": np.zeros((BLOCKS, 64), np.uint32)}
+        if center:
+            self._cells["sums"] = np.zeros((BLOCKS, 64))
 
     def add(self, part: Nonzeros) -> None:
         """Count these nonzeros."""
-        largest = int(part.column.max()) + 1 if part.column.size else 0
-        place = self._used.places(part.column)
-        self.reach(rows=part.rows, features=max(largest, part.features))
+        largest = int(part.column.max(initial=-1))
+        place = self._places(part.column, largest)
+        self.reach(rows=part.rows, features=max(largest + 1, part.features))
         if not place.size:
             return
-        block = (self.first + part.row.astype(np.int64)) // self.length - self._first_block
-        cell = block * self._n.shape[1] + place
+        block = (self.first + part.row.astype(np.int64)) // self.length - self.first // self.length
+        cell = block * self._cells["n"].shape[1] + place
         squares = part.value * part.value
-        if self._squares is None and not (squares == 1.0).all():
-            self._squares = self._n.astype(np.float64)
-        np.add.at(self._n.reshape(-1), cell, np.uint32(1))
-        if self._squares is not None:
-            np.add.at(self._squares.reshape(-1), cell, squares)
-        if self.center:
-            if self._sums is None:
-                self._sums = np.zeros(self._n.shape)
-            np.add.at(self._sums.reshape(-1), cell, part.value)
+        if "squares" not in self._cells and not (squares == 1.0).all():
+            self._cells["squares"] = self._cells["n"].astype(np.float64)
+        added: dict[str, Any] = {"n": np.uint32(1), "squares": squares, "sums": part.value}
+        for name, cells in self._cells.items():
+            np.add.at(cells.reshape(-1), cell, added[name])
+
+    def _places(self, column: IntArray, largest: int) -> IntArray:
+        if self._far is None and largest < DIRECT:
+            self._width = max(self._width, largest + 1)
+            return column
+        if self._far is None:
+            self._far = Vocabulary()
+            self._far.columns(range(self._width))
+        found = self._far.columns_of_array(column)
+        self._width = len(self._far)
+        return found
 
     def reach(self, *, rows: int = 0, features: int = 0) -> None:
         """Make room for so many rows of this file; it has so many features."""
-        filled = self._blocks_needed() - self._first_block  # the others hold nothing yet
+        filled = self._blocks()  # the others hold nothing yet
         self.rows, self.features = max(self.rows, rows), max(self.features, features)
-        more = len(self._used) - self._n.shape[1]
-        if more > 0:
-            more = max(more, min(self._n.shape[1], 1 << 20))
-            self._n = _widened(self._n, more)
-            self._squares = None if self._squares is None else _widened(self._squares, more)
-            self._sums = None if self._sums is None else _widened(self._sums, more)
-        while self._blocks_needed() > most_blocks(len(self._used)):
-            filled = self._join_pairs(filled)
+        held = self._cells["n"].shape[1]
+        if self._width > held:  # zeros take no memory before they are counted in
+            more = max(self._width - held, min(held, 1 << 20))
+            for name, cells in self._cells.items():
+                self._cells[name] = np.zeros((BLOCKS, held + more), cells.dtype)
+                self._cells[name][:filled, :held] = cells[:filled]
+        while -(-(self.first + self.rows) // self.length) > most_blocks(self._width):
+            odd = self.first // self.length % 2  # the first of a pair may be in another file
+            pairs = np.maximum(np.arange(0, filled + odd, 2) - odd, 0)
+            for cells in self._cells.values():
+                if filled > 1:
+                    cells[: pairs.size] = np.add.reduceat(cells[:filled], pairs, axis=0)
+                    cells[pairs.size : filled] = 0
+            self.length, filled = 2 * self.length, pairs.size
 
-    @property
-    def _first_block(self) -> int:
-        return self.first // self.length
-
-    def _blocks_needed(self) -> int:
-        """From the first row of all files, so that every file comes to the same length."""
-        return -(-(self.first + self.rows) // self.length)
-
-    def _join_pairs(self, filled: int) -> int:
-        """Two neighbours of the first ``filled`` blocks become one; how many blocks they are then."""
-        odd = self._first_block % 2  # the first of a pair may be in another file
-        self.length *= 2
-        for cells in (part for part in (self._n, self._squares, self._sums) if part is not None):
-            for b in range(1, filled):
-                to = (b + odd) // 2
-                if to < b:
-                    np.add(cells[to], cells[b], out=cells[to])
-                    cells[b] = 0
-        return (filled + odd + 1) // 2
+    def _blocks(self) -> int:
+        """Blocks that hold rows of this file: they begin with the first row of all files."""
+        return max(-(-(self.first + self.rows) // self.length) - self.first // self.length, 0)
 
     def counted(self) -> Counted:
         """What was counted, by the number of the column, without the room that was left."""
-        used = slice(0, max(self._blocks_needed() - self._first_block, 0))
-        seen = np.flatnonzero(self._n[used, : len(self._used)].any(axis=0))
-        order = seen[np.argsort(self._used.numbers[seen], kind="stable")]
+        found = {name: cells[: self._blocks(), : self._width] for name, cells in self._cells.items()}
+        numbers = np.arange(self._width) if self._far is None else np.array(self._far.names, np.int64)
+        seen = np.flatnonzero(found["n"].any(axis=0))
+        order = seen[np.argsort(numbers[seen], kind="stable")]
         return Counted(
             rows=self.rows,
             first=self.first,
             length=self.length,
             features=self.features,
-            column=self._used.numbers[order],
-            n=self._n[used][:, order],
-            squares=None if self._squares is None else self._squares[used][:, order],
-            sums=None if self._sums is None else self._sums[used][:, order],
+            column=numbers[order],
+            n=found["n"][:, order],
+            squares=found["squares"][:, order] if "squares" in found else None,
+            sums=found["sums"][:, order] if "sums" in found else None,
         )
-
-
-def _widened(cells: Any, more: int) -> Any:
-    """The same cells and ``more`` columns of zeros, which take no memory before they are counted in."""
-    wider = np.zeros((cells.shape[0], cells.shape[1] + more), cells.dtype)
-    wider[:, : cells.shape[1]] = cells
-    return wider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,69 +208,3 @@ def check_counts(counted: Counted) -> None:
             f"is active {int(n[j])} times in {counted.rows} rows",
             "sum entries given twice first",
         )
-
-
-class ColumnsInUse:
-    """A place for every column that occurs: memory is for those, not for the largest number.
-
-    Columns below DIRECT have places whether they occur or not, in blocks as they come: mostly their own
-    numbers, so that nothing need be looked up.
-
-    >>> used = ColumnsInUse()
-    >>> used.places(np.array([2, 2_000_000_000, 2])).tolist(), used.numbers.tolist()
-    ([2, 3, 2], [0, 1, 2, 2000000000])
-    """
-
-    def __init__(self) -> None:
-        self._place = np.empty(0, np.int32)  # of the numbers below NEAR that are known, or -1
-        self._far: dict[int, int] = {}
-        self._numbers = np.empty(64, np.int64)
-        self._count = self._direct = 0
-
-    def __len__(self) -> int:
-        return self._count
-
-    @property
-    def numbers(self) -> NDArray[np.int64]:
-        """The number of the column at each place."""
-        return self._numbers[: self._count]
-
-    def places(self, column: IntArray) -> IntArray:
-        """The place of each column; a new one gets the next."""
-        largest = int(column.max(initial=-1))
-        if largest < self._direct:
-            return column
-        if largest < NEAR:
-            return self._near_places(column)
-        near = column < NEAR
-        found = np.empty(column.size, np.int64)
-        found[near] = self._near_places(column[near])
-        distinct, inverse = np.unique(column[~near], return_inverse=True)
-        new = np.array([number for number in distinct.tolist() if number not in self._far], np.int64)
-        self._far.update(zip(new.tolist(), self._add(new).tolist(), strict=True))
-        found[~near] = np.array([self._far[number] for number in distinct.tolist()], np.int64)[inverse]
-        return found
-
-    def _near_places(self, column: IntArray) -> IntArray:
-        known, largest = self._place.size, int(column.max(initial=-1))
-        if largest >= known:
-            more = np.full(largest + 1 - known, -1, np.int32)
-            self._place = np.concatenate([self._place, more])
-            direct = np.arange(known, min(largest + 1, DIRECT))
-            if direct.size:
-                self._direct += direct.size if self._count == known else 0
-                self._place[direct] = self._add(direct)
-        found = self._place[column]
-        if (found < 0).any():
-            new = np.flatnonzero(np.bincount(column[found < 0]))
-            self._place[new] = self._add(new)
-            found = self._place[column]
-        return found
-
-    def _add(self, new: IntArray) -> NDArray[np.int64]:
-        places = np.arange(self._count, self._count + new.size)
-        self._count += new.size
-        if self._count > self._numbers.size:
-            self._numbers = np.concatenate([self._numbers, np.empty(self._count, np.int64)])
-        self._numbers[places] = new
-        return places

@@ -216,7 +216,7 @@ def measure_page(found: Measurement) -> ResultPage:
     ]
     ahead = [[f"{b.D:.6g}", b.reason if b.unseen is None else str(b.unseen)] for b in found.beyond]
     tests = [
-        [f"{t.known:.6g}", f"{t.D:.6g}", f"{100 * t.error:+.2g} %", f"{100 * t.straight_error:+.2g} %"]
+        [f"{t.known:.6g}", f"{t.D:.6g}", f"{100 * t.error:+.2g} %", f"{100 * t.straight_line_error:+.2g} %"]
         for t in found.tests
     ]
     facts = [
