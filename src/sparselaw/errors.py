@@ -128,3 +128,11 @@ def check_positive(name: str, value: float) -> float:
     if number <= 0:
         raise InputError(name, value, "must be positive", f"choose {name} > 0")
     return number
+
+
+def check_step(value: float) -> float:
+    """Return a step size above zero, within what times and squares of it can be computed."""
+    number = check_positive("step", value)
+    if not 1e-50 <= number <= 1e50:
+        raise InputError("step", value, "must lie between 1e-50 and 1e50", "scale the inputs instead")
+    return number

@@ -162,6 +162,20 @@ def test_an_exponent_too_close_to_zero(command, alpha1, capsys):
     assert "is so close to zero that a sample has" in err
 
 
+@pytest.mark.parametrize("step", ["1e300", "1e-320", "1e150"])
+@pytest.mark.parametrize("solver", [["gd", "--steps", "1"], ["sgd", "--passes", "1"]])
+def test_a_step_of_which_no_square_can_be_taken(step, solver, capsys):
+    code, _, err = called([*PREDICT, "--solver", *solver, "--step", step], capsys)
+    assert code == 2
+    assert "must lie between 1e-50 and 1e50" in err
+
+
+@pytest.mark.parametrize(("passes", "step"), [("1e300", "1e50"), ("1", "1e50"), ("1e9", "1e-50")])
+def test_training_that_never_ends_has_an_answer(passes, step, capsys):
+    training = ["--solver", "sgd", "--passes", passes, "--step", step]
+    assert called([*PREDICT, *training, "--json"], capsys)[0] == 0
+
+
 def test_a_failure_of_ours_is_one_line_and_code_one(monkeypatch, capsys):
     def broken(*_args, **_settings):
         raise KeyError("a\nkey")

@@ -24,6 +24,7 @@ from sparselaw.errors import (
     check_not_negative,
     check_positive,
     check_size,
+    check_step,
 )
 from sparselaw.inputs import Inputs
 from sparselaw.interval import Interval
@@ -213,7 +214,7 @@ def _training(
     from sparselaw.planning.from_training import SgdPlan
     from sparselaw.theory.training.schedule import Descent
 
-    step = None if step is None else check_positive("step", step)
+    step = None if step is None else check_step(step)
     return SgdPlan(
         inputs=source,
         descent=Descent(step=step, batch=check_size("batch", batch), passes=1),

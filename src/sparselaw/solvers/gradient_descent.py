@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sparselaw.errors import check_not_negative, check_positive, check_size
+from sparselaw.errors import check_not_negative, check_size, check_step
 from sparselaw.solvers.base import LATER, Solution, Solver, check_momentum, register
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class GradientDescent(Solver):
         if check_not_negative("steps", self.steps) > 0:
             object.__setattr__(self, "steps", check_size("steps", self.steps))
         if self.step is not None:
-            object.__setattr__(self, "step", check_positive("step", self.step))
+            object.__setattr__(self, "step", check_step(self.step))
         object.__setattr__(self, "momentum", check_momentum(self.momentum))
 
     @property

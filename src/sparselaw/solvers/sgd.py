@@ -16,7 +16,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.compiled import lazy_njit
-from sparselaw.errors import InputError, check_positive, check_size
+from sparselaw.errors import InputError, check_size, check_step
 from sparselaw.solvers.base import LATER, Solution, Solver, check_momentum, register
 from sparselaw.solvers.mixed_rows import MixedRows, MixedRun, Rows
 from sparselaw.solvers.step_schedule import step_pieces
@@ -60,7 +60,7 @@ class SGD(Solver):
         object.__setattr__(self, "passes", check_size("passes", self.passes))
         object.__setattr__(self, "batch", check_size("batch", self.batch))
         if self.step is not None:
-            object.__setattr__(self, "step", check_positive("step", self.step))
+            object.__setattr__(self, "step", check_step(self.step))
         object.__setattr__(self, "momentum", check_momentum(self.momentum))
         if len(step_pieces(self.schedule)) > 1 and self.step is None:
             raise InputError(

@@ -179,7 +179,8 @@ def _modes(
     growth, largest = -2.0 * run.time * g[growing], max(step for _, step in run.shares)
     diverging = most[growing] > DIVERGED
     columns = np.stack([weight, s, weight * h, s * gain, weight * h * gain])[:, ~growing]
-    lattice, sums = thinned(g[~growing], columns, FAINT / max(run.time, 1e-300))
+    slowest = max(FAINT / max(run.time, 1e-300), 1e-300)  # a time may be too long for a number
+    lattice, sums = thinned(g[~growing], columns, slowest)
     return Modes(
         g=lattice,
         weight=sums[0],
