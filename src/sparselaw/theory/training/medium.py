@@ -183,7 +183,7 @@ def _newton(
         value, slope = shift(k)
         step = (value - z) / slope
         length, size = np.abs(step), np.abs(k)
-        step *= np.minimum(1.0, 0.9 * size / np.maximum(length, 1e-300))
+        step *= np.minimum(1.0, 0.9 * size / np.maximum(length, 1e-100 * size + 1e-300))
         leaves = (step.imag >= k.imag) & (k.imag > 0.0)
         if leaves.any():
             step[leaves] *= 0.5 * k.imag[leaves] / step.imag[leaves]

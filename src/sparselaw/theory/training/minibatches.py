@@ -132,7 +132,7 @@ def quasi_static(descent: MeanDescent, noise: float) -> float:
 def with_memory(descent: MeanDescent, noise: float) -> float:
     """What minibatches add to the loss, from the Volterra equations."""
     run = descent.run
-    shortest = min(0.02 / float(descent.modes.g.max()), 0.1 * run.time)
+    shortest = min(0.02 / float(descent.modes.g.max(initial=1e-300)), 0.1 * run.time)
     decades = math.log10(run.time / shortest)
     coarse = np.geomspace(shortest, run.time, max(8, int(PER_DECADE * decades)))
     at = descent.ridges_at(coarse)
