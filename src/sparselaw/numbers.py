@@ -133,17 +133,6 @@ def byte_size(name: str, text: str) -> int:
     return check_size(name, float(int(check_finite(name, number))))
 
 
-def choice(name: str, text: str, allowed: list[str]) -> str:
-    """One of a few words.
-
-    >>> choice("inputs", "dense", ["sparse", "dense"])
-    'dense'
-    """
-    if text not in allowed:
-        raise InputError(name, text, "is not one of the choices", f"choose {' or '.join(allowed)}")
-    return text
-
-
 def typed(value: Any) -> str:
     """A number as a person would type it.
 

@@ -78,15 +78,15 @@ def to_dict(record: Any, *names: str, **reasons: str) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for name in names or [field.name for field in dataclasses.fields(record) if field.repr]:
         value = getattr(record, name)
-        plain = _plain(value, why.get(name, "not known"))
-        if plain is not None or value is not None or name in why:
-            result[name] = plain
-        if plain is None and (value is not None or name in why):
+        found = _for_json(value, why.get(name, "not known"))
+        if found is not None or value is not None or name in why:
+            result[name] = found
+        if found is None and (value is not None or name in why):
             result[f"{name}_reason"] = why.get(name, "not finite")
     return result
 
 
-def _plain(value: Any, no_ends: str) -> Any:
+def _for_json(value: Any, no_ends: str) -> Any:
     if isinstance(value, Interval):
         return value.to_dict(no_ends)
     if hasattr(value, "as_dict"):
@@ -94,9 +94,9 @@ def _plain(value: Any, no_ends: str) -> Any:
     if hasattr(value, "tolist"):  # of numpy
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {name: _plain(part, no_ends) for name, part in value.items()}
+        return {name: _for_json(part, no_ends) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(part, no_ends) for part in value]
+        return [_for_json(part, no_ends) for part in value]
     return finite(value) if isinstance(value, float) else value
 
 
@@ -177,9 +177,9 @@ def put(result: dict[str, Any], key: str, value: Any, reason: str) -> None:
     >>> result
     {'dimension': None, 'dimension_reason': 'infinitely many coordinates'}
     """
-    plain = value.as_dict() if hasattr(value, "as_dict") else finite(value)
-    result[key] = plain
-    if plain is None:
+    found = value.as_dict() if hasattr(value, "as_dict") else finite(value)
+    result[key] = found
+    if found is None:
         result[f"{key}_reason"] = reason
 
 

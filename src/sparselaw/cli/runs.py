@@ -9,7 +9,7 @@ import typer
 
 from sparselaw import numbers
 from sparselaw.cli.output import note, print_json, print_table
-from sparselaw.errors import InputError
+from sparselaw.errors import InputError, check_choice
 
 runs = typer.Typer(
     help="List, export and prune the runs that are kept.",
@@ -121,7 +121,7 @@ def _check_status(status: str | None) -> None:
     from sparselaw.trials.task import STATUSES
 
     if status is not None:
-        numbers.choice("status", status, list(STATUSES))
+        check_choice("status", status, STATUSES)
 
 
 def _check_study(store: Any, study: str | None) -> None:

@@ -39,7 +39,7 @@ from sparselaw.fitting.minimise import (
     parse_objective,
     sample,
 )
-from sparselaw.fitting.sparsity import sparsity_intervals
+from sparselaw.fitting.sparsity import NO_DRAWS, sparsity_intervals
 from sparselaw.interval import Interval
 from sparselaw.laws import two_exponent_laws
 from sparselaw.records import Record
@@ -51,7 +51,6 @@ EQUALITY_DRAWS = (399, 99)  # at most: of a sum of powers, of a law that is fitt
 LEAVE_OUT_DRAWS = (200, 40)
 PART = 0.1  # the smallest or largest sizes that hold at least this part of the rows go
 WORST = 0.05
-NO_DRAWS = "no draws: bootstrap 0"
 
 Mask = npt.NDArray[np.bool_]
 

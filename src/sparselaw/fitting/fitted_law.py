@@ -12,7 +12,6 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_positive
 from sparselaw.fitting.clean_runs import Runs
 from sparselaw.fitting.exponent_tests import (
-    NO_DRAWS,
     EqualityTest,
     LeftOut,
     equal_exponents,
@@ -21,7 +20,13 @@ from sparselaw.fitting.exponent_tests import (
 )
 from sparselaw.fitting.goodness import Goodness
 from sparselaw.fitting.minimise import Minimum, ObjectiveName
-from sparselaw.fitting.sparsity import SparsityReading, sparsity_readings, sparsity_rows, sparsity_words
+from sparselaw.fitting.sparsity import (
+    NO_DRAWS,
+    SparsityReading,
+    sparsity_readings,
+    sparsity_rows,
+    sparsity_words,
+)
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.laws import Law
 from sparselaw.numbers import short_number

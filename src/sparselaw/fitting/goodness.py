@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -144,8 +144,9 @@ SINGULAR = 1e-7  # smallest over largest singular value of the scaled derivative
 CHI2_95 = 3.841  # 95 % point of chi-square with one degree of freedom
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
+    """What speaks against a fit: a status, and why."""
+
     status: str
     words: str
 

@@ -1,7 +1,7 @@
 """The paper's own fit: straight lines through the last points of sweeps on log-log axes.
 
-log loss = log A_s - alpha log x by weighted least squares, with one alpha for all sweeps (or one for each)
-and an intercept for each sweep s. Weights are (loss / stderr)^2 where standard errors are given.
+log loss = log A_s - alpha log x by least squares, with one alpha for all sweeps (or one for each) and an
+intercept for each sweep s.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
-from sparselaw.interval import Z95, Interval, student_factor
+from sparselaw.interval import Interval, student_factor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,6 @@ class Sweep:
 
     x: npt.ArrayLike
     loss: npt.ArrayLike | None = None
-    stderr: npt.ArrayLike | None = None
     seeds: npt.ArrayLike | None = None
 
 
@@ -51,7 +50,6 @@ class PowerFit:
 class _Points:
     x: FloatArray
     loss: FloatArray
-    relative: FloatArray | None  # standard error over loss
     seeds: FloatArray | None
 
 
@@ -59,7 +57,7 @@ def fit_power(sweeps: Mapping[str, Sweep], *, last: int | None = None, shared: b
     """Fits the ``last`` points of every sweep (all of them by default).
 
     The interval is Student's t: on the scatter of the seeds where every sweep has them, and otherwise on the
-    residuals (with standard errors given, never narrower than they allow).
+    residuals.
     """
     if not sweeps:
         raise InputError("sweeps", "none", "there is nothing to fit", "give at least one sweep")
@@ -71,8 +69,8 @@ def fit_power(sweeps: Mapping[str, Sweep], *, last: int | None = None, shared: b
     intercepts: dict[str, float] = {}
     seeded = all(p.seeds is not None for p in points.values())
     for part in parts:
-        alpha, logs, scatter = _shared_slope(part, [p.loss for p in part.values()])
-        found = _seed_interval(part, alpha) if seeded else _student_interval(alpha, scatter)
+        alpha, logs, found = _shared_slope(part)
+        found = _seed_interval(part, alpha) if seeded else found
         exponents |= dict.fromkeys(part, found)
         intercepts |= dict(zip(part, np.exp(logs).tolist(), strict=True))
     return PowerFit(
@@ -87,63 +85,36 @@ def _points(name: str, sweep: Sweep, last: int | None) -> _Points:
     x = np.asarray(sweep.x, dtype=np.float64)
     seeds = None if sweep.seeds is None else np.asarray(sweep.seeds, dtype=np.float64)
     loss = np.asarray(sweep.loss, dtype=np.float64) if seeds is None else seeds.mean(axis=1)
-    stderr = None if sweep.stderr is None else np.asarray(sweep.stderr, dtype=np.float64)
-    if loss.shape != x.shape or (stderr is not None and stderr.shape != x.shape):
+    if loss.shape != x.shape:
         raise InputError("sweeps", name, "sizes and losses differ in number", "give one loss for every size")
     if seeds is not None and seeds.shape[1] < 2:
         raise InputError("sweeps", name, "one seed has no standard deviation", "give losses without seeds")
     order = np.argsort(x, kind="stable")[-(last or x.size) :]
-    values = (x[order], loss[order]) + (() if stderr is None else (stderr[order],))
-    if not all(np.all(np.isfinite(v) & (v > 0.0)) for v in values):
+    if not all(np.all(np.isfinite(v) & (v > 0.0)) for v in (x[order], loss[order])):
         raise InputError(
             "sweeps", name, "holds a value that is not positive and finite", "leave that point out"
         )
     if np.unique(x[order]).size < 2:
         raise InputError("sweeps", name, "has fewer than two sizes", "give at least two")
-    return _Points(
-        x[order],
-        loss[order],
-        None if stderr is None else stderr[order] / loss[order],
-        None if seeds is None else seeds[order],
-    )
+    return _Points(x[order], loss[order], None if seeds is None else seeds[order])
 
 
-def _shared_slope(
-    part: Mapping[str, _Points], losses: list[FloatArray]
-) -> tuple[float, FloatArray, tuple[float, int, bool]]:
-    """alpha, log A of every sweep, and (standard error, degrees of freedom, whether noise was given).
+def _shared_slope(part: Mapping[str, _Points]) -> tuple[float, FloatArray, Interval]:
+    """alpha, log A of every sweep, and Student's interval from the residuals.
 
-    Intercepts are eliminated: alpha is the slope through points centred on their sweep's weighted mean.
+    Intercepts are eliminated: alpha is the slope through points centred on their sweep's mean. Two points
+    have no residual: the ends are nan then, not a guess.
     """
-    known = all(p.relative is not None for p in part.values())
-    xx = xy = yy = 0.0
-    means: list[tuple[float, float]] = []
-    count = 0
-    for p, loss in zip(part.values(), losses, strict=True):
-        w = 1.0 / p.relative**2 if known and p.relative is not None else np.ones(p.x.size)
-        lx, ly = np.log(p.x), np.log(loss)
-        mx, my = float(w @ lx / w.sum()), float(w @ ly / w.sum())
-        xx += float(w @ (lx - mx) ** 2)
-        xy += float(w @ ((lx - mx) * (ly - my)))
-        yy += float(w @ (ly - my) ** 2)
-        means.append((mx, my))
-        count += p.x.size
-    alpha = -xy / xx
-    degrees = count - len(part) - 1
-    misfit = max(yy - xy * xy / xx, 0.0)
-    scale = misfit / degrees if degrees > 0 else float("nan")
-    if known:
-        scale = max(scale, 1.0) if degrees > 0 else 1.0
-    logs = np.array([my + alpha * mx for mx, my in means])
-    return alpha, logs, (float(np.sqrt(scale / xx)), degrees, known)
-
-
-def _student_interval(alpha: float, scatter: tuple[float, int, bool]) -> Interval:
-    """Two points have no residual: without standard errors the ends are nan, not a guess."""
-    error, degrees, known = scatter
-    unknown = Z95 if known else float("nan")
-    half = error * (student_factor(degrees + 1) if degrees > 0 else unknown)
-    return Interval(alpha - half, alpha, alpha + half)
+    logs = [(np.log(p.x), np.log(p.loss)) for p in part.values()]
+    x = np.concatenate([lx - lx.mean() for lx, _ in logs])
+    y = np.concatenate([ly - ly.mean() for _, ly in logs])
+    alpha = -float(x @ y) / float(x @ x)
+    degrees, misfit = x.size - len(logs) - 1, float(np.sum((y + alpha * x) ** 2))
+    half = float("nan")
+    if degrees > 0:
+        half = student_factor(degrees + 1) * float(np.sqrt(misfit / degrees / (x @ x)))
+    intercepts = np.array([ly.mean() + alpha * lx.mean() for lx, ly in logs])
+    return alpha, intercepts, Interval(alpha - half, alpha, alpha + half)
 
 
 def _seed_interval(part: Mapping[str, _Points], alpha: float) -> Interval:
@@ -156,12 +127,10 @@ def _seed_interval(part: Mapping[str, _Points], alpha: float) -> Interval:
     variances: list[FloatArray] = []
     degrees: list[FloatArray] = []
     moment = 0.0
-    known = all(p.relative is not None for p in part.values())
     for p in part.values():
         assert p.seeds is not None
         n = p.seeds.shape[1]
-        w = 1.0 / p.relative**2 if known and p.relative is not None else np.ones(p.x.size)
-        lever = w * (np.log(p.x) - w @ np.log(p.x) / w.sum())  # alpha = -sum lever log loss / sum lever log x
+        lever = np.log(p.x) - np.log(p.x).mean()  # alpha = -sum lever log loss / sum lever log x
         variances.append(lever**2 * p.seeds.var(axis=1, ddof=1) / (n * p.loss**2))
         degrees.append(np.full(p.x.size, n - 1.0))
         moment += float(lever @ np.log(p.x))

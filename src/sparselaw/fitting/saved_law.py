@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,10 @@ def data_hash(runs: Runs) -> str:
     return digest.hexdigest()
 
 
+def _columns(runs: Runs) -> dict[str, Any]:
+    return {name: getattr(runs, name) for name in ("loss", "scale", "group", "row", "compute", "seed")}
+
+
 def law_content(fitted: FittedLaw) -> dict[str, Any]:
     """Everything of a fitted law, ready for JSON."""
     runs, minimum = fitted.runs, fitted.minimum
@@ -56,19 +61,10 @@ def law_content(fitted: FittedLaw) -> dict[str, Any]:
         "minimum": {"theta": minimum.theta.tolist(), "basins": minimum.basins.tolist()},
         "runs": {
             "sizes": {name: values.tolist() for name, values in runs.sizes.items()},
-            "loss": runs.loss.tolist(),
-            "scale": runs.scale.tolist(),
-            "group": None if runs.group is None else runs.group.tolist(),
-            "row": None if runs.row is None else runs.row.tolist(),
-            "compute": None if runs.compute is None else runs.compute.tolist(),
+            **{name: None if v is None else v.tolist() for name, v in _columns(runs).items()},
             "sweeps": None
             if runs.sweeps is None
-            else {
-                "size": runs.sweeps.size,
-                "other": runs.sweeps.other,
-                "values": runs.sweeps.values.tolist(),
-                "index": runs.sweeps.index.tolist(),
-            },
+            else {name: v if isinstance(v, str) else v.tolist() for name, v in asdict(runs.sweeps).items()},
         },
         "dropped": dict(fitted.dropped),
         "warnings": list(fitted.warnings),
@@ -118,10 +114,17 @@ def law_of(content: dict[str, Any]) -> FittedLaw:
 def _runs_of(content: dict[str, Any]) -> Runs:
     loss = _array(content["loss"])
     sizes = {str(name): _array(values) for name, values in content["sizes"].items()}
-    arrays: dict[str, Any] = {"scale": _array(content["scale"])}
-    for name in ("group", "row"):
-        arrays[name] = None if content[name] is None else np.asarray(content[name], np.int64)
-    arrays["compute"] = None if content["compute"] is None else _array(content["compute"])
+    kinds = {
+        "scale": np.float64,
+        "group": np.int64,
+        "row": np.int64,
+        "compute": np.float64,
+        "seed": np.float64,
+    }
+    arrays: dict[str, Any] = {
+        name: None if content.get(name) is None else _array(content[name]).astype(kind)
+        for name, kind in kinds.items()
+    }
     given = [*sizes.values(), *(values for values in arrays.values() if values is not None)]
     positive = all(bool((values > 0.0).all()) for values in (loss, *sizes.values(), arrays["scale"]))
     if not loss.size or not positive or any(values.shape != loss.shape for values in given):

@@ -31,10 +31,12 @@ from sparselaw.fitting.draws import FEWEST_GROUPS, bootstrap
 from sparselaw.fitting.minimise import LARGEST_POLISH_ROWS, Objective, global_minimum, parse_objective, sample
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.laws import Law, law_named
+from sparselaw.records import to_dict
 
 if TYPE_CHECKING:
     from sparselaw.fitting.fitted_law import FittedLaw
 
+NO_DRAWS = "no draws: bootstrap 0"
 MOST_DRAWS = 200  # of the law that was not asked for
 ONE_PASS = (
     "runs of about one pass over their data may hide sparsity: before training is finished sparse inputs "
@@ -111,7 +113,7 @@ class PassReading:
         return None if np.isnan(self.alpha1.high) else self.alpha1.high >= 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        decay, ratio, alpha1 = (v.to_dict("no draws") for v in (self.decay, self.ratio, self.alpha1))
+        decay, ratio, alpha1 = (v.to_dict(NO_DRAWS) for v in (self.decay, self.ratio, self.alpha1))
         return {
             "one_pass": {"a": decay, "ratio": ratio, "consistent": self.one_pass},
             "to_the_end": {"alpha1": alpha1, "consistent": self.to_the_end},
@@ -161,15 +163,8 @@ class SparsityReading:
     coupling: Interval | None = None  # g, of the coupled law
 
     def as_dict(self) -> dict[str, Any]:
-        result: dict[str, Any] = {"law": self.law, "sparsity": None}
-        if self.sparsity is None:
-            return result | {"sparsity_reason": self.reason}
-        result["sparsity"] = {name: v.to_dict("no draws") for name, v in self.sparsity.items()}
-        if self.training is not None:
-            result["training"] = self.training.as_dict()
-        if self.coupling is not None:
-            result["coupling"] = self.coupling.to_dict("no draws")
-        return result
+        known = ("sparsity", "training", "coupling") if self.sparsity is not None else ("sparsity",)
+        return {"law": self.law} | to_dict(self, *known, sparsity=self.reason or NO_DRAWS, coupling=NO_DRAWS)
 
 
 def sparsity_readings(fitted: FittedLaw) -> tuple[SparsityReading, ...]:
@@ -248,13 +243,12 @@ def _starts(design: Design, laws: tuple[Law, ...]) -> FloatArray | None:
 
 def sparsity_rows(readings: tuple[SparsityReading, ...]) -> list[list[str]]:
     """law, alpha1, alpha2 as text, for a table."""
-    lines = []
-    for reading in readings:
-        if reading.sparsity is None:
-            lines.append([reading.law, f"none: {reading.reason}", "-"])
-        else:
-            lines.append([reading.law, *(f"{v.best:.4g} {v.ends()}" for v in reading.sparsity.values())])
-    return lines
+    return [
+        [reading.law, f"none: {reading.reason}", "-"]
+        if reading.sparsity is None
+        else [reading.law, *(f"{v.best:.4g} {v.ends()}" for v in reading.sparsity.values())]
+        for reading in readings
+    ]
 
 
 def sparsity_words(readings: tuple[SparsityReading, ...]) -> tuple[str, ...]:
