@@ -179,9 +179,10 @@ def predict(
     >>> predict(inputs, N=[64, 128], D=50_000, surface="leading")["loss"].round(7).tolist()
     [0.0001172, 2.64e-05]
     """
-    found = prediction(
-        inputs, N, D, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form, features=features
+    settings = Settings(
+        ridge=ridge, noise=noise, solver=solver, surface=surface, form=form, features=features
     )
+    found = prediction(inputs, N, D, **settings)
     return found.to_frame() if _several(N) or _several(D) else found.points[0]
 
 
@@ -189,15 +190,12 @@ def prediction(
     inputs: Inputs,
     N: float | Sequence[float] = (),
     D: int | Sequence[int] = (),
-    *,
-    ridge: float = 0.0,
-    noise: float = 0.0,
-    solver: str | Answering | None = None,
-    surface: Surface = "sharp",
-    form: Form = "full",
-    features: str | FeatureMap = "linear",
+    **settings: Unpack[Settings],
 ) -> Prediction:
     """Exponents, constants and the point of every (N, D); the arguments are those of ``predict``."""
+    ridge, noise = settings.get("ridge", 0.0), settings.get("noise", 0.0)
+    solver, features = settings.get("solver"), settings.get("features", "linear")
+    surface, form = settings.get("surface", "sharp"), settings.get("form", "full")
     check_inputs(inputs)
     check_choice("surface", surface, get_args(Surface))
     check_choice("form", form, FORMS)
@@ -299,7 +297,7 @@ def _nonlinear_point(inputs: Inputs, found: NonlinearLoss) -> Point:
         K=inputs.expected_seen(float(found.D)),
         xi=_ratio(inputs, found.N, found.D),
         loss=found.loss,
-        caution=found.caution,
+        caution="; ".join(found.cautions),
         loss_reason=found.reason,
         terms={found.limited_by: found.loss},
         rank=found.rank,

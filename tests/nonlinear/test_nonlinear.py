@@ -14,7 +14,7 @@ from sparselaw.features import FEATURES
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.nonlinear.data_limit import SQUARES, data_limit, interpolation_errors
 from sparselaw.nonlinear.features_limit import features_limit
-from sparselaw.nonlinear.gaussian_tables import gaussian_points, sector_kernels
+from sparselaw.nonlinear.gaussian_tables import gaussian_points, point_pairs, sector_kernels
 from sparselaw.nonlinear.kink_kernel import POINTS, WEIGHTS, alternating_sums, mean_sign, mean_size
 from sparselaw.nonlinear.kink_kernel import mean_product as fast_product
 from sparselaw.nonlinear.response import Kinked
@@ -213,7 +213,8 @@ def test_sectors_of_gaussian_points_are_those_of_all_their_reflections(typed):
     inputs, n, q = DenseInputs(alpha=1.5, dimension=12), 3, 2
     types = unit_types(*typed, (2, 2))
     found = np.linalg.eigvalsh(
-        sector_kernels(inputs, RELU.parts[0], n, q, types) @ types.weights.ravel()
+        sector_kernels(RELU.parts[0], point_pairs(gaussian_points(inputs, n), q, types))
+        @ types.weights.ravel()
     ).ravel()
     X = gaussian_points(inputs, n)
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=q)))

@@ -14,7 +14,7 @@ from sparselaw.inputs import SparseInputs
 from sparselaw.nonlinear.data_limit import RareErrors, data_limit
 from sparselaw.nonlinear.features_limit import features_limit
 from sparselaw.nonlinear.gaussian_limit import _table_sums
-from sparselaw.nonlinear.gaussian_tables import gaussian_points, sector_kernels
+from sparselaw.nonlinear.gaussian_tables import gaussian_points, point_pairs, sector_kernels
 from sparselaw.nonlinear.mehler import mehler_kernel, reflected_mehler
 from sparselaw.nonlinear.response import DensePairs, Kinked, Step
 from sparselaw.nonlinear.sector_tables import sector_table, unit_types
@@ -196,8 +196,9 @@ def test_sectors_of_gaussian_points_are_those_of_all_their_reflections(typed, na
     """The eigenvalues are those of the kernel between every reflection of every point."""
     inputs, n, q = sl.DenseInputs(alpha=1.5, dimension=5), 2, 2
     (part,), types = FEATURES[name].response.parts, unit_types(*typed, (2, 2))
-    found = np.linalg.eigvalsh(sector_kernels(inputs, part, n, q, types) @ types.weights.ravel()).ravel()
     X = gaussian_points(inputs, n)
+    kernels = sector_kernels(part, point_pairs(X, q, types))
+    found = np.linalg.eigvalsh(kernels @ types.weights.ravel()).ravel()
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=q)))
     every = np.concatenate([np.concatenate([np.abs(X[:, :q]) * e, X[:, q:]], axis=1) for e in signs])
     kernel = smooth.reflected_kernel(every, part.f, types)

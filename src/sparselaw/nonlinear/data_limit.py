@@ -165,7 +165,6 @@ class Sharing:
 
     shared: float  # the loss is exp(shared D^-x) times the sum without them, x = alpha1/(alpha1 + 1)
     variance_factor: float  # v Y over the loss times the rank
-    stderr: float  # of the loss at the largest size, relative
 
     def factor(self, inputs: Inputs, D: float) -> float:
         """What the data-limited loss is multiplied by."""
@@ -181,12 +180,12 @@ def sharing(inputs: ActivationInputs, response: Response) -> Sharing:
         **response.identity,
     }
     found = cached_arrays(identity, lambda: _measured(inputs, response))
-    return Sharing(**{name: float(value) for name, value in found.items()})
+    return Sharing(shared=float(found["shared"]), variance_factor=float(found["variance_factor"]))
 
 
 def _measured(inputs: ActivationInputs, response: Response) -> dict[str, Any]:
     errors = interpolation_errors(inputs, response)
-    rows, stderr = [], 0.0
+    rows = []
     with progress("regressions on drawn data") as show:
         for i, D in enumerate(SIZES):
             rng = np.random.default_rng([20250918, D])
@@ -203,18 +202,12 @@ def _measured(inputs: ActivationInputs, response: Response) -> dict[str, Any]:
             if np.min(drawn) < NOTHING:  # so few coordinates that all are known
                 break
             ratio = whole.sum() / known.sum()
-            scatter = np.std(whole - ratio * known, ddof=1) / math.sqrt(DATA_SETS)
-            stderr = float(scatter / known.mean() / ratio)
             factor = variance.sum() / whole.sum()
             rows.append((math.pow(D, -_fall(inputs)), math.log(ratio), math.log(factor)))
     if not rows:
-        return {"shared": 0.0, "variance_factor": 1.0, "stderr": 0.0}
+        return {"shared": 0.0, "variance_factor": 1.0}
     x, log_loss, log_factor = np.array(rows).T
-    return {
-        "shared": float(x @ log_loss / (x @ x)),
-        "variance_factor": math.exp(log_factor.mean()),
-        "stderr": stderr,
-    }
+    return {"shared": float(x @ log_loss / (x @ x)), "variance_factor": math.exp(log_factor.mean())}
 
 
 def _fall(inputs: Inputs) -> float:

@@ -76,15 +76,18 @@ def gaussian_points(inputs: Inputs, n: int) -> FloatArray:
     return scaled
 
 
-def sector_kernels(inputs: Inputs, part: Part, n: int, reflected: int, types: Types) -> FloatArray:
-    """(2^q, n, n, types): the kernel in each sector, over n."""
-    X = gaussian_points(inputs, n)
+def point_pairs(X: FloatArray, reflected: int, types: Types) -> DensePairs:
+    """The points in pairs, with so many coordinates reflected."""
     q = min(reflected, X.shape[1])
     head, tail = np.abs(X[:, :q]), X[:, q:]
     grid = np.stack([x.ravel() for x in np.meshgrid(*types.nodes, indexing="ij")], axis=1)
-    kernels = part.reflected(DensePairs(head, tail @ tail.T, grid, (types.first, types.other)))
-    found: FloatArray = walsh(kernels, q) / ((1 << q) * n)
-    return found
+    return DensePairs(head, tail @ tail.T, grid, (types.first, types.other))
+
+
+def sector_kernels(part: Part, pairs: DensePairs, slope: bool = False) -> FloatArray:
+    """(2^q, n, n, types): the kernel in each sector, over n; with ``slope`` that of f'."""
+    n, q = pairs.head.shape
+    return np.asarray(walsh(part.reflected(pairs, slope), q) / ((1 << q) * n))
 
 
 def walsh(kernels: FloatArray, q: int) -> FloatArray:
@@ -103,20 +106,21 @@ def _even_groups(inputs: Inputs, part: Part, n: int, reflected: int, types: Type
         "types": [types.first, types.other, list(types.weights.shape)],
         **part.identity,
     }
-    kept = cached_arrays(identity, lambda: _reduced(sector_kernels(inputs, part, n, reflected, types), types))
+
+    def make() -> dict[str, FloatArray]:
+        """Of each sector a matrix for the leading directions, the diagonal for others."""
+        kernels = sector_kernels(part, point_pairs(gaussian_points(inputs, n), reflected, types))
+        found = [_leading(kernel, types.weights.ravel(), LEADING) for kernel in kernels]
+        others = np.concatenate([diagonal for _, diagonal, _ in found])[:, None, None, :]
+        return {"leading": np.stack([matrix for matrix, _, _ in found]), "others": np.maximum(others, 0.0)}
+
+    kept = cached_arrays(identity, make)
     shape = types.weights.shape
     return [
         Group(alike=np.ones(len(kept[name])), kernel=kept[name].reshape(*kept[name].shape[:-1], *shape))
         for name in ("leading", "others")
         if kept[name].size
     ]
-
-
-def _reduced(kernels: FloatArray, types: Types) -> dict[str, FloatArray]:
-    """Of each sector a matrix for the leading directions, the diagonal for others."""
-    found = [_leading(kernel, types.weights.ravel(), LEADING) for kernel in kernels]
-    others = np.concatenate([diagonal for _, diagonal, _ in found])[:, None, None, :]
-    return {"leading": np.stack([matrix for matrix, _, _ in found]), "others": np.maximum(others, 0.0)}
 
 
 @functools.lru_cache(maxsize=48)
@@ -156,15 +160,13 @@ def _arrays(inputs: Inputs, part: Part, n: int, reflected: int, types: Types) ->
     X = gaussian_points(inputs, n)
     every = inputs.variances(np.arange(1.0, X.shape[1] + 1.0))
     X = X * np.sqrt(every / np.mean(X**2, axis=0))  # their variances exactly, as linear features need them
-    q = min(reflected, X.shape[1])
-    head, tail = np.abs(X[:, :q]), X[:, q:]
-    grid = np.stack([x.ravel() for x in np.meshgrid(*types.nodes, indexing="ij")], axis=1)
-    pairs = DensePairs(head, tail @ tail.T, grid, (types.first, types.other))
-    whole, slopes = (walsh(part.reflected(pairs, slope), q) / ((1 << q) * n) for slope in (False, True))
+    pairs = point_pairs(X, reflected, types)
+    q = pairs.head.shape[1]
+    whole, slopes = (sector_kernels(part, pairs, slope) for slope in (False, True))
     odd = [bits for bits in range(1 << q) if bits.bit_count() % 2 == 1]
     even = [bits for bits in range(1 << q) if bits.bit_count() % 2 == 0]
     single = [1 << j for j in range(q)]
-    targets = head.T * n**-0.5
+    targets = pairs.head.T * n**-0.5
     weights = types.weights.ravel()
     several = [_leading(whole[bits], weights, LEADING) for bits in odd if bits not in single]
     faint = _leading(slopes[0], weights, FAINT_LEADING, np.full(n, n**-0.5))

@@ -23,15 +23,19 @@ FEWEST = 8  # dense coordinates: with fewer, features soon outnumber what there 
 class NonlinearLoss:
     """The loss of N nonlinear features trained on D samples."""
 
-    N: float  # a whole number, or infinite
-    D: int
     loss: float  # infinite, or not a number, where there is a ``reason``
     error: float  # relative, estimated
-    median: float | None  # over data and units, near the peak
-    caution: str  # empty where the loss can be trusted
-    reason: str
-    limited_by: Literal["features", "data"]
-    rank: float  # expected rank of infinitely many features: where the double-descent peak stands
+    cautions: Sequence[str]  # empty where the loss can be trusted
+    median: float | None = None  # over data and units, near the peak
+    reason: str = ""
+    N: float = math.nan  # a whole number, or infinite
+    D: int = 0
+    rank: float = math.nan  # expected, of infinitely many features: where the double-descent peak stands
+
+    @property
+    def limited_by(self) -> Literal["features", "data"]:
+        """The scarcer of both."""
+        return "features" if self.N < self.rank else "data"
 
 
 @runtime_checkable

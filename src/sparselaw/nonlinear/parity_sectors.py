@@ -55,7 +55,7 @@ class Cells:
     c: FloatArray
 
 
-def coordinate_cells(inputs: Inputs, smallest: float, exact: int = EXACT) -> Cells:
+def coordinate_cells(inputs: Inputs, smallest: float) -> Cells:
     """Cells up to the coordinate whose variance is ``smallest``.
 
     A cell stands at the real-valued coordinate whose variance is the mean of the cell's.
@@ -64,7 +64,7 @@ def coordinate_cells(inputs: Inputs, smallest: float, exact: int = EXACT) -> Cel
     last = min(inputs.dimension, math.ceil(smallest ** (-1.0 / a)) + 1.0)
     first, places, counts = 2.0, [], []
     while first <= last:
-        end = first if first <= exact else min(max(first, math.floor(first * RATIO) - 1.0), last)
+        end = first if first <= EXACT else min(max(first, math.floor(first * RATIO) - 1.0), last)
         count = end - first + 1.0
         mean = power_sum(a, int(first), end) / count
         places.append(first if count == 1.0 else mean ** (-1.0 / a))

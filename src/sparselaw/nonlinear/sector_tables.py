@@ -16,11 +16,9 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.inputs import Inputs
-from sparselaw.nonlinear.parity_sectors import EXACT, SHARED, Block, Sectors, coordinate_cells, parity_sectors
+from sparselaw.nonlinear.parity_sectors import SHARED, Block, Sectors, coordinate_cells, parity_sectors
 from sparselaw.nonlinear.response import Part
 
-WHOLE = 0.1  # of the cut-off: sets above it are in the matrix of their sector
-LEAST = 1e-3  # of the cut-off: sectors below it are left out
 NODES = (6, 4)  # for |u_1| and for |u_j|
 FAR = 9.0  # beyond it a half-normal variable has no weight
 
@@ -138,14 +136,16 @@ def sector_table(
     parts: tuple[Part, ...],
     cutoff: float,
     types: Types,
-    whole: float = WHOLE,
-    least: float = LEAST,
-    exact: int = EXACT,
+    whole: float,
+    least: float,
 ) -> SectorTable:
-    """The table for cut-offs from ``cutoff`` upwards; ``whole`` and ``least`` are shares of it."""
+    """The table for cut-offs from ``cutoff`` upwards.
+
+    Sets above the share ``whole`` of it are in the matrix of their sector; sectors below ``least`` are not.
+    """
     groups: list[Group] = []
     for part in parts:
-        open_ = _open_values(inputs, part, cutoff, whole, least, exact, types.first, len(types.nodes[0]))
+        open_ = _open_values(inputs, part, cutoff, whole, least, types.first, len(types.nodes[0]))
         groups += _groups(open_.sectors, _Values(open_, part, types), part, types)
     return SectorTable(cutoff=cutoff, types=types, groups=tuple(groups))
 
@@ -181,12 +181,11 @@ def _open_values(
     cutoff: float,
     whole: float,
     least: float,
-    exact: int,
     first: bool,
     nodes: int,
 ) -> _Open:
     """Kept for the tables of several |u_j| that are made one after the other."""
-    cells = coordinate_cells(inputs, least * cutoff, exact)
+    cells = coordinate_cells(inputs, least * cutoff)
     sectors = parity_sectors(cells, whole * cutoff, least * cutoff, jump=of.jump)
     start, cell, part = (np.array(x, dtype=np.int64) for x in (sectors.start, sectors.cell, sectors.part))
     u = half_normal(nodes)[0] if first else np.zeros(1)

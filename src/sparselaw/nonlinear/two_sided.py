@@ -29,7 +29,7 @@ import functools
 import math
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -85,17 +85,6 @@ LOCAL_ERROR = 0.01  # of the ratio of two neighbouring losses
 LARGEST_N = 1e100  # in place of infinitely many features
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What the theory says of one pair of sizes."""
-
-    loss: float
-    error: float  # relative
-    cautions: list[str]
-    median: float | None = None  # near the peak
-    reason: str = ""  # why there is no finite loss
-
-
 def two_sided_losses(
     inputs: Inputs, response: Response, widths: Sequence[float], data: Sequence[int]
 ) -> list[NonlinearLoss]:
@@ -116,24 +105,14 @@ def _loss(inputs: Inputs, response: Response, width: float, D: int) -> Nonlinear
         found = even_loss(inputs, N, float(D), rank)
     else:
         found = _SIDES[inputs.sampling](inputs, response, N, float(D), rank)
-    return NonlinearLoss(
-        N=width,
-        D=D,
-        loss=found.loss,
-        error=found.error,
-        median=found.median,
-        caution="; ".join(found.cautions),
-        reason=found.reason,
-        limited_by="features" if N < rank else "data",
-        rank=rank,
-    )
+    return replace(found, N=width, D=D, rank=rank)
 
 
-def _sparse(inputs: Inputs, response: Response, N: float, D: float, rank: float) -> Found:
+def _sparse(inputs: Inputs, response: Response, N: float, D: float, rank: float) -> NonlinearLoss:
     activations, trust = cast(ActivationInputs, inputs), response.trust
     near = min(N / rank, rank / N)
     if near > (trust.below if N < rank else trust.above):
-        return Found(loss=math.nan, error=math.nan, cautions=["both sizes matter"], reason=NO_THEORY)
+        return NonlinearLoss(loss=math.nan, error=math.nan, cautions=["both sizes matter"], reason=NO_THEORY)
     known = data_limit(inputs, response, D)
     crowded = inputs.power_activations().decay < CROWDED + 1.0
     uneven = min(UNEVEN / rank, 1.0) if response.even else 0.0
@@ -156,7 +135,7 @@ def _sparse(inputs: Inputs, response: Response, N: float, D: float, rank: float)
         loss = low.loss + added
         unsure = trust.between * (MORE_BETWEEN if crowded else 1.0) * added / loss
         error, cautions = _said(low, trust, max(low.error, trust.features) + unsure, N, near)
-        return Found(loss=loss, error=error, cautions=cautions, median=median)
+        return NonlinearLoss(loss=loss, error=error, cautions=cautions, median=median)
     above = N - rank - 1.0
     factor = sharing(activations, response).variance_factor
     more = factor * rank / above if above > 0.0 else math.inf
@@ -167,10 +146,10 @@ def _sparse(inputs: Inputs, response: Response, N: float, D: float, rank: float)
     error, cautions = _said(None, trust, own + trust.between * near, N, near)
     if crowded:
         cautions.append("alpha1 < 1: rare coordinates share samples, the loss is good to about 10 %")
-    return Found(loss=loss, error=error, cautions=cautions, median=median)
+    return NonlinearLoss(loss=loss, error=error, cautions=cautions, median=median)
 
 
-def _dense(inputs: Inputs, response: Response, N: float, D: float, rank: float) -> Found:
+def _dense(inputs: Inputs, response: Response, N: float, D: float, rank: float) -> NonlinearLoss:
     del rank
     gap = abs(N - D)
     median = None
@@ -179,7 +158,7 @@ def _dense(inputs: Inputs, response: Response, N: float, D: float, rank: float) 
         if is_infinite(N, D, 0.0):
             return _at_the_peak(median, error)
     loss, error, cautions = _dense_loss(inputs, response, N, D, gap - 1.0)
-    return Found(loss=loss, error=error, cautions=cautions, median=median)
+    return NonlinearLoss(loss=loss, error=error, cautions=cautions, median=median)
 
 
 def _dense_loss(
@@ -198,9 +177,11 @@ def _dense_loss(
     return high.loss + added, *_said(high, trust, high.error + DENSE_ABOVE * D / N, D, D / N)
 
 
-def _at_the_peak(median: float, error: float) -> Found:
+def _at_the_peak(median: float, error: float) -> NonlinearLoss:
     caution = f"at the double-descent peak: compare medians, good to about {error:.0%}"
-    return Found(loss=math.inf, error=math.inf, cautions=[caution], median=median, reason=INFINITE_MEAN)
+    return NonlinearLoss(
+        loss=math.inf, error=math.inf, cautions=[caution], median=median, reason=INFINITE_MEAN
+    )
 
 
 def local_exponent(inputs: Inputs, response: Response, N: float) -> tuple[float, float]:
@@ -232,15 +213,15 @@ def _said(
     return error, cautions
 
 
-def even_loss(inputs: Inputs, N: float, D: float, rank: float) -> Found:
+def even_loss(inputs: Inputs, N: float, D: float, rank: float) -> NonlinearLoss:
     """The loss, its relative error, and what to say."""
     total = variance_sums(inputs, 1.0).total()
     if N > EVEN_CLOSE * rank or math.isinf(N):
         more = f"{EVEN}: the loss is at least their variance, and here some tenths more"
-        return Found(loss=total, error=EVEN_ERROR, cautions=[more])
+        return NonlinearLoss(loss=total, error=EVEN_ERROR, cautions=[more])
     noise = N / (D - N)
     fitted = f"{EVEN}: their variance is left, and fitted noise"
-    return Found(loss=total * (1.0 + noise), error=EVEN_HEAVY * noise, cautions=[fitted])
+    return NonlinearLoss(loss=total * (1.0 + noise), error=EVEN_HEAVY * noise, cautions=[fitted])
 
 
 @functools.lru_cache(maxsize=64)
