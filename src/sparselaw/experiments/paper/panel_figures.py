@@ -32,7 +32,7 @@ RAW_SEEDS = 10  # enough to see the raw estimator's scatter
 Curves = Mapping[str, Measured]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FourPanels:
     """The settings of one such figure, and the three numbers the paper prints for it."""
 
@@ -44,29 +44,12 @@ class FourPanels:
     ratio: Printed
 
 
-FIGURE_4 = FourPanels(
-    features="relu",
-    solver=Nesterov(),
-    grid=grids.NESTEROV,
-    joint=Printed(1.5, 0.05),
-    alone=Printed(1.2, 0.05),
-    ratio=Printed(1.25, 0.005),
-)
-FIGURE_5 = FourPanels(
-    features="linear",
-    solver=MinNorm(),
-    grid=grids.CLOSED_FORM,
-    joint=Printed(2.0, 0.05),
-    alone=Printed(1.11, 0.005),
-    ratio=Printed(1.80, 0.005),
-)
-FIGURE_6 = replace(
-    FIGURE_5,
-    features="relu",
-    joint=Printed(1.25, 0.005),
-    alone=Printed(1.10, 0.005),
-    ratio=Printed(1.13, 0.005),
-)
+_4 = (Printed(1.5, 0.05), Printed(1.2, 0.05), Printed(1.25, 0.005))
+_5 = (Printed(2.0, 0.05), Printed(1.11, 0.005), Printed(1.80, 0.005))
+_6 = (Printed(1.25, 0.005), Printed(1.10, 0.005), Printed(1.13, 0.005))
+FIGURE_4 = FourPanels("relu", Nesterov(), grids.NESTEROV, *_4)
+FIGURE_5 = FourPanels("linear", MinNorm(), grids.CLOSED_FORM, *_5)
+FIGURE_6 = FourPanels("relu", MinNorm(), grids.CLOSED_FORM, *_6)
 
 
 def figure_4(context: Context) -> Result:

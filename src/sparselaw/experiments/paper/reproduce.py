@@ -1,19 +1,13 @@
-"""Runs the items one after the other, writes what each gives, and builds the report from them.
-
-An item's picture is drawn by a thread of its own while the workers run the trials of the next: it takes
-a second or two of one core.
-"""
+"""Runs the items one after the other, writes what each gives, and builds the report from them."""
 
 from __future__ import annotations
 
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import psutil
 from threadpoolctl import threadpool_limits
@@ -49,7 +43,6 @@ def reproduce(
         _no_other_store(),
         open_store(folder / STORE) as store,
         WorkerPool(count) as pool,
-        ThreadPoolExecutor(1) as writer,
         threadpool_limits(1),
     ):
         context = Context(
@@ -58,18 +51,14 @@ def reproduce(
             remember=partial(remember, folder / KEPT),
             map=pool.map,
         )
-        drawn: Future[float] = writer.submit(float)
         try:
             for place, name in enumerate(wanted, start=1):
                 if say is not None:
                     say(f"{name} ({place} of {len(wanted)}): {item(name).title}")
                 begun, used = time.perf_counter(), processor_seconds()
                 result = item(name).make(context)
-                seconds = time.perf_counter() - begun
-                used += drawn.result()  # the picture of the item before was drawn meanwhile: not its time
-                spent = (seconds, processor_seconds() - used)
-                drawn = writer.submit(_timed, save_item, folder, item(name), result, quick, spent)
-            drawn.result()
+                spent = (time.perf_counter() - begun, processor_seconds() - used)
+                save_item(folder, item(name), result, quick, spent)
         except BaseException:  # Ctrl-C above all: do not wait for what the workers are at
             with no_more_ctrl_c():
                 pool.abort()
@@ -85,13 +74,6 @@ def _no_other_store() -> Iterator[None]:
     except InputError as error:
         remedy = re.sub("name .*--store", "name another folder with --out", error.remedy)
         raise InputError(error.name, error.value, error.condition, remedy) from None
-
-
-def _timed(function: Callable[..., None], *arguments: Any) -> float:
-    """Call the function; return the processor seconds that it took."""
-    before = time.thread_time()
-    function(*arguments)
-    return time.thread_time() - before
 
 
 def _run(tasks: Sequence[Task], store: Store, pool: WorkerPool, progress: bool) -> list[Record]:
