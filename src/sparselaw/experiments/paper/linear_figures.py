@@ -12,7 +12,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.experiments.paper import grids
 from sparselaw.experiments.paper.grids import Measured, SweepSpec, measure
 from sparselaw.experiments.paper.item import Context, Printed, Quantity, Result, Row
-from sparselaw.fitting import Sweep, fit_power
+from sparselaw.fitting import PowerFit, Sweep, fit_power
 from sparselaw.inputs import SparseInputs
 from sparselaw.inputs.base import sparse_exponents
 from sparselaw.interval import Interval, median_interval, student_interval
@@ -159,13 +159,13 @@ def loss_against_compute(context: Context) -> Result:
     """The lower envelope beside the frontier of the surface."""
     curves = _curves(context, COMPUTE_MODELS, COMPUTE_RATIOS)
     optimum = frontier(INPUTS)
-    exponent, constant, envelope = _envelope(curves)
+    fit, constant, envelope = _envelope(curves)
     best = frontier_curve(INPUTS, envelope[0][-TAIL:])
     at_these = float(np.mean(best.loss * best.budget**optimum.alpha_C))
     quantities = [
         Quantity(
             "alpha_C, from the lower envelope",
-            exponent,
+            fit.exponent,
             Printed(INPUTS.exponents.alpha_C, 5e-4),
             optimum.alpha_C,
             "the paper's value is its formula; it draws the line and fits none",
@@ -187,7 +187,7 @@ def loss_against_compute(context: Context) -> Result:
             f"Median loss against C = N D min(N, D), one curve for each N; {curves[0].spec.seeds} seeds. "
             "Dashed: the best of the surface at each budget, not fitted. Dotted: through the lowest points."
         ),
-        draw=lambda figure: _draw_compute(figure, curves, envelope),
+        draw=lambda figure: _draw_compute(figure, curves, envelope[0], fit),
         size=(7.0, 5.0),
     )
 
@@ -196,8 +196,8 @@ def _compute(N: int, D: float) -> float:
     return float(N * D * min(N, D))
 
 
-def _envelope(curves: list[Measured]) -> tuple[Interval, Interval, tuple[FloatArray, FloatArray]]:
-    """The lowest loss C^alpha_C of every curve: its exponent, its constant, and the points."""
+def _envelope(curves: list[Measured]) -> tuple[PowerFit, Interval, tuple[FloatArray, FloatArray]]:
+    """The lowest loss C^alpha_C of every curve: its power, its constant, and the points."""
     alpha_C = INPUTS.exponents.alpha_C
     places, losses = [], []
     for curve in curves:
@@ -207,20 +207,19 @@ def _envelope(curves: list[Measured]) -> tuple[Interval, Interval, tuple[FloatAr
         losses.append(curve.median[i])
     C, loss = np.array(places), np.array(losses)
     fit = fit_power({"envelope": Sweep(x=C, loss=loss)}, last=TAIL)
-    return fit.exponent, student_interval((loss * C**alpha_C)[-TAIL:].tolist()), (C, loss)
+    return fit, student_interval((loss * C**alpha_C)[-TAIL:].tolist()), (C, loss)
 
 
-def _draw_compute(figure: Figure, curves: list[Measured], envelope: tuple[FloatArray, FloatArray]) -> None:
+def _draw_compute(figure: Figure, curves: list[Measured], best: FloatArray, fit: PowerFit) -> None:
     ax = figure.subplots()
     for colour, curve in zip(sequence(len(curves)), curves, strict=True):
         C = [_compute(curve.spec.fixed, D) for D in curve.x]
         style = {"color": colour, "markersize": 2.5, "linewidth": 0.8}
         ax.loglog(C, curve.median, "-o", **style, label=f"N = {curve.spec.fixed}")
     limit = frontier(INPUTS)
-    budgets = np.geomspace(envelope[0][0] / 10, envelope[0][-1] * 30, 50)
+    budgets = np.geomspace(best[0] / 10, best[-1] * 30, 50)
     label = rf"surface, to {limit.best.constant:.2f} $C^{{-{limit.alpha_C:.3f}}}$"
     ax.loglog(budgets, frontier_curve(INPUTS, budgets).loss, "--", color=THEORY, label=label)
-    fit = fit_power({"envelope": Sweep(x=envelope[0], loss=envelope[1])}, last=TAIL)
     label = rf"lowest points: slope {fit.exponent.best:.3f}"
     ax.loglog(budgets, fit.A["envelope"] * budgets**-fit.exponent.best, ":", color=COLOURS[1], label=label)
     ax.set(xlabel="compute C = N D min(N, D)", ylabel="population loss (median)")
