@@ -31,7 +31,8 @@ MOST_RUNS = 8  # unless asked for
 MODELS, RATIOS = 16, 9  # N and D / N of candidates that nobody has named
 MOST_CANDIDATES = 2000
 BESIDE = 0.7  # ln N to either side of the best one, for the slope and the curvature of the loss
-NOTICED = 0.002  # of the width: a run that brings less is left out
+NOTICED = 0.03  # of the width: a run that brings less is left out
+LEFT = 0.1  # of what may be spent: said
 HELPS = 0.95  # of the width before: nothing above it is worth a run
 MOST_WEIGHT = 0.98  # of the components of the posterior that count
 PART = 0.5  # of the discrepancy, where the place of a minimum is asked for
@@ -247,7 +248,7 @@ def next_runs(
         cost=cost,
         regret_before=regret[0],
         regret_after=regret[1],
-        warnings=tuple(prepared.notes),
+        warnings=(*prepared.notes, *_left_over(spend, float(prices[chosen].sum()), chosen.size < (most or MOST_RUNS))),
         known=prepared.runs,
     )
 
@@ -341,6 +342,14 @@ def _grid(runs: KnownRuns, sizes: Any, cost: Cost, spend: float) -> tuple[FloatA
     n, d = np.repeat(N, RATIOS), np.repeat(N, RATIOS) * np.tile(ratios, N.size)
     near = d >= runs.D.min()  # a corner that no run is near teaches about itself
     return n[near], d[near]
+
+
+def _left_over(spend: float, spent: float, fewer: bool) -> tuple[str, ...]:
+    """What is not spent, though ``fewer`` runs are made than may be."""
+    if not fewer or spent > (1.0 - LEFT) * spend:
+        return ()
+    left = f"{short_compute(spend - spent)} of {short_compute(spend)} is left"
+    return (f"{left}: no further run narrows the interval by {percent(NOTICED)}",)
 
 
 def _best_single(
