@@ -7,6 +7,8 @@ r"""How often do forecasts hold? Every set of runs in a folder, by six protocols
     python benchmarks/forecast_coverage.py --tried | python docs/quote_results.py --keep forecast-tried
     python benchmarks/forecast_coverage.py --synthetic 60 \
       | python docs/quote_results.py --keep forecast-synthetic
+    python benchmarks/forecast_coverage.py --drifting 6 \
+      | python docs/quote_results.py --keep forecast-drifting
 
 Put a CSV with columns N, D, loss (and `run`, where rows are checkpoints) into the folder: it is one more
 set, and the part of its name before the first underscore is its family. Known runs are the cheapest 30, 50
@@ -44,7 +46,8 @@ WITHOUT_DRIFT = Settings(
     noise_shares=(0.7,), winsor=np.inf, degrees=1_000_000, scale_alone=1.0, cuts=(),
 )  # fmt: skip
 # Every configuration that was tried, and what it changes; the first is the one in use.
-HALF = {"scale_per_cut": 0.5, "scale_prior": (4.0, 0.36), "shift": 0.3}
+BEFORE = {"drift_prior": (0.7, 0.7), "drift_behind": 1.0}
+HALF = {**BEFORE, "scale_per_cut": 0.5, "scale_prior": (4.0, 0.36), "shift": 0.3}
 TWICE = {**HALF, "scale_per_cut": 1.0}
 THREE = {**HALF, "winsor": 4.0, "degrees": 3, "scale_alone": 0.38, "scale_prior": (4.0, 0.30)}
 WIDE = {**THREE, "drift_prior": (1.0, 0.8)}
@@ -53,7 +56,8 @@ ONE = {**FOUR, "noise_shares": (0.7,)}
 EVERY_K = (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
 TRIED: dict[str, dict[str, object]] = {
     "in use": {},
-    "k about 1 within e^0.8, three degrees (in use before)": WIDE,
+    "before: k about 0.7 within e^0.7, distances behind count like those ahead": BEFORE,
+    "k about 1 within e^0.8, three degrees (in use first)": WIDE,
     "k within e^0.5, one noise": ONE,
     "the same, mean residual for the scale (on 14 sets kept back)": {**ONE, "winsor": np.inf},
     "k within e^0.5": FOUR,
@@ -80,14 +84,31 @@ TRIED: dict[str, dict[str, object]] = {
     "the same, no shift": {**HALF, "shift": 0.0},
     "the same, count twice, k about 1": {**TWICE, "drift_prior": (1.0, 0.7)},
     "the same, count twice, shift 0.5": {**TWICE, "shift": 0.5},
-    "in use, from 0.36, shift 0.3": {"scale_prior": (4.0, 0.36), "shift": 0.3},
-    "in use, shift 0.3": {"shift": 0.3},
-    "in use, shift 0.5": {"shift": 0.5},
-    "in use, from 0.24, shift 0.3": {"scale_prior": (4.0, 0.24), "shift": 0.3},
-    "in use, a back-test counts two, from 0.24, shift 0.3": {
-        "scale_per_cut": 2.0, "scale_prior": (4.0, 0.24), "shift": 0.3,
+    "before, from 0.36, shift 0.3": {**BEFORE, "scale_prior": (4.0, 0.36), "shift": 0.3},
+    "before, shift 0.3": {**BEFORE, "shift": 0.3},
+    "before, shift 0.5": {**BEFORE, "shift": 0.5},
+    "before, from 0.24, shift 0.3": {**BEFORE, "scale_prior": (4.0, 0.24), "shift": 0.3},
+    "before, a back-test counts two, from 0.24, shift 0.3": {
+        **BEFORE, "scale_per_cut": 2.0, "scale_prior": (4.0, 0.24), "shift": 0.3,
     },
-    "in use, a back-test counts two, from 0.20": {"scale_per_cut": 2.0, "scale_prior": (4.0, 0.20)},
+    "before, a back-test counts two, from 0.20": {
+        **BEFORE, "scale_per_cut": 2.0, "scale_prior": (4.0, 0.20),
+    },
+    "before, behind counts 1.5 times": {**BEFORE, "drift_behind": 1.5},
+    "before, behind counts twice": {**BEFORE, "drift_behind": 2.0},
+    "before, behind counts 2.5 times": {**BEFORE, "drift_behind": 2.5},
+    "before, behind counts 1.5 times, k about 1": {"drift_prior": (1.0, 0.7)},
+    "before, behind counts twice, back-tests at 50, 70, 85 %": {
+        **BEFORE, "drift_behind": 2.0, "cuts": (0.5, 0.7, 0.85),
+    },
+    "before, behind counts twice, back-tests at 40, 55, 70, 85 %, each counts one": {
+        **BEFORE, "drift_behind": 2.0, "cuts": (0.4, 0.55, 0.7, 0.85), "scale_per_cut": 1.0,
+    },
+    "before, k about 0.5 within e^0.4": {"drift_prior": (0.5, 0.4), "drift_behind": 1.0},
+    "in use, k about 0.5 within e^0.4": {"drift_prior": (0.5, 0.4)},
+    "in use, k about 0.7 within e^0.4": {"drift_prior": (0.7, 0.4)},
+    "in use, from 0.24": {"scale_prior": (4.0, 0.24)},
+    "in use, tails of three degrees for k": {"drift_tails": 3.0},
 }  # fmt: skip
 
 
@@ -373,16 +394,66 @@ def show_synthetic(tables: int) -> None:
             )
 
 
+DRIFTS = {
+    "exponents rise by half": (0.5, 0.001),
+    "exponents rise by half, noise 0.4 %": (0.5, 0.004),
+    "exponents rise 2.5 times from small ones": (1.5, 0.001),
+    "N counts embeddings": (0.0, 0.001),
+    "N counts embeddings, small models": (0.0, 0.001),
+}
+
+
+def drifting(kind: str, seed: int, rows: int) -> KnownRuns:
+    """Runs whose coupled law is not one law: its exponents rise along the runs, or N is not what counts."""
+    rise, noise = DRIFTS[kind]
+    generator = np.random.Generator(np.random.PCG64(1000 + seed))
+    C = np.exp(generator.uniform(np.log(1e18), np.log(1e22), rows))
+    N = np.sqrt(C / 120.0) * np.exp(generator.uniform(-1.5, 1.5, rows))
+    D = C / (6.0 * N)
+    alpha, beta = 0.24 + 0.1 * generator.random(2)
+    g, E = 0.35 + 0.5 * generator.random(), 1.5 + 0.4 * generator.random()
+    least = 0.6 if rise > 1.0 else 1.0
+    terms = []
+    for exponent, size in ((least * alpha, np.log(N)), (least * beta, np.log(D))):
+        x = size - size.min()
+        terms.append(np.log(2.2) - exponent * (x + 0.5 * rise * x**2 / np.ptp(size)))
+    loss = E + np.exp(g * np.logaddexp(terms[0] / g, terms[1] / g))
+    if "embeddings" in kind:
+        small, vocabulary = (20.0, 50_000) if "small" in kind else (1.0, 32_000)
+        N = N / small
+        N = N + 2.0 * vocabulary * (N / (12.0 / 64.0)) ** (1.0 / 3.0)  # depth = width / 64
+    return known_runs(N, D, loss * np.exp(noise * generator.standard_normal(rows))).in_order()
+
+
+def show_drifting(tables: int, settings: Settings = SETTINGS) -> None:
+    """Fitted on the cheaper half of 40 and of 120 runs."""
+    print(heading("what drifts"))
+    every: list[Case] = []
+    for kind in DRIFTS:
+        sets = [
+            RunSet(family=kind, name=f"{kind} {rows} {seed}", runs=drifting(kind, seed, rows))
+            for rows in (40, 120)
+            for seed in range(tables)
+        ]
+        cases = [forecast_case(one, "cheapest 50 %", settings) for one in sets]
+        every += cases
+        print(line(kind, cases), flush=True)
+    print(line("all of them", every))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared/data")
     parser.add_argument("--bootstrap", type=int, default=0, help="draws of Chinchilla's law beside")
     parser.add_argument("--sets", action="store_true", help="a line for each set in place of each family")
     parser.add_argument("--synthetic", type=int, default=0, help="tables of a true law")
+    parser.add_argument("--drifting", type=int, default=0, help="tables of laws that drift")
     parser.add_argument("--tried", action="store_true", help="every configuration that was tried")
     options = parser.parse_args()
     if options.synthetic:
         show_synthetic(options.synthetic)
+    elif options.drifting:
+        show_drifting(options.drifting)
     elif options.data.exists() and options.tried:
         show_tried(list(real_sets(options.data)))
     elif options.data.exists():

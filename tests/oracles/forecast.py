@@ -30,8 +30,12 @@ def discrepancy(posterior, one, a, b, same_recipe=True):
     """Prior covariance of wiggles and drift between two centred points."""
     settings = posterior.settings
     s, t = a - posterior.frontier, b - posterior.frontier
-    drift = settings.drift_of_sizes**2 * (integrated(s[0], t[0]) + integrated(s[1], t[1]))
-    drift += settings.drift_of_compute**2 * integrated(s.sum(), t.sum())
+
+    def far(value):  # a distance behind the frontier counts more
+        return value * settings.drift_behind if value < 0 else value
+
+    drift = settings.drift_of_sizes**2 * sum(integrated(far(s[i]), far(t[i])) for i in (0, 1))
+    drift += settings.drift_of_compute**2 * integrated(far(s.sum()), far(t.sum()))
     found = one.tau**2 * matern(a, b, settings.wiggle_length) + (one.k * posterior.slope) ** 2 * drift
     return found if same_recipe else one.rho * found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparselaw.arrays import FloatArray
@@ -12,7 +11,7 @@ from sparselaw.deciding.recipes import Recipe, Recipes
 from sparselaw.forecasting.saved import runs_content
 from sparselaw.interval import Interval
 from sparselaw.numbers import short_compute, short_size
-from sparselaw.records import finite, html_table, write_saved
+from sparselaw.records import Record, Saved, finite, frame, html_table, to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +22,7 @@ NO_END = "the multiplier lies beyond a factor of 30"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContestPoint:
+class ContestPoint(Record):
     """Two recipes at one budget, or at one N and D.
 
     ``difference`` is the loss of A minus that of B, ``probability`` that of A being lower, ``multiplier`` the
@@ -46,16 +45,11 @@ class ContestPoint:
             if self.at_sizes
             else {"budget": self.budget, "N": [N, other[0]], "D": [D, other[1]]}
         )
-        return place | {
-            "losses": [loss.as_dict() for loss in self.losses],
-            "difference": self.difference.as_dict(),
-            "probability": self.probability,
-            "multiplier": self.multiplier.to_dict(NO_END),
-        }
+        return place | to_dict(self, "losses", "difference", "probability", "multiplier", multiplier=NO_END)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contest:
+class Contest(Record):
     """Recipe A against recipe B.
 
     ``crossing`` is the compute at which the better one changes, with its interval among the draws in which it
@@ -79,17 +73,13 @@ class Contest:
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         common = self.recipes.posterior.common
-        return {
+        return to_dict(self, "points", "crossing_probability", "status", "warnings") | {
             "recipes": list(self.names),
-            "points": [point.as_dict() for point in self.points],
             "crossing": None if self.crossing is None else self.crossing.as_dict(),
-            "crossing_probability": self.crossing_probability,
             "correlation": self.recipes.rho,
             "shared_sizes": self.recipes.shared_sizes,
             "shared_seeds": 0 if common is None else common.first.size,
             "noise_correlation": 0.0 if common is None else common.correlation,
-            "status": self.status,
-            "warnings": list(self.warnings),
             "curve": _curve(self.curve),
         }
 
@@ -131,7 +121,7 @@ class Contest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Saved):
     """Every further recipe against the first."""
 
     contests: tuple[Contest, ...]
@@ -140,26 +130,15 @@ class Comparison:
     seed: int
     recipes: tuple[Recipe, ...] = field(repr=False)
 
-    def save(self, path: str | Path) -> None:
-        """Write it to a JSON file that ``sl.load`` reads: the runs of every recipe, and what was asked.
-
-        Parameters
-        ----------
-        path
-            Of the file, which is replaced where it exists.
-
-        Raises
-        ------
-        InputError
-            Where the file cannot be written.
-        """
+    def kept(self) -> tuple[str, dict[str, Any]]:
+        """The runs of every recipe, and what was asked."""
         recipes = [
             {"name": one.name, **runs_content(one.runs), "notes": list(one.notes)} for one in self.recipes
         ]
         asked = [[*p.sizes[0]] if p.at_sizes else p.budget for p in self.points]
         settings: dict[str, Any] = {"at" if self.points[0].at_sizes else "budget": asked}
         settings |= {"cost": self.cost, "level": self.level, "seed": self.seed}
-        write_saved(path, KIND, {"recipes": recipes, "settings": settings})
+        return KIND, {"recipes": recipes, "settings": settings}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -184,14 +163,8 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON; with more than two recipes ``contests`` has the others too."""
-        first = self.contests[0].as_dict()
-        return first | {
-            "cost": self.cost,
-            "level": self.level,
-            "status": self.status,
-            "warnings": list(self.warnings),
-            "contests": [contest.as_dict() for contest in self.contests],
-        }
+        own = to_dict(self, "cost", "level", "status", "warnings", "contests")
+        return self.contests[0].as_dict() | own
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Columns and rows in words; with more than two recipes A and B are named in every row."""
@@ -214,23 +187,13 @@ class Comparison:
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each contest and point."""
-        import pandas as pd
-
-        rows = [
+        return frame(
             {"A": contest.names[0], "B": contest.names[1], "budget": point.budget}
-            | {
-                "N_A": point.sizes[0][0],
-                "D_A": point.sizes[0][1],
-                "N_B": point.sizes[1][0],
-                "D_B": point.sizes[1][1],
-            }
-            | {f"difference_{end}": value for end, value in point.difference.as_dict().items()}
-            | {"probability": point.probability}
-            | {f"multiplier_{end}": value for end, value in point.multiplier.as_dict().items()}
+            | dict(zip(("N_A", "D_A", "N_B", "D_B"), sum(point.sizes, ()), strict=True))
+            | {name: getattr(point, name) for name in ("difference", "probability", "multiplier")}
             for contest in self.contests
             for point in contest.points
-        ]
-        return pd.DataFrame(rows)
+        )
 
     def __str__(self) -> str:
         return "\n".join(contest.words() for contest in self.contests)

@@ -20,7 +20,7 @@ from sparselaw.numbers import short_compute, short_size
 from sparselaw.planning.allocate import log_sizes
 from sparselaw.planning.forecast_budgets import prepare_forecast
 from sparselaw.planning.from_runs import budget_curve
-from sparselaw.records import html_table
+from sparselaw.records import Record, frame, html_table, to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ PART = 0.5  # of the discrepancy, where the place of a minimum is asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NextRun:
+class NextRun(Record):
     """A run to make. ``width_alone`` is the width after this run and no other, ``width_after`` after it and
     those before it in the list."""
 
@@ -49,12 +49,9 @@ class NextRun:
     width_alone: float
     width_after: float
 
-    def as_dict(self) -> dict[str, float]:
-        return {name: getattr(self, name) for name in ("N", "D", "cost", "width_after", "width_alone")}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NextRuns:
+class NextRuns(Record):
     """The runs to make, and what they are worth.
 
     Widths are those of the 95 % interval over its middle: of the loss at the target, or of the best N where
@@ -80,16 +77,8 @@ class NextRuns:
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        found: dict[str, Any] = {
-            "for": self.purpose,
-            "targets": [{"N": N, "D": D} for N, D in self.targets],
-            "runs": [run.as_dict() for run in self.runs],
-        }
-        names = ("width_before", "width_after", "width_single", "width_repeated", "spent", "spend", "cost")
-        found |= {name: getattr(self, name) for name in names}
-        if self.regret_before is not None:
-            found |= {"regret_before": self.regret_before, "regret_after": self.regret_after}
-        return found | {"warnings": list(self.warnings)}
+        found = to_dict(self)
+        return found | {"for": found.pop("purpose"), "targets": [{"N": N, "D": D} for N, D in self.targets]}
 
     def words(self) -> str:
         """What the runs bring, in a sentence."""
@@ -117,9 +106,7 @@ class NextRuns:
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each run."""
-        import pandas as pd
-
-        return pd.DataFrame([run.as_dict() for run in self.runs])
+        return frame(self.runs, "N", "D", "cost", "width_after", "width_alone")
 
     def __str__(self) -> str:
         return self.words()
@@ -230,6 +217,8 @@ def next_runs(
     regret = (
         [None, None] if curvature is None else [float(np.mean(v) / (2.0 * curvature)) for v in (now, after)]
     )
+    spent = float(prices[chosen].sum())
+    left = _left_over(spend, spent) if chosen.size < (most or MOST_RUNS) else ()
     return NextRuns(
         purpose=purpose,
         targets=tuple((float(n), float(d)) for n, d in asked),
@@ -243,12 +232,12 @@ def next_runs(
         width_after=afters[-1],
         width_single=single,
         width_repeated=_repeated(prepared, target, width, paid, spend),
-        spent=float(prices[chosen].sum()),
+        spent=spent,
         spend=spend,
         cost=cost,
         regret_before=regret[0],
         regret_after=regret[1],
-        warnings=(*prepared.notes, *_left_over(spend, float(prices[chosen].sum()), chosen.size < (most or MOST_RUNS))),
+        warnings=(*prepared.notes, *left),
         known=prepared.runs,
     )
 
@@ -344,9 +333,9 @@ def _grid(runs: KnownRuns, sizes: Any, cost: Cost, spend: float) -> tuple[FloatA
     return n[near], d[near]
 
 
-def _left_over(spend: float, spent: float, fewer: bool) -> tuple[str, ...]:
-    """What is not spent, though ``fewer`` runs are made than may be."""
-    if not fewer or spent > (1.0 - LEFT) * spend:
+def _left_over(spend: float, spent: float) -> tuple[str, ...]:
+    """What is not spent, where it is felt."""
+    if spent > (1.0 - LEFT) * spend:
         return ()
     left = f"{short_compute(spend - spent)} of {short_compute(spend)} is left"
     return (f"{left}: no further run narrows the interval by {percent(NOTICED)}",)

@@ -13,7 +13,7 @@ scale of a difference is the same for all tables (docs/decide.md has what was tr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,10 +22,13 @@ from sparselaw.costs import Cost
 from sparselaw.forecasting import KnownRuns
 from sparselaw.forecasting.posterior import Posterior, joint_posterior
 from sparselaw.forecasting.predictive import Calibration, Predictive
+from sparselaw.forecasting.settings import SETTINGS
 from sparselaw.planning.from_runs import lowest, sizes_along
 
 CORRELATIONS = ((0.9, 0.5), (0.5, 0.25), (0.0, 0.25))  # rho and its prior weight; 0.98 covers too little
 SCALE = 0.26  # v of a difference: the posterior's variance is larger than the errors have been
+# What two recipes have in common drifts alike and cancels: a small drift is believed sooner.
+ALIKE = replace(SETTINGS, drift_tails=3.0)
 ROWS = 240  # of each table that enter a joint posterior
 COARSE = 1.2  # of ln C: the best N is found at budgets so far apart, and interpolated between them
 
@@ -89,5 +92,5 @@ class Recipes:
 def joined(a: Recipe, b: Recipe) -> Recipes:
     """One posterior for two tables that each allow a forecast."""
     used = [one.runs.in_order().thinned(ROWS) for one in (a, b)]
-    found = joint_posterior(used, CORRELATIONS)
+    found = joint_posterior(used, CORRELATIONS, ALIKE)
     return Recipes(names=(a.name, b.name), runs=(a.runs, b.runs), posterior=found)

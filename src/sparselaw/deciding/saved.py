@@ -14,10 +14,10 @@ from sparselaw.fitting import FittedLaw
 from sparselaw.fitting.saved_law import KIND as LAW
 from sparselaw.fitting.saved_law import law_of
 from sparselaw.forecasting import Forecast
-from sparselaw.forecasting.saved import KIND as FORECAST
+from sparselaw.forecasting.forecast_result import KIND as FORECAST
 from sparselaw.forecasting.saved import forecast_of, load_saved, number, runs_of
 from sparselaw.planning import Plan, Plans
-from sparselaw.planning.saved_plan import KIND as PLAN
+from sparselaw.planning.plan_record import KIND as PLAN
 from sparselaw.planning.saved_plan import plan_of
 
 MOST_RECIPES = 100

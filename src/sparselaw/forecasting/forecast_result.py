@@ -6,9 +6,8 @@ What does not depend on the points is found once (``Prepared``).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -21,17 +20,18 @@ from sparselaw.forecasting.settings import SETTINGS, Settings
 from sparselaw.interval import Interval, check_level
 from sparselaw.laws import CoupledLaw
 from sparselaw.numbers import short_size
-from sparselaw.records import html_table
+from sparselaw.records import Record, Saved, frame, html_table, to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
 
+KIND = "sparselaw forecast"  # of a file
 NO_END = "the interval has no end"
 COLUMNS = ("N", "D", "low", "best", "high", "sd", "ahead")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pull:
+class Pull(Record):
     """A run, and the share by which it moves the forecast loss, against the same forecast without it."""
 
     N: float
@@ -39,12 +39,9 @@ class Pull:
     loss: float
     moves: float
 
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForecastPoint:
+class ForecastPoint(Record):
     """A run not yet made. ``sd`` is the standard deviation of the loss; ``ahead`` is how far the run lies
     beyond the most expensive one, in spans of log compute."""
 
@@ -55,21 +52,11 @@ class ForecastPoint:
     ahead: float
     pulls: tuple[Pull, ...] = ()
     budget: float | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        result: dict[str, Any] = {} if self.budget is None else {"budget": self.budget}
-        return result | {
-            "N": self.N,
-            "D": self.D,
-            "loss": self.loss.to_dict(NO_END),
-            "sd": self.sd,
-            "ahead": self.ahead,
-            "pulls": [pull.as_dict() for pull in self.pulls],
-        }
+    reasons: ClassVar[Mapping[str, str]] = {"loss": NO_END}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Forecast:
+class Forecast(Saved):
     """Losses of runs not yet made, with intervals for the loss itself.
 
     ``status`` is ``ok``, or the first of ``not-converged``, ``no-floor`` (the losses fall by decades),
@@ -103,22 +90,10 @@ class Forecast:
         """Of the loss at any sizes."""
         return self.prepared.predictive
 
-    def save(self, path: str | Path) -> None:
-        """Write it to a JSON file that ``sl.load`` reads: the runs, the points and the settings.
-
-        Parameters
-        ----------
-        path
-            Of the file, which is replaced where it exists.
-
-        Raises
-        ------
-        InputError
-            Where the file cannot be written.
-        """
-        from sparselaw.forecasting.saved import save_forecast
-
-        save_forecast(self, path)
+    def kept(self) -> tuple[str, dict[str, Any]]:
+        """The runs and the points asked for."""
+        points = [{"N": p.N, "D": p.D, "budget": p.budget} for p in self.points]
+        return KIND, self.prepared.kept() | {"points": points, "level": self.level}
 
     def predict(
         self, N: Any, D: Any, level: float | None = None
@@ -218,36 +193,19 @@ class Forecast:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return {
-            "points": [point.as_dict() for point in self.points],
-            "level": self.level,
-            "law": self.law.name,
-            "params": {name: v.to_dict(NO_END) for name, v in self.params.items()},
-            "coupling": self.coupling.to_dict(NO_END),
-            "coupling_meaning": self.meaning(),
-            "noise": self.noise,
-            "discrepancy": self.discrepancy,
-            "backtest": [test.as_dict() for test in self.backtest],
-            "backtest_widening": self.widening,
-            "status": self.status,
-            "rows_used": self.rows_used,
-            "rows_dropped": dict(self.dropped),
-            "warnings": list(self.warnings),
-        }
+        names = ("points", "level", "params", "coupling", "noise", "discrepancy", "backtest", "status")
+        found = to_dict(self, *names, "rows_used", "warnings", params=NO_END, coupling=NO_END)
+        found |= {"law": self.law.name, "coupling_meaning": self.meaning()}
+        return found | {"backtest_widening": self.widening, "rows_dropped": dict(self.dropped)}
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each point: N, D, low, best, high, sd, ahead (and budget, where asked by budget)."""
-        import pandas as pd
-
         rows = [point.as_dict() | point.loss.as_dict() for point in self.points]
-        return pd.DataFrame(rows)[[*(["budget"] if "budget" in rows[0] else []), *COLUMNS]]
+        return frame(rows, *(["budget"] if "budget" in rows[0] else []), *COLUMNS)
 
     def backtest_frame(self) -> pd.DataFrame:
         """One row for each cut."""
-        import pandas as pd
-
-        keys = ("cutoff", "fitted", "runs", "covered", "error", "bias", "width", "reason")
-        return pd.DataFrame([{key: getattr(test, key) for key in keys} for test in self.backtest])
+        return frame(self.backtest, "cutoff", "fitted", "runs", "covered", "error", "bias", "width", "reason")
 
     def __repr__(self) -> str:
         return f"<Forecast: {len(self.points)} points from {self.rows_used} runs, status {self.status}>"
@@ -296,6 +254,13 @@ class Prepared:
     @property
     def posterior(self) -> Posterior:
         return self.predictive.posterior
+
+    def kept(self) -> dict[str, Any]:
+        """The runs for a file, and what there is to say of how they were read."""
+        from sparselaw.forecasting.saved import runs_content
+
+        said = {"notes": list(self.notes), "pooled": list(self.pooled), "dropped": dict(self.dropped)}
+        return runs_content(self.runs) | said
 
     def forecast(
         self,

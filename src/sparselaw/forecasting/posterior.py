@@ -287,8 +287,8 @@ def joint_posterior(
         for at in tried:
             theta = separate if at.tau == settings.wiggle_sizes[0] else theta
             one = made(at, rho, prior, before.get(at, theta), common)
-            away = _away(at.k, settings.drift_prior) + _away(at.tau, settings.wiggle_prior)
-            away += _away(at.share, settings.noise_prior)
+            away = _away(at.k, settings.drift_prior, settings.drift_tails)
+            away += _away(at.tau, settings.wiggle_prior) + _away(at.share, settings.noise_prior)
             found.append(one)
             heights.append(one.log_evidence + float(np.log(weight)) - 0.5 * away)
             before[at] = theta = one.theta
@@ -378,5 +378,7 @@ def _related(same: BoolArray, rho: float) -> FloatArray | float:
     return 1.0 if same.all() else np.where(same, 1.0, rho)
 
 
-def _away(value: float, prior: tuple[float, float]) -> float:
-    return float((np.log(value / prior[0]) / prior[1]) ** 2)
+def _away(value: float, prior: tuple[float, float], degrees: float = np.inf) -> float:
+    """-2 log of the prior density of ln value but for a constant: normal, or Student's t."""
+    square = float((np.log(value / prior[0]) / prior[1]) ** 2)
+    return square if np.isinf(degrees) else float((degrees + 1.0) * np.log1p(square / degrees))

@@ -2,10 +2,10 @@ r"""The loss of a run not yet made: the posterior, corrected by its back-tests.
 
 **Back-tests** are what the forecast would have said, had one stopped earlier: the cheapest 50 and 70 % of
 the runs are known, the more expensive ones are forecast; z = (truth - mean) / sd. With K back-tests, zbar the
-mean of their mean scores and q of their mean min(z^2, 9), the forecast is moved by 0.3 zbar sd, and its scale
+mean of their mean scores and q of their mean min(z^2, 9), the forecast is moved by 0.4 zbar sd, and its scale
 is sqrt(v) sd with
 
-    v = (4 * 0.36 + q K / 2) / (4 + K / 2),    v = 0.50 where no back-test can be made.
+    v = (4 * 0.28 + 1.5 q K) / (4 + 1.5 K),    v = 0.50 where no back-test can be made.
 
 The log loss is Student's t with four degrees of freedom about mean + shift sd, of scale sqrt(v) sd. Draws at
 several points belong together: one Gaussian vector u over all points with the posterior's covariance, and one
@@ -34,11 +34,11 @@ from sparselaw.forecasting.known_runs import KnownRuns, refusal
 from sparselaw.forecasting.posterior import Posterior, posterior
 from sparselaw.forecasting.settings import SETTINGS, Settings
 from sparselaw.interval import Interval
-from sparselaw.records import put
+from sparselaw.records import Record, to_dict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BackTest:
+class BackTest(Record):
     """Fitted on the cheapest ``cutoff`` of the runs: how the other ``runs`` turned out.
 
     ``covered`` is the share inside the 95 % interval that it would have given, ``error`` the root mean square
@@ -60,10 +60,8 @@ class BackTest:
     scores: FloatArray = field(repr=False)
 
     def as_dict(self) -> dict[str, Any]:
-        result: dict[str, Any] = {"cutoff": self.cutoff, "fitted": self.fitted, "runs": self.runs}
-        for key in ("covered", "error", "bias", "width"):
-            put(result, key, getattr(self, key), self.reason)
-        return result
+        judged = dict.fromkeys(("covered", "error", "bias", "width"), self.reason)
+        return to_dict(self, "cutoff", "fitted", "runs", *judged, **judged)
 
     def words(self) -> str:
         """In a line."""

@@ -21,9 +21,8 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.forecasting.forecast_result import Forecast, Prepared, prepare
 from sparselaw.forecasting.known_runs import KnownRuns
-from sparselaw.records import FORMAT, write_saved
+from sparselaw.records import FORMAT
 
-KIND = "sparselaw forecast"
 MOST_BYTES = 1_000_000_000
 DAMAGED = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError)
 
@@ -92,14 +91,8 @@ def runs_of(content: Mapping[str, Any]) -> KnownRuns:
     return runs
 
 
-def content_of(prepared: Prepared) -> dict[str, Any]:
-    """The runs of a forecast, and what there is to say of how they were read."""
-    said = {"notes": list(prepared.notes), "pooled": list(prepared.pooled)}
-    return runs_content(prepared.runs) | {"dropped": dict(prepared.dropped)} | said
-
-
 def prepared_of(content: Mapping[str, Any]) -> Prepared:
-    """The runs that ``content_of`` kept, with their posterior."""
+    """The runs that ``Prepared.kept`` gave, with their posterior."""
     return replace(
         prepare(runs_of(content)),
         dropped={str(name): int(count) for name, count in content["dropped"].items()},
@@ -108,15 +101,8 @@ def prepared_of(content: Mapping[str, Any]) -> Prepared:
     )
 
 
-def save_forecast(forecast: Forecast, path: str | Path) -> None:
-    """Its runs and the points asked for."""
-    points = [{"N": p.N, "D": p.D, "budget": p.budget} for p in forecast.points]
-    content = content_of(forecast.prepared) | {"points": points, "level": forecast.level}
-    write_saved(path, KIND, content)
-
-
 def forecast_of(content: Mapping[str, Any]) -> Forecast:
-    """The forecast that ``save_forecast`` wrote, made again."""
+    """The forecast that ``Forecast.kept`` gave, made again."""
     points = [(number(p["N"]), number(p["D"])) for p in content["points"]]
     budgets = [number(p["budget"]) for p in content["points"] if p["budget"] is not None]
     if budgets and len(budgets) != len(points):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 LogNormal = tuple[float, float]  # centre, and standard deviation of the logarithm
 
 
@@ -18,7 +20,9 @@ class Settings:
     wiggle_prior: LogNormal = (0.008, 1.0)
     wiggle_length: float = 4.0  # in ln N and ln D
     drift_sizes: tuple[float, ...] = (0.125, 0.25, 0.5, 1.0, 2.0)  # k
-    drift_prior: LogNormal = (0.7, 0.7)
+    drift_prior: LogNormal = (0.6, 0.3)
+    drift_tails: float = np.inf  # degrees of freedom of that prior; infinite: normal
+    drift_behind: float = 1.5  # by how much distances behind the frontier count more than those ahead
     drift_of_sizes: float = 0.25  # relative change of an exponent for a factor e in N or in D
     drift_of_compute: float = 0.08  # the same for a factor e in N D
     noise_shares: tuple[float, ...] = (0.7, 1.0)  # of the residuals' scale; the rest is the discrepancy's

@@ -26,7 +26,7 @@ from sparselaw.interval import Interval, drawn_interval
 from sparselaw.planning.budget_curves import growth
 from sparselaw.planning.from_law import fit_source
 from sparselaw.planning.source import is_table
-from sparselaw.records import html_table
+from sparselaw.records import frame, html_table, to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,13 +53,8 @@ class Approach:
     reason: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        why = self.reason or "no draws"
-        return {
-            "approach": self.name,
-            "a": self.a.to_dict(why),
-            "b": self.b.to_dict(why),
-            "budgets": self.budgets,
-        }
+        why = dict.fromkeys("ab", self.reason or "no draws")
+        return {"approach": self.name, **to_dict(self, "a", "b", "budgets", **why)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,19 +88,8 @@ class Approaches:
         return ["approach", "a", "b", "budgets"], rows
 
     def to_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        return pd.DataFrame(
-            [
-                {
-                    "approach": way.name,
-                    **{f"a_{end}": value for end, value in way.a.as_dict().items()},
-                    **{f"b_{end}": value for end, value in way.b.as_dict().items()},
-                    "budgets": way.budgets,
-                }
-                for way in self.ways
-            ]
-        )
+        rows = [{"approach": way.name, "a": way.a, "b": way.b, "budgets": way.budgets} for way in self.ways]
+        return frame(rows)
 
     def _repr_html_(self) -> str:
         rows = [[way.name, str(way.a), str(way.b), way.budgets] for way in self.ways]

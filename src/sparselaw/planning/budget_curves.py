@@ -18,7 +18,7 @@ from sparselaw.costs import Cost
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.planning.allocate import Loss, Valley, log_sizes, peak_place
 from sparselaw.planning.source import Source, as_source
-from sparselaw.records import finite, put
+from sparselaw.records import Record, put
 from sparselaw.search import chebyshev_places, interpolate
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _powers(cost: Cost, alpha_N: Any, alpha_D: Any) -> tuple[Any, Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FrontierCurve:
+class FrontierCurve(Record):
     """The best N and D at each budget, and the loss there."""
 
     cost: str
@@ -168,10 +168,6 @@ class FrontierCurve:
     N: FloatArray
     D: FloatArray
     loss: FloatArray
-
-    def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return {"cost": self.cost, **_lists(self, ("budget", "N", "D", "loss"))}
 
 
 def frontier_curve(
@@ -219,7 +215,7 @@ def _on(side: str | None, valleys: tuple[Valley, ...]) -> Valley:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ValleyCurve:
+class ValleyCurve(Record):
     """The loss along a whole budget curve, as a picture shows it: N, the D that the rest of the budget buys,
     and the loss there; infinite at the peak."""
 
@@ -228,10 +224,6 @@ class ValleyCurve:
     N: FloatArray
     D: FloatArray
     loss: FloatArray
-
-    def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return {"budget": self.budget, "cost": self.cost, **_lists(self, ("N", "D", "loss"))}
 
 
 def valley_curve(
@@ -268,7 +260,3 @@ def valley_curve(
         N, D = np.insert(N, i, top), np.insert(D, i, float(spending.data_for(top, budget)))
         losses = np.insert(losses, i, np.inf)
     return ValleyCurve(budget=budget, cost=spending.name, N=N, D=D, loss=losses)
-
-
-def _lists(curve: Any, names: tuple[str, ...]) -> dict[str, list[float | None]]:
-    return {name: [finite(float(v)) for v in getattr(curve, name)] for name in names}

@@ -23,6 +23,7 @@ from sparselaw.laws import DataConstrainedLaw, Law, two_exponent_laws
 from sparselaw.numbers import short_size
 from sparselaw.planning.allocate import Allocation, allocate, log_sizes
 from sparselaw.planning.source import Ends, Source
+from sparselaw.records import to_dict
 from sparselaw.search import golden
 
 if TYPE_CHECKING:
@@ -175,11 +176,8 @@ class UniqueData:
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return {
-            "unique_data": self.unique,
-            "passes": self.passes.to_dict("see intervals"),
-            "effective_data": self.effective_data.to_dict("see intervals"),
-        }
+        why = dict.fromkeys(("passes", "effective_data"), "see intervals")
+        return {"unique_data": self.unique, **to_dict(self, *why, **why)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

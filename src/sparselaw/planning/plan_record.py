@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparselaw.interval import Interval
@@ -13,13 +12,14 @@ from sparselaw.numbers import short_compute, short_size
 from sparselaw.planning.allocate import Valley
 from sparselaw.planning.budget_curves import NO_POWERS, Growth, IsoFlop
 from sparselaw.planning.from_law import UniqueData
-from sparselaw.records import html_table, put
+from sparselaw.records import Saved, frame, html_table, put, to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sparselaw.planning.from_training import TrainingAdvice
 
+KIND = "sparselaw plan"  # of a file
 NO_PEAK = "a fitted law has no double-descent peak"
 NO_VALLEY = "not sought on a surface with a peak"
 NOT_FALLING = "the loss does not fall at this budget"
@@ -41,7 +41,7 @@ class Reach:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Plan:
+class Plan(Saved):
     """How to spend ``budget``. N and D are real numbers: round them to what can be built.
 
     From runs ``loss`` is the forecast of a run made there; by a law it is the law's own, conditional on it.
@@ -73,22 +73,11 @@ class Plan:
     basis: Any = field(default=None, repr=False, compare=False)  # prepared runs, a fitted law or a law
     settings: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # as asked
 
-    def save(self, path: str | Path) -> None:
-        """Write it to a JSON file that ``sl.load`` reads: what it was made from, and what was asked.
+    def kept(self) -> tuple[str, dict[str, Any]]:
+        """What it was made from, and what was asked; not for a plan by the theory."""
+        from sparselaw.planning.saved_plan import plans_content
 
-        Parameters
-        ----------
-        path
-            Of the file, which is replaced where it exists.
-
-        Raises
-        ------
-        InputError
-            Where the file cannot be written, or the plan is by the theory.
-        """
-        from sparselaw.planning.saved_plan import save_plans
-
-        save_plans((self,), path, several=False)
+        return KIND, plans_content((self,), self.budget)
 
     @property
     def law_loss(self) -> Interval:
@@ -102,33 +91,24 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON: null where there is no number, and beside it the reason."""
-        result: dict[str, Any] = {"budget": self.budget, "cost": self.cost}
-        for name in ("N", "D", "loss", "law_loss", "tokens_per_parameter"):
-            result[name] = getattr(self, name).to_dict(self.intervals)
-        if self.by:
-            result["by"] = self.by
-        for name in ("level", "intervals", "loss_intervals"):
-            result[name] = getattr(self, name)
+        sizes = ("N", "D", "loss", "law_loss", "tokens_per_parameter")
+        shown = ("budget", "cost", *sizes, "level", "intervals", "loss_intervals", "alpha_C", "side")
+        why = dict.fromkeys(sizes, self.intervals) | {"alpha_C": NO_POWERS, "side": NO_PEAK}
+        result = to_dict(self, *shown, "training", "warnings", **why)
+        result["others"] = [{"N": v.N, "D": v.D, "loss": v.loss, "side": v.side} for v in self.others]
+        result |= {"by": self.by} if self.by else {}
+        put(result, "alpha_C_here", self.slope, NOT_FALLING)
         result["N_exponent"] = self.growth.N.to_dict(self.growth.why)
         result["D_exponent"] = self.growth.D.to_dict(self.growth.why)
-        if self.unique is not None:
-            result |= self.unique.as_dict()
-        if self.training is not None:
-            result["training"] = self.training.as_dict()
-        put(result, "alpha_C", self.alpha_C, NO_POWERS)
-        put(result, "alpha_C_here", self.slope, NOT_FALLING)
-        result["side"] = self.side
-        if self.side is None:
-            result["side_reason"] = NO_PEAK
-        result["others"] = [{"N": v.N, "D": v.D, "loss": v.loss, "side": v.side} for v in self.others]
         result["isoflop"] = self.isoflop.as_rows()
+        result["valley"] = (
+            None if self.valley is None else dict(zip(("low", "high"), self.valley, strict=True))
+        )
         if self.valley is None:
-            result |= {"valley": None, "valley_reason": NO_VALLEY}
-        else:
-            result["valley"] = {"low": self.valley[0], "high": self.valley[1]}
+            result["valley_reason"] = NO_VALLEY
+        result |= {} if self.unique is None else self.unique.as_dict()
         if self.reach is not None:
             result |= {"cost_model": self.cost, **self.reach.as_dict()}
-        result["warnings"] = list(self.warnings)
         return result
 
     def to_frame(self) -> pd.DataFrame:
@@ -162,7 +142,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Plans:
+class Plans(Saved):
     """One plan for each budget, in the order they were asked for; ``plans[0]``, ``for one in plans``."""
 
     plans: tuple[Plan, ...]
@@ -172,22 +152,11 @@ class Plans:
         """What all of them were made from."""
         return self.plans[0].basis
 
-    def save(self, path: str | Path) -> None:
-        """Write it to a JSON file that ``sl.load`` reads: what it was made from, and what was asked.
+    def kept(self) -> tuple[str, dict[str, Any]]:
+        """What they were made from, and what was asked."""
+        from sparselaw.planning.saved_plan import plans_content
 
-        Parameters
-        ----------
-        path
-            Of the file, which is replaced where it exists.
-
-        Raises
-        ------
-        InputError
-            Where the file cannot be written, or the plan is by the theory.
-        """
-        from sparselaw.planning.saved_plan import save_plans
-
-        save_plans(self.plans, path, several=True)
+        return KIND, plans_content(self.plans, [plan.budget for plan in self.plans])
 
     def __iter__(self) -> Iterator[Plan]:
         return iter(self.plans)
@@ -205,15 +174,7 @@ class Plans:
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each budget."""
-        import pandas as pd
-
-        rows = []
-        for plan in self.plans:
-            row: dict[str, Any] = {"budget": plan.budget}
-            for name in ("N", "D", "loss", "tokens_per_parameter"):
-                row |= {f"{name}_{end}": value for end, value in getattr(plan, name).as_dict().items()}
-            rows.append(row)
-        return pd.DataFrame(rows)
+        return frame(self.plans, "budget", "N", "D", "loss", "tokens_per_parameter")
 
     def __repr__(self) -> str:
         return f"<Plans of {', '.join(f'{plan.budget:.4g}' for plan in self.plans)}>"

@@ -3,45 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from sparselaw.errors import InputError
 from sparselaw.fitting import FittedLaw
 from sparselaw.fitting.saved_law import law_content, law_of
 from sparselaw.forecasting import Prepared
-from sparselaw.forecasting.saved import content_of, number, prepared_of
+from sparselaw.forecasting.saved import number, prepared_of
 from sparselaw.interval import check_level
 from sparselaw.laws import Law, law_named
 from sparselaw.planning.from_runs import runs_source
 from sparselaw.planning.plan import plan
 from sparselaw.planning.plan_record import Plan, Plans
-from sparselaw.records import write_saved
 
-KIND = "sparselaw plan"
 WORDS, NUMBERS = ("cost",), ("loss", "probability", "inference_tokens", "unique_data")
 
 
-def save_plans(plans: tuple[Plan, ...], path: str | Path, *, several: bool) -> None:
-    """One plan, or several of one source."""
+def plans_content(plans: tuple[Plan, ...], budget: float | list[float]) -> dict[str, Any]:
+    """Of one plan, or of several of one source."""
     first = plans[0]
     if isinstance(first.basis, Prepared):
-        basis = {"forecast": content_of(first.basis) | {"level": first.level}}
+        basis = {"forecast": first.basis.kept() | {"level": first.level}}
     elif isinstance(first.basis, FittedLaw):
         basis = {"fit": law_content(first.basis)}
     elif isinstance(first.basis, Law):
         values = {name: float(getattr(first.basis, name)) for name in first.basis.parameters()}
         basis = {"law": {"name": first.basis.name, "values": values}}
     else:
-        raise InputError("path", path, "a plan by the theory is not kept", "keep the command that makes it")
-    settings = dict(first.settings)
-    if "loss" not in settings:
-        settings["budget"] = [one.budget for one in plans] if several else first.budget
-    write_saved(path, KIND, {**basis, "settings": settings})
+        raise InputError("save", "plan", "by the theory is not kept", "keep the command that makes it")
+    asked = {} if "loss" in first.settings else {"budget": budget}
+    return {**basis, "settings": {**first.settings, **asked}}
 
 
 def plan_of(content: Mapping[str, Any]) -> Plan | Plans:
-    """The plan that ``save_plans`` wrote, made again."""
+    """The plan that ``plans_content`` is of, made again."""
     settings = dict(content["settings"])
     asked: dict[str, Any] = {name: str(settings.pop(name)) for name in WORDS if name in settings}
     asked |= {name: number(settings.pop(name)) for name in NUMBERS if name in settings}
