@@ -175,7 +175,7 @@ def test_commands_give_the_contract_and_pictures(files, capsys):
     [
         (["compare", "a", "a", "--budget", "1e21"], "same runs"),
         (["compare", "a", "--budget", "1e21"], "one recipe only"),
-        (["compare", "a", "b"], "--budget C or --at"),
+        (["compare", "a", "b"], "give --at N=..,D=.. or --budget C"),
         (["compare", "a", "b", "--budget", "1e9"], "below every run"),
         (["compare", "a", "b", "--by", "lr", "--budget", "1e21"], "splits one table"),
         (["compare", "a", "--by", "lr", "--budget", "1e21"], "lr"),
