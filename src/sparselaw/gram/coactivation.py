@@ -76,7 +76,7 @@ PAIR_CELL = 0.1  # width in log p and log c of the cells in which pairs are coun
 APART = 0.03  # the same, up to which coordinates scatter on their own
 FELT = 0.003  # and what sharing does to S or t at one x
 TINY = 2.0  # of 1/(rank D), in the error
-LEFT = 0.25  # of an eigenvalue of G, where the closure is read for kappa -> 0
+LEFT = 0.18  # of an eigenvalue of G, where the closure is read for kappa -> 0
 LOST = 1e-6  # of S: a smaller slope of the closure is lost in its rounding
 MOST_LOOPED = 0.3  # that loops may add
 SOUND = 0.02  # by which the closure's two ways to S may differ
@@ -104,6 +104,7 @@ class Coactivation(GramLaw):
         self.seen, self.unseen = counts.rank, counts.unseen
         found = expected_rank(*cell_nodes[:2], self.D)
         self.rank, self.spread, self._free = min(found.mean, self.seen, self.D), found.spread, found.free
+        self.rank_error = found.loops**2
         self.most = float(min(D, np.floor(cell_nodes[0].sum() + 0.5)))
         self._states: dict[float, CavityState] = {}
         self._ratios: dict[float, FloatArray] = {}
@@ -336,15 +337,16 @@ class Coactivation(GramLaw):
         return self._end_slopes[:2]
 
     def inverse_error(self) -> float:
-        return self._end_slopes[2]
+        """And half the next order of an inverse Wishart matrix, whose mean has D - K - 1 for D - K."""
+        return self._end_slopes[2] + 1.0 / (2.0 * max(self.D - self.rank, abs(self.D - self.seen)) + 1.0)
 
     @functools.cached_property
     def _end_slopes(self) -> tuple[float, float, float]:
         """tr G^+ and tr Sigma G^+, to which P/kappa and T/kappa rise as kappa falls, and their error.
 
         The closure is of endless trees: it follows G to eigenvalues smaller than any that D samples have. So
-        it is read where a quarter of an eigenvalue is left, P = 1/4, and what it would add down to P = 1/8 is
-        the error.
+        it is read where less than a fifth of an eigenvalue is left, P = 0.18, and what it would add down to
+        half of that is the error.
         """
         every, of_seen = self.medium.inverses()
         if not self.crowded:

@@ -184,9 +184,12 @@ class GramLaw(ABC):
         The largest rank that a data set can have: no more than the samples, nor the coordinates.
     unseen
         The variance that no data set of this size shows, on average: no loss is below it.
+    rank_error
+        By how much the mean rank may be off.
     """
 
     rank: float
+    rank_error: float = 0.0
     spread: float = 0.0
     most: float = np.inf
     unseen: float = 0.0

@@ -63,6 +63,7 @@ def expected_rank(weight: FloatArray, p: FloatArray, D: float) -> Rank:
     rank, rho, q = min((_fixed_point(weight, p, D, start) for start in starts), key=lambda found: found[0])
     variance = _variance(weight, p, D, rho, q)
     looped = loops(weight, p, D, rho, q)
+    looped /= 1.0 + abs(looped)  # loops that share nodes take away less than each on its own
     mean = min(rank + looped, float(weight @ seen(p, D)), D)
     return Rank(mean, math.sqrt(variance), rho, looped)
 
@@ -124,7 +125,6 @@ def _variance(weight: FloatArray, p: FloatArray, D: float, rho: float, q: FloatA
 
 POINTS = 24  # of Gauss's quadrature in t: exact for loops of up to 48 samples
 FEW = 1e-9  # loops through a coordinate, below which it is left out
-MOST = 1.0  # taken away: more means that loops are no longer few
 
 
 def loops(weight: FloatArray, p: FloatArray, D: float, rho: float, q: FloatArray) -> float:
@@ -144,7 +144,7 @@ def loops(weight: FloatArray, p: FloatArray, D: float, rho: float, q: FloatArray
     together = np.exp(np.log1p(tg) @ weight)
     each = (together[:, None] * tg / (1.0 + tg) - tg) @ (weight * h)
     closed = together - 1.0 - tg @ weight
-    return float(np.clip(0.5 * (gauss / t) @ (each - 0.5 * closed), -MOST, MOST))
+    return float(0.5 * (gauss / t) @ (each - 0.5 * closed))
 
 
 @functools.cache

@@ -273,6 +273,7 @@ def _surface(law: GramLaw, N: FloatArray, ridge: float, noise: float) -> Losses:
     few = 1.0 / np.minimum(N, law.rank)
     changed = np.abs(terms.factor - 1.0)
     error = changed * (changed + few) + N**-2.0 + np.abs(share) * (np.abs(share) + few) + law.error(of.x)
+    of_rank = law.rank_error / np.maximum(of.F, 1.0)
     added = np.zeros_like(N)
     if noise > 0.0:
         unit, pole = unit_noise(law, of)
@@ -292,7 +293,7 @@ def _surface(law: GramLaw, N: FloatArray, ridge: float, noise: float) -> Losses:
         )
     looped = law.looped(of.x)
     quiet, spread = np.where(nothing, 0.0, quiet * (1.0 + looped)), np.where(nothing, 0.0, spread)
-    error = error + HALF * np.abs(looped)
+    error = error + of_rank + HALF * np.abs(looped)
     lost = ~(quiet + spread >= law.unseen)  # no learner goes below what was never seen
     quiet, spread = np.where(lost, np.maximum(leading, law.unseen), quiet), np.where(lost, 0.0, spread)
     error = np.where(lost | ~np.isfinite(error), 1.0, error)
