@@ -10,7 +10,7 @@ import numpy as np
 
 from sparselaw.curves.ends import ScheduleEnd, best_schedule, curve_ends, schedule_ends, size_of, with_plans
 from sparselaw.curves.logs import Log, make_logs
-from sparselaw.curves.model import Model, fit_model, student
+from sparselaw.curves.model import ONE_PEAK, Model, fit_model, student
 from sparselaw.curves.result import CurveFit
 from sparselaw.curves.schedules import REMEDY, Schedule, is_written, logged_schedule, written_schedule
 from sparselaw.errors import InputError, check_not_negative, check_positive, check_size
@@ -182,54 +182,43 @@ def limits(
     model: Model, logs: Sequence[Log], asked: Sequence[Schedule], ends: Sequence[ScheduleEnd]
 ) -> tuple[str, list[str]]:
     """Status and warnings of a fitted model and of the schedules it was asked for."""
-    found: list[tuple[str, str]] = []
-
-    def say(status: str, text: str) -> None:
-        found.append((status, text))
-
+    logs_fitted, found = model.logs, []
     if not model.estimate.converged:
-        say("not-converged", "the fit did not converge")
+        found.append(("not-converged", "the fit did not converge"))
     # beyond the noise of the points, which is no fault of the law
     beyond = float(np.var(model.estimate.residual)) - float(np.mean(model.points.white**2))
-    misfit = max(0.0, beyond) ** 0.5
-    if misfit > BAD:
+    if (misfit := max(0.0, beyond) ** 0.5) > BAD:
         several = "" if model.estimate.several_sizes else ": are they of one model, and is N known?"
-        say("misfit", f"the law misses the curves by {100 * misfit:.2g} %{several}")
-    for log in logs:
-        if log.diverged:
-            say("diverged", f"{log.name}: diverged, and is left out")
-    for name in model.points.short:
-        say(
-            "short",
-            f"{name}: ends within the start of training, which is left out: only its schedule is used",
-        )
-    if len(model.logs) == 1:
-        say("one-curve", "one curve alone: a second schedule would tell noise from what is not learnt yet")
-    if all(_lowest(log) > LOWERED * log.schedule.peak for log in model.logs):
-        say("no-annealing", "no curve lowers its rate: what annealing brings is taken from the prior")
-    peaks = sorted({round(log.schedule.peak, 12) for log in model.logs})
-    if peaks[-1] > 1.1 * peaks[0]:
-        say("peaks", f"peak rates from {peaks[0]:.3g} to {peaks[-1]:.3g}: p, m and r are fixed")
+        found.append(("misfit", f"the law misses the curves by {100 * misfit:.2g} %{several}"))
+    found += [("diverged", f"{log.name}: diverged, and is left out") for log in logs if log.diverged]
+    within = "ends within the start of training, which is left out: only its schedule is used"
+    found += [("short", f"{name}: {within}") for name in model.points.short]
+    if len(logs_fitted) == 1:
+        second = "a second schedule would tell noise from what is not learnt yet"
+        found.append(("one-curve", f"one curve alone: {second}"))
+    if all(_lowest(log) > LOWERED * log.schedule.peak for log in logs_fitted):
+        prior = "what annealing brings is taken from the prior"
+        found.append(("no-annealing", f"no curve lowers its rate: {prior}"))
+    peaks = sorted({round(log.schedule.peak, 12) for log in logs_fitted})
+    if peaks[-1] > ONE_PEAK * peaks[0]:
+        fixed = f"peak rates from {peaks[0]:.3g} to {peaks[-1]:.3g}: p, m and r are fixed"
+        found.append(("peaks", fixed))
     for schedule in asked:
         ratio = min((schedule.peak / p for p in peaks), key=lambda r: abs(np.log(r)))
-        if abs(np.log(ratio)) > np.log(1.1):
-            say(
-                "other-peak",
-                f"{schedule.name}: peak rate {ratio:.3g} times that of the curves: 1 % for each factor 2",
-            )
+        if abs(np.log(ratio)) > np.log(ONE_PEAK):
+            times = f"peak rate {ratio:.3g} times that of the curves: 1 % for each factor 2"
+            found.append(("other-peak", f"{schedule.name}: {times}"))
         if schedule.rewarmed():
-            say("re-warmed", f"{schedule.name}: the rate rises again, where the law is not tested")
+            again = "the rate rises again, where the law is not tested"
+            found.append(("re-warmed", f"{schedule.name}: {again}"))
         ahead = float(schedule.taus[-1]) / model.estimate.units.last
         if ahead > FAR:
-            say("far", f"{schedule.name}: {ahead:.2g} times as far in tau as the curves go")
-    known = {size_of(log) for log in model.logs}
-    for N in sorted({end.N for end in ends} - known):
-        say(
-            "other-size",
-            f"N = {N:.3g}: no curve of this size; the law over {len(known)} sizes is carried there",
-        )
-    if any(log.smoothed for log in model.logs):
-        say("smoothed", "some logs look smoothed: intervals are half as wide again")
+            found.append(("far", f"{schedule.name}: {ahead:.2g} times as far in tau as the curves go"))
+    known = {size_of(log) for log in logs_fitted}
+    carried = f"no curve of this size; the law over {len(known)} sizes is carried there"
+    found += [("other-size", f"N = {N:.3g}: {carried}") for N in sorted({end.N for end in ends} - known)]
+    if any(log.smoothed for log in logs_fitted):
+        found.append(("smoothed", "some logs look smoothed: intervals are half as wide again"))
     return (found[0][0] if found else "ok"), list(dict.fromkeys(text for _, text in found))
 
 

@@ -60,11 +60,7 @@ class Schedule:
 
     def rate(self, step: FloatArray | float) -> FloatArray:
         """The rate at steps; at a jump the new one."""
-        at = np.clip(np.asarray(step, np.float64), self.steps[0], self.steps[-1])
-        piece = np.clip(np.searchsorted(self.steps, at, side="right") - 1, 0, self.steps.size - 2)
-        width = self.steps[piece + 1] - self.steps[piece]
-        share = np.where(width > 0.0, (at - self.steps[piece]) / np.where(width > 0.0, width, 1.0), 1.0)
-        return np.asarray(self.rates[piece] + share * (self.rates[piece + 1] - self.rates[piece]))
+        return np.asarray(np.interp(step, self.steps, self.rates))
 
     def jumps(self) -> FloatArray:
         """Steps at which the rate jumps."""

@@ -122,6 +122,11 @@ def shell(command: str, **options: Any) -> str:
     return shlex.join(words)
 
 
+def code_of(command: str, *lines: str) -> dict[str, str]:
+    """What gives the same answer away from the page: a line for the shell, and lines of Python."""
+    return {"shell": command, "python": "\n".join(["import sparselaw as sl", "", *lines])}
+
+
 def input_python(inputs: Inputs) -> str:
     """The line that makes the inputs in Python.
 

@@ -15,7 +15,7 @@ from sparselaw.curves.fitting_curves import read_schedule, usual_warmup
 from sparselaw.curves.logs import Log
 from sparselaw.curves.model import Asked, student
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View, shell
+from sparselaw.explore.call import Call, View, code_of, shell
 from sparselaw.explore.chart_data import axis, chart, line, points
 from sparselaw.numbers import short_size
 
@@ -64,12 +64,12 @@ def end(call: Call) -> dict[str, Any]:
     band = {"low": low_end.tolist(), "high": high_end.tolist()}
     fan = line(f"{text}, 95 %", along.tolist(), best.tolist(), colour=None, **band)
     final = found.predict(schedule, N=None if N == 1.0 else N)
-    python = f'import sparselaw as sl\n\nfound = sl.fit_curves({name!r})\nprint(found.predict("{text}"))'
+    command = f"{shell('curve')} {shlex.quote(name)} --schedule {text}"
     return {
         "chart": chart(axis(found.clock, log=False), axis("loss (nats)", log=False), [*series, fan]),
         "schedule": text,
         "final": final.as_dict(),
-        "code": {"shell": f"{shell('curve')} {shlex.quote(name)} --schedule {text}", "python": python},
+        "code": code_of(command, f"found = sl.fit_curves({name!r})", f'print(found.predict("{text}"))'),
     }
 
 

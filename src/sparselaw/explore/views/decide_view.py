@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sparselaw.deciding import Contest, NextRuns, compare, next_runs
-from sparselaw.explore.call import Call, View, last_part, shell
+from sparselaw.explore.call import Call, View, code_of, last_part, shell
 from sparselaw.explore.chart_data import Chart, axis, chart, line, mark, points
 from sparselaw.explore.views.runs_view import (
     COMPUTE,
@@ -41,14 +41,13 @@ def next_of(call: Call) -> dict[str, Any]:
     path, chosen = upload_of(call), columns_of(call)
     found = next_runs(path, budget=budget, spend=spend, most=most, columns=chosen)
     told = f"budget={typed(budget)}, spend={typed(spend)}, most={most}"
-    python = f"import sparselaw as sl\n\nsl.next_runs({table_python(call)}, {told})"
     command = f"{shell('next', budget=budget, spend=spend, runs=most)} {table_options(call)}"
     return {
         "next": found.as_dict(),
         "words": found.words(),
         "budget": budget,
         "chart": isoflop_chart(fitted, _to_make(fitted, found)),
-        "code": {"shell": command, "python": python},
+        "code": code_of(command, f"sl.next_runs({table_python(call)}, {told})"),
     }
 
 
@@ -75,17 +74,14 @@ def compared(call: Call) -> dict[str, Any]:
     budget = call.positive("compare_budget", USUAL_TARGET * max(_largest(first), _largest(second)))
     found = compare(first, second, budget=budget, names=labels)
     files = " ".join(shlex.quote(name) for name in names)
-    python = f"sl.compare({names[0]!r}, {names[1]!r}, budget={typed(budget)})"
+    command = f"sparselaw compare {files} --budget {typed(budget)}"
     (contest,) = found.contests
     return {
         "compared": found.as_dict(),
         "budget": budget,
         "words": [contest.words(), contest.shared_words()],
         "charts": {"frontiers": _frontiers(contest), "multiplier": _multiplier(contest)},
-        "code": {
-            "shell": f"sparselaw compare {files} --budget {typed(budget)}",
-            "python": f"import sparselaw as sl\n\n{python}",
-        },
+        "code": code_of(command, f"sl.compare({names[0]!r}, {names[1]!r}, budget={typed(budget)})"),
     }
 
 

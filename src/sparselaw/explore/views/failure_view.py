@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View, input_options, input_python, shell
+from sparselaw.explore.call import Call, View, code_of, input_options, input_python, shell
 from sparselaw.explore.chart_data import axis, chart, line
 from sparselaw.failure.failure_curve import Sampling, check_threshold
 from sparselaw.failure.probability import estimate
@@ -25,7 +25,8 @@ def failure(call: Call) -> dict[str, Any]:
     inputs, sizes, threshold = _asked(call)
     spikes = [spike_probability(inputs, D, threshold) for D in sizes]
     nu = spike_exponent(inputs)
-    exact = line("one rare activation: the exact spike", sizes, spikes, colour=0, reason=_none(spikes))
+    none = ["" if p > 0.0 else "zero: no amplitude is large enough" for p in spikes]
+    exact = line("one rare activation: the exact spike", sizes, spikes, colour=0, reason=none)
     drawn = chart(axis("samples D"), axis("probability of divergence"), [exact])
     if nu is None:
         drawn["notes"].append("alpha2 >= −1: amplitudes do not grow with j, so there is no rare spike")
@@ -42,7 +43,7 @@ def failure(call: Call) -> dict[str, Any]:
         "threshold": threshold,
         "step": 2.0 / threshold,
         "D": sizes,
-        "code": {"shell": command, "python": f"import sparselaw as sl\n\n{input_python(inputs)}\n{python}"},
+        "code": code_of(command, input_python(inputs), python),
     }
 
 
@@ -50,7 +51,13 @@ def bulk(call: Call) -> Iterator[dict[str, Any]]:
     """A line for each D as its data sets have been drawn."""
     inputs, sizes, threshold = _asked(call)
     sizes = sizes[:: max(1, -(-len(sizes) // MOST_SAMPLED))]
-    sampling = _sampling(call)
+    sampling = Sampling(
+        method="auto",
+        relative_error=0.1,
+        failures=None,
+        replicates=200_000,
+        seed=0,
+    )
     for D in sizes:
         check_work(case_of(inputs, D, threshold), sampling)
     yield {"points": len(sizes)}
@@ -76,20 +83,6 @@ def _asked(call: Call) -> tuple[Inputs, list[int], float]:
     else:
         threshold = call.positive("threshold", 2.0)
     return inputs, sizes, check_threshold(threshold)
-
-
-def _sampling(call: Call) -> Sampling:
-    return Sampling(
-        method="auto",
-        relative_error=0.1,
-        failures=None,
-        replicates=200_000,
-        seed=call.size("failure_seed", 0) if call.text("failure_seed") else 0,
-    )
-
-
-def _none(values: list[float]) -> list[str]:
-    return ["" if value > 0.0 else "zero: no amplitude is large enough" for value in values]
 
 
 VIEW = View(values={"failure": failure}, streams={"failure/bulk": bulk})

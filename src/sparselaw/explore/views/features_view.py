@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View, shell
+from sparselaw.explore.call import Call, View, code_of, shell
 from sparselaw.explore.chart_data import Chart, axis, chart, line, points
 from sparselaw.explore.session import limited_uploads
 from sparselaw.interval import Interval
@@ -21,20 +21,18 @@ SAMPLE = "stdlib"  # tokens of the lines of Python's own library: on every machi
 
 def measured(call: Call) -> Iterator[dict[str, Any]]:
     """How the file is being read, then all that was measured."""
-    for name, answer in _worked(call, measure_file):
+    for name, answer in _worked(call, "measure"):
         if isinstance(answer, Measurement):
-            yield {
-                "measured": _to_dict(answer, name),
-                "charts": _charts(answer),
-                "code": _code("measure", call, name),
-            }
+            told = answer.as_dict() | {"source": name, "sentences": answer.sentences()}
+            del told["table"]  # as long as the features
+            yield {"measured": told, "charts": _charts(answer), "code": _code("measure", call, name)}
         else:
             yield answer
 
 
 def learned(call: Call) -> Iterator[dict[str, Any]]:
     """How the file is being read, then its learning curves beside the theories, and the verdict."""
-    for name, answer in _worked(call, learn_file):
+    for name, answer in _worked(call, "learn"):
         if isinstance(answer, LearningCurve):
             told = answer.as_dict() | {"source": name, "sentences": answer.sentences()}
             yield {"learned": told, "charts": _learning(answer), "code": _code("learn", call, name)}
@@ -42,31 +40,22 @@ def learned(call: Call) -> Iterator[dict[str, Any]]:
             yield answer
 
 
-def measure_file(asked: tuple[str, bool]) -> Measurement | InputError:
-    """In a worker: a refusal is handed back, since it is no failure."""
-    from sparselaw.measuring import measure
+def look_at(asked: tuple[str, str, bool]) -> Measurement | LearningCurve | InputError:
+    """Measure or learn, in a worker: a refusal is handed back, since it is no failure."""
+    from sparselaw.measuring import learn, measure
 
-    source, binary = asked
+    command, source, binary = asked
+    file = source if source == SAMPLE else Path(source)
     try:
         with limited_uploads():
-            return measure(source if source == SAMPLE else Path(source), binary=binary, workers=1)
+            return (
+                learn(file, binary=binary) if command == "learn" else measure(file, binary=binary, workers=1)
+            )
     except InputError as error:
         return error
 
 
-def learn_file(asked: tuple[str, bool]) -> LearningCurve | InputError:
-    """In a worker."""
-    from sparselaw.measuring import learn
-
-    source, binary = asked
-    try:
-        with limited_uploads():
-            return learn(source if source == SAMPLE else Path(source), binary=binary)
-    except InputError as error:
-        return error
-
-
-def _worked(call: Call, work: Callable[[tuple[str, bool]], Any]) -> Iterator[tuple[str, Any]]:
+def _worked(call: Call, command: str) -> Iterator[tuple[str, Any]]:
     """The person's name of the file, with what is read and then what came out.
 
     A worker does it, so that it can be stopped.
@@ -79,7 +68,7 @@ def _worked(call: Call, work: Callable[[tuple[str, bool]], Any]) -> Iterator[tup
     else:
         source = str(call.session.uploads.find(call.session.uploads.keep(name, call.body)))
     yield name, {"reading": name}
-    for _, found in call.session.bench.map(call.stop, work, [(source, _binary(call))]):
+    for _, found in call.session.bench.map(call.stop, look_at, [(command, source, _binary(call))]):
         if isinstance(found, InputError):
             said = name if found.value == source else found.value
             raise InputError(found.name, said, found.condition, found.remedy)
@@ -92,16 +81,8 @@ def _binary(call: Call) -> bool:
 
 def _code(command: str, call: Call, name: str) -> dict[str, str]:
     binary = _binary(call)
-    return {
-        "shell": shell(command, **({"binary": True} if binary else {})) + f" {shlex.quote(name)}",
-        "python": f"import sparselaw as sl\n\nsl.{command}({name!r}{', binary=True' if binary else ''})",
-    }
-
-
-def _to_dict(found: Measurement, name: str) -> dict[str, Any]:
-    every = found.as_dict()
-    del every["table"]  # as long as the features
-    return every | {"source": name, "sentences": found.sentences()}
+    words = shell(command, binary=binary or None)
+    return code_of(f"{words} {shlex.quote(name)}", f"sl.{command}({name!r}{', binary=True' * binary})")
 
 
 def _charts(found: Measurement) -> dict[str, Chart]:

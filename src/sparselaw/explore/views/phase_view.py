@@ -13,6 +13,7 @@ from sparselaw.explore.call import (
     MEASUREMENT,
     Call,
     View,
+    code_of,
     input_options,
     input_python,
     json_name,
@@ -34,10 +35,7 @@ def phase(call: Call) -> dict[str, Any]:
     return {
         **found,
         "chart": _limits(inputs),
-        "code": {
-            "shell": shell("predict", **input_options(inputs)),
-            "python": f"import sparselaw as sl\n\n{input_python(inputs)}\nmodel.exponents",
-        },
+        "code": code_of(shell("predict", **input_options(inputs)), input_python(inputs), "model.exponents"),
     }
 
 

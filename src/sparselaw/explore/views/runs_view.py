@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View, shell
+from sparselaw.explore.call import Call, View, code_of, shell
 from sparselaw.explore.chart_data import Chart, axis, chart, line, mark, points
 from sparselaw.fitting import FittedLaw, compare_laws, fit
 from sparselaw.fitting.clean_runs import as_table, clean_runs
@@ -58,7 +58,8 @@ def fitted(call: Call) -> Iterator[dict[str, Any]]:
     clean = by_its_name(call, lambda: clean_runs(upload_of(call), columns=columns_of(call)))
     yield {"dropped": dict(clean.dropped), "used": len(clean.runs), "notes": list(clean.notes)}
     found = by_its_name(call, lambda: fit_of(call))
-    code = {"shell": _fit_shell(call), "python": _fit_python(call)}
+    law = call.text("law", "chinchilla")
+    code = code_of(_fit_shell(call), f'law = sl.fit({table_python(call)}, law="{law}")')
     charts = {"picture": _picture(found), "residuals": _residuals(found)}
     if (valleys := isoflop_chart(found)) is not None:
         charts["valleys"] = valleys
@@ -151,11 +152,6 @@ def table_python(call: Call) -> str:
 
 def _fit_shell(call: Call) -> str:
     return f"{shell('fit', law=call.text('law', 'chinchilla'))} {table_options(call)}"
-
-
-def _fit_python(call: Call) -> str:
-    law = call.text("law", "chinchilla")
-    return f'import sparselaw as sl\n\nlaw = sl.fit({table_python(call)}, law="{law}")'
 
 
 def _table(call: Call, key: str, name: str) -> dict[str, Any]:

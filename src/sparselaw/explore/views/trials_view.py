@@ -8,7 +8,7 @@ from typing import Any
 
 from sparselaw import numbers
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, Training, View, input_options, input_python, shell
+from sparselaw.explore.call import Call, Training, View, code_of, input_options, input_python, shell
 from sparselaw.explore.views.surface_view import features_of
 from sparselaw.interval import Z95
 from sparselaw.records import finite
@@ -117,7 +117,7 @@ def _code(call: Call, task: Task) -> dict[str, str]:
     sizes = f"N={_sizes(call, 'N')}, D={_sizes(call, 'D')}, seeds={seeds}"
     further = f', features="{features}"' if features != "linear" else ""
     run = f"runs = sl.simulate(model, {sizes}{training.python(trial=True)}{further})"
-    return {"shell": command, "python": f"import sparselaw as sl\n\n{input_python(task.inputs)}\n{run}"}
+    return code_of(command, input_python(task.inputs), run)
 
 
 VIEW = View(values={"surface/estimate": estimate}, streams={"surface/simulate": simulate})
