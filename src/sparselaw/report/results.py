@@ -43,7 +43,7 @@ def forecast_page(found: Forecast) -> ResultPage:
             _table(
                 "Forecast",
                 ("N", "D", "loss", f"{100 * found.level:g} % interval"),
-                [[*_sizes(p), _n(p.loss.best), p.loss.ends()] for p in found.points],
+                [[*_sizes(p), _loss(p.loss.best), p.loss.ends(_loss)] for p in found.points],
                 draw_each([fan]),
             ),
             _table(
@@ -201,6 +201,7 @@ def _shown(v: Interval) -> str:
 
 
 _n = short_number
+_loss = "{:#.4g}".format  # 2.000, not 2
 
 
 def _capital(text: str) -> str:
@@ -234,13 +235,13 @@ def measure_page(found: Measurement) -> ResultPage:
         _table("Back-test of that step", ("known rows", "D", "error", "error of a straight line"), tests),
     ]
     lead = [f"{_capital(sentence)}." for sentence in found.sentences()]
-    return ResultPage(title=f"Features of {found.source}", lead=lead, sections=sections)
+    return ResultPage(title=f"Features of {Path(found.source).name}", lead=lead, sections=sections)
 
 
 def learn_page(found: LearningCurve) -> ResultPage:
     pictures = draw_each(figures.learn_panels(found))
     return ResultPage(
-        title=f"Learning curve of {found.source}",
+        title=f"Learning curve of {Path(found.source).name}",
         lead=[f"{_capital(sentence)}." for sentence in found.sentences()],
         sections=[
             _table("Loss in per cent of the variance, N infinite", *found.table_rows(), pictures),
