@@ -59,16 +59,16 @@ class Interval:
         return f"[{', '.join(shown)}]"
 
     def __format__(self, form: str) -> str:
-        """Each of the three numbers in this form.
+        """Each of the three numbers in this form, four digits where none is named.
 
-        >>> f"{Interval(1.0, 2.0, 4.0):.2f}"
-        '2.00 [1.00, 4.00]'
+        >>> f"{Interval(1.0, 2.0, 4.0):.2f}", f"{Interval(1.0, 2.0, 4.0 / 3.0)}"
+        ('2.00 [1.00, 4.00]', '2 [1, 1.333]')
         """
-        low, best, high = (format(value, form) for value in self)
+        low, best, high = (format(value, form or ".4g") for value in self)
         return f"{best} [{low}, {high}]"
 
     def __str__(self) -> str:
-        return format(self, ".4g")
+        return format(self)
 
     def as_sizes(self) -> str:
         """The same for parameters and tokens; without ends where there are none.

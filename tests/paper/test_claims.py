@@ -79,6 +79,11 @@ def test_the_kind_of_an_interval_is_said():
     assert "(" not in claim.judged([row(claim, *inside(claim))]).shown
 
 
+def test_numbers_have_four_digits():
+    (claim,) = [c for c in CLAIMS if c.quantity.startswith("alpha_N beyond")]
+    assert "is 2.3 [2.267, 2.333] and must be 2.3" in claim.judged([row(claim, 34 / 15, 7 / 3)]).sentence
+
+
 def test_ranges():
     middle = Interval(0.9, 1.0, 1.1)
     assert (
