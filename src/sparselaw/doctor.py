@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import sparselaw as sl
-from sparselaw.records import finite, html_table
+from sparselaw.records import html_table, to_dict
 
 COLUMNS = ("what", "found")
 TOLERANCE = 1e-6  # relative: other processors and BLAS libraries round otherwise, and no more than that
@@ -43,8 +43,7 @@ class Check:
         return self.problem or f"{self.found:.9g} where {self.expected:.9g} is stored"
 
     def as_dict(self) -> dict[str, object]:
-        return {"name": self.name, "expected": self.expected, "found": finite(self.found),
-                "passed": self.passed, "outcome": self.outcome}  # fmt: skip
+        return to_dict(self, "name", "expected", "found", "passed", "outcome", found=self.problem)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,37 +14,7 @@ from sparselaw.costs.base import COSTS, Conditioning, Cost, CostModel, CostTerm,
 from sparselaw.errors import InputError, check_finite, check_positive
 
 
-def direct() -> Terms:
-    """N D min(N, D): a direct least-squares solve."""
-    return (CostTerm(resolved_power=1.0),)
-
-
-def six_nd() -> Terms:
-    """6 N D: one pass forward and backward through a network."""
-    return (CostTerm(factor=6.0),)
-
-
-def gd(conditioning: Conditioning) -> Terms:
-    """N D kappa: gradient descent."""
-    return _first_order(conditioning, 1.0)
-
-
-def accelerated(conditioning: Conditioning) -> Terms:
-    """N D sqrt(kappa): accelerated gradient descent."""
-    return _first_order(conditioning, 0.5)
-
-
-def cheapest(conditioning: Conditioning) -> Terms:
-    """The smallest of direct, gd and accelerated."""
-    return direct() + gd(conditioning) + accelerated(conditioning)
-
-
-def power(r: float) -> Terms:
-    """N^r D."""
-    return (CostTerm(N_power=r),)
-
-
-def _first_order(conditioning: Conditioning, effort: float) -> Terms:
+def first_order(conditioning: Conditioning, effort: float) -> Terms:
     """N D kappa^effort: the steps that a first-order method takes grow as a power of kappa."""
     term = CostTerm(
         resolved_power=effort * conditioning.power,
@@ -54,14 +24,23 @@ def _first_order(conditioning: Conditioning, effort: float) -> Terms:
     return (term,)
 
 
-register(CostModel(name="direct", terms=direct, formula="N D min(N, D)"))
-register(CostModel(name="6nd", terms=six_nd, formula="6 N D"))
-register(CostModel(name="gd", terms=gd, formula="N D kappa", needs_sparsity=True))
-register(CostModel(name="accelerated", terms=accelerated, formula="N D sqrt(kappa)", needs_sparsity=True))
-smallest = "the smallest of direct, gd and accelerated"
-register(CostModel(name="cheapest", terms=cheapest, formula=smallest, needs_sparsity=True))
-register(CostModel(name="power", terms=power, formula="N^r D", parameter="r"))
-
+DIRECT: Terms = (CostTerm(resolved_power=1.0),)  # a direct least-squares solve
+for _name, _formula, _terms in (
+    ("direct", "N D min(N, D)", lambda: DIRECT),
+    ("6nd", "6 N D", lambda: (CostTerm(factor=6.0),)),  # forward and backward through a network
+):
+    register(CostModel(name=_name, terms=_terms, formula=_formula))
+for _name, _formula, _of_kappa in (
+    ("gd", "N D kappa", lambda c: first_order(c, 1.0)),
+    ("accelerated", "N D sqrt(kappa)", lambda c: first_order(c, 0.5)),
+    (
+        "cheapest",
+        "the smallest of direct, gd and accelerated",
+        lambda c: DIRECT + first_order(c, 1.0) + first_order(c, 0.5),
+    ),
+):
+    register(CostModel(name=_name, terms=_of_kappa, formula=_formula, needs_sparsity=True))
+register(CostModel(name="power", terms=lambda r: (CostTerm(N_power=r),), formula="N^r D", parameter="r"))
 
 LARGEST_PARAMETER = 100.0
 
