@@ -253,3 +253,8 @@ def test_a_fit_that_leaves_the_sizes_open_says_so():
     runs = pd.DataFrame({"N": N, "D": 20 * N, "loss": CHINCHILLA_TRUTH.loss(N, 20 * N) * noise})
     found = plan(fit(runs, bootstrap=0), budget=1e23)
     assert any("collinear" in words for words in found.warnings)
+
+
+def test_a_budget_in_words_is_one_budget():
+    law = TwoPowerLaw(A=1.0, B=1.0, alpha_N=0.5, alpha_D=0.5)
+    assert plan(law, budget="6e20").N.best == plan(law, budget=6e20).N.best

@@ -153,7 +153,7 @@ def plan(
 
     if loss is not None:
         return one(*_budget_for(known, spending, loss, probability))
-    if isinstance(budget, Iterable):
+    if isinstance(budget, Iterable) and not isinstance(budget, str):
         found = tuple(one(C) for C in budget)
         if not found:
             raise InputError("budget", "", "has no budgets", "give at least one")
