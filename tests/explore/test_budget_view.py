@@ -148,7 +148,7 @@ def test_budget_on_the_page(watch):
     assert page.locator("[aria-label='What a wrong N costs'] tbody tr").count() == 9
     page.select_option("#menu-cost", "6nd")
     page.wait_for_selector("[aria-label='Loss along the budget'][data-drawn*='cost=6nd'][data-state=done]")
-    assert "Cost 6nd" in page.inner_text("[aria-label='The best N and D']")
+    assert "Cost 6 N D" in page.inner_text("[aria-label='The best N and D']")
     page.fill("[data-control=budget] input", "none")
     page.press("[data-control=budget] input", "Enter")
     page.wait_for_selector(".card[data-state=refused]:has-text('budget=none')")

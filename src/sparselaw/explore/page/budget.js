@@ -2,7 +2,7 @@
 
 import { createChart } from "./chart.js";
 import { box, choice } from "./controls.js";
-import { el, maths, number, size } from "./dom.js";
+import { el, loss, maths, number, size } from "./dom.js";
 import { inputsOf } from "./inputs.js";
 import { createLive, draftFirst, leadingFirst } from "./live.js";
 import { block, ends, menu, percent, sizeEnds, tableOf } from "./tables.js";
@@ -73,17 +73,18 @@ function allocation(plan) {
     ["N", size(plan.N.best), sizeEnds(plan.N)],
     ["D", size(plan.D.best), sizeEnds(plan.D)],
     ["D / N", number(plan.tokens_per_parameter.best), ends(plan.tokens_per_parameter)],
-    ["loss", number(plan.loss.best), ends(plan.loss)],
+    ["loss", loss(plan.loss.best), ends(plan.loss, loss)],
   ];
-  const by = plan.by ? `By ${plan.by}, cost ${plan.cost}` : `Cost ${plan.cost}`;
+  const cost = plan.cost === "6nd" ? "6 N D" : plan.cost;
+  const by = plan.by ? `By ${plan.by}, cost ${cost}` : `Cost ${cost}`;
   const side = plan.side ? `the best lies at ${plan.side.replace("<", " < ").replace(">", " > ")}` : plan.side_reason;
   const lines = [plan.side || !plan.by ? `${by}: ${side}.` : `${by}.`];
-  for (const other of plan.others) lines.push(`On the other side of the peak N = ${size(other.N)}, D = ${size(other.D)} reach ${number(other.loss)}.`);
+  for (const other of plan.others) lines.push(`On the other side of the peak N = ${size(other.N)}, D = ${size(other.D)} reach ${loss(other.loss)}.`);
   if (plan.alpha_C != null) lines.push(`Best loss ~ C^{−${number(plan.alpha_C)}} for large budgets, C^{−${number(plan.alpha_C_here)}} here.`);
   return [tableOf("The best N and D", ["quantity", "best", "95 % interval"], rows), ...lines.map((words) => el("p", { class: "lead" }, ...maths(words)))];
 }
 
 function wrongN(plan) {
-  const rows = plan.isoflop.map((row) => [number(row.factor), size(row.N), size(row.D), row.loss == null ? "infinite" : number(row.loss), percent(row.excess), percent(row.wasted)]);
+  const rows = plan.isoflop.map((row) => [number(row.factor), size(row.N), size(row.D), row.loss == null ? "infinite" : loss(row.loss), percent(row.excess), percent(row.wasted)]);
   return tableOf("What a wrong N costs", ["N / best", "N", "D", "loss", "loss above", "budget wasted"], rows);
 }

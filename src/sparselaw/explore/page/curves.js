@@ -3,7 +3,7 @@
 import { Refused } from "./api.js";
 import { createChart } from "./chart.js";
 import { box, slider } from "./controls.js";
-import { el, number, takeDrops } from "./dom.js";
+import { el, loss, number, takeDrops } from "./dom.js";
 import { createLive, report } from "./live.js";
 import { block, ends, percent, TABLES, tableOf } from "./tables.js";
 
@@ -39,7 +39,7 @@ export const curves = {
     const shown = el("div", { class: "results", hidden: true }, settings, answer, chart.node, summary.node);
     const ask = createLive(app, chart, (given) => app.api.values("curves/end", given), (found) => {
       const { final } = found;
-      answer.textContent = `${found.schedule}: final loss ${number(final.best, 4)} (95 %: ${ends(final)})`;
+      answer.textContent = `${found.schedule}: final loss ${loss(final.best)} (95 %: ${ends(final, loss)})`;
       chart.draw(found.chart, found);
     });
 
@@ -65,7 +65,7 @@ export const curves = {
 
     function understood() {
       shown.hidden = false;
-      const rows = log.curves.map((one) => [one.run, number(one.steps), percent(one.seen), number(one.loss, 4), number(one.final.best, 4), ends(one.final)]);
+      const rows = log.curves.map((one) => [one.run, number(one.steps), percent(one.seen), loss(one.loss), loss(one.final.best), ends(one.final, loss)]);
       summary.body.replaceChildren(
         el("p", { class: "lead" }, `${log.title}. Status ${log.status}.`),
         tableOf("The runs", ["run", "steps", "seen", "last loss", "final loss", "95 % interval"], rows),

@@ -3,7 +3,7 @@
 import { Refused } from "./api.js";
 import { createChart } from "./chart.js";
 import { box } from "./controls.js";
-import { el, maths, number, size, takeDrops } from "./dom.js";
+import { el, loss, maths, number, size, takeDrops } from "./dom.js";
 import { createLive } from "./live.js";
 import { block, ends, notes, percent, TABLES, tableOf } from "./tables.js";
 
@@ -75,8 +75,8 @@ export function createCompare(app) {
     const [point] = found.compared.points;
     const [a, b] = found.compared.recipes;
     const rows = [
-      [`loss of ${a}`, number(point.losses[0].best), ends(point.losses[0])],
-      [`loss of ${b}`, number(point.losses[1].best), ends(point.losses[1])],
+      [`loss of ${a}`, loss(point.losses[0].best), ends(point.losses[0], loss)],
+      [`loss of ${b}`, loss(point.losses[1].best), ends(point.losses[1], loss)],
       [`${a} − ${b}`, number(point.difference.best), ends(point.difference)],
       [`compute of ${b} for the loss of ${a}, over that of ${a}`, number(point.multiplier.best, 3), ends(point.multiplier)],
     ];

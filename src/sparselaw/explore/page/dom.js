@@ -65,6 +65,9 @@ export function number(value, digits = 4) {
   return Number(value.toFixed(places)).toLocaleString("en-US", { maximumFractionDigits: 12 });
 }
 
+// A loss in four digits, whatever they are: 2.000, and not 2.
+export const loss = (value) => (value >= 0.1 && value < 1e4 ? value.toPrecision(4) : number(value));
+
 const UNITS = [[1e12, "T"], [1e9, "B"], [1e6, "M"]];
 
 // A number of parameters or tokens: 57M, 2.1B; beyond, and below a million, as other numbers.

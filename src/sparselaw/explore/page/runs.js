@@ -5,7 +5,7 @@ import { Refused } from "./api.js";
 import { createChart } from "./chart.js";
 import { choice } from "./controls.js";
 import { createCompare, createNext } from "./decide.js";
-import { download, el, maths, number, size, takeDrops } from "./dom.js";
+import { download, el, loss, maths, number, size, takeDrops } from "./dom.js";
 import { report } from "./live.js";
 import { block, ends, folded, formula, menu, notes, sizeEnds, TABLES, tableOf } from "./tables.js";
 
@@ -212,7 +212,7 @@ export const runs = {
       ahead.node.hidden = false;
       const points = line.forecast?.points ?? [];
       const plans = line.plans ?? [];
-      const rows = line.budgets.map((C, i) => [number(C, 3), size(plans[i]?.N.best), sizeEnds(plans[i]?.N), size(plans[i]?.D.best), sizeEnds(plans[i]?.D), number(points[i]?.loss.best), ends(points[i]?.loss)]);
+      const rows = line.budgets.map((C, i) => [number(C, 3), size(plans[i]?.N.best), sizeEnds(plans[i]?.N), size(plans[i]?.D.best), sizeEnds(plans[i]?.D), loss(points[i]?.loss.best), ends(points[i]?.loss, loss)]);
       ahead.body.replaceChildren(
         el("p", { class: "lead" }, "Ten and a hundred times the compute of the most expensive run, by 6 N D: the best sizes, and the loss of one more run made there."),
         tableOf("Forecast and plan", ["compute C", "best N", "95 %", "best D", "95 %", "loss", "95 %"], rows),
