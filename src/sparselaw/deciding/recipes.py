@@ -26,7 +26,7 @@ from sparselaw.forecasting.settings import SETTINGS
 from sparselaw.planning.from_runs import lowest, sizes_along
 
 CORRELATIONS = ((0.9, 0.5), (0.5, 0.25), (0.0, 0.25))  # rho and its prior weight; 0.98 covers too little
-SCALE = 0.26  # v of a difference: the posterior's variance is larger than the errors have been
+SCALE = 0.32  # v of a difference: the posterior's variance is larger than the errors have been
 # What two recipes have in common drifts alike and cancels: a small drift is believed sooner.
 ALIKE = replace(SETTINGS, drift_tails=3.0)
 ROWS = 240  # of each table that enter a joint posterior
