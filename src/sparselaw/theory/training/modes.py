@@ -24,9 +24,10 @@ as large, the stationary variance of such a recursion of second order:
 fast ones by the largest root of their second moments, and g = -ln(r)/eta times the stretch of x = eta (c -
 h)/b for counted ones.
 
-A mode with x > 2 grows at every visit. It stays as far off as it has grown in the run, which no feature
-resolves; where that is by more than e^DIVERGED a run that sees it diverges. Such modes are taken as never
-seen, and how many a run is expected to see is said beside (``diverging``).
+A mode with x > 2 grows at every visit. It stays as far off as it has grown in the run (of fresh samples: at
+one visit, since runs with two are far off), which no feature resolves. Where that is by more than e^DIVERGED,
+in the run or at one visit, a run that sees it diverges. Such modes are taken as never seen, and how many a
+run is expected to see is said beside (``diverging``).
 
 In a schedule every segment has the x of its own step, and g is the mean of their rates over the time.
 """
@@ -177,7 +178,9 @@ def _modes(
         active = h[growing] / np.maximum(spectrum.single[growing], 1e-300)
         expected = expected * -np.expm1(-visits * np.minimum(active, 1.0))
     growth, largest = -2.0 * run.time * g[growing], max(step for _, step in run.shares)
-    diverging = most[growing] > DIVERGED
+    grown = 1.0 + growth if visits > 0.0 else np.exp(np.minimum(growth, DIVERGED))
+    x = largest * x[growing]
+    diverging = (most[growing] > DIVERGED) | (x > 1.0 + math.exp(0.5 * DIVERGED))  # in the run, at a visit
     columns = np.stack([weight, s, weight * h, s * gain, weight * h * gain])[:, ~growing]
     slowest = max(FAINT / max(run.time, 1e-300), 1e-300)  # a time may be too long for a number
     lattice, sums = thinned(g[~growing], columns, slowest)
@@ -189,9 +192,9 @@ def _modes(
         variance_gain=sums[3],
         curvature_gain=sums[4],
         product=float(s[~growing] @ h[~growing]),
-        unseen=spectrum.unseen + float(s[growing] @ np.exp(np.where(diverging, 0.0, growth))),
+        unseen=spectrum.unseen + float(s[growing] @ np.where(diverging, 1.0, grown)),
         diverging=float(expected @ diverging),
-        kicks=float(expected @ (~diverging * (largest * x[growing]) ** 2)),
+        kicks=float(expected @ (~diverging * x**2)),
     )
 
 

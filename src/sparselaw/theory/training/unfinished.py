@@ -46,6 +46,8 @@ HALF = 0.5  # features that fluctuations cost: C_N (N - 1/2)^-(a-1) is right to 
 FLOOR = 0.005  # of the error: what is left where every correction is small
 STABLE = 0.995  # of the edge of stability: columns that are longer have ended the run
 RARELY = 1e-3  # runs that diverge, from which on it is said
+WILD = 3.0  # times the variance of the inputs: a run with more has diverged
+UNSURE = 0.25  # relative error from which on it is said
 LOUD = 0.5  # kappa above which minibatches more than double the loss
 SWINGING = 4.0  # -ln of what is left of the swings of momentum
 FEWEST = 5.0  # times the memory of momentum: with fewer steps minibatches have no closed form
@@ -274,7 +276,7 @@ def _noisy(law: GramLaw | None, modes: Modes, run: Run, size: Sizes, mixing: flo
     parts[1] = (with_memory if size.form == "full" else quasi_static)(going, size.noise)
     if size.noise > 0.0 and not run.fresh:  # fresh samples: it is all noise of the batches
         parts[2] = size.noise / run.D * finer.noise(once, going.filter(2))
-    kicked = modes.kicks * medium.total / size.N  # what growing modes do to the others
+    kicked = min(modes.kicks / size.N, WILD) * medium.total  # what growing modes do to the others
     error += (kappa**2 * parts[1] + kicked) / parts.sum() + modes.diverging
     return Answer(parts, error, kappa, modes.diverging)
 
@@ -331,6 +333,8 @@ def _cautions(run: Run, answer: Answer, size: Sizes) -> list[str]:
         cautions.append(
             f"kappa = {answer.kappa:.2f}: minibatch noise more than doubles the loss, runs differ widely"
         )
+    if answer.error > UNSURE:
+        cautions.append(f"the loss may be off by about {min(answer.error, 1.0):.0%}")
     step, largest = run.own_step, 2.0 * (1.0 + run.momentum) / size.top
     if step > 0.75 * largest:
         cautions.append(f"step {step:g} is close to the largest stable step {largest:.3g}")
