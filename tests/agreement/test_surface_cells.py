@@ -18,13 +18,14 @@ from benchmarks.surface_cells import Cell, all_cells, coordinates, simulated
 import sparselaw as sl
 
 KEPT = Path(__file__).with_name("surface_cells.csv")
+FRESH = Path(__file__).with_name("fresh_cells.csv")
 RESULTS = ("mean", "stderr", "median", "median_stderr")
 
 
 @functools.cache
-def kept():
+def kept(file=KEPT):
     """(cell, what was simulated, what is predicted) of every row."""
-    with KEPT.open(encoding="ascii", newline="") as lines:
+    with file.open(encoding="ascii", newline="") as lines:
         rows = list(csv.DictReader(lines))
     found = []
     for row in rows:
@@ -65,6 +66,16 @@ def test_all_together():
     finite = [(known, point) for _, known, point in kept() if math.isfinite(point.loss)]
     assert np.mean([holds(point.loss, point, known) for known, point in finite]) >= 0.95
     assert np.median([point.loss_error for _, point in finite]) < 0.02
+
+
+@pytest.mark.parametrize(("group", "most"), [("power", 0.03), ("table", 0.01), ("small", 0.12)])
+def test_fresh_cells_with_small_data_sets(group, most):
+    """``benchmarks/fresh_cells.py``: 95 % of each group; what a small data set says of itself is 10 %."""
+    of = [(known, point) for cell, known, point in kept(FRESH) if cell.group == group]
+    assert np.mean([holds(point.loss, point, known) for known, point in of]) >= 0.95
+    assert np.median([point.loss_error for _, point in of]) < most
+    precise = [(known, point) for known, point in of if known["stderr"] < 0.01 * known["mean"]]
+    assert np.mean([holds(point.loss, point, known, 1.0 + 2.0 * most) for known, point in precise]) < 0.8
 
 
 def test_medians_where_the_mean_is_infinite():
