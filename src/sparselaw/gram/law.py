@@ -117,10 +117,9 @@ class Moments:
     @classmethod
     def of_derivatives(cls, S: FloatArray, t: FloatArray) -> Moments:
         """From the rows S, S', S'', S''' and t, t', t'', t''' along x."""
-        df2, df2_slope, df2_bend = S[0] + S[1], S[1] + S[2], S[2] + S[3]
+        df2_slope, df2_bend = S[1] + S[2], S[2] + S[3]
         Q = -0.5 * df2_slope
         R = -(df2_slope + 0.5 * df2_bend) / 3.0
-        del df2
         A0, A0_slope, A0_bend = t[0] - t[1], t[1] - t[2], t[2] - t[3]
         A1, A1_slope = 0.5 * A0_slope, 0.5 * A0_bend
         return cls(S[0], -S[1], Q, R, A0, A1, (A1 + A1_slope) / 3.0, t[1])
