@@ -167,12 +167,12 @@ def short_size(value: float, digits: int = 3) -> str:
     """A number of parameters or tokens as people write it.
 
     >>> short_size(7e9), short_size(5.72342e7), short_size(1.5e12), short_size(256), short_size(3e20)
-    ('7B', '57.2M', '1.5T', '256', '3e+20')
+    ('7B', '57.2M', '1.5T', '256', '3 x 10^20')
     """
     for unit, letter in SUFFIXES:
         if unit <= value < 1e3 * unit and value >= 1e4:
             return f"{value / unit:.{digits}g}{letter}"
-    return f"{value:.{max(digits, 4)}g}"
+    return short_compute(value, digits) if value >= 1e15 else f"{value:.{max(digits, 4)}g}"
 
 
 def short_compute(value: float, digits: int = 3) -> str:

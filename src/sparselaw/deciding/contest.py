@@ -90,8 +90,8 @@ class Contest(Record):
         better, p = (a, point.probability) if point.probability >= 0.5 else (b, 1.0 - point.probability)
         if p < LIKELY:
             return f"{a} and {b} cannot be told apart (P({a} lower) = {_chance(point.probability)})"
-        how = "surely" if p >= SURE else "probably"
         m = point.multiplier
+        how = "surely" if p >= SURE and not m.low <= 1.0 <= m.high else "probably"
         return (
             f"{better} is {how} better (probability {_chance(p)}); {b} needs {m.best:.3g} {m.ends()} times "
             f"the compute of {a} for its loss"

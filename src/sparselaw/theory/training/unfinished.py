@@ -301,9 +301,10 @@ def _unstable(run: Run, answer: Answer, top: float) -> str:
         return f"step {step:g} is above the largest stable step {largest:.4g} of gradient descent"
     if answer.diverging >= OFTEN:
         return f"step {step:g}: most runs see a coordinate so large that they diverge"
-    stable = 0.0 <= answer.kappa * max(run.earlier_steps, default=1.0) < 1.0
-    if not (stable and answer.parts.sum() >= 0.0):  # growing noise of batches overturns the sum
+    if not 0.0 <= answer.kappa * max(run.earlier_steps, default=1.0) < 1.0:
         return f"step {step:g} is unstable in mean square (kappa = {answer.kappa:.3g}, it must be below 1)"
+    if not answer.parts.sum() >= 0.0:
+        return f"step {step:g} is unstable: the noise of the batches grows"
     return ""
 
 
