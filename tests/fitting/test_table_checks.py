@@ -346,3 +346,11 @@ def test_both_counts_are_shown(tmp_path, capsys):
         words = next(line for line in capsys.readouterr().err.splitlines() if "--count as-given" in line)
         as_given, without = (float(part.split("%")[0].split()[-1]) for part in words.split(",")[-2:])
         assert without < 0.1 * as_given
+
+
+@pytest.mark.parametrize(("size", "loss"), [(1e-308, 1e-308), (1e-280, 1e-290), (1e200, 1.0), (1.0, 1e306)])
+def test_numbers_whose_products_are_none_are_left_out_and_said(size, loss):
+    table = noisy_runs(CHINCHILLA_TRUTH, 0, 12)
+    table["N"], table["loss"] = table["N"] * size, table["loss"] * loss
+    with pytest.raises(InputError, match=r"no usable row is left .* outside 1e-"):
+        sl.fit(table)

@@ -199,7 +199,7 @@ def limits(
     if all(_lowest(log) > LOWERED * log.schedule.peak for log in logs_fitted):
         prior = "what annealing brings is taken from the prior"
         found.append(("no-annealing", f"no curve lowers its rate: {prior}"))
-    peaks = sorted({round(log.schedule.peak, 12) for log in logs_fitted})
+    peaks = sorted({float(f"{log.schedule.peak:.9g}") for log in logs_fitted})
     if peaks[-1] > ONE_PEAK * peaks[0]:
         fixed = f"peak rates from {peaks[0]:.3g} to {peaks[-1]:.3g}: p, m and r are fixed"
         found.append(("peaks", fixed))

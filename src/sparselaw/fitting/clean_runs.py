@@ -42,6 +42,8 @@ from sparselaw.forecasting import KnownRuns
 
 Source: TypeAlias = "pd.DataFrame | Mapping[str, Any] | str | Path"
 COUNTS = ("as-given", "non-embedding")
+LARGEST = 1e305  # nothing is larger, or smaller than one over it: numbers lose their digits there
+LARGEST_SIZE = 1e150  # its square is still a number
 FARTHEST = 230.0  # in logs from the median, 1e100 times: no measurement
 LARGEST_IN_UNITS = 1e6  # a column "in billions" with numbers above this is in ones
 
@@ -311,7 +313,10 @@ class _Rows:
             apart = np.abs(np.log(values) - np.log(np.nanmedian(values[self.good])))
             self.drop(apart > FARTHEST, f"{role} 1e100 times off the others")
             values = np.where(apart > FARTHEST, np.nan, values)
-        return values
+        largest = LARGEST_SIZE if role in ("N", "D") else LARGEST
+        outside = (values > largest) | (values < 1.0 / largest)
+        self.drop(outside, f"{role} outside {1.0 / largest:g} to {largest:g}")
+        return np.where(outside, np.nan, values)
 
     def in_ones(self, values: FloatArray, column: str, role: str) -> FloatArray:
         """A column "Tokens (B)" is in billions; unless its numbers are too large for that."""

@@ -153,7 +153,7 @@ class SizedRuns(Protocol):
 def far_words(runs: SizedRuns, cost: Cost, budget: float, found: Allocation) -> list[str]:
     """What lies far beyond the runs: the budget, the best N, the best D."""
     words = []
-    largest = float(np.max(cost.compute(runs.N, runs.D)))
+    largest = max(float(np.max(cost.compute(runs.N, runs.D))), 1e-300)
     if budget > FAR_BUDGET * largest:
         times = budget / largest
         words.append(f"the budget is {times:.3g} times the largest in the data: far extrapolation")
