@@ -46,7 +46,7 @@ def trials() -> None:
 def nonlinear_theory() -> None:
     for name in ("relu", "tanh"):
         parts = FEATURES[name].response.parts
-        sector_table(sl.SparseInputs(alpha1=1.0, alpha2=0.3), parts, 1e-2, unit_types(True, 2))
+        sector_table(sl.SparseInputs(alpha1=1.0, alpha2=0.3), parts, 1e-2, unit_types(True, 2), 0.05, 0.03)
 
 
 def features() -> None:
