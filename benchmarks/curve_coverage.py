@@ -27,7 +27,7 @@ import numpy as np
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 import sparselaw as sl
 from oracles.made_curves import law_curves
-from sparselaw.curves.ends import compared, end_of, size_of
+from sparselaw.curves.ends import compared
 from sparselaw.curves.logs import make_logs
 from sparselaw.curves.model import Asked, Model, fit_model, student
 from sparselaw.curves.schedules import written_schedule
@@ -91,11 +91,11 @@ def ends(
         order = np.random.Generator(np.random.PCG64([9, seed])).permutation(len(shapes))[:4]
         chosen = [shapes[i] for i in order]
         curves = make(seed, chosen)
-        logs = make_logs([c[:3] for c in curves[:3]], warmup=warmup).logs
+        logs = make_logs([c[:3] for c in curves[:3]], warmup=warmup)[0]
         schedule = written_schedule(chosen[3], peak=logs[0].schedule.peak, warmup=warmup)
         other.append(scores(fit_model(logs), Asked(schedule=schedule, N=1.0), curves[3][3]))
         half = fit_model([logs[0].until(0.5 * logs[0].last), *logs[1:]])
-        running.append(scores(half, end_of(half, 0), curves[0][3]))
+        running.append(scores(half, half.end(0), curves[0][3]))
     return other, running
 
 
@@ -117,7 +117,7 @@ Verdict = tuple[float, bool, bool]  # P(better) of what is called better, was it
 def verdicts(model: Model, asked: Sequence[Asked], truth: Sequence[float]) -> list[Verdict]:
     """Each schedule asked for against each run of the fit that has about as many steps."""
     runs, found = range(len(model.logs)), []
-    mean, cov = model.predict([*asked, *(end_of(model, i) for i in runs)])
+    mean, cov = model.predict([*asked, *(model.end(i) for i in runs)])
     for i, j in itertools.product(range(len(asked)), runs):
         if abs(asked[i].schedule.last / model.logs[j].last - 1.0) < 0.05:
             pair = [i, len(asked) + j]
@@ -134,7 +134,7 @@ def law_verdicts(draws: int) -> list[Verdict]:
         order = np.random.Generator(np.random.PCG64([8, seed])).permutation(len(PAIRED))[:6]
         shapes = [PAIRED[i] for i in order]
         curves = law_curves(seed, shapes)
-        model = fit_model(make_logs([c[:3] for c in curves[:3]], warmup=1_000).logs)
+        model = fit_model(make_logs([c[:3] for c in curves[:3]], warmup=1_000)[0])
         peak = model.logs[0].schedule.peak
         asked = [Asked(schedule=written_schedule(s, peak=peak, warmup=1_000), N=1.0) for s in shapes[3:]]
         found += verdicts(model, asked, [c[3] for c in [*curves[3:], *curves[:3]]])
@@ -146,7 +146,7 @@ def real_verdicts() -> list[Verdict]:
     for curves in curve_folds.read().values():
         for known, hidden in curve_folds.choices(curves):
             model = fit_model(curve_folds.own_points(known))
-            asked = [Asked(schedule=log.schedule, N=size_of(log)) for log in hidden]
+            asked = [Asked(schedule=log.schedule, N=log.size) for log in hidden]
             found += verdicts(model, asked, [float(log.loss[-1]) for log in [*hidden, *known]])
     return found
 

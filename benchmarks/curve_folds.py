@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy as np
 from curve_rivals import MomentumForm, MultiPowerForm
 
-from sparselaw.curves.ends import end_of, size_of
 from sparselaw.curves.law import FeatureForm, Form
 from sparselaw.curves.logs import Log, make_logs
 from sparselaw.curves.model import Asked, Model, fit_model, student
@@ -61,7 +60,7 @@ def read(path: Path | None = None) -> dict[str, dict[str, Log]]:
     if not file.exists():
         return {}
     found: dict[str, dict[str, Log]] = {}
-    for log in make_logs(file, warmup=WARMUP).logs:
+    for log in make_logs(file, warmup=WARMUP)[0]:
         size, _, schedule = log.name.partition("_")
         found.setdefault(size, {})[schedule] = log
     return found
@@ -70,13 +69,13 @@ def read(path: Path | None = None) -> dict[str, dict[str, Log]]:
 def missed(known: Sequence[Log], hidden: Sequence[Log], form: Form | None) -> list[Miss]:
     """Fit to some curves, predict the last losses of others."""
     model = fit_model(own_points(known), form)
-    return _misses(model, [Asked(schedule=log.schedule, N=size_of(log)) for log in hidden], hidden)
+    return _misses(model, [Asked(schedule=log.schedule, N=log.size) for log in hidden], hidden)
 
 
 def running(log: Log, seen: float, others: Sequence[Log]) -> Miss:
     """A curve of which a part is seen, with finished ones beside it."""
     model = fit_model([log.until(seen * log.last), *(replace(o, own=0) for o in others)])
-    return _misses(model, [end_of(model, 0)], [log])[0]
+    return _misses(model, [model.end(0)], [log])[0]
 
 
 def _misses(model: Model, asked: Sequence[Asked], logs: Sequence[Log]) -> list[Miss]:

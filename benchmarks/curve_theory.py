@@ -49,7 +49,7 @@ def main() -> None:
     print("|---|---|---|---|---|")
     for size, curves in read().items():
         print(row(f"{size}, nine schedules", list(curves.values())), flush=True)
-    made = make_logs([(c[0], c[1], c[4]) for c in sgd_curves(0, SHAPES, noise=3.0)], warmup=200).logs
+    made = make_logs([(c[0], c[1], c[4]) for c in sgd_curves(0, SHAPES, noise=3.0)], warmup=200)[0]
     print(row("SGD, spectrum 1.7 (a = 0.41)", made), flush=True)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from oracles.made_curves import by_steps, error_covariance, law_curves
-from sparselaw.curves.estimate import _slopes, covariance, estimate
+from sparselaw.curves.estimate import covariance, estimate, slopes_at
 from sparselaw.curves.law import FeatureForm, Units, track
 from sparselaw.curves.logs import make_logs
 from sparselaw.curves.model import fit_model, make_points
@@ -54,7 +54,7 @@ def test_tau_is_the_sum_of_the_rates():
 
 def model_of(seed, shapes):
     made = law_curves(seed, shapes)
-    return fit_model(make_logs([m[:3] for m in made], warmup=1000).logs)
+    return fit_model(make_logs([m[:3] for m in made], warmup=1000)[0])
 
 
 @pytest.mark.parametrize("own", [False, True])
@@ -64,8 +64,8 @@ def test_the_error_of_a_prediction_is_that_of_explicit_matrices(own):
     new = [
         track(written_schedule("wsd:9000,14000", peak=3e-4, warmup=1000), [10_000, 14_000], 0 if own else -1)
     ]
-    loss, where = fitted.losses(new), fitted.places(new)
-    slopes = _slopes(fitted.form, fitted.theta, new, fitted.units, loss)
+    _, where = fitted.at(new)
+    slopes = slopes_at(fitted.form, fitted.theta, new, fitted.units)
     n = len(fitted.residual)
     joint = np.zeros((n + 2, n + 2))
     joint[:n, :n] = fitted.residual_covariance
@@ -85,18 +85,18 @@ def test_the_law_is_found_again_without_noise():
     ]
     loss = np.concatenate([form.parts(truth[:5], t, units)[0] for t in tracks])
     found = estimate(form, tracks, np.log(loss), np.full(loss.size, 3e-4), units)
-    np.testing.assert_allclose(found.losses(tracks), loss, rtol=2e-4)
+    np.testing.assert_allclose(found.at(tracks)[0], loss, rtol=2e-4)
     assert abs(found.theta[0] - 0.8) < 0.02
 
 
 def test_the_start_of_training_is_left_out():
     step = np.arange(10.0, 1001.0, 10.0)
     loss = 3 + (step / 100) ** -0.5
-    logs = make_logs((step, np.ones(100), loss), warmup=0).logs
+    logs = make_logs((step, np.ones(100), loss), warmup=0)[0]
     (points,) = make_points(logs).tracks
     assert points.tau[0] >= 0.06 * 1000
     assert points.tau[0] < 0.08 * 1000
-    warm = make_logs((step, np.ones(100), loss), warmup=200).logs
+    warm = make_logs((step, np.ones(100), loss), warmup=200)[0]
     assert make_points(warm).tracks[0].tau[0] >= 2 * 100
 
 
@@ -105,7 +105,7 @@ def test_noisy_logs_are_averaged_and_no_mean_crosses_a_jump():
     schedule = written_schedule("step:2000,4000", peak=1.0, warmup=0)
     step = np.arange(1.0, 4001.0)
     loss = np.where(step < 2000, 3.0, 2.0) * np.exp(0.03 * generator.standard_normal(4000))
-    logs = make_logs((step, schedule.rate(step), loss), warmup=0).logs
+    logs = make_logs((step, schedule.rate(step), loss), warmup=0)[0]
     made = make_points(logs)
     assert made.log_loss.size <= 62
     # 3 % over the root of the points in each mean; 5 z over 60 means: chance of a false alarm 1e-5

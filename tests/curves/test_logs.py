@@ -80,11 +80,11 @@ def test_a_million_lines_are_read_in_chunks(tmp_path):
             out.write("".join(f"{s},{r:.6g},{v:.5g},a word or two\n" for s, r, v in lines))
     del step, loss
     tracemalloc.start()
-    logs = make_logs(file)
+    logs, _, _ = make_logs(file)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 40e6  # the columns alone would take 24 MB, the words 60 MB more
-    (log,) = logs.logs
+    (log,) = logs
     assert 2_000 < log.step.size <= 8_000
     assert log.last > 0.999 * rows
     # each mean is over 128 or 256 rows: 2 % over 11 at most, 6 z
@@ -191,10 +191,10 @@ def test_branches_count_their_trunk_once():
     branch = curve("wsd:8000,10000", noise=0.0)
     same = branch["step"] <= 8000
     branch.loc[same, "loss"] = trunk.loc[same, "loss"]
-    logs = make_logs({"trunk": trunk, "branch": branch}).logs
+    logs = make_logs({"trunk": trunk, "branch": branch})[0]
     assert logs[1].own == np.count_nonzero(same)
     assert logs[1].trunk == "trunk"
-    other = make_logs({"trunk": trunk, "other": curve("constant:10000", seed=5)}).logs
+    other = make_logs({"trunk": trunk, "other": curve("constant:10000", seed=5)})[0]
     assert other[1].own == 0
 
 
@@ -299,6 +299,6 @@ def test_a_rate_that_is_a_setting_is_no_schedule():
     runs = {f"r{i}": (step, np.full(50, lr), 3 + (step / 1000) ** -0.5) for i, lr in enumerate((1e-4, 3e-4))}
     with pytest.raises(sl.InputError, match="is one number for each run: a setting, not its schedule"):
         make_logs(runs)
-    assert [log.schedule.peak for log in make_logs(runs, shape="constant").logs] == [1e-4, 3e-4]
+    assert [log.schedule.peak for log in make_logs(runs, shape="constant")[0]] == [1e-4, 3e-4]
     same = {name: (step, np.full(50, 3e-4), loss) for name, (_, _, loss) in runs.items()}
-    assert len(make_logs(same).logs) == 2
+    assert len(make_logs(same)[0]) == 2

@@ -38,7 +38,7 @@ def test_a_schedule_never_run_ends_inside(found, curves):
     end = found.schedules[0]
     assert end.final.contains(curves["wsd:20000,24000"][3])
     lowest = min(SHAPES, key=lambda name: curves[name][2][-1])
-    assert (end.schedule, end.continues, end.against) == ("wsd:20000,24000", "", lowest)
+    assert (end.schedule, end.continues, end.against) == ("wsd:20000,24000", None, lowest)
 
 
 def test_the_difference_is_that_of_the_finals(found):
@@ -66,7 +66,7 @@ def test_the_formula_with_its_parameters_is_the_law(found):
     tau = np.array([3.0, 7.0])
     schedule = written_schedule("constant:200000", peak=3e-4, warmup=0)
     steps = tau / 3e-4
-    loss = found.model.estimate.losses([track(schedule, steps, -1)])
+    loss = found.model.estimate.at([track(schedule, steps, -1)])[0]
     u = tau / found.units["tau0"]
     expected = value["E"] + value["A"] * u ** -value["a"]  # it begins at its full rate: nothing ever changes
     np.testing.assert_allclose(loss, expected, rtol=1e-6)
@@ -78,7 +78,7 @@ def test_the_formula_with_its_parameters_is_the_law(found):
     noise = (
         value["B"] * u ** -value["m"] * felt * (1.0 - (1.0 + value["c"] * age) ** -(value["r"] * value["a"]))
     )
-    (got,) = found.model.estimate.losses([track(low, [step], -1)])
+    (got,), _ = found.model.estimate.at([track(low, [step], -1)])
     expected = value["E"] + value["A"] * u ** -value["a"] + noise
     assert got == pytest.approx(expected, rel=1e-6)
 
@@ -121,14 +121,13 @@ def test_the_back_test_does_not_know_what_came(curves):
 
 def test_the_best_is_the_best_of_the_family(found):
     best = found.best
-    assert best.final.best == min(value for _, value in best.tried)
+    assert best.final.best == min(one["final"] for one in best.tried)
     assert len(best.tried) == 14
     assert best.worth_it == (best.gain.low > 0.0)
     assert ("not worth it" in best.words()) != best.worth_it
-    for name, value in best.tried[:3]:
-        assert found.model.losses([Asked(schedule=written_schedule(name, peak=3e-4, warmup=1000), N=1.0)])[
-            0
-        ].best == pytest.approx(value)
+    for one in best.tried[:3]:
+        schedule = written_schedule(one["schedule"], peak=3e-4, warmup=1000)
+        assert found.model.loss(Asked(schedule=schedule, N=1.0)).best == pytest.approx(one["final"])
 
 
 def test_not_worth_it_where_the_gain_is_below_its_error(curves):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -107,7 +106,7 @@ def _write(found: CurveFit, out: str) -> None:
             file.write(frame.to_csv(index=False).encode())
         else:
             frame.to_parquet(file, index=False)
-    if not any(math.isfinite(end.D) for end in found.curves):
+    if all(end.D is None for end in found.curves):
         note(f"D is in units of {found.clock}: no tokens, samples or batch are logged")
     note(f"written to {out}")
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sparselaw.curves.logs import Log
 from sparselaw.curves.model import DEGREES, FINISHED, Asked, Model, fit_model, loss_interval, student
-from sparselaw.curves.schedules import Schedule, make_schedule, spliced, written_schedule
+from sparselaw.curves.schedules import Schedule, make_schedule, written_schedule
 from sparselaw.errors import InputError
 from sparselaw.interval import Interval
+from sparselaw.records import Record, finite, to_dict
 
 CUTS = (0.3, 0.5, 0.7)  # of what is measured, for the back-test
 ANNEALED = 0.2  # of the peak: a run that ends below is annealed
@@ -37,82 +39,53 @@ class Earlier:
         return None if self.loss is None else self.loss.contains(self.measured)
 
     def as_dict(self) -> dict[str, Any]:
-        told = _plain(self) | {"inside": self.inside}
-        reason = told.pop("reason")
-        return told | ({"loss_reason": reason} if reason else {})
+        reasons = {"loss": self.reason} if self.reason else {}
+        return to_dict(self, "cutoff", "loss", "measured", **reasons) | {"inside": self.inside}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CurveEnd:
+class CurveEnd(Record):
     """A run at the last step of its plan; ``seen`` is the share of these steps that is measured."""
 
     run: str
-    N: float
-    D: float
+    N: float | None
+    D: float | None
     steps: float
     seen: float
     loss: float  # the last one measured
     final: Interval
     sd: float  # standard error of the logarithm of the final loss
 
-    def as_dict(self) -> dict[str, Any]:
-        return {k: v for k, v in _plain(self).items() if k not in ("N", "D") or np.isfinite(v)}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScheduleEnd:
+class ScheduleEnd(Record):
     """A schedule asked for; ``difference`` is its final loss minus that of the run ``against``."""
+
+    reasons: ClassVar[Mapping[str, str]] = {"continues": "no run begins with these rates"}
 
     schedule: str
     steps: float
-    N: float
+    N: float | None
     final: Interval
     sd: float
-    continues: str  # the run whose measured rates this schedule goes on from, if any
+    continues: str | None  # the run whose measured rates this schedule goes on from, if any
     against: str
     difference: Interval
     probability: float  # that it ends lower
 
-    def as_dict(self) -> dict[str, Any]:
-        return _with_size(_plain(self) | {"continues": self.continues or None})
 
-
-def _plain(record: Any) -> dict[str, Any]:
-    """The fields of a record by name, intervals as plain values."""
-    values = {field.name: getattr(record, field.name) for field in fields(record)}
-    return {name: v.as_dict() if isinstance(v, Interval) else v for name, v in values.items()}
-
-
-def _with_size(told: dict[str, Any]) -> dict[str, Any]:
-    """N is 1 where sizes are not known, and not told."""
-    return {name: v for name, v in told.items() if name != "N" or v != 1.0}
-
-
-def size_of(log: Log) -> float:
-    """1 where sizes are not known."""
-    return log.N if np.isfinite(log.N) else 1.0
-
-
-def end_of(model: Model, run: int) -> Asked:
-    """The end of a run as a question to the model."""
-    fitted = run in _fitted(model)
-    return Asked(schedule=model.plan(run), N=size_of(model.logs[run]), run=run if fitted else None)
-
-
-def end_at(model: Model, run: int, N: float) -> Asked:
-    """The end of a run; for another size, that of its schedule there: sizes are not what is compared."""
-    if size_of(model.logs[run]) == N:
-        return end_of(model, run)
-    return Asked(schedule=model.plan(run), N=N)
+def known_size(N: float) -> float | None:
+    """In models a size that is not known is 1."""
+    return None if N == 1.0 else N
 
 
 def curve_ends(model: Model) -> tuple[CurveEnd, ...]:
-    mean, cov = model.predict([end_of(model, i) for i in range(len(model.logs))])
+    mean, cov = model.predict([model.end(i) for i in range(len(model.logs))])
     sd = np.sqrt(np.diag(cov))
     return tuple(
         CurveEnd(
-            run=log.name, N=log.N, D=log.D * model.plan(i).last / log.schedule.last, steps=model.plan(i).last,
-            seen=model.seen(i), loss=float(log.loss[-1]),
+            run=log.name, N=finite(log.N), D=finite(log.D * model.plan(i).last / log.schedule.last),
+            steps=model.plan(i).last, seen=model.seen(i), loss=float(log.loss[-1]),
             final=loss_interval(mean[i], sd[i]), sd=float(sd[i]),
         )
         for i, log in enumerate(model.logs)
@@ -124,22 +97,19 @@ def schedule_ends(
 ) -> tuple[ScheduleEnd, ...]:
     """Each schedule for each size. See ``present_run`` for what it is compared with."""
     found = []
-    for schedule in schedules:
-        for N in sizes:
-            run = continued(model, schedule, N)
-            against = present_run(model, schedule, N, present)
-            whole = schedule if run is None else going_on(model, run, schedule)
-            mean, cov = model.predict([Asked(schedule=whole, N=N, run=run), end_at(model, against, N)])
-            difference, probability = compared(mean, cov)
-            sd = float(np.sqrt(cov[0, 0]))
-            found.append(
-                ScheduleEnd(
-                    schedule=schedule.name, steps=schedule.last, N=N,
-                    final=loss_interval(mean[0], sd), sd=sd,
-                    continues="" if run is None else model.logs[run].name, against=model.logs[against].name,
-                    difference=difference, probability=probability,
-                )
-            )  # fmt: skip
+    for schedule, N in itertools.product(schedules, sizes):
+        asked, against = model.under(schedule, N), present_run(model, schedule, N, present)
+        mean, cov = model.predict([asked, model.end(against, N)])
+        difference, probability = compared(mean, cov)
+        sd = float(np.sqrt(cov[0, 0]))
+        found.append(
+            ScheduleEnd(
+                schedule=schedule.name, steps=schedule.last, N=known_size(N),
+                final=loss_interval(mean[0], sd), sd=sd,
+                continues=None if asked.run is None else model.logs[asked.run].name,
+                against=model.logs[against].name, difference=difference, probability=probability,
+            )
+        )  # fmt: skip
     return tuple(found)
 
 
@@ -154,32 +124,15 @@ def compared(mean: Any, cov: Any) -> tuple[Interval, float]:
     return Interval(low, best, high), float(stdtr(DEGREES, -gap / sd))
 
 
-def continued(model: Model, schedule: Schedule, N: float) -> int | None:
-    """The longest run whose rates, as far as they are measured, are those of the schedule."""
-    alike = [
-        i
-        for i in sorted(_fitted(model), key=lambda i: -model.logs[i].last)
-        if size_of(model.logs[i]) == N and model.logs[i].schedule.begins_like(schedule, model.logs[i].last)
-    ]
-    return alike[0] if alike else None
-
-
-def going_on(model: Model, run: int, schedule: Schedule) -> Schedule:
-    """The rates of a run as they were logged, then those of a schedule."""
-    log = model.logs[run]
-    return spliced(log.schedule, schedule, log.last) if log.last < schedule.last else schedule
-
-
 def with_plans(model: Model, asked: Sequence[Schedule]) -> Model:
     """A run that one schedule alone goes on from, and whose log has no plan, is on that schedule."""
     going: dict[int, list[Schedule]] = {}
-    for schedule in asked:
-        for N in {size_of(log) for log in model.logs}:
-            run = continued(model, schedule, N)
-            if run is not None and schedule.last > 1.01 * model.logs[run].last and not model.running(run):
-                going.setdefault(run, []).append(schedule)
-    plans = {run: going_on(model, run, found[0]) for run, found in going.items() if len(found) == 1}
-    return replace(model, plans=plans)
+    for schedule, N in itertools.product(asked, model.sizes):
+        end = model.under(schedule, N)
+        run = end.run
+        if run is not None and schedule.last > 1.01 * model.logs[run].last and not model.running(run):
+            going.setdefault(run, []).append(end.schedule)
+    return replace(model, plans={run: found[0] for run, found in going.items() if len(found) == 1})
 
 
 def present_run(model: Model, schedule: Schedule, N: float, name: str | None = None) -> int:
@@ -188,8 +141,8 @@ def present_run(model: Model, schedule: Schedule, N: float, name: str | None = N
     The lowest among runs of about as many steps, where there are some, of the nearest size.
     """
     if name is not None:
-        return run_named(model, name, "present")
-    apart = [abs(np.log(size_of(log) / N)) for log in model.logs]
+        return model.number(name, "present")
+    apart = [abs(np.log(log.size / N)) for log in model.logs]
     near = [i for i, d in enumerate(apart) if d <= min(apart) + 1e-9]
     running = [i for i in near if model.running(i)]
     if running:
@@ -198,52 +151,41 @@ def present_run(model: Model, schedule: Schedule, N: float, name: str | None = N
     return min(alike or near, key=lambda i: float(model.logs[i].loss[-1]))
 
 
-def run_named(model: Model, name: str, role: str = "run") -> int:
-    """The number of a run."""
-    names = [log.name for log in model.logs]
-    if name not in names:
-        raise InputError(role, name, "is no run of the curves", f"name one of {', '.join(names[:5])}")
-    return names.index(name)
-
-
 def annealed(model: Model) -> list[dict[str, Any]]:
     """Every run as it ends by its log, annealed: a row of a table of runs for each.
 
     A run that ends at more than a fifth of its peak rate is taken as it would have ended, in as many steps,
     with the last fifth of them spent on a straight decay to a tenth of the peak.
     """
-    fitted = _fitted(model)
-    lowered = [log.schedule.rates[-1] > ANNEALED * log.schedule.peak for log in model.logs]
-    asked = [
-        Asked(
-            schedule=with_decay(log.schedule) if low else log.schedule,
-            N=size_of(log),
-            run=i if i in fitted else None,
-        )
-        for i, (log, low) in enumerate(zip(model.logs, lowered, strict=True))
-    ]
+    asked, annealed_by = [], []
+    for i, log in enumerate(model.logs):
+        high = log.schedule.rates[-1] > ANNEALED * log.schedule.peak
+        schedule = with_decay(log.schedule) if high else log.schedule
+        asked.append(Asked(schedule=schedule, N=log.size, run=i if i in model.fitted else None))
+        unmeasured = high or log.last < FINISHED * log.schedule.last
+        annealed_by.append("predicted" if unmeasured else "measured")
     mean, cov = model.predict(asked)
     # the standard deviation of Student's t, over its scale
     sd = np.sqrt(np.diag(cov) * DEGREES / (DEGREES - 2.0))
-    rows = []
-    for log, low, best, error in zip(model.logs, lowered, np.exp(mean).tolist(), sd.tolist(), strict=True):
-        steps = log.schedule.last
-        predicted = low or log.last < FINISHED * steps  # and not simply its last loss
-        rows.append({
-            "run": log.name, "N": log.N, "D": log.D if np.isfinite(log.D) else steps, "loss": best,
-            "stderr": error * best, "steps": steps, "annealed": "predicted" if predicted else "measured",
-        })  # fmt: skip
-    return rows
+    return [
+        {
+            "run": log.name, "N": log.N, "D": log.D if np.isfinite(log.D) else log.schedule.last,
+            "loss": best, "stderr": error * best, "steps": log.schedule.last, "annealed": by,
+        }
+        for log, by, best, error in zip(
+            model.logs, annealed_by, np.exp(mean).tolist(), sd.tolist(), strict=True
+        )
+    ]  # fmt: skip
 
 
 def with_decay(schedule: Schedule) -> Schedule:
     """The same steps, with the last fifth on a straight line to a tenth of the peak."""
     start = max((1.0 - DECAY) * schedule.last, schedule.warmup)
     before = schedule.steps < start
-    steps = np.concatenate([schedule.steps[before], [start, schedule.last]])
+    steps = [*schedule.steps[before], start, schedule.last]
     low = min(TO * schedule.peak, float(schedule.rates[-1]))
-    rates = np.concatenate([schedule.rates[before], [float(schedule.rate(start)), low]])
-    return make_schedule(steps.tolist(), rates.tolist(), schedule.warmup, schedule.name)
+    rates = [*schedule.rates[before], float(schedule.rate(start)), low]
+    return make_schedule(steps, rates, schedule.warmup, schedule.name)
 
 
 def back_test(logs: Sequence[Log], run: int, cuts: Sequence[float] = CUTS) -> tuple[Earlier, ...]:
@@ -254,41 +196,32 @@ def back_test(logs: Sequence[Log], run: int, cuts: Sequence[float] = CUTS) -> tu
     log = logs[run]
     family = {log.name, log.trunk} - {""}
     others = [o for i, o in enumerate(logs) if i != run and o.name not in family and o.trunk not in family]
-    others.sort(key=lambda o: (size_of(o) != size_of(log), -o.schedule.peak))
-    others = others[:BESIDE]
+    others = sorted(others, key=lambda o: (o.size != log.size, -o.schedule.peak))[:BESIDE]
     measured = float(np.exp(np.mean(np.log(log.loss[-3:])))) if log.loss.size > 30 else float(log.loss[-1])
     found = []
     for cut in cuts:
         try:
             model = fit_model([log.until(cut * log.last), *others])
-            (loss,) = model.losses([replace(end_of(model, 0), step=log.last)])
+            loss = model.loss(replace(model.end(0), step=log.last))
             found.append(Earlier(cutoff=cut, loss=loss, measured=measured))
         except InputError as error:
             found.append(Earlier(cutoff=cut, loss=None, measured=measured, reason=error.condition))
     return tuple(found)
 
 
-def _fitted(model: Model) -> set[int]:
-    return {t.run for t in model.points.tracks}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BestSchedule:
+class BestSchedule(Record):
     """``gain`` is the loss saved against ``against``; every member of the family is in ``tried``."""
 
     steps: float
-    N: float
+    N: float | None
     schedule: str
     final: Interval
     against: str
     gain: Interval
     probability: float
-    tried: tuple[tuple[str, float], ...]
-
-    @property
-    def worth_it(self) -> bool:
-        """Is the gain above its error?"""
-        return self.gain.low > 0.0
+    worth_it: bool  # is the gain above its error?
+    tried: tuple[Mapping[str, Any], ...]  # schedule and final loss of each
 
     def words(self) -> str:
         sure = "" if self.worth_it else ": not worth it, the gain is below its error"
@@ -297,48 +230,35 @@ class BestSchedule:
             f"gain over {self.against} {self.gain}{sure}"
         )
 
-    def as_dict(self) -> dict[str, Any]:
-        tried = [{"schedule": schedule, "final": loss} for schedule, loss in self.tried]
-        return _with_size(_plain(self) | {"worth_it": self.worth_it, "tried": tried})
 
+def best_schedule(
+    model: Model, steps: int, N: float, warmup: float, present: str | None = None
+) -> BestSchedule:
+    """The lowest mean of cosine, linear and wsd of several decays, to nothing and to a tenth of the peak.
 
-def family(steps: int, peak: float, warmup: float) -> list[str]:
-    """Names: cosine, linear and wsd of several decays, to nothing and to a tenth of the peak.
-
-    >>> family(1000, 1.0, 0)[:3]
-    ['cosine:1000,end=0', 'linear:1000,end=0', 'wsd:950,1000,end=0']
+    Their peak rate is that of the run they are compared with: the present one where it has as many steps and
+    that size, otherwise the cosine to a tenth.
     """
+    own = present_run(model, written_schedule(f"constant:{steps}", peak=1.0, warmup=0.0), N, present)
+    log = model.logs[own]
+    peak = log.schedule.peak
     names = []
     for end in ENDS:
         tail = f",end={end * peak:.6g}"
         starts = [round((1.0 - share) * steps) for share in DECAYS]
         names += [f"cosine:{steps}{tail}", f"linear:{steps}{tail}"]
         names += [f"wsd:{start},{steps}{tail}" for start in starts if start >= warmup]
-    return names
-
-
-def best_schedule(
-    model: Model, steps: int, N: float, warmup: float, present: str | None = None
-) -> BestSchedule:
-    """The lowest mean of the family, at the peak rate of the run it is compared with.
-
-    That run is the present one where it has as many steps and that size, otherwise the cosine to a tenth.
-    """
-    own = present_run(model, written_schedule(f"constant:{steps}", peak=1.0, warmup=0.0), N, present)
-    log = model.logs[own]
-    peak = log.schedule.peak
-    names = family(steps, peak, warmup)
     asked = [Asked(schedule=written_schedule(n, peak=peak, warmup=warmup), N=N) for n in names]
-    same = abs(log.schedule.last / steps - 1.0) < 0.01 and size_of(log) == N
+    same = abs(log.schedule.last / steps - 1.0) < 0.01 and log.size == N
     usual = f"cosine:{steps},end={0.1 * peak:.6g}"
-    against = end_of(model, own) if same else asked[names.index(usual)]
-    mean, cov = model.predict([*asked, against])
+    mean, cov = model.predict([*asked, model.end(own) if same else asked[names.index(usual)]])
     best = int(np.argmin(mean[:-1]))
-    pair = np.ix_([len(names), best], [len(names), best])
-    gain, probability = compared(mean[[len(names), best]], cov[pair])
+    pair = [len(names), best]
+    gain, probability = compared(mean[pair], cov[np.ix_(pair, pair)])
     return BestSchedule(
-        steps=steps, N=N, schedule=names[best],
+        steps=steps, N=known_size(N), schedule=names[best],
         final=loss_interval(mean[best], float(np.sqrt(cov[best, best]))),
         against=log.name if same else usual, gain=gain, probability=1.0 - probability,
-        tried=tuple((n, float(np.exp(m))) for n, m in zip(names, mean[:-1], strict=True)),
+        worth_it=gain.low > 0.0,
+        tried=tuple({"schedule": n, "final": float(np.exp(m))} for n, m in zip(names, mean, strict=False)),
     )  # fmt: skip

@@ -112,13 +112,9 @@ class Estimate:
     factor: tuple[FloatArray, bool]  # Cholesky's, of the covariance of the residuals
     residual_covariance: FloatArray
 
-    def losses(self, tracks: Sequence[Track]) -> FloatArray:
-        """Losses of the law at the points."""
-        return _losses(self.form, self.theta, tracks, self.units)
-
-    def places(self, tracks: Sequence[Track]) -> Places:
-        """Where the points lie for the covariance of residuals."""
-        return _places(self.form, self.theta, tracks, self.units)
+    def at(self, tracks: Sequence[Track]) -> tuple[FloatArray, Places]:
+        """Losses of the law at the points, and where they lie for the covariance of residuals."""
+        return law_at(self.form, self.theta, tracks, self.units)
 
     def predict(
         self, tracks: Sequence[Track], own: Sequence[bool], wider: float = 1.0
@@ -129,8 +125,8 @@ class Estimate:
         continues the fitted run of its number, and its error is ``wider`` times that of the residuals,
         beside what the priors leave open.
         """
-        loss, where = self.losses(tracks), self.places(tracks)
-        slopes = _slopes(self.form, self.theta, tracks, self.units, loss)
+        loss, where = self.at(tracks)
+        slopes = slopes_at(self.form, self.theta, tracks, self.units)
         prior = covariance(where, where, self.several_sizes).at(self.scales)
         known = covariance(where, self.where, self.several_sizes).at(self.scales)
         kriged = cho_solve(self.factor, known.T).T
@@ -150,23 +146,22 @@ def estimate(
     """Fit ``form`` to measured log losses at the points of ``tracks``; ``white`` is the noise of each."""
     centre, width = form.priors(units)
     tight = 1.0 / width
-    where = _places(form, centre, tracks, units)
-    known = np.hypot(POINT * where.growth(), white)  # early points are trusted less
+    early = law_at(form, centre, tracks, units)[1].growth()
+    known = np.hypot(POINT * early, white)  # early points are trusted less
 
     def residual(theta: FloatArray) -> FloatArray:
-        loss = _losses(form, theta, tracks, units)
+        loss = losses_at(form, theta, tracks, units)
         return np.concatenate([(np.log(loss) - log_loss) / known, (theta - centre) * tight])
 
     def slope(theta: FloatArray) -> FloatArray:
-        loss = _losses(form, theta, tracks, units)
-        return np.vstack([_slopes(form, theta, tracks, units, loss) / known[:, None], np.diag(tight)])
+        return np.vstack([slopes_at(form, theta, tracks, units) / known[:, None], np.diag(tight)])
 
     found = least_squares(
         residual, centre, slope, loss="huber", x_scale=width, max_nfev=100, xtol=1e-5, ftol=1e-6
     )
     theta = found.x
-    loss, where = _losses(form, theta, tracks, units), _places(form, theta, tracks, units)
-    slopes = _slopes(form, theta, tracks, units, loss)
+    loss, where = law_at(form, theta, tracks, units)
+    slopes = slopes_at(form, theta, tracks, units)
     left = log_loss - np.log(loss)
     several = np.unique(where.N).size > 1
     among = covariance(where, where, several)
@@ -211,24 +206,20 @@ def _scales(among: Covariance, white: FloatArray, left: FloatArray, spanned: Flo
     return np.asarray(np.exp(found.x))
 
 
-def _losses(form: Form, theta: FloatArray, tracks: Sequence[Track], units: Units) -> FloatArray:
+def losses_at(form: Form, theta: FloatArray, tracks: Sequence[Track], units: Units) -> FloatArray:
     parts = [form.parts(theta, t, units)[0] for t in tracks]
     return np.maximum(np.concatenate(parts), LOWEST * units.loss)
 
 
-def _places(form: Form, theta: FloatArray, tracks: Sequence[Track], units: Units) -> Places:
-    both = [form.parts(theta, t, units) for t in tracks]
-    loss = np.maximum(np.concatenate([b[0] for b in both]), LOWEST * units.loss)
-    return places(tracks, np.concatenate([b[1] for b in both]) / loss, units)
+def law_at(form: Form, theta: FloatArray, tracks: Sequence[Track], units: Units) -> tuple[FloatArray, Places]:
+    """Losses at the points, and where they lie for the covariance of residuals."""
+    loss = losses_at(form, theta, tracks, units)
+    depth = np.concatenate([form.parts(theta, t, units)[1] for t in tracks]) / loss
+    return loss, places(tracks, depth, units)
 
 
-def _slopes(
-    form: Form, theta: FloatArray, tracks: Sequence[Track], units: Units, loss: FloatArray
-) -> FloatArray:
-    """Of the log losses, by differences."""
-    found = np.empty((loss.size, theta.size))
-    for i in range(theta.size):
-        moved = theta.copy()
-        moved[i] += STEP
-        found[:, i] = np.log(_losses(form, moved, tracks, units) / loss) / STEP
-    return found
+def slopes_at(form: Form, theta: FloatArray, tracks: Sequence[Track], units: Units) -> FloatArray:
+    """Of the log losses in each parameter, by differences."""
+    loss = losses_at(form, theta, tracks, units)
+    moved = [losses_at(form, theta + STEP * unit, tracks, units) / loss for unit in np.eye(theta.size)]
+    return np.asarray(np.log(np.array(moved).T) / STEP)

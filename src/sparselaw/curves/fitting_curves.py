@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from sparselaw.curves.ends import ScheduleEnd, best_schedule, curve_ends, schedule_ends, size_of, with_plans
+from sparselaw.curves.ends import ScheduleEnd, best_schedule, curve_ends, schedule_ends, with_plans
+from sparselaw.curves.log_tables import rates_of
 from sparselaw.curves.logs import Log, make_logs
 from sparselaw.curves.model import ONE_PEAK, Model, fit_model, student
 from sparselaw.curves.result import CurveFit
-from sparselaw.curves.schedules import REMEDY, Schedule, is_written, logged_schedule, written_schedule
+from sparselaw.curves.schedules import REMEDY, SHAPES, Schedule, logged_schedule, written_schedule
 from sparselaw.errors import InputError, check_not_negative, check_positive, check_size
 from sparselaw.interval import Interval
 
@@ -79,28 +80,40 @@ def fit_curves(
     >>> found.status, [end.schedule for end in found.schedules]
     ('one-curve', ['wsd:10000,12000'])
     """
-    for name, value in {"warmup": warmup, "lr": lr, "steps": steps}.items():
+    if warmup is not None:
+        check_not_negative("warmup", warmup)
+    for name, value in {"lr": lr, "steps": steps}.items():
         if value is not None:
-            check_not_negative(name, value) if name == "warmup" else check_positive(name, value)
+            check_positive(name, value)
     sizes = None if N is None else [check_positive("N", n) for n in np.atleast_1d(np.asarray(N, object))]
-    read = make_logs(
-        curves, warmup=warmup, lr=lr, shape=shape, steps=steps, columns=columns,
-        N=sizes[0] if sizes is not None and len(sizes) == 1 else None,
-    )  # fmt: skip
-    good = [log for log in read.logs if not log.diverged]
+    one_size = sizes[0] if sizes is not None and len(sizes) == 1 else None
+    logs, said, clock = make_logs(
+        curves, warmup=warmup, lr=lr, shape=shape, steps=steps, columns=columns, N=one_size
+    )
+    good = [log for log in logs if not log.diverged]
     if not good:
-        raise InputError("curves", read.logs[0].name, "diverged", "give a run whose loss falls")
-    asked = tuple(read_schedule(s, good) for s in _listed(schedules))
+        raise InputError("curves", logs[0].name, "diverged", "give a run whose loss falls")
+    pair = (
+        isinstance(schedules, tuple)
+        and len(schedules) == 2
+        and all(np.ndim(v) == 1 and not isinstance(v, str) for v in schedules)
+    )
+    listed = schedules if isinstance(schedules, (list, tuple)) and not pair else [schedules]
+    asked = tuple(read_schedule(s, good) for s in listed)
     model = with_plans(fit_model(good), asked)
-    made = schedule_ends(model, asked, sizes_asked(model, sizes), present)
+    wanted = sizes_asked(model, sizes)
+    ends = schedule_ends(model, asked, wanted, present)
     tried = None
     if best is not None:
-        size = sizes_asked(model, sizes)[-1]
-        tried = best_schedule(model, check_size("best", best), size, usual_warmup(good), present)
-    status, said = limits(model, read.logs, asked, made)
+        tried = best_schedule(model, check_size("best", best), wanted[-1], usual_warmup(good), present)
+    status, limits = _limits(model, logs, asked, ends)
+    form, theta, units = model.estimate.form, model.estimate.theta, model.estimate.units
+    half = student() * np.sqrt(np.diag(model.estimate.covariance))
+    low, middle, high = (form.values(theta + sign * half, units) for sign in (-1.0, 0.0, 1.0))
     return CurveFit(
-        model=model, params=_intervals(model), curves=curve_ends(model), schedules=made, asked=asked,
-        best=tried,        status=status, warnings=(*read.warnings, *said), clock=read.clock,
+        model=model, params={name: Interval(low[name], middle[name], high[name]) for name in middle},
+        curves=curve_ends(model), schedules=ends, asked=asked, best=tried, status=status,
+        warnings=(*said, *limits), clock=clock,
     )  # fmt: skip
 
 
@@ -108,36 +121,28 @@ def read_schedule(schedule: Any, logs: Sequence[Log]) -> Schedule:
     """By its name, from a file or frame with columns step and lr, or from two arrays."""
     if isinstance(schedule, Schedule):
         return schedule
-    warmup = usual_warmup(logs)
-    if isinstance(schedule, str) and is_written(schedule):
-        peaks = [log.schedule.peak for log in logs]
-        return written_schedule(schedule, peak=max(set(peaks), key=peaks.count), warmup=warmup)
+    warmup, name = usual_warmup(logs), "schedule"
     if isinstance(schedule, str | Path):
-        text = str(schedule)
+        text, name = str(schedule), Path(schedule).name
+        if text.partition(":")[0].strip() in SHAPES:
+            peaks = [log.schedule.peak for log in logs]
+            return written_schedule(text, peak=max(set(peaks), key=peaks.count), warmup=warmup)
         if ":" in text and not Path(text).exists():
             raise InputError("schedule", text, "is neither a shape nor a file", REMEDY)
-    elif not (isinstance(schedule, Mapping) or hasattr(schedule, "columns")):
-        pair = tuple(schedule)
-        if len(pair) != 2:
-            raise InputError("schedule", type(schedule).__name__, "is not a pair (step, lr)", REMEDY)
-        return _knots(np.asarray(pair[0], np.float64), np.asarray(pair[1], np.float64), warmup, "schedule")
-    from sparselaw.curves.log_tables import rates_of
-
-    step, rate = rates_of(schedule)
-    name = Path(schedule).name if isinstance(schedule, str | Path) else "schedule"
-    return _knots(step, rate, warmup, name)
-
-
-def _knots(step: Any, rate: Any, warmup: float, name: str) -> Schedule:
+        step, rate = rates_of(schedule)
+    elif isinstance(schedule, Mapping) or hasattr(schedule, "columns"):
+        step, rate = rates_of(schedule)
+    elif len(tuple(schedule)) != 2:
+        raise InputError("schedule", type(schedule).__name__, "is not a pair (step, lr)", REMEDY)
+    else:
+        step, rate = (np.asarray(part, np.float64) for part in schedule)
     good = np.isfinite(step) & np.isfinite(rate)
     step, rate = step[good], rate[good]
     if step.size < 2 or np.any(np.diff(step) < 0.0) or np.any(rate < 0.0) or not rate.max() > 0.0:
-        raise InputError(
-            "schedule", name, "is not a list of growing steps with rates that are positive", REMEDY
-        )
-    if rate[0] < 0.9 * rate.max() and step[0] < warmup:  # the warm-up is in it
-        warmup = 0.0
-    return logged_schedule(step, rate, warmup, name)
+        condition = "is not a list of growing steps with rates that are positive"
+        raise InputError("schedule", name, condition, REMEDY)
+    in_it = rate[0] < 0.9 * rate.max() and step[0] < warmup  # the warm-up
+    return logged_schedule(step, rate, 0.0 if in_it else warmup, name)
 
 
 def usual_warmup(logs: Sequence[Log]) -> float:
@@ -148,37 +153,16 @@ def usual_warmup(logs: Sequence[Log]) -> float:
 
 def sizes_asked(model: Model, sizes: Sequence[float] | None) -> list[float]:
     """Those given; otherwise all that were fitted, or 1 where sizes are not known."""
-    known = sorted({size_of(log) for log in model.logs})
+    known = model.sizes
     if sizes is None or known == [1.0]:
         return known
     if len(known) == 1 and any(abs(N / known[0] - 1.0) > 1e-6 for N in sizes):
-        raise InputError(
-            "N",
-            f"{sizes[0]:g}",
-            f"is not the size of the curves, {known[0]:g}",
-            "give curves of two sizes or more",
-        )
+        condition = f"is not the size of the curves, {known[0]:g}"
+        raise InputError("N", f"{sizes[0]:g}", condition, "give curves of two sizes or more")
     return list(sizes)
 
 
-def _listed(schedules: Any) -> list[Any]:
-    if isinstance(schedules, list):
-        return schedules
-    if isinstance(schedules, tuple):
-        pair = len(schedules) == 2 and all(np.ndim(v) == 1 and not isinstance(v, str) for v in schedules)
-        return [schedules] if pair else list(schedules)
-    return [schedules]
-
-
-def _intervals(model: Model) -> dict[str, Interval]:
-    form, theta, units = model.estimate.form, model.estimate.theta, model.estimate.units
-    half = student() * np.sqrt(np.diag(model.estimate.covariance))
-    best = form.values(theta, units)
-    low, high = form.values(theta - half, units), form.values(theta + half, units)
-    return {name: Interval(low[name], best[name], high[name]) for name in best}
-
-
-def limits(
+def _limits(
     model: Model, logs: Sequence[Log], asked: Sequence[Schedule], ends: Sequence[ScheduleEnd]
 ) -> tuple[str, list[str]]:
     """Status and warnings of a fitted model and of the schedules it was asked for."""
@@ -214,9 +198,10 @@ def limits(
         ahead = float(schedule.taus[-1]) / model.estimate.units.last
         if ahead > FAR:
             found.append(("far", f"{schedule.name}: {ahead:.2g} times as far in tau as the curves go"))
-    known = {size_of(log) for log in logs_fitted}
+    known = set(model.sizes)
     carried = f"no curve of this size; the law over {len(known)} sizes is carried there"
-    found += [("other-size", f"N = {N:.3g}: {carried}") for N in sorted({end.N for end in ends} - known)]
+    others = {end.N for end in ends if end.N is not None} - known
+    found += [("other-size", f"N = {N:.3g}: {carried}") for N in sorted(others)]
     if any(log.smoothed for log in logs_fitted):
         found.append(("smoothed", "some logs look smoothed: intervals are half as wide again"))
     return (found[0][0] if found else "ok"), list(dict.fromkeys(text for _, text in found))

@@ -19,7 +19,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.files import open_unpacked
 from sparselaw.fitting.clean_runs import as_table
-from sparselaw.fitting.read import kind_of_file
+from sparselaw.fitting.read import LOOKED_AT, kind_of_file, separator_of
 from sparselaw.fitting.tables import column, find_columns, floats, labels, listed, table_of
 
 LARGE = 5_000_000  # bytes
@@ -56,6 +56,11 @@ class RunRows:
     lost: int = 0  # rows with a step and no loss that can be used
     batches: set[float] = field(default_factory=set)
 
+    @property
+    def rows(self) -> FloatArray:
+        """All of them so far."""
+        return np.concatenate([self.means, _means(self.rest, max(1, len(self.rest)))])
+
     def add(self, new: FloatArray) -> None:
         """More rows; where steps go back, what came before from there on is replaced."""
         new = new[np.isfinite(new[:, STEP]) & (new[:, STEP] >= 0.0)].astype(np.float64)
@@ -74,25 +79,14 @@ class RunRows:
                 self.means = self.means[self.means[:, STEP] < part[0, STEP]]
                 self.rest = self.rest[self.rest[:, STEP] < part[0, STEP]]
             kept = part[np.append(np.diff(part[:, STEP]) > 0.0, True)]  # a step logged twice: the last counts
-            self._take(np.concatenate([self.rest, kept]))
-
-    @property
-    def rows(self) -> FloatArray:
-        """All of them so far."""
-        return (
-            np.concatenate([self.means, _means(self.rest, max(1, len(self.rest)))])
-            if len(self.rest)
-            else self.means
-        )
-
-    def _take(self, logged: FloatArray) -> None:
-        whole = len(logged) // self.averaged * self.averaged
-        self.means = np.concatenate([self.means, _means(logged[:whole], self.averaged)])
-        self.rest = logged[whole:]
-        while len(self.means) > 2 * ROOM:
-            even = len(self.means) // 2 * 2
-            self.means = np.concatenate([_means(self.means[:even], 2), self.means[even:]])
-            self.averaged *= 2
+            logged = np.concatenate([self.rest, kept])
+            whole = len(logged) // self.averaged * self.averaged
+            self.means = np.concatenate([self.means, _means(logged[:whole], self.averaged)])
+            self.rest = logged[whole:]
+            while len(self.means) > 2 * ROOM:
+                even = len(self.means) // 2 * 2
+                self.means = np.concatenate([_means(self.means[:even], 2), self.means[even:]])
+                self.averaged *= 2
 
 
 def _means(rows: FloatArray, count: int) -> FloatArray:
@@ -112,10 +106,6 @@ class Found:
     notes: list[str] = field(default_factory=list)
     clock: str = "step"
 
-    def note(self, text: str) -> None:
-        if text not in self.notes:
-            self.notes.append(text)
-
 
 def read_logs(source: Any, columns: Mapping[str, str] | None = None) -> Found:
     """Runs of a path, a table, (step, lr, loss) arrays, or a list or mapping of these.
@@ -126,30 +116,26 @@ def read_logs(source: Any, columns: Mapping[str, str] | None = None) -> Found:
         Where there is no loss, or neither steps nor tokens nor samples.
     """
     found = Found()
-    for name, part in _parts(source):
+    parts: Iterable[tuple[str, Any]] = [("", source)]
+    if isinstance(source, Mapping) and not _is_table(source):
+        parts = [(str(name), part) for name, part in source.items()]
+    elif isinstance(source, (list, tuple)) and not _is_arrays(source):
+        if not source:
+            raise InputError("curves", "[]", "is empty", "give at least one curve")
+        parts = [("", part) for part in source]
+    for name, part in parts:
         if isinstance(part, str | Path):
             path = Path(part)
-            default = path.name.split(".")[0] or str(part)
-            for table in _tables(path, columns):
-                _add(found, table, name or default, columns)
+            tables: Iterable[pd.DataFrame] = _tables(path, columns)
+            name = name or path.name.split(".")[0] or str(part)
         else:
-            _add(found, _table(part), name or f"curve {len(found.runs) + 1}", columns)
+            tables = [table_of(_named_arrays(part) if _is_arrays(part) else part)]
+            name = name or f"curve {len(found.runs) + 1}"
+        for table in tables:
+            _add(found, table, name, columns)
     if not found.runs:
         raise InputError("curves", "", "has no rows", "give a log with steps, rates and losses")
     return found
-
-
-def _parts(source: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(source, Mapping) and not _is_table(source):
-        for name, part in source.items():
-            yield str(name), part
-    elif isinstance(source, list) or (isinstance(source, tuple) and not _is_arrays(source)):
-        if not source:
-            raise InputError("curves", "[]", "is empty", "give at least one curve")
-        for part in source:
-            yield "", part
-    else:
-        yield "", source
 
 
 def _is_table(source: Mapping[Any, Any]) -> bool:
@@ -167,35 +153,30 @@ def _is_arrays(part: Any) -> bool:
     )
 
 
-def _table(part: Any) -> pd.DataFrame:
-    if _is_arrays(part):
-        lengths = {len(v) for v in part}
-        if len(lengths) > 1:
-            raise InputError(
-                "curves", "", "has step, lr and loss of different lengths", "give as many of each"
-            )
-        part = dict(zip(("step", "lr", "loss"), part, strict=True))
-    return table_of(part)
+def _named_arrays(part: tuple[Any, ...]) -> dict[str, Any]:
+    if len({len(v) for v in part}) > 1:
+        raise InputError("curves", "", "has step, lr and loss of different lengths", "give as many of each")
+    return dict(zip(("step", "lr", "loss"), part, strict=True))
 
 
-def _tables(path: Path, columns: Mapping[str, str] | None) -> Iterable[pd.DataFrame]:
+def _tables(path: Path, columns: Mapping[str, str] | None) -> Iterator[pd.DataFrame]:
     """The whole of a small file or a folder; chunks of a large table with separators."""
-    large = path.is_file() and path.stat().st_size > LARGE
-    if large and kind_of_file(path) in ("csv", "tsv"):
-        return _chunks(path, columns)
-    return [as_table(path)]
-
-
-def _chunks(path: Path, columns: Mapping[str, str] | None) -> Iterator[pd.DataFrame]:
+    kind = kind_of_file(path)
+    if not (path.is_file() and path.stat().st_size > LARGE and kind in ("csv", "tsv")):
+        yield as_table(path)
+        return
     try:
-        form: dict[str, Any] = {"sep": _separator(path), "skipinitialspace": True, "encoding": "utf-8-sig"}
+        with open_unpacked(path, lines=True) as opened:
+            lines = [
+                opened.readline(1_000_000).decode("utf-8-sig", errors="replace") for _ in range(LOOKED_AT)
+            ]
+        separator = "\t" if kind == "tsv" else separator_of([line.rstrip() for line in lines if line])
+        form: dict[str, Any] = {"sep": separator, "skipinitialspace": True, "encoding": "utf-8-sig"}
         with open_unpacked(path, lines=True) as opened:
             names = [str(name) for name in pd.read_csv(opened, nrows=1, **form).columns]
-        wanted = {name for name in _roles(names, columns).values() if name is not None}
+        wanted = set(_roles(names, columns).values())
         with open_unpacked(path, lines=True) as opened:
-            for chunk in pd.read_csv(
-                opened, chunksize=CHUNK, usecols=[n for n in names if n in wanted], **form
-            ):
+            for chunk in pd.read_csv(opened, chunksize=CHUNK, usecols=lambda n: str(n) in wanted, **form):
                 yield table_of(chunk.reset_index(drop=True))
     except InputError:
         raise
@@ -204,77 +185,56 @@ def _chunks(path: Path, columns: Mapping[str, str] | None) -> Iterator[pd.DataFr
         raise InputError("file", path, f"is not readable as csv ({reason})", "check its contents") from None
 
 
-def _separator(path: Path) -> str:
-    if kind_of_file(path) == "tsv":
-        return "\t"
-    from sparselaw.fitting.read import LOOKED_AT, separator_of
-
-    with open_unpacked(path, lines=True) as opened:
-        lines = [opened.readline(1_000_000).decode("utf-8-sig", errors="replace") for _ in range(LOOKED_AT)]
-    return separator_of([line.rstrip() for line in lines if line])
-
-
-def _roles(names: list[str], given: Mapping[str, str] | None) -> dict[str, str | None]:
-    """Role -> column or None; the loss of training where there is no other."""
+def _roles(names: list[str], given: Mapping[str, str] | None) -> dict[str, str]:
+    """Role -> column, where there is one; the loss of training where there is no other."""
     given = dict(given or {})
     for role, name in given.items():
         if role not in ROLES:
             raise InputError("columns", role, "is not a role", f"name {', '.join(ROLES)} only")
         if name not in names:
             raise InputError("columns", f"{role}={name}", "is not in the table", f"there are {listed(names)}")
-    plain = {name: _letters(name) for name in names}
-    found: dict[str, str | None] = {}
-    for role in NAMES:
-        found[role] = given.get(role, _named(role, names))
+    own = {role: given.get(role, _named(role, names)) for role in NAMES}
+    found = {role: name for role, name in own.items() if name is not None}
     rest = [n for n in names if n not in found.values()]
     common = find_columns(rest, {r: n for r, n in given.items() if r in ("N", "D", "loss")})
-    losses = [n for n in rest if plain[n].endswith("loss")]
+    losses = [n for n in rest if _letters(n).endswith("loss")]
     if "loss" not in common and losses:
-        train = [n for n in losses if "train" in plain[n]]
+        train = [n for n in losses if "train" in _letters(n)]
         if len(losses) > 1 and len(train) != 1:
             raise InputError(
                 "columns", ", ".join(losses), "could each be the loss", f"say which: columns loss={losses[0]}"
             )
         common["loss"] = (train or losses)[0]
-    return found | {role: common.get(role) for role in ("loss", "N", "D")}
+    return found | {role: common[role] for role in ("loss", "N", "D") if role in common}
 
 
 def _add(found: Found, table: pd.DataFrame, default: str, columns: Mapping[str, str] | None) -> None:
+    """The rows of a table to the runs they are of."""
     roles = _roles([str(name) for name in table], columns)
-    if roles["loss"] is None:
+    if "loss" not in roles:
         raise InputError("columns", listed(table), "no column for the loss", "name it with columns loss=...")
-    values = {r: floats(column(table, c)) for r, c in roles.items() if c is not None and r != "run"}
+    values = {role: floats(column(table, name)) for role, name in roles.items() if role != "run"}
     values = {r: v for r, v in values.items() if r in ("loss", "lr", "step") or np.isfinite(v).any()}
     if "step" not in values:
         if "D" not in values:
-            raise InputError(
-                "columns",
-                listed(table),
-                "no column for steps, tokens or samples",
-                "name it: columns step=...",
-            )
+            missing = "no column for steps, tokens or samples"
+            raise InputError("columns", listed(table), missing, "name it: columns step=...")
         values["step"] = values["D"]
-        found.clock = str(roles["D"])
-        found.note(f"there are no steps: {roles['D']} is taken in their place, in schedules too")
-    if roles["loss"] and "train" in roles["loss"].lower():
-        found.note(f"the loss is the column {roles['loss']}")
+        found.clock = roles["D"]
+        found.notes.append(f"there are no steps: {roles['D']} is taken in their place, in schedules too")
+    if "train" in roles["loss"].lower():
+        found.notes.append(f"the loss is the column {roles['loss']}")
     nothing = np.full(len(table), np.nan)
     rows = np.column_stack([values.get(r, nothing) for r in ("step", "lr", "loss", "N", "D", "batch")])
-    for name, part in _by_run(table, roles["run"], rows, default):
-        found.runs.setdefault(name, RunRows(name)).add(part)
-
-
-def _by_run(
-    table: pd.DataFrame, run: str | None, rows: FloatArray, default: str
-) -> Iterator[tuple[str, FloatArray]]:
-    if run is None:
-        yield default, rows
+    if "run" not in roles:
+        found.runs.setdefault(default, RunRows(default)).add(rows)
         return
-    cells = column(table, run)
+    cells = column(table, roles["run"])
     of = labels(cells)
     order = np.argsort(of, kind="stable")
     for part in np.split(order, np.flatnonzero(np.diff(of[order])) + 1):
-        yield str(cells.iloc[part[0]]), rows[part]
+        name = str(cells.iloc[part[0]])
+        found.runs.setdefault(name, RunRows(name)).add(rows[part])
 
 
 def rates_of(source: Any) -> tuple[FloatArray, FloatArray]:
@@ -291,8 +251,7 @@ def rates_of(source: Any) -> tuple[FloatArray, FloatArray]:
 
 def _named(role: str, names: Sequence[str]) -> str | None:
     """The first column that has one of the names of a role."""
-    ranked = [name for known in NAMES[role] for name in names if _letters(name) == known]
-    return ranked[0] if ranked else None
+    return next((name for known in NAMES[role] for name in names if _letters(name) == known), None)
 
 
 def _letters(name: str) -> str:

@@ -46,6 +46,11 @@ class Log:
     def last(self) -> float:
         return float(self.step[-1])
 
+    @property
+    def size(self) -> float:
+        """1 where sizes are not known."""
+        return self.N if np.isfinite(self.N) else 1.0
+
     def until(self, step: float) -> Log:
         """What was known of it at a step: nothing that came later has a say."""
         kept = self.step <= step
@@ -57,15 +62,6 @@ class Log:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Logs:
-    """All runs, the warm-up they were read with, and what there is to say."""
-
-    logs: tuple[Log, ...]
-    warnings: tuple[str, ...]
-    clock: str
-
-
 def make_logs(
     source: Any,
     *,
@@ -75,10 +71,10 @@ def make_logs(
     steps: float | None = None,
     columns: Mapping[str, str] | None = None,
     N: float | None = None,
-) -> Logs:
-    """Read and judge every run. See ``fit_curves`` for the arguments."""
+) -> tuple[tuple[Log, ...], list[str], str]:
+    """Every run, read and judged; what there is to say; the clock. See ``fit_curves`` for the arguments."""
     found = read_logs(source, columns)
-    said = list(found.notes)
+    said = found.notes
     logs: list[Log] = []
     for run in found.runs.values():
         log = _log(run, said, warmup=warmup, lr=lr, shape=shape, steps=steps)
@@ -86,25 +82,19 @@ def make_logs(
             logs.append(log if N is None or np.isfinite(log.N) else replace(log, N=N))
     if not logs:
         raise InputError("curves", "", "no run has a loss that can be used", "check the column of the loss")
-    if shape is None:
-        _refuse_settings(logs)
-    known = [np.isfinite(log.N) for log in logs]
-    if any(known) and not all(known):
-        said.append("N is not known for every run: sizes are not told apart")
-        logs = [replace(log, N=float("nan")) for log in logs]
-    return Logs(logs=_branches(logs), warnings=tuple(dict.fromkeys(said)), clock=found.clock)
-
-
-def _refuse_settings(logs: Sequence[Log]) -> None:
-    """A rate that never changes within a run and differs between runs is a setting, and no schedule."""
     peaks = {log.schedule.peak for log in logs}
     flat = [np.ptp(log.schedule.rates[log.schedule.steps >= log.schedule.warmup]) == 0.0 for log in logs]
-    if len(peaks) > 1 and all(flat):
+    if shape is None and len(peaks) > 1 and all(flat):
         raise InputError(
             "lr", f"{min(peaks):g} to {max(peaks):g}",
             "is one number for each run: a setting, not its schedule",
             "log the rate of each step, or say the schedule: --shape cosine --steps 24000, --shape constant",
         )  # fmt: skip
+    known = [np.isfinite(log.N) for log in logs]
+    if any(known) and not all(known):
+        said.append("N is not known for every run: sizes are not told apart")
+        logs = [replace(log, N=float("nan")) for log in logs]
+    return _branches(logs), list(dict.fromkeys(said)), found.clock
 
 
 def _log(run: RunRows, said: list[str], **plan: Any) -> Log | None:
@@ -113,32 +103,34 @@ def _log(run: RunRows, said: list[str], **plan: Any) -> Log | None:
     if measured.size == 0:
         said.append(f"{run.name}: no loss that can be used")
         return None
-    ahead = int(np.count_nonzero(np.isnan(rows[measured[-1] + 1 :, LOSS])))
-    if run.lost > ahead:
-        said.append(f"{run.name}: {run.lost - ahead} rows without a usable loss are left out")
-    if run.restarts:
-        times = "once" if run.restarts == 1 else f"{run.restarts} times"
-        said.append(f"{run.name}: steps go back {times}: the rows logged last count")
-    if run.averaged > 1:
-        said.append(f"{run.name}: a long log, averaged over {run.averaged} rows each")
     step, loss = rows[measured, STEP], rows[measured, LOSS]
-    schedule = _schedule(run, said, **plan)
-    _say_batch(run, said)
+    ahead = int(np.count_nonzero(np.isnan(rows[measured[-1] + 1 :, LOSS])))
+    schedule = _schedule(run, step[-1], said, **plan)
+    data, N, batch = _data(rows, schedule), _one(rows[:, SIZE]), _one(rows[:, BATCH])
     log = Log(
-        name=run.name, step=step, loss=loss, schedule=schedule, white=scatter(loss), N=_one(rows[:, SIZE]),
-        D=_data(rows, schedule), smoothed=is_smoothed(loss), diverged=has_diverged(loss),
+        name=run.name, step=step, loss=loss, schedule=schedule, white=scatter(loss), N=N,
+        D=data if data is not None else batch * schedule.last,
+        smoothed=is_smoothed(loss), diverged=has_diverged(loss),
     )  # fmt: skip
-    if log.smoothed and not log.diverged:
-        said.append(
-            f"{run.name}: the log looks smoothed, which shifts and hides the curve: log single losses"
-        )
-    if schedule.rewarmed():
-        said.append(f"{run.name}: the rate rises again after the warm-up, where the law is not tested")
+    times = "once" if run.restarts == 1 else f"{run.restarts} times"
+    remarks = {
+        f"{run.lost - ahead} rows without a usable loss are left out": run.lost > ahead,
+        f"steps go back {times}: the rows logged last count": run.restarts,
+        f"a long log, averaged over {run.averaged} rows each": run.averaged > 1,
+        "the batch changes on the way, which the law does not know": len(run.batches) > 1,
+        "data per step change on the way: the law does not know of batches":
+            len(run.batches) <= 1 and _data_per_step_changes(rows),
+        "the log looks smoothed, which shifts and hides the curve: log single losses":
+            log.smoothed and not log.diverged,
+        "the rate rises again after the warm-up, where the law is not tested": schedule.rewarmed(),
+    }  # fmt: skip
+    said += [f"{run.name}: {words}" for words, applies in remarks.items() if applies]
     return log
 
 
 def _schedule(
     run: RunRows,
+    last: float,
     said: list[str],
     *,
     warmup: float | None,
@@ -146,27 +138,25 @@ def _schedule(
     shape: str | None,
     steps: float | None,
 ) -> Schedule:
+    """By the rates that are logged, or by its name; ``last`` is the last step with a loss."""
     rows = run.rows[np.isfinite(run.rows[:, RATE])]
     step, rate = rows[:, STEP], rows[:, RATE]
     if np.any(rate < 0.0) or (rate.size and not rate.max() > 0.0):
         raise InputError("lr", f"{rate.min():g}", f"is no learning rate ({run.name})", "give positive rates")
     if shape is not None:
-        peak = lr if lr is not None else float(rate.max()) if rate.size else None
-        if peak is None:
+        if lr is None and not rate.size:
             raise InputError("lr", "", "is missing", "give --lr, the peak rate, beside --shape")
         end = steps if steps is not None else float(run.rows[-1, STEP])
         text = shape if ":" in shape else f"{shape}:{end:.0f}"
-        found = warmup if warmup is not None else (find_warmup(step, rate)[0] if rate.size else 0.0)
-        made = written_schedule(text, peak=peak, warmup=found)
-        logged = logged_schedule(step, rate, found) if rate.size > 1 else None
-        if logged is not None and not logged.begins_like(made, min(logged.last, made.last)):
-            raise InputError(
-                "shape",
-                text,
-                f"is not the rate that {run.name} has logged",
-                "leave --shape out, or correct it",
-            )
-        if made.last < run.rows[np.isfinite(run.rows[:, LOSS]), STEP][-1] * 0.999:
+        if warmup is None:
+            warmup = find_warmup(step, rate)[0] if rate.size else 0.0
+        made = written_schedule(text, peak=float(rate.max()) if lr is None else lr, warmup=warmup)
+        if rate.size > 1:
+            logged = logged_schedule(step, rate, warmup)
+            if not logged.begins_like(made, min(logged.last, made.last)):
+                condition = f"is not the rate that {run.name} has logged"
+                raise InputError("shape", text, condition, "leave --shape out, or correct it")
+        if made.last < last * 0.999:
             raise InputError("steps", f"{made.last:.0f}", f"ends before the log of {run.name}", "give more")
         return made
     if rate.size < 2:
@@ -178,7 +168,6 @@ def _schedule(
         warmup, assumed = find_warmup(step, rate)
         if assumed:
             said.append(ASSUMED)
-    last = run.rows[np.isfinite(run.rows[:, LOSS]), STEP][-1]
     if step[-1] < last:  # rates logged less often than losses
         step, rate = np.append(step, last), np.append(rate, rate[-1])
     return logged_schedule(step, rate, warmup, run.name)
@@ -234,32 +223,25 @@ def has_diverged(loss: FloatArray) -> bool:
 
 def _branches(logs: Sequence[Log]) -> tuple[Log, ...]:
     """Points that a run shares with one before it count once."""
-    first: dict[tuple[float, float], list[Log]] = {}
     found: list[Log] = []
     for log in logs:
-        begin = (float(log.step[0]), float(log.loss[0]))
-        for before in first.get(begin, []):
+        for before in (b for b in found if b.loss[0] == log.loss[0]):
             n = min(before.step.size, log.step.size)
             equal = (before.step[:n] == log.step[:n]) & (before.loss[:n] == log.loss[:n])
             shared = n if equal.all() else int(np.argmin(equal))
             if shared > max(TRUNK, log.own) and shared < log.step.size:
                 log = replace(log, own=shared, trunk=before.name)
-        first.setdefault(begin, []).append(log)
         found.append(log)
     return tuple(found)
 
 
-def _say_batch(run: RunRows, said: list[str]) -> None:
-    rows = run.rows
-    if len(run.batches) > 1:
-        said.append(f"{run.name}: the batch changes on the way, which the law does not know")
-        return
+def _data_per_step_changes(rows: FloatArray) -> bool:
     both = np.isfinite(rows[:, DATA]) & np.isfinite(rows[:, STEP]) & (rows[:, STEP] > 0.0)
-    if np.count_nonzero(both) > 10 and not np.array_equal(rows[both, DATA], rows[both, STEP]):
-        each = np.diff(rows[both, DATA]) / np.diff(rows[both, STEP])
-        low, high = np.quantile(each, [0.05, 0.95])
-        if np.all(each >= 0.0) and high > 1.2 * max(low, 1e-300):
-            said.append(f"{run.name}: data per step change on the way: the law does not know of batches")
+    if np.count_nonzero(both) <= 10 or np.array_equal(rows[both, DATA], rows[both, STEP]):
+        return False
+    each = np.diff(rows[both, DATA]) / np.diff(rows[both, STEP])
+    low, high = np.quantile(each, [0.05, 0.95])
+    return bool(np.all(each >= 0.0) and high > 1.2 * max(low, 1e-300))
 
 
 def _one(cells: FloatArray) -> float:
@@ -267,13 +249,12 @@ def _one(cells: FloatArray) -> float:
     return float(known[0]) if known.size else float("nan")
 
 
-def _data(rows: FloatArray, schedule: Schedule) -> float:
-    """Data at the last planned step, in proportion to the steps; or the batch times them."""
+def _data(rows: FloatArray, schedule: Schedule) -> float | None:
+    """Data at the last planned step, in proportion to the steps."""
     both = np.isfinite(rows[:, DATA]) & (rows[:, DATA] > 0.0) & (rows[:, STEP] > 0.0)
-    if both.any():
-        data, step = rows[both, DATA], rows[both, STEP]
-        if data.size > 1 and np.all(data == data[0]):  # the planned amount in every row
-            return float(data[0])
-        return float(data[-1] * schedule.last / step[-1])
-    batch = _one(rows[:, BATCH])
-    return batch * schedule.last
+    if not both.any():
+        return None
+    data, step = rows[both, DATA], rows[both, STEP]
+    if data.size > 1 and np.all(data == data[0]):  # the planned amount in every row
+        return float(data[0])
+    return float(data[-1] * schedule.last / step[-1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from sparselaw.curves.logs import FLOOR, Log
 from sparselaw.curves.schedules import Schedule
 from sparselaw.errors import InputError
 from sparselaw.interval import Interval
+from sparselaw.numbers import short_size
 
 DEGREES = 8  # of Student's t: the scales rest on a handful of independent runs
 RUNNING = 1.5  # error of the rest of a running curve over what the model says of its residuals
@@ -60,6 +61,27 @@ class Model:
     estimate: Estimate
     plans: Mapping[int, Schedule] = field(default_factory=dict)
 
+    @property
+    def fitted(self) -> set[int]:
+        """Runs of which points were fitted."""
+        return {t.run for t in self.points.tracks}
+
+    @property
+    def sizes(self) -> list[float]:
+        """Of the runs, each once; 1 where sizes are not known."""
+        return sorted({log.size for log in self.logs})
+
+    def kinds(self) -> list[str]:
+        """For each run how many there are of its size: where there are too many to be named one by one."""
+        sizes = [log.size for log in self.logs]
+        of = [f" of {short_size(N)}" * (len(set(sizes)) > 1) for N in sizes]
+        return [f"{sizes.count(N)} runs{words}" for N, words in zip(sizes, of, strict=True)]
+
+    @property
+    def start(self) -> float:
+        """The first step that was fitted."""
+        return float(min(t.step[0] for t in self.points.tracks))
+
     def plan(self, run: int) -> Schedule:
         """The schedule of a run to its end."""
         return self.plans.get(run, self.logs[run].schedule)
@@ -70,6 +92,37 @@ class Model:
 
     def running(self, run: int) -> bool:
         return self.seen(run) < FINISHED
+
+    def end(self, run: int, N: float | None = None) -> Asked:
+        """The end of a run; for another size, that of its schedule there: sizes are not what is compared."""
+        log = self.logs[run]
+        own = run in self.fitted and N in (None, log.size)
+        return Asked(schedule=self.plan(run), N=log.size if N is None else N, run=run if own else None)
+
+    def number(self, name: str, role: str = "run") -> int:
+        """Of the run with this name."""
+        names = [log.name for log in self.logs]
+        if name not in names:
+            raise InputError(role, name, "is no run of the curves", f"name one of {', '.join(names[:5])}")
+        return names.index(name)
+
+    def under(self, schedule: Schedule, N: float, run: int | None = None) -> Asked:
+        """The end of a schedule, after the logged rates of the run that it goes on from.
+
+        Unless given, that is the longest run whose rates, as far as they are measured, are the schedule's.
+        """
+        if run is None:
+            alike = [
+                i
+                for i in self.fitted
+                if self.logs[i].size == N and self.logs[i].schedule.begins_like(schedule, self.logs[i].last)
+            ]
+            if not alike:
+                return Asked(schedule=schedule, N=N)
+            run = max(alike, key=lambda i: self.logs[i].last)
+        log = self.logs[run]
+        whole = log.schedule.then(schedule, log.last) if log.last < schedule.last else schedule
+        return Asked(schedule=whole, N=N, run=run)
 
     def predict(self, asked: Sequence[Asked]) -> tuple[FloatArray, FloatArray]:
         """Means and covariances of the log losses asked for. Different runs have residuals of their own."""
@@ -91,10 +144,15 @@ class Model:
         again = asked.schedule.rewarmed() and not any(log.schedule.rewarmed() for log in self.logs)
         return float((OTHER_PEAK * peak) ** 2 + (OTHER_SIZE * size) ** 2 + (REWARMED * again) ** 2)
 
-    def losses(self, asked: Sequence[Asked]) -> list[Interval]:
-        """Final losses with their 95 % intervals."""
-        mean, cov = self.predict(asked)
-        return [loss_interval(m, v) for m, v in zip(mean, np.sqrt(np.diag(cov)), strict=True)]
+    def loss(self, asked: Asked) -> Interval:
+        """With its 95 % interval."""
+        mean, cov = self.predict([asked])
+        return loss_interval(mean[0], float(np.sqrt(cov[0, 0])))
+
+    def along(self, asked: Asked, steps: FloatArray) -> FloatArray:
+        """(3, steps): low end, best value and high end of the loss on the way to an end."""
+        mean, cov = self.predict([replace(asked, step=float(s)) for s in steps])
+        return np.asarray(np.exp(mean + student() * np.sqrt(np.diag(cov)) * np.array([[-1.0], [0.0], [1.0]])))
 
 
 def fit_model(logs: Sequence[Log], form: Form | None = None) -> Model:
@@ -117,7 +175,7 @@ def student(level: float = 0.95) -> float:
 
 
 def loss_interval(mean: float, sd: float) -> Interval:
-    """Of a loss, from the mean and the error of its logarithm."""
+    """95 % of a loss, from the mean and the error of its logarithm."""
     low, best, high = np.exp(mean + student() * sd * np.array([-1.0, 0.0, 1.0])).tolist()
     return Interval(low, best, high)
 
@@ -135,7 +193,7 @@ def make_points(logs: Sequence[Log]) -> Points:
         if step.size == 0:
             short.append(log.name)
             continue
-        tracks.append(track(log.schedule, step, run, log.N if np.isfinite(log.N) else 1.0))
+        tracks.append(track(log.schedule, step, run, log.size))
         values.append(value)
         noise.append(white)
     count = sum(v.size for v in values)
@@ -172,7 +230,8 @@ def _few(log: Log, rows: IntArray, most: int) -> tuple[FloatArray, FloatArray, F
     if log.white <= NOISY:
         picked = np.unique(np.clip(np.searchsorted(step, wanted), 0, step.size - 1))
         return step[picked], value[picked], np.full(picked.size, log.white)
-    edges = np.unique(np.concatenate([wanted, log.schedule.jumps()]))  # no mean across a jump of the rate
+    jumps = log.schedule.steps[1:][np.diff(log.schedule.steps) == 0.0]
+    edges = np.unique(np.concatenate([wanted, jumps]))  # no mean across a jump of the rate
     bins = np.searchsorted(edges[1:-1], step, side="right")
     _, place, count = np.unique(bins, return_inverse=True, return_counts=True)
     means = [np.bincount(place, v) / count for v in (step, value)]

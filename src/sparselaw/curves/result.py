@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparselaw.curves.ends import (
-    BestSchedule,
-    CurveEnd,
-    Earlier,
-    ScheduleEnd,
-    annealed,
-    back_test,
-    continued,
-    going_on,
-    run_named,
-)
-from sparselaw.curves.model import Asked, Model
+from sparselaw.curves.ends import BestSchedule, CurveEnd, Earlier, ScheduleEnd, annealed, back_test
+from sparselaw.curves.model import Model
 from sparselaw.curves.schedules import Schedule
 from sparselaw.interval import Interval
 from sparselaw.numbers import short_size
@@ -49,6 +39,12 @@ class TheoryBeside:
     spectrum: Interval
     fitted: Mapping[str, Interval]
 
+    @classmethod
+    def of(cls, params: Mapping[str, Interval]) -> TheoryBeside:
+        """The reading of fitted parameters; the spectrum is infinite from a = 1 on."""
+        ends = [1.0 / (1.0 - a) if a < 1.0 else np.inf for a in params["a"]]
+        return cls(spectrum=Interval(*ends), fitted={name: params[name] for name in THEORY if name in params})
+
     def words(self) -> str:
         """In one sentence."""
         falls = f"j^-{self.spectrum.best:.3g}"
@@ -61,28 +57,8 @@ class TheoryBeside:
         return said + (f"; against it, {' and '.join(off)}" if off else "")
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "spectrum": self.spectrum.to_dict("a is 1 or more"), **THEORY, "kernel_tail": "u^-(1+a)",
-            "words": self.words(),
-        }  # fmt: skip
-
-
-def spectrum_of(a: float) -> float:
-    """s with 1 - 1/s = a; infinite from a = 1 on.
-
-    >>> round(spectrum_of(1 - 1 / 3.3), 12)
-    3.3
-    """
-    return 1.0 / (1.0 - a) if a < 1.0 else np.inf
-
-
-def theory_beside(params: Mapping[str, Interval]) -> TheoryBeside:
-    """The reading of fitted parameters."""
-    a = params["a"]
-    return TheoryBeside(
-        spectrum=Interval(spectrum_of(a.low), spectrum_of(a.best), spectrum_of(a.high)),
-        fitted={name: params[name] for name in THEORY if name in params},
-    )
+        spectrum = self.spectrum.to_dict("a is 1 or more")
+        return {"spectrum": spectrum, **THEORY, "kernel_tail": "u^-(1+a)", "words": self.words()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +104,7 @@ class CurveFit:
     @property
     def theory(self) -> TheoryBeside:
         """What the theory of SGD says of the same exponent."""
-        return theory_beside(self.params)
+        return TheoryBeside.of(self.params)
 
     @property
     def misfit(self) -> float:
@@ -155,9 +131,7 @@ class CurveFit:
 
         made = read_schedule(schedule, self.model.logs)
         (size,) = sizes_asked(self.model, None if N is None else [N])[:1]
-        number = continued(self.model, made, size) if run is None else run_named(self.model, run)
-        whole = made if number is None else going_on(self.model, number, made)
-        return self.model.losses([Asked(schedule=whole, N=size, run=number)])[0]
+        return self.model.loss(self.model.under(made, size, None if run is None else self.model.number(run)))
 
     @functools.cached_property
     def backtest(self) -> dict[str, tuple[Earlier, ...]]:
@@ -166,8 +140,8 @@ class CurveFit:
         Fitted anew to the first 30, 50 and 70 % of the measured steps; the last measured loss is predicted.
         """
         logs = self.model.logs
-        running = [i for i in range(len(logs)) if self.model.running(i)]
-        chosen = (running or list(range(len(logs))))[:TESTED]
+        every = range(len(logs))
+        chosen = ([i for i in every if self.model.running(i)] or list(every))[:TESTED]
         found = {}
         with progress("back-test") as show:
             for done, i in enumerate(chosen, start=1):
@@ -183,8 +157,8 @@ class CurveFit:
         """
         import pandas as pd
 
-        frame = pd.DataFrame(annealed(self.model))
-        return frame.drop(columns="N") if frame["N"].isna().all() else frame
+        table = pd.DataFrame(annealed(self.model))
+        return table.drop(columns="N") if table["N"].isna().all() else table
 
     def title(self) -> str:
         count = len(self.curves)
@@ -192,7 +166,7 @@ class CurveFit:
 
     def tables(self) -> dict[str, tuple[str, list[str], list[list[str]]]]:
         """Title, columns and rows of each: runs, schedules, back-test and law."""
-        several = any(end.N != 1.0 for end in self.schedules)
+        sized = any(end.N is not None for end in self.schedules)
         runs = [
             [e.run, f"{e.steps:.6g}", f"{100 * e.seen:.0f} %", f"{e.loss:.4g}", f"{e.final.best:.4g}",
              e.final.ends()]
@@ -200,8 +174,9 @@ class CurveFit:
         ]  # fmt: skip
         schedules = [
             [
-                e.schedule, *[short_size(e.N)] * several, f"{e.final.best:.4g}", e.final.ends(), e.against,
-                f"{e.difference.best:+.4f} {e.difference.ends()}", f"{e.probability:.2f}",
+                e.schedule, *([] if e.N is None else [short_size(e.N)]), f"{e.final.best:.4g}",
+                e.final.ends(), e.against, f"{e.difference.best:+.4f} {e.difference.ends()}",
+                f"{e.probability:.2f}",
             ]
             for e in self.schedules
         ]  # fmt: skip
@@ -216,7 +191,7 @@ class CurveFit:
         law = [[name, f"{v.best:.4g}", v.ends()] for name, v in self.params.items()]
         return {
             "runs": (self.title(), ["run", "steps", "seen", "last loss", *end], runs),
-            "schedules": ("Schedules", ["schedule", *["N"] * several, *end, *compared], schedules),
+            "schedules": ("Schedules", ["schedule", *["N"] * sized, *end, *compared], schedules),
             "backtest": (
                 "Back-test: the last measured loss, predicted from the first part of the run",
                 ["run", "seen", "predicted", "95 % interval", "measured"], tests,

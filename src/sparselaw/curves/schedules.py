@@ -62,9 +62,13 @@ class Schedule:
         """The rate at steps; at a jump the new one."""
         return np.asarray(np.interp(step, self.steps, self.rates))
 
-    def jumps(self) -> FloatArray:
-        """Steps at which the rate jumps."""
-        return np.asarray(self.steps[1:][np.diff(self.steps) == 0.0])
+    def then(self, other: Schedule, at: float) -> Schedule:
+        """This one up to a step, and from there on the other one, under the other's name."""
+        before, after = self.steps <= at, other.steps > at
+        steps = np.concatenate([self.steps[before], [at, at], other.steps[after]])
+        at_rates = [float(self.rate(at)), float(other.rate(at))]
+        rates = np.concatenate([self.rates[before], at_rates, other.rates[after]])
+        return Schedule(steps=steps, rates=rates, warmup=self.warmup, name=other.name)
 
     def rewarmed(self) -> bool:
         """Does the rate rise again after the warm-up?"""
@@ -108,16 +112,6 @@ def logged_schedule(step: FloatArray, rate: FloatArray, warmup: float, name: str
     return make_schedule([steps[i] for i in kept], [rates[i] for i in kept], warmup, name)
 
 
-def spliced(first: Schedule, then: Schedule, at: float) -> Schedule:
-    """The first schedule up to a step, and from there on the other one, under the other's name."""
-    before, after = first.steps <= at, then.steps > at
-    steps = np.concatenate([first.steps[before], [at, at], then.steps[after]])
-    rates = np.concatenate(
-        [first.rates[before], [float(first.rate(at)), float(then.rate(at))], then.rates[after]]
-    )
-    return Schedule(steps=steps, rates=rates, warmup=first.warmup, name=then.name)
-
-
 def make_schedule(
     steps: Sequence[float], rates: Sequence[float], warmup: float = 0.0, name: str = ""
 ) -> Schedule:
@@ -136,42 +130,29 @@ def make_schedule(
 
 def _few(steps: list[float], rates: list[float], peak: float) -> list[int]:
     """Knots through which straight lines stay close to every rate: one pass, by a cone of slopes."""
-    kept, corner, last = [0], 0, len(steps) - 1
-    low, high = -np.inf, np.inf
-    i = 1
+    kept, low, high = [0], -np.inf, np.inf
+    i, last = 1, len(steps) - 1
     while i <= last:
+        corner = kept[-1]
         width = steps[i] - steps[corner]
-        if width == 0.0:  # a jump: both its knots stay
-            if corner != i - 1:
-                kept.append(i - 1)
-            kept.append(i)
-            corner, low, high = i, -np.inf, np.inf
-            i += 1
-            continue
-        slope = (rates[i] - rates[corner]) / width
-        jump_next = i < last and steps[i + 1] == steps[i]
-        if not low <= slope <= high:  # the line to the last one was still close
+        jump = steps[i] == steps[i - 1]
+        slope = (rates[i] - rates[corner]) / width if width > 0.0 else np.nan
+        if corner < i - 1 and (jump or not low <= slope <= high):  # the line to the last one was still close
             kept.append(i - 1)
-            corner, low, high = i - 1, -np.inf, np.inf
+            low, high = -np.inf, np.inf
             continue
-        allowed = (CLOSE[0] * peak + CLOSE[1] * rates[i]) / width
-        low, high = max(low, slope - allowed), min(high, slope + allowed)
-        if jump_next:
+        if jump or i == last:  # a jump: both its knots stay
             kept.append(i)
-            corner, low, high = i, -np.inf, np.inf
+            low, high = -np.inf, np.inf
+        else:
+            allowed = (CLOSE[0] * peak + CLOSE[1] * rates[i]) / width
+            low, high = max(low, slope - allowed), min(high, slope + allowed)
         i += 1
-    if kept[-1] != last:
-        kept.append(last)
     return kept
 
 
-def is_written(text: str) -> bool:
-    """Does this name a shape? Otherwise it is the path of a file."""
-    return text.partition(":")[0].strip() in SHAPES
-
-
 def written_schedule(text: str, *, peak: float, warmup: float) -> Schedule:
-    """A schedule by its name, with as many steps as are written behind it.
+    """A schedule by its name: straight warm-up, the peak up to the first of two numbers of steps, decay.
 
     ``lr=``, ``end=`` and ``warmup=`` behind the steps take the place of the peak rate, of the last rate (a
     tenth of the peak) and of the warm-up.
@@ -179,40 +160,32 @@ def written_schedule(text: str, *, peak: float, warmup: float) -> Schedule:
     >>> written_schedule("wsd:800,1000,end=0", peak=3e-4, warmup=100).rate([50, 500, 900, 1000]).round(6)
     array([0.00015, 0.0003 , 0.00015, 0.     ])
     """
-    name, _, rest = text.partition(":")
-    name = name.strip()
-    if name not in SHAPES:
+    shape, _, rest = text.partition(":")
+    shape = shape.strip()
+    if shape not in SHAPES:
         raise InputError("schedule", text, "is no known shape", f"choose {', '.join(SHAPES)}")
-    counts, named = [], {"lr": peak, "warmup": warmup}
+    counts: list[float] = []
+    named = {"lr": peak, "warmup": float(warmup)}
     for part in rest.split(","):
         key, sign, value = part.partition("=")
         if not sign:
-            counts.append(numbers.size("schedule", part.strip()))
+            counts.append(float(numbers.size("schedule", part.strip())))
         elif key.strip() in ("lr", "end", "warmup"):
             named[key.strip()] = numbers.real("schedule", value.strip())
         else:
             raise InputError("schedule", text, f"does not know {key.strip()}", "give lr=, end= or warmup=")
-    wanted = 2 if name in LATE else 1
+    wanted = 2 if shape in LATE else 1
     if len(counts) != wanted:
         raise InputError("schedule", text, f"needs {wanted} number{'s' * (wanted - 1)} of steps", REMEDY)
-    end = named.get("end", END * named["lr"])
-    return shaped_schedule(name, *counts, peak=named["lr"], end=end, warmup=named["warmup"], written=text)
-
-
-def shaped_schedule(
-    shape: str, *counts: float, peak: float, end: float, warmup: float, written: str = ""
-) -> Schedule:
-    """A straight warm-up, the peak up to the first of two ``counts``, then the decay to the last step."""
-    stop = float(counts[-1])
-    start = float(counts[0]) if len(counts) > 1 else float(warmup)
+    peak, warmup = named["lr"], named["warmup"]
+    end = named.get("end", END * peak)
+    start, stop = counts[0] if wanted == 2 else warmup, counts[-1]
     if not 0.0 < peak < np.inf:
         raise InputError("lr", peak, "must be positive", "give the peak rate")
     if not 0.0 <= end <= peak:
         raise InputError("end", end, "must lie between zero and the peak rate", "give the last rate")
     if not 0.0 <= warmup <= start <= stop or stop <= warmup:
-        raise InputError(
-            "schedule", written or shape, f"has its steps out of order (warm-up ends at {warmup:g})", REMEDY
-        )
+        raise InputError("schedule", text, f"has its steps out of order (warm-up ends at {warmup:g})", REMEDY)
     steps = np.linspace(0.0, warmup, RAMP).tolist() if warmup > 0.0 else [0.0]
     rates = np.linspace(0.0, peak, RAMP).tolist() if warmup > 0.0 else [peak]
     if start > steps[-1]:
@@ -223,8 +196,7 @@ def shaped_schedule(
         rates.append(peak)
     else:
         share = np.linspace(0.0, 1.0, KNOTS)
-        decay = peak * decayed(shape, share, end / peak)
         first = 0 if shape == "step" else 1  # a step falls at once: two knots at its beginning
         steps += (start + share * (stop - start))[first:].tolist()
-        rates += decay[first:].tolist()
-    return make_schedule(steps, rates, warmup, written)
+        rates += (peak * decayed(shape, share, end / peak))[first:].tolist()
+    return make_schedule(steps, rates, warmup, text)

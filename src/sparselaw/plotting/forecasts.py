@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.curves.ends import continued, going_on, size_of
 from sparselaw.curves.law import track
-from sparselaw.curves.model import Asked, student
-from sparselaw.numbers import short_size
 from sparselaw.planning.forecast_budgets import best_sizes
 from sparselaw.plotting.style import (
     COLOURS,
@@ -30,7 +27,8 @@ from sparselaw.plotting.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sparselaw.curves import CurveFit, Schedule
+    from sparselaw.curves import CurveFit
+    from sparselaw.curves.model import Asked
     from sparselaw.deciding import Contest, NextRuns
     from sparselaw.forecasting import BackTest, Forecast
 
@@ -112,24 +110,20 @@ def curve_fan(found: CurveFit, *, ax: Axes | None = None) -> Axes:
     looks = _curve_looks(found)
     for i, log in enumerate(model.logs):
         colour, name = looks[i]
-        late = log.step >= _start(found)
+        late = log.step >= model.start
         ax.plot(log.step[late], log.loss[late], ".", ms=2, color=colour, alpha=0.4)
         own = [t for t in model.points.tracks if t.run == i]
         if own:
-            points = track(log.schedule, np.linspace(own[0].step[0], log.last, ALONG), i, size_of(log))
-            ax.plot(points.step, model.estimate.losses([points]), color=colour, lw=1.2, label=name)
+            points = track(log.schedule, np.linspace(own[0].step[0], log.last, ALONG), i, log.size)
+            ax.plot(points.step, model.estimate.at([points])[0], color=colour, lw=1.2, label=name)
         if model.running(i):
-            _fan(found, model.plan(i), size_of(log), i, log.last, colour, f"{log.name}, to its end", ax)
-    ends = {(end.schedule, end.N): end for end in found.schedules}
+            _fan(found, model.end(i), log.last, colour, f"{log.name}, to its end", ax)
     for schedule, (colour, name) in zip(found.asked, looks[len(model.logs) :], strict=True):
-        for N in sorted(N for asked, N in ends if asked == schedule.name):
-            run = continued(model, schedule, N)
-            if run is None or run not in model.plans:
-                start = _start(found)
-                if run is not None and model.logs[run].last < schedule.last:
-                    start = model.logs[run].last
-                whole = schedule if run is None else going_on(model, run, schedule)
-                _fan(found, whole, N, run, start, colour, name, ax)
+        for N in sorted({end.N or 1.0 for end in found.schedules if end.schedule == schedule.name}):
+            asked = model.under(schedule, N)
+            if asked.run is None or asked.run not in model.plans:
+                last = np.inf if asked.run is None else model.logs[asked.run].last
+                _fan(found, asked, last if last < schedule.last else model.start, colour, name, ax)
                 name = None  # one line of the legend for all sizes
     size_ticks(ax.xaxis)
     title = "Loss curves, fit and 95 % to the end"
@@ -166,22 +160,11 @@ def curve_residuals(found: CurveFit, *, ax: Axes | None = None) -> Axes:
     return finish(ax, found.clock, "measured above the law (%)", "Residuals", log="", fontsize="x-small")
 
 
-def _fan(
-    found: CurveFit,
-    schedule: Schedule,
-    N: float,
-    run: int | None,
-    start: float,
-    colour: Any,
-    name: str | None,
-    ax: Axes,
-) -> None:
-    steps = np.linspace(start, schedule.last, ALONG)
-    asked = [Asked(schedule=schedule, N=N, run=run, step=float(s)) for s in steps]
-    mean, cov = found.model.predict(asked)
-    half = student() * np.sqrt(np.diag(cov))
-    ax.fill_between(steps, np.exp(mean - half), np.exp(mean + half), color=colour, alpha=0.2, lw=0)
-    ax.plot(steps, np.exp(mean), color=colour, lw=1.6, ls="--", label=name)
+def _fan(found: CurveFit, asked: Asked, start: float, colour: Any, name: str | None, ax: Axes) -> None:
+    steps = np.linspace(start, asked.schedule.last, ALONG)
+    low, best, high = found.model.along(asked, steps)
+    ax.fill_between(steps, low, high, color=colour, alpha=0.2, lw=0)
+    ax.plot(steps, best, color=colour, lw=1.6, ls="--", label=name)
 
 
 def _curve_looks(found: CurveFit) -> list[tuple[Any, str | None]]:
@@ -190,18 +173,12 @@ def _curve_looks(found: CurveFit) -> list[tuple[Any, str | None]]:
     if len(logs) <= NAMED:
         looks: list[tuple[Any, str | None]] = [(COLOURS[i], log.name) for i, log in enumerate(logs)]
         return looks + [(COLOURS[(NAMED - j) % len(COLOURS)], s.name) for j, s in enumerate(asked)]
-    sizes = sorted({size_of(log) for log in logs})
+    sizes = found.model.sizes
     shades = dict(zip(sizes, sequence(len(sizes)), strict=True)) if len(sizes) > 1 else {sizes[0]: GREY}
-    looks = []
-    for log in logs:
-        N, alike = size_of(log), sum(size_of(other) == size_of(log) for other in logs)
-        name = f"{alike} runs" if len(sizes) == 1 else f"{alike} runs of {short_size(N)}"
-        looks.append((shades[N], None if name in [known for _, known in looks] else name))
+    looks, names = [], found.model.kinds()
+    for i, log in enumerate(logs):
+        looks.append((shades[log.size], names[i] if names[i] not in names[:i] else None))
     return looks + [(COLOURS[(1 + 2 * j) % len(COLOURS)], s.name) for j, s in enumerate(asked)]
-
-
-def _start(found: CurveFit) -> float:
-    return float(min(t.step[0] for t in found.model.points.tracks))
 
 
 def recipe_frontiers(contest: Contest, *, ax: Axes | None = None) -> Axes:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import functools
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from sparselaw.curves import CurveFit, fit_curves
-from sparselaw.curves.ends import continued, going_on, size_of
 from sparselaw.curves.fitting_curves import read_schedule, usual_warmup
-from sparselaw.curves.logs import Log
-from sparselaw.curves.model import Asked, student
+from sparselaw.curves.model import Model
 from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View, code_of, shell
 from sparselaw.explore.chart_data import axis, chart, line, points
-from sparselaw.numbers import short_size
+from sparselaw.numbers import typed
 
 SHOWN = 120  # points of a log
 FEW = 6  # runs that are drawn with a name each
@@ -48,28 +46,24 @@ def end(call: Call) -> dict[str, Any]:
     model = found.model
     peak = model.logs[-1].schedule.peak
     steps = call.size("curve_steps", round(max(log.schedule.last for log in model.logs)))
-    decay, low = call.positive("curve_decay", DECAY), call.not_negative("curve_end", END)
+    decay, to = call.positive("curve_decay", DECAY), call.not_negative("curve_end", END)
     start = max(round((1.0 - min(decay, 1.0)) * steps), round(usual_warmup(model.logs)))
-    text = f"wsd:{start},{steps},end={min(low, 1.0) * peak:.6g}"
+    text = f"wsd:{start},{steps},end={min(to, 1.0) * peak:.6g}"
     schedule = read_schedule(text, model.logs)
-    N = size_of(model.logs[-1])
-    run = continued(model, schedule, N)
-    whole = schedule if run is None else going_on(model, run, schedule)
-    first = min(t.step[0] for t in model.points.tracks) if run is None else model.logs[run].last
+    N = model.logs[-1].size
+    asked = model.under(schedule, N)
+    first = model.start if asked.run is None else model.logs[asked.run].last
     along = np.linspace(first, schedule.last, ALONG)
-    mean, cov = model.predict([Asked(schedule=whole, N=N, run=run, step=float(s)) for s in along])
-    half = student() * np.sqrt(np.diag(cov))
-    low_end, best, high_end = (np.exp(mean + k * half) for k in (-1.0, 0.0, 1.0))
-    series = _measured(model.logs, first)
-    band = {"low": low_end.tolist(), "high": high_end.tolist()}
-    fan = line(f"{text}, 95 %", along.tolist(), best.tolist(), colour=None, **band)
-    final = found.predict(schedule, N=None if N == 1.0 else N)
+    low, best, high = model.along(asked, along).tolist()
+    fan = line(f"{text}, 95 %", along.tolist(), best, colour=None, low=low, high=high)
+    series = [*_measured(model, first), fan]
+    size = "" if N == 1.0 else f", N={typed(N)}"
     command = f"{shell('curve')} {shlex.quote(name)} --schedule {text}"
     return {
-        "chart": chart(axis(found.clock, log=False), axis("loss (nats)", log=False), [*series, fan]),
+        "chart": chart(axis(found.clock, log=False), axis("loss (nats)", log=False), series),
         "schedule": text,
-        "final": final.as_dict(),
-        "code": code_of(command, f"found = sl.fit_curves({name!r})", f'print(found.predict("{text}"))'),
+        "final": model.loss(asked).as_dict(),
+        "code": code_of(command, f"found = sl.fit_curves({name!r})", f'print(found.predict("{text}"{size}))'),
     }
 
 
@@ -97,21 +91,18 @@ def _fit(path: str, name: str) -> CurveFit:
         raise
 
 
-def _measured(logs: Sequence[Log], first: float) -> list[dict[str, Any]]:
+def _measured(model: Model, first: float) -> list[dict[str, Any]]:
     """The losses of each run: a few as points of a colour each, more as lines of a colour for each size."""
-    sizes = sorted({size_of(log) for log in logs})
-    series, named = [], set()
-    for i, log in enumerate(logs):
+    series, names = [], model.kinds()
+    for i, log in enumerate(model.logs):
         late = np.flatnonzero(log.step >= min(first, 0.06 * log.step[-1]))
         late = late[:: max(1, late.size // SHOWN)]
-        x, y, size = log.step[late].tolist(), log.loss[late].tolist(), size_of(log)
-        if len(logs) <= FEW:
+        x, y = log.step[late].tolist(), log.loss[late].tolist()
+        if len(model.logs) <= FEW:
             series.append(points(log.name, x, y, colour=i))
-            continue
-        alike = sum(size_of(other) == size for other in logs)
-        name = f"{alike} runs" if len(sizes) == 1 else f"{alike} runs of {short_size(size)}"
-        series.append(line("" if size in named else name, x, y, colour=sizes.index(size) % FEW))
-        named.add(size)
+        else:
+            label = names[i] if names[i] not in names[:i] else ""
+            series.append(line(label, x, y, colour=model.sizes.index(log.size) % FEW))
     return series
 
 
