@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.errors import InputError
+from sparselaw.errors import InputError, check_choice
 from sparselaw.fitting.read import read_table
 from sparselaw.fitting.table_checks import (
     Pooled,
@@ -179,26 +179,28 @@ def clean_runs(
     judged = _Rows(table)
     notes: list[str] = []
     loss = judged.number(found, "loss")
-    bare = _counted(table, count, found, "N" in needed, columns)
+    bare = _without_embeddings(table, count, found, "N" in needed, columns)
+    sizes: dict[str, FloatArray] = {}
     if bare is not None:
         found.pop("N", None)
-    sizes = {role: judged.number(found, role) for role in ("N", "D", *more) if role in found}
-    if bare is not None:
-        sizes = {"N": judged.checked(bare[0], "N"), **sizes}
+        sizes["N"] = judged.checked(bare[0], "N")
         notes.append(f"N is {bare[1]}, without embeddings")
+    sizes |= {role: judged.number(found, role) for role in ("N", "D", *more) if role in found}
     used = {role: found[role] for role in ("loss", "stderr", *sizes) if role in found}
-    derived = "D" not in sizes and "N" in sizes and "C" in found
-    compute = judged.number(found, "C") if derived else _if_known(judged, found)
-    if derived and compute is not None:
+    compute = None
+    if "D" not in sizes and "N" in sizes and "C" in found:
+        compute = judged.number(found, "C")
         sizes["D"] = compute / (6.0 * sizes["N"])
         used["C"] = found["C"]
         notes.append("D is missing: taken as C/(6N)")
-    if "U" in needed and "U" not in sizes and "D" in sizes:
-        passes = _passes(table)
-        if passes is not None:
-            sizes["U"] = sizes["D"] / judged.number({"epochs": passes}, "epochs")
-            used["epochs"] = passes
-            notes.append(f"U is missing: taken as D/{passes}")
+    elif "C" in found:  # not needed: a row without it stays
+        compute = judged.in_ones(floats(column(table, found["C"])), found["C"], "C")
+        compute = np.where(np.isfinite(compute) & (compute > 0.0), compute, np.nan)
+    passes = next((n for n in table.columns if n.strip().lower() in {"epochs", "passes", "n_epochs"}), None)
+    if "U" in needed and "U" not in sizes and "D" in sizes and passes is not None:
+        sizes["U"] = sizes["D"] / judged.number({"epochs": passes}, "epochs")
+        used["epochs"] = passes
+        notes.append(f"U is missing: taken as D/{passes}")
     for role in needed or ("N",) * (not sizes):
         if role not in sizes:
             raise missing_column(role, table.columns)
@@ -211,20 +213,30 @@ def clean_runs(
     if kept.size == 0:
         reasons = ", ".join(f"{n} {reason}" for reason, n in judged.counts.items())
         raise InputError("rows", 0, f"no usable row is left ({reasons})", "check the columns and the values")
-    ones = np.ones(len(table))
-    sizes = {name: sizes.get(name, ones) for name in {"N": 0, "D": 0, **sizes}}
+    sizes = {name: sizes.get(name, np.ones(len(table))) for name in {"N": 0, "D": 0, **sizes}}
     if final:
-        kept, said = _last_of_each(table, group, sizes["D"], loss, kept)
-        notes.append(said)
+        name = run_column(table) if group is None else group
+        if name is None:
+            condition = "needs a column that names the run of a row"
+            raise InputError("final", True, condition, "name it with --group")
+        if np.ptp(sizes["D"][kept]) == 0.0:
+            condition = "needs D, to tell the last checkpoint"
+            raise InputError("final", True, condition, "name it with --columns D=...")
+        rows, kept = (
+            kept.size,
+            _first_of_each(kept, [labels(column(table, name).iloc[kept])], -sizes["D"], loss),
+        )
+        notes.append(f"only the last checkpoint of each {name} is used: {kept.size} of {rows} rows")
     if best:
-        kept, said = _best_of_each(sizes, loss, kept)
-        notes.append(said)
+        rows, kept = kept.size, _first_of_each(kept, [values[kept] for values in sizes.values()], loss)
+        notes.append(f"{rows - kept.size} rows with a better run of the same sizes are not used")
     numbers = None if group is None else by_name(column(table, group).iloc[kept])
     ties = [loss[kept]] if numbers is None else [numbers, loss[kept]]
     order = np.lexsort([*ties, *(values[kept] for values in sizes.values())])
     kept = kept[order]
     check_falls(unit_of(found["loss"])[0], sizes["N"][kept], sizes["D"][kept], loss[kept])
-    scale, weight_notes = _scale(table, found, loss, kept)
+    scale, weighted = _scale(table.iloc[kept], found, loss[kept])
+    seed = floats(table["seed"].iloc[kept]) if list(table.columns).count("seed") == 1 else None
     runs = Runs(
         sizes={name: values[kept] for name, values in sizes.items()},
         loss=loss[kept],
@@ -232,48 +244,33 @@ def clean_runs(
         group=None if numbers is None else numbers[order],
         row=table.index.to_numpy()[kept],
         compute=None if compute is None or np.isnan(compute[kept]).any() else compute[kept],
-        seed=_seeds(table.iloc[kept]),
+        seed=None if seed is None or not np.isfinite(seed).all() else seed,
     )
-    asked = [] if len(runs) == 0 or not {"N", "D"} <= set(needed) else _doubts(table, runs, kept, used, bare)
-    said_of_columns = notes_on_columns(table.columns, used, columns)
+    doubts = []  # what looks wrong with N, D and C: said first
+    if {"N", "D"} <= set(needed):
+        simulated = "alpha1" in table.columns
+        doubts = unit_words(runs.N, runs.D, None if "C" in used else runs.compute, simulated)
+        if bare is None and "N" in used:
+            doubts += embedding_words(table.iloc[kept], runs.N)
+    said = [*doubts, *judged.notes, *notes_on_columns(table.columns, used, columns), *notes, *weighted]
     pooled = pooled_columns(table.iloc[kept], used, group)
     return CleanRuns(
         runs=runs,
         dropped=judged.counts,
-        notes=tuple(dict.fromkeys([*asked, *judged.notes, *said_of_columns, *notes, *weight_notes])),
+        notes=tuple(dict.fromkeys(said)),
         pooled=tuple(p for p in pooled if not (best and p.kind != "run") and not (final and p.kind == "run")),
     )
 
 
-def _doubts(
-    table: pd.DataFrame,
-    runs: Runs,
-    kept: IntArray,
-    used: Mapping[str, str],
-    bare: tuple[FloatArray, str] | None,
-) -> list[str]:
-    """What looks wrong with N, D and C: said first."""
-    compute = None if "C" in used else runs.compute
-    said = unit_words(runs.N, runs.D, compute, "alpha1" in table.columns)
-    if bare is None and "N" in used:
-        words = embedding_words(table.iloc[kept], runs.N)
-        said += [words] if words else []
-    return said
-
-
-def _counted(
+def _without_embeddings(
     table: pd.DataFrame, count: str, found: Mapping[str, str], wanted: bool, given: Mapping[str, str] | None
 ) -> tuple[FloatArray, str] | None:
     """N without embeddings where it is asked for, or where the shape of the model is all there is."""
-    if count not in COUNTS:
-        raise InputError("count", count, "is not one of the choices", f"choose {' or '.join(COUNTS)}")
-    if count == "non-embedding":
+    if check_choice("count", count, COUNTS) == "non-embedding":
         bare = non_embedding(table)
         if bare is None:
-            raise InputError(
-                "count", count, "needs the width and the depth of every model, or a column of that count",
-                "add columns d_model and n_layers",
-            )  # fmt: skip
+            condition = "needs the width and the depth of every model, or a column of that count"
+            raise InputError("count", count, condition, "add columns d_model and n_layers")
         return bare
     taken = found.get("N")
     if wanted and "N" not in (given or {}) and (taken is None or taken.strip().lower() == "width"):
@@ -330,22 +327,6 @@ class _Rows:
         return values * unit
 
 
-def _seeds(table: pd.DataFrame) -> FloatArray | None:
-    """The column called seed, where it is there once and has a number in every row."""
-    if list(table.columns).count("seed") != 1:
-        return None
-    values = floats(table["seed"])
-    return values if np.isfinite(values).all() else None
-
-
-def _if_known(judged: _Rows, found: Mapping[str, str]) -> FloatArray | None:
-    """C where every row has one; it is not needed, and a row without it stays."""
-    if "C" not in found:
-        return None
-    values = judged.in_ones(floats(column(judged.table, found["C"])), found["C"], "C")
-    return np.where(np.isfinite(values) & (values > 0.0), values, np.nan)
-
-
 def by_name(cells: pd.Series[Any]) -> IntArray:
     """0, 1, 2, ... for the distinct values in the order of what they show, whatever their order in the table.
 
@@ -357,52 +338,26 @@ def by_name(cells: pd.Series[Any]) -> IntArray:
     return np.argsort(np.argsort(shown.to_numpy(), kind="stable"))[parts]
 
 
-def _best_of_each(sizes: Mapping[str, FloatArray], loss: FloatArray, kept: IntArray) -> tuple[IntArray, str]:
-    """The lowest loss of all rows that share every size."""
-    cells = np.unique(np.stack([v[kept] for v in sizes.values()]), axis=1, return_inverse=True)[1].ravel()
-    order = np.lexsort((loss[kept], cells))
-    first = np.concatenate([[True], np.diff(cells[order]) > 0])
-    left = np.sort(order[first])
-    return kept[left], f"{kept.size - left.size} rows with a better run of the same sizes are not used"
-
-
-def _last_of_each(
-    table: pd.DataFrame, group: str | None, D: FloatArray, loss: FloatArray, kept: IntArray
-) -> tuple[IntArray, str]:
-    """The row of each run with the largest D (of equal ones, the lowest loss)."""
-    name = run_column(table) if group is None else group
-    if name is None:
-        raise InputError("final", True, "needs a column that names the run of a row", "name it with --group")
-    if np.ptp(D[kept]) == 0.0:
-        raise InputError(
-            "final", True, "needs D, to tell the last checkpoint", "name it with --columns D=..."
-        )
-    runs = labels(column(table, name).iloc[kept])
-    order = np.lexsort((loss[kept], -D[kept], runs))
-    first = np.concatenate([[True], np.diff(runs[order]) > 0])
-    left = np.sort(order[first])
-    said = f"only the last checkpoint of each {name} is used: {left.size} of {kept.size} rows"
-    return kept[left], said
-
-
-def _passes(table: pd.DataFrame) -> str | None:
-    """The column with the number of passes over the unique data, if there is one."""
-    return next((n for n in table.columns if n.strip().lower() in {"epochs", "passes", "n_epochs"}), None)
+def _first_of_each(kept: IntArray, parts: list[Any], *by: FloatArray) -> IntArray:
+    """Of the rows that share all ``parts``, the one with the lowest of ``by``, in the order of the table."""
+    cells = np.unique(np.stack(parts), axis=1, return_inverse=True)[1].ravel()
+    order = np.lexsort([*(values[kept] for values in reversed(by)), cells])
+    first = np.diff(cells[order], prepend=-1) > 0
+    return kept[np.sort(order[first])]
 
 
 def _scale(
-    table: pd.DataFrame, found: Mapping[str, str], loss: FloatArray, kept: IntArray
+    rows: pd.DataFrame, found: Mapping[str, str], loss: FloatArray
 ) -> tuple[FloatArray, tuple[str, ...]]:
     """Relative standard errors over their median; ones where the table does not have them for every row."""
-    ones = np.ones(kept.size)
+    ones = np.ones(len(rows))
     if "stderr" not in found:
         return ones, ()
-    values = floats(column(table, found["stderr"]))[kept]
+    values = floats(column(rows, found["stderr"]))
     with np.errstate(all="ignore"):
-        relative = values / loss[kept]
+        relative = values / loss
         relative = relative / float(np.median(relative))
-    usable = (relative > 1e-9) & (relative < 1e9) & (values > 0.0)
-    if not usable.all():
-        bad = int(np.count_nonzero(~usable))
+    bad = np.count_nonzero(~((relative > 1e-9) & (relative < 1e9) & (values > 0.0)))
+    if bad:
         return ones, (f"standard errors are missing or make no sense in {bad} rows: rows are not weighted",)
     return relative, ("rows are weighted by their standard errors",)

@@ -9,6 +9,7 @@ import csv
 import io
 import re
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -19,22 +20,23 @@ from sparselaw.files import MAX_SIZE, check_archive, check_bytes, open_unpacked,
 if TYPE_CHECKING:
     import pandas as pd
 
-ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".txt": "csv",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".xlsx": "excel",
-    ".xls": "excel",
-    ".wandb": "wandb",
+KINDS = {
+    "csv": (".csv", ".txt"),
+    "tsv": (".tsv", ".tab"),
+    "json": (".jsonl", ".ndjson", ".json"),
+    "parquet": (".parquet", ".pq"),
+    "excel": (".xlsx", ".xls"),
+    "wandb": (".wandb",),
 }
 EXTRAS = {"parquet": ("pyarrow", "parquet"), "excel": ("openpyxl", "excel")}
 STDIN = "-"
+HELD = 4  # times over, text that is made into a table
+CELL_BYTES = 50  # of a sheet while it is read
+PLACE = re.compile(rb'<c [^>]*?r="([A-Z]{1,3})([0-9]{1,7})"')
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+LOOKED_AT = 30  # lines
+THOUSANDS = re.compile(r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$")
+DECIMAL_COMMA = re.compile(r"^[+-]?\d*,\d+([eE][+-]?\d+)?$")
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
@@ -43,7 +45,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     ``-`` is standard input. A folder holds one run in each file: see trackers.py.
     """
     if str(path) == STDIN:
-        return _whole(path, "standard input", lambda: _read_text(_standard_input()))
+        return _checked(path, "standard input", _read_standard_input)
     file = Path(path)
     if file.is_dir():
         from sparselaw.fitting.trackers import read_folder
@@ -57,41 +59,35 @@ def read_table(path: str | Path) -> pd.DataFrame:
         raise InputError("file", path, "does not exist", "check the name")
     if file.stat().st_size == 0:
         raise InputError("file", path, "is empty", "give a table with N, D and loss")
-    return _whole(path, kind, lambda: _read(file, kind))
+    return _checked(path, kind, lambda: _read(file, kind))
 
 
 def kind_of_file(file: Path) -> str | None:
     """By its ending, before .gz where there is one."""
-    name = file.with_suffix("") if file.suffix.lower() in {".gz"} else file
-    return ENDINGS.get(name.suffix.lower())
+    name = file.with_suffix("") if file.suffix.lower() == ".gz" else file
+    return next((kind for kind, endings in KINDS.items() if name.suffix.lower() in endings), None)
 
 
-def _whole(path: str | Path, kind: str, read: Any) -> pd.DataFrame:
+def _checked(path: str | Path, kind: str, read: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    """What ``read`` gives, with at least one row; whatever a library says against it is one line."""
+    package, extra = EXTRAS.get(kind, ("a package", "all"))
     try:
-        frame: pd.DataFrame = read()
+        frame = read()
     except InputError as error:  # a part of the file is named: say of which
         raise InputError("file", path, error.condition, error.remedy) from None
     except (PermissionError, IsADirectoryError):
         raise InputError("file", path, "may not be read", "check its permissions") from None
     except ImportError:
-        package, extra = EXTRAS.get(kind, ("a package", "all"))
         remedy = f"pip install 'sparselaw[{extra}]' or give a CSV"
         raise InputError("file", path, f"needs {package} to be read", remedy) from None
-    except (ValueError, TypeError, AttributeError, OSError, KeyError, IndexError, EOFError) as error:
-        reason = " ".join(str(error).split())[:120] or type(error).__name__
-        raise InputError(
-            "file", path, f"is not readable as {kind} ({reason})", "check its contents"
-        ) from None
     except MemoryError:
         raise InputError("file", path, "asks for more memory than there is", "give less of it") from None
-    except RecursionError:
-        raise InputError(
-            "file", path, f"is not readable as {kind} (nested too deeply)", "flatten it"
-        ) from None
-    except Exception as error:  # whatever a library that reads says: the file cannot be read
-        reason = " ".join(str(error).split())[:120] or type(error).__name__
-        raise InputError("file", path, f"is not readable as {kind} ({reason})", "save it as CSV") from None
-    if frame.shape[0] == 0:
+    except Exception as error:
+        deep = "nested too deeply" if isinstance(error, RecursionError) else ""
+        reason = deep or " ".join(str(error).split())[:120] or type(error).__name__
+        condition = f"is not readable as {kind} ({reason})"
+        raise InputError("file", path, condition, "check its contents, or save it as CSV") from None
+    if len(frame) == 0:
         raise InputError("file", path, "has a header and no rows", "give at least a few runs")
     return frame
 
@@ -113,10 +109,15 @@ def _read(file: Path, kind: str) -> pd.DataFrame:
     return read_separated(file, "\t" if kind == "tsv" else None)
 
 
-def _standard_input() -> bytes:
+def _read_standard_input() -> pd.DataFrame:
+    """JSON where it begins like it, else a table with separators."""
     content = sys.stdin.buffer.read(MAX_SIZE.get() // HELD + 1)
     check_bytes(STDIN, HELD * len(content), "what is piped in")
-    return content
+    if not content.strip():
+        raise InputError("file", STDIN, "is empty", "pipe a table with N, D and loss")
+    if content.lstrip()[:1] in (b"[", b"{"):
+        return read_json(content)
+    return read_separated(io.BytesIO(content))
 
 
 def _check_parquet(file: Path) -> None:
@@ -126,10 +127,6 @@ def _check_parquet(file: Path) -> None:
     told = import_module("pyarrow.parquet").ParquetFile(file).metadata
     cells = float(told.num_rows) * told.num_columns
     check_bytes(file, 8.0 * cells, f"its table of {told.num_rows} rows", file.stat().st_size)
-
-
-CELL_BYTES = 50  # of a sheet while it is read
-PLACE = re.compile(rb'<c [^>]*?r="([A-Z]{1,3})([0-9]{1,7})"')
 
 
 def _check_sheets(file: Path) -> None:
@@ -151,9 +148,8 @@ def _check_sheets(file: Path) -> None:
                             column = 26 * column + letter - 64
                         rows, columns = max(rows, int(row)), max(columns, column)
                     rest = piece[-200:]
-            check_bytes(
-                file, CELL_BYTES * float(rows) * columns, f"a sheet of {rows} rows and {columns} columns"
-            )
+            size = f"a sheet of {rows} rows and {columns} columns"
+            check_bytes(file, CELL_BYTES * float(rows) * columns, size)
 
 
 def _read_sheet(file: Path) -> pd.DataFrame:
@@ -167,25 +163,6 @@ def _read_sheet(file: Path) -> pd.DataFrame:
     return cells.iloc[1:].set_axis(names, axis=1).reset_index(drop=True).infer_objects()
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose names are all different."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError("file", "", f"has an object that names {twice} twice", "rename one of them")
-    return found
-
-
-def _read_text(content: bytes) -> pd.DataFrame:
-    """Standard input: JSON where it begins like it, else a table with separators."""
-    if not content.strip():
-        raise InputError("file", STDIN, "is empty", "pipe a table with N, D and loss")
-    if content.lstrip()[:1] in (b"[", b"{"):
-        return read_json(content)
-    return read_separated(io.BytesIO(content))
-
-
 def read_json(content: bytes) -> pd.DataFrame:
     """An array of objects, JSON lines, an object of columns, {columns, data}, or one that holds an array.
 
@@ -195,21 +172,24 @@ def read_json(content: bytes) -> pd.DataFrame:
 
     import pandas as pd
 
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in pairs]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError("file", "", f"has an object that names {twice} twice", "rename one of them")
+        return dict(pairs)
+
     try:
-        found = json.loads(content, object_pairs_hook=_once)
+        found = json.loads(content, object_pairs_hook=once)
     except json.JSONDecodeError:
-        lines = content.splitlines()
-        found = [json.loads(line, object_pairs_hook=_once) for line in lines if line.strip()]
-    if isinstance(found, dict) and set(found) == {"columns", "data"}:  # a table logged with wandb
-        return pd.DataFrame(found["data"], columns=found["columns"])
+        found = [json.loads(line, object_pairs_hook=once) for line in content.splitlines() if line.strip()]
     if isinstance(found, dict):
+        if set(found) == {"columns", "data"}:  # a table logged with wandb
+            return pd.DataFrame(found["data"], columns=found["columns"])
         lists = [v for v in found.values() if isinstance(v, list) and v and isinstance(v[0], dict)]
-        if len(lists) == 1:
-            found = lists[0]
-        elif not all(isinstance(v, (list, dict)) for v in found.values()):
-            found = [found]
-    if isinstance(found, dict):
-        return pd.DataFrame(found)
+        if len(lists) != 1 and all(isinstance(v, (list, dict)) for v in found.values()):
+            return pd.DataFrame(found)
+        found = lists[0] if len(lists) == 1 else [found]
     if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
         raise ValueError("not an array of objects")
     frame = pd.json_normalize(found)
@@ -218,42 +198,31 @@ def read_json(content: bytes) -> pd.DataFrame:
     return frame.set_axis(names, axis=1)
 
 
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-LOOKED_AT = 30  # lines
-HELD = 4  # times over, text that is made into a table
-THOUSANDS = re.compile(r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$")
-DECIMAL_COMMA = re.compile(r"^[+-]?\d*,\d+([eE][+-]?\d+)?$")
-
-
 def read_separated(source: Path | IO[bytes], separator: str | None = None) -> pd.DataFrame:
     """Every column as it is; the separator and the decimal sign are read off the first lines."""
     import pandas as pd
 
-    lines = _head(source)
+    lines = _first_lines(source)
     separator = separator or separator_of(lines)
     cells = _cells(lines, separator)
-    form: dict[str, Any] = {
-        "sep": separator,
-        "skipinitialspace": True,
-        "encoding": "utf-8-sig",
-        "decimal": "," if separator != "," and has_decimal_commas(cells[1:]) else ".",
-    }
+    decimal = "," if separator != "," and has_decimal_commas(cells[1:]) else "."
+    opened: Any = nullcontext(source)
+    if isinstance(source, Path):
+        opened = open_unpacked(source, lines=True, held=HELD)
     try:
-        with (
-            open_unpacked(source, lines=True, held=HELD)
-            if isinstance(source, Path)
-            else nullcontext(source) as file
-        ):
-            frame: pd.DataFrame = pd.read_csv(file, low_memory=False, **form)
+        with opened as file:
+            frame: pd.DataFrame = pd.read_csv(
+                file, sep=separator, decimal=decimal, skipinitialspace=True, encoding="utf-8-sig",
+                low_memory=False,
+            )  # fmt: skip
     except pd.errors.ParserError as error:
         raise _ragged(str(error), separator, cells) from None
     if separator == "," and cells and len(cells[0]) > 1 and not isinstance(frame.index, pd.RangeIndex):
         raise _ragged(f"Expected {len(cells[0])} fields, saw {len(cells[1])}", separator, cells)
-    header = pd.Series(cells[0], dtype=str) if cells else pd.Series(dtype=str)
-    named = header[header.str.strip() != ""]
-    if named.duplicated().any():  # pandas renames the second; a reader must be asked
-        names = [text or name for name, text in zip(frame.columns, header, strict=False)]
-        frame.columns = pd.Index(names)
+    header = cells[0] if cells else []
+    named = [name for name in header if name.strip()]
+    if len(set(named)) < len(named):  # pandas renames the second; a reader must be asked
+        frame.columns = pd.Index([text or name for name, text in zip(frame.columns, header, strict=False)])
     return frame
 
 
@@ -263,25 +232,22 @@ def separator_of(lines: list[str]) -> str:
     >>> separator_of(["N;D;loss", "1;2;3,5"])
     ';'
     """
-    best, most = ",", (0, 0, 0)
+    scores = {",": (0, 0, 0)}
     for separator in SEPARATORS:
-        rows = [len(row) for row in _cells(lines, separator)]
-        if not rows or rows[0] < 2:
-            continue
-        alike = sum(n == rows[0] for n in rows[1:])
-        score = (int(alike == len(rows) - 1), rows[0], alike)
-        if score > most:
-            best, most = separator, score
-    return best
+        header, *rows = [len(row) for row in _cells(lines, separator)] or [0]
+        alike = sum(n == header for n in rows)
+        if header > 1:
+            scores[separator] = (int(alike == len(rows)), header, alike)
+    return max(scores, key=scores.__getitem__)
 
 
 def has_decimal_commas(rows: list[list[str]]) -> bool:
     """Is a comma in a number its decimal sign? 1,000,000 and 3,5 tell; 1,234 alone is taken as a decimal."""
-    commas = [cell.strip() for row in rows for cell in row if "," in cell]
-    commas = [c for c in commas if THOUSANDS.match(c) or DECIMAL_COMMA.match(c)]
+    every = [cell.strip() for row in rows for cell in row]
+    commas = [c for c in every if THOUSANDS.match(c) or DECIMAL_COMMA.match(c)]
     if not commas or any(c.count(",") > 1 or "." in c for c in commas):
         return False
-    points = any(re.match(r"^[+-]?\d+\.\d+", cell.strip()) for row in rows for cell in row)
+    points = any(re.match(r"^[+-]?\d+\.\d+", c) for c in every)
     return any(not THOUSANDS.match(c) for c in commas) or not points
 
 
@@ -304,15 +270,14 @@ def _ragged(message: str, separator: str, cells: list[list[str]]) -> InputError:
         f"is not readable as csv: {where} has {saw} cells and the header {expected}, "
         f"with {SEPARATORS[separator]} as separators"
     )
-    digits = any(re.fullmatch(r"\d+", cell.strip()) for row in cells[1:] for cell in row[-1:])
-    advice = "put semicolons or tabs between the columns" if separator == "," and digits else "check that row"
-    if separator == "," and digits:
-        advice += " if numbers have decimal commas, or quote them"
-    return InputError("file", "", condition, advice)
+    if separator == "," and any(re.fullmatch(r"\d+", row[-1].strip()) for row in cells[1:] if row):
+        advice = "put semicolons or tabs between the columns if numbers have decimal commas, or quote them"
+        return InputError("file", "", condition, advice)
+    return InputError("file", "", condition, "check that row")
 
 
-def _head(source: Path | IO[bytes]) -> list[str]:
-    """The first lines as text; what is not text shows when the whole is read."""
+def _first_lines(source: Path | IO[bytes]) -> list[str]:
+    """As text; what is not text shows when the whole is read."""
     if isinstance(source, Path):
         with open_unpacked(source, lines=True) as opened:
             raw = [opened.readline(1_000_000) for _ in range(LOOKED_AT)]

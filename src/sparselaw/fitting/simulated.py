@@ -47,26 +47,20 @@ def without_peak(
     table = as_table(source)
     found = find_columns(table, columns)
     if "alpha1" not in table or "N" not in found or "D" not in found:
-        raise InputError(
-            "drop-peak",
-            True,
-            "needs the columns N, D and alpha1 of simulated runs",
-            "leave it out for other runs",
-        )
+        condition = "needs the columns N, D and alpha1 of simulated runs"
+        raise InputError("drop-peak", True, condition, "leave it out for other runs")
     N, D, alpha1 = (floats(column(table, name)) for name in (found["N"], found["D"], "alpha1"))
     if "inputs" in table:
         from sparselaw.inputs import KINDS
 
         never_rare = [name for name, kind in KINDS.items() if kind.sampling == "gaussian"]
-        alpha1 = np.where([kind in never_rare for kind in column(table, "inputs")], np.nan, alpha1)
-    dimension = np.full(N.size, np.inf)
-    if "dimension" in table:
-        dimension = floats(column(table, "dimension"))
+        alpha1 = np.where(column(table, "inputs").isin(never_rare), np.nan, alpha1)
+    dimension = floats(column(table, "dimension")) if "dimension" in table else np.full(N.size, np.inf)
     dimension = np.where(np.isnan(dimension), np.inf, dimension)
     near = np.zeros(N.size, bool)
-    settings = np.stack([alpha1, dimension])
-    for a, M in np.unique(settings, axis=1, equal_nan=True).T:
-        rows = ((alpha1 == a) | (np.isnan(alpha1) & np.isnan(a))) & (dimension == M)
+    settings = pd.DataFrame({"alpha1": alpha1, "dimension": dimension})
+    for rows in settings.groupby(["alpha1", "dimension"], dropna=False).indices.values():
+        a, M = settings.iloc[rows[0]]
         with np.errstate(invalid="ignore", divide="ignore"):
             near[rows] = near_peak(N[rows], D[rows], float(a), float(M))
     return table[~near], ({"near the double-descent peak": int(near.sum())} if near.any() else {})

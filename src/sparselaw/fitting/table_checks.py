@@ -21,7 +21,8 @@ from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.tables import column, find_shape, floats, is_numbers, labels
 
-# Words in the names of columns, letters only and lower case; a column counts if one of its words is here.
+# Words in the names of columns, letters only and lower case: what a column tells that has one of them.
+SEED_WORDS = frozenset({"seed", "seeds"})
 RUN_WORDS = frozenset({"run", "runs", "runname", "runid", "experiment", "experiments", "exp", "trial", "job"})
 TUNED_WORDS = frozenset(
     {
@@ -29,15 +30,12 @@ TUNED_WORDS = frozenset(
         "dropout", "momentum", "setting", "settings", "hyperparameters", "hparams",
     }
 )  # fmt: skip
-SETTING_WORDS = frozenset(
-    {
-        "epoch", "epochs", "passes", "u", "unique", "uniquetokens", "schedule", "dataset", "corpus", "train",
-        "tokenizer", "arch", "architecture", "family", "features", "solver", "inputs", "group", "alpha1",
-        "alpha2",
-    }
-)  # fmt: skip
 REPEAT_WORDS = frozenset({"u", "unique", "uniquetokens", "epoch", "epochs", "passes"})
-SEED_WORDS = frozenset({"seed", "seeds"})
+SETTING_WORDS = REPEAT_WORDS | {
+    "schedule", "dataset", "corpus", "train", "tokenizer", "arch", "architecture", "family", "features",
+    "solver", "inputs", "group", "alpha1", "alpha2",
+}  # fmt: skip
+KINDS = {"seed": SEED_WORDS, "run": RUN_WORDS, "tuned": TUNED_WORDS, "setting": SETTING_WORDS}
 OUTCOME_WORDS = frozenset({"loss", "flops", "flop", "status", "reason", "averaged", "estimator"})
 RISING_WORDS = frozenset({"acc", "accuracy", "score", "bleu", "rouge", "auc", "reward", "em", "pass", "mmlu"})
 EMBEDDED = "N seems to include embeddings"
@@ -59,46 +57,46 @@ class Pooled:
 
     def words(self) -> str:
         name = f"'{self.column}'" if re.search(r"\W", self.column) else self.column
-        said = f"the column {self.column} tells {self.values} groups of rows apart, and they are pooled: "
+        where = f"--where '{self.column}=...'"
         if self.kind == "seed":
             return f"rows of one {self.column} may be correlated: --group {name} resamples them whole"
+        if self.kind == "tuned":
+            said = f"the column {self.column} was tried with {self.values} values at the same N and D"
+            return f"{said}: --best keeps the best run of each N and D; or {where}"
+        advice = f"fit each with --by {name}, or select with {where}"
         if self.kind == "run":
-            return said + (
+            advice = (
                 "checkpoints of one run are not final losses, and make the intervals too narrow; --final "
                 f"keeps the last of each run, --group {name} resamples whole runs, --by {name} fits each"
             )
-        if self.kind == "tuned":
-            return f"the column {self.column} was tried with {self.values} values at the same N and D: " + (
-                f"--best keeps the best run of each N and D; or --where '{self.column}=...'"
-            )
-        if _words(self.column) & REPEAT_WORDS:
-            return (
-                said
-                + f"--law data-constrained knows repeated data; or --by {name}, --where '{self.column}=...'"
-            )
-        return said + f"fit each with --by {name}, or select with --where '{self.column}=...'"
+        elif _words(self.column) & REPEAT_WORDS:
+            advice = f"--law data-constrained knows repeated data; or --by {name}, {where}"
+        groups = f"{self.values} groups of rows apart, and they are pooled"
+        return f"the column {self.column} tells {groups}: {advice}"
 
 
 def pooled_columns(rows: pd.DataFrame, used: Mapping[str, str], group: str | None) -> list[Pooled]:
     """The columns of the rows that tell groups apart; ``used`` maps N, D, loss, ... to columns."""
     of_group = None if group is None else labels(column(rows, group))
     sizes = [floats(column(rows, name)) for role, name in used.items() if role in {"N", "D", "C"}]
-    cell = _together([labels(pd.Series(size)) for size in sizes])
+    cell = np.unique(np.stack(sizes or [np.zeros(len(rows))]), axis=1, return_inverse=True)[1].ravel()
     loss = labels(column(rows, used["loss"]))
     repeats = "U" in used or "epochs" in used  # a law of repeated data: it knows these columns
     found: list[Pooled] = []
     told: list[tuple[str, IntArray]] = []  # the kinds and groups that earlier columns tell apart
     times, known = Counter(rows.columns), {*used.values(), group}
     for name, cells in ((str(name), cells) for name, cells in rows.items()):
-        if name in known or times[name] > 1:
+        near = _words(name)
+        if name in known or times[name] > 1 or near & OUTCOME_WORDS or (repeats and near & REPEAT_WORDS):
             continue
-        kind = _kind(name, cells)
-        if kind is None or (repeats and _words(name) & REPEAT_WORDS):
+        kind = next((kind for kind, words in KINDS.items() if near & words), "other")
+        if kind == "other" and is_numbers(cells):
             continue
         parts = labels(cells)
         values = int(parts.max()) + 1
-        if not 2 <= values < len(rows) or _nearly_unique(parts):
-            continue
+        alone = int(np.count_nonzero(np.bincount(parts) == 1))
+        if not 2 <= values < len(rows) or alone > 0.6 * len(rows):
+            continue  # most rows have a value of their own
         if of_group is not None and _depends_on(parts, of_group):
             continue  # whole groups have one value: their resampling carries it
         if kind != "run" and (_depends_on(loss, parts) or any(_comes_with(parts, s) for s in sizes)):
@@ -126,14 +124,10 @@ def check_falls(name: str, N: FloatArray, D: FloatArray, loss: FloatArray) -> No
         return
     risen = rank_correlation(np.log(N) + np.log(D), loss)
     each = [rank_correlation(np.log(size), loss) for size in (N, D) if np.ptp(size) > 0.0]
-    named = bool(_words(name) & RISING_WORDS)
-    if (risen > RISING and all(r > 0.0 for r in each)) or (named and risen > 0.0):
-        raise InputError(
-            "loss",
-            f"column {name}",
-            f"rises with scale (rank correlation with N D {risen:+.2f}), and a law is of errors or losses",
-            "give a loss, or an error such as 1 - accuracy",
-        )
+    if (risen > RISING and min(each) > 0.0) or (_words(name) & RISING_WORDS and risen > 0.0):
+        shown = f"rises with scale (rank correlation with N D {risen:+.2f})"
+        condition = f"{shown}, and a law is of errors or losses"
+        raise InputError("loss", f"column {name}", condition, "give a loss, or an error such as 1 - accuracy")
 
 
 def unit_words(N: FloatArray, D: FloatArray, C: FloatArray | None, simulated: bool) -> list[str]:
@@ -168,18 +162,18 @@ def non_embedding(table: pd.DataFrame) -> tuple[FloatArray, str] | None:
     return None
 
 
-def embedding_words(table: pd.DataFrame, N: FloatArray) -> str:
-    """Whether N seems to count embeddings, which makes small models look too large; empty where it does not.
+def embedding_words(table: pd.DataFrame, N: FloatArray) -> list[str]:
+    """Whether N seems to count embeddings, which makes small models look too large; none where it does not.
 
     With the width d known, N less 12 L d^2 should be nothing, or d times the vocabulary once or twice.
     """
     shape, bare = find_shape(table), non_embedding(table)
     if bare is None or "width" not in shape:
-        return ""
+        return []
     rest = (N - bare[0]) / floats(column(table, shape["width"]))
     known = np.isfinite(rest)
     if not known.any() or float(np.nanmedian(np.abs(N / bare[0] - 1.0))) < 0.02:
-        return ""
+        return []
     tokens = float(np.median(rest[known]))
     if "vocab" in shape:
         vocabulary = float(np.nanmedian(floats(column(table, shape["vocab"]))))
@@ -188,11 +182,9 @@ def embedding_words(table: pd.DataFrame, N: FloatArray) -> str:
         low, high = TYPICAL_VOCABULARY
         counted = low <= tokens <= 2.0 * high and bool(np.all(np.abs(rest[known] / tokens - 1.0) < 0.3))
     if not counted:
-        return ""
-    return (
-        f"{EMBEDDED} (N less {bare[1]} is {tokens:,.0f} times the width): small models "
-        "look too large; --count non-embedding leaves them out"
-    )
+        return []
+    counted_in = f"N less {bare[1]} is {tokens:,.0f} times the width"
+    return [f"{EMBEDDED} ({counted_in}): small models look too large; --count non-embedding leaves them out"]
 
 
 def rank_correlation(x: FloatArray, y: FloatArray) -> float:
@@ -206,27 +198,10 @@ def rank_correlation(x: FloatArray, y: FloatArray) -> float:
     return round(float(pd.Series(x).rank().corr(pd.Series(y).rank())), 12)
 
 
-def _kind(column: str, cells: pd.Series[Any]) -> str | None:
-    near = _words(column)
-    if near & OUTCOME_WORDS:
-        return None
-    known = (("seed", SEED_WORDS), ("run", RUN_WORDS), ("tuned", TUNED_WORDS), ("setting", SETTING_WORDS))
-    for kind, words in known:
-        if near & words:
-            return kind
-    return "other" if not is_numbers(cells) else None
-
-
 def _words(column: str) -> set[str]:
     spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", column)
     words = [w.lower() for w in re.findall(r"[A-Za-z]+\d*", spaced)]
     return {*words, "".join(words)}
-
-
-def _nearly_unique(parts: IntArray) -> bool:
-    """Do most rows have a value of their own?"""
-    counts = np.bincount(parts)
-    return bool(np.count_nonzero(counts == 1) > 0.6 * parts.size)
 
 
 def _free_text(cells: pd.Series[Any]) -> bool:
@@ -239,13 +214,6 @@ def _tried_at_one_size(parts: IntArray, cell: IntArray) -> bool:
     pairs = np.unique(np.stack([cell, parts]), axis=1)
     several = np.bincount(pairs[0], minlength=int(cell.max()) + 1) > 1
     return bool(np.count_nonzero(several[cell]) >= 0.2 * cell.size)
-
-
-def _together(parts: list[IntArray]) -> IntArray:
-    """One label for each combination."""
-    if not parts:
-        return np.zeros(0, np.int64)
-    return np.asarray(np.unique(np.stack(parts), axis=1, return_inverse=True)[1], np.int64).ravel()
 
 
 def _comes_with(parts: IntArray, size: FloatArray) -> bool:

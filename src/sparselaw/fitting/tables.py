@@ -8,6 +8,7 @@ stood in what was read, from zero; a name that stands twice in a header is there
 from __future__ import annotations
 
 import functools
+import math
 import numbers
 import re
 import warnings
@@ -37,10 +38,8 @@ def table_of(source: Any) -> pd.DataFrame:
         try:
             source = pd.DataFrame({str(name): _listed(cells) for name, cells in _columns_of(source).items()})
         except (TypeError, ValueError) as error:
-            reason = " ".join(str(error).split())[:120]
-            raise InputError(
-                "runs", type(source).__name__, f"is not a table ({reason})", "give a DataFrame or a file"
-            ) from None
+            condition = f"is not a table ({' '.join(str(error).split())[:120]})"
+            raise InputError("runs", type(source).__name__, condition, "give a DataFrame or a file") from None
     table: pd.DataFrame = source.set_axis([str(name) for name in source.columns], axis=1).infer_objects()
     return table if table.index.dtype.kind in "iu" else table.reset_index(drop=True)
 
@@ -85,20 +84,19 @@ def is_numbers(cells: pd.Series[Any]) -> bool:
 
 def floats(cells: pd.Series[Any]) -> FloatArray:
     """As floats; nan where a cell is no number (text, a list, an object)."""
-    values = cells.to_numpy()
-    if values.dtype.kind in NUMBERS:
-        return values.astype(np.float64)
-    return np.array([_number(cell) for cell in values], dtype=np.float64)
+    if is_numbers(cells):
+        return cells.to_numpy().astype(np.float64)
+    return np.array([_number(cell) for cell in cells.to_numpy()], dtype=np.float64)
 
 
 def _number(cell: Any) -> float:
     try:
         is_one: bool = np.isscalar(cell) or isinstance(cell, numbers.Number)
-        return float(cell) if is_one else float("nan")
+        return float(cell) if is_one else math.nan
     except (TypeError, ValueError):
-        return written_number(cell) if isinstance(cell, str) else float("nan")
+        return written_number(cell) if isinstance(cell, str) else math.nan
     except OverflowError:
-        return float("inf")
+        return math.inf
 
 
 def missing(cells: pd.Series[Any]) -> Mask:
@@ -119,10 +117,8 @@ def labels(cells: pd.Series[Any]) -> IntArray:
 
 def duplicated(table: pd.DataFrame) -> Mask:
     """Rows equal in every column to one before."""
-    found: Mask = (
-        pd.DataFrame({i: labels(table.iloc[:, i]) for i in range(table.shape[1])}).duplicated().to_numpy()
-    )
-    return found
+    parts = pd.DataFrame({i: labels(table.iloc[:, i]) for i in range(table.shape[1])})
+    return np.asarray(parts.duplicated())
 
 
 FORM = re.compile(r"^\s*(.+?)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*$")
@@ -138,9 +134,8 @@ def select(table: pd.DataFrame, conditions: str | Sequence[str]) -> pd.DataFrame
     for condition in (conditions,) if isinstance(conditions, str) else conditions:
         match = FORM.match(condition)
         if match is None:
-            raise InputError(
-                "where", condition, "is not a condition", "write lr=0.001, epochs<=4 or name!=test"
-            )
+            remedy = "write lr=0.001, epochs<=4 or name!=test"
+            raise InputError("where", condition, "is not a condition", remedy)
         name, sign, value = match.groups()
         if name not in table:
             raise InputError("where", condition, f"there is no column {name}", there(table))
@@ -159,9 +154,8 @@ def _holds(cells: pd.Series[Any], sign: str, value: str) -> Mask:
         number = float(value)
     except ValueError:
         if sign not in {"=", "!="}:
-            raise InputError(
-                "where", f"{cells.name}{sign}{value}", "compares with a word", "use = or !="
-            ) from None
+            condition = f"{cells.name}{sign}{value}"
+            raise InputError("where", condition, "compares with a word", "use = or !=") from None
         return np.array([(str(cell).strip() == value) == (sign == "=") for cell in cells], bool)
     found = floats(cells)
     close = np.isclose(found, number, rtol=1e-9, atol=0.0)
@@ -177,17 +171,16 @@ def split(table: pd.DataFrame, by: str) -> Iterator[tuple[Any, pd.DataFrame]]:
     if by not in table:
         raise InputError("by", by, "is not in the table", there(table))
     cells = column(table, by)
-    filled = table[~missing(cells)]
     try:
-        values = list(dict.fromkeys(filled[by].tolist()))
+        values = list(dict.fromkeys(cells[~missing(cells)].tolist()))
     except TypeError:
         raise InputError("by", by, "holds lists or objects", "choose a column of words or numbers") from None
     if len(values) > MOST_PARTS:
         raise InputError("by", by, f"has over {MOST_PARTS} values", "choose a column with few")
     try:
-        values = sorted(values)
+        values.sort()
     except TypeError:  # numbers and words: in the order of what they show
-        values = sorted(values, key=str)
+        values.sort(key=str)
     for value in values:
         yield value, table[(cells == value).to_numpy(bool)]
 
@@ -261,25 +254,37 @@ def find_columns(
     >>> find_columns(["Model Size", "Training FLOP", "loss"])
     {'N': 'Model Size', 'loss': 'loss', 'C': 'Training FLOP'}
     """
-    names = [str(c) for c in columns]
-    given = dict(given or {})
-    roles = _roles(more)
-    _check_given(given, names, roles)
+    names, given = [str(c) for c in columns], dict(given or {})
+    roles = {role: frozenset(map(_letters, aliases)) for role, aliases in (more or {}).items()} | ALIASES
+    roles = {role: roles[role] for role in (*ALIASES, *roles)}
+    for role, name in given.items():
+        if role not in roles:
+            raise InputError("columns", role, "is not a role", f"name {', '.join(roles)} only")
+        if name not in names:
+            raise InputError("columns", f"{role}={name}", "is not in the table", there(names))
+        other = next((other for other in given if other != role and given[other] == name), None)
+        if other is not None:
+            raise InputError(
+                "columns", f"{role}={name},{other}={name}", "is one column for two roles", "name two"
+            )
+    free = [name for name in names if name not in given.values()]
     found: dict[str, str] = {}
-    for role in roles:
+    for role, aliases in roles.items():
+        known = aliases | {_letters(role)}
+        near = [n for n in free if _letters(n) in known]
+        if role == "loss" and not near:
+            near = [n for n in free if _letters(n) in TRAINING]
+        near = [n for n in near if _letters(n) not in FALLBACKS] or near
+        if role in near:  # goes before all others, but not before itself in other letters
+            near = [n for n in near if _letters(n) == _letters(role)]
         if role in given:
             found[role] = given[role]
-            continue
-        candidates = _candidates(names, role, roles, taken=given.values())
-        # The role's own name goes before all others, but not before itself in other letters.
-        own = [n for n in candidates if _letters(n) == _letters(role)]
-        candidates = own if role in own else candidates
-        if len(candidates) > 1:
-            raise InputError(
-                "columns", ", ".join(candidates), f"could each be {role}", _say_which(candidates, role)
-            )
-        if candidates:
-            found[role] = candidates[0]
+        elif len(near) > 1:
+            twice = len(set(near)) < len(near)
+            remedy = "rename one of them" if twice else f"say which: columns {role}={near[0]}"
+            raise InputError("columns", ", ".join(near), f"could each be {role}", remedy)
+        elif near:
+            found[role] = near[0]
     return found
 
 
@@ -307,54 +312,13 @@ def notes_on_columns(
         if role in (given or {}):
             continue
         if role == "loss" and _letters(taken) in TRAINING:
-            notes.append(
-                f"loss is the column {taken}, the only one: a training loss is not a held-out one where data "
-                "are repeated"
-            )
+            only = f"loss is the column {taken}, the only one"
+            notes.append(f"{only}: a training loss is not a held-out one where data are repeated")
         known = ALIASES.get(role, frozenset()) | (TRAINING if role == "loss" else frozenset())
         others = [str(n) for n in columns if n not in found.values() and _letters(str(n)) in known]
         if others:
             notes.append(f"{role} is the column {taken}, not {' or '.join(others)}")
     return notes
-
-
-def _roles(more: Aliases | None) -> dict[str, frozenset[str]]:
-    extra = {role: frozenset(_letters(name) for name in names) for role, names in (more or {}).items()}
-    return {**ALIASES, **{role: names for role, names in extra.items() if role not in ALIASES}}
-
-
-def _check_given(given: Mapping[str, str], names: list[str], roles: Iterable[str]) -> None:
-    for role, name in given.items():
-        if role not in roles:
-            raise InputError("columns", role, "is not a role", f"name {', '.join(roles)} only")
-        if name not in names:
-            raise InputError("columns", f"{role}={name}", "is not in the table", there(names))
-        others = [other for other in given if other != role and given[other] == name]
-        if others:
-            raise InputError(
-                "columns",
-                f"{role}={name},{others[0]}={name}",
-                "is one column for two roles",
-                "name two",
-            )
-
-
-def _candidates(
-    names: list[str], role: str, roles: Mapping[str, frozenset[str]], taken: Iterable[str]
-) -> list[str]:
-    """Columns that may be meant; a name that stands twice in the header is there twice."""
-    near = [
-        n for n in names if n not in taken and (_letters(n) in roles[role] or _letters(n) == _letters(role))
-    ]
-    if role == "loss" and not near:
-        near = [n for n in names if n not in taken and _letters(n) in TRAINING]
-    return [n for n in near if _letters(n) not in FALLBACKS] or near
-
-
-def _say_which(candidates: list[str], role: str) -> str:
-    if len(set(candidates)) < len(candidates):
-        return "rename one of them"
-    return f"say which: columns {role}={candidates[0]}"
 
 
 def missing_column(role: str, columns: Iterable[Any]) -> InputError:

@@ -33,56 +33,53 @@ def read_folder(folder: Path, read_table: Callable[[Path], pd.DataFrame]) -> pd.
     """
     import pandas as pd
 
-    events = event_files(folder)
-    if events:
-        parts = [
-            read_events(files).assign(run=_run_name(folder, where)) for where, files in sorted(events.items())
-        ]
-        return _carried(pd.concat(parts, ignore_index=True))
     every = files_below(folder)
+    events: dict[str, list[Path]] = defaultdict(list)
+    for file in every:
+        if "tfevents" in file.name:
+            events["" if file.parent == folder else str(file.parent.relative_to(folder))].append(file)
     kept = [file for file in every if file.name.endswith(".wandb")]
-    if kept:
-        return _carried(pd.concat([read_table(file) for file in kept], ignore_index=True))
     files = [file for file in every if file.name.lower().endswith(TABLES)]
-    if not files:
-        raise InputError(
-            "file", folder, "is a folder without event files or tables", "give a file, or exported runs"
-        )
-    tables = [(file, from_panel(_each_once(file, read_table(file)))) for file in files]
-    if any("run" in table for _, table in tables):  # charts: one metric in each file, all runs in it
-        joined = pd.concat([table for _, table in tables], ignore_index=True)
-        step = next((name for name in STEPS if name in joined), None)
-        if step is not None and "run" in joined:
-            joined = joined.groupby(["run", step], as_index=False, sort=False).first()
-        return _carried(joined)
-    parts = [table.assign(run=file.name.split(".")[0]) for file, table in tables]
+    if events:
+        parts = [read_events(events[run]).assign(run=run or folder.name) for run in sorted(events)]
+    elif kept:
+        parts = [read_table(file) for file in kept]
+    elif files:
+        parts = [_without_panels(file, read_table(file)) for file in files]
+        if any("run" in table for table in parts):  # charts: one metric in each file, all runs in it
+            joined = pd.concat(parts, ignore_index=True)
+            step = next((name for name in STEPS if name in joined), None)
+            parts = [joined if step is None else _first_of_each(joined, step)]
+        else:
+            names = [file.name.split(".")[0] for file in files]
+            parts = [table.assign(run=name) for name, table in zip(names, parts, strict=True)]
+    else:
+        condition = "is a folder without event files or tables"
+        raise InputError("file", folder, condition, "give a file, or exported runs")
     return _carried(pd.concat(parts, ignore_index=True))
 
 
-def from_panel(table: pd.DataFrame) -> pd.DataFrame:
+def _without_panels(file: Path, table: pd.DataFrame) -> pd.DataFrame:
     """A chart exported from wandb has a column "run - metric" for each run: here one row for run and step."""
     import pandas as pd
 
-    table = _each_once("", table)
+    twice = table.columns[table.columns.duplicated()]
+    if twice.size:  # which of two is meant cannot be told
+        raise InputError("file", file, f"has the column {str(twice[0])[:60]} twice", "rename one of them")
     found = {name: PANEL.match(str(name)) for name in table.columns}
     step = next((name for name in STEPS if name in table.columns), None)
     if step is None or not any(found.values()):
         return table
-    parts = []
-    for name, match in found.items():
-        if match is not None and match["end"] is None:
-            part = pd.DataFrame({"run": match["run"], step: table[step], match["metric"]: table[name]})
-            parts.append(part.dropna())
-    whole = pd.concat(parts, ignore_index=True)
-    return whole.groupby(["run", step], as_index=False, sort=False).first()
+    parts = [
+        pd.DataFrame({"run": match["run"], step: table[step], match["metric"]: table[name]}).dropna()
+        for name, match in found.items()
+        if match is not None and match["end"] is None
+    ]
+    return _first_of_each(pd.concat(parts, ignore_index=True), step)
 
 
-def _each_once(file: Path | str, table: pd.DataFrame) -> pd.DataFrame:
-    """A table whose columns all have different names: which of two is meant cannot be told."""
-    twice = table.columns[table.columns.duplicated()]
-    if twice.size:
-        raise InputError("file", file, f"has the column {str(twice[0])[:60]} twice", "rename one of them")
-    return table
+def _first_of_each(table: pd.DataFrame, step: str) -> pd.DataFrame:
+    return table.groupby(["run", step], as_index=False, sort=False).first()
 
 
 def _carried(table: pd.DataFrame) -> pd.DataFrame:
@@ -95,24 +92,10 @@ def _carried(table: pd.DataFrame) -> pd.DataFrame:
     return filled.dropna(subset=held_out, how="all").reset_index(drop=True) if held_out else filled
 
 
-def _run_name(folder: Path, where: Path) -> str:
-    name = str(where.relative_to(folder))
-    return folder.name if name == "." else name
-
-
 # TensorBoard's event files are records one after the other, each a length, an event, and a checksum of both.
 # Scalars are stored as single numbers or, by newer writers, as tensors of one.
-FLOAT, DOUBLE = 1, 2  # kinds of a tensor
+TENSORS = {1: "<f", 2: "<d"}  # by the kind of a tensor: floats and doubles
 OURS = ("step", "run")  # columns that a scalar of the same name must not replace
-
-
-def event_files(folder: Path) -> dict[Path, list[Path]]:
-    """Folder -> its event files, for every folder below that has some: one run each."""
-    found: dict[Path, list[Path]] = defaultdict(list)
-    for file in files_below(folder):
-        if "tfevents" in file.name:
-            found[file.parent].append(file)
-    return dict(found)
 
 
 def read_events(files: Sequence[Path]) -> pd.DataFrame:
@@ -122,9 +105,8 @@ def read_events(files: Sequence[Path]) -> pd.DataFrame:
     try:
         from tensorboardX.proto.event_pb2 import Event
     except ImportError:
-        raise InputError(
-            "file", files[0], "needs tensorboardX to be read", "pip install 'sparselaw[tensorboard]'"
-        ) from None
+        remedy = "pip install 'sparselaw[tensorboard]'"
+        raise InputError("file", files[0], "needs tensorboardX to be read", remedy) from None
     steps: dict[int, dict[str, float]] = defaultdict(dict)
     for file in files:
         for data in _event_records(file):
@@ -135,12 +117,10 @@ def read_events(files: Sequence[Path]) -> pd.DataFrame:
             for value in event.summary.value:
                 number = _scalar(value)
                 if number is not None:
-                    name = f"{value.tag} (logged)" if value.tag in OURS else value.tag
-                    steps[event.step][name] = number
+                    steps[event.step][f"{value.tag} (logged)" if value.tag in OURS else value.tag] = number
     if not steps:
         raise InputError("file", files[0], "holds no scalars", "give runs that logged their loss")
-    rows = [{"step": step, **values} for step, values in sorted(steps.items())]
-    return pd.DataFrame(rows)
+    return pd.DataFrame([{"step": step, **values} for step, values in sorted(steps.items())])
 
 
 def _event_records(file: Path) -> Iterator[bytes]:
@@ -180,14 +160,13 @@ def _scalar(value: Any) -> float | None:
         return float(value.simple_value)
     if not value.HasField("tensor"):
         return None
-    tensor = value.tensor
-    for numbers in (tensor.float_val, tensor.double_val):
+    for numbers in (value.tensor.float_val, value.tensor.double_val):
         if len(numbers) == 1:
             return float(numbers[0])
-    form = {FLOAT: "<f", DOUBLE: "<d"}.get(tensor.dtype)
-    if form is not None and len(tensor.tensor_content) == struct.calcsize(form):
-        return float(struct.unpack(form, tensor.tensor_content)[0])
-    return None
+    form, content = TENSORS.get(value.tensor.dtype), value.tensor.tensor_content
+    if form is None or len(content) != struct.calcsize(form):
+        return None
+    return float(struct.unpack(form, content)[0])
 
 
 # A run that wandb kept on disk (run-*.wandb) is a log in blocks of 32 KiB: a header of seven bytes, then
@@ -198,7 +177,6 @@ BLOCK, HEADER = 32_768, 7
 MAGIC = b":W&B"
 HISTORY, CONFIG, RUN = 2, 5, 17  # of a record
 RUN_CONFIG, RUN_NAME = 4, 8  # of the run
-WHOLE_OR_PART = (1, 2, 3, 4)
 MOST_BITS = 70  # of a number: ten bytes of seven
 KEY, NESTED_KEY, VALUE = 1, 2, 16  # of an item of history or config
 
@@ -226,8 +204,7 @@ def read_wandb(file: Path) -> pd.DataFrame:
         raise InputError("file", file, "holds no history", "give a run that logged its loss")
     frame = pd.DataFrame(rows).rename(columns={"run": "run (logged)"})
     config = {"run (config)" if key == "run" else key: value for key, value in config.items()}
-    known = {key: value for key, value in config.items() if key not in frame}
-    return frame.assign(**known, run=name)
+    return frame.assign(**{key: value for key, value in config.items() if key not in frame}, run=name)
 
 
 def _items(message: bytes) -> dict[str, Any]:
@@ -236,16 +213,12 @@ def _items(message: bytes) -> dict[str, Any]:
     for number, item in _fields(message):
         if number != 1 or not isinstance(item, bytes):
             continue
-        names, text = [], ""
-        for part, value in _fields(item):
-            if part in (KEY, NESTED_KEY):
-                names.append(value.decode())
-            elif part == VALUE:
-                text = value.decode()
+        fields = list(_fields(item))
+        names = [value.decode() for part, value in fields if part in (KEY, NESTED_KEY)]
         if not names or names[0].startswith("_wandb"):
             continue
         try:
-            value = json.loads(text)
+            value = json.loads(next((text for part, text in reversed(fields) if part == VALUE), b""))
         except ValueError:  # NaN and Infinity are read; anything else is none of ours
             continue
         except RecursionError:
@@ -302,15 +275,12 @@ def _wandb_records(file: Path) -> Iterator[bytes]:
         end = place + HEADER + length
         if kind == 0 and not any(content[place:]):  # room that was never written
             return
-        if kind in WHOLE_OR_PART and end > len(content):
+        if 1 <= kind <= 4 and end > len(content):
             notice(f"{file}: the last record is half-written and left out")
             return
         piece = content[place + HEADER : end]
-        if kind not in WHOLE_OR_PART or zlib.crc32(piece, zlib.crc32(bytes([kind]))) != check:
-            raise InputError(
-                "file", file, f"is damaged (the piece at byte {place} does not match its checksum)",
-                "copy it again, or take it out of the folder",
-            )  # fmt: skip
+        if not 1 <= kind <= 4 or zlib.crc32(piece, zlib.crc32(bytes([kind]))) != check:
+            raise _damaged(file, f"the piece at byte {place} does not match its checksum")
         pieces = piece if kind in (1, 2) else pieces + piece
         if kind in (1, 4):
             yield pieces
