@@ -29,7 +29,7 @@ def proposal_of(alpha1, alpha2, D, threshold, M):
 
 
 def deviations(found, exact):
-    return abs(math.log(found.probability.best / exact)) / found.relative_error
+    return abs(math.log(found.bulk.best / exact)) / found.relative_error
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_ten_settings_agree_with_direct_sampling(alpha1, alpha2, D, threshold, M
     found = weighted(alpha1, alpha2, D, threshold, M)
     spread = math.hypot(direct.failures**-0.5, found.relative_error)
     # 4 deviations of the difference: 6e-5 each, 6e-4 in all.
-    assert abs(math.log(found.probability.best / chance)) < 4 * spread
-    ours, theirs = found.probability, binomial_interval(direct.failures, direct.replicates)
+    assert abs(math.log(found.bulk.best / chance)) < 4 * spread
+    ours, theirs = found.bulk, binomial_interval(direct.failures, direct.replicates)
     assert max(ours.low, theirs.low) <= min(ours.high, theirs.high)
 
 
@@ -105,27 +105,27 @@ def test_intervals_cover_as_often_as_they_say():
         weighted(alpha1, alpha2, D, threshold, M, relative=0.1, seed=seed, replicates=4000)
         for seed in range(120)
     ]
-    inside = sum(f.probability.contains(exact) for f in found)
+    inside = sum(f.bulk.contains(exact) for f in found)
     # 114 expected of 120, deviation 2.4: 104 is 4 below; intervals half as wide would hold 81.
     assert inside >= 104
-    mean = sum(f.probability.best for f in found) / len(found)
+    mean = sum(f.bulk.best for f in found) / len(found)
     assert abs(mean / exact - 1) < 4 * 0.08 / 120**0.5  # no bias from stopping or learning
 
 
 def test_a_planted_error_in_the_weights_is_found():
     exact = two_coordinates(1.0, 0.3, 100, 1.02)
     found = weighted(1.0, 0.3, 100, 1.02, 2, relative=0.03)
-    assert found.probability.contains(exact)
-    assert not found.probability.contains(exact * 1.25)
+    assert found.bulk.contains(exact)
+    assert not found.bulk.contains(exact * 1.25)
 
 
 def test_no_failure_and_few_failures_give_hard_limits():
     none = weighted_interval(np.array([]), 1000)
-    assert (none.probability.low, none.probability.best, none.status) == (0.0, 0.0, "low-ess")
-    assert none.probability.high == pytest.approx(-math.log(0.025) / (1000 * DEFENSIVE))
+    assert (none.bulk.low, none.bulk.best, none.status) == (0.0, 0.0, "low-ess")
+    assert none.bulk.high == pytest.approx(-math.log(0.025) / (1000 * DEFENSIVE))
     few = weighted_interval(np.log([1e-9, 2e-9]), 1000)
     assert few.status == "low-ess"
-    assert few.probability.high > none.probability.high
+    assert few.bulk.high > none.bulk.high
 
 
 def test_weights_never_pass_the_defensive_limit():

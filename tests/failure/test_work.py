@@ -6,8 +6,7 @@ from sparselaw.errors import InputError
 from sparselaw.failure import failure_probability
 from sparselaw.failure.draw import in_words
 from sparselaw.failure.failure_curve import Sampling
-from sparselaw.failure.probability import growing_curve
-from sparselaw.failure.work import announcements, case_of, work_of
+from sparselaw.failure.probability import announcements, case_of, growing_curve, work_of
 from sparselaw.inputs import SparseInputs
 
 SPIKY = SparseInputs(alpha1=1.5, alpha2=-2.0)

@@ -56,8 +56,7 @@ def failure(
 ) -> None:
     """Probability that gradient descent diverges: spike and bulk."""
     from sparselaw.failure.failure_curve import Sampling
-    from sparselaw.failure.probability import growing_curve
-    from sparselaw.failure.work import announcements
+    from sparselaw.failure.probability import announcements, growing_curve
 
     described = options.read_inputs(alpha1, alpha2, inputs, dimension, further=further(context))
     sizes, widths = numbers.sizes("D", D), numbers.sizes("N", N) if N is not None else []

@@ -11,8 +11,6 @@ stands on the power laws: what no data set showed is known by an upper limit, an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,7 +30,9 @@ from sparselaw.failure.draw import (
     work_space,
 )
 from sparselaw.failure.failure_curve import (
+    Estimate,
     IsometryPoint,
+    Report,
     check_threshold,
     random_numbers,
 )
@@ -43,22 +43,6 @@ from sparselaw.theory.descent import spike_index
 
 MOST_FROM_TABLE = 2_000  # data sets: each is a matrix and its largest eigenvalue
 
-Report = Callable[[int, float, int], None]  # data sets drawn, how many it may become, failures among them
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """Data sets drawn, those that failed, and those that held a spike."""
-
-    replicates: int
-    failures: int
-    spikes: int
-
-    @property
-    def bulk(self) -> Interval:
-        """The probability of failure without a spike."""
-        return binomial_interval(self.failures - self.spikes, self.replicates - self.spikes)
-
 
 def sample_directly(
     law: DataLaw,
@@ -68,7 +52,7 @@ def sample_directly(
     replicates: int,
     failures: int,
     progress: Report | None = None,
-) -> Counts:
+) -> Estimate:
     """Draw until ``failures`` are seen, and no more than ``replicates`` data sets.
 
     The last data set drawn is the one that reached ``failures``: the interval of :func:`binomial_interval`
@@ -86,7 +70,7 @@ def sample_directly(
         if progress is not None:
             all_of_them = done * failures >= replicates * failed
             progress(done, replicates if all_of_them else done * failures / failed, failed)
-    return Counts(replicates=done, failures=failed, spikes=spikes)
+    return _counted(done, failed, spikes)
 
 
 @njit()
@@ -108,6 +92,11 @@ def count_failures(  # type: ignore[no-untyped-def]
         if failed == stop:
             return drawn + 1, failed, spikes
     return replicates, failed, spikes
+
+
+def _counted(replicates: int, failures: int, spikes: int) -> Estimate:
+    bulk = binomial_interval(failures - spikes, replicates - spikes)
+    return Estimate(bulk=bulk, replicates=replicates, failures=failures, spikes=spikes)
 
 
 def binomial_interval(failures: int, replicates: int) -> Interval:
@@ -145,7 +134,7 @@ def sample_table(
     replicates: int,
     failures: int,
     progress: Report | None = None,
-) -> Counts:
+) -> Estimate:
     """As :func:`sample_directly`, for inputs without power laws; no more than 2,000 data sets."""
     most, done, failed, spikes = min(replicates, MOST_FROM_TABLE), 0, 0, 0
     while done < most and failed < failures:
@@ -156,7 +145,7 @@ def sample_table(
         done, failed, spikes = done + 1, failed + above, spikes + alone
         if progress is not None:
             progress(done, most, failed)
-    return Counts(replicates=done, failures=failed, spikes=spikes)
+    return _counted(done, failed, spikes)
 
 
 def _largest(data: SparseData, amplitudes: np.ndarray) -> float:
@@ -260,9 +249,8 @@ def _gram(law: DataLaw, space: Space, rng: np.random.Generator) -> FloatArray:
     size, squared, count, _ = draw_data(rng, law, space)
     K = int((count > 0).sum())
     if K > MOST_SEEN:
-        raise InputError(
-            "D", law.D, f"{K} coordinates were seen: too many for the full model", "choose a smaller D"
-        )
+        condition = f"{K} coordinates were seen: too many for the full model"
+        raise InputError("D", law.D, condition, "choose a smaller D")
     place = np.cumsum(count > 0)  # coordinate 1 takes place 0
     rows = np.concatenate([np.zeros(law.D, np.int64), place[space.coordinate[:size]]])
     columns = np.concatenate([np.arange(law.D), space.sample[:size]])

@@ -120,7 +120,10 @@ def data_law(inputs: Inputs, D: int, spike_index: float, last: float, common: fl
     """The law with coordinates up to ``last``, those up to ``common`` (0: as suits D) drawn one by one."""
     activations = inputs.power_activations()
     s, growth = activations.decay, activations.growth
-    check_nonzeros(inputs, D, last)
+    nonzeros = max(mean_nonzeros(inputs, D, last), D)
+    if nonzeros > MOST_NONZEROS:
+        condition = f"is too many samples to draw ({nonzeros:.1e} nonzeros)"
+        raise InputError("D", D, condition, "choose a smaller D or dimension")
     J = min(last, float(common or default_common(inputs, D)))
     j = np.arange(2.0, J + 1.0)
     rare = poisson_range(s, J + 1.0, last) if last > J else Range(max(s, 1e-300), 2.0, 2.0, 0.0, True)
@@ -137,17 +140,6 @@ def default_common(inputs: Inputs, D: int) -> float:
 def mean_nonzeros(inputs: Inputs, D: int, last: float) -> float:
     """The expected nonzeros of a data set up to a coordinate, the first left out."""
     return D * power_sum(inputs.power_activations().decay, 2.0, last)
-
-
-def check_nonzeros(inputs: Inputs, D: int, last: float) -> None:
-    nonzeros = max(mean_nonzeros(inputs, D, last), D)
-    if nonzeros > MOST_NONZEROS:
-        raise InputError(
-            "D",
-            D,
-            f"is too many samples to draw ({nonzeros:.1e} nonzeros)",
-            "choose a smaller D or dimension",
-        )
 
 
 class Space(NamedTuple):

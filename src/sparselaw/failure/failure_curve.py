@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
 
@@ -15,15 +15,14 @@ from sparselaw.errors import InputError, check_choice, check_finite, check_size
 from sparselaw.inputs import Inputs
 from sparselaw.inputs.base import no_spike
 from sparselaw.interval import Z95, Interval
-from sparselaw.records import html_table, put
+from sparselaw.records import Record, html_table, put, to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Purpose = Literal["direct", "importance", "spike", "isometry"]
-_KEYS: dict[Purpose, int] = {"direct": 0, "importance": 1, "spike": 2, "isometry": 3}
-
 METHODS = ("auto", "direct", "importance", "exact-spike")
+COLUMNS = ("D", "probability", "spike", "bulk", "method")
+_KEYS = {"direct": 0, "importance": 1, "spike": 2, "isometry": 3}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +63,12 @@ def check_threshold(threshold: float) -> float:
     return number
 
 
+def random_numbers(seed: int, D: int, purpose: str) -> np.random.Generator:
+    """The random numbers of one D and purpose; they do not depend on the other points asked for."""
+    sequence = np.random.SeedSequence(seed, spawn_key=(D, _KEYS[purpose]))
+    return np.random.Generator(np.random.PCG64(sequence))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampled:
     """How far the sampling at one D has come."""
@@ -76,16 +81,25 @@ class Sampled:
 
 
 Progress = Callable[[Sampled], None]
+Report = Callable[[int, float | None, float], None]  # done, total and failures of ``Sampled``
 
 
-def random_numbers(seed: int, D: int, purpose: Purpose) -> np.random.Generator:
-    """The random numbers of one D and purpose; they do not depend on the other points asked for."""
-    sequence = np.random.SeedSequence(seed, spawn_key=(D, _KEYS[purpose]))
-    return np.random.Generator(np.random.PCG64(sequence))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """The probability of failure without a spike, from data sets that were drawn."""
 
+    bulk: Interval
+    replicates: int = 0
+    failures: float = 0  # those with a spike too; of weighted draws the effective number
+    spikes: int = 0
+    status: str = "ok"  # or low-ess
 
-Method = Literal["exact", "exact-spike", "direct", "importance"]
-COLUMNS = ("D", "probability", "spike", "bulk", "method")
+    @property
+    def relative_error(self) -> float:
+        """Of weighted draws: the standard error of the estimate over the estimate."""
+        if not self.failures:
+            return math.inf
+        return math.sqrt(max(1.0 / self.failures - 1.0 / self.replicates, 0.0))
 
 
 def with_spike(spike: float, bulk: Interval) -> Interval:
@@ -94,7 +108,7 @@ def with_spike(spike: float, bulk: Interval) -> Interval:
     >>> with_spike(0.5, Interval(0.0, 0.1, 0.2))
     Interval(low=0.5, best=0.55, high=0.6)
     """
-    return Interval(*(spike + (1.0 - spike) * value for value in (bulk.low, bulk.best, bulk.high)))
+    return Interval(*(spike + (1.0 - spike) * value for value in bulk))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +126,7 @@ class FailurePoint:
     probability: Interval
     spike: float
     bulk: Interval
-    method: Method
+    method: Literal["exact", "exact-spike", "direct", "importance"]
     spike_index: float  # j*; infinite where no activation is enough alone
     replicates: int  # data sets drawn for the answer
     failures: float  # failures among them; for importance sampling their effective number
@@ -121,15 +135,8 @@ class FailurePoint:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
-        result: dict[str, Any] = {
-            "D": self.D,
-            "probability": self.probability.as_dict(),
-            "spike": self.spike,
-            "bulk": self.bulk.as_dict(),
-            "method": self.method,
-        }
-        put(result, "spike_index", self.spike_index, "no activation is enough alone")
-        result |= {"replicates": self.replicates, "failures": self.failures, "status": self.status}
+        names = ("D", "probability", "spike", "bulk", "method", "spike_index", "replicates", "failures")
+        result = to_dict(self, *names, "status", spike_index="no activation is enough alone")
         return result | ({"status_reason": self.reason} if self.reason else {})
 
     def row(self) -> dict[str, Any]:
@@ -142,35 +149,30 @@ class FailurePoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LocalExponent:
+class LocalExponent(Record):
     """-d log P / d log D between two neighbouring D; None where a probability or its lower end is zero."""
 
+    reasons: ClassVar[Mapping[str, str]] = {"exponent": "a probability may be zero: no failure was seen"}
     D_low: int
     D_high: int
     exponent: Interval | None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values, fit for JSON."""
-        result: dict[str, Any] = {"D_low": self.D_low, "D_high": self.D_high}
-        put(result, "exponent", self.exponent, "a probability may be zero: no failure was seen")
-        return result
-
 
 def local_exponents(points: Sequence[FailurePoint]) -> list[LocalExponent]:
     """The exponent between each two neighbours; independent errors add in squares, each end on its own."""
-    ordered = sorted(points, key=lambda point: point.D)
-    return [_between(a, b) for a, b in itertools.pairwise(ordered) if a.D < b.D]
-
-
-def _between(a: FailurePoint, b: FailurePoint) -> LocalExponent:
-    low, high = a.probability, b.probability
-    if min(low.low, high.low) <= 0.0:
-        return LocalExponent(D_low=a.D, D_high=b.D, exponent=None)
-    step = math.log(b.D / a.D)
-    best = math.log(low.best / high.best) / step
-    down = math.hypot(math.log(low.best / low.low), math.log(high.high / high.best)) / step
-    up = math.hypot(math.log(low.high / low.best), math.log(high.best / high.low)) / step
-    return LocalExponent(D_low=a.D, D_high=b.D, exponent=Interval(best - down, best, best + up))
+    found = []
+    for a, b in itertools.pairwise(sorted(points, key=lambda point: point.D)):
+        if a.D == b.D:
+            continue
+        low, high, exponent = a.probability, b.probability, None
+        if min(low.low, high.low) > 0.0:
+            step = math.log(b.D / a.D)
+            best = math.log(low.best / high.best) / step
+            down = math.hypot(math.log(low.best / low.low), math.log(high.high / high.best)) / step
+            up = math.hypot(math.log(low.high / low.best), math.log(high.best / high.low)) / step
+            exponent = Interval(best - down, best, best + up)
+        found.append(LocalExponent(D_low=a.D, D_high=b.D, exponent=exponent))
+    return found
 
 
 def fitted_exponent(points: Sequence[FailurePoint]) -> Interval | None:
@@ -185,9 +187,8 @@ def fitted_exponent(points: Sequence[FailurePoint]) -> Interval | None:
     slope, information = log_slope(
         [p.D for p in usable], [p.probability.best for p in usable], deviation**-2.0
     )
-    best = -slope
     half = Z95 / math.sqrt(information)
-    return Interval(best - half, best, best + half)
+    return Interval(-slope - half, -slope, -slope + half)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,8 +209,7 @@ class IsometryPoint:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
-        intervals = {"full": self.full.as_dict(), "data": self.data.as_dict(), "ratio": self.ratio.as_dict()}
-        return {"N": self.N, "D": self.D, **intervals, "seen": self.seen, "replicates": self.replicates}
+        return to_dict(self, "N", "D", "full", "data", "ratio", "seen", "replicates")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,13 +261,9 @@ class FailureCurve(Sequence[FailurePoint]):
         put(result, "dimension", self.inputs.dimension, "infinitely many coordinates")
         result |= {"threshold": self.threshold, "seed": self.seed}
         put(result, "nu", self.nu, no_spike(self.inputs.exponents))
-        result["points"] = [point.as_dict() for point in self.points]
-        result["local_exponents"] = [exponent.as_dict() for exponent in self.local_exponents]
         few = "fewer than two D with an interval away from zero"
-        put(result, "fitted_exponent", self.fitted_exponent, few)
-        if self.full_model:
-            result["full_model"] = [point.as_dict() for point in self.full_model]
-        return result
+        names = ("points", "local_exponents", "fitted_exponent", *(["full_model"] if self.full_model else []))
+        return result | to_dict(self, *names, fitted_exponent=few)
 
     def to_frame(self) -> pd.DataFrame:
         """One row a point; intervals as three columns."""

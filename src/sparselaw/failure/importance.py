@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -33,6 +32,7 @@ from sparselaw.failure.draw import (
     draw_rare,
     work_space,
 )
+from sparselaw.failure.failure_curve import Estimate, Report
 from sparselaw.failure.proposal import AGAIN, DEFENSIVE, NONE, SINGLE, TOGETHER, Proposal
 from sparselaw.interrupts import ctrl_c_kept
 from sparselaw.interval import Z95, Interval
@@ -48,32 +48,15 @@ LEAST_EFFECTIVE = 200.0  # never stop before
 UNSEEN = 0.02
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weighted:
-    """A probability estimated from weighted draws."""
-
-    probability: Interval
-    effective: float  # effective number of failures
-    replicates: int
-    status: str  # ok, or low-ess
-
-    @property
-    def relative_error(self) -> float:
-        """The standard error of the estimate over the estimate."""
-        return (
-            math.sqrt(max(1.0 / self.effective - 1.0 / self.replicates, 0.0)) if self.effective else math.inf
-        )
-
-
 def sample_by_importance(
     proposal: Proposal,
     threshold: float,
     rng: np.random.Generator,
     *,
     replicates: int,
-    enough: Callable[[Weighted], bool],
-    progress: Callable[[int, float | None, float], None] | None = None,
-) -> Weighted:
+    enough: Callable[[Estimate], bool],
+    progress: Report | None = None,
+) -> Estimate:
     """Draw until ``enough`` says so, and no more than ``replicates`` data sets.
 
     ``progress`` is told the data sets drawn, those for learning included, how many it may become (None
@@ -93,9 +76,8 @@ def sample_by_importance(
         for start in range(0, count, at_a_time):
             todo = min(at_a_time, count - start)
             with ctrl_c_kept():
-                weight, part = weigh_failures(
-                    rng, law, tables, np.log(shares), space, threshold * law.D, todo
-                )
+                given = (law, tables, np.log(shares), space, threshold * law.D, todo)
+                weight, part = weigh_failures(rng, *given)
             weights.append(weight)
             parts.append(part)
             drawn += todo
@@ -103,7 +85,14 @@ def sample_by_importance(
                 progress(drawn, total, effective)
         return np.concatenate(weights), np.concatenate(parts)
 
-    shares = _learn(draw, len(tables.kind), learning_draws(replicates, work))
+    components = len(tables.kind)
+    shares = _shares(np.full(components, 1.0))
+    for _ in range(LEARNING_ROUNDS if components > 1 else 0):
+        log_weight, parts = draw(shares, learning_draws(replicates, work))
+        failed = np.isfinite(log_weight)
+        if failed.any():
+            weight = np.exp(log_weight[failed] - log_weight[failed].max())
+            shares = _shares(weight @ parts[failed])
     learning = drawn
     kept: list[FloatArray] = []
     done = 0
@@ -112,7 +101,7 @@ def sample_by_importance(
         done += len(log_weight)
         kept.append(log_weight[np.isfinite(log_weight)])
         result = weighted_interval(np.concatenate(kept), done)
-        effective = result.effective
+        effective = result.failures
         if effective >= LEAST_EFFECTIVE and enough(result):
             break
         total = learning + (min(replicates, done * LEAST_EFFECTIVE / effective) if effective else replicates)
@@ -124,20 +113,6 @@ def learning_draws(replicates: int, work: float) -> int:
     return int(min(LEARNING_DRAWS, max(LEARNING_WORK / work, 200), max(replicates / 10, 100)))
 
 
-def _learn(
-    draw: Callable[[FloatArray, int], tuple[FloatArray, FloatArray]], components: int, count: int
-) -> FloatArray:
-    """The shares of the components, learnt in rounds of ``count`` draws."""
-    shares = _shares(np.full(components, 1.0))
-    for _ in range(LEARNING_ROUNDS if components > 1 else 0):
-        log_weight, parts = draw(shares, count)
-        failed = np.isfinite(log_weight)
-        if failed.any():
-            weight = np.exp(log_weight[failed] - log_weight[failed].max())
-            shares = _shares(weight @ parts[failed])
-    return shares
-
-
 def _shares(parts: FloatArray) -> FloatArray:
     shares: FloatArray = (1.0 - UNIFORM) * parts / parts.sum() + UNIFORM / len(parts)
     shares *= 1.0 - DEFENSIVE
@@ -145,14 +120,12 @@ def _shares(parts: FloatArray) -> FloatArray:
     return shares
 
 
-def weighted_interval(log_weight: FloatArray, replicates: int) -> Weighted:
+def weighted_interval(log_weight: FloatArray, replicates: int) -> Estimate:
     """The mean of the weights of the failures over all draws, with its interval."""
     n = replicates
     limit = -math.log(0.025) / (n * DEFENSIVE)  # what no failure at all would still allow
     if len(log_weight) == 0:
-        return Weighted(
-            probability=Interval(0.0, 0.0, min(1.0, limit)), effective=0.0, replicates=n, status="low-ess"
-        )
+        return Estimate(bulk=Interval(0.0, 0.0, min(1.0, limit)), replicates=n, status="low-ess")
     top = float(log_weight.max())
     y = np.exp(log_weight - top)
     mean, square = float(y.sum()), float((y * y).sum())
@@ -163,12 +136,8 @@ def weighted_interval(log_weight: FloatArray, replicates: int) -> Weighted:
     ok = effective >= MEANINGFUL
     if not ok:
         high = max(high, min(1.0, best + limit))
-    return Weighted(
-        probability=Interval(best / factor, best, high),
-        effective=effective,
-        replicates=n,
-        status="ok" if ok else "low-ess",
-    )
+    bulk, status = Interval(best / factor, best, high), "ok" if ok else "low-ess"
+    return Estimate(bulk=bulk, replicates=n, failures=effective, status=status)
 
 
 @njit()

@@ -1,26 +1,32 @@
-"""The failure probability along D, each point by the method that suits it."""
+"""The failure probability along D, each point by the method that suits it.
+
+What sampling would take is estimated before it starts: what cannot answer within a day is refused, what may
+take minutes is announced.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import cast
+from typing import Any, NamedTuple, cast
 
 from sparselaw.errors import InputError, check_size
 from sparselaw.failure.direct import (
-    Counts,
     check_full_size,
     near_isometry,
     sample_directly,
     sample_table,
+    table_spike,
 )
+from sparselaw.failure.draw import MOST_NONZEROS, DataLaw, data_law, data_set_seconds, in_words, mean_nonzeros
 from sparselaw.failure.failure_curve import (
+    Estimate,
     FailureCurve,
     FailurePoint,
-    Method,
     Progress,
+    Report,
     Sampled,
     Sampling,
     check_threshold,
@@ -28,16 +34,22 @@ from sparselaw.failure.failure_curve import (
     with_spike,
 )
 from sparselaw.failure.importance import (
-    Weighted,
+    LEARNING_ROUNDS,
+    LEAST_EFFECTIVE,
+    learning_draws,
     sample_by_importance,
 )
 from sparselaw.failure.proposal import bulk_proposal
-from sparselaw.failure.work import Case, case_of, check_work, pilot_draws
 from sparselaw.inputs import ActivationInputs, Inputs, check_inputs
 from sparselaw.interval import Interval
+from sparselaw.theory.descent import spike_index, spike_probability
 
 PILOT_FAILURES = 20  # as many in the pilot: direct sampling goes on
+PILOT_WORK = 4e7  # nonzeros drawn to choose the method, about a second
+LONGEST = 86_400.0  # seconds: what cannot answer within a day is refused
+LONG = 120.0  # seconds: what may take longer is announced
 FEW_FAILURES = "few effective failures: the interval's upper end is a hard limit"
+UNKNOWN = Interval(0.0, 0.0, 1.0)
 
 
 def failure_probability(
@@ -99,7 +111,8 @@ def failure_probability(
     sampling = Sampling(
         method=method, relative_error=relative_error, failures=failures, replicates=replicates, seed=seed
     )
-    *_, curve = growing_curve(inputs, _list(D), threshold, sampling, N=_list(N), progress=progress)
+    sizes, widths = (list(given) if isinstance(given, Iterable) else [given] for given in (D, N))
+    *_, curve = growing_curve(inputs, sizes, threshold, sampling, N=widths, progress=progress)
     return curve
 
 
@@ -127,8 +140,7 @@ def growing_curve(
     curve = FailureCurve(inputs=inputs, threshold=limit, seed=sampling.seed)
     yield curve
     for case in cases:
-        point = estimate(case, sampling, progress)
-        curve = replace(curve, points=(*curve.points, point))
+        curve = replace(curve, points=(*curve.points, estimate(case, sampling, progress)))
         yield curve
     for size, width in product(sizes, widths):
         full = near_isometry(inputs, width, size, limit, seed=sampling.seed)
@@ -136,8 +148,94 @@ def growing_curve(
         yield curve
 
 
-def _list(sizes: int | Sequence[int]) -> Sequence[int]:
-    return list(sizes) if isinstance(sizes, Iterable) else [sizes]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One D, and what every method needs to know of it."""
+
+    inputs: Inputs
+    D: int
+    threshold: float
+    spike: float  # P(some activation beyond j*), exact
+    spike_index: float  # j*
+
+    @property
+    def last(self) -> float:
+        """The last coordinate of the bulk."""
+        return min(self.inputs.dimension, self.spike_index)
+
+    @property
+    def nonzeros(self) -> float:
+        """Expected in one data set, coordinate 1 left out."""
+        return mean_nonzeros(self.inputs, self.D, self.inputs.dimension)
+
+    @property
+    def drawable(self) -> bool:
+        return max(self.nonzeros, self.D) <= MOST_NONZEROS
+
+    def law(self, last: float | None = None) -> DataLaw:
+        """The law of a data set, of all coordinates or up to one, ready to be drawn from."""
+        return data_law(self.inputs, self.D, self.spike_index, last or self.inputs.dimension)
+
+
+def case_of(inputs: Inputs, D: int, threshold: float) -> Case:
+    """One D with its exact spike."""
+    if inputs.has_power_activations:
+        spike, index = spike_probability(inputs, D, threshold), spike_index(inputs, D, threshold)
+    else:
+        spike, index = table_spike(cast(ActivationInputs, inputs), D, threshold), math.inf
+    return Case(inputs=inputs, D=D, threshold=threshold, spike=spike, spike_index=index)
+
+
+class Work(NamedTuple):
+    """Data sets to be drawn, and the time of one. Rough: right to a factor of two or so."""
+
+    seconds: float  # of one data set
+    least: float  # data sets that no answer can do without
+    most: float  # data sets after which it stops, whatever was seen
+
+
+def work_of(case: Case, sampling: Sampling) -> Work | None:
+    """The work of a case; None where nothing is sampled, or too much: left to the spike, or refused."""
+    asked, limit = sampling.method, sampling.replicates
+    if not case.inputs.has_power_activations or case.threshold < 1.0 or case.last <= 1.0:
+        return None
+    if asked == "exact-spike" or (asked == "auto" and not case.drawable):
+        return None
+    law = case.law(case.last if asked == "importance" else None)
+    learning = LEARNING_ROUNDS * learning_draws(limit, 100.0 + len(law.active) + case.nonzeros)
+    pilot = pilot_draws(case, sampling)
+    least, most = {
+        "direct": (min(sampling.wanted, limit), limit),
+        "importance": (learning + min(LEAST_EFFECTIVE, limit), learning + limit),
+        "auto": (min(sampling.wanted, pilot), pilot + learning + limit),
+    }[asked]
+    return Work(data_set_seconds(law), least, most)
+
+
+def check_work(case: Case, sampling: Sampling) -> None:
+    """Refuse what would not answer within a day."""
+    work = work_of(case, sampling)
+    if work is not None and work.seconds * work.least > LONGEST:
+        condition = f"sampling would take {in_words(work.seconds * work.least)} at least"
+        remedy = "ask for fewer failures or replicates, or choose a smaller D or dimension"
+        raise InputError("D", case.D, condition, remedy)
+
+
+def announcements(inputs: Inputs, D: Sequence[int], threshold: float, sampling: Sampling) -> list[str]:
+    """What to say before sampling, one line for each D that may take minutes."""
+    lines = []
+    for size in D:
+        work = work_of(case_of(inputs, size, threshold), sampling)
+        if work is not None and work.seconds * work.most >= LONG:
+            one, whole = in_words(work.seconds), in_words(work.seconds * work.most)
+            words = f"up to {work.most:.0f} data sets of {one}, {whole} in all"
+            lines.append(f"D={size}: {words}; fewer replicates or failures make it shorter")
+    return lines
+
+
+def pilot_draws(case: Case, sampling: Sampling) -> int:
+    """Data sets drawn directly before the method is chosen."""
+    return min(sampling.replicates, max(100, min(20_000, int(PILOT_WORK / (50.0 + case.nonzeros)))))
 
 
 def estimate(case: Case, sampling: Sampling, progress: Progress | None = None) -> FailurePoint:
@@ -147,29 +245,28 @@ def estimate(case: Case, sampling: Sampling, progress: Progress | None = None) -
         condition, remedy = "needs the power laws of SparseInputs", "choose auto, direct or exact-spike"
         raise InputError("method", "importance", condition, remedy)
     if not by_law and case.spike >= 1.0:
-        return _point(case, Interval(0.0, 0.0, 1.0), "exact-spike")
+        return _point(case, "exact-spike", Estimate(bulk=UNKNOWN))
     if by_law and case.threshold < 1.0:  # (X X^T)_11 = D always
-        return _point(case, Interval(1.0, 1.0, 1.0), "exact")
+        return _point(case, "exact", Estimate(bulk=Interval(1.0, 1.0, 1.0)))
     if by_law and case.last <= 1.0:  # without a spike only x_1 is left, and lambda_max = 1
         beyond = case.spike_index < case.inputs.dimension
-        return _point(case, Interval(0.0, 0.0, 0.0), "exact-spike" if beyond else "exact")
+        return _point(case, "exact-spike" if beyond else "exact", Estimate(bulk=Interval(0.0, 0.0, 0.0)))
     too_large = by_law and method == "auto" and not case.drawable
     if method == "exact-spike" or too_large:
         reason = f"bulk not sampled: {'too large to draw' if too_large else 'as asked'}"
-        unknown = Interval(0.0, 0.0, 1.0)
-        return _point(case, unknown, "exact-spike", status="bulk-not-sampled", reason=reason)
+        return _point(case, "exact-spike", Estimate(bulk=UNKNOWN, status="bulk-not-sampled"), reason)
     if not by_law:
-        return _table_point(case, sampling, progress)
+        return _from_table(case, sampling, progress)
     if method == "direct":
-        return _direct_point(case, _direct(case, sampling, sampling.replicates, progress))
+        return _point(case, "direct", _direct(case, sampling, sampling.replicates, progress))
     if method == "importance":
-        return _importance_point(case, _importance(case, sampling, progress))
+        return _importance(case, sampling, progress)
     return _automatic(case, sampling, progress)
 
 
-def _table_point(case: Case, sampling: Sampling, progress: Progress | None) -> FailurePoint:
+def _from_table(case: Case, sampling: Sampling, progress: Progress | None) -> FailurePoint:
     """Inputs without power laws can be sampled directly, and in no other way."""
-    counts = sample_table(
+    found = sample_table(
         cast(ActivationInputs, case.inputs),
         case.D,
         case.threshold,
@@ -178,16 +275,15 @@ def _table_point(case: Case, sampling: Sampling, progress: Progress | None) -> F
         failures=sampling.wanted,
         progress=_reporter(case, "direct", 0, progress),
     )
-    point = _direct_point(case, counts)
-    if counts.failures >= sampling.wanted:
-        return point
-    seen = counts.failures - counts.spikes
+    if found.failures >= sampling.wanted:
+        return _point(case, "direct", found)
+    seen = found.failures - found.spikes
     known = "so that only an upper limit of the bulk is known" if seen == 0 else "so that the bulk is wide"
     reason = (
-        f"{seen} of {counts.replicates} data sets failed without a spike, {known}; inputs without power laws "
-        "have no importance sampling, which would see rarer ones"
+        f"{seen:.0f} of {found.replicates} data sets failed without a spike, {known}; inputs without power "
+        "laws have no importance sampling, which would see rarer ones"
     )
-    return replace(point, status="few-failures", reason=reason)
+    return _point(case, "direct", replace(found, status="few-failures"), reason)
 
 
 def _automatic(case: Case, sampling: Sampling, progress: Progress | None) -> FailurePoint:
@@ -199,20 +295,21 @@ def _automatic(case: Case, sampling: Sampling, progress: Progress | None) -> Fai
 
     pilot = _direct(case, sampling, pilot_draws(case, sampling), open_ended)
     if pilot.failures >= min(sampling.wanted, PILOT_FAILURES):  # the pilot is the beginning of the whole run
-        counts = _direct(case, sampling, sampling.replicates, progress, before=pilot.replicates)
-        return _direct_point(case, counts)
-    point = _importance_point(case, _importance(case, sampling, progress, before=pilot.replicates))
+        whole = _direct(case, sampling, sampling.replicates, progress, before=pilot.replicates)
+        return _point(case, "direct", whole)
+    point = _importance(case, sampling, progress, before=pilot.replicates)
     if pilot.bulk.low <= point.bulk.high:
         return point
     bulk = Interval(point.bulk.low, pilot.bulk.best, pilot.bulk.high)
-    reason = f"direct sampling saw {pilot.failures - pilot.spikes} failures in {pilot.replicates} data sets"
+    seen = pilot.failures - pilot.spikes
+    reason = f"direct sampling saw {seen:.0f} failures in {pilot.replicates} data sets"
     both = with_spike(case.spike, bulk)
     return replace(point, bulk=bulk, probability=both, status="disagree", reason=reason)
 
 
 def _direct(
     case: Case, sampling: Sampling, replicates: int, progress: Progress | None, before: int = 0
-) -> Counts:
+) -> Estimate:
     return sample_directly(
         case.law(),
         case.threshold,
@@ -223,14 +320,14 @@ def _direct(
     )
 
 
-def _importance(case: Case, sampling: Sampling, progress: Progress | None, before: int = 0) -> Weighted:
+def _importance(case: Case, sampling: Sampling, progress: Progress | None, before: int = 0) -> FailurePoint:
     target = 1.0 / math.sqrt(sampling.wanted)
 
-    def enough(result: Weighted) -> bool:
-        bulk = (1.0 - case.spike) * result.probability.best
-        return result.relative_error * bulk <= target * (case.spike + bulk)
+    def enough(found: Estimate) -> bool:
+        bulk = (1.0 - case.spike) * found.bulk.best
+        return found.relative_error * bulk <= target * (case.spike + bulk)
 
-    return sample_by_importance(
+    found = sample_by_importance(
         bulk_proposal(case.inputs, case.D, case.threshold, case.spike_index),
         case.threshold,
         random_numbers(sampling.seed, case.D, "importance"),
@@ -238,11 +335,10 @@ def _importance(case: Case, sampling: Sampling, progress: Progress | None, befor
         enough=enough,
         progress=_reporter(case, "importance", before, progress),
     )
+    return _point(case, "importance", found, "" if found.status == "ok" else FEW_FAILURES)
 
 
-def _reporter(
-    case: Case, method: Method, before: int, progress: Progress | None
-) -> Callable[[int, float | None, float], None] | None:
+def _reporter(case: Case, method: str, before: int, progress: Progress | None) -> Report | None:
     """Adds what a sampler does not know: the D, its own name and the data sets drawn before."""
     if progress is None:
         return None
@@ -254,35 +350,17 @@ def _reporter(
     return report
 
 
-def _direct_point(case: Case, counts: Counts) -> FailurePoint:
-    return _point(case, counts.bulk, "direct", counts.replicates, counts.failures)
-
-
-def _importance_point(case: Case, weighted: Weighted) -> FailurePoint:
-    reason = "" if weighted.status == "ok" else FEW_FAILURES
-    drawn, effective = weighted.replicates, weighted.effective
-    return _point(case, weighted.probability, "importance", drawn, effective, weighted.status, reason)
-
-
-def _point(
-    case: Case,
-    bulk: Interval,
-    method: Method,
-    replicates: int = 0,
-    failures: float = 0.0,
-    status: str = "ok",
-    reason: str = "",
-) -> FailurePoint:
+def _point(case: Case, method: Any, found: Estimate, reason: str = "") -> FailurePoint:
     return FailurePoint(
         D=case.D,
         threshold=case.threshold,
-        probability=with_spike(case.spike, bulk),
+        probability=with_spike(case.spike, found.bulk),
         spike=case.spike,
-        bulk=bulk,
+        bulk=found.bulk,
         method=method,
         spike_index=case.spike_index,
-        replicates=replicates,
-        failures=float(failures),
-        status=status,
+        replicates=found.replicates,
+        failures=float(found.failures),
+        status=found.status,
         reason=reason,
     )

@@ -47,13 +47,7 @@ HALVED = 2.0**-40  # how close the joint tilt comes to its level
 LEAST_SHIFT = 0.3  # coordinates moved by fewer standard deviations keep their law
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    weight: float
-    plus: float
-    minus: float
-
-
+Node = tuple[float, float, float]  # weight, plus, minus
 Tilt = dict[int, list[Node]]  # row of the common coordinate -> its nodes; rows left out keep their law
 
 
@@ -87,7 +81,7 @@ def _shifted(bulk: Bulk, theta: float, leave_out: int) -> Tilt:
         shifts = shifts[np.abs(shifts) <= reach] if reach >= SPACING else np.array([-reach, 0.0, reach])
         chances = np.exp(-0.5 * shifts**2 / extra)
         tilt[row] = [
-            Node(float(chance), *signed(p, shift * math.sqrt(p / bulk.D)))
+            (float(chance), *signed(p, shift * math.sqrt(p / bulk.D)))
             for chance, shift in zip(chances / chances.sum(), shifts, strict=True)
         ]
     return tilt
@@ -121,10 +115,10 @@ def carriers(bulk: Bulk) -> list[Tilt]:
         if np.isfinite(rate[best]) and p < 1.0:
             plus, minus = 0.5 * (f[best] + d[best]), 0.5 * (f[best] - d[best])
             minus = max(minus, 1e-6 * plus)
-            found.append((float(rate[best]), row, [Node(0.5, plus, minus), Node(0.5, minus, plus)]))
+            found.append((float(rate[best]), row, [(0.5, plus, minus), (0.5, minus, plus)]))
         if p < most < 1.0:
             rate_count = float(bulk.D * _entropy(np.array([most]), np.array([0.0]), p)[0])
-            found.append((rate_count, row, [Node(1.0, 0.5 * most, 0.5 * most)]))
+            found.append((rate_count, row, [(1.0, 0.5 * most, 0.5 * most)]))
     found.sort(key=lambda item: item[:2])
     kept = [item for item in found if item[0] <= found[0][0] + RATE_RANGE][:MOST_CARRIERS]
     tilts: list[Tilt] = []
@@ -150,7 +144,7 @@ def one_sample(bulk: Bulk) -> list[Tilt]:
     for level in (0.7 * (bulk.threshold - 1.0), bulk.threshold - 1.0):
         if float(tilted(0.0) @ bulk.squared) < level < 0.95 * float(tilted(most) @ bulk.squared):
             k = brentq(lambda k, level: float(tilted(k) @ bulk.squared) - level, 0.0, most, args=(level,))
-            tilts.append({row: [Node(1.0, 0.5 * f, 0.5 * f)] for row, f in enumerate(tilted(k))})
+            tilts.append({row: [(1.0, 0.5 * f, 0.5 * f)] for row, f in enumerate(tilted(k))})
     return tilts
 
 
@@ -191,7 +185,7 @@ def joint_tilt(bulk: Bulk) -> Tilt:
         if shift > LEAST_SHIFT:
             a = max(float(plus[row]), 1e-300)
             b = max(float(minus[row]), 1e-6 * a)
-            tilt[row] = [Node(0.5, a, b), Node(0.5, b, a)]
+            tilt[row] = [(0.5, a, b), (0.5, b, a)]
     return tilt
 
 
@@ -243,23 +237,9 @@ COMMON_AT_LEAST = 200.0
 LARGEST_FORCED = 1e280  # beyond, powers of j no longer fit
 NONE, SINGLE, TOGETHER, AGAIN = 0, 1, 2, 3
 Window = tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Force:
-    kind: int
-    window: Window = (2.0, 2.0)
-    second: Window = (2.0, 2.0)
-
-    def row(self, s: float) -> list[float]:
-        """First, last and mass of both windows."""
-        if self.kind == NONE:
-            return [2.0, 2.0, 1.0] * 2
-        ranges = [activation_range(s, *self.window), activation_range(s, *self.second)]
-        return [value for r in ranges for value in (r.first, r.last, r.mass)]
-
-
-NOTHING = Force(NONE)
+Force = tuple[int, Window, Window]  # kind, and the windows of one or two coordinates
+ANY: Window = (2.0, 2.0)
+NOTHING: Force = (NONE, ANY, ANY)
 
 
 def single_forces(growth: float, below: float, last: float) -> list[Force]:
@@ -267,19 +247,19 @@ def single_forces(growth: float, below: float, last: float) -> list[Force]:
     largest = last**growth
     steps = [4.0**k for k in range(1, 60) if 4.0**k < 0.5 * largest]
     edges = [_edge(largest - x, growth) for x in [*steps, 0.5 * largest]]
-    forces = []
+    forces: list[Force] = []
     high = last
     for edge in [*edges, below]:
         low = max(edge, below)
         if low < high:
-            forces.append(Force(SINGLE, (low + 1.0, high)))
+            forces.append((SINGLE, (low + 1.0, high), ANY))
             high = low
     return forces
 
 
 def double_forces(T: float, growth: float, below: float, last: float, D: int) -> list[Force]:
     """Two activations, in one sample or of one coordinate."""
-    forces = []
+    forces: list[Force] = []
     missing = 0.5
     while True:
         lowest = _edge(0.5 * missing * T, growth)
@@ -288,13 +268,13 @@ def double_forces(T: float, growth: float, below: float, last: float, D: int) ->
         lowest = 1.0 if final else lowest  # the last pair takes any help, from coordinate 2 on
         high = last if final else min(last, _edge((1.0 - 0.5 * missing) * T, growth))
         if low < high and lowest < last:
-            forces.append(Force(TOGETHER, (low + 1.0, high), (lowest + 1.0, last)))
+            forces.append((TOGETHER, (low + 1.0, high), (lowest + 1.0, last)))
         if final:
             break
         missing *= 0.5
     low = max(below, _edge(0.45 * T, growth))
     if D > 1 and low < last:
-        forces.append(Force(AGAIN, (low + 1.0, last)))
+        forces.append((AGAIN, (low + 1.0, last), ANY))
     return forces
 
 
@@ -338,7 +318,10 @@ def bulk_proposal(inputs: Inputs, D: int, threshold: float, spike_index: float) 
             *double_forces(T, law.growth, below, last, D),
         ]
         components += [({}, force) for force in forces]
-    extra = (sum(max(n.plus + n.minus for n in nodes) for nodes in tilt.values()) for tilt, _ in components)
+    extra = (
+        sum(max(plus + minus for _, plus, minus in nodes) for nodes in tilt.values())
+        for tilt, _ in components
+    )
     most = float(law.active.sum()) + max(extra)
     return Proposal(law=law, tables=_tables(law, components), most_active=most)
 
@@ -347,26 +330,19 @@ def _tables(law: DataLaw, components: Sequence[Component]) -> Tables:
     rows = min(MOST_TILTED, len(law.active))
     start = np.zeros((len(components), rows + 1), np.int64)
     nodes: list[list[float]] = []
-    for a, (tilt, _) in enumerate(components):
+    windows = []
+    for a, (tilt, (kind, *both)) in enumerate(components):
         for k in range(rows):
             start[a, k] = len(nodes)
-            nodes += _node_rows(tilt.get(k, []), float(law.active[k]))
+            cumulative, p = 0.0, float(law.active[k])
+            for weight, plus, minus in tilt.get(k, []):
+                cumulative += weight
+                none, natural = max(1.0 - plus - minus, 1e-300), 1.0 - p
+                ratios = [math.log(plus / (0.5 * p)), math.log(minus / (0.5 * p))]
+                ratios.append(math.log(none / natural) if natural > 0.0 else 0.0)
+                nodes.append([cumulative, math.log(weight), plus, minus, *ratios])
         start[a, rows] = len(nodes)
-    return Tables(
-        start,
-        np.array(nodes, dtype=float).reshape(-1, 7),
-        np.array([force.kind for _, force in components], np.int64),
-        np.array([force.row(law.s) for _, force in components]),
-    )
-
-
-def _node_rows(nodes: Sequence[Node], p: float) -> list[list[float]]:
-    """The columns of ``Tables.nodes`` for the nodes of a coordinate of probability p."""
-    rows, cumulative = [], 0.0
-    for node in nodes:
-        cumulative += node.weight
-        none, natural = max(1.0 - node.plus - node.minus, 1e-300), 1.0 - p
-        ratios = [math.log(node.plus / (0.5 * p)), math.log(node.minus / (0.5 * p))]
-        ratios.append(math.log(none / natural) if natural > 0.0 else 0.0)
-        rows.append([cumulative, math.log(node.weight), node.plus, node.minus, *ratios])
-    return rows
+        ranges = [activation_range(law.s, *window) for window in both]
+        windows.append([v for r in ranges for v in (r.first, r.last, 1.0 if kind == NONE else r.mass)])
+    kinds = np.array([kind for _, (kind, *_) in components], np.int64)
+    return Tables(start, np.array(nodes, dtype=float).reshape(-1, 7), kinds, np.array(windows))

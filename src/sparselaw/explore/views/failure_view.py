@@ -9,8 +9,7 @@ from sparselaw.errors import InputError
 from sparselaw.explore.call import Call, View, code_of, input_options, input_python, shell
 from sparselaw.explore.chart_data import axis, chart, line
 from sparselaw.failure.failure_curve import Sampling, check_threshold
-from sparselaw.failure.probability import estimate
-from sparselaw.failure.work import case_of, check_work
+from sparselaw.failure.probability import case_of, check_work, estimate
 from sparselaw.inputs import Inputs, inputs_of
 from sparselaw.numbers import typed
 from sparselaw.theory.descent import spike_exponent, spike_probability
