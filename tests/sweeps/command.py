@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from sparselaw.errors import InputError
-from sparselaw.sweeps import batches
+from sparselaw.sweeps import sweep
 from sparselaw.sweeps.executors import WorkerPool
 from sparselaw.sweeps.runs_table import row_of, write_table
 from sparselaw.sweeps.sweep import SweepStopped, run_sweep
@@ -15,7 +15,7 @@ from sweeps import functions
 if __name__ == "__main__":
     store, out, name, cells, workers = sys.argv[1:]
     tasks = functions.study(cells=int(cells))
-    batches.MOST_IN_BATCH = 4  # many commits, and little to lose with a worker
+    sweep.MOST_IN_BATCH = 4  # many commits, and little to lose with a worker
     pool = WorkerPool(int(workers))
     try:
         records = run_sweep(tasks, function=getattr(functions, name), store=store, executor=pool)

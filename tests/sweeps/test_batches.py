@@ -8,8 +8,8 @@ import random
 import pytest
 
 from sparselaw.solvers import SGD, Nesterov
-from sparselaw.sweeps.batches import LONGEST_BATCH, MOST_IN_BATCH, Pending, cost_of
 from sparselaw.sweeps.simulate import grid
+from sparselaw.sweeps.sweep import LONGEST_BATCH, MOST_IN_BATCH, Pending, cost_of
 from sweeps import functions
 
 

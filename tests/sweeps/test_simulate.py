@@ -14,7 +14,8 @@ from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers import Ridge
 from sparselaw.sweeps.cells import summarise
-from sparselaw.sweeps.simulate import as_row, grid, simulate
+from sparselaw.sweeps.runs_table import row_of
+from sparselaw.sweeps.simulate import grid, simulate
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task
 
@@ -64,7 +65,7 @@ def test_infinite_cells_have_no_mean_but_a_reason():
 
 def test_rows_name_the_trial():
     task = Task(inputs=MODEL, N=4, D=50, solver=Ridge(ridge=0.3))
-    row = as_row(task, run(task))
+    row = row_of(task.identity(), run(task))
     assert (row["solver"], row["ridge"], row["averaged"]) == ("ridge", 0.3, "teacher+test+unseen")
 
 

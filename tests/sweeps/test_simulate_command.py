@@ -15,9 +15,9 @@ from sparselaw.cli import kept_runs
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.solvers import SGD, GradientDescent
 from sparselaw.sweeps.executors import InProcess, WorkerPool
-from sparselaw.sweeps.simulate import grid, run_tasks, simulate, stream_tasks
+from sparselaw.sweeps.simulate import grid, simulate
 from sparselaw.sweeps.store import SqliteStore, open_store
-from sparselaw.sweeps.sweep import run_sweep
+from sparselaw.sweeps.sweep import run_sweep, stream
 from sparselaw.trials import run as trial
 from sweeps import functions
 
@@ -99,10 +99,10 @@ def test_failures_are_counted_and_retried(sparselaw, tmp_path, monkeypatch):
 
 GATED = """
 from sparselaw.cli import main
-from sparselaw.sweeps import batches
+from sparselaw.sweeps import sweep
 from sparselaw.trials import run as trial
 from sweeps import functions
-batches.MOST_IN_BATCH = 1
+sweep.MOST_IN_BATCH = 1
 trial.run = functions.gated
 main()
 """
@@ -130,7 +130,7 @@ def test_ctrl_c_again_and_again_says_what_is_kept(sparselaw, tmp_path, monkeypat
     real_write = kept_runs.write_runs
 
     def interrupted(tasks, **settings):
-        run_tasks(tasks[:7], **settings)
+        run_sweep(tasks[:7], **settings)
         raise KeyboardInterrupt
 
     def written(*arguments):
@@ -142,7 +142,7 @@ def test_ctrl_c_again_and_again_says_what_is_kept(sparselaw, tmp_path, monkeypat
         raise KeyboardInterrupt
 
     closed = SqliteStore.close
-    monkeypatch.setattr("sparselaw.sweeps.simulate.run_tasks", interrupted)
+    monkeypatch.setattr("sparselaw.sweeps.sweep.run_sweep", interrupted)
     monkeypatch.setattr(kept_runs, "write_runs", written)
     monkeypatch.setattr(SqliteStore, "__exit__", left)
     store = tmp_path / "s.sqlite"
@@ -186,8 +186,15 @@ def test_what_cannot_fit_is_refused_before_anything_is_run(sparselaw, tmp_path):
 
 
 def test_no_more_workers_than_fit_in_memory(monkeypatch):
-    monkeypatch.setattr("sparselaw.sweeps.simulate.available_memory", lambda: 3e5)
-    seen = {}
-    monkeypatch.setattr("sparselaw.sweeps.simulate.stream", lambda _, **given: seen.update(given) or [])
-    list(stream_tasks(grid(SparseInputs(alpha1=1.0, alpha2=0.3), N=4, D=500, seeds=1), workers=1000))
-    assert 1 <= seen["workers"] < 1000
+    monkeypatch.setattr("sparselaw.trials.run.available_memory", lambda: 3e5)
+    seen = []
+
+    class Counted(WorkerPool):
+        def __init__(self, workers, **_):
+            seen.append(workers)
+            super().__init__(1)
+
+    monkeypatch.setattr("sparselaw.sweeps.sweep.WorkerPool", Counted)
+    tasks = grid(SparseInputs(alpha1=1.0, alpha2=0.3), N=4, D=500, seeds=1000)
+    next(stream(tasks, workers=1000, cost=lambda _: 1.0))
+    assert 1 <= seen[0] < 1000

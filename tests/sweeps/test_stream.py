@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import sparselaw as sl
-from sparselaw.sweeps import batches
+from sparselaw.sweeps import sweep
 from sparselaw.sweeps.cells import cells_of
 from sparselaw.sweeps.simulate import as_frame
 from sparselaw.sweeps.store import open_store
@@ -39,7 +39,7 @@ def test_bad_input_is_refused_by_the_call_itself(bad):
 def test_ended_from_another_thread_while_a_trial_runs_that_never_ends(tmp_path, monkeypatch, log, how):
     """As a web page does: one thread goes through the stream, another one cancels."""
     monkeypatch.setattr(trial, "run", functions.gated)
-    monkeypatch.setattr(batches, "MOST_IN_BATCH", 1)
+    monkeypatch.setattr(sweep, "MOST_IN_BATCH", 1)
     functions.allow(2)
     stop, break_off, seen = threading.Event(), threading.Event(), []
     runs = sl.simulate_stream(

@@ -41,15 +41,15 @@ def run_kept(
 ) -> list[tuple[Task, Record]]:
     """The tasks with their records, from the store or run now; also one row a run in ``out``."""
     from sparselaw.sweeps.runs_table import check_out
-    from sparselaw.sweeps.simulate import run_tasks
     from sparselaw.sweeps.store import default_store, open_store
+    from sparselaw.sweeps.sweep import run_sweep
 
     path = store or default_store()
     if out is not None:
         check_out(out, path)
     with open_store(path) as kept:
         try:
-            done = run_tasks(
+            records = run_sweep(
                 tasks,
                 store=kept,
                 workers=None if workers is None else numbers.size("workers", workers),
@@ -57,6 +57,7 @@ def run_kept(
                 retry=retry,
                 progress=not quiet,
             )
+            done = list(zip(tasks, records, strict=True))
             write_runs(out, done)
         except KeyboardInterrupt:  # once or more often
             with no_more_ctrl_c():

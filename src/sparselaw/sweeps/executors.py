@@ -24,7 +24,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from functools import cache
 from multiprocessing import connection, parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, ParamSpec, TypeVar
@@ -181,8 +180,33 @@ class _WorkerProcess(SpawnProcess):
 
     def start(self) -> None:
         # The environment and the main module belong to the process: one start at a time.
-        with _starting, _environment(ONE_THREAD), _ctrl_c_held_back(), _main_hidden(not self.import_main):
+        with _starting, _as_a_child_wants(self.import_main):
             super().start()
+
+
+@contextmanager
+def _as_a_child_wants(import_main: bool) -> Iterator[None]:
+    """What a spawned child inherits: one thread for linear algebra, and Ctrl-C blocked while it starts.
+
+    Unless it needs the caller's script that is hidden from it, which would run again.
+    """
+    block = getattr(signal, "pthread_sigmask", None)  # not on Windows
+    unblocked = block(signal.SIG_BLOCK, {signal.SIGINT}) if block else None
+    main, before = sys.modules["__main__"], {name: os.environ.get(name) for name in ONE_THREAD}
+    try:
+        os.environ.update(ONE_THREAD)
+        if not import_main:
+            sys.modules["__main__"] = types.ModuleType("__main__")
+        yield
+    finally:
+        sys.modules["__main__"] = main
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+        if block:
+            block(signal.SIG_SETMASK, unblocked)
 
 
 def _allow_open_files(count: int) -> int:
@@ -200,47 +224,6 @@ def _allow_open_files(count: int) -> int:
     return allowed
 
 
-@contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-@contextmanager
-def _ctrl_c_held_back() -> Iterator[None]:
-    """A child inherits the blocked signal, so that Ctrl-C cannot hit it while it is still starting."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextmanager
-def _main_hidden(hidden: bool) -> Iterator[None]:
-    """Hide the caller's script from spawned children, which would run it again; no task needs it."""
-    if not hidden:
-        yield
-        return
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
-
-
 def all_cores() -> int:
     """The cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -248,19 +231,13 @@ def all_cores() -> int:
     return multiprocessing.cpu_count()
 
 
-# What runs inside a worker: a batch of tasks, each to a record, with one thread for linear algebra.
+# What runs inside a worker: a batch of tasks, each to a record. A trial takes one thread for linear algebra.
 
 TaskFunction = Callable[[Task], Record]
 
+_LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")
 # Read by the linear algebra libraries when they are loaded.
-ONE_THREAD = {
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "BLIS_NUM_THREADS": "1",
-    "VECLIB_MAXIMUM_THREADS": "1",
-    "NUMBA_NUM_THREADS": "1",
-}
+ONE_THREAD = dict.fromkeys([*(f"{name}_NUM_THREADS" for name in _LIBRARIES), "VECLIB_MAXIMUM_THREADS"], "1")
 
 
 def run_batch(function: TaskFunction, tasks: Sequence[Task]) -> list[tuple[Record, float]]:
@@ -268,40 +245,23 @@ def run_batch(function: TaskFunction, tasks: Sequence[Task]) -> list[tuple[Recor
     outcomes = []
     for task in tasks:
         start = time.perf_counter()
-        record = _run(function, task)
+        try:
+            with ctrl_c_kept():
+                record = function(task)
+        except Exception as error:  # whatever it is, it belongs to this cell and not to the sweep
+            record = failure(" ".join(f"{type(error).__name__}: {error}".split()))
         outcomes.append((record, time.perf_counter() - start))
     return outcomes
-
-
-def run_batch_in_worker(function: TaskFunction, tasks: Sequence[Task]) -> list[tuple[Record, float]]:
-    """As ``run_batch``, in a worker process, which is limited to one thread from here on."""
-    _use_one_thread()
-    return run_batch(function, tasks)
-
-
-def start_worker() -> None:
-    """Leave Ctrl-C to the parent, and do not outlive it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def failure(reason: str) -> Record:
     return Record(loss=math.nan, status="failed", reason=reason)
 
 
-def _run(function: TaskFunction, task: Task) -> Record:
-    try:
-        with ctrl_c_kept():
-            return function(task)
-    except Exception as error:  # whatever it is, it belongs to this cell and not to the sweep
-        return failure(" ".join(f"{type(error).__name__}: {error}".split()))
-
-
-@cache
-def _use_one_thread() -> None:
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(1)
+def start_worker() -> None:
+    """Leave Ctrl-C to the parent, and do not outlive it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparselaw.errors import InputError, check_size
 from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.solvers import Solver, as_solver
-from sparselaw.sweeps.executors import all_cores
 from sparselaw.sweeps.runs_table import row_of
-from sparselaw.sweeps.sweep import stream
-from sparselaw.trials.run import MEMORY_SHARE, available_memory, check_fits
+from sparselaw.sweeps.sweep import run_sweep, stream
 from sparselaw.trials.task import Estimator, Record, Task
 
 if TYPE_CHECKING:
     import pandas as pd
+
+MOST_TASKS = 500_000
+_RUNNING = ("store", "workers", "scheduler", "retry")  # how trials are run; no part of what they are
 
 
 def simulate(
@@ -97,7 +97,8 @@ def simulate(
         inputs, N, D, seeds=seeds, seed=seed, features=features, solver=solver, noise=noise,
         estimator=estimator, n_test=n_test, outputs=outputs,
     )  # fmt: skip
-    return as_frame(run_tasks(tasks, store=store, workers=workers, scheduler=scheduler, retry=retry))
+    records = run_sweep(tasks, store=store, workers=workers, scheduler=scheduler, retry=retry)
+    return as_frame(zip(tasks, records, strict=True))
 
 
 def simulate_stream(
@@ -107,7 +108,7 @@ def simulate_stream(
     *,
     stop: threading.Event | None = None,
     **settings: Any,
-) -> Generator[tuple[Task, Record]]:
+) -> Iterator[tuple[Task, Record]]:
     """The trials of ``simulate`` one by one as they finish, in no particular order.
 
     Parameters
@@ -141,64 +142,14 @@ def simulate_stream(
     (50, 'ok')
     """
     running = {name: settings.pop(name) for name in _RUNNING if name in settings}
-    return stream_tasks(grid(inputs, N, D, **settings), stop=stop, **running)
-
-
-_RUNNING = ("store", "workers", "scheduler", "retry")  # how trials are run; no part of what they are
-
-
-def run_tasks(tasks: Sequence[Task], **running: Any) -> list[tuple[Task, Record]]:
-    """The tasks with their records, in order: ``stream_tasks``, to its end."""
-    records = dict(stream_tasks(tasks, **running))
-    return [(task, records[task]) for task in tasks]
-
-
-def stream_tasks(
-    tasks: Sequence[Task], *, workers: int | None = None, scheduler: str | None = None, **running: Any
-) -> Generator[tuple[Task, Record]]:
-    """Each task with its record as it finishes; ``running`` are further arguments of ``sweep.stream``.
-
-    A task that cannot fit is refused before any is run.
-    """
-    count = all_cores() if workers is None else check_size("workers", workers)
-    if scheduler is None:
-        count = _workers_that_fit(tasks, count)
-
-    def streamed() -> Generator[tuple[Task, Record]]:
-        with ExitStack() as stack:
-            executor = None
-            if scheduler is not None:
-                from sparselaw.sweeps.cluster import DaskExecutor
-
-                executor = stack.enter_context(DaskExecutor(scheduler))
-            yield from stream(tasks, executor=executor, workers=count, **running)
-
-    return streamed()
+    return stream(grid(inputs, N, D, **settings), stop=stop, **running)
 
 
 def as_frame(results: Iterable[tuple[Task, Record]]) -> pd.DataFrame:
-    """One row a trial."""
+    """One row a trial, under the column names that runs have everywhere."""
     import pandas as pd
 
-    return pd.DataFrame([as_row(task, record) for task, record in results])
-
-
-def as_row(task: Task, record: Record) -> dict[str, Any]:
-    """A trial as plain values, under the column names that runs have everywhere."""
-    return row_of(task.identity(), record)
-
-
-def _workers_that_fit(tasks: Sequence[Task], workers: int) -> int:
-    """As many as can each hold the largest trial in memory at once."""
-    cells = {(task.inputs, task.N, task.D): task for task in tasks}  # the seed changes no size
-    for inputs in {task.inputs for task in cells.values()}:
-        inputs.check_drawable()
-    largest = max((check_fits(task).memory for task in cells.values()), default=0.0)
-    room = MEMORY_SHARE * available_memory()
-    return workers if largest * workers <= room else max(1, int(room / largest))
-
-
-MOST_TASKS = 500_000
+    return pd.DataFrame([row_of(task.identity(), record) for task, record in results])
 
 
 def grid(

@@ -91,7 +91,7 @@ def needs_of(task: Task) -> Needs:
     return _needs_of(replace(task, seed=0))
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=65536)
 def _needs_of(task: Task) -> Needs:
     return _NEEDS[meeting_of(task)](task) if task.network is None else task.network.needs(task)
 

@@ -9,7 +9,8 @@ from sparselaw.experiments.networks import Network
 from sparselaw.experiments.networks.network import NetworkDescent
 from sparselaw.inputs import Inputs
 from sparselaw.sweeps.ratios import RatioStudy, ratios
-from sparselaw.sweeps.simulate import grid, run_tasks
+from sparselaw.sweeps.simulate import grid
+from sparselaw.sweeps.sweep import run_sweep
 from sparselaw.trials.task import Task
 
 
@@ -72,7 +73,7 @@ def train_networks(
     tasks = network_tasks(
         inputs, network, D, widths=widths, task=task, outputs=outputs, adam=adam, seeds=seeds, seed=seed
     )
-    return ratios(run_tasks(tasks, **running))
+    return ratios(zip(tasks, run_sweep(tasks, **running), strict=True))
 
 
 def network_tasks(

@@ -12,10 +12,9 @@ from sparselaw.explore.call import Call, Training, View, code_of, input_options,
 from sparselaw.explore.views.surface_view import features_of
 from sparselaw.interval import Z95
 from sparselaw.records import finite
-from sparselaw.sweeps.batches import cost_of
 from sparselaw.sweeps.cells import cells_of
 from sparselaw.sweeps.simulate import grid
-from sparselaw.sweeps.sweep import stream
+from sparselaw.sweeps.sweep import cost_of, stream
 from sparselaw.theory import rescaled_ratio
 from sparselaw.trials.run import check_fits
 from sparselaw.trials.task import Record, Task
