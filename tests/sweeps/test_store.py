@@ -19,7 +19,7 @@ from sparselaw.solvers import Ridge
 from sparselaw.sweeps.simulate import grid
 from sparselaw.sweeps.store import open_store
 from sparselaw.sweeps.store.base import decode_record, encode_record
-from sparselaw.sweeps.store.sqlite_file import VERSION
+from sparselaw.sweeps.store.sqlite import VERSION
 from sparselaw.trials.task import Record
 from sweeps import functions
 

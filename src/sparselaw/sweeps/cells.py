@@ -5,21 +5,21 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.features import FEATURES
-from sparselaw.inputs import Inputs, inputs_of
+from sparselaw.inputs import inputs_of
 from sparselaw.predicting import predict
-from sparselaw.records import finite, put
+from sparselaw.records import finite, to_dict
 from sparselaw.solvers.base import solver_of_row
 from sparselaw.sweeps.runs_table import MEASURED, Row, is_missing, row_of
-from sparselaw.sweeps.store.base import encode_identity
+from sparselaw.sweeps.store.base import one_line
 from sparselaw.theory import Point
 from sparselaw.trials.task import Record, Task
 
@@ -54,15 +54,10 @@ class Cell:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
-        result: dict[str, Any] = {"N": self.N, "D": self.D}
-        put(result, "mean", self.mean, self.mean_reason)
-        put(result, "stderr", self.stderr, self.stderr_reason)
-        result["method"] = self.method
-        put(result, "median", self.median, self.median_reason)
-        result["seeds"] = self.seeds
-        put(result, "theory", self.theory, self.theory_reason)
+        names = ("N", "D", "mean", "stderr", "method", "median", "seeds", "theory")
+        reasons = {name: getattr(self, f"{name}_reason") for name in ("mean", "stderr", "median", "theory")}
         texts = {"caution": self.caution, "note": self.note}
-        return result | {name: text for name, text in texts.items() if text}
+        return to_dict(self, *names, **reasons) | {name: text for name, text in texts.items() if text}
 
 
 def cells_of(results: Iterable[tuple[Task, Record]], *, theory: bool = True) -> list[Cell]:
@@ -70,9 +65,9 @@ def cells_of(results: Iterable[tuple[Task, Record]], *, theory: bool = True) -> 
     groups: dict[str, list[Row]] = {}
     for task, record in results:
         identity = task.identity()
-        key = encode_identity({name: value for name, value in identity.items() if name != "seed"})
+        key = one_line({name: value for name, value in identity.items() if name != "seed"})
         groups.setdefault(key, []).append(row_of(identity, record))
-    return _cells(groups.values()) if theory else [_cell(group, NOT_ASKED) for group in groups.values()]
+    return _cells(groups, "" if theory else NOT_ASKED)
 
 
 def summarise(runs: pd.DataFrame) -> list[Cell]:
@@ -85,44 +80,45 @@ def summarise(runs: pd.DataFrame) -> list[Cell]:
     for row in runs.to_dict("records"):
         key = tuple(None if is_missing(row[name]) else row[name] for name in settings)
         groups.setdefault(key, []).append({str(name): value for name, value in row.items()})
-    return _cells(groups.values())
+    return _cells(groups)
 
 
-def _cells(groups: Iterable[Sequence[Row]]) -> list[Cell]:
-    groups = list(groups)
-    without = "" if len(groups) <= MOST_WITH_THEORY else MANY_CELLS
-    return [_cell(group, without) for group in groups]
+def _cells(groups: Mapping[Any, Sequence[Row]], without: str = "") -> list[Cell]:
+    """The summaries; ``without`` is the reason to leave out the theory, if there is one."""
+    without = without or ("" if len(groups) <= MOST_WITH_THEORY else MANY_CELLS)
+    return [_cell(rows, without) for rows in groups.values()]
 
 
-def _cell(rows: Sequence[Row], without: str = "") -> Cell:
-    """The summary of one cell; ``without`` is the reason to leave out the theory, if there is one."""
+def _cell(rows: Sequence[Row], without: str) -> Cell:
     loss, first = _column(rows, "loss"), rows[0]
-    theory = {"theory": None, "theory_reason": without} if without else _theory(first)
-    common: dict[str, Any] = {"N": int(first["N"]), "D": int(first["D"]), "seeds": loss.size, **theory}
     with np.errstate(over="ignore"):  # between two that are nearly the largest number
         median = math.nan if np.isnan(loss).any() else float(np.median(loss))
-    if not np.isfinite(loss).all():
-        reason = _reason(rows, loss)
-        return Cell(
-            mean=None,
-            mean_reason=reason,
-            stderr=None,
-            stderr_reason="one seed" if loss.size == 1 else reason,
-            median=median if math.isfinite(median) else None,
-            median_reason="" if math.isfinite(median) else reason,
-            **common,
+    if np.isfinite(loss).all():
+        found = mean_loss(loss, _column(rows, "control"), _column(rows, "control_mean"))
+        mean, stderr, method, reason = found.mean, found.stderr, found.method, TOO_LARGE
+        note = "; ".join(sorted({str(row["reason"]) for row in rows if not is_missing(row.get("reason"))}))
+    else:
+        mean, stderr, method, note = math.inf, math.inf, "plain", ""
+        spoilt = Counter(
+            f"with a loss {TOO_LARGE}" if row["status"] == "ok" else row["status"]
+            for row, value in zip(rows, loss, strict=True)
+            if not math.isfinite(value)
         )
-    found = mean_loss(loss, _column(rows, "control"), _column(rows, "control_mean"))
+        counts = (f"{count} of {len(rows)} trials {status}" for status, count in spoilt.most_common())
+        reason = ", ".join(counts)
     return Cell(
-        mean=finite(found.mean),
-        mean_reason="" if math.isfinite(found.mean) else TOO_LARGE,
-        stderr=found.stderr,
-        stderr_reason="one seed" if found.stderr is None else TOO_LARGE,
+        N=int(first["N"]),
+        D=int(first["D"]),
+        seeds=loss.size,
+        mean=finite(mean),
+        mean_reason="" if math.isfinite(mean) else reason,
+        stderr=None if loss.size == 1 else finite(stderr),
+        stderr_reason="one seed" if loss.size == 1 else reason,
         median=finite(median),
-        median_reason="" if math.isfinite(median) else TOO_LARGE,
-        method=found.method,
-        note="; ".join(sorted({str(row["reason"]) for row in rows if not is_missing(row.get("reason"))})),
-        **common,
+        median_reason="" if math.isfinite(median) else reason,
+        method=method,
+        note=note,
+        **({"theory": None, "theory_reason": without} if without else _theory(first)),
     )
 
 
@@ -131,15 +127,7 @@ def _column(rows: Sequence[Row], name: str) -> FloatArray:
     return np.array([math.nan if value is None else value for value in values], dtype=float)
 
 
-def _predicted(inputs: Inputs, settings: dict[str, Any]) -> Point:
-    """The theory of a cell, remembered: it may take a tenth of a second and is often asked for again."""
-    try:
-        hash(inputs)
-    except TypeError:  # inputs that hold arrays
-        return cast("Point", predict(inputs, **settings))
-    return _predict_once(inputs, **settings)
-
-
+# It may take a tenth of a second and is often asked for again.
 _predict_once = functools.lru_cache(maxsize=MOST_WITH_THEORY)(predict)
 
 
@@ -168,21 +156,12 @@ def _theory(first: Row) -> dict[str, Any]:
         how |= {"ridge": 0.0, "solver": solver}
     how |= {"N": int(first["N"]), "D": int(first["D"]), "noise": first["noise"]}
     try:
-        point = _predicted(inputs, how)
+        point: Point = _predict_once(inputs, **how)
     except InputError:  # of linear features none is left without an answer here
         return {"theory": None, "theory_reason": NO_THEORY}
     if not math.isfinite(point.loss):
         return {"theory": None, "theory_reason": point.loss_reason or "infinite", "caution": point.caution}
     return {"theory": point.loss, "caution": point.caution}
-
-
-def _reason(rows: Sequence[Row], loss: FloatArray) -> str:
-    spoilt = Counter(
-        f"with a loss {TOO_LARGE}" if row["status"] == "ok" else row["status"]
-        for row, value in zip(rows, loss, strict=True)
-        if not math.isfinite(value)
-    )
-    return ", ".join(f"{count} of {len(rows)} trials {status}" for status, count in spoilt.most_common())
 
 
 # The mean loss of one cell over its seeds, with a control variate where there is one.
@@ -213,32 +192,22 @@ def mean_loss(loss: FloatArray, control: FloatArray, known: FloatArray) -> MeanL
         plain = float(loss.mean())
         if math.isinf(plain):
             return MeanLoss(mean=plain, stderr=math.inf, adjusted=loss, method="plain")
-        return _mean_loss(plain, loss, control, known)
-
-
-def _mean_loss(plain: float, loss: FloatArray, control: FloatArray, known: FloatArray) -> MeanLoss:
-    error = float(loss.std(ddof=1)) / math.sqrt(loss.size) if loss.size > 1 else None
-    without = MeanLoss(mean=plain, stderr=error, adjusted=loss, method="plain")
-    finite = np.isfinite(loss).all() and np.isfinite(control).all() and np.ptp(known) == 0.0
-    if (
-        loss.size < FEWEST_FOR_CONTROL
-        or not finite
-        or np.ptp(control) == 0.0
-        or not error
-        or math.isinf(error)
-    ):
-        return without
-    centred = control - control.mean()
-    squares = float(centred @ centred)
-    slope = float(centred @ loss) / squares
-    left = loss - plain - slope * centred
-    if float(left @ left) > (1.0 - LEAST_EXPLAINED) * float(np.sum((loss - plain) ** 2)):
-        return without
-    shift = float(known[0] - control.mean())
-    variance = float(left @ left) / (loss.size - 2) * (1.0 / loss.size + shift**2 / squares)
-    return MeanLoss(
-        mean=plain + slope * shift,
-        stderr=math.sqrt(variance),
-        adjusted=np.asarray(loss - slope * (control - known), dtype=float),
-        method="control",
-    )
+        error = float(loss.std(ddof=1)) / math.sqrt(loss.size) if loss.size > 1 else None
+        without = MeanLoss(mean=plain, stderr=error, adjusted=loss, method="plain")
+        usable = loss.size >= FEWEST_FOR_CONTROL and np.isfinite([loss, control]).all() and error
+        if not usable or math.isinf(usable) or np.ptp(known) != 0.0 or np.ptp(control) == 0.0:
+            return without
+        centred = control - control.mean()
+        squares = float(centred @ centred)
+        slope = float(centred @ loss) / squares
+        left = loss - plain - slope * centred
+        if float(left @ left) > (1.0 - LEAST_EXPLAINED) * float(np.sum((loss - plain) ** 2)):
+            return without
+        shift = float(known[0] - control.mean())
+        variance = float(left @ left) / (loss.size - 2) * (1.0 / loss.size + shift**2 / squares)
+        return MeanLoss(
+            mean=plain + slope * shift,
+            stderr=math.sqrt(variance),
+            adjusted=np.asarray(loss - slope * (control - known), dtype=float),
+            method="control",
+        )

@@ -31,34 +31,33 @@ class DaskExecutor(SweepExecutor):
     def __init__(self, address: str) -> None:
         self._address = address
         if not (found := re.fullmatch(r"([a-z]+)://(.+):(\d+)", address)):
-            raise InputError("scheduler", address, "is not an address", "write tcp://host:port")
+            raise self._refused("is not an address", "write tcp://host:port")
         if find_spec("distributed") is None:
-            raise InputError("scheduler", address, "needs dask.distributed", "pip install 'sparselaw[dask]'")
+            raise self._refused("needs dask.distributed", "pip install 'sparselaw[dask]'")
         protocol, host, port = found.groups()
         if protocol not in _PROTOCOLS:
             remedy = f"write {', '.join(_PROTOCOLS[:-1])} or {_PROTOCOLS[-1]} before ://"
-            raise InputError("scheduler", address, f"{protocol} is no protocol of schedulers", remedy)
+            raise self._refused(f"{protocol} is no protocol of schedulers", remedy)
         try:
             _knock(protocol, host, int(port))
             self._client = _client(address)
         except Exception as error:  # dask's words for what does not talk as a scheduler does are many
-            condition = f"does not answer ({type(error).__name__})"
-            raise InputError(
-                "scheduler", address, condition, "start one with 'dask scheduler', or correct the address"
-            ) from None
+            remedy = "start one with 'dask scheduler', or correct the address"
+            raise self._refused(f"does not answer ({type(error).__name__})", remedy) from None
         try:
             self._client.wait_for_workers(1, timeout=_PATIENCE_FOR_WORKERS)
-            self._check_workers(address)
-        except TimeoutError:
+            self._check_workers()
+        except BaseException as error:
             _close(self._client)
-            raise InputError(
-                "scheduler", address, "has no workers", f"start some with 'dask worker {address}'"
-            ) from None
-        except BaseException:
-            _close(self._client)
+            if isinstance(error, TimeoutError):
+                remedy = f"start some with 'dask worker {address}'"
+                raise self._refused("has no workers", remedy) from None
             raise
         self._executor = self._client.get_executor(pure=False)
         self._threads, self._counted = 0, -_RECOUNT
+
+    def _refused(self, condition: str, remedy: str) -> InputError:
+        return InputError("scheduler", self._address, condition, remedy)
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         try:
@@ -78,7 +77,7 @@ class DaskExecutor(SweepExecutor):
 
     def lost(self) -> Exception:
         remedy = "start it and run the same command again: what is committed is kept"
-        return InputError("scheduler", self._address, "the connection was lost", remedy)
+        return self._refused("the connection was lost", remedy)
 
     def abort(self) -> None:
         self._executor.shutdown(wait=False)
@@ -87,20 +86,16 @@ class DaskExecutor(SweepExecutor):
         self._executor.shutdown(wait=wait and not cancel_futures)
         _close(self._client)
 
-    def _check_workers(self, address: str) -> None:
+    def _check_workers(self) -> None:
         """Every worker must have the same engine, or the cells would not be comparable."""
         try:
             versions: dict[str, Any] = self._client.run(engine_version)
         except ImportError:
-            raise InputError(
-                "scheduler", address, "its workers do not have sparselaw", "install sparselaw on them"
-            ) from None
+            raise self._refused("its workers do not have sparselaw", "install sparselaw on them") from None
         for worker, version in versions.items():
             if version != ENGINE_VERSION:
                 condition = f"worker {worker} has engine {version}, this one is {ENGINE_VERSION}"
-                raise InputError(
-                    "scheduler", address, condition, "install the same version of sparselaw everywhere"
-                )
+                raise self._refused(condition, "install the same version of sparselaw everywhere")
 
 
 def _knock(protocol: str, host: str, port: int) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 
 from sparselaw.arrays import log_slope
 from sparselaw.interval import Interval, student_interval
-from sparselaw.records import html_table, put
+from sparselaw.records import html_table, to_dict
 from sparselaw.trials.task import Record, Task
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ FEWEST_SIZES = 3  # for a slope
 MOST_NOT_OK = 0.2  # share of the runs of a cell
 ONE_SEED = "one seed"
 NO_UNSEEN = "nothing is unseen"
-
-Curves = Mapping[tuple[int, int], Sequence[Record]]  # the records of each cell (N, D), by seed
+NOT_FINITE = "some runs have no finite loss"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,15 +56,8 @@ class RatioCell:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
-        result: dict[str, Any] = {"N": self.N, "D": self.D}
-        put(result, "mean", self.mean, "some runs have no finite loss")
-        put(result, "unseen", self.unseen, NO_UNSEEN)
-        put(result, "ratio", self.ratio, self.ratio_reason)
-        if self.sign_ratio is not None:
-            result["sign_ratio"] = self.sign_ratio.as_dict()
-        if self.train is not None:
-            result["train"] = self.train
-        return result | {"seeds": self.seeds, "statuses": dict(self.statuses)}
+        names = ("N", "D", "mean", "unseen", "ratio", "sign_ratio", "train", "seeds", "statuses")
+        return to_dict(self, *names, mean=NOT_FINITE, unseen=NO_UNSEEN, ratio=self.ratio_reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,10 +72,8 @@ class RatioStudy:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
-        result: dict[str, Any] = {"cells": [cell.as_dict() for cell in self.cells]}
-        put(result, "ratio_slope", self.ratio_slope, self.ratio_slope_reason)
-        put(result, "width_slope", self.width_slope, self.width_slope_reason)
-        return result
+        reasons = {"ratio_slope": self.ratio_slope_reason, "width_slope": self.width_slope_reason}
+        return to_dict(self, "cells", *reasons, **reasons)
 
     def to_frame(self) -> pd.DataFrame:
         """One row a cell."""
@@ -134,8 +124,18 @@ def ratios(results: Iterable[tuple[Task, Record]]) -> RatioStudy:
     for task, record in results:
         curves.setdefault((task.N, task.D), []).append(record)
     cells = [_cell(N, D, records) for (N, D), records in curves.items()]
-    ratio_slope, ratio_reason = slope_in_data(cells, curves)
-    width_slope, width_reason = slope_in_width(cells, curves)
+    in_data: list[float] = []
+    for N in dict.fromkeys(N for N, _ in curves):
+        kept = [cell for cell in cells if cell.N == N and cell.limited_by_data and cell.ratio is not None]
+        values = [[_ratio(record) for record in curves[N, cell.D]] for cell in kept]
+        in_data += _slopes([cell.D for cell in kept], values)
+    in_width: list[float] = []
+    for D in dict.fromkeys(D for _, D in curves):
+        kept = [cell for cell in cells if cell.D == D and "not-converged" not in cell.statuses]
+        values = [[record.loss for record in curves[cell.N, D]] for cell in kept]
+        in_width += _slopes([cell.N for cell in kept], values)
+    ratio_slope, ratio_reason = _mean_slope(in_data, cells, "D")
+    width_slope, width_reason = _mean_slope(in_width, cells, "N")
     return RatioStudy(
         cells=cells,
         ratio_slope=ratio_slope,
@@ -145,47 +145,24 @@ def ratios(results: Iterable[tuple[Task, Record]]) -> RatioStudy:
     )
 
 
-def slope_in_data(cells: Sequence[RatioCell], curves: Curves) -> tuple[Interval | None, str]:
-    """The mean slope of log(loss/unseen) in log D over widths and seeds, or why there is none."""
-    slopes: list[float] = []
-    for N in dict.fromkeys(cell.N for cell in cells):
-        kept = [cell for cell in cells if cell.N == N and cell.limited_by_data and cell.ratio is not None]
-        if len(kept) >= FEWEST_SIZES:
-            values = np.array([[_ratio(record) for record in curves[N, cell.D]] for cell in kept])
-            slopes += list(log_slope([cell.D for cell in kept], values.T)[0])
-    return _mean_slope(slopes, cells, "D")
-
-
-def slope_in_width(cells: Sequence[RatioCell], curves: Curves) -> tuple[Interval | None, str]:
-    """The mean slope of log loss in log N over data sizes and seeds, or why there is none."""
-    slopes: list[float] = []
-    for D in dict.fromkeys(cell.D for cell in cells):
-        kept = [cell for cell in cells if cell.D == D and "not-converged" not in cell.statuses]
-        if len(kept) >= FEWEST_SIZES:
-            values = np.array([[record.loss for record in curves[cell.N, D]] for cell in kept])
-            slopes += list(log_slope([cell.N for cell in kept], values.T)[0])
-    return _mean_slope(slopes, cells, "N")
+def _slopes(sizes: Sequence[int], values: Sequence[Sequence[float]]) -> list[float]:
+    """The logarithmic slope for each seed, where there are enough sizes."""
+    return list(log_slope(sizes, np.array(values).T)[0]) if len(sizes) >= FEWEST_SIZES else []
 
 
 def _mean_slope(slopes: list[float], cells: Sequence[RatioCell], size: str) -> tuple[Interval | None, str]:
-    if not slopes:
-        return None, _why_none(cells, size)
-    if len(slopes) == 1:
-        return None, ONE_SEED
-    if not np.isfinite(slopes).all():
-        return None, "some runs have no finite loss"
-    return student_interval([float(slope) for slope in slopes]), ""
-
-
-def _why_none(cells: Sequence[RatioCell], size: str) -> str:
-    sizes = len({getattr(cell, size) for cell in cells})
-    if sizes < FEWEST_SIZES:
-        return f"fewer than {FEWEST_SIZES} values of {size}"
+    """The mean over curves, or why there is none."""
+    if len(slopes) > 1 and np.isfinite(slopes).all():
+        return student_interval([float(slope) for slope in slopes]), ""
+    if slopes:
+        return None, ONE_SEED if len(slopes) == 1 else NOT_FINITE
+    if len({getattr(cell, size) for cell in cells}) < FEWEST_SIZES:
+        return None, f"fewer than {FEWEST_SIZES} values of {size}"
     spoilt: Counter[str] = Counter()
     for cell in cells:
         spoilt.update({name: count for name, count in cell.statuses.items() if name != "ok"})
     found = ", ".join(f"{count} runs {name}" for name, count in spoilt.most_common())
-    return f"too few cells are limited by the data ({found or 'no losses to compare'})"
+    return None, f"too few cells are limited by the data ({found or 'no losses to compare'})"
 
 
 def _cell(N: int, D: int, records: Sequence[Record]) -> RatioCell:

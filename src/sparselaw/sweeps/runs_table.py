@@ -27,6 +27,14 @@ _RECORD = tuple(field.name for field in dataclasses.fields(Record) if field.name
 MEASURED = frozenset(("loss", *_RECORD, "averaged"))
 
 
+def _number(value: Any) -> Any:
+    """A setting as a number ("inf" too), or as it is where it is text, such as the digest of a table."""
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
 def row_of(identity: dict[str, Any], record: Record) -> Row:
     """One run as a flat row. None, NaN and "" mean that there is no value."""
     row: Row = dict.fromkeys((*_FIRST, *_RECORD, "ridge"))
@@ -56,14 +64,6 @@ def check_out(out: str, store: str | os.PathLike[str] | None = None) -> Path:
     if Path(os.path.realpath(out)).suffix.lower() not in _ENDINGS:
         raise InputError("out", out, "has an unknown ending", "name a .csv or a .parquet file")
     return check_out_file("out", out, store)
-
-
-def _number(value: Any) -> Any:
-    """A setting as a number ("inf" too), or as it is where it is text, such as the digest of a table."""
-    try:
-        return float(value)
-    except ValueError:
-        return value
 
 
 def write_table(path: Path, rows: Sequence[Row], always: Sequence[str] = _ALWAYS) -> None:

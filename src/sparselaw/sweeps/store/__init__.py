@@ -68,7 +68,11 @@ def check_out_file(name: str, out: str, store: StorePath = None) -> Path:
         raise InputError(name, out, f"cannot be written ({why})", "name a file in a folder that exists")
     check_no_store(name, path, out, store)
     with writing(name, out):
-        _try(path)
+        if os.path.exists(path) and not os.access(path, os.W_OK):
+            raise PermissionError(13, "Permission denied")
+        if os.path.isfile(path) or not os.path.exists(path):  # as ``write_atomically``: a file beside it
+            with tempfile.NamedTemporaryFile(prefix=beside(path), dir=path.parent):
+                pass
     return path
 
 
@@ -87,12 +91,3 @@ def writing(name: str, out: str | Path) -> Iterator[None]:
     except OSError as error:
         why = f"cannot be written ({error.strerror})"
         raise InputError(name, out, why, "name a file that you can write") from None
-
-
-def _try(path: Path) -> None:
-    """Raise OSError where ``write_atomically`` would: it makes a file beside ``path``."""
-    if os.path.exists(path) and not os.access(path, os.W_OK):
-        raise PermissionError(13, "Permission denied")
-    if os.path.isfile(path) or not os.path.exists(path):
-        with tempfile.NamedTemporaryFile(prefix=beside(path), dir=path.parent):
-            pass

@@ -35,16 +35,12 @@ class Study:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values: the settings of the study, its sizes, and what is there of it."""
+        sizes = {"N": self.N, "D": self.D}
         return {
             "study": self.id,
             **self.identity,
-            "N": {"smallest": self.N[0], "largest": self.N[1]},
-            "D": {"smallest": self.D[0], "largest": self.D[1]},
-            "cells": self.cells,
-            "seeds": self.seeds,
-            "runs": self.runs,
-            "failed": self.failed,
-            "seconds": self.seconds,
+            **{name: {"smallest": low, "largest": high} for name, (low, high) in sizes.items()},
+            **{name: getattr(self, name) for name in ("cells", "seeds", "runs", "failed", "seconds")},
             "finished": datetime.fromtimestamp(self.finished, UTC).isoformat(timespec="seconds"),
         }
 
@@ -114,7 +110,7 @@ class Store(ABC):
 
 # Tasks and records as text: one spelling for each value, so that equal records are equal bytes.
 #
-# FloatArray are written by their shortest exact decimal and come back bit for bit. JSON has no infinity, so a
+# Numbers are written by their shortest exact decimal and come back bit for bit. JSON has no infinity, so a
 # number that is not finite is written as {"float": "inf"}.
 
 
@@ -129,21 +125,21 @@ def encode_record(record: Record) -> str:
     '{"loss":{"float":"inf"},"status":"infinite"}'
     """
     values = {name: getattr(record, name) for name in _FIELDS}
-    return _dump({name: _json_value(value) for name, value in values.items() if value != _FIELDS[name]})
+    return one_line({name: _json_value(value) for name, value in values.items() if value != _FIELDS[name]})
 
 
 def decode_record(text: str) -> Record:
     """The record that was encoded. Fields this version does not know are left out."""
-    values: dict[str, Any] = {}
-    for name, value in json.loads(text, object_hook=_number).items():
-        if name in _FIELDS:
-            values[name] = tuple(value) if isinstance(value, list) else value
+    found = json.loads(text, object_hook=lambda v: float(v["float"]) if v.keys() == {"float"} else v)
+    values: dict[str, Any] = {name: value for name, value in found.items() if name in _FIELDS}
+    if isinstance(values.get("averaged"), list):
+        values["averaged"] = tuple(values["averaged"])
     return Record(**values)
 
 
-def encode_identity(identity: dict[str, Any]) -> str:
-    """What a task is, as one line of JSON."""
-    return _dump(identity)
+def one_line(values: dict[str, Any]) -> str:
+    """As JSON: what a task is, say."""
+    return json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def study_of(identity: dict[str, Any]) -> dict[str, Any]:
@@ -153,11 +149,7 @@ def study_of(identity: dict[str, Any]) -> dict[str, Any]:
 
 def study_id(identity: dict[str, Any]) -> str:
     """A short name of the study that a task belongs to."""
-    return hashlib.sha256(encode_identity(study_of(identity)).encode()).hexdigest()[:8]
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(one_line(study_of(identity)).encode()).hexdigest()[:8]
 
 
 def _json_value(value: Any) -> Any:
@@ -168,7 +160,3 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": str(value)}
     return value
-
-
-def _number(values: dict[str, Any]) -> Any:
-    return float(values["float"]) if values.keys() == {"float"} else values

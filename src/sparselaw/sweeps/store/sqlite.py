@@ -15,27 +15,57 @@ import hashlib
 import json
 import os
 import sqlite3
+import struct
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from sparselaw.errors import InputError, notice
+from sparselaw.files import umask
 from sparselaw.sweeps.store.base import (
     Store,
     Study,
     decode_record,
-    encode_identity,
     encode_record,
+    one_line,
     study_id,
     study_of,
 )
-from sparselaw.sweeps.store.sqlite_file import MAGIC, VERSION, check_store, create_store, has_log, refusal
 from sparselaw.trials.task import Record, Task
 
+APPLICATION = 0x53504C57  # "SPLW"
+VERSION = 2  # 1 had no checksums
+MAGIC = b"SQLite format 3\0"
+_HEADER = 100
 _PATIENCE = 120.0  # seconds to wait for another command's commit; one takes milliseconds
 _IDS_PER_QUERY = 500
+_SHOWN = 3  # damaged runs that are named
+_OTHER_FILE = "name another file with --store"
+_RESTORE = "restore a copy of it, or " + _OTHER_FILE
+_OTHER_FOLDER = "name a file in a folder that you can write to with --store"
+
+_SCHEMA = f"""
+PRAGMA application_id = {APPLICATION};
+PRAGMA user_version = {VERSION};
+CREATE TABLE runs (
+    id TEXT PRIMARY KEY,
+    study TEXT NOT NULL,
+    N REAL NOT NULL,
+    D REAL NOT NULL,
+    seed REAL NOT NULL,
+    status TEXT NOT NULL,
+    finished REAL NOT NULL,
+    seconds REAL NOT NULL,
+    task TEXT NOT NULL,
+    record TEXT NOT NULL,
+    checksum TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX runs_by_study ON runs (study, N, D, seed, status, finished);
+PRAGMA journal_mode = WAL;
+"""  # sizes and seeds are REAL because they may exceed 2^63; the exact ones are in the task
 
 # The same task again changes nothing, unless what is there is a failure.
 _ADD = """
@@ -47,7 +77,6 @@ ON CONFLICT (id) DO UPDATE SET
 WHERE runs.status = 'failed'
 """
 _COLUMNS = "id, study, N, D, seed, status, finished, seconds, task, record"
-_SHOWN = 3  # damaged runs that are named
 
 
 class SqliteStore(Store):
@@ -59,11 +88,11 @@ class SqliteStore(Store):
         self.path = Path(os.path.realpath(path))
         with self._refusing():
             if not read_only and not self.path.exists():
-                create_store(self.path)
-            check_store(self.path)
+                _create(self.path)
+            _check(self.path)
         # A reader changes no row, but SQLite must clear its log away when the last one closes, which takes
         # write access. Where there is none, and no log either, nobody writes: the file is read as it is.
-        frozen = read_only and not os.access(self.path.parent, os.W_OK) and not has_log(self.path)
+        frozen = read_only and not os.access(self.path.parent, os.W_OK) and not _has_log(self.path)
         mode = "ro&immutable=1" if frozen else "rw"
         with self._refusing():
             self._connection = sqlite3.connect(
@@ -92,7 +121,13 @@ class SqliteStore(Store):
 
     def add(self, runs: Iterable[tuple[Task, Record, float]]) -> None:
         now = time.time()
-        rows = [_row(task, record, seconds, now) for task, record, seconds in runs]
+        rows = []
+        for task, record, seconds in runs:
+            identity = task.identity()
+            sizes = (float(task.N), float(task.D), float(task.seed))
+            text = (one_line(identity), encode_record(record))
+            row = (task.id, study_id(identity), *sizes, record.status, now, float(seconds), *text)
+            rows.append((*row, _checksum(row)))
         with self._refusing(), self._writing():
             self._connection.executemany(_ADD, rows)
 
@@ -114,11 +149,29 @@ class SqliteStore(Store):
         return found
 
     def studies(self) -> list[Study]:
-        found: dict[str, _Summary] = {}
+        figures: dict[str, list[tuple[Any, ...]]] = {}
+        tasks: dict[str, str] = {}
         for row in self._sound_rows():
-            found.setdefault(row[1], _Summary(row[8])).add(row)
-        studies = [summary.study(name) for name, summary in found.items()]
-        return sorted(studies, key=lambda study: (study.finished, study.id))
+            figures.setdefault(row[1], []).append(row[2:8])
+            tasks[row[1]] = min(row[8], tasks.get(row[1], row[8]))
+        found = []
+        for name, rows in figures.items():
+            N, D, seeds, statuses, finished, seconds = zip(*rows, strict=True)
+            found.append(
+                Study(
+                    id=name,
+                    identity=study_of(json.loads(tasks[name])),
+                    runs=len(rows),
+                    cells=len(set(zip(N, D, strict=True))),
+                    seeds=len(set(seeds)),
+                    N=(int(min(N)), int(max(N))),
+                    D=(int(min(D)), int(max(D))),
+                    failed=statuses.count("failed"),
+                    finished=max(finished),
+                    seconds=sum(seconds),
+                )
+            )
+        return sorted(found, key=lambda study: (study.finished, study.id))
 
     def runs(
         self, *, study: str | None = None, status: str | None = None
@@ -139,10 +192,18 @@ class SqliteStore(Store):
         before: float | None = None,
         other_engine_than: int | None = None,
     ) -> int:
-        where, values = _conditions(study=study, status=status, before=before, engine=other_engine_than)
+        conditions = {
+            "study = ?": study,
+            "status = ?": status,
+            "finished < ?": before,
+            "json_valid(task) AND json_extract(task, '$.engine') <> ?": other_engine_than,
+        }
+        given = {text: value for text, value in conditions.items() if value is not None}
+        where = "WHERE " + " AND ".join(given) if given else ""
         with self._refusing():
             with self._writing():
-                count = self._connection.execute(f"DELETE FROM runs {where}", values).rowcount
+                delete = self._connection.execute(f"DELETE FROM runs {where}", [*given.values()])
+                count = delete.rowcount
             if count:
                 self._connection.execute("VACUUM")
         return count
@@ -211,7 +272,7 @@ class SqliteStore(Store):
         try:
             yield
         except sqlite3.Error as error:
-            raise refusal(self.path, error) from None
+            raise _refusal(self.path, error) from None
         except UnicodeDecodeError:  # SQLite's complaint quotes what is damaged
             raise InputError("store", self.path, "is damaged", "restore a copy of it") from None
         except OSError as error:
@@ -230,58 +291,80 @@ def _named(damaged: Sequence[str]) -> str:
     return f"run {shown} is damaged" if len(damaged) == 1 else f"runs {shown}{more} are damaged"
 
 
-class _Summary:
-    """What a store holds of one study, row by row."""
-
-    def __init__(self, task: str) -> None:
-        self._task, self._cells, self._seeds = task, set[tuple[float, float]](), set[float]()
-        self._runs = self._failed = 0
-        self._finished = self._seconds = 0.0
-
-    def add(self, row: tuple[Any, ...]) -> None:
-        _, _, N, D, seed, status, finished, seconds, task, *_ = row
-        self._task = min(self._task, task)
-        self._cells.add((N, D))
-        self._seeds.add(seed)
-        self._runs, self._failed = self._runs + 1, self._failed + (status == "failed")
-        self._finished, self._seconds = max(self._finished, finished), self._seconds + seconds
-
-    def study(self, name: str) -> Study:
-        return Study(
-            id=name,
-            identity=study_of(json.loads(self._task)),
-            runs=self._runs,
-            cells=len(self._cells),
-            seeds=len(self._seeds),
-            N=(int(min(N for N, _ in self._cells)), int(max(N for N, _ in self._cells))),
-            D=(int(min(D for _, D in self._cells)), int(max(D for _, D in self._cells))),
-            failed=self._failed,
-            finished=self._finished,
-            seconds=self._seconds,
-        )
+# Which file is a store, and making a new one.
+#
+# A file is looked at with plain reads before SQLite may touch it: SQLite would leave its own files beside
+# something that is not ours. The first 100 bytes of an SQLite file say what it is: its page size (byte 16),
+# how many pages it has (28), and two numbers of the application, the version (60) and its mark (68).
 
 
-def _row(task: Task, record: Record, seconds: float, now: float) -> tuple[Any, ...]:
-    identity = task.identity()
-    sizes = (float(task.N), float(task.D), float(task.seed))
-    text = (encode_identity(identity), encode_record(record))
-    row = (task.id, study_id(identity), *sizes, record.status, now, float(seconds), *text)
-    return (*row, _checksum(row))
+def _check(path: Path) -> None:
+    """Raise InputError unless ``path`` is a whole store of a version that is understood. Writes nothing."""
+    if not path.is_file():
+        what = "is a folder" if path.is_dir() else "does not exist" if not path.exists() else "is not a file"
+        raise InputError("store", path, what, _OTHER_FILE)
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER)
+    except OSError as error:
+        condition = f"cannot be read ({error.strerror})"
+        raise InputError("store", path, condition, "ask for access to it") from None
+    if not header.startswith(MAGIC):
+        raise InputError("store", path, "is not a store of sparselaw", _OTHER_FILE)
+    if len(header) < _HEADER:
+        raise InputError("store", path, "is cut short", _RESTORE)
+    page, pages, version, application = struct.unpack_from(">16xH10xI28xi4xi", header)
+    if application != APPLICATION:
+        raise InputError("store", path, "is a database of another program", _OTHER_FILE)
+    if version > VERSION:
+        condition = f"was written by a newer sparselaw (version {version}, this one reads {VERSION})"
+        raise InputError("store", path, condition, "upgrade sparselaw, or " + _OTHER_FILE)
+    if _has_log(path):  # a log may hold the missing pages: SQLite has to judge
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=60)) as opened:
+            (verdict,) = opened.execute("PRAGMA quick_check(1)").fetchone()
+        if verdict != "ok":
+            raise InputError("store", path, "is damaged", _RESTORE)
+    elif path.stat().st_size < (65536 if page == 1 else page) * pages:
+        raise InputError("store", path, "is cut short", _RESTORE)
 
 
-def _conditions(
-    *,
-    study: str | None = None,
-    status: str | None = None,
-    before: float | None = None,
-    engine: int | None = None,
-) -> tuple[str, list[Any]]:
-    conditions: list[tuple[str, Any]] = [
-        ("study = ?", study),
-        ("status = ?", status),
-        ("finished < ?", before),
-        ("json_valid(task) AND json_extract(task, '$.engine') <> ?", engine),
-    ]
-    given = [(text, value) for text, value in conditions if value is not None]
-    where = "WHERE " + " AND ".join(text for text, _ in given) if given else ""
-    return where, [value for _, value in given]
+def _create(path: Path) -> None:
+    """Make an empty store at ``path`` unless something is there: complete, or not at all."""
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}.", suffix=".new", dir=path.parent) as folder:
+            fresh = Path(folder, "store")
+            with closing(sqlite3.connect(fresh)) as connection:
+                connection.executescript(_SCHEMA)
+            os.chmod(fresh, 0o666 & ~umask())
+            try:
+                os.link(fresh, path)  # fails if another command made the store meanwhile: theirs is as good
+            except FileExistsError:
+                return
+            except OSError:  # a file system without hard links
+                if not path.exists():
+                    os.rename(fresh, path)
+    except OSError as error:
+        condition = f"cannot be made ({error.strerror})"
+        raise InputError("store", path, condition, _OTHER_FOLDER) from None
+
+
+def _has_log(path: Path) -> bool:
+    """Whether SQLite's write-ahead log is there: the store is in use, or was when its program was killed."""
+    log = Path(f"{path}-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+def _refusal(path: Path, error: sqlite3.Error) -> InputError:
+    """What SQLite complained about, in one line for the person who named the file."""
+    code = getattr(error, "sqlite_errorcode", 0)
+    kind = code & 0xFF
+    condition, remedy = f"cannot be used ({error})", "free the disk, or " + _OTHER_FILE
+    if kind == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE:
+        condition, remedy = "the disk is full", "free some space and run again: what is committed is kept"
+    elif kind in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        condition, remedy = "cannot be written", _OTHER_FOLDER
+    elif kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        condition, remedy = "is damaged", _RESTORE
+    elif kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        condition, remedy = "is held by another program", "close that program and run again"
+    return InputError("store", path, condition, remedy)
