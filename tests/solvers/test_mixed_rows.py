@@ -7,7 +7,9 @@ from scipy import sparse
 from sparselaw.solvers import SGD
 from sparselaw.solvers import mixed_rows as mixed
 from sparselaw.solvers.mixed_rows import MixedRows, mixed_pass
-from sparselaw.solvers.sgd import default_step, sgd
+from sparselaw.solvers.sgd import default_step
+
+sgd = SGD.solve_samples
 
 
 def drawn(n=23, width=9, patterns=40, targets=2, seed=3):
@@ -31,7 +33,7 @@ def always(monkeypatch):
 @pytest.mark.parametrize("own_targets", [False, True])
 def test_same_run_as_dense_rows(batch, own_targets):
     rows, targets, counts = drawn()
-    assert rows.worth_it(1, counts, np.inf)
+    assert rows.worth_it(1, counts)
     assert 0 < rows.hot(counts)[0] < 23  # both kinds of coordinates occur
     if own_targets:
         targets = np.random.default_rng(8).standard_normal((counts.sum(), 2))
@@ -75,7 +77,6 @@ def test_divergence_is_seen():
         )
 
 
-def test_small_runs_and_clipped_ones_take_dense_rows():
+def test_small_runs_take_dense_rows():
     rows, _, counts = drawn()
-    assert not rows.worth_it(1, counts, np.inf)
-    assert not rows.worth_it(10**9, counts, 0.5)
+    assert not rows.worth_it(1, counts)

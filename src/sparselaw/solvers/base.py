@@ -158,24 +158,17 @@ def settings_of(solver: Solver) -> dict[str, Any]:
     return settings
 
 
-def solver_of_row(row: Mapping[str, Any]) -> Solver | None:
-    """The solver of a row of runs, whose settings are columns; None if it is not known here."""
-    if row["solver"] not in SOLVERS:
+def solver_of(name: str, settings: Mapping[str, Any]) -> Solver | None:
+    """The solver of this name with its own among the settings; None if it is not known here.
+
+    A store may hold runs of a solver that nobody registered in this process.
+    """
+    if name not in SOLVERS:
         return None
-    names = [field.name for field in dataclasses.fields(SOLVERS[row["solver"]])]
-    given = {name: row.get(name) for name in names}
+    given = {field.name: settings.get(field.name) for field in dataclasses.fields(SOLVERS[name])}
     try:
-        return from_options(row["solver"], {n: v for n, v in given.items() if v is not None and v == v})
+        return from_options(name, {option: v for option, v in given.items() if v == v})  # not NaN
     except InputError:
-        return None
-
-
-def ridge_of_theory(identity: Mapping[str, Any]) -> float | None:
-    """Of the solver that a task's identity names: a "name" and settings; None if it is not known here."""
-    settings = {name: value for name, value in identity.items() if name != "name"}
-    try:
-        return from_options(identity["name"], settings).ridge_of_theory
-    except InputError:  # a store may hold runs of a solver that nobody registered in this process
         return None
 
 

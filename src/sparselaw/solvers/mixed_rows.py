@@ -53,10 +53,8 @@ class MixedRows:
         best = int(np.argmin(cost))
         return best, float(cost[best])
 
-    def worth_it(self, passes: int, counts: IntArray | None, clip: float) -> bool:
+    def worth_it(self, passes: int, counts: IntArray | None) -> bool:
         """Whether the nonzeros are less work than the dense rows."""
-        if clip < np.inf:
-            return False
         visits = passes * (len(self) if counts is None else int(counts.sum()))
         dense = 2.0 * self.mixing.shape[0]
         if visits * dense <= ENOUGH:
@@ -65,24 +63,6 @@ class MixedRows:
 
 
 Rows = FloatArray | MixedRows
-
-
-class MixedRun:
-    """The state of one run: the weights m (T, n) and W m at the hot coordinates."""
-
-    def __init__(self, rows: MixedRows, targets: FloatArray, counts: IntArray | None) -> None:
-        n = rows.mixing.shape[1]
-        self.weights = np.zeros((targets.shape[1], n))
-        self._inner = np.ascontiguousarray(rows.mixing.T @ rows.mixing)
-        self._fits = np.zeros((targets.shape[1], rows.hot(counts)[0]))
-        self._samples = rows.samples
-        self._targets = targets
-
-    def one_pass(self, rows: IntArray, labels: IntArray, step: float, batch: int) -> None:
-        mixed_pass(
-            self.weights, self._fits, self._inner, self._samples.indptr, self._samples.indices,
-            self._samples.data, self._targets, rows, labels, step, batch,
-        )  # fmt: skip
 
 
 @lazy_njit(error_model="numpy")

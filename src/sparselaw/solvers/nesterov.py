@@ -47,9 +47,9 @@ class Nesterov(Solver):
     """
 
     name: ClassVar[str] = "nesterov"
-    tolerance: float = 1e-9  # on |gradient| / |first gradient|
+    tolerance: float = 1e-9
     max_iterations: int = 500_000
-    power_iterations: int = 50  # the step is 1/lambda_max, estimated by these
+    power_iterations: int = 50
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tolerance", check_not_negative("tolerance", self.tolerance))
@@ -62,8 +62,38 @@ class Nesterov(Solver):
         finished = self.tolerance <= FINISHED and self.max_iterations >= ENOUGH
         return 0.0 if finished else None
 
-    def solve(self, equations: NormalEquations) -> Solution:
-        return nesterov(self, equations)
+    def solve(self, equations: NormalEquations, start: FloatArray | None = None) -> Solution:
+        """Descend until |gradient| < tolerance * |first gradient|, for one target.
+
+        ``start`` is the power iteration's start in the eigenbasis; without it a fixed Gaussian one is used.
+        """
+        eigenvalues, projections = equations.eigenvalues, equations.projections
+        if projections.shape[1] != 1:
+            raise ValueError("Nesterov's restarts depend on the target: solve for one target at a time")
+        if not projections.any():
+            return Solution(coefficients=np.zeros_like(projections), iterations=0, restarts=0, gradient=0.0)
+        step = nesterov_step(self, equations, start)
+        theta, ahead = np.zeros(len(eigenvalues)), np.zeros(len(eigenvalues))
+        how = (step, self.tolerance, self.max_iterations)
+        outcome, iterations, restarts, gradient, _ = advance(
+            eigenvalues, projections[:, 0].copy(), *how, theta, ahead, 1.0
+        )
+        status, reason = "ok", ""
+        if outcome == GREW:
+            status, reason = (
+                "diverged",
+                f"the gradient grew {gradient:g}-fold; the step {step:g} is too large",
+            )
+        elif outcome == RUNNING:
+            status, reason = "not-converged", f"relative gradient {gradient:g} after {iterations} iterations"
+        return Solution(
+            coefficients=theta[:, None],
+            status=status,
+            reason=reason,
+            iterations=int(iterations),
+            restarts=int(restarts),
+            gradient=float(gradient),
+        )
 
 
 def power_start(rank: int) -> FloatArray:
@@ -71,54 +101,13 @@ def power_start(rank: int) -> FloatArray:
     return np.random.Generator(np.random.PCG64(START_SEED)).standard_normal(rank)
 
 
-def power_estimate(eigenvalues: FloatArray, start: FloatArray, iterations: int) -> float:
-    """The Rayleigh quotient after the power iterations: sum l^(2k+1) z^2 / sum l^(2k) z^2."""
-    ratio = eigenvalues / eigenvalues[0]
-    weights = ratio ** (2 * iterations) * start**2
-    return float(eigenvalues[0] * (weights @ ratio) / weights.sum())
-
-
 def nesterov_step(settings: Nesterov, equations: NormalEquations, start: FloatArray | None = None) -> float:
-    """1 / (the power iteration's estimate of lambda_max)."""
-    start = power_start(len(equations.eigenvalues)) if start is None else start
-    return 1.0 / power_estimate(equations.eigenvalues, start, settings.power_iterations)
-
-
-def nesterov(settings: Nesterov, equations: NormalEquations, start: FloatArray | None = None) -> Solution:
-    """Descend until |gradient| < tolerance * |first gradient|, for one target.
-
-    ``start`` is the power iteration's start in the eigenbasis; without it a fixed Gaussian one is used.
-    """
-    eigenvalues, projections = equations.eigenvalues, equations.projections
-    if projections.shape[1] != 1:
-        raise ValueError("Nesterov's restarts depend on the target: solve for one target at a time")
-    if not projections.any():
-        return Solution(coefficients=np.zeros_like(projections), iterations=0, restarts=0, gradient=0.0)
-    step = nesterov_step(settings, equations, start)
-    theta, ahead = np.zeros(len(eigenvalues)), np.zeros(len(eigenvalues))
-    outcome, iterations, restarts, gradient, _ = advance(
-        eigenvalues,
-        projections[:, 0].copy(),
-        step,
-        settings.tolerance,
-        settings.max_iterations,
-        theta,
-        ahead,
-        1.0,
-    )
-    status, reason = "ok", ""
-    if outcome == GREW:
-        status, reason = "diverged", f"the gradient grew {gradient:g}-fold; the step {step:g} is too large"
-    elif outcome == RUNNING:
-        status, reason = "not-converged", f"relative gradient {gradient:g} after {iterations} iterations"
-    return Solution(
-        coefficients=theta[:, None],
-        status=status,
-        reason=reason,
-        iterations=int(iterations),
-        restarts=int(restarts),
-        gradient=float(gradient),
-    )
+    """1 / (the power iteration's estimate of lambda_max), sum l^(2k+1) z^2 / sum l^(2k) z^2 from z."""
+    top = equations.eigenvalues[0]
+    ratio = equations.eigenvalues / top
+    z = power_start(len(ratio)) if start is None else start
+    weights = ratio ** (2 * settings.power_iterations) * z**2
+    return 1.0 / float(top * (weights @ ratio) / weights.sum())
 
 
 @lazy_njit(fastmath={"reassoc", "contract"}, error_model="numpy")

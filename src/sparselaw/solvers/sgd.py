@@ -18,7 +18,7 @@ from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.compiled import lazy_njit
 from sparselaw.errors import InputError, check_size, check_step
 from sparselaw.solvers.base import LATER, Solution, Solver, check_momentum, register
-from sparselaw.solvers.mixed_rows import MixedRows, MixedRun, Rows
+from sparselaw.solvers.mixed_rows import MixedRows, Rows, mixed_pass
 from sparselaw.solvers.step_schedule import step_pieces
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ class SGD(Solver):
     momentum
         Share of the last update that is added to the next.
     schedule
-        How the step falls along the run: constant, cosine, linear, step:0.8, wsd:0.8.
+        How the step falls along the run: constant, cosine, linear, step:0.8, wsd:0.8. It ends at a tenth,
+        or where ",end=0" says.
     """
 
     name: ClassVar[str] = "sgd"
@@ -49,11 +50,9 @@ class SGD(Solver):
     takes_mixed: ClassVar[bool] = True
     remedy: ClassVar[str] = "reduce passes or D"
     passes: int
-    # None: (1 - momentum)/E|phi|^2 over the training samples, stable for one sample at a time
     step: float | None = None
     batch: int = 1
-    momentum: float = field(default=0.0, metadata=LATER)  # of the last update, added to the next
-    # along the run: constant, cosine, linear, step:0.8, wsd:0.8 (its last fifth decays); to a tenth or end=0
+    momentum: float = field(default=0.0, metadata=LATER)
     schedule: str = field(default="constant", metadata=LATER)
 
     def __post_init__(self) -> None:
@@ -63,9 +62,8 @@ class SGD(Solver):
             object.__setattr__(self, "step", check_step(self.step))
         object.__setattr__(self, "momentum", check_momentum(self.momentum))
         if len(step_pieces(self.schedule)) > 1 and self.step is None:
-            raise InputError(
-                "step", "", f"is needed by the schedule {self.schedule}", "give step, the first one"
-            )
+            condition = f"is needed by the schedule {self.schedule}"
+            raise InputError("step", "", condition, "give step, the first one")
 
     @property
     def descent(self) -> Descent:
@@ -84,7 +82,44 @@ class SGD(Solver):
         rng: np.random.Generator,
         counts: IntArray | None = None,
     ) -> Solution:
-        return sgd(self, features, targets, rng, counts)
+        """Each sample is visited once a pass, in a fresh order; the last batch of a pass may be short."""
+        momentum = self.momentum  # its updates reach every feature, so that nonzeros save nothing
+        if isinstance(features, MixedRows) and (momentum > 0.0 or not features.worth_it(self.passes, counts)):
+            features = features.dense()
+        counts = np.ones(len(features), dtype=np.int64) if counts is None else counts
+        row_of_sample = np.repeat(np.arange(len(features)), counts)
+        target_of_sample = row_of_sample if len(targets) == len(features) else np.arange(len(row_of_sample))
+        step = self.step if self.step is not None else (1.0 - momentum) * default_step(features, counts)
+        targets = np.ascontiguousarray(targets)
+        if isinstance(features, MixedRows):
+            mixing, samples = features.mixing, features.samples
+            theta = np.zeros((targets.shape[1], mixing.shape[1]))  # of the coordinates
+            fits = np.zeros((targets.shape[1], features.hot(counts)[0]))
+            inner = np.ascontiguousarray(mixing.T @ mixing)
+            given = (inner, samples.indptr, samples.indices, samples.data, targets)
+        else:
+            features = np.ascontiguousarray(features)
+            theta = np.zeros((targets.shape[1], features.shape[1]))
+            velocity = np.zeros_like(theta)
+        done = 0
+        each = -(-len(row_of_sample) // self.batch)  # batches of a pass
+        while done < self.passes and np.isfinite(theta).all():
+            order = rng.permutation(len(row_of_sample))
+            for part, factor in _parts_of_pass(self, done, each):
+                chosen = order[part]
+                batches = (row_of_sample[chosen], target_of_sample[chosen], factor * step, self.batch)
+                if isinstance(features, MixedRows):
+                    mixed_pass(theta, fits, *given, *batches)
+                else:
+                    one_pass(theta, velocity, features, targets, *batches, momentum, np.inf)
+            done += 1
+        diverged = not np.isfinite(theta).all()
+        return Solution(
+            coefficients=mixing @ theta.T if isinstance(features, MixedRows) else theta.T,
+            status="diverged" if diverged else "ok",
+            reason=f"the iterates overflowed at step {step:g}" if diverged else "",
+            iterations=done * each,
+        )
 
     def work(self, samples: float, width: float) -> float:
         return 4.0 * self.passes * samples * width
@@ -95,62 +130,6 @@ def default_step(features: Rows, counts: IntArray | None = None) -> float:
     squares = features.squares() if isinstance(features, MixedRows) else (features**2).sum(axis=1)
     square = float(np.average(squares, weights=counts))
     return 1.0 / square if square > 0.0 else 1.0
-
-
-def sgd(
-    settings: SGD,
-    features: Rows,
-    targets: FloatArray,
-    rng: np.random.Generator,
-    counts: IntArray | None = None,
-    clip: float = np.inf,
-) -> Solution:
-    """``passes`` over the samples, each visited once a pass in a fresh order; the last batch may be short.
-
-    Row p of ``features`` stands for counts[p] samples. ``targets`` is (P, T), or (D, T) when repeats have
-    targets of their own, in the order of np.repeat(rows, counts). The coefficients are theta in the basis
-    the rows are written in. A batch gradient longer than ``clip`` is shortened to it.
-    """
-    momentum = settings.momentum  # its updates reach every feature, so that nonzeros save nothing
-    if isinstance(features, MixedRows) and (
-        momentum > 0.0 or not features.worth_it(settings.passes, counts, clip)
-    ):
-        features = features.dense()
-    counts = np.ones(len(features), dtype=np.int64) if counts is None else counts
-    row_of_sample = np.repeat(np.arange(len(features)), counts)
-    target_of_sample = row_of_sample if len(targets) == len(features) else np.arange(len(row_of_sample))
-    step = settings.step if settings.step is not None else (1.0 - momentum) * default_step(features, counts)
-    targets = np.ascontiguousarray(targets)
-    if isinstance(features, MixedRows):
-        moved = MixedRun(features, targets, counts)
-    else:
-        features = np.ascontiguousarray(features)
-        theta = np.zeros((targets.shape[1], features.shape[1]))
-        velocity = np.zeros_like(theta)
-    batches = 0
-    each = -(-len(row_of_sample) // settings.batch)  # batches of a pass
-    for number in range(settings.passes):
-        order = rng.permutation(len(row_of_sample))
-        for part, factor in _parts_of_pass(settings, number, each):
-            chosen = order[part]
-            rows, labels = row_of_sample[chosen], target_of_sample[chosen]
-            now = factor * step
-            if isinstance(features, MixedRows):
-                moved.one_pass(rows, labels, now, settings.batch)
-                theta = moved.weights
-            else:
-                given = (features, targets, rows, labels, now, settings.batch, momentum, clip)
-                one_pass(theta, velocity, *given)
-        batches += each
-        if not np.isfinite(theta).all():
-            break
-    diverged = not np.isfinite(theta).all()
-    return Solution(
-        coefficients=theta.T if not isinstance(features, MixedRows) else features.mixing @ theta.T,
-        status="diverged" if diverged else "ok",
-        reason=f"the iterates overflowed at step {step:g}" if diverged else "",
-        iterations=batches,
-    )
 
 
 def _parts_of_pass(settings: SGD, number: int, each: int) -> Iterator[tuple[slice, float]]:
@@ -165,43 +144,29 @@ def _parts_of_pass(settings: SGD, number: int, each: int) -> Iterator[tuple[slic
 
 
 @lazy_njit(fastmath={"reassoc", "contract"}, error_model="numpy")
-def batch_gradient(gradient, theta, t, features, targets, rows, labels):  # type: ignore[no-untyped-def]
-    """The sum over the batch of (phi . theta - y) phi for teacher t, in place."""
-    gradient[:] = 0.0
-    for k in range(rows.size):
-        phi = features[rows[k]]
-        residual = -targets[labels[k], t]
-        for i in range(phi.size):
-            residual += phi[i] * theta[t, i]
-        for i in range(phi.size):
-            gradient[i] += residual * phi[i]
-
-
-@lazy_njit(fastmath={"reassoc", "contract"}, error_model="numpy")
-def clipped(gradient, step, size, clip):  # type: ignore[no-untyped-def]
-    """The step along the sum: that along the mean, shorter where the mean is longer than ``clip``."""
-    move = step / size
-    if clip < np.inf:
-        length = np.sqrt(np.sum(gradient * gradient)) / size
-        if length > clip:
-            move *= clip / length
-    return move
-
-
-@lazy_njit(fastmath={"reassoc", "contract"}, error_model="numpy")
 def one_pass(theta, velocity, features, targets, rows, labels, step, batch, momentum, clip):  # type: ignore[no-untyped-def]
     """Batch after batch, in place, with the mean gradient over the batch of (phi . theta - y) phi:
 
     velocity <- momentum velocity - step gradient, theta <- theta + velocity. Without momentum the velocity
-    is left alone.
+    is left alone. A gradient longer than ``clip`` is shortened to it.
     """
     gradient = np.empty(theta.shape[1])
     for begin in range(0, rows.size, batch):
         size = min(batch, rows.size - begin)
-        now = slice(begin, begin + size)
         for t in range(theta.shape[0]):
-            batch_gradient(gradient, theta, t, features, targets, rows[now], labels[now])
-            move = clipped(gradient, step, size, clip)
+            gradient[:] = 0.0
+            for k in range(begin, begin + size):
+                phi = features[rows[k]]
+                residual = -targets[labels[k], t]
+                for i in range(phi.size):
+                    residual += phi[i] * theta[t, i]
+                for i in range(phi.size):
+                    gradient[i] += residual * phi[i]
+            move = step / size
+            if clip < np.inf:
+                length = np.sqrt(np.sum(gradient * gradient)) / size
+                if length > clip:
+                    move *= clip / length
             if momentum > 0.0:
                 for i in range(gradient.size):
                     velocity[t, i] = momentum * velocity[t, i] - move * gradient[i]

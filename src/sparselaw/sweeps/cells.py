@@ -17,7 +17,7 @@ from sparselaw.features import FEATURES
 from sparselaw.inputs import inputs_of
 from sparselaw.predicting import predict
 from sparselaw.records import finite, to_dict
-from sparselaw.solvers.base import solver_of_row
+from sparselaw.solvers.base import solver_of
 from sparselaw.sweeps.runs_table import MEASURED, Row, is_missing, row_of
 from sparselaw.sweeps.store.base import one_line
 from sparselaw.theory import Point
@@ -150,7 +150,7 @@ def _theory(first: Row) -> dict[str, Any]:
     if not features.has_surface:
         how["features"] = features
     if ridge is None or math.isnan(ridge):
-        solver = solver_of_row(first)
+        solver = solver_of(first["solver"], first)
         if solver is None or solver.descent is None:
             return {"theory": None, "theory_reason": NO_THEORY}
         how |= {"ridge": 0.0, "solver": solver}

@@ -13,7 +13,7 @@ from typing import Any
 
 from sparselaw.errors import InputError
 from sparselaw.files import write_atomically
-from sparselaw.solvers.base import ridge_of_theory
+from sparselaw.solvers.base import solver_of
 from sparselaw.sweeps.store import check_no_store, check_out_file, writing
 from sparselaw.trials.task import Record
 
@@ -43,8 +43,8 @@ def row_of(identity: dict[str, Any], record: Record) -> Row:
     row |= {name: value for name, value in identity["solver"].items() if name != "name"}
     row |= {name: getattr(record, name) for name in _RECORD}
     row |= {"solver": identity["solver"]["name"], "loss": record.loss, "averaged": "+".join(record.averaged)}
-    row["ridge"] = ridge_of_theory(identity["solver"])
-    return row
+    solver = solver_of(identity["solver"]["name"], identity["solver"])
+    return row | {"ridge": None if solver is None else solver.ridge_of_theory}
 
 
 def columns_of(rows: Sequence[Row], always: Sequence[str] = _ALWAYS) -> list[str]:
