@@ -18,11 +18,10 @@ from sparselaw.data.factor import Factor, left_out, sparse_factor, without_small
 from sparselaw.data.scaled_gram import told_apart
 from sparselaw.data.tolerance import doubtful_rows, outside_kept
 from sparselaw.inputs import ActivationInputs
-from sparselaw.trials.linear_problem import SeenData, draw_seen, one_teacher_of_seen, with_embedding
+from sparselaw.trials.linear_problem import SeenData, draw_seen, one_teacher_of_seen, problem_of
 from sparselaw.trials.linear_readout import (
     activations_test_loss,
     averaged_loss,
-    dual_applies,
     dual_loss,
     inverse_traces,
     loss_of_readout,
@@ -63,7 +62,7 @@ def _averaged(task: Task, factor: Factor, variance: FloatArray, unseen: float) -
     rtol = task.solver.rank_tolerance
     if rtol is not None:
         return _min_norm(task, rtol, factor, variance, unseen)
-    problem = with_embedding(task, factor, variance, unseen)
+    problem = problem_of(task, factor.values, variance, unseen)
     loss, solution = averaged_loss(task.solver, prepare(problem))
     return as_record(loss, solution, ("teacher", "test", "unseen"), factor.rank)
 
@@ -73,12 +72,13 @@ def _min_norm(task: Task, rtol: float, factor: Factor, variance: FloatArray, uns
     doubtful = doubtful_rows(factor, rtol)
     if doubtful > 0 and factor.rank - doubtful - 2 < task.N:  # only here can the cut change the branch
         rank, outside = outside_kept(factor, variance, rtol)
-    if doubtful == 0 and factor.triangular and dual_applies(task.N, K, task.noise):
+    smaller = task.noise == 0.0 and K < 2 * task.N <= 2 * (K - 2)  # label noise would need the rest of u
+    if doubtful == 0 and factor.triangular and smaller:
         null = random_stream(task, "embedding").standard_normal((K, K - task.N))
         loss = dual_loss(factor.values, null, variance, unseen)
         return Record(loss=loss, status="ok", averaged=("teacher", "test", "unseen"), rank=K)
     if rank + 1 >= task.N:
-        loss, solution = min_norm_loss(task.solver, rtol, with_embedding(task, factor, variance, unseen))
+        loss, solution = min_norm_loss(task.solver, rtol, problem_of(task, factor.values, variance, unseen))
         record = as_record(loss, solution, ("teacher", "test", "unseen"), rank)
         if rank - 1 <= task.N and record.status == "ok":
             record = dataclasses.replace(record, reason=INFINITE_MEAN)
@@ -100,7 +100,7 @@ def _min_norm(task: Task, rtol: float, factor: Factor, variance: FloatArray, uns
 
 def _one_teacher(task: Task, seen: SeenData) -> Record:
     """One teacher and one label noise; the unseen part of the loss still exact unless raw."""
-    drawn = one_teacher_of_seen(task, seen, samples=task.solver.by_samples)
+    drawn = one_teacher_of_seen(task, task.solver.by_samples, seen)
     readout = train(task, drawn)
     rank = int(drawn.problem.factor.shape[1])
     if task.estimator == "raw":

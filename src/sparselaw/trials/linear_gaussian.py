@@ -17,13 +17,12 @@ from sparselaw.trials.linear_problem import (
     LinearProblem,
     OneTeacher,
     draw_one_teacher,
-    in_coordinates,
-    in_data_span,
+    problem_in_embedding,
+    problem_of,
 )
 from sparselaw.trials.linear_readout import (
     Readout,
     averaged_loss,
-    gaussian_test_loss,
     loss_of_readout,
     over_parameterised,
     prepare,
@@ -48,7 +47,11 @@ def _min_norm(task: Task, v: FloatArray) -> Record:
     """Given the smaller side, averaged over the larger; infinite where the two nearly meet."""
     N, D, M = task.N, task.D, v.size
     if min(N, D) > M:  # every coordinate is learned; only label noise is left, with its N or D at M
-        return _fully_learned(task, M)
+        averaged = ("teacher", "test", "data", "u")
+        if task.noise > 0.0 and D <= M + 1:
+            return _infinite(f"the mean over the draws is infinite at D <= dimension + 1 (D={D})")
+        loss = task.noise * M / (D - M - 1) if task.noise > 0.0 else 0.0
+        return Record(loss=loss, status="ok", averaged=averaged, rank=M)
     if abs(N - D) <= 1:
         return _infinite(f"the mean over the draws is infinite at |N - D| <= 1 (N={N}, D={D})")
     if N < D:
@@ -64,15 +67,6 @@ def _min_norm(task: Task, v: FloatArray) -> Record:
     return Record(loss=loss, status="ok", averaged=("teacher", "test", "u"), rank=D)
 
 
-def _fully_learned(task: Task, M: int) -> Record:
-    if task.noise == 0.0:
-        return Record(loss=0.0, status="ok", averaged=("teacher", "test", "data", "u"), rank=M)
-    if task.D <= M + 1:
-        return _infinite(f"the mean over the draws is infinite at D <= dimension + 1 (D={task.D})")
-    loss = task.noise * M / (task.D - M - 1)
-    return Record(loss=loss, status="ok", averaged=("teacher", "test", "data", "u"), rank=M)
-
-
 def _infinite(reason: str) -> Record:
     return Record(loss=float("inf"), status="infinite", reason=reason, averaged=("teacher", "test"))
 
@@ -80,30 +74,23 @@ def _infinite(reason: str) -> Record:
 def _reduced(task: Task, v: FloatArray) -> LinearProblem:
     """The trial's linear problem, averaged over teachers."""
     N, D, M = task.N, task.D, v.size
-    data, embedding = random_stream(task, "data"), random_stream(task, "embedding")
+    data = random_stream(task, "data")
     if min(N, D) > M:
-        return in_coordinates(task, v, np.sqrt(v)[:, None] * wishart_root(D, M, data))
+        return problem_of(task, np.sqrt(v)[:, None] * wishart_root(D, M, data), v)
     if N < D:
-        span = draw_span(v, N, embedding)
-        return LinearProblem(
-            factor=wishart_root(D, N, data),
-            embedding=span.triangle.T / np.sqrt(N),
-            covariance=np.ones(N),
-            teacher_covariance=span.inside,
-            floor=span.outside,
-            noise=span.outside + task.noise,
-            width=N,
-            samples=D,
-        )
+        span = draw_span(v, N, random_stream(task, "embedding"))
+        factor = wishart_root(D, N, data)
+        return problem_in_embedding(task, factor, span.triangle, span.outside, span.inside)
     span = draw_span(v, D, data)
-    return in_data_span(task, span.triangle, span.inside, span.outside)
+    return problem_of(task, span.triangle, span.inside, span.outside)
 
 
 def _one_teacher(task: Task) -> Record:
     drawn = draw_one_teacher(task, samples=task.solver.by_samples)
     readout = train(task, drawn)
-    if task.estimator == "raw":
-        loss = gaussian_test_loss(task, _realised_loss(task, drawn, readout))
+    if task.estimator == "raw":  # the error of a test sample is Gaussian: their mean is a chi-square
+        chance = float(random_stream(task, "test").chisquare(task.n_test))
+        loss = _realised_loss(task, drawn, readout) * chance / task.n_test
         return as_record(loss, readout.solution, ())
     loss = loss_of_readout(drawn.problem, drawn.teacher, readout)
     return as_record(loss, readout.solution, ("test", "unseen"))

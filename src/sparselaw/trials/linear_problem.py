@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.data.factor import Factor, factorise
+from sparselaw.data.factor import factorise
 from sparselaw.data.gaussian_span import factor_vectors, wishart_root
 from sparselaw.data.scaled_gram import ScaledGram, Triangle, scaled_gram
 from sparselaw.data.sparse_samples import SparseData, distinct_patterns, draw_sparse
@@ -76,34 +76,46 @@ class SeenData:
 def draw_seen(task: Task) -> SeenData:
     inputs = cast(ActivationInputs, task.inputs)
     drawn = draw_sparse(inputs, task.D, random_stream(task, "data"))
-    if not drawn.active.size:
-        return _nothing(inputs, drawn)
-    data = _visible(inputs, drawn)
+    data, gram = drawn, ScaledGram(length=np.empty(0), correlation=sparse.csr_array((0, 0)))
+    if drawn.active.size:
+        data = _visible(inputs, drawn)
+        gram = scaled_gram(data, inputs.amplitudes(data.active))
     return SeenData(
         drawn=drawn,
         visible=data,
-        gram=scaled_gram(data, inputs.amplitudes(data.active)),
+        gram=gram,
         variance=inputs.variances(data.active),
         unseen=inputs.unseen_variance(data.active),
     )
 
 
-def _nothing(inputs: ActivationInputs, drawn: SparseData) -> SeenData:
-    """The seen data where no sample has a nonzero."""
-    empty = np.empty(0)
-    gram = ScaledGram(length=empty, correlation=sparse.csr_array((0, 0)))
-    total = inputs.unseen_variance(drawn.active)
-    return SeenData(drawn=drawn, visible=drawn, gram=gram, variance=empty, unseen=total)
+def problem_of(task: Task, factor: Triangle, covariance: FloatArray, unseen: float = 0.0) -> LinearProblem:
+    """The linear problem of data G = F F^T and a drawn embedding.
 
-
-def with_embedding(task: Task, factor: Factor, variance: FloatArray, unseen: float) -> LinearProblem:
-    """The linear problem of data G = F F^T and a drawn embedding."""
+    In the span of the data, too, the embedding is Gaussian; what the span leaves out is unseen.
+    """
     return LinearProblem(
-        factor=factor.values,
-        embedding=draw_embedding(task.N, variance.size, random_stream(task, "embedding")),
-        covariance=variance,
+        factor=factor,
+        embedding=draw_embedding(task.N, len(covariance), random_stream(task, "embedding")),
+        covariance=covariance,
         unseen=unseen,
         noise=task.noise,
+        width=task.N,
+        samples=task.D,
+    )
+
+
+def problem_in_embedding(
+    task: Task, factor: FloatArray, triangle: FloatArray, floor: float, inside: FloatArray | None = None
+) -> LinearProblem:
+    """In the span of the embedding's rows: the variance left out acts as label noise and as a floor."""
+    return LinearProblem(
+        factor=factor,
+        embedding=triangle.T / np.sqrt(task.N),
+        covariance=np.ones(task.N),
+        teacher_covariance=inside,
+        floor=floor,
+        noise=floor + task.noise,
         width=task.N,
         samples=task.D,
     )
@@ -148,13 +160,10 @@ def draw_one_teacher(task: Task, *, samples: bool) -> OneTeacher:
     return _DRAWS[task.inputs.sampling](task, samples)
 
 
-def _activations(task: Task, samples: bool) -> OneTeacher:
-    return one_teacher_of_seen(task, draw_seen(task), samples=samples)
-
-
-def one_teacher_of_seen(task: Task, seen: SeenData, *, samples: bool) -> OneTeacher:
-    """As ``draw_one_teacher``, for data that are drawn already."""
-    problem = with_embedding(task, factorise(seen.gram), seen.variance, seen.unseen)
+def one_teacher_of_seen(task: Task, samples: bool, seen: SeenData | None = None) -> OneTeacher:
+    """As ``draw_one_teacher``, also for data that are drawn already."""
+    seen = seen or draw_seen(task)
+    problem = problem_of(task, factorise(seen.gram).values, seen.variance, seen.unseen)
     teacher = random_stream(task, "teacher").standard_normal(seen.variance.size)
     if not samples:
         return OneTeacher(problem=problem, teacher=teacher)
@@ -172,61 +181,24 @@ def _gaussian(task: Task, samples: bool) -> OneTeacher:
     v = task.inputs.variances(np.arange(1.0, task.inputs.dimension + 1.0))
     M, deviation = v.size, np.sqrt(v)
     w = random_stream(task, "teacher").standard_normal(M)
-    data, embedding = random_stream(task, "data"), random_stream(task, "embedding")
-
-    def draw_samples(size: int) -> FloatArray:
-        return data.standard_normal((size, D)) if samples else wishart_root(D, size, data)
-
-    if min(N, D) > M:
-        factor = deviation[:, None] * draw_samples(M)
-        problem = in_coordinates(task, v, factor)
-        return OneTeacher(problem=problem, teacher=w, samples=factor.T if samples else None)
-    if N < D:
-        Q, R = factor_vectors(v, embedding.standard_normal((M, N)))
+    data = random_stream(task, "data")
+    if D <= min(N, M):
+        Q, R = factor_vectors(v, data.standard_normal((M, D)))
+        inside = (Q.T * v) @ Q
+        problem = problem_of(task, R, inside, max(float(v.sum() - np.trace(inside)), 0.0))
+        rows = R.T if samples else None
+        return OneTeacher(problem=problem, teacher=Q.T @ w, samples=rows, whole_teacher=w, span=Q)
+    size = min(N, M)
+    factor = data.standard_normal((size, D)) if samples else wishart_root(D, size, data)
+    if N > M:
+        factor, teacher = deviation[:, None] * factor, w
+        problem = problem_of(task, factor, v)
+    else:
+        Q, R = factor_vectors(v, random_stream(task, "embedding").standard_normal((M, N)))
         teacher = Q.T @ (deviation * w)
         left = deviation * w - Q @ teacher
-        factor = draw_samples(N)
-        problem = LinearProblem(
-            factor=factor,
-            embedding=R.T / np.sqrt(N),
-            covariance=np.ones(N),
-            floor=float(left @ left),
-            noise=float(left @ left) + task.noise,
-            width=N,
-            samples=D,
-        )
-        return OneTeacher(problem=problem, teacher=teacher, samples=factor.T if samples else None)
-    Q, R = factor_vectors(v, data.standard_normal((M, D)))
-    inside = (Q.T * v) @ Q
-    problem = in_data_span(task, R, inside, max(float(v.sum() - np.trace(inside)), 0.0))
-    return OneTeacher(
-        problem=problem, teacher=Q.T @ w, samples=R.T if samples else None, whole_teacher=w, span=Q
-    )
+        problem = problem_in_embedding(task, factor, R, float(left @ left))
+    return OneTeacher(problem=problem, teacher=teacher, samples=factor.T if samples else None)
 
 
-_DRAWS = {"activations": _activations, "gaussian": _gaussian}
-
-
-def in_coordinates(task: Task, variances: FloatArray, factor: FloatArray) -> LinearProblem:
-    """The problem in the coordinates themselves, where both N and D exceed their number."""
-    return LinearProblem(
-        factor=factor,
-        embedding=draw_embedding(task.N, variances.size, random_stream(task, "embedding")),
-        covariance=variances,
-        noise=task.noise,
-        width=task.N,
-        samples=task.D,
-    )
-
-
-def in_data_span(task: Task, triangle: FloatArray, inside: FloatArray, outside: float) -> LinearProblem:
-    """The embedding restricted to the span of the data is Gaussian; what it leaves out is unseen."""
-    return LinearProblem(
-        factor=triangle,
-        embedding=draw_embedding(task.N, task.D, random_stream(task, "embedding")),
-        covariance=inside,
-        unseen=outside,
-        noise=task.noise,
-        width=task.N,
-        samples=task.D,
-    )
+_DRAWS = {"activations": one_teacher_of_seen, "gaussian": _gaussian}

@@ -64,8 +64,8 @@ def averaged_loss(solver: Solver, eigenbasis: Eigenbasis) -> tuple[float, Soluti
     The solver is given the root mean square of each projection, so that its figures (gradient, status) mean
     what they say; the filter is what it does to them.
     """
-    problem, singular = eigenbasis.problem, eigenbasis.singular
-    power = quadratic_rows(eigenbasis.right.T, problem.teacher_covariance) + problem.noise
+    problem, singular, right = eigenbasis.problem, eigenbasis.singular, eigenbasis.right
+    power = quadratic_rows(right.T, problem.teacher_covariance) + problem.noise
     projections = singular * np.sqrt(power) / problem.samples
     equations = NormalEquations(
         eigenvalues=eigenbasis.eigenvalues, projections=projections[:, None], samples=problem.samples
@@ -76,29 +76,26 @@ def averaged_loss(solver: Solver, eigenbasis: Eigenbasis) -> tuple[float, Soluti
     moving = projections > 0.0
     gain = np.zeros_like(singular)
     gain[moving] = solution.coefficients[moving, 0] / np.sqrt(power[moving])
-    return loss_of_gain(problem, eigenbasis.left, eigenbasis.right, gain), solution
-
-
-def loss_of_gain(problem: LinearProblem, left: FloatArray, right: FloatArray, gain: FloatArray) -> float:
-    """The average population loss of theta = V gain R^T t."""
     scaled = right * gain
-    error = -(left @ scaled.T)
+    error = -(eigenbasis.left @ scaled.T)
     error[np.diag_indices(error.shape[0])] += 1.0
-    norm = float(quadratic_rows(scaled.T, problem.teacher_covariance).sum())
-    return (
-        problem.floor
-        + weighted(problem.covariance, error, problem.teacher_covariance)
-        + problem.unseen * (1.0 + norm / problem.width)
-        + noise_part(problem, left * gain, float(gain @ gain))
-    )
+    seen = weighted(problem.covariance, error, problem.teacher_covariance)
+    return _with_the_rest(problem, seen, scaled, eigenbasis.left * gain, float(gain @ gain)), solution
 
 
-def noise_part(problem: LinearProblem, response: FloatArray, norm: float) -> float:
-    """q (tr(Sigma response response^T) + unseen |S|^2 / N): what label noise adds to the loss."""
-    if problem.noise == 0.0:
-        return 0.0
-    variance = weighted(problem.covariance, response, None)
-    return problem.noise * (variance + problem.unseen * norm / problem.width)
+def _with_the_rest(
+    problem: LinearProblem, seen: float, readout: FloatArray, response: FloatArray, size: float
+) -> float:
+    """The loss from its seen part, where theta answers to a by ``readout`` and to noise by ``response``.
+
+    ``size`` is the squared norm of the second in theta's own basis.
+    """
+    norm = float(quadratic_rows(readout.T, problem.teacher_covariance).sum())
+    loss = problem.floor + seen + problem.unseen * (1.0 + norm / problem.width)
+    if problem.noise > 0.0:
+        variance = weighted(problem.covariance, response, None)
+        loss += problem.noise * (variance + problem.unseen * size / problem.width)
+    return loss
 
 
 def weighted(covariance: FloatArray, matrix: FloatArray, inner: FloatArray | None) -> float:
@@ -129,11 +126,28 @@ class Readout:
 
 
 def train(task: Task, drawn: OneTeacher) -> Readout:
-    """The readout of one draw by the solver of ``task``."""
+    """The readout of one draw by the solver of ``task``.
+
+    A solver that takes one sample after the other has label noise for each, so that with noise the targets
+    are given sample by sample.
+    """
+    solver, problem, counts = task.solver, drawn.problem, drawn.counts
     noise = random_stream(task, "noise")
-    if task.solver.by_samples:
-        return train_on_samples(task.solver, drawn, noise, random_stream(task, "order"))
-    return train_on_equations(task.solver, drawn.problem, drawn.teacher, noise)
+    if not solver.by_samples:
+        return train_on_equations(solver, problem, drawn.teacher, noise)
+    assert drawn.samples is not None
+    rows: Rows
+    if solver.takes_mixed and isinstance(drawn.samples, sparse.csr_array):
+        rows = MixedRows(samples=drawn.samples, mixing=problem.embedding)
+    else:
+        rows = np.asarray(drawn.samples @ problem.embedding.T)
+    targets = np.asarray(drawn.samples @ drawn.teacher)
+    if problem.noise > 0.0:
+        if counts is not None:
+            targets = np.repeat(targets, counts)
+        targets = targets + np.sqrt(problem.noise) * noise.standard_normal(targets.size)
+    solution = solver.solve_samples(rows, targets[:, None], random_stream(task, "order"), counts)
+    return Readout(theta=solution.coefficients[:, 0], solution=solution)
 
 
 def train_on_equations(
@@ -152,29 +166,6 @@ def train_on_equations(
     return Readout(theta=eigenbasis.basis @ solution.coefficients[:, 0], solution=solution)
 
 
-def train_on_samples(
-    solver: Solver, drawn: OneTeacher, noise: np.random.Generator, order: np.random.Generator
-) -> Readout:
-    """The readout by a solver that takes one sample after the other.
-
-    Each sample has its own label noise, so that with noise the targets are given sample by sample.
-    """
-    assert drawn.samples is not None
-    problem, counts = drawn.problem, drawn.counts
-    rows: Rows
-    if solver.takes_mixed and isinstance(drawn.samples, sparse.csr_array):
-        rows = MixedRows(samples=drawn.samples, mixing=problem.embedding)
-    else:
-        rows = np.asarray(drawn.samples @ problem.embedding.T)
-    targets = np.asarray(drawn.samples @ drawn.teacher)
-    if problem.noise > 0.0:
-        if counts is not None:
-            targets = np.repeat(targets, counts)
-        targets = targets + np.sqrt(problem.noise) * noise.standard_normal(targets.size)
-    solution = solver.solve_samples(rows, targets[:, None], order, counts)
-    return Readout(theta=solution.coefficients[:, 0], solution=solution)
-
-
 def loss_of_readout(problem: LinearProblem, teacher: FloatArray, readout: Readout) -> float:
     """The population loss, averaged over what the data never show."""
     if readout.diverged:
@@ -190,8 +181,7 @@ def loss_of_readout(problem: LinearProblem, teacher: FloatArray, readout: Readou
 #
 # It has the law of the naive recipe, but costs as little as the rest. Sparse: test samples are drawn by their
 # nonzeros; for a coordinate that training never showed, w_j - u_j . theta is one Gaussian of variance 1 +
-# |theta|^2/N. Dense: the error of a test sample is Gaussian of variance loss(theta), so that the test mean is
-# loss(theta) times a chi-square over its freedom.
+# |theta|^2/N.
 
 
 def activations_test_loss(task: Task, drawn: OneTeacher, train: SparseData, readout: Readout) -> float:
@@ -210,10 +200,6 @@ def activations_test_loss(task: Task, drawn: OneTeacher, train: SparseData, read
     return loss if math.isfinite(loss) else math.inf
 
 
-def gaussian_test_loss(task: Task, population_loss: float) -> float:
-    return population_loss * float(random_stream(task, "test").chisquare(task.n_test)) / task.n_test
-
-
 # The minimum-norm readout by one QR factorisation, where no singular value is near the rank tolerance.
 #
 # Under-parameterised (k <= r): Y^T = Q R, theta = R^-1 Q^T t. A QR costs a tenth of an SVD. It does not show
@@ -230,20 +216,15 @@ def min_norm_loss(solver: Solver, rtol: float, problem: LinearProblem) -> tuple[
     factored, scale = lapack.dgeqrf(rows, lwork=64 * rows.shape[1])[:2]
     triangle = np.triu(factored[: rows.shape[1]])
     inverse, info = lapack.dtrtri(triangle)
-    if info != 0 or not _well_conditioned(triangle, inverse, rtol):
+    condition = float(np.linalg.norm(triangle) * np.linalg.norm(inverse)) if info == 0 else np.inf
+    if not np.isfinite(condition) or condition * rtol >= 1.0:
         return averaged_loss(solver, prepare(problem))
     left = blas.dtrmm(1.0, inverse, embedding.T, side=1)
     span = lapack.dorgqr(factored, scale, lwork=64 * rows.shape[1], overwrite_a=1)[0]
     right = np.asarray(factor @ span)  # not F (F^T left), which would square the condition number
     readout = blas.dtrmm(1.0, inverse, right, side=1, trans_a=1)
-    norm = float(quadratic_rows(readout.T, problem.teacher_covariance).sum())
-    loss = (
-        problem.floor
-        + _error(problem, left, right)
-        + problem.unseen * (1.0 + norm / problem.width)
-        + noise_part(problem, left, float(np.sum(inverse**2)))
-    )
-    return loss, None
+    seen = _error(problem, left, right)
+    return _with_the_rest(problem, seen, readout, left, float(np.sum(inverse**2))), None
 
 
 def _error(problem: LinearProblem, left: FloatArray, right: FloatArray) -> float:
@@ -263,11 +244,6 @@ def _error(problem: LinearProblem, left: FloatArray, right: FloatArray) -> float
     far = left[head:]
     squares = 1.0 - 2.0 * np.einsum("ij,ij->i", far, right[head:]) + quadratic_rows(far, right.T @ right)
     return weighted(problem.covariance[:head], error, None) + float(problem.covariance[head:] @ squares)
-
-
-def _well_conditioned(triangle: FloatArray, inverse: FloatArray, rtol: float) -> bool:
-    product = float(np.linalg.norm(triangle) * np.linalg.norm(inverse))
-    return np.isfinite(product) and product * rtol < 1.0
 
 
 # Closed forms of the minimum-norm loss: the embedding, or the data, averaged exactly.
@@ -320,11 +296,6 @@ def inverse_traces(factor: FloatArray, covariance: FloatArray) -> tuple[float, f
 #
 # With P = F^-1 Z = H R (a QR factorisation, of which only R is needed) and Z^T Z = C C^T, the rows of the
 # error have the norms of the rows of F^-T P (R^T R)^-1 C: no K x K product, and nothing cancels.
-
-
-def dual_applies(width: int, columns: int, noise: float) -> bool:
-    """Whether this is the cheaper way: the label noise would need the rest of u."""
-    return noise == 0.0 and columns < 2 * width and width <= columns - 2
 
 
 def dual_loss(factor: Triangle, null: FloatArray, variances: FloatArray, unseen: float) -> float:
