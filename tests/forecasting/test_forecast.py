@@ -9,7 +9,7 @@ import pytest
 import sparselaw as sl
 from sparselaw.cli import main
 from sparselaw.laws import ChinchillaLaw
-from sparselaw.planning.forecast_budgets import no_forecast
+from sparselaw.forecasting.known_runs import unforeseeable
 
 TRUTH = ChinchillaLaw(E=1.8, A=480.0, B=2100.0, alpha=0.35, beta=0.37)
 
@@ -193,7 +193,7 @@ def test_losses_without_a_floor_in_sight_are_said(runs):
     steep = runs.assign(loss=1e6 * runs["N"] ** -0.9 + 1e6 * runs["D"] ** -0.7)
     found = sl.forecast(steep, at=[(1e10, 2e11)])
     assert found.status == "no-floor"
-    assert "losses fall by a factor" in no_forecast(sl.fit(steep, bootstrap=0))
+    assert "losses fall by a factor" in unforeseeable(found.runs)
 
 
 def test_a_failed_back_test_is_said():
@@ -218,13 +218,12 @@ def test_the_runs_of_a_fitted_law_are_forecast(runs, found):
     law = sl.fit(runs, bootstrap=0)
     again = sl.forecast(law, at=[(1e10, 2e11)])
     assert again.points[0].loss.as_dict() == pytest.approx(found.points[0].loss.as_dict(), rel=1e-12)
-    assert no_forecast(law) == ""
+    assert unforeseeable(law.runs.known()) == ""
 
 
-def test_why_a_law_has_no_forecast():
-    few = sl.fit(runs_of(9), bootstrap=0)
-    assert no_forecast(few) == "rows=9 is too few for a forecast, which needs 10"
-    assert "without the floor" in no_forecast(sl.fit(runs_of(40), law="two-power", bootstrap=0))
+def test_why_runs_have_no_forecast():
+    few = sl.fit(runs_of(9), bootstrap=0).runs.known()
+    assert unforeseeable(few) == "rows=9 is too few for a forecast, which needs 10"
 
 
 def test_checkpoints_of_one_run_share_their_noise():

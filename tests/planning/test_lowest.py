@@ -6,7 +6,7 @@ import pytest
 import sparselaw as sl
 from sparselaw.laws import ChinchillaLaw
 from sparselaw.planning.budget_curves import valley_curve
-from sparselaw.planning.lowest import narrowed, refined
+from sparselaw.planning.allocate import narrowed
 from sparselaw.search import golden
 from sparselaw.theory import loss_at, rank_of
 
@@ -22,10 +22,9 @@ LOWEST = np.log(3.3 / 0.7) / 1.8
 
 @pytest.mark.parametrize("bracket", [(0.5, 1.2), (-3.0, 0.1), (2.0, 2.5)])
 def test_polynomials_find_the_lowest_place_wherever_the_bracket_lies(bracket):
-    low, high = (np.array([end]) for end in bracket)
-    x, value = narrowed(bowl, low, high, (-5.0, 5.0))
-    assert x[0] == pytest.approx(LOWEST, abs=2e-6)
-    assert value[0] == pytest.approx(bowl(LOWEST), rel=1e-12)
+    x, value = narrowed(bowl, *bracket, (-5.0, 5.0))
+    assert x == pytest.approx(LOWEST, abs=2e-6)
+    assert value == pytest.approx(bowl(LOWEST), rel=1e-12)
     section, _ = golden(bowl, np.array([-5.0]), np.array([5.0]))
     assert section[0] == pytest.approx(LOWEST, abs=1e-6)
 
@@ -39,26 +38,21 @@ def test_few_values_beside_a_rough_loss_find_it_too(bracket):
         asked.extend(x)
         return bowl(x)
 
-    low, high = (np.array([end]) for end in bracket)
-    x, value = refined(dear, lambda x: bowl(x) * (1.3 + 0.2 * np.tanh(0.5 * x)), low, high, (-5.0, 5.0))
-    assert x[0] == pytest.approx(LOWEST, abs=0.03)
-    assert value[0] == pytest.approx(bowl(LOWEST), rel=1e-3)
+    x, value = narrowed(dear, *bracket, (-5.0, 5.0), lambda x: bowl(x) * (1.3 + 0.2 * np.tanh(0.5 * x)))
+    assert x == pytest.approx(LOWEST, abs=0.03)
+    assert value == pytest.approx(bowl(LOWEST), rel=1e-3)
     assert len(asked) <= 12
-    walled = refined(
-        lambda x: np.where(x > 1.2, np.inf, bowl(x)), bowl, np.array([0.0]), np.array([3.0]), (0.0, 3.0)
-    )
-    assert walled[0][0] == pytest.approx(LOWEST, abs=0.02)
-    end = refined(bowl, bowl, np.array([2.0]), np.array([3.0]), (2.0, 3.0))
-    assert end[0][0] == pytest.approx(2.0, abs=1e-9)
+    walled, _ = narrowed(lambda x: np.where(x > 1.2, np.inf, bowl(x)), 0.0, 3.0, (0.0, 3.0), bowl)
+    assert walled == pytest.approx(LOWEST, abs=0.02)
+    end, _ = narrowed(bowl, 2.0, 3.0, (2.0, 3.0), bowl)
+    assert end == pytest.approx(2.0, abs=1e-9)
 
 
 def test_an_end_of_the_curve_and_a_wall():
-    x, _ = narrowed(bowl, np.array([2.0]), np.array([3.0]), (2.0, 3.0))
-    assert x[0] == pytest.approx(2.0, abs=1e-12)
-    wall = narrowed(
-        lambda x: np.where(x > 1.2, np.inf, bowl(x)), np.array([0.0]), np.array([3.0]), (0.0, 3.0)
-    )
-    assert wall[0][0] == pytest.approx(LOWEST, abs=1e-3)
+    x, _ = narrowed(bowl, 2.0, 3.0, (2.0, 3.0))
+    assert x == pytest.approx(2.0, abs=1e-12)
+    wall, _ = narrowed(lambda x: np.where(x > 1.2, np.inf, bowl(x)), 0.0, 3.0, (0.0, 3.0))
+    assert wall == pytest.approx(LOWEST, abs=1e-3)
 
 
 def test_few_values_are_asked_for():
@@ -68,7 +62,7 @@ def test_few_values_are_asked_for():
         asked.append(x.size)
         return bowl(x)
 
-    narrowed(counted, np.array([0.5]), np.array([1.2]), (-5.0, 5.0))
+    narrowed(counted, 0.5, 1.2, (-5.0, 5.0))
     assert sum(asked) <= 15
 
 

@@ -11,9 +11,9 @@ from sparselaw.costs import parse_cost
 from sparselaw.fitting import fit
 from sparselaw.forecasting import known_runs, predictive, prepare
 from sparselaw.laws import CoupledLaw
-from sparselaw.planning import allocate, best_sizes, next_run, plan, plan_ahead
+from sparselaw.planning import allocate, best_sizes, next_run, plan
 from sparselaw.planning.budget_curves import valley_of
-from sparselaw.planning.from_runs import DRAWS, PART, budget_curve, lowest, runs_source
+from sparselaw.planning.from_runs import DRAWS, PART, best_along, lowest, runs_source
 
 TRUTH = CoupledLaw(E=1.7, A=400.0, B=1500.0, alpha=0.33, beta=0.34, g=0.5)
 BUDGET = 1e22
@@ -58,12 +58,12 @@ def test_the_best_place_is_the_lowest_of_the_forecast(known, found):
 
 def test_intervals_are_those_of_draws_one_by_one(runs, known, found):
     """The lowest place of each draw by a parabola of numpy's own; quantiles of all of them."""
-    along = budget_curve(runs, known, parse_cost("6nd"), BUDGET)
-    drawn = known.log_draws(along.N, along.D, DRAWS, part=PART, noise=False)
+    along, _ = best_along(runs, known, parse_cost("6nd"), BUDGET)
+    drawn = known.log_draws(along, BUDGET / 6.0 / along, DRAWS, part=PART, noise=False)
     places = []
     for curve in drawn:
         i = int(np.clip(curve.argmin(), 1, len(curve) - 2))
-        x = np.log(along.N[i - 1 : i + 2])
+        x = np.log(along[i - 1 : i + 2])
         c2, c1, _ = np.polyfit(x - x[1], curve[i - 1 : i + 2] - curve[i], 2)
         places.append(np.exp(x[1] - 0.5 * c1 / c2))
     low, high = np.quantile(places, [0.025, 0.975])
@@ -93,7 +93,9 @@ def test_the_next_run_of_a_fit_is_that_of_the_plan():
     ahead = next_run(fitted).plan
     own = plan(table(), budget=ahead.budget)
     assert (ahead.N, ahead.D, ahead.loss) == (own.N, own.D, own.loss)
-    assert plan_ahead(fitted, BUDGET).N == plan(table(), budget=BUDGET).N
+    by_law = fit({name: values[::4] for name, values in table().items()}, bootstrap=0)
+    assert "conditional on the chinchilla law" in next_run(by_law).plan.intervals
+    assert next_run(fit(table(), law="two-power", bootstrap=0)) is None
 
 
 def test_a_plan_by_a_law_is_conditional_on_it(found):

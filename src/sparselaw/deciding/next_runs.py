@@ -19,7 +19,7 @@ from sparselaw.forecasting.forecast_result import check_points
 from sparselaw.numbers import short_compute, short_size
 from sparselaw.planning.allocate import log_sizes
 from sparselaw.planning.forecast_budgets import prepare_forecast
-from sparselaw.planning.from_runs import budget_curve
+from sparselaw.planning.from_runs import best_along
 from sparselaw.records import Record, frame, html_table, to_dict
 
 if TYPE_CHECKING:
@@ -285,7 +285,7 @@ def _target(
         return pairs, Target(N=pairs[:, 0], D=pairs[:, 1], weights=np.eye(len(pairs))), None
     C = check_positive("budget", budget or 0.0)
     posterior, runs = prepared.posterior, prepared.runs
-    best = budget_curve(runs, prepared.predictive, cost, C).lowest
+    _, best = best_along(runs, prepared.predictive, cost, C)
     pair = np.array([[best, float(cost.data_for(best, C))]])
     if purpose == "forecast":
         return pair, Target(N=pair[:, 0], D=pair[:, 1], weights=np.eye(1)), None

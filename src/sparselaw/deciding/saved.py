@@ -15,12 +15,17 @@ from sparselaw.fitting.saved_law import KIND as LAW
 from sparselaw.fitting.saved_law import law_of
 from sparselaw.forecasting import Forecast
 from sparselaw.forecasting.forecast_result import KIND as FORECAST
-from sparselaw.forecasting.saved import forecast_of, load_saved, number, runs_of
-from sparselaw.planning import Plan, Plans
+from sparselaw.forecasting.saved import forecast_of, load_saved, number, prepared_of, runs_of
+from sparselaw.interval import check_level
+from sparselaw.laws import law_named
+from sparselaw.planning import Plan, Plans, plan
+from sparselaw.planning.from_runs import runs_source
 from sparselaw.planning.plan_record import KIND as PLAN
-from sparselaw.planning.saved_plan import plan_of
 
 MOST_RECIPES = 100
+ASKED_OF_PLANS = {"cost": str} | dict.fromkeys(
+    ("loss", "probability", "inference_tokens", "unique_data"), number
+)
 
 
 def load(path: str | Path) -> FittedLaw | Forecast | Plan | Plans | Comparison:
@@ -51,6 +56,25 @@ def load(path: str | Path) -> FittedLaw | Forecast | Plan | Plans | Comparison:
     found: FittedLaw | Forecast | Plan | Plans | Comparison = load_saved(
         path, {LAW: law_of, FORECAST: forecast_of, PLAN: plan_of, COMPARISON: comparison_of}
     )
+    return found
+
+
+def plan_of(content: Mapping[str, Any]) -> Plan | Plans:
+    """The plan that ``Plan.save`` wrote, made again."""
+    settings = dict(content["settings"])
+    budget = settings.pop("budget", None)
+    asked: Any = {name: ASKED_OF_PLANS[name](value) for name, value in settings.items()}
+    budgets: Any = [number(C) for C in budget] if isinstance(budget, list) else budget and number(budget)
+    source: Any
+    if "forecast" in content:
+        kept = content["forecast"]
+        source = runs_source(prepared_of(kept), check_level(number(kept["level"])))
+    elif "fit" in content:
+        source = law_of(content["fit"])
+    else:
+        kind, values = law_named(str(content["law"]["name"])), content["law"]["values"]
+        source = kind(**{name: number(values[name]) for name in kind.parameters()})
+    found: Plan | Plans = plan(source, budgets, **asked)
     return found
 
 

@@ -159,6 +159,12 @@ def no_floor(runs: KnownRuns) -> str:
     return f"the losses fall by a factor of {fall:.3g}, and a forecast supposes a floor near the lowest"
 
 
+def unforeseeable(runs: KnownRuns) -> str:
+    """Why nothing is forecast of these runs; empty where it is."""
+    found = refusal(runs)
+    return no_floor(runs) if found is None else found.sentence()
+
+
 def spans_ahead(runs: KnownRuns, N: FloatArray, D: FloatArray) -> FloatArray:
     """How far each point lies beyond the most expensive run, in the runs' own span of log compute."""
     known = runs.log_compute

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from sparselaw.planning.allocate import Allocation, Peak, Valley, allocate
-from sparselaw.planning.approaches import Approach, Approaches, approaches
-from sparselaw.planning.budget_curves import FrontierCurve, IsoFlop, frontier_curve, isoflop, valley_curve
-from sparselaw.planning.forecast_budgets import (
-    NextRun,
-    best_sizes,
-    forecast,
-    forecast_by,
-    next_run,
-    plan_ahead,
-    plan_by,
-)
+from sparselaw.planning.allocate import Peak, allocate
+from sparselaw.planning.approaches import Approaches, approaches
+from sparselaw.planning.budget_curves import frontier_curve, valley_curve
+from sparselaw.planning.forecast_budgets import best_sizes, forecast, forecast_by, next_run, plan_by
 from sparselaw.planning.from_law import check_trade_off
 from sparselaw.planning.plan import plan
 from sparselaw.planning.plan_record import Plan, Plans
 from sparselaw.planning.source import Source, as_source
 
 __all__ = [
-    "Allocation",
-    "Approach",
     "Approaches",
-    "FrontierCurve",
-    "IsoFlop",
-    "NextRun",
     "Peak",
     "Plan",
     "Plans",
     "Source",
-    "Valley",
     "allocate",
     "approaches",
     "as_source",
@@ -39,10 +25,8 @@ __all__ = [
     "forecast",
     "forecast_by",
     "frontier_curve",
-    "isoflop",
     "next_run",
     "plan",
-    "plan_ahead",
     "plan_by",
     "valley_curve",
 ]

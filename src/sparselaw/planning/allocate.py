@@ -2,12 +2,13 @@
 
 The loss along the curve may have two valleys with a double-descent peak between them, where it is infinite.
 So the whole curve is scanned on a log grid first, closely on both sides of the peak; every valley of the scan
-is then narrowed by golden section, which only compares and so does not mind an infinite wall, or by
-polynomials (``lowest``). N and D are real numbers: nothing is rounded.
+is then narrowed by golden section, which only compares and so does not mind an infinite wall. Where a value
+takes long, polynomials through few of them narrow it. N and D are real numbers: nothing is rounded.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,22 +18,27 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Cost
 from sparselaw.errors import InputError, check_finite
-from sparselaw.planning.lowest import narrowed, refined
-from sparselaw.search import GOLDEN_STEPS, golden
+from sparselaw.search import chebyshev_places, golden, interpolate
 
 Loss = Callable[[Any, Any], Any]
-Threshold = Callable[[float], float]
+Curve = Callable[[FloatArray], FloatArray]  # of log N along a budget
 
 GRID = 241
-MOST_SECANTS = 200  # on the way to the peak: a fourth of them halve the bracket
 AROUND_PEAK = np.geomspace(1e-3, 2.0, 18)  # distances from the peak in log N that are always looked at
+STEPS = 24  # of golden section in a bracket with a wall
+FIRST, FIRST_OF_RATIO = 7, 4  # values of log f, or of log(f/rough), through which a polynomial goes
+ROUGH_PLACES = 9  # values of the rough loss through which a polynomial stands for it in a bracket
+FINE_GRID = 81  # places of a bracket at which the polynomial is looked at
+MOVES = 12  # of a bracket
+APART = 0.02  # of the bracket: values nearer to each other do not both count
+CLOSE, CLOSE_BY_RATIO = 2e-6, 0.01  # distance in log N from a known value at which the search ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peak:
     """The double-descent peak stands at N = threshold(D); ``name`` is K or D."""
 
-    threshold: Threshold
+    threshold: Callable[[float], float]
     name: str
 
 
@@ -62,18 +68,21 @@ def allocate(
     *,
     peak: Peak | None = None,
     grid: int = GRID,
-    steps: int = GOLDEN_STEPS,
     rough: Loss | None = None,
-    costly: bool = False,
 ) -> Allocation:
     """Minimises ``loss(N, D)``, a function of arrays, along the budget curve.
 
-    Where ``rough`` is given, a quick loss within a few per cent of it, the curve is scanned by that, and each
-    valley is narrowed by polynomials through few values of the loss itself, or of its ratio to the rough one
-    where a value is ``costly``.
+    Where a value takes long, ``rough`` is given, a quick loss within a few per cent of it or the loss itself:
+    the curve is scanned by that, and polynomials through few values narrow each valley.
     """
     edge = log_sizes(cost, budget, grid)
-    log_N = edge if peak is None else _around(edge, peak_place(cost, budget, peak, edge))
+    ends = float(edge[0]), float(edge[-1])
+    log_N = edge
+    wall = None if peak is None else peak_place(cost, budget, peak, edge)
+    if wall is not None:
+        log_N = np.unique(np.concatenate([edge, wall - AROUND_PEAK, wall + AROUND_PEAK]))
+        log_N = log_N[(log_N >= ends[0]) & (log_N <= ends[1])]
+        log_N = log_N[np.abs(log_N - wall) >= AROUND_PEAK[0] / 2]
 
     def along(x: FloatArray, surface: Loss = loss) -> FloatArray:
         N = np.exp(x)
@@ -83,17 +92,17 @@ def allocate(
     values = along(log_N, loss if rough is None else rough)
     if not np.isfinite(values).any():
         raise InputError("budget", budget, "every allocation has an infinite loss", "choose a larger budget")
-    places = _valleys(values)
+    before, after = np.append(np.inf, values[:-1]), np.append(values[1:], np.inf)
+    places = np.flatnonzero(np.isfinite(values) & (values < before) & (values <= after))
     low, high = log_N[np.maximum(places - 1, 0)], log_N[np.minimum(places + 1, log_N.size - 1)]
     if rough is None:
-        x, found = golden(along, low, high, steps)
+        x, found = golden(along, low, high)
         better = found < values[places]
         x, found = np.where(better, x, log_N[places]), np.where(better, found, values[places])
-    elif costly:
-        ends = float(edge[0]), float(edge[-1])
-        x, found = refined(along, lambda places: along(places, rough), low, high, ends)
     else:
-        x, found = narrowed(along, low, high, (float(edge[0]), float(edge[-1])))
+        beside = None if rough is loss else lambda places: along(places, rough)
+        each = [narrowed(along, float(a), float(b), ends, beside) for a, b in zip(low, high, strict=True)]
+        x, found = np.array(each).T
     if not np.isfinite(found).all():  # the rough loss led onto the wall: then the loss itself on the grid
         exact = along(log_N)
         lowest = int(np.argmin(exact))
@@ -105,7 +114,17 @@ def allocate(
             )
     with np.errstate(divide="ignore"):  # equal but for rounding: the smaller model first
         order = np.lexsort((x, np.round(np.log(found), 9)))
-    valleys = [_valley(float(x[i]), float(found[i]), cost, budget, edge, peak) for i in order]
+    N = np.exp(x[order])
+    valleys = [
+        Valley(
+            N=float(n),
+            D=float(d),
+            loss=float(value),
+            side=None if peak is None else f"N{'<' if n < peak.threshold(float(d)) else '>'}{peak.name}",
+            at_edge=bool(min(place - ends[0], ends[1] - place) < 1e-6),
+        )
+        for place, n, d, value in zip(x[order], N, cost.data_for(N, budget), found[order], strict=True)
+    ]
     return Allocation(best=valleys[0], others=tuple(valleys[1:]))
 
 
@@ -120,51 +139,76 @@ def log_sizes(cost: Cost, budget: float, count: int) -> FloatArray:
 
 
 def peak_place(cost: Cost, budget: float, peak: Peak, edge: FloatArray) -> float | None:
-    """log N of the peak on the curve: N rises along it while the threshold falls, so they cross once."""
+    """log N of the peak on the curve: N rises along it while the threshold falls, so they cross once.
 
-    def above(x: float) -> float:
-        N = float(np.exp(x))
-        return x - float(np.log(peak.threshold(float(cost.data_for(N, budget)))))
+    By halving: scipy.optimize takes several times as long to import.
+    """
+
+    def above(x: float) -> bool:
+        return x >= math.log(peak.threshold(float(cost.data_for(math.exp(x), budget))))
 
     low, high = float(edge[0]), float(edge[-1])
-    at_low, at_high = above(low), above(high)
-    if not at_low < 0.0 <= at_high:
+    if above(low) or not above(high):
         return None
-    # By hand: scipy.optimize takes several times as long to import. Secants between the ends, of which one
-    # that stays counts half (Illinois); every fourth time the bracket is halved. The slope is at least one.
-    side = 0
-    for i in range(MOST_SECANTS):
-        halved = 0.5 * (low + high)
-        middle = low + (high - low) * at_low / (at_low - at_high) if i % 4 != 3 else halved
-        middle = middle if low < middle < high else halved
-        here = above(middle)
-        if abs(here) < 1e-10 * max(high, 1.0) or high - low < 1e-10 * max(high, 1.0):
-            return middle
-        if here < 0.0:
-            low, at_low, at_high = middle, here, at_high * (0.5 if side == -1 else 1.0)
-        else:
-            high, at_high, at_low = middle, here, at_low * (0.5 if side == 1 else 1.0)
-        side = -1 if here < 0.0 else 1
+    while high - low > 1e-10 * max(high, 1.0):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if above(middle) else (middle, high)
     return 0.5 * (low + high)
 
 
-def _around(edge: FloatArray, wall: float | None) -> FloatArray:
-    if wall is None:
-        return edge
-    merged: FloatArray = np.unique(np.concatenate([edge, wall - AROUND_PEAK, wall + AROUND_PEAK]))
-    inside = (merged >= edge[0]) & (merged <= edge[-1])
-    return np.asarray(merged[inside & (np.abs(merged - wall) >= AROUND_PEAK[0] / 2)])
+def narrowed(
+    f: Curve, low: float, high: float, ends: tuple[float, float], rough: Curve | None = None
+) -> tuple[float, float]:
+    """The lowest place of a smooth positive f near a bracket and its value, from few values of f.
 
-
-def _valleys(values: FloatArray) -> np.ndarray:
-    """Places below their left neighbour and not above their right one; a flat stretch counts once."""
-    padded = np.concatenate([[np.inf], values, [np.inf]])
-    left, middle, right = padded[:-2], padded[1:-1], padded[2:]
-    return np.flatnonzero(np.isfinite(middle) & (middle < left) & (middle <= right))
-
-
-def _valley(x: float, loss: float, cost: Cost, budget: float, edge: FloatArray, peak: Peak | None) -> Valley:
-    N = float(np.exp(x))
-    D = float(cost.data_for(N, budget))
-    side = None if peak is None else f"N{'<' if N < peak.threshold(D) else '>'}{peak.name}"
-    return Valley(N=N, D=D, loss=loss, side=side, at_edge=min(x - edge[0], edge[-1] - x) < 1e-6)
+    All values so far count: a few at first, then one wherever the polynomial through the nearest of them is
+    lowest. With a quick ``rough`` near f it goes through log(f/rough), and fewer will do. A bracket whose
+    lowest place is its end moves there, no further than ``ends``. Where f is infinite in a bracket, golden
+    section takes over.
+    """
+    first, close = (FIRST, CLOSE) if rough is None else (FIRST_OF_RATIO, CLOSE_BY_RATIO)
+    fresh = chebyshev_places(low, high, first)
+    known: dict[float, float] = {}
+    drawn: tuple[FloatArray, FloatArray] | None = None
+    for _ in range(MOVES):
+        known |= dict(zip(fresh.tolist(), f(fresh).tolist(), strict=True))
+        at, values = np.array(list(known)), np.array(list(known.values()))
+        best = float(at[np.argmin(values)])
+        width, start, stop = high - low, max(low, ends[0]), min(high, ends[1])
+        near: list[int] = []
+        for i in np.argsort(np.abs(at - best)):  # the nearest, no two of them too close
+            if len(near) < first and all(abs(at[i] - at[j]) >= APART * width for j in near):
+                near.append(int(i))
+        grid = np.linspace(start, stop, FINE_GRID)
+        with np.errstate(all="ignore"):
+            ratio, guess = np.log(values[near]), np.zeros(FINE_GRID)
+            if rough is not None:
+                if drawn is None or start < drawn[0][0] or stop > drawn[0][-1]:
+                    places = chebyshev_places(
+                        min(start, float(at[near].min())), max(stop, float(at[near].max())), ROUGH_PLACES
+                    )
+                    drawn = places, np.log(rough(places))
+                ratio, guess = ratio - interpolate(*drawn, at[near]), interpolate(*drawn, grid)
+            if not np.isfinite(ratio).all():
+                break
+            guess = guess + np.polynomial.Polynomial.fit(at[near], ratio, len(near) - 1)(grid)
+        if not np.isfinite(guess).any():
+            break
+        i = int(np.nanargmin(guess))
+        x = float(grid[i])
+        if i in (0, FINE_GRID - 1) and ends[0] < x < ends[1]:
+            low, high = x - width, x + width
+            fresh = np.clip([low if i == 0 else high], *ends)
+            continue
+        if 0 < i < FINE_GRID - 1:
+            left, middle, right = guess[i - 1 : i + 2]
+            bend = left - 2.0 * middle + right
+            x += float(0.5 * (left - right) / bend * (grid[1] - grid[0])) if bend > 0.0 else 0.0
+        if np.abs(at - x).min() < min(APART * width, close):
+            break
+        low, high = x - 0.1 * width, x + 0.1 * width
+        fresh = np.array([min(max(x, ends[0]), ends[1])])
+    if not all(0.0 < value < np.inf for value in known.values()):
+        section = golden(f, np.array([low]), np.array([high]), STEPS)
+        return float(section[0][0]), float(section[1][0])
+    return best, known[best]

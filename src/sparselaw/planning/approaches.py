@@ -37,9 +37,10 @@ WIDEST = 0.5  # in log C: runs of one budget do not lie further apart, whatever 
 EMPTY = 1.5  # the gaps between budgets hold this many times what the largest gaps of chance would
 FEWEST_RUNS = 3  # distinct N at a budget that may be called one
 FEWEST_SIZES = 5  # distinct N at a budget for a parabola
-NO_BUDGETS = "the runs have no budgets: their compute is spread without gaps"
 FEWEST_BUDGETS = 3
 Line = tuple[float, int]  # the exponent a, and the number of budgets behind it
+NONE = Interval(math.nan, math.nan, math.nan)
+FEWEST_DRAWS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +77,7 @@ class Approaches:
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Columns and rows, in words."""
         rows = [
-            [
-                way.name,
-                *(f"{v.best:.3g} {v.ends()}" for v in (way.a, way.b)),
-                str(way.budgets),
-            ]
+            [way.name, *(f"{v.best:.3g} {v.ends()}" for v in (way.a, way.b)), str(way.budgets)]
             if math.isfinite(way.a.best)
             else [way.name, "-", "-", way.reason]
             for way in self.ways
@@ -88,12 +85,12 @@ class Approaches:
         return ["approach", "a", "b", "budgets"], rows
 
     def to_frame(self) -> pd.DataFrame:
-        rows = [{"approach": way.name, "a": way.a, "b": way.b, "budgets": way.budgets} for way in self.ways]
-        return frame(rows)
+        return frame(
+            {"approach": way.name, "a": way.a, "b": way.b, "budgets": way.budgets} for way in self.ways
+        )
 
     def _repr_html_(self) -> str:
-        rows = [[way.name, str(way.a), str(way.b), way.budgets] for way in self.ways]
-        return html_table("N ~ C^a, D ~ C^b", ["approach", "a", "b", "budgets"], rows)
+        return html_table("N ~ C^a, D ~ C^b", *self.table())
 
 
 def approaches(
@@ -134,25 +131,19 @@ def approaches(
         from sparselaw.fitting import fit
 
         runs = fit(runs, bootstrap=bootstrap, seed=seed)
-    return _approaches(cast("FittedLaw", runs), bootstrap, seed)
-
-
-def _approaches(fitted: FittedLaw, bootstrap: int, seed: int) -> Approaches:
+    fitted = cast("FittedLaw", runs)
     if fitted.law.sizes != ("N", "D"):
         raise InputError("law", fitted.name, "is no law of N and D", "choose law chinchilla")
-    runs = fitted.runs
-    compute = 6.0 * runs.N * runs.D if runs.compute is None else runs.compute
-    budget = budgets_of(compute, runs.N)
+    N, D, loss = fitted.runs.N, fitted.runs.D, fitted.runs.loss
+    compute = 6.0 * N * D if fitted.runs.compute is None else fitted.runs.compute
+    budget = budgets_of(compute, N)
     ways = [
-        _way(name, method, (runs.N, compute, runs.loss), budget, bootstrap, seed)
+        _way(name, method, (N, compute, loss), budget, bootstrap, seed)
         for name, method in (("1 envelope", envelope), ("2 isoFLOP", parabolas))
     ]
     third = growth(fit_source(fitted), parse_cost("6nd"))
-    ways.append(
-        Approach(
-            name=f"3 {fitted.name} law", a=third.N, b=third.D, budgets=int(budget.max()) + 1, reason=third.why
-        )
-    )
+    name = f"3 {fitted.name} law"
+    ways.append(Approach(name=name, a=third.N, b=third.D, budgets=int(budget.max()) + 1, reason=third.why))
     return Approaches(ways=tuple(ways))
 
 
@@ -169,50 +160,31 @@ def budgets_of(compute: FloatArray, N: FloatArray) -> IntArray:
     [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
     """
     order = np.argsort(compute, kind="stable")
-    logs = np.log(compute[order])
+    logs, sizes = np.log(compute[order]), N[order]
     gaps, none = np.diff(logs), np.full(logs.size, -1, np.int64)
     largest = np.sort(gaps)[::-1]
-    stretch = np.zeros(logs.size, np.int64)
-    cuts = 0
-    while _widest(logs, stretch) > WIDEST:
-        stretch = np.concatenate([[0], np.cumsum(gaps >= largest[cuts])])
-        cuts = int(np.count_nonzero(gaps >= largest[cuts]))
-    between = float(largest[:cuts].sum())
-    if between < EMPTY * np.ptp(logs) * _share_of_chance(gaps.size, cuts):
+    stretch, cuts = np.zeros(logs.size, np.int64), 0
+    while max(np.ptp(logs[stretch == place]) for place in range(int(stretch[-1]) + 1)) > WIDEST:
+        large = gaps >= largest[cuts]
+        stretch, cuts = np.append(0, np.cumsum(large)), int(np.count_nonzero(large))
+    of_chance = np.cumsum(1.0 / np.arange(gaps.size, 0, -1))[::-1] / gaps.size
+    if float(largest[:cuts].sum()) < EMPTY * np.ptp(logs) * float(of_chance[:cuts].sum()):
         return none
     found = none.copy()
-    sizes = N[order]
     number = 0
     for place in range(int(stretch[-1]) + 1):
         rows = np.flatnonzero(stretch == place)
         if np.unique(sizes[rows]).size >= FEWEST_RUNS:
             found[order[rows]] = number
             number += 1
-    if 2 * np.count_nonzero(found >= 0) < logs.size:
-        return none
-    return found
-
-
-def _widest(logs: FloatArray, stretch: IntArray) -> float:
-    """The width of the widest stretch of sorted values."""
-    first = np.flatnonzero(np.concatenate([[True], np.diff(stretch) > 0]))
-    last = np.append(first[1:] - 1, logs.size - 1)
-    return float(np.max(logs[last] - logs[first]))
-
-
-def _share_of_chance(gaps: int, count: int) -> float:
-    """The part of the span that the largest ``count`` of so many gaps of chance hold on average."""
-    tails = (
-        np.cumsum(1.0 / np.arange(gaps, 0, -1))[::-1] / gaps
-    )  # (1/j + ... + 1/gaps) / gaps for j = 1, 2, ...
-    return float(tails[:count].sum())
+    return none if 2 * np.count_nonzero(found >= 0) < logs.size else found
 
 
 def envelope(N: FloatArray, C: FloatArray, loss: FloatArray, budget: IntArray) -> Line:
     """The best run of each budget."""
     each = [rows for rows in _rows(budget) if rows.size]
     best = [rows[np.argmin(loss[rows])] for rows in each]
-    return _slope(np.array([np.exp(np.log(C[rows]).mean()) for rows in each]), N[best])
+    return _slope([np.log(C[rows]).mean() for rows in each], np.log(N[best]))
 
 
 def parabolas(N: FloatArray, C: FloatArray, loss: FloatArray, budget: IntArray) -> Line:
@@ -226,17 +198,18 @@ def parabolas(N: FloatArray, C: FloatArray, loss: FloatArray, budget: IntArray) 
         c2, c1, _ = np.polyfit(x - middle, loss[rows], 2)
         lowest = middle - 0.5 * c1 / c2 if c2 > 0.0 else math.nan
         if x.min() <= lowest <= x.max():
-            budgets.append(np.exp(np.log(C[rows]).mean()))
-            sizes.append(np.exp(lowest))
-    return _slope(np.array(budgets), np.array(sizes))
+            budgets.append(np.log(C[rows]).mean())
+            sizes.append(lowest)
+    return _slope(budgets, sizes)
 
 
 def _rows(budget: IntArray) -> list[IntArray]:
     return [np.flatnonzero(budget == g) for g in range(int(budget.max()) + 1)]
 
 
-def _slope(C: FloatArray, N: FloatArray) -> Line:
-    return (float(log_slope(C, N)[0]) if C.size >= FEWEST_BUDGETS else math.nan), C.size
+def _slope(log_C: Any, log_N: Any) -> Line:
+    count = len(log_C)
+    return (float(log_slope(np.exp(log_C), np.exp(log_N))[0]) if count >= FEWEST_BUDGETS else math.nan), count
 
 
 def _way(
@@ -249,22 +222,17 @@ def _way(
 ) -> Approach:
     best, count = method(*runs, budget)
     if math.isnan(best):
-        none = Interval(math.nan, math.nan, math.nan)
         reason = f"needs {FEWEST_BUDGETS} budgets with runs enough, and has {count}"
         if budget.max() < 0:
-            reason = NO_BUDGETS
-        return Approach(name=name, a=none, b=none, budgets=count, reason=reason)
+            reason = "the runs have no budgets: their compute is spread without gaps"
+        return Approach(name=name, a=NONE, b=NONE, budgets=count, reason=reason)
     generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(2,))))
-    groups = _rows(budget)
     found = []
     for _ in range(draws):
-        rows = np.concatenate([generator.choice(g, g.size) for g in groups])
+        rows = np.concatenate([generator.choice(g, g.size) for g in _rows(budget)])
         found.append(method(*(values[rows] for values in runs), budget[rows])[0])
     usable = np.array([a for a in found if not math.isnan(a)])
-    if usable.size < 20:
-        return Approach(
-            name=name, a=Interval(math.nan, best, math.nan), b=Interval(math.nan, 1.0 - best, math.nan),
-            budgets=count, reason="too few draws",
-        )  # fmt: skip
-    a = drawn_interval(best, usable)
-    return Approach(name=name, a=a, b=Interval(1.0 - a.high, 1.0 - best, 1.0 - a.low), budgets=count)
+    enough = usable.size >= FEWEST_DRAWS
+    a = drawn_interval(best, usable if enough else np.array([]))
+    b = Interval(1.0 - a.high, 1.0 - best, 1.0 - a.low)
+    return Approach(name=name, a=a, b=b, budgets=count, reason="" if enough else "too few draws")

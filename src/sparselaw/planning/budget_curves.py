@@ -55,12 +55,10 @@ class IsoFlop:
     def as_rows(self) -> list[dict[str, Any]]:
         """One row for each factor, ready for JSON."""
         rows: list[dict[str, Any]] = []
-        for i in range(self.N.size):
-            row: dict[str, Any] = {"factor": float(self.factor[i])}
-            for key in COLUMNS[1:]:
-                value = float(getattr(self, key)[i])
-                put(row, key, value, "infinite" if math.isinf(value) else "not defined at this point")
-            rows.append(row)
+        for values in zip(*(getattr(self, name).tolist() for name in COLUMNS), strict=True):
+            rows.append({})
+            for name, value in zip(COLUMNS, values, strict=True):
+                put(rows[-1], name, value, "infinite" if math.isinf(value) else "not defined at this point")
         return rows
 
     def to_frame(self) -> pd.DataFrame:
@@ -80,25 +78,19 @@ def isoflop(
     factors: tuple[float, ...] = FACTORS,
 ) -> IsoFlop:
     """The profile at the given multiples of the best N that the budget still buys."""
-    N = best.N * np.asarray(factors)
+    factor = np.asarray(factors)
+    bought = (best.N * factor >= 1.0 - 1e-9) & (cost.data_for(best.N * factor, budget) >= 1.0 - 1e-9)
+    factor = factor[bought]
+    N = best.N * factor
     D = np.asarray(cost.data_for(N, budget))
-    bought = (N >= 1.0 - 1e-9) & (D >= 1.0 - 1e-9)
-    N, D = N[bought], D[bought]
     values = np.array(loss(N, D), dtype=np.float64)
-    values[np.asarray(factors)[bought] == 1.0] = best.loss  # the same but for rounding
+    values[factor == 1.0] = best.loss  # the same but for rounding
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = (values - floor) / (best.loss - floor)
         excess = values / best.loss - 1.0
         wasted = 1.0 - ratio ** (-1.0 / slope) if slope > 0.0 else np.full(values.size, np.nan)
-    return IsoFlop(
-        budget=budget,
-        factor=np.asarray(factors)[bought],
-        N=N,
-        D=D,
-        loss=values,
-        excess=excess,
-        wasted=np.maximum(wasted, 0.0),
-    )
+    wasted = np.maximum(wasted, 0.0)
+    return IsoFlop(budget=budget, factor=factor, N=N, D=D, loss=values, excess=excess, wasted=wasted)
 
 
 def valley_of(loss: Loss, cost: Cost, budget: float, best: Valley) -> tuple[float, float]:
@@ -139,32 +131,28 @@ class Growth:
 
 def growth(source: Source, cost: Cost) -> Growth:
     """N ~ C^a and D ~ C^b, with intervals where there are draws."""
+
+    def powers(alpha_N: Any, alpha_D: Any) -> tuple[Any, Any]:
+        ratio = np.asarray(alpha_N) / np.asarray(alpha_D)
+        spent = np.min([p + q * ratio for _, p, q in cost.monomials()], axis=0)
+        return 1.0 / spent, ratio / spent
+
     if source.exponents is None:
         none = Interval(math.nan, math.nan, math.nan)
         return Growth(N=none, D=none, why=NO_POWERS)
-    best = _powers(cost, *source.exponents)
+    a, b = map(float, powers(*source.exponents))
     if source.drawn_exponents is None:
-        a, b = (
-            Interval(v, v, v) if source.peak else Interval(math.nan, v, math.nan) for v in map(float, best)
-        )
-    else:
-        drawn = _powers(cost, *source.drawn_exponents)
-        a, b = (drawn_interval(float(v), draws) for v, draws in zip(best, drawn, strict=True))
-    return Growth(N=a, D=b, why=source.intervals)
-
-
-def _powers(cost: Cost, alpha_N: Any, alpha_D: Any) -> tuple[Any, Any]:
-    ratio = np.asarray(alpha_N) / np.asarray(alpha_D)
-    spent = np.min([p + q * ratio for _, p, q in cost.monomials()], axis=0)
-    return 1.0 / spent, ratio / spent
+        return Growth(N=source.undrawn(a), D=source.undrawn(b), why=source.intervals)
+    drawn_a, drawn_b = powers(*source.drawn_exponents)
+    return Growth(N=drawn_interval(a, drawn_a), D=drawn_interval(b, drawn_b), why=source.intervals)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FrontierCurve(Record):
-    """The best N and D at each budget, and the loss there."""
+class BudgetCurve(Record):
+    """N, D and the loss: the best at each of many budgets, or all along one."""
 
     cost: str
-    budget: FloatArray
+    budget: Any
     N: FloatArray
     D: FloatArray
     loss: FloatArray
@@ -177,7 +165,7 @@ def frontier_curve(
     *,
     side: str | None = None,
     surface: Surface = "sharp",
-) -> FrontierCurve:
+) -> BudgetCurve:
     """For a law, a fitted law or inputs, on one ``side`` of the peak or the better one.
 
     Many budgets are read off a polynomial through six in log C: that of one side, because the better side may
@@ -197,33 +185,18 @@ def frontier_curve(
         places = np.exp(chebyshev_places(*ends, MANY_BUDGETS))
     found = [source.search(spending, float(C)) for C in places]
     side = side or (found[-1].best.side if many else None)
-    best = [_on(side, (one.best, *one.others)) for one in found]
+    best = []
+    for one in found:  # the best valley of that side, or of all where it has none
+        own = (v for v in (one.best, *one.others) if v.side == side and math.isfinite(v.loss))
+        best.append(next(own, one.best))
     columns = np.log([[valley.N, valley.D, valley.loss] for valley in best])
     if many:
-        own = np.array([valley.side == side and math.isfinite(valley.loss) for valley in best], bool)
-        own = own if own.any() else np.ones(places.size, bool)
-        columns = interpolate(np.log(places[own]), columns[own], np.log(asked))
-        columns[(asked < 0.999 * places[own].min()) | (asked > 1.001 * places[own].max())] = np.nan
+        there = np.array([valley.side == side and math.isfinite(valley.loss) for valley in best], bool)
+        there = there if there.any() else np.ones(places.size, bool)
+        columns = interpolate(np.log(places[there]), columns[there], np.log(asked))
+        columns[(asked < 0.999 * places[there].min()) | (asked > 1.001 * places[there].max())] = np.nan
     N, D, loss = np.exp(columns).T
-    return FrontierCurve(cost=spending.name, budget=asked, N=N, D=D, loss=loss)
-
-
-def _on(side: str | None, valleys: tuple[Valley, ...]) -> Valley:
-    """The best valley of that side, or of all where it has none."""
-    finite_ones = [valley for valley in valleys if math.isfinite(valley.loss)]
-    return next((valley for valley in finite_ones if valley.side == side), valleys[0])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValleyCurve(Record):
-    """The loss along a whole budget curve, as a picture shows it: N, the D that the rest of the budget buys,
-    and the loss there; infinite at the peak."""
-
-    budget: float
-    cost: str
-    N: FloatArray
-    D: FloatArray
-    loss: FloatArray
+    return BudgetCurve(cost=spending.name, budget=asked, N=N, D=D, loss=loss)
 
 
 def valley_curve(
@@ -234,8 +207,8 @@ def valley_curve(
     between: tuple[float, float] = (1.0, math.inf),
     count: int = COUNT,
     surface: Surface = "sharp",
-) -> ValleyCurve:
-    """For a law, a fitted law or inputs; ``between`` limits N.
+) -> BudgetCurve:
+    """The loss along a whole budget, infinite at the peak; ``between`` limits N.
 
     >>> from sparselaw.laws import TwoPowerLaw
     >>> found = valley_curve(TwoPowerLaw(A=1.0, B=1.0, alpha_N=1.0, alpha_D=1.0), budget=6e4)
@@ -248,15 +221,14 @@ def valley_curve(
     low, high = np.clip(edge, *np.log(between))
     x = np.linspace(float(low), float(high), count)
     wall = None if source.peak is None else peak_place(spending, budget, source.peak, edge)
+    finite = np.ones(x.size, bool)
     if wall is not None:
-        near = np.concatenate([wall - BESIDE, wall + BESIDE])
-        x = np.unique(np.concatenate([x[np.abs(x - wall) > BESIDE[0]], near[(near >= low) & (near <= high)]]))
+        near = np.concatenate([wall - BESIDE, [wall], wall + BESIDE])
+        far = x[np.abs(x - wall) > BESIDE[0]]
+        x = np.unique(np.concatenate([far, near[(near >= low) & (near <= high)]]))
+        finite = x != wall
     N = np.exp(x)
     D = np.asarray(spending.data_for(N, budget))
-    losses = np.asarray(source.loss(N, D), dtype=float)
-    if wall is not None and low < wall < high:
-        i = int(np.searchsorted(x, wall))
-        top = float(np.exp(wall))
-        N, D = np.insert(N, i, top), np.insert(D, i, float(spending.data_for(top, budget)))
-        losses = np.insert(losses, i, np.inf)
-    return ValleyCurve(budget=budget, cost=spending.name, N=N, D=D, loss=losses)
+    losses = np.full(x.size, np.inf)
+    losses[finite] = source.loss(N[finite], D[finite])
+    return BudgetCurve(budget=budget, cost=spending.name, N=N, D=D, loss=losses)

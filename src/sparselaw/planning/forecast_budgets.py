@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from sparselaw.errors import InputError, check_positive, warn_of
 from sparselaw.forecasting import Forecast, KnownRuns, Prepared, prepare
 from sparselaw.forecasting.forecast_result import check_points
-from sparselaw.forecasting.known_runs import no_floor, refusal
+from sparselaw.forecasting.known_runs import unforeseeable
 from sparselaw.interval import check_level
 from sparselaw.numbers import short_compute, short_size
 from sparselaw.planning.from_law import fit_source
 from sparselaw.planning.from_runs import runs_source
+from sparselaw.planning.plan import plan
 from sparselaw.planning.plan_record import Plan, Plans
 from sparselaw.planning.source import Source
 
@@ -86,19 +87,19 @@ def forecast(
     >>> bool(found.points[0].loss.contains(2 + 500 / 8e8**0.35 + 900 / 3.2e10**0.33))
     True
     """
-    rows: dict[str, Any] = {"group": group, "columns": columns, "where": where}
-    rows |= {"best": best, "final": final, "count": count}
-    if at is not None and budget is None:
-        check_points(at)
-        found = prepare_forecast(runs, **rows).forecast(at, level=level)
-        warn_of(found.warnings)
-        return found
-    if at is not None or budget is None:
+    if (at is None) == (budget is None):
         raise InputError("at", "", "give points or budgets, and not both", "write at=[(N, D)] or budget=C")
-    given = budget if isinstance(budget, Iterable) else [budget]
-    budgets = [check_positive("budget", C) for C in given]
-    prepared = prepare_forecast(runs, **rows)
-    points = best_sizes(prepared, budgets, cost)
+    budgets: list[float] = []
+    if at is not None:
+        check_points(at)
+    elif budget is not None:
+        budgets = [
+            check_positive("budget", C) for C in (budget if isinstance(budget, Iterable) else [budget])
+        ]
+    prepared = prepare_forecast(
+        runs, group=group, columns=columns, where=where, best=best, final=final, count=count
+    )
+    points = best_sizes(prepared, budgets, cost) if at is None else at
     found = prepared.forecast(points, budgets, level)
     warn_of(found.warnings)
     return found
@@ -120,15 +121,7 @@ def forecast_by(
 def plan_by(
     runs: Any, by: str, budget: Any = None, *, where: str | Sequence[str] = (), **settings: Any
 ) -> tuple[dict[Any, Plan | Plans], dict[Any, str]]:
-    """``plan`` with the same settings for the rows of every value of the column ``by``.
-
-    Returns
-    -------
-    plans, refused
-        By value; and why there is none for the others.
-    """
-    from sparselaw.planning.plan import plan
-
+    """The same for ``plan``."""
     return _by_value(runs, by, where, lambda rows: plan(rows, budget, **settings))
 
 
@@ -153,10 +146,7 @@ def _by_value(
 
 
 def prepare_forecast(runs: Any, **rows: Any) -> Prepared:
-    """Reads the runs, or takes those of a fitted law; then everything that does not depend on the points.
-
-    ``rows`` says which rows and columns are used, as ``sparselaw.fitting.clean_runs`` takes it.
-    """
+    """Everything that does not depend on the points; ``rows`` says how a table is read."""
     if isinstance(runs, Forecast):
         return runs.prepared
     found, clean = known_of(runs, **rows)
@@ -179,16 +169,14 @@ def known_of(runs: Any, **rows: Any) -> tuple[KnownRuns, dict[str, Any]]:
 def table_source(table: Any, level: float = 0.95, **rows: Any) -> Source:
     """By the forecast of the runs; by Chinchilla's law, and a word on why, where they allow none."""
     runs, clean = known_of(table, **rows)
-    refused = refusal(runs)
-    why = no_floor(runs) if refused is None else refused.sentence()
-    if why:
-        from sparselaw.fitting import fit
+    why = unforeseeable(runs)
+    if not why:
+        return runs_source(prepare(runs, **clean), check_level(level))
+    from sparselaw.fitting import fit
 
-        source = fit_source(fit(table, bootstrap=LAW_DRAWS, warn=False, **rows))
-        said = f"planned by Chinchilla's law, conditional on it: no forecast, {why}"
-        before = source.warnings
-        return replace(source, warnings=lambda *at: (said, *before(*at)))
-    return runs_source(prepare(runs, **clean), check_level(level))
+    source = fit_source(fit(table, bootstrap=LAW_DRAWS, warn=False, **rows))
+    said = f"planned by Chinchilla's law, conditional on it: no forecast, {why}"
+    return replace(source, warnings=lambda *at: (said, *source.warnings(*at)))
 
 
 def best_sizes(prepared: Prepared, budgets: Sequence[float], cost: str) -> list[tuple[float, float]]:
@@ -196,34 +184,6 @@ def best_sizes(prepared: Prepared, budgets: Sequence[float], cost: str) -> list[
     source = runs_source(prepared)
     best = [source.search(source.cost(cost), budget).best for budget in budgets]
     return [(one.N, one.D) for one in best]
-
-
-def plan_ahead(fitted: FittedLaw, budget: float, cost: str = "6nd") -> Plan:
-    """The plan of the runs of a fit: by their forecast, by the fitted law where they allow none."""
-    from sparselaw.planning.plan import plan
-
-    if no_forecast(fitted):
-        return plan(fitted, budget, cost)
-    return plan(runs_source(prepared_fit(fitted)), budget, cost)
-
-
-def no_forecast(fitted: FittedLaw) -> str:
-    """Why the runs of this law allow no forecast; empty where they do."""
-    if fitted.law.sizes != ("N", "D"):
-        return f"{fitted.name} is a law of {', '.join(fitted.law.sizes)}"
-    if fitted.law.floor_name is None:
-        return f"{fitted.name} is a law without the floor that a forecast supposes"
-    runs = fitted.runs.known()
-    found = refusal(runs)
-    return no_floor(runs) if found is None else found.sentence()
-
-
-def prepared_fit(fitted: FittedLaw) -> Prepared:
-    """The posterior of the fit's runs with its back-tests; found when first asked for."""
-    if "prepared" not in fitted.memory:
-        fitted.memory["prepared"] = prepare(fitted.runs.known(), dropped=fitted.dropped)
-    found: Prepared = fitted.memory["prepared"]
-    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,19 +204,21 @@ class NextRun:
         known = growth.N.best == growth.N.best
         return line + (f"; N ~ C^{growth.N.best:.3g}" if known else "")
 
-    def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON: the headline of the plan."""
-        whole = self.plan.as_dict()
-        kept = ("budget", "cost", "N", "D", "loss", "loss_intervals", "tokens_per_parameter", "N_exponent")
-        return {name: whole[name] for name in kept}
-
 
 def next_run(fitted: FittedLaw) -> NextRun | None:
-    """None where the law does not trade N against D above a floor, or no plan is to be had."""
+    """By the forecast of the runs of a fit, by the fitted law where they allow none; None where the law does
+    not trade N against D above a floor, or no plan is to be had."""
     law = fitted.law
     if law.sizes != ("N", "D") or None in (law.floor_name, law.exponent_names, fitted.sparsity):
         return None
-    try:
-        return NextRun(plan=plan_ahead(fitted, AHEAD * 6.0 * float((fitted.runs.N * fitted.runs.D).max())))
-    except InputError:
-        return None
+    if "next run" not in fitted.memory:
+        runs = fitted.runs.known()
+        budget = AHEAD * 6.0 * float((runs.N * runs.D).max())
+        try:
+            by_law = unforeseeable(runs)
+            source = fitted if by_law else runs_source(prepare(runs, dropped=fitted.dropped))
+            fitted.memory["next run"] = NextRun(plan=plan(source, budget))
+        except InputError:
+            fitted.memory["next run"] = None
+    found: NextRun | None = fitted.memory["next run"]
+    return found

@@ -7,11 +7,10 @@ repetitions.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -34,7 +33,6 @@ FAR_SIZE = 10.0  # times the largest N or D in the data
 UNDETERMINED = ("not-converged", "collinear", "not-identified")  # statuses of a fit
 DRAWS_GRID = 121
 MANY_PASSES = 40.0  # the data behind the data-constrained law hardly go further
-SeenAs = Callable[[Law], Law]
 
 
 def check_trade_off(law: type[Law]) -> None:
@@ -46,15 +44,11 @@ def check_trade_off(law: type[Law]) -> None:
         raise InputError("law", law.name, f"is a law of {', '.join(law.sizes)}, not of N and D", remedy)
 
 
-def _as_it_is(law: Law) -> Law:
-    return law
-
-
-def law_source(law: Law, seen_as: SeenAs = _as_it_is) -> Source:
+def law_source(given: Law, seen_as: Callable[[Law], Law] = lambda law: law) -> Source:
     """A law as a bare record: nothing is known of how sure it is. ``seen_as`` makes it one of N and D."""
     from sparselaw.fitting.sparsity import invert
 
-    given, law = law, seen_as(law)
+    law = seen_as(given)
     check_trade_off(type(law))
     exponents = law.exponents
     return Source(
@@ -63,34 +57,52 @@ def law_source(law: Law, seen_as: SeenAs = _as_it_is) -> Source:
         exponents=exponents,
         conditioning=None if exponents is None else Conditioning.of_sparsity(*invert(*exponents)),
         intervals="none: the law came without draws",
-        ends=_no_ends,
-        warnings=lambda *_: (),
         floor=law.floor,
         floor_low=law.floor,
         basis=given,
     )
 
 
-def fit_source(fitted: FittedLaw, seen_as: SeenAs = _as_it_is) -> Source:
+def fit_source(fitted: FittedLaw, seen_as: Callable[[Law], Law] = lambda law: law) -> Source:
     """A fitted law: every draw is planned for, and what lies far beyond the runs is said.
 
     Everything is conditional on the law: that it is a little wrong, its draws do not know.
     """
-    bare = replace(law_source(fitted.law, seen_as), warnings=_far(fitted), basis=fitted)
+
+    def warnings(cost: Cost, budget: float, found: Allocation) -> tuple[str, ...]:
+        far = far_words(fitted.runs.N, fitted.runs.D, cost, budget, found)
+        if fitted.status not in UNDETERMINED:
+            return far
+        return f"the fit is {fitted.status}: these runs do not determine the best N and D", *far
+
+    bare = replace(law_source(fitted.law, seen_as), warnings=warnings, basis=fitted)
     if len(fitted.draws) == 0:
         return replace(bare, intervals=f"none: no draws; the answer is conditional on the {fitted.name} law")
     drawn = seen_as(fitted.drawn_law())
 
+    def best_of_draws(cost: Cost, budget: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """N, D and loss of every draw, all at once: a scan, then golden section."""
+
+        def along(x: FloatArray) -> FloatArray:
+            log_N = np.atleast_2d(x)
+            log_D = np.log(cost.data_for(np.exp(log_N), budget))
+            return np.asarray(drawn.loss_of_logs(log_N, log_D), dtype=np.float64)
+
+        grid = log_sizes(cost, budget, DRAWS_GRID)
+        lowest = np.argmin(along(grid), axis=1)
+        low, high = grid[np.maximum(lowest - 1, 0)], grid[np.minimum(lowest + 1, grid.size - 1)]
+        x, loss = golden(along, low[:, None], high[:, None])
+        N = np.exp(x[:, 0])
+        return N, np.asarray(cost.data_for(N, budget)), loss[:, 0]
+
     def ends(cost: Cost, budget: float, found: Allocation) -> Ends:
-        best = (found.best.N, found.best.D, found.best.loss)
-        N, D, loss = (
-            drawn_interval(v, d, fitted.level)
-            for v, d in zip(best, _best_of_draws(drawn, cost, budget), strict=True)
-        )
+        best, draws = found.best, best_of_draws(cost, budget)
+        values = zip((best.N, best.D, best.loss), draws, strict=True)
+        N, D, loss = (drawn_interval(value, drawn, fitted.level) for value, drawn in values)
         return N, D, loss
 
     def frontier_draws(cost: Cost, budgets: FloatArray) -> FloatArray:
-        return np.log([_best_of_draws(drawn, cost, float(C))[2] for C in budgets]).T
+        return np.log([best_of_draws(cost, float(C))[2] for C in budgets]).T
 
     floor, powers = fitted.law.floor_name, drawn.exponents
     return replace(
@@ -104,66 +116,18 @@ def fit_source(fitted: FittedLaw, seen_as: SeenAs = _as_it_is) -> Source:
     )
 
 
-def _no_ends(cost: Cost, budget: float, found: Allocation) -> Ends:
-    del cost, budget
-    N, D, loss = (
-        Interval(math.nan, value, math.nan) for value in (found.best.N, found.best.D, found.best.loss)
-    )
-    return N, D, loss
-
-
-def _best_of_draws(drawn: Law, cost: Cost, budget: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The best N, D and loss of every draw, all at once: a scan, then golden section."""
-
-    def along(x: FloatArray) -> FloatArray:
-        log_N = np.atleast_2d(x) if x.ndim == 1 else x
-        log_D = np.log(cost.data_for(np.exp(log_N), budget))
-        return np.asarray(drawn.loss_of_logs(log_N, log_D), dtype=np.float64)
-
-    grid = log_sizes(cost, budget, DRAWS_GRID)
-    lowest = np.argmin(along(grid), axis=1)
-    low, high = grid[np.maximum(lowest - 1, 0)], grid[np.minimum(lowest + 1, grid.size - 1)]
-    x, loss = golden(along, low[:, None], high[:, None])
-    N = np.exp(x[:, 0])
-    return N, np.asarray(cost.data_for(N, budget)), loss[:, 0]
-
-
-def _far(fitted: FittedLaw) -> Any:
-    """Said when the runs do not tell, or the budget or the answer lies far beyond them."""
-
-    def warnings(cost: Cost, budget: float, found: Allocation) -> tuple[str, ...]:
-        words = []
-        if fitted.status in UNDETERMINED:
-            words.append(f"the fit is {fitted.status}: these runs do not determine the best N and D")
-        return (*words, *far_words(fitted.runs, cost, budget, found))
-
-    return warnings
-
-
-class SizedRuns(Protocol):
-    """Runs of known sizes."""
-
-    @property
-    def N(self) -> FloatArray: ...
-
-    @property
-    def D(self) -> FloatArray: ...
-
-
-def far_words(runs: SizedRuns, cost: Cost, budget: float, found: Allocation) -> list[str]:
-    """What lies far beyond the runs: the budget, the best N, the best D."""
+def far_words(N: FloatArray, D: FloatArray, cost: Cost, budget: float, found: Allocation) -> tuple[str, ...]:
+    """What lies far beyond runs of these sizes: the budget, the best N, the best D."""
     words = []
-    largest = max(float(np.max(cost.compute(runs.N, runs.D))), 1e-300)
-    if budget > FAR_BUDGET * largest:
-        times = budget / largest
+    times = budget / max(float(np.max(cost.compute(N, D))), 1e-300)
+    if times > FAR_BUDGET:
         words.append(f"the budget is {times:.3g} times the largest in the data: far extrapolation")
-    for name, value, known in (("N", found.best.N, runs.N), ("D", found.best.D, runs.D)):
+    for name, value, known in (("N", found.best.N, N), ("D", found.best.D, D)):
         ratio = max(value / float(known.max()), float(known.min()) / value)
         if ratio > FAR_SIZE:
-            words.append(
-                f"{name} = {short_size(value)} is {ratio:.3g} times outside the data: far extrapolation"
-            )
-    return words
+            outside = f"is {ratio:.3g} times outside the data: far extrapolation"
+            words.append(f"{name} = {short_size(value)} {outside}")
+    return tuple(words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,15 +166,6 @@ class LimitedLaw(Law):
     def loss(self, N: Any, D: Any) -> Any:
         return self.law.loss(N, D, np.minimum(self.unique, D))
 
-    def passes(self, D: Interval) -> UniqueData:
-        """Passes and effective data at the best D and its ends; both rise with D."""
-        worth = (float(self.law.effective_data(seen, min(self.unique, seen))) for seen in D)
-        return UniqueData(
-            unique=self.unique,
-            passes=Interval(*(seen / self.unique for seen in D)),
-            effective_data=Interval(*worth),
-        )
-
 
 def check_unique(unique: float) -> float:
     """The number of different samples, at least one."""
@@ -219,7 +174,7 @@ def check_unique(unique: float) -> float:
     return float(unique)
 
 
-def limited_source(given: Any, unique: float) -> tuple[Source, LimitedLaw]:
+def limited_source(given: Any, unique: float) -> Source:
     """The law of a fit, or a bare one, at U unique samples; a word on the decay of repetitions is said."""
     unique = check_unique(unique)
     law = given if isinstance(given, Law) else getattr(given, "law", None)
@@ -230,19 +185,25 @@ def limited_source(given: Any, unique: float) -> tuple[Source, LimitedLaw]:
         raise InputError(
             "unique-data", law.name, "is no law of repeated data", "choose law chinchilla or data-constrained"
         )
-    found, word = LimitedLaw(law=repeated[0], unique=unique), repeated[1]
+    constrained, word = repeated
 
     def seen_as(one: Law) -> LimitedLaw:
         known = one.on_repeated_data()
         assert known is not None
         return LimitedLaw(law=known[0], unique=unique)
 
+    def beside(found: Ends) -> dict[str, Any]:
+        """Passes and effective data at the best D and its ends; both rise with D."""
+        worth = (float(constrained.effective_data(seen, min(unique, seen))) for seen in found[1])
+        passes = Interval(*(seen / unique for seen in found[1]))
+        return {"unique": UniqueData(unique=unique, passes=passes, effective_data=Interval(*worth))}
+
     source = (law_source if given is law else fit_source)(given, seen_as)
-    before = source.warnings
 
     def warnings(cost: Cost, budget: float, best: Allocation) -> tuple[str, ...]:
         passes = best.best.D / unique
         many = f"{passes:.3g} passes: more than the runs behind such laws have made"
-        return (*before(cost, budget, best), *([word] if word else []), *([many] * (passes > MANY_PASSES)))
+        said = [word] if word else []
+        return (*source.warnings(cost, budget, best), *said, *([many] * (passes > MANY_PASSES)))
 
-    return replace(source, warnings=warnings), found
+    return replace(source, warnings=warnings, beside=beside)

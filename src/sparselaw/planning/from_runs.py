@@ -9,7 +9,7 @@ the runs: further away a forecast says nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -30,22 +30,27 @@ MANY = 0.025  # of the draws at an end of the curve: said
 FORECAST = "forecast: the coupled law with a drifting discrepancy, for the loss of one more run"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BudgetCurve:
-    """The log loss that is forecast along a budget; ``lowest`` is the N of its lowest place."""
+def sizes_along(runs: KnownRuns, cost: Cost, budget: float) -> FloatArray:
+    """N along the budget where D/N is near that of the runs, evenly spaced in its logarithm."""
+    x = log_sizes(cost, budget, FINE)
+    ratio = np.asarray(cost.data_for(np.exp(x), budget)) / np.exp(x)
+    known = runs.D / runs.N
+    near = x[(ratio >= known.min() / BEYOND) & (ratio <= known.max() * BEYOND)]
+    if near.size < 2:
+        raise InputError(
+            "budget", budget, f"buys no D/N within {BEYOND:g} times that of the runs",
+            "choose another budget or cost, or plan by a law with --law",
+        )  # fmt: skip
+    return np.exp(np.linspace(float(near[0]), float(near[-1]), PLACES))
 
-    N: FloatArray
-    D: FloatArray
-    log_loss: FloatArray
-    lowest: float
 
-
-def budget_curve(runs: KnownRuns, predictive: Predictive, cost: Cost, budget: float) -> BudgetCurve:
-    """Where D/N is near that of the runs."""
+def best_along(
+    runs: KnownRuns, predictive: Predictive, cost: Cost, budget: float
+) -> tuple[FloatArray, float]:
+    """N along the budget, and where among them the forecast is lowest."""
     N = sizes_along(runs, cost, budget)
-    D = np.asarray(cost.data_for(N, budget))
-    curve, _ = predictive.centre_and_scale(N, D)
-    return BudgetCurve(N=N, D=D, log_loss=curve, lowest=float(lowest(N, curve[None])[0]))
+    curve, _ = predictive.centre_and_scale(N, cost.data_for(N, budget))
+    return N, float(lowest(N, curve[None])[0])
 
 
 def lowest(N: FloatArray, curves: FloatArray) -> FloatArray:
@@ -66,36 +71,30 @@ def lowest(N: FloatArray, curves: FloatArray) -> FloatArray:
     return np.asarray(N[i] * (N[1] / N[0]) ** np.clip(step, -1.0, 1.0))
 
 
-def runs_source(prepared: Prepared, level: float = 0.95, *, seed: int = 0) -> Source:
+def runs_source(prepared: Prepared, level: float = 0.95) -> Source:
     """What a plan needs of runs that allow a forecast."""
     from sparselaw.fitting.sparsity import invert
 
     runs, predictive = prepared.runs, prepared.predictive
-    dropped = [
-        f"{count} row{'s' * (count != 1)} dropped: {reason}" for reason, count in prepared.dropped.items()
-    ]
+    dropped = [f"{n} row{'s' * (n != 1)} dropped: {reason}" for reason, n in prepared.dropped.items()]
     said = (*dropped, *prepared.said())
     law = predictive.posterior.law()
-    last: dict[tuple[Cost, float], tuple[BudgetCurve, FloatArray]] = {}  # intervals and warnings ask for it
 
-    def drawn(cost: Cost, budget: float) -> tuple[BudgetCurve, FloatArray]:
-        """The curve, and N of the lowest places of draws of it."""
-        if (cost, budget) not in last:
-            last.clear()
-            along = budget_curve(runs, predictive, cost, budget)
-            curves = predictive.log_draws(along.N, along.D, DRAWS, seed=seed, part=PART, noise=False)
-            last[cost, budget] = along, lowest(along.N, curves)
-        return last[cost, budget]
+    @lru_cache(maxsize=1)  # intervals and warnings ask for it
+    def drawn(cost: Cost, budget: float) -> tuple[FloatArray, FloatArray]:
+        """N along the budget, and of the lowest places of draws of the curve."""
+        N = sizes_along(runs, cost, budget)
+        D = np.asarray(cost.data_for(N, budget))
+        return N, lowest(N, predictive.log_draws(N, D, DRAWS, part=PART, noise=False))
 
     def loss(N: FloatArray, D: FloatArray) -> FloatArray:
         return np.asarray(np.exp(predictive.centre_and_scale(N, D)[0]).reshape(np.shape(N)))
 
     def search(cost: Cost, budget: float) -> Allocation:
-        along = budget_curve(runs, predictive, cost, budget)
-        N = along.lowest
+        along, N = best_along(runs, predictive, cost, budget)
         D = float(cost.data_for(N, budget))
         best = float(loss(np.array([N]), np.array([D]))[0])
-        at_end = not along.N[1] < N < along.N[-2]
+        at_end = not along[1] < N < along[-2]
         return Allocation(best=Valley(N=N, D=D, loss=best, side=None, at_edge=at_end), others=())
 
     def ends(cost: Cost, budget: float, best: Allocation) -> Ends:
@@ -104,21 +103,21 @@ def runs_source(prepared: Prepared, level: float = 0.95, *, seed: int = 0) -> So
         return N, D, predictive.intervals(np.array([best.best.N]), np.array([best.best.D]), level)[0]
 
     def frontier_draws(cost: Cost, budgets: FloatArray) -> FloatArray:
-        N = np.array([search(cost, float(C)).best.N for C in budgets])
+        N = np.array([best_along(runs, predictive, cost, float(C))[1] for C in budgets])
         D = np.array([float(cost.data_for(n, float(C))) for n, C in zip(N, budgets, strict=True)])
-        return predictive.log_draws(N, D, DRAWS, seed=seed, noise=False)
+        return predictive.log_draws(N, D, DRAWS, noise=False)
 
     def warnings(cost: Cost, budget: float, best: Allocation) -> tuple[str, ...]:
         along, places = drawn(cost, budget)
-        share = float(np.mean((places < along.N[1]) | (places > along.N[-2])))
+        share = float(np.mean((places < along[1]) | (places > along[-2])))
         many = f"{100 * share:.0f} % of the draws are best at an end of the curve: the runs hardly tell N"
-        return (*said, *([many] if share > MANY else []), *far_words(runs, cost, budget, best))
+        return (*said, *([many] if share > MANY else []), *far_words(runs.N, runs.D, cost, budget, best))
 
     return Source(
         loss=loss,
         search=search,
         exponents=law.exponents,
-        drawn_exponents=_drawn_exponents(predictive, seed),
+        drawn_exponents=_drawn_exponents(predictive),
         conditioning=Conditioning.of_sparsity(*invert(law.alpha, law.beta)),
         intervals=f"{DRAWS} draws of the forecast along the budget",
         ends=ends,
@@ -136,24 +135,10 @@ def runs_source(prepared: Prepared, level: float = 0.95, *, seed: int = 0) -> So
     )
 
 
-def sizes_along(runs: KnownRuns, cost: Cost, budget: float) -> FloatArray:
-    """N along the budget where D/N is near that of the runs, evenly spaced in its logarithm."""
-    x = log_sizes(cost, budget, FINE)
-    ratio = np.asarray(cost.data_for(np.exp(x), budget)) / np.exp(x)
-    known = runs.D / runs.N
-    near = x[(ratio >= known.min() / BEYOND) & (ratio <= known.max() * BEYOND)]
-    if near.size < 2:
-        raise InputError(
-            "budget", budget, f"buys no D/N within {BEYOND:g} times that of the runs",
-            "choose another budget or cost, or plan by a law with --law",
-        )  # fmt: skip
-    return np.exp(np.linspace(float(near[0]), float(near[-1]), PLACES))
-
-
-def _drawn_exponents(predictive: Predictive, seed: int) -> tuple[FloatArray, FloatArray]:
+def _drawn_exponents(predictive: Predictive) -> tuple[FloatArray, FloatArray]:
     """alpha and beta of draws of the law."""
     posterior = predictive.posterior
-    generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(4,))))
+    generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(0, spawn_key=(4,))))
     chosen = generator.choice(len(posterior.components), DRAWS, p=posterior.weights)
     theta = np.array([posterior.components[i].theta[3:5] for i in chosen])
     roots = [np.linalg.cholesky(one.covariance[3:5, 3:5]) for one in posterior.components]

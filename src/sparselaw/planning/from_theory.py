@@ -10,17 +10,17 @@ import numpy as np
 from sparselaw.costs import Conditioning, Cost
 from sparselaw.inputs import Inputs
 from sparselaw.planning.allocate import Allocation, Peak, allocate
-from sparselaw.planning.source import Source, no_width
+from sparselaw.planning.source import Source
 
 if TYPE_CHECKING:
     from sparselaw.theory import Surface
 
-THEORY_GRID, THEORY_STEPS = 25, 24  # N is good to six digits
+THEORY_GRID = 25
 EXHAUSTED = 0.5  # share of the dimension above which the spectrum's end decides
 
 
 def theory_source(inputs: Inputs, surface: Surface = "sharp") -> Source:
-    """The theory is not a measurement: its intervals have no width."""
+    """The scan is on the leading surface; so is everything else where that is asked for."""
     from sparselaw.theory import losses_at, peak_of
 
     name, threshold = peak_of(inputs, surface)
@@ -36,46 +36,32 @@ def theory_source(inputs: Inputs, surface: Surface = "sharp") -> Source:
         return losses_at(inputs, N * np.reshape(moved, D.shape), D, surface="leading")
 
     def warnings(cost: Cost, budget: float, found: Allocation) -> tuple[str, ...]:
+        """What the dimension decides; and the theory's own, at the whole sizes nearest to the answer."""
+        from sparselaw.predicting import predict
+        from sparselaw.theory.surface import leading_cautions
+
         del cost, budget
-        return (*_exhausted(found, inputs), *_caution(found, inputs, surface))
+        best, said = found.best, []
+        if not (best.loss > 0.0 and min(best.N, best.D) < EXHAUSTED * inputs.dimension):
+            reached = f"N and D reach the dimension {inputs.dimension:g}"
+            said.append(f"{reached}: an artefact of it; raise it for this budget")
+        N, D = max(round(best.N), 1), max(round(best.D), 1)
+        if surface == "leading":
+            return (*said, *leading_cautions(inputs, N, D))
+        caution = predict(inputs, N=N, D=D).caution
+        return (*said, caution) if caution else tuple(said)
 
     law = inputs.exponents
     peak = Peak(threshold=threshold, name=name)
-    search = partial(
-        allocate,
-        loss,
-        peak=peak,
-        grid=THEORY_GRID,
-        steps=THEORY_STEPS,
-        rough=rough if surface == "sharp" else loss,
-        costly=surface == "sharp",
-    )
+    scanned = rough if surface == "sharp" else loss
     return Source(
         loss=loss,
-        search=search,
+        search=partial(allocate, loss, peak=peak, grid=THEORY_GRID, rough=scanned),
         exponents=None if law is None else (law.alpha_N, law.alpha_D),
         conditioning=Conditioning.of_inputs(inputs),
         intervals="none: the theory is not a measurement",
-        ends=no_width,
+        exact=True,
         warnings=warnings,
         usual_cost="direct",
         peak=peak,
     )
-
-
-def _exhausted(found: Allocation, inputs: Inputs) -> tuple[str, ...]:
-    if found.best.loss > 0.0 and min(found.best.N, found.best.D) < EXHAUSTED * inputs.dimension:
-        return ()
-    return (f"N and D reach the dimension {inputs.dimension:g}: an artefact of it; raise it for this budget",)
-
-
-def _caution(found: Allocation, inputs: Inputs, surface: Surface) -> tuple[str, ...]:
-    """The theory's own, at the whole sizes nearest to the answer."""
-    from sparselaw.predicting import predict
-    from sparselaw.theory.surface import leading_cautions
-
-    N, D = max(round(found.best.N), 1), max(round(found.best.D), 1)
-    if surface == "leading":
-        return tuple(leading_cautions(inputs, N, D))
-    caution = predict(inputs, N=N, D=D).caution
-    return (caution,) if caution else ()

@@ -9,33 +9,23 @@ passes the loss.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, get_args, overload
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Cost, with_serving
-from sparselaw.errors import (
-    InputError,
-    check_choice,
-    check_finite,
-    check_not_negative,
-    check_positive,
-    check_size,
-    check_step,
-)
+from sparselaw.errors import InputError, check_choice, check_finite, check_positive
 from sparselaw.inputs import Inputs
 from sparselaw.interval import Interval
 from sparselaw.planning.allocate import Valley
 from sparselaw.planning.budget_curves import growth, isoflop, valley_of
-from sparselaw.planning.from_law import LimitedLaw, limited_source
+from sparselaw.planning.from_law import limited_source
 from sparselaw.planning.plan_record import Plan, Plans, Reach
-from sparselaw.planning.source import Source, as_source, is_table, no_width
+from sparselaw.planning.source import Source, as_source, is_table
 
 if TYPE_CHECKING:
-    from sparselaw.planning.from_training import SgdPlan
     from sparselaw.theory import Surface
 
 FIT_DRAWS = 200  # of the law that runs are planned by where data are limited
@@ -129,16 +119,25 @@ def plan(
         from sparselaw.theory.surface import Surface as Known  # the theory: only where it is asked for
 
         check_choice("surface", surface, get_args(Known))
-    limited = None
-    training = _training(source, train, step, batch, noise, unique_data)
-    if training is not None:
-        known = training.source()
+    if train not in (None, "sgd"):
+        raise InputError("train", train, "is not a way of training", "choose sgd")
+    if train is not None and not isinstance(source, Inputs):
+        condition = "needs the theory of some inputs"
+        raise InputError("train", train, condition, "give alpha1 and alpha2 instead of runs")
+    if train is not None or (unique_data is not None and isinstance(source, Inputs)):
+        from sparselaw.planning.from_training import sgd_source
+
+        known = sgd_source(source, step, batch, noise, unique_data)
     elif step is not None or batch != 1 or noise != 0.0:
         raise InputError("train", "", "is missing beside step, batch or noise", "add train sgd")
     elif unique_data is None:
         known = as_source(source, surface, level, **rows)
     else:
-        known, limited = limited_source(_fit_of(source, level, rows), unique_data)
+        if is_table(source):
+            from sparselaw.fitting import fit
+
+            source = fit(source, bootstrap=FIT_DRAWS, level=level, **rows)
+        known = limited_source(source, unique_data)
     spending = known.cost(cost)
     if inference_tokens:
         spending = with_serving(spending, inference_tokens)
@@ -147,89 +146,51 @@ def plan(
     settings = {name: value for name, value in asked.items() if value is not None}
     settings |= {"inference_tokens": inference_tokens} if inference_tokens else {}
 
-    def one(C: float, reach: Reach | None = None) -> Plan:
-        found = _plan(known, spending, check_finite("budget", C), training, limited, reach)
-        return replace(found, basis=known.basis, settings=settings)
-
     if loss is not None:
-        return one(*_budget_for(known, spending, loss, probability))
+        least, reach = _budget_for(known, spending, loss, probability)
+        return _plan(known, spending, least, settings, reach)
     if isinstance(budget, Iterable) and not isinstance(budget, str):
-        found = tuple(one(C) for C in budget)
+        found = tuple(_plan(known, spending, C, settings) for C in budget)
         if not found:
             raise InputError("budget", "", "has no budgets", "give at least one")
         return Plans(plans=found)
-    return one(budget or 0.0)
+    return _plan(known, spending, budget or 0.0, settings)
 
 
 def _plan(
-    source: Source,
-    cost: Cost,
-    budget: float,
-    training: SgdPlan | None,
-    limited: LimitedLaw | None,
-    reach: Reach | None,
+    source: Source, cost: Cost, budget: float, settings: dict[str, Any], reach: Reach | None = None
 ) -> Plan:
+    budget = check_finite("budget", budget)
     found = source.search(cost, budget)
-    N, D, loss = source.ends(cost, budget, found)
-    unique = None if limited is None else limited.passes(D)
-    if training is not None:
-        unique = training.passes_over(N.best, D.best, loss.best)
-    slope = _slope(source, cost, budget, found.best)
+    best = found.best
+    if source.ends is None:
+        ends = source.undrawn(best.N), source.undrawn(best.D), source.undrawn(best.loss)
+    else:
+        ends = source.ends(cost, budget, found)
+    slope = _slope(source, cost, budget, best)
     return Plan(
         budget=budget,
         cost=cost.name,
-        N=N,
-        D=D,
-        loss=loss,
+        N=ends[0],
+        D=ends[1],
+        loss=ends[2],
         intervals=source.intervals,
         loss_intervals=source.loss_intervals or source.intervals,
         alpha_C=math.nan if source.exponents is None else cost.compute_exponent(*source.exponents),
         slope=slope,
         growth=growth(source, cost),
-        side=found.best.side,
+        side=best.side,
         others=found.others,
-        isoflop=isoflop(source.loss, cost, budget, found.best, source.floor, slope),
+        isoflop=isoflop(source.loss, cost, budget, best, source.floor, slope),
         level=source.level,
         by=source.by,
-        valley=None if source.peak else valley_of(source.loss, cost, budget, found.best),
-        warnings=(*([AT_EDGE] if found.best.at_edge else []), *source.warnings(cost, budget, found)),
-        unique=unique,
-        training=None if training is None else training.advice(N.best),
+        valley=None if source.peak else valley_of(source.loss, cost, budget, best),
+        warnings=(*([AT_EDGE] if best.at_edge else []), *source.warnings(cost, budget, found)),
         reach=reach,
+        basis=source.basis,
+        settings=settings,
+        **source.beside(ends),
     )
-
-
-def _training(
-    source: Any, train: str | None, step: float | None, batch: int, noise: float, unique: float | None
-) -> SgdPlan | None:
-    """The SGD that is planned; None where it is not SGD."""
-    if train is None and (unique is None or not isinstance(source, Inputs)):
-        return None
-    if train not in (None, "sgd"):
-        raise InputError("train", train, "is not a way of training", "choose sgd")
-    if not isinstance(source, Inputs):
-        condition = "needs the theory of some inputs"
-        raise InputError("train", train, condition, "give alpha1 and alpha2 instead of runs")
-    from sparselaw.planning.from_law import check_unique
-    from sparselaw.planning.from_training import SgdPlan
-    from sparselaw.theory.training.schedule import Descent
-
-    step = None if step is None else check_step(step)
-    return SgdPlan(
-        inputs=source,
-        descent=Descent(step=step, batch=check_size("batch", batch), passes=1),
-        noise=check_not_negative("noise", noise),
-        unique=None if unique is None else check_unique(unique),
-    )
-
-
-def _fit_of(source: Any, level: float, rows: Mapping[str, Any]) -> Any:
-    """Where data are limited a law is needed: Chinchilla's, fitted to the table."""
-    if not is_table(source):
-        return source
-    from sparselaw.fitting import fit
-
-    return fit(source, bootstrap=FIT_DRAWS, level=level, **rows)
 
 
 def _slope(source: Source, cost: Cost, budget: float, best: Valley) -> float:
@@ -249,7 +210,8 @@ def _budget_for(source: Source, cost: Cost, loss: float, probability: float | No
         raise InputError(
             "loss", loss, f"is below what the floor may be, {source.floor_low:.4g}", "ask for a larger loss"
         )
-    if source.quantile is None:
+    quantile = source.quantile
+    if quantile is None:
         if probability is not None:
             raise InputError(
                 "probability", probability, "needs a forecast of runs", "give a table, or leave it out"
@@ -257,9 +219,6 @@ def _budget_for(source: Source, cost: Cost, loss: float, probability: float | No
         budget = _first(source, cost, loss, lambda N, D: float(source.loss(N, D)))
         return budget, Reach(loss=loss, probability=None, cost=_interval(source, cost, loss, budget))
     chance = 0.5 if probability is None else probability
-    if not 0.0 < chance < 1.0:
-        raise InputError("probability", chance, "is not between 0 and 1", "choose for example 0.9")
-    quantile = source.quantile
     budget = _first(source, cost, loss, lambda N, D: quantile(N, D, chance))
     return budget, Reach(loss=loss, probability=chance, cost=_interval(source, cost, loss, budget))
 
@@ -268,9 +227,8 @@ def _first(source: Source, cost: Cost, loss: float, value: Callable[[float, floa
     """Bisection in ln C of the loss at the best place, which falls with the budget."""
 
     def above(log_C: float) -> bool:
-        C = math.exp(log_C)
         try:
-            best = source.search(cost, C).best
+            best = source.search(cost, math.exp(log_C)).best
         except InputError:  # the budget buys nothing that can be judged: too small
             return True
         return not value(best.N, best.D) <= loss
@@ -295,10 +253,9 @@ def _first(source: Source, cost: Cost, loss: float, value: Callable[[float, floa
 
 
 def _interval(source: Source, cost: Cost, loss: float, budget: float) -> Interval:
-    """Where draws of the frontier pass the loss; without draws the theory has no width, a law no ends."""
+    """Where draws of the frontier pass the loss."""
     if source.frontier_draws is None:
-        end = budget if source.ends is no_width else math.nan
-        return Interval(end, budget, end)
+        return source.undrawn(budget)
     logs = []
     for log_C in np.linspace(math.log(budget) - REACH, math.log(budget) + REACH, ALONG):
         try:

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sparselaw.errors import InputError
 from sparselaw.interval import Interval
+from sparselaw.laws import Law
 from sparselaw.numbers import short_compute, short_size
 from sparselaw.planning.allocate import Valley
 from sparselaw.planning.budget_curves import NO_POWERS, Growth, IsoFlop
@@ -75,9 +77,7 @@ class Plan(Saved):
 
     def kept(self) -> tuple[str, dict[str, Any]]:
         """What it was made from, and what was asked; not for a plan by the theory."""
-        from sparselaw.planning.saved_plan import plans_content
-
-        return KIND, plans_content((self,), self.budget)
+        return KIND, _content(self, self.budget)
 
     @property
     def law_loss(self) -> Interval:
@@ -101,15 +101,12 @@ class Plan(Saved):
         result["N_exponent"] = self.growth.N.to_dict(self.growth.why)
         result["D_exponent"] = self.growth.D.to_dict(self.growth.why)
         result["isoflop"] = self.isoflop.as_rows()
-        result["valley"] = (
-            None if self.valley is None else dict(zip(("low", "high"), self.valley, strict=True))
-        )
         if self.valley is None:
-            result["valley_reason"] = NO_VALLEY
+            result |= {"valley": None, "valley_reason": NO_VALLEY}
+        else:
+            result["valley"] = {"low": self.valley[0], "high": self.valley[1]}
         result |= {} if self.unique is None else self.unique.as_dict()
-        if self.reach is not None:
-            result |= {"cost_model": self.cost, **self.reach.as_dict()}
-        return result
+        return result if self.reach is None else result | {"cost_model": self.cost, **self.reach.as_dict()}
 
     def to_frame(self) -> pd.DataFrame:
         """What a wrong N costs: one row for each multiple of the best N, the whole budget spent."""
@@ -124,16 +121,16 @@ class Plan(Saved):
         lines = [f"  {name:<{width}}  {value}" for name, value in rows]
         return "\n".join([f"{title}   (brackets: {100 * self.level:g} % intervals)", *lines, *self.warnings])
 
-    def _table(self) -> tuple[str, list[list[str]]]:
+    def _table(self) -> tuple[str, list[tuple[str, str]]]:
         side = "" if self.side is None else f", {self.side}"
-        rows = [["N", self.N.as_sizes()], ["D", self.D.as_sizes()], ["loss", _shown(self.loss)]]
-        rows.append(["tokens per parameter", _shown(self.tokens_per_parameter)])
+        rows = [("N", self.N.as_sizes()), ("D", self.D.as_sizes()), ("loss", _shown(self.loss))]
+        rows.append(("tokens per parameter", _shown(self.tokens_per_parameter)))
         if self.valley is not None:
-            rows.append(["N within 1 % of the best loss", " to ".join(short_size(N) for N in self.valley)])
+            rows.append(("N within 1 % of the best loss", " to ".join(map(short_size, self.valley))))
         if self.unique is not None:
-            rows.append(["passes", _shown(self.unique.passes)])
-            rows.append(["effective data", _shown(self.unique.effective_data)])
-        rows += [["alpha_C", f"{self.alpha_C:.4g}"], ["alpha_C here", f"{self.slope:.4g}"]]
+            rows.append(("passes", _shown(self.unique.passes)))
+            rows.append(("effective data", _shown(self.unique.effective_data)))
+        rows += [("alpha_C", f"{self.alpha_C:.4g}"), ("alpha_C here", f"{self.slope:.4g}")]
         return f"Budget {short_compute(self.budget)}, cost {self.cost}{side}", rows
 
     def _repr_html_(self) -> str:
@@ -154,9 +151,7 @@ class Plans(Saved):
 
     def kept(self) -> tuple[str, dict[str, Any]]:
         """What they were made from, and what was asked."""
-        from sparselaw.planning.saved_plan import plans_content
-
-        return KIND, plans_content(self.plans, [plan.budget for plan in self.plans])
+        return KIND, _content(self.plans[0], [plan.budget for plan in self.plans])
 
     def __iter__(self) -> Iterator[Plan]:
         return iter(self.plans)
@@ -189,6 +184,26 @@ class Plans(Saved):
         ]
         notes = dict.fromkeys(w for plan in self.plans for w in plan.warnings)
         return html_table(f"Cost {self.plans[0].cost}", ["budget", "N", "D", "loss"], rows, notes)
+
+
+def _content(plan: Plan, budget: float | list[float]) -> dict[str, Any]:
+    """For a file, from which the plan is made again."""
+    from sparselaw.fitting import FittedLaw
+    from sparselaw.fitting.saved_law import law_content
+    from sparselaw.forecasting import Prepared
+
+    made_from: dict[str, Any]
+    if isinstance(plan.basis, Prepared):
+        made_from = {"forecast": plan.basis.kept() | {"level": plan.level}}
+    elif isinstance(plan.basis, FittedLaw):
+        made_from = {"fit": law_content(plan.basis)}
+    elif isinstance(plan.basis, Law):
+        values = {name: float(getattr(plan.basis, name)) for name in plan.basis.parameters()}
+        made_from = {"law": {"name": plan.basis.name, "values": values}}
+    else:
+        raise InputError("save", "plan", "by the theory is not kept", "keep the command that makes it")
+    asked = {} if "loss" in plan.settings else {"budget": budget}
+    return made_from | {"settings": {**plan.settings, **asked}}
 
 
 def _shown(found: Interval) -> str:

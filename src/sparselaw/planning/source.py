@@ -6,6 +6,7 @@ one of them needs is imported.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,8 +39,9 @@ class Source:
     exponents: tuple[float, float] | None
     conditioning: Conditioning | None
     intervals: str  # where the intervals come from
-    ends: Callable[[Cost, float, Allocation], Ends]
-    warnings: Callable[[Cost, float, Allocation], tuple[str, ...]]
+    exact: bool = False  # the theory is not a measurement: its intervals have no width
+    ends: Callable[[Cost, float, Allocation], Ends] | None = None  # where there are draws
+    warnings: Callable[[Cost, float, Allocation], tuple[str, ...]] = lambda *_: ()
     loss_intervals: str = ""  # where that of the loss comes from, if from elsewhere
     drawn_exponents: tuple[FloatArray, FloatArray] | None = None  # the same for every draw of a fit
     usual_cost: str = "6nd"  # where none is named
@@ -54,17 +56,16 @@ class Source:
     sizes: tuple[FloatArray, FloatArray] | None = None  # N and D of the runs behind it, where there are some
     usual_budget: float | None = None  # what the most expensive run cost, by 6 N D
     basis: Any = None  # what the source was made from: prepared runs, a fitted law, a law
+    beside: Callable[[Ends], dict[str, Any]] = lambda _: {}  # further fields of the plan at the best N and D
 
     def cost(self, name: str | None) -> Cost:
         """The cost of that name, or the usual one."""
         return parse_cost(self.usual_cost if name is None else name, self.conditioning)
 
-
-def no_width(cost: Cost, budget: float, found: Allocation) -> Ends:
-    """The theory is not a measurement: its intervals have no width."""
-    del cost, budget
-    N, D, loss = (Interval(value, value, value) for value in (found.best.N, found.best.D, found.best.loss))
-    return N, D, loss
+    def undrawn(self, value: float) -> Interval:
+        """About a number that has no draws: no width where it is exact, else no ends."""
+        end = value if self.exact else math.nan
+        return Interval(end, value, end)
 
 
 def as_source(given: Any, surface: Surface = "sharp", level: float = 0.95, **rows: Any) -> Source:
