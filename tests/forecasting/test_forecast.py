@@ -8,8 +8,8 @@ import pytest
 
 import sparselaw as sl
 from sparselaw.cli import main
-from sparselaw.laws import ChinchillaLaw
 from sparselaw.forecasting.known_runs import unforeseeable
+from sparselaw.laws import ChinchillaLaw
 
 TRUTH = ChinchillaLaw(E=1.8, A=480.0, B=2100.0, alpha=0.35, beta=0.37)
 

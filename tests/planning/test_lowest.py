@@ -5,8 +5,8 @@ import pytest
 
 import sparselaw as sl
 from sparselaw.laws import ChinchillaLaw
-from sparselaw.planning.budget_curves import valley_curve
 from sparselaw.planning.allocate import narrowed
+from sparselaw.planning.budget_curves import valley_curve
 from sparselaw.search import golden
 from sparselaw.theory import loss_at, rank_of
 

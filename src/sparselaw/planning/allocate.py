@@ -26,12 +26,12 @@ Curve = Callable[[FloatArray], FloatArray]  # of log N along a budget
 GRID = 241
 AROUND_PEAK = np.geomspace(1e-3, 2.0, 18)  # distances from the peak in log N that are always looked at
 STEPS = 24  # of golden section in a bracket with a wall
-FIRST, FIRST_OF_RATIO = 7, 4  # values of log f, or of log(f/rough), through which a polynomial goes
+# Values through which a polynomial goes; how far apart they lie, and half the width of the next bracket, both
+# in brackets; how near to a known value, in log N, the search ends.
+OF_LOSS, OF_RATIO = (7, 0.005, 0.05, 2e-6), (4, 0.02, 0.25, 0.01)
 ROUGH_PLACES = 9  # values of the rough loss through which a polynomial stands for it in a bracket
 FINE_GRID = 81  # places of a bracket at which the polynomial is looked at
 MOVES = 12  # of a bracket
-APART = 0.02  # of the bracket: values nearer to each other do not both count
-CLOSE, CLOSE_BY_RATIO = 2e-6, 0.01  # distance in log N from a known value at which the search ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +166,7 @@ def narrowed(
     lowest place is its end moves there, no further than ``ends``. Where f is infinite in a bracket, golden
     section takes over.
     """
-    first, close = (FIRST, CLOSE) if rough is None else (FIRST_OF_RATIO, CLOSE_BY_RATIO)
+    first, apart, shrink, close = OF_LOSS if rough is None else OF_RATIO
     fresh = chebyshev_places(low, high, first)
     known: dict[float, float] = {}
     drawn: tuple[FloatArray, FloatArray] | None = None
@@ -177,7 +177,7 @@ def narrowed(
         width, start, stop = high - low, max(low, ends[0]), min(high, ends[1])
         near: list[int] = []
         for i in np.argsort(np.abs(at - best)):  # the nearest, no two of them too close
-            if len(near) < first and all(abs(at[i] - at[j]) >= APART * width for j in near):
+            if len(near) < first and all(abs(at[i] - at[j]) >= apart * width for j in near):
                 near.append(int(i))
         grid = np.linspace(start, stop, FINE_GRID)
         with np.errstate(all="ignore"):
@@ -204,9 +204,9 @@ def narrowed(
             left, middle, right = guess[i - 1 : i + 2]
             bend = left - 2.0 * middle + right
             x += float(0.5 * (left - right) / bend * (grid[1] - grid[0])) if bend > 0.0 else 0.0
-        if np.abs(at - x).min() < min(APART * width, close):
+        if np.abs(at - x).min() < min(0.02 * width, close):
             break
-        low, high = x - 0.1 * width, x + 0.1 * width
+        low, high = x - shrink * width, x + shrink * width
         fresh = np.array([min(max(x, ends[0]), ends[1])])
     if not all(0.0 < value < np.inf for value in known.values()):
         section = golden(f, np.array([low]), np.array([high]), STEPS)
