@@ -191,7 +191,7 @@ def narrowed(
                 ratio, guess = ratio - interpolate(*drawn, at[near]), interpolate(*drawn, grid)
             if not np.isfinite(ratio).all():
                 break
-            guess = guess + np.polynomial.Polynomial.fit(at[near], ratio, len(near) - 1)(grid)
+            guess = guess + interpolate(at[near], ratio, grid)
         if not np.isfinite(guess).any():
             break
         i = int(np.nanargmin(guess))
