@@ -8,7 +8,7 @@ import pytest
 
 import sparselaw as sl
 from sparselaw.cli import main
-from sparselaw.explore.call import input_options, made_in_python
+from sparselaw.explore.call import input_options, input_python
 from sparselaw.explore.session import Session
 from sparselaw.inputs import KINDS, ActivationInputs, inputs_of, written_inputs
 from sparselaw.solvers import SOLVERS, Ridge
@@ -151,7 +151,7 @@ def test_they_say_how_they_are_written():
     options = {name: str(value) for name, value in input_options(OWN).items()}
     assert written_inputs(options.pop("inputs"), options, options.pop("dimension")) == OWN
     made = f"{StepInputs.__module__}.StepInputs(many=3, fall_by=1.5, shape='factor', dimension=30)"
-    assert made_in_python(OWN) == made
+    assert input_python(OWN) == f"model = {made}"
     assert "dimension" not in input_options(StepInputs(many=3))
 
 

@@ -103,7 +103,8 @@ def test_every_run_is_drawn_also_where_runs_share_their_compute(watch, tmp_path,
     """Three budgets of six runs each: a chart that keeps one point for each compute draws three."""
     from sparselaw.explore.views import runs_view
 
-    for name in ("_ahead", "_drawn", "_laws", "_sparsity"):
+    monkeypatch.setattr(runs_view, "DRAWS", (20,))
+    for name in ("_ahead", "_laws", "_sparsity"):
         monkeypatch.setattr(runs_view, name, lambda *_, **__: {})
     rng = np.random.default_rng(0)
     sizes = [(N, C / (6 * N)) for C in (1e19, 1e20, 1e21) for N in np.geomspace(1e8, 3e9, 6)]
@@ -123,7 +124,8 @@ def test_every_run_is_drawn_also_where_runs_share_their_compute(watch, tmp_path,
 def test_the_tabs_on_the_page(watch, tmp_path, monkeypatch):
     from sparselaw.explore.views import runs_view
 
-    for name in ("_ahead", "_drawn", "_laws", "_sparsity"):
+    monkeypatch.setattr(runs_view, "DRAWS", (20,))
+    for name in ("_ahead", "_laws", "_sparsity"):
         monkeypatch.setattr(runs_view, name, lambda *_, **__: {})
     watched = watch(**DESK)
     page = watched.page

@@ -20,7 +20,7 @@ import pytest
 from explore.conftest import TOKEN
 from sparselaw.explore import uploads
 from sparselaw.explore.session import Session
-from sparselaw.explore.web import LineStream
+from sparselaw.explore.web import line_stream
 from sparselaw.records import strict_json
 
 
@@ -96,7 +96,7 @@ def test_a_line_that_cannot_be_written_ends_with_its_end_line():
         sent.append(message.get("body", b""))
 
     def stream():  # in a thread of its own: browser tests leave a running loop in this one
-        asyncio.run(LineStream(lines(), threading.Event())({}, receive, send))
+        asyncio.run(line_stream(lines(), threading.Event())({"type": "http"}, receive, send))
 
     thread = threading.Thread(target=stream)
     thread.start()

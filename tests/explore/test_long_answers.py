@@ -6,8 +6,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from sparselaw.explore.session import Session
-from sparselaw.explore.workers import LongAnswers, answer
+from sparselaw.explore.session import LongAnswers, Session, answer
 
 POINT = {"alpha1": "1", "alpha2": "0.3"}
 QUERY = "alpha1=1&alpha2=0.3&D=60&low=4&high=30"

@@ -142,12 +142,12 @@ def test_laws_side_by_side_and_the_sparsity_are_the_library_s(session, tmp_path,
     call = Call(given={"upload": upload(session)["upload"]}, session=session)
     path = tmp_path / "runs.csv"
     path.write_bytes(GOOD)
-    laws = runs_view._laws(call, None)["laws"]
+    laws = runs_view._laws(call)["laws"]
     own = sl.compare_laws(path).laws
     assert [one["law"] for one in laws] == [one.fitted.name for one in own]
     errors = [one.out_of_sample_error for one in own]
     assert [one["out_of_sample_error"] for one in laws] == pytest.approx(errors, rel=1e-9)
-    found = runs_view._sparsity(call, None)
+    found = runs_view._sparsity(call)
     assert {one["law"] for one in found["sparsity"]} == {"chinchilla", "coupled"}
     assert found["words"]
 

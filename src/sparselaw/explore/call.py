@@ -7,6 +7,7 @@ import math
 import shlex
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,10 +65,14 @@ class Call:
         return check_choice(name, self.text(name, allowed[0]), allowed)
 
     def inputs(self) -> Inputs:
-        """The inputs that the state describes: kind, the two exponents, dimension, or a measurement."""
-        if self.text("inputs") == MEASURED:
-            return self._measured()
-        kind = kind_of(name := self.text("inputs", "sparse"))  # by its name alone: the page names no paths
+        """The inputs that the state describes: kind, exponents and dimension, or a measurement."""
+        name = self.text("inputs", "sparse")
+        if name == MEASURED:
+            key = self.text("table")  # of this session, never a path
+            if not key:
+                raise InputError("inputs", MEASURED, "needs a measurement", f"drop {MEASUREMENT}")
+            return read_measured(self.session.uploads.find(key), json_name(self.text("table_name")))
+        kind = kind_of(name)  # by its name alone: the page names no paths
         given = {option: text for option in option_names(kind) if (text := self.text(option))}
         return written_inputs(name, given, self.text("dimension") or None)
 
@@ -75,12 +80,17 @@ class Call:
         """The person's own name of the file, without its folders: for words and code only, never opened."""
         return last_part(self.text("file_name")) or default
 
-    def _measured(self) -> Inputs:
-        """The inputs of a dropped measurement: ``table`` is a key of this session, never a path."""
-        key, name = self.text("table"), json_name(self.text("table_name"))
-        if not key:
-            raise InputError("inputs", MEASURED, "needs a measurement", f"drop {MEASUREMENT}")
-        return read_measured(self.session.uploads.find(key), name)
+    def dropped(self, what: str, name: str, remedy: str, content: bytes = b"") -> str:
+        """The key of the file that was dropped, or of a sample with this ``content``."""
+        if not (content or self.body):
+            raise InputError(what, name, "is empty", remedy)
+        return self.session.uploads.keep(name, content or self.body)
+
+    def upload(self, key: str = "upload") -> Path:
+        """Where the file lies that was dropped before."""
+        if not self.text(key):
+            raise InputError("runs", "", "no table is here yet", "drop a table of runs on the page Your runs")
+        return self.session.uploads.find(self.text(key))
 
     def _needed(self, name: str, default: object) -> str:
         text = self.text(name)
@@ -93,12 +103,15 @@ Values = Callable[[Call], dict[str, Any]]
 Stream = Callable[[Call], Iterator[dict[str, Any]]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class View:
-    """What one view of the page may ask for: values at once, and streams of lines for what takes time."""
-
-    values: Mapping[str, Values] = field(default_factory=dict)
-    streams: Mapping[str, Stream] = field(default_factory=dict)
+@contextmanager
+def under_its_name(path: object, name: str) -> Iterator[None]:
+    """Refusals speak of the person's file, not of ours."""
+    try:
+        yield
+    except InputError as error:
+        if error.name != "file" and str(error.value) != str(path):
+            raise
+        raise InputError(error.name, name, error.condition, error.remedy) from None
 
 
 def refusal(error: InputError) -> dict[str, Any]:
@@ -128,27 +141,22 @@ def code_of(command: str, *lines: str) -> dict[str, str]:
 
 
 def input_python(inputs: Inputs) -> str:
-    """The line that makes the inputs in Python.
+    """The line that makes the inputs in Python, where the package is called sl.
 
     >>> from sparselaw.inputs import SparseInputs
     >>> input_python(SparseInputs(alpha1=1.0, alpha2=0.3))
     'model = sl.SparseInputs(alpha1=1, alpha2=0.3)'
     """
-    return f"model = {made_in_python(inputs)}"
-
-
-def made_in_python(inputs: Inputs) -> str:
-    """The expression that makes the inputs in Python, where the package is called sl."""
     name, module = type(inputs).__name__, type(inputs).__module__
     if inputs.suffixes:
-        return f"sl.{name}.from_file({inputs.source!r})"
+        return f"model = sl.{name}.from_file({inputs.source!r})"
     infinite = 'float("inf")'
     values = {
         key: infinite if value == math.inf else repr(value) if isinstance(value, str) else typed(value)
         for key, value in _told(inputs).items()
     }
     shown = ", ".join(f"{key}={value}" for key, value in values.items())
-    return f"{'sl' if module.startswith('sparselaw.') else module}.{name}({shown})"
+    return f"model = {'sl' if module.startswith('sparselaw.') else module}.{name}({shown})"
 
 
 def input_options(inputs: Inputs) -> dict[str, Any]:
@@ -188,12 +196,8 @@ def json_name(given: str) -> str:
 @functools.lru_cache(maxsize=8)
 def read_measured(path: Path, name: str) -> TabulatedInputs:
     """The name is the person's: for words and for the code that is taken away."""
-    try:
-        found = TabulatedInputs.from_file(path)
-    except InputError as error:
-        said = name if error.value == str(path) else error.value
-        raise InputError(error.name, said, error.condition, error.remedy) from None
-    return found.named(name)
+    with under_its_name(path, name):
+        return TabulatedInputs.from_file(path).named(name)
 
 
 # What trains the readout: to the end, with a ridge, or stopped early.
@@ -218,14 +222,13 @@ class Training:
     @classmethod
     def of(cls, call: Call) -> Training:
         name = call.choice("solver", list(SETTINGS))
-        ridge = call.not_negative("ridge", 0.0) if name == "min-norm" else 0.0
+        early = name != "min-norm"
+        ridge = 0.0 if early else call.not_negative("ridge", 0.0)
         solver: Solver = Ridge(ridge=ridge) if ridge > 0.0 else MinNorm()
-        if name != "min-norm":
+        if early:
             given = {option: call.text(option, USUAL.get(option, "")) or None for option in SETTINGS[name]}
             solver = from_options(name, given)
-        return cls(
-            solver=solver, early=name != "min-norm", ridge=ridge, noise=call.not_negative("noise", 0.0)
-        )
+        return cls(solver=solver, early=early, ridge=ridge, noise=call.not_negative("noise", 0.0))
 
     def theory(self) -> dict[str, Any]:
         """The arguments of ``prediction``."""
@@ -233,26 +236,23 @@ class Training:
             return {"solver": self.solver, "noise": self.noise, "form": "quasi-static"}
         return {"ridge": self.ridge, "noise": self.noise}
 
+    def _given(self, trial: bool) -> dict[str, Any]:
+        """The same for a prediction or a trial, which knows no form, without what is usual."""
+        given = self.theory()
+        if trial:
+            given.pop("form", None)
+            if given.pop("ridge", 0.0) > 0.0:
+                given = {"solver": self.solver} | given
+        return {name: value for name, value in given.items() if value != 0.0}
+
     def options(self, *, trial: bool = False) -> dict[str, Any]:
         """The options of ``sparselaw predict``, or of ``simulate`` for a trial."""
-        found: dict[str, Any] = {}
-        if self.early or (trial and self.ridge > 0.0):
-            found = {"solver": self.solver.name} | settings_of(self.solver)
-        elif self.ridge > 0.0:
-            found = {"ridge": self.ridge}
-        if self.early and not trial:
-            found["form"] = "quasi-static"
-        return found | {"noise": self.noise or None}
+        given = self._given(trial)
+        solver = given.pop("solver", None)
+        return ({"solver": solver.name} | settings_of(solver) if solver else {}) | given
 
     def python(self, *, trial: bool = False) -> str:
         """The same as further arguments in Python."""
-        words = []
-        if self.early or (trial and self.ridge > 0.0):
-            words.append(f"solver=sl.{self.solver!r}")
-        elif self.ridge > 0.0:
-            words.append(f"ridge={typed(self.ridge)}")
-        if self.noise:
-            words.append(f"noise={typed(self.noise)}")
-        if self.early and not trial:
-            words.append('form="quasi-static"')
-        return "".join(f", {word}" for word in words)
+        quoted = {"solver": f"sl.{self.solver!r}", "form": '"quasi-static"'}
+        given = self._given(trial)
+        return "".join(f", {name}={quoted.get(name) or typed(value)}" for name, value in given.items())

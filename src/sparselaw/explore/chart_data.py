@@ -6,7 +6,9 @@ The page draws every chart from this one shape, and makes its table and its CSV 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from sparselaw.records import finite
@@ -49,10 +51,9 @@ def line(
     ``colour`` counts through the palette, None is the colour of the text; ``dash`` is "", "dashed", "dotted".
     Where ``caution`` has words the curve is dashed, and the words are shown.
     """
-    series = {"kind": "line", "label": label, "x": list(x), "y": [finite(value) for value in y]}
     texts = {"caution": list(caution), "reason": list(reason)}
     words = {name: text for name, text in texts.items() if any(text)}
-    return series | {"colour": colour, "dash": dash} | words | _ends(low, high)
+    return _series("line", label, x, y, low, high) | {"colour": colour, "dash": dash} | words
 
 
 def points(
@@ -66,12 +67,12 @@ def points(
     large: bool = False,
 ) -> dict[str, Any]:
     """Single points, with error bars from ``low`` to ``high`` where they are given."""
-    series = {"kind": "points", "label": label, "x": list(x), "y": [finite(value) for value in y]}
-    return series | {"colour": colour, "large": large} | _ends(low, high)
+    return _series("points", label, x, y, low, high) | {"colour": colour, "large": large}
 
 
-def _ends(low: Sequence[float | None], high: Sequence[float | None]) -> dict[str, Any]:
-    return {"low": [finite(v) for v in low], "high": [finite(v) for v in high]} if len(low) else {}
+def _series(kind: str, label: str, x: Sequence[float], *values: Sequence[float | None]) -> dict[str, Any]:
+    y, low, high = ([finite(value) for value in part] for part in values)
+    return {"kind": kind, "label": label, "x": list(x), "y": y} | ({"low": low, "high": high} if low else {})
 
 
 def mark(at: float, label: str, *, colour: int | None = None) -> dict[str, Any]:
@@ -86,24 +87,22 @@ def cautions(name: str, curves: Sequence[tuple[str, Sequence[float], Sequence[st
     >>> cautions("N", curves)
     ['K = …: few (D = 10, N = 4 to 5; D = 20, N = 4)']
     """
-    where: dict[str, list[str]] = {}
-    words: dict[str, list[str]] = {}
+    where: dict[str, list[str]] = defaultdict(list)
+    words: dict[str, list[str]] = defaultdict(list)
     for label, x, texts in curves:
-        clauses = [{_shape(clause): clause for clause in text.split("; ") if clause} for text in texts]
+        clauses = [{_NUMBER.sub("0", c): c for c in text.split("; ") if c} for text in texts]
         for shape in dict.fromkeys(shape for found in clauses for shape in found):
-            here = [shape if shape in found else "" for found in clauses]
-            where.setdefault(shape, []).extend(
-                f"{label}, {name} = {span}" for first, span in _runs(x, here) if here[first]
-            )
-            words.setdefault(shape, []).extend(found[shape] for found in clauses if shape in found)
+            said = [(at, found.get(shape)) for at, found in zip(x, clauses, strict=True)]
+            for there, run in groupby(said, lambda one: one[1] is not None):
+                if there:
+                    stretch = list(run)
+                    ends = dict.fromkeys(_readable(stretch[end][0]) for end in (0, -1))
+                    where[shape].append(f"{label}, {name} = {' to '.join(ends)}")
+                    words[shape] += [clause for _, clause in stretch if clause]
     return [f"{_common(words[shape])} ({'; '.join(spans)})" for shape, spans in where.items()]
 
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?:e[+-]?\d+)?")
-
-
-def _shape(text: str) -> str:
-    return _NUMBER.sub("0", text)
 
 
 def _common(texts: Sequence[str]) -> str:
@@ -111,18 +110,6 @@ def _common(texts: Sequence[str]) -> str:
     columns = zip(*(_NUMBER.findall(text) for text in texts), strict=True)
     kept = iter(["…" if len(set(column)) > 1 else column[0] for column in columns])
     return _NUMBER.sub(lambda _: next(kept), texts[0])
-
-
-def _runs(x: Sequence[float], keys: Sequence[str]) -> list[tuple[int, str]]:
-    """Where a run of equal keys starts, and the x it spans."""
-    found, start = [], 0
-    for i in range(1, len(keys) + 1):
-        if i < len(keys) and keys[i] == keys[start]:
-            continue
-        low, high = (_readable(x[end]) for end in (start, i - 1))
-        found.append((start, low if low == high else f"{low} to {high}"))
-        start = i
-    return found
 
 
 def _readable(x: float) -> str:

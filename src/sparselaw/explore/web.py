@@ -11,7 +11,7 @@ import ipaddress
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -104,28 +104,18 @@ async def _from_process(request: Request, asked: Future[dict[str, Any]]) -> dict
 
 async def in_thread(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """What ``work`` gives, from a thread that does not hold up the end of the program."""
-    loop = asyncio.get_running_loop()
-    found: asyncio.Future[dict[str, Any]] = loop.create_future()
-
-    def settle(answer: dict[str, Any] | None, error: BaseException | None) -> None:
-        if found.done():  # nobody waits any more
-            return
-        if error is None and answer is not None:
-            found.set_result(answer)
-        else:
-            found.set_exception(error or RuntimeError("no answer"))
+    found: Future[dict[str, Any]] = Future()
 
     def run() -> None:
-        answer, error = None, None
         try:
             answer = work()
-        except Exception as raised:
-            error = raised
-        with contextlib.suppress(RuntimeError):  # the loop is closed: the server has ended
-            loop.call_soon_threadsafe(settle, answer, error)
+        except Exception as error:
+            found.set_exception(error)
+        else:
+            found.set_result(answer)
 
     threading.Thread(target=run, daemon=True).start()
-    return await found
+    return await asyncio.wrap_future(found)
 
 
 async def _stream(request: Request) -> Response:
@@ -140,18 +130,13 @@ async def _stream(request: Request) -> Response:
         line = f"upload=: is larger than {LARGEST_BODY // 10**6} MB; drop a smaller file"
         return JSONResponse({"refused": line, "name": "upload"}, status_code=413)
     stop = threading.Event()
-    return LineStream(session.lines(name, given, body, stop), stop)
+    return line_stream(session.lines(name, given, body, stop), stop)
 
 
-class LineStream(Response):
+def line_stream(lines: Iterator[dict[str, Any]], stop: threading.Event) -> Response:
     """Lines of JSON as a thread makes them. When the reader goes away ``stop`` is set."""
 
-    def __init__(self, lines: Iterator[dict[str, Any]], stop: threading.Event) -> None:
-        super().__init__(headers={"Content-Type": "application/x-ndjson"})
-        del self.headers["content-length"]
-        self._lines, self._stop = lines, stop
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+    async def told() -> AsyncIterator[bytes]:
         loop = asyncio.get_running_loop()
         queue: asyncio.Queue[bytes | None] = asyncio.Queue()
 
@@ -161,7 +146,7 @@ class LineStream(Response):
 
         def work() -> None:
             try:
-                for line in self._lines:
+                for line in lines:
                     put(f"{strict_json(line)}\n".encode())
             except Exception as error:  # of making the line, the rest is answered for by the session
                 said = {"end": "failed", "refused": f"a failure of ours: {error!r}"[:500]}
@@ -169,23 +154,14 @@ class LineStream(Response):
             finally:
                 put(None)
 
-        async def watch() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
-            self._stop.set()
-            queue.put_nowait(None)
-
-        watcher = asyncio.create_task(watch())
         threading.Thread(target=work, daemon=True).start()
         try:
-            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            while (line := await queue.get()) is not None and not watcher.done():
-                await send({"type": "http.response.body", "body": line, "more_body": True})
-            if not watcher.done():
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
+            while (line := await queue.get()) is not None:
+                yield line
         finally:
-            self._stop.set()
-            watcher.cancel()
+            stop.set()
+
+    return StreamingResponse(told(), media_type="application/x-ndjson")
 
 
 class Guard:
@@ -208,22 +184,20 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        try:
-            reason = self._reason(scope)
-        except ValueError:  # a header that is none
-            reason = "this request cannot be understood"
-        if reason:
-            await PlainTextResponse(f"{reason}\n", 403)(scope, receive, send_guarded)
-            return
-        await self._app(scope, receive, send_guarded)
+        reason = self._reason(scope)
+        answer = PlainTextResponse(f"{reason}\n", 403) if reason else self._app
+        await answer(scope, receive, send_guarded)
 
     def _reason(self, scope: Scope) -> str:
         headers = Headers(scope=scope)
-        host = headers.get("host", "")
-        if not allowed_host(_name(host), self._host):
+        host, origin = headers.get("host", ""), headers.get("origin")
+        try:
+            name, asking = urlsplit(f"//{host}").hostname or "", urlsplit(origin or "").netloc
+        except ValueError:  # a header that is none
+            return "this request cannot be understood"
+        if not allowed_host(name, self._host):
             return "this server answers to its own address only"
-        origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and asking != host:
             return "another page may not ask this server"
         if headers.get("sec-fetch-site") == "cross-site" and scope["method"] != "GET":
             return "another page may not ask this server"
@@ -239,10 +213,8 @@ def allowed_host(name: str, bound: str) -> bool:
     >>> allowed_host("127.0.0.1", "127.0.0.1"), allowed_host("evil.example", "127.0.0.1")
     (True, False)
     """
-    if name in LOOPBACK or name == bound:
-        return True
-    if bound not in ANYWHERE:
-        return False
+    if name in LOOPBACK or name == bound or bound not in ANYWHERE:
+        return name in LOOPBACK or name == bound
     try:
         ipaddress.ip_address(name)
     except ValueError:
@@ -277,14 +249,6 @@ async def limited_body(request: Request) -> bytes | None:
         else:
             parts.clear()
     return b"".join(parts) if size <= LARGEST_BODY else None
-
-
-def _name(host: str) -> str:
-    """The name in a Host header, without its port and without the brackets of IPv6."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
 
 
 def impatient_protocol() -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from sparselaw.costs import Cost, cost_names
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View, input_options, input_python, shell
+from sparselaw.explore.call import Call, code_of, input_options, input_python, shell
 from sparselaw.explore.chart_data import Chart, axis, chart, line, mark, points
 from sparselaw.explore.views.runs_view import SIZES, source_of, table_options, table_python
 from sparselaw.inputs import Inputs
@@ -30,7 +30,6 @@ FEW_PLACES = 17  # of a sketched valley, and those beside the peak
 ALONG = "the whole budget spent on N and D"
 LARGEST_BUDGET = 1e40
 USUAL_BUDGET, LARGER = 1e12, 10.0  # of the theory; times the most expensive run
-PLAN = '\nsl.plan({}, budget={{budget}}, cost="{{cost}}")'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,46 +40,55 @@ class _Asked:
     spent: float
     cost: str | None
     surface: Surface
-    code: dict[str, str]  # of its plan, with places for budget and cost
-    draft: bool  # while a slider is dragged
+    command: list[str]  # of the shell, before and after budget and cost
+    python: list[str]
 
     @classmethod
     def of(cls, call: Call) -> _Asked:
         surface = cast(Surface, call.choice("surface", ["sharp", "leading"]))
-        source, code = _source(call, surface)
-        spent = call.positive("budget", _usual(source))
+        own = {} if surface == "sharp" else {"surface": surface}
+        source: Any
+        if call.choice("from", ["theory", "runs"]) == "runs":
+            source, usual = source_of(call), USUAL_BUDGET
+            if source.usual_budget is not None:
+                usual = LARGER * source.usual_budget
+            command, python = (
+                ["sparselaw plan", f" {table_options(call)}"],
+                [f"sl.plan({table_python(call)}", ")"],
+            )
+        else:
+            source, usual = call.inputs(), USUAL_BUDGET
+            command = [shell("plan", **input_options(source), **own), ""]
+            further = "".join(f', {name}="{value}"' for name, value in own.items())
+            python = [f"{input_python(source)}\nsl.plan(model", f"{further})"]
+        spent = call.positive("budget", usual)
         if spent > LARGEST_BUDGET:
             condition = "is beyond every machine"
             raise InputError("budget", spent, condition, f"choose budget <= {LARGEST_BUDGET:g}")
-        return cls(
-            source=source,
-            spent=spent,
-            cost=call.text("cost") or None,
-            surface=surface,
-            code=code,
-            draft=call.choice("draft", ["no", "yes"]) == "yes",
-        )
+        cost = call.text("cost") or None
+        return cls(source=source, spent=spent, cost=cost, surface=surface, command=command, python=python)
 
-    def code_for(self, cost: str) -> dict[str, str]:
-        return {name: text.format(budget=typed(self.spent), cost=cost) for name, text in self.code.items()}
-
-
-def _usual(source: Any) -> float:
-    """The budget where none is given: ten times the most expensive run."""
-    spent = None if isinstance(source, Inputs) else source.usual_budget
-    return USUAL_BUDGET if spent is None else LARGER * spent
+    def code(self, cost: str) -> dict[str, str]:
+        budget = typed(self.spent)
+        command = f" --budget {budget} --cost {cost}".join(self.command)
+        return code_of(command, f', budget={budget}, cost="{cost}"'.join(self.python))
 
 
 def budget(call: Call) -> dict[str, Any]:
     """The plan and its valley; while a slider is dragged the valley alone, from a few places."""
     asked = _Asked.of(call)
-    if asked.draft:
-        return _sketch(asked)
+    if call.choice("draft", ["no", "yes"]) == "yes":
+        along = valley_curve(asked.source, asked.spent, asked.cost, count=FEW_PLACES, surface="leading")
+        best = float(along.N[np.argmin(along.loss)])
+        shown = np.abs(np.log(along.N / best)) <= math.log(AROUND)  # as far as it is shown later
+        curve = line(ALONG, along.N[shown].tolist(), along.loss[shown].tolist(), colour=0)
+        drawn = chart(axis("model size N", sizes=True), axis("loss"), [curve])
+        return {"chart": drawn, "code": asked.code(along.cost)}
     found = plan(asked.source, asked.spent, asked.cost, surface=asked.surface)
     return {
         "plan": found.as_dict(),
         "chart": _valley(asked.source, asked.surface, found),
-        "code": asked.code_for(found.cost),
+        "code": asked.code(found.cost),
         "costs": list(cost_names()),
     }
 
@@ -89,36 +97,7 @@ def frontier_of(call: Call) -> dict[str, Any]:
     """The best loss against the budget."""
     asked = _Asked.of(call)
     spending = as_source(asked.source, asked.surface).cost(asked.cost)
-    return {"chart": _frontier(asked, spending), "code": asked.code_for(spending.name)}
-
-
-def _source(call: Call, surface: Surface) -> tuple[Any, dict[str, str]]:
-    """What is planned for, and the code of its plan with places for budget and cost."""
-    if call.choice("from", ["theory", "runs"]) == "runs":
-        command = f"sparselaw plan --budget {{budget}} --cost {{cost}} {_braced(table_options(call))}"
-        python = f"import sparselaw as sl\n{PLAN.format(_braced(_braced(table_python(call))))}"
-        return source_of(call), {"shell": command, "python": python}
-    inputs = call.inputs()
-    own = {} if surface == "sharp" else {"surface": surface}
-    command = f"{shell('plan', **input_options(inputs), **own)} --budget {{budget}} --cost {{cost}}"
-    python = f"import sparselaw as sl\n\n{input_python(inputs)}"
-    further = "".join(f', {name}="{value}"' for name, value in own.items())
-    return inputs, {"shell": command, "python": python + PLAN.format("model")[:-1] + further + ")"}
-
-
-def _braced(text: str) -> str:
-    """Text in which a later ``format`` finds no places."""
-    return text.replace("{", "{{").replace("}", "}}")
-
-
-def _sketch(asked: _Asked) -> dict[str, Any]:
-    """The leading valley along the whole budget, as far as it is shown later."""
-    along = valley_curve(asked.source, asked.spent, asked.cost, count=FEW_PLACES, surface="leading")
-    best = float(along.N[np.argmin(along.loss)])
-    shown = np.abs(np.log(along.N / best)) <= math.log(AROUND)
-    curve = line(ALONG, along.N[shown].tolist(), along.loss[shown].tolist(), colour=0)
-    drawn = chart(axis("model size N", sizes=True), axis("loss"), [curve])
-    return {"chart": drawn, "code": asked.code_for(along.cost)}
+    return {"chart": _frontier(asked, spending), "code": asked.code(spending.name)}
 
 
 def _valley(source: Any, surface: Surface, found: Plan) -> Chart:
@@ -158,8 +137,15 @@ def _frontier(asked: _Asked, cost: Cost) -> Chart:
     drawn = chart(axis(f"compute C ({unit})"), axis("best loss"), [], marks=[mark(spent, "the budget")])
     low, high = spent * 10.0**-DECADES, spent * 10.0**DECADES
     theory = isinstance(source, Inputs)
-    if theory and source.exponents is not None:
-        _add_limits(drawn, source, cost.name, low, high)
+    if theory and source.exponents is not None:  # for large budgets loss* = constant C^-alpha_C
+        best = frontier(source, cost.name)
+        for i, side in enumerate((best.best, best.other)):
+            y = [side.constant * C**-best.alpha_C for C in (low, high)]
+            words = f"{_spaced(side.side)}: {side.constant:.3g} C^{{−{best.alpha_C:.3g}}}"
+            curve = line(words, [low, high], y, colour=0 if i == 0 else 2, dash="dashed" * i)
+            drawn["series"].append(curve)
+        powers = f"N ~ C^{{{best.N_exponent:.3g}}} and D ~ C^{{{best.D_exponent:.3g}}}"
+        drawn["notes"].append(f"For large budgets {powers}, at xi = {best.best.xi:.3g}.")
     elif theory:
         drawn["notes"].append("these inputs follow no power law: there is no limit to draw")
     if not theory or source.exponents is None or asked.surface == "sharp":
@@ -170,17 +156,3 @@ def _frontier(asked: _Asked, cost: Cost) -> Chart:
         words = "the best at each budget" if theory else "the forecast's best"
         drawn["series"].append(line(words, found.budget.tolist(), found.loss.tolist(), colour=1))
     return drawn
-
-
-def _add_limits(drawn: Chart, inputs: Inputs, cost: str, low: float, high: float) -> None:
-    """For large budgets: loss* = constant C^-alpha_C on either side of the peak."""
-    best = frontier(inputs, cost)
-    for i, side in enumerate((best.best, best.other)):
-        y = [side.constant * C**-best.alpha_C for C in (low, high)]
-        words = f"{_spaced(side.side)}: {side.constant:.3g} C^{{−{best.alpha_C:.3g}}}"
-        drawn["series"].append(line(words, [low, high], y, colour=0 if i == 0 else 2, dash="dashed" * i))
-    powers = f"N ~ C^{{{best.N_exponent:.3g}}} and D ~ C^{{{best.D_exponent:.3g}}}"
-    drawn["notes"].append(f"For large budgets {powers}, at xi = {best.best.xi:.3g}.")
-
-
-VIEW = View(values={"budget": budget, "budget/frontier": frontier_of})

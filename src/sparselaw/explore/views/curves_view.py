@@ -12,8 +12,7 @@ import numpy as np
 from sparselaw.curves import CurveFit, fit_curves
 from sparselaw.curves.fitting_curves import read_schedule, usual_warmup
 from sparselaw.curves.model import Model
-from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View, code_of, shell
+from sparselaw.explore.call import Call, code_of, shell, under_its_name
 from sparselaw.explore.chart_data import axis, chart, line, points
 from sparselaw.numbers import typed
 
@@ -25,12 +24,10 @@ DECAY, END = 0.2, 0.1  # of the steps and of the peak, to begin with
 
 def read(call: Call) -> Iterator[dict[str, Any]]:
     """The law of the curves, and what was understood of the log."""
-    content, name = call.body, call.file_name("curves.csv")
+    content, name = b"", call.file_name("curves.csv")
     if call.text("sample"):
         name, content = "sample.csv", sample_csv()
-    if not content:
-        raise InputError("curves", name, "is empty", "drop a log with step, lr and loss")
-    key = call.session.uploads.keep(name, content)
+    key = call.dropped("curves", name, "drop a log with step, lr and loss", content)
     found = _fit(str(call.session.uploads.find(key)), name)
     yield {
         "upload": key, "file_name": name, "steps": max(log.schedule.last for log in found.model.logs),
@@ -42,7 +39,7 @@ def read(call: Call) -> Iterator[dict[str, Any]]:
 def end(call: Call) -> dict[str, Any]:
     """The final loss of a wsd with the decay, the last rate and the steps that were dragged to."""
     name = call.file_name("curves.csv")
-    found = _fit(str(call.session.uploads.find(call.text("upload"))), name)
+    found = _fit(str(call.upload()), name)
     model = found.model
     peak = model.logs[-1].schedule.peak
     steps = call.size("curve_steps", round(max(log.schedule.last for log in model.logs)))
@@ -83,12 +80,8 @@ def sample_csv() -> bytes:
 @functools.lru_cache(maxsize=8)
 def _fit(path: str, name: str) -> CurveFit:
     """Once for every file, however often the schedule is dragged."""
-    try:
+    with under_its_name(path, name):
         return fit_curves(path)
-    except InputError as error:
-        if error.name == "file":
-            raise InputError("file", name, error.condition, error.remedy) from None
-        raise
 
 
 def _measured(model: Model, first: float) -> list[dict[str, Any]]:
@@ -104,6 +97,3 @@ def _measured(model: Model, first: float) -> list[dict[str, Any]]:
             label = names[i] if names[i] not in names[:i] else ""
             series.append(line(label, x, y, colour=model.sizes.index(log.size) % FEW))
     return series
-
-
-VIEW = View(values={"curves/end": end}, streams={"curves/read": read})

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sparselaw.deciding import Contest, NextRuns, compare, next_runs
-from sparselaw.explore.call import Call, View, code_of, last_part, shell
+from sparselaw.explore.call import Call, code_of, last_part, shell
 from sparselaw.explore.chart_data import Chart, axis, chart, line, mark, points
 from sparselaw.explore.views.runs_view import (
     COMPUTE,
-    by_its_name,
     columns_of,
     fit_of,
     isoflop_chart,
     spent_by,
     table_options,
     table_python,
-    upload_of,
 )
 from sparselaw.fitting import clean_runs
 from sparselaw.numbers import typed
@@ -33,13 +30,12 @@ MOST = 4
 
 def next_of(call: Call) -> dict[str, Any]:
     """The runs to make now for a forecast at a budget, and where they lie among the isoFLOP curves."""
-    fitted = by_its_name(call, lambda: fit_of(call))
+    fitted = fit_of(call)
     largest = float(spent_by(fitted).max())
     budget = call.positive("next_budget", USUAL_TARGET * largest)
     spend = call.positive("next_spend", largest)
     most = call.size("next_runs", MOST)
-    path, chosen = upload_of(call), columns_of(call)
-    found = next_runs(path, budget=budget, spend=spend, most=most, columns=chosen)
+    found = next_runs(call.upload(), budget=budget, spend=spend, most=most, columns=columns_of(call))
     told = f"budget={typed(budget)}, spend={typed(spend)}, most={most}"
     command = f"{shell('next', budget=budget, spend=spend, runs=most)} {table_options(call)}"
     return {
@@ -67,11 +63,13 @@ def _to_make(fitted: Any, found: NextRuns) -> list[dict[str, Any]]:
 def compared(call: Call) -> dict[str, Any]:
     """Two tables: the difference, how sure, and what the better recipe saves."""
     names = [last_part(call.text(f"name_{side}")) or f"{side}.csv" for side in "ab"]
-    first, second = (upload_of(call, f"upload_{side}") for side in "ab")
+    first, second = (call.upload(f"upload_{side}") for side in "ab")
     labels = [name.split(".")[0] for name in names]
     if labels[0] == labels[1]:
         labels = ["A", "B"]
-    budget = call.positive("compare_budget", USUAL_TARGET * max(_largest(first), _largest(second)))
+    runs = [clean_runs(path).runs for path in (first, second)]
+    largest = [float((6.0 * one.N * one.D).max()) for one in runs]
+    budget = call.positive("compare_budget", USUAL_TARGET * max(largest))
     found = compare(first, second, budget=budget, names=labels)
     files = " ".join(shlex.quote(name) for name in names)
     command = f"sparselaw compare {files} --budget {typed(budget)}"
@@ -83,12 +81,6 @@ def compared(call: Call) -> dict[str, Any]:
         "charts": {"frontiers": _frontiers(contest), "multiplier": _multiplier(contest)},
         "code": code_of(command, f"sl.compare({names[0]!r}, {names[1]!r}, budget={typed(budget)})"),
     }
-
-
-def _largest(path: Path) -> float:
-    """The compute of the most expensive run of a table."""
-    runs = clean_runs(path).runs
-    return float((6.0 * runs.N * runs.D).max())
 
 
 def _frontiers(contest: Contest) -> Chart:
@@ -121,6 +113,3 @@ def _multiplier(contest: Contest) -> Chart:
 
 def _asked(contest: Contest) -> list[dict[str, Any]]:
     return [mark(point.budget, "the budget") for point in contest.points]
-
-
-VIEW = View(values={"runs/next": next_of, "runs/compare": compared})

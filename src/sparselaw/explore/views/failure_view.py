@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View, code_of, input_options, input_python, shell
+from sparselaw.explore.call import Call, code_of, input_options, input_python, shell
 from sparselaw.explore.chart_data import axis, chart, line
 from sparselaw.failure.failure_curve import Sampling, check_threshold
 from sparselaw.failure.probability import case_of, check_work, estimate
@@ -50,13 +50,7 @@ def bulk(call: Call) -> Iterator[dict[str, Any]]:
     """A line for each D as its data sets have been drawn."""
     inputs, sizes, threshold = _asked(call)
     sizes = sizes[:: max(1, -(-len(sizes) // MOST_SAMPLED))]
-    sampling = Sampling(
-        method="auto",
-        relative_error=0.1,
-        failures=None,
-        replicates=200_000,
-        seed=0,
-    )
+    sampling = Sampling(method="auto", relative_error=0.1, failures=None, replicates=200_000, seed=0)
     for D in sizes:
         check_work(case_of(inputs, D, threshold), sampling)
     yield {"points": len(sizes)}
@@ -82,6 +76,3 @@ def _asked(call: Call) -> tuple[Inputs, list[int], float]:
     else:
         threshold = call.positive("threshold", 2.0)
     return inputs, sizes, check_threshold(threshold)
-
-
-VIEW = View(values={"failure": failure}, streams={"failure/bulk": bulk})

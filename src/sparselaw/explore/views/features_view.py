@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View, code_of, shell
+from sparselaw.explore.call import Call, code_of, shell, under_its_name
 from sparselaw.explore.chart_data import Chart, axis, chart, line, points
 from sparselaw.explore.session import limited_uploads
 from sparselaw.interval import Interval
@@ -21,23 +21,12 @@ SAMPLE = "stdlib"  # tokens of the lines of Python's own library: on every machi
 
 def measured(call: Call) -> Iterator[dict[str, Any]]:
     """How the file is being read, then all that was measured."""
-    for name, answer in _worked(call, "measure"):
-        if isinstance(answer, Measurement):
-            told = answer.as_dict() | {"source": name, "sentences": answer.sentences()}
-            del told["table"]  # as long as the features
-            yield {"measured": told, "charts": _charts(answer), "code": _code("measure", call, name)}
-        else:
-            yield answer
+    return _looked_at(call, "measure", "measured", _charts)
 
 
 def learned(call: Call) -> Iterator[dict[str, Any]]:
     """How the file is being read, then its learning curves beside the theories, and the verdict."""
-    for name, answer in _worked(call, "learn"):
-        if isinstance(answer, LearningCurve):
-            told = answer.as_dict() | {"source": name, "sentences": answer.sentences()}
-            yield {"learned": told, "charts": _learning(answer), "code": _code("learn", call, name)}
-        else:
-            yield answer
+    return _looked_at(call, "learn", "learned", _learning)
 
 
 def look_at(asked: tuple[str, str, bool]) -> Measurement | LearningCurve | InputError:
@@ -55,34 +44,26 @@ def look_at(asked: tuple[str, str, bool]) -> Measurement | LearningCurve | Input
         return error
 
 
-def _worked(call: Call, command: str) -> Iterator[tuple[str, Any]]:
-    """The person's name of the file, with what is read and then what came out.
-
-    A worker does it, so that it can be stopped.
-    """
-    name = call.file_name("features")
+def _looked_at(
+    call: Call, command: str, key: str, charts: Callable[[Any], dict[str, Chart]]
+) -> Iterator[dict[str, Any]]:
+    """What is being read, and what came out. A worker does it, so that it can be stopped."""
+    name, binary = call.file_name("features"), call.text("binary") == "1"
     if call.text("sample"):
         name, source = SAMPLE, SAMPLE
-    elif not call.body:
-        raise InputError("features", name, "is empty", "drop a matrix: a row for each sample")
     else:
-        source = str(call.session.uploads.find(call.session.uploads.keep(name, call.body)))
-    yield name, {"reading": name}
-    for _, found in call.session.bench.map(call.stop, look_at, [(command, source, _binary(call))]):
-        if isinstance(found, InputError):
-            said = name if found.value == source else found.value
-            raise InputError(found.name, said, found.condition, found.remedy)
-        yield name, found
-
-
-def _binary(call: Call) -> bool:
-    return call.text("binary") == "1"
-
-
-def _code(command: str, call: Call, name: str) -> dict[str, str]:
-    binary = _binary(call)
-    words = shell(command, binary=binary or None)
-    return code_of(f"{words} {shlex.quote(name)}", f"sl.{command}({name!r}{', binary=True' * binary})")
+        dropped = call.dropped("features", name, "drop a matrix: a row for each sample")
+        source = str(call.session.uploads.find(dropped))
+    yield {"reading": name}
+    shown = f"{shell(command, binary=binary)} {shlex.quote(name)}"
+    code = code_of(shown, f"sl.{command}({name!r}{', binary=True' * binary})")
+    for _, found in call.session.bench.map(call.stop, look_at, [(command, source, binary)]):
+        with under_its_name(source, name):
+            if isinstance(found, InputError):
+                raise found
+        told = found.as_dict() | {"source": name, "sentences": found.sentences()}
+        told.pop("table", None)  # as long as the features
+        yield {key: told, "charts": charts(found), "code": code}
 
 
 def _charts(found: Measurement) -> dict[str, Chart]:
@@ -127,6 +108,3 @@ def _chart(label: str, name: str, D: list[float], values: list[Interval], *, log
     low = [_positive(value.low) if log else value.low for value in values]
     bars = points("95 % interval", D, best, low, [value.high for value in values], colour=0)
     return chart(axis("rows D"), axis(label, log=log), [line(name, D, best, colour=0), bars])
-
-
-VIEW = View(streams={"features/measure": measured, "features/learn": learned})

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sparselaw.errors import InputError
 from sparselaw.explore.call import (
     MEASUREMENT,
     Call,
-    View,
     code_of,
     input_options,
     input_python,
@@ -43,32 +41,24 @@ def _limits(inputs: Inputs) -> Chart:
     """loss ~ C_N N^-alpha_N for unlimited data, C_D D^-alpha_D for an unlimited model."""
     law = inputs.power_law()
     dense = DenseInputs(alpha=law.alpha_N, dimension=DEFAULT_DIMENSION)
-    series = [
-        _power("more parameters, N", inputs.power_law().model_constant, law.alpha_N, colour=0),
-        _power("more data, D", inputs.power_law().data_constant, law.alpha_D, colour=1),
+    curves: list[tuple[str, float, float, dict[str, Any]]] = [
+        ("more parameters, N", law.model_constant, law.alpha_N, {"colour": 0}),
+        ("more data, D", law.data_constant, law.alpha_D, {"colour": 1}),
     ]
     if inputs.sampling != dense.sampling:
-        label = "dense inputs, N or D"
-        series.append(
-            _power(label, dense.power_law().model_constant, law.alpha_N, colour=None, dash="dotted")
-        )
+        constant = dense.power_law().model_constant
+        curves.append(("dense inputs, N or D", constant, law.alpha_N, {"colour": None, "dash": "dotted"}))
+    series = [
+        line(f"{label}: slope −{e:.3g}", SPAN, [constant * x**-e for x in SPAN], **look)
+        for label, constant, e, look in curves
+    ]
     return chart(axis("size: N or D"), axis("loss"), series)
-
-
-def _power(label: str, constant: float, exponent: float, **look: Any) -> dict[str, Any]:
-    x = list(SPAN)
-    return line(f"{label}: slope −{exponent:.3g}", x, [constant * size**-exponent for size in x], **look)
 
 
 def keep_measured(call: Call) -> Iterator[dict[str, Any]]:
     """Read the measurement that was dropped; its key, and what it describes."""
     name = json_name(call.text("file_name"))
-    if not call.body:
-        raise InputError("inputs", name, "is empty", f"drop {MEASUREMENT}")
-    key = call.session.uploads.keep("measured.json", call.body)
+    key = call.dropped("inputs", name, f"drop {MEASUREMENT}")
     found = read_measured(call.session.uploads.find(key), name)
     active = found.expected_nonzeros()
     yield {"table": key, "name": name, "coordinates": int(found.dimension), "active": active}
-
-
-VIEW = View(values={"phase": phase}, streams={"inputs/measured": keep_measured})

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, View, code_of, shell
+from sparselaw.explore.call import Call, code_of, shell, under_its_name
 from sparselaw.explore.chart_data import Chart, axis, chart, line, mark, points
 from sparselaw.fitting import FittedLaw, compare_laws, fit
 from sparselaw.fitting.clean_runs import as_table, clean_runs
@@ -38,13 +37,11 @@ Columns = tuple[tuple[str, str], ...]  # what was chosen from the menus
 
 def read(call: Call) -> Iterator[dict[str, Any]]:
     """The table as it was understood: columns, the first rows, and what must be chosen."""
-    content, name = call.body, file_name(call)
+    content, name = b"", file_name(call)
     if call.text("sample"):
         name, law, seed = SAMPLES[call.choice("sample", list(SAMPLES))]
         content = sample_csv(law, seed)
-    if not content:
-        raise InputError("runs", name, "is empty", "drop a table with N, D and loss")
-    key = call.session.uploads.keep(name, content)
+    key = call.dropped("runs", name, "drop a table with N, D and loss", content)
     yield {"upload": key, "file_name": name, **_table(call, key, name)}
 
 
@@ -55,21 +52,26 @@ def columns(call: Call) -> dict[str, Any]:
 
 def fitted(call: Call) -> Iterator[dict[str, Any]]:
     """The fit and its picture at once, intervals as draws come in, then forecast and plan, laws, sparsity."""
-    clean = by_its_name(call, lambda: clean_runs(upload_of(call), columns=columns_of(call)))
+    path, law = call.upload(), call.text("law", "chinchilla")
+    with under_its_name(path, file_name(call)):
+        clean = clean_runs(path, columns=columns_of(call))
     yield {"dropped": dict(clean.dropped), "used": len(clean.runs), "notes": list(clean.notes)}
-    found = by_its_name(call, lambda: fit_of(call))
-    law = call.text("law", "chinchilla")
+    found = fit_of(call)
     code = code_of(_fit_shell(call), f'law = sl.fit({table_python(call)}, law="{law}")')
     charts = {"picture": _picture(found), "residuals": _residuals(found)}
     if (valleys := isoflop_chart(found)) is not None:
         charts["valleys"] = valleys
-    yield {"fit": _to_dict(found), "draws": 0, "of": DRAWS[-1], "charts": charts, "code": code}
-    follows: list[Callable[[Call, FittedLaw], dict[str, Any]]]
-    follows = [_ahead, *(functools.partial(_drawn, draws=draws) for draws in DRAWS), _laws, _sparsity]
+    yield _with_draws(found, 0) | {"charts": charts, "code": code}
+    follows: list[Callable[[], dict[str, Any]]] = [
+        lambda: _ahead(call, found),
+        *(functools.partial(lambda n: _with_draws(fit_of(call, n), n), draws) for draws in DRAWS),
+        lambda: _laws(call),
+        lambda: _sparsity(call),
+    ]
     for part in follows:
         if call.stop.is_set():
             return
-        yield part(call, found)
+        yield part()
 
 
 def report(call: Call) -> Iterator[dict[str, Any]]:
@@ -93,8 +95,9 @@ def _fit(path: Path, law: str, chosen: Columns, draws: int) -> FittedLaw:
 
 def fit_of(call: Call, draws: int = 0) -> FittedLaw:
     """The law of the table that the call means, with so many draws for its intervals."""
-    law = law_named(call.text("law", "chinchilla")).name
-    return _fit(upload_of(call), law, _chosen(call), draws)
+    law, path = law_named(call.text("law", "chinchilla")).name, call.upload()
+    with under_its_name(path, file_name(call)):
+        return _fit(path, law, _chosen(call), draws)
 
 
 @functools.lru_cache(maxsize=8)
@@ -104,15 +107,9 @@ def _source(path: Path, chosen: Columns) -> Source:
 
 def source_of(call: Call) -> Source:
     """What `sl.plan` makes of the table that the call means: by the forecast of its runs."""
-    found: Source = by_its_name(call, lambda: _source(upload_of(call), _chosen(call)))
-    return found
-
-
-def upload_of(call: Call, key: str = "upload") -> Path:
-    """Where the table lies that the call means."""
-    if not call.text(key):
-        raise InputError("runs", "", "no table is here yet", "drop a table of runs on the page Your runs")
-    return call.session.uploads.find(call.text(key))
+    path = call.upload()
+    with under_its_name(path, file_name(call)):
+        return _source(path, _chosen(call))
 
 
 def columns_of(call: Call) -> dict[str, str] | None:
@@ -126,16 +123,6 @@ def _chosen(call: Call) -> Columns:
 
 def file_name(call: Call) -> str:
     return call.file_name("runs.csv")
-
-
-def by_its_name(call: Call, work: Callable[[], Any], name: str = "") -> Any:
-    """Refusals speak of the person's file, not of ours."""
-    try:
-        return work()
-    except InputError as error:
-        if error.name == "file":
-            raise InputError("file", name or file_name(call), error.condition, error.remedy) from None
-        raise
 
 
 def table_options(call: Call) -> str:
@@ -155,44 +142,34 @@ def _fit_shell(call: Call) -> str:
 
 
 def _table(call: Call, key: str, name: str) -> dict[str, Any]:
-    table = by_its_name(call, lambda: as_table(call.session.uploads.find(key)), name)
+    path, chosen = call.session.uploads.find(key), columns_of(call)
+    with under_its_name(path, name):
+        table = as_table(path)
+    shown = table.head(PREVIEW).astype(object).where(table.head(PREVIEW).notna(), "")
+    numbers_first = sorted(table.items(), key=lambda column: not is_numbers(column[1]))
     answer: dict[str, Any] = {
         "rows": len(table),
         "columns": list(table),
-        "preview": [[_cell(cell) for cell in row] for row in table.head(PREVIEW).itertuples(index=False)],
+        "preview": [
+            [f"{v:.6g}" if isinstance(v, float) else str(v)[:40] for v in row] for row in shown.values
+        ],
         "laws": [law for law, kind in LAWS.items() if not kind.has_one_size()],
     }
-    chosen = columns_of(call)
+    choose = {"choose": {role: [str(name) for name, _ in numbers_first] for role in ROLES}}
     try:
         roles = find_columns(table, chosen)
     except InputError as error:
-        return answer | {"roles": chosen or {}, "choose": _choices(table), "why": str(error)}
+        return answer | choose | {"roles": chosen or {}, "why": str(error)}
+    answer |= {"roles": roles, "notes": notes_on_columns(table, roles, chosen)}
     missing = [role for role in ("loss", "N", "D") if role not in roles]
     if "D" in missing and "C" in roles and "N" in roles:
         missing.remove("D")  # D = C/(6N)
-    answer |= {"roles": roles, "notes": notes_on_columns(table, roles, chosen)}
-    if missing:
-        why = f"no column for {' and '.join(missing)}"
-        return answer | {"choose": _choices(table), "why": why}
-    return answer
+    return answer | (choose | {"why": f"no column for {' and '.join(missing)}"} if missing else {})
 
 
-def _choices(table: pd.DataFrame) -> dict[str, list[str]]:
-    """Every column that may be chosen for a role: those with numbers first."""
-    columns = sorted(table.items(), key=lambda column: not is_numbers(column[1]))
-    return {role: [str(name) for name, _ in columns] for role in ROLES}
-
-
-def _cell(value: Any) -> str:
-    if value is None or value is pd.NA or value != value:
-        return ""
-    return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)[:40]
-
-
-def _to_dict(found: FittedLaw) -> dict[str, Any]:
+def _with_draws(found: FittedLaw, draws: int) -> dict[str, Any]:
     """What the page shows of a fit: its own values without what takes long to find."""
-    none = "no draws yet"
-    return {
+    shown = {
         "law": found.name,
         "formula": found.law.formula,
         "status": found.status,
@@ -200,8 +177,9 @@ def _to_dict(found: FittedLaw) -> dict[str, Any]:
         "rows_dropped": dict(found.dropped),
         "residuals": found.goodness.as_dict(),
         "words": [found.goodness.words(), found.goodness.worst_words(), *found.warnings],
-        "params": {name: value.to_dict(none) for name, value in found.params.items()},
+        "params": {name: value.to_dict("no draws yet") for name, value in found.params.items()},
     }
+    return {"fit": shown, "draws": draws, "of": DRAWS[-1]}
 
 
 def spent_by(found: FittedLaw) -> np.ndarray:
@@ -212,19 +190,14 @@ def spent_by(found: FittedLaw) -> np.ndarray:
 def _picture(found: FittedLaw, ahead: Sequence[dict[str, Any]] = (), notes: Sequence[str] = ()) -> Chart:
     """Every run against its compute, and the law's best at each budget; ``ahead`` is the forecast's band."""
     spent = spent_by(found)
-    runs = points("one run each", spent.tolist(), found.runs.loss.tolist(), colour=0)
-    series = [*ahead, *_law_line(found, spent), runs]
+    series = list(ahead)
+    if found.law.sizes == ("N", "D"):
+        budgets = np.geomspace(spent.min(), LARGER[-1] * spent.max(), ALONG)
+        best, label = frontier_curve(found, budgets, "6nd").loss, f"the {found.name} law, best N and D"
+        series.append(line(label, budgets.tolist(), best.tolist(), colour=2, dash="dashed"))
+    series.append(points("one run each", spent.tolist(), found.runs.loss.tolist(), colour=0))
     marks = [mark(float(spent.max()), "the most expensive run")] if ahead else []
     return chart(axis(COMPUTE), axis(units_of(found.runs.D)[1]), series, marks=marks, notes=notes)
-
-
-def _law_line(found: FittedLaw, spent: np.ndarray) -> list[dict[str, Any]]:
-    if found.law.sizes != ("N", "D"):
-        return []
-    budgets = np.geomspace(spent.min(), LARGER[-1] * spent.max(), ALONG)
-    curve = frontier_curve(found, budgets, "6nd")
-    label = f"the {found.name} law, best N and D"
-    return [line(label, budgets.tolist(), curve.loss.tolist(), colour=2, dash="dashed")]
 
 
 def isoflop_chart(found: FittedLaw, further: Sequence[dict[str, Any]] = ()) -> Chart | None:
@@ -268,11 +241,6 @@ def _residuals(found: FittedLaw) -> Chart:
     return chart(axis(COMPUTE), axis("loss above the law, per cent", log=False), [every, law], notes=words)
 
 
-def _drawn(call: Call, found: FittedLaw, *, draws: int) -> dict[str, Any]:
-    del found
-    return {"fit": _to_dict(fit_of(call, draws)), "draws": draws, "of": DRAWS[-1]}
-
-
 def _ahead(call: Call, found: FittedLaw) -> dict[str, Any]:
     """The forecast and the plan for budgets beyond the largest run; why not, where there is none."""
     spent = spent_by(found)
@@ -295,13 +263,12 @@ def _ahead(call: Call, found: FittedLaw) -> dict[str, Any]:
 
 
 def _band(budgets: list[float], ahead: Sequence[Any]) -> dict[str, Any]:
-    low, best, high = ([getattr(p.loss, end) for p in ahead] for end in ("low", "best", "high"))
+    low, best, high = zip(*(point.loss for point in ahead), strict=True)
     return line("forecast at the best N and D, 95 %", budgets, best, colour=1, low=low, high=high)
 
 
-def _laws(call: Call, found: FittedLaw) -> dict[str, Any]:
-    del found
-    every = compare_laws(as_table(upload_of(call)), columns=columns_of(call))
+def _laws(call: Call) -> dict[str, Any]:
+    every = compare_laws(as_table(call.upload()), columns=columns_of(call))
     rows = [
         {
             "law": one.fitted.name,
@@ -317,13 +284,10 @@ def _laws(call: Call, found: FittedLaw) -> dict[str, Any]:
     return {"laws": rows, "refused": every.as_dict()["refused"]}
 
 
-def _sparsity(call: Call, found: FittedLaw) -> dict[str, Any]:
+def _sparsity(call: Call) -> dict[str, Any]:
     found = fit_of(call, DRAWS[-1])
-    return {
-        "sparsity": [reading.as_dict() for reading in found.sparsity_readings()],
-        "words": list(found.sparsity_words()),
-        "why": found.sparsity_reason,
-    }
+    readings = [reading.as_dict() for reading in found.sparsity_readings()]
+    return {"sparsity": readings, "words": list(found.sparsity_words()), "why": found.sparsity_reason}
 
 
 LAW = ChinchillaLaw(E=1.8, A=480.0, B=2100.0, alpha=0.35, beta=0.37)
@@ -342,8 +306,3 @@ def sample_csv(law: ChinchillaLaw = LAW, seed: int = 7) -> bytes:
             lines.append(f"{N:.4g},{D:.4g},{loss:.5f}")
     lines.append("1e8,2e9,nan")
     return ("\n".join(lines) + "\n").encode()
-
-
-VIEW = View(
-    values={"runs/columns": columns}, streams={"runs/read": read, "runs/fit": fitted, "runs/report": report}
-)

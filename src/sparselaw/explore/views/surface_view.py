@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, Training, View, input_options, input_python, shell
+from sparselaw.explore.call import Call, Training, input_options, input_python, shell
 from sparselaw.explore.chart_data import Chart, axis, cautions, chart, line, mark
 from sparselaw.inputs import Inputs
 from sparselaw.numbers import sizes
@@ -47,7 +47,7 @@ def surface(call: Call) -> dict[str, Any]:
         _add_curve(drawn, f"{other} = {size:,}", along, curve, i)
         drawn["marks"] += _peak(along, size, curve, i)
     drawn["notes"] = notes_of(drawn["series"], along)
-    _add_limit(drawn, inputs, along, low, high)
+    drawn["series"] += _limit(inputs, along, low, high)
     return {"chart": drawn, "span": [low, high], "code": asked.code(along, grid)}
 
 
@@ -154,11 +154,10 @@ def _add_curve(
 
 def notes_of(all_series: Sequence[dict[str, Any]], along: str) -> list[str]:
     """Why a curve has a gap, and why it is dashed."""
-    curves = [series for series in all_series if "caution" in series or "reason" in series]
-    gaps = [(s["label"], s["x"], s["reason"]) for s in curves if "reason" in s]
-    doubts = [(s["label"], s["x"], s["caution"]) for s in curves if "caution" in s]
-    return [f"gap: {text}" for text in cautions(along, gaps)] + [
-        f"dashed: {text}" for text in cautions(along, doubts)
+    return [
+        f"{word}: {text}"
+        for word, key in (("gap", "reason"), ("dashed", "caution"))
+        for text in cautions(along, [(s["label"], s["x"], s[key]) for s in all_series if key in s])
     ]
 
 
@@ -193,19 +192,19 @@ def _meets(D: np.ndarray, grows: np.ndarray, size: int) -> float:
     return math.exp(float(np.interp(math.log(size), np.log(grows), np.log(D))))
 
 
-def _add_limit(drawn: Chart, inputs: Inputs, along: str, low: int, high: int) -> None:
+def _limit(inputs: Inputs, along: str, low: int, high: int) -> list[dict[str, Any]]:
     """The power law of the other size without limit, where there is one."""
     law = inputs.exponents
     if law is None:
-        return
-    name, constant, exponent = (
-        ("unlimited data", inputs.power_law().model_constant, law.alpha_N)
+        return []
+    other, constant, exponent = (
+        ("data", inputs.power_law().model_constant, law.alpha_N)
         if along == "N"
-        else ("unlimited model", inputs.power_law().data_constant, law.alpha_D)
+        else ("model", inputs.power_law().data_constant, law.alpha_D)
     )
     y = [constant * float(x) ** -exponent for x in (low, high)]
-    label = f"{name}: {constant:.3g} {along}^{{−{exponent:.3g}}}"
-    drawn["series"].append(line(label, [low, high], y, colour=None, dash="dotted"))
+    label = f"unlimited {other}: {constant:.3g} {along}^{{−{exponent:.3g}}}"
+    return [line(label, [low, high], y, colour=None, dash="dotted")]
 
 
 def _collapse(asked: SurfaceAsked) -> dict[str, Any]:
@@ -222,9 +221,7 @@ def _collapse(asked: SurfaceAsked) -> dict[str, Any]:
     drawn = chart(axis(_AXES["xi"]), axis("loss · N^{alpha_N}"), [limit], marks=marks)
     for i, size in enumerate(asked.fixed):
         points = [p for p in found if p.N == size and XI_SPAN[0] <= p.xi <= XI_SPAN[1]]
-        log_scale = law.alpha_N * math.log(size)
-        scale = math.exp(log_scale) if log_scale < 700.0 else math.inf
-        _add_curve(drawn, f"N = {size:,}", "xi", points, i, scale)
+        _add_curve(drawn, f"N = {size:,}", "xi", points, i, power(size, law.alpha_N))
     drawn["notes"] = notes_of(drawn["series"], "xi")
     code = asked.code("D", grid)
     code["python"] = "\n".join(
@@ -238,6 +235,12 @@ def _collapse(asked: SurfaceAsked) -> dict[str, Any]:
     return {"chart": drawn, "span": list(XI_SPAN), "code": code}
 
 
+def power(size: int, exponent: float) -> float:
+    """Infinite where no number is as large."""
+    log = exponent * math.log(size)
+    return math.exp(log) if log < 700.0 else math.inf
+
+
 # Curves of nonlinear features beside the linear ones: their tables take seconds, so a worker makes them.
 
 Item = tuple[Inputs, str, str, list[int], int]
@@ -249,7 +252,7 @@ def feature_curves(call: Call) -> Iterator[dict[str, Any]]:
     from sparselaw.nonlinear.losses import check_min_norm, check_theory
 
     asked, name = SurfaceAsked.of(call), features_of(call)
-    if name not in _names():
+    if name == "linear":
         raise InputError("features", name, "have their curves already", "choose others")
     if asked.along == "xi":
         raise InputError("along", "xi", "is the collapse of linear features", "choose N or D")
@@ -285,13 +288,7 @@ def one_curve(item: Item) -> tuple[list[float], list[str], list[str]] | InputErr
 
 def features_of(call: Call) -> str:
     """The features that the state names."""
-    return call.choice("features", ["linear", *_names()])
-
-
-def _names() -> list[str]:
     from sparselaw.features import FEATURES
 
-    return [name for name, features in FEATURES.items() if not getattr(features, "has_surface", False)]
-
-
-VIEW = View(values={"surface": surface}, streams={"surface/features": feature_curves})
+    curved = [name for name, features in FEATURES.items() if not getattr(features, "has_surface", False)]
+    return call.choice("features", ["linear", *curved])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 from sparselaw import numbers
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, Training, View, code_of, input_options, input_python, shell
-from sparselaw.explore.views.surface_view import features_of
+from sparselaw.explore.call import Call, Training, code_of, input_options, input_python, shell
+from sparselaw.explore.views.surface_view import features_of, power
 from sparselaw.interval import Z95
 from sparselaw.records import finite
 from sparselaw.sweeps.cells import cells_of
@@ -88,35 +87,23 @@ def _sizes(call: Call, name: str) -> list[int]:
 def _cell(task: Task, runs: list[tuple[Task, Record]]) -> dict[str, Any]:
     (cell,) = cells_of(runs, theory=False)
     row = cell.as_dict()
-    mean, stderr = cell.mean, cell.stderr
+    mean, law = cell.mean, task.inputs.exponents
     if mean is not None:
-        error = Z95 * stderr if stderr is not None else 0.0
+        error = Z95 * (cell.stderr or 0.0)
         row |= {"low": finite(max(mean - error, mean * 1e-3)), "high": finite(mean + error)}
-    law = task.inputs.exponents
     if law is not None:
-        row |= {
-            "xi": rescaled_ratio(task.inputs, task.N, task.D),
-            "scale": finite(_power(task.N, law.alpha_N)),
-        }
+        xi = rescaled_ratio(task.inputs, task.N, task.D)
+        row |= {"xi": xi, "scale": finite(power(task.N, law.alpha_N))}
     return row
 
 
-def _power(size: int, exponent: float) -> float:
-    log = exponent * math.log(size)
-    return math.exp(log) if log < 700.0 else math.inf
-
-
 def _code(call: Call, task: Task) -> dict[str, str]:
-    training, seeds = Training.of(call), call.size("seeds", 8)
+    training, seeds, features = Training.of(call), call.size("seeds", 8), features_of(call)
     listed = {"N": call.text("sim_N"), "D": call.text("sim_D"), "seeds": seeds}
-    features = features_of(call)
+    further = training.python(trial=True)
     if features != "linear":
         listed["features"] = features
+        further += f', features="{features}"'
     command = shell("simulate", **input_options(task.inputs), **listed, **training.options(trial=True))
-    sizes = f"N={_sizes(call, 'N')}, D={_sizes(call, 'D')}, seeds={seeds}"
-    further = f', features="{features}"' if features != "linear" else ""
-    run = f"runs = sl.simulate(model, {sizes}{training.python(trial=True)}{further})"
+    run = f"runs = sl.simulate(model, N={_sizes(call, 'N')}, D={_sizes(call, 'D')}, seeds={seeds}{further})"
     return code_of(command, input_python(task.inputs), run)
-
-
-VIEW = View(values={"surface/estimate": estimate}, streams={"surface/simulate": simulate})
