@@ -1,6 +1,7 @@
 """The widget: in a real kernel, and its page in a real browser with the kernel's part played here."""
 
 import threading
+import time
 from concurrent.futures import Future
 
 import psutil
@@ -101,8 +102,13 @@ def test_full_curves_come_from_a_process_of_their_own(monkeypatch):
     def ask(key, **more):
         widget._hear(widget, {"id": key, "ask": "values", "name": "surface", "params": given | more}, [])
 
+    def wait(count):
+        while len(heard) < count:
+            time.sleep(0.01)
+
     ask("full")
     ask("sketch", surface="leading", draft="yes")
+    wait(1)
     assert [line["id"] for line in heard] == ["sketch"]
     process.asked[0][1].set_result({"chart": "there"})
     assert heard[-1] == {"id": "full", "line": {"chart": "there"}}
@@ -116,7 +122,7 @@ def test_full_curves_come_from_a_process_of_their_own(monkeypatch):
     process.asked[2][1].set_exception(RuntimeError("the process died"))
     assert heard[-1]["id"] == "broken"
     assert heard[-1]["line"]["chart"]["series"]
-    assert widget._curves == {}
+    assert widget._asked == {}
     widget.close()
 
 

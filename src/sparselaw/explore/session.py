@@ -58,6 +58,33 @@ class Session:
         except Exception as error:
             return _said(name, error)
 
+    def ask(self, name: str, given: dict[str, str]) -> Future[dict[str, Any]]:
+        """The same without waiting: from the process for full curves, or from here where that fails.
+
+        To cancel it gives up what has not begun there.
+        """
+        found: Future[dict[str, Any]] = Future()
+
+        def here() -> None:
+            if found.set_running_or_notify_cancel():
+                found.set_result(self.values(name, given))
+
+        if not self.long.takes(name, given):
+            # not of a pool: its threads would hold up the end of the program
+            threading.Thread(target=here, daemon=True).start()
+            return found
+        there = self.long.submit(name, given)
+
+        def settle(_: object) -> None:
+            if there.cancelled() or there.exception() is not None:
+                here()
+            elif found.set_running_or_notify_cancel():
+                found.set_result(there.result())
+
+        found.add_done_callback(lambda _: there.cancel())
+        there.add_done_callback(settle)
+        return found
+
     def lines(
         self, name: str, given: dict[str, str], body: bytes, stop: threading.Event
     ) -> Iterator[dict[str, Any]]:

@@ -11,8 +11,7 @@ import ipaddress
 import secrets
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -74,48 +73,21 @@ async def _values(request: Request) -> Response:
     name, given = request.path_params["name"], dict(request.query_params)
     if name not in VALUES:
         return PlainTextResponse("no such question\n", 404)
-    answer = None
-    if session.long.takes(name, given):
-        answer = await _from_process(request, session.long.submit(name, given))
-    if answer is None:
-        answer = await in_thread(lambda: session.values(name, given))
-    # A refusal too: a status of failure would fill the browser's console.
-    return Response(strict_json(answer).encode(), media_type="application/json")
-
-
-async def _from_process(request: Request, asked: Future[dict[str, Any]]) -> dict[str, Any] | None:
-    """What the other process gives; None where it failed. Given up when nobody waits any more."""
 
     async def gone() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    found, watcher = asyncio.wrap_future(asked), asyncio.create_task(gone())
+    found, watcher = asyncio.wrap_future(session.ask(name, given)), asyncio.create_task(gone())
     try:
         waited: set[asyncio.Future[Any]] = {found, watcher}
         await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
-        if not found.done():
-            found.cancel()  # and with it what was asked for, if it has not begun
-            return {}
-        return None if found.cancelled() or found.exception() is not None else found.result()
+        answer = found.result() if found.done() else {}
     finally:
         watcher.cancel()
-
-
-async def in_thread(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What ``work`` gives, from a thread that does not hold up the end of the program."""
-    found: Future[dict[str, Any]] = Future()
-
-    def run() -> None:
-        try:
-            answer = work()
-        except Exception as error:
-            found.set_exception(error)
-        else:
-            found.set_result(answer)
-
-    threading.Thread(target=run, daemon=True).start()
-    return await asyncio.wrap_future(found)
+        found.cancel()  # where nobody waits any more, and with it what was asked for, if it has not begun
+    # A refusal too: a status of failure would fill the browser's console.
+    return Response(strict_json(answer).encode(), media_type="application/json")
 
 
 async def _stream(request: Request) -> Response:

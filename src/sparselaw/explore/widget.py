@@ -48,7 +48,7 @@ class Explorer(anywidget.AnyWidget):
         super().__init__(modules=page_modules(), state={name: str(value) for name, value in state.items()})
         self.session = Session()
         self._stops: dict[str, threading.Event] = {}
-        self._curves: dict[str, Future[dict[str, Any]]] = {}
+        self._asked: dict[str, Future[dict[str, Any]]] = {}
         self._heard = False
         self.on_msg(self._hear)
 
@@ -64,15 +64,13 @@ class Explorer(anywidget.AnyWidget):
         if ask == "cancel":
             if key in self._stops:
                 self._stops[key].set()
-            if key in self._curves:
-                self._curves[key].cancel()
+            if key in self._asked:
+                self._asked[key].cancel()
             return
         name, given = str(message.get("name")), dict(message.get("params") or {})
-        if ask == "values" and self.session.long.takes(name, given):
-            curve = self._curves[key] = self.session.long.submit(name, given)
-            curve.add_done_callback(lambda found: self._tell_curve(key, name, given, found))
-        elif ask == "values":
-            self._tell(key, self.session.values(name, given))
+        if ask == "values":
+            found = self._asked[key] = self.session.ask(name, given)
+            found.add_done_callback(lambda _: self._tell_found(key))
         elif ask == "lines":
             stop = self._stops[key] = threading.Event()
             body = bytes(buffers[0]) if buffers else b""
@@ -85,12 +83,10 @@ class Explorer(anywidget.AnyWidget):
         finally:
             self._stops.pop(key, None)
 
-    def _tell_curve(self, key: str, name: str, given: dict[str, str], found: Future[dict[str, Any]]) -> None:
-        """From the other process, or from here where that failed; nothing where nobody waits any more."""
-        self._curves.pop(key, None)
+    def _tell_found(self, key: str) -> None:
+        found = self._asked.pop(key)
         if not found.cancelled():
-            failed = found.exception() is not None
-            self._tell(key, self.session.values(name, given) if failed else found.result())
+            self._tell(key, found.result())
 
     def _tell(self, key: str, line: dict[str, Any]) -> None:
         self.send({"id": key, "line": line})
