@@ -1,55 +1,26 @@
 """Figures. Every function draws values on ``ax`` (or on a new one), returns it and reads nothing."""
 
-from sparselaw.plotting.fits import (
-    budget_profiles,
-    exponent_profile,
-    fit_over_data,
-    fitted_and_measured,
-    isoflop_slices,
-    loss_contour,
-    loss_curves,
-    residuals,
-)
-from sparselaw.plotting.forecasts import back_test, curve_fan, curve_residuals, forecast_fan, rates
-from sparselaw.plotting.measured import (
-    learning_curve,
-    local_exponents,
-    seen_features,
-    unseen_variance,
-    width_curve,
-)
-from sparselaw.plotting.style import style
-from sparselaw.plotting.theory import (
-    compute_frontier,
-    failure_curve,
-    loss_surface,
-    phase_diagram,
-    scaling_curve,
-)
-
-__all__ = [
-    "back_test",
-    "budget_profiles",
-    "compute_frontier",
-    "curve_fan",
-    "curve_residuals",
-    "exponent_profile",
-    "failure_curve",
-    "fit_over_data",
-    "fitted_and_measured",
-    "forecast_fan",
-    "isoflop_slices",
-    "learning_curve",
-    "local_exponents",
-    "loss_contour",
-    "loss_curves",
-    "loss_surface",
-    "phase_diagram",
-    "rates",
-    "residuals",
-    "scaling_curve",
-    "seen_features",
-    "style",
-    "unseen_variance",
-    "width_curve",
-]
+from sparselaw.plotting.fits import budget_profiles as budget_profiles
+from sparselaw.plotting.fits import exponent_profile as exponent_profile
+from sparselaw.plotting.fits import fit_over_data as fit_over_data
+from sparselaw.plotting.fits import fitted_and_measured as fitted_and_measured
+from sparselaw.plotting.fits import isoflop_slices as isoflop_slices
+from sparselaw.plotting.fits import loss_contour as loss_contour
+from sparselaw.plotting.fits import loss_curves as loss_curves
+from sparselaw.plotting.fits import residuals as residuals
+from sparselaw.plotting.forecasts import back_test as back_test
+from sparselaw.plotting.forecasts import curve_fan as curve_fan
+from sparselaw.plotting.forecasts import curve_residuals as curve_residuals
+from sparselaw.plotting.forecasts import forecast_fan as forecast_fan
+from sparselaw.plotting.forecasts import rates as rates
+from sparselaw.plotting.measured import learning_curve as learning_curve
+from sparselaw.plotting.measured import local_exponents as local_exponents
+from sparselaw.plotting.measured import seen_features as seen_features
+from sparselaw.plotting.measured import unseen_variance as unseen_variance
+from sparselaw.plotting.measured import width_curve as width_curve
+from sparselaw.plotting.style import style as style
+from sparselaw.plotting.theory import compute_frontier as compute_frontier
+from sparselaw.plotting.theory import failure_curve as failure_curve
+from sparselaw.plotting.theory import loss_surface as loss_surface
+from sparselaw.plotting.theory import phase_diagram as phase_diagram
+from sparselaw.plotting.theory import scaling_curve as scaling_curve

@@ -26,30 +26,23 @@ PANEL = (5.4, 4.2)  # inches
 
 def forecast_panels(found: Forecast) -> list[Panel]:
     """The fan, and every back-test."""
-    return [
-        partial(forecasts.forecast_fan, found),
-        *(partial(forecasts.back_test, test) for test in found.backtest),
-    ]
+    return _each(found, forecasts.forecast_fan) + [partial(forecasts.back_test, t) for t in found.backtest]
 
 
 def curve_panels(found: CurveFit) -> list[Panel]:
     """The curves with fit and fan, the rates, the residuals."""
-    panels = (forecasts.curve_fan, forecasts.rates, forecasts.curve_residuals)
-    return [partial(panel, found) for panel in panels]
+    return _each(found, forecasts.curve_fan, forecasts.rates, forecasts.curve_residuals)
 
 
 def fit_panels(law: FittedLaw) -> list[Panel]:
     """The law over its runs, the residuals; where N and D can be traded, contours and three budgets."""
     if law.law.sizes != ("N", "D"):
-        over = fits.fit_over_data if law.law.has_one_size() else fits.fitted_and_measured
-        return [partial(over, law), partial(fits.residuals, law)]
+        return _each(
+            law, fits.fit_over_data if law.law.has_one_size() else fits.fitted_and_measured, fits.residuals
+        )
     budgets = np.quantile(6.0 * law.runs.N * law.runs.D, [0.1, 0.5, 0.9]).tolist()
-    return [
-        partial(fits.fit_over_data, law),
-        partial(fits.residuals, law),
-        partial(fits.loss_contour, law),
-        partial(fits.isoflop_slices, law, budgets),
-    ]
+    slices = partial(fits.isoflop_slices, budgets=budgets)
+    return _each(law, fits.fit_over_data, fits.residuals, fits.loss_contour, slices)
 
 
 def plan_panels(source: Any, plans: Sequence[Plan]) -> list[Panel]:
@@ -67,31 +60,29 @@ def plan_panels(source: Any, plans: Sequence[Plan]) -> list[Panel]:
 
 def compare_panels(found: Comparison) -> list[Panel]:
     """Frontiers and the multiplier of every contest."""
-    return [
-        partial(panel, contest)
-        for contest in found.contests
-        for panel in (forecasts.recipe_frontiers, forecasts.compute_multiplier)
-    ]
+    of_each = (forecasts.recipe_frontiers, forecasts.compute_multiplier)
+    return [panel for contest in found.contests for panel in _each(contest, *of_each)]
 
 
 def next_panels(found: NextRuns) -> list[Panel]:
     """Where the runs lie, and what they bring."""
-    return [partial(forecasts.next_on_plane, found), partial(forecasts.width_by_run, found)]
+    return _each(found, forecasts.next_on_plane, forecasts.width_by_run)
 
 
 def measure_panels(found: Measurement) -> list[Panel]:
     """Features seen, variance unseen, local exponents."""
-    panels = (measured.seen_features, measured.unseen_variance, measured.local_exponents)
-    return [partial(panel, found) for panel in panels]
+    return _each(found, measured.seen_features, measured.unseen_variance, measured.local_exponents)
 
 
 def learn_panels(found: LearningCurve) -> list[Panel]:
     """The learning curve as it is and with random signs; along N where that was measured."""
-    panels: list[Panel] = [
-        partial(measured.learning_curve, found),
-        partial(measured.learning_curve, found, signs=True),
-    ]
-    return [*panels, partial(measured.width_curve, found)] if found.widths else panels
+    signs = partial(measured.learning_curve, signs=True)
+    along_N = [measured.width_curve] if found.widths else []
+    return _each(found, measured.learning_curve, signs, *along_N)
+
+
+def _each(found: Any, *panels: Panel) -> list[Panel]:
+    return [partial(panel, found) for panel in panels]
 
 
 def draw_each(panels: Sequence[Panel]) -> list[bytes]:

@@ -17,6 +17,7 @@ from sparselaw.plotting.style import (
     SIZES,
     THEORY,
     axes_of,
+    band,
     bars,
     finish,
     sequence,
@@ -48,11 +49,11 @@ def forecast_fan(forecast: Forecast, *, ax: Axes | None = None, cost: str = "6nd
     asked = np.array([6.0 * p.N * p.D for p in points])
     budgets = np.geomspace(spent.min(), 1.5 * max(spent.max(), asked.max()), ALONG)
     sizes = np.array(best_sizes(forecast.prepared, budgets.tolist(), cost))
-    low, middle, high = forecast.predictive.quantiles(sizes[:, 0], sizes[:, 1], ends_of(forecast.level)).T
+    half = 0.5 * forecast.level
+    ends = forecast.predictive.quantiles(sizes[:, 0], sizes[:, 1], [0.5 - half, 0.5, 0.5 + half]).T
     compute = 6.0 * sizes[:, 0] * sizes[:, 1]
     ax.scatter(spent, runs.loss, s=9, color=GREY, linewidths=0, alpha=0.7, label=f"{len(runs)} runs")
-    ax.fill_between(compute, low, high, color=LINE, alpha=0.2, lw=0, label=f"{100 * forecast.level:g} %")
-    ax.plot(compute, middle, color=LINE, label="best at each budget")
+    band(ax, compute, ends, LINE, f"best at each budget, {100 * forecast.level:g} %")
     ax.axhline(forecast.law.E, color=THEORY, lw=0.8, ls=":", label=f"floor E = {forecast.law.E:.3g}")
     bars(ax, asked, [p.loss for p in points], fmt="D", ms=5, color=ACCENT, lw=1.4, label="forecast")
     ax.axvline(spent.max(), ymax=0.7, color=THEORY, lw=0.8, ls="--")  # not through the legend
@@ -82,11 +83,6 @@ def back_test(test: BackTest, *, ax: Axes | None = None) -> Axes:
     shares = f"{100 * test.covered:.0f} % of {test.runs} inside"
     title = f"Fitted on the cheapest {100 * test.cutoff:.0f} %: {shares}"
     return finish(ax, COMPUTE, "loss above the forecast (%)", title, log="x", columns=3)
-
-
-def ends_of(level: float) -> list[float]:
-    """Probabilities of both ends of an interval and of its middle."""
-    return [0.5 * (1.0 - level), 0.5, 0.5 * (1.0 + level)]
 
 
 def _apart(spent: FloatArray, N: FloatArray) -> FloatArray:
@@ -162,9 +158,7 @@ def curve_residuals(found: CurveFit, *, ax: Axes | None = None) -> Axes:
 
 def _fan(found: CurveFit, asked: Asked, start: float, colour: Any, name: str | None, ax: Axes) -> None:
     steps = np.linspace(start, asked.schedule.last, ALONG)
-    low, best, high = found.model.along(asked, steps)
-    ax.fill_between(steps, low, high, color=colour, alpha=0.2, lw=0)
-    ax.plot(steps, best, color=colour, lw=1.6, ls="--", label=name)
+    band(ax, steps, found.model.along(asked, steps), colour, name, ls="--")
 
 
 def _curve_looks(found: CurveFit) -> list[tuple[Any, str | None]]:
@@ -188,10 +182,8 @@ def recipe_frontiers(contest: Contest, *, ax: Axes | None = None) -> Axes:
     for name, side, runs, colour in zip(
         contest.names, "AB", contest.recipes.runs, (COLOURS[0], COLOURS[1]), strict=True
     ):
-        low, middle, high = curve[side]
         ax.scatter(6.0 * runs.N * runs.D, runs.loss, s=8, color=colour, linewidths=0, alpha=0.35)
-        ax.fill_between(curve["budget"], low, high, color=colour, alpha=0.2, lw=0)
-        ax.plot(curve["budget"], middle, color=colour, label=name)
+        band(ax, curve["budget"], curve[side], colour, name)
         asked = [point.losses["AB".index(side)] for point in contest.points]
         x = [point.budget * (0.96 if side == "A" else 1.04) for point in contest.points]  # side by side
         bars(ax, x, asked, fmt="D", ms=4, lw=1.2, color=colour)
@@ -202,11 +194,10 @@ def compute_multiplier(contest: Contest, *, ax: Axes | None = None) -> Axes:
     """Compute that the second recipe needs for the loss of the first, over that of the first."""
     ax = axes_of(ax)
     curve = contest.curve
-    low, middle, high = (
-        np.where(np.isfinite(line) & (line > 0.0), line, np.nan) for line in curve["multiplier"]
+    times = np.array(
+        [np.where(np.isfinite(line) & (line > 0.0), line, np.nan) for line in curve["multiplier"]]
     )
-    ax.fill_between(curve["budget"], low, high, color=COLOURS[2], alpha=0.2, lw=0, label="95 %")
-    ax.plot(curve["budget"], middle, color=COLOURS[2], label="best")
+    band(ax, curve["budget"], times, COLOURS[2], "best, with 95 %")
     ax.axhline(1.0, color=THEORY, lw=0.8)
     for point in contest.points:
         ax.axvline(point.budget, ymax=0.85, color=THEORY, lw=0.8, ls=":")  # not through the legend

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, banded, bars, finish
+from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, band, bars, finish
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,8 @@ def seen_features(found: Measurement, *, ax: Axes | None = None) -> Axes:
     """K(D), the features that D rows show, beside K = D."""
     ax = axes_of(ax)
     D = [p.D for p in found.curve]
-    banded(ax, D, [p.K for p in found.curve], COLOURS[0], "features seen, K(D)")
+    seen = zip(*(p.K for p in found.curve), strict=True)
+    band(ax, D, seen, COLOURS[0], "features seen, K(D)", marker="o")
     ax.plot(D, D, color=GREY, ls="--", lw=1.0, label="K = D")
     return finish(ax, "rows D", "features", "Features seen")
 
@@ -30,7 +31,8 @@ def unseen_variance(found: Measurement, *, ax: Axes | None = None) -> Axes:
     ax = axes_of(ax)
     points = [p for p in found.curve if p.unseen.best > 0.0]
     if points:
-        banded(ax, [p.D for p in points], [p.unseen for p in points], COLOURS[0], "unseen variance, U(D)")
+        unseen = zip(*(p.unseen for p in points), strict=True)
+        band(ax, [p.D for p in points], unseen, COLOURS[0], "unseen variance, U(D)", marker="o")
     ahead = {b.D: b.unseen for b in found.beyond if b.unseen is not None}
     if ahead:
         look: dict[str, Any] = {"fmt": "D", "ms": 4, "color": COLOURS[1], "label": "beyond the data"}
@@ -49,7 +51,7 @@ def local_exponents(found: Measurement, *, ax: Axes | None = None) -> Axes:
         every = {p.D: getattr(p, name) for p in found.curve if getattr(p, name) is not None}
         known = {D: value for D, value in every.items() if value.best <= STEEPEST}
         if known:
-            banded(ax, list(known), list(known.values()), colour, label)
+            band(ax, list(known), zip(*known.values(), strict=True), colour, label, marker="o")
     if found.alpha1 is not None:
         ax.axhline(
             found.alpha1.best, color=THEORY, lw=0.8, ls="--", label=f"one alpha1: {found.alpha1.best:.3g}"

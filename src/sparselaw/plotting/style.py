@@ -131,11 +131,11 @@ def bars(ax: Axes, x: Any, values: Sequence[Interval], **look: Any) -> None:
     ax.errorbar(x, best, yerr=np.abs(np.nan_to_num(ends)), **({"capsize": 3} | look))
 
 
-def banded(ax: Axes, x: Any, values: Sequence[Interval], colour: Any, label: str) -> None:
-    """A line with points through the best values, in a band between the ends of their intervals."""
-    low, best, high = np.array([(value.low, value.best, value.high) for value in values]).T
-    ax.fill_between(x, low, high, color=colour, alpha=0.25, lw=0)
-    ax.plot(x, best, "o-", color=colour, label=label)
+def band(ax: Axes, x: Any, ends: Any, colour: Any, label: str | None = None, **look: Any) -> None:
+    """A line through best values in a band; ``ends`` are the low ends, the best values and the high ends."""
+    low, best, high = ends
+    ax.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
+    ax.plot(x, best, color=colour, label=label, **look)
 
 
 def legend_above(ax: Any, columns: int = 2, title: str = "", fontsize: str = "small") -> None:

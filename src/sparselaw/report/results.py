@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -32,28 +32,54 @@ if TYPE_CHECKING:
 CARRIED = re.compile(r"(?<=[\w)])\^(-?\w+(?:\.\w+)?)")  # an exponent in a sentence or a cell
 
 
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with a formula, pictures (SVG files' bytes), sentences and a table, each if there is one.
+
+    Pictures stand side by side where there is room, and one below the other on a phone.
+    """
+
+    title: str
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    pictures: Sequence[bytes] = ()
+    text: Sequence[str] = ()
+    formula: str = ""  # as laws write it; shown typeset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultPage:
+    """What to show of a result. ``command`` is what makes it again."""
+
+    title: str
+    sections: Sequence[Section]
+    lead: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    command: str = ""
+
+
 def forecast_page(found: Forecast) -> ResultPage:
     fan, *tests = figures.forecast_panels(found)
     last = found.points[-1]
     return ResultPage(
         title="Forecast of runs not yet made",
-        lead=[f"{found.title()}. Status: {found.status}. {_capital(found.meaning())}."],
+        lead=[" ".join(_sentences([found.title(), f"Status: {found.status}", found.meaning()]))],
         warnings=found.warnings,
         sections=[
-            _table(
+            Section(
                 "Forecast",
                 ("N", "D", "loss", f"{100 * found.level:g} % interval"),
                 [[*_sizes(p), _loss(p.loss.best), p.loss.ends(_loss)] for p in found.points],
                 draw_each([fan]),
             ),
-            _table(
+            Section(
                 "Back-test: fitted on the cheapest runs, the more expensive ones predicted",
                 ("fitted on", "predicted", "inside 95 %", "rms error", "median width"),
                 [_tested(t) for t in found.backtest],
                 draw_each(tests),
             ),
             _law("The law", found.law.formula, found.params),
-            _table(
+            Section(
                 "Runs that pull most at N = {}, D = {}".format(*_sizes(last)),
                 ("N", "D", "loss", "moves the forecast by"),
                 [[*_sizes(r), _n(r.loss), f"{100 * r.moves:+.2g} %"] for r in last.pulls],
@@ -75,15 +101,15 @@ def _tested(test: BackTest) -> list[str]:
 def curve_page(found: CurveFit) -> ResultPage:
     """Curves, fan and rates; ends of runs and schedules; the back-test; parameters."""
     (_, columns, rows), *others, law = found.tables().values()
-    best = [] if found.best is None else [f"{_capital(found.best.words())}."]
+    best = [] if found.best is None else [found.best.words()]
     return ResultPage(
         title="Loss curves under learning-rate schedules",
-        lead=[f"{found.title()}. Status: {found.status}.", *best, f"{_capital(found.theory.words())}."],
+        lead=[f"{found.title()}. Status: {found.status}.", *_sentences([*best, found.theory.words()])],
         warnings=found.warnings,
         sections=[
-            _table("Curves", columns, rows, draw_each(figures.curve_panels(found))),
-            *(_table(*table) for table in others if table[2]),
-            Section(title="The law", formula=law[0], columns=law[1], rows=law[2]),
+            Section("Curves", columns, rows, draw_each(figures.curve_panels(found))),
+            *(Section(*table) for table in others if table[2]),
+            Section("The law", law[1], law[2], formula=law[0]),
         ],
     )
 
@@ -94,22 +120,24 @@ def fit_page(law: FittedLaw) -> ResultPage:
     ahead = next_run(law)
     return ResultPage(
         title=f"Fit of the {law.name} law",
-        lead=[
-            f"{_capital(law.goodness.words())}; {law.goodness.worst_words()}.",
-            *([] if ahead is None else [f"{_capital(ahead.words())}."]),
-            f"{_capital(law.how())}.",
-        ],
+        lead=_sentences(
+            [
+                f"{law.goodness.words()}; {law.goodness.worst_words()}",
+                *([] if ahead is None else [ahead.words()]),
+                law.how(),
+            ]
+        ),
         warnings=law.warnings,
         sections=[
-            Section(title="The law over the runs", pictures=draw_each(figures.fit_panels(law))),
+            Section("The law over the runs", pictures=draw_each(figures.fit_panels(law))),
             _law("Parameters", law.law.formula, law.params),
             Section(
-                title="Implied sparsity",
-                text=[f"{_capital(words)}." for words in law.sparsity_words()],
-                columns=("by the law", "alpha1", "alpha2"),
-                rows=law.sparsity_rows(),
+                "Implied sparsity",
+                ("by the law", "alpha1", "alpha2"),
+                law.sparsity_rows(),
+                text=_sentences(law.sparsity_words()),
             ),
-            _table(
+            Section(
                 "Sparsity alpha1 as runs are left out",
                 ("left out", "rows", "alpha1", "95 % interval"),
                 [
@@ -137,63 +165,50 @@ def plan_page(source: Any, plans: Sequence[Plan], ways: Approaches | None = None
         warnings=list(dict.fromkeys(w for plan in plans for w in plan.warnings)),
         sections=[
             Section(
-                title="Allocation",
-                pictures=draw_each(figures.plan_panels(source, plans)),
-                text=[f"Intervals: {first.intervals}; of the loss: {first.loss_intervals}."],
-                columns=("budget", "N", "D", "D / N", "loss", *(("passes",) if first.unique else ())),
-                rows=[
-                    [
-                        short_compute(p.budget),
-                        p.N.as_sizes(),
-                        p.D.as_sizes(),
-                        *(_shown(v) for v in (p.tokens_per_parameter, p.loss)),
-                        *([] if p.unique is None else [_shown(p.unique.passes)]),
-                    ]
+                "Allocation",
+                ("budget", "N", "D", "D / N", "loss", *(("passes",) if first.unique else ())),
+                [
+                    [short_compute(p.budget), p.N.as_sizes(), p.D.as_sizes()]
+                    + [_shown(v) for v in (p.tokens_per_parameter, p.loss)]
+                    + ([] if p.unique is None else [_shown(p.unique.passes)])
                     for p in plans
                 ],
+                draw_each(figures.plan_panels(source, plans)),
+                [f"Intervals: {first.intervals}; of the loss: {first.loss_intervals}."],
             ),
-            *([] if ways is None else [_table("Three approaches: N ~ C^a, D ~ C^b", *ways.table())]),
+            *([] if ways is None else [Section("Three approaches: N ~ C^a, D ~ C^b", *ways.table())]),
         ],
     )
 
 
 def compare_page(found: Comparison) -> ResultPage:
-    columns, rows = found.table()
     return ResultPage(
         title="Recipes compared",
-        lead=[f"{_capital(contest.words())}." for contest in found.contests],
+        lead=_sentences(contest.words() for contest in found.contests),
         warnings=found.warnings,
         sections=[
             Section(
-                title="At the budgets or sizes asked for",
-                pictures=draw_each(figures.compare_panels(found)),
-                text=[f"{' and '.join(c.names)}: {c.shared_words()}." for c in found.contests],
-                columns=columns,
-                rows=rows,
+                "At the budgets or sizes asked for",
+                *found.table(),
+                draw_each(figures.compare_panels(found)),
+                [f"{' and '.join(c.names)}: {c.shared_words()}." for c in found.contests],
             )
         ],
     )
 
 
 def next_page(found: NextRuns) -> ResultPage:
-    columns, rows = found.table()
     return ResultPage(
         title="Runs to make next",
-        lead=[f"{_capital(found.words())}."],
+        lead=_sentences([found.words()]),
         warnings=found.warnings,
-        sections=[_table("The runs", columns, rows, draw_each(figures.next_panels(found)))],
+        sections=[Section("The runs", *found.table(), draw_each(figures.next_panels(found)))],
     )
-
-
-def _table(
-    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], pictures: Sequence[bytes] = ()
-) -> Section:
-    return Section(title=title, columns=columns, rows=rows, pictures=pictures)
 
 
 def _law(title: str, formula: str, params: Mapping[str, Interval]) -> Section:
     rows = [[GREEK.get(name, name), _n(v.best), v.ends(short_number)] for name, v in params.items()]
-    return Section(title=title, formula=formula, columns=("quantity", "value", "95 % interval"), rows=rows)
+    return Section(title, ("quantity", "value", "95 % interval"), rows, formula=formula)
 
 
 def _shown(v: Interval) -> str:
@@ -204,9 +219,12 @@ _n = short_number
 _loss = "{:#.4g}".format  # 2.000, not 2
 
 
-def _capital(text: str) -> str:
-    """A sentence; a name such as alpha1 or adamw_best keeps its letters."""
-    return text[:1].upper() + text[1:] if text.split(" ")[0].strip(":;,").isalpha() else text
+def _sentences(said: Iterable[str]) -> list[str]:
+    """With a capital and a full stop; a name such as alpha1 or adamw_best keeps its letters."""
+    return [
+        f"{text[:1].upper() + text[1:] if text.split(' ')[0].strip(':;,').isalpha() else text}."
+        for text in said
+    ]
 
 
 def measure_page(found: Measurement) -> ResultPage:
@@ -228,13 +246,13 @@ def measure_page(found: Measurement) -> ResultPage:
         ["alpha1", found.alpha1_reason if found.alpha1 is None else str(found.alpha1)],
     ]
     sections = [
-        _table("What it is", ("quantity", "value"), facts),
-        _table("Against the number of rows", columns, rows, draw_each(figures.measure_panels(found))),
-        _table("Rare and frequent features", ("active in rows", "features", "alpha1"), windows),
-        _table("Beyond the data: the unseen share", ("D", "unseen"), ahead),
-        _table("Back-test of that step", ("known rows", "D", "error", "error of a straight line"), tests),
+        Section("What it is", ("quantity", "value"), facts),
+        Section("Against the number of rows", columns, rows, draw_each(figures.measure_panels(found))),
+        Section("Rare and frequent features", ("active in rows", "features", "alpha1"), windows),
+        Section("Beyond the data: the unseen share", ("D", "unseen"), ahead),
+        Section("Back-test of that step", ("known rows", "D", "error", "error of a straight line"), tests),
     ]
-    lead = [f"{_capital(sentence)}." for sentence in found.sentences()]
+    lead = _sentences(found.sentences())
     return ResultPage(title=f"Features of {Path(found.source).name}", lead=lead, sections=sections)
 
 
@@ -242,38 +260,12 @@ def learn_page(found: LearningCurve) -> ResultPage:
     pictures = draw_each(figures.learn_panels(found))
     return ResultPage(
         title=f"Learning curve of {Path(found.source).name}",
-        lead=[f"{_capital(sentence)}." for sentence in found.sentences()],
+        lead=_sentences(found.sentences()),
         sections=[
-            _table("Loss in per cent of the variance, N infinite", *found.table_rows(), pictures),
-            _table("Along the model size, many rows", *found.width_rows()),
+            Section("Loss in per cent of the variance, N infinite", *found.table_rows(), pictures),
+            Section("Along the model size, many rows", *found.width_rows()),
         ],
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """A heading with a formula, pictures (SVG files' bytes), sentences and a table, each if there is one.
-
-    Pictures stand side by side where there is room, and one below the other on a phone.
-    """
-
-    title: str
-    formula: str = ""  # as laws write it; shown typeset
-    pictures: Sequence[bytes] = ()
-    text: Sequence[str] = ()
-    columns: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultPage:
-    """What to show of a result. ``command`` is what makes it again."""
-
-    title: str
-    sections: Sequence[Section]
-    lead: Sequence[str] = ()
-    warnings: Sequence[str] = ()
-    command: str = ""
 
 
 def write_result(path: Path, page: ResultPage) -> None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from sparselaw.errors import InputError
-from sparselaw.explore.call import Call, Training, input_options, input_python, shell
+from sparselaw.explore.call import Call, Training, code_of, input_options, input_python, shell
 from sparselaw.explore.chart_data import Chart, axis, cautions, chart, line, mark
 from sparselaw.inputs import Inputs
 from sparselaw.numbers import sizes
@@ -28,7 +28,12 @@ FEATURE_POINTS = 9  # along a curve of nonlinear features
 LARGEST = 10**15
 TOGETHER = 0.02  # K and rank closer than this are one mark
 XI_SPAN = (0.05, 30.0)  # the paper's figure 2
-FIXED = {"N": ("D", "500,5000,50000"), "D": ("N", "16,64,256"), "xi": ("N", "16,64,256")}
+# What stays fixed along each axis, at which sizes unless given, and the words at the axis.
+FIXED = {
+    "N": ("D", "500,5000,50000", "model size N"),
+    "D": ("N", "16,64,256", "samples D"),
+    "xi": ("N", "16,64,256", "xi = D^{alpha_D/alpha_N} / N"),
+}
 
 
 def surface(call: Call) -> dict[str, Any]:
@@ -36,18 +41,25 @@ def surface(call: Call) -> dict[str, Any]:
     asked = SurfaceAsked.of(call)
     if asked.along == "xi":
         return _collapse(asked)
-    along, inputs, other = asked.along, asked.inputs, FIXED[asked.along][0]
-    low, high = span_of(call, inputs, along, asked.fixed)
+    along, inputs, (other, _, words) = asked.along, asked.inputs, FIXED[asked.along]
+    low, high = span_of(call, asked)
     grid = f"{low}:{high}:{asked.count}"
-    moving = sizes(along, grid)
-    points = asked.points(moving, asked.fixed) if along == "N" else asked.points(asked.fixed, moving)
-    drawn = chart(axis(_AXES[along]), axis("loss"), [])
+    points = asked.points(sizes(along, grid))
+    drawn = chart(axis(words), axis("loss"), [])
     for i, size in enumerate(asked.fixed):
         curve = [point for point in points if getattr(point, other) == size]
         _add_curve(drawn, f"{other} = {size:,}", along, curve, i)
         drawn["marks"] += _peak(along, size, curve, i)
     drawn["notes"] = notes_of(drawn["series"], along)
-    drawn["series"] += _limit(inputs, along, low, high)
+    law = inputs.exponents
+    if law is not None:  # the power law of the other size without limit
+        powers = inputs.power_law()
+        constant, e = (
+            (powers.model_constant, law.alpha_N) if along == "N" else (powers.data_constant, law.alpha_D)
+        )
+        label = f"unlimited {'data' if along == 'N' else 'model'}: {constant:.3g} {along}^{{−{e:.3g}}}"
+        y = [constant * float(x) ** -e for x in (low, high)]
+        drawn["series"].append(line(label, [low, high], y, colour=None, dash="dotted"))
     return {"chart": drawn, "span": [low, high], "code": asked.code(along, grid)}
 
 
@@ -65,7 +77,7 @@ class SurfaceAsked:
     @classmethod
     def of(cls, call: Call) -> SurfaceAsked:
         along = call.choice("along", list(FIXED))
-        name, usual = FIXED[along]
+        name, usual, _ = FIXED[along]
         return cls(
             inputs=call.inputs(),
             along=along,
@@ -84,9 +96,10 @@ class SurfaceAsked:
             return DRAFT_POINTS if self.draft else POINTS
         return DRAFT_LAWS if self.draft else LAWS
 
-    def points(self, N: list[int], D: list[int]) -> tuple[Point, ...]:
-        training = self.training.theory()
-        return prediction(self.inputs, N, D, **self._order, **training).points
+    def points(self, moving: list[int]) -> tuple[Point, ...]:
+        """Along the axis of N, or of D, at every fixed size of the other."""
+        N, D = (moving, self.fixed) if self.along == "N" else (self.fixed, moving)
+        return prediction(self.inputs, N, D, **self._order, **self.training.theory()).points
 
     @property
     def _order(self) -> dict[str, Any]:
@@ -102,29 +115,25 @@ class SurfaceAsked:
         order = {"features": features} if features else self._order
         training = "" if features else self.training.python()
         extra = training + "".join(f', {name}="{value}"' for name, value in order.items())
-        python = [
-            "import numpy as np",
-            "import sparselaw as sl",
-            "",
+        listed = {along: grid, other: ",".join(str(size) for size in self.fixed)}
+        trained = {} if features else self.training.options()
+        command = shell("predict", **input_options(self.inputs) | listed | trained | order)
+        found = code_of(
+            command,
             input_python(self.inputs),
             f"{along} = np.unique(np.geomspace({low}, {high}, {count}).round().astype(int))",
             f"found = sl.predict(model, {along}={along}.tolist(), {other}={self.fixed}{extra})",
-        ]
-        listed = {along: grid, other: ",".join(str(size) for size in self.fixed)}
-        trained = {} if features else self.training.options()
-        options = input_options(self.inputs) | listed | trained | order
-        return {"shell": shell("predict", **options), "python": "\n".join(python)}
+        )
+        return found | {"python": f"import numpy as np\n{found['python']}"}
 
 
-_AXES = {"N": "model size N", "D": "samples D", "xi": "xi = D^{alpha_D/alpha_N} / N"}
-
-
-def span_of(call: Call, inputs: Inputs, along: str, fixed: list[int]) -> tuple[int, int]:
+def span_of(call: Call, asked: SurfaceAsked) -> tuple[int, int]:
     """As given, or wide enough to have the double-descent peak of every curve well inside."""
-    if along == "N":
-        usual = 4, 8.0 * asymptotic_seen(inputs, float(max(fixed)))
+    largest = max(asked.fixed)
+    if asked.along == "N":
+        usual = 4, 8.0 * asymptotic_seen(asked.inputs, float(largest))
     else:
-        usual = 10, _samples(inputs, 6.0 * max(fixed))
+        usual = 10, _samples(asked.inputs, 6.0 * largest)
     low = call.size("low", usual[0])
     high = call.size("high", int(min(max(usual[1], 16.0 * low), LARGEST)))
     if high <= low or high > LARGEST:
@@ -192,21 +201,6 @@ def _meets(D: np.ndarray, grows: np.ndarray, size: int) -> float:
     return math.exp(float(np.interp(math.log(size), np.log(grows), np.log(D))))
 
 
-def _limit(inputs: Inputs, along: str, low: int, high: int) -> list[dict[str, Any]]:
-    """The power law of the other size without limit, where there is one."""
-    law = inputs.exponents
-    if law is None:
-        return []
-    other, constant, exponent = (
-        ("data", inputs.power_law().model_constant, law.alpha_N)
-        if along == "N"
-        else ("model", inputs.power_law().data_constant, law.alpha_D)
-    )
-    y = [constant * float(x) ** -exponent for x in (low, high)]
-    label = f"unlimited {other}: {constant:.3g} {along}^{{−{exponent:.3g}}}"
-    return [line(label, [low, high], y, colour=None, dash="dotted")]
-
-
 def _collapse(asked: SurfaceAsked) -> dict[str, Any]:
     """loss N^alpha_N against xi: curves of every N fall on S(xi) as N and D grow."""
     inputs, law = asked.inputs, asked.inputs.power_law()
@@ -215,23 +209,22 @@ def _collapse(asked: SurfaceAsked) -> dict[str, Any]:
         _samples(inputs, end) for end in (XI_SPAN[0] * min(asked.fixed), XI_SPAN[1] * max(asked.fixed))
     )
     grid = f"{max(1, round(low))}:{max(16, round(high))}:{asked.count}"
-    found = asked.points(asked.fixed, sizes("D", grid))
+    found = asked.points(sizes("D", grid))
     limit = line("limit S(xi)", xi.tolist(), scaling_values(inputs, xi).tolist(), colour=None)
     marks = [mark(law.xi_crit, "xi_crit")]
-    drawn = chart(axis(_AXES["xi"]), axis("loss · N^{alpha_N}"), [limit], marks=marks)
+    drawn = chart(axis(FIXED["xi"][2]), axis("loss · N^{alpha_N}"), [limit], marks=marks)
     for i, size in enumerate(asked.fixed):
         points = [p for p in found if p.N == size and XI_SPAN[0] <= p.xi <= XI_SPAN[1]]
         _add_curve(drawn, f"N = {size:,}", "xi", points, i, power(size, law.alpha_N))
     drawn["notes"] = notes_of(drawn["series"], "xi")
     code = asked.code("D", grid)
-    code["python"] = "\n".join(
-        [
-            code["python"].replace("as sl\n", "as sl\nfrom sparselaw.theory import scaling_function\n"),
-            'found["scaled"] = found["loss"] * found["N"] ** model.exponents.alpha_N  # against found["xi"]',
-            f"xi = np.geomspace({XI_SPAN[0]:g}, {XI_SPAN[1]:g}, {POINTS})",
-            "S = [scaling_function(model, x) for x in xi]",
-        ]
+    python = (
+        code["python"].replace("as sl\n", "as sl\nfrom sparselaw.theory import scaling_function\n"),
+        'found["scaled"] = found["loss"] * found["N"] ** model.exponents.alpha_N  # against found["xi"]',
+        f"xi = np.geomspace({XI_SPAN[0]:g}, {XI_SPAN[1]:g}, {POINTS})",
+        "S = [scaling_function(model, x) for x in xi]",
     )
+    code["python"] = "\n".join(python)
     return {"chart": drawn, "span": list(XI_SPAN), "code": code}
 
 
@@ -242,8 +235,6 @@ def power(size: int, exponent: float) -> float:
 
 
 # Curves of nonlinear features beside the linear ones: their tables take seconds, so a worker makes them.
-
-Item = tuple[Inputs, str, str, list[int], int]
 
 
 def feature_curves(call: Call) -> Iterator[dict[str, Any]]:
@@ -260,11 +251,11 @@ def feature_curves(call: Call) -> Iterator[dict[str, Any]]:
         raise InputError("solver", asked.training.solver.name, "needs linear features", "train to the end")
     check_min_norm(None, asked.training.ridge, asked.training.noise)
     check_theory(asked.inputs, FEATURES[name])
-    low, high = span_of(call, asked.inputs, asked.along, asked.fixed)
+    low, high = span_of(call, asked)
     grid = f"{low}:{high}:{FEATURE_POINTS}"
     moving, other = sizes(asked.along, grid), FIXED[asked.along][0]
     yield {"curves": len(asked.fixed), "code": asked.code(asked.along, grid, name)}
-    items: list[Item] = [(asked.inputs, name, asked.along, moving, size) for size in asked.fixed]
+    items = [(asked.inputs, name, asked.along, moving, size) for size in asked.fixed]
     for done, (item, found) in enumerate(call.session.bench.map(call.stop, one_curve, items), start=1):
         if isinstance(found, InputError):
             raise found
@@ -274,7 +265,9 @@ def feature_curves(call: Call) -> Iterator[dict[str, Any]]:
         yield {"series": series, "notes": notes_of([series], asked.along), "done": done}
 
 
-def one_curve(item: Item) -> tuple[list[float], list[str], list[str]] | InputError:
+def one_curve(
+    item: tuple[Inputs, str, str, list[int], int],
+) -> tuple[list[float], list[str], list[str]] | InputError:
     """Losses, words of caution and reasons of gaps, in a worker; a refusal is handed back."""
     inputs, name, along, moving, fixed = item
     pairs = (moving, [fixed]) if along == "N" else ([fixed], moving)
