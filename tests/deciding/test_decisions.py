@@ -10,7 +10,7 @@ from oracles.deciding import variance_after as slow_variance_after
 from sparselaw.cli import main
 from sparselaw.costs import parse_cost
 from sparselaw.deciding import compare, next_runs
-from sparselaw.deciding.designs import Target, best_set, variance_after, variance_now
+from sparselaw.deciding.designs import Target, best_set, variance_after
 from sparselaw.deciding.next_runs import candidates
 from sparselaw.planning.forecast_budgets import prepare_forecast
 
@@ -41,7 +41,7 @@ def test_further_runs_teach_what_conditioning_says(prepared):
         variance_after(prepared.posterior, target, *one) for one in ((new[0][:0], new[1][:0]), new)
     )
     assert np.all(after < before)
-    assert np.allclose(before, variance_now(prepared.posterior, target))
+    assert np.allclose(before, variance_after(prepared.posterior, target))
 
 
 def test_the_first_run_is_the_best_of_all(prepared):

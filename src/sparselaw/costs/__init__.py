@@ -6,8 +6,8 @@ A new cost is one function that returns its terms, and one call of ``register``:
 from __future__ import annotations
 
 from sparselaw.costs import named as named  # fills the registry
-from sparselaw.costs.base import COSTS, Conditioning, Cost, CostModel, CostTerm, Leading, register
-from sparselaw.costs.named import ServedCost, cost_names, parse_cost, with_serving
+from sparselaw.costs.base import COSTS, Conditioning, Cost, CostModel, CostTerm, register
+from sparselaw.costs.named import cost_names, parse_cost, with_serving
 
 __all__ = [
     "COSTS",
@@ -15,8 +15,6 @@ __all__ = [
     "Cost",
     "CostModel",
     "CostTerm",
-    "Leading",
-    "ServedCost",
     "cost_names",
     "parse_cost",
     "register",

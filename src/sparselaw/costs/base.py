@@ -53,14 +53,11 @@ class Conditioning:
     @classmethod
     def of_inputs(cls, inputs: Inputs) -> Self | None:
         """None where the inputs follow no power law."""
-        exponents = inputs.exponents
-        if exponents is None:
+        of = inputs.exponents
+        if of is None:
             return None
-        return cls(
-            power=inputs.power_law().spectrum,
-            seen_exponent=exponents.seen_exponent,
-            seen_constant=exponents.seen_constant,
-        )
+        power = inputs.power_law().spectrum
+        return cls(power=power, seen_exponent=of.seen_exponent, seen_constant=of.seen_constant)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,32 +78,21 @@ class CostTerm:
             return ((c, p, q),)
         return (c, p + k, q), (c * self.seen_constant**k, p, q + k * self.seen_exponent)
 
-    def leading(self, e: float) -> Leading:
+    def leading(self, e: float) -> CostTerm:
         """The term for large N and D = (xi N)^e: which of N and K(D) is smaller may depend on xi."""
-        c, p, q, k = self.factor, self.N_power, self.D_power, self.resolved_power
         growth = self.seen_exponent * e  # K(D) ~ N^growth
-        if k == 0.0 or abs(growth - 1.0) <= SAME:
-            return Leading(factor=c, N_power=p, D_power=q, resolved_power=k)
+        if self.resolved_power == 0.0 or abs(growth - 1.0) <= SAME:
+            return self
         few, many = self.monomials()
         c, p, q = few if growth > 1.0 else many
-        return Leading(factor=c, N_power=p, D_power=q)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leading:
-    """factor * N^N_power * D^D_power * min(N, K(D))^resolved_power with K(D) of the order of N."""
-
-    factor: float
-    N_power: float
-    D_power: float
-    resolved_power: float = 0.0
+        return CostTerm(factor=c, N_power=p, D_power=q)
 
     def growth(self, e: float) -> float:
-        """The power of N with which it grows along D = (xi N)^e."""
+        """The power of N with which a leading term grows along D = (xi N)^e."""
         return self.N_power + self.resolved_power + self.D_power * e
 
     def log_spent(self, e: float, log_xi: float, log_xi_crit: float) -> float:
-        """log of the compute over N^growth at xi; K(D) = N at xi_crit."""
+        """log of the compute over N^growth at xi, of a leading term; K(D) = N at xi_crit."""
         resolved = self.resolved_power * min(0.0, log_xi - log_xi_crit)
         return math.log(self.factor) + self.D_power * e * log_xi + resolved
 
@@ -140,12 +126,12 @@ class Cost:
         with np.errstate(over="ignore"):
             return np.exp(np.minimum.reduce(logs))
 
-    def data_for(self, N: Any, budget: float) -> Any:
+    def data_for(self, N: Any, budget: Any) -> Any:
         """The D that spends the budget at this N."""
         import numpy as np
 
         log_N = np.log(np.asarray(N, np.float64))
-        logs = [(math.log(budget / c) - p * log_N) / q for c, p, q in self.monomials()]
+        logs = [(np.log(budget / c) - p * log_N) / q for c, p, q in self.monomials()]
         with np.errstate(over="ignore", under="ignore"):
             return np.exp(np.maximum.reduce(logs))
 
@@ -162,7 +148,7 @@ class Cost:
         ratio = alpha_N / alpha_D
         return alpha_N / min(p + q * ratio for _, p, q in self.monomials())
 
-    def leading(self, e: float) -> tuple[Leading, ...]:
+    def leading(self, e: float) -> tuple[CostTerm, ...]:
         """The terms that stay the cheapest for large N along D = (xi N)^e; all grow alike."""
         forms = [term.leading(e) for term in self.terms]
         least = min(form.growth(e) for form in forms)

@@ -14,32 +14,27 @@ from sparselaw.costs.base import COSTS, Conditioning, Cost, CostModel, CostTerm,
 from sparselaw.errors import InputError, check_finite, check_positive
 
 
-def first_order(conditioning: Conditioning, effort: float) -> Terms:
+def first_order(kappa: Conditioning, effort: float) -> Terms:
     """N D kappa^effort: the steps that a first-order method takes grow as a power of kappa."""
-    term = CostTerm(
-        resolved_power=effort * conditioning.power,
-        seen_exponent=conditioning.seen_exponent,
-        seen_constant=conditioning.seen_constant,
-    )
-    return (term,)
+    seen = {"seen_exponent": kappa.seen_exponent, "seen_constant": kappa.seen_constant}
+    return (CostTerm(resolved_power=effort * kappa.power, **seen),)
 
 
 DIRECT: Terms = (CostTerm(resolved_power=1.0),)  # a direct least-squares solve
-for _name, _formula, _terms in (
-    ("direct", "N D min(N, D)", lambda: DIRECT),
-    ("6nd", "6 N D", lambda: (CostTerm(factor=6.0),)),  # forward and backward through a network
+
+
+def cheapest(kappa: Conditioning) -> Terms:
+    return DIRECT + first_order(kappa, 1.0) + first_order(kappa, 0.5)
+
+
+for _name, _formula, _of_kappa, _terms in (
+    ("direct", "N D min(N, D)", False, lambda: DIRECT),
+    ("6nd", "6 N D", False, lambda: (CostTerm(factor=6.0),)),  # forward and backward through a network
+    ("gd", "N D kappa", True, lambda kappa: first_order(kappa, 1.0)),
+    ("accelerated", "N D sqrt(kappa)", True, lambda kappa: first_order(kappa, 0.5)),
+    ("cheapest", "the smallest of direct, gd and accelerated", True, cheapest),
 ):
-    register(CostModel(name=_name, terms=_terms, formula=_formula))
-for _name, _formula, _of_kappa in (
-    ("gd", "N D kappa", lambda c: first_order(c, 1.0)),
-    ("accelerated", "N D sqrt(kappa)", lambda c: first_order(c, 0.5)),
-    (
-        "cheapest",
-        "the smallest of direct, gd and accelerated",
-        lambda c: DIRECT + first_order(c, 1.0) + first_order(c, 0.5),
-    ),
-):
-    register(CostModel(name=_name, terms=_of_kappa, formula=_formula, needs_sparsity=True))
+    register(CostModel(name=_name, terms=_terms, formula=_formula, needs_sparsity=_of_kappa))
 register(CostModel(name="power", terms=lambda r: (CostTerm(N_power=r),), formula="N^r D", parameter="r"))
 
 LARGEST_PARAMETER = 100.0
@@ -72,20 +67,16 @@ def parse_cost(text: str, conditioning: Conditioning | None = None) -> Cost:
             raise InputError("cost", text, "needs alpha1 and alpha2", f"give sparse inputs, or choose {free}")
         arguments.append(conditioning)
     if model.parameter:
-        arguments.append(_parameter(text, name, value))
+        remedy = f"write {name}:2"
+        try:
+            number = check_finite("cost", float(value))
+        except ValueError:
+            raise InputError("cost", text, f"is not {name}:<number>", remedy) from None
+        if not 0.0 < number <= LARGEST_PARAMETER:
+            condition = f"the number must be positive and at most {LARGEST_PARAMETER:g}"
+            raise InputError("cost", text, condition, remedy)
+        arguments.append(number)
     return Cost(name=written, terms=model.terms(*arguments))
-
-
-def _parameter(text: str, name: str, value: str) -> float:
-    remedy = f"write {name}:2"
-    try:
-        number = check_finite("cost", float(value))
-    except (ValueError, InputError):
-        raise InputError("cost", text, f"is not {name}:<number>", remedy) from None
-    if not 0.0 < number <= LARGEST_PARAMETER:
-        condition = f"the number must be positive and at most {LARGEST_PARAMETER:g}"
-        raise InputError("cost", text, condition, remedy)
-    return number
 
 
 PER_TOKEN = 2.0  # operations for each parameter and token served
@@ -110,15 +101,12 @@ class ServedCost(Cost):
 
         return self.training.compute(N, D) + PER_TOKEN * np.asarray(N, np.float64) * self.tokens
 
-    def data_for(self, N: Any, budget: float) -> Any:
+    def data_for(self, N: Any, budget: Any) -> Any:
         """The D that what is left after serving buys; nothing where serving takes all."""
         import numpy as np
 
-        N = np.asarray(N, np.float64)
-        left = np.maximum(budget - PER_TOKEN * N * self.tokens, 1e-300)
-        logs = [(np.log(left / c) - p * np.log(N)) / q for c, p, q in self.monomials()]
-        with np.errstate(over="ignore", under="ignore"):
-            return np.exp(np.maximum.reduce(logs))
+        served = PER_TOKEN * np.asarray(N, np.float64) * self.tokens
+        return self.training.data_for(N, np.maximum(budget - served, 1e-300))
 
     def log_largest_N(self, budget: float) -> float:
         """log of the N that leaves D = 1; zero where not even N = 1 does."""
@@ -138,9 +126,5 @@ def with_serving(training: Cost, tokens: float) -> Cost:
     tokens = check_positive("inference-tokens", tokens)
     if tokens > MOST_TOKENS:
         raise InputError("inference-tokens", tokens, "is too large", f"choose at most {MOST_TOKENS:g}")
-    return ServedCost(
-        name=f"{training.name} + 2 N T, T = {tokens:g}",
-        terms=training.terms,
-        training=training,
-        tokens=tokens,
-    )
+    name = f"{training.name} + 2 N T, T = {tokens:g}"
+    return ServedCost(name=name, terms=training.terms, training=training, tokens=tokens)

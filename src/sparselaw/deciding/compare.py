@@ -7,6 +7,7 @@ off the same draw.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -120,53 +121,92 @@ def compare_recipes(
 ) -> Comparison:
     """``compare`` of runs that are read already."""
     level, spent = check_level(level), parse_cost(cost, None)
-    budgets, points = _asked(budget, at)
-    _not_twice(recipes)
-    _not_too_small(budgets, points, spent, recipes)
+    if (budget is None) == (at is None):
+        raise InputError(
+            "budget", budget, "give budgets or sizes, and not both", "write budget=C or at=[(N, D)]"
+        )
+    points = np.empty((0, 2)) if at is None else check_points(at)
+    if at is None:
+        given: Iterable[Any] = budget if isinstance(budget, Iterable) else [budget]
+        asked = np.array([check_positive("budget", C) for C in given])
+    else:
+        asked = np.asarray(spent.compute(points[:, 0], points[:, 1]), dtype=np.float64)
+    first = data_hash(recipes[0].runs)
+    for other in recipes[1:]:
+        if data_hash(other.runs) == first:
+            same = f"has the same runs as {recipes[0].name}"
+            raise InputError("recipe", other.name, same, "give another table")
+    cheapest = min(float(np.min(spent.compute(one.runs.N, one.runs.D))) for one in recipes)
+    for C in asked[asked < cheapest]:  # a forecast knows nothing of what is asked there
+        remedy = f"choose at least {cheapest:.3g}"
+        raise InputError("budget", f"{C:.3g}", "is below every run of the tables", remedy)
     contests = tuple(
-        contest(joined(recipes[0], other), budgets, points, spent, level, seed) for other in recipes[1:]
+        contest(joined(recipes[0], other), asked, points, spent, level, seed) for other in recipes[1:]
     )
     return Comparison(contests=contests, cost=cost, level=level, seed=seed, recipes=recipes)
 
 
 def contest(
-    recipes: Recipes, budgets: FloatArray, points: FloatArray, cost: Cost, level: float, seed: int
+    recipes: Recipes, asked: FloatArray, points: FloatArray, cost: Cost, level: float, seed: int
 ) -> Contest:
-    """Of two recipes: at ``budgets``, or where there are none at ``points`` (n, 2).
+    """Of two recipes: at the budgets ``asked``, or at ``points`` (n, 2), which cost so much.
 
     One set of draws of both frontiers serves the budgets, the picture and the place where they cross.
     """
-    asked = budgets if budgets.size else np.asarray(cost.compute(points[:, 0], points[:, 1]), np.float64)
+    ends = [0.5 * (1.0 - level), 0.5, 0.5 * (1.0 + level)]
+
+    def interval(values: FloatArray) -> Interval:
+        return Interval(*map(float, np.quantile(values, ends)))
+
+    def point(C: float, sizes: Any, A: FloatArray, B: FloatArray, logs: FloatArray) -> ContestPoint:
+        """From draws of both log losses and of the log of the multiplier; beyond reach it is not known."""
+        gap = np.exp(A) - np.exp(B)
+        times = np.quantile(logs, ends, method="nearest")
+        low, high = (math.exp(end) if math.isfinite(end) else math.nan for end in times[[0, 2]])
+        return ContestPoint(
+            budget=C,
+            sizes=sizes,
+            losses=(interval(np.exp(A)), interval(np.exp(B))),
+            difference=interval(gap),
+            probability=float(np.mean(gap < 0.0)),
+            multiplier=Interval(low, float(np.exp(times[1])), high),
+            at_sizes=bool(points.size),
+        )
+
     spent = [np.asarray(cost.compute(runs.N, runs.D)) for runs in recipes.runs]
     low = min(max(float(spent[0].min()), float(spent[1].min())), float(asked.min()))
     high = 1.5 * max(float(spent[0].max()), float(spent[1].max()), float(asked.max()))
     count = 2 + int(np.log(high / low * REACH**2) / STEP)
+    budgets = asked if not points.size else np.array([])
     wide = np.unique(np.r_[np.geomspace(low / REACH, high * REACH, count), low, high, budgets])
     shown = np.flatnonzero((wide >= low) & (wide <= high))
     both = [recipes.frontier(r, wide, budgets, cost) for r in (0, 1)]
-    A, B = both[0][0][shown], both[1][0]
-    recipe = np.repeat([0, 1], [A.size, B.size])
-    drawn = recipes.draws(np.r_[A, B], np.r_[both[0][1][shown], both[1][1]], recipe, DRAWS, seed)
-    of_A, of_B = drawn[:, : A.size], drawn[:, A.size :]
+    N, D = (np.r_[both[0][i][shown], both[1][i]] for i in (0, 1))
+    drawn = recipes.draws(N, D, np.repeat([0, 1], [shown.size, wide.size]), DRAWS, seed)
+    of_A, of_B = drawn[:, : shown.size], drawn[:, shown.size :]
     logs = np.array([passes(of_A[:, i], of_B, np.log(wide / wide[j])) for i, j in enumerate(shown)])
-
-    def at_budget(C: float) -> ContestPoint:
+    found = []
+    for C in budgets:
         j = int(np.searchsorted(wide, C))
         i = int(np.searchsorted(shown, j))
         sizes = tuple((float(N[j]), float(D[j])) for N, D in both)
-        return _point(C, sizes, of_A[:, i], of_B[:, j], logs[i], level, at_sizes=False)
-
-    found = [at_budget(float(C)) for C in budgets]
-    found += [_at_sizes(recipes, float(N), float(D), cost, level, seed) for N, D in points]
-    ends = _ends(level)
+        found.append(point(float(C), sizes, of_A[:, i], of_B[:, j], logs[i]))
+    for n, d in points.tolist():
+        # B is scaled up and down from (N, D) along a constant D / N until it has the loss of A.
+        factors = np.sqrt(np.geomspace(1.0 / REACH, REACH, STEPS))
+        C = float(cost.compute(n, d))
+        recipe = np.r_[0, np.ones(STEPS, dtype=np.int64)]
+        each = recipes.draws(np.r_[n, n * factors], np.r_[d, d * factors], recipe, DRAWS, seed)
+        A, B = each[:, 0], each[:, 1:]
+        times = passes(A, B, np.log(np.asarray(cost.compute(n * factors, d * factors)) / C))
+        found.append(point(C, ((n, d), (n, d)), A, B[:, STEPS // 2], times))
     gap = of_A - of_B[:, shown]
-    with np.errstate(invalid="ignore"):
-        times = np.exp(np.quantile(logs, ends, axis=1, method="nearest"))
     crosses = np.flatnonzero(gap[:, 0] * gap[:, -1] < 0.0)
     crossing = None
     if crosses.size >= max(2, DRAWS // 20):
-        places = np.array([_first_zero(gap[i], np.log(wide[shown])) for i in crosses])
-        crossing = _interval(np.exp(places), level)
+        crossing = interval(np.exp([_first_zero(gap[i], np.log(wide[shown])) for i in crosses]))
+    with np.errstate(invalid="ignore"):
+        multiplier = np.exp(np.quantile(logs, ends, axis=1, method="nearest"))
     said = _findings(recipes, found)
     return Contest(
         points=tuple(found),
@@ -178,38 +218,10 @@ def contest(
             "budget": wide[shown],
             "A": np.exp(np.quantile(of_A, ends, axis=0)),
             "B": np.exp(np.quantile(of_B[:, shown], ends, axis=0)),
-            "multiplier": times,
+            "multiplier": multiplier,
             "probability": np.mean(gap < 0.0, axis=0),
         },
         recipes=recipes,
-    )
-
-
-def _at_sizes(recipes: Recipes, N: float, D: float, cost: Cost, level: float, seed: int) -> ContestPoint:
-    """B is scaled up and down from (N, D) along a constant D / N until it has the loss of A."""
-    factors = np.geomspace(1.0 / REACH, REACH, STEPS)
-    C = float(cost.compute(N, D))
-    along = N * np.sqrt(factors), D * np.sqrt(factors)
-    recipe = np.r_[0, np.ones(STEPS, dtype=np.int64)]
-    drawn = recipes.draws(np.r_[N, along[0]], np.r_[D, along[1]], recipe, DRAWS, seed)
-    A, B = drawn[:, 0], drawn[:, 1:]
-    logs = passes(A, B, np.log(np.asarray(cost.compute(*along)) / C))
-    return _point(C, ((N, D), (N, D)), A, B[:, STEPS // 2], logs, level, at_sizes=True)
-
-
-def _point(
-    C: float, sizes: Any, A: FloatArray, B: FloatArray, logs: FloatArray, level: float, at_sizes: bool
-) -> ContestPoint:
-    """From draws of both log losses, and of the log of the multiplier."""
-    gap = np.exp(A) - np.exp(B)
-    return ContestPoint(
-        budget=C,
-        sizes=sizes,
-        losses=(_interval(np.exp(A), level), _interval(np.exp(B), level)),
-        difference=_interval(gap, level),
-        probability=float(np.mean(gap < 0.0)),
-        multiplier=_within_reach(logs, level),
-        at_sizes=at_sizes,
     )
 
 
@@ -236,54 +248,30 @@ def _findings(recipes: Recipes, points: Sequence[ContestPoint]) -> list[tuple[st
     return found
 
 
-def _ends(level: float) -> list[float]:
-    return [0.5 * (1.0 - level), 0.5, 0.5 * (1.0 + level)]
-
-
-def _interval(values: FloatArray, level: float) -> Interval:
-    return Interval(*map(float, np.quantile(values, _ends(level))))
-
-
-def _within_reach(logs: FloatArray, level: float) -> Interval:
-    """An end that lies beyond the reach is infinite (or zero): it is not known."""
-    ends = np.quantile(logs, _ends(level), method="nearest")
-    with np.errstate(over="ignore"):
-        low, middle, high = (float(v) for v in np.exp(ends))
-    return Interval(low if low > 0.0 else float("nan"), middle, high if np.isfinite(high) else float("nan"))
-
-
 def _tables(a: Any, b: Any, others: Sequence[Any], by: str | None) -> dict[str, Any]:
-    """Recipe by its name."""
-    if by is not None:
-        if b is not None:
-            raise InputError(
-                "by", by, "splits one table, and several are given", "give one table or leave out by"
-            )
-        return split_by(a, by)
-    if b is None:
-        raise InputError("b", None, "there is one recipe only", "give a second table, or by=COLUMN")
-    given = [a, b, *others]
-    named = [
-        Path(one).stem if isinstance(one, str | Path) else chr(ord("A") + i) for i, one in enumerate(given)
-    ]
-    if len(set(named)) < len(named):
-        named = [f"{name} ({i + 1})" for i, name in enumerate(named)]
-    return dict(zip(named, given, strict=True))
-
-
-def split_by(source: Any, by: str) -> dict[str, Any]:
-    """One table for each value of the column, in the order of the values."""
+    """Recipe by its name; of one table by the values of a column, in their order."""
+    if by is None:
+        if b is None:
+            raise InputError("b", None, "there is one recipe only", "give a second table, or by=COLUMN")
+        given = [a, b, *others]
+        named = [
+            Path(one).stem if isinstance(one, str | Path) else chr(ord("A") + i)
+            for i, one in enumerate(given)
+        ]
+        if len(set(named)) < len(named):
+            named = [f"{name} ({i + 1})" for i, name in enumerate(named)]
+        return dict(zip(named, given, strict=True))
+    if b is not None:
+        raise InputError(
+            "by", by, "splits one table, and several are given", "give one table or leave out by"
+        )
     from sparselaw.fitting.clean_runs import as_table
     from sparselaw.fitting.tables import split
 
-    parts = {str(value): part for value, part in split(as_table(source), by)}
+    parts = {str(value): part for value, part in split(as_table(a), by)}
     if not 2 <= len(parts) <= MOST_RECIPES:
-        raise InputError(
-            "by",
-            by,
-            f"has {len(parts)} values, and recipes are 2 to {MOST_RECIPES}",
-            "name another column, or take some rows with where",
-        )
+        condition = f"has {len(parts)} values, and recipes are 2 to {MOST_RECIPES}"
+        raise InputError("by", by, condition, "name another column, or take some rows with where")
     return parts
 
 
@@ -293,39 +281,3 @@ def _read(name: str, table: Any, columns: Mapping[str, str] | None, where: str |
     check_runs(runs)
     thin = f"{name}: {ROWS} of {len(runs)} rows used, evenly along compute"
     return Recipe(name=name, runs=runs, notes=(*clean.get("notes", ()), *([thin] * (len(runs) > ROWS))))
-
-
-def _asked(
-    budget: float | Sequence[float] | None, at: Sequence[tuple[float, float]] | None
-) -> tuple[FloatArray, FloatArray]:
-    if (budget is None) == (at is None):
-        raise InputError(
-            "budget", budget, "give budgets or sizes, and not both", "write budget=C or at=[(N, D)]"
-        )
-    if at is not None:
-        return np.array([]), check_points(at)
-    given: Iterable[Any] = budget if isinstance(budget, Iterable) else [budget]
-    return np.array([check_positive("budget", C) for C in given]), np.empty((0, 2))
-
-
-def _not_twice(recipes: Sequence[Recipe]) -> None:
-    first = data_hash(recipes[0].runs)
-    for other in recipes[1:]:
-        if data_hash(other.runs) == first:
-            raise InputError(
-                "recipe", other.name, f"has the same runs as {recipes[0].name}", "give another table"
-            )
-
-
-def _not_too_small(budgets: FloatArray, points: FloatArray, cost: Cost, recipes: Sequence[Recipe]) -> None:
-    """A budget below every run asks for nothing that a forecast knows."""
-    cheapest = min(float(np.min(cost.compute(one.runs.N, one.runs.D))) for one in recipes)
-    asked = budgets if budgets.size else np.array([float(cost.compute(N, D)) for N, D in points])
-    for C in asked:
-        if C < cheapest:
-            raise InputError(
-                "budget",
-                f"{C:.3g}",
-                "is below every run of the tables",
-                f"choose at least {cheapest:.3g}",
-            )

@@ -39,12 +39,8 @@ class ContestPoint(Record):
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        (N, D), other = self.sizes
-        place = (
-            {"N": N, "D": D}
-            if self.at_sizes
-            else {"budget": self.budget, "N": [N, other[0]], "D": [D, other[1]]}
-        )
+        N, D = zip(*self.sizes, strict=True)
+        place = {"N": N[0], "D": D[0]} if self.at_sizes else {"budget": self.budget, "N": [*N], "D": [*D]}
         return place | to_dict(self, "losses", "difference", "probability", "multiplier", multiplier=NO_END)
 
 
@@ -73,6 +69,10 @@ class Contest(Record):
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         common = self.recipes.posterior.common
+        curve = {name: self.curve[name].tolist() for name in ("budget", "probability")}
+        for name in ("A", "B", "multiplier"):
+            ends = [[finite(v) for v in values] for values in self.curve[name].tolist()]
+            curve[name] = dict(zip(("low", "best", "high"), ends, strict=True))
         return to_dict(self, "points", "crossing_probability", "status", "warnings") | {
             "recipes": list(self.names),
             "crossing": None if self.crossing is None else self.crossing.as_dict(),
@@ -80,7 +80,7 @@ class Contest(Record):
             "shared_sizes": self.recipes.shared_sizes,
             "shared_seeds": 0 if common is None else common.first.size,
             "noise_correlation": 0.0 if common is None else common.correlation,
-            "curve": _curve(self.curve),
+            "curve": curve,
         }
 
     def words(self) -> str:
@@ -92,10 +92,8 @@ class Contest(Record):
             return f"{a} and {b} cannot be told apart (P({a} lower) = {_chance(point.probability)})"
         m = point.multiplier
         how = "surely" if p >= SURE and not m.low <= 1.0 <= m.high else "probably"
-        return (
-            f"{better} is {how} better (probability {_chance(p)}); {b} needs {m.best:.3g} {m.ends()} times "
-            f"the compute of {a} for its loss"
-        )
+        needs = f"{b} needs {m.best:.3g} {m.ends()} times the compute of {a} for its loss"
+        return f"{better} is {how} better (probability {_chance(p)}); {needs}"
 
     def crossing_words(self) -> str:
         """Where the two change places; empty where they hardly do."""
@@ -108,16 +106,12 @@ class Contest(Record):
     def shared_words(self) -> str:
         """What both recipes have in common, and what was made of it."""
         common, sizes = self.recipes.posterior.common, self.recipes.shared_sizes
-        seeds = ""
+        shared = f"{sizes or 'no'} pairs (N, D) in both tables"
         if common is not None:
-            seeds = (
-                f", {common.first.size} of their runs also the seed: the noise of these correlates by "
-                f"{common.correlation:.2f}"
-            )
-        return (
-            f"{sizes or 'no'} pairs (N, D) in both tables{seeds}; deviations from the laws correlate by "
-            f"{self.recipes.rho:.2f} and cancel to that extent"
-        )
+            seeds = f"{common.first.size} of their runs also the seed"
+            shared += f", {seeds}: the noise of these correlates by {common.correlation:.2f}"
+        rho = f"{self.recipes.rho:.2f}"
+        return f"{shared}; deviations from the laws correlate by {rho} and cancel to that extent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,18 +165,16 @@ class Comparison(Saved):
         several = len(self.contests) > 1
         a, b = ("A", "B") if several else self.names
         head = ["where", f"loss {a}", f"loss {b}", f"{a} - {b}", f"P({a} lower)", f"compute of {b} / {a}"]
-        rows = [
-            [
-                *(contest.names if several else ()),
-                _place(point),
-                *(f"{loss.best:.4g}" for loss in point.losses),
-                "{1:.3g} [{0:.3g}, {2:.3g}]".format(*point.difference),
-                _chance(point.probability),
-                f"{point.multiplier.best:.3g} {point.multiplier.ends()}",
-            ]
-            for contest in self.contests
-            for point in contest.points
-        ]
+        rows = []
+        for contest in self.contests:
+            for point in contest.points:
+                (N, D), _ = point.sizes
+                sizes = f"N = {short_size(N)}, D = {short_size(D)}"
+                place = sizes if point.at_sizes else f"C = {short_compute(point.budget)}"
+                losses = [f"{loss.best:.4g}" for loss in point.losses]
+                times = f"{point.multiplier.best:.3g} {point.multiplier.ends()}"
+                numbers = [*losses, f"{point.difference:.3g}", _chance(point.probability), times]
+                rows.append([*(contest.names if several else ()), place, *numbers])
         return ["A", "B", *head] if several else head, rows
 
     def to_frame(self) -> pd.DataFrame:
@@ -211,19 +203,3 @@ def _chance(p: float) -> str:
     ('< 0.01', '0.85', '> 0.99')
     """
     return "< 0.01" if p < 0.005 else "> 0.99" if p > 0.995 else f"{p:.2f}"
-
-
-def _place(point: ContestPoint) -> str:
-    if point.at_sizes:
-        N, D = point.sizes[0]
-        return f"N = {short_size(N)}, D = {short_size(D)}"
-    return f"C = {short_compute(point.budget)}"
-
-
-def _curve(curve: Mapping[str, FloatArray]) -> dict[str, Any]:
-    """Ready for JSON: ``A``, ``B`` and ``multiplier`` have low, best and high at every budget."""
-    found: dict[str, Any] = {name: curve[name].tolist() for name in ("budget", "probability")}
-    for name in ("A", "B", "multiplier"):
-        ends = zip(("low", "best", "high"), curve[name], strict=True)
-        found[name] = {end: [finite(float(v)) for v in values] for end, values in ends}
-    return found

@@ -19,6 +19,7 @@ from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.forecasting.component import Component, drift, law_of_recipes, matern
 from sparselaw.forecasting.posterior import Posterior, frontier_of
 
+NO_RUNS = np.array([])
 POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the cost, by which a gain is divided: one set for each
 
 
@@ -32,18 +33,14 @@ class Target:
     part: float = 1.0  # share of the discrepancy that counts; 0.5 for the place of a minimum
 
 
-def variance_now(posterior: Posterior, target: Target) -> FloatArray:
-    """(targets,): of the expected value, within the components."""
-    return variance_after(posterior, target, np.array([]), np.array([]))
-
-
-def variance_after(posterior: Posterior, target: Target, N: FloatArray, D: FloatArray) -> FloatArray:
-    """(targets,): once runs at (N, D) are known too, averaged over the components."""
+def variance_after(
+    posterior: Posterior, target: Target, N: FloatArray = NO_RUNS, D: FloatArray = NO_RUNS
+) -> FloatArray:
+    """(targets,): of the expected value once runs at (N, D) are known too, within the components."""
     from scipy.linalg import solve_triangular
 
     rows, settings = posterior.rows, posterior.settings
-    new = posterior.points(N, D) if len(N) else np.empty((0, 2))
-    x = np.concatenate([rows.x, new])
+    x = np.concatenate([rows.x, posterior.points(N, D)])
     t = posterior.points(target.N, target.D)
     recipe = np.zeros(len(x), dtype=np.int64)
     there = np.zeros(len(t), dtype=np.int64)
@@ -93,52 +90,36 @@ def best_set(
     x = posterior.points(np.r_[target.N, N], np.r_[target.D, D])
     _, covariances = posterior.covariances(x, part=target.part)
     sigma2 = np.array([new_noise(posterior, one) ** 2 for one in posterior.components])
+    with_targets = np.einsum("ti,kij->ktj", target.weights, covariances[:, :points, points:])
+    among = covariances[:, points:, points:]
     best: IntArray = np.array([], dtype=np.int64)
     least = np.inf
     for power in POWERS:
-        chosen = _greedy(
-            posterior.weights, covariances, target.weights, points, cost**power, cost, spend, most, sigma2
-        )
-        if chosen.size:
-            left = float(np.mean(variance_after(posterior, target, N[chosen], D[chosen])))
-            if left < least:
-                best, least = chosen, left
+        # One candidate after the other, each taken out of the covariances of the rest (Cholesky by columns).
+        cross, diagonal = with_targets, np.einsum("kjj->kj", among).copy()
+        past: list[FloatArray] = []
+        chosen: list[int] = []
+        left = spend
+        while len(chosen) < most:
+            free = cost <= left
+            free[chosen] = False
+            if not free.any():
+                break
+            told = cross**2 / (diagonal + sigma2[:, None])[:, None, :]
+            gain = np.einsum("k,ktj->j", posterior.weights, told)
+            c = int(np.where(free, gain / cost**power, -np.inf).argmax())
+            column = among[:, :, c].copy()
+            for u in past:
+                column -= u * u[:, c : c + 1]
+            root = np.sqrt(column[:, c] + sigma2)
+            u = column / root[:, None]
+            cross = cross - (cross[:, :, c] / root[:, None])[:, :, None] * u[:, None, :]
+            diagonal = np.maximum(diagonal - u**2, 0.0)
+            past.append(u)
+            chosen.append(c)
+            left -= float(cost[c])
+        if chosen:
+            variance = float(np.mean(variance_after(posterior, target, N[chosen], D[chosen])))
+            if variance < least:
+                best, least = np.array(chosen, dtype=np.int64), variance
     return best
-
-
-def _greedy(
-    mixture: FloatArray,
-    covariances: FloatArray,
-    weights: FloatArray,
-    points: int,
-    divisor: FloatArray,
-    cost: FloatArray,
-    spend: float,
-    most: int,
-    sigma2: FloatArray,  # (components,): of a new run
-) -> IntArray:
-    """One candidate after the other, each taken out of the covariances of the rest (Cholesky by columns)."""
-    cross = np.einsum("ti,kij->ktj", weights, covariances[:, :points, points:])
-    among = covariances[:, points:, points:]
-    diagonal = np.einsum("kjj->kj", among).copy()
-    past: list[FloatArray] = []
-    chosen: list[int] = []
-    left = spend
-    while len(chosen) < most:
-        free = cost <= left
-        free[chosen] = False
-        if not free.any():
-            break
-        gain = np.einsum("k,ktj->j", mixture, cross**2 / (diagonal + sigma2[:, None])[:, None, :])
-        c = int(np.where(free, gain / divisor, -np.inf).argmax())
-        column = among[:, :, c].copy()
-        for u in past:
-            column -= u * u[:, c : c + 1]
-        root = np.sqrt(column[:, c] + sigma2)
-        u = column / root[:, None]
-        cross = cross - (cross[:, :, c] / root[:, None])[:, :, None] * u[:, None, :]
-        diagonal = np.maximum(diagonal - u**2, 0.0)
-        past.append(u)
-        chosen.append(c)
-        left -= float(cost[c])
-    return np.array(chosen, dtype=np.int64)

@@ -3,18 +3,18 @@ money allows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.arrays import FloatArray
 from sparselaw.costs import Cost, parse_cost
-from sparselaw.deciding.designs import Target, best_set, variance_after, variance_now
+from sparselaw.deciding.designs import Target, best_set, variance_after
 from sparselaw.errors import InputError, check_positive
-from sparselaw.forecasting import KnownRuns, Prepared
+from sparselaw.forecasting import KnownRuns, Predictive
 from sparselaw.forecasting.forecast_result import check_points
 from sparselaw.numbers import short_compute, short_size
 from sparselaw.planning.allocate import log_sizes
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Purpose = Literal["forecast", "plan"]
-PURPOSES: tuple[Purpose, ...] = ("forecast", "plan")
 MOST_RUNS = 8  # unless asked for
 MODELS, RATIOS = 16, 9  # N and D / N of candidates that nobody has named
 MOST_CANDIDATES = 2000
@@ -34,6 +33,7 @@ BESIDE = 0.7  # ln N to either side of the best one, for the slope and the curva
 NOTICED = 0.03  # of the width: a run that brings less is left out
 LEFT = 0.1  # of what may be spent: said
 HELPS = 0.95  # of the width before: nothing above it is worth a run
+LARGER = (3.0, 10.0, 30.0, 100.0, 1e3, 1e4)  # times what may be spent, where that buys nothing that helps
 MOST_WEIGHT = 0.98  # of the components of the posterior that count
 PART = 0.5  # of the discrepancy, where the place of a minimum is asked for
 
@@ -92,16 +92,10 @@ class NextRuns(Record):
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Columns and rows in words."""
-        rows = [
-            [
-                short_size(r.N),
-                short_size(r.D),
-                short_compute(r.cost),
-                percent(r.width_alone),
-                percent(r.width_after),
-            ]
-            for r in self.runs
-        ]
+        rows = []
+        for run in self.runs:
+            sizes = short_size(run.N), short_size(run.D), short_compute(run.cost)
+            rows.append([*sizes, percent(run.width_alone), percent(run.width_after)])
         return ["N", "D", "cost", "width after it alone", "width after it and those above"], rows
 
     def to_frame(self) -> pd.DataFrame:
@@ -180,118 +174,114 @@ def next_runs(
     """
     paid = parse_cost(cost, None)
     spend = check_positive("spend", spend)
-    if purpose not in PURPOSES:
-        raise InputError("for", purpose, "is no purpose", f"choose one of {', '.join(PURPOSES)}")
+    if purpose not in get_args(Purpose):
+        raise InputError("for", purpose, "is no purpose", f"choose one of {', '.join(get_args(Purpose))}")
     if (budget is None) == (at is None):
         raise InputError("at", at, "give sizes or a budget, and not both", "write at=[(N, D)] or budget=C")
     if purpose == "plan" and budget is None:
         raise InputError("for", "plan", "needs a budget to plan for", "give budget=C")
-    prepared = _likely(prepare_forecast(runs, group=group, columns=columns, where=where))
-    asked, target, curvature = _target(prepared, at, budget, purpose, paid)
-    N, D, prices = candidates(prepared.runs, sizes, paid, spend)
-    posterior = prepared.posterior
-    now = variance_now(posterior, target)
-    width = _Width(prepared, purpose, curvature)
-    chosen = _worth_it(
-        best_set(posterior, target, N, D, prices, spend, most or MOST_RUNS),
-        lambda kept: width(variance_after(posterior, target, N[kept], D[kept])),
-    )
-    alone = {int(i): width(variance_after(posterior, target, N[[i]], D[[i]])) for i in chosen}
-    afters = [
-        width(variance_after(posterior, target, N[chosen[: i + 1]], D[chosen[: i + 1]]))
-        for i in range(chosen.size)
-    ]
+    prepared = prepare_forecast(runs, group=group, columns=columns, where=where)
+    known, predictive = prepared.runs, _likely(prepared.predictive)
+    posterior = predictive.posterior
+    asked, target, curvature = _target(known, predictive, at, budget, purpose, paid)
+    N, D, prices = candidates(known, sizes, paid, spend)
+
+    def width(variance: FloatArray) -> float:
+        """Of the 95 % interval, relative; the mean over the targets."""
+        if curvature is None:
+            sd = np.sqrt(variance + posterior.run_noise[0] ** 2)
+        else:
+            sd = np.sqrt(variance) / curvature
+        half = predictive.calibration.half_width(0.95) * sd
+        return float(np.mean(2.0 * np.sinh(half)))
+
+    def with_runs(N: FloatArray, D: FloatArray) -> float:
+        return width(variance_after(posterior, target, N, D))
+
+    now = variance_after(posterior, target)
     before = width(now)
-    if not afters or afters[-1] > HELPS * before:
-        _no_help(
-            posterior_width=width,
-            before=before,
-            target=target,
-            prepared=prepared,
-            sizes=sizes,
-            cost=paid,
-            spend=spend,
+    chosen = best_set(posterior, target, N, D, prices, spend, most or MOST_RUNS)
+    most_width = with_runs(N[chosen], D[chosen]) * (1.0 + NOTICED)
+    for i in chosen[::-1]:  # without those whose absence nobody would notice, the last ones first
+        without = chosen[chosen != i]
+        if without.size and with_runs(N[without], D[without]) <= most_width:
+            chosen = without
+    made = tuple(
+        NextRun(
+            N=float(N[i]),
+            D=float(D[i]),
+            cost=float(prices[i]),
+            width_alone=with_runs(N[[i]], D[[i]]),
+            width_after=with_runs(N[chosen[: place + 1]], D[chosen[: place + 1]]),
         )
-    single = _best_single(prepared, target, width, N, D, prices, spend)
-    after = variance_after(posterior, target, N[chosen], D[chosen])
-    regret = (
-        [None, None] if curvature is None else [float(np.mean(v) / (2.0 * curvature)) for v in (now, after)]
+        for place, i in enumerate(chosen)
     )
+    if not made or made[-1].width_after > HELPS * before:
+        for factor in LARGER:
+            n, d, paid_for = candidates(known, sizes, paid, factor * spend)
+            one = best_set(posterior, target, n, d, paid_for, factor * spend, 1)
+            if with_runs(n[one], d[one]) <= HELPS * before:
+                size = f"(N = {short_size(n[one][0])}, D = {short_size(d[one][0])})"
+                remedy = f"spend at least {float(paid_for[one].sum()):.3g} {size}"
+                break
+        else:
+            remedy = "add sizes nearer the target"
+        condition = "buys no run that narrows the interval by 5 %"
+        raise InputError("spend", f"{spend:.3g}", condition, remedy)
+    single = best_set(posterior, target, N, D, prices, spend, 1)
+    repeated = _affordable(posterior.runs[0], paid, spend)
     spent = float(prices[chosen].sum())
-    left = _left_over(spend, spent) if chosen.size < (most or MOST_RUNS) else ()
+    left: tuple[str, ...] = ()
+    if spent <= (1.0 - LEFT) * spend and chosen.size < (most or MOST_RUNS):
+        unspent = f"{short_compute(spend - spent)} of {short_compute(spend)} is left"
+        left = (f"{unspent}: no further run narrows the interval by {percent(NOTICED)}",)
+    regret: list[float | None] = [None, None]
+    if curvature is not None:
+        later = variance_after(posterior, target, N[chosen], D[chosen])
+        regret = [float(np.mean(variance) / (2.0 * curvature)) for variance in (now, later)]
     return NextRuns(
         purpose=purpose,
         targets=tuple((float(n), float(d)) for n, d in asked),
-        runs=tuple(
-            NextRun(
-                N=float(N[i]), D=float(D[i]), cost=float(prices[i]), width_alone=alone[int(i)], width_after=w
-            )
-            for i, w in zip(chosen, afters, strict=True)
-        ),
+        runs=made,
         width_before=before,
-        width_after=afters[-1],
-        width_single=single,
-        width_repeated=_repeated(prepared, target, width, paid, spend),
+        width_after=made[-1].width_after,
+        width_single=with_runs(N[single], D[single]),
+        width_repeated=with_runs(repeated.N, repeated.D),
         spent=spent,
         spend=spend,
         cost=cost,
         regret_before=regret[0],
         regret_after=regret[1],
         warnings=(*prepared.notes, *left),
-        known=prepared.runs,
+        known=known,
     )
 
 
-def _likely(prepared: Prepared) -> Prepared:
+def _likely(predictive: Predictive) -> Predictive:
     """With the components that matter: sets of runs are judged in each of them, some forty times."""
-    posterior = prepared.posterior
+    posterior = predictive.posterior
     order = np.argsort(-posterior.weights, kind="stable")
     kept = np.sort(order[: 1 + int(np.searchsorted(np.cumsum(posterior.weights[order]), MOST_WEIGHT))])
     weights = posterior.weights[kept] / posterior.weights[kept].sum()
     few = replace(posterior, components=tuple(posterior.components[i] for i in kept), weights=weights)
-    return replace(prepared, predictive=replace(prepared.predictive, posterior=few))
-
-
-def _worth_it(chosen: IntArray, width: Callable[[IntArray], float]) -> IntArray:
-    """Without the runs whose absence nobody would notice, the last ones first."""
-    kept, now = chosen, width(chosen)
-    for i in chosen[::-1]:
-        without = kept[kept != i]
-        if without.size and width(without) <= now * (1.0 + NOTICED):
-            kept = without
-    return kept
-
-
-@dataclass(frozen=True, slots=True)
-class _Width:
-    """Relative width of the 95 % interval from the variance of the targets; the mean over them."""
-
-    prepared: Prepared
-    purpose: Purpose
-    curvature: float | None
-
-    def __call__(self, variance: FloatArray) -> float:
-        calibration, noise = self.prepared.predictive.calibration, self.prepared.posterior.run_noise[0]
-        sd = np.sqrt(variance + noise**2) if self.curvature is None else np.sqrt(variance) / self.curvature
-        half = calibration.half_width(0.95) * sd
-        return float(np.mean(2.0 * np.sinh(half)))
+    return replace(predictive, posterior=few)
 
 
 def _target(
-    prepared: Prepared, at: Any, budget: float | None, purpose: Purpose, cost: Cost
+    runs: KnownRuns, predictive: Predictive, at: Any, budget: float | None, purpose: Purpose, cost: Cost
 ) -> tuple[FloatArray, Target, float | None]:
+    """The (N, D) asked for; what is to be known; for a plan the curvature of the loss along the budget."""
     if at is not None:
-        pairs = check_points(at)
-        return pairs, Target(N=pairs[:, 0], D=pairs[:, 1], weights=np.eye(len(pairs))), None
-    C = check_positive("budget", budget or 0.0)
-    posterior, runs = prepared.posterior, prepared.runs
-    _, best = best_along(runs, prepared.predictive, cost, C)
-    pair = np.array([[best, float(cost.data_for(best, C))]])
+        pair = check_points(at)
+    else:
+        C = check_positive("budget", budget or 0.0)
+        _, best = best_along(runs, predictive, cost, C)
+        pair = np.array([[best, float(cost.data_for(best, C))]])
     if purpose == "forecast":
-        return pair, Target(N=pair[:, 0], D=pair[:, 1], weights=np.eye(1)), None
+        return pair, Target(N=pair[:, 0], D=pair[:, 1], weights=np.eye(len(pair))), None
     beside = best * np.exp(BESIDE * np.array([-1.0, 0.0, 1.0]))
     data = np.asarray(cost.data_for(beside, C), dtype=np.float64)
-    below, middle, above = posterior.log_losses(beside, data)[0]
+    below, middle, above = predictive.posterior.log_losses(beside, data)[0]
     curvature = max(float(below - 2.0 * middle + above) / BESIDE**2, 1e-6)
     slope = np.array([[-0.5, 0.0, 0.5]]) / BESIDE
     return pair, Target(N=beside, D=data, weights=slope, part=PART), curvature
@@ -301,96 +291,42 @@ def candidates(
     runs: KnownRuns, sizes: Any, cost: Cost, spend: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """N, D and price of every run that ``spend`` buys."""
-    N, D = _grid(runs, sizes, cost, max(spend, float(cost.compute(1.0, 1.0))))
+    ratio = runs.D / runs.N
+    given = None if sizes is None else np.asarray(list(sizes), dtype=np.float64)
+    if given is not None and given.ndim == 2:
+        N, D = check_points([tuple(pair) for pair in given]).T
+    else:
+        if given is None:
+            budget = max(spend, float(cost.compute(1.0, 1.0)))
+            tried = np.exp(log_sizes(cost, budget, 4001))
+            bought = cost.data_for(tried, budget) >= ratio.min() * tried
+            least = float(runs.N.min())
+            models = np.geomspace(least, max(float(tried[bought].max(initial=1.0)), 1.01 * least), MODELS)
+        else:
+            models = np.array([check_positive("sizes", n) for n in given])
+        N = np.repeat(models, RATIOS)
+        D = N * np.tile(np.geomspace(ratio.min(), ratio.max(), RATIOS), models.size)
+        near = D >= runs.D.min()  # a corner that no run is near teaches about itself
+        N, D = N[near], D[near]
     prices = np.asarray(cost.compute(N, D), dtype=np.float64)
-    affordable = prices <= spend * (1.0 + 1e-9)
-    if not affordable.any():
-        least = float(prices.min())
-        raise InputError(
-            "spend", f"{spend:.3g}", "is below the cheapest candidate", f"spend at least {least:.3g}"
-        )
-    keep = np.flatnonzero(affordable)
+    keep = np.flatnonzero(prices <= spend * (1.0 + 1e-9))
+    if not keep.size:
+        least_price = f"spend at least {float(prices.min()):.3g}"
+        raise InputError("spend", f"{spend:.3g}", "is below the cheapest candidate", least_price)
     if keep.size > MOST_CANDIDATES:
         raise InputError("sizes", keep.size, f"are more than {MOST_CANDIDATES} candidates", "name fewer")
     return N[keep], D[keep], prices[keep]
 
 
-def _grid(runs: KnownRuns, sizes: Any, cost: Cost, spend: float) -> tuple[FloatArray, FloatArray]:
-    ratio = runs.D / runs.N
-    ratios = np.geomspace(ratio.min(), ratio.max(), RATIOS)
-    if sizes is None:
-        tried = np.exp(log_sizes(cost, spend, 4001))
-        largest = float(tried[cost.data_for(tried, spend) >= ratio.min() * tried].max(initial=1.0))
-        N = np.geomspace(runs.N.min(), max(largest, 1.01 * float(runs.N.min())), MODELS)
-    else:
-        given = np.asarray(list(sizes), dtype=np.float64)
-        if given.ndim == 2:
-            pairs = check_points([tuple(pair) for pair in given])
-            return pairs[:, 0], pairs[:, 1]
-        N = np.array([check_positive("sizes", n) for n in given])
-    n, d = np.repeat(N, RATIOS), np.repeat(N, RATIOS) * np.tile(ratios, N.size)
-    near = d >= runs.D.min()  # a corner that no run is near teaches about itself
-    return n[near], d[near]
-
-
-def _left_over(spend: float, spent: float) -> tuple[str, ...]:
-    """What is not spent, where it is felt."""
-    if spent > (1.0 - LEFT) * spend:
-        return ()
-    left = f"{short_compute(spend - spent)} of {short_compute(spend)} is left"
-    return (f"{left}: no further run narrows the interval by {percent(NOTICED)}",)
-
-
-def _best_single(
-    prepared: Prepared,
-    target: Target,
-    width: _Width,
-    N: FloatArray,
-    D: FloatArray,
-    prices: FloatArray,
-    spend: float,
-) -> float:
-    one = best_set(prepared.posterior, target, N, D, prices, spend, 1)
-    return width(variance_after(prepared.posterior, target, N[one], D[one]))
-
-
-def _repeated(prepared: Prepared, target: Target, width: _Width, cost: Cost, spend: float) -> float:
-    """Width after making present runs once more, the most expensive first, for the same money."""
-    runs = prepared.posterior.runs[0]
+def _affordable(runs: KnownRuns, cost: Cost, spend: float) -> KnownRuns:
+    """Present runs to make once more for this money, the most expensive first."""
     prices = np.asarray(cost.compute(runs.N, runs.D), dtype=np.float64)
     again, left = [], spend
     for i in np.argsort(-prices, kind="stable"):
         if prices[i] <= left:
             again.append(int(i))
             left -= float(prices[i])
-    return width(variance_after(prepared.posterior, target, runs.N[again], runs.D[again]))
-
-
-def _no_help(
-    *,
-    posterior_width: _Width,
-    before: float,
-    target: Target,
-    prepared: Prepared,
-    sizes: Any,
-    cost: Cost,
-    spend: float,
-) -> None:
-    """Says how much would help: the least of ever larger amounts whose best run narrows the interval."""
-    for factor in (3.0, 10.0, 30.0, 100.0, 1e3, 1e4):
-        N, D, prices = candidates(prepared.runs, sizes, cost, factor * spend)
-        one = best_set(prepared.posterior, target, N, D, prices, factor * spend, 1)
-        if posterior_width(variance_after(prepared.posterior, target, N[one], D[one])) <= HELPS * before:
-            raise InputError(
-                "spend",
-                f"{spend:.3g}",
-                "buys no run that narrows the interval by 5 %",
-                f"spend at least {float(prices[one].sum()):.3g} "
-                f"(N = {short_size(N[one][0])}, D = {short_size(D[one][0])})",
-            )
-    raise InputError(
-        "spend", f"{spend:.3g}", "buys no run that narrows the interval by 5 %", "add sizes nearer the target"
-    )
+    return runs.take(np.array(again, dtype=np.int64))
 
 
 def percent(share: float) -> str:

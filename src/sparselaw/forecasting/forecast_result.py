@@ -144,7 +144,8 @@ class Forecast(Saved):
         -------
         array (points, probabilities)
         """
-        return self.predictive.quantiles(*self._sizes(), probabilities)
+        N, D = np.array([(p.N, p.D) for p in self.points]).T
+        return self.predictive.quantiles(N, D, probabilities)
 
     def sample(self, n: int, *, seed: int = 0) -> FloatArray:
         """Draws of the loss of a run at each point; one draw is of all points at once.
@@ -160,10 +161,8 @@ class Forecast(Saved):
         -------
         array (n, points)
         """
-        return np.asarray(np.exp(self.predictive.log_draws(*self._sizes(), n, seed=seed)))
-
-    def _sizes(self) -> tuple[FloatArray, FloatArray]:
-        return np.array([p.N for p in self.points]), np.array([p.D for p in self.points])
+        N, D = np.array([(p.N, p.D) for p in self.points]).T
+        return np.asarray(np.exp(self.predictive.log_draws(N, D, n, seed=seed)))
 
     @property
     def widening(self) -> float:
@@ -222,12 +221,8 @@ class Forecast(Saved):
 
     def _repr_html_(self) -> str:
         rows = [[short_size(p.N), short_size(p.D), str(p.loss)] for p in self.points]
-        notes = [
-            f"status: {self.status}",
-            *self.warnings,
-            self.meaning(),
-            *(test.words() for test in self.backtest),
-        ]
+        tests = [test.words() for test in self.backtest]
+        notes = [f"status: {self.status}", *self.warnings, self.meaning(), *tests]
         head = ["N", "D", f"loss, best [{100 * self.level:g} % interval]"]
         return html_table(self.title(), head, rows, notes, self.law.formula)
 
@@ -269,22 +264,25 @@ class Prepared:
         level: float = 0.95,
     ) -> Forecast:
         """``budgets`` are the ones that the points spend, where they came from budgets."""
-        at, level = check_points(points), check_level(level)
+        at, level, used = check_points(points), check_level(level), self.posterior.runs[0]
+        found = []
         pulls = self.posterior.pulls(at[:, 0], at[:, 1])
-        found = tuple(
-            replace(point, pulls=self._largest(moves), budget=float(budgets[i]) if budgets else None)
-            for i, (point, moves) in enumerate(zip(self.points(at, level), pulls, strict=True))
-        )
+        for i, (point, moves) in enumerate(zip(self.points(at, level), pulls, strict=True)):
+            first = np.argsort(-np.abs(moves), kind="stable")[:SHOWN_PULLS]
+            table = np.column_stack([used.N, used.D, used.loss, np.expm1(moves)])[first].tolist()
+            largest = tuple(Pull(N=N, D=D, loss=loss, moves=share) for N, D, loss, share in table)
+            budget = float(budgets[i]) if budgets else None
+            found.append(replace(point, pulls=largest, budget=budget))
         said = self._findings(found)
         return Forecast(
-            points=found,
+            points=tuple(found),
             level=level,
             law=self.posterior.law(),
             params=self.posterior.parameters(),
             backtest=self.backtest,
             status=said[0][0] if said else "ok",
             warnings=(*self.notes, *self._odd_rows(), *(words for _, words in said)),
-            rows_used=len(self.posterior.runs[0]),
+            rows_used=len(used),
             noise=float(self.posterior.noise[0]),
             discrepancy=self.posterior.wiggle,
             dropped=self.dropped,
@@ -305,12 +303,6 @@ class Prepared:
         """What there is to say of the runs, whatever is asked of them."""
         return (*self.notes, *self._odd_rows(), *(words for _, words in self._findings(())))
 
-    def _largest(self, pulls: FloatArray) -> tuple[Pull, ...]:
-        first = np.argsort(-np.abs(pulls), kind="stable")[:SHOWN_PULLS]
-        used = self.posterior.runs[0]
-        table = np.column_stack([used.N, used.D, used.loss, np.expm1(pulls)])[first].tolist()
-        return tuple(Pull(N=N, D=D, loss=loss, moves=moves) for N, D, loss, moves in table)
-
     def _odd_rows(self) -> tuple[str, ...]:
         """Rows so far from the law that they hardly count."""
         alone, used = self.posterior.alone[0], self.posterior.runs[0]
@@ -320,11 +312,9 @@ class Prepared:
         shown = []
         for i in far[:SHOWN_ROWS]:
             place = "" if used.row is None else f"row {int(used.row[i]) + 1}: "
+            sizes = f"N = {short_size(used.N[i])}, D = {short_size(used.D[i])}"
             off = 100.0 * float(np.expm1(alone.residuals[i]))
-            shown.append(
-                f"{place}N = {short_size(used.N[i])}, D = {short_size(used.D[i])}, "
-                f"loss {used.loss[i]:.4g}, {off:+.3g} %"
-            )
+            shown.append(f"{place}{sizes}, loss {used.loss[i]:.4g}, {off:+.3g} %")
         more = f"; and {far.size - SHOWN_ROWS} more" if far.size > SHOWN_ROWS else ""
         return (f"far from the law, and hardly counted ({'; '.join(shown)}{more})",)
 
@@ -336,26 +326,18 @@ class Prepared:
         unsuited = no_floor(self.runs)
         if unsuited:
             found.append(("no-floor", f"{unsuited}: fit a law without one instead"))
-        found += [("far", _far(point)) for point in points if point.ahead > FARTHEST]
+        for point in points:
+            if point.ahead > FARTHEST:
+                ahead = f"{point.ahead:.1f} spans of log compute ahead of the runs"
+                place = f"N = {short_size(point.N)}, D = {short_size(point.D)} is {ahead}"
+                found.append(("far", f"{place}; intervals were checked up to {FARTHEST:g}"))
         found += [("pooled", words) for words in self.pooled]
-        if self.predictive.calibration.widening > WIDER:
-            found.append(("back-test", self._failed()))
-        return found
-
-    def _failed(self) -> str:
-        made = "; ".join(test.words() for test in self.backtest if not test.reason)
         wider = self.predictive.calibration.widening
-        return (
-            f"the back-test was further off than expected: the interval is {wider:.2g} times "
-            f"as wide as without it ({made})"
-        )
-
-
-def _far(point: ForecastPoint) -> str:
-    return (
-        f"N = {short_size(point.N)}, D = {short_size(point.D)} is {point.ahead:.1f} spans of log compute "
-        f"ahead of the runs; intervals were checked up to {FARTHEST:g}"
-    )
+        if wider > WIDER:
+            made = "; ".join(test.words() for test in self.backtest if not test.reason)
+            failed = "the back-test was further off than expected: the interval is"
+            found.append(("back-test", f"{failed} {wider:.2g} times as wide as without it ({made})"))
+        return found
 
 
 def prepare(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -29,15 +28,8 @@ class KnownRuns:
         return self.loss.size
 
     def take(self, rows: IntArray) -> KnownRuns:
-        return KnownRuns(
-            N=self.N[rows],
-            D=self.D[rows],
-            loss=self.loss[rows],
-            scale=self.scale[rows],
-            group=None if self.group is None else self.group[rows],
-            row=None if self.row is None else self.row[rows],
-            seed=None if self.seed is None else self.seed[rows],
-        )
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return replace(self, **{name: v[rows] for name, v in values.items() if v is not None})
 
     @property
     def log_compute(self) -> FloatArray:
@@ -47,21 +39,19 @@ class KnownRuns:
     def in_order(self) -> KnownRuns:
         """Cheapest first; of the runs of one budget every other size first, so that any cut leaves small and
         large models on both sides."""
-        keys: list[FloatArray | IntArray] = [
-            self.scale,
-            self.loss,
-            self.D,
-            self.N,
-            self.log_compute.round(DIGITS),
-        ]
+        budget = self.log_compute.round(DIGITS)
+        keys: list[FloatArray | IntArray] = [self.scale, self.loss, self.D, self.N, budget]
         if self.group is not None:
             # Labels follow the order of the table; what a group consists of does not.
-            _, place, count = np.unique(self.group, return_inverse=True, return_counts=True)
-            keys = [count[place], _extreme(self.loss, place), _extreme(self.log_compute, place), *keys]
+            _, member, count = np.unique(self.group, return_inverse=True, return_counts=True)
+            least = np.full((2, len(count)), np.inf)
+            for smallest, values in zip(least, (self.loss, self.log_compute), strict=True):
+                np.minimum.at(smallest, member, values)
+            keys = [count[member], *least[:, member], *keys]
         first = np.lexsort(keys)
-        budget = np.cumsum(np.diff(keys[-1][first], prepend=-np.inf) > 0.0)
-        rank = np.arange(len(self)) - np.searchsorted(budget, budget)
-        return self.take(first[np.lexsort([rank, rank % 2, budget])])
+        place = np.cumsum(np.diff(budget[first], prepend=-np.inf) > 0.0)
+        rank = np.arange(len(self)) - np.searchsorted(place, place)
+        return self.take(first[np.lexsort([rank, rank % 2, place])])
 
     def thinned(self, most: int) -> KnownRuns:
         """At most so many rows, evenly along the order, first and last included."""
@@ -80,16 +70,8 @@ def known_runs(
 ) -> KnownRuns:
     """From arrays; without ``scale`` every row is as sure as any other."""
     N, D, loss = (np.asarray(values, dtype=np.float64) for values in (N, D, loss))
-    return KnownRuns(
-        N=N, D=D, loss=loss, scale=np.ones(loss.size) if scale is None else scale, group=group, row=row
-    )
-
-
-def _extreme(values: FloatArray, place: IntArray) -> FloatArray:
-    """The smallest value of the group of each row."""
-    found = np.full(int(place.max()) + 1, np.inf)
-    np.minimum.at(found, place, values)
-    return np.asarray(found[place])
+    scale = np.ones(loss.size) if scale is None else scale
+    return KnownRuns(N=N, D=D, loss=loss, scale=scale, group=group, row=row)
 
 
 FEWEST_ROWS, FEWEST_SIZES = 10, 3
@@ -99,53 +81,42 @@ LARGEST_FALL = 10.0  # of the loss, highest over lowest: beyond it no floor is i
 FARTHEST = 1.5  # spans of log compute ahead of the runs
 
 
-class Refusal(NamedTuple):
-    """The parts of an InputError."""
-
-    name: str
-    value: object
-    condition: str
-    remedy: str
-
-    def sentence(self) -> str:
-        return f"{self.name}={self.value} {self.condition}"
-
-
-def refusal(runs: KnownRuns) -> Refusal | None:
+def refusal(runs: KnownRuns) -> InputError | None:
     """Why these runs cannot be extrapolated, or None."""
     if len(runs) < FEWEST_ROWS:
-        return Refusal("rows", len(runs), f"is too few for a forecast, which needs {FEWEST_ROWS}", "add runs")
-    for name in ("N", "D"):
-        distinct = np.unique(getattr(runs, name)).size
+        return InputError(
+            "rows", len(runs), f"is too few for a forecast, which needs {FEWEST_ROWS}", "add runs"
+        )
+    for name, values in (("N", runs.N), ("D", runs.D)):
+        distinct = np.unique(values).size
         if distinct < FEWEST_SIZES:
-            return Refusal(
-                f"distinct {name}", distinct, f"is too few for a forecast, which needs {FEWEST_SIZES}",
-                f"add runs with other {name}",
-            )  # fmt: skip
-    log_N, log_D = np.log(runs.N), np.log(runs.D)
-    correlation = float(np.corrcoef(log_N, log_D)[0, 1])
+            few = f"is too few for a forecast, which needs {FEWEST_SIZES}"
+            return InputError(f"distinct {name}", distinct, few, f"add runs with other {name}")
+    correlation = float(np.corrcoef(np.log(runs.N), np.log(runs.D))[0, 1])
     if abs(correlation) > LARGEST_CORRELATION:
-        return Refusal(
-            "correlation of ln N and ln D", f"{correlation:.4f}", "leaves one size unknown without the other",
-            "add runs with other D/N" if correlation > 0 else "add runs at other budgets",
-        )  # fmt: skip
+        remedy = "add runs with other D/N" if correlation > 0 else "add runs at other budgets"
+        unknown = "leaves one size unknown without the other"
+        return InputError("correlation of ln N and ln D", f"{correlation:.4f}", unknown, remedy)
     low, high = np.quantile(runs.log_compute, [0.1, 0.9])
     if high - low < np.log(LEAST_RANGE):
-        return Refusal(
-            "compute range", f"{np.exp(high - low):.3g}",
-            f"is too narrow for a forecast: 90th over 10th percentile below {LEAST_RANGE:g}",
-            "add cheaper or more expensive runs",
-        )  # fmt: skip
+        narrow = f"is too narrow for a forecast: 90th over 10th percentile below {LEAST_RANGE:g}"
+        remedy = "add cheaper or more expensive runs"
+        return InputError("compute range", f"{np.exp(high - low):.3g}", narrow, remedy)
     if np.ptp(runs.loss) == 0.0:
-        return Refusal("loss", f"{runs.loss[0]:g}", "is the same in every row", "add runs that differ")
+        return InputError("loss", f"{runs.loss[0]:g}", "is the same in every row", "add runs that differ")
     return None
+
+
+def sentence(refused: InputError) -> str:
+    """Without the remedy."""
+    return f"{refused.name}={refused.value} {refused.condition}"
 
 
 def check_runs(runs: KnownRuns) -> None:
     """Raise the refusal, if there is one."""
     found = refusal(runs)
     if found is not None:
-        raise InputError(*found)
+        raise found
 
 
 def no_floor(runs: KnownRuns) -> str:
@@ -162,7 +133,7 @@ def no_floor(runs: KnownRuns) -> str:
 def unforeseeable(runs: KnownRuns) -> str:
     """Why nothing is forecast of these runs; empty where it is."""
     found = refusal(runs)
-    return no_floor(runs) if found is None else found.sentence()
+    return no_floor(runs) if found is None else sentence(found)
 
 
 def spans_ahead(runs: KnownRuns, N: FloatArray, D: FloatArray) -> FloatArray:

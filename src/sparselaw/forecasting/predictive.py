@@ -30,7 +30,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError, check_size
-from sparselaw.forecasting.known_runs import KnownRuns, refusal
+from sparselaw.forecasting.known_runs import KnownRuns, refusal, sentence
 from sparselaw.forecasting.posterior import Posterior, posterior
 from sparselaw.forecasting.settings import SETTINGS, Settings
 from sparselaw.interval import Interval
@@ -91,12 +91,6 @@ class Calibration:
         """Of the interval at this level, in sd of the posterior."""
         return float(np.sqrt(self.v)) * student_quantile(0.5 * (1.0 + level), self.settings.degrees)
 
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of the log loss, in sd of the posterior."""
-        degrees = self.settings.degrees
-        return float(np.sqrt(self.v * degrees / (degrees - 2.0)))
-
 
 def calibration(tests: tuple[BackTest, ...], settings: Settings = SETTINGS) -> Calibration:
     """From the back-tests that could be made."""
@@ -131,33 +125,21 @@ def back_test_at(runs: KnownRuns, cutoff: float, settings: Settings = SETTINGS) 
     count = round(cutoff * len(used))
     known, later = used.take(np.arange(count)), used.take(np.arange(count, len(used)))
     refused = refusal(known)
-    if refused is not None:
-        none = np.full(len(later), np.nan)
-        return _record(cutoff, count, later, none, none, settings, refused.sentence())
-    mean, sd = posterior(known, settings).log_losses(later.N, later.D)
-    return _record(cutoff, count, later, mean, sd, settings)
-
-
-def _record(
-    cutoff: float,
-    fitted: int,
-    later: KnownRuns,
-    mean: FloatArray,
-    sd: FloatArray,
-    settings: Settings,
-    reason: str = "",
-) -> BackTest:
+    if refused is None:
+        mean, sd = posterior(known, settings).log_losses(later.N, later.D)
+    else:
+        mean = sd = np.full(len(later), np.nan)
     error = np.log(later.loss) - mean
     half = Calibration(shift=0.0, v=settings.scale_alone, settings=settings).half_width(0.95) * sd
     return BackTest(
         cutoff=cutoff,
-        fitted=fitted,
+        fitted=count,
         runs=len(later),
-        covered=float("nan") if reason else float(np.mean(np.abs(error) <= half)),
+        covered=float("nan") if refused else float(np.mean(np.abs(error) <= half)),
         error=float(np.sqrt(np.mean(error**2))),
         bias=float(np.mean(error)),
         width=float(np.median(2.0 * half)),
-        reason=reason,
+        reason=sentence(refused) if refused else "",
         later=later,
         mean=mean,
         half=half,
@@ -170,15 +152,14 @@ DRAWING = 3  # the stream of random numbers that forecasts use
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predictive:
-    """Losses at any (N, D), of one recipe of the posterior."""
+    """Losses at any (N, D), of the first recipe of the posterior where no other is named."""
 
     posterior: Posterior
     calibration: Calibration
-    recipe: int = 0
 
     def centre_and_scale(self, N: Any, D: Any) -> tuple[FloatArray, FloatArray]:
         """Of Student's t, for the log loss of a new run at every (N, D)."""
-        mean, sd = self.posterior.log_losses(N, D, self.recipe)
+        mean, sd = self.posterior.log_losses(N, D)
         return mean + self.calibration.shift * sd, float(np.sqrt(self.calibration.v)) * sd
 
     def quantiles(self, N: Any, D: Any, probabilities: Any) -> FloatArray:
@@ -209,24 +190,25 @@ class Predictive:
         part: float = 1.0,
         noise: bool = True,
         shift: bool = True,
-        recipe: IntArray | int | None = None,
+        recipe: IntArray | int = 0,
     ) -> FloatArray:
         """(draws, points) of the log loss, each of all points at once.
 
         ``noise`` adds a run's own; without it the loss is the expected one, as a plan wants it.
         """
-        at = self.recipe if recipe is None else recipe
         posterior, degrees = self.posterior, self.calibration.settings.degrees
         x = posterior.points(N, D)
-        centre, covariance = posterior.mixture(x, at, part)
-        own = np.broadcast_to(posterior.run_noise[np.asarray(at)], len(x))
+        centre, covariance = posterior.mixture(x, recipe, part)
+        own = np.broadcast_to(posterior.run_noise[np.asarray(recipe)], len(x))
         if noise:
             covariance[np.diag_indices_from(covariance)] += own**2
         generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(DRAWING,))))
         t = np.sqrt(self.calibration.v * degrees / generator.chisquare(degrees, check_size("draws", draws)))
-        drawn = t[:, None] * (generator.standard_normal((draws, len(x))) @ _root(covariance).T)
+        values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
+        root = vectors * np.sqrt(np.maximum(values, 0.0))  # what rounding made negative is zero
+        drawn = t[:, None] * (generator.standard_normal((draws, len(x))) @ root.T)
         if shift:
-            _, whole = posterior.mixture(x, at)
+            _, whole = posterior.mixture(x, recipe)
             centre = centre + self.calibration.shift * np.sqrt(np.diag(whole) + own**2)
         return np.asarray(centre + drawn)
 
@@ -236,13 +218,6 @@ def check_probabilities(values: Any) -> FloatArray:
     found = np.atleast_1d(np.asarray(values, dtype=np.float64))
     for value in found:
         if not 0.0 < value < 1.0:
-            raise InputError(
-                "probability", value, "is not between 0 and 1", "choose for example 0.1, 0.5, 0.9"
-            )
+            remedy = "choose for example 0.1, 0.5, 0.9"
+            raise InputError("probability", value, "is not between 0 and 1", remedy)
     return found
-
-
-def _root(covariance: FloatArray) -> FloatArray:
-    """R with R R^T = covariance; what rounding made negative is zero."""
-    values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
