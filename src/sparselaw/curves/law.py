@@ -205,15 +205,13 @@ class SizesForm(Form):
         self.names = (*of.names, *OVER_SIZES)
 
     def priors(self, units: Units) -> tuple[FloatArray, FloatArray]:
-        centre, width = self.of.priors(units)
-        table = np.array(list(OVER_SIZES.values()))
-        return np.concatenate([centre, table[:, 0]]), np.concatenate([width, table[:, 1]])
+        one, sizes = np.array(self.of.priors(units)), np.array(list(OVER_SIZES.values())).T
+        centre, width = np.hstack([one, sizes])
+        return centre, width
 
     def parts(self, theta: FloatArray, points: Track, units: Units) -> tuple[FloatArray, FloatArray]:
-        one = theta[: len(self.of.names)].copy()
-        ln_f, ln_x, *slopes = theta[len(self.of.names) :].tolist()
-        ln_N = np.log(points.N / units.N)
-        f = np.exp(ln_f)
+        one, (ln_f, ln_x, *slopes) = theta[: -len(OVER_SIZES)].copy(), theta[-len(OVER_SIZES) :].tolist()
+        ln_N, f = np.log(points.N / units.N), np.exp(ln_f)
         one[0] *= 1.0 - f + f * np.exp(-np.exp(ln_x) * ln_N)
         one[[1, 3, 4]] += np.array(slopes) * ln_N
         return self.of.parts(one, points, units)

@@ -24,41 +24,26 @@ TESTED = 8  # curves of which the back-test is made: the running ones, or else t
 THEORY = {"p": 1.0, "m": 0.0, "r": 1.0}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TheoryBeside:
+def theory_beside(params: Mapping[str, Interval]) -> dict[str, Any]:
     """What the theory of SGD says of the same curve: the spectrum of its exponent, and what should hold then.
 
     On power-law features of which the variances fall as j^-s, s = alpha1 + alpha2 + 2, gradient flow has
     tau^-(1 - 1/s) left after one pass, and noise put in at one moment is forgotten as the sum over j of
     s_j^2 exp(-2 s_j u), with the tail u^-(2 - 1/s) = u^-(1 + a): the exponent of the descent is that of the
     memory too. The noise is proportional to the rate (p = 1), and with noisy labels it does not fall with
-    time (m = 0). ``spectrum`` is s for which 1 - 1/s is the exponent a; ``fitted`` has p, m and r where they
-    were not fixed.
+    time (m = 0). ``spectrum`` is s for which 1 - 1/s is the exponent a, infinite from a = 1 on.
     """
-
-    spectrum: Interval
-    fitted: Mapping[str, Interval]
-
-    @classmethod
-    def of(cls, params: Mapping[str, Interval]) -> TheoryBeside:
-        """The reading of fitted parameters; the spectrum is infinite from a = 1 on."""
-        ends = [1.0 / (1.0 - a) if a < 1.0 else np.inf for a in params["a"]]
-        return cls(spectrum=Interval(*ends), fitted={name: params[name] for name in THEORY if name in params})
-
-    def words(self) -> str:
-        """In one sentence."""
-        falls = f"j^-{self.spectrum.best:.3g}"
-        said = f"read as SGD on power-law features, a stands for variances that fall as {falls}"
-        off = [
-            f"{name} = {value.best:.2g} {value.ends()} where the theory has {THEORY[name]:g}"
-            for name, value in self.fitted.items()
-            if not value.contains(THEORY[name])
-        ]
-        return said + (f"; against it, {' and '.join(off)}" if off else "")
-
-    def as_dict(self) -> dict[str, Any]:
-        spectrum = self.spectrum.to_dict("a is 1 or more")
-        return {"spectrum": spectrum, **THEORY, "kernel_tail": "u^-(1+a)", "words": self.words()}
+    spectrum = Interval(*(1.0 / (1.0 - a) if a < 1.0 else np.inf for a in params["a"]))
+    falls = f"j^-{spectrum.best:.3g}"
+    words = f"read as SGD on power-law features, a stands for variances that fall as {falls}"
+    off = [
+        f"{name} = {params[name].best:.2g} {params[name].ends()} where the theory has {value:g}"
+        for name, value in THEORY.items()
+        if name in params and not params[name].contains(value)  # fixed where it is not there
+    ]
+    words += f"; against it, {' and '.join(off)}" if off else ""
+    shown = {"spectrum": spectrum.to_dict("a is 1 or more"), **THEORY}
+    return {**shown, "kernel_tail": "u^-(1+a)", "words": words}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,9 +87,9 @@ class CurveFit:
         )
 
     @property
-    def theory(self) -> TheoryBeside:
-        """What the theory of SGD says of the same exponent."""
-        return TheoryBeside.of(self.params)
+    def theory(self) -> dict[str, Any]:
+        """What the theory of SGD says of the same exponent, as in the JSON; ``words`` is a sentence."""
+        return theory_beside(self.params)
 
     @property
     def misfit(self) -> float:
@@ -211,7 +196,7 @@ class CurveFit:
             "params": {name: value.to_dict("not known") for name, value in self.params.items()},
             "curves": curves, "schedules": [end.as_dict() for end in self.schedules],
             **({} if self.best is None else {"best": self.best.as_dict()}),
-            "theory": self.theory.as_dict(),
+            "theory": self.theory,
             "residuals": 100.0 * self.misfit, "clock": self.clock, "status": self.status,
             "warnings": list(self.warnings),
         }  # fmt: skip

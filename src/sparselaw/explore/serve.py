@@ -11,7 +11,7 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
 from importlib.resources import files
@@ -144,11 +144,8 @@ def page_files() -> dict[str, tuple[bytes, str]]:
             if kind is not None:
                 found[prefix + file.name] = (file.read_bytes(), f"{kind}; charset=utf-8")
     start, kind = found["index.html"]
-    found["index.html"] = (start.replace(ENTRY, _links(found) + ENTRY), kind)
+    # Every module is asked for at once: one would otherwise be found inside another, six deep.
+    modules = sorted(name for name in found if name.endswith(".js") and name != "widget.js")
+    links = "".join(f'<link rel="modulepreload" href="{name}" />\n    ' for name in modules)
+    found["index.html"] = (start.replace(ENTRY, links.encode() + ENTRY), kind)
     return found
-
-
-def _links(names: Iterable[str]) -> bytes:
-    """Every module is asked for at once: one would otherwise be found inside another, six deep."""
-    modules = [name for name in names if name.endswith(".js") and name != "widget.js"]
-    return "".join(f'<link rel="modulepreload" href="{name}" />\n    ' for name in sorted(modules)).encode()

@@ -104,7 +104,7 @@ def curve_page(found: CurveFit) -> ResultPage:
     best = [] if found.best is None else [found.best.words()]
     return ResultPage(
         title="Loss curves under learning-rate schedules",
-        lead=[f"{found.title()}. Status: {found.status}.", *_sentences([*best, found.theory.words()])],
+        lead=[f"{found.title()}. Status: {found.status}.", *_sentences([*best, found.theory["words"]])],
         warnings=found.warnings,
         sections=[
             Section("Curves", columns, rows, draw_each(figures.curve_panels(found))),
