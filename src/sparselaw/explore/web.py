@@ -55,7 +55,7 @@ def web_app(session: Session, token: str, host: str = "127.0.0.1") -> ASGIApp:
         ]
     )
     app.state.session = session
-    return Guard(app, token=token, host=host)
+    return guarded(app, token=token, host=host)
 
 
 async def _file(request: Request) -> Response:
@@ -136,47 +136,43 @@ def line_stream(lines: Iterator[dict[str, Any]], stop: threading.Event) -> Respo
     return StreamingResponse(told(), media_type="application/x-ndjson")
 
 
-class Guard:
+def guarded(app: ASGIApp, *, token: str, host: str) -> ASGIApp:
     """Refuses a foreign Host (a name that was bent to this machine), a foreign Origin, and a wrong token.
 
     The token is the first part of the path, so that every relative address of the page carries it.
     """
 
-    def __init__(self, app: ASGIApp, *, token: str, host: str) -> None:
-        self._app, self._token, self._host = app, token, host
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self._app(scope, receive, send)
-            return
-
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        reason = self._reason(scope)
-        answer = PlainTextResponse(f"{reason}\n", 403) if reason else self._app
-        await answer(scope, receive, send_guarded)
+        if scope["type"] == "http":
+            reason = _reason(scope, token, host)
+            allowed = PlainTextResponse(f"{reason}\n", 403) if reason else app
+            await allowed(scope, receive, send_guarded)
 
-    def _reason(self, scope: Scope) -> str:
-        headers = Headers(scope=scope)
-        host, origin = headers.get("host", ""), headers.get("origin")
-        try:
-            name, asking = urlsplit(f"//{host}").hostname or "", urlsplit(origin or "").netloc
-        except ValueError:  # a header that is none
-            return "this request cannot be understood"
-        if not allowed_host(name, self._host):
-            return "this server answers to its own address only"
-        if origin is not None and asking != host:
-            return "another page may not ask this server"
-        if headers.get("sec-fetch-site") == "cross-site" and scope["method"] != "GET":
-            return "another page may not ask this server"
-        given = scope["path"].removeprefix("/").split("/")[0].encode("utf-8", "surrogateescape")
-        if not secrets.compare_digest(given, self._token.encode()):
-            return "the address needs its token: use the one that `sparselaw explore` printed"
-        return ""
+    return answer
+
+
+def _reason(scope: Scope, token: str, bound: str) -> str:
+    """Why a request is refused."""
+    headers = Headers(scope=scope)
+    host, origin = headers.get("host", ""), headers.get("origin")
+    try:
+        name, asking = urlsplit(f"//{host}").hostname or "", urlsplit(origin or "").netloc
+    except ValueError:  # a header that is none
+        return "this request cannot be understood"
+    if not allowed_host(name, bound):
+        return "this server answers to its own address only"
+    crosses = headers.get("sec-fetch-site") == "cross-site" and scope["method"] != "GET"
+    if crosses or (origin is not None and asking != host):
+        return "another page may not ask this server"
+    given = scope["path"].removeprefix("/").split("/")[0].encode("utf-8", "surrogateescape")
+    if not secrets.compare_digest(given, token.encode()):
+        return "the address needs its token: use the one that `sparselaw explore` printed"
+    return ""
 
 
 def allowed_host(name: str, bound: str) -> bool:

@@ -54,7 +54,7 @@ def plan_panels(source: Any, plans: Sequence[Plan]) -> list[Panel]:
     law = getattr(source, "law", None)
     of_both = getattr(source, "sizes", None) is not None or (law is not None and law.sizes == ("N", "D"))
     if of_both and plans[0].unique is None:
-        panels.append(partial(fits.plans_on_contour, source, plans))
+        panels.append(partial(fits.loss_contour, source, plans=plans))
     return panels
 
 

@@ -112,45 +112,40 @@ def budget_profiles(plans: Plan | Sequence[Plan], *, ax: Axes | None = None) -> 
     return finish(ax, SIZES, unit, "What a wrong $N$ costs", legend_title=_budget(cost))
 
 
-def loss_contour(law: FittedLaw, *, ax: Axes | None = None, cost: str = "6nd", levels: int = 8) -> Axes:
-    """Lines of equal fitted loss over (N, D), the runs, and the frontier of best allocations."""
-    return _contour(law, axes_of(ax), cost, levels)
+def loss_contour(
+    source: FittedLaw | Source,
+    *,
+    ax: Axes | None = None,
+    cost: str = "6nd",
+    levels: int = 8,
+    plans: Sequence[Plan] = (),
+) -> Axes:
+    """Lines of equal fitted loss over (N, D), the runs, and the frontier of best allocations.
 
-
-def plans_on_contour(source: FittedLaw | Source, plans: Sequence[Plan], *, ax: Axes | None = None) -> Axes:
-    """Lines of equal loss, the runs and the frontier, with a star and the intervals of each plan.
-
-    The frontier is left out where the cost of the plans is not 6ND: it would not go through them.
+    Every one of the ``plans`` is a star with its intervals. Where their cost is not the frontier's there is
+    none: it would not go through them.
     """
     ax = axes_of(ax)
-    for axis, other, draw in (("N", "D", ax.hlines), ("D", "N", ax.vlines)):
-        ends = np.array([(getattr(plan, axis).low, getattr(plan, axis).high) for plan in plans])
-        draw([getattr(plan, other).best for plan in plans], *ends.T, color=THEORY, lw=1.2, zorder=4)
-    N, D = [plan.N.best for plan in plans], [plan.D.best for plan in plans]
-    ax.plot(N, D, "*", ms=11, color=THEORY, zorder=5, ls="none", label="plans")
-    return _contour(source, ax, plans[0].cost if plans[0].cost == "6nd" else None, 8, plans)
-
-
-def _contour(
-    source: FittedLaw | Source, ax: Axes, cost: str | None, levels: int, plans: Sequence[Plan] = ()
-) -> Axes:
-    """Over the runs and as far as the plans with their intervals; without a cost, no frontier."""
     law = None if isinstance(source, Source) else source
-    spend = parse_cost("6nd") if law is None else _cost(law, cost or "6nd")
+    spend = parse_cost(cost) if law is None else _cost(law, cost)
     sizes = source.sizes if isinstance(source, Source) else (source.runs.N, source.runs.D)
     assert sizes is not None
-    N, D = (
-        np.geomspace(min(*known, *(i.low for i in asked)) / 2, max(*known, *(i.high for i in asked)) * 2, 120)
-        for known, asked in zip(sizes, ([p.N for p in plans], [p.D for p in plans]), strict=True)
-    )
+    asked = {axis: np.array([tuple(getattr(plan, axis)) for plan in plans]) for axis in "ND"}
+    if plans:
+        for axis, other, draw in (("N", "D", ax.hlines), ("D", "N", ax.vlines)):
+            draw(asked[other][:, 1], asked[axis][:, 0], asked[axis][:, 2], color=THEORY, lw=1.2, zorder=4)
+        best = asked["N"][:, 1], asked["D"][:, 1]
+        ax.plot(*best, "*", ms=11, color=THEORY, zorder=5, ls="none", label="plans")
+    shown = [np.append(known, asked[axis]) for axis, known in zip("ND", sizes, strict=True)]
+    N, D = (np.geomspace(np.nanmin(values) / 2, np.nanmax(values) * 2, 120) for values in shown)
     surface = np.asarray(source.loss(*np.meshgrid(N, D)))
-    shown = np.unique([float(f"{v:.3g}") for v in np.quantile(surface, np.linspace(0.04, 0.96, levels))])
-    shown = shown[(shown > surface.min()) & (shown < surface.max())]
-    if shown.size:  # else the law is as good as flat over the runs, and there is no line to draw
-        lines = ax.contour(N, D, surface, levels=shown, cmap="viridis", linewidths=1.2)
-        ax.clabel(lines, fmt=lambda v: f"{v:.3g}", fontsize="x-small")
+    lines = np.unique([float(f"{v:.3g}") for v in np.quantile(surface, np.linspace(0.04, 0.96, levels))])
+    lines = lines[(lines > surface.min()) & (lines < surface.max())]
+    if lines.size:  # else the law is as good as flat over the runs, and there is no line to draw
+        drawn = ax.contour(N, D, surface, levels=lines, cmap="viridis", linewidths=1.2)
+        ax.clabel(drawn, fmt=lambda v: f"{v:.3g}", fontsize="x-small")
     ax.scatter(*sizes, s=7, color=GREY, linewidths=0, label="runs")
-    if cost is not None:
+    if not plans or plans[0].cost == cost:
         least, most = spend.compute(N[[0, -1]], D[[0, -1]])
         budgets = np.geomspace(least, most, FRONTIER).tolist()
         if isinstance(source, Source):
@@ -262,7 +257,9 @@ def loss_curves(runs: pd.DataFrame, law: FittedLaw | None = None, *, ax: Axes | 
         label = f"{other} = {float(size):,.0f}"
         ax.errorbar(sizes, cells.mean().to_numpy(), yerr=error, fmt="o", color=colour, capsize=2, label=label)
         if law is not None:
-            ax.plot(sizes, _law_loss(law, x, sizes, float(size)), color=THEORY, linewidth=1.0)
+            both = (sizes, float(size)) if x == "N" else (float(size), sizes)
+            losses = law.loss(*((sizes,) if law.law.has_one_size() else both))
+            ax.plot(sizes, losses, color=THEORY, linewidth=1.0)
     if law is not None:
         ax.plot([], [], color=THEORY, linewidth=1.0, label="fitted law")
     data, unit = units_of(runs["D"])
@@ -272,9 +269,3 @@ def loss_curves(runs: pd.DataFrame, law: FittedLaw | None = None, *, ax: Axes | 
         ax.set_xticks(measured, [f"{size:,.0f}" for size in measured])
         ax.minorticks_off()
     return ax
-
-
-def _law_loss(law: FittedLaw, x: str, sizes: Any, other: float) -> Any:
-    if law.law.has_one_size():
-        return law.loss(sizes)
-    return law.loss(*((sizes, other) if x == "N" else (other, sizes)))

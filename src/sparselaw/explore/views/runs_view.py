@@ -22,7 +22,6 @@ from sparselaw.laws import LAWS, ChinchillaLaw, law_named
 from sparselaw.planning import Source, as_source, forecast, frontier_curve, plan, valley_curve
 from sparselaw.planning.approaches import budgets_of
 from sparselaw.plotting.style import units_of
-from sparselaw.records import finite
 
 PREVIEW = 6
 DRAWS = (100, 300, 1000)  # every draw has its own stream: fewer are the first of more
@@ -269,18 +268,8 @@ def _band(budgets: list[float], ahead: Sequence[Any]) -> dict[str, Any]:
 
 def _laws(call: Call) -> dict[str, Any]:
     every = compare_laws(as_table(call.upload()), columns=columns_of(call))
-    rows = [
-        {
-            "law": one.fitted.name,
-            "formula": one.fitted.law.formula,
-            "out_of_sample_error": finite(one.out_of_sample_error),
-            "sd": one.fitted.goodness.sd,
-            "aic": finite(one.aic),
-            "bic": finite(one.bic),
-            "status": one.fitted.status,
-        }
-        for one in every.laws
-    ]
+    shown = every.to_frame().to_dict("records")  # the page makes null of what is no number
+    rows = [row | {"formula": one.fitted.law.formula} for row, one in zip(shown, every.laws, strict=True)]
     return {"laws": rows, "refused": every.as_dict()["refused"]}
 
 
