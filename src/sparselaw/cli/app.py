@@ -11,10 +11,11 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 import sparselaw
 from sparselaw.cli.compare import compare
@@ -28,8 +29,8 @@ from sparselaw.cli.learn import learn
 from sparselaw.cli.measure import measure
 from sparselaw.cli.networks import networks
 from sparselaw.cli.next import next_
-from sparselaw.cli.options import TakesInputs, TakesRareInputs
-from sparselaw.cli.output import ChecksPaths, Stopped, note, own_streams, say, throw_away
+from sparselaw.cli.options import Command, as_typer_reads
+from sparselaw.cli.output import Stopped, note, own_streams, say, throw_away
 from sparselaw.cli.plan import plan
 from sparselaw.cli.predict import predict
 from sparselaw.cli.reproduce import reproduce
@@ -79,35 +80,28 @@ app = typer.Typer(
 )
 
 
-class _Plain(ChecksPaths, TyperCommand):
-    """A command without options that others have added."""
-
-
-class _TakesInputs(ChecksPaths, TakesInputs):
-    """A command with --inputs."""
-
-
-class _TakesRareInputs(ChecksPaths, TakesRareInputs):
-    """A command with --inputs that are rarely active."""
-
-
-# In the order of --help, each with the question it answers in a line that is not cut.
-app.command(cls=_Plain, short_help="Which law, how well it fits, how sure.")(fit)
-app.command(cls=_Plain, short_help="The loss of a run not yet made.")(forecast)
-app.command(cls=_TakesInputs, short_help="The best N and D for a budget.")(plan)
-app.command(cls=_Plain, short_help="Which recipe is better, and what it saves.")(compare)
-app.command("next", cls=_Plain, short_help="Which runs to make now.")(next_)
-app.command(cls=_Plain, short_help="Where a running job ends; other schedules.")(curve)
-app.command(cls=_Plain, short_help="How sparse your features are.")(measure)
-app.command(cls=_Plain, short_help="Which theory describes their learning.")(learn)
-app.command(cls=_TakesInputs, short_help="The theory: exponents and loss surface.")(predict)
-app.command(cls=_TakesInputs, short_help="An exact simulation beside the theory.")(simulate)
-app.command(cls=_TakesRareInputs, short_help="When gradient descent diverges.")(failure)
-app.command(cls=_Plain, short_help="Networks trained on sparse inputs.")(networks)
-app.command(cls=_Plain, short_help="The paper's figures beside its numbers.")(reproduce)
-app.command(short_help="A page on your machine for all of it.")(explore)
-app.add_typer(runs, name="runs")
-app.command(short_help="Is the installation sound?")(doctor)
+COMMANDS: dict[Callable[..., None], str] = {  # in the order of --help, each with the question it answers
+    fit: "Which law, how well it fits, how sure.",
+    forecast: "The loss of a run not yet made.",
+    plan: "The best N and D for a budget.",
+    compare: "Which recipe is better, and what it saves.",
+    next_: "Which runs to make now.",
+    curve: "Where a running job ends; other schedules.",
+    measure: "How sparse your features are.",
+    learn: "Which theory describes their learning.",
+    predict: "The theory: exponents and loss surface.",
+    simulate: "An exact simulation beside the theory.",
+    failure: "When gradient descent diverges.",
+    networks: "Networks trained on sparse inputs.",
+    reproduce: "The paper's figures beside its numbers.",
+    explore: "A page on your machine for all of it.",
+    doctor: "Is the installation sound?",
+}
+for command, question in COMMANDS.items():
+    if command is doctor:
+        app.add_typer(runs, name="runs")
+    name = command.__name__.rstrip("_")
+    app.command(name, cls=Command, short_help=question)(as_typer_reads(command))
 
 
 @app.callback(invoke_without_command=True)

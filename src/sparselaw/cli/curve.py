@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from sparselaw.cli import fit_options
-from sparselaw.cli.options import FLOAT, INTEGER, JSON, MAX_SIZE, SIZES, grouped
-from sparselaw.cli.output import note, print_json, print_next, print_table
-from sparselaw.cli.pictures import PICTURES
+from sparselaw.cli.answer import SHOWN, Answer
+from sparselaw.cli.options import INTEGER, MAX_SIZE, flag, real, sizes, text
+from sparselaw.cli.output import note, print_next, print_table, tell
 from sparselaw.errors import InputError
 from sparselaw.records import cells_of
 
@@ -19,69 +19,42 @@ if TYPE_CHECKING:
 SHAPES = "cosine:24000, wsd:20000,24000 or constant:72000 (also linear, wsd-exp, wsd-sqrt, step; lr=, end=)"
 
 
-@grouped
 def curve(
     curves: list[str] = typer.Argument(
         ..., metavar="FILE...", help="Logs with run, step, lr and loss: tables, or folders of logs."
     ),
-    schedule: list[str] = typer.Option(
-        [],
-        metavar="FILE|SHAPE",
-        help=f"A schedule to predict: a table of step and lr, or {SHAPES}; repeatable.",
+    schedule: list[str] = text(
+        [], f"A schedule to predict: a table of step and lr, or {SHAPES}; repeatable.", "FILE|SHAPE"
     ),
-    warmup: str = typer.Option(
-        None, metavar=INTEGER, help="Steps of linear warm-up. [default: found in the logs]"
+    warmup: float | None = real(
+        None, "Steps of linear warm-up. [default: found in the logs]", metavar=INTEGER
     ),
-    lr: str = typer.Option(None, metavar=FLOAT, help="Peak rate, where the logs have no rates."),
-    shape: str = typer.Option(
-        None, metavar="SHAPE", help="What schedule the runs are on: cosine, wsd:20000,24000."
-    ),
-    steps: str = typer.Option(None, metavar=INTEGER, help="Planned steps of the runs, for --shape."),
-    best: str = typer.Option(None, metavar=INTEGER, help="Look for a schedule to try, of so many steps."),
-    sizes: str = typer.Option(
-        None, "-N", "--N", metavar=SIZES, help="Sizes to predict for. [default: those of the curves]"
-    ),
-    present: str = typer.Option(None, metavar="RUN", help="The run that schedules are compared with."),
-    columns: str = fit_options.ROWS["columns"],
-    final: bool = typer.Option(False, "--final", help="Each run's annealed loss with its standard error."),
-    out: str = typer.Option(
-        None, metavar="FILE", help="With --final: write them to this .csv or .parquet file."
-    ),
-    max_size: str = MAX_SIZE,  # noqa: ARG001
-    pictures: Any = PICTURES,
-    json: bool = JSON,
+    lr: float | None = real(None, "Peak rate, where the logs have no rates."),
+    shape: str | None = text(None, "What schedule the runs are on: cosine, wsd:20000,24000.", "SHAPE"),
+    steps: float | None = real(None, "Planned steps of the runs, for --shape.", metavar=INTEGER),
+    best: float | None = real(None, "Look for a schedule to try, of so many steps.", metavar=INTEGER),
+    N: list[int] | None = sizes(None, "Sizes to predict for. [default: those of the curves]", "-N", "--N"),
+    present: str | None = text(None, "The run that schedules are compared with.", "RUN"),
+    columns: dict[str, str] | None = fit_options.ROWS["columns"],
+    final: bool = flag("--final", "Each run's annealed loss with its standard error."),
+    out: str | None = text(None, "With --final: write them to this .csv or .parquet file."),
+    max_size: str | None = MAX_SIZE,  # noqa: ARG001
+    answer: Answer = SHOWN,
 ) -> None:
     """The end of a run before it is over, and under a schedule never run."""
-    from sparselaw import numbers
     from sparselaw.curves import fit_curves
 
     if out is not None:
         _check_out(final, out)
     found = fit_curves(
-        curves,
-        schedules=list(schedule),
-        warmup=None if warmup is None else numbers.real("warmup", warmup),
-        lr=None if lr is None else numbers.real("lr", lr),
-        shape=shape,
-        steps=None if steps is None else numbers.real("steps", steps),
-        columns=fit_options.columns(columns),
-        N=None if sizes is None else [float(n) for n in numbers.sizes("N", sizes)],
-        best=None if best is None else numbers.real("best", best),
-        present=present,
-    )
-    for warning in found.warnings:
-        note(warning)
+        curves, schedules=list(schedule), warmup=warmup, lr=lr, shape=shape, steps=steps, columns=columns,
+        N=None if N is None else [float(n) for n in N], best=best, present=present,
+    )  # fmt: skip
+    tell(found)
     if out is not None:
         _write(found, out)
-    pictures.write("curve", found, first=2)
-    if json:
-        rows = {"finals": found.finals().to_dict("records")} if final else {}
-        print_json(found.as_dict() | rows)
-    elif final:
-        print_table("Annealed losses", *cells_of(found.finals()))
-        print(f"status {found.status}")
-    else:
-        _show(found, curves)
+    finals = {"finals": found.finals().to_dict("records")} if final else {}
+    answer.give("curve", found, lambda: _show(found, curves, final), first=2, also=finals)
 
 
 def _check_out(final: bool, out: str) -> None:
@@ -111,7 +84,11 @@ def _write(found: CurveFit, out: str) -> None:
     note(f"written to {out}")
 
 
-def _show(found: CurveFit, files: list[str]) -> None:
+def _show(found: CurveFit, files: list[str], final: bool) -> None:
+    if final:
+        print_table("Annealed losses", *cells_of(found.finals()))
+        print(f"status {found.status}")
+        return
     tables = found.tables()
     print_table(*tables["runs"])
     if found.schedules:

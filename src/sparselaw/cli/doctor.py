@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from sparselaw.cli import options
+from sparselaw.cli.options import JSON
 from sparselaw.cli.output import print_json, print_table
 
 
-def doctor(json: bool = options.JSON) -> None:
+def doctor(json: bool = JSON) -> None:
     """Versions, cores, BLAS, extras, and a short self-test.
 
     The self-test compares with stored values.

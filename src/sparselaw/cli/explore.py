@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import typer
+from importlib.util import find_spec
 
-from sparselaw import numbers
-from sparselaw.cli.options import INTEGER
+from sparselaw.cli.options import flag, text, whole
 from sparselaw.cli.output import note
 from sparselaw.errors import InputError
 
 
 def explore(
-    host: str = typer.Option(
-        "127.0.0.1", metavar="ADDRESS", help="Where to listen: this machine alone, unless told otherwise."
-    ),
-    port: str = typer.Option("0", metavar=INTEGER, help="Port; 0 takes a free one."),
-    no_browser: bool = typer.Option(False, "--no-browser", help="Only print the address."),
+    host: str = text("127.0.0.1", "Where to listen: this machine alone, unless told otherwise.", "ADDRESS"),
+    port: int = whole("0", "Port; 0 takes a free one."),
+    no_browser: bool = flag("--no-browser", "Only print the address."),
 ) -> None:
     """The local page: drag sparsity, see exponents and loss answer.
 
     Ends with Ctrl-C.
     """
-    try:
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError:
-        raise InputError(
-            "explore",
-            "",
+    if not (find_spec("starlette") and find_spec("uvicorn")):
+        condition, remedy = (
             "needs two small packages that are not installed",
             "pip install 'sparselaw[explore]'",
-        ) from None
+        )
+        raise InputError("explore", "", condition, remedy)
     from sparselaw.explore import serve
 
     def tell(address: str) -> None:
@@ -39,4 +32,4 @@ def explore(
         print(address, flush=True)
         note("Ctrl-C ends it")
 
-    serve(host=host, port=numbers.whole("port", port), browser=not no_browser, tell=tell)
+    serve(host=host, port=port, browser=not no_browser, tell=tell)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sparselaw.cli import fit_options as options
-from sparselaw.cli.options import FILE, INTEGER, JSON, grouped
-from sparselaw.cli.output import number, print_json, print_table
-from sparselaw.cli.pictures import PICTURES
+from sparselaw.cli import fit_options
+from sparselaw.cli.answer import ANSWER, Answer
+from sparselaw.cli.options import FILE, flag, text, whole
+from sparselaw.cli.output import note, number, print_json, print_table, tell
 from sparselaw.errors import InputError
 from sparselaw.laws import one_size_laws
 from sparselaw.numbers import short_number, short_size
@@ -20,63 +20,73 @@ if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw
 
 
-@grouped
 def fit(
-    runs: str = typer.Argument(None, metavar=FILE, help=f"{options.RUNS}."),
-    law: str = options.LAW,
-    settings: Any = options.SETTINGS,
-    level: str = options.LEVEL,
-    by: str = options.BY,
-    rows: Any = options.ROWS,
-    variable: str = typer.Option(
-        None, metavar="N|D", help=f"For {one_size_laws()}: the size that varies, where both do."
-    ),
-    last: str = typer.Option(
-        None, metavar=INTEGER, help=f"For {one_size_laws()}: use the last k sizes of each sweep."
-    ),
-    sparsity: bool = typer.Option(
-        False, "--sparsity", help="Also show the sparsity that the exponents imply, and what it depends on."
+    runs: str = typer.Argument(None, metavar=FILE, help=f"{fit_options.RUNS}."),
+    law: str = fit_options.LAW,
+    settings: dict[str, Any] = fit_options.SETTINGS,
+    level: float = fit_options.LEVEL,
+    by: str | None = fit_options.BY,
+    rows: dict[str, Any] = fit_options.ROWS,
+    variable: str | None = text(None, f"For {one_size_laws()}: the size that varies, where both do.", "N|D"),
+    last: int | None = whole(None, f"For {one_size_laws()}: use the last k sizes of each sweep."),
+    sparsity: bool = flag(
+        "--sparsity", "Also show the sparsity that the exponents imply, and what it depends on."
     ),
     leave_out: bool = typer.Option(True, help="With --sparsity: again without some of the runs."),
-    out: str = options.OUT,
-    from_: str = options.FROM,
-    pictures: Any = PICTURES,
-    json: bool = JSON,
+    answer: Answer = ANSWER,
 ) -> None:
     """A law with intervals, how well it fits, and the best next run."""
-    from sparselaw import numbers
-
-    if by is not None or law == options.ALL:
-        for name, path in pictures.asked():
+    if by is not None or law == fit_options.ALL:
+        for name, path in answer.pictures():
             raise InputError(name, path, "draws one fit, and several are asked for", f"leave out --{name}")
-        if out is not None:
-            raise InputError("out", out, "keeps one law", "name a law, and select rows with --where")
-    fitted = options.kept(runs, from_, "FittedLaw") or options.fit_file(
-        runs,
-        law,
-        rows,
-        settings,
-        by=by,
-        level=options.level(level),
-        variable=variable,
-        last=None if last is None else numbers.whole("last", last),
-        leave_out=leave_out,
-    )
-    if out is not None:
-        fitted.save(out)
-    pictures.write("fit", fitted)
-    if json:
-        print_json(fitted.as_dict())
-    elif law == options.ALL:
-        title = "Laws side by side: errors on more expensive runs, and residuals (sd), in per cent"
-        print_table(title, *cells_of(fitted.to_frame()))
-    elif by is not None:
-        print_table(f"One fit for each {by} (sd: residuals in per cent)", *cells_of(fitted.to_frame()))
-    else:
+        if answer.out is not None:
+            raise InputError("out", answer.out, "keeps one law", "name a law, and select rows with --where")
+    kept = answer.kept(runs, "FittedLaw")
+    settings |= {"level": level, "variable": variable, "last": last}
+    if kept is None and (by is not None or law == fit_options.ALL):
+        _several(runs, law, by, settings | {"leave_out": leave_out}, rows, answer.json)
+        return
+    fitted = kept or fit_options.fit_one(runs, law, rows, settings, leave_out=leave_out)
+
+    def show() -> None:
         print(fitted)
-        _show_ahead(fitted, shlex.quote(runs) if from_ is None else f"--from {shlex.quote(from_)}")
+        _show_ahead(fitted, shlex.quote(runs) if runs else f"--from {shlex.quote(str(answer.from_))}")
         if sparsity:
             _show_sparsity(fitted)
+
+    answer.give("fit", fitted, show)
+
+
+def _several(
+    runs: str, law: str, by: str | None, settings: dict[str, Any], rows: dict[str, Any], json: bool
+) -> None:
+    """Every law side by side, or one fit for each value of the column ``by``."""
+    from sparselaw.fitting import compare_laws, fit_by
+    from sparselaw.progress import progress
+
+    given = {name: value for name, value in settings.items() if value is not None}
+    with progress("draws") as show:
+        given["progress"] = lambda done, of: show(done, of, f"{done}/{of}")
+        if law == fit_options.ALL:
+            given.pop("leave_out")
+            for name, value in (("by", by), *((name, given.get(name)) for name in ("variable", "last"))):
+                if value is not None:
+                    raise InputError(name, value, "has no meaning for all laws", "name one law")
+            found: Any = compare_laws(runs, **rows, **given)
+            title = "Laws side by side: errors on more expensive runs, and residuals (sd), in per cent"
+        else:
+            found = fit_by(runs, str(by), law=law, **rows, **given)
+            title = f"One fit for each {by} (sd: residuals in per cent)"
+    of = "" if by is None else f"{by} = "
+    parts = {"": found} if by is None else {f"{of}{value}: ": part for value, part in found.fits.items()}
+    for name, part in parts.items():
+        tell(part, of=name)
+    for name, why in found.refused.items():
+        note(f"{of}{name}: no fit ({why})")
+    if json:
+        print_json(found.as_dict())
+    else:
+        print_table(title, *cells_of(found.to_frame()))
 
 
 def _show_ahead(fitted: FittedLaw, runs: str) -> None:
@@ -111,11 +121,9 @@ def _show_sparsity(fitted: FittedLaw) -> None:
         test = fitted.equal_exponents
         print(f"equal exponents: p = {test.p_value:.3g} ({test.method})")
     if fitted.leave_out:
-        print_table(
-            "Sparsity alpha1 as runs are left out",
-            ["left out", "rows", "alpha1", "95 % interval"],
-            [
-                [line.left_out, str(line.rows_used), number(line.alpha1.best), line.alpha1.ends()]
-                for line in fitted.leave_out
-            ],
-        )
+        rows = [
+            [line.left_out, str(line.rows_used), number(line.alpha1.best), line.alpha1.ends()]
+            for line in fitted.leave_out
+        ]
+        columns = ["left out", "rows", "alpha1", "95 % interval"]
+        print_table("Sparsity alpha1 as runs are left out", columns, rows)

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from sparselaw import numbers
-from sparselaw.cli.options import FILE, INTEGER, Options
+from sparselaw.cli.options import Options, flag, size, text, whole
 from sparselaw.cli.output import Stopped, note
 from sparselaw.interrupts import no_more_ctrl_c
 
 if TYPE_CHECKING:
     from sparselaw.trials.task import Record, Task
 
-SEED: Any = typer.Option("0", metavar=INTEGER, help="Of the first trial; then the next numbers.")
+SEED = whole("0", "Of the first trial; then the next numbers.")
 TRIALS = Options(  # where records are kept, and who runs the trials
-    dict,
-    out=typer.Option(None, metavar=FILE, help="Write one row a trial to this .csv or .parquet file."),
-    store=typer.Option(None, metavar=FILE, help="Keep the runs here. [default: in your data folder]"),
-    workers=typer.Option(None, metavar=INTEGER, help="Number of processes. [default: all cores]"),
-    scheduler=typer.Option(
-        None, metavar="tcp://HOST:PORT", help="Run on the Dask scheduler at this address."
-    ),
-    retry=typer.Option(False, "--retry", help="Run failed runs again."),
-    quiet=typer.Option(False, "--quiet", help="No progress bar."),
+    out=text(None, "Write one row a trial to this .csv or .parquet file."),
+    store=text(None, "Keep the runs here. [default: in your data folder]"),
+    workers=size(None, "Number of processes. [default: all cores]"),
+    scheduler=text(None, "Run on the Dask scheduler at this address.", "tcp://HOST:PORT"),
+    retry=flag("--retry", "Run failed runs again."),
+    quiet=flag("--quiet", "No progress bar."),
 )
 
 
@@ -34,7 +30,7 @@ def run_kept(
     *,
     out: str | None,
     store: str | None,
-    workers: str | None,
+    workers: int | None,
     scheduler: str | None,
     retry: bool,
     quiet: bool,
@@ -47,17 +43,10 @@ def run_kept(
     path = store or default_store()
     if out is not None:
         check_out(out, path)
+    running = {"workers": workers, "scheduler": scheduler, "retry": retry, "progress": not quiet}
     with open_store(path) as kept:
         try:
-            records = run_sweep(
-                tasks,
-                store=kept,
-                workers=None if workers is None else numbers.size("workers", workers),
-                scheduler=scheduler,
-                retry=retry,
-                progress=not quiet,
-            )
-            done = list(zip(tasks, records, strict=True))
+            done = list(zip(tasks, run_sweep(tasks, store=kept, **running), strict=True))
             write_runs(out, done)
         except KeyboardInterrupt:  # once or more often
             with no_more_ctrl_c():

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import typer
-
-from sparselaw import numbers
-from sparselaw.cli import feature_options as features
-from sparselaw.cli import options
-from sparselaw.cli.output import print_json, print_table
-from sparselaw.cli.pictures import PICTURES
-
-if TYPE_CHECKING:
-    from sparselaw.measuring import LearningCurve
+from sparselaw.cli.answer import SHOWN, Answer
+from sparselaw.cli.measure import FILES, READING
+from sparselaw.cli.options import size, sizes, text, whole
+from sparselaw.cli.output import print_table
 
 
-@options.grouped
 def learn(
-    files: list[str] = features.FILES,
-    D: str = typer.Option(
-        None, "-D", "--D", metavar=options.SIZES, help="Training rows, N infinite. [default: four sizes]"
-    ),
-    N: str = typer.Option(
-        None, "-N", "--N", metavar=options.SIZES, help="Random features, many rows. [default: three sizes]"
-    ),
-    target: str = typer.Option(None, metavar="COLUMN", help="A feature to learn, beside the random teacher."),
-    seeds: str = typer.Option("3", metavar=options.INTEGER, help="Draws of training and test rows."),
-    seed: str = typer.Option("0", metavar=options.INTEGER, help="Seed of every draw."),
-    reading: Any = features.READING,
-    pictures: Any = PICTURES,
-    json: bool = options.JSON,
+    files: list[str] = FILES,
+    D: list[int] | None = sizes(None, "Training rows, N infinite. [default: four sizes]", "-D", "--D"),
+    N: list[int] | None = sizes(None, "Random features, many rows. [default: three sizes]", "-N", "--N"),
+    target: str | None = text(None, "A feature to learn, beside the random teacher.", "COLUMN"),
+    seeds: int = size("3", "Draws of training and test rows."),
+    seed: int = whole("0", "Seed of every draw."),
+    reading: dict[str, Any] = READING,
+    answer: Answer = SHOWN,
 ) -> None:
     """Which theory describes the learning of real features.
 
@@ -38,27 +26,15 @@ def learn(
     """
     from sparselaw.measuring import learn as learn_features
 
-    found = learn_features(
-        features.source_of(files),
-        D=None if D is None else numbers.sizes("D", D),
-        N=None if N is None else numbers.sizes("N", N),
-        target=target,
-        seeds=numbers.size("seeds", seeds),
-        seed=numbers.whole("seed", seed),
-        **reading,
-    )
-    pictures.write("learn", found)
-    if json:
-        print_json(found.as_dict())
-    else:
-        _show(found)
+    source = files[0] if len(files) == 1 else files
+    found = learn_features(source, D=D, N=N, target=target, seeds=seeds, seed=seed, **reading)
 
+    def show() -> None:
+        title = f"Learning curve of {found.source}: loss in % of the variance, N infinite"
+        print_table(title, *found.table_rows())
+        if found.widths:
+            print_table("Along the model size: N random features, many rows", *found.width_rows())
+        for sentence in found.sentences():
+            print(sentence)
 
-def _show(found: LearningCurve) -> None:
-    columns, rows = found.table_rows()
-    print_table(f"Learning curve of {found.source}: loss in % of the variance, N infinite", columns, rows)
-    if found.widths:
-        columns, rows = found.width_rows()
-        print_table("Along the model size: N random features, many rows", columns, rows)
-    for sentence in found.sentences():
-        print(sentence)
+    answer.give("learn", found, show)

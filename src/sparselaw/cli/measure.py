@@ -1,4 +1,4 @@
-"""`sparselaw measure`: how sparse real features are."""
+"""`sparselaw measure`: how sparse real features are; and the options that say how features are read."""
 
 from __future__ import annotations
 
@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sparselaw import numbers
-from sparselaw.cli import feature_options as features
-from sparselaw.cli import options
-from sparselaw.cli.output import note, print_json, print_next, print_table
-from sparselaw.cli.pictures import PICTURES
+from sparselaw.cli.answer import SHOWN, Answer
+from sparselaw.cli.fit_options import without_limit
+from sparselaw.cli.options import (
+    MAX_SIZE,
+    Options,
+    flag,
+    names_in,
+    real,
+    size,
+    sizes,
+    text,
+    typed,
+    word,
+)
+from sparselaw.cli.output import note, print_next, print_table
 from sparselaw.errors import InputError
 from sparselaw.files import write_atomically
 
@@ -20,22 +30,59 @@ if TYPE_CHECKING:
     from sparselaw.measuring import Measurement
 
 
-@options.grouped
-def measure(
-    files: list[str] = features.FILES,
-    D: str = typer.Option(
+def column_names(name: str, text: str) -> tuple[str, ...]:
+    """sample,feature or sample,feature,value.
+
+    >>> column_names("columns", "doc, word, count")
+    ('doc', 'word', 'count')
+    """
+    if not text:
+        return ()
+    names = tuple(part.strip() for part in text.split(","))
+    if len(names) not in (2, 3) or not all(names):
+        raise InputError(name, text, "are not two or three names", "write sample,feature,value")
+    return names
+
+
+FILES = typer.Argument(
+    ...,
+    metavar="FILE",
+    help="A feature matrix (files, or folders of shards); stdlib: Python's own source.",
+)
+FORMATS = ("npz", "npy", "mtx", "svmlight", "triplets", "transactions", "text", "python")
+READING: Any = Options(  # how features are read
+    without_limit,
+    threshold=real("0", "Entries of this size or less are not active."),
+    binary=flag("--binary", "Every active entry is 1."),
+    log1p=flag("--log1p", "Take log(1 + value)."),
+    center=flag("--center", "Subtract the mean: variances in place of second moments."),
+    format=word(
         None,
-        "-D",
-        "--D",
-        metavar=options.SIZES,
-        help="Numbers of rows at which to look. [default: powers of 2]",
+        "What the files are. [default: by the ending]",
+        *FORMATS,
+        offered=names_in("measuring.readers", "READERS"),
     ),
-    reading: Any = features.READING,
-    workers: str = features.WORKERS,
-    scheduler: str = features.SCHEDULER,
-    out: str = typer.Option(None, metavar=options.FILE, help="Write it as JSON too, for --inputs."),
-    pictures: Any = PICTURES,
-    json: bool = options.JSON,
+    columns=typed("NAMES", column_names)("", "Of triplets: sample,feature,value."),
+    encoding=text("utf-8", "Of text.", "NAME"),
+    split=text("line", "What ends a document of text, or stands between two.", "line|blank|file|REGEX"),
+    tokens=word("words", "Tokens of text.", "words", "characters"),
+    ngram=size("1", "So many tokens in a row are one feature."),
+    pattern=text(None, "Tokens of text are its matches.", "REGEX"),
+    keep_case=flag("--keep-case", "Text is not put in lower case."),
+    max_size=MAX_SIZE,
+)
+
+
+def measure(
+    files: list[str] = FILES,
+    D: list[int] | None = sizes(
+        None, "Numbers of rows at which to look. [default: powers of 2]", "-D", "--D"
+    ),
+    reading: dict[str, Any] = READING,
+    workers: int | None = size(None, "Processes for several files. [default: all cores]"),
+    scheduler: str | None = text(None, "Dask scheduler that sees the files.", "ADDRESS"),
+    out: str | None = text(None, "Write it as JSON too, for --inputs."),
+    answer: Answer = SHOWN,
 ) -> None:
     """How sparse real features are, and what the data never showed."""
     from sparselaw.measuring import measure as measure_features
@@ -45,27 +92,17 @@ def measure(
         if Path(out).suffix != ".json":
             raise InputError("out", out, "is no .json file", "let it end in .json")
         check_out_file("out", out)
-    found = measure_features(
-        features.source_of(files),
-        D=None if D is None else numbers.sizes("D", D),
-        workers=None if workers is None else numbers.size("workers", workers),
-        scheduler=scheduler,
-        **reading,
-    )
-    pictures.write("measure", found)
+    source = files[0] if len(files) == 1 else files
+    found = measure_features(source, D=D, workers=workers, scheduler=scheduler, **reading)
     if out is not None:
         with writing("out", out), write_atomically(out) as file:
             file.write(dumps(found.as_dict(), allow_nan=False).encode())
         note(f"written to {out}")
-    if json:
-        print_json(found.as_dict())
-    else:
-        _show(found, files)
+    answer.give("measure", found, lambda: _show(found, files))
 
 
 def _show(found: Measurement, files: list[str]) -> None:
-    columns, rows = found.table_rows()
-    print_table(f"Features of {found.source}: {found.nonzeros} nonzeros", columns, rows)
+    print_table(f"Features of {found.source}: {found.nonzeros} nonzeros", *found.table_rows())
     for sentence in found.sentences():
         print(sentence)
     print_next("which theory describes their learning", "learn", *files)
@@ -78,8 +115,8 @@ def _show(found: Measurement, files: list[str]) -> None:
         if point.unseen is None:
             note(f"beyond the data, D = {point.D:.6g}: {point.reason}")
         else:
-            ends = f"[{100 * point.unseen.low:.3g}, {100 * point.unseen.high:.3g}] %"
-            print(f"beyond the data, D = {point.D:.6g}: unseen {100 * point.unseen.best:.3g} % {ends}")
+            low, best, high = (f"{100 * share:.3g}" for share in point.unseen)
+            print(f"beyond the data, D = {point.D:.6g}: unseen {best} % [{low}, {high}] %")
     for test in found.tests:
         step = f"from {test.known:.6g} rows to {test.D:.6g}"
         print(

@@ -10,16 +10,11 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from sparselaw.errors import Notice, one_line
 from sparselaw.files import check_not_read
 from sparselaw.records import strict_json
-
-if TYPE_CHECKING:
-    from typer.core import TyperCommand as Base
-else:
-    Base = object
 
 
 class Stopped(KeyboardInterrupt):
@@ -73,6 +68,19 @@ def footnotes(texts: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def number(value: float | None, digits: int = 4) -> str:
     return "-" if value is None else f"{value:.{digits}g}"
+
+
+def percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.3g} %"
+
+
+def tell(found: Any, said: Sequence[str] = (), of: str = "") -> None:
+    """What a result says of its rows and of itself, where it is not ``said`` already."""
+    for reason, count in getattr(found, "dropped", {}).items():
+        note(f"{of}{count} row{'s' * (count != 1)} dropped: {reason}")
+    for warning in found.warnings:
+        if warning not in said:
+            note(of + warning)
 
 
 # Standard output and standard error: closed, full, or of another encoding, and the warnings of libraries.
@@ -145,14 +153,6 @@ def _unraisable(problem: sys.UnraisableHookArgs) -> None:
 
 OUTPUTS = ("out", "plot", "report")
 STDIN = "-"
-
-
-class ChecksPaths(Base):
-    """Mixed into a command: an output may not be any other file that its arguments name."""
-
-    def invoke(self, ctx: Any) -> Any:
-        check_outputs(ctx.params)
-        return super().invoke(ctx)
 
 
 def check_outputs(given: Mapping[str, Any]) -> None:

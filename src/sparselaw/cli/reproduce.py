@@ -6,29 +6,22 @@ from pathlib import Path
 
 import typer
 
-from sparselaw import numbers
-from sparselaw.cli.options import JSON, names_in
+from sparselaw.cli.options import JSON, flag, names_in, size, text
 from sparselaw.cli.output import Stopped, note, print_json, print_table
 from sparselaw.errors import InputError
-
-ITEMS = names_in("experiments.paper.item", "NAMES")
 
 
 def reproduce(
     names: list[str] = typer.Argument(
         None,
         metavar="ITEM",
-        autocompletion=ITEMS,
+        autocompletion=names_in("experiments.paper.item", "NAMES"),
         help="figure-1 ... figure-6, table-3, table-4, checks, beyond-networks, beyond-passes. [all]",
     ),
-    out: str = typer.Option(
-        ..., metavar="FOLDER", help="Folder for report.html, summary.json, pictures and tables."
-    ),
-    quick: bool = typer.Option(
-        False, "--quick", help="Fewer seeds and smaller sizes than the paper; says so on every figure."
-    ),
-    workers: str = typer.Option(None, metavar="INTEGER", help="Processes. [default: all cores]"),
-    quiet: bool = typer.Option(False, "--quiet", help="No progress."),
+    out: str = text(..., "Folder for report.html, summary.json, pictures and tables.", "FOLDER"),
+    quick: bool = flag("--quick", "Fewer seeds and smaller sizes than the paper; says so on every figure."),
+    workers: int | None = size(None, "Processes. [default: all cores]"),
+    quiet: bool = flag("--quiet", "No progress."),
     json: bool = JSON,
 ) -> None:
     """The paper's figures and tables beside its printed numbers.
@@ -40,15 +33,9 @@ def reproduce(
 
     if not out.strip():
         raise InputError("out", "", "is empty", "name a folder for the report")
+    say = None if quiet else note
     try:
-        summary = run(
-            names or [],
-            out=Path(out),
-            quick=quick,
-            workers=None if workers is None else numbers.size("workers", workers),
-            progress=not quiet,
-            say=None if quiet else note,
-        )
+        summary = run(names or [], out=Path(out), quick=quick, workers=workers, progress=not quiet, say=say)
     except KeyboardInterrupt:
         note(f"stopped; what is finished is in {out}: the same command goes on from there")
         raise Stopped from None

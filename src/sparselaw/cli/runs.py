@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from sparselaw import numbers
+from sparselaw.cli.options import FILE, flag, text, typed
 from sparselaw.cli.output import note, print_json, print_table
 from sparselaw.errors import InputError, check_choice
 
@@ -17,10 +18,18 @@ runs = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-STORE = typer.Option(None, "--store", metavar="FILE", help="The store (default: in your data folder).")
-JSON = typer.Option(False, "--json", help="Print one JSON object.")
-STUDY = typer.Option(None, "--study", metavar="ID", help="Only this study (see the list).")
-STATUS = typer.Option(None, "--status", metavar="WORD", help="Only runs with this status, such as failed.")
+STORE = text(None, "The store (default: in your data folder).", FILE, "--store")
+STUDY = text(None, "Only this study (see the list).", "ID")
+JSON = flag("--json", "Print one JSON object.")
+
+
+def a_status(name: str, text: str) -> str:
+    from sparselaw.trials.task import STATUSES
+
+    return check_choice(name, text, STATUSES)
+
+
+STATUS = typed("WORD", a_status)(None, "Only runs with this status, such as failed.")
 
 
 @runs.callback(invoke_without_command=True)
@@ -52,7 +61,7 @@ def list_(context: typer.Context, store: str | None = STORE, json: bool = JSON) 
 @runs.command()
 def export(
     context: typer.Context,
-    out: str = typer.Option(..., "--out", metavar="FILE", help="A name ending in .csv or .parquet."),
+    out: str = text(..., "A name ending in .csv or .parquet."),
     store: str | None = STORE,
     study: str | None = STUDY,
     status: str | None = STATUS,
@@ -64,7 +73,6 @@ def export(
 
     path = _path(store or context.obj)
     check_out(out, path)
-    _check_status(status)
     with open_store(path, read_only=True) as opened:
         _check_study(opened, study)
         rows = [row_of(identity, record) for identity, record in opened.runs(study=study, status=status)]
@@ -80,8 +88,8 @@ def prune(
     store: str | None = STORE,
     study: str | None = STUDY,
     status: str | None = STATUS,
-    older_than: str | None = typer.Option(None, "--older-than", metavar="DAYS", help="Only runs this old."),
-    old_engine: bool = typer.Option(False, "--old-engine", help="Only runs of other engine versions."),
+    older_than: str | None = text(None, "Only runs this old.", "DAYS"),
+    old_engine: bool = flag("--old-engine", "Only runs of other engine versions."),
     json: bool = JSON,
 ) -> None:
     """Delete the runs for which all the given conditions hold."""
@@ -93,7 +101,6 @@ def prune(
     if not (study or status or older_than is not None or old_engine):
         remedy = "give --study, --status, --older-than or --old-engine"
         raise InputError("prune", "", "would delete every run", remedy)
-    _check_status(status)
     before = None
     if older_than is not None:
         days = numbers.real("older-than", older_than)
@@ -117,39 +124,24 @@ def _path(store: str | None) -> Path:
     return Path(store) if store else default_store()
 
 
-def _check_status(status: str | None) -> None:
-    from sparselaw.trials.task import STATUSES
-
-    if status is not None:
-        check_choice("status", status, STATUSES)
-
-
 def _check_study(store: Any, study: str | None) -> None:
     if study is not None and study not in {known.id for known in store.studies()}:
         raise InputError("study", study, "is not in the store", "see the list with 'sparselaw runs'")
 
 
-def _short(value: Any) -> str:
-    """A number in few digits, words as they are, cut: a table is known by its digest."""
-    return f"{value:g}" if isinstance(value, int | float) else str(value)[:12]
-
-
 def _line(entry: dict[str, Any]) -> list[str]:
-    inputs = [f"{name}={_short(value)}" for name, value in entry["problem"].items() if value != "inf"]
-
-    def sizes(name: str) -> str:
-        low, high = entry[name]["smallest"], entry[name]["largest"]
-        return str(low) if low == high else f"{low}..{high}"
-
+    inputs = [  # words as they are, cut: a table is known by its digest
+        f"{name}={value:g}" if isinstance(value, int | float) else f"{name}={str(value)[:12]}"
+        for name, value in entry["problem"].items()
+        if value != "inf"
+    ]
+    ends = [(entry[size]["smallest"], entry[size]["largest"]) for size in ("N", "D")]
     return [
         entry["study"],
         " ".join([entry["inputs"], *inputs]),
         entry["features"],
         entry["solver"]["name"] + (" (raw)" if entry["estimator"] == "raw" else ""),
-        sizes("N"),
-        sizes("D"),
-        str(entry["cells"]),
-        str(entry["runs"]),
-        str(entry["failed"]),
+        *(str(low) if low == high else f"{low}..{high}" for low, high in ends),
+        *(str(entry[count]) for count in ("cells", "runs", "failed")),
         entry["finished"][:16].replace("T", " "),
     ]

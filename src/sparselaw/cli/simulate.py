@@ -6,101 +6,81 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sparselaw import numbers
 from sparselaw.cli import kept_runs, options
-from sparselaw.cli.options import FLOAT, INTEGER, further, of_inputs
+from sparselaw.cli.options import flag, names_in, of_inputs, real, size, sizes, text, word
 from sparselaw.cli.output import footnotes, note, number, print_json, print_table
 from sparselaw.errors import InputError
 
 if TYPE_CHECKING:
     from sparselaw.sweeps.cells import Cell
-    from sparselaw.sweeps.ratios import RatioStudy
-    from sparselaw.trials.task import Record, Task
 
 
-@options.grouped
 def simulate(
     context: typer.Context,
-    alpha1: str = options.ALPHA1,
-    alpha2: str = options.ALPHA2,
-    alpha: str = options.ALPHA,
-    N: str = options.WIDTHS,
-    D: str = options.SAMPLES,
+    alpha1: str | None = options.ALPHA1,
+    alpha2: str | None = options.ALPHA2,
+    alpha: str | None = options.ALPHA,
+    N: list[int] = sizes(..., f"Model {options.OF_SIZES}", "-N", "--N"),
+    D: list[int] = options.SAMPLES,
     inputs: str = options.INPUTS,
-    features: str = typer.Option(
+    features: str = word(
         "linear",
-        metavar="linear|relu|leaky-relu|gelu|tanh|erf|sign|abs|trained",
-        autocompletion=options.names_in("features", "FEATURES"),
-        help="The features of the inputs.",
+        "The features of the inputs.",
+        *("linear", "relu", "leaky-relu", "gelu", "tanh", "erf", "sign", "abs", "trained"),
+        offered=names_in("features", "FEATURES"),
     ),
     solver: str = options.SOLVER,
-    dimension: str = options.DIMENSION,
-    noise: str = typer.Option("0", metavar=FLOAT, help="Variance of the label noise."),
-    ridge: str = typer.Option(None, metavar=FLOAT, help="The ridge, for --solver ridge."),
-    steps: str = options.STEPS,
-    step: str = options.STEP,
-    passes: str = options.PASSES,
-    batch: str = options.BATCH,
-    momentum: str = options.MOMENTUM,
-    seeds: str = typer.Option("20", metavar=INTEGER, help="Trials for each (N, D)."),
-    seed: str = kept_runs.SEED,
-    raw: bool = typer.Option(False, "--raw", help="The paper's estimator: one teacher, one test set."),
-    n_test: str = typer.Option(
-        None, metavar=INTEGER, help="Samples of the test set, with --raw. [default: 50000]"
+    dimension: str | None = options.DIMENSION,
+    noise: float = real("0", "Variance of the label noise."),
+    ridge: str | None = text(None, "The ridge, for --solver ridge.", options.FLOAT),
+    training: dict[str, str | None] = options.TRAINING,
+    seeds: int = size("20", "Trials for each (N, D)."),
+    seed: int = kept_runs.SEED,
+    raw: bool = flag("--raw", "The paper's estimator: one teacher, one test set."),
+    n_test: int | None = size(None, "Samples of the test set, with --raw. [default: 50000]"),
+    outputs: int | None = size(
+        None, "Outputs m, for --features trained; the loss is that of one. [default: 1]"
     ),
-    outputs: str = typer.Option(
-        None, metavar=INTEGER, help="Outputs m, for --features trained; the loss is that of one. [default: 1]"
-    ),
-    trials: Any = kept_runs.TRIALS,
-    as_json: bool = options.JSON,
+    trials: dict[str, Any] = kept_runs.TRIALS,
+    json: bool = options.JSON,
 ) -> None:
     """Measure the loss on every (N, D) for every seed."""
     from sparselaw.solvers import from_options
     from sparselaw.sweeps.cells import cells_of
+    from sparselaw.sweeps.ratios import ratios
     from sparselaw.sweeps.simulate import grid
 
     if n_test is not None and not raw:
         raise InputError("n-test", n_test, "has no effect without --raw", "add --raw or leave out --n-test")
-    own, others = of_inputs(inputs, further(context))
-    settings = {"ridge": ridge, "steps": steps, "step": step, "passes": passes, "batch": batch}
-    settings["momentum"] = momentum
+    own, others = of_inputs(inputs, context)
     tasks = grid(
         options.read_inputs(alpha1, alpha2, inputs, dimension, alpha, own),
-        numbers.sizes("N", N),
-        numbers.sizes("D", D),
-        seeds=numbers.size("seeds", seeds),
-        seed=numbers.whole("seed", seed),
+        N,
+        D,
+        seeds=seeds,
+        seed=seed,
         features=features,
-        solver=from_options(solver, {**settings, **others}),
-        noise=numbers.real("noise", noise),
+        solver=from_options(solver, {"ridge": ridge, **training, **others}),
+        noise=noise,
         estimator="raw" if raw else "exact",
-        n_test=numbers.size("n-test", n_test or "50000"),
-        outputs=numbers.size("outputs", outputs or "1"),
+        n_test=n_test or 50_000,
+        outputs=outputs or 1,
     )
     done = kept_runs.run_kept(tasks, **trials)
     cells = cells_of(done)
-    extra = _ratios(done)
-    if as_json:
-        described: dict[str, Any] = {"inputs": inputs, "features": features, "solver": solver}
-        described["failed"] = kept_runs.count_failed(done)
-        shown = [cell.as_dict() for cell in cells]
-        if extra is not None:
-            beside = extra.as_dict()
-            shown = [own | cell for own, cell in zip(beside.pop("cells"), shown, strict=True)]
-            described |= beside
-        print_json({**described, "cells": shown})
+    trained = bool(done) and done[0][0].feature_map.several_outputs
+    beside = ratios(done) if trained else None  # losses over the unseen variance
+    if json:
+        ratio = {} if beside is None else beside.as_dict()
+        own_cells = ratio.pop("cells", [{}] * len(cells))
+        shown = [own | cell.as_dict() for own, cell in zip(own_cells, cells, strict=True)]
+        described = {"inputs": inputs, "features": features, "solver": solver}
+        print_json({**described, "failed": kept_runs.count_failed(done), **ratio, "cells": shown})
     else:
         _print_cells(f"{inputs} inputs, {features} features, {solver}", cells)
-        for text in extra.says() if extra is not None else ():
-            note(text)
+        for words in () if beside is None else beside.says():
+            note(words)
     kept_runs.leave_failed(done)
-
-
-def _ratios(done: list[tuple[Task, Record]]) -> RatioStudy | None:
-    """Losses over the unseen variance, where the features are trained."""
-    from sparselaw.sweeps.ratios import ratios
-
-    return ratios(done) if done and done[0][0].feature_map.several_outputs else None
 
 
 def _print_cells(title: str, cells: list[Cell]) -> None:
@@ -111,7 +91,6 @@ def _print_cells(title: str, cells: list[Cell]) -> None:
         for c, mark in zip(cells, marks, strict=True)
     ]  # fmt: skip
     print_table(title, ["N", "D", "mean", "stderr", "median", "seeds", "theory"], rows)
-    for text in cautions:
-        note(f"theory {text}")
-    for text in sorted({text for cell in cells for text in (cell.mean_reason, cell.note) if text}):
-        note(text)
+    said = sorted({line for cell in cells for line in (cell.mean_reason, cell.note) if line})
+    for words in (*(f"theory {caution}" for caution in cautions), *said):
+        note(words)
