@@ -95,28 +95,6 @@ def population_loss(training: Training, coefficients: FloatArray) -> FloatArray:
     return loss
 
 
-def training_loss(training: Training, coefficients: FloatArray) -> FloatArray:
-    """Mean square error over the samples, of each column of coefficients (r, T)."""
-    eigenvalues, optimum = training.equations.eigenvalues, training.optimum
-    least = float(training.targets @ training.targets) / training.equations.samples - float(
-        eigenvalues @ optimum**2
-    )
-    with np.errstate(over="ignore", invalid="ignore"):
-        loss: FloatArray = eigenvalues @ (coefficients - optimum[:, None]) ** 2 + max(least, 0.0)
-    loss[~np.isfinite(loss)] = np.inf
-    return loss
-
-
-def relative_gradient(training: Training, coefficients: FloatArray) -> FloatArray:
-    """|H c - b| / |b| of each column."""
-    equations = training.equations
-    with np.errstate(over="ignore", invalid="ignore"):
-        gradient = equations.eigenvalues[:, None] * coefficients - equations.projections
-        size: FloatArray = np.linalg.norm(gradient, axis=0) / np.linalg.norm(equations.projections)
-    size[~np.isfinite(size)] = np.inf
-    return size
-
-
 # Losses along a descent, at the steps asked for.
 
 
@@ -133,29 +111,54 @@ class Curve:
     status: str  # ok, or diverged
 
 
+def _curve(
+    method: str,
+    step: float,
+    steps: Sequence[int],
+    training: Training,
+    kept: Sequence[FloatArray],
+    status: str,
+) -> Curve:
+    """``kept`` has the coefficients after each of the steps."""
+    equations, optimum = training.equations, training.optimum
+    coefficients = np.column_stack(kept)
+    least = float(training.targets @ training.targets) / equations.samples
+    least = max(least - float(equations.eigenvalues @ optimum**2), 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = equations.eigenvalues @ (coefficients - optimum[:, None]) ** 2 + least
+        gradients = equations.eigenvalues[:, None] * coefficients - equations.projections
+        gradient = np.linalg.norm(gradients, axis=0) / np.linalg.norm(equations.projections)
+    return Curve(
+        method=method,
+        step=step,
+        steps=tuple(steps),
+        population_loss=population_loss(training, coefficients),
+        training_loss=np.where(np.isfinite(error), error, np.inf),
+        gradient=np.where(np.isfinite(gradient), gradient, np.inf),
+        status=status,
+    )
+
+
 def gradient_descent_curve(training: Training, steps: Sequence[int], step: float | None = None) -> Curve:
     """Full-batch descent in closed form: no step count costs more than another."""
     solutions = [GradientDescent(steps=t, step=step).solve(training.equations) for t in steps]
-    coefficients = np.column_stack([solution.coefficients[:, 0] for solution in solutions])
     eta = 1.0 / float(training.equations.eigenvalues[0]) if step is None else step
     status = "diverged" if eta > largest_stable_step(training.equations) else "ok"
-    return _curve("gd", eta, steps, training, coefficients, status)
+    return _curve("gd", eta, steps, training, [s.coefficients[:, 0] for s in solutions], status)
 
 
 def nesterov_curve(training: Training, steps: Sequence[int], step: float | None = None) -> Curve:
     """Nesterov's method with restart, run once through the ascending ``steps``."""
-    settings = Nesterov()
-    eta = nesterov_step(settings, training.equations) if step is None else step
+    eta = nesterov_step(Nesterov(), training.equations) if step is None else step
     eigenvalues, b = training.equations.eigenvalues, training.equations.projections[:, 0].copy()
     theta, ahead, momentum = np.zeros_like(b), np.zeros_like(b), 1.0
-    kept, done, status = [], 0, "ok"
-    for t in steps:
+    kept, status = [], "ok"
+    for more in np.diff(steps, prepend=0).tolist():
         if status == "ok":
-            outcome, *_, momentum = advance(eigenvalues, b, eta, 0.0, t - done, theta, ahead, momentum)
+            outcome, *_, momentum = advance(eigenvalues, b, eta, 0.0, more, theta, ahead, momentum)
             status = "diverged" if outcome == GREW else "ok"
         kept.append(theta.copy() if status == "ok" else np.full_like(theta, np.inf))
-        done = t
-    return _curve("nesterov", eta, steps, training, np.column_stack(kept), status)
+    return _curve("nesterov", eta, steps, training, kept, status)
 
 
 def sgd_curve(
@@ -173,28 +176,25 @@ def sgd_curve(
     row_of_sample = np.repeat(np.arange(len(rows)), training.counts)
     targets = training.targets[:, None]
     theta = np.zeros((1, rows.shape[1]))
-    kept, done = [], 0
-    for count in passes:
-        for _ in range(count - done):
+    kept = []
+    for more in np.diff(passes, prepend=0).tolist():
+        for _ in range(more):
             order = rng.permutation(len(row_of_sample))
             one_pass(theta, theta, rows, targets, row_of_sample[order], order, eta, settings.batch, 0.0, clip)
         kept.append(theta[0].copy())
-        done = count
-    coefficients = np.column_stack(kept)
-    status = "ok" if np.isfinite(coefficients).all() else "diverged"
-    return _curve("sgd", eta, passes, training, coefficients, status)
+    status = "ok" if np.isfinite(kept).all() else "diverged"
+    return _curve("sgd", eta, passes, training, kept, status)
 
 
 def clipped_curve(training: Training, steps: Sequence[int], step: float, clip: float) -> Curve:
     """Full-batch descent whose gradient is shortened to length ``clip`` wherever it is longer."""
     eigenvalues, b = training.equations.eigenvalues, training.equations.projections[:, 0].copy()
     theta = np.zeros_like(b)
-    kept, done = [], 0
-    for t in steps:
-        clipped_descent(eigenvalues, b, step, clip, t - done, theta)
+    kept = []
+    for more in np.diff(steps, prepend=0).tolist():
+        clipped_descent(eigenvalues, b, step, clip, more, theta)
         kept.append(theta.copy())
-        done = t
-    return _curve("clipped gd", step, steps, training, np.column_stack(kept), "ok")
+    return _curve("clipped gd", step, steps, training, kept, "ok")
 
 
 @njit(fastmath={"reassoc", "contract"})
@@ -211,36 +211,14 @@ def clipped_descent(eigenvalues, projections, step, clip, steps, theta):  # type
             theta[i] -= move * (eigenvalues[i] * theta[i] - projections[i])
 
 
-def _curve(
-    method: str, step: float, steps: Sequence[int], training: Training, coefficients: FloatArray, status: str
-) -> Curve:
-    return Curve(
-        method=method,
-        step=step,
-        steps=tuple(steps),
-        population_loss=population_loss(training, coefficients),
-        training_loss=training_loss(training, coefficients),
-        gradient=relative_gradient(training, coefficients),
-        status=status,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SmallSteps:
-    """The two descents after the same number of updates of the same step."""
-
-    sgd: Curve  # steps are passes
-    full_batch: Curve  # steps are updates: passes * batches in a pass
-    gap: float  # the largest |log(population loss of one / of the other)| along the way
-
-
 def compare_small_steps(
     training: Training, passes: Sequence[int], rng: np.random.Generator, step: float, batch: int = 1
-) -> SmallSteps:
-    """Both from zero; a batch gradient has the mean of the full one, so updates are matched one to one."""
+) -> FloatArray:
+    """The population loss by SGD over that by full-batch descent, after each number of ``passes``.
+
+    Both start from zero; a batch gradient has the mean of the full one, so updates are matched one to one.
+    """
     updates = -(-training.equations.samples // batch)
     sgd = sgd_curve(training, passes, rng, step, batch)
     full = gradient_descent_curve(training, [count * updates for count in passes], step)
-    with np.errstate(invalid="ignore"):
-        gap = np.abs(np.log(sgd.population_loss) - np.log(full.population_loss))
-    return SmallSteps(sgd=sgd, full_batch=full, gap=float(np.max(gap)))
+    return sgd.population_loss / full.population_loss

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -51,7 +51,6 @@ def plain_to_gradient(training: Training, tolerance: float) -> int | None:
 
 def plain_iterations(training: Training, tolerance: float = GRADIENT) -> Iterations:
     """Full-batch descent at step 1/lambda_max, located by bisection of its closed form."""
-
     final = _final_loss(training)
 
     def settled(t: int) -> bool:
@@ -60,10 +59,9 @@ def plain_iterations(training: Training, tolerance: float = GRADIENT) -> Iterati
 
     # The loss may pass through the band and leave it again: look for the last time it is outside.
     grid = _checkpoints(int(min(LONGEST, SETTLED * training.condition_number)) + 1, ratio=1.1)
-    outside = [t for t in grid if not settled(t)]
-    last = max(outside, default=0)
-    later = [t for t in grid if t > last]
-    to_loss = _first(settled, low=last, high=later[0]) if later else None
+    last = max((t for t in grid if not settled(t)), default=0)
+    after = next((t for t in grid if t > last), None)
+    to_loss = None if after is None else _first(settled, low=last, high=after)
     return Iterations(plain_to_gradient(training, tolerance), to_loss, training.condition_number)
 
 
@@ -138,7 +136,6 @@ def _first(reached: Callable[[int], bool], low: int = 0, high: int | None = None
 # loss, so that iterations to a loss and iterations to a gradient norm need not have the same exponent.
 
 Regime = Literal["over", "intermediate", "under"]
-Run = tuple[Iterations, Iterations, int | None]  # plain, accelerated, plain to a tiny gradient
 REGIMES: tuple[Regime, ...] = ("over", "intermediate", "under")
 OVER_D = (1_600, 3_200, 6_400, 12_800, 25_600)
 UNDER_D = 200_000
@@ -146,6 +143,14 @@ SMALLEST_ALPHA1 = 0.5
 TINY = 1e-30  # of the first gradient: small enough for the smallest eigenvalue to decide
 WIDE = 4  # N / D in the heavily over-parameterised regime, N / K(D) in the intermediate one
 DEEP = 4  # K(D) / N at the largest N of the under-parameterised regime
+COUNTED = (  # what ``_run`` gives: method, until when, and the power of the condition number
+    ("condition number", "", 1.0),
+    ("gd", f"gradient {GRADIENT:g}", 1.0),
+    ("gd", f"gradient {TINY:g}", 1.0),
+    ("gd", "loss", 1.0),
+    ("nesterov", f"gradient {GRADIENT:g}", 0.5),
+    ("nesterov", "loss", 0.5),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,17 +172,37 @@ def cost_table(
     inputs: SparseInputs,
     seeds: int = 40,
     regimes: Sequence[Regime] = REGIMES,
-    map_: Callable[..., Iterable[Run]] = map,
+    map_: Callable[..., Iterable[list[float]]] = map,
 ) -> list[Row]:
     """All rows of the regimes asked for. ``map_`` may be an executor's, to measure on several processes."""
     if inputs.alpha1 < SMALLEST_ALPHA1:
-        raise InputError(
-            "alpha1",
-            inputs.alpha1,
-            f"K(D) is not well below D in reach of a measurement for alpha1 < {SMALLEST_ALPHA1}",
-            f"choose alpha1 >= {SMALLEST_ALPHA1}",
-        )
-    return [row for regime in regimes for row in _rows(inputs, regime, seeds, map_)]
+        condition = f"K(D) is not well below D in reach of a measurement for alpha1 < {SMALLEST_ALPHA1}"
+        raise InputError("alpha1", inputs.alpha1, condition, f"choose alpha1 >= {SMALLEST_ALPHA1}")
+    table = []
+    for regime in regimes:
+        grid = sizes(inputs, regime)
+        tasks = [Task(inputs=inputs, N=N, D=D, seed=seed) for seed in range(seeds) for N, D in grid]
+        values = np.reshape(list(map_(_run, tasks)), (seeds, len(grid), len(COUNTED)))
+        variable = "N" if regime == "under" else "D"
+        axis = [N if regime == "under" else D for N, D in grid]
+        for k, (method, until, power) in enumerate(COUNTED):
+            measured = exponent(axis, values[:, :, k])
+            paper, corrected = (power * prediction for prediction in predictions(inputs, regime))
+            which, closed = follows(measured, paper, corrected), None
+            if (method, until) == ("gd", "loss"):
+                steps = [predicted_iterations(inputs, N, D) for N, D in grid]
+                closed = float(log_slope(axis, steps)[0])
+            table.append(Row(regime, method, until, variable, measured, paper, corrected, which, closed))
+    return table
+
+
+def _run(task: Task) -> list[float]:
+    """One number for each of COUNTED; nan where a run was cut short."""
+    training = prepare_training(task)
+    plain, fast = plain_iterations(training), accelerated_iterations(training)
+    counts = [plain.to_gradient, plain_to_gradient(training, TINY), plain.to_loss]
+    counts += [fast.to_gradient, fast.to_loss]
+    return [plain.condition_number, *(math.nan if count is None else float(count) for count in counts)]
 
 
 def sizes(inputs: SparseInputs, regime: Regime) -> list[tuple[int, int]]:
@@ -185,7 +210,8 @@ def sizes(inputs: SparseInputs, regime: Regime) -> list[tuple[int, int]]:
     if regime == "over":
         return [(WIDE * D, D) for D in OVER_D]
     if regime == "intermediate":
-        return [(round(_between(asymptotic_seen(inputs, D), D)), D) for D in OVER_D]
+        seen = [asymptotic_seen(inputs, D) for D in OVER_D]
+        return [(round(min(WIDE * K, math.sqrt(K * D))), D) for K, D in zip(seen, OVER_D, strict=True)]
     widths = np.geomspace(4.0, max(asymptotic_seen(inputs, UNDER_D) / DEEP, 8.0), 5)
     return [(round(N), UNDER_D) for N in widths]
 
@@ -193,67 +219,18 @@ def sizes(inputs: SparseInputs, regime: Regime) -> list[tuple[int, int]]:
 def predictions(inputs: SparseInputs, regime: Regime) -> tuple[float, float]:
     """The exponent of the condition number: the paper's, and the corrected one."""
     a = inputs.power_law().spectrum
-    if regime == "under":
-        return a, a
-    return condition_exponents(inputs)
+    return (a, a) if regime == "under" else condition_exponents(inputs)
 
 
 def follows(measured: Interval, paper: float, corrected: float) -> str:
     """Which prediction lies in the interval; if none does, the one that is much nearer, else neither."""
     inside = [measured.contains(paper), measured.contains(corrected)]
-    if all(inside):
-        return "both"
     if any(inside):
-        return "paper" if inside[0] else "corrected"
+        return "both" if all(inside) else "paper" if inside[0] else "corrected"
     far = abs(measured.best - paper), abs(measured.best - corrected)
     if min(far) > max(far) / 3.0:
         return "neither"
     return "nearer the paper" if far[0] < far[1] else "nearer the corrected"
-
-
-def _rows(
-    inputs: SparseInputs, regime: Regime, seeds: int, map_: Callable[..., Iterable[Run]]
-) -> Iterator[Row]:
-    grid = sizes(inputs, regime)
-    tasks = [Task(inputs=inputs, N=N, D=D, seed=seed) for seed in range(seeds) for N, D in grid]
-    flat = list(map_(_run, tasks))
-    runs = [flat[i : i + len(grid)] for i in range(0, len(flat), len(grid))]  # (seeds, sizes)
-    variable = "N" if regime == "under" else "D"
-    axis = [N if regime == "under" else D for N, D in grid]
-
-    def row(
-        method: str, until: str, power: float, value: Callable[[Run], float], own: float | None = None
-    ) -> Row:
-        measured = exponent(axis, np.array([[value(run) for run in line] for line in runs]))
-        paper, corrected = (power * prediction for prediction in predictions(inputs, regime))
-        which = follows(measured, paper, corrected)
-        return Row(regime, method, until, variable, measured, paper, corrected, which, own)
-
-    yield row("condition number", "", 1.0, lambda run: run[0].condition_number)
-    yield row("gd", f"gradient {GRADIENT:g}", 1.0, lambda run: _count(run[0].to_gradient))
-    yield row("gd", f"gradient {TINY:g}", 1.0, lambda run: _count(run[2]))
-    steps = [predicted_iterations(inputs, N, D) for N, D in grid]
-    rise = float(log_slope(axis, steps)[0])
-    yield row("gd", "loss", 1.0, lambda run: _count(run[0].to_loss), rise)
-    yield row("nesterov", f"gradient {GRADIENT:g}", 0.5, lambda run: _count(run[1].to_gradient))
-    yield row("nesterov", "loss", 0.5, lambda run: _count(run[1].to_loss))
-
-
-def _run(task: Task) -> Run:
-    training = prepare_training(task)
-    return plain_iterations(training), accelerated_iterations(training), plain_to_gradient(training, TINY)
-
-
-def _between(seen: float, D: int) -> float:
-    """A width above K(D) and below D, at a fixed ratio to K(D) wherever there is room for it."""
-    return min(WIDE * seen, math.sqrt(seen * D))
-
-
-def _count(iterations: int | None) -> float:
-    return math.nan if iterations is None else float(iterations)
-
-
-# A power law's exponent from several independent seeds, with an interval that rests on how they scatter.
 
 
 def exponent(sizes: Sequence[float], values: FloatArray) -> Interval:
@@ -263,6 +240,4 @@ def exponent(sizes: Sequence[float], values: FloatArray) -> Interval:
     Student interval, whatever the shape of the curve: it is the exponent over this range of sizes.
     """
     slopes = [float(slope) for slope in log_slope(sizes, values)[0]]
-    if len(slopes) < 2:
-        return Interval(float("-inf"), slopes[0], float("inf"))
-    return student_interval(slopes)
+    return student_interval(slopes) if len(slopes) > 1 else Interval(-math.inf, slopes[0], math.inf)

@@ -102,8 +102,8 @@ def _small_steps(context: Context) -> Quantity:
         ratios = []
         for seed in range(STEP_SEEDS):
             training = prepare_training(Task(inputs=INPUTS, N=16_000, D=400, seed=seed))
-            found = compare_small_steps(training, [PASSES], np.random.default_rng(seed), STEP)
-            ratios.append(float(found.sgd.population_loss[-1] / found.full_batch.population_loss[-1]))
+            rng = np.random.default_rng(seed)
+            ratios += compare_small_steps(training, [PASSES], rng, STEP).tolist()
         return ratios
 
     settings = {"alpha1": INPUTS.alpha1, "alpha2": INPUTS.alpha2, "passes": PASSES, "step": STEP}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Literal, get_args
 
@@ -44,7 +44,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement of the paper and the number that decides it."""
+    """A statement of the paper and the number that decides it; ``row`` of the summary, if it was made."""
 
     words: str
     formula: str  # as ``mathml`` reads it
@@ -53,32 +53,21 @@ class Claim:
     item: str
     quantity: str  # how the name of its row begins
     must: Range | None = None  # None: what the paper prints
+    row: Row | None = None
 
-    def judged(self, rows: Iterable[Row]) -> Judged:
-        """The claim with its verdict; ``rows`` are those of summary.json."""
+    def judged(self, rows: Iterable[Row]) -> Claim:
+        """The claim with the row that decides it; ``rows`` are those of summary.json."""
         for row in rows:
             if row["name"] == self.item and row["quantity"].startswith(self.quantity) and row["measured"]:
-                return Judged(self, row)
-        return Judged(self, None)
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A claim with the row of the summary that decides it, if it was made."""
-
-    claim: Claim
-    row: Row | None
-
-    @property
-    def measured(self) -> Interval | None:
-        return None if self.row is None else Interval(**self.row["measured"])
+                return replace(self, row=row)
+        return self
 
     @property
     def verdict(self) -> Word:
-        if self.row is None or self.measured is None:
+        if self.row is None:
             return "not measured"
-        if self.claim.must is not None:
-            return self.claim.must.verdict(self.measured)
+        if self.must is not None:
+            return self.must.verdict(Interval(**self.row["measured"]))
         return "holds" if self.row["verdict"] == "agrees" else "does not hold"
 
     @property
@@ -92,24 +81,19 @@ class Judged:
 
     @property
     def must_be(self) -> str:
-        if self.claim.must is not None:
-            return self.claim.must.words
+        if self.must is not None:
+            return self.must.words
         return (
             f"{self.row['paper']:.4g}, as printed" if self.row and self.compared else "what the paper prints"
         )
 
     @property
-    def shown(self) -> str:
-        """The number with its interval, and what the ends are where they are not 95 %."""
-        return "-" if self.row is None else shown(self.row)
-
-    @property
     def sentence(self) -> str:
         """What decides the claim, in one sentence."""
         if self.row is None:
-            return f"Not measured: make {self.claim.item}."
-        beside = f"; it {self.compared}" if self.compared and self.claim.must is not None else ""
-        return f"The {self.claim.number} is {self.shown} and must be {self.must_be}{beside}."
+            return f"Not measured: make {self.item}."
+        beside = f"; it {self.compared}" if self.compared and self.must is not None else ""
+        return f"The {self.number} is {shown(self.row)} and must be {self.must_be}{beside}."
 
     @property
     def why(self) -> str:
@@ -118,16 +102,17 @@ class Judged:
 
     def as_dict(self) -> dict[str, object]:
         """Plain values, for summary.json."""
+        row = self.row or {"quantity": self.quantity, "measured": None, "paper": None}
         return {
-            "claim": self.claim.words,
-            "formula": re.sub(r"_(?=\d)", "", self.claim.formula.replace("{", "(").replace("}", ")")),
-            "label": self.claim.label,
-            "item": self.claim.item,
-            "quantity": self.claim.quantity if self.row is None else self.row["quantity"],
-            "measured": None if self.measured is None else self.measured.as_dict(),
-            "interval": "95 %" if self.row is None else self.row.get("interval", "95 %"),
+            "claim": self.words,
+            "formula": re.sub(r"_(?=\d)", "", self.formula.replace("{", "(").replace("}", ")")),
+            "label": self.label,
+            "item": self.item,
+            "quantity": row["quantity"],
+            "measured": row["measured"],
+            "interval": row.get("interval", "95 %"),
             "must_be": self.must_be,
-            "printed": self.row["paper"] if self.row and self.compared else None,
+            "printed": row["paper"] if self.compared else None,
             "compared": self.compared,
             "verdict": self.verdict,
         }
@@ -141,13 +126,13 @@ def shown(row: Row) -> str:
     return f"{Interval(**row['measured'])}" + ("" if kind == "95 %" else f" ({kind})")
 
 
-def judged(rows: Iterable[Row]) -> list[Judged]:
+def judged(rows: Iterable[Row]) -> list[Claim]:
     """The claims, each with its verdict; ``rows`` are those of summary.json."""
     rows = list(rows)
     return [claim.judged(rows) for claim in CLAIMS]
 
 
-def counted(claims: Iterable[Judged]) -> str:
+def counted(claims: Iterable[Claim]) -> str:
     """How many claims there are of each verdict, in words."""
     found = Counter(claim.verdict for claim in claims)
     plural = {"holds": "hold", "touches": "touch", "does not hold": "do not hold"}

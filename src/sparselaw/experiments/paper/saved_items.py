@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sparselaw.experiments.paper.claims import Judged, counted, judged, mathml, shown
+from sparselaw.experiments.paper.claims import Claim, counted, judged, mathml, shown
 from sparselaw.experiments.paper.item import NAMES, Item, Quantity, Result, Row
 from sparselaw.files import write_atomically
 from sparselaw.interval import Interval
@@ -31,47 +31,41 @@ KEPT = "kept"
 PICTURE = Quantity("a picture, no number to compare", None).as_dict()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SavedItem:
-    """What is kept of an item besides its picture and its table."""
-
-    title: str
-    caption: str
-    notes: list[str]
-    quick: bool
-    seconds: float
-    processor_seconds: float
-    quantities: list[Row]
-    tables: list[dict[str, Any]]  # title, columns, rows
-
-    @property
-    def rows(self) -> list[Row]:
-        """Its rows in the summary: at least one, so that every item is listed."""
-        return self.quantities or [PICTURE]
-
-
 def save_item(folder: Path, item: Item, result: Result, quick: bool, spent: tuple[float, float]) -> None:
     """Write picture and table, and then the file that says so. ``spent``: seconds by clock and processor."""
-    _write_pictures(folder, item.name, result, quick)
+    from matplotlib.figure import Figure
+
+    from sparselaw.plotting import style
+
+    with style():
+        figure = Figure(figsize=result.size, layout="constrained")
+        result.draw(figure)
+        if quick:
+            words = "quick run: fewer seeds and smaller sizes than the paper"
+            figure.supxlabel(words, fontsize="small", x=0.99, ha="right")
+        for ending, dated in (("svg", "Date"), ("png", "Software")):
+            with write_atomically(folder / f"{item.name}.{ending}") as file:
+                figure.savefig(file, format=ending, metadata={dated: None})
     write_table(folder / f"{item.name}.csv", list(result.rows), always=())
-    saved = SavedItem(
-        title=item.title,
-        caption=result.caption,
-        notes=list(result.notes),
-        quick=quick,
-        seconds=spent[0],
-        processor_seconds=spent[1],
-        quantities=[quantity.as_dict() for quantity in result.quantities],
-        tables=[asdict(table) for table in result.tables],
-    )
-    content = json.loads(json.dumps(asdict(saved), allow_nan=False))
+    saved = {
+        "title": item.title,
+        "caption": result.caption,
+        "notes": list(result.notes),
+        "quick": quick,
+        "seconds": spent[0],
+        "processor_seconds": spent[1],
+        "quantities": [quantity.as_dict() for quantity in result.quantities],
+        "tables": [asdict(table) for table in result.tables],
+    }
+    content = json.loads(json.dumps(saved, allow_nan=False))
     text = json.dumps(content | {"checksum": _checksum(content)}, indent=1)
     write_text(folder / KEPT / f"{item.name}.json", text)
 
 
-def load_items(folder: Path) -> tuple[dict[str, SavedItem], list[str]]:
-    """The finished items of the folder in the paper's order, and the names of those that cannot be read."""
-    saved: dict[str, SavedItem] = {}
+def load_items(folder: Path) -> tuple[dict[str, Row], list[str]]:
+    """What ``save_item`` kept of the finished items of the folder, in the paper's order; and the names of
+    those that cannot be read."""
+    saved: dict[str, Row] = {}
     lost = []
     for name in NAMES:
         path = folder / KEPT / f"{name}.json"
@@ -84,31 +78,15 @@ def load_items(folder: Path) -> tuple[dict[str, SavedItem], list[str]]:
     return saved, lost
 
 
-def _checked(content: dict[str, Any]) -> SavedItem:
+def _checked(content: Row) -> Row:
     """What a kept file says; ValueError where it is not what ``save_item`` wrote, to the last letter."""
     if content.pop("checksum") != _checksum(content):
         raise ValueError("was changed after it was written")
-    return SavedItem(**content)
+    return content
 
 
-def _checksum(content: Mapping[str, Any]) -> str:
+def _checksum(content: Row) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def _write_pictures(folder: Path, name: str, result: Result, quick: bool) -> None:
-    from matplotlib.figure import Figure
-
-    from sparselaw.plotting import style
-
-    with style():
-        figure = Figure(figsize=result.size, layout="constrained")
-        result.draw(figure)
-        if quick:
-            words = "quick run: fewer seeds and smaller sizes than the paper"
-            figure.supxlabel(words, fontsize="small", x=0.99, ha="right")
-        for ending, dated in (("svg", "Date"), ("png", "Software")):
-            with write_atomically(folder / f"{name}.{ending}") as file:
-                figure.savefig(file, format=ending, metadata={dated: None})
 
 
 # Results of computations that are not trials, each in a file named after what was computed.
@@ -169,23 +147,19 @@ class Summary:
         return {"claims": claims, "items": self.items, "seconds": self.seconds, "times": dict(self.times)}
 
     @property
-    def claims(self) -> list[Judged]:
+    def claims(self) -> list[Claim]:
         """What the paper states, with a verdict for each statement."""
         return judged(self.items)
 
     def table(self) -> list[list[str]]:
         """COLUMNS in words, row by row."""
-        return [
-            [
-                row["name"],
-                row["quantity"],
-                "-" if row["paper"] is None else f"{row['paper']:.4g}",
-                "-" if row["measured"] is None else str(Interval(**row["measured"])),
-                "-" if row["theory"] is None else f"{row['theory']:.4g}",
-                row["verdict"],
-            ]
-            for row in self.items
-        ]
+
+        def cell(value: Any) -> str:
+            if isinstance(value, dict):
+                return str(Interval(**value))
+            return "-" if value is None else value if isinstance(value, str) else f"{value:.4g}"
+
+        return [[cell(row[column]) for column in COLUMNS] for row in self.items]
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each number, the ends of its interval in columns of their own."""
@@ -203,37 +177,32 @@ class Summary:
 def write_summary(folder: Path, seconds: float) -> Summary:
     """Write summary.json and report.html from every finished item of the folder."""
     saved, lost = load_items(folder)
-    rows = [{"name": name, **row} for name, item in saved.items() for row in item.rows]
-    times = {
-        name: {"seconds": item.seconds, "processor_seconds": item.processor_seconds, "quick": item.quick}
-        for name, item in saved.items()
-    }
+    rows = [{"name": name, **row} for name, item in saved.items() for row in item["quantities"] or [PICTURE]]
+    spent = ("seconds", "processor_seconds", "quick")
+    times = {name: {what: item[what] for what in spent} for name, item in saved.items()}
     report = folder / "report.html"
     summary = Summary(items=rows, seconds=seconds, report=report, lost=tuple(lost), times=times)
     text = json.dumps(summary.as_dict(), indent=2, allow_nan=False)
     write_text(folder / "summary.json", f"{text}\n")
+    facts = {
+        "time of this run": f"{seconds:.0f} s",
+        "time of all items when made": f"{sum(item['seconds'] for item in saved.values()):.0f} s",
+        "seeds": "0, 1, 2, ...: the same command gives the same numbers",
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "Python": platform.python_version(),
+        **{package: version(package) for package in PACKAGES},
+    }
     write_html(
         report,
         "page.html",
         items=saved,
         folder=folder.name,
         pictures={name: b64encode((folder / f"{name}.svg").read_bytes()).decode() for name in saved},
-        verdicts=Counter(row["verdict"] for item in saved.values() for row in item.quantities),
+        verdicts=Counter(row["verdict"] for item in saved.values() for row in item["quantities"]),
         claims=summary.claims,
         counted=counted(summary.claims),
-        facts=_facts(saved, seconds),
+        facts=facts,
         mathml=mathml,
         shown=shown,
     )
     return summary
-
-
-def _facts(saved: Mapping[str, SavedItem], seconds: float) -> dict[str, str]:
-    return {
-        "time of this run": f"{seconds:.0f} s",
-        "time of all items when made": f"{sum(item.seconds for item in saved.values()):.0f} s",
-        "seeds": "0, 1, 2, ...: the same command gives the same numbers",
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        "Python": platform.python_version(),
-        **{package: version(package) for package in PACKAGES},
-    }
