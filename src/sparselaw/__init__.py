@@ -30,7 +30,7 @@ _PUBLIC = {
     "simulate_stream": "sparselaw.sweeps.simulate",
     "Network": "sparselaw.experiments.networks",
     "Adam": "sparselaw.experiments.networks",
-    "train_networks": "sparselaw.experiments.networks.train_networks",
+    "train_networks": "sparselaw.experiments.networks",
     "fit": "sparselaw.fitting",
     "compare": "sparselaw.deciding",
     "next_runs": "sparselaw.deciding",
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from sparselaw.errors import SparselawWarning as SparselawWarning
     from sparselaw.experiments.networks import Adam as Adam
     from sparselaw.experiments.networks import Network as Network
-    from sparselaw.experiments.networks.train_networks import train_networks as train_networks
+    from sparselaw.experiments.networks import train_networks as train_networks
     from sparselaw.failure import failure_probability as failure_probability
     from sparselaw.fitting import FittedLaw as FittedLaw
     from sparselaw.fitting import compare_laws as compare_laws

@@ -8,7 +8,7 @@ from sparselaw.cli import main
 from sparselaw.errors import InputError
 from sparselaw.experiments.paper import reproduce
 from sparselaw.experiments.paper.item import NAMES, Item, Printed, Quantity, Result, item
-from sparselaw.experiments.paper.saved_items import load_items
+from sparselaw.experiments.paper.reproduce import load_items
 from sparselaw.interval import Interval
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sparselaw.experiments.paper.saved_items import remember
+from sparselaw.experiments.paper.reproduce import remember
 
 
 class Counted:

@@ -45,9 +45,8 @@ def networks(
     """
     from dataclasses import replace
 
-    from sparselaw.experiments.networks import Network
+    from sparselaw.experiments.networks import Network, network_tasks
     from sparselaw.experiments.networks.network import TARGETS, usual_adam
-    from sparselaw.experiments.networks.train_networks import network_tasks
     from sparselaw.sweeps.ratios import COLUMNS, ratios
 
     facts = check_choice("task", task, TARGETS) == "facts"

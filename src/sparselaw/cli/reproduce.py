@@ -28,8 +28,8 @@ def reproduce(
 
     Each comes with a verdict.
     """
+    from sparselaw.experiments.paper.reproduce import COLUMNS
     from sparselaw.experiments.paper.reproduce import reproduce as run
-    from sparselaw.experiments.paper.saved_items import COLUMNS
 
     if not out.strip():
         raise InputError("out", "", "is empty", "name a folder for the report")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, cast
 
@@ -18,8 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from sparselaw.arrays import FloatArray, log_slope
-from sparselaw.experiments.networks import Adam, Momentum, Network
-from sparselaw.experiments.networks.train_networks import network_tasks
+from sparselaw.experiments.networks import Adam, Momentum, Network, network_tasks
 from sparselaw.experiments.paper.item import Context, Printed, Quantity, Result, Row, bars, range_of
 from sparselaw.inputs import ActivationInputs, DenseInputs, Inputs, SparseInputs
 from sparselaw.interval import Interval, median_interval, student_interval
@@ -94,8 +94,7 @@ class Experiment:
             row |= {"loss": cell.mean, "unseen": cell.unseen, "train": cell.train, "seeds": cell.seeds}
             for name, ratio in (("ratio", cell.ratio), ("sign_ratio", cell.sign_ratio)):
                 row |= {f"{name}_{key}": value for key, value in (ratio.as_dict() if ratio else {}).items()}
-            statuses = " ".join(f"{count} {name}" for name, count in cell.statuses.items())
-            rows.append(row | {"status": statuses})
+            rows.append(row | {"status": " ".join(f"{n} {name}" for name, n in cell.statuses.items())})
         return rows
 
 
@@ -110,9 +109,8 @@ def make(context: Context) -> Result:
         name: Experiment(name=name, inputs=inputs, tasks=tasks, records=[next(records) for _ in tasks])
         for name, inputs, tasks in plans
     }
-    judged = [statement.judged(found) for statement in _statements() if set(statement.of) & set(found)]
     return Result(
-        quantities=[_bound(found), *judged],
+        quantities=[_bound(found), *_statements(found)],
         rows=[row for experiment in found.values() for row in experiment.rows()],
         caption=(
             "Left: loss over the unseen variance of the same data, networks trained end to end (bars: 95 % "
@@ -134,47 +132,44 @@ def make(context: Context) -> Result:
 def _plans(quick: bool, seeds: int) -> Iterator[tuple[str, Inputs, list[Task]]]:
     """Name, inputs and runs of every experiment."""
     common: dict[str, Any] = {"seeds": seeds, "seed": FIRST_SEED}
+
+    def networks(name: str, inputs: Inputs, network: Network, D: Any, **more: Any) -> Any:
+        return name, inputs, network_tasks(inputs, network, D, **common | more)
+
+    def features(name: str, inputs: Inputs, N: Any, D: int, outputs: int, **more: Any) -> Iterator[Any]:
+        """Trained ones of many outputs, and frozen ones."""
+        for kind, m in (("trained", outputs), ("linear", 1)):
+            tasks = grid(inputs, N, D, features=kind, outputs=m, **common | more)
+            yield f"{kind} features {name}", inputs, tasks
+
+    usual = SparseInputs(alpha1=1.0, alpha2=0.3)
     for alpha1, alpha2 in SETTINGS[:1] if quick else SETTINGS:  # sweeps in D
         inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2)
         for kind, network in KINDS.items():
             D = SAMPLES[alpha1][:3] if quick or network.depth > 2 else SAMPLES[alpha1]
-            yield f"{kind} at ({alpha1:g}, {alpha2:g})", inputs, network_tasks(inputs, network, D, **common)
+            yield networks(f"{kind} at ({alpha1:g}, {alpha2:g})", inputs, network, D)
     for alpha1 in (1.0,) if quick else WIDTH_SAMPLES:  # sweeps in N at the exact optimum
         inputs = SparseInputs(alpha1=alpha1, alpha2=0.3)
-        for features, outputs in (("trained", 256), ("linear", 1)):
-            made = {"features": features, "outputs": outputs, **common}
-            tasks = grid(inputs, WIDTHS, WIDTH_SAMPLES[alpha1], **made)
-            yield f"{features} features at alpha1 = {alpha1:g}", inputs, tasks
-    inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
-    for features, outputs in (("trained", 1000), ("linear", 1)):  # where frozen features have their peak
-        made = {"features": features, "outputs": outputs, **common, "seeds": 4 * seeds}
-        yield f"{features} features at the peak", inputs, grid(inputs, 250, 16_000, **made)
+        yield from features(f"at alpha1 = {alpha1:g}", inputs, WIDTHS, WIDTH_SAMPLES[alpha1], 256)
+    yield from features("at the peak", usual, 250, 16_000, 1000, seeds=4 * seeds)  # of frozen features
     D = (100, 400, 1600)
-    plain, unit, long = Momentum(steps=1000, rate=0.5), Network(2, 1), Adam(steps=3000)
-    yield "momentum", inputs, network_tasks(inputs, KINDS["linear"], D, adam=plain, **common)
-    yield "one unit", inputs, network_tasks(inputs, unit, D, adam=long, **common)
-    facts = common | {"task": "facts", "outputs": ANSWERS}
+    yield networks("momentum", usual, KINDS["linear"], D, adam=Momentum(steps=1000, rate=0.5))
+    yield networks("one unit", usual, Network(2, 1), D, adam=Adam(steps=3000))
+    facts: dict[str, Any] = {"task": "facts", "outputs": ANSWERS}
     for alpha1 in (1.0,) if quick else (1.0, 0.5):
-        inputs = SparseInputs(alpha1=alpha1, alpha2=-1.0)
-        name = f"facts at alpha1 = {alpha1:g}"
-        D = FACTS_D[alpha1][:3] if quick else FACTS_D[alpha1]
-        yield name, inputs, network_tasks(inputs, Network(2, 16), D, **facts)
+        inputs, name = SparseInputs(alpha1=alpha1, alpha2=-1.0), f"facts at alpha1 = {alpha1:g}"
+        yield networks(name, inputs, Network(2, 16), FACTS_D[alpha1][: 3 if quick else None], **facts)
         most, widths = (10_000, WIDTHS[:3]) if quick else (FROZEN_D[alpha1], WIDTHS)
-        tasks = network_tasks(inputs, Network(2, 16, frozen=True), most, widths=widths, **facts)
-        yield f"frozen {name}", inputs, tasks
+        frozen = Network(2, 16, frozen=True)
+        yield networks(f"frozen {name}", inputs, frozen, most, widths=widths, **facts)
     if quick:
         return
-    inputs = SparseInputs(alpha1=1.0, alpha2=0.3)
-    yield "pairs", inputs, network_tasks(inputs, KINDS["ReLU"], (100, 400, 1600), task="pairs", **common)
-    dense, network = DenseInputs(alpha=2.3, dimension=200), Network(2, 32, "relu")
-    adam = Adam(steps=1500, rate=0.01)
-    yield "dense", dense, network_tasks(dense, network, (12, 25, 50, 100), adam=adam, **common)
+    yield networks("pairs", usual, KINDS["ReLU"], D, task="pairs")
+    dense, adam = DenseInputs(alpha=2.3, dimension=200), Adam(steps=1500, rate=0.01)
+    yield networks("dense", dense, Network(2, 32, "relu"), (12, 25, 50, 100), adam=adam)
     if find_spec("torch") is not None:
-        inputs = SparseInputs(alpha1=1.0, alpha2=-1.0)
-        tasks = network_tasks(
-            inputs, Network(2, 32, "transformer"), (250, 1000, 4000), **facts | {"seeds": 3}
-        )
-        yield "transformer", inputs, tasks
+        inputs, network = SparseInputs(alpha1=1.0, alpha2=-1.0), Network(2, 32, "transformer")
+        yield networks("transformer", inputs, network, (250, 1000, 4000), **facts, seeds=3)
 
 
 # Numbers of experiments, with intervals over their seeds; None where something else than the data limits one.
@@ -201,28 +196,17 @@ def _level(experiment: Experiment, unseen: str = "control") -> Interval | None:
     return Interval(*(math.exp(end) for end in student_interval(logs.mean(axis=1).tolist())))
 
 
-def _sign_level(experiment: Experiment) -> Interval | None:
-    """Each sign of a coordinate is learnt apart."""
-    return _level(experiment, "sign_unseen")
-
-
 def _levels(experiment: Experiment) -> Interval | None:
     """The range of loss/unseen over data sizes."""
     found = [cell.ratio.best for cell in experiment.study.cells if cell.ratio is not None]
     return range_of(found) if found else None
 
 
-def _fall(experiment: Experiment, size: str) -> Interval:
+def _fall(experiment: Experiment, size: str = "N") -> Interval | None:
     """Minus the slope of the loss."""
+    if size == "D" and experiment.limit:
+        return None
     return student_interval((-log_slope(*experiment.losses(size))[0]).tolist())
-
-
-def _with_data(experiment: Experiment) -> Interval | None:
-    return None if experiment.limit else _fall(experiment, "D")
-
-
-def _with_width(experiment: Experiment) -> Interval:
-    return _fall(experiment, "N")
 
 
 def _over_tail(experiment: Experiment) -> Interval:
@@ -249,85 +233,73 @@ def _closed_fall(experiment: Experiment) -> float:
 
 def _frozen_constant(experiment: Experiment) -> float:
     """C_N N^-(a-1) of frozen features over the tail N^-(a-1) / (a-1), variances j^-a."""
-    return experiment.inputs.power_law().model_constant * (experiment.inputs.power_law().spectrum - 1.0)
+    law = experiment.inputs.power_law()
+    return law.model_constant * (law.spectrum - 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A number found earlier, ``stated`` give or take ``tolerance``, and how it is measured now."""
-
-    quantity: str
-    of: Sequence[str]  # experiments
-    measure: Callable[..., Interval | None]
-    stated: float
-    tolerance: float
-    theory: float | Callable[[Experiment], float] | None = None
-    note: str = ""
-    interval: str = "95 %"
-
-    def judged(self, found: Experiments) -> Quantity:
-        """Beside what was measured now."""
-        used = [found[name] for name in self.of if name in found]
-        theory = self.theory(used[0]) if callable(self.theory) else self.theory
-        words = used[0].words if len(used) == 1 else f"{len(used)} settings, one slope for each seed"
-        return Quantity(
-            self.quantity,
-            self.measure(*used),
-            theory=theory,
-            why="; ".join(filter(None, (words, self.note))),
-            stated=Printed(self.stated, self.tolerance),
-            interval=self.interval,
-        )
+_with_data, _with_sign = partial(_fall, size="D"), partial(_level, unseen="sign_unseen")
 
 
-def _statements() -> Iterator[Statement]:
+def _statements(found: Experiments) -> list[Quantity]:
+    """Numbers found earlier, ``stated`` give or take ``tolerance``, beside what is measured now."""
+    judged: list[Quantity] = []
+
+    def state(
+        quantity: str,
+        of: str | Sequence[str],
+        measure: Callable[..., Interval | None],
+        stated: float,
+        tolerance: float,
+        theory: float | Callable[[Experiment], float] | None = None,
+        note: str = "",
+        interval: str = "95 %",
+    ) -> None:
+        used = [found[name] for name in ([of] if isinstance(of, str) else of) if name in found]
+        if used:
+            words = used[0].words if len(used) == 1 else f"{len(used)} settings, one slope for each seed"
+            value = theory(used[0]) if callable(theory) else theory
+            why = "; ".join(filter(None, (words, note)))
+            printed = Printed(stated, tolerance)
+            judged.append(Quantity(quantity, measure(*used), None, value, why, printed, interval))
+
     slope, settings = "slope of loss/unseen in D", [f"({a:g}, {b:g})" for a, b in SETTINGS]
     for kind in KINDS:
         names = [f"{kind} at {at}" for at in settings]
         for name in names:
-            yield Statement(f"{slope}: {name}", [name], _slope, 0.0, FLAT, 0.0)
-        yield Statement(f"{slope}: {kind}, all settings together", names, _slope, 0.0, FLAT, 0.0)
-    yield Statement(f"{slope}: pairs", ["pairs"], _slope, 0.0, FLAT, 0.0)
+            state(f"{slope}: {name}", name, _slope, 0.0, FLAT, 0.0)
+        state(f"{slope}: {kind}, all settings together", names, _slope, 0.0, FLAT, 0.0)
+    state(f"{slope}: pairs", "pairs", _slope, 0.0, FLAT, 0.0)
     for at in settings:
-        linear, relu = f"linear at {at}", f"ReLU at {at}"
-        yield Statement(f"loss / unseen: {linear}", [linear], _level, 1.0, 0.05)
-        yield Statement(f"loss / sign-unseen: {relu}", [relu], _sign_level, 1.0, 0.2)
-    yield Statement("loss / unseen: ReLU at (1, 0.3)", ["ReLU at (1, 0.3)"], _level, 2.4, 0.4)
+        state(f"loss / unseen: linear at {at}", f"linear at {at}", _level, 1.0, 0.05)
+        state(f"loss / sign-unseen: ReLU at {at}", f"ReLU at {at}", _with_sign, 1.0, 0.2)
+    state("loss / unseen: ReLU at (1, 0.3)", "ReLU at (1, 0.3)", _level, 2.4, 0.4)
     for alpha1, exponent in ((1.0, 2.27), (2.0, 3.08), (0.5, 1.81)):
         at = f"alpha1 = {alpha1:g}"
-        trained, frozen = [f"trained features at {at}"], [f"linear features at {at}"]
-        name, note = (
-            "alpha_N of trained linear networks, 256 outputs",
-            "theory: closed form at the same sizes",
-        )
-        yield Statement(f"{name}, {at}", trained, _with_width, exponent, 0.1, _closed_fall, note)
-        yield Statement(f"loss / tail sum, trained features, {at}", trained, _over_tail, 0.9, 0.1)
-        name = f"loss / tail sum, frozen features, {at}"
-        yield Statement(name, frozen, _over_tail, 4.2, 0.4, _frozen_constant)
-    for features, value, tolerance in (("linear", 11.0, 2.0), ("trained", 1.003, 0.003)):
+        trained, frozen = f"trained features at {at}", f"linear features at {at}"
+        name = f"alpha_N of trained linear networks, 256 outputs, {at}"
+        state(name, trained, _fall, exponent, 0.1, _closed_fall, "theory: closed form at the same sizes")
+        state(f"loss / tail sum, trained features, {at}", trained, _over_tail, 0.9, 0.1)
+        state(f"loss / tail sum, frozen features, {at}", frozen, _over_tail, 4.2, 0.4, _frozen_constant)
+    for features, level, within in (("linear", 11.0, 2.0), ("trained", 1.003, 0.003)):
         name = f"median loss / unseen at N = 250, D = 16,000, {features} features"
         note = "just above the coordinates seen, where frozen features have their peak"
-        yield Statement(name, [f"{features} features at the peak"], _median, value, tolerance, note=note)
-    name, note = (
-        "loss / unseen of a linear network trained by momentum",
-        "an exponent would be the optimiser's",
-    )
-    yield Statement(name, ["momentum"], _levels, 15.0, 11.0, note=note, interval="range")
+        state(name, f"{features} features at the peak", _median, level, within, note=note)
+    name = "loss / unseen of a linear network trained by momentum"
+    note = "an exponent would be the optimiser's"
+    state(name, "momentum", _levels, 15.0, 11.0, note=note, interval="range")
     name = "loss / unseen of a linear network of one unit, scalar target"
     note = "once the first layer is trained a scalar linear target needs N = 1"
-    yield Statement(name, ["one unit"], _level, 1.0, 0.05, 1.0, note)
+    state(name, "one unit", _level, 1.0, 0.05, 1.0, note)
     for alpha1, alpha_N, alpha_D in ((1.0, 1.11, 0.49), (0.5, 0.57, 0.37)):
-        at, note = f"facts at alpha1 = {alpha1:g}", "theory: alpha2 = -1"
-        name, fall = f"error / (unseen (C-1)/C), trained embeddings, {at}", alpha1 / (alpha1 + 1.0)
-        yield Statement(name, [at], _level, 1.0, 0.05, 1.0)
-        name = f"alpha_D of trained embeddings, {at}"
-        yield Statement(name, [at], _with_data, alpha_D, 0.05, fall, note)
-        name = f"alpha_N of frozen embeddings, {at}"
-        yield Statement(name, [f"frozen {at}"], _with_width, alpha_N, 0.1, alpha1, note)
+        at, note, fall = f"facts at alpha1 = {alpha1:g}", "theory: alpha2 = -1", alpha1 / (alpha1 + 1.0)
+        state(f"error / (unseen (C-1)/C), trained embeddings, {at}", at, _level, 1.0, 0.05, 1.0)
+        state(f"alpha_D of trained embeddings, {at}", at, _with_data, alpha_D, 0.05, fall, note)
+        state(f"alpha_N of frozen embeddings, {at}", f"frozen {at}", _fall, alpha_N, 0.1, alpha1, note)
     name = "error exponent in D of a one-layer transformer, facts at alpha1 = 1"
-    yield Statement(name, ["transformer"], _with_data, 0.54, 0.04, 0.5)
+    state(name, "transformer", _with_data, 0.54, 0.04, 0.5)
     note = "near the sparse exponent, so that it alone does not tell sparse from dense; the ratio does"
-    yield Statement("alpha_D of a ReLU network on dense inputs", ["dense"], _with_data, 1.25, 0.11, note=note)
+    state("alpha_D of a ReLU network on dense inputs", "dense", _with_data, 1.25, 0.11, note=note)
+    return judged
 
 
 def _bound(found: Experiments) -> Quantity:

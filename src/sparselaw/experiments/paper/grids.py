@@ -78,7 +78,7 @@ def sizes(full: Sequence[int], variable: str, quick: bool) -> list[int]:
 # Losses of a sweep as an array (points, seeds), from the records of its trials.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class SweepSpec:
     """One curve: the sizes along it, and everything that stays fixed."""
 

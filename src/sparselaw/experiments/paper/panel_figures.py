@@ -97,30 +97,19 @@ def make(context: Context, figure: FourPanels) -> Result:
 
 def specs_of(figure: FourPanels, quick: bool) -> list[SweepSpec]:
     """The four sweeps; with fewer seeds the one that hardly scatters."""
-    specs = []
+    specs, own = [], figure.grid
     for inputs in (grids.SPARSE, grids.DENSE):
-        for variable, sizes, fixed in (
-            ("N", figure.grid.N, grids.SWEEP_D),
-            ("D", figure.grid.D, figure.grid.width),
-        ):
+        for variable, sizes, fixed in (("N", own.N, grids.SWEEP_D), ("D", own.D, own.width)):
             calm = (inputs, variable) == (grids.DENSE, "D")
-            seeds = min(figure.grid.seeds, figure.grid.calm_seeds) if calm else figure.grid.seeds
-            specs.append(
-                SweepSpec(
-                    inputs=inputs,
-                    variable=variable,
-                    sizes=grids.sizes(sizes, variable, quick),
-                    fixed=fixed,
-                    features=figure.features,
-                    solver=figure.solver,
-                    seeds=grids.seeds(seeds, quick, figure.features),
-                )
-            )
+            seeds = grids.seeds(min(own.seeds, own.calm_seeds) if calm else own.seeds, quick, figure.features)
+            found = grids.sizes(sizes, variable, quick)
+            specs.append(SweepSpec(inputs, variable, found, fixed, seeds, figure.features, figure.solver))
     return specs
 
 
 def raw_specs(figure: FourPanels, specs: Sequence[SweepSpec]) -> list[SweepSpec]:
     """The paper's raw estimator (one teacher, one test set) at the fitted points of the sparse sweeps."""
+    sparse = [spec for spec in specs if spec.inputs == grids.SPARSE]
     return [
         replace(
             spec,
@@ -129,8 +118,7 @@ def raw_specs(figure: FourPanels, specs: Sequence[SweepSpec]) -> list[SweepSpec]
             n_test=figure.grid.n_test,
             seeds=min(spec.seeds, RAW_SEEDS) if spec.seeds > grids.QUICK_SEEDS else 2,
         )
-        for spec in specs
-        if spec.inputs == grids.SPARSE
+        for spec in sparse
     ]
 
 
@@ -185,7 +173,10 @@ def _quantities(
         f"the theory fitted at the same sizes gives {at_sizes[1]:.3f}; the paper's own estimator gives "
         f"{replay:.3f}, and its seeds alone move the exponent by ±{noise[1]:.2f}"
     )
-    ratio = _ratio(joint, alone)
+    best = joint.best / alone.best  # of independent exponents: relative half-widths in quadrature
+    down = math.hypot(1.0 - joint.low / joint.best, alone.high / alone.best - 1.0)
+    up = math.hypot(joint.high / joint.best - 1.0, 1.0 - alone.low / alone.best)
+    ratio = Interval(best * (1.0 - down), best, best * (1.0 + up))
     noise.append(ratio.best * math.hypot(noise[0] / joint.best, noise[1] / alone.best))
     rows = (
         ("joint exponent (sparse N, dense N, dense D)", figure.joint, joint, theory[0], why_joint),
@@ -198,14 +189,6 @@ def _quantities(
     ]
 
 
-def _ratio(joint: Interval, alone: Interval) -> Interval:
-    """The quotient of two independent exponents, relative half-widths in quadrature."""
-    best = joint.best / alone.best
-    down = math.hypot(1.0 - joint.low / joint.best, alone.high / alone.best - 1.0)
-    up = math.hypot(joint.high / joint.best - 1.0, 1.0 - alone.low / alone.best)
-    return Interval(best * (1.0 - down), best, best * (1.0 + up))
-
-
 def _draw(
     picture: Figure,
     curves: Curves,
@@ -214,9 +197,8 @@ def _draw(
     alone: PowerFit,
     last: int,
 ) -> None:
-    for ax, (name, curve), colour in zip(
-        picture.subplots(2, 2).ravel(), curves.items(), COLOURS, strict=False
-    ):
+    axes = picture.subplots(2, 2).ravel()
+    for ax, (name, curve), colour in zip(axes, curves.items(), COLOURS, strict=False):
         fit, spec, x = alone if name == ALONE else joint, curve.spec, curve.x[-last:]
         exponent = fit.exponents[name].best
         curve.draw(ax, surfaces[name], colour, "measured, 95 %")
@@ -289,24 +271,22 @@ def readings(context: Context, figure: FourPanels) -> SmallTable:
     last, specs = figure.grid.last, specs_of(figure, context.quick)
     curves = measured_by_name(context, specs)
     raw = measured_by_name(context, raw_specs(figure, specs))[JOINT[0]]
-    N_sweeps = [spec for spec in specs if spec.variable == "N"]
     few = [
         replace(s, sizes=s.sizes[-last:], fixed=LESS_DATA, seeds=min(s.seeds, LESS_DATA_SEEDS))
-        for s in N_sweeps
+        for s in specs
+        if s.variable == "N"
     ]
-    tried: list[tuple[str, Curves, int | None]] = [
-        (f"as the paper says: the last {last} points", curves, last),
-        *((f"the last {n} points", curves, n) for n in (last - 2, last + 2)),
-        ("all points", curves, None),
-        ("one teacher and one test set, sparse N-sweep", {**curves, JOINT[0]: raw}, last),
-        (
-            f"N-sweeps at D = {LESS_DATA:,} instead of {grids.SWEEP_D:,}",
-            {**curves, **measured_by_name(context, few)},
-            last,
-        ),
-    ]
+    less, one = f"N-sweeps at D = {LESS_DATA:,} instead of", "one teacher and one test set, sparse N-sweep"
+    tried: dict[str, tuple[Curves, int | None]] = {
+        f"as the paper says: the last {last} points": (curves, last),
+        f"the last {last - 2} points": (curves, last - 2),
+        f"the last {last + 2} points": (curves, last + 2),
+        "all points": (curves, None),
+        one: ({**curves, JOINT[0]: raw}, last),
+        f"{less} {grids.SWEEP_D:,}": ({**curves, **measured_by_name(context, few)}, last),
+    }
     rows = []
-    for words, found, count in tried:
+    for words, (found, count) in tried.items():
         own = fitted(found, JOINT, count, shared=False).exponents
         exponents = [f"{own[name].best:.2f}" for name in JOINT]
         rows.append([words, *exponents, str(fitted(found, JOINT, count).exponent)])
