@@ -9,7 +9,6 @@ from oracles import forecast as naive
 from sparselaw.forecasting.component import drift, drift_variance, integrated_brownian, law_of_recipes
 from sparselaw.forecasting.coupled_model import (
     law_alone,
-    log_loss,
     log_parameters,
     marquardt,
     prior_of,
@@ -33,6 +32,10 @@ def table(seed=0, rows=24, noise=0.004, grouped=False, better=1.0):
     D = np.exp(generator.uniform(np.log(1e9), np.log(1e12), rows))
     loss = better * TRUTH.loss(N, D) * np.exp(noise * generator.standard_normal(rows))
     return known_runs(N, D, loss, group=np.arange(rows) // 3 if grouped else None)
+
+
+def log_loss(theta, x):
+    return value_and_slopes(theta, x)[0]
 
 
 def of_recipes(theta, x, recipe):

@@ -28,8 +28,8 @@ def forecast(
     answer: Answer = ANSWER,
 ) -> None:
     """The loss of runs not yet made, with an interval (how often it held: docs/forecast.md)."""
+    from sparselaw.planning import by_value
     from sparselaw.planning import forecast as forecast_of
-    from sparselaw.planning import forecast_by
 
     kept = answer.kept(runs, "Forecast", "FittedLaw")
     shown = kept if hasattr(kept, "points") and not at and budget is None else None
@@ -39,7 +39,7 @@ def forecast(
             raise InputError("by", by, "keeps no parts", "select one with --where")
         if answer.pictures():
             raise InputError("by", by, "has no picture of its parts", "select one with --where")
-        parts, refused = forecast_by(runs, by, **asked, **rows)
+        parts, refused = by_value(forecast_of, runs, by, **asked, **rows)
         each = {value: (found,) for value, found in parts.items()}
         fit_options.show_parts(by, each, refused, "forecast", lambda found: _show(*found), answer.json)
         return

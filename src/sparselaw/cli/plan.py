@@ -62,7 +62,7 @@ def plan(
 ) -> None:
     """The best N and D for a budget: from the forecast of runs, by a law, or from the theory."""
     from sparselaw.laws import law_named
-    from sparselaw.planning import Plans, as_source, check_trade_off, plan_by
+    from sparselaw.planning import Plans, as_source, by_value, check_trade_off
     from sparselaw.planning import approaches as three_ways
     from sparselaw.planning import plan as plan_for
 
@@ -118,7 +118,7 @@ def plan(
     if loss is not None:
         settings |= {"loss": loss, "probability": probability}
     if by is not None:
-        parts, refused = plan_by(runs, by, budget, **settings, **rows, cost=cost, level=level)
+        parts, refused = by_value(plan_for, runs, by, budget, **settings, **rows, cost=cost, level=level)
         every = {v: tuple(part) if isinstance(part, Plans) else (part,) for v, part in parts.items()}
         fit_options.show_parts(by, every, refused, "plan", _show_many, answer.json)
         return

@@ -143,6 +143,7 @@ def component(
     curvature = slopes.T @ slopes  # H
     log_H = float(np.linalg.slogdet(curvature)[1])
     log_K = 2.0 * float(np.sum(np.log(np.diag(root))))
+    known = np.diag(prior.root)[np.diag(prior.root) > 0.0]  # a flat direction counts for nothing
     return Component(
         tau=tau,
         k=k,
@@ -153,15 +154,9 @@ def component(
         whitening=whitening,
         whitened=z[:n],
         slopes=-slopes[:n],
-        log_evidence=-0.5 * (found.value + log_K + log_H) + log_determinant(prior.root),
+        log_evidence=-0.5 * (found.value + log_K + log_H) + float(np.sum(np.log(known))),
         converged=found.converged,
     )
-
-
-def log_determinant(root: FloatArray) -> float:
-    """Of a triangle; a flat direction counts for nothing."""
-    diagonal = np.diag(root)
-    return float(np.sum(np.log(diagonal[diagonal > 0.0])))
 
 
 def inverse_of_lower(triangle: FloatArray) -> FloatArray:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -57,11 +58,6 @@ def prior_of(loss: FloatArray, settings: Settings) -> Prior:
     """For the runs of one recipe."""
     centre, sd = centre_and_sd(loss, settings)
     return Prior(centre=centre, root=np.diag(1.0 / sd))
-
-
-def log_loss(theta: FloatArray, x: FloatArray) -> FloatArray:
-    """(rows,) at centred x (rows, 2)."""
-    return value_and_slopes(theta, x)[0]
 
 
 def value_and_slopes(theta: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -160,51 +156,61 @@ class LawAlone(NamedTuple):
         return np.asarray(far[np.argsort(-sizes[far], kind="stable")])
 
 
-class _Fit(NamedTuple):
-    """What is fitted: centred log sizes, log losses, relative standard errors, prior, settings."""
-
-    x: FloatArray
-    y: FloatArray
-    weight: FloatArray
-    prior: Prior
-    settings: Settings
-
-    def residuals(self, theta: FloatArray) -> FloatArray:
-        return np.asarray((self.y - value_and_slopes(theta, self.x)[0]) / self.weight)
-
-    def scale(self, theta: FloatArray) -> float:
-        """Not below a millionth: residuals of exact laws are rounding."""
-        return max(scale_of(self.residuals(theta), self.settings.winsor), 1e-6)
-
-    def merit(self, found: Found) -> float:
-        """n ln s + prior / 2: minus the log likelihood, the scale profiled out."""
-        scores = self.prior.scores(found.theta)
-        return self.y.size * float(np.log(self.scale(found.theta))) + 0.5 * float(scores @ scores)
-
-
 def law_alone(
     x: FloatArray, y: FloatArray, weight: FloatArray, prior: Prior, settings: Settings = SETTINGS
 ) -> LawAlone:
     """``x`` (rows, 2) centred log sizes, ``y`` log losses, ``weight`` relative standard errors (ones)."""
-    fit = _Fit(x, y, weight, prior, settings)
-    tried = sorted((_rounds(start, 1, fit) for start in starts(y, prior)), key=fit.merit)
-    best = min((_rounds(one.theta, ROUNDS, fit) for one in tried[:FOLLOWED]), key=fit.merit)
-    found = _rounds(best.theta, LAST_ROUNDS, fit)
-    r = fit.residuals(found.theta)
+
+    def residuals(theta: FloatArray) -> FloatArray:
+        return np.asarray((y - value_and_slopes(theta, x)[0]) / weight)
+
+    def scale(theta: FloatArray) -> float:
+        """Not below a millionth: residuals of exact laws are rounding."""
+        return max(scale_of(residuals(theta), settings.winsor), 1e-6)
+
+    def merit(found: Found) -> float:
+        """n ln s + prior / 2: minus the log likelihood, the scale profiled out."""
+        scores = prior.scores(found.theta)
+        return y.size * float(np.log(scale(found.theta))) + 0.5 * float(scores @ scores)
+
+    def huber(theta: FloatArray, s: float) -> tuple[FloatArray, FloatArray]:
+        """z^2 = 2 rho(r / s): r/s itself within 1.345, beyond it the root of a line; and the prior's."""
+        value, slopes = value_and_slopes(theta, x)
+        with np.errstate(all="ignore"):
+            t = (y - value) / (weight * s)
+            size = np.abs(t)
+            beyond = size > HUBER
+            root = np.sqrt(np.maximum(HUBER * (2.0 * size - HUBER), HUBER**2))
+            z = np.where(beyond, np.sign(t) * root, t)
+            slope = np.where(beyond, HUBER / root, 1.0)
+            found = -(slope / (weight * s))[:, None] * slopes
+        return np.concatenate([z, prior.scores(theta)]), np.vstack([found, prior.root])
+
+    def fitted(theta: FloatArray, rounds: int) -> Found:
+        """Scale and law in turn, until the scale stays."""
+        found = Found(theta, np.inf, False)
+        s = scale(theta)
+        for _ in range(rounds):
+            found = marquardt(partial(huber, s=s), found.theta, INNER_STEPS)
+            new = scale(found.theta)
+            if abs(new / s - 1.0) < 1e-5:
+                return found._replace(converged=True)
+            s = new
+        return found
+
+    # Three floors by three exponents; both terms equal in the middle, where the law meets the median.
+    lowest, middle, g = np.exp(y.min()), np.exp(np.median(y)), np.exp(prior.centre[5])
+    tried = []
+    for share, exponent in itertools.product(FLOOR_SHARES, EXPONENTS):
+        term = np.log(middle - share * lowest) - g * np.log(2.0)
+        start = [np.log(share * lowest), term, term, np.log(exponent), np.log(exponent), np.log(g)]
+        tried.append(fitted(np.array(start), 1))
+    best = min((fitted(one.theta, ROUNDS) for one in sorted(tried, key=merit)[:FOLLOWED]), key=merit)
+    found = fitted(best.theta, LAST_ROUNDS)
+    r = residuals(found.theta)
     s = scale_of(r, settings.winsor)
     outlying = np.maximum(1.0, np.abs(r) / (OUTLYING * s)) if s > 0.0 else np.ones(r.size)
     return LawAlone(found.theta, s, settings.least_noise, weight * outlying, r * weight, found.converged)
-
-
-def starts(y: FloatArray, prior: Prior) -> list[FloatArray]:
-    """Three floors by three exponents; both terms equal in the middle, where the law meets the median."""
-    lowest, middle, g = np.exp(y.min()), np.exp(np.median(y)), np.exp(prior.centre[5])
-    found = []
-    for share, exponent in itertools.product(FLOOR_SHARES, EXPONENTS):
-        E = share * lowest
-        term = np.log(middle - E) - g * np.log(2.0)
-        found.append(np.array([np.log(E), term, term, np.log(exponent), np.log(exponent), np.log(g)]))
-    return found
 
 
 def scale_of(r: FloatArray, winsor: float = SETTINGS.winsor) -> float:
@@ -219,34 +225,3 @@ def scale_of(r: FloatArray, winsor: float = SETTINGS.winsor) -> float:
     most = winsor * 1.4826 * float(np.median(size)) if np.isfinite(winsor) else np.inf
     used = np.minimum(size, most) if most > 0.0 else size
     return float(1.26 * np.mean(used) * np.sqrt(r.size / max(r.size - 6, 1)))
-
-
-def huber_residuals(s: float, fit: _Fit) -> Residuals:
-    """z^2 = 2 rho(r / s): r/s itself within 1.345, the root of a straight line beyond; and the prior's."""
-
-    def residuals(theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        value, slopes = value_and_slopes(theta, fit.x)
-        with np.errstate(all="ignore"):
-            t = (fit.y - value) / (fit.weight * s)
-            size = np.abs(t)
-            beyond = size > HUBER
-            root = np.sqrt(np.maximum(HUBER * (2.0 * size - HUBER), HUBER**2))
-            z = np.where(beyond, np.sign(t) * root, t)
-            slope = np.where(beyond, HUBER / root, 1.0)
-            found = -(slope / (fit.weight * s))[:, None] * slopes
-        return np.concatenate([z, fit.prior.scores(theta)]), np.vstack([found, fit.prior.root])
-
-    return residuals
-
-
-def _rounds(theta: FloatArray, rounds: int, fit: _Fit) -> Found:
-    """Scale and law in turn, until the scale stays."""
-    found = Found(theta, np.inf, False)
-    s = fit.scale(theta)
-    for _ in range(rounds):
-        found = marquardt(huber_residuals(s, fit), found.theta, INNER_STEPS)
-        new = fit.scale(found.theta)
-        if abs(new / s - 1.0) < 1e-5:
-            return found._replace(converged=True)
-        s = new
-    return found

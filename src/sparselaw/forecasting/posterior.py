@@ -113,11 +113,6 @@ class Posterior:
         """The typical tau."""
         return float(np.exp(self.weights @ np.log([one.tau for one in self.components])))
 
-    @property
-    def drift(self) -> float:
-        """The typical k."""
-        return float(np.exp(self.weights @ np.log([one.k for one in self.components])))
-
     def points(self, N: FloatArray, D: FloatArray) -> FloatArray:
         """(points, 2): centred logarithms of sizes that broadcast."""
         N, D = np.broadcast_arrays(np.asarray(N, dtype=np.float64), np.asarray(D, dtype=np.float64))
@@ -125,13 +120,12 @@ class Posterior:
 
     def moments(self, x: FloatArray, recipe: IntArray | int = 0) -> list[Moments]:
         """Of every component at centred x (points, 2)."""
-        which = self._recipes(recipe, len(x))
+        which = np.broadcast_to(recipe, len(x))
         wiggles = matern(self.rows.x, x, self.settings.wiggle_length)
         drifts = drift(self.rows.x - self.frontier, x - self.frontier, self.settings)
         same = self.rows.recipe[:, None] == which[None, :]
         return [
-            one.moments(x, which, _related(same, one.rho) * self._discrepancy(one, wiggles, drifts))
-            for one in self.components
+            one.moments(x, which, self._discrepancy(one, same, wiggles, drifts)) for one in self.components
         ]
 
     def means(self, x: FloatArray, recipe: int) -> FloatArray:
@@ -152,14 +146,14 @@ class Posterior:
     ) -> tuple[FloatArray, FloatArray]:
         """Of every component: means (components, points) and covariances (components, points, points) of the
         expected log loss, without a run's own noise. ``part`` is the share of the discrepancy in them."""
-        which = self._recipes(recipe, len(x))
+        which = np.broadcast_to(recipe, len(x))
         found = self.moments(x, recipe)
         wiggles = matern(x, x, self.settings.wiggle_length)
         drifts = drift(x - self.frontier, x - self.frontier, self.settings)
         same = which[:, None] == which[None, :]
         each = []
         for one, at in zip(self.components, found, strict=True):
-            prior = _related(same, one.rho) * self._discrepancy(one, wiggles, drifts)
+            prior = self._discrepancy(one, same, wiggles, drifts)
             through = at.law_slopes + part * (at.slopes - at.law_slopes)
             each.append(part**2 * (prior - at.near.T @ at.near) + through @ one.covariance @ through.T)
         return np.array([at.mean for at in found]), np.array(each)
@@ -214,11 +208,10 @@ class Posterior:
         each = [one.pulls(at) for one, at in zip(self.components, found, strict=True)]
         return np.asarray(np.tensordot(self.weights, each, axes=1))
 
-    def _discrepancy(self, one: Component, wiggles: FloatArray, drifts: FloatArray) -> FloatArray:
-        return np.asarray(one.tau**2 * wiggles + (one.k * self.slope) ** 2 * drifts)
-
-    def _recipes(self, recipe: IntArray | int, points: int) -> IntArray:
-        return np.broadcast_to(np.asarray(recipe, dtype=np.int64), points)
+    def _discrepancy(
+        self, one: Component, same: BoolArray, wiggles: FloatArray, drifts: FloatArray
+    ) -> FloatArray:
+        return _related(same, one.rho) * (one.tau**2 * wiggles + (one.k * self.slope) ** 2 * drifts)
 
     def _mixture(
         self, means: Sequence[FloatArray], variances: Sequence[FloatArray]
@@ -274,11 +267,8 @@ def joint_posterior(
         likely = np.exp(evidence - evidence.max())
         common = common._replace(correlation=float(likely @ COMMON / likely.sum()))
 
-    tried = [
-        Sizes(k, share, tau)
-        for k, share in itertools.product(settings.drift_sizes, settings.noise_shares)
-        for tau in settings.wiggle_sizes
-    ]
+    grid = itertools.product(settings.drift_sizes, settings.noise_shares, settings.wiggle_sizes)
+    tried = [Sizes(*sizes) for sizes in grid]
     found: list[Component] = []
     logs: list[float] = []
     before: dict[Sizes, FloatArray] = {}  # theta at another rho
@@ -314,11 +304,10 @@ def _paired(used: Sequence[KnownRuns]) -> CommonNoise | None:
     """Rows of two recipes with N, D and seed in common; None where they are too few to tell a correlation."""
     if len(used) != 2 or any(runs.seed is None or runs.group is not None for runs in used):
         return None
-    places: list[dict[tuple[float, ...], int]] = []
-    for runs in used:
-        keys = zip(runs.N.tolist(), runs.D.tolist(), np.asarray(runs.seed).tolist(), strict=True)
-        places.append({key: i for i, key in enumerate(keys)})
-    first, second = places
+    first, second = (
+        {key: i for i, key in enumerate(zip(*np.array([runs.N, runs.D, runs.seed]).tolist(), strict=True))}
+        for runs in used
+    )
     both = [(i, len(used[0]) + second[key]) for key, i in first.items() if key in second]
     if len(both) < FEWEST_PAIRED:
         return None

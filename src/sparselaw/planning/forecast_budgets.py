@@ -16,7 +16,7 @@ from sparselaw.numbers import short_compute, short_size
 from sparselaw.planning.from_law import fit_source
 from sparselaw.planning.from_runs import runs_source
 from sparselaw.planning.plan import plan
-from sparselaw.planning.plan_record import Plan, Plans
+from sparselaw.planning.plan_record import Plan
 from sparselaw.planning.source import Source
 
 if TYPE_CHECKING:
@@ -105,29 +105,21 @@ def forecast(
     return found
 
 
-def forecast_by(
-    runs: Any, by: str, *, where: str | Sequence[str] = (), **settings: Any
-) -> tuple[dict[Any, Forecast], dict[Any, str]]:
-    """``forecast`` with the same settings for the rows of every value of the column ``by``.
+def by_value(
+    answer: Callable[..., Any],
+    runs: Any,
+    by: str,
+    *asked: Any,
+    where: str | Sequence[str] = (),
+    **settings: Any,
+) -> tuple[dict[Any, Any], dict[Any, str]]:
+    """``forecast`` or ``plan`` with the same settings for the rows of every value of the column ``by``.
 
     Returns
     -------
-    forecasts, refused
+    answers, refused
         By value; and why there is none for the others.
     """
-    return _by_value(runs, by, where, lambda rows: forecast(rows, **settings))
-
-
-def plan_by(
-    runs: Any, by: str, budget: Any = None, *, where: str | Sequence[str] = (), **settings: Any
-) -> tuple[dict[Any, Plan | Plans], dict[Any, str]]:
-    """The same for ``plan``."""
-    return _by_value(runs, by, where, lambda rows: plan(rows, budget, **settings))
-
-
-def _by_value(
-    runs: Any, by: str, where: str | Sequence[str], make: Callable[[Any], Any]
-) -> tuple[dict[Any, Any], dict[Any, str]]:
     from sparselaw.fitting.clean_runs import as_table
     from sparselaw.fitting.tables import select, split
 
@@ -136,7 +128,7 @@ def _by_value(
     for value, rows in split(select(as_table(runs), where), by):
         name = value.item() if hasattr(value, "item") else value
         try:
-            found[name] = make(rows)
+            found[name] = answer(rows, *asked, **settings)
         except InputError as error:
             refused[name] = str(error)
     if not found:
