@@ -59,10 +59,8 @@ def test_files_counted_apart_add_up_to_one_long_file(matrix, cuts, tmp_path):
     assert (together.block_rows() == counted.block_rows()).all()
     for b in range(len(counted.n)):
         assert (together.n[b] == counted.n[b]).all()
-        np.testing.assert_allclose(together.energies(b), counted.energies(b), rtol=1e-12)
-        np.testing.assert_allclose(
-            together.sums_of_values(b), counted.sums_of_values(b), rtol=1e-12, atol=1e-9
-        )
+        np.testing.assert_allclose(together.squares[b], counted.squares[b], rtol=1e-12)
+        np.testing.assert_allclose(together.sums[b], counted.sums[b], rtol=1e-12, atol=1e-9)
     assert_alike(sl.measure(tmp_path, workers=1), sl.measure(matrix))
 
 
@@ -92,4 +90,4 @@ def test_blocks_are_powers_of_two_of_rows(rows):
     assert counted.block_rows().sum() == rows
     assert 16 < len(counted.n) <= 32 or rows < 32
     assert (counted.n[:, 0] == counted.block_rows()).all()
-    assert counted.total_energies()[0] == 4.0 * rows
+    assert counted.squares.sum() == 4.0 * rows

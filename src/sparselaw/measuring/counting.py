@@ -18,50 +18,33 @@ from numpy.typing import NDArray
 
 from sparselaw.errors import InputError
 from sparselaw.files import MAX_SIZE, check_bytes, files_below, limited_to
-from sparselaw.measuring.nonzeros import Nonzeros, Values, parts_of_blocks, parts_of_matrix
+from sparselaw.measuring.nonzeros import Nonzeros, Values, no_entries, parts_in_memory
 from sparselaw.measuring.readers import ending_of, reader_of
 from sparselaw.measuring.readers.base import Reading, Vocabulary, readable
 from sparselaw.measuring.readers.text_files import STANDARD_LIBRARY, standard_library
-from sparselaw.measuring.tally import Counted, Tally, check_counts, put_together
+from sparselaw.measuring.tally import Counted, Tally, put_together
 from sparselaw.progress import progress
 
 SMALL = 64 << 20  # bytes that one process reads before another has started
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Features:
-    """What was counted, with the names of the features where they have some."""
-
-    counted: Counted
-    names: Sequence[Hashable] | None
-    source: str
+MOST = 200_000_000  # nonzeros of a learning curve
+Names = list[Hashable] | None
 
 
 def count_features(
-    source: Any,
-    *,
-    values: Values,
-    reading: Reading,
-    workers: int | None = None,
-    scheduler: str | None = None,
-) -> Features:
-    """Count what ``source`` names or holds."""
+    source: Any, *, values: Values, reading: Reading, workers: int | None = None, scheduler: str | None = None
+) -> tuple[Counted, Names]:
+    """Count what ``source`` names or holds; the names of the features where they have some."""
     paths = files_of(source, reading) if names_files(source) else []
     if paths and (scheduler is not None or (len(paths) > 1 and _parallel(paths, workers))):
-        counted, names = _side_by_side(paths, values, reading, workers, scheduler)
-    else:
-        tally, vocabulary = Tally(center=values.center), Vocabulary()
-        shape = tuple(getattr(source, "shape", ()))
-        rows, features = shape if len(shape) == 2 else (0, 0)
-        tally.reach(rows=int(rows), features=int(features))
-        with progress("counting") as show:
-            for part in parts_of(paths or source, reading, vocabulary):
-                tally.add(values.apply(part))
-                show(tally.rows, rows or None, f"{tally.rows} rows")
-        tally.reach(features=len(vocabulary))
-        counted, names = tally.counted(), vocabulary.names or None
-    check_counts(counted)
-    return Features(counted=counted, names=names, source=title_of(source))
+        return _side_by_side(paths, values, reading, workers, scheduler)
+    tally, vocabulary = Tally(center=values.center), Vocabulary()
+    shape: Any = getattr(source, "shape", ())
+    with progress("counting") as show:
+        for part in parts_of(paths or source, reading, vocabulary):
+            tally.add(values.apply(part))
+            show(tally.rows, shape[0] if len(shape) == 2 else None, f"{tally.rows} rows")
+    tally.reach(features=len(vocabulary))
+    return tally.counted(), vocabulary.names or None
 
 
 def title_of(source: Any) -> str:
@@ -73,30 +56,23 @@ def title_of(source: Any) -> str:
 
 def names_files(source: Any) -> bool:
     """Whether a source is a path or several, not data."""
-    if isinstance(source, (str, Path)):
-        return True
-    return (
-        isinstance(source, (list, tuple)) and bool(source) and all(isinstance(p, (str, Path)) for p in source)
-    )
+    several = source if isinstance(source, (list, tuple)) and source else [source]
+    return all(isinstance(path, (str, Path)) for path in several)
 
 
 def files_of(source: Any, reading: Reading) -> list[Path]:
     """The files that paths and folders name, in the order in which people count (part-2 before part-10)."""
-    given = [source] if isinstance(source, (str, Path)) else list(source)
     found: list[Path] = []
-    for item in given:
+    for item in [source] if isinstance(source, (str, Path)) else source:
         path = Path(item)
         if str(item) == STANDARD_LIBRARY and not path.exists():
             found += standard_library()
         elif path.is_dir():
             inside = sorted((p for p in files_below(path) if _is_shard(p, reading)), key=_natural)
-            kinds = {ending_of(p) for p in inside}
-            if not inside:
-                raise InputError("file", str(path), "is a folder without files to read", "give --format")
-            if reading.format is None and len(kinds) > 1:
-                raise InputError(
-                    "file", str(path), "is a folder with files of several formats", "give --format"
-                )
+            several = reading.format is None and len({ending_of(p) for p in inside}) > 1
+            if several or not inside:
+                condition = "with files of several formats" if several else "without files to read"
+                raise InputError("file", str(path), f"is a folder {condition}", "give --format")
             found += inside
         elif not path.exists():
             raise InputError("file", str(path), "does not exist", "check the path")
@@ -105,36 +81,49 @@ def files_of(source: Any, reading: Reading) -> list[Path]:
     return found
 
 
+def _is_shard(path: Path, reading: Reading) -> bool:
+    return not path.name.startswith((".", "_")) and (
+        reading.format is not None or ending_of(path) is not None
+    )
+
+
+def _natural(path: Path) -> list[Any]:
+    return [(int(t), "") if t.isdigit() else (-1, t) for t in re.split(r"(\d+)", str(path))]
+
+
 def parts_of(source: Any, reading: Reading, vocabulary: Vocabulary) -> Iterator[Nonzeros]:
     """The nonzeros of a source as one long matrix."""
     if not names_files(source):
-        yield from _parts_in_memory(source)
+        yield from parts_in_memory(source)
         return
     done, width = 0, None
     for path in files_of(source, reading):
+        rows = 0
         with readable(path):
-            reader = reader_of(path, reading, vocabulary)
-            width = _same_width(path, width, reader.shape()[1])
-            rows = 0
-            for part in reader.parts():
+            for part in reader_of(path, reading, vocabulary).nonzeros():
+                width = _same_width(path, width, part.features)
                 rows = max(rows, part.rows)
                 yield part.after(done)
         done += rows
 
 
-def declared_features(source: Any, reading: Reading) -> int | None:
-    """How many columns a source says it has."""
-    if not names_files(source):
-        shape = getattr(source, "shape", None)
-        return int(shape[1]) if shape is not None and len(shape) == 2 else None
-    first = files_of(source, reading)[0]
-    with readable(first):
-        return reader_of(first, reading).shape()[1]
+def _same_width(path: Path, width: int | None, declared: int | None) -> int | None:
+    if width is not None and declared is not None and declared != width:
+        condition = f"has {declared} features where the files before have {width}"
+        raise InputError("file", str(path), condition, "give shards of the same features")
+    return width if declared is None else declared
+
+
+def _parallel(paths: list[Path], workers: int | None) -> bool:
+    """Starting a worker takes as long as reading some tens of megabytes."""
+    if workers is not None:
+        return workers > 1
+    return sum(path.stat().st_size for path in paths) > SMALL
 
 
 def _side_by_side(
     paths: list[Path], values: Values, reading: Reading, workers: int | None, scheduler: str | None
-) -> tuple[Counted, list[Hashable] | None]:
+) -> tuple[Counted, Names]:
     from sparselaw.sweeps.executors import SweepExecutor, WorkerPool, all_cores
 
     executor: SweepExecutor
@@ -149,10 +138,9 @@ def _side_by_side(
         try:
             limit = MAX_SIZE.get()
             rows = [f.result() for f in [executor.submit(rows_of, path, reading, limit) for path in paths]]
-            first = np.cumsum([0, *rows])
             futures = [
-                executor.submit(count_file, path, int(start), values, reading, limit)
-                for path, start in zip(paths, first, strict=False)
+                executor.submit(count_file, path, sum(rows[:i]), values, reading, limit)
+                for i, path in enumerate(paths)
             ]
             files = []
             for done, future in enumerate(futures, start=1):
@@ -161,10 +149,9 @@ def _side_by_side(
         except BaseException:
             executor.abort()
             raise
-    width = None
+    width, vocabulary = None, Vocabulary()
     for path, (_, _, declared) in zip(paths, files, strict=True):
         width = _same_width(path, width, declared)
-    vocabulary = Vocabulary()
     columns = [None if names is None else vocabulary.columns(names) for _, names, _ in files]
     features = max([len(vocabulary), *(counted.features for counted, _, _ in files)])
     counted = put_together([counted for counted, _, _ in files], columns, features)
@@ -179,53 +166,17 @@ def rows_of(path: Path, reading: Reading, limit: int | None = None) -> int:
 
 def count_file(
     path: Path, first: int, values: Values, reading: Reading, limit: int | None = None
-) -> tuple[Counted, list[Hashable] | None, int | None]:
+) -> tuple[Counted, Names, int | None]:
     """The tally of one file whose rows follow on ``first`` others; its words; the width it declares."""
-    vocabulary = Vocabulary()
+    vocabulary, declared = Vocabulary(), None
     tally = Tally(first=first, center=values.center)
     with limited_to(limit), readable(path):
         reader = reader_of(path, reading, vocabulary)
-        for part in reader.parts():
+        for part in reader.nonzeros():
             tally.add(values.apply(part))
-        declared = reader.shape()[1]
-    tally.reach(features=max(declared or 0, len(vocabulary)))
+            declared = part.features
+    tally.reach(features=len(vocabulary))
     return tally.counted(), vocabulary.names if reader.worded else None, declared
-
-
-def _parts_in_memory(source: Any) -> Iterator[Nonzeros]:
-    if hasattr(source, "shape") or (
-        isinstance(source, (list, tuple)) and source and isinstance(source[0], (list, tuple))
-    ):
-        return parts_of_matrix(source)
-    try:
-        blocks = iter(source)
-    except TypeError:
-        raise InputError(
-            "matrix",
-            type(source).__name__,
-            "is neither a path nor a matrix",
-            "give a file, a matrix or blocks",
-        ) from None
-    return parts_of_blocks(blocks)
-
-
-def _same_width(path: Path, width: int | None, declared: int | None) -> int | None:
-    if width is not None and declared is not None and declared != width:
-        raise InputError(
-            "file", str(path), f"has {declared} features where the files before have {width}",
-            "give shards of the same features",
-        )  # fmt: skip
-    return width if declared is None else declared
-
-
-def _parallel(paths: list[Path], workers: int | None) -> bool:
-    """Starting a worker takes as long as reading some tens of megabytes."""
-    if workers is not None:
-        return workers > 1
-    return sum(path.stat().st_size for path in paths) > SMALL
-
-
-MOST = 200_000_000  # nonzeros of a learning curve
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,38 +197,25 @@ def load(source: Any, *, values: Values, reading: Reading) -> Loaded:
     """All nonzeros of a source."""
     from scipy import sparse
 
-    vocabulary = Vocabulary()
-    rows, columns, data = [], [], []
+    vocabulary, title = Vocabulary(), title_of(source)
+    kept = [no_entries(0)]
     count = features = nonzeros = 0
     with progress("reading") as show:
         for part in parts_of(source, reading, vocabulary):
-            kept = values.apply(part)
-            rows.append(kept.row)
-            columns.append(kept.column)
-            data.append(kept.value)
-            largest = int(kept.column.max()) + 1 if kept.column.size else 0
-            count, features = max(count, part.rows), max(features, part.features, largest)
-            nonzeros += kept.row.size
+            kept.append(values.apply(part))
+            largest = int(kept[-1].column.max(initial=-1)) + 1
+            count, features = max(count, part.rows), max(features, part.features or 0, largest)
+            nonzeros += kept[-1].row.size
             show(nonzeros, None, f"{nonzeros} nonzeros")
             if nonzeros > MOST:
-                raise InputError(
-                    "file", title_of(source), f"has more than {MOST} nonzeros, too many for a learning curve",
-                    "give some of its shards",
-                )  # fmt: skip
-    check_bytes(title_of(source), 8.0 * count, f"a matrix of {count} rows", 24.0 * nonzeros)
-    row, column = (np.concatenate([np.empty(0, np.int64), *arrays]) for arrays in (rows, columns))
-    value = np.concatenate([np.empty(0), *data])
+                condition = f"has more than {MOST} nonzeros, too many for a learning curve"
+                raise InputError("file", title, condition, "give some of its shards")
+    check_bytes(title, 8.0 * count, f"a matrix of {count} rows", 24.0 * nonzeros)
+    row, column, value = (
+        np.concatenate([getattr(part, name) for part in kept]) for name in ("row", "column", "value")
+    )
     numbers, place = np.unique(column, return_inverse=True)
     x: Any = sparse.coo_matrix((value, (row, place)), shape=(count, numbers.size))
     names = vocabulary.names
-    width = max(features, len(vocabulary), declared_features(source, reading) or 0)
+    width = max(features, len(vocabulary))
     return Loaded(x.tocsr(), numbers, [names[j] for j in numbers] if names else None, width)
-
-
-def _is_shard(path: Path, reading: Reading) -> bool:
-    hidden = any(part.startswith((".", "_")) for part in (path.name,))
-    return path.is_file() and not hidden and (reading.format is not None or ending_of(path) is not None)
-
-
-def _natural(path: Path) -> list[Any]:
-    return [(int(t), "") if t.isdigit() else (-1, t) for t in re.split(r"(\d+)", str(path))]

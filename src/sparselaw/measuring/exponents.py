@@ -25,82 +25,133 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.measuring.rarefaction import Histogram
+from sparselaw.interval import Interval
+from sparselaw.measuring.measurement import WindowExponent
+from sparselaw.measuring.rarefaction import Blocks, Histogram, alpha1_of, jackknife, jackknife_error
+from sparselaw.measuring.tally import Counted
 
 FIRST_WINDOW = (1, 7)
 RATIO = 8
 LARGEST_SHARE = 1.0 / 16.0  # of the rows: more frequent features are too few for a law
 FEWEST = 20  # features in a window
 LOWEST, HIGHEST = 0.004, 0.999  # of mu
+AGREE = 0.01  # of mu: windows that differ by less agree, however sure each is
+DISAGREEMENT = 1e-3  # chance of so large a difference between windows of one law
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """Counts from ``low`` to ``high``, both included."""
+def sparsity_exponent(blocks: Blocks) -> tuple[list[WindowExponent], Interval | None, str]:
+    """The exponent of each window, and one for all where they agree, or why there is none."""
+    from scipy.special import chdtrc
 
-    low: int
-    high: int
+    fitted = [_window(blocks, *window) for window in windows(blocks.data)]
+    if not fitted:
+        return [], None, "too few features are active in few rows to fit a law"
+    mu, others = blocks.each(lambda data: exponent(data, fitted[0].low, fitted[-1].high))
+    if math.isnan(mu):
+        return fitted, None, "no single alpha1: the counts follow no power law with alpha1 > 0"
+    if math.isnan(jackknife_error(mu, others, blocks.rows)):
+        return fitted, None, "no single alpha1: without a part of the rows there is none"
+    known = [w for w in fitted if not (math.isnan(w.mu) or math.isnan(w.error))]
+    distance = sum((w.mu - mu) ** 2 / (w.error**2 + AGREE**2) for w in known)
+    chance = float(chdtrc(len(known) - 1, distance)) if len(known) > 1 else 1.0
+    if len(known) < len(fitted) or chance < DISAGREEMENT:
+        local = ", ".join("none" if w.alpha1 is None else f"{w.alpha1.best:.2g}" for w in fitted)
+        return fitted, None, f"no single alpha1: windows from rare to frequent features give {local}"
+    return fitted, alpha1_of(jackknife(mu, others, blocks.rows)), ""
 
 
-def windows(data: Histogram) -> list[Window]:
-    """Windows a factor of eight wide, as long as each has features enough."""
-    found: list[Window] = []
+def _window(blocks: Blocks, low: int, high: int) -> WindowExponent:
+    mu, others = blocks.each(lambda data: exponent(data, low, high))
+    error = jackknife_error(mu, others, blocks.rows)
+    missing = math.isnan(mu) or math.isnan(error)
+    return WindowExponent(
+        low=low,
+        high=high,
+        features=int(inside(blocks.data, low, high)),
+        mu=mu,
+        error=error,
+        alpha1=None if missing else alpha1_of(jackknife(mu, others, blocks.rows)),
+    )
+
+
+def windows(data: Histogram) -> list[tuple[int, int]]:
+    """Counts from low to high, both included: a factor of eight wide, as long as features are enough."""
+    found: list[tuple[int, int]] = []
     low, high = FIRST_WINDOW
-    largest = LARGEST_SHARE * data.rows
+    largest = int(LARGEST_SHARE * data.rows)
     while low <= largest:
-        window = Window(low, min(high, int(largest)))
-        if inside(data, window) >= FEWEST and window.high >= 2 * window.low:
-            found.append(window)
+        last = min(high, largest)
+        if inside(data, low, last) >= FEWEST and last >= 2 * low:
+            found.append((low, last))
         low, high = RATIO * low, RATIO * (high + 1) - 1
     return found
 
 
-def inside(data: Histogram, window: Window) -> float:
+def inside(data: Histogram, low: int, high: int) -> float:
     """How many features have a count in the window."""
-    return float(data.features[(data.count >= window.low) & (data.count <= window.high)].sum())
+    return float(data.features[(data.count >= low) & (data.count <= high)].sum())
 
 
-def exponent(data: Histogram, window: Window) -> float:
+def exponent(data: Histogram, low: int, high: int) -> float:
     """mu of the largest likelihood; NaN where it lies at the edge of what makes sense, or nothing is there.
 
     >>> import numpy as np
     >>> k = np.arange(1.0, 200.0)
     >>> from scipy.special import gammaln
     >>> law = np.exp(gammaln(k - 0.5) - gammaln(k + 1))
-    >>> round(exponent(Histogram(10**6, k, law, law, 1.0), Window(1, 199)), 6)
+    >>> round(exponent(Histogram(10**6, k, law, law, 1.0), 1, 199), 6)
     0.5
     """
     from scipy.optimize import minimize_scalar
     from scipy.special import gammaln
 
-    used = (data.count >= window.low) & (data.count <= window.high)
+    used = (data.count >= low) & (data.count <= high)
     k, f = data.count[used], data.features[used]
     if k.size < 2:
         return math.nan
     total = float(f.sum())
 
     def badness(mu: float) -> float:
-        return float(total * _log_sum(mu, window) - f @ gammaln(k - mu))
+        first = float(gammaln(low - mu) - gammaln(low)) - math.log(mu)
+        last = float(gammaln(high + 1 - mu) - gammaln(high + 1)) - math.log(mu)
+        log_sum = first + math.log(-math.expm1(last - first))
+        return float(total * log_sum - f @ gammaln(k - mu))
 
     found = minimize_scalar(badness, bounds=(LOWEST, HIGHEST), method="bounded", options={"xatol": 1e-10})
     mu = float(found.x)
     return mu if LOWEST * 1.01 < mu < 1.0 - 1.01 * (1.0 - HIGHEST) else math.nan
 
 
-def _log_sum(mu: float, window: Window) -> float:
-    """log of the sum of Gamma(k-mu)/k! over the window."""
-    from scipy.special import gammaln
-
-    first = float(gammaln(window.low - mu) - gammaln(window.low)) - math.log(mu)
-    last = float(gammaln(window.high + 1 - mu) - gammaln(window.high + 1)) - math.log(mu)
-    return first + math.log(-math.expm1(last - first))
-
-
 FEWEST_ROWS = 5  # active rows in the one half
 
 
+def amplitude_exponent(counted: Counted) -> Interval | None:
+    """eta from even and odd blocks of rows, with its interval by leaving out each block."""
+    rows = counted.block_rows()
+    if len(rows) < 4:
+        return None
+    halves = [
+        _Half(
+            int(rows[parity::2].sum()),
+            counted.n[parity::2].sum(axis=0, dtype=np.int64),
+            counted.squares[parity::2].sum(axis=0, dtype=np.float64),
+        )
+        for parity in (0, 1)
+    ]
+    best = _slope_of_both(*halves)
+    if math.isnan(best):
+        return None
+    others = []
+    for b in range(len(rows)):
+        whole, other = halves[b % 2], halves[1 - b % 2]
+        left = whole.n - counted.n[b]
+        rest = np.where(left > 0, np.maximum(whole.energy - counted.squares[b], 0.0), 0.0)
+        others.append(_slope_of_both(_Half(whole.rows - int(rows[b]), left, rest), other))
+    return jackknife(best, others, rows)
+
+
 @dataclass(frozen=True)
-class Half:
+class _Half:
     """Counts and sums of squares of each feature over half of the rows."""
 
     rows: int
@@ -114,32 +165,27 @@ class Half:
         return used, np.frexp(self.n[used] / FEWEST_ROWS)[1] - 1  # the whole part of log2
 
 
-def amplitude_exponent(one: Half, other: Half) -> float:
-    """eta, the slope of log mean square on log frequency; NaN with fewer than two bins."""
+def _slope_of_both(one: _Half, other: _Half) -> float:
+    """The slope of log mean square on log frequency; NaN with fewer than two bins."""
     return 0.5 * (_slope(one, other) + _slope(other, one))
 
 
-def amplitude_bins(one: Half, other: Half) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """(p, c, features) of bins of doubling count.
+def _slope(one: _Half, other: _Half) -> float:
+    """The slope through (p, c) of the bins of ``one``, weighted by their features.
 
     c is a mean over active entries, in which frequent features count more, and so is p: E[p^2]/E[p], without
     bias from sum n (n-1) / sum n. With a plain mean of p the wide bins of small counts would tilt the slope.
     """
     used, which = one.bins
-    features, often = np.bincount(which), other.n[used].astype(np.float64)
+    often = other.n[used].astype(np.float64)
     n = np.bincount(which, weights=often)
     pairs = np.bincount(which, weights=often * (often - 1.0))
     energy = np.bincount(which, weights=other.energy[used])
     full = (pairs > 0) & (energy > 0.0)
-    p, c = pairs[full] / n[full] / max(other.rows - 1, 1), energy[full] / n[full]
-    return p, c, features[full].astype(np.float64)
-
-
-def _slope(one: Half, other: Half) -> float:
-    p, c, features = amplitude_bins(one, other)
-    if p.size < 2:
+    if full.sum() < 2:
         return math.nan
-    x, y = np.log(p), np.log(c)
+    features = np.bincount(which)[full].astype(np.float64)
+    x, y = np.log(pairs[full] / n[full] / max(other.rows - 1, 1)), np.log(energy[full] / n[full])
     x = x - np.average(x, weights=features)
     spread = float(features @ x**2)
     return float(features @ (x * y)) / spread if spread > 0.0 else math.nan

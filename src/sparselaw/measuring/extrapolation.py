@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparselaw.interval import Interval
-from sparselaw.measuring.rarefaction import Histogram, jackknife, rarefied
+from sparselaw.measuring.rarefaction import Blocks, Histogram, jackknife, rarefied
 from sparselaw.records import Record, to_dict
 
 POINTS = 11
@@ -65,10 +64,9 @@ def step_tests(data: Histogram) -> list[StepTest]:
     return found
 
 
-def beyond(
-    data: Histogram, without: Sequence[Histogram], block_rows: NDArray[np.int64], tests: Sequence[StepTest]
-) -> list[Beyond]:
+def beyond(blocks: Blocks, tests: Sequence[StepTest]) -> list[Beyond]:
     """The unseen share at 2, 4 and 8 times the rows."""
+    data = blocks.data
     half = data.rows / 2.0
     asked = [half * step for step in STEPS]
     refusal = _refusal(data)
@@ -76,12 +74,11 @@ def beyond(
         return [Beyond(D=D, unseen=None, reason=refusal) for D in asked]
     missed = max((abs(math.log1p(max(test.error, -0.999))) for test in tests), default=0.0)
     last = rarefied(data, half).unseen
-    path = _polynomial(data, half, 2)
-    others = [_polynomial(part, min(half, part.rows / 2.0), 2) for part in without]
+    path, others = blocks.each(lambda part: _polynomial(part, min(half, part.rows / 2.0), 2))
     found = []
     for D in asked:
         best = path(D)
-        spread = jackknife(best, [other(D) for other in others], block_rows, log=True)
+        spread = jackknife(best, [other(D) for other in others], blocks.rows, log=True)
         if not (math.isfinite(spread.low) and 0.0 < best < last):
             found.append(Beyond(D=D, unseen=None, reason="the parabola turns upwards before it gets there"))
             continue

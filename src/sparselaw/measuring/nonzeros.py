@@ -6,7 +6,7 @@ or write beyond their memory where they are wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError, check_not_negative
+from sparselaw.records import Record
 
 LARGEST_VALUE = 1e150  # its square is still a number
 LARGEST_COLUMN = 2**31 - 1
@@ -35,14 +36,14 @@ class Nonzeros:
     column: IntArray
     value: FloatArray
     rows: int
-    features: int = 0
+    features: int | None = None
 
     def after(self, rows: int) -> Nonzeros:
         """The same, so many rows further down."""
         return replace(self, row=self.row + rows, rows=self.rows + rows) if rows else self
 
 
-def no_entries(rows: int, features: int = 0) -> Nonzeros:
+def no_entries(rows: int, features: int | None = None) -> Nonzeros:
     """Rows without a nonzero."""
     return Nonzeros(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), rows, features)
 
@@ -73,7 +74,7 @@ def real_numbers(given: Any) -> FloatArray:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Values:
+class Values(Record):
     """What is done with the values: the arguments of ``measure`` of the same names."""
 
     threshold: float = 0.0
@@ -95,7 +96,7 @@ class Values:
         except InputError:
             raise
         except ValueError as error:
-            shape = f"{part.rows} x {part.features}"
+            shape = f"{part.rows} x {part.features or 0}"
             raise InputError("matrix", shape, f"cannot be used: {error}", "write it again") from None
         kept = np.abs(value) > self.threshold
         if not kept.all():
@@ -104,20 +105,10 @@ class Values:
             value = np.ones(value.size)
         elif self.log1p:
             if value.size and value.min() <= -1.0:
-                raise InputError(
-                    "log1p", float(value.min()), "is a value of -1 or less, which has no log1p",
-                    "leave out --log1p",
-                )  # fmt: skip
+                condition = "is a value of -1 or less, which has no log1p"
+                raise InputError("log1p", float(value.min()), condition, "leave out --log1p")
             value = np.log1p(value)
         return Nonzeros(row, column, value, part.rows, part.features)
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "threshold": self.threshold,
-            "binary": self.binary,
-            "log1p": self.log1p,
-            "center": self.center,
-        }
 
 
 def _checked(part: Nonzeros) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
@@ -126,7 +117,7 @@ def _checked(part: Nonzeros) -> tuple[NDArray[np.int64], NDArray[np.int64], Floa
     value = real_numbers(part.value)
     if not row.size == column.size == value.size:
         raise ValueError("its rows, columns and values are not equally many")
-    if not (0 <= part.rows <= MOST_ROWS and 0 <= part.features <= MOST_ROWS):
+    if not (0 <= part.rows <= MOST_ROWS and 0 <= (part.features or 0) <= MOST_ROWS):
         raise ValueError(f"a matrix of {part.rows} rows and {part.features} columns cannot be")
     if not row.size:
         return row, column, value
@@ -135,21 +126,13 @@ def _checked(part: Nonzeros) -> tuple[NDArray[np.int64], NDArray[np.int64], Floa
         where = f"row {int(row[at]) + 1}, feature {int(column[at]) + 1}"
         shown = "nan" if np.isnan(value[at]) else float(value[at])
         raise InputError("value", shown, f"is not a usable number ({where})", "clean the data first")
-    if int(row.min()) < 0 or int(row.max()) >= part.rows:
-        wrong = int(row.min()) if int(row.min()) < 0 else int(row.max())
-        raise InputError(
-            "row", wrong, f"is no index of one of its {part.rows} rows", "number the rows from 0 on"
-        )
-    low, high = int(column.min()), int(column.max())
-    if low < 0:
-        at = int(np.argmin(column))
-        raise InputError(
-            "feature", low, f"is a negative index (row {int(row[at]) + 1})", "count features from 0"
-        )
-    if high > LARGEST_COLUMN or (part.features and high >= part.features):
-        known = f"is no index of one of its {part.features} features"
-        condition = "is too large an index" if high > LARGEST_COLUMN else known
-        raise InputError("feature", high, condition, "number the features from 0 on")
+    features = LARGEST_COLUMN + 1 if part.features is None else min(part.features, LARGEST_COLUMN + 1)
+    for name, index, count in (("row", row, part.rows), ("feature", column, features)):
+        for at in (int(np.argmin(index)), int(np.argmax(index))):
+            if not 0 <= index[at] < count:
+                kind = "a negative index" if index[at] < 0 else f"no index of one of {count}"
+                condition = f"is {kind} (row {int(row[at]) + 1})"
+                raise InputError(name, int(index[at]), condition, f"number each {name} from 0 on")
     return row, column, value
 
 
@@ -157,46 +140,68 @@ def _each_once(
     row: NDArray[np.int64], column: NDArray[np.int64], value: FloatArray
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
     """Entries of the same place added up. Those in order of rows or of columns need no sorting."""
-    if row.size < 2 or _rising(row, column) or _rising(column, row):
+    if row.size < 2 or rising(row, column) or rising(column, row):
         return row, column, value
     width = int(column.max()) + 1
     first = int(row.min())
     if (int(row.max()) - first + 1) * width < 2**62:
-        key = (row - first) * width + column
-        ordered = np.sort(key)
+        ordered = np.sort((row - first) * width + column)
         if not (ordered[1:] == ordered[:-1]).any():
             return row, column, value
     order = np.lexsort((column, row))
     row, column, value = row[order], column[order], value[order]
-    new = np.append(True, (np.diff(row) != 0) | (np.diff(column) != 0))
-    at = np.flatnonzero(new)
+    at = np.flatnonzero(np.append(True, (np.diff(row) != 0) | (np.diff(column) != 0)))
     return row[at], column[at], np.add.reduceat(value, at)
 
 
-def _rising(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
+def rising(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
     """Whether the pairs are in strictly rising order."""
     step = np.diff(one)
     return bool(((step > 0) | ((step == 0) & (np.diff(other) > 0))).all())
 
 
+def parts_in_memory(source: Any) -> Iterator[Nonzeros]:
+    """The rows of a matrix, or of blocks that come one after the other."""
+    if hasattr(source, "shape") or (
+        isinstance(source, (list, tuple)) and source and isinstance(source[0], (list, tuple))
+    ):
+        yield from parts_of_matrix(source)
+        return
+    if not hasattr(source, "__iter__"):
+        remedy = "give a file, a matrix or blocks"
+        raise InputError("matrix", type(source).__name__, "is neither a path nor a matrix", remedy)
+    done, width = 0, None
+    for block in source:
+        if len(getattr(block, "shape", ())) != 2:
+            raise InputError(
+                "matrix", type(block).__name__, "is not a block of rows", "give scipy matrices or arrays"
+            )
+        if block.shape[1] != (width := block.shape[1] if width is None else width):
+            condition = f"is another number of features than {width}, of the block before"
+            raise InputError("matrix", block.shape[1], condition, "give blocks of the same features")
+        for part in parts_of_matrix(block):
+            yield part.after(done)
+        done += block.shape[0]
+
+
 def parts_of_matrix(matrix: Any) -> Iterator[Nonzeros]:
     """The rows of one matrix, in memory or wherever slices of rows of it come from."""
     sparse: Any = import_module("scipy.sparse")
-
-    if sparse.issparse(matrix):
-        if matrix.ndim != 2:
-            raise _no_table(matrix.ndim)
-        if matrix.format in ("csr", "csc"):
-            arrays = (matrix.indptr, matrix.indices, matrix.data)
-            yield from compressed_parts(*arrays, matrix.shape, by_rows=matrix.format == "csr")
-        else:
-            matrix = matrix.tocoo()
-            yield Nonzeros(matrix.row, matrix.col, matrix.data, *matrix.shape)
-        return
-    array = matrix if hasattr(matrix, "shape") else np.asarray(matrix)
+    array: Any = matrix if hasattr(matrix, "shape") else np.asarray(matrix)
     if len(array.shape) != 2:
-        raise _no_table(len(array.shape))
+        raise InputError(
+            "matrix", f"an array of {len(array.shape)} dimensions", "is not a table of rows and features",
+            "give a matrix with a row a sample",
+        )  # fmt: skip
     rows, columns = array.shape
+    if sparse.issparse(array):
+        if array.format in ("csr", "csc"):
+            arrays = (array.indptr, array.indices, array.data)
+            yield from compressed_parts(*arrays, (rows, columns), by_rows=array.format == "csr")
+        else:
+            entries = array.tocoo()
+            yield Nonzeros(entries.row, entries.col, entries.data, rows, columns)
+        return
     real_numbers(array[:0])  # its kind
     yield no_entries(0 if columns else rows, columns)
     step = max(1, PART // max(1, columns))
@@ -207,35 +212,16 @@ def parts_of_matrix(matrix: Any) -> Iterator[Nonzeros]:
         yield Nonzeros(row + start, column, value, min(start + step, rows), columns)
 
 
-def parts_of_blocks(blocks: Iterable[Any]) -> Iterator[Nonzeros]:
-    """The rows of matrices that come one after the other."""
-    done, width = 0, None
-    for block in blocks:
-        if not hasattr(block, "shape") or len(block.shape) != 2:
-            raise InputError(
-                "matrix", type(block).__name__, "is not a block of rows", "give scipy matrices or arrays"
-            )
-        if width is not None and block.shape[1] != width:
-            raise InputError(
-                "matrix", block.shape[1], f"is another number of features than {width}, of the block before",
-                "give blocks of the same features",
-            )  # fmt: skip
-        width = block.shape[1]
-        for part in parts_of_matrix(block):
-            yield part.after(done)
-        done += block.shape[0]
-
-
 def compressed_parts(
-    starts: Any, indices: Any, data: Any, shape: tuple[int, int], *, by_rows: bool
+    starts: Any, indices: Any, data: Any, shape: Any, *, by_rows: bool
 ) -> Iterator[Nonzeros]:
     """The entries of compressed rows, or columns, in parts of whole ones.
 
     ``indices`` and ``data`` may be anything that is cut by slices from its start to its end: arrays, datasets
-    on disk, members of an archive.
+    on disk, members of an archive. Of compressed rows the number of columns may be None, not known.
     """
     rows, columns = shape
-    lines, others = (rows, columns) if by_rows else (columns, rows)
+    lines = rows if by_rows else columns
     edges = whole_numbers("its starts of rows or columns", starts)
     if edges.size != lines + 1:
         raise ValueError(f"{edges.size} starts of {lines} rows or columns")
@@ -243,27 +229,14 @@ def compressed_parts(
         raise ValueError("its starts of rows or columns fall, or do not begin at 0")
     if len(indices) != len(data) or int(edges[-1]) > len(indices):
         raise EOFError("its starts of rows or columns reach beyond its entries")
-    yield no_entries(0 if by_rows else rows)
+    yield no_entries(0 if by_rows else rows, columns)
     done = 0
     while done < lines:
         end = int(np.searchsorted(edges, edges[done] + PART, side="right")) - 1
         end = min(max(end, done + 1), lines)
         inside = slice(int(edges[done]), int(edges[end]))
         line = np.repeat(np.arange(done, end), np.diff(edges[done : end + 1]))
-        other, value = whole_numbers("its indices", indices[inside]), real_numbers(data[inside])
-        if other.size and (int(other.min()) < 0 or int(other.max()) >= others):
-            wrong = int(other.min()) if int(other.min()) < 0 else int(other.max())
-            name = "feature" if by_rows else "row"
-            raise InputError(name, wrong, f"is no index of one of {others}", "write the matrix again")
-        if by_rows:
-            yield Nonzeros(line, other, value, end, columns)
-        else:
-            yield Nonzeros(other, line, value, rows, columns)
+        other = whole_numbers("its indices", indices[inside])
+        row, column = (line, other) if by_rows else (other, line)
+        yield Nonzeros(row, column, real_numbers(data[inside]), end if by_rows else rows, columns)
         done = end
-
-
-def _no_table(dimensions: int) -> InputError:
-    return InputError(
-        "matrix", f"an array of {dimensions} dimensions", "is not a table of rows and features",
-        "give a matrix with a row a sample",
-    )  # fmt: skip

@@ -20,8 +20,9 @@ values t_b = h_b theta - (h_b - 1) theta_without_b and t their weighted mean.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from numpy.typing import NDArray
 from sparselaw.arrays import FloatArray
 from sparselaw.interval import Interval, student_factor
 
+T = TypeVar("T")
 FEW = 1 << 16  # counts below this are told apart by an array, above by sorting
 
 
@@ -68,6 +70,19 @@ def histogram(rows: int, n: NDArray[np.int64], energy: FloatArray, total: float 
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The counts of all rows, and ``without`` each block of them; ``rows`` are how many each block has."""
+
+    data: Histogram
+    without: Sequence[Histogram]
+    rows: NDArray[np.int64]
+
+    def each(self, statistic: Callable[[Histogram], T]) -> tuple[T, list[T]]:
+        """Of all rows, and without each block."""
+        return statistic(self.data), [statistic(part) for part in self.without]
+
+
 DIRECT = 24  # counts up to which the chance is a product
 NEAR = 64.0  # rows left, below which Stirling's series is not used
 
@@ -81,11 +96,6 @@ class Rarefied:
     unseen: float
     seen_slope: float  # mu = dlnK/dlnD
     unseen_slope: float  # dlnU/dlnD
-
-    @property
-    def alpha1(self) -> float:
-        """The local sparsity exponent, 1/mu - 1; infinite where everything has been seen."""
-        return 1.0 / self.seen_slope - 1.0 if self.seen_slope > 0.0 else np.inf
 
 
 def rarefied(data: Histogram, D: float) -> Rarefied:
@@ -122,8 +132,6 @@ def log_missing(n: float, k: FloatArray, D: float) -> FloatArray:
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.log1p(-D / np.maximum(n - steps, 1.0))
         added = np.concatenate([[0.0], np.cumsum(np.where(n - steps > D, terms, -np.inf))])
-        whole = k[few] == np.floor(k[few])
-        assert whole.all()
         result[few] = added[k[few].astype(np.int64)]
     many = possible & ~few
     left = n - k[many] - D
@@ -162,28 +170,29 @@ def jackknife_error(best: float, without: Sequence[float], block_rows: NDArray[n
     h = block_rows.sum() / block_rows
     with np.errstate(invalid="ignore", over="ignore"):
         pseudo = h * best - (h - 1.0) * theta
-        middle = float(np.mean(pseudo)) if np.ptp(h) == 0.0 else _weighted(best, theta, h)
+        middle = float((pseudo / h).sum())
         variance = float(np.mean((pseudo - middle) ** 2 / (h - 1.0)))
     return math.sqrt(variance) if math.isfinite(variance) else math.nan
-
-
-def _weighted(best: float, theta: NDArray[np.float64], h: NDArray[np.float64]) -> float:
-    """The jackknife estimate for blocks of different lengths: g theta - sum_b (1 - m_b/n) theta_b."""
-    return float(len(theta) * best - ((1.0 - 1.0 / h) * theta).sum())
 
 
 def jackknife(
     best: float, without: Sequence[float], block_rows: NDArray[np.int64], *, log: bool = False
 ) -> Interval:
     """A 95 % interval about ``best``, by Student's factor; ``log``: in the logarithm of what is positive."""
-    if log:
-        if not best > 0.0:
-            return Interval(math.nan, best, math.nan)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(np.asarray(without, dtype=np.float64))
-        error = jackknife_error(math.log(best), logs.tolist(), block_rows)
-        half = student_factor(len(without)) * error if len(without) > 1 else math.nan
-        return Interval(best * math.exp(-half), best, best * math.exp(half))
-    error = jackknife_error(best, without, block_rows)
+    if log and not best > 0.0:
+        return Interval(math.nan, best, math.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        others = np.log(without) if log else np.asarray(without)
+    error = jackknife_error(math.log(best) if log else best, others.tolist(), block_rows)
     half = student_factor(len(without)) * error if len(without) > 1 else math.nan
+    if log:
+        return Interval(best * math.exp(-half), best, best * math.exp(half))
     return Interval(best - half, best, best + half)
+
+
+def alpha1_of(mu: Interval) -> Interval | None:
+    """alpha1 = 1/mu - 1, falling in mu; None where every feature has been seen."""
+    if not mu.best > 1e-3:
+        return None
+    high = 1.0 / mu.low - 1.0 if mu.low > 0.0 else math.inf if mu.low <= 0.0 else math.nan
+    return Interval(1.0 / mu.high - 1.0, 1.0 / mu.best - 1.0, high)

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.errors import InputError
 from sparselaw.measuring.nonzeros import Nonzeros
 from sparselaw.measuring.readers.base import Vocabulary
 
@@ -53,7 +52,7 @@ class Tally:
         """Count these nonzeros."""
         largest = int(part.column.max(initial=-1))
         place = self._places(part.column, largest)
-        self.reach(rows=part.rows, features=max(largest + 1, part.features))
+        self.reach(rows=part.rows, features=max(largest + 1, part.features or 0))
         if not place.size:
             return
         block = (self.first + part.row.astype(np.int64)) // self.length - self.first // self.length
@@ -105,24 +104,20 @@ class Tally:
         numbers = np.arange(self._width) if self._far is None else np.array(self._far.names, np.int64)
         seen = np.flatnonzero(found["n"].any(axis=0))
         order = seen[np.argsort(numbers[seen], kind="stable")]
+        kept = {name: cells[:, order] for name, cells in found.items()}
         return Counted(
-            rows=self.rows,
-            first=self.first,
-            length=self.length,
-            features=self.features,
-            column=numbers[order],
-            n=found["n"][:, order],
-            squares=found["squares"][:, order] if "squares" in found else None,
-            sums=found["sums"][:, order] if "sums" in found else None,
-        )
+            rows=self.rows, first=self.first, length=self.length, features=self.features,
+            column=numbers[order], **{"squares": kept["n"], **kept},
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """The tally of a file with so many ``features``: ``n`` (blocks, columns that occur).
+    """The tally of a file with so many ``features``, by blocks of rows and columns that occur.
 
-    ``column`` are the numbers of those columns, rising; the first block is that of row ``first``. Arrays
-    are None where all values are one, or where sums were not asked for.
+    ``column`` are the numbers of those columns, rising; the first block is that of row ``first``. ``n`` are
+    the rows in which a column is active, ``squares`` the sum of x^2 (the same array where all values are
+    one), ``sums`` that of x where it was asked for.
     """
 
     rows: int
@@ -131,25 +126,8 @@ class Counted:
     features: int
     column: NDArray[np.int64]
     n: NDArray[np.uint32]
-    squares: FloatArray | None
-    sums: FloatArray | None
-
-    def energies(self, block: int) -> FloatArray:
-        """The sum of x^2 of each column over a block."""
-        return np.asarray(self.n[block] if self.squares is None else self.squares[block], dtype=np.float64)
-
-    def sums_of_values(self, block: int) -> FloatArray:
-        """The sum of x of each column over a block."""
-        return np.zeros(self.column.size) if self.sums is None else self.sums[block]
-
-    def total_energies(self) -> FloatArray:
-        """The sum of x^2 of each column over all rows."""
-        cells = self.n if self.squares is None else self.squares
-        return np.asarray(cells.sum(axis=0, dtype=np.float64))
-
-    def total_sums(self) -> FloatArray:
-        """The sum of x of each column over all rows."""
-        return np.zeros(self.column.size) if self.sums is None else np.asarray(self.sums.sum(axis=0))
+    squares: NDArray[Any]
+    sums: FloatArray | None = None
 
     def counts(self) -> NDArray[np.int64]:
         """n_j: rows in which the column is active."""
@@ -173,38 +151,17 @@ def put_together(files: list[Counted], columns: list[NDArray[np.int64] | None], 
     while -(-rows // length) > most_blocks(used.size):
         length *= 2
     shape = (max(1, -(-rows // length)), used.size)
-    n = np.zeros(shape, np.uint32)
-    squares = None if all(part.squares is None for part in files) else np.zeros(shape)
-    sums = None if all(part.sums is None for part in files) else np.zeros(shape)
+    cells: dict[str, NDArray[Any]] = {"n": np.zeros(shape, np.uint32)}
+    if any(part.squares is not part.n for part in files):
+        cells["squares"] = np.zeros(shape)
+    if files[0].sums is not None:
+        cells["sums"] = np.zeros(shape)
     for part, numbers in zip(files, own, strict=True):
         place = np.searchsorted(used, numbers)
         for b in range(len(part.n) if part.rows else 0):
             to = (part.first // part.length + b) * part.length // length
-            n[to, place] += part.n[b]
-            if squares is not None:
-                squares[to, place] += part.energies(b)
-            if sums is not None:
-                sums[to, place] += part.sums_of_values(b)
+            for name, held in cells.items():
+                held[to, place] += getattr(part, name)[b]
     return Counted(
-        rows=rows,
-        first=0,
-        length=length,
-        features=features,
-        column=used,
-        n=n,
-        squares=squares,
-        sums=sums,
+        rows=rows, first=0, length=length, features=features, column=used, **{"squares": cells["n"], **cells}
     )
-
-
-def check_counts(counted: Counted) -> None:
-    """Refuse a feature that is active more often than there are rows: an entry was given twice."""
-    n = counted.counts()
-    if n.size and int(n.max()) > counted.rows:
-        j = int(np.argmax(n))
-        raise InputError(
-            "feature",
-            int(counted.column[j]),
-            f"is active {int(n[j])} times in {counted.rows} rows",
-            "sum entries given twice first",
-        )

@@ -1,16 +1,15 @@
-"""Readers, one file a format, and which one reads a file."""
+"""Readers of files of features, and which one reads a file."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from sparselaw.errors import InputError
+from sparselaw.errors import InputError, check_choice
+from sparselaw.measuring.readers.array_files import H5adReader, NpyReader, NpzReader
 from sparselaw.measuring.readers.base import Reader, Reading, Vocabulary
-from sparselaw.measuring.readers.h5ad_file import H5adReader
-from sparselaw.measuring.readers.line_files import MatrixMarketReader, SvmlightReader, TransactionReader
-from sparselaw.measuring.readers.numpy_files import NpyReader, NpzReader
+from sparselaw.measuring.readers.line_files import MatrixMarketReader, SvmlightReader
 from sparselaw.measuring.readers.safetensors_file import SafetensorsReader
-from sparselaw.measuring.readers.text_files import PythonReader, TextReader
+from sparselaw.measuring.readers.text_files import PythonReader, TextReader, TransactionReader
 from sparselaw.measuring.readers.triplets import TripletReader
 
 READERS: dict[str, type[Reader]] = {
@@ -24,19 +23,12 @@ READERS: dict[str, type[Reader]] = {
 
 def reader_of(path: Path, reading: Reading, vocabulary: Vocabulary | None = None) -> Reader:
     """The reader of a file, by ``--format`` or by its ending."""
+    kind = ending_of(path)
     if reading.format is not None:
-        if reading.format not in READERS:
-            raise InputError(
-                "format", reading.format, "is not one of the choices", f"choose {' or '.join(READERS)}"
-            )
-        kind = READERS[reading.format]
-    else:
-        known = ending_of(path)
-        if known is None:
-            raise InputError(
-                "file", str(path), "has an ending that says nothing", f"give --format: {', '.join(READERS)}"
-            )
-        kind = known
+        kind = READERS[check_choice("format", reading.format, READERS)]
+    if kind is None:
+        remedy = f"give --format: {', '.join(READERS)}"
+        raise InputError("file", str(path), "has an ending that says nothing", remedy)
     return kind(path, reading, Vocabulary() if vocabulary is None else vocabulary)
 
 

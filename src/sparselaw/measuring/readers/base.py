@@ -10,7 +10,9 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.errors import InputError, one_line
-from sparselaw.measuring.nonzeros import Nonzeros, whole_numbers
+from sparselaw.measuring.nonzeros import Nonzeros, no_entries, whole_numbers
 
 LINES_AT_ONCE = 1 << 22  # bytes of lines read at once, about
+Shape = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +96,7 @@ class Reader(ABC):
     def parts(self) -> Iterator[Nonzeros]:
         """The nonzeros, part by part; what is in them is checked by whoever takes them."""
 
-    def shape(self) -> tuple[int | None, int | None]:
+    def shape(self) -> Shape:
         """How many rows and columns the file says it has; None where it does not say."""
         return None, None
 
@@ -102,8 +105,26 @@ class Reader(ABC):
         rows = self.shape()[0]
         return max((part.rows for part in self.parts()), default=0) if rows is None else rows
 
+    def nonzeros(self) -> Iterator[Nonzeros]:
+        """The parts, held against the size that the file says it has."""
+        rows, columns = self.shape()
+        if rows is None:
+            yield from self.parts()
+            return
+        yield no_entries(rows, columns)
+        for part in self.parts():
+            if part.rows > rows:
+                raise ValueError(f"{part.rows} rows where its shape has {rows}")
+            yield replace(part, rows=rows, features=columns)
+
     def refuse(self, condition: str, remedy: str) -> InputError:
         return InputError("file", str(self.path), condition, remedy)
+
+    def library(self, name: str, extra: str, module: str = "") -> Any:
+        """A module of a package that only some people have."""
+        if find_spec(name) is None:
+            raise self.refuse(f"needs {name}", f"pip install 'sparselaw[{extra}]'")
+        return import_module(module or name)
 
 
 def two_sizes(given: Any) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Lines of numbers: svmlight (``label index:value index:value # comment``), baskets, Matrix Market."""
+"""Lines of numbers: svmlight (``label index:value index:value # comment``) and Matrix Market."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import IO, ClassVar
 import numpy as np
 
 from sparselaw.files import MAX_SIZE, open_unpacked
-from sparselaw.measuring.nonzeros import LARGEST_COLUMN, MOST_ROWS, PART, Nonzeros, no_entries
+from sparselaw.measuring.nonzeros import LARGEST_COLUMN, MOST_ROWS, PART, Nonzeros, rising
 from sparselaw.measuring.readers.base import LINES_AT_ONCE, Reader
 
 
@@ -22,7 +22,7 @@ class SvmlightReader(Reader):
 
     def rows(self) -> int:
         with open_unpacked(self.path, lines=True) as file:
-            return sum(1 for line in file if _content(line))
+            return sum(1 for line in file if line.split(b"#", 1)[0].strip())
 
     def parts(self) -> Iterator[Nonzeros]:
         rows = 0
@@ -31,7 +31,7 @@ class SvmlightReader(Reader):
                 pairs: list[bytes] = []
                 lengths: list[int] = []
                 for line in lines:
-                    fields = _content(line).split()
+                    fields = line.split(b"#", 1)[0].split()
                     if not fields:
                         continue
                     if b":" in fields[0]:
@@ -43,10 +43,6 @@ class SvmlightReader(Reader):
                 row = np.repeat(np.arange(rows, rows + len(lengths)), lengths)
                 rows += len(lengths)
                 yield Nonzeros(row, index, value, rows)
-
-
-def _content(line: bytes) -> bytes:
-    return line.split(b"#", 1)[0].strip()
 
 
 def _numbers(pairs: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
@@ -65,34 +61,8 @@ def _numbers(pairs: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
     return index.astype(np.int64), numbers[1::2]
 
 
-class TransactionReader(Reader):
-    """Transactions, as in the FIMI collection: a line a basket, its items between blanks, on or off."""
-
-    name: ClassVar[str] = "transactions"
-    endings: ClassVar[tuple[str, ...]] = (".dat", ".dat.gz", ".basket")
-    worded: ClassVar[bool] = True
-
-    def rows(self) -> int:
-        with open_unpacked(self.path, lines=True) as file:
-            return sum(1 for line in file if line.strip())
-
-    def parts(self) -> Iterator[Nonzeros]:
-        rows = 0
-        with open_unpacked(self.path, lines=True) as file:
-            while lines := file.readlines(LINES_AT_ONCE):
-                baskets = [list(dict.fromkeys(line.split())) for line in lines if line.strip()]
-                lengths = [len(basket) for basket in baskets]
-                items = [item for basket in baskets for item in basket]
-                wrong = next((item for item in items if item.startswith(b"-") and item[1:].isdigit()), None)
-                if wrong is not None:
-                    raise self.refuse(f"has the negative item {wrong.decode()}", "number items from 0")
-                words = (item.decode(self.reading.encoding) for item in items)
-                row = np.repeat(np.arange(rows, rows + len(lengths)), lengths)
-                rows += len(lengths)
-                yield Nonzeros(row, self.vocabulary.columns(words), np.ones(len(items)), rows)
-
-
 BYTES_AN_ENTRY = 64  # while all entries are held to be sorted
+Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class MatrixMarketReader(Reader):
@@ -130,27 +100,23 @@ class MatrixMarketReader(Reader):
 
     def parts(self) -> Iterator[Nonzeros]:
         with open_unpacked(self.path, lines=True) as file:
-            words, (rows, columns, entries) = self._head(file)
-            yield no_entries(rows, columns)
-            found = self._entries(file, words, rows, columns, entries)
-            if entries <= max(PART, MAX_SIZE.get() // BYTES_AN_ENTRY):
-                held = list(found)
-                if held:
-                    row, column, value = (np.concatenate(arrays) for arrays in zip(*held, strict=True))
-                    yield Nonzeros(row, column, value, rows, columns)
+            words, (rows, columns, count) = self._head(file)
+            if not count:
+                if file.read(1 << 16).strip():
+                    raise ValueError("entries where its line of sizes has none")
+                return
+            found = self._entries(file, words, count)
+            if count <= max(PART, MAX_SIZE.get() // BYTES_AN_ENTRY):
+                row, column, value = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+                found = iter([(row, column, value)])
             else:
-                for row, column, value in self._in_order(found):
-                    yield Nonzeros(row, column, value, rows, columns)
+                found = self._in_order(found)
+            for row, column, value in found:
+                yield Nonzeros(row, column, value, rows, columns)
 
-    def _entries(
-        self, file: IO[bytes], words: list[str], rows: int, columns: int, entries: int
-    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def _entries(self, file: IO[bytes], words: list[str], count: int) -> Iterator[Entries]:
         import pandas as pd
 
-        if not entries:
-            if file.read(1 << 16).strip():
-                raise ValueError("entries where its line of sizes has none")
-            return
         pattern = words[3] == "pattern"
         names = ["row", "column", "more"] if pattern else ["row", "column", "value", "more"]
         done = 0
@@ -163,33 +129,26 @@ class MatrixMarketReader(Reader):
                 raise ValueError("an entry has more numbers than it should")
             row, column = table["row"].to_numpy() - 1, table["column"].to_numpy() - 1
             value = np.ones(row.size) if pattern else table["value"].to_numpy()
-            if row.min() < 0 or column.min() < 0:
+            if min(row.min(), column.min()) < 0:
                 name = "row" if row.min() < 0 else "feature"
-                raise self.refuse(
-                    f"has a {name} index of {int(min(row.min(), column.min())) + 1}; they count from 1",
-                    "number rows and features from 1",
-                )
-            if row.max() >= rows or column.max() >= columns:
-                raise self.refuse("has an index beyond its size", "correct the line of sizes")
+                condition = f"has a {name} index of {min(row.min(), column.min()) + 1}; they count from 1"
+                raise self.refuse(condition, "number rows and features from 1")
             done += row.size
             yield row, column, value
             if words[4] == "symmetric":
                 off = row != column
                 yield column[off], row[off], value[off]
-        if done != entries:
-            raise EOFError(f"{done} of {entries} entries")
+        if done != count:
+            raise EOFError(f"{done} of {count} entries")
 
-    def _in_order(
-        self, parts: Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]
-    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def _in_order(self, parts: Iterator[Entries]) -> Iterator[Entries]:
         """Parts that rise by rows, or by columns: so no entry comes twice without all being held."""
         by_rows = by_columns = True
-        last = (-1, -1)
+        last = -1, -1
         for row, column, value in parts:
-            before = np.append(last[0], row[:-1]), np.append(last[1], column[:-1])
-            down, across = row - before[0], column - before[1]
-            by_rows &= bool(((down > 0) | ((down == 0) & (across > 0))).all())
-            by_columns &= bool(((across > 0) | ((across == 0) & (down > 0))).all())
+            rows, columns = np.append(last[0], row), np.append(last[1], column)
+            by_rows &= rising(rows, columns)
+            by_columns &= rising(columns, rows)
             if not (by_rows or by_columns):
                 raise self.refuse(
                     "is too large to be read in any order",

@@ -31,7 +31,7 @@ from sparselaw.measuring.nonzeros import (
     real_numbers,
     whole_numbers,
 )
-from sparselaw.measuring.readers.base import Reader, two_sizes
+from sparselaw.measuring.readers.base import Reader, Shape, two_sizes
 
 KINDS = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2",
@@ -49,46 +49,40 @@ class SafetensorsReader(Reader):
     name: ClassVar[str] = "safetensors"
     endings: ClassVar[tuple[str, ...]] = (".safetensors",)
 
-    def shape(self) -> tuple[int | None, int | None]:
+    def shape(self) -> Shape:
         tensors = self._tensors()
         return two_sizes(tensors["shape"][:]) if "shape" in tensors else (None, None)
 
     def parts(self) -> Iterator[Nonzeros]:
         tensors = self._tensors()
-        size = two_sizes(tensors.pop("shape")[:]) if "shape" in tensors else None
+        tensors.pop("shape", None)
         values, indices, starts = (
             next((tensors[name] for name in names if name in tensors), None)
             for names in (ACTIVATIONS, INDICES, STARTS)
         )
+        tables = [tensor for tensor in tensors.values() if tensor.ndim == 2]
         if "locations" in tensors and values is not None:
-            found = self._located(tensors["locations"], values)
+            yield self._located(tensors["locations"], values)
         elif starts is not None and indices is not None and values is not None:
-            found = _compressed(starts, indices, values, size)
+            yield from _compressed(starts, indices, values, self.shape())
         elif (
             indices is not None and values is not None and indices.shape == values.shape and indices.ndim == 2
         ):
-            found = _largest(indices, values)
+            yield from _largest(indices, values)
+        elif len(tables) == 1:
+            yield from parts_of_matrix(tables[0])
         else:
-            tables = [tensor for tensor in tensors.values() if tensor.ndim == 2]
-            if len(tables) != 1:
-                shown = ", ".join(f"{name} {list(t.shape)}" for name, t in list(tensors.items())[:6])
-                raise self.refuse(
-                    f"holds {shown}, and which are the latents is not clear",
-                    "name them locations and activations, or indices and values",
-                )
-            found = parts_of_matrix(tables[0])
-        if size is not None:
-            yield no_entries(*size)
-        for part in found:
-            if size is not None and part.rows > size[0]:
-                raise ValueError(f"{part.rows} rows where its shape has {size[0]}")
-            yield part if size is None else Nonzeros(part.row, part.column, part.value, size[0], size[1])
+            shown = ", ".join(f"{name} {list(t.shape)}" for name, t in list(tensors.items())[:6])
+            raise self.refuse(
+                f"holds {shown}, and which are the latents is not clear",
+                "name them locations and activations, or indices and values",
+            )
 
-    def _located(self, locations: _Tensor, values: _Tensor) -> Iterator[Nonzeros]:
+    def _located(self, locations: _Tensor, values: _Tensor) -> Nonzeros:
         if locations.ndim != 2 or locations.shape[1] not in (2, 3) or values.shape != locations.shape[:1]:
             raise ValueError("locations and activations do not fit together")
         where = [whole_numbers("its locations", column) for column in locations[:].T]
-        low = min((int(column.min(initial=0)) for column in where), default=0)
+        low = min(int(column.min(initial=0)) for column in where)
         if low < 0:
             raise InputError("feature", low, f"is a negative index in {self.path}", "count from 0")
         sample = where[0]
@@ -97,7 +91,7 @@ class SafetensorsReader(Reader):
             if (int(sample.max(initial=0)) + 1) * places > MOST_ROWS:
                 raise ValueError("its locations are too large")
             sample = sample * places + where[1]
-        yield Nonzeros(sample, where[-1], real_numbers(values[:]), int(sample.max(initial=-1)) + 1)
+        return Nonzeros(sample, where[-1], real_numbers(values[:]), int(sample.max(initial=-1)) + 1)
 
     def _tensors(self) -> dict[str, _Tensor]:
         size = self.path.stat().st_size
@@ -108,11 +102,8 @@ class SafetensorsReader(Reader):
             contents = json.loads(file.read(length))
         if not isinstance(contents, dict):
             raise ValueError("its table of contents is no object")
-        return {
-            name: self._tensor(name[:40], entry, 8 + length, size)
-            for name, entry in contents.items()
-            if name != "__metadata__"
-        }
+        contents.pop("__metadata__", None)
+        return {name: self._tensor(name[:40], entry, 8 + length, size) for name, entry in contents.items()}
 
     def _tensor(self, name: str, entry: Any, start: int, size: int) -> _Tensor:
         if not isinstance(entry, dict):
@@ -151,15 +142,12 @@ class _Tensor:
         return (found.astype(np.uint32) << 16).view(np.float32) if self._wide else found
 
 
-def _compressed(
-    starts: _Tensor, indices: _Tensor, values: _Tensor, size: tuple[int, int] | None
-) -> Iterator[Nonzeros]:
+def _compressed(starts: _Tensor, indices: _Tensor, values: _Tensor, size: Shape) -> Iterator[Nonzeros]:
     if not (starts.ndim == indices.ndim == values.ndim == 1 and len(starts)):
         raise ValueError("its compressed rows are no lists")
     if int(starts[-1:][0]) != len(indices):  # nothing else says how many rows there are: none is left out
         raise EOFError("its starts of rows and its entries do not fit together")
-    width = int(whole_numbers("its columns", indices[:]).max(initial=-1)) + 1
-    shape = (len(starts) - 1, width) if size is None else size
+    shape = (len(starts) - 1, None) if size[0] is None else size
     yield from compressed_parts(starts[:], indices, values, shape, by_rows=True)
 
 
@@ -169,7 +157,8 @@ def _largest(indices: _Tensor, values: _Tensor) -> Iterator[Nonzeros]:
     yield no_entries(0 if k else rows)
     step = max(1, PART // max(k, 1))
     for start in range(0, rows if k else 0, step):
-        column = whole_numbers("its indices", indices[start : start + step].ravel())
         end = min(start + step, rows)
-        value = real_numbers(values[start : start + step].ravel())
-        yield Nonzeros(np.repeat(np.arange(start, end), k), column, value, end)
+        column = whole_numbers("its indices", indices[start:end].ravel())
+        yield Nonzeros(
+            np.repeat(np.arange(start, end), k), column, real_numbers(values[start:end].ravel()), end
+        )

@@ -1,4 +1,4 @@
-"""Text and Python source: a row a document or a logical line, a column a token, counted."""
+"""Text, Python source, baskets: a row a document, a logical line or a basket, a column a token, counted."""
 
 from __future__ import annotations
 
@@ -7,35 +7,89 @@ import os
 import re
 import sysconfig
 import tokenize
+from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sparselaw.errors import InputError, check_choice, check_size
 from sparselaw.files import LINES_IN_LIMIT, MAX_SIZE, check_bytes, open_unpacked
 from sparselaw.measuring.nonzeros import Nonzeros
-from sparselaw.measuring.readers.base import Reader, Reading, Vocabulary
+from sparselaw.measuring.readers.base import Reader, Reading
 
 TOKENS = ("words", "characters")
 ROWS_AT_ONCE, TOKENS_AT_ONCE = 1 << 13, 1 << 20
 
 
-class TextReader(Reader):
-    """Lower case, unless asked otherwise. Documents without a token are rows without nonzeros."""
+class DocumentReader(Reader):
+    """A row a document, of which tokens are counted, each a feature by its name."""
 
-    name: ClassVar[str] = "text"
-    endings: ClassVar[tuple[str, ...]] = (".txt", ".txt.gz", ".text", ".md", ".rst")
     worded: ClassVar[bool] = True
+
+    @abstractmethod
+    def documents(self) -> Iterator[Any]:
+        """What the rows are made of."""
+
+    def counts(self) -> Callable[[Any], Mapping[str, int]]:
+        """From a document to its tokens and how often each is there; here every one counts once."""
+        return lambda document: dict.fromkeys(document, 1)
 
     def rows(self) -> int:
         return sum(1 for _ in self.documents())
 
     def parts(self) -> Iterator[Nonzeros]:
+        counts = self.counts()
+        done = 0
+        lengths: list[int] = []
+        words: list[str] = []
+        values: list[int] = []
+
+        def part() -> Nonzeros:
+            row = np.repeat(np.arange(done, done + len(lengths)), lengths)
+            column = self.vocabulary.columns(words)
+            return Nonzeros(row, column, np.array(values, np.float64), done + len(lengths))
+
+        for document in self.documents():
+            found = counts(document)
+            lengths.append(len(found))
+            words += found
+            values += found.values()
+            if len(lengths) == ROWS_AT_ONCE or len(words) > TOKENS_AT_ONCE:
+                yield part()
+                done += len(lengths)
+                lengths, words, values = [], [], []
+        yield part()
+
+
+class TransactionReader(DocumentReader):
+    """Transactions, as in the FIMI collection: a line a basket, its items between blanks, on or off."""
+
+    name: ClassVar[str] = "transactions"
+    endings: ClassVar[tuple[str, ...]] = (".dat", ".dat.gz", ".basket")
+
+    def documents(self) -> Iterator[list[str]]:
+        with open_unpacked(self.path, lines=True) as file:
+            for line in file:
+                items = line.decode(self.reading.encoding).split()
+                if wrong := [item for item in items if item[0] == "-" and item[1:].isdigit()]:
+                    raise self.refuse(f"has the negative item {wrong[0]}", "number items from 0")
+                if items:
+                    yield items
+
+
+class TextReader(DocumentReader):
+    """Lower case, unless asked otherwise. Documents without a token are rows without nonzeros."""
+
+    name: ClassVar[str] = "text"
+    endings: ClassVar[tuple[str, ...]] = (".txt", ".txt.gz", ".text", ".md", ".rst")
+
+    def counts(self) -> Callable[[str], Mapping[str, int]]:
         tokens = tokenizer(self.reading)
-        yield from parts_of_bags((tokens(text) for text in self.documents()), self.vocabulary)
+        return lambda document: Counter(tokens(document))
 
     def documents(self) -> Iterator[str]:
         split = self.reading.split
@@ -43,20 +97,17 @@ class TextReader(Reader):
             open_unpacked(self.path, lines=split in ("line", "blank")) as file,
             io.TextIOWrapper(file, encoding=self.reading.encoding) as text,
         ):
-            if split == "line":
-                yield from (line for line in text if line.strip())
-            elif split == "blank":
-                yield from self._paragraphs(text)
-            elif split == "file":
-                yield self._whole(text)
+            if split in ("line", "blank"):
+                parts = iter(text) if split == "line" else self._paragraphs(text)
+                yield from (part for part in parts if part.strip())
+                return
+            whole = text.read(MAX_SIZE.get() // LINES_IN_LIMIT + 1)
+            self._check(len(whole))
+            if split == "file":
+                yield whole
             else:
-                pattern = compiled("split", split)
-                yield from (part for part in pattern.split(self._whole(text)) if part and part.strip())
-
-    def _whole(self, text: io.TextIOWrapper) -> str:
-        found = text.read(MAX_SIZE.get() // LINES_IN_LIMIT + 1)
-        self._check(len(found))
-        return found
+                found = compiled("split", split).split(whole)
+                yield from (part for part in found if part and part.strip())
 
     def _check(self, size: int) -> None:
         check_bytes(self.path, LINES_IN_LIMIT * size, "a document")
@@ -64,15 +115,13 @@ class TextReader(Reader):
     def _paragraphs(self, lines: Iterable[str]) -> Iterator[str]:
         held: list[str] = []
         size = 0
-        for line in lines:
+        for line in chain(lines, [""]):
             if line.strip():
                 held.append(line)
                 self._check(size := size + len(line))
             elif held:
                 yield "".join(held)
                 held, size = [], 0
-        if held:
-            yield "".join(held)
 
 
 def tokenizer(reading: Reading) -> Callable[[str], list[str]]:
@@ -105,29 +154,6 @@ def compiled(name: str, pattern: str) -> re.Pattern[str]:
         raise InputError(name, pattern, f"is no regular expression ({error})", "correct it") from None
 
 
-def parts_of_bags(bags: Iterable[Iterable[Hashable]], vocabulary: Vocabulary) -> Iterator[Nonzeros]:
-    """A row a bag of tokens, each a feature that counts how often it is there, in parts of some rows."""
-    done = 0
-    lengths: list[int] = []
-    words: list[Hashable] = []
-    values: list[int] = []
-
-    def part() -> Nonzeros:
-        row = np.repeat(np.arange(done, done + len(lengths)), lengths)
-        return Nonzeros(row, vocabulary.columns(words), np.array(values, np.float64), done + len(lengths))
-
-    for bag in bags:
-        counts = Counter(bag)
-        lengths.append(len(counts))
-        words += counts
-        values += counts.values()
-        if len(lengths) == ROWS_AT_ONCE or len(words) > TOKENS_AT_ONCE:
-            yield part()
-            done += len(lengths)
-            lengths, words, values = [], [], []
-    yield part()
-
-
 STANDARD_LIBRARY = "stdlib"  # in place of a path: every machine with Python has it
 LEFT_OUT = {"site-packages", "dist-packages", "test", "tests", "idle_test", "lib2to3", "__pycache__"}
 SILENT = {
@@ -137,7 +163,7 @@ SILENT = {
 PLACES = {"STRI": '""', "FSTR": '""', "TSTR": '""', "NUMB": "0"}  # by the first letters of the token's kind
 
 
-class PythonReader(Reader):
+class PythonReader(DocumentReader):
     """Names and operators as they are written, on or off; any string is one token, and so is any number.
 
     Comments and layout are not read.
@@ -145,18 +171,14 @@ class PythonReader(Reader):
 
     name: ClassVar[str] = "python"
     endings: ClassVar[tuple[str, ...]] = (".py",)
-    worded: ClassVar[bool] = True
 
-    def parts(self) -> Iterator[Nonzeros]:
-        yield from parts_of_bags(self._lines(), self.vocabulary)
-
-    def _lines(self) -> Iterator[list[str]]:
+    def documents(self) -> Iterator[list[str]]:
         with open_unpacked(self.path, lines=True) as file:
             line: list[str] = []
             try:
                 for token in tokenize.tokenize(file.readline):
                     if token.type == tokenize.NEWLINE:
-                        yield list(dict.fromkeys(line))
+                        yield line
                         line = []
                     elif token.type not in SILENT:
                         line.append(PLACES.get(tokenize.tok_name[token.type][:4], token.string))

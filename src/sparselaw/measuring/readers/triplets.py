@@ -34,99 +34,84 @@ class TripletReader(Reader):
     worded: ClassVar[bool] = True
 
     def parts(self) -> Iterator[Nonzeros]:
-        try:
-            yield from self._grouped(self._tables())
-        except _Scattered:
-            raise self.refuse(
-                "does not keep the lines of a sample together", "sort the table by its sample column"
-            ) from None
-
-    def _grouped(self, tables: Iterator[pd.DataFrame]) -> Iterator[Nonzeros]:
         import pandas as pd
 
         samples = Vocabulary()
         kept: pd.DataFrame | None = None  # lines of a sample that may go on
-        for table in tables:
-            joined = table if kept is None or kept.empty else pd.concat([kept, table], ignore_index=True)
-            last = joined["sample"].iloc[-1]
-            starts = int((joined["sample"] != last).to_numpy()[::-1].argmax())
-            whole = len(joined) - starts if (joined["sample"] != last).any() else 0
+        for table in map(self._chosen, self._tables()):
+            joined = table if kept is None else pd.concat([kept, table], ignore_index=True)
+            others = (joined["sample"] != joined["sample"].iloc[-1]).to_numpy()
+            whole = int(np.flatnonzero(others).max(initial=-1)) + 1
             kept = joined.iloc[whole:]
             if len(kept) > PART:  # one sample with more lines than features: they are added up
                 kept = kept.groupby(["sample", "feature"], sort=False, as_index=False)[["value"]].sum()
             if whole:
                 yield self._part(joined.iloc[:whole], samples)
-        if kept is not None and not kept.empty:
+        if kept is not None:
             yield self._part(kept, samples)
 
     def _part(self, table: pd.DataFrame, samples: Vocabulary) -> Nonzeros:
         known = len(samples)
         row = samples.columns_of_array(table["sample"].to_numpy())
         if row.min() < known:
-            raise _Scattered
+            condition = "does not keep the lines of a sample together"
+            raise self.refuse(condition, "sort the table by its sample column")
         column = self.vocabulary.columns_of_array(table["feature"].to_numpy())
-        value = table["value"].to_numpy(np.float64)
-        return Nonzeros(row, column, value, len(samples))
+        return Nonzeros(row, column, table["value"].to_numpy(np.float64), len(samples))
 
-    def _tables(self) -> Iterator[pd.DataFrame]:
-        parquet = self.path.suffix.lower() == ".parquet"
-        for table in self._parquet() if parquet else self._text():
-            found = self._columns([str(name) for name in table.columns])
-            chosen = table[[name for name in found if name is not None]].copy()
-            chosen.columns = ["sample", "feature", "value"][: chosen.shape[1]]
-            if "value" not in chosen:
-                chosen["value"] = 1.0
-            yield self._checked(chosen)
-
-    def _checked(self, table: pd.DataFrame) -> pd.DataFrame:
+    def _chosen(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The columns sample, feature and value of a table, checked."""
         import pandas as pd
 
+        table.columns = table.columns.map(str)
+        names = self._names(list(table.columns))
+        chosen = table[names].set_axis(["sample", "feature", "value"][: len(names)], axis=1)
+        if "value" not in chosen:
+            chosen["value"] = 1.0
         for name in ("sample", "feature"):
-            column = table[name]
+            column = chosen[name]
             if column.isna().any():
                 at = int(column.isna().to_numpy().argmax())
                 raise self.refuse(f"has no {name} in line {at + 2} of a part", f"drop lines without a {name}")
             if pd.api.types.is_numeric_dtype(column) and len(column) and column.min() < 0:
-                raise InputError(
-                    name,
-                    int(column.min()),
-                    f"is a negative index in {self.path}",
-                    f"number each {name} from 0",
-                )
-        if not pd.api.types.is_numeric_dtype(table["value"]):
+                condition = f"is a negative index in {self.path}"
+                raise InputError(name, int(column.min()), condition, f"number each {name} from 0")
+        if not pd.api.types.is_numeric_dtype(chosen["value"]):
             raise self.refuse("has values that are not numbers", "name the columns with --columns")
-        return table
+        return chosen
 
-    def _columns(self, names: list[str]) -> tuple[str, str, str | None]:
-        if self.reading.columns:
-            given = self.reading.columns
+    def _names(self, names: list[str]) -> list[str]:
+        """Which columns are the sample, the feature and, where there is one, the value."""
+        import pandas as pd
+
+        shown = ", ".join(names[:8])
+        if given := list(self.reading.columns):
             for name in given:
                 if name not in names:
-                    raise InputError(
-                        "columns", name, f"is no column of {self.path}", f"there are {', '.join(names[:8])}"
-                    )
-            return given[0], given[1], given[2] if len(given) > 2 else None
-        if names and all(_is_number(name) for name in names):
-            raise self.refuse(
-                f"starts with the numbers {', '.join(names[:4])} in place of names", "give it a line of names"
-            )
+                    condition = f"is no column of {self.path}"
+                    raise InputError("columns", name, condition, f"there are {shown}")
+            return given[:3]
+        if names and np.isfinite(pd.to_numeric(pd.Series(names), errors="coerce")).all():
+            raise self.refuse(f"starts with the numbers {shown} in place of names", "give it a line of names")
         lower = {name.lower(): name for name in reversed(names)}
-        found = {
-            role: next((lower[word] for word in words if word in lower), None)
-            for role, words in NAMES.items()
-        }
-        if found["sample"] and found["feature"]:
-            return found["sample"], found["feature"], found["value"]
+        found = [next((lower[w] for w in words if w in lower), None) for words in NAMES.values()]
+        if found[0] and found[1]:
+            return [name for name in found if name is not None]
         if len(names) == 3:
-            return names[0], names[1], names[2]
+            return names
         raise self.refuse(
-            f"has the columns {', '.join(names[:8])}, and which is the sample is not clear",
+            f"has the columns {shown}, and which is the sample is not clear",
             "give --columns sample,feature,value",
         )
 
-    def _text(self) -> Iterator[pd.DataFrame]:
+    def _tables(self) -> Iterator[pd.DataFrame]:
         import pandas as pd
 
+        if self.path.suffix.lower() == ".parquet":
+            parquet = self.library("pyarrow", "parquet", "pyarrow.parquet")
+            for batch in parquet.ParquetFile(self.path).iter_batches(batch_size=PART):
+                yield batch.to_pandas()
+            return
         separator = "\t" if ".tsv" in self.path.name.lower() else ","
         with (
             open_unpacked(self.path, lines=True) as file,
@@ -135,25 +120,3 @@ class TripletReader(Reader):
             ) as tables,
         ):
             yield from tables
-
-    def _parquet(self) -> Iterator[pd.DataFrame]:
-        from importlib import import_module
-        from importlib.util import find_spec
-
-        if find_spec("pyarrow") is None:
-            raise self.refuse("needs pyarrow", "pip install 'sparselaw[parquet]'")
-        file = import_module("pyarrow.parquet").ParquetFile(self.path)
-        for batch in file.iter_batches(batch_size=PART):
-            yield batch.to_pandas()
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-class _Scattered(Exception):
-    """A sample came again after others."""

@@ -1,0 +1,152 @@
+"""Files of arrays, read part by part: numpy's tables (.npy), scipy's matrices (.npz) and AnnData (.h5ad)."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sparselaw.files import check_archive, check_bytes
+from sparselaw.measuring.nonzeros import (
+    Nonzeros,
+    compressed_parts,
+    parts_of_matrix,
+    real_numbers,
+    whole_numbers,
+)
+from sparselaw.measuring.readers.base import Reader, two_sizes
+
+
+class NpyReader(Reader):
+    """A table kept by ``numpy.save``, most of it zeros."""
+
+    name: ClassVar[str] = "npy"
+    endings: ClassVar[tuple[str, ...]] = (".npy",)
+
+    def shape(self) -> tuple[int, int]:
+        return two_sizes(self._table().shape)
+
+    def parts(self) -> Iterator[Nonzeros]:
+        yield from parts_of_matrix(self._table())
+
+    def _table(self) -> Any:
+        return np.load(self.path, mmap_mode="r", allow_pickle=False)
+
+
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+OTHERS = {"coo": ("row", "col"), "dia": ("offsets",), "bsr": ("indices", "indptr")}  # and their indices
+NO_MATRIX = ("holds no scipy sparse matrix", "write it with scipy.sparse.save_npz")
+
+
+class NpzReader(Reader):
+    """A matrix kept by ``scipy.sparse.save_npz``, of any of its formats; compressed ones part by part."""
+
+    name: ClassVar[str] = "npz"
+    endings: ClassVar[tuple[str, ...]] = (".npz",)
+
+    def shape(self) -> tuple[int, int]:
+        with zipfile.ZipFile(self.path) as archive:
+            if not {"shape.npy", "format.npy"} <= set(archive.namelist()):
+                raise self.refuse(*NO_MATRIX)
+            return two_sizes(_Array(archive, "shape").whole())
+
+    def parts(self) -> Iterator[Nonzeros]:
+        check_archive(self.path)
+        with zipfile.ZipFile(self.path) as archive:
+            word = _Array(archive, "format").whole()
+            kind = str(word.astype("U").item()) if word.size == 1 and word.dtype.kind in "SU" else ""
+            if kind in ("csr", "csc"):
+                starts = _Array(archive, "indptr").whole()
+                columns = _Array(archive, "indices"), _Array(archive, "data")
+                yield from compressed_parts(starts, *columns, self.shape(), by_rows=kind == "csr")
+                return
+            if kind not in OTHERS:
+                raise self.refuse(*NO_MATRIX)
+            for name in OTHERS[kind]:
+                whole_numbers(f"its {name}", _Array(archive, name).whole())
+        sparse: Any = import_module("scipy.sparse")
+        matrix = sparse.load_npz(self.path)
+        real_numbers(matrix.data)
+        if kind == "bsr":  # the loops of scipy trust their indices
+            matrix.check_format(full_check=True)
+        yield from parts_of_matrix(matrix.tocoo())
+
+
+class _Array:
+    """An array in an archive, read from its start to its end by slices.
+
+    What its header says is held against the size of the member.
+    """
+
+    def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
+        member = archive.getinfo(f"{name}.npy")
+        self._file: Any = archive.open(member)
+        version = np.lib.format.read_magic(self._file)
+        if version not in HEADERS:
+            raise ValueError(f"an array of format {version}")
+        self.shape, self.fortran, self.dtype = HEADERS[version](self._file)
+        if self.dtype.hasobject or self.dtype.itemsize == 0 or any(side < 0 for side in self.shape):
+            raise ValueError("an array that does not hold numbers")
+        if math.prod(self.shape) * self.dtype.itemsize > member.file_size:
+            raise EOFError(f"array {name} ends early")
+
+    def __len__(self) -> int:
+        if len(self.shape) != 1:
+            raise ValueError("its entries are no list")
+        return int(self.shape[0])
+
+    def __getitem__(self, part: slice) -> np.ndarray:
+        size = (part.stop - part.start) * self.dtype.itemsize
+        return np.frombuffer(self._file.read(size), self.dtype)
+
+    def whole(self) -> np.ndarray:
+        return self[0 : math.prod(self.shape)].reshape(self.shape, order="F" if self.fortran else "C")
+
+
+SHAPES = ("shape", "h5sparse_shape")  # the attribute, by newer and older writers
+KINDS = ("encoding-type", "h5sparse_format")
+
+
+class H5adReader(Reader):
+    """AnnData: the matrix X, cells in rows, genes in columns; dense, or compressed by rows or columns."""
+
+    name: ClassVar[str] = "h5ad"
+    endings: ClassVar[tuple[str, ...]] = (".h5ad",)
+
+    def shape(self) -> tuple[int, int]:
+        with self._matrix() as x:
+            if hasattr(x, "keys"):
+                return two_sizes(next((x.attrs[name] for name in SHAPES if name in x.attrs), 0))
+            return two_sizes(getattr(x, "shape", None) or 0)
+
+    def parts(self) -> Iterator[Nonzeros]:
+        with self._matrix() as x:
+            if not hasattr(x, "keys"):
+                yield from parts_of_matrix(self._checked(x, 2))
+                return
+            starts, indices, data = (self._checked(x[name], 1) for name in ("indptr", "indices", "data"))
+            kind = next((x.attrs[name] for name in KINDS if name in x.attrs), "csr_matrix")
+            kind = kind.decode("utf-8", "replace") if isinstance(kind, bytes) else str(kind)
+            by_rows = not kind.startswith("csc")
+            yield from compressed_parts(starts[:], indices, data, self.shape(), by_rows=by_rows)
+
+    @contextmanager
+    def _matrix(self) -> Iterator[Any]:
+        h5py = self.library("h5py", "h5ad")
+        with h5py.File(self.path, "r") as file:
+            if "X" not in file or isinstance(file.get("X", getlink=True), h5py.ExternalLink):
+                raise self.refuse("has no matrix X of its own", "write it with anndata")
+            yield file["X"]
+
+    def _checked(self, dataset: Any, dimensions: int) -> Any:
+        """A dataset may promise more than the file holds: what is not there reads as zeros."""
+        if len(getattr(dataset, "shape", None) or ()) != dimensions:
+            raise ValueError(f"{dataset.name} has not {dimensions} dimensions")
+        size = math.prod(dataset.shape) * dataset.dtype.itemsize
+        check_bytes(self.path, size, f"its {dataset.name}", dataset.id.get_storage_size())
+        return dataset
