@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,12 @@ from sparselaw.errors import InputError, check_size
 from sparselaw.files import limited_to
 from sparselaw.measuring.counting import Loaded, load, title_of
 from sparselaw.measuring.learning_curve import (
-    THEORIES,
     LearnedPoint,
     LearningCurve,
     WidthPoint,
+    error_of,
     limited_by,
-    relative_error,
+    theory_errors,
     verdict,
 )
 from sparselaw.measuring.measure import check_features
@@ -28,19 +29,19 @@ from sparselaw.measuring.measured_losses import (
     projected_loss,
     random_signs,
     shuffled_columns,
+    squares_of,
     target_loss,
 )
 from sparselaw.measuring.nonzeros import Values
 from sparselaw.measuring.predicted_losses import Spectrum, cavity_loss, sparse_loss, spectrum
 from sparselaw.measuring.rarefaction import histogram, rarefied
 from sparselaw.measuring.readers.base import Reading
-from sparselaw.progress import Show, progress
+from sparselaw.progress import progress
 from sparselaw.trials.run import one_thread
 
 FEWEST_ROWS = 64
 LARGEST_D = 2048  # of the curve nobody asked for
 USUAL = (1e-30, 1e30)  # the size of the largest value
-NOISE = 1e-5  # a share below this is not compared
 
 
 def learn(
@@ -114,84 +115,61 @@ def learn(
         loaded = load(source, values=values, reading=reading)
     title = title_of(source)
     check_size("seeds", seeds)
-    x, y, target_name = _split_target(loaded, target)
+    x, y = loaded.x, None
+    if target is not None:
+        column = _column_of(loaded, target)
+        y = np.asarray(x[:, column].todense()).ravel()
+        x = x[:, np.arange(x.shape[1]) != column]
     features = loaded.features - (target is not None)
     check_features(title, x.shape[0], np.bincount(x.indices, minlength=x.shape[1]), features)
     if x.shape[0] < FEWEST_ROWS:
         raise InputError("file", title, f"has fewer than {FEWEST_ROWS} rows", "give more rows")
-    x = _of_usual_size(_centred(x) if center else x)
-    data = FeatureRows(x, column_energy(x), np.bincount(x.indices, minlength=x.shape[1]), seed)
-    sizes = _sizes(data.rows, D)
-    widths = _widths(data, N)
+    data = FeatureRows(_of_usual_size(_centred(x) if center else x), seed)
+    sizes, widths = _sizes(data.rows, D), _widths(data, N)
+    work = 1.0 + sum(sizes) * seeds / 2000.0 + len(widths)
     with one_thread(), progress("learning") as show:
-        meter = Meter(show, 1.0 + sum(sizes) * seeds / 2000.0 + len(widths))
-        eigen = eigenvalues(data, seed)
-        meter.step(1.0, "eigenvalues of the covariance")
-        curve = [learned_point(data, eigen, size, seeds, y, meter) for size in sizes]
-        along = [width_point(data, eigen, width, seeds, meter) for width in widths]
-    return _curve(title, data, features, curve, along, target_name, N is not None)
-
-
-def _curve(
-    title: str,
-    data: FeatureRows,
-    features: int,
-    curve: list[LearnedPoint],
-    widths: list[WidthPoint],
-    target: str | None,
-    asked: bool,
-) -> LearningCurve:
-    used = [p for p in curve if p.measured.best > NOISE]
-    with_signs = [p for p in curve if p.signs.best > NOISE]
-    errors = {
-        name: relative_error([getattr(p, name) for p in used], [p.measured.best for p in used])
-        for name in THEORIES
-    }
-    sign_errors = {
-        name: relative_error([getattr(p, name) for p in with_signs], [p.signs.best for p in with_signs])
-        for name in THEORIES
-    }
-    last = curve[-1]
-    model = min((w.measured.best for w in widths), default=None) if asked else None
+        eigen = eigenvalues(data)
+        done = 1.0
+        curve, along = [], []
+        for size in sizes:
+            show(done, work, f"D = {size}")
+            curve.append(learned_point(data, eigen, size, seeds, y))
+            done += size * seeds / 2000.0
+        for width in widths:
+            show(done, work, f"N = {width}")
+            along.append(width_point(data, eigen, width, seeds))
+            done += 1.0
+    model = min((w.measured.best for w in along), default=None) if N is not None else None
+    errors = theory_errors(curve, "measured")
     return LearningCurve(
         source=title,
         rows=data.rows,
         features=features,
         nonzeros=int(data.x.nnz),
         curve=tuple(curve),
-        widths=tuple(widths),
+        widths=tuple(along),
         errors=errors,
-        sign_errors=sign_errors,
-        sign_change=relative_error([p.signs.best for p in used], [p.measured.best for p in used]),
-        shuffle_change=relative_error(
-            [p.shuffled.best for p in with_signs], [p.signs.best for p in with_signs]
-        ),
+        sign_errors=theory_errors(curve, "signs"),
+        sign_change=error_of(curve, lambda p: p.signs.best, "measured"),
+        shuffle_change=error_of(curve, lambda p: p.shuffled.best, "signs"),
         verdict=verdict(errors),
-        limited_by=limited_by(last.measured.best, last.unseen, model),
-        target=target,
+        limited_by=limited_by(curve[-1].measured.best, curve[-1].unseen, model),
+        target=None if target is None else str(target),
     )
 
 
-def _split_target(loaded: Loaded, target: str | int | None) -> tuple[Any, FloatArray | None, str | None]:
-    """The features without the target's column, and that column."""
-    if target is None:
-        return loaded.x, None, None
+def _column_of(loaded: Loaded, target: str | int) -> int:
+    """The column of the target, by its name, or by its number where features have none."""
     names = list(loaded.names or ())
-    if target in names:
-        column = names.index(target)
-    elif str(target) in map(str, names):
-        column = [str(name) for name in names].index(str(target))
-    elif not names and str(target).isdecimal() and int(target) in loaded.column:
-        column = int(np.flatnonzero(loaded.column == int(target))[0])
-    elif not names and str(target).isdecimal() and int(target) < loaded.features:
-        raise InputError("target", target, "is never active", "choose another column")
-    else:
+    if target in names or str(target) in map(str, names):
+        column = names.index(target) if target in names else list(map(str, names)).index(str(target))
+    elif names or not str(target).isdecimal() or int(target) >= loaded.features:
         raise InputError("target", target, "is no feature", "give the name or the number of a column, from 0")
-    y = np.asarray(loaded.x[:, column].todense()).ravel()
-    if not y.any():
-        raise InputError("target", target, "is never active", "choose another column")
-    kept = np.arange(loaded.x.shape[1]) != column
-    return loaded.x[:, kept], y, str(target)
+    else:
+        column = int(np.searchsorted(loaded.column, int(target)))
+        if not (loaded.column == int(target)).any():
+            raise InputError("target", target, "is never active", "choose another column")
+    return column
 
 
 def _of_usual_size(x: Any) -> Any:
@@ -244,40 +222,31 @@ WIDTH_ENTRIES = 30_000_000  # rows times N held at once
 SPECTRUM_NONZEROS = 8_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FeatureRows:
-    """A matrix of rows with what its columns hold in all."""
+    """A matrix of rows with what its columns hold in all, and the seed of all draws."""
 
     x: Any
-    energy: FloatArray
-    count: np.ndarray
-    rng_seed: int
+    seed: int
 
     @property
     def rows(self) -> int:
         return int(self.x.shape[0])
 
-    @property
-    def total(self) -> float:
-        return float(self.energy.sum()) / self.rows
+    @cached_property
+    def energy(self) -> FloatArray:
+        return squares_of(self.x, axis=0)
 
-
-class Meter:
-    """How far it has come."""
-
-    def __init__(self, show: Show, total: float) -> None:
-        self._show, self._total, self._done = show, total, 0.0
-
-    def step(self, work: float, text: str) -> None:
-        self._done += work
-        self._show(self._done, self._total, text)
+    @cached_property
+    def count(self) -> np.ndarray:
+        return np.bincount(self.x.indices, minlength=self.x.shape[1])
 
 
 def learned_point(
-    data: FeatureRows, eigen: Spectrum, D: int, seeds: int, y: FloatArray | None, meter: Meter
+    data: FeatureRows, eigen: Spectrum, D: int, seeds: int, y: FloatArray | None
 ) -> LearnedPoint:
     """Everything at one D: the theories once, the graph and the measured losses for each draw of the rows."""
-    splits = Splits(data.rows, D, seeds, data.rng_seed)
+    splits = Splits(data.rows, D, seeds, data.seed)
     measured, signs, shuffled, cavity, seen, target = [], [], [], [], [], []
     for train, test, rng in splits:
         x_train, x_test = data.x[train], data.x[test]
@@ -290,12 +259,11 @@ def learned_point(
         signs.append(left_open(turned[:D], turned[D:]))
         moved = random_signs(shuffled_columns(both, rng), rng)
         shuffled.append(left_open(moved[:D], moved[D:]))
-        rest = (data.energy - column_energy(x_train)) / (data.rows - D)
-        cavity.append(cavity_loss(x_train, np.maximum(rest, 0.0)).loss / float(rest.sum()))
+        rest = (data.energy - squares_of(x_train, axis=0)) / (data.rows - D)
+        cavity.append(cavity_loss(x_train, np.maximum(rest, 0.0)) / float(rest.sum()))
         seen.append(np.unique(x_train.indices).size)
         if y is not None:
             target.append(target_loss(x_train, x_test, y[train], y[test]))
-        meter.step(D / 2000.0, f"D = {D}")
     active = (data.count > 0) & (data.energy > 0.0)
     n, energy = data.count[active], data.energy[active]
     p, c = n / data.rows, energy / n
@@ -304,7 +272,7 @@ def learned_point(
         K=float(np.mean(seen)),
         measured=splits.interval(measured),
         unseen=rarefied(histogram(data.rows, n, energy), float(D)).unseen,
-        sparse=sparse_loss(p, c, float(D)) / data.total,
+        sparse=sparse_loss(p, c, float(D)) / (float(data.energy.sum()) / data.rows),
         cavity=float(np.mean(cavity)),
         gaussian=eigen.loss(float(D)) / eigen.total,
         signs=splits.interval(signs),
@@ -313,14 +281,13 @@ def learned_point(
     )
 
 
-def width_point(data: FeatureRows, eigen: Spectrum, N: int, seeds: int, meter: Meter) -> WidthPoint:
+def width_point(data: FeatureRows, eigen: Spectrum, N: int, seeds: int) -> WidthPoint:
     """The loss of N random features with as many rows as are at hand."""
     many = int(min(data.rows - data.rows // 8, WIDTH_ENTRIES // N))
-    splits = Splits(data.rows, many, seeds, data.rng_seed)
+    splits = Splits(data.rows, many, seeds, data.seed)
     measured = [projected_loss(data.x[train], data.x[test], N, rng) for train, test, rng in splits]
     energies = data.energy[data.energy > 0.0] / data.rows
     alone = Spectrum(energies, np.ones(energies.size))
-    meter.step(1.0, f"N = {N}")
     return WidthPoint(
         N=N,
         D=many,
@@ -330,14 +297,10 @@ def width_point(data: FeatureRows, eigen: Spectrum, N: int, seeds: int, meter: M
     )
 
 
-def eigenvalues(data: FeatureRows, seed: int) -> Spectrum:
+def eigenvalues(data: FeatureRows) -> Spectrum:
     """Of all rows, or of as many as can be multiplied in seconds."""
     share = SPECTRUM_NONZEROS / max(data.x.nnz, 1)
     if share >= 1.0:
-        return spectrum(data.x, seed=seed)
-    rows = np.random.default_rng(seed).permutation(data.rows)[: int(share * data.rows)]
-    return spectrum(data.x[np.sort(rows)], seed=seed)
-
-
-def column_energy(x: Any) -> FloatArray:
-    return np.asarray(x.multiply(x).sum(axis=0)).ravel()
+        return spectrum(data.x, seed=data.seed)
+    rows = np.random.default_rng(data.seed).permutation(data.rows)[: int(share * data.rows)]
+    return spectrum(data.x[np.sort(rows)], seed=data.seed)

@@ -10,8 +10,9 @@ eigenvalues) within 15 %; ``none`` where nothing is.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sparselaw.interval import Interval
@@ -158,10 +159,10 @@ def _percent(value: float) -> str:
 
 
 def _shown(value: Interval) -> tuple[str, str]:
-    ends = (f"{100 * v:.3g}" if math.isfinite(v) else "-" for v in (value.low, value.high))
-    return f"{100 * value.best:.3g}", f"[{', '.join(ends)}]"
+    return f"{100 * value.best:.3g}", value.ends(lambda v: f"{100 * v:.3g}")
 
 
+NOISE = 1e-5  # a share below this is not compared
 UNSEEN_WITHIN = 0.10
 SPARSE_WITHIN = 0.05
 WITHIN = 0.15
@@ -180,17 +181,28 @@ def relative_error(predicted: Sequence[float], measured: Sequence[float]) -> flo
     return sum(w * e for w, e in zip(weights, errors, strict=True)) / sum(weights)
 
 
+def error_of(curve: Sequence[LearnedPoint], of: Callable[[LearnedPoint], float], measured: str) -> float:
+    """The error of one value of each point against another, where that is not too small to compare."""
+    used = [p for p in curve if getattr(p, measured).best > NOISE]
+    return relative_error([of(p) for p in used], [getattr(p, measured).best for p in used])
+
+
+def theory_errors(curve: Sequence[LearnedPoint], measured: str) -> dict[str, float]:
+    """The error of each theory against what was measured."""
+    return {name: error_of(curve, attrgetter(name), measured) for name in THEORIES}
+
+
 def verdict(errors: Mapping[str, float]) -> str:
     """``unseen``, ``sparse``, ``covariance`` or ``none``; errors of unseen, cavity and gaussian.
 
     >>> verdict({"unseen": 0.6, "cavity": 0.3, "gaussian": 0.05})
     'covariance'
     """
-    if math.isnan(errors["cavity"]):
+    unseen, sparse, covariance = (errors[name] for name in ("unseen", "cavity", "gaussian"))
+    if math.isnan(sparse):
         return "none"
-    if errors["unseen"] <= UNSEEN_WITHIN:
+    if unseen <= UNSEEN_WITHIN:
         return "unseen"
-    sparse, covariance = errors["cavity"], errors["gaussian"]
     if sparse <= SPARSE_WITHIN or sparse <= min(covariance, WITHIN):
         return "sparse"
     return "covariance" if covariance <= WITHIN else "none"

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,11 +43,13 @@ class LeftOpen(NamedTuple):
 
 def left_open(train: Any, test: Any) -> LeftOpen:
     """What the rows of ``train`` leave open of those of ``test``."""
-    energy = np.asarray(test.multiply(test).sum(axis=1)).ravel()
-    factor = Factored.of(train)
-    if factor is None:
-        return LeftOpen(energy, energy)
-    return LeftOpen(np.clip(factor.rest(test, energy), 0.0, energy), energy)
+    energy = squares_of(test, axis=1)
+    return LeftOpen(np.clip(Factored(train).rest(test, energy), 0.0, energy) if train.nnz else energy, energy)
+
+
+def squares_of(x: Any, axis: int) -> FloatArray:
+    """The sum of squares of each column (axis 0) or row (1)."""
+    return np.asarray(x.multiply(x).sum(axis=axis)).ravel()
 
 
 WORK = 2e10  # multiplications for the test rows of a draw
@@ -105,47 +106,35 @@ class Splits:
         return Interval(max(best - half, 0.0), best, best + half)
 
 
-@dataclass(frozen=True, slots=True)
 class Factored:
-    """The Cholesky factor of the smaller of K + ridge and G + ridge."""
+    """The Cholesky factor of the smaller of K + ridge and G + ridge, of rows with some entry."""
 
-    rows: Any
-    seen: np.ndarray
-    ridge: float
-    lower: FloatArray
-    by_rows: bool
-
-    @staticmethod
-    def of(train: Any) -> Factored | None:
+    def __init__(self, train: Any) -> None:
         from scipy.linalg import cholesky
 
-        seen = np.unique(train.indices)
-        if not seen.size:
-            return None
-        rows = train[:, seen]
-        ridge = RIDGE * float(rows.data @ rows.data) / train.shape[0]
-        by_rows = rows.shape[0] <= seen.size
-        side = min(rows.shape[0], seen.size)
+        self.seen = np.unique(train.indices)
+        self.rows = rows = train[:, self.seen]
+        self.ridge = RIDGE * float(rows.data @ rows.data) / train.shape[0]
+        self.by_rows = rows.shape[0] <= self.seen.size
+        side = min(rows.shape)
         if side > LARGEST:
-            raise InputError(
-                "D", train.shape[0], f"needs the factor of a matrix of side {side}", f"choose D <= {LARGEST}"
-            )
-        gram = (rows @ rows.T if by_rows else rows.T @ rows).toarray()
-        gram[np.diag_indices(side)] += ridge
-        return Factored(rows, seen, ridge, cholesky(gram, lower=True, overwrite_a=True), by_rows)
+            condition = f"needs the factor of a matrix of side {side}"
+            raise InputError("D", train.shape[0], condition, f"choose D <= {LARGEST}")
+        gram = (rows @ rows.T if self.by_rows else rows.T @ rows).toarray()
+        gram[np.diag_indices(side)] += self.ridge
+        self.lower = cholesky(gram, lower=True, overwrite_a=True)
 
     def rest(self, test: Any, energy: FloatArray) -> FloatArray:
         """|x - P x|^2 of each row."""
         from scipy.linalg import solve_triangular
 
         inside = test[:, self.seen]
-        unseen = energy - np.asarray(inside.multiply(inside).sum(axis=1)).ravel()
         side = (self.rows @ inside.T if self.by_rows else inside.T).toarray()
         whitened = solve_triangular(self.lower, side, lower=True, overwrite_b=True)
         squares = np.einsum("ij,ij->j", whitened, whitened)
         if self.by_rows:
             return np.asarray(energy - squares)
-        return np.asarray(unseen + self.ridge * squares)
+        return np.asarray(energy - squares_of(inside, axis=1) + self.ridge * squares)
 
     def prediction(self, y: FloatArray, test: Any) -> FloatArray:
         """The answers of the least squares of smallest norm to the targets ``y``."""
@@ -153,9 +142,9 @@ class Factored:
 
         inside = test[:, self.seen]
         if self.by_rows:
-            weights = cho_solve((self.lower, True), y)
-            return np.asarray(inside @ (self.rows.T @ weights)).ravel()
-        weights = cho_solve((self.lower, True), np.asarray(self.rows.T @ y).ravel())
+            weights = self.rows.T @ cho_solve((self.lower, True), y)
+        else:
+            weights = cho_solve((self.lower, True), np.asarray(self.rows.T @ y).ravel())
         return np.asarray(inside @ weights).ravel()
 
 
@@ -176,7 +165,7 @@ def projected_loss(train: Any, test: Any, N: int, rng: np.random.Generator) -> L
     across = np.asarray(train.T @ hidden)
     answers = np.linalg.solve(second, across.T)  # B^T
     shown = np.asarray(test @ u)
-    energy = np.asarray(test.multiply(test).sum(axis=1)).ravel()
+    energy = squares_of(test, axis=1)
     product = np.einsum("tn,tn->t", shown, np.asarray(test @ answers.T))
     square = np.einsum("tn,tn->t", shown, shown @ (answers @ answers.T))
     return LeftOpen(energy - 2.0 * product + square, energy)
@@ -184,8 +173,7 @@ def projected_loss(train: Any, test: Any, N: int, rng: np.random.Generator) -> L
 
 def target_loss(train: Any, test: Any, y: FloatArray, answers: FloatArray) -> LeftOpen:
     """The squared error of one target, learned from its values ``y``, and its square, for each test row."""
-    factor = Factored.of(train)
-    found = np.zeros(answers.size) if factor is None else factor.prediction(y, test)
+    found = Factored(train).prediction(y, test) if train.nnz else np.zeros(answers.size)
     return LeftOpen((answers - found) ** 2, answers**2)
 
 

@@ -227,8 +227,8 @@ class Measurement(Record):
         rows = []
         for p in self.curve:
             shown = [f"{p.D:.6g}", f"{p.K.best:.4g}", f"{p.K.best / p.D:.3g}"]
-            tiny = p.unseen.best < TINY
-            shown += ["< 1e-10 %", "-"] if tiny else [f"{100 * p.unseen.best:.3g} %", _percent(p.unseen)]
+            tiny, ends = p.unseen.best < TINY, p.unseen.ends(lambda v: f"{100 * v:.3g}")
+            shown += ["< 1e-10 %", "-"] if tiny else [f"{100 * p.unseen.best:.3g} %", f"{ends} %"]
             shown += [_short(p.alpha1), _short(p.alpha_D)]
             rows.append(shown)
         return columns, rows
@@ -238,15 +238,7 @@ class Measurement(Record):
         return html_table(f"Features of {self.source}", columns, rows, self.sentences())
 
 
-def _percent(value: Interval) -> str:
-    ends = (f"{100 * v:.3g}" if math.isfinite(v) else "-" for v in (value.low, value.high))
-    return f"[{', '.join(ends)}] %"
-
-
 def _short(value: Interval | None) -> str:
     if value is None:
         return "-"
-    ends = (
-        f"{v:.2f}" if abs(v) < 1e4 else "-" for v in (value.low, value.high)
-    )  # also where it is no number
-    return f"{value.best:.2f} [{', '.join(ends)}]"
+    return f"{value.best:.2f} {value.ends(lambda v: f'{v:.2f}' if abs(v) < 1e4 else '-')}"

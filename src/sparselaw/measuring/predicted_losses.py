@@ -42,29 +42,18 @@ SWEEPS = 300
 TOLERANCE = 1e-6  # relative change of the loss in a sweep
 
 
-@dataclass(frozen=True, slots=True)
-class Cavity:
-    """The loss, and how many sweeps it took; ``converged`` says whether it settled."""
-
-    loss: float
-    sweeps: int
-    converged: bool
-
-
-def cavity_loss(train: Any, energy: FloatArray) -> Cavity:
+def cavity_loss(train: Any, energy: FloatArray) -> float:
     """The predicted loss after the rows ``train``; ``energy`` is s_j of every feature."""
     if not train.nnz:
-        return Cavity(float(energy.sum()), 0, True)
+        return float(energy.sum())
     square = (train.data**2).astype(np.float64)
-    ridge = RIDGE * float(square.mean())
-    column = train.indices.astype(np.int64)
-    message = np.full(square.size, 1.0 / (ridge + 2.0 * float(square.mean())))
+    mean = float(square.mean())
+    message = np.full(square.size, 1.0 / (RIDGE * mean + 2.0 * mean))
     open_share = np.ones(train.shape[1])
-    steps = SWEEPS * 4.0 * square.size
-    sweeps, settled = _sweeps.after(steps)(
-        train.indptr.astype(np.int64), column, square, ridge, message, energy, open_share, SWEEPS, TOLERANCE
-    )
-    return Cavity(float(energy @ open_share), int(sweeps), bool(settled))
+    starts, column = train.indptr.astype(np.int64), train.indices.astype(np.int64)
+    sweep = _sweeps.after(SWEEPS * 4.0 * square.size)
+    sweep(starts, column, square, RIDGE * mean, message, energy, open_share, SWEEPS, TOLERANCE)
+    return float(energy @ open_share)
 
 
 @lazy_njit()
@@ -83,7 +72,7 @@ def _sweeps(starts, column, square, ridge, message, energy, open_share, most, to
             open_share[j] = 1.0 / (1.0 + known[j])
             loss += energy[j] * open_share[j]
         if sweep > 0 and abs(loss - before) <= tolerance * loss:
-            return sweep, True
+            return
         before = loss
         for t in range(rows):
             total = 0.0
@@ -94,7 +83,6 @@ def _sweeps(starts, column, square, ridge, message, energy, open_share, most, to
             for e in range(starts[t], starts[t + 1]):
                 new = 1.0 / (ridge + max(total - share[e], 0.0))
                 message[e] = np.sqrt(message[e] * new)
-    return most, False
 
 
 def sparse_loss(p: FloatArray, c: FloatArray, D: float) -> float:
@@ -105,16 +93,21 @@ def sparse_loss(p: FloatArray, c: FloatArray, D: float) -> float:
     energy = weight * (nodes.p * nodes.c)[nodes.coordinate]
     seen = size > 0.0
     unseen = float(energy[~seen].sum())
-    if float(weight[seen].sum()) <= D:
-        return unseen
     w, g = weight[seen], size[seen]
-
-    def degrees(log_k: float) -> tuple[float, float]:
-        inside = g / (g + math.exp(log_k))
-        return float(w @ inside), -float(w @ (inside * (1.0 - inside)))
-
-    k = math.exp(solve_decreasing(degrees, D, math.log(float(w @ g) / float(w.sum()))))
+    if float(w.sum()) <= D:
+        return unseen
+    k = _cut_off(w, g, D)
     return unseen + float(energy[seen] @ (k / (k + g)))
+
+
+def _cut_off(weight: FloatArray, size: FloatArray, degrees: float) -> float:
+    """The k of sum weight size/(size + k) = degrees."""
+
+    def function(log_k: float) -> tuple[float, float]:
+        inside = size / (size + math.exp(log_k))
+        return float(weight @ inside), -float(weight @ (inside * (1.0 - inside)))
+
+    return math.exp(solve_decreasing(function, degrees, math.log(float(weight @ size) / float(weight.sum()))))
 
 
 DENSE = 1_500  # features up to which all eigenvalues are found
@@ -141,52 +134,41 @@ class Spectrum:
         if size >= float(self.weight.sum()) * (1.0 - 1e-9):
             return 0.0
 
-        def degrees(log_k: float) -> tuple[float, float]:
-            inside = self.value / (self.value + math.exp(log_k))
-            return float(self.weight @ inside), -float(self.weight @ (inside * (1.0 - inside)))
-
-        log_k = solve_decreasing(degrees, size, math.log(self.total / float(self.weight.sum())))
-        inside = self.value / (self.value + math.exp(log_k))
+        kappa = _cut_off(self.weight, self.value, size)
+        inside = self.value / (self.value + kappa)
         b, c = float(self.weight @ inside**2), float(self.weight @ inside**3)
         finite = (size * c - b * b) / (size * (size - b) ** 2) if size - b > 1.0 else 0.0
-        return min(math.exp(log_k) * size * (1.0 + min(finite, 1.0)), self.total)
+        return min(kappa * size * (1.0 + min(finite, 1.0)), self.total)
 
 
-def spectrum(x: Any, *, center: bool = False, seed: int = 0) -> Spectrum:
-    """The eigenvalues of X^T X / n, of the covariance where centred."""
-    seen = np.unique(x.indices)
-    rows = x[:, seen].astype(np.float64)
-    n, features = rows.shape
-    mean = np.asarray(rows.mean(axis=0)).ravel() if center else np.zeros(features)
-    if features <= DENSE:
-        second = (rows.T @ rows).toarray() / n - np.outer(mean, mean)
-        return _kept(np.linalg.eigvalsh(second), np.ones(features))
-    turned = rows.T.tocsr()
-
-    def times(v: FloatArray) -> FloatArray:
-        product = np.asarray(turned @ (rows @ v)) / n
-        return np.asarray(product - mean * float(mean @ v)) if center else product
-
-    top, basis = _largest(times, features, seed)
-    rng = np.random.default_rng(seed)
-    nodes, weights = [top], [np.ones(top.size)]
-    for _ in range(STARTS):
-        start = rng.choice([-1.0, 1.0], features)
-        start -= basis @ (basis.T @ start)
-        value, share = _lanczos(times, start, basis)
-        nodes.append(value)
-        weights.append(share * (features - top.size) / STARTS)
-    return _kept(np.concatenate(nodes), np.concatenate(weights))
-
-
-def _largest(times: Any, features: int, seed: int) -> tuple[FloatArray, FloatArray]:
+def spectrum(x: Any, *, seed: int = 0) -> Spectrum:
+    """The eigenvalues of X^T X / n, without those that rounding made zero or less."""
     from scipy.sparse.linalg import LinearOperator, eigsh
 
-    operator = LinearOperator((features, features), matvec=times, dtype=np.float64)
-    start = np.random.default_rng(seed + 1).standard_normal(features)
-    found: Any = eigsh(operator, k=TOP, which="LM", v0=start, tol=1e-4)
-    value, vectors = (np.array(part, dtype=np.float64) for part in found)
-    return value, vectors
+    rows = x[:, np.unique(x.indices)].astype(np.float64)
+    n, features = rows.shape
+    if features <= DENSE:
+        value, weight = np.linalg.eigvalsh((rows.T @ rows).toarray() / n), np.ones(features)
+    else:
+        turned = rows.T.tocsr()
+
+        def times(v: FloatArray) -> FloatArray:
+            return np.asarray(turned @ (rows @ v) / n)
+
+        operator: Any = LinearOperator((features, features), matvec=times, dtype=np.float64)
+        first = np.random.default_rng(seed + 1).standard_normal(features)
+        top, basis = eigsh(operator, k=TOP, which="LM", v0=first, tol=1e-4)
+        rng = np.random.default_rng(seed)
+        values, weights = [top], [np.ones(TOP)]
+        for _ in range(STARTS):
+            start = rng.choice([-1.0, 1.0], features)
+            start -= basis @ (basis.T @ start)
+            nodes, share = _lanczos(times, start, basis)
+            values.append(nodes)
+            weights.append(share * (features - TOP) / STARTS)
+        value, weight = np.concatenate(values), np.concatenate(weights)
+    used = value > 1e-13 * value.max()
+    return Spectrum(value[used], weight[used])
 
 
 def _lanczos(times: Any, start: FloatArray, basis: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -209,9 +191,3 @@ def _lanczos(times: Any, start: FloatArray, basis: FloatArray) -> tuple[FloatArr
         before, v = v, w / beta
     found: Any = eigh_tridiagonal(np.array(diagonal), np.array(beside[: len(diagonal) - 1]))
     return found[0], found[1][0] ** 2
-
-
-def _kept(value: FloatArray, weight: FloatArray) -> Spectrum:
-    """Without those that rounding made zero or less."""
-    used = value > 1e-13 * value.max()
-    return Spectrum(value[used], weight[used])
