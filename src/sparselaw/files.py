@@ -45,7 +45,14 @@ def limited_to(size: int | None, packing: int | None = None) -> Iterator[None]:
         PACKING.set(before[1])
 
 
-def check_bytes(path: str | os.PathLike[str], size: float, what: str, packed: float = 0.0) -> None:
+def check_bytes(
+    path: str | os.PathLike[str],
+    size: float,
+    what: str,
+    packed: float = 0.0,
+    name: str = "file",
+    remedy: str | None = None,
+) -> None:
     """Refuse what would need ``size`` bytes, more than the limit and than ``packed`` bytes usually unpack to.
 
     >>> check_bytes("x.npz", 1e12, "its table of 1e6 rows and 1e6 columns")
@@ -55,7 +62,7 @@ def check_bytes(path: str | os.PathLike[str], size: float, what: str, packed: fl
     """
     if size > max(MAX_SIZE.get(), PACKING.get() * packed):
         condition = f"{what} needs {_shown(size)}, more than the limit of {_shown(MAX_SIZE.get())}"
-        raise InputError("file", path, condition, f"raise it with {OPTION} {_shown(size, up=True)}")
+        raise InputError(name, path, condition, remedy or f"raise it with {OPTION} {_shown(size, up=True)}")
 
 
 def open_unpacked(path: Path, *, lines: bool = False, held: int = 1) -> IO[bytes]:
@@ -76,11 +83,11 @@ def read_unpacked(path: Path, held: int = 1) -> bytes:
         return file.read()
 
 
-def check_archive(path: Path) -> None:
+def check_archive(path: Path, name: str = "file", remedy: str | None = None) -> None:
     """Refuse a zip file (.npz, .xlsx) whose members unpack to more than the limit."""
     with zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
-    check_bytes(path, size, "what it unpacks to", path.stat().st_size)
+    check_bytes(path, size, "what it unpacks to", path.stat().st_size, name, remedy)
 
 
 class _Limited(io.RawIOBase):

@@ -23,7 +23,7 @@ from sparselaw.gram.coactivation import Coactivation
 from sparselaw.gram.counts import Counts
 from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.gram.nodes import CoordinateNodes, table_nodes
-from sparselaw.inputs.base import Exponents, Inputs, Sampling
+from sparselaw.inputs.base import Inputs, Sampling
 
 LARGEST_TABLE = 10_000_000  # coordinates that are added one by one
 
@@ -50,10 +50,6 @@ class ActivationInputs(Inputs):
     def variances(self, j: FloatArray) -> FloatArray:
         """s_j = p_j c_j."""
         return self.probabilities(j) * self.squared_amplitudes(j)
-
-    @property
-    def exponents(self) -> Exponents | None:
-        return None
 
     def expected_nonzeros(self) -> float:
         """sum_j p_j: the mean number of nonzeros of a sample."""
@@ -95,11 +91,6 @@ class ActivationInputs(Inputs):
         del D
         table = _table(self)
         return np.ones_like(table.p), table.p, table.c
-
-    @property
-    def sparse_factor(self) -> bool:
-        """Whether the Cholesky factor of the data's second moments has few nonzeros."""
-        return False
 
     def check_drawable(self) -> None:
         _table(self)

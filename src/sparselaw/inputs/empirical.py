@@ -19,7 +19,7 @@ from sparselaw.errors import InputError
 from sparselaw.files import check_archive
 from sparselaw.gram.empirical import GivenRows, law_of_rows, mean_law
 from sparselaw.gram.law import Atoms
-from sparselaw.inputs.base import Exponents, GivenInputs, Sampling, register
+from sparselaw.inputs.base import GivenInputs, Sampling, register
 
 FEWEST_ROWS = 10
 LARGEST_SIDE = 4096  # of the matrix whose eigenvalues are taken: half a minute and 400 MB
@@ -75,18 +75,7 @@ class EmpiricalInputs(GivenInputs):
 
     @classmethod
     def from_file(cls, path: str | Path) -> EmpiricalInputs:
-        """From a .npz of scipy.sparse.save_npz, or an array in a .npy or .npz.
-
-        Parameters
-        ----------
-        path
-            Where the file is.
-
-        Returns
-        -------
-        EmpiricalInputs
-            Its rows.
-        """
+        """From a .npz of scipy.sparse.save_npz, or an array in a .npy or .npz."""
         return cls(_read(str(path)), source=str(path))
 
     @property
@@ -112,10 +101,6 @@ class EmpiricalInputs(GivenInputs):
         index = np.asarray(j, dtype=np.int64) - 1
         return np.where(index < v.size, v[np.minimum(index, v.size - 1)], 0.0)
 
-    @property
-    def exponents(self) -> Exponents | None:
-        return None
-
     def expected_seen(self, D: float) -> float:
         return self.gram(D).seen
 
@@ -124,20 +109,7 @@ class EmpiricalInputs(GivenInputs):
         raise InputError("inputs", self.source or "a matrix", "is given, not drawn", remedy)
 
     def draw(self, D: int, rng: np.random.Generator) -> tuple[Any, Any]:
-        """D training rows, and others.
-
-        Parameters
-        ----------
-        D
-            The number of training rows.
-        rng
-            Where the order comes from.
-
-        Returns
-        -------
-        tuple
-            Two matrices of rows.
-        """
+        """D training rows, and others."""
         order, (matrix,) = rng.permutation(self.rows), self._arrays
         return matrix[np.sort(order[:D])], matrix[np.sort(order[D : D + OTHERS])]
 
@@ -210,7 +182,7 @@ def _read(path: str) -> Any:
     remedy = "write it with scipy.sparse.save_npz or numpy.save"
     try:
         if zipfile.is_zipfile(path):
-            _check_unpacked(path)
+            check_archive(Path(path), "inputs", "give fewer rows")  # no option raises the limit
         found = np.load(path, allow_pickle=False)
         if isinstance(found, np.ndarray):
             return found
@@ -235,10 +207,3 @@ def _read(path: str) -> Any:
         raise
     except Exception:  # a damaged archive raises whatever its parts raise
         raise InputError("inputs", path, "is no matrix of numbers", remedy) from None
-
-
-def _check_unpacked(path: str) -> None:
-    try:
-        check_archive(Path(path))
-    except InputError as error:  # no option of these commands raises the limit
-        raise InputError("inputs", path, error.condition, "give fewer rows") from None

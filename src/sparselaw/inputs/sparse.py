@@ -90,7 +90,6 @@ def _interval_over_p(decay: float, j: FloatArray) -> FloatArray:
 
 CLOSEST_TO_ZERO = 1e-9  # of a positive alpha1
 SMALLEST_ALPHA1 = 0.06  # below, the coordinates of an infinite tail overflow: 2^53 to the power 1/alpha1
-SPARSE = 0.1  # alpha1 above which few coordinates meet many others
 LONGEST = 400.0  # of log j beyond the resolved coordinates, in the same sums
 PAIR_SHARE = 1e-5  # neglected part of the rare coordinates in the sums over pairs
 
@@ -128,29 +127,18 @@ class SparseInputs(ActivationInputs):
         if alpha1 < -1.0:
             raise InputError("alpha1", alpha1, "must be at least -1", "choose alpha1 >= -1")
         if 0.0 < alpha1 < CLOSEST_TO_ZERO:
-            raise InputError(
-                "alpha1",
-                alpha1,
-                f"is so close to zero that a sample has {1.0 / max(alpha1, 1e-300):.2g} nonzeros",
-                f"choose 0 with a dimension, or at least {CLOSEST_TO_ZERO:g}",
-            )
+            condition = f"is so close to zero that a sample has {1.0 / max(alpha1, 1e-300):.2g} nonzeros"
+            remedy = f"choose 0 with a dimension, or at least {CLOSEST_TO_ZERO:g}"
+            raise InputError("alpha1", alpha1, condition, remedy)
         if alpha1 + alpha2 + 1.0 <= 0.0:
-            raise InputError(
-                "alpha2",
-                alpha2,
-                f"alpha1 + alpha2 + 1 must be positive (alpha1={alpha1})",
-                f"choose alpha2 > {-1.0 - alpha1:g}",
-            )
+            condition = f"alpha1 + alpha2 + 1 must be positive (alpha1={alpha1})"
+            raise InputError("alpha2", alpha2, condition, f"choose alpha2 > {-1.0 - alpha1:g}")
         dimension = math.inf if alpha1 > 0.0 else DEFAULT_DIMENSION
         if self.dimension is not None:
             dimension = check_dimension(self.dimension)
         if alpha1 <= 0.0 and math.isinf(dimension):
-            raise InputError(
-                "dimension",
-                dimension,
-                f"a sample has infinitely many nonzeros when alpha1 <= 0 (alpha1={alpha1})",
-                "choose a finite dimension",
-            )
+            condition = f"a sample has infinitely many nonzeros when alpha1 <= 0 (alpha1={alpha1})"
+            raise InputError("dimension", dimension, condition, "choose a finite dimension")
         object.__setattr__(self, "alpha1", alpha1)
         object.__setattr__(self, "alpha2", alpha2)
         object.__setattr__(self, "dimension", dimension)
@@ -215,19 +203,11 @@ class SparseInputs(ActivationInputs):
     def power_activations(self) -> PowerActivations:
         return PowerActivations(decay=self.alpha1 + 1.0, growth=-self.alpha2 - 1.0, dimension=self.dimension)
 
-    @property
-    def sparse_factor(self) -> bool:
-        return self.alpha1 >= SPARSE
-
     def check_drawable(self) -> None:
         """Refuse inputs whose coordinates cannot be numbered."""
         if math.isinf(self.dimension) and self.alpha1 < SMALLEST_ALPHA1:
-            raise InputError(
-                "alpha1",
-                self.alpha1,
-                f"coordinates overflow below {SMALLEST_ALPHA1} when the dimension is infinite",
-                "choose a finite dimension",
-            )
+            condition = f"coordinates overflow below {SMALLEST_ALPHA1} when the dimension is infinite"
+            raise InputError("alpha1", self.alpha1, condition, "choose a finite dimension")
 
 
 @functools.lru_cache(maxsize=256)

@@ -57,6 +57,7 @@ ALWAYS_THERE = 2.0**24  # bytes, not worth asking the system for
 LONGEST = 7 * 24 * 3600.0
 PATTERN_SAMPLES = (1024, 4096)
 MANY = 10**12  # samples: too many for any trial
+CROWDED = 1.1  # alpha1 + 1 below which coordinates meet many others, and the Cholesky factor is full
 LONG_SAMPLE = 100.0  # nonzeros, at which no two samples are equal
 FLOPS = 1e10  # a second, on one core of an ordinary machine
 
@@ -106,7 +107,8 @@ def _sparse(task: Task, inputs: ActivationInputs) -> Needs:
     K = inputs.expected_seen(task.D)
     k = min(float(task.N), K)
     memory, seconds = 40.0 * nonzeros, 1e-3 + 5e-8 * nonzeros + 1e-8 * pairs + 1e-8 * K * K
-    dense, one_teacher = not inputs.sparse_factor, task.estimator == "raw" or not task.solver.linear
+    dense = not inputs.has_power_activations or inputs.power_activations().decay < CROWDED
+    one_teacher = task.estimator == "raw" or not task.solver.linear
     seconds += 0.4 * K**3 / FLOPS if dense or one_teacher else 0.0  # pivoting
     rtol = task.solver.rank_tolerance
     if rtol is None or task.estimator == "raw":
