@@ -55,14 +55,14 @@ class Kernel:
     _steps_left = FREE_STEPS
     _loaded = False
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+    def __init__(self, function: Function, options: dict[str, Any]) -> None:
         self._function, self._options = function, options
         update_wrapper(self, function)
 
     def __call__(self, *args: Any) -> Any:
         return self.fast(*args)
 
-    def after(self, steps: float) -> Callable[..., Any]:
+    def after(self, steps: float) -> Function:
         """The way to run a call of so many steps, about: plain, while the program has free ones left."""
         if Kernel._loaded or steps > Kernel._steps_left:
             return self.fast
@@ -70,33 +70,30 @@ class Kernel:
         return self.plain
 
     @cached_property
-    def fast(self) -> Callable[..., Any]:
-
+    def fast(self) -> Function:
         Kernel._loaded = True
-        compiled: Callable[..., Any] = _njit(**self._options)(self._with_helpers("fast"))
+        compiled: Function = _njit(**self._options)(self._with_helpers("fast"))
         return compiled
 
     @cached_property
-    def plain(self) -> Callable[..., Any]:
+    def plain(self) -> Function:
         return self._with_helpers("plain")
 
-    def _with_helpers(self, way: str) -> Callable[..., Any]:
+    def _with_helpers(self, way: str) -> Function:
         """The function, with the kernels that it calls itself taken the same way."""
         function = self._function
         assert isinstance(function, types.FunctionType)
         seen = function.__globals__
-        called = {
-            name: seen[name] for name in function.__code__.co_names if isinstance(seen.get(name), Kernel)
-        }
+        called = [n for n in function.__code__.co_names if isinstance(seen.get(n), Kernel)]
         if not called:
             return function
-        helpers = {name: getattr(kernel, way) for name, kernel in called.items()}
+        helpers = {name: getattr(seen[name], way) for name in called}
         bound = types.FunctionType(function.__code__, {**seen, **helpers}, function.__name__)
         bound.__module__, bound.__qualname__ = function.__module__, function.__qualname__
         return bound
 
 
-def lazy_njit(**options: Any) -> Callable[[Callable[..., Any]], Kernel]:
+def lazy_njit(**options: Any) -> Callable[[Function], Kernel]:
     """As ``njit``, with the same options, but compiled by the first call that is worth it."""
     return lambda function: Kernel(function, options)
 
@@ -119,13 +116,9 @@ def _temporary_folder() -> str | None:
     try:
         folder = Path(tempfile.gettempdir()) / f"sparselaw-numba-{user}"
         folder.mkdir(mode=0o700, exist_ok=True)
-        return str(folder) if _is_private(folder) else tempfile.mkdtemp(prefix="sparselaw-numba-")
+        found = folder.lstat()
+        own = not hasattr(os, "getuid") or (found.st_uid == user and not found.st_mode & 0o077)
+        private = own and stat.S_ISDIR(found.st_mode)
+        return str(folder) if private else tempfile.mkdtemp(prefix="sparselaw-numba-")
     except OSError:
         return None
-
-
-def _is_private(folder: Path) -> bool:
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode):
-        return False
-    return not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not found.st_mode & 0o077)

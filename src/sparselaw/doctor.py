@@ -135,19 +135,16 @@ def missing_extras() -> dict[str, list[str]]:
     """The extras of this distribution, as in ``sparselaw[dask]``, with the packages that each still needs."""
     from packaging.requirements import Requirement
 
+    def asked_by(marker: Any, extra: str) -> bool:
+        return bool(marker.evaluate({"extra": extra}))
+
     needs = [Requirement(line) for line in metadata.requires("sparselaw") or ()]
     found: dict[str, list[str]] = {}
     for name in metadata.metadata("sparselaw").get_all("Provides-Extra") or ():
-        own = {
-            n.name for n in needs if n.marker and _asked_by(n.marker, name) and not _asked_by(n.marker, "")
-        }
+        own = {n.name for n in needs if n.marker and asked_by(n.marker, name) and not asked_by(n.marker, "")}
         found[name] = sorted(package for package in own if not _is_there(package))
     found.pop("dev", None)
     return found
-
-
-def _asked_by(marker: Any, extra: str) -> bool:
-    return marker is not None and bool(marker.evaluate({"extra": extra}))
 
 
 def _is_there(package: str) -> bool:

@@ -94,11 +94,11 @@ def widths(name: str, text: str) -> list[float]:
     """
     if ":" in text:
         return list(sizes(name, text))
-    found: list[float] = []
-    for item in text.split(","):
-        infinite = item.strip().lower() in {"inf", "infinity"}
-        found.append(math.inf if infinite else size(name, item.strip()))
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(_size_or_inf(name, item.strip()) for item in text.split(",")))
+
+
+def _size_or_inf(name: str, text: str) -> float:
+    return math.inf if text.lower() in {"inf", "infinity"} else size(name, text)
 
 
 def whole(name: str, text: str) -> int:
@@ -115,9 +115,7 @@ def whole(name: str, text: str) -> int:
 
 def dimension(text: str | None) -> float | None:
     """A size, ``inf``, or None for the default."""
-    if text is None:
-        return None
-    return math.inf if text.strip().lower() in {"inf", "infinity"} else float(size("dimension", text))
+    return None if text is None else float(_size_or_inf("dimension", text.strip()))
 
 
 def byte_size(name: str, text: str) -> int:
@@ -153,11 +151,7 @@ def short_number(value: float, digits: int = 4) -> str:
     shown = f"{value:.{digits}g}"
     if "e+" not in shown:
         return shown
-    if abs(value) < 1e6:
-        return f"{float(shown):.0f}"
-    factor, power = f"{value:.{digits - 1}e}".split("e")
-    factor = factor.rstrip("0").rstrip(".")
-    return f"10^{int(power)}" if factor == "1" else f"{factor} x 10^{int(power)}"
+    return f"{float(shown):.0f}" if abs(value) < 1e6 else short_compute(value, digits)
 
 
 SUFFIXES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
@@ -181,7 +175,7 @@ def short_compute(value: float, digits: int = 3) -> str:
     >>> short_compute(1e21), short_compute(1.5e21), short_compute(64.0)
     ('10^21', '1.5 x 10^21', '64')
     """
-    if not 1e4 <= value < math.inf:
+    if not 1e4 <= abs(value) < math.inf:
         return f"{value:.{digits}g}"
     times, _, power = f"{value:.{digits - 1}e}".partition("e+")
     times = times.rstrip("0").rstrip(".")

@@ -64,8 +64,16 @@ class Saved(Record):
         InputError
             Where the file cannot be written, or the result is of a kind that cannot be kept.
         """
+        from sparselaw.files import write_atomically
+
         kind, content = self.kept()
-        write_saved(path, kind, content)
+        head = {"kind": kind, "format": FORMAT, "version": sys.modules["sparselaw"].__version__}
+        try:
+            with write_atomically(path) as file:
+                file.write(json.dumps({**head, **content}, allow_nan=False).encode())
+        except OSError as error:
+            reason = f"cannot be written ({error.strerror})"
+            raise InputError("path", path, reason, "choose another place") from None
 
 
 def to_dict(record: Any, *names: str, **reasons: str) -> dict[str, Any]:
@@ -131,19 +139,6 @@ def cells_of(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     return [str(name) for name in table.columns], rows
 
 
-def write_saved(path: str | Path, kind: str, content: Mapping[str, Any]) -> None:
-    """Write it with the version; the file is there whole, or not at all."""
-    from sparselaw.files import write_atomically
-
-    head = {"kind": kind, "format": FORMAT, "version": sys.modules["sparselaw"].__version__}
-    try:
-        with write_atomically(Path(path)) as file:
-            file.write(json.dumps({**head, **content}, allow_nan=False).encode())
-    except OSError as error:
-        reason = f"cannot be written ({error.strerror})"
-        raise InputError("path", path, reason, "choose another place") from None
-
-
 def finite(value: float | None) -> float | None:
     """The value, or None where it is missing, infinite or not a number."""
     return value if value is not None and math.isfinite(value) else None
@@ -158,15 +153,7 @@ def strict_json(value: Any, indent: int | None = None) -> str:
     try:
         return json.dumps(value, allow_nan=False, indent=indent)
     except ValueError:
-        return json.dumps(_finite_only(value), allow_nan=False, indent=indent)
-
-
-def _finite_only(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _finite_only(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite_only(part) for part in value]
-    return finite(value) if isinstance(value, float) else value
+        return json.dumps(_for_json(value, "not known"), allow_nan=False, indent=indent)
 
 
 def put(result: dict[str, Any], key: str, value: Any, reason: str) -> None:

@@ -11,9 +11,9 @@ from sparselaw.features.activations import (
     ReLU,
     Sign,
     Tanh,
+    Trained,
 )  # fmt: skip
 from sparselaw.features.base import FEATURES, FeatureMap, Layer, register
-from sparselaw.features.trained import Trained
 
 __all__ = [
     "FEATURES", "GELU", "Absolute", "Erf", "FeatureMap", "Layer", "LeakyReLU", "Linear", "ReLU", "Sign",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from sparselaw.features.base import AnyFloats, FeatureMap, register
 from sparselaw.features.moments import arc_cosine, gaussian_mean, hermite_moments
 
 if TYPE_CHECKING:
+    from sparselaw.inputs import Inputs
     from sparselaw.nonlinear.response import Response
 
 LEAK = 0.2  # of the leaky ReLU
@@ -183,3 +184,30 @@ class Absolute(_Kinked):
 
     def apply(self, z: AnyFloats) -> AnyFloats:
         return np.asarray(np.abs(z, out=z))
+
+
+@register
+class Trained(FeatureMap):
+    """f(z) = z; the embedding is fitted: the first layer of a two-layer linear network at its optimum."""
+
+    name: ClassVar[str] = "trained"
+    kind: ClassVar[str] = "trained"
+    several_outputs: ClassVar[bool] = True
+    optimal: ClassVar[bool] = True
+    homogeneous: ClassVar[bool] = True
+    odd_slope: ClassVar[float | None] = 1.0
+
+    def apply(self, z: AnyFloats) -> AnyFloats:
+        return z
+
+    @property
+    def response(self) -> None:
+        return None
+
+    def own_loss(self, inputs: Inputs, N: int, D: int, outputs: int) -> float | None:
+        from sparselaw.inputs import ActivationInputs
+        from sparselaw.theory.reduced_rank import trained_loss
+
+        if inputs.sampling != "activations":
+            return None
+        return trained_loss(cast(ActivationInputs, inputs), N, D, outputs)
