@@ -8,10 +8,9 @@ from scipy import sparse
 
 import sparselaw as sl
 from measuring.helpers import assert_alike
-from sparselaw.measuring.counting import count_file
+from sparselaw.measuring.counting import Tally, count_file, most_blocks, put_together
 from sparselaw.measuring.nonzeros import Nonzeros, Values
 from sparselaw.measuring.readers.base import Reading
-from sparselaw.measuring.tally import Tally, most_blocks, put_together
 
 
 @pytest.fixture(scope="module")

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.interval import Interval
+from sparselaw.measuring.counting import Counted
 from sparselaw.measuring.measurement import WindowExponent
 from sparselaw.measuring.rarefaction import Blocks, Histogram, alpha1_of, jackknife, jackknife_error
-from sparselaw.measuring.tally import Counted
 
 FIRST_WINDOW = (1, 7)
 RATIO = 8

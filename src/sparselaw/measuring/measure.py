@@ -14,10 +14,18 @@ from sparselaw.files import limited_to
 from sparselaw.interval import Interval
 from sparselaw.measuring.counting import count_features, title_of
 from sparselaw.measuring.exponents import amplitude_exponent, sparsity_exponent
-from sparselaw.measuring.extrapolation import beyond, step_tests
 from sparselaw.measuring.measurement import CurvePoint, FeatureTable, Measurement
 from sparselaw.measuring.nonzeros import Values
-from sparselaw.measuring.rarefaction import Blocks, Histogram, alpha1_of, histogram, jackknife, rarefied
+from sparselaw.measuring.rarefaction import (
+    Blocks,
+    Histogram,
+    alpha1_of,
+    beyond,
+    histogram,
+    jackknife,
+    rarefied,
+    step_tests,
+)
 from sparselaw.measuring.readers.base import Reading
 
 FEWEST_ROWS = 3  # two must be left when one is left out

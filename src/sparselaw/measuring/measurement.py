@@ -14,8 +14,8 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.inputs import TabulatedInputs
 from sparselaw.interval import Interval
-from sparselaw.measuring.extrapolation import Beyond, StepTest
 from sparselaw.measuring.nonzeros import Values
+from sparselaw.measuring.rarefaction import Beyond, StepTest
 from sparselaw.records import Record, frame, html_table, to_dict
 
 if TYPE_CHECKING:
