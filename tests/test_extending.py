@@ -98,12 +98,10 @@ def test_each_block_is_a_file_of_its_room(tmp_path):
         module = f"sparselaw.{room}.{name.lower()}"
         start = package / room / "__init__.py"
         lines = start.read_text("utf-8").splitlines()
-        later = [
-            i
-            for i, line in enumerate(lines)
-            if line.startswith("from sparselaw") and line.split()[1] > module
-        ]
-        lines.insert(later[0], f"from {module} import {name}")
+        imports = [i for i, line in enumerate(lines) if line.startswith("from sparselaw")]
+        later = [i for i in imports if lines[i].split()[1] > module]
+        place = later[0] if later else imports[-1] + 1
+        lines.insert(place, f"from {module} import {name}")
         start.write_text("\n".join(lines), "utf-8")
     done = subprocess.run(
         [sys.executable, "-c", USED],
