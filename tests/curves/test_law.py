@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from oracles.made_curves import by_steps, error_covariance, law_curves
-from sparselaw.curves.estimate import covariance, estimate, slopes_at
+from sparselaw.curves.estimate import covariance, estimate, scaled, slopes_at
 from sparselaw.curves.law import FeatureForm, Units, track
 from sparselaw.curves.logs import make_logs
 from sparselaw.curves.model import fit_model, make_points
@@ -69,9 +69,9 @@ def test_the_error_of_a_prediction_is_that_of_explicit_matrices(own):
     n = len(fitted.residual)
     joint = np.zeros((n + 2, n + 2))
     joint[:n, :n] = fitted.residual_covariance
-    joint[n:, :n] = covariance(where, fitted.where, False).at(fitted.scales)
+    joint[n:, :n] = scaled(covariance(where, fitted.where, False), fitted.scales)
     joint[:n, n:] = joint[n:, :n].T
-    joint[n:, n:] = covariance(where, where, False).at(fitted.scales)
+    joint[n:, n:] = scaled(covariance(where, where, False), fitted.scales)
     _, spread = fitted.predict(new, [own])
     np.testing.assert_allclose(spread, error_covariance(fitted, slopes, joint), rtol=1e-6, atol=1e-14)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import block_diag
 
-from sparselaw.curves.estimate import SCALES, covariance, places
+from sparselaw.curves.estimate import SCALES, covariance, places, scaled
 from sparselaw.curves.law import FeatureForm, Units, track
 from sparselaw.curves.schedules import written_schedule
 from sparselaw.inputs import DenseInputs
@@ -67,7 +67,7 @@ def law_curves(seed, shapes, peak=3e-4, warmup=1_000):
     parts = [form.parts(theta, t, units) for t in tracks]
     mean = np.concatenate([p[0] for p in parts])
     where = places(tracks, np.concatenate([p[1] for p in parts]) / mean, units)
-    K = covariance(where, where, False).at(scales)
+    K = scaled(covariance(where, where, False), scales)
     K[np.diag_indices_from(K)] += 1e-12
     smooth = mean * np.exp(np.linalg.cholesky(K) @ generator.standard_normal(mean.size))
     noisy = smooth * np.exp(WHITE * generator.standard_normal(mean.size))

@@ -64,32 +64,25 @@ def places(tracks: Sequence[Track], depth: FloatArray, units: Units) -> Places:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Covariance:
-    """Covariances of two lists of places as a function of the scales: prepared once, scaled many times."""
+def covariance(one: Places, two: Places, several_sizes: bool) -> FloatArray:
+    """Of two lists of places: (4, points, points) parts that ``scaled`` adds up.
 
-    smooth: FloatArray
-    walk: FloatArray
-    short: FloatArray
-    fixed: FloatArray
-
-    def at(self, scales: FloatArray) -> FloatArray:
-        """``scales``: of the misfit, of the walk and of the short noise."""
-        a, b, c = (scales**2).tolist()
-        return np.asarray(a * self.smooth + b * self.walk + c * self.short + self.fixed)
-
-
-def covariance(one: Places, two: Places, several_sizes: bool) -> Covariance:
-    """Without the white noise, which is no covariance of two points."""
+    Of the misfit, the walk, the short noise and of sizes, without the white noise, which is no covariance of
+    two points.
+    """
     apart = np.abs(one.log_tau[:, None] - two.log_tau[None, :]) / LENGTH
     run = one.run[:, None] == two.run[None, :]
     size = one.N[:, None] == two.N[None, :]
     share = ACROSS + (SHARED - ACROSS) * size + (1.0 - SHARED) * run
     smooth = share * (1.0 + apart) * np.exp(-apart) * one.growth()[:, None] * two.growth()[None, :]
     walk = share * FULL_DROP * np.minimum(one.depth[:, None], two.depth[None, :])
-    fixed = OF_SIZE**2 * size if several_sizes else np.zeros_like(smooth)
     short = run * one.heat[:, None] * two.heat[None, :] * np.exp(-apart * (LENGTH / MEMORY))
-    return Covariance(smooth, walk, short, fixed)
+    return np.stack([smooth, walk, short, OF_SIZE**2 * several_sizes * size])
+
+
+def scaled(parts: FloatArray, scales: FloatArray) -> FloatArray:
+    """``scales``: of the misfit, of the walk and of the short noise."""
+    return np.asarray(np.tensordot(np.append(scales**2, 1.0), parts, 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +120,8 @@ class Estimate:
         """
         loss, where = self.at(tracks)
         slopes = slopes_at(self.form, self.theta, tracks, self.units)
-        prior = covariance(where, where, self.several_sizes).at(self.scales)
-        known = covariance(where, self.where, self.several_sizes).at(self.scales)
+        prior = scaled(covariance(where, where, self.several_sizes), self.scales)
+        known = scaled(covariance(where, self.where, self.several_sizes), self.scales)
         kriged = cho_solve(self.factor, known.T).T
         free = slopes - kriged @ self.slopes
         weight = kriged + free @ self.answer  # of the residuals of the fit in what is predicted
@@ -166,7 +159,7 @@ def estimate(
     several = np.unique(where.N).size > 1
     among = covariance(where, where, several)
     scales = _scales(among, white, left + slopes @ (theta - centre), slopes * width)
-    K = among.at(scales)
+    K = scaled(among, scales)
     K[np.diag_indices_from(K)] += white**2
     inner = np.linalg.inv((slopes.T / known**2) @ slopes + np.diag(tight**2))
     answer = inner @ slopes.T / known**2
@@ -180,13 +173,12 @@ def estimate(
     )  # fmt: skip
 
 
-def _scales(among: Covariance, white: FloatArray, left: FloatArray, spanned: FloatArray) -> FloatArray:
+def _scales(among: FloatArray, white: FloatArray, left: FloatArray, spanned: FloatArray) -> FloatArray:
     """The most likely scales of the residuals, parameters integrated out of the linearised law."""
     rows = np.arange(left.size)
     if left.size > MOST:  # evenly among the points
         rows = np.unique(np.linspace(0, left.size - 1, MOST).astype(int))
-    pick = np.ix_(rows, rows)
-    part = Covariance(among.smooth[pick], among.walk[pick], among.short[pick], among.fixed[pick])
+    part = among[:, rows[:, None], rows]
     floor = spanned[rows] @ spanned[rows].T + np.diag(white[rows] ** 2)
     centre, width = SCALES
     start = centre.copy()  # neighbours that differ are noise of short memory, and no misfit to begin with
@@ -194,7 +186,7 @@ def _scales(among: Covariance, white: FloatArray, left: FloatArray, spanned: Flo
 
     def deviance(ln: FloatArray) -> float:
         try:
-            lower = np.linalg.cholesky(part.at(np.exp(ln)) + floor)
+            lower = np.linalg.cholesky(scaled(part, np.exp(ln)) + floor)
         except np.linalg.LinAlgError:
             return 1e9
         z = solve_triangular(lower, left[rows], lower=True, check_finite=False)
