@@ -34,7 +34,7 @@ def main() -> None:
     inputs = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
     found = {name: FEATURES[name].response for name in NAMES}
     for response in found.values():  # compiled, or loaded
-        sector_table(inputs, response.parts, 1e-2, unit_types(True, 2))
+        sector_table(inputs, response.parts, 1e-2, unit_types(True, 2), 0.05, 0.03)
         response.kernel(*np.ones((3, 1, 1)))
     print("| features | (alpha1, alpha2) | N | first, s | further N, s | first over further |")
     print("|---|---|---|---|---|---|")

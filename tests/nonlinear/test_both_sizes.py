@@ -17,10 +17,10 @@ from sparselaw.features import FEATURES
 from sparselaw.nonlinear import two_sided as peak
 from sparselaw.nonlinear.features_limit import features_limit, limit_at
 from sparselaw.nonlinear.gaussian_limit import Leverages, _excess, excess, leverages, of_units
-from sparselaw.nonlinear.response import Kinked
+from sparselaw.nonlinear.response import kinked
 from sparselaw.nonlinear.samples import distinct_samples, rank_deviation
 
-RELU = Kinked(slope=0.5, kink=0.5)
+RELU = kinked(slope=0.5, kink=0.5)
 STEEP = {("relu", "2.3", "160"), ("relu", "3", "96")}  # a few large samples hold what is left
 
 
@@ -142,7 +142,7 @@ def test_a_mean_trace_far_from_the_peak():
 
 def test_a_mixture_of_one_rank_is_that_rank():
     """With no scatter of the rank the median is the median trace, from either side of the peak."""
-    found = peak.mixture_median(120.0, 100.0, 0.0, lambda _: (1.0, 5.0))
+    found = peak.mixture_median(120.0, 100.0, 0.0, lambda r: (1.0, 5.0 / r))
     assert found == pytest.approx(1.0 + 5.0 / peak.median_gap(20.0), rel=0.02)
 
 

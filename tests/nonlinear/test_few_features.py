@@ -10,16 +10,14 @@ from oracles import bent
 from sparselaw import SparseInputs
 from sparselaw.features import FEATURES
 from sparselaw.nonlinear.features_limit import _first_type, features_limit
-from sparselaw.nonlinear.kink_kernel import mean_size
-from sparselaw.nonlinear.response import Kinked, KinkPart
+from sparselaw.nonlinear.kernel_loops import mean_size
+from sparselaw.nonlinear.response import KINK, kinked
 from sparselaw.nonlinear.samples import DrawnRegression, drawn_regression
 from sparselaw.nonlinear.sector_tables import sector_table, unit_types
 from sparselaw.nonlinear.width_limit import width_limit
 
-KINK = KinkPart()
-
 SMALL = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=5)
-RELU = Kinked(slope=0.5, kink=0.5)
+RELU = kinked(slope=0.5, kink=0.5)
 
 
 def whole_table(nodes=3):
@@ -35,13 +33,12 @@ def test_means_and_slopes_are_integrals(part):
     g = np.linspace(-9.0, 9.0, 200_001)
     w = np.exp(-0.5 * g**2)
     w /= w.sum()
-    f = (lambda z: 0.5 * np.abs(z)) if part is KINK else part.f
     for i, s in enumerate(deviations):
         for k, m in enumerate(means):
-            values = f(m + s * g)
+            values = part.f(m + s * g)
             assert mean[i, k] == pytest.approx(w @ values, abs=1e-7)
             assert slope[i, k] == pytest.approx(w @ (g * values) / s, abs=1e-6)
-    assert part.mean_and_slope(means, np.zeros(1))[0][0] == pytest.approx(f(means), abs=1e-9)
+    assert part.mean_and_slope(means, np.zeros(1))[0][0] == pytest.approx(part.f(means), abs=1e-9)
 
 
 @pytest.mark.parametrize("j", [1, 2, 4])
@@ -52,9 +49,9 @@ def test_what_one_sign_joins_is_that_of_every_pattern(j):
     u = table.types.nodes[0]
     found = np.zeros(u.size)
     for group in table.groups:
-        own = group.signed.straight
+        own = group.straight
         mine = np.isclose(own, 0.25 * (u**2 if j == 1 else s)).all(axis=1)
-        found += np.sum(group.signed.along[mine] ** 2, axis=(0, 1))
+        found += np.sum(group.along[mine] ** 2, axis=(0, 1))
     for k, t in enumerate(u):
         expected = bent.joined_square(SMALL, j, float(t), lambda m, v: 0.5 * float(mean_size(m, v)))
         assert found[k] == pytest.approx(expected, rel=2e-3)

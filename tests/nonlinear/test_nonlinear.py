@@ -14,10 +14,10 @@ from sparselaw.features import FEATURES
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.nonlinear.data_limit import SQUARES, data_limit, interpolation_errors
 from sparselaw.nonlinear.features_limit import features_limit
-from sparselaw.nonlinear.gaussian_tables import gaussian_points, point_pairs, sector_kernels
-from sparselaw.nonlinear.kink_kernel import POINTS, WEIGHTS, alternating_sums, mean_sign, mean_size
-from sparselaw.nonlinear.kink_kernel import mean_product as fast_product
-from sparselaw.nonlinear.response import Kinked
+from sparselaw.nonlinear.gaussian_tables import gaussian_points, sector_kernels
+from sparselaw.nonlinear.kernel_loops import POINTS, WEIGHTS, mean_sign, mean_size, sign_sums
+from sparselaw.nonlinear.kernel_loops import mean_product as fast_product
+from sparselaw.nonlinear.response import KINK, kinked
 from sparselaw.nonlinear.samples import distinct_samples
 from sparselaw.nonlinear.sector_tables import sector_table, unit_types
 from sparselaw.nonlinear.table_cache import cache_folder, cached_arrays
@@ -27,7 +27,7 @@ from sparselaw.theory import local_exponents
 
 FEW = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=5)
 INPUTS = SparseInputs(alpha1=1.0, alpha2=0.3)
-RELU = Kinked(slope=0.5, kink=0.5)
+RELU = kinked(slope=0.5, kink=0.5)
 
 
 @pytest.mark.parametrize("inputs", [FEW, SparseInputs(alpha1=0.4, alpha2=-0.5, dimension=4)])
@@ -89,12 +89,12 @@ def test_the_mean_product_is_its_integral(case):
     assert found == pytest.approx(bent.mean_product(m, n, v, w, c), abs=1e-6)
 
 
-def test_alternating_sums_are_those_over_all_signs():
+def test_sign_sums_are_those_over_all_signs():
     odd, left, right = {3: 0.5, 5: 0.3}, {2: 0.7, 4: 0.4}, {4: 0.4, 7: 0.2}
     amplitudes = [0.5, 0.3, 0.7, 0.4, 0.2]
     parts = np.array([0, 0, 2, 1, 3])
     start, c = np.array([0, 5]), np.array(amplitudes) ** 2
-    found = alternating_sums(start, c, parts, np.zeros(5, dtype=np.int64), np.zeros((1, 2)), False)
+    found = sign_sums(KINK, start, c, parts, np.zeros(5, dtype=np.int64), unit_types(False))
     assert found[0, 0] == pytest.approx(bent.sector_entry(odd, left, right), abs=1e-15)
 
 
@@ -146,7 +146,7 @@ def test_the_data_limit_keeps_the_exponent_of_linear_features():
     """A constant times the unseen variance."""
     ratios = [data_limit(INPUTS, RELU, D) / INPUTS.expected_unseen(D) for D in (80.0, 640.0, 5e3, 1e6)]
     assert ratios == pytest.approx([1.82, 1.90, 1.96, 1.99], rel=0.08)
-    linear = interpolation_errors(INPUTS, Kinked(slope=1.0, kink=0.0)).table
+    linear = interpolation_errors(INPUTS, kinked(slope=1.0, kink=0.0)).table
     assert linear[:, 1:] == pytest.approx(np.zeros((SQUARES.size, 14)), abs=1e-12)  # one sample is enough
 
 
@@ -198,12 +198,12 @@ def test_tables_are_kept_and_made_anew_when_spoilt():
         return {"x": np.arange(3.0)}
 
     for _ in range(2):
-        assert cached_arrays({"test": 1}, make)["x"].tolist() == [0.0, 1.0, 2.0]
+        assert cached_arrays("test", INPUTS, [], [1], make)["x"].tolist() == [0.0, 1.0, 2.0]
     assert len(made) == 1
     for path in cache_folder().glob("*.npz"):
         if path.stat().st_size < 2000:
             path.write_bytes(b"spoilt")
-    assert cached_arrays({"test": 1}, make)["x"].size == 3
+    assert cached_arrays("test", INPUTS, [], [1], make)["x"].size == 3
     assert len(made) == 2
 
 
@@ -213,7 +213,7 @@ def test_sectors_of_gaussian_points_are_those_of_all_their_reflections(typed):
     inputs, n, q = DenseInputs(alpha=1.5, dimension=12), 3, 2
     types = unit_types(*typed, (2, 2))
     found = np.linalg.eigvalsh(
-        sector_kernels(RELU.parts[0], point_pairs(gaussian_points(inputs, n), q, types))
+        sector_kernels(KINK, gaussian_points(inputs, n), q, types)
         @ types.weights.ravel()
     ).ravel()
     X = gaussian_points(inputs, n)

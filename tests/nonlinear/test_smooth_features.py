@@ -14,11 +14,10 @@ from sparselaw.inputs import SparseInputs
 from sparselaw.nonlinear.data_limit import RareErrors, data_limit
 from sparselaw.nonlinear.features_limit import features_limit
 from sparselaw.nonlinear.gaussian_limit import _table_sums
-from sparselaw.nonlinear.gaussian_tables import gaussian_points, point_pairs, sector_kernels
-from sparselaw.nonlinear.mehler import mehler_kernel, reflected_mehler
-from sparselaw.nonlinear.response import DensePairs, Kinked, Step
-from sparselaw.nonlinear.sector_tables import sector_table, unit_types
-from sparselaw.nonlinear.smooth import Smooth, hermite_orders, response_of
+from sparselaw.nonlinear.gaussian_tables import gaussian_points, sector_kernels
+from sparselaw.nonlinear.kernel_loops import mehler_kernel, reflected_kernel
+from sparselaw.nonlinear.response import SIGN, Part, hermite_orders, kinked, response_of
+from sparselaw.nonlinear.sector_tables import Types, sector_table, unit_types
 from sparselaw.nonlinear.variance_sums import variance_sums
 from sparselaw.nonlinear.width_limit import width_limit
 
@@ -99,11 +98,10 @@ def test_the_orders_left_out_are_given_to_the_last():
 
 
 def test_what_an_activation_is_is_found_from_its_function():
-    assert response_of(lambda z: np.maximum(z, 0.0)) == Kinked(slope=0.5, kink=0.5)
+    assert response_of(lambda z: np.maximum(z, 0.0)) == kinked(slope=0.5, kink=0.5)
     assert response_of(np.abs).slope == 0.0
-    assert response_of(lambda z: 3.0 * np.sign(z)) == Step()
+    assert response_of(lambda z: 3.0 * np.sign(z)) == SIGN
     tanh, softplus = response_of(np.tanh), response_of(lambda z: np.logaddexp(0.0, z))
-    assert isinstance(tanh, Smooth)
     assert (tanh.slope, tanh.even, len(tanh.parts)) == (None, False, 1)
     assert (softplus.slope, softplus.even, len(softplus.parts)) == (0.5, True, 1)
     assert len(response_of(both_parts).parts) == 2
@@ -131,7 +129,7 @@ def test_losses_of_features_and_of_data():
     assert narrow.caution == ""
     wide = data_limit(INPUTS, FEATURES["tanh"].response, 640.0) / INPUTS.expected_unseen(640.0)
     assert wide == pytest.approx(1.26, abs=0.05)
-    step = data_limit(INPUTS, Step(), 640.0) / INPUTS.expected_unseen(640.0)
+    step = data_limit(INPUTS, SIGN, 640.0) / INPUTS.expected_unseen(640.0)
     assert step == pytest.approx(5.4, rel=0.15)
 
 
@@ -181,7 +179,8 @@ def test_dense_inputs_and_a_nearly_linear_activation(dimension):
 def test_the_kernel_of_slopes():
     """E f'(X) f'(Y) from the Hermite coefficients of f, at a reflection and for a type of units."""
     head, rest = np.array([[0.8, 0.5], [1.1, 0.2]]), np.array([[0.3, 0.1], [0.1, 0.2]])
-    found = reflected_mehler(np.tanh, 1, DensePairs(head, rest, np.array([[0.7, 0.0]]), (True, 0)), True)
+    types = Types(first=True, other=0, nodes=(np.array([0.7]), np.zeros(1)), weights=np.ones((1, 1)))
+    found = reflected_kernel(Part("tanh", True, np.tanh), head, rest, types, slope=True)
     covariance = rest[0, 1] - head[0, 1] * head[1, 1]  # bits 3: both coordinates of the second are reflected
     variances = np.diag(rest) + head[:, 1] ** 2
     expected = smooth.pair_mean(
@@ -197,7 +196,7 @@ def test_sectors_of_gaussian_points_are_those_of_all_their_reflections(typed, na
     inputs, n, q = sl.DenseInputs(alpha=1.5, dimension=5), 2, 2
     (part,), types = FEATURES[name].response.parts, unit_types(*typed, (2, 2))
     X = gaussian_points(inputs, n)
-    kernels = sector_kernels(part, point_pairs(X, q, types))
+    kernels = sector_kernels(part, X, q, types)
     found = np.linalg.eigvalsh(kernels @ types.weights.ravel()).ravel()
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=q)))
     every = np.concatenate([np.concatenate([np.abs(X[:, :q]) * e, X[:, q:]], axis=1) for e in signs])

@@ -127,12 +127,12 @@ def loss_of_signs(table, N, uneven):
     sectors = []
     for group in table.groups:
         for c, alike in enumerate(group.alike):
-            K, own = group.kernel[c, :, :, :, 0], group.signed.straight[c]
+            K, own = group.kernel[c, :, :, :, 0], group.straight[c]
             if own.any():
                 n = len(K)
                 both = np.zeros((n + 1, n + 1, w.size, 2))
                 both[0, 0], both[1:, 1:] = own[:, None], K[..., None]
-                both[0, 1:] = both[1:, 0] = group.signed.along[c][..., None] * np.array([1.0, -1.0])
+                both[0, 1:] = both[1:, 0] = group.along[c][..., None] * np.array([1.0, -1.0])
                 s = 4.0 * float(own @ w)
                 sectors.append((alike, s, np.concatenate([both[..., 0], both[..., 1]], axis=2)))
             else:

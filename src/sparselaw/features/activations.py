@@ -57,9 +57,9 @@ class _Kinked(FeatureMap):
 
     @property
     def response(self) -> Response | None:
-        from sparselaw.nonlinear.response import Kinked
+        from sparselaw.nonlinear.response import kinked
 
-        return Kinked(slope=self.odd_slope or 0.0, kink=self.kink)
+        return kinked(slope=self.odd_slope or 0.0, kink=self.kink)
 
     def even_part(self, z: AnyFloats) -> AnyFloats:
         """k |z|."""

@@ -62,7 +62,7 @@ class FeatureMap(ABC):
     @property
     def response(self) -> Response | None:
         """What the theory of nonlinear features is about, found from f alone; None where it has none."""
-        from sparselaw.nonlinear.smooth import response_of
+        from sparselaw.nonlinear.response import response_of
 
         return response_of(self.apply)
 

@@ -31,7 +31,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from sparselaw.gram.nodes import coordinate_nodes, power_integral
 from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.nonlinear.response import Response
 from sparselaw.nonlinear.samples import FRESH, DrawnRegression, drawn_regression
-from sparselaw.nonlinear.table_cache import cached_arrays, identity_of
+from sparselaw.nonlinear.table_cache import cached_arrays
 from sparselaw.progress import progress
 
 RARE = 1e-6  # coordinates that fewer than this many samples show are as unseen
@@ -82,7 +82,8 @@ def data_limit(inputs: Inputs, response: Response, D: float) -> float:
     found = float((nodes.weight * p * np.exp(log_c)) @ mean)
     end = math.log(inputs.dimension + 0.5)
     alone = found + (power_integral(1.0 - a, nodes.log_end, end) if nodes.log_end < end else 0.0)
-    return alone * sharing(cast(ActivationInputs, inputs), response).factor(inputs, D)
+    shared = sharing(cast(ActivationInputs, inputs), response).shared
+    return alone * math.exp(shared * math.pow(D, -_fall(inputs)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -113,24 +114,19 @@ class RareErrors:
 
 @functools.lru_cache(maxsize=32)
 def interpolation_errors(inputs: Inputs, response: Response) -> RareErrors:
-    """Means over drawn samples. Kept, since they take a second or two."""
-    identity = {
-        "rare": identity_of(inputs),
-        "drawn": [SAMPLES, MORE, TESTS, DRAWS, FEWER, COORDINATES],
-        **response.identity,
-    }
-    found = cached_arrays(identity, lambda: _drawn(inputs, response))
-    return RareErrors(table=np.asarray(found["table"]), fall=float(found["fall"]))
+    """Means over drawn samples."""
+    settings = [SAMPLES, MORE, TESTS, DRAWS, FEWER, COORDINATES]
+    kept = cached_arrays("rare", inputs, [response.digest], settings, lambda: _drawn(inputs, response))
+    return RareErrors(table=np.asarray(kept["table"]), fall=float(kept["fall"]))
 
 
 def _drawn(inputs: Inputs, response: Response) -> dict[str, Any]:
     first = _errors(inputs, response, SAMPLES, DRAWS)
     if first[:, -1].max() < ENDED:
         return {"table": first, "fall": math.inf}
-    more = _errors(inputs, response, MORE, FEWER)
+    more, half = _errors(inputs, response, MORE, FEWER), MORE // 2
     scale = first[:, -1] / more[:, SAMPLES]
     table = np.concatenate([first, more[:, SAMPLES + 1 :] * scale[:, None]], axis=1)
-    half = MORE // 2
     fall = math.log(table[:, half].mean() / table[:, MORE].mean()) / math.log(MORE / half)
     return {"table": table, "fall": fall}
 
@@ -159,55 +155,43 @@ def _errors(inputs: Inputs, response: Response, samples: int, draws: int) -> Flo
     return errors
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sharing:
+class Sharing(NamedTuple):
     """What drawn data sets say: two constants, each a mean over their sizes."""
 
     shared: float  # the loss is exp(shared D^-x) times the sum without them, x = alpha1/(alpha1 + 1)
     variance_factor: float  # v Y over the loss times the rank
 
-    def factor(self, inputs: Inputs, D: float) -> float:
-        """What the data-limited loss is multiplied by."""
-        return math.exp(self.shared * math.pow(D, -_fall(inputs)))
-
 
 @functools.lru_cache(maxsize=64)
 def sharing(inputs: ActivationInputs, response: Response) -> Sharing:
-    """Kept, since it takes some seconds."""
-    identity = {
-        "regression": identity_of(inputs),
-        "drawn": [list(SIZES), MOST_PATTERNS, DATA_SETS, FRESH, SAMPLES, MORE],
-        **response.identity,
-    }
-    found = cached_arrays(identity, lambda: _measured(inputs, response))
-    return Sharing(shared=float(found["shared"]), variance_factor=float(found["variance_factor"]))
+    settings = [list(SIZES), MOST_PATTERNS, DATA_SETS, FRESH, SAMPLES, MORE]
+    made = cached_arrays(
+        "sharing", inputs, [response.digest], settings, lambda: {"found": _measured(inputs, response)}
+    )
+    return Sharing(*(float(x) for x in made["found"]))
 
 
-def _measured(inputs: ActivationInputs, response: Response) -> dict[str, Any]:
+def _measured(inputs: ActivationInputs, response: Response) -> tuple[float, float]:
     errors = interpolation_errors(inputs, response)
     rows = []
     with progress("regressions on drawn data") as show:
         for i, D in enumerate(SIZES):
             rng = np.random.default_rng([20250918, D])
-            drawn = []
-            for k in range(DATA_SETS):
-                show(i * DATA_SETS + k, len(SIZES) * DATA_SETS)
+            drawn: list[tuple[float, float, float]] = []
+            while len(drawn) < DATA_SETS:
+                show(i * DATA_SETS + len(drawn), len(SIZES) * DATA_SETS)
                 found = drawn_regression(inputs, response, D, rng, MOST_PATTERNS)
                 if found is None:
                     break
                 drawn.append(_losses(inputs, found, errors))
-            if len(drawn) < DATA_SETS:
+            if len(drawn) < DATA_SETS or np.min(drawn) < NOTHING:  # or so few coordinates that all are known
                 break
-            whole, known, variance = np.array(drawn).T
-            if np.min(drawn) < NOTHING:  # so few coordinates that all are known
-                break
-            ratio = whole.sum() / known.sum()
-            factor = variance.sum() / whole.sum()
-            rows.append((math.pow(D, -_fall(inputs)), math.log(ratio), math.log(factor)))
+            whole, known, variance = np.sum(drawn, axis=0)
+            rows.append((math.pow(D, -_fall(inputs)), math.log(whole / known), math.log(variance / whole)))
     if not rows:
-        return {"shared": 0.0, "variance_factor": 1.0}
+        return 0.0, 1.0
     x, log_loss, log_factor = np.array(rows).T
-    return {"shared": float(x @ log_loss / (x @ x)), "variance_factor": math.exp(log_factor.mean())}
+    return float(x @ log_loss / (x @ x)), math.exp(log_factor.mean())
 
 
 def _fall(inputs: Inputs) -> float:

@@ -26,8 +26,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,7 +43,7 @@ from sparselaw.nonlinear.gaussian_tables import (
 )
 from sparselaw.nonlinear.response import Response
 from sparselaw.nonlinear.sector_tables import unit_types
-from sparselaw.nonlinear.table_cache import cached_arrays, identity_of
+from sparselaw.nonlinear.table_cache import cached_arrays
 from sparselaw.nonlinear.variance_sums import variance_sums
 from sparselaw.nonlinear.width_limit import NonlinearLimit, WidthLimit, between_nodes, width_limit
 from sparselaw.search import solve_decreasing
@@ -56,6 +55,12 @@ ALIKE = 0.15  # of what the points leave out
 CURVED_ALIKE = 0.7  # the same for a curved odd part: large samples weigh much there, and are few
 DATA_ERROR = 0.07
 
+# The law of samples' leverages.
+WIDTHS = (8, 16, 32, 64, 128, 256)  # numbers of units that are drawn; others lie between them
+UNITS, FRESH = 8, 2000  # draws of units, and of samples for each
+LONG = 300  # coordinates of a sample; the others are together one Gaussian number for each unit
+JITTER = 1e-12  # of the mean eigenvalue of S
+
 
 def gaussian_features_limit(inputs: Inputs, response: Response, N: float) -> NonlinearLimit:
     """The loss of N features with all the data there are, between those of two nodes."""
@@ -66,30 +71,8 @@ def gaussian_features_limit(inputs: Inputs, response: Response, N: float) -> Non
 def gaussian_limit_at(inputs: Inputs, response: Response, N: float) -> NonlinearLimit:
     """The same at N itself; beyond MOST_TYPED the exponent there goes on."""
     if N > MOST_TYPED:
-        half = _features_at(inputs, response, MOST_TYPED / 2.0)
-        return _features_at(inputs, response, MOST_TYPED).continued(half, N)
-    return _features_at(inputs, response, N)
-
-
-@functools.lru_cache(maxsize=4096)
-def gaussian_data_limit(inputs: Inputs, response: Response, D: float) -> NonlinearLimit:
-    """The loss of infinitely many features on D samples."""
-    if D > MOST:
-        return _data_at(inputs, response, MOST).continued(_data_at(inputs, response, MOST / 2.0), D)
-    return _data_at(inputs, response, D)
-
-
-def gaussian_variance_term(inputs: Inputs, response: Response, D: float) -> float:
-    """sum_j <x_j, r x_j>: what finitely many features add above the peak, in units of D/(N - D - 1)."""
-    size, scale = min(D, MOST), 1.0
-    if D > MOST:
-        scale = (
-            gaussian_data_limit(inputs, response, D).loss / gaussian_data_limit(inputs, response, MOST).loss
-        )
-    return scale * _resolved(inputs, response, size, _cutoff(inputs, response, size)).once
-
-
-def _features_at(inputs: Inputs, response: Response, N: float) -> NonlinearLimit:
+        half, last = (gaussian_limit_at(inputs, response, size) for size in (MOST_TYPED / 2.0, MOST_TYPED))
+        return last.continued(half, N)
     level, cutoff = level_of(N), _cutoff(inputs, response, N)
     n, q = level.main
 
@@ -101,8 +84,8 @@ def _features_at(inputs: Inputs, response: Response, N: float) -> NonlinearLimit
     first, *changed = (limit(*level.coarse, j, NODES).loss for j in (0, *others))
     further = sum(math.log(other / first) for other in changed)
     if response.slope is not None:
-        coarse, fine = (_table_sums(inputs, response, k * n, q, cutoff) for k in (1, FINER))
-        missing = (fine.spent + (fine.spent - coarse.spent) / (FINER - 1.0)) / coarse.spent - 1.0
+        coarse, fine = (_table_sums(inputs, response, k * n, q, cutoff).spent for k in (1, FINER))
+        missing = (fine + (fine - coarse) / (FINER - 1.0)) / coarse - 1.0
         plain = limit(n, q, 0, MAIN_NODES, missing)
         loss, own = plain.loss, math.hypot(ALIKE * missing, 0.015)
     else:  # what the points leave out falls as 1/n
@@ -113,7 +96,12 @@ def _features_at(inputs: Inputs, response: Response, N: float) -> NonlinearLimit
     return NonlinearLimit(size=N, loss=loss * math.exp(further), error=error, linear=plain.linear)
 
 
-def _data_at(inputs: Inputs, response: Response, D: float) -> NonlinearLimit:
+@functools.lru_cache(maxsize=4096)
+def gaussian_data_limit(inputs: Inputs, response: Response, D: float) -> NonlinearLimit:
+    """The loss of infinitely many features on D samples."""
+    if D > MOST:
+        half, last = (gaussian_data_limit(inputs, response, size) for size in (MOST / 2.0, MOST))
+        return last.continued(half, D)
     cutoff = _cutoff(inputs, response, D)
     found, error = _resolved(inputs, response, D, cutoff), DATA_ERROR
     if response.slope is None:
@@ -121,6 +109,16 @@ def _data_at(inputs: Inputs, response: Response, D: float) -> NonlinearLimit:
         error = math.hypot(CURVED_ALIKE * points, 0.05)
     loss = found.twice / (1.0 - found.squares / D)
     return NonlinearLimit(size=D, loss=loss, error=error, linear=found.spent)
+
+
+def gaussian_variance_term(inputs: Inputs, response: Response, D: float) -> float:
+    """sum_j <x_j, r x_j>: what finitely many features add above the peak, in units of D/(N - D - 1)."""
+    size = min(D, MOST)
+    once = _resolved(inputs, response, size, _cutoff(inputs, response, size)).once
+    if D <= MOST:
+        return once
+    now, last = (gaussian_data_limit(inputs, response, at).loss for at in (D, MOST))
+    return now / last * once
 
 
 @functools.lru_cache(maxsize=4096)
@@ -134,8 +132,7 @@ def _cutoff(inputs: Inputs, response: Response, size: float) -> float:
     return math.exp(solve_decreasing(spent, size, -1.5 * math.log(size) - math.log(4.0)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resolved:
+class Resolved(NamedTuple):
     """Sums at one cut-off: tr f, tr f^2, what r and what r^2 leave of the coordinates; f = 1 - r."""
 
     spent: float
@@ -147,17 +144,13 @@ class Resolved:
 def _resolved(inputs: Inputs, response: Response, size: float, cutoff: float) -> Resolved:
     """In the limit of many points; the error goes as 1/n."""
     n, q = level_of(size).main
-    coarse, fine = (_table_sums(inputs, response, k * n, q, cutoff) for k in (1, FINER))
-    spent = _many_points(coarse.spent, fine.spent)
-    squares = _many_points(coarse.squares, fine.squares)
+    pairs = zip(*(_table_sums(inputs, response, k * n, q, cutoff) for k in (1, FINER)), strict=True)
+    found = Resolved(*(_many_points(*pair) for pair in pairs))
     if response.slope is None:
-        once, twice = (_many_points(*pair) for pair in ((coarse.once, fine.once), (coarse.twice, fine.twice)))
-        return Resolved(spent=spent, squares=squares, once=once, twice=twice)
+        return found
     k = 4.0 * cutoff  # the slope is 1/2
     linear, df1_df2 = variance_sums(inputs, size).degrees(math.log(k))
-    return Resolved(
-        spent=spent + linear, squares=squares + linear - df1_df2, once=k * linear, twice=k * df1_df2
-    )
+    return Resolved(found.spent + linear, found.squares + linear - df1_df2, k * linear, k * df1_df2)
 
 
 def _many_points(coarse: float, fine: float) -> float:
@@ -166,70 +159,33 @@ def _many_points(coarse: float, fine: float) -> float:
 
 def _table_sums(inputs: Inputs, response: Response, n: int, q: int, cutoff: float) -> Resolved:
     """Of the table on n points: of the even part alone where the odd one is linear."""
-    eigen, total = _eigen(inputs, response, n, q), variance_sums(inputs, 1.0).total()
-    r = cutoff / (np.maximum(eigen.values, 0.0) + cutoff)
-    return Resolved(
-        spent=float(eigen.often @ (1.0 - r)),
-        squares=float(eigen.often @ (1.0 - r) ** 2),
-        once=total - float(eigen.weights @ (1.0 - r)),
-        twice=total - float(eigen.weights @ (1.0 - r**2)),
-    )
-
-
-class _Eigen(NamedTuple):
-    values: FloatArray
-    often: FloatArray
-    weights: FloatArray  # of the coordinates' variance, along each
+    values, often, weights = _eigen(inputs, response, n, q)
+    total, r = variance_sums(inputs, 1.0).total(), cutoff / (np.maximum(values, 0.0) + cutoff)
+    once, twice = total - weights @ (1.0 - r), total - weights @ (1.0 - r**2)
+    return Resolved(float(often @ (1.0 - r)), float(often @ (1.0 - r) ** 2), float(once), float(twice))
 
 
 @functools.lru_cache(maxsize=32)
-def _eigen(inputs: Inputs, response: Response, n: int, q: int) -> _Eigen:
-    """Without types: eigenvalues, how often each occurs, and what of the coordinates lies along them."""
+def _eigen(inputs: Inputs, response: Response, n: int, q: int) -> list[FloatArray]:
+    """Without types: eigenvalues, how often each occurs, what of the coordinates' variance lies along it."""
     table = dense_table(inputs, response.parts, n, q, unit_types(False))
-    values, often, weights = [], [], []
+    rows = []
     for group in table.groups:
         found, vectors = np.linalg.eigh(group.mean(table.types.weights))
         along = np.zeros_like(found)
         if group.target is not None:
             along = group.alike[:, None] * np.einsum("cij,ci->cj", vectors, group.target) ** 2
-        values.append(response.even_weight * found.ravel())
-        often.append(np.repeat(group.alike, found.shape[1]))
-        weights.append(along.ravel())
-    return _Eigen(*(np.concatenate(x) for x in (values, often, weights)))
-
-
-WIDTHS = (8, 16, 32, 64, 128, 256)  # numbers of units that are drawn; others lie between them
-UNITS, FRESH = 8, 2000  # draws of units, and of samples for each
-LONG = 300  # coordinates of a sample; the others are together one Gaussian number for each unit
-JITTER = 1e-12  # of the mean eigenvalue of S
-
-
-class Leverages(NamedTuple):
-    """Drawn samples: the leverage q, one on average, and e^2 over its mean."""
-
-    q: FloatArray
-    residual: FloatArray
+        often = np.repeat(group.alike, found.shape[1])
+        rows.append((response.even_weight * found.ravel(), often, along.ravel()))
+    return [np.concatenate(column) for column in zip(*rows, strict=True)]
 
 
 def excess(inputs: Inputs, response: Response, N: float, D: float) -> tuple[float, float]:
     """loss/L_N - 1 of N features trained on D samples, and how far off it may be.
 
-    Parameters
-    ----------
-    inputs : Inputs
-        Dense inputs.
-    response : Response
-        The activation.
-    N, D : float
-        Numbers of features and of samples, real numbers.
-
-    Returns
-    -------
-    value : float
-        Infinite for N >= D - 1. Between two numbers of units that are drawn it is linear in log N.
-    unsure : float
-        How far it is from h N/(D - N - 1). Residuals are no noise, which both forms leave out: where a few
-        large samples hold most of what is left, the loss was seen on either side of them.
+    Infinite for N >= D - 1. Between two numbers of units that are drawn it is linear in log N. The second is
+    how far it is from h N/(D - N - 1): residuals are no noise, which both forms leave out; where a few large
+    samples hold most of what is left, the loss was seen on either side of them.
     """
     if N >= D - 1.0:
         return math.inf, math.inf
@@ -240,6 +196,13 @@ def excess(inputs: Inputs, response: Response, N: float, D: float) -> tuple[floa
     h_one, h_two = (float(law.q @ law.residual) / law.q.size for law in laws)
     value, h = one + (place - low) * (two - one), h_one + (place - low) * (h_two - h_one)
     return value, abs(value - h * N / (D - N - 1.0))
+
+
+class Leverages(NamedTuple):
+    """Drawn samples: the leverage q and e^2; of ``leverages`` both are one on average."""
+
+    q: FloatArray
+    residual: FloatArray
 
 
 def _excess(of: Leverages, N: float, D: float) -> float:
@@ -257,22 +220,16 @@ def _excess(of: Leverages, N: float, D: float) -> float:
 
 @functools.lru_cache(maxsize=64)
 def leverages(inputs: Inputs, response: Response, N: int) -> Leverages:
-    """Drawn with a fixed seed and kept, since it takes some tenths of a second."""
-    identity = {
-        "leverages": identity_of(inputs),
-        "drawn": [N, UNITS, FRESH, LONG],
-        **response.identity,
-    }
-    found = cached_arrays(identity, lambda: _drawn(inputs, response, N))
-    return Leverages(q=np.asarray(found["q"]), residual=np.asarray(found["residual"]))
+    """Drawn with a fixed seed."""
 
+    def draw() -> dict[str, FloatArray]:
+        rng, length = np.random.default_rng(20261118), int(min(inputs.dimension, LONG))
+        laws = [of_units(inputs, response, rng.standard_normal((N, length)), rng) for _ in range(UNITS)]
+        q, residual = (np.concatenate(column) for column in zip(*laws, strict=True))
+        return {"q": q / q.mean(), "residual": residual / residual.mean()}
 
-def _drawn(inputs: Inputs, response: Response, N: int) -> dict[str, Any]:
-    rng = np.random.default_rng(20261118)
-    length = int(min(inputs.dimension, LONG))
-    found = [of_units(inputs, response, rng.standard_normal((N, length)), rng) for _ in range(UNITS)]
-    q, residual = np.concatenate([law.q for law in found]), np.concatenate([law.residual for law in found])
-    return {"q": q / q.mean(), "residual": residual / residual.mean()}
+    kept = cached_arrays("leverages", inputs, [response.digest], [N, UNITS, FRESH, LONG], draw)
+    return Leverages(kept["q"], kept["residual"])
 
 
 def of_units(inputs: Inputs, response: Response, u: FloatArray, rng: np.random.Generator) -> Leverages:

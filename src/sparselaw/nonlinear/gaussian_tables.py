@@ -16,32 +16,30 @@ matrix, and x_j is the function h = 1 of it.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.gram.nodes import power_sum
 from sparselaw.inputs import Inputs
-from sparselaw.nonlinear.response import DensePairs, Part
+from sparselaw.nonlinear.parity_sectors import variance_cells
+from sparselaw.nonlinear.response import Part
 from sparselaw.nonlinear.sector_tables import Group, SectorTable, Types
-from sparselaw.nonlinear.table_cache import cached_arrays, identity_of
+from sparselaw.nonlinear.table_cache import cached_arrays
 
 LONG = 300  # coordinates of a point; the rest is faint
 LOW_DISCREPANCY = 16  # coordinates whose points are evenly placed
 LEADING = 32  # directions of a sector that have a matrix
 FAINT_LEADING, FAINT_OTHERS = 24, 6  # and of the sectors of a faint coordinate
 FAINTEST = 1e-9  # the variance of the last coordinate that has a matrix
-ALONE, RATIO = 12, 1.25  # coordinates with a matrix of their own, and the ends of cells of others
+ALONE = 12  # coordinates with a matrix of their own; others are in cells
 FINER = 2  # times as many points has the table that the main one is compared with
 FURTHER = (2, 3, 4)  # coordinates whose |u_j| is resolved too; those of more act on each other
+MATRICES = ("own", "several", "rest", "faint", "faint others")
 NODES, MAIN_NODES = (4, 4), (6, 1)  # of |u_1| and |u_j|
-NAMES = ("own", "several", "rest", "faint", "faint_others")  # arrays of a curved table
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Level:
+class Level(NamedTuple):
     """Points and reflected coordinates of the main table and of the coarse ones, good up to a size."""
 
     most: float
@@ -76,112 +74,73 @@ def gaussian_points(inputs: Inputs, n: int) -> FloatArray:
     return scaled
 
 
-def point_pairs(X: FloatArray, reflected: int, types: Types) -> DensePairs:
-    """The points in pairs, with so many coordinates reflected."""
-    q = min(reflected, X.shape[1])
-    head, tail = np.abs(X[:, :q]), X[:, q:]
-    grid = np.stack([x.ravel() for x in np.meshgrid(*types.nodes, indexing="ij")], axis=1)
-    return DensePairs(head, tail @ tail.T, grid, (types.first, types.other))
+def sector_kernels(
+    part: Part, X: FloatArray, reflected: int, types: Types, slope: bool = False
+) -> FloatArray:
+    """(2^q, n, n, types): the kernel on these points in each sector, over n; with ``slope`` that of f'."""
+    from sparselaw.nonlinear.kernel_loops import reflected_kernel  # numba: only where it is needed
 
-
-def sector_kernels(part: Part, pairs: DensePairs, slope: bool = False) -> FloatArray:
-    """(2^q, n, n, types): the kernel in each sector, over n; with ``slope`` that of f'."""
-    n, q = pairs.head.shape
-    return np.asarray(walsh(part.reflected(pairs, slope), q) / ((1 << q) * n))
-
-
-def walsh(kernels: FloatArray, q: int) -> FloatArray:
-    """Sums over 2^q reflections with the signs of each parity."""
-    for i in range(q):
+    n, q = len(X), min(reflected, X.shape[1])
+    tail = X[:, q:]
+    kernels = reflected_kernel(part, np.abs(X[:, :q]), tail @ tail.T, types, slope)
+    for i in range(q):  # sums over reflections with the signs of each parity
         pairs = kernels.reshape(1 << (q - 1 - i), 2, 1 << i, *kernels.shape[1:])
         kernels = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1)
         kernels = kernels.reshape(1 << q, *kernels.shape[3:])
-    return kernels
-
-
-def _even_groups(inputs: Inputs, part: Part, n: int, reflected: int, types: Types) -> list[Group]:
-    identity = {
-        "gaussian": identity_of(inputs),
-        "points": [n, reflected, LONG, LOW_DISCREPANCY, LEADING],
-        "types": [types.first, types.other, list(types.weights.shape)],
-        **part.identity,
-    }
-
-    def make() -> dict[str, FloatArray]:
-        """Of each sector a matrix for the leading directions, the diagonal for others."""
-        kernels = sector_kernels(part, point_pairs(gaussian_points(inputs, n), reflected, types))
-        found = [_leading(kernel, types.weights.ravel(), LEADING) for kernel in kernels]
-        others = np.concatenate([diagonal for _, diagonal, _ in found])[:, None, None, :]
-        return {"leading": np.stack([matrix for matrix, _, _ in found]), "others": np.maximum(others, 0.0)}
-
-    kept = cached_arrays(identity, make)
-    shape = types.weights.shape
-    return [
-        Group(alike=np.ones(len(kept[name])), kernel=kept[name].reshape(*kept[name].shape[:-1], *shape))
-        for name in ("leading", "others")
-        if kept[name].size
-    ]
+    return np.asarray(kernels / ((1 << q) * n))
 
 
 @functools.lru_cache(maxsize=48)
 def dense_table(inputs: Inputs, parts: tuple[Part, ...], n: int, reflected: int, types: Types) -> SectorTable:
     """The table on n points, with so many coordinates reflected."""
+    shape = types.weights.shape
+    settings = [n, reflected, LONG, LOW_DISCREPANCY, LEADING, FAINT_LEADING, FAINT_OTHERS]
+    settings += [types.first, types.other, *shape]
     groups: list[Group] = []
     for part in parts:
-        kind = _curved_groups if part.targets else _even_groups
-        groups += kind(inputs, part, n, reflected, types)
+        make = functools.partial(_arrays, inputs, part, n, reflected, types)
+        kept = cached_arrays("points", inputs, [part.digest], [part.targets, *settings], make)
+        kernels = {
+            name: kept[name].reshape(*kept[name].shape[:3], *shape) for name in MATRICES if name in kept
+        }
+        for name in ("own", "several", "rest"):
+            if name in kernels:
+                target = kept["target"] if name == "own" else None
+                groups.append(Group(alike=np.ones(len(kernels[name])), kernel=kernels[name], target=target))
+        if not part.targets:
+            continue
+        variances, counts = faint_cells(inputs, reflected)
+        for name in ("faint", "faint others"):
+            for matrix in kernels[name] if variances.size else ():
+                kernel = variances[:, None, None, None, None] * matrix
+                target = np.outer(np.sqrt(variances), kept["ones"]) if name == "faint" else None
+                groups.append(Group(alike=counts, kernel=kernel, target=target))
     return SectorTable(cutoff=1e-3, types=types, groups=tuple(groups))
 
 
-def _curved_groups(inputs: Inputs, part: Part, n: int, reflected: int, types: Types) -> list[Group]:
-    identity = {
-        "curved": identity_of(inputs),
-        "points of variance one": [n, reflected, LEADING, FAINT_LEADING, FAINT_OTHERS],
-        "types": [types.first, types.other, list(types.weights.shape)],
-        **part.identity,
-    }
-    kept = cached_arrays(identity, lambda: _arrays(inputs, part, n, reflected, types))
-    shape = types.weights.shape
-    found = {name: kept[name].reshape(*kept[name].shape[:-1], *shape) for name in NAMES}
-    groups = [Group(alike=np.ones(len(found["own"])), kernel=found["own"], target=kept["target"])]
-    for name in ("several", "rest"):
-        groups += [Group(alike=np.ones(len(found[name])), kernel=found[name])] * (found[name].size > 0)
-    variances, counts = faint_cells(inputs, reflected)
-    for name in ("faint", "faint_others"):
-        for matrix in found[name] if variances.size else ():
-            kernel = variances[:, None, None, None, None] * matrix
-            target = np.outer(np.sqrt(variances), kept["ones"]) if name == "faint" else None
-            groups.append(Group(alike=counts, kernel=kernel, target=target))
-    return groups
+def _arrays(inputs: Inputs, part: Part, n: int, reflected: int, types: Types) -> dict[str, FloatArray]:
+    """Of each sector a matrix for the leading directions, the diagonal for others.
 
-
-def _arrays(inputs: Inputs, part: Part, n: int, reflected: int, types: Types) -> dict[str, Any]:
-    """Matrices by sector: those of one coordinate whole, with the coordinate; of others the leading ones."""
-    X = gaussian_points(inputs, n)
-    every = inputs.variances(np.arange(1.0, X.shape[1] + 1.0))
-    X = X * np.sqrt(every / np.mean(X**2, axis=0))  # their variances exactly, as linear features need them
-    pairs = point_pairs(X, reflected, types)
-    q = pairs.head.shape[1]
-    whole, slopes = (sector_kernels(part, pairs, slope) for slope in (False, True))
-    odd = [bits for bits in range(1 << q) if bits.bit_count() % 2 == 1]
-    even = [bits for bits in range(1 << q) if bits.bit_count() % 2 == 0]
-    single = [1 << j for j in range(q)]
-    targets = pairs.head.T * n**-0.5
-    weights = types.weights.ravel()
-    several = [_leading(whole[bits], weights, LEADING) for bits in odd if bits not in single]
-    faint = _leading(slopes[0], weights, FAINT_LEADING, np.full(n, n**-0.5))
-    others = [_leading(slopes[bits], weights, FAINT_OTHERS)[0] for bits in even if bits]
-    none = np.zeros((0, 1, 1, weights.size))
-    rest_of = np.concatenate([diagonal for _, diagonal, _ in several])[:, None, None] if several else none
-    return {
-        "own": whole[single],
-        "target": targets,
-        "several": np.stack([matrix for matrix, _, _ in several]) if several else none,
-        "rest": np.maximum(rest_of, 0.0),
-        "faint": faint[0][None],
-        "ones": faint[2],
-        "faint_others": np.stack(others) if others else none,
-    }
+    Sectors of one coordinate among its functions are whole, with the coordinate.
+    """
+    X, weights = gaussian_points(inputs, n), types.weights.ravel()
+    if part.targets:  # their variances exactly, as linear features need them
+        every = inputs.variances(np.arange(1.0, X.shape[1] + 1.0))
+        X = X * np.sqrt(every / np.mean(X**2, axis=0))
+    whole = sector_kernels(part, X, reflected, types)
+    q = min(reflected, X.shape[1])
+    single, odd = [1 << j for j in range(q)], [bits.bit_count() % 2 == 1 for bits in range(1 << q)]
+    kept = [bits for bits in range(1 << q) if not part.targets or (odd[bits] and bits not in single)]
+    several = [_leading(whole[bits], weights, LEADING) for bits in kept]
+    rest = np.concatenate([diagonal for _, diagonal, _ in several])[:, None, None]
+    found = {"several": np.stack([matrix for matrix, _, _ in several]), "rest": np.maximum(rest, 0.0)}
+    if not part.targets:
+        return found
+    slopes = sector_kernels(part, X, reflected, types, slope=True)
+    faint, _, ones = _leading(slopes[0], weights, FAINT_LEADING, np.full(n, n**-0.5))
+    others = [_leading(slopes[bits], weights, FAINT_OTHERS)[0] for bits in range(1, 1 << q) if not odd[bits]]
+    found |= {"own": whole[single], "target": np.abs(X[:, :q]).T * n**-0.5}
+    return found | {"faint": faint[None], "ones": ones, "faint others": np.stack(others)}
 
 
 def _leading(
@@ -196,15 +155,10 @@ def _leading(
     return matrix, diagonal, found
 
 
-@functools.lru_cache(maxsize=64)
 def faint_cells(inputs: Inputs, after: int) -> tuple[FloatArray, FloatArray]:
     """Variances and numbers of the coordinates beyond ``after``, in cells, down to the faintest."""
-    a, first = inputs.power_law().spectrum, after + 1.0
-    last = min(inputs.dimension, FAINTEST ** (-1.0 / a))
-    variances, counts = [], []
-    while first <= last:
-        end = first if first <= ALONE else min(max(first, np.floor(first * RATIO) - 1.0), np.floor(last))
-        counts.append(end - first + 1.0)
-        variances.append(power_sum(a, int(first), float(end)) / counts[-1])
-        first = end + 1.0
-    return np.array(variances), np.array(counts)
+    a = inputs.power_law().spectrum
+    _, counts, variances = variance_cells(
+        a, after + 1.0, min(inputs.dimension, FAINTEST ** (-1.0 / a)), ALONE
+    )
+    return variances, counts

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal
 
 from sparselaw.errors import InputError, check_size
 from sparselaw.gram.nodes import power_sum
@@ -38,35 +38,21 @@ class NonlinearLoss:
         return "features" if self.N < self.rank else "data"
 
 
-@runtime_checkable
-class AnsweringFeatures(Protocol):
-    """What features must answer about themselves."""
-
-    @property
-    def response(self) -> Response | None: ...
-
-
-def check_theory(inputs: Inputs, features: AnsweringFeatures) -> Response:
+def check_theory(inputs: Inputs, features: Any) -> Response:
     """What the theory needs to know of these features, or a refusal.
 
     There is one for sparse inputs with alpha1 > 0, alpha2 >= -1 and at most a dozen coordinates in a sample,
     and for dense ones.
     """
     check_inputs(inputs)
-    if not isinstance(features, AnsweringFeatures):
+    if not hasattr(features, "response"):
         raise InputError("features", features, "are not features", "give their record, or ask sl.predict")
-    response = features.response
+    response: Response | None = features.response
+    name, law = getattr(features, "name", features), inputs.exponents
     if response is None:
-        name = getattr(features, "name", features)
         condition = "have no closed form: not random, or neither smooth nor with one kink nor a sign"
         raise InputError("features", name, condition, "choose others")
-    law = inputs.exponents
-    sparse = inputs.has_power_activations and law is not None and law.regime == "asymmetric"
-    if not sparse and not (inputs.sampling == "gaussian" and law is not None):
-        condition = "have no theory of nonlinear features"
-        remedy = "give DenseInputs, or SparseInputs with alpha1 > 0 and alpha2 >= -1"
-        raise InputError("inputs", inputs.kind, condition, remedy)
-    if sparse:
+    if inputs.has_power_activations and law is not None and law.regime == "asymmetric":
         decay = inputs.power_activations().decay
         active = power_sum(decay, 1.0, inputs.dimension)
         if active > MOST_ACTIVE:
@@ -75,11 +61,15 @@ def check_theory(inputs: Inputs, features: AnsweringFeatures) -> Response:
             )
             remedy = "choose a larger alpha1, 0.1 or more, or a smaller dimension"
             raise InputError("alpha1", round(decay - 1.0, 12), condition, remedy)
-    if not sparse and inputs.dimension < FEWEST and response.slope != 0.0:
+        return response
+    if inputs.sampling != "gaussian" or law is None:
+        condition = "have no theory of nonlinear features"
+        remedy = "give DenseInputs, or SparseInputs with alpha1 > 0 and alpha2 >= -1"
+        raise InputError("inputs", inputs.kind, condition, remedy)
+    if inputs.dimension < FEWEST and response.slope != 0.0:
         condition = "is too small for the theory of nonlinear features of dense inputs"
         raise InputError("dimension", inputs.dimension, condition, f"choose {FEWEST} or more")
-    if not sparse and not (response.dense or response.slope == 0.0):
-        name = getattr(features, "name", features)
+    if not response.dense and response.slope != 0.0:
         condition = "have no theory of dense inputs, having a jump"
         raise InputError("features", name, condition, "choose others, or SparseInputs")
     return response
@@ -97,7 +87,7 @@ def check_min_norm(solver: Any, ridge: float, noise: float) -> None:
 
 
 def nonlinear_losses(
-    inputs: Inputs, features: AnsweringFeatures, sizes: Sequence[float], data: Sequence[int]
+    inputs: Inputs, features: Any, sizes: Sequence[float], data: Sequence[int]
 ) -> list[NonlinearLoss]:
     """The loss at every pair: the first N, which may be infinite, with every D, then the second."""
     response = check_theory(inputs, features)
@@ -108,16 +98,14 @@ def nonlinear_losses(
     return two_sided_losses(inputs, response, widths, samples)
 
 
-def local_exponents(
-    inputs: Inputs, features: AnsweringFeatures, sizes: Sequence[float]
-) -> list[tuple[float, float]]:
+def local_exponents(inputs: Inputs, features: Any, sizes: Sequence[float]) -> list[tuple[float, float]]:
     """-d log loss / d log N of the N-limited loss between N/sqrt(2) and N sqrt(2), and its error.
 
     Parameters
     ----------
     inputs : Inputs
         See ``check_theory``.
-    features : AnsweringFeatures
+    features : FeatureMap
         Features that have a ``response``.
     sizes : sequence of float
         Numbers of features.

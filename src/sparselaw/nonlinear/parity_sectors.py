@@ -1,9 +1,9 @@
 """The even functions of a sparse sample, by parity: which of them the even part of a kernel can tell apart.
 
 The odd ones are the same: either kind is known where it is known for x_1 > 0. Coordinate 1 is always active;
-put x_1 = 1. The law of the other coordinates does not change when one of them
-changes sign, so functions that are odd in the set S of coordinates and even in all others form a sector that
-the kernel maps to itself. Its basis: the sets A = S u B of active coordinates, B disjoint from S. With P the
+put x_1 = 1. The law of the other coordinates does not change when one of them changes sign, so functions that
+are odd in the set S of coordinates and even in all others form a sector that the kernel maps to itself.
+Its basis: the sets A = S u B of active coordinates, B disjoint from S. With P the
 probability of S and P_B that of B given S
 
     M_S(B, B') = P sqrt(P_B P_B') 2^-m sum over signs e on S u (B n B') of prod_{i in S} e_i k_e,
@@ -25,7 +25,8 @@ taken as alike.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,7 +46,7 @@ Active = tuple[int, ...]  # cells, in rising order
 Entry = tuple[int, int, float, int]  # row, column, factor, configuration: they add up
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Cells:
     """``count`` coordinates each, of probability p and squared amplitude c; the variances add up exactly."""
 
@@ -62,96 +63,75 @@ def coordinate_cells(inputs: Inputs, smallest: float) -> Cells:
     """
     law, a = inputs.power_activations(), inputs.power_law().spectrum
     last = min(inputs.dimension, math.ceil(smallest ** (-1.0 / a)) + 1.0)
-    first, places, counts = 2.0, [], []
+    start, count, mean = variance_cells(a, 2.0, last, EXACT)
+    place = np.where(count == 1.0, start, mean ** (-1.0 / a))
+    return Cells(place, count, p=place**-law.decay, c=place**law.growth)
+
+
+def variance_cells(
+    a: float, first: float, last: float, alone: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """First coordinates, numbers and mean variances j^-a of cells; up to ``alone`` each has its own."""
+    rows = []
     while first <= last:
-        end = first if first <= EXACT else min(max(first, math.floor(first * RATIO) - 1.0), last)
+        end = first if first <= alone else min(max(first, math.floor(first * RATIO) - 1.0), math.floor(last))
         count = end - first + 1.0
-        mean = power_sum(a, int(first), end) / count
-        places.append(first if count == 1.0 else mean ** (-1.0 / a))
-        counts.append(count)
+        rows.append((first, count, power_sum(a, int(first), end) / count))
         first = end + 1.0
-    place = np.array(places)
-    return Cells(place=place, count=np.array(counts), p=place**-law.decay, c=place**law.growth)
+    start, count_, mean = np.array(rows).reshape(-1, 3).T
+    return start, count_, mean
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class Block(NamedTuple):
     """A symmetric matrix of a sector, or of the differences between coordinates of a cell."""
 
     alike: float  # how many sectors have this matrix
     entries: list[Entry]  # of the upper half
     size: int
-    target: tuple[float, ...]  # the coordinate among the functions of S = {j}; of S = {}: x_1. Else zeros
-    norms: tuple[float, ...]  # of each set: the squared norm of S and B
+    target: list[float]  # the coordinate among the functions of S = {j}; of S = {}: x_1. Else zeros
+    norms: list[float]  # of each set: the squared norm of S and B
     first: bool  # S = {}
 
 
-@dataclass(slots=True)
-class Sectors:
-    """What is to be computed. A configuration is the active coordinates of two samples, with their parts."""
-
-    start: list[int] = field(default_factory=lambda: [0])  # of each configuration, in the lists of cells
-    cell: list[int] = field(default_factory=list)
-    part: list[int] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
-    full: bool = False  # whether there are more, that were left out
-
-    def configuration(self, odd: Active, left: Active, right: Active, *, apart: int = -1) -> int:
-        """Samples S u B and S u B'; coordinates of the cell ``apart`` are two different ones."""
-        self.cell += odd
-        self.part += [ODD] * len(odd)
-        for b in left:
-            self.cell.append(b)
-            self.part.append(SHARED if b in right and b != apart else LEFT)
-        for b in right:
-            if b not in left or b == apart:
-                self.cell.append(b)
-                self.part.append(RIGHT)
-        self.start.append(len(self.cell))
-        return len(self.start) - 2
-
-
-def parity_sectors(
-    cells: Cells, whole: float, least: float, most: float = math.inf, jump: bool = False
-) -> Sectors:
+class ParitySectors:
     """Sectors larger than ``least``, and in each of them the sets B that add more than ``whole``.
 
-    With ``most`` configurations it stops, and what is found is ``full``. ``jump``: for a step, not a kink.
+    A configuration is the active coordinates of two samples, with their parts. With ``most`` of them the walk
+    stops, and what is found is ``full``. ``jump``: for a step, not a kink.
     """
-    walk = _Walk(cells, whole, least, most, jump)
-    walk.sector((), 1.0, 1.0)
-    return walk.found
 
-
-class _Walk:
-    def __init__(self, cells: Cells, whole: float, least: float, most: float, jump: bool) -> None:
-        self.p, self.count = cells.p.tolist(), cells.count.tolist()
-        self.c = cells.c.tolist()
+    def __init__(
+        self, cells: Cells, whole: float, least: float, most: float = math.inf, jump: bool = False
+    ) -> None:
+        self.p, self.count, self.c = cells.p.tolist(), cells.count.tolist(), cells.c.tolist()
         self.a = [math.sqrt(c) for c in self.c]
-        self.odds = [p / (1.0 - p) for p in self.p]
-        self.whole, self.least, self.most = whole, least, most
-        self.jump = jump
-        self.found = Sectors()
+        self.whole, self.least, self.most, self.jump = whole, least, most, jump
+        self.start: list[int] = [0]  # of each configuration, in the lists of cells
+        self.cell: list[int] = []
+        self.part: list[int] = []
+        self.blocks: list[Block] = []
+        self.full = False
+        self._sector((), 1.0, 1.0)
 
-    def sector(self, odd: Active, chance: float, alike: float) -> None:
+    def _sector(self, odd: Active, chance: float, alike: float) -> None:
         """This S and all that go on from it with rarer coordinates; ``alike`` sectors are as this one."""
-        self.matrices(odd, chance, alike)
+        self._matrices(odd, chance, alike)
         last, before = (odd[-1], self.a[odd[-1]]) if odd else (0, 1.0)
         share = KINKED if odd else SINGLE
         for k in range(last, len(self.p)):
             size = self.a[k] if self.jump else self.c[k] * before
-            if share * chance * self.p[k] * size < self.least or self.found.full:
+            if share * chance * self.p[k] * size < self.least or self.full:
                 break
             taken = odd.count(k)
             if taken < self.count[k]:
                 ways = alike * (self.count[k] - taken) / (taken + 1)
-                self.sector((*odd, k), chance * self.p[k], ways)
+                self._sector((*odd, k), chance * self.p[k], ways)
 
-    def matrices(self, odd: Active, chance: float, alike: float) -> None:
+    def _matrices(self, odd: Active, chance: float, alike: float) -> None:
         """The matrix of S between sets B, and those of the differences between coordinates of one cell."""
-        sets = self.sets(odd, chance)
-        if len(self.found.start) + 0.5 * len(sets) ** 2 > self.most:
-            self.found.full = True
+        sets = self._sets(odd, chance)
+        if len(self.start) + 0.5 * len(sets) ** 2 > self.most:
+            self.full = True
             return
         total = sum(weight for _, weight in sets)
         entries: list[Entry] = []
@@ -162,37 +142,34 @@ class _Walk:
                 factor = chance * math.sqrt(weight * other) / total
                 g = B[-1] if B and C and B[-1] == C[-1] else -1
                 alone = self.count[g] - odd.count(g) if g >= 0 else 1.0
-                same = self.found.configuration(odd, B, C)
+                same = self._configuration(odd, B, C)
                 if alone > 1.0:  # the same of ``alone`` coordinates, or two of them
-                    two = self.found.configuration(odd, B, C, apart=g)
+                    two = self._configuration(odd, B, C, apart=g)
                     entries += [(i, j, factor / alone, same), (i, j, factor * (1.0 - 1.0 / alone), two)]
                     inside.setdefault(g, []).append((i, j, factor / alone, same, two))
                 else:
                     entries.append((i, j, factor, same))
         one = math.sqrt(chance * self.c[odd[0]]) if odd else 1.0  # the root of s_j
         target = [one * math.sqrt(weight / total) if len(odd) < 2 else 0.0 for _, weight in sets]
-        norms = tuple(sum(self.c[b] for b in (*odd, *B)) for B, _ in sets)
-        self.found.blocks.append(
-            Block(
-                alike=alike,
-                entries=entries,
-                size=len(sets),
-                target=tuple(target),
-                norms=norms,
-                first=not odd,
-            )
-        )
+        norms = [sum(self.c[b] for b in (*odd, *B)) for B, _ in sets]
+        self.blocks.append(Block(alike, entries, len(sets), target, norms, not odd))
         for g, rows in inside.items():
             place = {i: k for k, i in enumerate(sorted({row[0] for row in rows}))}
             within = [(place[i], place[j], f, same) for i, j, f, same, _ in rows]
             within += [(place[i], place[j], -f, two) for i, j, f, _, two in rows]
-            many = alike * (self.count[g] - odd.count(g) - 1.0)
-            zeros = (0.0,) * len(place)
-            self.found.blocks.append(
-                Block(alike=many, entries=within, size=len(zeros), target=zeros, norms=zeros, first=False)
-            )
+            many, zeros = alike * (self.count[g] - odd.count(g) - 1.0), [0.0] * len(place)
+            self.blocks.append(Block(many, within, len(place), zeros, zeros, False))
 
-    def sets(self, odd: Active, chance: float) -> list[tuple[Active, float]]:
+    def _configuration(self, odd: Active, left: Active, right: Active, *, apart: int = -1) -> int:
+        """Samples S u B and S u B'; coordinates of the cell ``apart`` are two different ones."""
+        both = [b for b in left if b in right and b != apart]
+        self.cell += (*odd, *left, *(b for b in right if b not in both))
+        self.part += [ODD] * len(odd) + [SHARED if b in both else LEFT for b in left]
+        self.part += [RIGHT] * (len(right) - len(both))
+        self.start.append(len(self.cell))
+        return len(self.start) - 2
+
+    def _sets(self, odd: Active, chance: float) -> list[tuple[Active, float]]:
         """The sets B to keep, each with its odds; at most one coordinate is of a cell of several."""
         faint = self.a[odd[-1]] if odd else 1.0
         second = self.a[odd[-2]] if len(odd) > 1 else 1.0
@@ -206,7 +183,7 @@ class _Walk:
                     break
                 free = self.count[k] - odd.count(k)
                 if free > 0.0:
-                    more = odds * self.odds[k]
+                    more = odds * self.p[k] / (1.0 - self.p[k])
                     found.append(((*B, k), more * free))
                     if self.count[k] == 1.0:
                         extend((*B, k), more)

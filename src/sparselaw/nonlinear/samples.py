@@ -25,13 +25,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.gram.nodes import coordinate_nodes, log_survival
+from sparselaw.gram.nodes import coordinate_nodes, log_survival, power_integral
 from sparselaw.inputs import Inputs
 from sparselaw.inputs.activations import ActivationInputs
 from sparselaw.nonlinear.features_limit import plain_limit
 from sparselaw.nonlinear.parity_sectors import coordinate_cells
 from sparselaw.nonlinear.response import Response
-from sparselaw.nonlinear.table_cache import cached_arrays, identity_of
+from sparselaw.nonlinear.table_cache import cached_arrays
 from sparselaw.progress import progress
 from sparselaw.search import solve_decreasing
 
@@ -140,84 +140,62 @@ def _occupied(inputs: Inputs, D: float) -> tuple[float, float]:
     law = inputs.power_activations()
     reach = (D / RARE) ** (1.0 / law.decay)
     cells = coordinate_cells(inputs, max(reach, 2.0) ** -inputs.power_law().spectrum)
-    p, count = cells.p.tolist(), cells.count.tolist()
-    odds = [x / (1.0 - x) / 2.0 for x in p]
-    tail = 0.0 if cells.place.size == 0 else _quiet_tail(inputs, float(cells.place[-1]), law.decay)
-    quiet = math.exp(sum(n * math.log1p(-x) for n, x in zip(count, p, strict=True)) - tail)
-    seen = listed = independent = fixed = 0.0
+    odds, twice = (0.5 * cells.p / (1.0 - cells.p)).tolist(), (2.0 * cells.count).tolist()
+    quiet = float(cells.count @ np.log1p(-cells.p))
+    if cells.place.size and cells.place[-1] + 1.0 < inputs.dimension:  # sum of p_j beyond the last cell
+        quiet -= power_integral(1.0 - law.decay, math.log(cells.place[-1]), math.log(inputs.dimension))
+    patterns: list[tuple[float, float]] = []  # P, and how many have it
 
     def visit(first: int, P: float, ways: float) -> None:
-        nonlocal seen, listed, independent, fixed
-        found = -math.expm1(D * math.log1p(-P)) if P < 1.0 else 1.0
-        seen += ways * found
-        listed += ways * P
-        independent += ways * found * (1.0 - found)
-        fixed += ways * P * (1.0 - found)
-        for k in range(first, len(p)):
+        patterns.append((P, ways))
+        for k in range(first, len(odds)):
             if D * P * odds[k] < RARE:
                 break
             # One coordinate of a cell: two of them are too rare to matter, or belong to the cells of one.
-            visit(k + 1, P * odds[k], ways * count[k] * 2.0)
+            visit(k + 1, P * odds[k], ways * twice[k])
 
-    visit(0, quiet, 1.0)
-    rare = max(1.0 - listed, 0.0)
-    variance = independent + D * rare - D * (fixed + rare) ** 2
-    return min(seen + D * rare, D), max(variance, 0.0)
-
-
-def _quiet_tail(inputs: Inputs, last: float, decay: float) -> float:
-    """sum of p_j beyond the last cell."""
-    if last + 1.0 >= inputs.dimension:
-        return 0.0
-    end = math.pow(inputs.dimension, 1.0 - decay) if math.isfinite(inputs.dimension) else 0.0
-    return (math.pow(last, 1.0 - decay) - end) / (decay - 1.0)
+    visit(0, math.exp(quiet), 1.0)
+    P, ways = np.array(patterns).T
+    with np.errstate(divide="ignore"):
+        found = -np.expm1(D * np.log1p(-P))
+    rare = max(1.0 - float(ways @ P), 0.0)
+    fixed = float(ways @ (P * (1.0 - found))) + rare
+    variance = float(ways @ (found * (1.0 - found))) + D * rare - D * fixed**2
+    return min(float(ways @ found) + D * rare, D), max(variance, 0.0)
 
 
 @functools.lru_cache(maxsize=64)
 def variance_factor(inputs: ActivationInputs, response: Response) -> float:
-    """h of the module: one where so few coordinates are there that all are known.
-
-    It is a mean over drawn samples, kept in the cache since it takes some seconds.
-    """
-    identity = {
-        "variance_factor": identity_of(inputs),
-        "drawn": [list(DATA_SIZES), MOST_RANK, list(SHARES), DRAWS, FRESH],
-        **response.identity,
-    }
-    found = cached_arrays(identity, lambda: {"mean": _mean(inputs, response)})
-    return float(found["mean"])
+    """h of the module, a mean over drawn samples; one where all coordinates are known anyway."""
+    settings = [list(DATA_SIZES), MOST_RANK, list(SHARES), DRAWS, FRESH]
+    kept = cached_arrays(
+        "variance factor", inputs, [response.digest], settings, lambda: {"h": _mean_factor(inputs, response)}
+    )
+    return float(kept["h"])
 
 
-def _mean(inputs: ActivationInputs, response: Response) -> float:
+def _mean_factor(inputs: ActivationInputs, response: Response) -> float:
     found: list[float] = []
     with progress("fewer features than samples") as show:
         for i, D in enumerate(DATA_SIZES):
             rank = features_rank(inputs, response, float(D))
-            limits = {share * rank: plain_limit(inputs, response, share * rank) for share in SHARES}
+            limits = [(share * rank, plain_limit(inputs, response, share * rank)) for share in SHARES]
             if found and rank > MOST_RANK:
                 break
             rng = np.random.default_rng([20261117, D])
-            rows = []
+            sums = np.zeros((2, len(limits)))  # the loss above its limit, and what the factor multiplies
             for draw in range(DRAWS):
                 show(i * DRAWS + draw, len(DATA_SIZES) * DRAWS)
-                found_one = drawn_regression(inputs, response, D, rng)
-                assert found_one is not None  # of any number of patterns
-                rows.append(_above(found_one, limits))
-            above, unknown = np.array(rows).sum(axis=0).T
-            found += (above / unknown)[(unknown > NOTHING) & np.isfinite(above)].tolist()
+                drawn = drawn_regression(inputs, response, D, rng)
+                assert drawn is not None  # of any number of patterns
+                unknown = drawn.error(drawn.weights(0.0))
+                for k, (N, limit) in enumerate(limits):
+                    if limit is None or N > 0.95 * drawn.rank:
+                        sums[:, k] += math.nan
+                    else:
+                        sums[:, k] += drawn.loss(N) - limit, unknown * drawn.rank / (drawn.rank - N)
+            found += [float(above / unknown) for above, unknown in sums.T if unknown > NOTHING]
     return sum(found) / len(found) if found else 1.0
-
-
-def _above(drawn: DrawnRegression, limits: dict[float, float | None]) -> list[tuple[float, float]]:
-    """For each N the loss above its limit, and what the factor multiplies there."""
-    unknown = drawn.error(drawn.weights(0.0))
-    rows = []
-    for N, limit in limits.items():
-        if limit is None or N > 0.95 * drawn.rank:
-            rows.append((math.nan, 0.0))
-        else:
-            rows.append((drawn.loss(N) - limit, unknown * drawn.rank / (drawn.rank - N)))
-    return rows
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -279,13 +257,14 @@ def drawn_regression(
         return None
     X, root = X[first], np.sqrt(often.astype(float))
     norms = np.sum(X**2, axis=1)
-    kernel = response.kernel(norms[:, None], norms[None, :], X @ X.T)
-    values, vectors = np.linalg.eigh(root[:, None] * kernel * root)
+    values, vectors = np.linalg.eigh(
+        root[:, None] * response.kernel(norms[:, None], norms[None, :], X @ X.T) * root
+    )
     kept = values > SMALL * values[-1]
     basis = root[:, None] * vectors[:, kept]
     fresh, squares, share = fresh_samples(inputs, seen, rng)
-    near = response.kernel(squares[:, None], norms[None, :], fresh @ X.T)
-    even = response.even_kernel(squares[:, None], norms[None, :], fresh @ X.T)
+    products, slope = fresh @ X.T, response.slope or 0.0
+    curved = response.kernel_of_parts(squares[:, None], norms[None, :], products)
     one = squares[:, None, None]
     return DrawnRegression(
         values=values[kept],
@@ -293,9 +272,9 @@ def drawn_regression(
         fresh=fresh,
         share=share,
         own=response.kernel(one, one, one)[:, 0, 0],
-        near=near @ basis,
-        even=None if response.slope is None else even @ basis,
-        straight=(response.slope or 0.0) ** 2 * (X.T @ basis),
+        near=(slope**2 * products + curved) @ basis,
+        even=None if response.slope is None else curved @ basis,
+        straight=slope**2 * (X.T @ basis),
         seen=seen,
         counts=counts,
         variances=inputs.variances(seen),

@@ -10,13 +10,12 @@ import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.inputs import Inputs
-from sparselaw.nonlinear.parity_sectors import SHARED, Block, Sectors, coordinate_cells, parity_sectors
+from sparselaw.nonlinear.parity_sectors import SHARED, Block, ParitySectors, coordinate_cells
 from sparselaw.nonlinear.response import Part
 
 NODES = (6, 4)  # for |u_1| and for |u_j|
@@ -25,12 +24,17 @@ FAR = 9.0  # beyond it a half-normal variable has no weight
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Types:
-    """A grid of types. An axis that is not resolved has one node, of weight one."""
+    """A grid of types. An axis that is not resolved has one node, at zero, of weight one."""
 
     first: bool  # whether |u_1| is told apart
     other: int  # the coordinate j whose |u_j| is too; 0 if there is none
     nodes: tuple[FloatArray, FloatArray]
     weights: FloatArray  # (n_1, n_j), they add up to one
+
+    @property
+    def grid(self) -> FloatArray:
+        """(Q, 2): |u_1| and |u_j| of each type."""
+        return np.stack([x.ravel() for x in np.meshgrid(*self.nodes, indexing="ij")], axis=1)
 
 
 @functools.cache
@@ -42,49 +46,34 @@ def unit_types(first: bool = True, other: int = 0, nodes: tuple[int, int] = NODE
 
 @functools.cache
 def half_normal(n: int) -> tuple[FloatArray, FloatArray]:
-    """n Gauss nodes and weights for |u|, u standard normal, by Lanczos on a fine rule.
+    """n Gauss nodes and weights for |u|, u standard normal: multiplication by x among n polynomials.
 
     >>> x, w = half_normal(3)
     >>> [round(float(w @ x**k), 6) for k in (0, 2, 4)]
     [1.0, 1.0, 3.0]
     """
-    x, fine = np.polynomial.legendre.leggauss(300)
-    x = 0.5 * FAR * (x + 1.0)
-    fine = fine * np.exp(-0.5 * x * x)
-    basis = [np.sqrt(fine / fine.sum())]
-    matrix = np.zeros((n, n))
-    for i in range(n):
-        image = x * basis[-1]
-        matrix[i, i] = basis[-1] @ image
-        for _ in range(2):
-            for vector in basis:
-                image = image - vector * (vector @ image)
-        size = float(np.linalg.norm(image))
-        if i + 1 < n:
-            matrix[i, i + 1] = matrix[i + 1, i] = size
-        basis.append(image / size)
-    nodes, vectors = np.linalg.eigh(matrix)
+    y, fine = np.polynomial.legendre.leggauss(300)
+    x = 0.5 * FAR * (y + 1.0)
+    root = np.sqrt(fine * np.exp(-0.5 * x * x))
+    basis = np.linalg.qr(root[:, None] * np.polynomial.legendre.legvander(y, n - 1))[0]
+    nodes, vectors = np.linalg.eigh(basis.T @ (x[:, None] * basis))
     return nodes, vectors[0] ** 2
-
-
-class Signed(NamedTuple):
-    """Of each matrix of even functions, where units with u_1 > 0 alone are looked at.
-
-    Such a unit's features of either parity go together; where u_1 < 0 they do so with the other sign.
-    """
-
-    along: FloatArray  # (C, n, n_1): the kernel between its functions and the coordinate of its sector
-    straight: FloatArray  # (C, n_1): that of the coordinate with itself; zero where the sector has none
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Group:
-    """Matrices of one size: ``kernel`` is (C, n, n, n_1, n_j), n_j = 1 where none depends on u_j."""
+    """Matrices of one size: ``kernel`` is (C, n, n, n_1, n_j), n_j = 1 where none depends on u_j.
+
+    Of even functions there is also what units with u_1 > 0 alone let them have in common with the coordinate
+    of their sector: such a unit's features of either parity go together; where u_1 < 0 they do so with the
+    other sign.
+    """
 
     alike: FloatArray  # (C,) how many sectors have this matrix
     kernel: FloatArray
     target: FloatArray | None = None  # (C, n) the coordinate among their functions, where one can be
-    signed: Signed | None = None  # what u_1 > 0 lets them have in common with the coordinates
+    along: FloatArray | None = None  # (C, n, n_1): the kernel between even functions and the coordinate
+    straight: FloatArray | None = None  # (C, n_1): of the coordinate with itself; zero where there is none
 
     def mean(self, weights: FloatArray) -> FloatArray:
         """The matrices (C, n, n), summed over types with these weights (n_1, n_j)."""
@@ -114,39 +103,29 @@ class SectorTable:
 
     def without_types(self) -> SectorTable:
         """The mean over types in the place of each."""
-        weights = self.types.weights
         groups = [
-            Group(alike=g.alike, kernel=g.mean(weights)[..., None, None], target=g.target)
+            Group(alike=g.alike, kernel=g.mean(self.types.weights)[..., None, None], target=g.target)
             for g in self.groups
         ]
         return SectorTable(cutoff=self.cutoff, types=unit_types(False), groups=tuple(groups))
 
     def spectrum(self) -> tuple[FloatArray, FloatArray]:
         """Eigenvalues of the mean over types, and how often each occurs."""
-        values, often = [], []
-        for group in self.groups:
-            matrices = group.mean(self.types.weights)
-            values.append(np.linalg.eigvalsh(matrices).ravel())
-            often.append(np.repeat(group.alike, matrices.shape[1]))
-        return np.concatenate(values), np.concatenate(often)
+        means = [group.mean(self.types.weights) for group in self.groups]
+        often = [
+            np.repeat(group.alike, mean.shape[1]) for group, mean in zip(self.groups, means, strict=True)
+        ]
+        return np.concatenate([np.linalg.eigvalsh(mean).ravel() for mean in means]), np.concatenate(often)
 
 
 def sector_table(
-    inputs: Inputs,
-    parts: tuple[Part, ...],
-    cutoff: float,
-    types: Types,
-    whole: float,
-    least: float,
+    inputs: Inputs, parts: tuple[Part, ...], cutoff: float, types: Types, whole: float, least: float
 ) -> SectorTable:
     """The table for cut-offs from ``cutoff`` upwards.
 
     Sets above the share ``whole`` of it are in the matrix of their sector; sectors below ``least`` are not.
     """
-    groups: list[Group] = []
-    for part in parts:
-        open_ = _open_values(inputs, part, cutoff, whole, least, types.first, len(types.nodes[0]))
-        groups += _groups(open_.sectors, _Values(open_, part, types), part, types)
+    groups = [group for part in parts for group in _groups(inputs, part, cutoff, types, whole, least)]
     return SectorTable(cutoff=cutoff, types=types, groups=tuple(groups))
 
 
@@ -155,97 +134,73 @@ def table_work(
 ) -> float:
     """Sums over signs that a table takes, for one type; at least ``most`` where it is more."""
     cells = coordinate_cells(inputs, least * cutoff)
-    jump = any(part.jump for part in parts)
-    sectors = parity_sectors(cells, whole * cutoff, least * cutoff, most, jump)
+    jump = any(part.form == "jump" for part in parts)
+    sectors = ParitySectors(cells, whole * cutoff, least * cutoff, most, jump)
     start, part = np.array(sectors.start), np.array(sectors.part)
     shared = np.add.reduceat((part <= SHARED).astype(float), start[1:-1]) if len(start) > 2 else np.zeros(1)
     return most if sectors.full else float(np.sum(2.0**shared))
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Open:
-    """Configurations, and their kernel where no |u_j| is known but perhaps |u_1|: (E, n_1)."""
-
-    sectors: Sectors
-    start: IntArray
-    cell: IntArray
-    part: IntArray
-    c: FloatArray
-    kernel: FloatArray
-
-
 @functools.lru_cache(maxsize=2)
 def _open_values(
-    inputs: Inputs,
-    of: Part,
-    cutoff: float,
-    whole: float,
-    least: float,
-    first: bool,
-    nodes: int,
-) -> _Open:
-    """Kept for the tables of several |u_j| that are made one after the other."""
+    inputs: Inputs, of: Part, cutoff: float, whole: float, least: float, types: Types
+) -> tuple[list[Block], tuple[IntArray, IntArray, IntArray, FloatArray], FloatArray]:
+    """Sectors, their configurations, and the kernel of these where no |u_j| is known: (E, n_1).
+
+    Kept for the tables of several |u_j| that are made one after the other.
+    """
+    from sparselaw.nonlinear.kernel_loops import sign_sums  # numba: only where it is needed
+
     cells = coordinate_cells(inputs, least * cutoff)
-    sectors = parity_sectors(cells, whole * cutoff, least * cutoff, jump=of.jump)
+    sectors = ParitySectors(cells, whole * cutoff, least * cutoff, jump=of.form == "jump")
     start, cell, part = (np.array(x, dtype=np.int64) for x in (sectors.start, sectors.cell, sectors.part))
-    u = half_normal(nodes)[0] if first else np.zeros(1)
-    types = np.stack([u, np.zeros_like(u)], axis=1)
-    kernel = of.sums(start, cells.c[cell], part, np.zeros_like(cell), types, first)
-    return _Open(sectors=sectors, start=start, cell=cell, part=part, c=cells.c[cell], kernel=kernel)
+    kernel = sign_sums(of, start, cells.c[cell], part, np.zeros_like(cell), types)
+    return sectors.blocks, (start, cell, part, cells.c[cell]), kernel
 
 
-class _Values:
-    """The kernel of every configuration, on the types that it depends on."""
+def _groups(
+    inputs: Inputs, of: Part, cutoff: float, types: Types, whole: float, least: float
+) -> Iterator[Group]:
+    from sparselaw.nonlinear.kernel_loops import sign_sums
 
-    def __init__(self, given: _Open, part: Part, types: Types) -> None:
-        typed = (given.cell == types.other - 2).astype(np.int64)  # cell 0 is coordinate 2
-        length = np.diff(given.start)
-        owner = np.repeat(np.arange(length.size), length)
-        self.depends = np.zeros(length.size, dtype=bool)
-        self.depends[owner[typed == 1]] = True
-        self.shape = types.weights.shape
-        self.place = np.cumsum(self.depends) - 1
-        self.open = given.kernel[:, :, None]
-        grid = np.stack([x.ravel() for x in np.meshgrid(*types.nodes, indexing="ij")], axis=1)
-        inside = self.depends[owner]
-        starts = np.concatenate([[0], np.cumsum(length[self.depends])])
-        arrays = (starts, given.c[inside], given.part[inside], typed[inside])
-        self.known = part.sums(*arrays, grid, types.first).reshape(-1, *self.shape)
-
-    def of(self, configurations: IntArray, key: bool) -> FloatArray:
-        """Their values (E, n_1, n_j), n_j = 1 where none of them depends on u_j."""
-        out = np.empty((configurations.size, self.shape[0], self.shape[1] if key else 1))
-        out[:] = self.open[configurations]
-        if key:
-            mask = self.depends[configurations]
-            out[mask] = self.known[self.place[configurations[mask]]]
-        return out
-
-
-def _groups(sectors: Sectors, values: _Values, part: Part, types: Types) -> Iterator[Group]:
-    alone = types.first and not types.other
-    by_kind: dict[tuple[int, bool], list[int]] = {}
-    for b, block in enumerate(sectors.blocks):
-        key = bool(values.depends[[entry[3] for entry in block.entries]].any())
-        by_kind.setdefault((block.size, key), []).append(b)
-    for (size, key), members in by_kind.items():
-        blocks = [sectors.blocks[b] for b in members]
+    plain = unit_types(types.first, 0, (len(types.nodes[0]), 1))
+    every, (start, cell, part, c), open_ = _open_values(inputs, of, cutoff, whole, least, plain)
+    typed = (cell == types.other - 2).astype(np.int64)  # cell 0 is coordinate 2
+    length = np.diff(start)
+    owner = np.repeat(np.arange(length.size), length)
+    depends = np.bincount(owner, typed, minlength=length.size) > 0.0
+    inside, starts = depends[owner], np.concatenate([[0], np.cumsum(length[depends])])
+    known = sign_sums(of, starts, c[inside], part[inside], typed[inside], types)
+    place = np.cumsum(depends) - 1
+    by_kind: dict[tuple[int, bool], list[Block]] = {}
+    for block in every:
+        key = bool(depends[[entry[3] for entry in block.entries]].any())
+        by_kind.setdefault((block.size, key), []).append(block)
+    for (size, key), blocks in by_kind.items():
         rows = [(place, *entry) for place, block in enumerate(blocks) for entry in block.entries]
-        owner, i, j, factor, ids = (np.array(column) for column in zip(*rows, strict=True))
-        found = factor[:, None, None] * values.of(ids, key)
+        block_of, i, j, factor, ids = (np.array(column) for column in zip(*rows, strict=True))
+        found = np.repeat(open_[ids][:, :, None], types.weights.shape[1] if key else 1, axis=2)
+        if key:
+            mask = depends[ids]
+            found[mask] = known[place[ids[mask]]].reshape(-1, *types.weights.shape)
         kernel = np.zeros((len(blocks), size, size, *found.shape[1:]))
-        np.add.at(kernel, (owner, i, j), found)
+        np.add.at(kernel, (block_of, i, j), factor[:, None, None] * found)
         upper = np.triu(np.ones((size, size)), 1)[None, :, :, None, None]
         kernel += np.swapaxes(kernel * upper, 1, 2)
-        yield Group(
-            alike=np.array([block.alike for block in blocks]),
-            kernel=kernel,
-            target=np.array([block.target for block in blocks]) if part.targets else None,
-            signed=_signed(blocks, part, types.nodes[0]) if alone and not part.targets else None,
+        alike, target = (
+            np.array([block.alike for block in blocks]),
+            np.array([block.target for block in blocks]),
         )
+        if of.targets:
+            yield Group(alike=alike, kernel=kernel, target=target)
+        elif types.first and not types.other:
+            along, straight = _signed(blocks, of, types.nodes[0])
+            yield Group(alike=alike, kernel=kernel, along=along, straight=straight)
+        else:
+            yield Group(alike=alike, kernel=kernel)
 
 
-def _signed(blocks: list[Block], part: Part, u: FloatArray) -> Signed:
+def _signed(blocks: list[Block], part: Part, u: FloatArray) -> tuple[FloatArray, FloatArray]:
     """E u_1 f(X)/2 for x_1, and for x_j a_j E f'(X)/2 (Stein); X has the mean u_1, the variance norms."""
     along = np.zeros((len(blocks), blocks[0].size, u.size))
     straight = np.zeros((len(blocks), u.size))
@@ -257,4 +212,4 @@ def _signed(blocks: list[Block], part: Part, u: FloatArray) -> Signed:
         mean, slope = part.mean_and_slope(u, np.sqrt(block.norms))
         along[place] = 0.5 * (u * mean if block.first else s * slope) * (target / math.sqrt(s))[:, None]
         straight[place] = 0.25 * (u**2 if block.first else s)
-    return Signed(along, straight)
+    return along, straight

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,16 @@ from sparselaw.inputs import Inputs
 
 Arrays = dict[str, Any]
 
-VERSION = 3  # of the tables; another number makes them anew
+VERSION = 4  # of the tables; another number makes them anew
 
 
-def cached_arrays(identity: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
-    """The arrays of ``identity``, from the cache folder or else made, and kept if that can be written."""
-    text = json.dumps({"version": VERSION, **identity}, sort_keys=True)
-    name = hashlib.sha256(text.encode()).hexdigest()[:24]
-    path = cache_folder() / f"{name}.npz"
+def cached_arrays(
+    what: str, inputs: Inputs, digests: list[str], settings: Sequence[Any], make: Callable[[], Arrays]
+) -> Arrays:
+    """What was made of these inputs and of activations of these digests, or else is made now and kept."""
+    parameters = {name: repr(value) for name, value in inputs.parameters().items()}
+    text = json.dumps([VERSION, what, inputs.kind, parameters, digests, settings], sort_keys=True)
+    path = cache_folder() / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.npz"
     try:
         with np.load(path, allow_pickle=False) as found:
             if str(found["identity"]) == text:
@@ -39,11 +41,6 @@ def cached_arrays(identity: Mapping[str, Any], make: Callable[[], Arrays]) -> Ar
     except OSError:  # a full disk or a read-only home
         pass
     return arrays
-
-
-def identity_of(inputs: Inputs) -> list[Any]:
-    """What tables of these inputs are kept under."""
-    return [inputs.kind, {name: repr(value) for name, value in inputs.parameters().items()}]
 
 
 def cache_folder() -> Path:

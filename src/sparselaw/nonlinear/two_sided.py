@@ -30,7 +30,7 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -46,10 +46,9 @@ from sparselaw.nonlinear.gaussian_limit import (
     gaussian_variance_term,
 )
 from sparselaw.nonlinear.losses import NonlinearLoss
-from sparselaw.nonlinear.response import Response, Trust
+from sparselaw.nonlinear.response import Response
 from sparselaw.nonlinear.samples import features_rank, rank_deviation, variance_factor
 from sparselaw.nonlinear.variance_sums import variance_sums
-from sparselaw.nonlinear.width_limit import NonlinearLimit
 
 UNEVEN = 25.0  # over the rank: what an even part adds to the variance term, fitted to simulated cells
 MORE_BETWEEN = 1.5  # times as far off is the part that the other size adds, where rare coordinates meet
@@ -89,92 +88,82 @@ def two_sided_losses(
     inputs: Inputs, response: Response, widths: Sequence[float], data: Sequence[int]
 ) -> list[NonlinearLoss]:
     """Every pair, N by N: the expected population loss of the minimum-norm solution."""
-    return [_loss(inputs, response, width, D) for width in widths for D in data]
-
-
-def _rank(inputs: Inputs, response: Response, D: float) -> float:
-    if inputs.sampling == "gaussian":
-        return float(min(D, 2.0 * inputs.dimension))
-    return features_rank(inputs, response, float(D))
-
-
-def _loss(inputs: Inputs, response: Response, width: float, D: int) -> NonlinearLoss:
-    N = float(min(width, LARGEST_N))
-    rank = _rank(inputs, response, D)
-    if response.slope == 0.0:
-        found = even_loss(inputs, N, float(D), rank)
-    else:
-        found = _SIDES[inputs.sampling](inputs, response, N, float(D), rank)
-    return replace(found, N=width, D=D, rank=rank)
+    dense = inputs.sampling == "gaussian"
+    found = []
+    for width in widths:
+        for samples in data:
+            N, D = float(min(width, LARGEST_N)), float(samples)
+            rank = min(D, 2.0 * inputs.dimension) if dense else features_rank(inputs, response, D)
+            if response.slope == 0.0:
+                loss = even_loss(inputs, N, D, rank)
+            elif dense:
+                loss = _dense(inputs, response, N, D)
+            else:
+                loss = _sparse(inputs, response, N, D, rank)
+            found.append(replace(loss, N=width, D=samples, rank=float(rank)))
+    return found
 
 
 def _sparse(inputs: Inputs, response: Response, N: float, D: float, rank: float) -> NonlinearLoss:
     activations, trust = cast(ActivationInputs, inputs), response.trust
-    near = min(N / rank, rank / N)
-    if near > (trust.below if N < rank else trust.above):
+    few, near = N < rank, min(N / rank, rank / N)
+    if near > (trust.below if few else trust.above):
         return NonlinearLoss(loss=math.nan, error=math.nan, cautions=["both sizes matter"], reason=NO_THEORY)
     known = data_limit(inputs, response, D)
     crowded = inputs.power_activations().decay < CROWDED + 1.0
-    uneven = min(UNEVEN / rank, 1.0) if response.even else 0.0
-    deviation = rank_deviation(inputs, response, D)
-    median = None
+
+    @functools.cache
+    def parts(few: bool) -> tuple[float, float]:
+        """On a side of the peak, what stays of the loss and what tr W^-1 is multiplied by."""
+        if few:
+            uneven = min(UNEVEN / rank, 1.0) if response.even else 0.0
+            factor = variance_factor(activations, response) * (1.0 + uneven)
+            return features_limit(inputs, response, N).loss, factor * known
+        return known, sharing(activations, response).variance_factor * known
+
+    deviation, median = rank_deviation(inputs, response, D), None
     if known > 0.0 and has_median(N, rank, deviation):
-
-        def parts(r: float) -> tuple[float, float]:
-            if r > N:
-                return low_loss, variance_factor(activations, response) * (1.0 + uneven) * known * r
-            return known, sharing(activations, response).variance_factor * known * r
-
-        low_loss = features_limit(inputs, response, N).loss
-        median = mixture_median(N, rank, deviation, parts)
+        median = mixture_median(N, rank, deviation, lambda r: parts(r > N))
         if is_infinite(N, rank, deviation):
             return _at_the_peak(median, MEDIAN_ERROR + (CROWDED_ERROR if crowded else 0.0))
-    if N < rank:
-        low = features_limit(inputs, response, N)
-        added = variance_factor(activations, response) * (1.0 + uneven) * known * rank / (rank - N)
-        loss = low.loss + added
+    stays, goes = parts(few)
+    free = rank - N if few else N - rank - 1.0
+    added = 0.0 if known == 0.0 else goes * rank / free if free > 0.0 else math.inf
+    loss = stays + added
+    if few:
         unsure = trust.between * (MORE_BETWEEN if crowded else 1.0) * added / loss
-        error, cautions = _said(low, trust, max(low.error, trust.features) + unsure, N, near)
-        return NonlinearLoss(loss=loss, error=error, cautions=cautions, median=median)
-    above = N - rank - 1.0
-    factor = sharing(activations, response).variance_factor
-    more = factor * rank / above if above > 0.0 else math.inf
-    loss = known * (1.0 + more) if known > 0.0 else 0.0
+        limit = features_limit(inputs, response, N)
+        said = _said(limit.beyond, response, max(limit.error, trust.features) + unsure, N, near)
+        return NonlinearLoss(loss=loss, median=median, **said)
     own = max(trust.data, CROWDED_ERROR if crowded else 0.0)
     if not math.isinf(interpolation_errors(inputs, response).fall):
         own += DRIFT * max(math.log10(D / TRIED), 0.0)
-    error, cautions = _said(None, trust, own + trust.between * near, N, near)
+    said = _said(0.0, response, own + trust.between * near, math.inf, near)
     if crowded:
-        cautions.append("alpha1 < 1: rare coordinates share samples, the loss is good to about 10 %")
-    return NonlinearLoss(loss=loss, error=error, cautions=cautions, median=median)
+        said["cautions"].append("alpha1 < 1: rare coordinates share samples, the loss is good to about 10 %")
+    return NonlinearLoss(loss=loss, median=median, **said)
 
 
-def _dense(inputs: Inputs, response: Response, N: float, D: float, rank: float) -> NonlinearLoss:
-    del rank
-    gap = abs(N - D)
-    median = None
+def _dense(inputs: Inputs, response: Response, N: float, D: float) -> NonlinearLoss:
+    def at(free: float) -> dict[str, Any]:
+        """The loss where tr W^-1 of the smaller side is its size over ``free``, its error and cautions."""
+        if N <= D:
+            low = gaussian_features_limit(inputs, response, N)
+            more, unsure = excess(inputs, response, N, N + 1.0 + free)
+            own = max(low.error, response.trust.features) + DENSE_BELOW * (N / D) ** 2
+            own += min(unsure / (1.0 + more), DENSE_FORMS)
+            return {"loss": low.loss * (1.0 + more), **_said(low.beyond, response, own, N, N / D)}
+        high = gaussian_data_limit(inputs, response, D)
+        loss = high.loss + gaussian_variance_term(inputs, response, D) * D / free
+        return {"loss": loss, **_said(high.beyond, response, high.error + DENSE_ABOVE * D / N, D, D / N)}
+
+    gap, median = abs(N - D), None
     if has_median(N, D, 0.0):
-        median, error, _ = _dense_loss(inputs, response, N, D, median_gap(gap))
+        middle = at(median_gap(gap))
+        median = middle["loss"]
         if is_infinite(N, D, 0.0):
-            return _at_the_peak(median, error)
-    loss, error, cautions = _dense_loss(inputs, response, N, D, gap - 1.0)
-    return NonlinearLoss(loss=loss, error=error, cautions=cautions, median=median)
-
-
-def _dense_loss(
-    inputs: Inputs, response: Response, N: float, D: float, free: float
-) -> tuple[float, float, list[str]]:
-    """The loss, its error and cautions where tr W^-1 of the smaller side is its size over ``free``."""
-    trust = response.trust
-    if N <= D:
-        low = gaussian_features_limit(inputs, response, N)
-        more, unsure = excess(inputs, response, N, N + 1.0 + free)
-        own = max(low.error, trust.features) + DENSE_BELOW * (N / D) ** 2
-        own += min(unsure / (1.0 + more), DENSE_FORMS)
-        return low.loss * (1.0 + more), *_said(low, trust, own, N, N / D)
-    high = gaussian_data_limit(inputs, response, D)
-    added = gaussian_variance_term(inputs, response, D) * D / free
-    return high.loss + added, *_said(high, trust, high.error + DENSE_ABOVE * D / N, D, D / N)
+            return _at_the_peak(median, middle["error"])
+    return NonlinearLoss(median=median, **at(gap - 1.0))
 
 
 def _at_the_peak(median: float, error: float) -> NonlinearLoss:
@@ -182,6 +171,22 @@ def _at_the_peak(median: float, error: float) -> NonlinearLoss:
     return NonlinearLoss(
         loss=math.inf, error=math.inf, cautions=[caution], median=median, reason=INFINITE_MEAN
     )
+
+
+def _said(beyond: float, response: Response, error: float, size: float, near: float) -> dict[str, Any]:
+    """The error and the cautions: ``near`` is one at the peak and zero far from it."""
+    cautions = []
+    if size < FEW:
+        error = max(error, response.trust.few)
+        cautions.append(f"fewer than {FEW}: good to about {error:.0%}")
+    if beyond:
+        cautions.append(f"continued from {beyond:g} with the exponent there")
+    if near > PEAK:
+        cautions.append("near the double-descent peak, where N meets the rank of the features")
+    elif error > SURE and not cautions:
+        where = "both sizes matter" if near > FAR else "the theory's own error"
+        cautions.append(f"{where}: the loss may be off by about {min(error, 1.0):.0%}")
+    return {"error": error, "cautions": cautions}
 
 
 def local_exponent(inputs: Inputs, response: Response, N: float) -> tuple[float, float]:
@@ -192,29 +197,8 @@ def local_exponent(inputs: Inputs, response: Response, N: float) -> tuple[float,
     return math.log2(low.loss / high.loss), unsure
 
 
-_SIDES = {"activations": _sparse, "gaussian": _dense}
-
-
-def _said(
-    limit: NonlinearLimit | None, trust: Trust, error: float, size: float, near: float
-) -> tuple[float, list[str]]:
-    """The error and the cautions: ``near`` is one at the peak and zero far from it."""
-    cautions = []
-    if limit is not None and size < FEW:
-        error = max(error, trust.few)
-        cautions.append(f"fewer than {FEW}: good to about {error:.0%}")
-    if limit is not None and limit.beyond:
-        cautions.append(f"continued from {limit.beyond:g} with the exponent there")
-    if near > PEAK:
-        cautions.append("near the double-descent peak, where N meets the rank of the features")
-    elif error > SURE and not cautions:
-        where = "both sizes matter" if near > FAR else "the theory's own error"
-        cautions.append(f"{where}: the loss may be off by about {min(error, 1.0):.0%}")
-    return error, cautions
-
-
 def even_loss(inputs: Inputs, N: float, D: float, rank: float) -> NonlinearLoss:
-    """The loss, its relative error, and what to say."""
+    """The variance of the inputs, and the noise that is fitted."""
     total = variance_sums(inputs, 1.0).total()
     if N > EVEN_CLOSE * rank or math.isinf(N):
         more = f"{EVEN}: the loss is at least their variance, and here some tenths more"
@@ -270,11 +254,10 @@ def has_median(N: float, rank: float, deviation: float) -> bool:
 def mixture_median(
     N: float, rank: float, deviation: float, parts: Callable[[float], tuple[float, float]]
 ) -> float:
-    """The median over ranks: ``parts(r)`` is what stays of the loss and what tr W^-1/r is multiplied by."""
+    """The median over ranks: ``parts(r)`` is what stays of the loss and what tr W^-1 is multiplied by."""
     law = statistics.NormalDist(rank, max(deviation, 0.3))
     found = []
-    for level in LEVELS:
-        r = law.inv_cdf(float(level))
+    for r in map(law.inv_cdf, LEVELS.tolist()):
         stays, goes = parts(r)
-        found.append(stays + goes * quantiles(abs(N - r)))
+        found.append(stays + goes * r * quantiles(abs(N - r)))
     return float(np.median(np.concatenate(found)))

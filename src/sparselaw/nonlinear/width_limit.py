@@ -33,13 +33,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.inputs import Inputs
-from sparselaw.nonlinear.sector_tables import Group, SectorTable
+from sparselaw.nonlinear.sector_tables import Group, SectorTable, Types
 from sparselaw.nonlinear.variance_sums import variance_sums
 
 UNSURE = 0.15  # relative error of a decade that is continued
@@ -125,146 +124,106 @@ def width_limit(
 ) -> WidthLimit:
     """``even_weight`` is (kink/slope)^2; ``missing`` the share of T_even that the table leaves out.
 
-    ``cutoff`` is where to start; ``signs``: whether to find what their imbalance adds.
+    ``cutoff`` is where to start; ``signs``: whether to find what their imbalance adds, where the table knows
+    it.
     """
-    problem = _Problem(inputs, table, N, even_weight, missing)
-    start = np.full(table.types.weights.size, math.log(N * (cutoff or table.cutoff)))
-    return problem.answer(_fixed_point(problem.step, start), signs)
+    weights, groups = table.types.weights, table.groups
+    coordinates = None if table.has_targets else _Coordinates(inputs, table.types, N)
 
+    def resolved(log_tau: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+        """N w/tau, and r in the sectors of the table."""
+        pull = N * weights * np.exp(-log_tau.reshape(weights.shape))
+        means = (even_weight * group.mean(pull) for group in groups)
+        return pull, [np.asarray(np.linalg.inv(np.eye(mean.shape[1]) + mean)) for mean in means]
 
-class _Problem:
-    def __init__(
-        self, inputs: Inputs, table: SectorTable, N: float, even_weight: float, missing: float
-    ) -> None:
-        self.table, self.N = table, N
-        self.even_weight, self.missing = even_weight, missing
-        self.coordinates = None if table.has_targets else _Coordinates(inputs, table, N)
-        self.total = math.nan if self.coordinates else variance_sums(inputs, N).total()
-
-    def pull(self, log_tau: FloatArray) -> FloatArray:
-        weights = self.table.types.weights
-        return self.N * weights * np.exp(-log_tau.reshape(weights.shape))
-
-    def resolvents(self, pull: FloatArray) -> list[FloatArray]:
-        """r in the sectors of the table."""
-        found: list[FloatArray] = []
-        for group in self.table.groups:
-            matrices = self.even_weight * group.mean(pull)
-            found.append(np.asarray(np.linalg.inv(np.eye(matrices.shape[1]) + matrices), dtype=float))
-        return found
-
-    def step(self, log_tau: FloatArray) -> FloatArray:
+    def step(log_tau: FloatArray) -> FloatArray:
         """log tr(K_t r)."""
-        pull = self.pull(log_tau)
-        total = self.coordinates.traces(pull) if self.coordinates else np.zeros(pull.shape)
-        weight = self.even_weight * (1.0 + self.missing)
-        for group, resolvent in zip(self.table.groups, self.resolvents(pull), strict=True):
-            total = total + weight * group.products(resolvent)
+        pull, resolvents = resolved(log_tau)
+        total = coordinates.traces(pull) if coordinates else np.zeros(pull.shape)
+        for group, r in zip(groups, resolvents, strict=True):
+            total = total + even_weight * (1.0 + missing) * group.products(r)
         return np.asarray(np.log(total).ravel())
 
-    def answer(self, log_tau: FloatArray, signs: bool) -> WidthLimit:
-        pull = self.pull(log_tau)
-        found = self.coordinates.sums(pull) if self.coordinates else _Sums(plain=self.total)
-        resolvents = self.resolvents(pull)
-        for group, resolvent in zip(self.table.groups, resolvents, strict=True):
-            F = np.eye(resolvent.shape[1]) - resolvent
-            alike, square = (1.0 + self.missing) * group.alike, F @ F
-            found.B += float(alike @ np.trace(square, axis1=1, axis2=2))
-            found.C += float(alike @ np.einsum("cij,cji->c", square, F))
-            if group.target is not None:
-                found.add(group.alike, group.target, F)
-        free = max(self.N - found.B, 1.0)
-        correction = (found.twice / free - found.once * (found.B - found.C) / free**2) / found.plain
-        return WidthLimit(
-            loss=found.plain * (1.0 + correction),
-            cutoff=1.0 / float(pull.sum()),
-            linear=found.linear,
-            correction=correction,
-            signs=self.signs(log_tau, resolvents) / (found.plain * (1.0 + correction)) if signs else 0.0,
-        )
-
-    def signs(self, log_tau: FloatArray, resolvents: list[FloatArray]) -> float:
-        """What uneven signs of u_1 add, where the table knows it."""
-        groups = self.table.groups
-        if self.coordinates is None or any(group.signed is None for group in groups):
-            return 0.0
-        weights, straight = self.table.types.weights.ravel(), self.coordinates.straight(self.pull(log_tau))
-        pairs = list(zip(groups, resolvents, strict=True))
-        how = (self.even_weight, self.missing)
-        return sign_imbalance(self.N, weights, np.exp(log_tau), straight, pairs, *how)
+    log_tau = _fixed_point(step, np.full(weights.size, math.log(N * (cutoff or table.cutoff))))
+    pull, resolvents = resolved(log_tau)
+    sums = np.zeros(6)
+    if coordinates:
+        sums += coordinates.sums(pull)
+    else:
+        sums[0] = variance_sums(inputs, N).total()
+    for group, r in zip(groups, resolvents, strict=True):
+        F = np.eye(r.shape[1]) - r
+        alike, square = (1.0 + missing) * group.alike, F @ F
+        sums[4] += alike @ np.trace(square, axis1=1, axis2=2)
+        sums[5] += alike @ np.einsum("cij,cji->c", square, F)
+        if group.target is not None:
+            sums[:4] += _target_sums(group.alike, group.target, F)
+    plain, once, twice, linear, B, C = sums.tolist()
+    free = max(N - B, 1.0)
+    correction = (twice / free - once * (B - C) / free**2) / plain
+    uneven = 0.0
+    if signs and coordinates and all(group.along is not None for group in groups):
+        straight, pairs = coordinates.straight(pull), list(zip(groups, resolvents, strict=True))
+        uneven = sign_imbalance(N, weights.ravel(), np.exp(log_tau), *straight, pairs, even_weight, missing)
+    loss = plain * (1.0 + correction)
+    return WidthLimit(
+        loss=loss, cutoff=1.0 / float(pull.sum()), linear=linear, correction=correction, signs=uneven / loss
+    )
 
 
-@dataclass(slots=True, kw_only=True)
-class _Sums:
-    """With f = 1 - r: sum_j s_j r_j, the same with a factor f_j, and with f_j^2; sum f_j; B and C."""
+# Of both kinds of coordinates the same sums, with f = 1 - r: sum_j s_j r_j, the same with a factor f_j, and
+# with f_j^2; sum f_j; and B and C.
 
-    plain: float
-    once: float = 0.0
-    twice: float = 0.0
-    linear: float = 0.0
-    B: float = 0.0
-    C: float = 0.0
 
-    def add(self, alike: FloatArray, target: FloatArray, F: FloatArray) -> None:
-        """What sectors resolve of their coordinates x_j, vectors of length s_j^(1/2); F is I - r."""
-        size = np.maximum(np.sum(target**2, axis=1), 1e-300)
-        one = np.einsum("cij,cj->ci", F, target)
-        two = np.einsum("cij,cj->ci", F, one)
-        f, f2, f3 = (np.sum(x * y, axis=1) for x, y in ((target, one), (one, one), (one, two)))
-        self.plain -= float(alike @ f)
-        self.once += float(alike @ (f - f2))
-        self.twice += float(alike @ (f2 - f3))
-        self.linear += float(alike @ (f / size))
+def _target_sums(alike: FloatArray, target: FloatArray, F: FloatArray) -> FloatArray:
+    """The first four, beyond sum_j s_j: coordinates x_j as vectors of length s_j^(1/2); F is I - r."""
+    one = np.einsum("cij,cj->ci", F, target)
+    two = np.einsum("cij,cj->ci", F, one)
+    f, f2, f3 = (np.sum(x * y, axis=1) for x, y in ((target, one), (one, one), (one, two)))
+    size = np.maximum(np.sum(target**2, axis=1), 1e-300)
+    return np.asarray(np.stack([-f, f - f2, f2 - f3, f / size]) @ alike)
 
 
 class _Coordinates:
     """The sectors of one coordinate where the odd part of f is linear: one eigenvalue each, s_j/4."""
 
-    def __init__(self, inputs: Inputs, table: SectorTable, N: float) -> None:
+    def __init__(self, inputs: Inputs, types: Types, N: float) -> None:
         self.variances = variance_sums(inputs, N)
-        types = table.types
         typed = [(1.0, types.nodes[0][:, None])] * types.first
         typed += [(float(types.other), types.nodes[1][None, :])] * (types.other > 0)
         self.s = inputs.variances(np.array([j for j, _ in typed]))
         shape = types.weights.shape
         self.squares = np.array([np.broadcast_to(u**2, shape) for _, u in typed]).reshape(-1, *shape)
 
-    def resolved(self, pull: FloatArray) -> tuple[FloatArray, float, float]:
-        """r_j of the coordinates that have types, k of the others, and sum s_j/(s_j + k) over those."""
+    def resolved(self, pull: FloatArray) -> tuple[FloatArray, float, float, float]:
+        """r_j of the coordinates that have types, k of the others, and sum f, sum f^2 over those."""
         r = 1.0 / (1.0 + 0.25 * self.s * np.tensordot(self.squares, pull, 2))
         k = 4.0 / float(pull.sum())
-        rest = self.variances.degrees(math.log(k))[0] - float(np.sum(self.s / (self.s + k)))
-        return r, k, rest
+        own = self.s / (self.s + k)
+        df1, df1_df2 = self.variances.degrees(math.log(k))
+        return r, k, df1 - float(np.sum(own)), df1 - df1_df2 - float(np.sum(own**2))
 
     def traces(self, pull: FloatArray) -> FloatArray:
         """tr(K_t r) over them."""
-        r, k, rest = self.resolved(pull)
+        r, k, rest, _ = self.resolved(pull)
         found: FloatArray = 0.25 * (np.tensordot(self.s * r, self.squares, 1) + k * rest)
         return found
 
-    def straight(self, pull: FloatArray) -> Straight:
-        """For types of |u_1| alone: the kernel of x_1 is t^2/4, that of x_j s_j/4."""
-        r, k, _ = self.resolved(pull)
-        df1, df1_df2 = self.variances.degrees(math.log(k))
-        two = df1 - df1_df2 - (1.0 / (1.0 + k)) ** 2  # of all others
-        own, others = 0.25 * self.squares[0].ravel() * r[0], np.full(pull.size, 0.25 * k)
-        squares = np.outer(own, own) + two * np.outer(others, others)
-        return Straight(squares, own * r[0] + two * k * others)
+    def straight(self, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """tr(K_t r K_t' r) over them, and sum_j s_j (r K_t r)_jj, whatever their sectors.
 
-    def sums(self, pull: FloatArray) -> _Sums:
-        r, k, rest = self.resolved(pull)
-        f, own = 1.0 - r, self.s / (self.s + k)
-        df1, df1_df2 = self.variances.degrees(math.log(k))
-        two = df1 - df1_df2 - float(np.sum(own**2))
-        three = self.variances.cubes(math.log(k)) - float(np.sum(own**3))
-        return _Sums(
-            plain=float(np.sum(self.s * r)) + k * rest,
-            once=float(np.sum(self.s * r * f)) + k * two,
-            twice=float(np.sum(self.s * r * f**2)) + k * three,
-            linear=float(np.sum(f)) + rest,
-            B=two + float(np.sum(f**2)),
-            C=three + float(np.sum(f**3)),
-        )
+        For types of |u_1| alone: the kernel of x_1 is t^2/4, that of x_j s_j/4.
+        """
+        r, k, _, two = self.resolved(pull)
+        own, others = 0.25 * self.squares[0].ravel() * r[0], np.full(pull.size, 0.25 * k)
+        return np.outer(own, own) + two * np.outer(others, others), own * r[0] + two * k * others
+
+    def sums(self, pull: FloatArray) -> FloatArray:
+        r, k, one, two = self.resolved(pull)
+        three = self.variances.cubes(math.log(k)) - float(np.sum((self.s / (self.s + k)) ** 3))
+        f, rest = 1.0 - r, np.array([k * one, k * two, k * three, one, two, three])
+        own = np.stack([self.s * r, self.s * r * f, self.s * r * f**2, f, f**2, f**3]).sum(axis=1)
+        return np.asarray(rest + own)
 
 
 def _fixed_point(step: Callable[[FloatArray], FloatArray], x: FloatArray) -> FloatArray:
@@ -286,40 +245,40 @@ def _fixed_point(step: Callable[[FloatArray], FloatArray], x: FloatArray) -> Flo
     return x
 
 
-class Straight(NamedTuple):
-    """What the coordinates know of themselves, whatever their sectors."""
-
-    squares: FloatArray  # (Q, Q): tr(K_t r K_t' r) over them
-    losses: FloatArray  # (Q,): sum_j s_j (r K_t r)_jj
-
-
 def sign_imbalance(
     N: float,
     weights: FloatArray,
     tau: FloatArray,
-    straight: Straight,
+    squares: FloatArray,
+    losses: FloatArray,
     groups: Sequence[tuple[Group, FloatArray]],
     even_weight: float,
     missing: float,
 ) -> float:
-    """What is added to the loss. ``groups`` come with their resolvents; types are |u_1| alone."""
+    """What is added to the loss. ``groups`` come with their resolvents; types are |u_1| alone.
+
+    ``squares`` and ``losses`` are those of ``_Coordinates.straight``.
+    """
     a = N / tau
-    squares = straight.squares.copy()  # tr(K_t r K_t' r)
+    squares = squares.copy()  # tr(K_t r K_t' r)
     joined = np.zeros_like(squares)  # tr(A_t r A_t' r)
-    sectors = []
+    sectors = []  # of one coordinate each, with the even functions beside it
     for group, r in groups:
         K = even_weight * group.kernel[..., 0]
-        squares += (1.0 + missing) * _products(group.alike, r, K)
-        assert group.signed is not None
-        mine = np.flatnonzero(group.signed.straight.any(axis=1))
+        C, n, _, Q = K.shape
+        image = (r @ K.reshape(C, n, n * Q)).reshape(C, n, n, Q)
+        turned = np.swapaxes(image, 1, 2) * group.alike[:, None, None, None]
+        squares += (1.0 + missing) * (image.reshape(-1, Q).T @ turned.reshape(-1, Q))
+        assert group.along is not None
+        assert group.straight is not None
+        mine = np.flatnonzero(group.straight.any(axis=1))
         if mine.size:
-            own = group.signed.straight[mine]
-            along = np.sqrt(even_weight) * group.signed.along[mine]
-            sector = _Sectors(
-                group.alike[mine], own, 1.0 / (1.0 + own @ (weights * a)), r[mine], K[mine], along
-            )
-            joined += 2.0 * np.einsum("c,ctu->tu", sector.alike * sector.r, sector.overlaps())
-            sectors.append(sector)
+            own, along = group.straight[mine], np.sqrt(even_weight) * group.along[mine]
+            image = r[mine] @ along
+            overlaps = np.swapaxes(along, 1, 2) @ image  # of the columns of A_t between r: (C, Q, Q)
+            alone = 1.0 / (1.0 + own @ (weights * a))  # r of the coordinate
+            joined += 2.0 * np.einsum("c,ctu->tu", group.alike[mine] * alone, overlaps)
+            sectors.append((group.alike[mine] * alone, alone, own, image, overlaps, K[mine]))
 
     answer = np.linalg.inv(np.eye(a.size) - (weights / tau)[:, None] * joined * a)  # g = answer e
     e_e = np.diag(weights) / N
@@ -329,36 +288,11 @@ def sign_imbalance(
     m_m = np.outer(a, a) * g_g
 
     traces, loss = np.zeros(a.size), 0.0  # tr(K_t r M r M r), and the same of sum_j s_j
-    for sector in sectors:
-        size = sector.alike * sector.r**2 * np.einsum("ctu,tu->c", sector.overlaps(), m_m)
-        loss += float(size @ (4.0 * sector.own @ weights))
-        image = sector.even @ sector.along
-        traces += size @ sector.own + np.einsum(
-            "c,cia,cjb,ab,cijt->t", sector.alike * sector.r, image, image, m_m, sector.K, optimize=True
-        )
+    for share, alone, own, image, overlaps, K in sectors:
+        size = share * alone * np.einsum("ctu,tu->c", overlaps, m_m)
+        loss += float(size @ (4.0 * own @ weights))
+        how = "c,cia,cjb,ab,cijt->t"
+        traces += size @ own + np.einsum(how, share, image, image, m_m, K, optimize=True)
     before = a * (weights * h_h - e_h)
     d = np.linalg.solve(np.diag(tau) - squares * (a * weights), traces - squares @ before)
-    return loss - float(straight.losses @ (before - a * weights * d))
-
-
-class _Sectors(NamedTuple):
-    """Sectors of one coordinate each, with the even functions beside it."""
-
-    alike: FloatArray
-    own: FloatArray  # (C, Q): the kernel of the coordinate
-    r: FloatArray  # (C,)
-    even: FloatArray  # (C, n, n): r of the even functions
-    K: FloatArray  # (C, n, n, Q)
-    along: FloatArray  # (C, n, Q)
-
-    def overlaps(self) -> FloatArray:
-        """The columns of A_t between r: (C, Q, Q)."""
-        return np.asarray(np.swapaxes(self.along, 1, 2) @ (self.even @ self.along))
-
-
-def _products(alike: FloatArray, r: FloatArray, K: FloatArray) -> FloatArray:
-    """sum of tr(r K_t r K_t') over the matrices."""
-    C, n, _, Q = K.shape
-    image = (r @ K.reshape(C, n, n * Q)).reshape(C, n, n, Q)
-    turned = np.swapaxes(image, 1, 2) * alike[:, None, None, None]
-    return np.asarray(image.reshape(-1, Q).T @ turned.reshape(-1, Q))
+    return loss - float(losses @ (before - a * weights * d))
