@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,44 +93,43 @@ class HeavyBall:
     top: float = 0.0
 
     @property
+    def edge(self) -> float:
+        """The curvature from which on modes grow."""
+        return 2.0 * (1.0 + self.momentum) / self.step
+
+    @property
+    def _log_swing(self) -> float:
+        return 0.5 * math.log(self.momentum) if self.momentum > 0.0 else -math.inf
+
+    @property
     def swing_decay(self) -> float:
         """-ln of what is left of the swings."""
-        swing = 0.5 * math.log(self.momentum) if self.momentum > 0.0 else -math.inf
+        swing = self._log_swing
         if self.step * self.top > (1.0 + math.sqrt(self.momentum)) ** 2:  # r is negative there
             swing = max(swing, float(self.log_root(np.array([self.top])).real[0]))
         return -self.steps * swing if swing < 0.0 else 0.0
 
     @property
-    def has_contour(self) -> bool:
-        """Whether there is a contour for finitely many features."""
-        return self._talbot or self.on_circle
-
-    @property
-    def on_circle(self) -> bool:
-        """Whether the contour is a circle, with some poles a step."""
-        return not self._talbot and PER_STEP * self.steps <= MOST_NODES
-
-    @property
-    def _talbot(self) -> bool:
-        """Whether Talbot's contour is used: the swings have died, and it stays within half a turn of r.
+    def contour(self) -> Literal["talbot", "circle"] | None:
+        """Talbot's where the swings have died and it stays within half a turn of r; or some poles a step.
 
         Where the spectrum reaches beyond the edge of stability no circle goes around what does not grow.
         """
-        beyond = self.step * self.top > 2.0 * (1.0 + self.momentum)
-        return (beyond or self.swing_decay >= DEAD) and self.steps >= FEW_STEPS
+        if self.steps >= FEW_STEPS and (self.top > self.edge or self.swing_decay >= DEAD):
+            return "talbot"
+        return "circle" if PER_STEP * self.steps <= MOST_NODES else None
 
     def filter(self, power: int = 1) -> Filter:
         """rho^power as poles."""
         steps = power * self.steps
-        if not self.on_circle:
-            edge = 0.5 * math.log(self.momentum) if self.momentum > 0.0 else -math.inf
-            kept = UNIT.real / steps > edge
-            log_r: ComplexArray = np.asarray(UNIT[kept] / steps)
-            measure = (WEIGHT * np.exp(-UNIT))[kept] / steps
-        else:
+        if self.contour == "circle":
             count = math.ceil(PER_STEP * max(steps, 16.0))
             log_r = np.asarray(OUTSIDE / steps + 1j * np.pi * (np.arange(count) + 0.5) / count)
             measure = np.full(count, 0.5 / count, dtype=np.complex128)
+        else:
+            kept = UNIT.real / steps > self._log_swing
+            log_r = np.asarray(UNIT[kept] / steps)
+            measure = (WEIGHT * np.exp(-UNIT))[kept] / steps
         r, beta = np.exp(log_r), self.momentum
         z = (np.expm1(log_r) + beta * np.expm1(-log_r)) / self.step
         weight = measure * self._left(log_r) ** power * (r - beta / r) / self.step
@@ -140,11 +140,10 @@ class HeavyBall:
 
         Curvatures of single runs scatter around ``curvature`` by this ``relative`` standard deviation.
         """
-        if not self._talbot:
+        if self.contour != "talbot":
             return np.zeros_like(curvature)
         drawn = np.multiply.outer(np.asarray(curvature), 1.0 + relative * NORMAL)
-        x, root = self.step * drawn, math.sqrt(self.momentum)
-        swings = ((1.0 + root) ** 2 < x) & (x < 2.0 * (1.0 + self.momentum))
+        swings = ((1.0 + math.sqrt(self.momentum)) ** 2 < self.step * drawn) & (drawn < self.edge)
         left = np.zeros_like(drawn)
         left[swings] = self.left(drawn[swings]) ** 2
         return np.asarray(left @ CHANCE)
@@ -174,30 +173,7 @@ class HeavyBall:
         square = np.where(np.abs(square) < CLOSE, CLOSE, square)
         fall = 2.0 * x / ((1.0 - beta) + x + np.sqrt(square.astype(np.complex128)))
         # numpy's log1p of complex numbers loses the digits of small ones
-        root = np.where(
-            np.abs(fall) < 1e-3,
-            -fall * (1.0 + fall * (0.5 + fall * (1.0 / 3.0 + fall * (0.25 + 0.2 * fall)))),
-            np.log1p(-fall),
-        )
+        series = -fall * (1.0 + fall * (0.5 + fall * (1.0 / 3.0 + fall * (0.25 + 0.2 * fall))))
+        root = np.where(np.abs(fall) < 1e-3, series, np.log1p(-fall))
         other = math.log(beta) - root  # the larger one where eta l is above (1 + sqrt beta)^2
         return np.asarray(np.where(root.real >= other.real, root, other))
-
-
-def slow_rate(curvature: FloatArray, step: float, momentum: float) -> FloatArray:
-    """-ln|r| over ``step`` = eta/(1 - beta): how fast a mode falls in the end, at most -ln(beta)/(2 step)."""
-    one = HeavyBall(step=step * (1.0 - momentum), momentum=momentum, steps=1.0)
-    return np.asarray(-one.log_root(curvature).real / step)
-
-
-def mean_square_root(curvature: FloatArray, shaking: FloatArray, step: float, momentum: float) -> FloatArray:
-    """By how much the mean square error of a mode falls a step, with noise in proportion to itself.
-
-    e' = (1 + beta - eta l) e - beta e_before + noise, whose variance is (1 - beta)^2 ``shaking`` e^2: the
-    largest root of the second moments of (e, e_before).
-    """
-    ahead = 1.0 + momentum - step * (1.0 - momentum) * curvature
-    moments = np.zeros((curvature.size, 3, 3))
-    moments[:, 0, 0] = ahead**2 + (1.0 - momentum) ** 2 * shaking
-    moments[:, 0, 1], moments[:, 0, 2] = -2.0 * ahead * momentum, momentum**2
-    moments[:, 1, 0], moments[:, 1, 1], moments[:, 2, 0] = ahead, -momentum, 1.0
-    return np.asarray(np.abs(np.linalg.eigvals(moments)).max(axis=1, initial=0.0))

@@ -93,10 +93,6 @@ class Medium:
         df1 = ((self.weight * self.curvature) @ inverse).reshape(z.shape)
         return EffectiveRidges(z, inner * (1.0 - df1 * (1.0 / self.samples)), inner, df1, inverse)
 
-    def fitted(self, at: EffectiveRidges) -> ComplexArray:
-        """tr u Sigma u^T (H+z)^-1 = t/kappa."""
-        return np.asarray((self.unseen + at.inner * at.sums(self.variance)) / at.kappa)
-
     def left(self, filter: Filter, at: EffectiveRidges | None = None) -> float:
         """The mean population loss after the filter: sum_ij w_i w_j (kappa kappa'/(z z')) A/(1 - B/N)."""
         at = self.ridges_at(filter.z) if at is None else at
@@ -117,10 +113,12 @@ class Medium:
 
     def noise(self, once: Filter, squared: Filter) -> float:
         """tr u Sigma u^T (1 - rho)^2/H: what fitted label noise of variance one adds, times D."""
-        first, second = (
-            float(np.real((f.weight / f.z) @ self.fitted(self.ridges_at(f.z)))) for f in (once, squared)
-        )
-        return (1.0 if once.real else 2.0) * (2.0 * first - second)
+        found = []
+        for filter in (once, squared):
+            at = self.ridges_at(filter.z)
+            trace = (self.unseen + at.inner * at.sums(self.variance)) / at.kappa  # t/kappa
+            found.append(float(np.real((filter.weight / filter.z) @ trace)))
+        return (1.0 if once.real else 2.0) * (2.0 * found[0] - found[1])
 
     def column_lengths(self, left: Callable[[FloatArray], FloatArray], edge: float, columns: float) -> float:
         """What columns of the embedding that differ in length add, in the midst of training.

@@ -45,7 +45,7 @@ from scipy.special import gammaincc
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.law import Atoms
 from sparselaw.inputs import Inputs
-from sparselaw.theory.training.filters import mean_square_root, slow_rate
+from sparselaw.theory.training.filters import HeavyBall
 from sparselaw.theory.training.schedule import Descent, Run
 
 SPACING = 0.04  # of the lattice of log curvatures
@@ -106,7 +106,7 @@ def counted_modes(spectrum: Spectrum, run: Run) -> Modes:
     h, c = spectrum.curvature, spectrum.single
     if run.momentum > 0.0:
         x = np.maximum(run.sample_step * (c - h), 0.0)
-        rates = [slow_rate(h, run.step, run.momentum) * _stretch(x)]
+        rates = [_slow_rate(h, run, step) * _stretch(step * x) for _, step in run.shares]
     else:
         x = run.step * (c / run.batch + h * (1.0 - 1.0 / run.batch))
         rates = [h * _stretch(step * x) for _, step in run.shares]
@@ -116,34 +116,44 @@ def counted_modes(spectrum: Spectrum, run: Run) -> Modes:
 def fresh_modes(spectrum: Spectrum, run: Run) -> Modes:
     """Of samples that are seen once only: the spectrum is that of the population."""
     s, c, b = spectrum.curvature, spectrum.single, run.batch
-    if run.momentum > 0.0:
-        falls, gain = _falls_with_momentum(s, c, run), _gain(s, c, run)
-        rates = [_rate(falls, falls, run.step)]
-    else:
-        rates = []
-        for _, step in run.shares:
-            eta = step * run.step
+    rates = []
+    for _, step in run.shares:
+        eta = step * run.step
+        if run.momentum > 0.0:
+            noise = eta**2 * s * (c - 2.0 * s) / b
+            slow = -np.expm1(-2.0 * eta * _slow_rate(s, run, step))  # 1 - r^2
+            falls, fast = slow - noise, slow > SLOW
+            falls[fast] = 1.0 - _mean_square_root(s[fast], noise[fast], run.momentum, step * run.own_step)
+            kept, gain = falls, _gain(s, c, run)
+        else:
             falls = 2.0 * eta * s - eta**2 * s * (c / b + (1.0 - 2.0 / b) * s)  # 1 - rho
-            alone = falls - (eta * s) ** 2 / b  # with the noise that a coordinate makes for itself
-            rates.append(_rate(falls, np.where(falls > FAST, alone, falls), eta))
-        gain = np.where(falls > 0.0, 2.0 * eta * s / np.where(falls > 0.0, falls, 1.0), ENDLESS)
+            # fast ones with the noise that a coordinate makes for itself
+            kept = np.where(falls > FAST, falls - (eta * s) ** 2 / b, falls)
+            gain = np.where(falls > 0.0, 2.0 * eta * s / np.where(falls > 0.0, falls, 1.0), ENDLESS)
+        with np.errstate(divide="ignore"):
+            logs = np.minimum(-np.log(np.abs(1.0 - kept)), FASTEST)
+        rates.append(np.where(np.abs(falls) < 1e-6, falls * (1.0 + 0.5 * falls), logs) / (2.0 * eta))
     return _modes(spectrum, rates, gain, run, run.step * c / b, visits=run.D)
 
 
-def _rate(falls: FloatArray, kept: FloatArray, step: float) -> FloatArray:
-    """-ln|1 - kept|/(2 step), at most FASTEST; straight in ``falls`` where these are small."""
-    with np.errstate(divide="ignore"):
-        logs = np.minimum(-np.log(np.abs(1.0 - kept)), FASTEST)
-    return np.asarray(np.where(np.abs(falls) < 1e-6, falls * (1.0 + 0.5 * falls), logs) / (2.0 * step))
+def _slow_rate(curvature: FloatArray, run: Run, step: float) -> FloatArray:
+    """-ln|r| over the step, ``step`` times the last: how fast a mode falls in the end."""
+    ball = HeavyBall(step=step * run.own_step, momentum=run.momentum, steps=1.0)
+    return np.asarray(-ball.log_root(curvature).real / (step * run.step))
 
 
-def _falls_with_momentum(s: FloatArray, c: FloatArray, run: Run) -> FloatArray:
-    """1 - rho."""
-    noise = run.step**2 * s * (c - 2.0 * s) / run.batch
-    alone = -np.expm1(-2.0 * run.step * slow_rate(s, run.step, run.momentum))  # 1 - r^2
-    falls, fast = alone - noise, alone > SLOW
-    falls[fast] = 1.0 - mean_square_root(s[fast], noise[fast], run.step, run.momentum)
-    return np.asarray(falls)
+def _mean_square_root(curvature: FloatArray, shaking: FloatArray, beta: float, step: float) -> FloatArray:
+    """By how much the mean square error of a mode falls a step, with noise in proportion to itself.
+
+    e' = (1 + beta - eta l) e - beta e_before + noise, whose variance is (1 - beta)^2 ``shaking`` e^2: the
+    largest root of the second moments of (e, e_before).
+    """
+    ahead = 1.0 + beta - step * curvature
+    moments = np.zeros((curvature.size, 3, 3))
+    moments[:, 0, 0] = ahead**2 + (1.0 - beta) ** 2 * shaking
+    moments[:, 0, 1], moments[:, 0, 2] = -2.0 * ahead * beta, beta**2
+    moments[:, 1, 0], moments[:, 1, 1], moments[:, 2, 0] = ahead, -beta, 1.0
+    return np.asarray(np.abs(np.linalg.eigvals(moments)).max(axis=1, initial=0.0))
 
 
 def _gain(h: FloatArray, c: FloatArray, run: Run) -> FloatArray:

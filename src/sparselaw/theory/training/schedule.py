@@ -38,39 +38,43 @@ class Descent:
         return self
 
     def among(self, D: float) -> Run:
-        """The run on D samples, with a step that is given."""
-        step = 1.0 if self.step is None else self.step
-        if self.steps is not None:
-            return self._run(((float(self.steps), step),), D, D, float(self.steps))
-        batch = float(min(self.batch, D))
-        per_pass = math.ceil(D / batch) if D < 1e15 else D / batch
-        segments = self.segments or ((float(self.passes or 1), step),)
-        updates = tuple((passes * per_pass, step) for passes, step in segments)
-        return self._run(updates, batch, D, sum(passes for passes, _ in segments))
+        """The run on D samples, with a step that is given.
 
-    def _run(self, segments: tuple[tuple[float, float], ...], batch: float, D: float, passes: float) -> Run:
-        """From (updates, step) of each segment, in units of the last step.
-
-        With momentum, that is the step eta/(1 - beta) which a lasting gradient feels in the end. Before,
-        updates grow: t of them go as far as t - beta (1 - beta^t)/(1 - beta) of those.
+        Times are in units of the last step, with momentum of eta/(1 - beta), which a lasting gradient feels
+        in the end. Before, updates grow: t of them go as far as t - beta (1 - beta^t)/(1 - beta) of those.
         """
-        beta = self.momentum
-        ends = np.cumsum([many * step / (1.0 - beta) for many, step in segments])
-        last, updates = segments[-1][1] / (1.0 - beta), sum(many for many, _ in segments)
+        step, beta = 1.0 if self.step is None else self.step, self.momentum
+        if self.steps is not None:
+            batch, per_pass = D, 1.0
+            segments: tuple[tuple[float, float], ...] = ((float(self.steps), step),)
+        else:
+            batch = float(min(self.batch, D))
+            per_pass = math.ceil(D / batch) if D < 1e15 else D / batch
+            segments = self.segments or ((float(self.passes or 1), step),)
+        passes = sum(many for many, _ in segments)
+        updates = sum(many * per_pass for many, _ in segments)
+        last = segments[-1][1] / (1.0 - beta)
+        ends = np.cumsum([many * per_pass * one / (1.0 - beta) for many, one in segments])
         late = 0.0
-        if beta > 0.0 and len(segments) == 1:
-            late = beta * -math.expm1(updates * math.log(beta)) / (1.0 - beta)
+        if beta > 0.0:
+            late = beta * -math.expm1(segments[-1][0] * per_pass * math.log(beta)) / (1.0 - beta)
+        short = 0.0
+        if D == math.floor(D) and batch < D < 1e15 and passes >= 0.5:
+            # A last batch takes a whole step on fewer samples, just before the loss is looked at. A run that
+            # ends within a step of the end of a pass has a share of it: the loss is a straight line there.
+            near = max(1.0 - abs(passes - round(passes)) * per_pass, 0.0)
+            short = near * (1.0 / (D - batch * (math.ceil(D / batch) - 1.0)) - 1.0 / batch)
         return Run(
             step=last,
             batch=batch,
-            steps=float(ends[-1]) / last - late if len(segments) > 1 else updates - late,
+            steps=float(ends[-1]) / last - late,
             D=D,
             passes=passes,
             updates=updates,
             momentum=beta,
             ends=tuple(ends[:-1].tolist()),
-            earlier_steps=tuple(step / segments[-1][1] for _, step in segments[:-1]),
-            short_batch=_short_batch(D, batch, updates / passes if passes > 0.0 else 0.0, passes),
+            earlier_steps=tuple(one / segments[-1][1] for _, one in segments[:-1]),
+            short_batch=short,
         )
 
 
@@ -147,16 +151,3 @@ class Run:
         if self.fresh:
             return 1.0
         return (self.D - self.batch) / (self.D - 1.0) if self.D > 1.0 else 0.0
-
-
-def _short_batch(D: float, batch: float, per_pass: float, passes: float) -> float:
-    """1/r - 1/b: the noise of a last batch of r < b samples beyond that of a full one.
-
-    It takes a whole step on fewer samples, just before the loss is looked at. A run that ends within a step
-    of the end of a pass has a share of it: between two steps the loss is a straight line.
-    """
-    if not (D == math.floor(D) and batch < D < 1e15):
-        return 0.0
-    last = D - batch * (math.ceil(D / batch) - 1.0)
-    near = max(1.0 - abs(passes - round(passes)) * per_pass, 0.0) if passes >= 0.5 else 0.0
-    return near * (1.0 / last - 1.0 / batch)
