@@ -213,8 +213,7 @@ def test_sectors_of_gaussian_points_are_those_of_all_their_reflections(typed):
     inputs, n, q = DenseInputs(alpha=1.5, dimension=12), 3, 2
     types = unit_types(*typed, (2, 2))
     found = np.linalg.eigvalsh(
-        sector_kernels(KINK, gaussian_points(inputs, n), q, types)
-        @ types.weights.ravel()
+        sector_kernels(KINK, gaussian_points(inputs, n), q, types) @ types.weights.ravel()
     ).ravel()
     X = gaussian_points(inputs, n)
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=q)))
