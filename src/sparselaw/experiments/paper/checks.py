@@ -53,24 +53,19 @@ def make(context: Context) -> Result:
 def _beyond(context: Context, seeds: int) -> list[Measured]:
     """Ten times the paper's largest N and a hundred times its largest D."""
     largest = 10 * max(grids.CLOSED_FORM.N)
-    sizes = [largest // 2**k for k in (6, 5, 4, 3, 2, 0)]  # the first four are fitted
-    model_sweep = SweepSpec(
-        inputs=INPUTS,
-        variable="N",
-        sizes=sizes[:4] if context.quick else sizes,
-        fixed=500_000 if context.quick else 100 * grids.SWEEP_D,
-        seeds=seeds,
-    )
+    widths = [largest // 2**k for k in (6, 5, 4, 3, 2, 0)][: 4 if context.quick else None]  # four are fitted
     largest = 100 * max(grids.CLOSED_FORM.D)
-    sizes = [largest // 2**k for k in reversed(range(8))]
-    data_sweep = replace(model_sweep, variable="D", sizes=sizes, fixed=10 * grids.CLOSED_FORM.width)
-    return measure(context, [model_sweep, data_sweep])
+    samples = [largest // 2**k for k in reversed(range(8))]
+    fixed = 500_000 if context.quick else 100 * grids.SWEEP_D
+    model_sweep = SweepSpec(INPUTS, "N", widths, fixed, seeds)
+    return measure(
+        context, [model_sweep, SweepSpec(INPUTS, "D", samples, 10 * grids.CLOSED_FORM.width, seeds)]
+    )
 
 
 def _weak(context: Context, seeds: int) -> list[Measured]:
     sizes = (16, 23, 32, 45, 64, 91, 128)
-    first = SweepSpec(inputs=WEAK, variable="N", sizes=sizes, fixed=2000, seeds=min(seeds, 10))
-    return measure(context, [first, replace(first, variable="D")])
+    return measure(context, [SweepSpec(WEAK, variable, sizes, 2000, min(seeds, 10)) for variable in "ND"])
 
 
 def _same_solution(context: Context) -> list[Quantity]:
@@ -82,16 +77,10 @@ def _same_solution(context: Context) -> list[Quantity]:
         )
         records = context.run([*tasks, *(replace(task, solver=Nesterov()) for task in tasks)])
         closed, descended = records[: len(tasks)], records[len(tasks) :]
-        quantities.append(
-            Quantity(
-                f"loss by Nesterov over loss in closed form, {features} features, same data",
-                range_of([d.loss / c.loss for c, d in zip(closed, descended, strict=True)]),
-                Printed(1.0, 0.0),
-                1.0,
-                "range over six trials; the paper calls the two the same solution",
-                interval="range",
-            )
-        )
+        name = f"loss by Nesterov over loss in closed form, {features} features, same data"
+        found = range_of([d.loss / c.loss for c, d in zip(closed, descended, strict=True)])
+        why = "range over six trials; the paper calls the two the same solution"
+        quantities.append(Quantity(name, found, Printed(1.0, 0.0), 1.0, why, interval="range"))
     return quantities
 
 
@@ -112,14 +101,12 @@ def _small_steps(context: Context) -> Quantity:
     )
     few, full = SGD(passes=PASSES, step=STEP), GradientDescent(steps=PASSES * 400, step=STEP)
     predicted = [predict(INPUTS, N=16_000, D=400, solver=solver).loss for solver in (few, full)]
-    return Quantity(
-        "loss by small-step SGD over loss by full-batch descent, same data",
-        range_of(ratios),
-        Printed(1.0, 0.02),
-        predicted[0] / predicted[1],
-        f"{PASSES} passes at step {STEP}, D = 400, range over {STEP_SEEDS} seeds; the paper: 'agree closely'",
-        interval="range",
+    why = (
+        f"{PASSES} passes at step {STEP}, D = 400, range over {STEP_SEEDS} seeds; the paper: 'agree closely'"
     )
+    name = "loss by small-step SGD over loss by full-batch descent, same data"
+    theory, printed = predicted[0] / predicted[1], Printed(1.0, 0.02)
+    return Quantity(name, range_of(ratios), printed, theory, why, interval="range")
 
 
 def _symmetric(weak: list[Measured]) -> Quantity:
@@ -139,36 +126,24 @@ def _seen(context: Context, seeds: int) -> list[Quantity]:
     quantities = []
     for D in (1280, grids.SWEEP_D):
         records = context.run(grid(INPUTS, N=[10**6], D=[D], seeds=50 * seeds))  # milliseconds each
-        quantities.append(
-            Quantity(
-                f"K(D) at D = {D:,}",
-                student_interval([float(r.seen or 0) for r in records]),
-                Printed(asymptotic_seen(INPUTS, D), 1.0),
-                INPUTS.expected_seen(D),
-                "the paper's value is its asymptote, which is for large D, so ±1; theory: the exact sum",
-            )
-        )
+        found = student_interval([float(r.seen or 0) for r in records])
+        printed, theory = Printed(asymptotic_seen(INPUTS, D), 1.0), INPUTS.expected_seen(D)
+        why = "the paper's value is its asymptote, which is for large D, so ±1; theory: the exact sum"
+        quantities.append(Quantity(f"K(D) at D = {D:,}", found, printed, theory, why))
     return quantities
 
 
 def _constant(curve: Measured) -> Quantity:
-    """The loss times the power of the size, where the sweep is nearest its limit."""
-    size, i, power, value = (
-        curve.spec.variable,
-        -1,
-        INPUTS.exponents.alpha_D,
-        INPUTS.power_law().data_constant,
-    )
-    if size == "N":  # far below the peak
-        i, power, value = 2, INPUTS.exponents.alpha_N, INPUTS.power_law().model_constant
+    """The loss times the power of the size, where the sweep is nearest its limit: of N far below the peak."""
+    size, law, exponents = curve.spec.variable, INPUTS.power_law(), INPUTS.exponents
+    i, power, value = -1, exponents.alpha_D, law.data_constant
+    if size == "N":
+        i, power, value = 2, exponents.alpha_N, law.model_constant
     scale = curve.x[i] ** power
     best, half = curve.mean[i] * scale, curve.half_width[i] * scale
-    return Quantity(
-        f"C_{size} = loss {size}^alpha_{size} at {size} = {curve.x[i]:,.0f}",
-        Interval(best - half, best, best + half),
-        theory=value,
-        why=f"the closed-form surface at this very point gives {surface(curve.spec)[i] * scale:.4f}",
-    )
+    why = f"the closed-form surface at this very point gives {surface(curve.spec)[i] * scale:.4f}"
+    name = f"C_{size} = loss {size}^alpha_{size} at {size} = {curve.x[i]:,.0f}"
+    return Quantity(name, Interval(best - half, best, best + half), theory=value, why=why)
 
 
 def _exponent(curve: Measured) -> Quantity:

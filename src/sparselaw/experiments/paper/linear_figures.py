@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -33,7 +34,7 @@ def _curves(context: Context, models: Sequence[int], ratios: FloatArray, smalles
     for N in grids.sizes(models, "N", context.quick):
         D = {round((xi * N) ** (grids.ALPHA1 + 1.0)) for xi in ratios}
         sizes = sorted(size for size in D if smallest <= size <= LARGEST_D)
-        specs.append(SweepSpec(inputs=INPUTS, variable="D", sizes=sizes, fixed=N, seeds=seeds))
+        specs.append(SweepSpec(INPUTS, "D", sizes, N, seeds))
     return measure(context, specs)
 
 
@@ -42,13 +43,11 @@ def _curves(context: Context, models: Sequence[int], ratios: FloatArray, smalles
 
 def phases(_: Context) -> Result:
     """The regimes on a grid."""
-    rows = []
-    for i in range(-4, 13):
-        for j in range(-16, 9):
-            alpha1, alpha2 = i / 4, j / 4
-            inside = alpha1 + alpha2 + 1 > 0
-            regime = sparse_exponents(alpha1, alpha2).regime if inside else "not defined"
-            rows.append({"alpha1": alpha1, "alpha2": alpha2, "regime": regime})
+    rows: list[Row] = []
+    for alpha1, alpha2 in itertools.product(np.arange(-4, 13) / 4, np.arange(-16, 9) / 4):
+        inside = alpha1 + alpha2 + 1 > 0
+        regime = sparse_exponents(alpha1, alpha2).regime if inside else "not defined"
+        rows.append({"alpha1": float(alpha1), "alpha2": float(alpha2), "regime": regime})
     return Result(
         quantities=(),
         rows=rows,
@@ -70,25 +69,23 @@ def collapse(context: Context) -> Result:
     """Losses of all sizes on one curve, and where its peak is."""
     curves = _curves(context, COLLAPSE_MODELS, COLLAPSE_RATIOS, smallest=16)
     points = [point for found in context.map(_points, curves) for point in found]
-    quantities = [
-        Quantity(
-            "place of the peak, xi",
-            _peak(curves),
-            Printed(INPUTS.exponents.xi_crit, 5e-4),
-            INPUTS.exponents.xi_crit,
-            "the paper's value is its formula; measured: where the median loss is largest, on a grid; the "
-            "range is that of the three largest models and a step of the grid either way",
-            interval="range",
-        ),
-        Quantity(
-            "median |loss N^alpha_N / S(xi) - 1| away from the peak",
-            _score(points),
-            theory=0.0,
-            why="the closed form S(xi) against the measured medians, N >= 64, more than 25 % from the peak",
-        ),
+    crit = INPUTS.exponents.xi_crit
+    off = [
+        abs(p["scaled_median"] / p["S"] - 1.0)
+        for p in points
+        if p["N"] >= 64 and abs(math.log(p["xi"] / crit)) > 0.25 and math.isfinite(p["S"])
     ]
+    where = (
+        "the paper's value is its formula; measured: where the median loss is largest, on a grid; the "
+        "range is that of the three largest models and a step of the grid either way"
+    )
+    why = "the closed form S(xi) against the measured medians, N >= 64, more than 25 % from the peak"
+    name, printed = "median |loss N^alpha_N / S(xi) - 1| away from the peak", Printed(crit, 5e-4)
     return Result(
-        quantities=quantities,
+        quantities=[
+            Quantity("place of the peak, xi", _peak(curves), printed, crit, where, interval="range"),
+            Quantity(name, median_interval(off), theory=0.0, why=why),  # cells have seeds of their own
+        ],
         rows=points,
         caption=(
             f"Scaling collapse at (alpha1, alpha2) = ({grids.ALPHA1:g}, {grids.ALPHA2:g}): medians of "
@@ -124,17 +121,6 @@ def _peak(curves: list[Measured]) -> Interval:
     return Interval(min(places) / step, best, max(places) * step)
 
 
-def _score(points: list[Row]) -> Interval:
-    """Median deviation from S with its 95 % interval: cells have seeds of their own."""
-    crit = INPUTS.exponents.xi_crit
-    off = [
-        abs(p["scaled_median"] / p["S"] - 1.0)
-        for p in points
-        if p["N"] >= 64 and abs(math.log(p["xi"] / crit)) > 0.25 and math.isfinite(p["S"])
-    ]
-    return median_interval(off)
-
-
 def _draw_collapse(figure: Figure, curves: list[Measured]) -> None:
     ax = figure.subplots()
     scaling_curve(INPUTS, ax=ax)
@@ -160,24 +146,18 @@ def loss_against_compute(context: Context) -> Result:
     curves = _curves(context, COMPUTE_MODELS, COMPUTE_RATIOS)
     optimum = frontier(INPUTS)
     fit, constant, envelope = _envelope(curves)
-    best = frontier_curve(INPUTS, envelope[0][-TAIL:])
+    best = frontier_curve(INPUTS, envelope[-TAIL:])
     at_these = float(np.mean(best.loss * best.budget**optimum.alpha_C))
+    printed = Printed(INPUTS.exponents.alpha_C, 5e-4)
+    drawn = "the paper's value is its formula; it draws the line and fits none"
+    why = (
+        f"for large budgets the surface has {optimum.best.constant:.2f}; "
+        f"its optimum is on the side {optimum.best.side} at xi = {optimum.best.xi:.2f}; "
+        f"the other side's best costs {optimum.other.constant:.2f} C^-{optimum.alpha_C:.3f}"
+    )
     quantities = [
-        Quantity(
-            "alpha_C, from the lower envelope",
-            fit.exponent,
-            Printed(INPUTS.exponents.alpha_C, 5e-4),
-            optimum.alpha_C,
-            "the paper's value is its formula; it draws the line and fits none",
-        ),
-        Quantity(
-            "loss* C^alpha_C on the envelope",
-            constant,
-            theory=at_these,
-            why=f"for large budgets the surface has {optimum.best.constant:.2f}; "
-            f"its optimum is on the side {optimum.best.side} at xi = {optimum.best.xi:.2f}; "
-            f"the other side's best costs {optimum.other.constant:.2f} C^-{optimum.alpha_C:.3f}",
-        ),
+        Quantity("alpha_C, from the lower envelope", fit.exponent, printed, optimum.alpha_C, drawn),
+        Quantity("loss* C^alpha_C on the envelope", constant, theory=at_these, why=why),
     ]
     rows: list[Row] = [{**row, "C": _compute(row["N"], row["D"])} for curve in curves for row in curve.rows()]
     return Result(
@@ -187,7 +167,7 @@ def loss_against_compute(context: Context) -> Result:
             f"Median loss against C = N D min(N, D), one curve for each N; {curves[0].spec.seeds} seeds. "
             "Dashed: the best of the surface at each budget, not fitted. Dotted: through the lowest points."
         ),
-        draw=lambda figure: _draw_compute(figure, curves, envelope[0], fit),
+        draw=lambda figure: _draw_compute(figure, curves, envelope, fit),
         size=(7.0, 5.0),
     )
 
@@ -196,18 +176,17 @@ def _compute(N: int, D: float) -> float:
     return float(N * D * min(N, D))
 
 
-def _envelope(curves: list[Measured]) -> tuple[PowerFit, Interval, tuple[FloatArray, FloatArray]]:
-    """The lowest loss C^alpha_C of every curve: its power, its constant, and the points."""
+def _envelope(curves: list[Measured]) -> tuple[PowerFit, Interval, FloatArray]:
+    """The lowest loss C^alpha_C of every curve: its power, its constant, and where it is."""
     alpha_C = INPUTS.exponents.alpha_C
-    places, losses = [], []
+    lowest = []
     for curve in curves:
         C = np.array([_compute(curve.spec.fixed, D) for D in curve.x])
         i = int(np.argmin(curve.median * C**alpha_C))
-        places.append(C[i])
-        losses.append(curve.median[i])
-    C, loss = np.array(places), np.array(losses)
+        lowest.append((C[i], curve.median[i]))
+    C, loss = np.array(lowest).T
     fit = fit_power({"envelope": Sweep(x=C, loss=loss)}, last=TAIL)
-    return fit, student_interval((loss * C**alpha_C)[-TAIL:].tolist()), (C, loss)
+    return fit, student_interval((loss * C**alpha_C)[-TAIL:].tolist()), C
 
 
 def _draw_compute(figure: Figure, curves: list[Measured], best: FloatArray, fit: PowerFit) -> None:
