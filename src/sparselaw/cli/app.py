@@ -11,6 +11,7 @@ import gc
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -127,7 +128,7 @@ def _run(arguments: list[str] | None) -> int:
         code: Any = app(args=arguments, standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
-        return _refuse(str(error))
+        return _end(2, str(error))
     except KeyboardInterrupt:
         return 130
     except (ReaderGone, BrokenPipeError):
@@ -136,18 +137,18 @@ def _run(arguments: list[str] | None) -> int:
     except OSError as error:
         return _of_the_system(error)
     except MemoryError:
-        return _fail("there is not enough memory for this; ask for smaller sizes, or less at once")
+        return _end(1, "there is not enough memory for this; ask for smaller sizes, or less at once")
     except Exception as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # sparselaw alone
             print(error.format_message())  # type: ignore[attr-defined]
             return 0
         if hasattr(error, "format_message"):  # typer's own: an unknown option, a missing value
-            return _refuse(_usage_message(error))
+            return _end(2, _usage_message(error))
         if type(error).__name__ == "Abort":
             return 130
         if os.environ.get("SPARSELAW_TRACEBACK"):
             raise
-        return _fail(_failure_of_ours(error))
+        return _end(1, _failure_of_ours(error))
     return code if isinstance(code, int) else 0
 
 
@@ -175,30 +176,23 @@ def _of_the_system(error: OSError) -> int:
     """What the system refused: about a path that was given, or because a disk or the output is full."""
     why = error.strerror or type(error).__name__
     if error.filename is not None and error.errno in OF_A_PATH:
-        return _refuse(f"path={os.fsdecode(error.filename)}: cannot be used ({why}); check the path")
+        return _end(2, f"path={os.fsdecode(error.filename)}: cannot be used ({why}); check the path")
     throw_away(sys.stdout)
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return _fail(f"nothing more can be written ({why}); free some space and run again")
+        return _end(1, f"nothing more can be written ({why}); free some space and run again")
     if error.errno == errno.EBADF:
-        return _fail("standard output is closed; send it to a file or a terminal")
-    return _fail(f"the system refused ({why}{f': {error.filename}' if error.filename else ''}); try again")
+        return _end(1, "standard output is closed; send it to a file or a terminal")
+    return _end(1, f"the system refused ({why}{f': {error.filename}' if error.filename else ''}); try again")
 
 
 def _failure_of_ours(error: Exception) -> str:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    where = "" if trace is None else f" in {os.path.basename(trace.tb_frame.f_code.co_filename)}"
-    line = "" if trace is None else f":{trace.tb_lineno}"
+    where = ""
+    if frames := traceback.extract_tb(error.__traceback__):
+        where = f" in {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}"
     remedy = "please report it; SPARSELAW_TRACEBACK=1 shows more"
-    return f"a failure of ours ({type(error).__name__}{where}{line}: {str(error)[:200]}); {remedy}"
+    return f"a failure of ours ({type(error).__name__}{where}: {str(error)[:200]}); {remedy}"
 
 
-def _refuse(line: str) -> int:
+def _end(code: int, line: str) -> int:
     say(f"sparselaw: error: {one_line(line)}")
-    return 2
-
-
-def _fail(line: str) -> int:
-    _refuse(line)
-    return 1
+    return code
