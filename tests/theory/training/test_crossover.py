@@ -70,6 +70,13 @@ def test_the_best_place_to_stop():
     assert passes == pytest.approx(best_time(INPUTS.power_law().spectrum, 3e3, 0.1) / (0.05 * 3e3), rel=0.6)
 
 
+def test_a_loss_that_ends_at_nothing_has_a_best_stop():
+    """Dense inputs with more samples than coordinates, infinitely many features and no noise."""
+    dense, descent = sl.DenseInputs(alpha=1.5, dimension=50), sl.GradientDescent(steps=1, step=0.3)
+    stop = sl.best_stop(dense, N=math.inf, D=1000, solver=descent)
+    assert stop.loss == stop.at_end == 0.0
+
+
 def test_the_best_ridge():
     noisy = sl.best_ridge(INPUTS, N=10**9, D=3_000, noise=0.1)
     assert noisy.ridge == pytest.approx(0.1, rel=0.03)  # noise over the variance of the teacher

@@ -19,9 +19,9 @@ def sparse(alpha1, alpha2, dimension=10_000.0):
 
 
 def ridge_filter(ridge):
-    """ridge/(l + ridge): one real pole."""
+    """ridge/(l + ridge): one real pole, which is its own conjugate."""
     pole = np.array([ridge], dtype=np.complex128)
-    return Filter(pole, pole, real=True)
+    return Filter(pole, 0.5 * pole)
 
 
 def medium_of(inputs, N, D):

@@ -158,6 +158,17 @@ class TestMinibatches:
         none = sl.predict(inputs, N=40, D=400, solver=sl.SGD(passes=8, step=0.2, batch=8), noise=0.02).loss
         assert abs(none - runs.mean()) > allowed
 
+    def test_steps_that_fall_against_runs(self):
+        """80 runs: within 4 standard errors (1 in 10,000) or 3 %; without momentum far off."""
+        asked = {"N": 40, "D": 400, "noise": 0.02}
+        some, none = (
+            sl.SGD(passes=8, step=0.2, batch=8, momentum=beta, schedule="wsd:0.8") for beta in (0.5, 0.0)
+        )
+        runs = sl.simulate(sparse(0.5, 0.5), solver=some, seeds=80, workers=1, **asked)["loss"]
+        allowed = 4.0 * float(runs.sem()) + 0.03 * runs.mean()
+        assert abs(sl.predict(sparse(0.5, 0.5), solver=some, **asked).loss - runs.mean()) < allowed
+        assert abs(sl.predict(sparse(0.5, 0.5), solver=none, **asked).loss - runs.mean()) > allowed
+
     def test_a_long_memory_in_short_passes_is_said(self):
         solver = sl.SGD(passes=8, step=0.1, batch=32, momentum=0.95)
         assert "a pass has only" in sl.predict(sparse(1.0, 0.3), N=64, D=1000, solver=solver).caution

@@ -83,9 +83,9 @@ def best_ridge(inputs: Inputs, *, N: float, D: int, noise: float = 0.0) -> BestR
     N, D, noise = check_width(N), check_size("D", D), check_not_negative("noise", noise)
     loss = ridge_losses(inputs, min(float(N), float(LARGEST_N)), float(D), noise)
     without = loss(0.0)
-    at, least = _least(lambda x: loss(math.exp(x)), math.log(LOWEST_RIDGE * D), math.log(1e3 * D), 18)
-    helps = least < without
-    return BestRidge(ridge=math.exp(at) if helps else 0.0, loss=min(least, without), without=without)
+    least, at = _least(lambda x: loss(math.exp(x)), math.log(LOWEST_RIDGE * D), math.log(1e3 * D), 18)
+    ridge = math.exp(at) if least < without else 0.0
+    return BestRidge(ridge=ridge, loss=min(least, without), without=without)
 
 
 def best_stop(inputs: Inputs, *, N: float, D: int, solver: Any, noise: float = 0.0) -> BestStop:
@@ -136,7 +136,7 @@ def best_stop(inputs: Inputs, *, N: float, D: int, solver: Any, noise: float = 0
         run = replace(descent, steps=many) if by_steps else replace(descent, passes=many)
         return train(inputs, float(N), float(D), run, noise, "quasi-static", judged=False).loss
 
-    at, least = _least(loss, 0.0, math.log(FARTHEST), 33)
+    least, at = _least(loss, 0.0, math.log(FARTHEST), 33)
     many = max(round(math.exp(at)), 1)
     return BestStop(
         steps=many if by_steps else None,
@@ -147,12 +147,11 @@ def best_stop(inputs: Inputs, *, N: float, D: int, solver: Any, noise: float = 0
 
 
 def _least(function: Callable[[float], float], low: float, high: float, count: int) -> tuple[float, float]:
-    """Place and value of the smallest: on a grid, then between the neighbours of its smallest."""
+    """Value and place of the smallest: on a grid, then between the neighbours of its smallest."""
     from scipy.optimize import minimize_scalar
 
     width = (high - low) / (count - 1)
-    value, place = min((function(low + i * width), low + i * width) for i in range(count))
-    ends = max(low, place - width), min(high, place + width)
+    best = min((function(low + i * width), low + i * width) for i in range(count))
+    ends = max(low, best[1] - width), min(high, best[1] + width)
     found = minimize_scalar(function, bounds=ends, method="bounded", options={"xatol": 1e-3})
-    value, place = min((value, place), (float(found.fun), float(found.x)))
-    return place, value
+    return min(best, (float(found.fun), float(found.x)))

@@ -63,16 +63,16 @@ def inverse(transform: ComplexArray, times: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Poles of the upper half plane and their weights, conjugates implied; or real poles."""
+    """Poles of the upper half plane and their weights, conjugates implied; a real one has half its weight."""
 
     z: ComplexArray
     weight: ComplexArray
-    real: bool = False
 
     def __call__(self, curvature: FloatArray) -> FloatArray:
         """rho(l)."""
-        total = (self.weight / (np.asarray(curvature)[..., None] + self.z)).sum(axis=-1)
-        return np.asarray(np.real(total) * (1.0 if self.real else 2.0))
+        return np.asarray(
+            2.0 * np.real(self.weight / (np.asarray(curvature)[..., None] + self.z)).sum(axis=-1)
+        )
 
 
 def flow_filter(time: float) -> Filter:

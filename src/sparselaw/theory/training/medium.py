@@ -97,10 +97,7 @@ class Medium:
         """The mean population loss after the filter: sum_ij w_i w_j (kappa kappa'/(z z')) A/(1 - B/N)."""
         at = self.ridges_at(filter.z) if at is None else at
         factor = filter.weight * at.kappa / at.z
-        upper = self._pairs(at, at)
-        if filter.real:
-            return float(np.real(factor @ upper @ factor))
-        mixed = self._pairs(at, at.conj())
+        upper, mixed = self._pairs(at, at), self._pairs(at, at.conj())
         return float(2.0 * np.real(factor @ upper @ factor + factor @ mixed @ factor.conj()))
 
     def stiffness(self, z: float) -> tuple[float, float, float]:
@@ -118,7 +115,7 @@ class Medium:
             at = self.ridges_at(filter.z)
             trace = (self.unseen + at.inner * at.sums(self.variance)) / at.kappa  # t/kappa
             found.append(float(np.real((filter.weight / filter.z) @ trace)))
-        return (1.0 if once.real else 2.0) * (2.0 * found[0] - found[1])
+        return 2.0 * (2.0 * found[0] - found[1])
 
     def column_lengths(self, left: Callable[[FloatArray], FloatArray], edge: float, columns: float) -> float:
         """What columns of the embedding that differ in length add, in the midst of training.

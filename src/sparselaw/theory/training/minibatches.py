@@ -34,7 +34,7 @@ from functools import cached_property
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.theory.training.filters import Filter, flow_filter, inverse, places
+from sparselaw.theory.training.filters import inverse, places
 from sparselaw.theory.training.medium import EffectiveRidges, Medium
 from sparselaw.theory.training.modes import Modes
 from sparselaw.theory.training.schedule import Run
@@ -61,14 +61,6 @@ class MeanDescent:
     def medium(self) -> Medium:
         of = self.modes
         return Medium(of.weight, of.g, of.variance, of.unseen, self.samples, self.features)
-
-    def left(self, rate: FloatArray) -> FloatArray:
-        """What is left of a mode at the end of the run."""
-        return np.asarray(np.exp(-self.run.time * rate))
-
-    def filter(self, power: int = 1) -> Filter:
-        """The same to some power, as poles."""
-        return flow_filter(power * self.run.time)
 
     def last_batch(self) -> float:
         """Of the training error, what a last batch shorter than the others adds to the loss.

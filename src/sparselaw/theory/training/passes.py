@@ -14,7 +14,8 @@ Repeated samples are worth the fresh ones of one pass that would give the same l
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,8 +37,7 @@ def crossover(inputs: Inputs, pi: float) -> float:
     >>> round(crossover(inputs, 1e9) / inputs.power_law().data_constant, 6)
     1.0
     """
-    y, w, inside = _integrand(inputs, check_positive("pi", pi))
-    return float(w @ np.exp((1.0 - inputs.power_law().spectrum) * y - inside))
+    return _crossover(inputs, pi)[0]
 
 
 def local_exponent(inputs: Inputs, pi: float) -> float:
@@ -48,25 +48,21 @@ def local_exponent(inputs: Inputs, pi: float) -> float:
     >>> [round(local_exponent(inputs, pi), 3) for pi in (0.001, 0.1, 10.0)]
     [0.701, 0.764, 1.15]
     """
-    pi = check_positive("pi", pi)
-    y, w, inside = _integrand(inputs, pi)
     law = inputs.power_activations()
-    value = w * np.exp((1.0 - inputs.power_law().spectrum) * y - inside)
-    worn = 2.0 * pi * np.exp(law.growth * y)
-    slope = -np.exp(-law.decay * y - worn) * worn  # d(-inside)/dln pi
-    return inputs.power_law().alpha_D - law.growth / law.decay * float(value @ slope) / float(value.sum())
+    return inputs.power_law().alpha_D - law.growth / law.decay * _crossover(inputs, pi)[1]
 
 
-def _integrand(inputs: Inputs, pi: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Nodes in y = log z, weights, and what stands in the exponential."""
-    law = inputs.power_activations()
-    a = inputs.power_law().spectrum
+def _crossover(inputs: Inputs, pi: float) -> tuple[float, float]:
+    """Phi and dln Phi/dln pi, by an integral over y = log z."""
+    pi, law, a = check_positive("pi", pi), inputs.power_activations(), inputs.power_law().spectrum
     # Below ``low`` the exponential is nothing; beyond ``high`` nothing is learned and the rest is a power.
     low = min(-math.log(_NEGLIGIBLE) / law.decay, (math.log(2.0 * pi) - math.log(_NEGLIGIBLE)) / a) - 1.0
     high = _NEGLIGIBLE / (a - 1.0) + max(0.0, math.log(2.0 * pi) / a)
     y, w = panels(low, high, max(law.decay, abs(law.growth), a))
-    inside = np.exp(-law.decay * y) * -np.expm1(-2.0 * pi * np.exp(law.growth * y))
-    return y, w, inside
+    worn = 2.0 * pi * np.exp(law.growth * y)
+    value = w * np.exp((1.0 - a) * y + np.exp(-law.decay * y) * np.expm1(-worn))
+    slope = -np.exp(-law.decay * y - worn) * worn
+    return float(value.sum()), float(value @ slope) / float(value.sum())
 
 
 def few_pass_exponent(inputs: Inputs) -> float:
@@ -96,8 +92,7 @@ def most_epochs(inputs: Inputs, D: float, sample_step: float, kappa: float = 0.0
     return plateau * math.pow(1.0 - kappa, -a / (a - 1.0)) * passes_to_finish(inputs, D, sample_step)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repeated:
+class Repeated(NamedTuple):
     """``epochs``: D samples passed over ``passes`` times are worth ``epochs`` D fresh ones."""
 
     passes: float
@@ -147,18 +142,13 @@ def worth_of_passes(
         loss = loss_of_visits(inputs, N, many * D, D, descent, noise)
         worth = effective_data(inputs, N, loss, descent, noise, start=start)
         start = worth if math.isfinite(worth) else start
-        found.append(Repeated(passes=many, loss=loss, epochs=worth / D))
+        found.append(Repeated(many, loss, worth / D))
     return found
 
 
 def decay_of_worth(found: list[Repeated]) -> float:
     """R of the data-constrained law, epochs = 1 + R (1 - e^(-(P-1)/R)), by least squares in the logarithm."""
-    passes = np.array([one.passes for one in found])
-    epochs = np.log([one.epochs for one in found])
-
-    def miss(log_R: float) -> float:
-        R = math.exp(log_R)
-        return float(np.sum((np.log(1.0 - R * np.expm1(-(passes - 1.0) / R)) - epochs) ** 2))
-
-    grid = np.linspace(-3.0, 20.0, 461)
-    return float(np.exp(grid[int(np.argmin([miss(x) for x in grid]))]))
+    passes, _, epochs = np.array(found).T
+    R = np.exp(np.linspace(-3.0, 20.0, 461))[:, None]
+    miss = np.sum((np.log(1.0 - R * np.expm1(-(passes - 1.0) / R)) - np.log(epochs)) ** 2, axis=1)
+    return float(R[np.argmin(miss), 0])

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -21,7 +22,7 @@ import numpy as np
 from sparselaw.gram.law import GramLaw
 from sparselaw.inputs import Inputs
 from sparselaw.nonlinear.variance_sums import variance_sums
-from sparselaw.theory.training.filters import Filter
+from sparselaw.theory.training.filters import Filter, flow_filter
 from sparselaw.theory.training.medium import Medium
 from sparselaw.theory.training.minibatches import MeanDescent, quasi_static, with_memory
 from sparselaw.theory.training.modes import (
@@ -157,24 +158,31 @@ class Asked:
             parts = np.array([unseen + float(variance @ left**2), 0.0, self.noise / run.D * fitted])
             return Answer(parts, 1.0 / mixing, diverging=diverging)
         once = ball.filter()
-        columns = medium.column_lengths(ball.left, STABLE * ball.edge, self.N if self.sharp else math.inf)
-        descent, error, medium = self.descended(law, medium, once, columns, math.exp(-ball.swing_decay))
+        how = (once, ball.left, STABLE * ball.edge, math.exp(-ball.swing_decay))
+        descent, error, medium = self.descended(law, medium, *how)
         noise = self.noise / run.D * medium.noise(once, ball.filter(2)) if self.noise > 0.0 else 0.0
         swings = float(variance @ ball.swinging(curvature, math.sqrt(2.0 / self.N + 2.0 / mixing)))
         error += swings / max(descent + swings, 1e-300)
         return Answer(np.array([descent + swings, 0.0, noise]), error, diverging=diverging)
 
     def descended(
-        self, law: GramLaw | None, medium: Medium, once: Filter, columns: float, swings: float = 0.0
+        self,
+        law: GramLaw | None,
+        medium: Medium,
+        once: Filter,
+        left: Callable[[np.ndarray], np.ndarray],
+        edge: float = math.inf,
+        swings: float = 0.0,
     ) -> tuple[float, float, Medium]:
         """What a descent leaves, the relative size of what is left out, and the medium of the sharp sizes.
 
-        ``columns``: what their lengths add. ``swings``: what is left of them, each column at its own pace.
+        ``left`` is its filter ``once`` itself, ``edge`` that of stability, ``swings`` what is left of them.
         """
         at = medium.ridges_at(once.z)
         if not self.sharp:
             return max(medium.left(once, at), medium.unseen), math.nan, medium
         finer = replace(medium, samples=self.counted(medium.samples), features=self.counted(self.N))
+        columns = medium.column_lengths(left, edge, self.N)
         loss = max(finer.left(once, finer.ridges_at(once.z, at)) + columns, finer.unseen)
         if not self.judged or not loss > 0.0:
             return loss, math.nan, finer
@@ -221,13 +229,12 @@ class Asked:
             return Answer(parts + math.inf, math.nan, kappa, modes.diverging)
         if run.time == 0.0:
             return Answer(np.array([going.medium.total, 0.0, 0.0]), 0.0, kappa)
-        once = going.filter()
+        once = flow_filter(run.time)
         medium = replace(going.medium, samples=mixing, features=self.N)
-        columns = medium.column_lengths(going.left, math.inf, self.N if self.sharp else math.inf)
-        parts[0], error, finer = self.descended(law, medium, once, columns)
+        parts[0], error, finer = self.descended(law, medium, once, lambda rate: np.exp(-run.time * rate))
         parts[1] = (with_memory if self.form == "full" else quasi_static)(going, self.noise)
         if self.noise > 0.0 and not run.fresh:  # fresh samples: it is all noise of the batches
-            parts[2] = self.noise / run.D * finer.noise(once, going.filter(2))
+            parts[2] = self.noise / run.D * finer.noise(once, flow_filter(2.0 * run.time))
         kicked = min(modes.kicks / self.N, WILD) * medium.total  # what growing modes do to the others
         error += (kappa**2 * parts[1] + kicked) / parts.sum() + modes.diverging
         return Answer(parts, error, kappa, modes.diverging)
