@@ -1,12 +1,16 @@
 """Each claim is decided by its own number, and by nothing else."""
 
 import math
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
+from matplotlib.figure import Figure
 
+from sparselaw.experiments.dynamics.iterations import Row as IterationRow
+from sparselaw.experiments.paper import tables
 from sparselaw.experiments.paper.claims import CLAIMS, above, below, counted, judged, mathml, near, shown
-from sparselaw.experiments.paper.item import NAMES
+from sparselaw.experiments.paper.item import NAMES, Printed, Quantity
 from sparselaw.interval import Interval
 
 
@@ -60,10 +64,12 @@ def test_the_verdict_follows_the_number(claim):
 
 @pytest.mark.parametrize("claim", PRINTED, ids=lambda claim: claim.words[:40])
 def test_a_printed_number_decides_where_there_is_no_range(claim):
-    agreed = claim.judged([row(claim, 1.9, 2.1, paper=2.0, verdict="agrees")])
+    agreed = claim.judged([row(claim, 1.9, 2.1, paper=2.0, verdict="agrees", paper_within=0.05)])
     differs = claim.judged([row(claim, 1.9, 2.0, paper=2.5, verdict="differs")])
     assert (agreed.verdict, differs.verdict) == ("holds", "does not hold")
     assert "2.5, as printed" in differs.sentence
+    wide = claim.judged([row(claim, 1.0, 3.0, paper=2.0, verdict="agrees", paper_within=0.05)])
+    assert wide.verdict == "undecided"  # an interval that wide agrees with much
 
 
 def test_a_claim_that_holds_says_that_the_printed_number_differs():
@@ -102,3 +108,17 @@ def test_verdicts_are_counted_in_words_and_only_what_does_not_hold_is_explained(
     assert [claim.why for claim in found[:2]] == ["", "because"]
     assert counted(found) == f"1 holds, 1 does not hold, {len(CLAIMS) - 2} not measured"
     assert counted([found[0]] * 2 + [found[1]] * 2) == "2 hold, 2 do not hold"
+
+
+def test_the_picture_of_table_3_has_every_number_that_decides_a_claim(monkeypatch):
+    found = Interval(1.5, 1.6, 1.7)
+    row = IterationRow("over", "gd", "loss", "D", found, 1.65, 2.3, "paper", 1.6)
+    decisive = [claim.quantity for claim in CLAIMS if claim.item == "table-3"]
+    conditions = [Quantity(name, found, Printed(1.65, 0.005), 2.3) for name in decisive]
+    monkeypatch.setattr(tables, "_conditions", lambda *_: conditions)
+    made = tables.table_3(SimpleNamespace(quick=True, remember=lambda *_: [row]))
+    made.draw(figure := Figure())
+    labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert labels == [quantity.quantity for quantity in made.quantities]
+    assert set(decisive) <= set(labels)
+    assert [line["method"] for line in made.rows] == ["gd", *decisive]

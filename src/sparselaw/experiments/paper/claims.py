@@ -3,11 +3,13 @@
 A claim names the row of the reproduction that decides it and the range it must be in. The verdict is computed
 from the row's interval: ``holds`` where all of it lies in the range, ``touches`` where a part of it does,
 ``does not hold`` where none does, ``undecided`` where the interval is too wide to tell (a quick run), and
-``not measured`` where the item was not made. A number that the paper prints is compared with what it prints.
+``not measured`` where the item was not made. A number that the paper prints is compared with what it prints,
+and is undecided where it agrees only because its interval is so much wider than the paper's own error.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, deque
 from collections.abc import Iterable
@@ -68,7 +70,11 @@ class Claim:
             return "not measured"
         if self.must is not None:
             return self.must.verdict(Interval(**self.row["measured"]))
-        return "holds" if self.row["verdict"] == "agrees" else "does not hold"
+        if self.row["verdict"] != "agrees":
+            return "does not hold"
+        low, _, high = self.row["measured"].values()
+        within = self.row.get("paper_within") or math.inf  # kept rows of earlier versions have none
+        return "undecided" if high - low > TELLING * 2.0 * within else "holds"
 
     @property
     def compared(self) -> str:

@@ -50,6 +50,7 @@ class Quantity:
             row["stated"] = self.stated.value
             why = f"stated earlier: {self.stated.value:g} ± {self.stated.rounding:g}; {why}"
         row["paper_is_bound"] = self.printed is not None and self.printed.bound
+        row["paper_within"] = None if self.printed is None else self.printed.within
         put(row, "measured", measured, "no finite interval came of it")
         row["interval"] = self.interval
         put(row, "theory", self.theory, "no closed form")
@@ -117,6 +118,11 @@ class Printed:
     below: float = 0.0  # the truth may be this much below the printed value
     above: float = 0.0
     bound: bool = False  # printed as "< value"
+
+    @property
+    def within(self) -> float:
+        """How far the truth may be from the printed value, on the side where that is more."""
+        return self.rounding + max(self.below, self.above)
 
 
 class Verdict(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -44,18 +45,24 @@ def table_3(context: Context) -> Result:
         lambda: [asdict(row) for row in cost_table(COSTLY, seeds=seeds, map_=context.map)],
         lambda kept: [IterationRow(**row | {"measured": Interval(**row["measured"])}) for row in kept],
     )
-    conditions = _conditions(context, grids.seeds(CONDITION_SEEDS, context.quick))
+    more = grids.seeds(CONDITION_SEEDS, context.quick)
+    conditions = _conditions(context, more)
+    quantities = [*(_quantity(row) for row in rows), *conditions]
     followed = [row.follows for row in rows if row.method == "condition number" and row.regime != "under"]
     to_loss = [row.follows for row in rows if row.until == "loss"]
     return Result(
-        quantities=[*(_quantity(row) for row in rows), *conditions],
-        rows=[{name: getattr(row, name) for name in COLUMNS} | row.measured.as_dict() for row in rows],
+        quantities=quantities,
+        rows=[
+            *({name: getattr(row, name) for name in COLUMNS} | row.measured.as_dict() for row in rows),
+            *(_condition_row(condition) for condition in conditions),
+        ],
         caption=(
             f"Exponents of iterations and of the condition number at ({COSTLY.alpha1:g}, {COSTLY.alpha2:g}): "
-            f"95 % intervals from {seeds} seeds, the paper's prediction, and that of the rarest coordinate."
+            f"95 % intervals from {seeds} seeds ({more} of the last four), the paper's prediction, and that "
+            "of the rarest coordinate."
         ),
-        draw=lambda figure: _draw_costs(figure, rows),
-        size=(7.5, 5.5),
+        draw=lambda figure: _draw_costs(figure, quantities, [row.closed_form for row in rows]),
+        size=(7.5, 6.3),
         notes=[
             f"Above the peak the measured condition numbers follow: {', '.join(followed)}. Iterations to "
             f"within 1 % of the final loss follow: {', '.join(to_loss)}. "
@@ -86,6 +93,14 @@ def _conditions(context: Context, seeds: int) -> list[Quantity]:
     return quantities
 
 
+def _condition_row(condition: Quantity) -> Row:
+    assert condition.measured is not None
+    assert condition.printed is not None
+    row: Row = dict.fromkeys(COLUMNS) | {"regime": "over", "method": condition.quantity, "variable": "D"}
+    row |= {"paper": condition.printed.value, "corrected": condition.theory}
+    return row | condition.measured.as_dict()
+
+
 def _condition_numbers(cell: tuple[SparseInputs, int, int]) -> list[float]:
     inputs, D, seed = cell
     eigenvalues = prepare_training(
@@ -100,28 +115,26 @@ def _quantity(row: IterationRow) -> Quantity:
     if row.closed_form is not None:
         own = f"; the loss of unfinished training in closed form gives {row.closed_form:.3g} at these sizes"
     why = f"theory: with the rarest coordinate seen; the data follow: {row.follows}{own}"
-    return Quantity(_label(row), row.measured, Printed(row.paper, 0.005), row.corrected, why)
-
-
-def _label(row: IterationRow) -> str:
     until = f" to the {row.until}" if row.until else ""
-    return f"{METHODS[row.method]}{until}, {REGIMES[row.regime]}, power of {row.variable}"
+    name = f"{METHODS[row.method]}{until}, {REGIMES[row.regime]}, power of {row.variable}"
+    return Quantity(name, row.measured, Printed(row.paper, 0.005), row.corrected, why)
 
 
-def _draw_costs(figure: Figure, rows: list[IterationRow]) -> None:
-    ax, places = figure.subplots(), range(len(rows), 0, -1)
-    measured = [row.measured for row in rows]
+def _draw_costs(figure: Figure, quantities: Sequence[Quantity], closed: Sequence[float | None]) -> None:
+    """Every number of the table, those that decide its claims among them."""
+    ax, places = figure.subplots(), range(len(quantities), 0, -1)
+    measured = [q.measured for q in quantities if q.measured]
     best, label = [interval.best for interval in measured], "measured, 95 %"
     ax.errorbar(best, places, xerr=bars(measured), fmt="o", color=COLOURS[0], capsize=2, label=label)
     for values, marker, colour, label in (
-        ([row.paper for row in rows], "s", COLOURS[1], "paper"),
-        ([row.corrected for row in rows], "d", COLOURS[2], "corrected"),
+        ([q.printed.value for q in quantities if q.printed], "s", COLOURS[1], "paper"),
+        ([q.theory or math.nan for q in quantities], "d", COLOURS[2], "corrected"),
     ):
         ax.plot(values, places, marker, fillstyle="none", color=colour, label=label)
-    own = [(row.closed_form, place) for row, place in zip(rows, places, strict=True) if row.closed_form]
+    own = [(value, place) for value, place in zip(closed, places, strict=False) if value]
     ax.plot(*zip(*own, strict=True), "x", color=THEORY, zorder=4, label="closed form, these sizes")
-    ax.set_yticks(list(places), [_label(row) for row in rows], fontsize="small")
-    ax.set(xlabel="exponent", ylim=(0.3, len(rows) + 0.7))
+    ax.set_yticks(list(places), [q.quantity for q in quantities], fontsize="small")
+    ax.set(xlabel="exponent", ylim=(0.3, len(quantities) + 0.7))
     figure.legend(loc="outside upper center", ncols=4, fontsize="small")
 
 
