@@ -18,7 +18,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.inputs import DenseInputs, Inputs, SparseInputs
 from sparselaw.laws import CoupledLaw
-from sparselaw.nonlinear.variance_sums import variance_sums
+from sparselaw.nonlinear.width_limit import total_variance
 from sparselaw.theory.surface import loss_at, peak_of, ridge_losses
 from sparselaw.theory.training.passes import loss_of_visits
 from sparselaw.theory.training.schedule import Descent
@@ -65,7 +65,7 @@ def _min_norm(inputs: Inputs, N: float, D: float) -> float:
 def _sgd(inputs: Inputs, N: float, D: float, passes: float) -> float:
     if passes > 1.0 and inputs.power_law().seen_exponent == 1.0 and max(N / D, D / N) < NEAR_PEAK:
         return math.nan
-    step = STEP / variance_sums(inputs, 1.0).total()
+    step = STEP / total_variance(inputs)
     return loss_of_visits(inputs, N, passes * D, D, Descent(step=step, passes=1, batch=1))
 
 

@@ -12,7 +12,7 @@ import sparselaw as sl
 from sparselaw.errors import InputError
 from sparselaw.files import limited_to
 from sparselaw.gram.empirical import law_of_rows
-from sparselaw.nonlinear.variance_sums import variance_sums
+from sparselaw.nonlinear.width_limit import total_variance
 
 FEATURES = Path(__file__).parents[2].parent / "shared" / "data" / "features"
 
@@ -142,7 +142,7 @@ def test_shared_features_beside_their_measured_curve():
     if not path.exists():
         pytest.skip(f"{path} is absent: no real features to compare with")
     inputs = sl.EmpiricalInputs.from_file(path)
-    total = float(variance_sums(inputs, 1.0).total())
+    total = total_variance(inputs)
     curve = sl.learn(str(path), D=[128, 512], seeds=3)
     for point in curve.curve:
         law = inputs.gram(float(point.D))

@@ -18,8 +18,7 @@ from sparselaw.nonlinear.gaussian_tables import gaussian_points, sector_kernels
 from sparselaw.nonlinear.kernel_loops import mehler_kernel, reflected_kernel
 from sparselaw.nonlinear.response import SIGN, Part, hermite_orders, kinked, response_of
 from sparselaw.nonlinear.sector_tables import Types, sector_table, unit_types
-from sparselaw.nonlinear.variance_sums import variance_sums
-from sparselaw.nonlinear.width_limit import width_limit
+from sparselaw.nonlinear.width_limit import total_variance, width_limit
 
 FEW = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=4)
 INPUTS = SparseInputs(alpha1=1.0, alpha2=0.3)
@@ -140,7 +139,7 @@ def test_errors_that_do_not_end_go_on_with_their_exponent():
 
 
 def test_even_features_keep_the_variance_of_the_target():
-    total = variance_sums(INPUTS, 1.0).total()
+    total = total_variance(INPUTS)
     narrow = sl.predict(INPUTS, N=192, D=200_000, features="abs")
     assert narrow.loss == pytest.approx(1.15324, abs=5e-4)  # simulated, +- 2e-5
     assert "even features" in narrow.caution

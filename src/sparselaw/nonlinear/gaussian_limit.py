@@ -44,8 +44,14 @@ from sparselaw.nonlinear.gaussian_tables import (
 from sparselaw.nonlinear.response import Response
 from sparselaw.nonlinear.sector_tables import unit_types
 from sparselaw.nonlinear.table_cache import cached_arrays
-from sparselaw.nonlinear.variance_sums import variance_sums
-from sparselaw.nonlinear.width_limit import NonlinearLimit, WidthLimit, between_nodes, width_limit
+from sparselaw.nonlinear.width_limit import (
+    NonlinearLimit,
+    WidthLimit,
+    between_nodes,
+    degrees,
+    total_variance,
+    width_limit,
+)
 from sparselaw.search import solve_decreasing
 
 MOST = LEVELS[-1].most  # directions that the points resolve
@@ -149,8 +155,8 @@ def _resolved(inputs: Inputs, response: Response, size: float, cutoff: float) ->
     if response.slope is None:
         return found
     k = 4.0 * cutoff  # the slope is 1/2
-    linear, df1_df2 = variance_sums(inputs, size).degrees(math.log(k))
-    return Resolved(found.spent + linear, found.squares + linear - df1_df2, k * linear, k * df1_df2)
+    one, two, _ = degrees(inputs, size, k).tolist()
+    return Resolved(found.spent + one, found.squares + two, k * one, k * (one - two))
 
 
 def _many_points(coarse: float, fine: float) -> float:
@@ -160,7 +166,7 @@ def _many_points(coarse: float, fine: float) -> float:
 def _table_sums(inputs: Inputs, response: Response, n: int, q: int, cutoff: float) -> Resolved:
     """Of the table on n points: of the even part alone where the odd one is linear."""
     values, often, weights = _eigen(inputs, response, n, q)
-    total, r = variance_sums(inputs, 1.0).total(), cutoff / (np.maximum(values, 0.0) + cutoff)
+    total, r = total_variance(inputs), cutoff / (np.maximum(values, 0.0) + cutoff)
     once, twice = total - weights @ (1.0 - r), total - weights @ (1.0 - r**2)
     return Resolved(float(often @ (1.0 - r)), float(often @ (1.0 - r) ** 2), float(once), float(twice))
 
@@ -236,7 +242,7 @@ def of_units(inputs: Inputs, response: Response, u: FloatArray, rng: np.random.G
     """q and e^2 of fresh samples for units u (N, coordinates), which look at further coordinates too."""
     N, length = u.shape
     v = inputs.variances(np.arange(1.0, length + 1.0))
-    rest = max(variance_sums(inputs, 1.0).total() - float(v.sum()), 0.0) if inputs.dimension > length else 0.0
+    rest = max(total_variance(inputs) - float(v.sum()), 0.0) if inputs.dimension > length else 0.0
     covariance = (u * v) @ u.T + rest * np.eye(N)  # of u x
     variance = np.diag(covariance)
     moments = response.kernel(variance[:, None], variance[None, :], covariance)

@@ -48,7 +48,7 @@ from sparselaw.nonlinear.gaussian_limit import (
 from sparselaw.nonlinear.losses import NonlinearLoss
 from sparselaw.nonlinear.response import Response
 from sparselaw.nonlinear.samples import features_rank, rank_deviation, variance_factor
-from sparselaw.nonlinear.variance_sums import variance_sums
+from sparselaw.nonlinear.width_limit import total_variance
 
 UNEVEN = 25.0  # over the rank: what an even part adds to the variance term, fitted to simulated cells
 MORE_BETWEEN = 1.5  # times as far off is the part that the other size adds, where rare coordinates meet
@@ -199,7 +199,7 @@ def local_exponent(inputs: Inputs, response: Response, N: float) -> tuple[float,
 
 def even_loss(inputs: Inputs, N: float, D: float, rank: float) -> NonlinearLoss:
     """The variance of the inputs, and the noise that is fitted."""
-    total = variance_sums(inputs, 1.0).total()
+    total = total_variance(inputs)
     if N > EVEN_CLOSE * rank or math.isinf(N):
         more = f"{EVEN}: the loss is at least their variance, and here some tenths more"
         return NonlinearLoss(loss=total, error=EVEN_ERROR, cautions=[more])

@@ -30,6 +30,7 @@ for which -u is as good as u.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -37,9 +38,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparselaw.arrays import FloatArray
+from sparselaw.gram.gaussian import population
+from sparselaw.gram.law import Atoms
 from sparselaw.inputs import Inputs
 from sparselaw.nonlinear.sector_tables import Group, SectorTable, Types
-from sparselaw.nonlinear.variance_sums import variance_sums
 
 UNSURE = 0.15  # relative error of a decade that is continued
 FEW = 24.0  # up to which every number of features has its own value
@@ -150,7 +152,7 @@ def width_limit(
     if coordinates:
         sums += coordinates.sums(pull)
     else:
-        sums[0] = variance_sums(inputs, N).total()
+        sums[0] = total_variance(inputs)
     for group, r in zip(groups, resolvents, strict=True):
         F = np.eye(r.shape[1]) - r
         alike, square = (1.0 + missing) * group.alike, F @ F
@@ -184,29 +186,45 @@ def _target_sums(alike: FloatArray, target: FloatArray, F: FloatArray) -> FloatA
     return np.asarray(np.stack([-f, f - f2, f2 - f3, f / size]) @ alike)
 
 
+@functools.lru_cache(maxsize=64)
+def _variances(inputs: Inputs, size: float) -> Atoms:
+    return population(inputs.power_law().spectrum, inputs.dimension, size)
+
+
+def degrees(inputs: Inputs, size: float, k: float) -> FloatArray:
+    """Sums of f, f^2 and f^3 over coordinates, f = v/(v + k); k is near that of ``size`` directions."""
+    at = _variances(inputs, size).at(np.array([math.log(k * size)]))
+    return np.concatenate([at.S, at.S - at.P, at.S - at.P - at.Q])
+
+
+def total_variance(inputs: Inputs) -> float:
+    """tr Sigma, the loss before any training."""
+    atoms = inputs.population(1.0)
+    return float(atoms.variance.sum()) + atoms.unseen
+
+
 class _Coordinates:
     """The sectors of one coordinate where the odd part of f is linear: one eigenvalue each, s_j/4."""
 
     def __init__(self, inputs: Inputs, types: Types, N: float) -> None:
-        self.variances = variance_sums(inputs, N)
+        self.inputs, self.N = inputs, N
         typed = [(1.0, types.nodes[0][:, None])] * types.first
         typed += [(float(types.other), types.nodes[1][None, :])] * (types.other > 0)
         self.s = inputs.variances(np.array([j for j, _ in typed]))
         shape = types.weights.shape
         self.squares = np.array([np.broadcast_to(u**2, shape) for _, u in typed]).reshape(-1, *shape)
 
-    def resolved(self, pull: FloatArray) -> tuple[FloatArray, float, float, float]:
-        """r_j of the coordinates that have types, k of the others, and sum f, sum f^2 over those."""
+    def resolved(self, pull: FloatArray) -> tuple[FloatArray, float, FloatArray]:
+        """r_j of the coordinates that have types, k of the others, and sums of f, f^2 and f^3 over those."""
         r = 1.0 / (1.0 + 0.25 * self.s * np.tensordot(self.squares, pull, 2))
         k = 4.0 / float(pull.sum())
         own = self.s / (self.s + k)
-        df1, df1_df2 = self.variances.degrees(math.log(k))
-        return r, k, df1 - float(np.sum(own)), df1 - df1_df2 - float(np.sum(own**2))
+        return r, k, degrees(self.inputs, self.N, k) - np.stack([own, own**2, own**3]).sum(axis=1)
 
     def traces(self, pull: FloatArray) -> FloatArray:
         """tr(K_t r) over them."""
-        r, k, rest, _ = self.resolved(pull)
-        found: FloatArray = 0.25 * (np.tensordot(self.s * r, self.squares, 1) + k * rest)
+        r, k, rest = self.resolved(pull)
+        found: FloatArray = 0.25 * (np.tensordot(self.s * r, self.squares, 1) + k * rest[0])
         return found
 
     def straight(self, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -214,14 +232,13 @@ class _Coordinates:
 
         For types of |u_1| alone: the kernel of x_1 is t^2/4, that of x_j s_j/4.
         """
-        r, k, _, two = self.resolved(pull)
+        r, k, (_, two, _) = self.resolved(pull)
         own, others = 0.25 * self.squares[0].ravel() * r[0], np.full(pull.size, 0.25 * k)
         return np.outer(own, own) + two * np.outer(others, others), own * r[0] + two * k * others
 
     def sums(self, pull: FloatArray) -> FloatArray:
-        r, k, one, two = self.resolved(pull)
-        three = self.variances.cubes(math.log(k)) - float(np.sum((self.s / (self.s + k)) ** 3))
-        f, rest = 1.0 - r, np.array([k * one, k * two, k * three, one, two, three])
+        r, k, others = self.resolved(pull)
+        f, rest = 1.0 - r, np.concatenate([k * others, others])
         own = np.stack([self.s * r, self.s * r * f, self.s * r * f**2, f, f**2, f**3]).sum(axis=1)
         return np.asarray(rest + own)
 

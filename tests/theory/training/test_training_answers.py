@@ -8,7 +8,7 @@ import pytest
 import sparselaw as sl
 from sparselaw.errors import InputError
 from sparselaw.experiments.dynamics.passes import sgd_loss
-from sparselaw.nonlinear.variance_sums import variance_sums
+from sparselaw.nonlinear.width_limit import total_variance
 from sparselaw.theory.training.schedule import Descent
 
 
@@ -39,7 +39,7 @@ class TestWhatItSays:
 
     def test_no_step_given(self):
         found = sl.predict(sparse(1.0, 0.3), N=100, D=1000, solver=sl.SGD(passes=2))
-        usual = 1.0 / variance_sums(sparse(1.0, 0.3), 1.0).total()
+        usual = 1.0 / total_variance(sparse(1.0, 0.3))
         given = sl.predict(sparse(1.0, 0.3), N=100, D=1000, solver=sl.SGD(passes=2, step=usual))
         assert found.loss == given.loss
         assert sl.predict(sparse(1.0, 0.3), N=100, D=1000, solver=sl.GradientDescent(steps=0)).loss > 1.0

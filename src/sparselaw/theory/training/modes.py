@@ -110,7 +110,7 @@ def counted_modes(spectrum: Spectrum, run: Run) -> Modes:
     else:
         x = run.step * (c / run.batch + h * (1.0 - 1.0 / run.batch))
         rates = [h * _stretch(step * x) for _, step in run.shares]
-    return _modes(spectrum, rates, _gain(h, c, run), run, x)
+    return _modes(spectrum, rates, run, x)
 
 
 def fresh_modes(spectrum: Spectrum, run: Run) -> Modes:
@@ -124,16 +124,15 @@ def fresh_modes(spectrum: Spectrum, run: Run) -> Modes:
             slow = -np.expm1(-2.0 * eta * _slow_rate(s, run, step))  # 1 - r^2
             falls, fast = slow - noise, slow > SLOW
             falls[fast] = 1.0 - _mean_square_root(s[fast], noise[fast], run.momentum, step * run.own_step)
-            kept, gain = falls, _gain(s, c, run)
+            kept = falls
         else:
             falls = 2.0 * eta * s - eta**2 * s * (c / b + (1.0 - 2.0 / b) * s)  # 1 - rho
             # fast ones with the noise that a coordinate makes for itself
             kept = np.where(falls > FAST, falls - (eta * s) ** 2 / b, falls)
-            gain = np.where(falls > 0.0, 2.0 * eta * s / np.where(falls > 0.0, falls, 1.0), ENDLESS)
         with np.errstate(divide="ignore"):
             logs = np.minimum(-np.log(np.abs(1.0 - kept)), FASTEST)
         rates.append(np.where(np.abs(falls) < 1e-6, falls * (1.0 + 0.5 * falls), logs) / (2.0 * eta))
-    return _modes(spectrum, rates, gain, run, run.step * c / b, visits=run.D)
+    return _modes(spectrum, rates, run, run.step * c / b, visits=run.D)
 
 
 def _slow_rate(curvature: FloatArray, run: Run, step: float) -> FloatArray:
@@ -156,13 +155,6 @@ def _mean_square_root(curvature: FloatArray, shaking: FloatArray, beta: float, s
     return np.asarray(np.abs(np.linalg.eigvals(moments)).max(axis=1, initial=0.0))
 
 
-def _gain(h: FloatArray, c: FloatArray, run: Run) -> FloatArray:
-    """chi."""
-    slower = (1.0 - run.momentum) / (1.0 + run.momentum)
-    left = 1.0 - 0.5 * run.step * (h * slower + (c - 2.0 * h) / run.batch)
-    return np.asarray(1.0 / np.where(left > 0.0, left, 1.0 / ENDLESS))
-
-
 def _stretch(x: FloatArray) -> FloatArray:
     """-ln|1-x| / x, at most FASTEST: 1 for small x."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -171,15 +163,13 @@ def _stretch(x: FloatArray) -> FloatArray:
 
 
 def _modes(
-    spectrum: Spectrum,
-    rates: list[FloatArray],
-    gain: FloatArray,
-    run: Run,
-    x: FloatArray,
-    visits: float = 0.0,
+    spectrum: Spectrum, rates: list[FloatArray], run: Run, x: FloatArray, visits: float = 0.0
 ) -> Modes:
     """From the rate in every segment; ``visits``: samples, where the spectrum is that of the population."""
     weight, s, h = spectrum.weight, spectrum.variance, spectrum.curvature
+    slower = (1.0 - run.momentum) / (1.0 + run.momentum)
+    left = 1.0 - 0.5 * run.step * (h * slower + (spectrum.single - 2.0 * h) / run.batch)
+    gain = 1.0 / np.where(left > 0.0, left, 1.0 / ENDLESS)  # chi
     fallen = np.cumsum([share * rate for (share, _), rate in zip(run.shares, rates, strict=True)], axis=0)
     g, most = fallen[-1], -2.0 * run.time * fallen.min(axis=0)
     growing = (g < 0.0) | (most > DIVERGED)

@@ -21,7 +21,6 @@ import numpy as np
 
 from sparselaw.gram.law import GramLaw
 from sparselaw.inputs import Inputs
-from sparselaw.nonlinear.variance_sums import variance_sums
 from sparselaw.theory.training.filters import Filter, flow_filter
 from sparselaw.theory.training.medium import Medium
 from sparselaw.theory.training.minibatches import MeanDescent, quasi_static, with_memory
@@ -331,7 +330,8 @@ def _counted_modes(inputs: Inputs, run: Run) -> Modes:
 @functools.lru_cache(maxsize=8)
 def _total(inputs: Inputs) -> float:
     """E|phi|^2 = tr Sigma."""
-    return variance_sums(inputs, 1.0).total()
+    atoms = inputs.population(1.0)
+    return float(atoms.variance.sum()) + atoms.unseen
 
 
 def _scaled_passes(inputs: Inputs, run: Run) -> float | None:
