@@ -71,6 +71,8 @@ def test_finals_are_runs_for_fit_and_forecast(capsys):
         main(["fit", "finals.csv", "--law", "power", "--variable", "N", "--bootstrap", "0", "--json"])
     assert stop.value.code == 0
     assert json.loads(capsys.readouterr().out)["rows_used"] == 9
+    shown, _ = run(capsys, "sizes.csv", "--final")
+    assert "100M   1.2B" in shown
     out, _ = run(capsys, "sizes.csv", "--final", "--json")
     assert len(json.loads(out)["finals"]) == 9
 
@@ -85,7 +87,7 @@ def test_another_size(capsys):
     out, err = run(capsys, "sizes.csv", "--schedule", "cosine:12000", "-N", "8e8", "--json")
     (end,) = json.loads(out)["schedules"]
     assert end["N"] == 8e8
-    assert "no curve of this size" in err
+    assert "N = 800M: no curve of this size" in err
 
 
 def test_a_picture_and_a_page(capsys):

@@ -54,6 +54,15 @@ def test_files_and_folders(tmp_path, ending):
     assert [c.final for c in each.curves] == [c.final for c in found.curves]
 
 
+def test_logs_of_one_name_in_folders_of_their_own_are_runs(tmp_path):
+    for name, text in (("a", "cosine:10000"), ("b", "constant:8000")):
+        (tmp_path / name).mkdir()
+        curve(text).to_csv(tmp_path / name / "log.csv", index=False)
+    found = sl.fit_curves(tmp_path)
+    assert [c.run for c in found.curves] == ["a/log.csv", "b/log.csv"]
+    assert not said(found, "steps go back")
+
+
 def test_tokens_stand_for_steps():
     table = curve().rename(columns={"step": "tokens"})
     found = sl.fit_curves(table, schedules="cosine:20000")

@@ -86,7 +86,12 @@ def _write(found: CurveFit, out: str) -> None:
 
 def _show(found: CurveFit, files: list[str], final: bool) -> None:
     if final:
-        print_table("Annealed losses", *cells_of(found.finals()))
+        from sparselaw.numbers import short_size
+
+        shown = found.finals()
+        for size in shown.columns.intersection(["N", "D", "steps"]):
+            shown[size] = shown[size].map(short_size)
+        print_table("Annealed losses", *cells_of(shown))
         print(f"status {found.status}")
         return
     tables = found.tables()

@@ -16,6 +16,7 @@ from sparselaw.curves.result import CurveFit
 from sparselaw.curves.schedules import REMEDY, SHAPES, Schedule, logged_schedule, written_schedule
 from sparselaw.errors import InputError, check_not_negative, check_positive, check_size
 from sparselaw.interval import Interval
+from sparselaw.numbers import short_size
 
 FAR = 4.0  # times the last tau of the fit
 BAD = 0.01  # standard deviation of residuals beyond the noise, relative
@@ -157,7 +158,7 @@ def sizes_asked(model: Model, sizes: Sequence[float] | None) -> list[float]:
     if sizes is None or known == [1.0]:
         return known
     if len(known) == 1 and any(abs(N / known[0] - 1.0) > 1e-6 for N in sizes):
-        condition = f"is not the size of the curves, {known[0]:g}"
+        condition = f"is not the size of the curves, {short_size(known[0])}"
         raise InputError("N", f"{sizes[0]:g}", condition, "give curves of two sizes or more")
     return list(sizes)
 
@@ -201,7 +202,7 @@ def _limits(
     known = set(model.sizes)
     carried = f"no curve of this size; the law over {len(known)} sizes is carried there"
     others = {end.N for end in ends if end.N is not None} - known
-    found += [("other-size", f"N = {N:.3g}: {carried}") for N in sorted(others)]
+    found += [("other-size", f"N = {short_size(N)}: {carried}") for N in sorted(others)]
     if any(log.smoothed for log in logs_fitted):
         found.append(("smoothed", "some logs look smoothed: intervals are half as wide again"))
     return (found[0][0] if found else "ok"), list(dict.fromkeys(text for _, text in found))

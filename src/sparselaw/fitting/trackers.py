@@ -52,6 +52,8 @@ def read_folder(folder: Path, read_table: Callable[[Path], pd.DataFrame]) -> pd.
             parts = [joined if step is None else _first_of_each(joined, step)]
         else:
             names = [file.name.split(".")[0] for file in files]
+            if len(set(names)) < len(names):  # a/log.csv and b/log.csv: their folders tell them apart
+                names = [f"{file.parent.relative_to(folder).as_posix()}/{file.name}" for file in files]
             parts = [table.assign(run=name) for name, table in zip(names, parts, strict=True)]
     else:
         condition = "is a folder without event files or tables"
