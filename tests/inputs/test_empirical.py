@@ -175,6 +175,7 @@ def stored(path, **changed):
         {"data": lambda a: np.full(a.size, np.nan)},
         {"shape": lambda a: a[:1]},
         {"shape": lambda a: a // 5},
+        {"shape": lambda a: a.astype(np.uint64) + 2**63},
     ],
 )
 def test_index_arrays_of_a_file_are_checked_before_use(changed, tmp_path):

@@ -186,6 +186,19 @@ def test_headers_of_another_type(number, tmp_path):
         sl.measure(path)
 
 
+def test_tensors_that_share_their_numbers_or_their_name(tmp_path):
+    header = {"x": {"dtype": "F64", "shape": [6, 6], "data_offsets": [0, 288]}}
+    small = {"dtype": "F64", "shape": [3, 6], "data_offsets": [0, 144]}
+    for text in (
+        json.dumps(header | {"y": small}),
+        json.dumps(header)[:-1] + f', "x": {json.dumps(small)}}}',
+    ):
+        path = tmp_path / "x.safetensors"
+        path.write_bytes(len(text).to_bytes(8, "little") + text.encode() + np.eye(6).tobytes())
+        with pytest.raises(InputError, match="do not fill it"):
+            sl.measure(path)
+
+
 def nested(depth=100_000):
     return b"[" * depth + b"]" * depth
 
@@ -253,10 +266,28 @@ def odd_encoding(file):
     group["data"], group["indices"], group["indptr"] = np.ones(2), np.arange(2), np.arange(3)
 
 
+def numbers_elsewhere(file):
+    """The numbers are those of another file, whatever that is."""
+    file.create_dataset("X", shape=(9, 9), dtype="u1", external=[("/etc/passwd", 0, 81)])
+
+
+def views_elsewhere(file):
+    layout = h5py.VirtualLayout(shape=(9, 9), dtype="f8")
+    layout[:] = h5py.VirtualSource("other.h5", "X", shape=(9, 9))
+    file.create_virtual_dataset("X", layout)
+
+
+def another_kind(file):
+    group = file.create_group("X")
+    group.attrs["shape"], group.attrs["encoding-type"] = [9, 9], "coo_matrix"
+    group["data"], group["indices"], group["indptr"] = np.ones(9), np.arange(9), np.arange(10)
+
+
 @pytest.mark.parametrize(
     "make",
     [scalar_x, list_x, three_dimensions, no_x, empty_x, empty_group, looped_x, looped_group, outside_x,
-     words_x, odd_shape, odd_encoding],
+     words_x, odd_shape, odd_encoding,
+     another_kind, numbers_elsewhere, views_elsewhere],
 )  # fmt: skip
 def test_h5ad_of_another_form(make, tmp_path):
     with h5py.File(tmp_path / "x.h5ad", "w") as file:
@@ -297,6 +328,24 @@ def test_coordinates_that_are_not_equally_many(tmp_path):
     for ask in (sl.measure, sl.learn):
         with pytest.raises(InputError, match="same length"):
             ask(tmp_path / "x.npz")
+
+
+def test_a_row_far_out(tmp_path):
+    """Of 2^40 rows hardly one has an entry: the ends of intervals are larger than a number can hold."""
+    place = np.arange(200)
+    where = np.stack([np.where(place == 0, 2**40, place // 3), place % 9], axis=1)
+    found = sl.measure(tensors(tmp_path / "x", {"locations": where, "activations": 1.0 + place % 2}))
+    assert found.rows == 2**40 + 1
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_table_whose_sizes_have_no_product(tmp_path):
+    head = io.BytesIO()
+    shape = (10**10, 10**10)
+    np.lib.format.write_array_header_1_0(head, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    (tmp_path / "x.npy").write_bytes(head.getvalue() + bytes(64))
+    with pytest.raises(InputError):
+        sl.measure(tmp_path / "x.npy")
 
 
 def test_pickles_are_not_opened(tmp_path):

@@ -28,6 +28,7 @@ OTHERS = 4096  # rows, at most, over which the loss is averaged
 KEPT_BACK = 0.2  # of the rows, at least: they are not trained on
 DRAWS = 16  # of training rows, where that is quick
 QUICK = 512  # side of the matrix up to which it is; beyond, fewer draws
+MOST_ROWS = 2**53
 LARGEST_VALUE = 1e150  # its square is still a number
 MANY_COLUMNS = 1 << 20  # from so many on, columns without an entry are left out
 MOST_EMPTY = 1000  # rows for each entry
@@ -194,6 +195,8 @@ def _read(path: str) -> Any:
                 if any(array.dtype.kind not in "iu" for array in indices):
                     raise InputError("inputs", path, "has indices that are no whole numbers", remedy)
                 matrix = load_npz(path)
+                if max(matrix.shape) > MOST_ROWS:  # scipy's own sizes end near there
+                    raise InputError("inputs", path, f"says that its shape is {matrix.shape}", remedy)
                 if hasattr(matrix, "check_format"):  # scipy's loops write wherever an index says
                     matrix.check_format(full_check=True)
                 return matrix

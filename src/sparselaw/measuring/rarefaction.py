@@ -191,9 +191,13 @@ def jackknife(
         others = np.log(without) if log else np.asarray(without)
     error = jackknife_error(math.log(best) if log else best, others.tolist(), block_rows)
     half = student_factor(len(without)) * error if len(without) > 1 else math.nan
-    if log:
-        return Interval(best * math.exp(-half), best, best * math.exp(half))
-    return Interval(best - half, best, best + half)
+    return _factor_about(best, half) if log else Interval(best - half, best, best + half)
+
+
+def _factor_about(best: float, width: float) -> Interval:
+    """From best exp(-width) to best exp(width), which may be larger than a number can hold."""
+    with np.errstate(over="ignore"):
+        return Interval(best * float(np.exp(-width)), best, best * float(np.exp(width)))
 
 
 def alpha1_of(mu: Interval) -> Interval | None:
@@ -270,7 +274,7 @@ def beyond(blocks: Blocks, tests: Sequence[StepTest]) -> list[Beyond]:
             continue
         steps = math.log(D / half) / math.log(8.0)
         width = math.hypot(math.log(spread.high / best), 2.0 * missed * steps)
-        found.append(Beyond(D=D, unseen=Interval(best * math.exp(-width), best, best * math.exp(width))))
+        found.append(Beyond(D=D, unseen=_factor_about(best, width)))
     return found
 
 

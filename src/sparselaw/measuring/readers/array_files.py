@@ -35,7 +35,8 @@ class NpyReader(Reader):
         yield from parts_of_matrix(self._table())
 
     def _table(self) -> Any:
-        return np.load(self.path, mmap_mode="r", allow_pickle=False)
+        with np.errstate(over="raise"):  # sizes whose product is no number
+            return np.load(self.path, mmap_mode="r", allow_pickle=False)
 
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
@@ -132,7 +133,9 @@ class H5adReader(Reader):
             starts, indices, data = (self._checked(x[name], 1) for name in ("indptr", "indices", "data"))
             kind = next((x.attrs[name] for name in KINDS if name in x.attrs), "csr_matrix")
             kind = kind.decode("utf-8", "replace") if isinstance(kind, bytes) else str(kind)
-            by_rows = not kind.startswith("csc")
+            if not kind.startswith(("csr", "csc")):
+                raise self.refuse(f"keeps X as {kind[:40]}", "write it as a csr_matrix or csc_matrix")
+            by_rows = kind.startswith("csr")
             yield from compressed_parts(starts[:], indices, data, self.shape(), by_rows=by_rows)
 
     @contextmanager
@@ -144,9 +147,11 @@ class H5adReader(Reader):
             yield file["X"]
 
     def _checked(self, dataset: Any, dimensions: int) -> Any:
-        """A dataset may promise more than the file holds: what is not there reads as zeros."""
+        """A dataset may promise more than the file holds, which reads as zeros, or lie in another file."""
         if len(getattr(dataset, "shape", None) or ()) != dimensions:
             raise ValueError(f"{dataset.name} has not {dimensions} dimensions")
+        if dataset.external or dataset.is_virtual or dataset.file.filename != str(self.path):
+            raise self.refuse(f"keeps {dataset.name} in another file", "write all of it into one")
         size = math.prod(dataset.shape) * dataset.dtype.itemsize
         check_bytes(self.path, size, f"its {dataset.name}", dataset.id.get_storage_size())
         return dataset

@@ -103,7 +103,10 @@ class SafetensorsReader(Reader):
         if not isinstance(contents, dict):
             raise ValueError("its table of contents is no object")
         contents.pop("__metadata__", None)
-        return {name: self._tensor(name[:40], entry, 8 + length, size) for name, entry in contents.items()}
+        tensors = {name: self._tensor(name[:40], entry, 8 + length, size) for name, entry in contents.items()}
+        if sum(tensor.bytes for tensor in tensors.values()) != size - 8 - length:
+            raise ValueError("its tensors do not fill it: one is named twice, or lies over another")
+        return tensors
 
     def _tensor(self, name: str, entry: Any, start: int, size: int) -> _Tensor:
         if not isinstance(entry, dict):
@@ -132,7 +135,7 @@ class _Tensor:
     def __init__(self, array: Any, wide: bool) -> None:
         self._array, self._wide = array, wide
         self.shape: tuple[int, ...] = tuple(array.shape)
-        self.ndim: int = array.ndim
+        self.ndim, self.bytes = int(array.ndim), int(array.nbytes)
 
     def __len__(self) -> int:
         return self.shape[0]
