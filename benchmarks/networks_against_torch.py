@@ -19,8 +19,7 @@ import numpy as np
 
 import sparselaw as sl
 from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
-from sparselaw.experiments.networks.teachers import linear_lesson
-from sparselaw.experiments.networks.train import draw_weights, train
+from sparselaw.experiments.networks.train import Lesson, draw_weights, train
 
 STEPS = 100
 SIZES = (250, 4_000, 64_000)
@@ -31,7 +30,9 @@ def lesson_of(D):
     inputs, rng = sl.SparseInputs(alpha1=1.0, alpha2=0.3), np.random.default_rng(0)
     data = draw_sparse(inputs, D, rng)
     patterns = distinct_patterns(inputs, data)
-    return linear_lesson(patterns, rng.standard_normal((data.active.size, 1)))
+    rows = patterns.matrix(data.active.size)
+    targets = rows @ rng.standard_normal((data.active.size, 1))
+    return Lesson(rows, patterns.counts / patterns.counts.sum(), targets)
 
 
 def by_torch(network, adam, lesson, start):
@@ -41,8 +42,8 @@ def by_torch(network, adam, lesson, start):
     first, *rest = (
         torch.tensor(layer.copy(), requires_grad=True) for layer in (start.first, *start.hidden, start.last)
     )
-    column, offsets = torch.tensor(lesson.column), torch.tensor(lesson.indptr[:-1])
-    value, weight = torch.tensor(lesson.value), torch.tensor(lesson.weight)[:, None]
+    column, offsets = torch.tensor(lesson.samples.indices), torch.tensor(lesson.samples.indptr[:-1])
+    value, weight = torch.tensor(lesson.samples.data), torch.tensor(lesson.weight)[:, None]
     targets = torch.tensor(lesson.targets)
     optimiser = torch.optim.Adam([first, *rest], lr=adam.rate, betas=(0.9, 0.99), eps=1e-10)
     for step in range(adam.steps):
@@ -75,7 +76,7 @@ def main():
     for network in KINDS:
         for D in SIZES:
             lesson = lesson_of(D)
-            start = draw_weights(network, adam, lesson.coordinates, 1, np.random.default_rng(1))
+            start = draw_weights(network, adam, lesson.samples.shape[1], 1, np.random.default_rng(1))
             ours, trained = timed(train, network, adam, lesson, start)
             theirs, first = timed(by_torch, network, adam, lesson, start)
             gap = np.abs(first - trained.weights.first).max()

@@ -8,7 +8,6 @@ import pytest
 from oracles import networks as naive
 from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
 from sparselaw.experiments.networks import Adam, Momentum, Network
-from sparselaw.experiments.networks.teachers import linear_lesson
 from sparselaw.experiments.networks.train import Lesson, draw_weights, loss_and_gradient, train
 from sparselaw.inputs import SparseInputs
 
@@ -27,19 +26,17 @@ def lesson_of(classes=False, D=400, m=3, seed=0):
     inputs, rng = SparseInputs(alpha1=0.5, alpha2=0.3), np.random.default_rng(seed)
     data = draw_sparse(inputs, D, rng)
     patterns = distinct_patterns(inputs, data)
-    lesson = linear_lesson(patterns, rng.standard_normal((data.active.size, m)))
+    rows, share = patterns.matrix(data.active.size), patterns.counts / patterns.counts.sum()
+    targets = rows @ rng.standard_normal((data.active.size, m))
     if classes:
-        answers = rng.integers(0, m, lesson.weight.size)
-        fields = ("indptr", "column", "value", "weight", "coordinates")
-        kept = {name: getattr(lesson, name) for name in fields}
-        lesson = Lesson(**kept, targets=np.eye(m)[answers], classes=True)
-    return lesson, patterns.matrix(data.active.size).toarray()
+        targets = np.eye(m)[rng.integers(0, m, share.size)]
+    return Lesson(rows, share, targets, classes), rows.toarray()
 
 
 def start_of(network, lesson, seed=0):
     adam = Adam(start=1.0)
     weights = draw_weights(
-        network, adam, lesson.coordinates, lesson.targets.shape[1], np.random.default_rng(seed)
+        network, adam, lesson.samples.shape[1], lesson.targets.shape[1], np.random.default_rng(seed)
     )
     if network.frozen:
         weights.last[:] = np.random.default_rng(1).standard_normal(weights.last.shape)
@@ -56,11 +53,12 @@ def test_gradients_are_finite_differences(network, classes):
     weights = start_of(network, lesson)
     g = [np.zeros_like(layer) for layer in (weights.first, weights.hidden, weights.last)]
 
-    indptr, column = lesson.indptr.astype(np.int64), lesson.column.astype(np.int64)
+    samples = lesson.samples
+    indptr, column = samples.indptr.astype(np.int64), samples.indices.astype(np.int64)
 
     def evaluate(grads):
         return loss_and_gradient(
-            indptr, column, lesson.value, lesson.weight, lesson.targets, weights.first,
+            indptr, column, samples.data, lesson.weight, lesson.targets, weights.first,
             weights.hidden, weights.last, not network.is_linear, classes, network.frozen, *grads,
         )  # fmt: skip
 

@@ -15,8 +15,8 @@ from sparselaw.experiments.networks import Adam, Network
 from sparselaw.experiments.networks.teachers import (
     draw_tokens,
     linear_network_loss,
-    pair_lesson,
     pair_network_loss,
+    pair_targets,
     relu_network_loss,
     seen_pairs,
     sign_unseen_variance,
@@ -95,8 +95,8 @@ def test_population_loss_of_pairs(drawn):
     """As above, where the teacher multiplies pairs; the network has one output."""
     data, weights, rng = drawn
     weights = Weights(first=weights.first, hidden=weights.hidden, last=weights.last[:1])
-    patterns = distinct_patterns(SMALL, data)
-    pairs = 0.05 * seen_pairs(patterns, data.active.size, rng)
+    rows = distinct_patterns(SMALL, data).matrix(data.active.size)
+    pairs = 0.05 * seen_pairs(rows, rng)
     unseen = unseen_pair_variance(SMALL, data.active, pairs)
     whole = np.zeros((14, 14))
     places = data.active.astype(int) - 1
@@ -117,9 +117,9 @@ def test_population_loss_of_pairs(drawn):
     spread = math.hypot(errors.std() / math.sqrt(40), np.std(losses) / math.sqrt(40))
     assert abs(np.mean(losses) - errors.mean()) < 4 * spread
     assert abs(np.mean(losses) - 0.1 * unseen - errors.mean()) > 4 * spread
-    X = patterns.matrix(data.active.size).toarray()
+    X = rows.toarray()
     expected = [sum(pairs[a, b] * x[a] * x[b] for a in range(x.size) for b in range(x.size)) for x in X]
-    assert pair_lesson(patterns, pairs).targets[:, 0] == pytest.approx(expected)
+    assert pair_targets(rows, pairs)[:, 0] == pytest.approx(expected)
 
 
 def test_sign_unseen_variance_by_counting():

@@ -13,17 +13,16 @@ import math
 from typing import Any, cast
 
 import numpy as np
+from scipy import sparse
 
 from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
 from sparselaw.experiments.networks.network import Network, NetworkDescent
 from sparselaw.experiments.networks.teachers import (
     draw_tokens,
-    facts_lesson,
     forward,
-    linear_lesson,
     linear_network_loss,
-    pair_lesson,
     pair_network_loss,
+    pair_targets,
     relu_network_loss,
     seen_pairs,
     sign_unseen_variance,
@@ -47,16 +46,17 @@ def _regression(task: Task) -> Record:
     inputs, network, adam = cast(ActivationInputs, task.inputs), cast(Network, task.network), _adam(task)
     data = draw_sparse(inputs, task.D, random_stream(task, "data"))
     patterns = distinct_patterns(inputs, data)
+    rows, share = patterns.matrix(data.active.size), patterns.counts / patterns.counts.sum()
     unseen = inputs.unseen_variance(data.active)
     rng = random_stream(task, "teacher")
     if task.target == "pairs":
-        pairs = seen_pairs(patterns, data.active.size, rng)
-        lesson, control = pair_lesson(patterns, pairs), unseen_pair_variance(inputs, data.active, pairs)
+        pairs = seen_pairs(rows, rng)
+        targets, control = pair_targets(rows, pairs), unseen_pair_variance(inputs, data.active, pairs)
     else:
         teacher = rng.standard_normal((task.outputs, data.active.size)).T
-        lesson, control = linear_lesson(patterns, teacher), unseen
+        targets, control = np.asarray(rows @ teacher), unseen
     start = draw_weights(network, adam, data.active.size, task.outputs, random_stream(task, "embedding"))
-    trained = train(network, adam, lesson, start)
+    trained = train(network, adam, Lesson(rows, share, targets), start)
     deviation = adam.start / math.sqrt(network.width)
 
     def loss() -> float:
@@ -92,7 +92,8 @@ def _facts(task: Task) -> Record:
 
         trained, wrong, missed = train_transformer(network, adam, counts, answers, task.outputs, embedding)
     else:
-        lesson = facts_lesson(counts, answers, task.outputs)
+        rows = sparse.eye_array(tokens.size, format="csr")  # each token with one nonzero
+        lesson = Lesson(rows, counts / counts.sum(), np.eye(task.outputs)[answers], classes=True)
         start = draw_weights(network, adam, tokens.size, task.outputs, embedding)
         trained = train(network, adam, lesson, start)
         said = forward(trained.weights.first, trained.weights, not network.is_linear).argmax(axis=1)
@@ -127,14 +128,7 @@ def _gaussian(task: Task) -> Record:
     M = deviation.size
     X = random_stream(task, "data").standard_normal((task.D, M)) * deviation
     teacher = random_stream(task, "teacher").standard_normal((task.outputs, M)).T
-    lesson = Lesson(
-        indptr=np.arange(0, task.D * M + 1, M),
-        column=np.tile(np.arange(M), task.D),
-        value=X.ravel(),
-        weight=np.full(task.D, 1.0 / task.D),
-        targets=X @ teacher,
-        coordinates=M,
-    )
+    lesson = Lesson(sparse.csr_array(X), np.full(task.D, 1.0 / task.D), X @ teacher)
     start = draw_weights(network, adam, M, task.outputs, random_stream(task, "embedding"))
     trained = train(network, adam, lesson, start)
     test, total = random_stream(task, "test"), 0.0

@@ -19,10 +19,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.data.sparse_samples import Patterns, SparseData, by_sample, draw_sparse
-from sparselaw.experiments.networks.train import Lesson, Weights
+from sparselaw.data.sparse_samples import SparseData, by_sample, draw_sparse
+from sparselaw.experiments.networks.train import Weights
 from sparselaw.inputs import ActivationInputs
 
 BACKGROUNDS = 32
@@ -112,22 +113,6 @@ def forward(z: FloatArray, weights: Weights, relu: bool) -> FloatArray:
 # A linear teacher with m outputs: T x, the entries of T independent and standard normal.
 
 
-def linear_lesson(patterns: Patterns, teacher: FloatArray) -> Lesson:
-    """``teacher`` is (K, m), over the coordinates seen."""
-    return _lesson(patterns, np.asarray(patterns.matrix(len(teacher)) @ teacher), len(teacher))
-
-
-def _lesson(patterns: Patterns, targets: FloatArray, coordinates: int) -> Lesson:
-    return Lesson(
-        indptr=patterns.indptr,
-        column=patterns.column,
-        value=patterns.value,
-        weight=patterns.counts / patterns.counts.sum(),
-        targets=targets,
-        coordinates=coordinates,
-    )
-
-
 def linear_network_loss(
     variance: FloatArray, unseen: float, teacher: FloatArray, weights: Weights, start: float
 ) -> float:
@@ -172,11 +157,16 @@ def sign_unseen_variance(inputs: ActivationInputs, data: SparseData, unseen: flo
 ROUNDING = 1e-14  # of all pairs: none is left unseen
 
 
-def seen_pairs(patterns: Patterns, coordinates: int, rng: np.random.Generator) -> FloatArray:
-    """V (K, K), upper triangle: v_ij where i and j were seen in one sample, 0 elsewhere."""
-    rows = patterns.matrix(coordinates)
+def seen_pairs(rows: sparse.csr_array, rng: np.random.Generator) -> FloatArray:
+    """V (K, K), upper triangle: v_ij where i and j were seen in one of the samples, 0 elsewhere."""
     met = np.asarray((abs(rows.T) @ abs(rows)).todense()) > 0.0
-    return np.triu(rng.standard_normal((coordinates, coordinates)) * met, 1)
+    return np.triu(rng.standard_normal(met.shape) * met, 1)
+
+
+def pair_targets(rows: sparse.csr_array, pairs: FloatArray) -> FloatArray:
+    """(P, 1), of the samples in rows."""
+    targets: FloatArray = ((rows @ pairs) * rows.toarray()).sum(axis=1)[:, None]
+    return targets
 
 
 def unseen_pair_variance(inputs: ActivationInputs, active: FloatArray, pairs: FloatArray) -> float:
@@ -187,12 +177,6 @@ def unseen_pair_variance(inputs: ActivationInputs, active: FloatArray, pairs: Fl
     seen = float(s @ (pairs != 0.0) @ s)
     unseen = 0.5 * (total**2 - squares) - seen
     return unseen if unseen > ROUNDING * total**2 else 0.0
-
-
-def pair_lesson(patterns: Patterns, pairs: FloatArray) -> Lesson:
-    rows = patterns.matrix(len(pairs))
-    targets = np.asarray((rows @ pairs) * rows.toarray()).sum(axis=1)
-    return _lesson(patterns, targets[:, None], len(pairs))
 
 
 def pair_network_loss(
@@ -245,17 +229,3 @@ def draw_tokens(inputs: ActivationInputs, D: int, rng: np.random.Generator) -> t
         drawn.append(kept[:missing])
     tokens, counts = np.unique(np.concatenate([np.ones(ones), *drawn]), return_counts=True)
     return tokens, counts
-
-
-def facts_lesson(counts: IntArray, answers: IntArray, choices: int) -> Lesson:
-    """Each token is a row of its own with one nonzero."""
-    K = counts.size
-    return Lesson(
-        indptr=np.arange(K + 1),
-        column=np.arange(K),
-        value=np.ones(K),
-        weight=counts / counts.sum(),
-        targets=np.eye(choices)[answers],
-        coordinates=K,
-        classes=True,
-    )

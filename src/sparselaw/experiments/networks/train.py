@@ -6,26 +6,24 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
-from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.arrays import FloatArray
 from sparselaw.compiled import njit
 from sparselaw.experiments.networks.network import DECAY_MEAN, DECAY_SQUARE, EPSILON, Network, NetworkDescent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Lesson:
-    """The distinct samples, each with its nonzeros, its share of the D samples and its target.
+    """The distinct samples as sparse rows, each with its share of the D samples and its target.
 
     With ``classes`` the targets are probabilities of answers and the loss is the cross-entropy; else it is
     the mean square error of an output.
     """
 
-    indptr: IntArray  # (P+1,)
-    column: IntArray  # (nonzeros,)
-    value: FloatArray  # (nonzeros,)
+    samples: sparse.csr_array  # (P, K)
     weight: FloatArray  # (P,) sums to one
     targets: FloatArray  # (P, m)
-    coordinates: int  # K
     classes: bool = False
 
 
@@ -62,9 +60,9 @@ def train(network: Network, descent: NetworkDescent, lesson: Lesson, start: Weig
     """``descent.steps`` steps from ``start``, which stays as it is."""
     theta, first, hidden, last = _flat(start)
     gradient, g_first, g_hidden, g_last = _flat(start)
-    losses = np.zeros(descent.steps + 1)
+    samples, losses = lesson.samples, np.zeros(descent.steps + 1)
     ratio = _descend(
-        lesson.indptr.astype(np.int64), lesson.column.astype(np.int64), lesson.value, lesson.weight,
+        samples.indptr.astype(np.int64), samples.indices.astype(np.int64), samples.data, lesson.weight,
         np.ascontiguousarray(lesson.targets), first, hidden, last, not network.is_linear, lesson.classes,
         network.frozen, g_first, g_hidden, g_last, theta, gradient, descent.rate, descent.warm_up,
         descent.adaptive, losses,
