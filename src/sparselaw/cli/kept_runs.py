@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -26,14 +26,7 @@ TRIALS = Options(  # where records are kept, and who runs the trials
 
 
 def run_kept(
-    tasks: Sequence[Task],
-    *,
-    out: str | None,
-    store: str | None,
-    workers: int | None,
-    scheduler: str | None,
-    retry: bool,
-    quiet: bool,
+    tasks: Sequence[Task], *, out: str | None, store: str | None, retry: bool, quiet: bool, **workers: Any
 ) -> list[tuple[Task, Record]]:
     """The tasks with their records, from the store or run now; also one row a run in ``out``."""
     from sparselaw.sweeps.runs_table import check_out
@@ -43,7 +36,7 @@ def run_kept(
     path = store or default_store()
     if out is not None:
         check_out(out, path)
-    running = {"workers": workers, "scheduler": scheduler, "retry": retry, "progress": not quiet}
+    running = {**workers, "retry": retry, "progress": not quiet}
     with open_store(path) as kept:
         try:
             done = list(zip(tasks, run_sweep(tasks, store=kept, **running), strict=True))

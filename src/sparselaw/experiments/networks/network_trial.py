@@ -70,11 +70,10 @@ def _regression(task: Task) -> Record:
             return pair_network_loss(inputs, control, pairs, space, relu, test)
         return relu_network_loss(inputs, unseen, teacher, space, test)
 
-    averaged = ("unseen", "test") if network.is_linear and task.target == "linear" else ("unseen",)
     linear = task.target == "linear"
     return Record(
         **record_values(trained, loss() if np.isfinite(trained.losses[-1]) else math.inf),
-        averaged=averaged,
+        averaged=("unseen", "test") if network.is_linear and linear else ("unseen",),
         control=control,
         control_mean=inputs.expected_unseen(task.D) if linear else None,
         seen=data.active.size,

@@ -95,12 +95,9 @@ def _exponent(curve: list[Row], count: int) -> Quantity:
     x = np.log(D) - np.mean(np.log(D))
     best, theory = (-float(log_slope(D, [row[name] for row in rows])[0]) for name in ("loss", "theory"))
     half = float(np.linalg.norm(x * [_log_half(row) for row in rows]) / (x @ x))
-    return Quantity(
-        f"exponent of D after {count} passes" if count > 1 else "exponent of D after one pass",
-        Interval(best - half, best, best + half),
-        theory=theory,
-        why=f"D = {D[0]:,} to {D[-1]:,}, N infinite, step {STEP:g}",
-    )
+    name = f"exponent of D after {count} passes" if count > 1 else "exponent of D after one pass"
+    why = f"D = {D[0]:,} to {D[-1]:,}, N infinite, step {STEP:g}"
+    return Quantity(name, Interval(best - half, best, best + half), theory=theory, why=why)
 
 
 def _log_half(row: Row) -> float:
@@ -117,15 +114,11 @@ def _ratios(rows: list[Row]) -> list[Quantity]:
             continue
         half = math.hypot(_log_half(row), _log_half(fresh))
         best = row["loss"] / fresh["loss"]
-        found.append(
-            Quantity(
-                f"loss over that of fresh data, {row['passes']} passes at "
-                f"({row['alpha1']:g}, {row['alpha2']:g})",
-                Interval(best * math.exp(-half), best, best * math.exp(half)),
-                theory=row["theory"] / fresh["theory"],
-                why=f"N = {row['N']}, {row['D']:,} unique samples, {fresh['D']:,} visits, step 0.5",
-            )
-        )
+        measured = Interval(best * math.exp(-half), best, best * math.exp(half))
+        at = f"{row['passes']} passes at ({row['alpha1']:g}, {row['alpha2']:g})"
+        why = f"N = {row['N']}, {row['D']:,} unique samples, {fresh['D']:,} visits, step 0.5"
+        theory = row["theory"] / fresh["theory"]
+        found.append(Quantity(f"loss over that of fresh data, {at}", measured, theory=theory, why=why))
     return found
 
 
