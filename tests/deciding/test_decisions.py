@@ -93,6 +93,26 @@ def test_a_known_multiplier_is_found(contest):
     assert far.difference.high - far.difference.low > inside.difference.high - inside.difference.low
 
 
+def test_a_multiplier_out_of_reach_is_said_by_its_side():
+    worse = table(1.0, seed=1)
+    worse["loss"] = worse["loss"] + 1.5
+    for found, says in (
+        (compare(table(), worse, budget=1e21), "more than 30"),
+        (compare(worse, table(), at=[(2e9, 5e10)]), "less than 0.033"),
+    ):
+        assert f"needs {says} times the compute" in str(found)
+        multiplier = found.as_dict()["points"][0]["multiplier"]
+        assert multiplier["best"] is None
+        assert multiplier["best_reason"] == "the multiplier lies beyond a factor of 30"
+
+
+def test_a_row_far_off_is_named():
+    odd = table(1.0, seed=1)
+    odd["loss"] = np.where(np.arange(N.size) == 7, 3.0 * odd["loss"], odd["loss"])
+    said = compare(table(), odd, budget=1e21).warnings
+    assert any(words.startswith("B: far from the law, and hardly counted (row 8: ") for words in said)
+
+
 def test_a_joint_posterior_knows_the_difference_better_than_two(contest):
     both = [
         sl.forecast(one, at=[contest.points[1].sizes[0]]).points[0]

@@ -237,6 +237,7 @@ def test_checkpoints_of_one_run_share_their_noise():
     single = sl.forecast(copies, at=[(1e10, 2e11)])
     grouped = sl.forecast(copies, at=[(1e10, 2e11)], group="run")
     assert grouped.discrepancy < 0.5 * single.discrepancy
+    assert any("checkpoints of a schedule are not final losses" in words for words in grouped.warnings)
     assert grouped.points[0].loss.contains(TRUTH.loss(1e10, 2e11))
 
 

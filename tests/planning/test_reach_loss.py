@@ -45,6 +45,24 @@ def test_from_runs_a_run_reaches_it_with_the_chance_asked_for(table):
     answer = found.as_dict()
     assert answer["cost"] == found.reach.cost.as_dict()
     assert answer["probability"] == 0.9
+    even = sl.plan(table, loss=aim)
+    assert even.reach.cost == found.reach.cost  # whatever the chance that is asked for
+    assert even.reach.cost.best == even.budget
+
+
+def test_by_a_fitted_law_the_chance_is_the_share_of_its_draws(table):
+    """With limited data too, which a law plans: from a table, the law of it."""
+    fitted = sl.fit(table, bootstrap=60)
+    even, sure = (sl.plan(fitted, loss=2.2, probability=p) for p in (None, 0.9))
+    assert even.budget == even.reach.cost.best == sure.reach.cost.best < sure.budget
+    best = sure.N.best, sure.D.best
+    below = [
+        ChinchillaLaw(**dict(zip(LAW.parameters(), draw, strict=True))).loss(*best) <= 2.2
+        for draw in fitted.draws
+    ]
+    assert np.mean(below) == pytest.approx(0.9, abs=0.03)
+    limited = sl.plan(table, loss=2.3, unique_data=2e10, probability=0.9)
+    assert limited.budget > limited.reach.cost.best
 
 
 def test_serving_makes_the_cheapest_model_smaller(table):

@@ -17,7 +17,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Cost, parse_cost
-from sparselaw.deciding.contest import Comparison, Contest, ContestPoint
+from sparselaw.deciding.contest import REACH, Comparison, Contest, ContestPoint
 from sparselaw.deciding.recipes import ROWS, Recipe, Recipes, joined
 from sparselaw.errors import InputError, check_positive
 from sparselaw.forecasting.forecast_result import check_points
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DRAWS = 2000
-REACH = 30.0  # the largest compute multiplier that is looked for, either way
 STEP = 0.25  # of ln C, between the budgets that are drawn
 STEPS = 41  # sizes along that range, where sizes are asked for
 MOST_RECIPES = 12
@@ -161,15 +160,14 @@ def contest(
     def point(C: float, sizes: Any, A: FloatArray, B: FloatArray, logs: FloatArray) -> ContestPoint:
         """From draws of both log losses and of the log of the multiplier; beyond reach it is not known."""
         gap = np.exp(A) - np.exp(B)
-        times = np.quantile(logs, ends, method="nearest")
-        low, high = (math.exp(end) if math.isfinite(end) else math.nan for end in times[[0, 2]])
+        times = np.quantile(logs, ends, method="nearest").tolist()
         return ContestPoint(
             budget=C,
             sizes=sizes,
             losses=(interval(np.exp(A)), interval(np.exp(B))),
             difference=interval(gap),
             probability=float(np.mean(gap < 0.0)),
-            multiplier=Interval(low, float(np.exp(times[1])), high),
+            multiplier=Interval(*(math.exp(end) if math.isfinite(end) else math.nan for end in times)),
             at_sizes=bool(points.size),
         )
 
@@ -207,13 +205,14 @@ def contest(
         crossing = interval(np.exp([_first_zero(gap[i], np.log(wide[shown])) for i in crosses]))
     with np.errstate(invalid="ignore"):
         multiplier = np.exp(np.quantile(logs, ends, axis=1, method="nearest"))
+    odd = [f"{name}: {w}" for r, name in enumerate(recipes.names) for w in recipes.posterior.odd_rows(r)]
     said = _findings(recipes, found)
     return Contest(
         points=tuple(found),
         crossing=crossing,
         crossing_probability=crosses.size / DRAWS,
         status=said[0][0] if said else "ok",
-        warnings=tuple(words for _, words in said),
+        warnings=(*odd, *(words for _, words in said)),
         curve={
             "budget": wide[shown],
             "A": np.exp(np.quantile(of_A, ends, axis=0)),

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 KIND = "sparselaw comparison"
 SURE, LIKELY = 0.95, 0.75  # probabilities that are called so
-NO_END = "the multiplier lies beyond a factor of 30"
+REACH = 30.0  # the largest compute multiplier that is looked for, either way
+NO_END = f"the multiplier lies beyond a factor of {REACH:g}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +93,7 @@ class Contest(Record):
             return f"{a} and {b} cannot be told apart (P({a} lower) = {_chance(point.probability)})"
         m = point.multiplier
         how = "surely" if p >= SURE and not m.low <= 1.0 <= m.high else "probably"
-        needs = f"{b} needs {m.best:.3g} {m.ends()} times the compute of {a} for its loss"
+        needs = f"{b} needs {_times(point)} times the compute of {a} for its loss"
         return f"{better} is {how} better (probability {_chance(p)}); {needs}"
 
     def crossing_words(self) -> str:
@@ -172,8 +173,7 @@ class Comparison(Saved):
                 sizes = f"N = {short_size(N)}, D = {short_size(D)}"
                 place = sizes if point.at_sizes else f"C = {short_compute(point.budget)}"
                 losses = [f"{loss.best:.4g}" for loss in point.losses]
-                times = f"{point.multiplier.best:.3g} {point.multiplier.ends()}"
-                numbers = [*losses, f"{point.difference:.3g}", _chance(point.probability), times]
+                numbers = [*losses, f"{point.difference:.3g}", _chance(point.probability), _times(point)]
                 rows.append([*(contest.names if several else ()), place, *numbers])
         return ["A", "B", *head] if several else head, rows
 
@@ -203,3 +203,10 @@ def _chance(p: float) -> str:
     ('< 0.01', '0.85', '> 0.99')
     """
     return "< 0.01" if p < 0.005 else "> 0.99" if p > 0.995 else f"{p:.2f}"
+
+
+def _times(point: ContestPoint) -> str:
+    """The multiplier with its interval; by which side it is out of reach where it is."""
+    if point.multiplier.best == point.multiplier.best:
+        return f"{point.multiplier.best:.3g} {point.multiplier.ends()}"
+    return f"more than {REACH:g}" if point.probability >= 0.5 else f"less than {1.0 / REACH:.2g}"

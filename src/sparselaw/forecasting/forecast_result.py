@@ -231,7 +231,6 @@ class Forecast(Saved):
 
 
 SHOWN_PULLS = 5
-SHOWN_ROWS = 3  # of those that lie far from the law
 WIDER = 1.05  # than without a back-test: it failed
 
 
@@ -281,7 +280,7 @@ class Prepared:
             params=self.posterior.parameters(),
             backtest=self.backtest,
             status=said[0][0] if said else "ok",
-            warnings=(*self.notes, *self._odd_rows(), *(words for _, words in said)),
+            warnings=(*self.notes, *self.posterior.odd_rows(), *(words for _, words in said)),
             rows_used=len(used),
             noise=float(self.posterior.noise[0]),
             discrepancy=self.posterior.wiggle,
@@ -301,22 +300,7 @@ class Prepared:
 
     def said(self) -> tuple[str, ...]:
         """What there is to say of the runs, whatever is asked of them."""
-        return (*self.notes, *self._odd_rows(), *(words for _, words in self._findings(())))
-
-    def _odd_rows(self) -> tuple[str, ...]:
-        """Rows so far from the law that they hardly count."""
-        alone, used = self.posterior.alone[0], self.posterior.runs[0]
-        far = alone.far_off()
-        if far.size == 0:
-            return ()
-        shown = []
-        for i in far[:SHOWN_ROWS]:
-            place = "" if used.row is None else f"row {int(used.row[i]) + 1}: "
-            sizes = f"N = {short_size(used.N[i])}, D = {short_size(used.D[i])}"
-            off = 100.0 * float(np.expm1(alone.residuals[i]))
-            shown.append(f"{place}{sizes}, loss {used.loss[i]:.4g}, {off:+.3g} %")
-        more = f"; and {far.size - SHOWN_ROWS} more" if far.size > SHOWN_ROWS else ""
-        return (f"far from the law, and hardly counted ({'; '.join(shown)}{more})",)
+        return (*self.notes, *self.posterior.odd_rows(), *(words for _, words in self._findings(())))
 
     def _findings(self, points: Sequence[ForecastPoint]) -> list[tuple[str, str]]:
         """(status, words), the gravest first."""

@@ -42,7 +42,9 @@ from sparselaw.forecasting.known_runs import KnownRuns
 from sparselaw.forecasting.settings import SETTINGS, Settings
 from sparselaw.interval import Z95, Interval
 from sparselaw.laws import CoupledLaw
+from sparselaw.numbers import short_size
 
+SHOWN_ROWS = 3  # of those that lie far from the law
 NEGLIGIBLE = 1e-4  # a component of less weight is left out
 STEP = 0.005  # of both log sizes, for the slope of the law
 LEAST_SLOPE = 1e-4
@@ -112,6 +114,21 @@ class Posterior:
     def wiggle(self) -> float:
         """The typical tau."""
         return float(np.exp(self.weights @ np.log([one.tau for one in self.components])))
+
+    def odd_rows(self, recipe: int = 0) -> tuple[str, ...]:
+        """Rows of a recipe so far from its law that they hardly count, in words."""
+        alone, used = self.alone[recipe], self.runs[recipe]
+        far = alone.far_off()
+        if far.size == 0:
+            return ()
+        shown = []
+        for i in far[:SHOWN_ROWS]:
+            place = "" if used.row is None else f"row {int(used.row[i]) + 1}: "
+            sizes = f"N = {short_size(used.N[i])}, D = {short_size(used.D[i])}"
+            off = 100.0 * float(np.expm1(alone.residuals[i]))
+            shown.append(f"{place}{sizes}, loss {used.loss[i]:.4g}, {off:+.3g} %")
+        more = f"; and {far.size - SHOWN_ROWS} more" if far.size > SHOWN_ROWS else ""
+        return (f"far from the law, and hardly counted ({'; '.join(shown)}{more})",)
 
     def points(self, N: FloatArray, D: FloatArray) -> FloatArray:
         """(points, 2): centred logarithms of sizes that broadcast."""

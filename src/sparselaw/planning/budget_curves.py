@@ -147,7 +147,7 @@ def growth(source: Source, cost: Cost) -> Growth:
     return Growth(N=drawn_interval(a, drawn_a), D=drawn_interval(b, drawn_b), why=source.intervals)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class BudgetCurve(Record):
     """N, D and the loss: the best at each of many budgets, or all along one."""
 
@@ -159,17 +159,12 @@ class BudgetCurve(Record):
 
 
 def frontier_curve(
-    given: Any,
-    budgets: Any,
-    cost: str | None = None,
-    *,
-    side: str | None = None,
-    surface: Surface = "sharp",
+    given: Any, budgets: Any, cost: str | None = None, *, surface: Surface = "sharp"
 ) -> BudgetCurve:
-    """For a law, a fitted law or inputs, on one ``side`` of the peak or the better one.
+    """The best N and D at each budget, for a law, a fitted law or inputs.
 
-    Many budgets are read off a polynomial through six in log C: that of one side, because the better side may
-    change. Where that side has no valley, at small budgets, there is no number.
+    Many budgets are read off a polynomial through six in log C, on the side of the peak that is better at the
+    largest, because the better side may change. Where it has no valley, at small budgets, there is no number.
 
     >>> from sparselaw.laws import TwoPowerLaw
     >>> found = frontier_curve(TwoPowerLaw(A=1.0, B=1.0, alpha_N=1.0, alpha_D=1.0), [6e4, 6e6])
@@ -179,24 +174,23 @@ def frontier_curve(
     source = as_source(given, surface)
     spending = source.cost(cost)
     asked = np.asarray(budgets, dtype=float)
-    many, places = asked.size > MANY_BUDGETS, asked
-    if many:
-        ends = float(np.log(asked.min())), float(np.log(asked.max()))
-        places = np.exp(chebyshev_places(*ends, MANY_BUDGETS))
+    if asked.size <= MANY_BUDGETS:
+        best = [source.search(spending, float(C)).best for C in asked]
+        columns = np.array([[valley.N, valley.D, valley.loss] for valley in best])
+        return BudgetCurve(spending.name, asked, *columns.T)
+    places = np.exp(chebyshev_places(float(np.log(asked.min())), float(np.log(asked.max())), MANY_BUDGETS))
     found = [source.search(spending, float(C)) for C in places]
-    side = side or (found[-1].best.side if many else None)
-    best = []
-    for one in found:  # the best valley of that side, or of all where it has none
-        own = (v for v in (one.best, *one.others) if v.side == side and math.isfinite(v.loss))
-        best.append(next(own, one.best))
-    columns = np.log([[valley.N, valley.D, valley.loss] for valley in best])
-    if many:
-        there = np.array([valley.side == side and math.isfinite(valley.loss) for valley in best], bool)
-        there = there if there.any() else np.ones(places.size, bool)
-        columns = interpolate(np.log(places[there]), columns[there], np.log(asked))
-        columns[(asked < 0.999 * places[there].min()) | (asked > 1.001 * places[there].max())] = np.nan
-    N, D, loss = np.exp(columns).T
-    return BudgetCurve(cost=spending.name, budget=asked, N=N, D=D, loss=loss)
+    side = found[-1].best.side
+    logs, known = [], []
+    for C, one in zip(places, found, strict=True):
+        for valley in (one.best, *one.others):
+            if valley.side == side and math.isfinite(valley.loss):
+                known.append(C)
+                logs.append(np.log([valley.N, valley.D, valley.loss]))
+                break
+    columns = np.exp(interpolate(np.log(known), np.array(logs), np.log(asked)))
+    columns[(asked < 0.999 * min(known)) | (asked > 1.001 * max(known))] = np.nan
+    return BudgetCurve(spending.name, asked, *columns.T)
 
 
 def valley_curve(
@@ -231,4 +225,4 @@ def valley_curve(
     D = np.asarray(spending.data_for(N, budget))
     losses = np.full(x.size, np.inf)
     losses[finite] = source.loss(N[finite], D[finite])
-    return BudgetCurve(budget=budget, cost=spending.name, N=N, D=D, loss=losses)
+    return BudgetCurve(spending.name, budget, N, D, losses)

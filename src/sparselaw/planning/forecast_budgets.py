@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sparselaw.errors import InputError, check_positive, warn_of
 from sparselaw.forecasting import Forecast, KnownRuns, Prepared, prepare
 from sparselaw.forecasting.forecast_result import check_points
@@ -155,7 +157,12 @@ def known_of(runs: Any, **rows: Any) -> tuple[KnownRuns, dict[str, Any]]:
         return runs.prepared.runs, {"dropped": runs.prepared.dropped, "notes": runs.prepared.notes}
     clean = clean_runs(runs, **rows)
     pooled = [column.words() for column in clean.pooled if column.kind != "seed"]
-    return clean.runs.known(), {"dropped": clean.dropped, "notes": clean.notes, "pooled": pooled}
+    known = clean.runs.known()
+    notes = list(clean.notes)
+    if known.group is not None and len(np.unique(known.group)) < len(known):
+        earlier = "rows of one run: earlier checkpoints of a schedule are not final losses"
+        notes.append(f"{earlier}; --final keeps the last of each run")
+    return known, {"dropped": clean.dropped, "notes": notes, "pooled": pooled}
 
 
 def table_source(table: Any, level: float = 0.95, **rows: Any) -> Source:

@@ -101,6 +101,10 @@ def fit_source(fitted: FittedLaw, seen_as: Callable[[Law], Law] = lambda law: la
         N, D, loss = (drawn_interval(value, drawn, fitted.level) for value, drawn in values)
         return N, D, loss
 
+    def quantile(N: float, D: float, p: float) -> float:
+        losses = drawn.loss_of_logs(np.full((1, 1), np.log(N)), np.full((1, 1), np.log(D)))
+        return float(np.quantile(losses, p))
+
     def frontier_draws(cost: Cost, budgets: FloatArray) -> FloatArray:
         return np.log([best_of_draws(cost, float(C))[2] for C in budgets]).T
 
@@ -112,6 +116,7 @@ def fit_source(fitted: FittedLaw, seen_as: Callable[[Law], Law] = lambda law: la
         drawn_exponents=None if powers is None else (np.ravel(powers[0]), np.ravel(powers[1])),
         level=fitted.level,
         floor_low=0.0 if floor is None else fitted.params[floor].low,
+        quantile=quantile,
         frontier_draws=frontier_draws,
     )
 

@@ -9,7 +9,7 @@ passes the loss.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, get_args, overload
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Cost, with_serving
 from sparselaw.errors import InputError, check_choice, check_finite, check_positive
+from sparselaw.forecasting.predictive import check_probabilities
 from sparselaw.inputs import Inputs
 from sparselaw.interval import Interval
 from sparselaw.planning.allocate import Valley
@@ -75,7 +76,8 @@ def plan(
     loss
         In place of a budget: the cheapest N and D that reach this loss.
     probability
-        The chance of a run to reach it, from a table of runs; even unless given.
+        The chance of a run to reach it, from a table of runs; even unless given. By a fitted law, the share
+        of its draws.
     inference_tokens
         Tokens T that the model will serve: adds the cost 2 N T.
     unique_data
@@ -210,28 +212,33 @@ def _budget_for(source: Source, cost: Cost, loss: float, probability: float | No
         raise InputError(
             "loss", loss, f"is below what the floor may be, {source.floor_low:.4g}", "ask for a larger loss"
         )
+    chance = 0.5 if probability is None and source.by else probability
+    if chance is not None:
+        check_probabilities(chance)
+        if source.quantile is None:
+            remedy = "give a table, or leave it out"
+            raise InputError("probability", chance, "needs a forecast of runs, or draws of a law", remedy)
+    even = budget = _first(source, cost, loss, 0.5 if source.by else None)
+    if probability not in (None, 0.5):
+        budget = _first(source, cost, loss, probability)
+    return budget, Reach(loss=loss, probability=chance, cost=_interval(source, cost, loss, even))
+
+
+def _first(source: Source, cost: Cost, loss: float, chance: float | None) -> float:
+    """Bisection in ln C of the loss at the best place, or of its quantile there: it falls with the budget."""
+    tried: list[float] = []
     quantile = source.quantile
-    if quantile is None:
-        if probability is not None:
-            raise InputError(
-                "probability", probability, "needs a forecast of runs", "give a table, or leave it out"
-            )
-        budget = _first(source, cost, loss, lambda N, D: float(source.loss(N, D)))
-        return budget, Reach(loss=loss, probability=None, cost=_interval(source, cost, loss, budget))
-    chance = 0.5 if probability is None else probability
-    budget = _first(source, cost, loss, lambda N, D: quantile(N, D, chance))
-    return budget, Reach(loss=loss, probability=chance, cost=_interval(source, cost, loss, budget))
-
-
-def _first(source: Source, cost: Cost, loss: float, value: Callable[[float, float], float]) -> float:
-    """Bisection in ln C of the loss at the best place, which falls with the budget."""
 
     def above(log_C: float) -> bool:
         try:
             best = source.search(cost, math.exp(log_C)).best
         except InputError:  # the budget buys nothing that can be judged: too small
             return True
-        return not value(best.N, best.D) <= loss
+        if chance is None or quantile is None:
+            tried.append(float(source.loss(best.N, best.D)))
+        else:
+            tried.append(quantile(best.N, best.D, chance))
+        return not tried[-1] <= loss
 
     start = math.log(source.usual_budget or float(cost.compute(1e3, 1e3)))
     low = high = start
@@ -239,8 +246,7 @@ def _first(source: Source, cost: Cost, loss: float, value: Callable[[float, floa
     while above(high):
         low, high = high, high + step
         if high > start + FARTHEST:
-            best = source.search(cost, math.exp(start + FARTHEST)).best
-            least = f"is reached by no budget: the least is {value(best.N, best.D):.4g}"
+            least = f"is reached by no budget: the least is {min(tried):.4g}"
             raise InputError("loss", loss, least, "ask for a larger loss")
     while low == high or not above(low):
         if low < start - FARTHEST:
@@ -253,7 +259,7 @@ def _first(source: Source, cost: Cost, loss: float, value: Callable[[float, floa
 
 
 def _interval(source: Source, cost: Cost, loss: float, budget: float) -> Interval:
-    """Where draws of the frontier pass the loss."""
+    """Of the budget: where draws of the frontier pass the loss."""
     if source.frontier_draws is None:
         return source.undrawn(budget)
     logs = []
@@ -266,9 +272,9 @@ def _interval(source: Source, cost: Cost, loss: float, budget: float) -> Interva
     drawn = source.frontier_draws(cost, np.exp(logs))
     places = passes(np.full(len(drawn), math.log(loss)), drawn, np.array(logs))
     tail = 0.5 - 0.5 * source.level
-    ends = np.quantile(places, [tail, 0.5, 1.0 - tail], method="nearest")
-    low, middle, high = (math.exp(end) if math.isfinite(end) else math.nan for end in ends)
-    return Interval(low, middle, high)
+    ends = np.quantile(places, [tail, 1.0 - tail], method="nearest")
+    low, high = (math.exp(end) if math.isfinite(end) else math.nan for end in ends)
+    return Interval(min(low, budget), budget, max(high, budget))
 
 
 def passes(values: FloatArray, curves: FloatArray, x: FloatArray) -> FloatArray:

@@ -30,11 +30,11 @@ NO_END = "a factor of a thousand from the best budget is not enough"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """``loss`` is reached with ``probability`` by the budget of the plan; ``cost`` is that budget with its
-    interval, the middle of which is the budget for an even chance."""
+    """``loss`` is reached with ``probability`` by the budget of the plan. ``cost`` is the budget for an even
+    chance, by a law the law's own, with its interval."""
 
     loss: float
-    probability: float | None  # None by a law or the theory
+    probability: float | None  # None by a law or the theory where it was not asked for
     cost: Interval
 
     def as_dict(self) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class Source:
     peak: Peak | None = None
     level: float = 0.95  # of the intervals
     by: str = ""  # what the plan is made by, in words
-    quantile: Callable[[float, float, float], float] | None = None  # of a run's loss at (N, D)
+    quantile: Callable[[float, float, float], float] | None = None  # of the loss at (N, D)
     frontier_draws: Callable[[Cost, FloatArray], FloatArray] | None = None
     """(draws, budgets): log of the loss at the best N and D of every budget."""
     sizes: tuple[FloatArray, FloatArray] | None = None  # N and D of the runs behind it, where there are some
