@@ -191,6 +191,12 @@ def test_an_archive_is_not_unpacked_beyond_the_limit(tmp_path):
         sl.EmpiricalInputs.from_file(tmp_path / "zeros.npz")
 
 
+def test_numbers_whose_squares_are_none_are_refused():
+    for size in (1e-160, 1e160):
+        with pytest.raises(InputError, match="matrix="):
+            sl.EmpiricalInputs(some_rows(60, 8) * size)
+
+
 def test_memory_is_for_columns_that_occur():
     """Columns far out, and rows of which hardly one has an entry: neither is asked memory for."""
     rows = scipy.sparse.csr_array(some_rows(60, 8))

@@ -208,6 +208,28 @@ def test_a_file_that_is_no_measurement_is_refused(text, tmp_path):
         sl.TabulatedInputs.from_file(file)
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [{"features": [1.5, 1]}, {"features": ["1", "2"]}, {"features": [[1], [2]]}, {"features": [-1, 2]},
+     {"features": []}, {"rows": -3}, {"rows": 2}, {"energy": [1.0]}, {"energy": [1e308, 1e-320]}],
+)  # fmt: skip
+def test_a_table_that_cannot_be_is_refused(changed, tmp_path):
+    table = {"rows": 100, "count": [5, 2], "energy": [5.0, 2.0], "features": [3, 4]}
+    file = tmp_path / "inputs.json"
+    file.write_text(json.dumps({"table": table}))
+    assert sl.TabulatedInputs.from_file(file).dimension == 7
+    file.write_text(json.dumps({"table": table | changed}))
+    with pytest.raises(InputError):
+        sl.TabulatedInputs.from_file(file)
+
+
+@pytest.mark.parametrize("size", [1e-140, 1e140])
+def test_amplitudes_at_the_ends_of_what_they_may_be(size):
+    with pytest.raises(InputError, match="another unit"):
+        sl.TabulatedInputs([0.5, 0.1], [size**1.1, size**1.1])
+    assert sl.predict(sl.TabulatedInputs([0.5, 0.1], [size, size]), N=1, D=20).loss > 0.0
+
+
 def test_a_file_larger_than_any_measurement_is_not_read(tmp_path):
     file = tmp_path / "inputs.json"
     with file.open("wb") as opened:

@@ -175,6 +175,8 @@ def _checked(matrix: Any) -> Any:
         raise InputError("matrix", shown, "must have numbers of at most 1e150 only", "leave such rows out")
     if not np.any(values):
         raise InputError("matrix", "all zero", "shows no feature", "give rows that are not all zero")
+    if np.abs(values).max() < 1.0 / LARGEST_VALUE:
+        raise InputError("matrix", float(np.abs(values).max()), "is its largest number", "scale the rows")
     return rows
 
 

@@ -21,6 +21,7 @@ from sparselaw.inputs.base import GivenInputs, register
 MOST_BYTES = 1 << 27  # of a measurement: its coordinates of equal count and square stand together
 CELLS = 6_000  # different coordinates from which on neighbours in p and c are put together
 CELL = 0.005  # in log p and log c
+LARGEST = 1e140  # of the squared amplitudes: losses are squared
 LAST = 32  # coordinates from which a tail takes its amplitude
 
 
@@ -74,11 +75,15 @@ class TabulatedInputs(GivenInputs, ActivationInputs):
         if not ((p > 0.0) & (p <= 1.0)).all():
             wrong = float(p[~((p > 0.0) & (p <= 1.0))][0])
             raise InputError("probabilities", wrong, "must lie above 0 and not above 1", "leave others out")
-        if not (np.isfinite(c) & (c > 0.0)).all():
-            wrong = float(c[~(np.isfinite(c) & (c > 0.0))][0])
+        usable = np.isfinite(c) & (c > 0.0)
+        if not usable.all():
+            wrong = float(c[~usable][0])
             raise InputError(
                 "amplitudes", wrong, "must be positive and finite", "leave other coordinates out"
             )
+        if not 1.0 / LARGEST <= c.max() <= LARGEST:
+            condition = f"is the largest, and not from {1.0 / LARGEST:g} to {LARGEST:g}"
+            raise InputError("amplitudes", float(c.max()), condition, "give them in another unit")
         order = np.lexsort((-c, -p))
         p, c = p[order], c[order]
         digest = "t" + hashlib.sha256(p.tobytes() + c.tobytes()).hexdigest()[:24]
@@ -169,9 +174,10 @@ def _columns(content: Any, path: str) -> tuple[FloatArray, FloatArray]:
     try:
         table = content["table"]
         n, energy = _array("count", table["count"]), _array("energy", table["energy"])
-        many = np.asarray(table["features"], dtype=np.int64)
+        many = np.asarray(table["features"])
         rows = float(table["rows"])
-        if not n.size == energy.size == many.size or many.min(initial=0) < 0 or not rows > 0.0:
+        whole = many.dtype.kind == "i" and many.shape == n.shape == energy.shape and many.min() >= 0
+        if not (whole and rows > 0.0):
             raise ValueError
         total = float(many.sum(dtype=np.float64))
     except (KeyError, TypeError, ValueError, OverflowError):
