@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from sparselaw.gram.counts import Counts, count_points
-from sparselaw.gram.law import Atoms, Moments, effective_ridge_at
+from sparselaw.gram.law import Atoms, Moments
 from sparselaw.gram.nodes import power_nodes, table_nodes
 from sparselaw.gram.sampled import Sampled
 
@@ -78,19 +78,3 @@ def test_more_features_than_samples_end_at_a_positive_ridge():
     near = law.at(np.array([-12.0]))
     assert near.S[0] == pytest.approx(100.0, abs=1e-3)
     assert near.t[0] == pytest.approx(end.A0[0], rel=1e-4)
-
-
-def test_traces_at_real_kappa_are_the_moments():
-    law = Sampled(Counts(power_nodes(0.6, 0.4, 2000.0, 300.0)), 300.0)
-    kappa = np.array([0.2, 3.0, 40.0])
-    S, t = law.traces(kappa + 0j)
-    m = law.at(np.log(kappa))
-    assert S.real == pytest.approx(m.S, rel=1e-8)
-    assert t.real == pytest.approx(m.t, rel=1e-8)
-
-
-def test_the_effective_ridge_in_the_plane():
-    law = Counts(power_nodes(1.0, 0.3, np.inf, 2_000.0))
-    z = np.array([0.5 + 2.0j, -0.3 + 0.4j, 3.0 - 1.0j])
-    kappa = effective_ridge_at(law, z, 30.0)
-    assert kappa * (1.0 - law.traces(kappa)[0] / 30.0) == pytest.approx(z, rel=1e-9)

@@ -35,8 +35,10 @@ from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.counts import cells
-from sparselaw.gram.law import ComplexArray, each, lagrange
+from sparselaw.gram.law import each, lagrange
 from sparselaw.gram.nodes import seen
+
+ComplexArray = NDArray[np.complex128]
 
 STEP = 0.3  # in log v, log w and log tau
 BIAS = 0.3
@@ -139,42 +141,48 @@ class _Sums:
             np.stack([some[:, None] * left, (some * p**2)[:, None] * left]),
             np.stack([weight[:, None] * met, twice[:, None] * left]),
         )
-        self._chunks: dict[int, FloatArray] = {}
+        self._made: dict[tuple[int, int, int], FloatArray] = {}
 
-    def _chunk(self, i: int) -> FloatArray:
-        if i not in self._chunks:
-            of_c = np.exp(STEP * np.arange(i * ROWS, (i + 1) * ROWS))[:, None] / self._c
-            decay = np.exp(-np.minimum(of_c, 745.0))
-            self._chunks[i] = np.concatenate([decay @ self._right[0], (of_c * decay) @ self._right[1]])
-        return self._chunks[i]
+    def _table(self, low: int, high: int, tables: int) -> FloatArray:
+        """The first ``tables`` side by side, by v from e^{STEP ROWS low} to e^{STEP ROWS high} and by tau."""
+        if (low, high, tables) not in self._made:
+            if high - low > 1 or tables < 4:
+                parts = [self._table(i, i + 1, 4)[:, :tables] for i in range(low, high)]
+            else:
+                of_c = np.exp(STEP * np.arange(low * ROWS, high * ROWS))[:, None] / self._c
+                decay = np.exp(-np.minimum(of_c, 745.0))
+                four = np.concatenate([decay @ self._right[0], (of_c * decay) @ self._right[1]])
+                parts = [four.reshape(4, -1).T]
+            self._made[low, high, tables] = np.ascontiguousarray(np.concatenate(parts))
+        return self._made[low, high, tables]
 
-    def at(self, n: NDArray[np.intp], tau: FloatArray, tables: slice) -> FloatArray:
+    def at(self, n: NDArray[np.intp], tau: FloatArray, tables: int) -> FloatArray:
         """(tables, ...) at v = e^{STEP n}."""
-        low, high = int(n.min()) // ROWS, int(n.max()) // ROWS
-        table = np.concatenate([self._chunk(i)[tables] for i in range(low, high + 1)], axis=1)
-        size = table.shape[2]
+        low, high = int(n.min()) // ROWS, int(n.max()) // ROWS + 1
+        table = self._table(low, high, tables)
+        size = len(table) // ((high - low) * ROWS)
         z = np.log(np.maximum(tau, 1e-300)) / STEP - self._first
         z = np.clip(z, 0.5 * NEIGHBOURS - 1.0, size - 0.5 * NEIGHBOURS - 1e-9)
         cell = z.astype(np.intp)
         place = z - cell - 0.5
-        powers = np.repeat(place[..., None], NEIGHBOURS, axis=-1)
-        powers[..., 0] = 1.0
-        np.multiply.accumulate(powers, axis=-1, out=powers)
-        share = np.einsum("...p,kp->...k", powers, _LAGRANGE)
+        powers = np.ones((NEIGHBOURS, *place.shape))
+        for i in range(1, NEIGHBOURS):
+            np.multiply(powers[i - 1], place, out=powers[i])
+        share = np.moveaxis(np.tensordot(_LAGRANGE, powers, 1), 0, -1)
         start = (n - low * ROWS) * size + cell - (NEIGHBOURS // 2 - 1)
-        near = start[..., None] + np.arange(NEIGHBOURS)
-        return np.stack([np.einsum("...k,...k->...", share, values.ravel()[near]) for values in table])
+        near = table.take(start[..., None] + np.arange(NEIGHBOURS), axis=0)
+        return np.moveaxis((share[..., None, :] @ near)[..., 0, :], -1, 0)
 
     def shown(self, n: NDArray[np.intp], u: FloatArray, d: FloatArray) -> FloatArray:
         """Sum of w p e^{-v/c} (1 - p u)^d."""
         tau = d * u
-        first, second = self.at(n, tau, slice(0, 2))
+        first, second = self.at(n, tau, 2)
         return np.asarray(first - 0.5 * tau * u * second)
 
     def learnt(self, n: NDArray[np.intp], u: FloatArray, d: FloatArray) -> tuple[FloatArray, FloatArray]:
         """int of w v/c e^{-v/c} (1 - (1 - p u)^d) and of w p v e^{-v/c} (1 - p u)^d over log v."""
         tau = d * u
-        left, left_more, met, met_more = self.at(n, tau, slice(0, 4))
+        left, left_more, met, met_more = self.at(n, tau, 4)
         least = math.exp(STEP * (self._first + 0.5 * NEIGHBOURS - 1.0))
         met *= np.minimum(tau / least, 1.0)
         more = 0.5 * tau * u
@@ -251,7 +259,7 @@ class Cavity:
         like_v = decay * np.exp(
             -np.minimum((D[:, None] * self.p[s] * R)[:, :, None] * grid.v[:, None], 745.0)
         )
-        rare_v = self._sums.at(grid.n, D[:, None] * R * grid.v, slice(0, 1))[0]
+        rare_v = self._sums.at(grid.n, D[:, None] * R * grid.v, 1)[0]
         law = np.concatenate([(rare_w + self.weight[s] @ factors)[:, None], factors], axis=1)
         law = np.clip(law, LOWEST, 0.0)
         fade = np.exp(-k * grid.w)

@@ -28,7 +28,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.gram.cavity import Cavity, CavityState
 from sparselaw.gram.cavity_scatter import CavityScatter
 from sparselaw.gram.counts import Coordinates, Counts, cells
-from sparselaw.gram.law import Atoms, ComplexArray, GramLaw, Moments, Scatter, exponential, times
+from sparselaw.gram.law import Atoms, GramLaw, Moments, Scatter, exponential, times
 from sparselaw.gram.nodes import seen, unseen
 from sparselaw.gram.rank import expected_rank
 from sparselaw.gram.sampled import Sampled
@@ -114,6 +114,11 @@ class Coactivation(GramLaw):
     def medium(self) -> Sampled:
         """Samples as an effective medium."""
         return Sampled(self.counts, self.D)
+
+    @property
+    def end(self) -> float:  # type: ignore[override]
+        """That of the medium."""
+        return self.medium.end
 
     @functools.cached_property
     def _pairs(self) -> CoActivation:
@@ -216,13 +221,13 @@ class Coactivation(GramLaw):
         rows[:, 0] += edge[:, 0] - left
         return rows
 
-    def degrees(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        S, P = self.medium.degrees(x)
-        if not self.crowded:
-            return S, P
-        logs = self._log_ratios(x)[0]
-        ratio = np.exp(logs[0])
-        return S * ratio, (P - S * logs[1]) * ratio
+    def along(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        x, S, P, stretch = self.medium.along(y)
+        if self.crowded:
+            logs = self._log_ratios(x)[0]
+            ratio = np.exp(logs[0])
+            S, P = S * ratio, (P - S * logs[1]) * ratio
+        return x, S, P, stretch
 
     def _prepare(self, cells: list[int]) -> None:
         """The polynomials through the ratios about these strides, whatever is missing found at once."""
@@ -253,7 +258,7 @@ class Coactivation(GramLaw):
         if not self.crowded:
             return []
         below = N[self.rank > N]
-        cells = np.unique(np.floor(self.start(below) / STRIDE)) if below.size else np.empty(0)
+        cells = np.unique(np.floor(self.medium.along(self.start(below))[0] / STRIDE))
         places = set(np.maximum(STRIDE * np.add.outer(cells, PLACES).ravel(), STRIDE * self._lowest).tolist())
         return [*places, self._end] if (N > self.rank - 20.0 - 3.0 * self.spread).any() else [*places]
 
@@ -365,16 +370,12 @@ class Coactivation(GramLaw):
         top = self._top
         x = lowest + 0.5 * (top - lowest)
         for _ in range(60):
-            P = float(self.degrees(np.array([x]))[1][0])
+            P = float(self.at(np.array([x])).P[0])
             new = min(max(x + min(max(math.log(wanted / P) if P > 0.0 else 1.0, -2.0), 2.0), lowest), top)
             if abs(new - x) < 1e-9:
                 break
             x = new
         return x
-
-    def traces(self, kappa: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
-        """At complex kappa sharing is an effective medium."""
-        return self.medium.traces(kappa)
 
     def atoms(self) -> tuple[Atoms, float]:
         return self.medium.atoms()

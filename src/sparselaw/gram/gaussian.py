@@ -50,26 +50,30 @@ class Gaussian(Sampled):
 
     def at(self, x: FloatArray) -> Moments:
         x = np.atleast_1d(np.asarray(x, float))
-        y, end = self.inner(x), np.isneginf(x)
+        end = np.isneginf(x)
+        rows, t, _ = self._moments(self.inner(x))
+        rows[:, end] = 0.0
+        rows[0, end] = self.rank
+        rows[4, end] = t[end] if self._crowded else 0.0
+        return Moments(*rows)
+
+    def along(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        rows, _, stretch = self._moments(y)
+        return super().along(y)[0], rows[0], rows[1], stretch
+
+    def _moments(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The rows of the moments along x, t, and dx/dy."""
         D = self.D
         with np.errstate(all="ignore"):
             f1, f2, f3 = self._powers(y)
-            q = np.exp(y - math.log(D))
-            q_rows = np.stack([q] * 4)
+            q = np.stack([np.exp(y - math.log(D))] * 4)
             room, free = _less(D, f1), inverse(_less(D, f2))
             S = f1 - times(times(f2 - f3, room), times(free, free))
-            t = times(q_rows, f1 + times(free, f3 - times(times(f2, f2 - f3), free)))
+            t = times(q, f1 + times(free, f3 - times(times(f2, f2 - f3), free)))
             l1, l2, l3 = log_slopes(room)
             slopes = 1.0 + l1, l2, l3
             rows = Moments.of_derivatives(composed(S, *slopes), composed(t, *slopes)).rows()
-        rows[:, end] = 0.0
-        rows[0, end] = self.rank
-        rows[4, end] = t[0, end] if self._crowded else 0.0
-        return Moments(*rows)
-
-    def degrees(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        m = self.at(x)
-        return m.S, m.P
+        return rows, t[0], slopes[0]
 
     def inverses(self) -> tuple[float, float]:
         """Of an inverse Wishart matrix where D exceeds the dimension: D - M - 1 in the place of D - M."""

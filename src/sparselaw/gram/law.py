@@ -72,8 +72,6 @@ def composed(a: FloatArray, x1: FloatArray, x2: FloatArray, x3: FloatArray) -> F
     return np.stack([a[0], a[1] * y1, a[2] * y1**2 + a[1] * y2, third])
 
 
-ComplexArray = NDArray[np.complex128]
-
 LATTICE = 0.2  # step in log g of the lattice that stands for many atoms
 NEIGHBOURS = 12  # lattice points that share an atom: Lagrange's polynomials, good to 1e-10
 MANY = 600  # atoms from which on the lattice is used
@@ -183,6 +181,8 @@ class GramLaw(ABC):
         The largest rank that a data set can have: no more than the samples, nor the coordinates.
     unseen
         The variance that no data set of this size shows, on average: no loss is below it.
+    end
+        The variable of ``along`` at kappa -> 0.
     rank_error
         By how much the mean rank may be off.
     """
@@ -192,19 +192,16 @@ class GramLaw(ABC):
     spread: float = 0.0
     most: float = np.inf
     unseen: float = 0.0
+    end: float = -np.inf
 
     @abstractmethod
     def at(self, x: FloatArray) -> Moments:
         """The moments at each x."""
 
-    def degrees(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """S and P alone, which the search for an effective ridge needs."""
-        m = self.at(x)
-        return m.S, m.P
-
-    @abstractmethod
-    def traces(self, kappa: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
-        """S and t at complex effective ridges off the negative axis: for spectral filters."""
+    def along(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """x, S, P and dx/dy at y, in which they cost the law least: x itself where there is none."""
+        m = self.at(y)
+        return y, m.S, m.P, np.ones_like(y)
 
     @abstractmethod
     def atoms(self) -> tuple[Atoms, float]:
@@ -223,7 +220,7 @@ class GramLaw(ABC):
 
     @abstractmethod
     def start(self, N: FloatArray) -> FloatArray:
-        """A rough x at which S = N, for N below the rank."""
+        """A rough y at which S = N, for N below the rank."""
 
     def scatter(self, x: FloatArray) -> Scatter:
         """How data sets differ."""
@@ -294,15 +291,16 @@ class Atoms(GramLaw):
         for power in range(NEIGHBOURS):
             np.add.reduceat(mass, starts, axis=1, out=sums[power])
             mass *= place
-        shares = np.tensordot(_LAGRANGE, sums, 1)
         lowest -= NEIGHBOURS // 2 - 1
-        size = int(cells[-1]) + NEIGHBOURS
-        weight, variance = np.zeros(size), np.zeros(size)
+        size = int(cells[-1]) + 1
+        shares = np.zeros((NEIGHBOURS, 2, size))
+        shares[:, :, cells] = np.tensordot(_LAGRANGE, sums, 1)
+        spread = np.zeros((2, size + NEIGHBOURS - 1))
         for k in range(NEIGHBOURS):
-            weight[cells + k] += shares[k, 0]
-            variance[cells + k] += shares[k, 1]
+            spread[:, k : k + size] += shares[k]
+        weight, variance = spread
         kept = (weight != 0.0) | (variance != 0.0)
-        return weight[kept], (LATTICE * (lowest + np.arange(size)))[kept], variance[kept]
+        return weight[kept], (LATTICE * (lowest + np.arange(weight.size)))[kept], variance[kept]
 
     def at(self, x: FloatArray) -> Moments:
         x = np.atleast_1d(np.asarray(x, float))
@@ -331,25 +329,13 @@ class Atoms(GramLaw):
         rows[0, np.isneginf(x)] = self.rank
         return Moments(*rows)
 
-    def degrees(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def along(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         weight, log_g, _ = self.lattice
         with np.errstate(over="ignore"):
-            f = 1.0 / (1.0 + np.exp(x[:, None] - log_g))
+            f = 1.0 / (1.0 + np.exp(y[:, None] - log_g))
         S = each(f, weight)
         f -= f * f
-        return S, each(f, weight)
-
-    def traces(self, kappa: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
-        k = np.asarray(kappa, complex)
-        flat, g = k.ravel(), np.exp(self.log_g)
-        S, t = np.empty_like(flat), np.empty_like(flat)
-        block = max(1, ENTRIES // max(g.size, 1))
-        for i in range(0, flat.size, block):
-            part = slice(i, i + block)
-            inverse = 1.0 / (g + flat[part, None])
-            S[part] = inverse @ (self.weight * g)
-            t[part] = flat[part] * (inverse @ self.variance) + self.unseen
-        return S.reshape(k.shape), t.reshape(k.shape)
+        return y, S, each(f, weight), np.ones_like(y)
 
     def atoms(self) -> tuple[Atoms, float]:
         return self, np.inf
@@ -366,34 +352,50 @@ class Atoms(GramLaw):
         return np.asarray(log_g[order][place])
 
 
-def effective_ridge_at(law: GramLaw, z: ComplexArray, size: float) -> ComplexArray:
-    """The complex kappa with z = kappa (1 - S(kappa)/size): ``size`` features, or samples, shift the ridge.
+CLOSE = 1e-13
+ROUNDS = 120
 
-    Newton's method in the upper half plane with the slope by a difference; z in the lower half gives
-    conjugates.
+
+def effective_ridge(law: GramLaw, log_held: FloatArray, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """x = log kappa with S(x) + e^(log_held - x) = ``wanted``, and the y of ``GramLaw.along``.
+
+    Both are those of kappa -> 0 where log_held = -inf and the rank is no more than wanted. By Newton's method
+    in the logarithm of the sum; without ridge, near the rank, in log(rank - S).
     """
-    given = np.asarray(z, complex)
-    flat: ComplexArray = np.where(given.imag < 0.0, given.conj(), given).ravel()
-    if np.isinf(size):
-        return np.asarray(given)
-    far = 1e6 * (np.abs(flat).max(initial=1e-300) + _largest(law))
-    total = float((law.traces(np.array([far], complex))[0] * far).real[0])  # S = tr G/kappa for large kappa
-    kappa: ComplexArray = flat + total / size
-    for _ in range(300):
-        step_size = 1e-6 * kappa
-        here, beside = (k * (1.0 - law.traces(k)[0] / size) for k in (kappa, kappa + step_size))
-        step = (here - flat) * step_size / (beside - here)
-        share = np.minimum(1.0, 0.9 * np.abs(kappa) / np.maximum(np.abs(step), 1e-300))
-        falls = step.imag * share
-        leaves = (falls >= kappa.imag) & (kappa.imag > 0.0)
-        share = np.where(leaves, share * 0.5 * kappa.imag / np.maximum(falls, 1e-300), share)
-        kappa = kappa - step * share
-        if np.all(np.abs(step) < 1e-12 * np.abs(kappa)):
+    x, y = np.full(wanted.shape, -np.inf), np.full(wanted.shape, law.end)
+    bare = np.isneginf(log_held)
+    active = np.flatnonzero((wanted > 0.0) & (~bare | (wanted < law.rank)))
+    if not active.size:
+        return x, y
+    n, held = wanted[active], log_held[active]
+    first = law.start(np.minimum(n, 0.999 * law.rank))
+    if np.isneginf(law.end):  # S is between zero and the rank
+        with np.errstate(divide="ignore", invalid="ignore"):
+            first = np.where(n > law.rank, np.minimum(first, held - np.log(n - law.rank)), first)
+    y[active] = np.maximum(first, held - np.log(n))
+    low, high = np.full(y.shape, max(law.end, -3000.0)), np.full(y.shape, 3000.0)
+    for _ in range(ROUNDS):
+        here, n = y[active], wanted[active]
+        x_here, S, P, stretch = law.along(here)
+        with np.errstate(all="ignore"):
+            held = np.exp(np.minimum(log_held[active] - x_here, 690.0))
+            total, slope = S + held, P + held
+            above = total > n
+            low[active] = np.where(above, here, low[active])
+            high[active] = np.where(above, high[active], here)
+            step = np.log(total / n) * total / slope
+            short = law.rank - S
+            near = bare[active] & (S > 0.5 * law.rank) & (short > 0.0)
+            step = np.where(near, np.log((law.rank - n) / short) * short / P, step)
+            new = here + np.clip(step / stretch, -20.0, 20.0)
+        done = np.abs(new - here) <= CLOSE * np.maximum(
+            np.abs(here), 1.0
+        )  # no bracket is asked about rounding
+        outside = ~done & (~np.isfinite(new) | (new <= low[active]) | (new >= high[active]))
+        halfway = 0.5 * (np.where(above, high[active], low[active]) - here)
+        y[active] = np.where(outside, here + np.clip(halfway, -10.0, 10.0), new)
+        x[active] = x_here + (y[active] - here) * stretch
+        active = active[~done & (np.abs(y[active] - here) > CLOSE * np.maximum(np.abs(here), 1.0))]
+        if not active.size:
             break
-    kappa = kappa.reshape(given.shape)
-    return np.where(given.imag < 0.0, kappa.conj(), kappa)
-
-
-def _largest(law: GramLaw) -> float:
-    """A ridge by far larger than the Gram matrix: S is small there."""
-    return float(np.exp(np.clip(law.start(np.array([0.0]))[0] + 10.0, -600.0, 600.0)))
+    return x, y

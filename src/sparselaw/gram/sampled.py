@@ -22,19 +22,15 @@ from sparselaw.arrays import FloatArray
 from sparselaw.gram.counts import OFFSETS, Counts, along
 from sparselaw.gram.law import (
     Atoms,
-    ComplexArray,
     GramLaw,
     Moments,
     Scatter,
     composed,
-    effective_ridge_at,
+    effective_ridge,
     log_slopes,
 )
 
-CLOSE = 1e-13
-PLACES = 100  # of a rough table from which searches start
-STEPS = 3  # of Newton's method, towards a start
-FAR = 3.0  # in x, from the rough table: farther a start is not believed
+PLACES = 100  # of a rough lattice of y
 FULL = 1.0 - 1e-12  # share of the samples that S0 may take up
 
 
@@ -62,75 +58,35 @@ class Sampled(GramLaw):
         self._crowded = of.rank > self.D * FULL
 
     @functools.cached_property
-    def _counted(self) -> tuple[FloatArray, FloatArray]:
-        """y and S0 along a rough table."""
+    def end(self) -> float:  # type: ignore[override]
+        """y at kappa -> 0: S0 = D where more is seen than there are samples."""
+        if not self._crowded:
+            return -np.inf
+        found = effective_ridge(self.of, np.array([-np.inf]), np.array([self.D]))[1]
+        return max(float(found[0]), float(self.of.lattice[1].min()) - 30.0)
+
+    @functools.cached_property
+    def _deepest(self) -> float:
+        """x from which on the derivatives of the scatter have places on either side."""
+        if not self._crowded:
+            return -np.inf
         _, log_g, _ = self.of.lattice
         grid = np.linspace(log_g.min() - 30.0, log_g.max() + 15.0, PLACES)
-        return grid, self.of.degrees(grid)[0]
-
-    @functools.cached_property
-    def end(self) -> float:
-        """y at kappa -> 0."""
-        return self._find_end(*self._counted) if self._crowded else -np.inf
-
-    @functools.cached_property
-    def _table(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """y, S0 and x along the part of the rough table where there is an x."""
-        grid, S = self._counted
-        inside = grid > self.end
-        if not self._crowded:
-            inside &= self.D * FULL > S
-        grid, S = grid[inside], S[inside]
-        return grid, S, grid + np.log1p(-np.minimum(S / self.D, 1.0 - 1e-15))
-
-    def _find_end(self, grid: FloatArray, S: FloatArray) -> float:
-        """y with S0 = D: bisection, then Newton."""
-        low, high = grid[0], grid[-1]
-        y = float(np.interp(-self.D, -S, grid))
-        for _ in range(100):
-            S, P = self.of.degrees(np.array([y]))
-            excess, slope = float(S[0]) - self.D, float(P[0])
-            low, high = (y, high) if excess > 0.0 else (low, y)
-            new = y + excess / slope if slope > 0.0 else 0.5 * (low + high)
-            new = new if low < new < high else 0.5 * (low + high)
-            if abs(new - y) < CLOSE * max(abs(y), 1.0):
-                break
-            y = new
-        return y
+        return float(self.along(grid[grid > self.end][:1])[0][0] + OFFSETS[-1])
 
     def inner(self, x: FloatArray) -> FloatArray:
-        """y = log kappa' at each x; the end of the medium at x = -inf."""
-        x = np.asarray(x, float)
+        """y = log kappa' at each x; the end of the medium at x = -inf: S0 + D kappa/kappa' = D."""
         done = np.isneginf(x)
-        if done.all():
-            return np.full(x.shape, self.end)
-        table_y, _, table_x = self._table
-        y = np.interp(x, table_x, table_y)
-        below = x < table_x[0]
-        y = np.where(below & ~self._crowded, x, y)
-        y = np.where(done, self.end, y)
-        for _ in range(80):
-            active = np.flatnonzero(~done)
-            if not active.size:
-                break
-            S, P = self.of.degrees(y[active])
-            room = 1.0 - S / self.D
-            with np.errstate(all="ignore"):
-                step = (y[active] + np.log(room) - x[active]) * room / (room + P / self.D)
-            new = y[active] - np.clip(step, -2.0, 2.0)
-            if self._crowded:  # beyond the end there is no kappa
-                outside = ~(room > 0.0) | (new <= self.end)
-                new = np.where(outside, 0.5 * (np.maximum(y[active], self.end) + self.end), new)
-                new = np.where(~(room > 0.0), self.end + 0.5 * np.abs(new - self.end) + 1e-12, new)
-            done[active] = np.abs(new - y[active]) < CLOSE * np.maximum(np.abs(new), 1.0)
-            y[active] = new
+        y = np.full(x.shape, self.end)
+        y[~done] = effective_ridge(self.of, x[~done] + np.log(self.D), np.full(x[~done].shape, self.D))[1]
         return y
 
-    def degrees(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        S, P = self.of.degrees(self.inner(x))
-        room = self.D - S
+    def along(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        _, S, P, _ = self.of.along(y)
         with np.errstate(all="ignore"):
-            return S, np.where(room > 0.0, P * room / (room + P), 0.0)
+            room = 1.0 - S / self.D
+            stretch = 1.0 + P / (self.D * room)
+            return y + np.log(room), S, P / stretch, stretch
 
     def at(self, x: FloatArray) -> Moments:
         x = np.atleast_1d(np.asarray(x, float))
@@ -146,10 +102,7 @@ class Sampled(GramLaw):
         """That of the counts through the change of variable: dy = dS0/(D - S0 + P0) at a fixed kappa."""
         if not isinstance(self.of, Counts) or self.of.cells is None:
             return Scatter.none(x)
-        deepest = self._table[2][0] + OFFSETS[-1] if self._crowded else -np.inf
-        places = np.where(np.isneginf(x), deepest, np.maximum(x, deepest))[:, None] + OFFSETS
-        if not self._crowded:
-            places = np.where(np.isneginf(x)[:, None], np.full(OFFSETS.size, -np.inf), places)
+        places = np.maximum(x, self._deepest)[:, None] + OFFSETS
         y = self.inner(places.ravel()).reshape(places.shape)
         m = Moments(*(row.reshape(places.shape) for row in self.of.at(y.ravel()).rows()))
         SS, St, tt = self.of.cells.covariances(y)
@@ -163,9 +116,6 @@ class Sampled(GramLaw):
         if self._crowded:  # every data set has rank D
             found[:-1, np.isneginf(x)] = 0.0
         return Scatter(*found)
-
-    def traces(self, kappa: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
-        return self.of.traces(effective_ridge_at(self.of, kappa, self.D))
 
     def atoms(self) -> tuple[Atoms, float]:
         return self.of, self.D
@@ -183,22 +133,4 @@ class Sampled(GramLaw):
         return unit, float(m.T[0] / m.P[0]) * unit
 
     def start(self, N: FloatArray) -> FloatArray:
-        """From the rough table, by a few of Newton's steps on the counts, which cost next to nothing."""
-        wanted = np.asarray(N, float)
-        table_y, table_S, table_x = self._table
-        y, x = (np.interp(-wanted, -table_S, values) for values in (table_y, table_x))
-        for _ in range(STEPS):
-            S, P = self.of.degrees(y)
-            with np.errstate(all="ignore"):
-                short = self.of.rank - S
-                near = (S > 0.5 * self.of.rank) & (short > 0.0)
-                step = np.where(
-                    near,
-                    np.log((self.of.rank - wanted) / short) * short / P,
-                    np.log(S / wanted) * S / P,
-                )
-            y = y + np.where(np.isfinite(step), np.clip(step, -1.0, 1.0), 0.0)
-        room = 1.0 - np.minimum(wanted / self.D, 1.0)
-        with np.errstate(all="ignore"):
-            found = y + np.log(room)
-        return np.asarray(np.where(np.isfinite(found) & (np.abs(found - x) < FAR), found, x))
+        return effective_ridge(self.of, np.full(np.shape(N), -np.inf), N)[1]

@@ -161,7 +161,7 @@ def over_ranks(law: GramLaw, N: float, ridge: float, noise: float, of: State, co
             unit > 0.0, (unit + pole * (lean - 1.0)) / unit, 1
         )
         fine = usable & np.isfinite(units) & (units > 0.0)
-        added = noise * float(chance[fine] @ units[fine]) / float(chance[fine].sum())
+        added = noise * float(chance[fine] @ units[fine] / chance[fine].sum()) if fine.any() else math.inf
     return OverRanks(mean, at_mean, added, error)
 
 
