@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import binom
 
-from sparselaw.theory.surface import predict_point
+from sparselaw.theory.surface import predict_points
 
 
 def curve(inputs, N, D, surface="leading", **settings):
     """The loss of each pair, asked for one by one."""
     pairs = zip(*np.broadcast_arrays(np.atleast_1d(N), np.atleast_1d(D)), strict=True)
     return np.array(
-        [predict_point(inputs, N=int(n), D=int(d), surface=surface, **settings).loss for n, d in pairs]
+        [predict_points(inputs, [int(n)], int(d), surface=surface, **settings)[0].loss for n, d in pairs]
     )
 
 

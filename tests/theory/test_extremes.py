@@ -17,3 +17,9 @@ def test_the_largest_tables_have_a_loss(alpha1, alpha2, N):
 def test_more_samples_than_can_be_squared_are_refused():
     with pytest.raises(sl.InputError, match="beyond what the theory can compute"):
         sl.predict(sl.SparseInputs(alpha1=1.0, alpha2=0.3), N=10, D=1e300)
+
+
+def test_label_noise_without_a_mean_is_infinite():
+    """Once a division by zero: no data set of few samples fits the noise at a finite cost."""
+    inputs = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
+    assert sl.predict(inputs, N=3, D=7, noise=0.2).loss == float("inf")

@@ -29,9 +29,9 @@ def terms_of(g, s, N, ridge):
     """(leading, next order) of the loss and of what label noise adds, for one Gram matrix."""
     law = Atoms(np.ones(g.size), np.log(g), s)
     of = state_at(law, np.array([float(N)]), ridge)
-    edge, first = embedded(of), (of.held - of.m.P) ** 2 / of.F**3
+    bulk, first = embedded(of)[0], (of.held - of.m.P) ** 2 / of.F**3
     unit, pole = unit_noise(law, of)
-    loss = of.leading, of.leading * (edge.bulk + first)
+    loss = of.leading, of.leading * (bulk + first)
     return [(float(a[0]), float(b[0])) for a, b in (loss, (unit, embedded_noise(of, pole, first)))]
 
 

@@ -26,7 +26,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
 
@@ -139,10 +138,6 @@ class Moments:
     def rows(self) -> FloatArray:
         """The eight as rows of one array."""
         return np.stack([getattr(self, field.name) for field in fields(self)])
-
-    def pick(self, where: NDArray[np.bool_] | NDArray[np.intp]) -> Moments:
-        """Those at some of the places."""
-        return Moments(*self.rows()[:, where])
 
 
 @dataclass(frozen=True, slots=True)

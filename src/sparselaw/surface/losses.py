@@ -23,7 +23,7 @@ hundred, or N is within 2.5 standard deviations of the rank.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,22 +54,6 @@ SETTLED = 2.0  # F below which the hard edge alone decides
 MOST_LEFT = 0.3  # of what second order may add to one data set beyond its rank
 SCATTER_PLACES = 7  # at which covariances are found
 SKEWED = 3.0  # standard deviations from the largest rank within which the law of the rank is skewed
-
-
-@dataclass(frozen=True, slots=True)
-class OverRanks:
-    """The mean loss without label noise, its value for mean data, what noise adds, and the relative error."""
-
-    loss: float
-    at_mean: float
-    noise: float
-    error: float
-
-
-def is_near(law: GramLaw, cov: Scatter, of: State) -> NDArray[np.bool_]:
-    """Where data sets scatter by more than a twentieth of the distance to the peak, and by their rank."""
-    scatters = np.sqrt(np.maximum(cov.SS, 0.0)) > NEAR * (of.held + of.short)
-    return np.asarray(scatters & (law.spread > SETTLED_RANK))
 
 
 def is_infinite(law: GramLaw, N: FloatArray) -> NDArray[np.bool_]:
@@ -112,17 +96,18 @@ def rank_law(law: GramLaw, N: float, places: float = PLACES) -> tuple[FloatArray
     return ranks[kept], chance[kept] / chance[kept].sum(), stride
 
 
-def over_ranks(law: GramLaw, N: float, ridge: float, noise: float, of: State, cov: Scatter) -> OverRanks:
-    """The mean over the law of the rank; ``of`` and ``cov`` are those of mean data at N (arrays of length
-    one).
+def over_ranks(
+    law: GramLaw, N: float, ridge: float, noise: float, of: State, cov: Scatter
+) -> tuple[float, float, float, float]:
+    """The mean loss over the law of the rank without label noise, its value for mean data, what noise adds,
+    and the relative error; ``of`` and ``cov`` are those of mean data at N (arrays of length one).
     """
     ranks, chance, stride = rank_law(law, N)
     deviation = ranks - law.rank
     spread = max(law.spread, 1e-9)
     short = float(np.maximum(law.rank - of.m.S[0], 1e-9))
-    share = min(
-        math.sqrt(max(float(cov.SS[0]), 0.0)) / spread, 1.2
-    )  # S moves by less than the rank, the less the deeper kappa
+    # S moves by less than the rank, the less the deeper kappa
+    share = min(math.sqrt(max(float(cov.SS[0]), 0.0)) / spread, 1.2)
     slope = 0.0 if of.end[0] else (1.0 - share) / short
     wider = np.maximum(1.0 + slope * deviation, 0.1)
     state = state_at(law, np.full(ranks.shape, N), ridge, ranks, wider)
@@ -130,25 +115,25 @@ def over_ranks(law: GramLaw, N: float, ridge: float, noise: float, of: State, co
     variance = np.maximum(inner.SS, 1e-300)
     tilt = -inner.SM / (state.m.A0 * variance)
     more = deviation * np.sqrt(variance) / spread
-    terms = embedded(state)
-    edge = terms.edge if stride == 1 else _edge_of_many(state, terms.edge, stride)
+    bulk, edge = embedded(state)
+    edge = edge if stride == 1 else _edge_of_many(state, edge, stride)
     lean = np.exp(np.clip(tilt * more, -3.0, 3.0))
     lean = lean / float(chance @ lean)
     total = state.held + state.short
     alike = shifted_share(inner, state.m, state.held, slope * spread / np.sqrt(variance))
     rest = (scatter_share(inner, state.m, state.held) - alike) * np.minimum(1.0, total**2 / SETTLED**2)
     rest = np.where(np.isfinite(rest), np.clip(rest, -MOST_LEFT, MOST_LEFT), 0.0)
-    loss = state.m.A0 * N / state.F * (1.0 + terms.bulk + edge) * lean * (1.0 + rest)
+    loss = state.m.A0 * N / state.F * (1.0 + bulk + edge) * lean * (1.0 + rest)
     usable = np.isfinite(loss) & (loss > 0.0)
     if ridge == 0.0:
         usable &= np.abs(state.nu) > 1.25
     weight = chance[usable] / chance[usable].sum()
     mean = float(weight @ loss[usable])
-    factor = float(embedded(of).factor[0])
+    factor = 1.0 + float(np.sum(embedded(of)))
     at_mean = float(of.leading[0]) * (factor if np.isfinite(factor) else 1.0)
     few = 1.0 / min(N, law.rank)
-    close = float(weight @ (loss[usable] / mean / (1.0 + (state.held + state.short)[usable])))
-    left = float(weight @ (loss[usable] / mean * np.abs(rest[usable])))
+    relative = weight * loss[usable] / mean
+    close, left = float(relative @ (1.0 / (1.0 + total[usable]))), float(relative @ np.abs(rest[usable]))
     changed = abs(mean / at_mean - 1.0) if at_mean > 0.0 else 1.0
     skewed = min(changed, 1.0) / max(
         law.spread, 1.0
@@ -157,12 +142,11 @@ def over_ranks(law: GramLaw, N: float, ridge: float, noise: float, of: State, co
     added = 0.0
     if noise > 0.0:
         unit, pole = unit_noise(law, state)
-        units = (unit + embedded_noise(state, pole, edge)) * np.where(
-            unit > 0.0, (unit + pole * (lean - 1.0)) / unit, 1
-        )
+        leant = np.where(unit > 0.0, (unit + pole * (lean - 1.0)) / unit, 1)
+        units = (unit + embedded_noise(state, pole, edge)) * leant
         fine = usable & np.isfinite(units) & (units > 0.0)
         added = noise * float(chance[fine] @ units[fine] / chance[fine].sum()) if fine.any() else math.inf
-    return OverRanks(mean, at_mean, added, error)
+    return mean, at_mean, added, error
 
 
 def _scatter_along(law: GramLaw, x: FloatArray) -> Scatter:
@@ -215,6 +199,7 @@ class Losses:
     infinite: NDArray[np.bool_]  # at the peak: the mean over data sets is infinite
 
 
+@np.errstate(all="ignore")
 def surface(law: GramLaw, N: FloatArray | float, ridge: float = 0.0, noise: float = 0.0) -> Losses:
     """The expected population loss at every N.
 
@@ -234,63 +219,38 @@ def surface(law: GramLaw, N: FloatArray | float, ridge: float = 0.0, noise: floa
     Losses
         The losses, their terms and their errors, in the order of N.
     """
-    sizes = np.atleast_1d(np.asarray(N, float))
-    with np.errstate(all="ignore"):
-        return _surface(law, sizes, ridge, noise)
-
-
-def leading_surface(law: GramLaw, N: FloatArray | float, ridge: float = 0.0, noise: float = 0.0) -> Losses:
-    """The same to leading order: the deterministic equivalent and nothing else.
-
-    Parameters
-    ----------
-    law, N, ridge, noise
-        As for ``surface``.
-
-    Returns
-    -------
-    Losses
-        The leading term and that of label noise; the error is nan.
-    """
-    sizes = np.atleast_1d(np.asarray(N, float))
-    with np.errstate(all="ignore"):
-        of = state_at(law, sizes, ridge)
-        added = noise * unit_noise(law, of)[0] if noise > 0.0 else np.zeros_like(sizes)
-        none, leading = np.zeros_like(sizes), of.leading
-    unknown = np.full_like(sizes, np.nan)
-    return Losses(sizes, of.x, leading, none, none, added, leading + added, unknown, np.isinf(leading))
-
-
-def _surface(law: GramLaw, N: FloatArray, ridge: float, noise: float) -> Losses:
-    of, settled = state_at(law, N, ridge), np.zeros(N.shape, bool)
-    cov, terms, leading = law.scatter(of.x), embedded(of), of.leading
+    N = np.atleast_1d(np.asarray(N, float))
+    of = state_at(law, N, ridge)
+    cov, leading = law.scatter(of.x), of.leading
+    bulk, edge = embedded(of)
+    factor = 1.0 + bulk + edge
     nothing = of.m.A0 <= 0.0
-    peak = is_infinite(law, N) & (of.edged > EDGED) if ridge == 0.0 else settled
+    peak = is_infinite(law, N) & (of.edged > EDGED) & (ridge == 0.0)
     share = scatter_share(cov, of.m, of.held) * np.minimum(1.0, ((of.held + of.short) / SETTLED) ** 2)
     share = np.where(np.isfinite(share), share, 0.0)
-    quiet = leading * terms.factor
+    quiet = leading * factor
     spread = quiet * share
     few = 1.0 / np.minimum(N, law.rank)
-    changed = np.abs(terms.factor - 1.0)
+    changed = np.abs(factor - 1.0)
     error = changed * (changed + few) + N**-2.0 + np.abs(share) * (np.abs(share) + few) + law.error(of.x)
     of_rank = law.rank_error / np.maximum(of.F, 1.0)
     added = np.zeros_like(N)
     if noise > 0.0:
         unit, pole = unit_noise(law, of)
-        width = embedded_noise(of, pole, terms.edge)
+        width = embedded_noise(of, pole, edge)
         part = np.where(pole > 0.0, pole * cov.SS / of.F**2, 0.0)
         part = np.where(of.end, part, (unit + width) * noise_scatter(cov, of.m, of.held))
         added = np.where(np.isinf(unit), np.inf, noise * (unit + width + part))
         own = sum(term * (term + few) for term in (np.abs(width / unit), np.abs(part / unit)))
         own = own + law.error(of.x) + np.where(of.end, law.inverse_error() if of.end.any() else 0.0, 0.0)
         error = (error * (quiet + spread) + own * added) / (quiet + spread + added)
-    for i in np.flatnonzero(is_near(law, cov, of) & ~peak & ~nothing):
-        found = over_ranks(law, float(N[i]), ridge, noise, _one(of, i), Scatter(*cov.rows()[:, [i]]))
-        quiet[i], spread[i], added[i] = found.at_mean, found.loss - found.at_mean, found.noise
+    scatters = np.sqrt(np.maximum(cov.SS, 0.0)) > NEAR * (of.held + of.short)
+    for i in np.flatnonzero(scatters & (law.spread > SETTLED_RANK) & ~peak & ~nothing):
+        one = Scatter(*cov.rows()[:, [i]])
+        mean, quiet[i], added[i], error[i] = over_ranks(law, float(N[i]), ridge, noise, of.pick(i), one)
+        spread[i] = mean - quiet[i]
         of_noise = law.inverse_error() if of.end[i] and noise > 0.0 else 0.0
-        error[i] = (
-            found.error + float(law.error(of.x[[i]])[0]) + of_noise * found.noise / (found.loss + found.noise)
-        )
+        error[i] += float(law.error(of.x[[i]])[0]) + of_noise * added[i] / (mean + added[i])
     looped = law.looped(of.x)
     quiet, spread = np.where(nothing, 0.0, quiet * (1.0 + looped)), np.where(nothing, 0.0, spread)
     error = error + of_rank + HALF * np.abs(looped)
@@ -302,9 +262,12 @@ def _surface(law: GramLaw, N: FloatArray, ridge: float, noise: float) -> Losses:
     return Losses(N, of.x, leading, quiet - leading, spread, added, loss, error, peak)
 
 
-def _one(of: State, i: np.intp) -> State:
-    """The state at one N."""
-    values = {field.name: getattr(of, field.name) for field in fields(of)}
-    return State(
-        **{name: value.pick(np.array([i])) if name == "m" else value[[i]] for name, value in values.items()}
-    )
+@np.errstate(all="ignore")
+def leading_surface(law: GramLaw, N: FloatArray | float, ridge: float = 0.0, noise: float = 0.0) -> Losses:
+    """The same to leading order, the deterministic equivalent and label noise: the error is nan."""
+    N = np.atleast_1d(np.asarray(N, float))
+    of = state_at(law, N, ridge)
+    none, leading = np.zeros_like(N), of.leading
+    added = noise * unit_noise(law, of)[0] if noise > 0.0 else none
+    unknown = np.full_like(N, np.nan)
+    return Losses(N, of.x, leading, none, none, added, leading + added, unknown, np.isinf(leading))

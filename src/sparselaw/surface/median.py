@@ -14,7 +14,6 @@ by the variance they leave unresolved; the median of the mixture is found from i
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -60,6 +59,7 @@ def median_gap(x: FloatArray, size: FloatArray | float = np.inf) -> FloatArray:
     return np.asarray(many + (one - many) / size)
 
 
+@np.errstate(all="ignore")
 def median(law: GramLaw, N: float) -> float:
     """The median over data sets and embeddings, without ridge and label noise.
 
@@ -75,35 +75,30 @@ def median(law: GramLaw, N: float) -> float:
     float
         The median; nan where the law gives no variance to resolve.
     """
-    with np.errstate(all="ignore"):
-        return _median_at(law, N)
-
-
-def median_error(law: GramLaw) -> float:
-    """Relative, about: few coordinates, and much sharing, are what the law of the median leaves out."""
-    return 0.05 + 2.5 / law.rank + min(float(np.sqrt(law.error(np.array([-np.inf]))[0])), 0.3)
-
-
-def _median_at(law: GramLaw, N: float) -> float:
     ranks, chance, _ = rank_law(law, N, PLACES)
     spread = max(law.spread, 1e-9)
-    open_, tilt, own = _left_open(law, spread)
-    side = _below(law, N, spread, open_)
+    end = law.scatter(np.array([-np.inf]))
+    open_ = float(law.at(np.array([-np.inf])).A0[0])  # left unresolved at kappa -> 0
+    tilt = -float(end.SM[0]) / (open_ * spread**2) if spread > 0.3 else 0.0
+    own = math.sqrt(math.log1p(max(float(end.MM[0]) / open_**2 - (tilt * spread) ** 2, 0.0)))
+    places, logs, variance, own_below, narrower = _below(law, N, spread, open_)
     lean = np.exp(np.clip(tilt * (ranks - law.rank), -3.0, 3.0))  # data that show more leave less
     above = ranks < N + 0.5
     # Far below the peak data of a higher rank resolve at N only part of what they have more.
     far = min(max(((law.rank - N) / spread - 1.0) / 2.0, 0.0), 1.0)
-    shift = (1.0 - far * max(1.0 - side.variance / spread**2, 0.0)) * (ranks - law.rank)
+    shift = (1.0 - far * max(1.0 - variance / spread**2, 0.0)) * (ranks - law.rank)
     gap = np.maximum(law.rank + shift - N, 1.0)
-    level = np.exp(side.log_level(N - shift))
+    n = N - shift
+    slope = (logs[-1] - logs[0]) / (places[-1] - places[0]) if places[-1] > places[0] else 0.0
+    level = np.exp(np.interp(n, places, logs) + slope * np.maximum(n - places[-1], 0.0))
     unresolved = np.minimum(open_ * ranks / level, 1.0)  # share of the level that comes of unseen variance
     left = open_ * lean * math.exp(-0.5 * own**2)
-    under = level * lean * math.exp(-0.5 * side.own**2)
-    of_data = np.where(above, own, np.hypot(math.sqrt(max(side.variance - spread**2, 0.0)) / gap, side.own))
+    under = level * lean * math.exp(-0.5 * own_below**2)
+    of_data = np.where(above, own, np.hypot(math.sqrt(max(variance - spread**2, 0.0)) / gap, own_below))
     distance, size = np.where(above, N - ranks, gap), np.minimum(N, ranks)
     level, rest = np.where(above, left * ranks, under), np.where(above, left, 0.0)
     by_mean = np.where(distance < NO_MEAN, median_gap(distance, size), distance - 1.0)
-    alike = np.where(above, distance, distance * side.narrower)
+    alike = np.where(above, distance, distance * narrower)
     by_one = np.where(above, by_mean, median_gap(alike, size) * distance / alike)
     averaged = np.where(above, 1.0, law.apart() * unresolved * (ranks < 2.0 * N))
     drawn = 1.0 - averaged * np.clip((distance - NO_MEAN) / 0.5, 0.0, 1.0)
@@ -120,41 +115,24 @@ def _median_at(law: GramLaw, N: float) -> float:
     )
 
 
-def _left_open(law: GramLaw, spread: float) -> tuple[float, float, float]:
-    """The variance left unresolved at kappa -> 0, how its log moves with the rank, and its own deviation."""
-    end = law.scatter(np.array([-np.inf]))
-    open_ = float(law.at(np.array([-np.inf])).A0[0])
-    tilt = -float(end.SM[0]) / (open_ * spread**2) if spread > 0.3 else 0.0
-    luck = max(float(end.MM[0]) / open_**2 - (tilt * spread) ** 2, 0.0)
-    return open_, tilt, math.sqrt(math.log1p(luck))
+def median_error(law: GramLaw) -> float:
+    """Relative, about: few coordinates, and much sharing, are what the law of the median leaves out."""
+    return 0.05 + 2.5 / law.rank + min(float(np.sqrt(law.error(np.array([-np.inf]))[0])), 0.3)
 
 
-@dataclass(frozen=True, slots=True)
-class _Below:
-    """log of loss * (rank - N) below the rank, which is smooth, at three places, and more at N."""
+def _below(
+    law: GramLaw, N: float, spread: float, open_: float
+) -> tuple[list[float], list[float], float, float, float]:
+    """log of loss * (rank - N) below the rank, which is smooth, at a few places; Var S over data sets, the
+    deviation of the log of the loss at one S, and x/(rank - N), x that of equal eigenvalues with the same df1
+    and df2.
 
-    places: list[float]
-    logs: list[float]
-    variance: float = 0.0  # of S over data sets
-    own: float = 0.0  # deviation over data sets of the log of the loss at one S
-    narrower: float = 1.0  # x/(rank - N), x that of equal eigenvalues with the same df1 and df2
-
-    def log_level(self, n: FloatArray) -> FloatArray:
-        """Between the places linear, and beyond the last."""
-        first, last = self.places[0], self.places[-1]
-        step = (self.logs[-1] - self.logs[0]) / (last - first) if last > first else 0.0
-        inside = np.interp(n, self.places, self.logs)
-        return np.asarray(inside + step * np.maximum(n - last, 0.0))
-
-
-def _below(law: GramLaw, N: float, spread: float, open_: float) -> _Below:
-    """Mean data no nearer to the peak than where the deterministic equivalent holds.
-
-    N features of K equal eigenvalues have df2 = N^2/K: K = N^2/df2 of them scatter as these do.
+    Mean data no nearer to the peak than where the deterministic equivalent holds. N features of K equal
+    eigenvalues have df2 = N^2/K: K = N^2/df2 of them scatter as these do.
     """
     nearest = law.rank - max(1.2 * spread, 0.015 * law.rank, 0.75)
     if nearest < FEWEST:
-        return _Below([law.rank - 1.0], [math.log(open_ * law.rank)])
+        return [law.rank - 1.0], [math.log(open_ * law.rank)], 0.0, 0.0, 1.0
     step = max(spread, 0.02 * law.rank)
     wanted = (min(N, nearest - 1.5 * step), min(N, nearest), min(N + step, nearest))
     of = state_at(law, np.maximum(np.array(wanted), FEWEST), 0.0)
@@ -162,7 +140,7 @@ def _below(law: GramLaw, N: float, spread: float, open_: float) -> _Below:
     variance, own = float(law.scatter(of.x[[1]]).SS[0]), float(law.unexplained(of.x[[1]])[0])
     alike = float(of.N[1] * of.F[1] / (of.N[1] - of.F[1]))
     narrower = min(alike / (law.rank - float(of.N[1])), 1.0)
-    return _Below(of.N.tolist(), logs.tolist(), variance, math.sqrt(math.log1p(own)), narrower)
+    return of.N.tolist(), logs.tolist(), variance, math.sqrt(math.log1p(own)), narrower
 
 
 def _eighths(x: FloatArray, size: FloatArray) -> FloatArray:

@@ -172,6 +172,14 @@ class State:
     end: NDArray[np.bool_]  # kappa -> 0
     edged: FloatArray  # the share of A0 that the data leave open whatever kappa is: the hard edge acts on it
 
+    def pick(self, i: np.intp) -> State:
+        """The state at one N."""
+        one = [i]
+        m = Moments(*self.m.rows()[:, one])
+        return State(
+            self.N[one], self.x[one], m, self.held[one], self.nu[one], self.end[one], self.edged[one]
+        )
+
     @property
     def F(self) -> FloatArray:
         """N - df2."""
@@ -229,21 +237,9 @@ def unit_noise(law: GramLaw, of: State) -> tuple[FloatArray, FloatArray]:
     return unit, pole
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
-    """Terms of finite N relative to the leading loss: of the bulk, and of the hard edge to all orders."""
-
-    bulk: FloatArray
-    edge: FloatArray
-
-    @property
-    def factor(self) -> FloatArray:
-        """What multiplies the leading loss."""
-        return np.asarray(1.0 + self.bulk + self.edge)
-
-
-def embedded(of: State) -> Embedded:
-    """The mean over embeddings.
+def embedded(of: State) -> tuple[FloatArray, FloatArray]:
+    """The mean over embeddings: terms of finite N relative to the leading loss, of the bulk and of the hard
+    edge to all orders.
 
     The first order of the edge is (h-P)^2/F^3; where the edge is near, u = rank - S stands for P, which it
     then is.
@@ -252,11 +248,9 @@ def embedded(of: State) -> Embedded:
     total = of.held + short
     own, first = of.nu**2 / total**3, (of.held - of.m.P) ** 2 / of.F**3
     first = own + np.minimum(1.0, 0.25 * total**2) * (first - own)
-    share = np.minimum(of.N / rank, rank / of.N)
-    return Embedded(
-        of.m.width(of.N, of.F),
-        first + np.where(of.edged > 0.0, of.edged * share * excess(of.nu, of.held, short), 0.0),
-    )
+    share = of.edged * np.minimum(of.N / rank, rank / of.N)
+    edge = first + np.where(of.edged > 0.0, share * excess(of.nu, of.held, short), 0.0)
+    return of.m.width(of.N, of.F), edge
 
 
 def embedded_noise(of: State, pole: FloatArray, edge: FloatArray) -> FloatArray:

@@ -16,7 +16,6 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_choice, check_finite, check_not_negative, check_size
 from sparselaw.gram.coactivation import CoActivation, pairs, prepare
-from sparselaw.gram.law import GramLaw
 from sparselaw.inputs import ActivationInputs, Inputs, check_inputs
 from sparselaw.records import finite, html_record, put
 from sparselaw.surface.losses import Losses, leading_surface, wants_median
@@ -91,11 +90,12 @@ TRUSTED_ERROR = 0.03  # the same of the mean
 
 # The leading surface's own.
 PEAK_WIDTH = 5.0  # in standard deviations of the rank; at its edge the leading surface is about 4 % off
+BESIDE = 0.05  # dense data have one rank: the same, relative to it
 SMALL_SIZE = 20
 MISSING = 0.02  # share by which the rank may fall short of the coordinates seen
 
 
-def sharp_cautions(loss: float, error: float, has_median: bool, rough: float) -> list[str]:
+def _sharp_cautions(loss: float, error: float, has_median: bool, rough: float) -> list[str]:
     """Where the surface's own estimate of its error is large; ``rough`` is that of the median."""
     if math.isinf(loss):
         size = f", good to about {rough:.0%}" if rough > TRUSTED_MEDIAN else ""
@@ -113,7 +113,8 @@ def leading_cautions(inputs: Inputs, N: float, D: float, ridge: float = 0.0) -> 
     """Of the leading surface: near its peak, where samples are shared, and at few features."""
     law, sharp = inputs.gram(D, sharp=False), inputs.gram(D)
     found = []
-    if ridge == 0.0 and abs(N - law.rank) <= max(PEAK_WIDTH * law.spread, _beside(law), 1.0):
+    width = PEAK_WIDTH * law.spread if law.spread > 0.0 else BESIDE * law.rank
+    if ridge == 0.0 and abs(N - law.rank) <= max(width, 1.0):
         found.append(
             f"at the double-descent peak (N = {N:g}, rank about {law.rank:.4g}): "
             "the mean over data is infinite or nearly so, compare medians"
@@ -128,12 +129,8 @@ def leading_cautions(inputs: Inputs, N: float, D: float, ridge: float = 0.0) -> 
     return found
 
 
-def _beside(law: GramLaw) -> float:
-    """Dense data have one rank; the leading surface is 5 % off as near to it."""
-    return 0.05 * law.rank if law.spread == 0.0 else 0.0
-
-
 Surface = Literal["sharp", "leading"]
+BEYOND = "beyond what the theory can compute"
 LARGEST_N = 10**100  # in place of an infinite one
 LARGEST_D = 1e100  # beyond it squares of D may be no numbers
 RIDGES = (1e-200, 1e200)  # within them N ridge and 1/ridge are numbers
@@ -145,44 +142,6 @@ INFINITE_LEADING = "N is at the double-descent peak, where the leading surface i
 NOISE_DIVERGES = "label noise is fitted along directions that the data hardly show: infinite without a ridge"
 
 
-def predict_point(
-    inputs: Inputs,
-    *,
-    N: float,
-    D: int,
-    ridge: float = 0.0,
-    noise: float = 0.0,
-    surface: Surface = "sharp",
-) -> Point:
-    """The expected population loss of N features trained on D samples; N may be infinite.
-
-    Parameters
-    ----------
-    inputs
-        The law of the inputs.
-    N, D
-        Numbers of features and of samples.
-    ridge
-        The paper's gamma (eq:lossEquation), not divided by D.
-    noise
-        The variance of the label noise.
-    surface
-        ``"leading"`` leaves out every correction for finite sizes.
-
-    Returns
-    -------
-    Point
-        The loss, what adds up to it, its error and cautions.
-
-    Examples
-    --------
-    >>> from sparselaw.inputs import SparseInputs
-    >>> predict_point(SparseInputs(alpha1=1.0, alpha2=0.3), N=64, D=50_000).loss  # doctest: +ELLIPSIS
-    0.000119...
-    """
-    return predict_points(inputs, [N], D, ridge=ridge, noise=noise, surface=surface)[0]
-
-
 def predict_points(
     inputs: Inputs,
     N: Sequence[float],
@@ -192,7 +151,7 @@ def predict_points(
     noise: float = 0.0,
     surface: Surface = "sharp",
 ) -> list[Point]:
-    """``predict_point`` for several N at one D: the same numbers."""
+    """The points of several N, which may be infinite, at one D; the settings are those of ``predict``."""
     check_inputs(inputs)
     widths, D = [check_width(n) for n in N], check_samples(D)
     ridge, noise = check_ridge(ridge), check_not_negative("noise", noise)
@@ -206,30 +165,31 @@ def predict_points(
     medians = (
         wants_median(law, sizes) if surface == "sharp" and ridge == noise == 0.0 else np.zeros(sizes.size)
     )
+    xi = inputs.exponents.xi if inputs.exponents is not None else None
     points = []
     for i, width in enumerate(widths):
-        middle = median(law, float(sizes[i])) if medians[i] and found.leading[i] > 0.0 else None
-        # half of all runs lose no more than the mean: its law is skewed towards large losses
-        middle = None if middle is None or math.isnan(middle) else min(middle, float(found.loss[i]))
-        error = float(found.error[i])
+        size, loss, error = (float(values[i]) for values in (sizes, found.loss, found.error))
+        middle = median(law, size) if medians[i] and found.leading[i] > 0.0 else math.nan
+        has_median = not math.isnan(middle)
         if surface == "sharp":
-            rough = median_error(law) if middle is not None else 0.0
-            cautions = sharp_cautions(float(found.loss[i]), error, middle is not None, rough)
+            rough = median_error(law) if has_median else 0.0
+            cautions = _sharp_cautions(loss, error, has_median, rough)
         else:
-            cautions = leading_cautions(inputs, float(sizes[i]), float(D), ridge)
+            cautions = leading_cautions(inputs, size, float(D), ridge)
         points.append(
             Point(
                 N=width,
                 D=D,
                 K=seen,
-                xi=inputs.exponents.xi(float(sizes[i]), D) if inputs.exponents is not None else math.nan,
-                loss=float(found.loss[i]),
+                xi=math.nan if xi is None else xi(size, D),
+                loss=loss,
                 caution="; ".join(cautions),
-                loss_reason=_reason(found, i, surface),
+                loss_reason=_reason(loss, bool(found.infinite[i]), surface),
                 terms=_terms(found, leading, i, noise, surface),
                 rank=law.rank,
                 loss_error=error,
-                median=middle,
+                # half of all runs lose no more than the mean: its law is skewed towards large losses
+                median=min(middle, loss) if has_median else None,
             )
         )
     return points
@@ -309,8 +269,7 @@ def check_ridge(ridge: float) -> float:
     """Return ``ridge``: zero, or a number that can be multiplied by N and divided by."""
     number, (least, most) = check_not_negative("ridge", ridge), RIDGES
     if number != 0.0 and not least <= number <= most:
-        remedy = f"choose 0, or between {least:g} and {most:g}"
-        raise InputError("ridge", number, "is beyond what the theory can compute", remedy)
+        raise InputError("ridge", number, f"is {BEYOND}", f"choose 0, or between {least:g} and {most:g}")
     return number
 
 
@@ -318,9 +277,7 @@ def check_samples(D: float) -> int:
     """A whole number of samples of at least one, not too many to compute with."""
     number = check_size("D", D)
     if number > LARGEST_D:
-        raise InputError(
-            "D", float(number), "is beyond what the theory can compute", f"choose D <= {LARGEST_D:g}"
-        )
+        raise InputError("D", float(number), f"is {BEYOND}", f"choose D <= {LARGEST_D:g}")
     return number
 
 
@@ -346,12 +303,12 @@ def _terms(found: Losses, leading: Losses, i: int, noise: float, surface: Surfac
     return terms | ({"label noise": float(found.noise[i])} if noise > 0.0 else {})
 
 
-def _reason(found: Losses, i: int, surface: Surface) -> str:
-    if math.isfinite(found.loss[i]):
+def _reason(loss: float, infinite: bool, surface: Surface) -> str:
+    if math.isfinite(loss):
         return ""
-    if found.infinite[i]:
+    if infinite:
         return INFINITE_MEAN if surface == "sharp" else INFINITE_LEADING
-    return NOISE_DIVERGES if math.isinf(found.loss[i]) else "beyond what the theory can compute"
+    return NOISE_DIVERGES if math.isinf(loss) else BEYOND
 
 
 Sizes = float | Sequence[float] | FloatArray
@@ -409,10 +366,5 @@ def _sizes(name: str, values: Sizes) -> FloatArray:
 
 @lru_cache(maxsize=4096)
 def coactivation(inputs: ActivationInputs, D: float) -> CoActivation:
-    """Count co-activations for D samples.
-
-    Coordinates i and j, each seen once and in the same sample, have probability D p_i p_j
-    ((1-p_i)(1-p_j))^(D-1). The sample fixes one combination of the two weights; the other leaves the
-    variance c_i c_j (p_i + p_j) / (c_i + c_j).
-    """
+    """Co-activations of D samples, counted: see ``pairs``."""
     return pairs(*inputs.pair_nodes(D), D, inputs.expected_unseen(D))
