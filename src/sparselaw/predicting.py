@@ -68,12 +68,7 @@ class Prediction:
         result: dict[str, Any] = {"regime": None if law is None else law.regime}
         for name in ("alpha_N", "alpha_D", "alpha_C", "xi_crit", "nu"):
             put(result, name, getattr(law, name, None), NO_POWER_LAW if law is None else no_spike(law))
-        put(
-            result,
-            "constant_N",
-            getattr(law, "model_constant", None),
-            NO_POWER_LAW,
-        )
+        put(result, "constant_N", getattr(law, "model_constant", None), NO_POWER_LAW)
         put(result, "constant_D", getattr(law, "data_constant", None), NO_POWER_LAW)
         dimension = self.inputs.dimension
         put(result, "dimension", int(dimension) if math.isfinite(dimension) else None, "infinite")
@@ -179,10 +174,9 @@ def predict(
     >>> predict(inputs, N=[64, 128], D=50_000, surface="leading")["loss"].round(7).tolist()
     [0.0001172, 2.64e-05]
     """
-    settings = Settings(
-        ridge=ridge, noise=noise, solver=solver, surface=surface, form=form, features=features
+    found = prediction(
+        inputs, N, D, ridge=ridge, noise=noise, solver=solver, surface=surface, form=form, features=features
     )
-    found = prediction(inputs, N, D, **settings)
     return found.to_frame() if _several(N) or _several(D) else found.points[0]
 
 
@@ -190,12 +184,15 @@ def prediction(
     inputs: Inputs,
     N: float | Sequence[float] = (),
     D: int | Sequence[int] = (),
-    **settings: Unpack[Settings],
+    *,
+    ridge: float = 0.0,
+    noise: float = 0.0,
+    solver: str | Answering | None = None,
+    surface: Surface = "sharp",
+    form: Form = "full",
+    features: str | FeatureMap = "linear",
 ) -> Prediction:
     """Exponents, constants and the point of every (N, D); the arguments are those of ``predict``."""
-    ridge, noise = settings.get("ridge", 0.0), settings.get("noise", 0.0)
-    solver, features = settings.get("solver"), settings.get("features", "linear")
-    surface, form = settings.get("surface", "sharp"), settings.get("form", "full")
     check_inputs(inputs)
     check_choice("surface", surface, get_args(Surface))
     check_choice("form", form, FORMS)
@@ -205,9 +202,18 @@ def prediction(
         solver = as_solver(solver)
     _check_solver(solver)
     sizes, data = _listed(N), _listed(D)
-    activated = None if features == "linear" else _activated(features)
-    if activated is not None:
-        return _nonlinear(inputs, activated, sizes, data, solver, ridge, noise)
+    if features != "linear":
+        from sparselaw.features import FEATURES
+
+        kind = (
+            FEATURES[check_choice("features", features, FEATURES)] if isinstance(features, str) else features
+        )
+        if not getattr(kind, "has_surface", False):
+            from sparselaw.nonlinear.losses import check_min_norm, nonlinear_losses
+
+            check_min_norm(solver, ridge, noise)
+            points = tuple(_nonlinear(inputs, one) for one in nonlinear_losses(inputs, kind, sizes, data))
+            return Prediction(inputs=inputs, points=points, features=str(getattr(kind, "name", "nonlinear")))
     if solver is not None:
         if ridge > 0.0:
             remedy = "give sl.Ridge(ridge=...) or leave it out"
@@ -216,8 +222,8 @@ def prediction(
             ridge = solver.ridge_of_theory
         elif solver.descent is not None:
             pairs = itertools.product(sizes, data)
-            points = [_stopped_early(inputs, n, d, solver.descent, noise, surface, form) for n, d in pairs]
-            return Prediction(inputs=inputs, points=tuple(points))
+            early = (_stopped_early(inputs, n, d, solver.descent, noise, surface, form) for n, d in pairs)
+            return Prediction(inputs=inputs, points=tuple(early))
         else:
             remedy = "choose min-norm, ridge, gd, sgd, or nesterov with a tolerance of at most 1e-8"
             raise InputError("solver", getattr(solver, "name", solver), "has no closed form", remedy)
@@ -259,38 +265,7 @@ def _stopped_early(
     )
 
 
-def _ratio(inputs: Inputs, N: float, D: float) -> float:
-    """xi, where there are exponents."""
-    law = inputs.exponents
-    return law.xi(int(min(N, LARGEST_N)), D) if law is not None else math.nan
-
-
-def _activated(features: str | FeatureMap) -> FeatureMap | None:
-    """The features of that name; None where the loss surface of linear features is theirs."""
-    from sparselaw.features import FEATURES
-
-    if isinstance(features, str):
-        features = FEATURES[check_choice("features", features, FEATURES)]
-    return None if getattr(features, "has_surface", False) else features
-
-
-def _nonlinear(
-    inputs: Inputs,
-    features: FeatureMap,
-    N: list[float],
-    D: list[int],
-    solver: Answering | None,
-    ridge: float,
-    noise: float,
-) -> Prediction:
-    from sparselaw.nonlinear.losses import check_min_norm, nonlinear_losses
-
-    check_min_norm(solver, ridge, noise)
-    points = tuple(_nonlinear_point(inputs, found) for found in nonlinear_losses(inputs, features, N, D))
-    return Prediction(inputs=inputs, points=points, features=str(getattr(features, "name", "nonlinear")))
-
-
-def _nonlinear_point(inputs: Inputs, found: NonlinearLoss) -> Point:
+def _nonlinear(inputs: Inputs, found: NonlinearLoss) -> Point:
     return Point(
         N=found.N,
         D=found.D,
@@ -304,6 +279,12 @@ def _nonlinear_point(inputs: Inputs, found: NonlinearLoss) -> Point:
         loss_error=found.error,
         median=found.median,
     )
+
+
+def _ratio(inputs: Inputs, N: float, D: float) -> float:
+    """xi, where there are exponents."""
+    law = inputs.exponents
+    return law.xi(int(min(N, LARGEST_N)), D) if law is not None else math.nan
 
 
 def _several(size: Any) -> bool:

@@ -19,14 +19,9 @@ from sparselaw.inputs import Inputs, SparseInputs
 from sparselaw.theory.surface import asymptotic_seen
 
 
-def resolved_directions(inputs: Inputs, N: float, D: float) -> float:
-    """min(N, K(D)): the features the readout can use. With alpha1 <= 0 or dense inputs, min(N, D)."""
-    return min(N, asymptotic_seen(inputs, D))
-
-
 def paper_condition_number(inputs: Inputs, N: float, D: float) -> float:
     """kappa ~ min(N, K(D))^(alpha1+alpha2+2), as the paper estimates it."""
-    return math.pow(resolved_directions(inputs, N, D), inputs.power_law().spectrum)
+    return math.pow(min(N, asymptotic_seen(inputs, D)), inputs.power_law().spectrum)
 
 
 def condition_number(inputs: Inputs, N: float, D: float) -> float:
@@ -95,7 +90,7 @@ def spike_index(inputs: Inputs, D: int, threshold: float) -> float:
     >>> spike_index(SparseInputs(alpha1=1.5, alpha2=-2.0), D=100, threshold=2.0)
     200.0
     """
-    log_index = log_spike_index(inputs, D, threshold)
+    log_index = _log_spike_index(inputs, D, threshold)
     if log_index < 0.0:
         return 0.0
     if log_index > math.log(LARGEST_WHOLE):
@@ -109,12 +104,10 @@ def spike_index(inputs: Inputs, D: int, threshold: float) -> float:
     return float(index)
 
 
-def log_spike_index(inputs: Inputs, D: int, threshold: float) -> float:
+def _log_spike_index(inputs: Inputs, D: int, threshold: float) -> float:
     """log of (threshold * D)^(1/g), before rounding down to a whole number."""
     growth = inputs.power_activations().growth
-    if growth <= 0.0:
-        return math.inf
-    return math.log(threshold * D) / growth
+    return math.log(threshold * D) / growth if growth > 0.0 else math.inf
 
 
 def spike_probability(inputs: Inputs, D: int, threshold: float) -> float:
@@ -124,7 +117,7 @@ def spike_probability(inputs: Inputs, D: int, threshold: float) -> float:
     >>> round(spike_probability(SparseInputs(alpha1=1.5, alpha2=-2.0), D=100, threshold=2.0), 4)
     0.0232
     """
-    log_index = log_spike_index(inputs, D, threshold)
+    log_index = _log_spike_index(inputs, D, threshold)
     s = inputs.power_activations().decay
     if math.isinf(log_index) or log_index >= math.log(inputs.dimension):
         return 0.0

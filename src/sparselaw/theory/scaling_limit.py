@@ -77,13 +77,13 @@ def log_scaling_along(inputs: Inputs, log_xi: FloatArray) -> FloatArray:
     values = np.full(log_xi.size, math.inf)
     wide, few = log_xi < log_crit, log_xi > log_crit
     gap = np.log(-np.expm1(np.where(wide, log_xi - log_crit, -1.0)))
-    values[wide] = (math.log(inputs.power_law().data_constant) - law.alpha_N * log_xi - gap)[wide]
+    values[wide] = (math.log(law.data_constant) - law.alpha_N * log_xi - gap)[wide]
     if e == 1.0:
-        values[few] = math.log(inputs.power_law().model_constant) - np.log(-np.expm1(-log_xi[few]))
+        values[few] = math.log(law.model_constant) - np.log(-np.expm1(-log_xi[few]))
         return values
     # S = C_N (1 + O(xi^-(alpha1+1))): equal to rounding, or the sums would overflow (alpha_N beyond 20)
-    far = few & ((e * log_xi > 36.0) | (inputs.power_law().spectrum * log_xi > 640.0))
-    values[far] = math.log(inputs.power_law().model_constant)
+    far = few & ((e * log_xi > 36.0) | (law.spectrum * log_xi > 640.0))
+    values[far] = math.log(law.model_constant)
     near = few & ~far
     if near.any():
         values[near] = _log_limit(inputs, log_xi[near]) - law.alpha_N * log_xi[near]

@@ -69,9 +69,8 @@ def teacher_exponents(inputs: Inputs, exponent: float) -> TeacherExponents:
     law = inputs.power_law()
     b = _check_exponent(exponent)
     if law.alpha_N + b <= 0.0:
-        raise InputError(
-            "teacher", b, "makes the targets' variance infinite", f"choose more than {-law.alpha_N:g}"
-        )
+        remedy = f"choose more than {-law.alpha_N:g}"
+        raise InputError("teacher", b, "makes the targets' variance infinite", remedy)
     alpha_N = law.alpha_N + min(b, 1.0)
     ratio = law.alpha_N / law.alpha_D
     return TeacherExponents(alpha_N=alpha_N, alpha_D=(law.alpha_N + b) / ratio if ratio > 1.0 else alpha_N)
@@ -80,9 +79,8 @@ def teacher_exponents(inputs: Inputs, exponent: float) -> TeacherExponents:
 def _check_exponent(exponent: float) -> float:
     b = check_finite("teacher", exponent)
     if abs(b) > STEEPEST:
-        raise InputError(
-            "teacher", b, "is too large an exponent", f"choose between -{STEEPEST:g} and {STEEPEST:g}"
-        )
+        remedy = f"choose between -{STEEPEST:g} and {STEEPEST:g}"
+        raise InputError("teacher", b, "is too large an exponent", remedy)
     return b
 
 
@@ -151,24 +149,16 @@ def _weighted(
         log_j = -(np.log(nodes.p)) / (inputs.power_activations().decay)
         end = float(np.exp(log_j.max())) + 0.5
         a = inputs.power_law().spectrum
-        return (
-            nodes,
-            np.exp(-b * log_j),
-            power_sum(a + b, end + 0.5, math.inf),
-            power_sum(a, end + 0.5, math.inf),
-        )
+        missed, plain = (power_sum(decay, end + 0.5, math.inf) for decay in (a + b, a))
+        return nodes, np.exp(-b * log_j), missed, plain
     M = int(inputs.dimension)
     if M > LARGEST:
         raise InputError("dimension", M, "is too large for a teacher", f"choose at most {LARGEST}")
     j = np.arange(1.0, M + 1.0)
     weights = j**-b if power else np.asarray(teacher, dtype=np.float64)
     if weights.shape != (M,) or not (np.isfinite(weights) & (weights >= 0.0)).all():
-        raise InputError(
-            "teacher",
-            f"{weights.size} weights",
-            f"are not {M} numbers of at least 0",
-            "give one a coordinate",
-        )
+        reason = f"are not {M} numbers of at least 0"
+        raise InputError("teacher", f"{weights.size} weights", reason, "give one a coordinate")
     return inputs.nodes(float(D), every=True), weights, 0.0, 0.0
 
 
