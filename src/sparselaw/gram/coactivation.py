@@ -28,7 +28,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.gram.cavity import Cavity, CavityState
 from sparselaw.gram.cavity_scatter import CavityScatter
 from sparselaw.gram.counts import Coordinates, Counts, cells
-from sparselaw.gram.law import Atoms, GramLaw, Moments, Scatter, exponential, times
+from sparselaw.gram.law import GramLaw, Moments, Scatter, exponential, times
 from sparselaw.gram.nodes import seen, unseen
 from sparselaw.gram.rank import expected_rank
 from sparselaw.gram.sampled import Sampled
@@ -82,43 +82,24 @@ MOST_LOOPED = 0.3  # that loops may add
 SOUND = 0.02  # by which the closure's two ways to S may differ
 
 
-class Coactivation(GramLaw):
-    """D samples of independent activations with random signs.
+class Coactivation(Sampled):
+    """D samples of independent activations with random signs, which share samples.
 
-    Parameters
-    ----------
-    counts
-        The same coordinates where they share no sample.
-    cell_nodes
-        (weight, p, c) of coordinates for the closure, the rank and the scatter.
-    D
-        The number of samples.
-    closure
-        Gives the cavity closure of the same coordinates, which other D share.
+    ``counts`` are the same coordinates where they share none, ``cell_nodes`` their (weight, p, c) for the
+    closure, the rank and the scatter; ``closure`` gives the cavity closure, which other D share.
     """
 
     def __init__(
         self, counts: Counts, cell_nodes: Coordinates, D: float, closure: Callable[[], Cavity]
     ) -> None:
-        self.D, self.counts, self._cells, self._closure = float(D), counts, cell_nodes, closure
-        self.seen, self.unseen = counts.rank, counts.unseen
-        found = expected_rank(*cell_nodes[:2], self.D)
-        self.rank, self.spread, self._free = min(found.mean, self.seen, self.D), found.spread, found.free
+        found = expected_rank(*cell_nodes[:2], float(D))
+        super().__init__(counts, D, rank=min(found.mean, counts.rank, float(D)), spread=found.spread)
+        self._cells, self._closure, self._free = cell_nodes, closure, found.free
         self.rank_error = found.loops**2
         self.most = float(min(D, np.floor(cell_nodes[0].sum() + 0.5)))
         self._states: dict[float, CavityState] = {}
         self._ratios: dict[float, FloatArray] = {}
         self._polynomials: dict[int, FloatArray] = {}
-
-    @functools.cached_property
-    def medium(self) -> Sampled:
-        """Samples as an effective medium."""
-        return Sampled(self.counts, self.D)
-
-    @property
-    def end(self) -> float:  # type: ignore[override]
-        """That of the medium."""
-        return self.medium.end
 
     @functools.cached_property
     def _pairs(self) -> CoActivation:
@@ -133,7 +114,7 @@ class Coactivation(GramLaw):
     @functools.cached_property
     def crowding(self) -> float:
         """How much coordinates share samples: by that, or by how much the rank falls short of those seen."""
-        return max(self.share, (self.seen - self.rank) / self.rank if self.rank > 0.0 else 0.0)
+        return max(self.share, (self.of.rank - self.rank) / self.rank if self.rank > 0.0 else 0.0)
 
     @property
     def crowded(self) -> bool:
@@ -176,7 +157,7 @@ class Coactivation(GramLaw):
 
     def at(self, x: FloatArray) -> Moments:
         x = np.atleast_1d(np.asarray(x, float))
-        rows = self.medium.at(x).rows()
+        rows = super().at(x).rows()
         end = np.isneginf(x)
         if self.crowded and not end.all():
             S, t = Moments(*rows[:, ~end]).derivatives()
@@ -214,7 +195,7 @@ class Coactivation(GramLaw):
 
         ``edge`` has its value and slope where the closure ends, a row of ``away``.
         """
-        left = edge[:, 0] - math.log(self.rank / self.medium.rank)
+        left = edge[:, 0] - math.log(self.rank / min(self.of.rank, self.D))
         speed = np.where(left > 0.0, np.maximum(edge[:, 1], 0.0) / np.maximum(left, 1e-300), 0.0)
         fall = np.exp(np.maximum(speed * away, -700.0))
         rows = np.stack([left * fall * speed**m for m in range(4)], axis=1)
@@ -222,7 +203,7 @@ class Coactivation(GramLaw):
         return rows
 
     def along(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        x, S, P, stretch = self.medium.along(y)
+        x, S, P, stretch = super().along(y)
         if self.crowded:
             logs = self._log_ratios(x)[0]
             ratio = np.exp(logs[0])
@@ -247,23 +228,30 @@ class Coactivation(GramLaw):
     @functools.cached_property
     def left_open(self) -> float:
         """t at kappa -> 0: what was never seen, and what shared samples leave undetermined."""
-        medium = float(self.medium.at(np.array([-np.inf])).A0[0])
+        medium = float(Sampled.at(self, np.array([-np.inf])).A0[0])
         if not self.crowded:
             return medium * (1.0 + self.share)
         solve([self], [[self._end]])
-        return max(medium * math.exp(float(self._ratios[self._end][1])), self.counts.unseen)
+        return max(medium * math.exp(float(self._ratios[self._end][1])), self.unseen)
 
     def wanted(self, N: FloatArray) -> list[float]:
         """Places at which N features will ask the closure, as far as can be told beforehand."""
         if not self.crowded:
             return []
         below = N[self.rank > N]
-        cells = np.unique(np.floor(self.medium.along(self.start(below))[0] / STRIDE))
+        cells = np.unique(np.floor(super().along(self.start(below))[0] / STRIDE))
         places = set(np.maximum(STRIDE * np.add.outer(cells, PLACES).ravel(), STRIDE * self._lowest).tolist())
         return [*places, self._end] if (N > self.rank - 20.0 - 3.0 * self.spread).any() else [*places]
 
     def apart(self) -> float:
-        return told_apart(self.seen - self.rank, self._pairs.once / self.D, self.D)
+        """The chance that nothing but sharing a single sample keeps the rank below the coordinates seen.
+
+        On average the rank misses some of them. Of these D (l - 1 + e^-l) were seen once, together with
+        others like them, l a sample on average. The rest are few and independent: Poisson.
+        """
+        once = self._pairs.once / self.D
+        rest = self.of.rank - self.rank - self.D * (once + math.expm1(-once))
+        return math.exp(min(-rest, 0.0))
 
     def scatter(self, x: FloatArray) -> Scatter:
         """Coordinates on their own, or the closure's covariances; at kappa -> 0 those of rank and open
@@ -276,7 +264,7 @@ class Coactivation(GramLaw):
             shared[~end] = np.abs(self._log_ratios(x[~end])[:, 0]).max(axis=0) > FELT
         alone = ~end & ~shared
         if alone.any():
-            rows[:, alone] = self.medium.scatter(x[alone]).rows()
+            rows[:, alone] = super().scatter(x[alone]).rows()
         deepest = self._top - DEEPEST + 3.0 if shared.any() else 0.0
         for i in np.flatnonzero(shared):
             with np.errstate(all="ignore"):
@@ -287,7 +275,7 @@ class Coactivation(GramLaw):
 
     def unexplained(self, x: FloatArray) -> FloatArray:
         """The closure does not know it: that of the effective medium."""
-        return self.medium.unexplained(x)
+        return Sampled(self.of, self.D).unexplained(x)
 
     @functools.cached_property
     def _closure_scatter(self) -> CavityScatter:
@@ -301,7 +289,7 @@ class Coactivation(GramLaw):
         weight, p, c = self._cells
         s, missed = p * c, unseen(p, self.D)
         adds = seen(np.minimum(p * self._free, 1.0), self.D)
-        never = self.counts.unseen
+        never = self.unseen
         scale = self.left_open / never if never > 0.0 else 0.0
         crossed = float((weight * s) @ (missed * adds)) * min(scale, 1.0 + self.share)
         own = float((weight * s**2) @ (missed * seen(p, self.D)))
@@ -315,7 +303,7 @@ class Coactivation(GramLaw):
         ``Moments.width`` with D for N, w, and (1 - w)^-1 stands for the orders beyond. Signs are drawn for
         each sample, so that of its poles 1/(D - df2) trees have all up to the first power of df2/D.
         """
-        m = self.counts.at(self.medium.inner(x))
+        m = self.of.at(self.inner(x))
         with np.errstate(all="ignore"):
             F = self.D - m.S + m.P
             w = m.width(self.D, F) + (self.D - m.S - m.P) ** 2 / F**3
@@ -334,7 +322,7 @@ class Coactivation(GramLaw):
             end = np.isneginf(x)
             out[~end] = np.minimum(self._log_ratios(x[~end])[1, 0] ** 2, 0.04)
             if end.any() and self.left_open > 0.0:
-                medium = float(self.medium.at(np.array([-np.inf])).A0[0])
+                medium = float(Sampled.at(self, np.array([-np.inf])).A0[0])
                 out[end] = min(math.log(self.left_open / medium) ** 2, 0.04) if medium > 0.0 else 0.04
         return out + TINY / max(self.rank * self.D, 1.0)
 
@@ -343,7 +331,7 @@ class Coactivation(GramLaw):
 
     def inverse_error(self) -> float:
         """And half the next order of an inverse Wishart matrix, whose mean has D - K - 1 for D - K."""
-        return self._end_slopes[2] + 1.0 / (2.0 * max(self.D - self.rank, abs(self.D - self.seen)) + 1.0)
+        return self._end_slopes[2] + 1.0 / (2.0 * max(self.D - self.rank, abs(self.D - self.of.rank)) + 1.0)
 
     @functools.cached_property
     def _end_slopes(self) -> tuple[float, float, float]:
@@ -353,7 +341,7 @@ class Coactivation(GramLaw):
         it is read where less than a fifth of an eigenvalue is left, P = 0.18, and what it would add down to
         half of that is the error.
         """
-        every, of_seen = self.medium.inverses()
+        every, of_seen = super().inverses()
         if not self.crowded:
             return every, of_seen, 0.0
         x = np.array([self._where_left(part) for part in (LEFT, 0.5 * LEFT)])
@@ -377,12 +365,6 @@ class Coactivation(GramLaw):
             x = new
         return x
 
-    def atoms(self) -> tuple[Atoms, float]:
-        return self.medium.atoms()
-
-    def start(self, N: FloatArray) -> FloatArray:
-        return self.medium.start(N)
-
 
 def prepare(sizes: Mapping[GramLaw, FloatArray]) -> None:
     """What the features N of each law will ask of the closure, for all laws side by side."""
@@ -396,21 +378,11 @@ def solve(laws: Sequence[Coactivation], x: Sequence[list[float]]) -> None:
     for law, places in zip(laws, x, strict=True):
         missing = np.array([place for place in dict.fromkeys(places) if place not in law._states])
         if missing.size:
-            groups.setdefault(id(law.cavity), []).append((law, missing, law.medium.inner(missing)))
+            groups.setdefault(id(law.cavity), []).append((law, missing, law.inner(missing)))
     for items in groups.values():
         D = np.concatenate([np.full(some.size, law.D) for law, some, _ in items])
         log_k, y = (np.concatenate([item[i] for item in items]) for i in (1, 2))
         states = items[0][0].cavity.many(D, log_k, y)
         for law, some, inner in items:
-            law._take(some, law.counts.at(inner), inner, states[: some.size])
+            law._take(some, law.of.at(inner), inner, states[: some.size])
             states = states[some.size :]
-
-
-def told_apart(missing: float, once: float, D: float) -> float:
-    """The chance that nothing but sharing a single sample keeps the rank below the number of coordinates
-    seen.
-
-    On average the rank misses ``missing`` of them. Of these D (l - 1 + e^-l) were seen once, together with
-    others like them, l a sample on average. The rest are few and independent: Poisson.
-    """
-    return math.exp(min(D * (once + math.expm1(-once)) - missing, 0.0))

@@ -45,23 +45,10 @@ class CountPoints(NamedTuple):
 
 
 def count_points(mean: FloatArray, p: FloatArray, D: float, *, few: float = FEW) -> CountPoints:
-    """Counts of coordinates that D samples show ``mean`` = D p times on average; Poisson where p is zero.
+    """Counts of coordinates that D samples show ``mean`` = D p times on average, n = 0 included.
 
-    Parameters
-    ----------
-    mean
-        The mean count of each coordinate.
-    p
-        Its probability; zero where its counts are Poisson.
-    D
-        The number of samples.
-    few
-        The mean count up to which every n is a point.
-
-    Returns
-    -------
-    CountPoints
-        The points, n = 0 included; the chances of one coordinate sum to one.
+    Poisson where p is zero. ``few`` is the mean count up to which every n is a point. The chances of one
+    coordinate sum to one.
     """
     always = p >= 1.0
     mirrored = (p > 0.5) & ~always
@@ -72,11 +59,8 @@ def count_points(mean: FloatArray, p: FloatArray, D: float, *, few: float = FEW)
         ((rare_mean > RARE) & (rare_mean <= few) & ~always, _every),
         ((rare_mean > few) & ~always, _lattice),
     )
-    coordinate, n, chance = (
-        [np.flatnonzero(always)],
-        [np.full(int(always.sum()), D)],
-        [np.ones(int(always.sum()))],
-    )
+    sure = np.flatnonzero(always)
+    coordinate, n, chance = [sure], [np.full(sure.size, D)], [np.ones(sure.size)]
     for rows, rule in rules:
         index = np.flatnonzero(rows)
         if index.size:
@@ -241,12 +225,7 @@ class CountScatter:
 class Counts(Atoms):
     """Atoms of counts, laid out when they are first asked for.
 
-    Parameters
-    ----------
-    nodes
-        The coordinates.
-    cell_nodes
-        What gives (weight, p, c) for the scatter over data sets; None where it is not wanted.
+    ``cell_nodes`` gives (weight, p, c) for the scatter over data sets; None where it is not wanted.
     """
 
     def __init__(self, nodes: CoordinateNodes, cell_nodes: Callable[[], Coordinates] | None = None) -> None:
@@ -287,7 +266,15 @@ class Counts(Atoms):
     @functools.cached_property
     def cells(self) -> CountScatter | None:
         """The coordinates in cells with the points of their counts."""
-        return None if self._cell_nodes is None else count_scatter(*self._cell_nodes(), self._nodes.D)
+        if self._cell_nodes is None:
+            return None
+        D, (weight, p, c) = self._nodes.D, self._cell_nodes()
+        weight, p, c = cells(weight, p, c, np.where(D * p > OFTEN, FINE, COARSE))
+        points = count_points(D * p, p, D, few=EVERY)
+        with np.errstate(divide="ignore"):
+            log_g = np.log(points.n) + np.log(c)[points.coordinate]
+        starts = np.flatnonzero(np.diff(points.coordinate, prepend=-1))
+        return CountScatter(weight, p * c, starts, log_g, points.chance)
 
     def inverses(self) -> tuple[float, float]:
         """tr G^+ is infinite for coordinates without end, each fainter than the last."""
@@ -327,13 +314,3 @@ def derivative_weights(places: FloatArray, x: float, orders: int = 4) -> FloatAr
 
 
 _WEIGHTS = derivative_weights(OFFSETS, 0.0)
-
-
-def count_scatter(weight: FloatArray, p: FloatArray, c: FloatArray, D: float) -> CountScatter:
-    """The coordinates in cells with the points of their counts."""
-    weight, p, c = cells(weight, p, c, np.where(D * p > OFTEN, FINE, COARSE))
-    points = count_points(D * p, p, D, few=EVERY)
-    with np.errstate(divide="ignore"):
-        log_g = np.log(points.n) + np.log(c)[points.coordinate]
-    starts = np.flatnonzero(np.diff(points.coordinate, prepend=-1))
-    return CountScatter(weight, p * c, starts, log_g, points.chance)

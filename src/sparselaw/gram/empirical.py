@@ -35,19 +35,9 @@ class GivenRows(Atoms):
 
 
 def law_of_rows(train: Any, other: Any) -> Atoms:
-    """The law of one data set.
+    """The law of one data set, dense or sparse: an atom for each direction that its rows ``train`` show.
 
-    Parameters
-    ----------
-    train
-        The training rows, dense or sparse.
-    other
-        Other rows of the same columns: the population.
-
-    Returns
-    -------
-    Atoms
-        One for each direction that the training rows show.
+    ``other`` are other rows of the same columns: the population.
     """
     rows, columns = train.shape
     if rows <= columns:

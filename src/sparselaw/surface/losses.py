@@ -201,23 +201,10 @@ class Losses:
 
 @np.errstate(all="ignore")
 def surface(law: GramLaw, N: FloatArray | float, ridge: float = 0.0, noise: float = 0.0) -> Losses:
-    """The expected population loss at every N.
+    """The expected population loss at every N, real and positive, with its terms and its error.
 
-    Parameters
-    ----------
-    law
-        The law of the Gram matrix of the data.
-    N
-        Numbers of features, real and positive.
-    ridge
-        The ridge of the solver, not divided by the number of samples.
-    noise
-        The variance of the label noise.
-
-    Returns
-    -------
-    Losses
-        The losses, their terms and their errors, in the order of N.
+    ``ridge`` is that of the solver, not divided by the number of samples; ``noise`` is the variance of the
+    label noise.
     """
     N = np.atleast_1d(np.asarray(N, float))
     of = state_at(law, N, ridge)

@@ -61,19 +61,9 @@ def median_gap(x: FloatArray, size: FloatArray | float = np.inf) -> FloatArray:
 
 @np.errstate(all="ignore")
 def median(law: GramLaw, N: float) -> float:
-    """The median over data sets and embeddings, without ridge and label noise.
+    """The median over data sets and embeddings, without ridge and label noise, for N near the rank.
 
-    Parameters
-    ----------
-    law
-        The law of the Gram matrix.
-    N
-        The number of features, near the rank.
-
-    Returns
-    -------
-    float
-        The median; nan where the law gives no variance to resolve.
+    nan where the law gives no variance to resolve.
     """
     ranks, chance, _ = rank_law(law, N, PLACES)
     spread = max(law.spread, 1e-9)

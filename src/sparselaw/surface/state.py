@@ -42,16 +42,10 @@ _FINEST, _FIRST, _LAST = 1e-9, 0.5, 300.0  # of z
 
 
 def excess(nu: FloatArray, held: FloatArray, short: FloatArray) -> FloatArray:
-    """F Psi - 1 - nu^2/F^3 at the edge; nu = held - short up to rounding.
+    """F Psi - 1 - nu^2/F^3 at the edge, h = ``held``, u = ``short``; nu = held - short up to rounding.
 
-    Parameters
-    ----------
-    nu
-        N less the rank.
-    held
-        h = N ridge/kappa, or N less the rank where kappa -> 0.
-    short
-        u, by how much the degrees of freedom fall short of the rank.
+    nu is N less the rank; h = N ridge/kappa, or nu where kappa -> 0; the degrees of freedom fall short of the
+    rank by u.
     """
     F = held + short
     s = held * short
