@@ -69,6 +69,10 @@ def pairs(weight: FloatArray, p: FloatArray, c: FloatArray, D: float, never: flo
 STRIDE = 1.0
 PLACES = np.arange(-2, 4)  # of the strides that one interpolation uses
 _VANDERMONDE = np.linalg.inv(np.vander(STRIDE * PLACES, increasing=True))
+_ORDERS = range(PLACES.size)
+_DERIVATIVES = np.array(  # of y^k: by derivative, k and power
+    [[[math.perm(k, m) * (p == k - m) for p in _ORDERS] for k in _ORDERS] for m in range(4)], float
+)
 DEEPEST = 21.0  # below the largest c r, in x: deeper, rounding of the closure takes over
 RESOLVED = 14.0  # below the coordinates seen about once: what is left no longer depends on kappa
 SHARED = 3e-4  # share of the unseen variance, or of the rank, from which on the closure is asked
@@ -174,16 +178,13 @@ class Coactivation(Sampled):
         lowest = STRIDE * (self._lowest + 2)
         inside = np.maximum(x, lowest)
         first = np.floor(inside / STRIDE).astype(int)
-        out = np.empty((2, 4, x.size))
-        cells = np.unique(first).tolist()
-        self._prepare(cells)
-        for cell in cells:
-            here = np.flatnonzero(first == cell)
-            powers = self._polynomials[cell]
-            y = inside[here] - STRIDE * cell
-            for m in range(4):
-                falling = [math.perm(k, m) for k in range(m, PLACES.size)]
-                out[:, m, here] = (powers[:, m:] * falling) @ y ** np.arange(PLACES.size - m)[:, None]
+        cells, place = np.unique(first, return_inverse=True)
+        self._prepare(cells.tolist())
+        polynomials = np.array([self._polynomials[cell] for cell in cells.tolist()])
+        polynomials = polynomials.reshape(-1, 2, PLACES.size)[place]
+        powers = (inside - STRIDE * first)[:, None] ** np.arange(PLACES.size)
+        basis = np.einsum("xp,mkp->mxk", powers, _DERIVATIVES)
+        out = np.einsum("xfk,mxk->fmx", polynomials, basis)
         deep = x < lowest
         out[1, 1:, deep] = 0.0
         if deep.any():
