@@ -184,7 +184,7 @@ class Coactivation(Sampled):
         polynomials = polynomials.reshape(-1, 2, PLACES.size)[place]
         powers = (inside - STRIDE * first)[:, None] ** np.arange(PLACES.size)
         basis = np.einsum("xp,mkp->mxk", powers, _DERIVATIVES)
-        out = np.einsum("xfk,mxk->fmx", polynomials, basis)
+        out = np.asarray(np.einsum("xfk,mxk->fmx", polynomials, basis))
         deep = x < lowest
         out[1, 1:, deep] = 0.0
         if deep.any():
