@@ -23,7 +23,8 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -93,8 +94,7 @@ def lagrange(neighbours: int) -> FloatArray:
 _LAGRANGE = lagrange(NEIGHBOURS)
 
 
-@dataclass(frozen=True, slots=True)
-class Moments:
+class Moments(NamedTuple):
     """The eight traces at each x (arrays of one shape)."""
 
     S: FloatArray
@@ -137,11 +137,10 @@ class Moments:
 
     def rows(self) -> FloatArray:
         """The eight as rows of one array."""
-        return np.stack([getattr(self, field.name) for field in fields(self)])
+        return np.stack(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Scatter:
+class Scatter(NamedTuple):
     """Covariances over data sets of S and M = t' - t = -A0 and their derivatives along x."""
 
     SS: FloatArray  # Var S
@@ -160,7 +159,7 @@ class Scatter:
 
     def rows(self) -> FloatArray:
         """The eight as rows of one array."""
-        return np.stack([getattr(self, field.name) for field in fields(self)])
+        return np.stack(self)
 
 
 class GramLaw(ABC):
