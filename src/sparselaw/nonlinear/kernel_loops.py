@@ -83,22 +83,25 @@ def mean_sign(m, v):  # type: ignore[no-untyped-def]
 
 
 @njit(error_model="numpy")
-def mean_product(m, n, v, w, c, apart, signs, points, weights):  # type: ignore[no-untyped-def]
+def mean_product(m, n, v, w, c, apart, signs, step, points, weights):  # type: ignore[no-untyped-def]
     """E|X||Y|, means m and n, variances v, w, covariance c; ``apart`` is E|X| E|Y|, ``signs`` their signs'.
 
     By Price's theorem its second derivative in c is four times the density at (0, 0), so that
     E|X||Y| = E|X| E|Y| + c E sign(X) E sign(Y) + 4 int_0^c (c - s) density(s) ds, over the angle where the
-    correlation is large.
+    correlation is large. With ``step`` E sign(X) sign(Y), whose first derivative is that density.
     """
     if c == 0.0:
-        return apart
+        return signs if step else apart
     size = math.sqrt(v * w)
     cosine = min(1.0, max(-1.0, c / size))
     if m == 0.0 and n == 0.0:
-        return 2.0 / math.pi * size * (math.sqrt(1.0 - cosine * cosine) + cosine * math.asin(cosine))
+        angle = math.asin(cosine)
+        if step:
+            return 2.0 / math.pi * angle
+        return 2.0 / math.pi * size * (math.sqrt(1.0 - cosine * cosine) + cosine * angle)
     squares, product = (m * m * w + n * n * v) / (2.0 * v * w), m * n * size / (v * w)
     total = 0.0
-    if abs(cosine) < SMALL:
+    if abs(cosine) < SMALL and not step:
         for i in range(FEW):
             s = cosine * points[i]
             rest = 1.0 - s * s
@@ -109,27 +112,9 @@ def mean_product(m, n, v, w, c, apart, signs, points, weights):  # type: ignore[
         s = math.sin(angle * points[i])
         rest = 1.0 - s * s
         if rest > 0.0:
-            total += weights[i] * (c - size * s) * math.exp((product * s - squares) / rest)
-    return apart + c * signs + total * angle / math.pi
-
-
-@njit(error_model="numpy")
-def mean_step(m, n, v, w, c, signs, points, weights):  # type: ignore[no-untyped-def]
-    """E sign(X) sign(Y): its first derivative in c is four times the density at (0, 0)."""
-    if c == 0.0:
-        return signs
-    size = math.sqrt(v * w)
-    angle = math.asin(min(1.0, max(-1.0, c / size)))
-    if m == 0.0 and n == 0.0:
-        return 2.0 / math.pi * angle
-    squares, product = (m * m * w + n * n * v) / (2.0 * v * w), m * n * size / (v * w)
-    total = 0.0
-    for i in range(FEW, FEW + MANY):
-        s = math.sin(angle * points[i])
-        rest = 1.0 - s * s
-        if rest > 0.0:
-            total += weights[i] * math.exp((product * s - squares) / rest)
-    return signs + total * angle / math.pi
+            distance = 1.0 if step else c - size * s
+            total += weights[i] * distance * math.exp((product * s - squares) / rest)
+    return (signs if step else apart + c * signs) + total * angle / math.pi
 
 
 @njit(error_model="numpy")
@@ -203,10 +188,10 @@ def _fill_sums(  # type: ignore[no-untyped-def]
                                     sign = -sign
                             else:
                                 covariance += c[open_[k]]
-                        if form == KINK:
-                            value = mean_product(m, n, v, w, covariance, apart, signs, points, weights)
-                        elif form == JUMP:
-                            value = mean_step(m, n, v, w, covariance, signs, points, weights)
+                        if form != SMOOTH:
+                            value = mean_product(
+                                m, n, v, w, covariance, apart, signs, form == JUMP, points, weights
+                            )
                         else:
                             r = covariance * per_size
                             value = _series(a, r * r if plain else r)
@@ -282,7 +267,7 @@ def _fill_reflected(  # type: ignore[no-untyped-def]
                         m, k = means[side, a, t], -means[at, b, t] if flip else means[at, b, t]
                         apart = mean_size(m, v) * mean_size(k, w)
                         signs = mean_sign(m, v) * mean_sign(k, w)
-                        total += mean_product(m, k, v, w, covariance, apart, signs, points, weights)
+                        total += mean_product(m, k, v, w, covariance, apart, signs, False, points, weights)
                 value = scale * total / (2 if other >= 0 else 1)
                 out[bits, a, b, t] = value
                 out[bits, b, a, t] = value

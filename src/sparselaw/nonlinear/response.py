@@ -166,14 +166,12 @@ def response_of(f: Function) -> Response | None:
     factor = 1.0 / size if none else 0.5 / scale
     digest = hashlib.sha256(np.round(np.concatenate([above, below]) / size, 12).tobytes()).hexdigest()[:24]
 
-    def odd_part(x: FloatArray) -> FloatArray:
-        return np.asarray((0.5 * factor) * (f(x.copy()) - f(-x)))
+    def part(odd: bool) -> Part:
+        sign = -1.0 if odd else 1.0
+        return Part(digest, odd, lambda x: (0.5 * factor) * (f(x.copy()) + sign * f(-x)))
 
-    def even_part(x: FloatArray) -> FloatArray:
-        return np.asarray((0.5 * factor) * (f(x.copy()) + f(-x)))
-
-    parts = [Part(digest, False, even_part)] * has_even + [Part(digest, True, odd_part)] * (not linear)
-    if any(coefficients(part.f, np.zeros(1), np.ones(1), part.parity)[1] > ROUGH for part in parts):
+    parts = [part(False)] * has_even + [part(True)] * (not linear)
+    if any(coefficients(one.f, np.zeros(1), np.ones(1), one.parity)[1] > ROUGH for one in parts):
         return None
     return Response(digest, None if not linear else 0.0 if none else 0.5, tuple(parts))
 

@@ -35,7 +35,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.theory.training.filters import inverse, places
-from sparselaw.theory.training.medium import EffectiveRidges, Medium
+from sparselaw.theory.training.medium import Medium
 from sparselaw.theory.training.modes import Modes
 from sparselaw.theory.training.schedule import Run
 
@@ -71,20 +71,17 @@ class MeanDescent:
         one_step = modes.product + float(modes.variance.sum() * modes.curvature.sum()) * mixing
         return self.run.own_step**2 * self.run.short_batch * one_step
 
-    def ridges_at(self, times: FloatArray) -> EffectiveRidges:
-        """What the medium shows at the poles of these times, twice each: squares fall twice as fast."""
-        return self.medium.ridges_at(places(2.0 * times))
+    def responses(self, times: FloatArray) -> FloatArray:
+        """(3, times): the training error without label noise, and the kernels of both losses.
 
-    def training_loss(self, times: FloatArray, at: EffectiveRidges | None = None) -> FloatArray:
-        """The mean square error over the samples, without label noise."""
-        at = self.ridges_at(times) if at is None else at
-        return inverse(np.asarray(at.kappa / at.z * at.sums(self.modes.curvature)), 2.0 * times)
-
-    def kernels(self, ages: FloatArray, at: EffectiveRidges | None = None) -> FloatArray:
-        """(2, ages): how fast noise of this age is forgotten, in population loss and in training error."""
-        at = self.ridges_at(ages) if at is None else at
-        of_loss, of_error = at.sums(np.stack([self.modes.variance_gain, self.modes.curvature_gain]))
-        return inverse(np.stack([-at.z * at.inner / at.kappa * of_loss, -at.z * of_error]), 2.0 * ages)
+        These say how fast noise of this age is forgotten, in population loss and in training error. Squares
+        fall twice as fast, so poles are those of twice the times.
+        """
+        modes, at = self.modes, self.medium.ridges_at(places(2.0 * times))
+        columns = np.stack([modes.curvature, modes.variance_gain, modes.curvature_gain])
+        error, of_loss, of_error = at.sums(columns)
+        rows = [at.kappa / at.z * error, -at.z * at.inner / at.kappa * of_loss, -at.z * of_error]
+        return inverse(np.stack(rows), 2.0 * times)
 
     def fitted_share(self, times: FloatArray) -> FloatArray:
         """What share of its label noise a sample no longer shows when its turn comes.
@@ -108,16 +105,14 @@ class MeanDescent:
         found[order] = inverse(np.asarray(at.df1 / at.z), times[order])
         return found
 
-    def driven(self, times: FloatArray, at: EffectiveRidges | None, noise: float) -> FloatArray:
-        """L_tr + q (1 - fitted)."""
-        error = self.training_loss(times, at)
-        return error + noise * (1.0 - self.fitted_share(times)) if noise > 0.0 else error
-
 
 def quasi_static(descent: MeanDescent, noise: float) -> float:
     """What minibatches add to the loss where it changes slowly."""
     kappa = descent.modes.kappa(descent.run)
-    driven = float(descent.driven(np.array([descent.run.time]), None, noise)[0])
+    end = np.array([descent.run.time])
+    driven = float(descent.responses(end)[0, 0])
+    if noise > 0.0:
+        driven += noise * (1.0 - float(descent.fitted_share(end)[0]))
     return (kappa + descent.last_batch()) / (1.0 - kappa) * driven
 
 
@@ -127,12 +122,13 @@ def with_memory(descent: MeanDescent, noise: float) -> float:
     shortest = min(0.02 / float(descent.modes.g.max(initial=1e-300)), 0.1 * run.time)
     decades = math.log10(run.time / shortest)
     coarse = np.geomspace(shortest, run.time, max(8, int(PER_DECADE * decades)))
-    at = descent.ridges_at(coarse)
-    driven = _powers(coarse, descent.driven(coarse, at, noise))
-    kernels = run.sample_step * run.random_share * descent.kernels(coarse, at)
-    of_loss, of_error = (_powers(coarse, kernel) for kernel in kernels)
+    driven, *kernels = descent.responses(coarse)
+    if noise > 0.0:
+        driven += noise * (1.0 - descent.fitted_share(coarse))
+    strength = run.sample_step * run.random_share
+    of_loss, of_error = (_powers(coarse, strength * kernel) for kernel in kernels)
     times = np.geomspace(shortest, run.time, max(16, int(FINER * decades)))
-    error = driven(times)
+    error = _powers(coarse, driven)(times)
     for i in range(times.size):
         weights = _weights(of_error, times, i, run)
         with np.errstate(over="ignore", invalid="ignore"):  # larger than a number can hold
