@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparselaw.errors import InputError, warn_of
-from sparselaw.fitting.clean_runs import COUNTS, Runs, Source, as_table
+from sparselaw.fitting.clean_runs import COUNTS, Source, as_table
 from sparselaw.fitting.design import prepare
 from sparselaw.fitting.fit import fit
 from sparselaw.fitting.fitted_law import FittedLaw
@@ -147,12 +147,13 @@ def compare_laws(
     >>> compare_laws(table, ["chinchilla", "two-power"]).laws[0].fitted.name
     'chinchilla'
     """
-    names = tuple(laws) if laws is not None else _every_law()
+    if laws is None:
+        laws = [name for name, law in LAWS.items() if law.compared and not law.has_one_size()]
     chosen = parse_objective(objective, delta)
     lines: list[ComparedLaw] = []
     refused: dict[str, str] = {}
     first: InputError | None = None
-    for name in names:
+    for name in laws:
         try:
             found = fit(runs, name, objective, delta=delta, bootstrap=bootstrap, warn=False, **settings)
         except InputError as error:
@@ -164,12 +165,10 @@ def compare_laws(
         lines.append(ComparedLaw(fitted=found, errors=errors, aic=aic, bic=bic))
     if not lines:
         raise first or InputError("laws", "", "names no law", "leave it out for all of them")
-
-    def order(line: ComparedLaw) -> tuple[bool, float]:
-        error = line.out_of_sample_error
-        return line.fitted.name != FIRST, error if math.isfinite(error) else math.inf
-
-    compared = Comparison(laws=tuple(sorted(lines, key=order)), refused=refused)
+    lines.sort(
+        key=lambda line: (line.fitted.name != FIRST, np.nan_to_num(line.out_of_sample_error, nan=np.inf))
+    )
+    compared = Comparison(laws=tuple(lines), refused=refused)
     warn_of(compared.warnings)
     return compared
 
@@ -204,10 +203,6 @@ def errors_by_count(source: Source, law: str = "chinchilla", **rows: Any) -> dic
     return found
 
 
-def _every_law() -> tuple[str, ...]:
-    return tuple(name for name, law in LAWS.items() if law.compared and not law.has_one_size())
-
-
 def information(found: FittedLaw) -> tuple[float, float]:
     """AIC and BIC."""
     r = found.residuals / found.runs.scale
@@ -220,16 +215,12 @@ def information(found: FittedLaw) -> tuple[float, float]:
     return float(deviance + 2.0 * k), float(deviance + k * np.log(n))
 
 
-def cheapest(runs: Runs, cutoff: float) -> tuple[Runs, Runs]:
-    """The cheaper part by compute and the rest; runs of the same compute stay in the order of the table."""
+def error_on_later(found: FittedLaw, cutoff: float, objective: Any) -> float:
+    """Of the more expensive runs by compute, in per cent; runs of the same compute stay in their order."""
+    runs, kind = found.runs, type(found.law)
     order = np.argsort((np.log(runs.N) + np.log(runs.D)).round(9), kind="stable")
     count = round(cutoff * len(runs))
-    return runs.take(np.sort(order[:count])), runs.take(np.sort(order[count:]))
-
-
-def error_on_later(found: FittedLaw, cutoff: float, objective: Any) -> float:
-    known, later = cheapest(found.runs, cutoff)
-    kind = type(found.law)
+    known, later = runs.take(np.sort(order[:count])), runs.take(np.sort(order[count:]))
     design = prepare(kind, known.with_groups_numbered())
     if len(known) <= design.free or any(np.ptp(known.sizes[name]) == 0.0 for name in kind.sizes):
         return math.nan
@@ -249,8 +240,8 @@ class FitsBy:
     def as_dict(self) -> dict[str, Any]:
         return {
             "by": self.column,
-            "fits": [{"by_value": _json_value(v), **f.as_dict()} for v, f in self.fits.items()],
-            "refused": [{"by_value": _json_value(v), "reason": why} for v, why in self.refused.items()],
+            "fits": [{"by_value": value, **found.as_dict()} for value, found in self.fits.items()],
+            "refused": [{"by_value": value, "reason": why} for value, why in self.refused.items()],
         }
 
     def to_frame(self) -> pd.DataFrame:
@@ -271,18 +262,11 @@ class FitsBy:
         return html_table(f"One fit for each {self.column}", *cells_of(self.to_frame()), notes)
 
 
-def fit_by(
-    runs: Source,
-    by: str,
-    *,
-    where: str | tuple[str, ...] = (),
-    **settings: Any,
-) -> FitsBy:
+def fit_by(runs: Source, by: str, *, where: str | tuple[str, ...] = (), **settings: Any) -> FitsBy:
     """``fit`` with the same settings on the rows of every value of the column ``by``."""
-    table = select(as_table(runs), where)
     fits: dict[Any, FittedLaw] = {}
     refused: dict[Any, str] = {}
-    for value, rows in split(table, by):
+    for value, rows in split(select(as_table(runs), where), by):
         try:
             fits[value] = fit(rows, warn=False, **settings)
         except InputError as error:
@@ -293,7 +277,3 @@ def fit_by(
     for value, found in fits.items():
         warn_of(found.warnings, f"{by} = {value}: ")
     return FitsBy(column=by, fits=fits, refused=refused)
-
-
-def _json_value(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

@@ -30,13 +30,6 @@ NEARLY_GONE = 0.05  # of its unit: a term that may as well be none
 VANISHED = 1e-6  # a term that gives less than this part of every loss is not there
 
 
-class Bound(NamedTuple):
-    """A parameter that the search left at the end of its range."""
-
-    name: str
-    value: float
-
-
 class Terms(NamedTuple):
     """The law is log sum_k exp(t_ki), t_ki = height_k + theta[intercept_k + sweep_i] - theta[slope_k] x_ki.
 
@@ -177,15 +170,14 @@ class Design:
         linear = [self._ranges()[name].linear for name in self.owners]
         return np.where(linear, multiples, np.log(np.maximum(multiples, 1e-300)))
 
-    def at_bounds(self, theta: FloatArray) -> list[Bound]:
-        """Terms that have vanished, and the parameters at an end of their range."""
+    def at_bounds(self, theta: FloatArray) -> dict[str, str]:
+        """What is to be said of terms that have vanished, and of parameters at an end of their range."""
         largest = np.abs(self.jacobian(theta)).max(axis=0)
         gone = [self._ranges()[name].vanishes for name in self.owners] & (largest < VANISHED)
         ended = ~gone & ((theta == self.lower) | (theta == self.upper))
         values = np.where(gone, 0.0, self.natural(theta))
-        return [
-            Bound(self.names[i], float(values[i])) for i in (*np.flatnonzero(gone), *np.flatnonzero(ended))
-        ]
+        places = (*np.flatnonzero(gone), *np.flatnonzero(ended))
+        return {self.names[i]: f"{self.names[i]} is at its bound {values[i]:g}" for i in places}
 
     def carries(self, rows: IntArray) -> bool:
         """Can the law be fitted to these distinct rows alone? (Enough of them is taken for granted.)

@@ -24,6 +24,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
+from sparselaw.fitting.clean_runs import Runs
 from sparselaw.fitting.design import Design
 from sparselaw.fitting.minimise import Minimum, Objective, global_minimum, misfit, sample
 
@@ -88,6 +89,23 @@ def bootstrap(
         if progress is not None:
             progress(done, draws)
     return np.vstack(found)
+
+
+def natural_draws(
+    design: Design,
+    objective: Objective,
+    minimum: Minimum,
+    runs: Runs,
+    *,
+    draws: int,
+    seed: int,
+    workers: int = 1,
+) -> tuple[FloatArray, FloatArray]:
+    """The law's own parameters at the minimum (p,) and of draws (draws, p): none where groups are too few."""
+    if runs.group is not None and int(runs.group.max()) + 1 < FEWEST_GROUPS:
+        draws = 0
+    drawn = bootstrap(design, objective, minimum, draws=draws, seed=seed, group=runs.group, workers=workers)
+    return design.natural(minimum.theta), design.natural(drawn)
 
 
 def refuse_if_long(seconds: float, draws: int) -> None:

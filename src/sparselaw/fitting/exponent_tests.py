@@ -20,7 +20,7 @@ exponents, the other parameters at their best for each pair.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -30,8 +30,8 @@ import numpy.typing as npt
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.clean_runs import Runs
-from sparselaw.fitting.design import Design, prepare
-from sparselaw.fitting.draws import CHUNK, bootstrap, in_order, stream
+from sparselaw.fitting.design import prepare
+from sparselaw.fitting.draws import CHUNK, in_order, natural_draws, stream
 from sparselaw.fitting.minimise import (
     LARGEST_POLISH_ROWS,
     global_minimum,
@@ -82,7 +82,8 @@ def equal_exponents(fitted: FittedLaw) -> EqualityTest | None:
     """The test; None for a law without both exponents, without draws, or where the table is too large."""
     kind, runs = type(fitted.law), fitted.runs
     draws = min(len(fitted.draws), EQUALITY_DRAWS[0 if kind.terms else 1])
-    if kind.exponent_names is None or draws == 0 or len(runs) > LARGEST_POLISH_ROWS:
+    none = kind.exponent_names is None or fitted.objective == "envelope"
+    if none or draws == 0 or len(runs) > LARGEST_POLISH_ROWS:
         return None
     objective, seed = parse_objective(fitted.objective, fitted.delta), fitted.seed
     free, tied = prepare(kind, runs), prepare(kind, runs, tied=True)
@@ -93,7 +94,9 @@ def equal_exponents(fitted: FittedLaw) -> EqualityTest | None:
     units = np.arange(free.rows) if runs.group is None else runs.group
     count = int(units.max()) + 1
     # Data drawn under the null have their optimum near the null law: start both fits there too.
-    starts = np.vstack([_untie(free, tied, null.theta), fitted.minimum.basins[:1]])
+    places = {place: tied.places[i] for i, place in enumerate(free.places) if place is not None}
+    untied = np.array([null.theta[places[i]] for i in range(free.free)])
+    starts = np.vstack([untied, fitted.minimum.basins[:1]])
 
     def one_chunk(first: int) -> FloatArray:
         last = min(first + CHUNK, draws)
@@ -119,48 +122,37 @@ def equal_exponents(fitted: FittedLaw) -> EqualityTest | None:
     )
 
 
-def _untie(free: Design, tied: Design, theta: FloatArray) -> FloatArray:
-    """The theta with two exponents that equals a theta with one."""
-    places = {place: tied.places[i] for i, place in enumerate(free.places) if place is not None}
-    return np.array([theta[places[i]] for i in range(free.free)])
-
-
 def leave_out_table(fitted: FittedLaw) -> tuple[LeftOut, ...]:
     """One fit for every selection that leaves enough rows; a sample stands for a very large table."""
     law, runs, residuals = type(fitted.law), fitted.runs, fitted.residuals
-    if law.exponent_names is None:
+    if law.exponent_names is None or fitted.objective == "envelope":
         return ()
     objective = parse_objective(fitted.objective, fitted.delta)
     if len(runs) > LARGEST_POLISH_ROWS and runs.group is None:
         chosen = sample(len(runs))
         runs, residuals = runs.take(chosen), residuals[chosen]
     table = []
-    most = min(len(fitted.draws), LEAVE_OUT_DRAWS[0 if law.terms else 1])
+    draws = min(len(fitted.draws), LEAVE_OUT_DRAWS[0 if law.terms else 1])
     for name, kept in selections(runs, residuals):
         part = runs.take(kept).with_groups_numbered()
-        if len(part) == 0:
+        if len(part) == 0 or any(np.ptp(part.sizes[size]) == 0.0 for size in law.sizes):
             continue
         design = prepare(law, part)
-        if len(part) <= design.free or any(np.ptp(part.sizes[name]) == 0.0 for name in law.sizes):
+        if len(part) <= design.free:
             continue
-        groups = len(part) if part.group is None else int(part.group.max()) + 1
         minimum = global_minimum(design, objective)
-        drawn = bootstrap(
-            design, objective, minimum, draws=most if groups >= 3 else 0, seed=fitted.seed,
-            group=part.group, workers=fitted.workers,
-        )  # fmt: skip
-        best, drawn = design.natural(minimum.theta), design.natural(drawn)
+        best, drawn = natural_draws(
+            design, objective, minimum, part, draws=draws, seed=fitted.seed, workers=fitted.workers
+        )
         of_N, of_D = design.exponent_places()
-        alpha_N, alpha_D = float(best[of_N]), float(best[of_D])
+        sparsity = sparsity_intervals(best[of_N], best[of_D], drawn[:, of_N], drawn[:, of_D], fitted.level)
         table.append(
             LeftOut(
                 left_out=name,
                 rows_used=len(part),
-                alpha_N=alpha_N,
-                alpha_D=alpha_D,
-                alpha1=sparsity_intervals(alpha_N, alpha_D, drawn[:, of_N], drawn[:, of_D], fitted.level)[
-                    "alpha1"
-                ],
+                alpha_N=float(best[of_N]),
+                alpha_D=float(best[of_D]),
+                alpha1=sparsity["alpha1"],
             )
         )
     return tuple(table)
@@ -179,25 +171,15 @@ def leave_out_words(table: tuple[LeftOut, ...]) -> tuple[str, ...]:
 
 def selections(runs: Runs, residuals: FloatArray) -> Iterator[tuple[str, Mask]]:
     """(what goes, the rows that stay)."""
-    measures: list[tuple[str, Callable[[Runs], FloatArray]]] = [
-        ("N", lambda r: r.N), ("D", lambda r: r.D), ("D/N", lambda r: r.D / r.N),
-    ]  # fmt: skip
-    for name, measure in measures:
-        values = measure(runs)
+    for name, values in {"N": runs.N, "D": runs.D, "D/N": runs.D / runs.N}.items():
         if np.ptp(np.log(values)) < 1e-6:  # D = 20 N: there is no smallest and no largest
             continue
-        yield f"smallest {name}", ~_lowest(values)
-        yield f"largest {name}", ~_lowest(-values)
+        for end, ranked in (("smallest", values), ("largest", -values)):
+            distinct, counts = np.unique(ranked, return_counts=True)
+            enough = int(np.searchsorted(np.cumsum(counts), PART * ranked.size))
+            yield f"{end} {name}", ranked > distinct[enough]
     size = np.abs(residuals) / runs.scale
     yield "worst-fitting", size < np.quantile(size, 1.0 - WORST)
-
-
-def _lowest(values: FloatArray) -> Mask:
-    """The rows with the lowest distinct values, as many values as hold a tenth of the rows."""
-    distinct, counts = np.unique(values, return_counts=True)
-    enough = int(np.searchsorted(np.cumsum(counts), PART * values.size))
-    mask: Mask = values <= distinct[enough]
-    return mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,14 +205,12 @@ def exponent_profile(law: FittedLaw, *, points: int = 41) -> ExponentProfile:
     values = np.empty((points, points))
     best = np.array([law.params[name].best for name in design.names])
     start, weights = design.theta_of(best), np.ones(design.rows)
-    for i, first in enumerate(axes[0]):
-        for j, second in enumerate(axes[1]):
-            best[places] = first, second
-            pinned = design.theta_of(best)[places]
-            lower, upper = design.lower.copy(), design.upper.copy()
-            lower[places], upper[places] = pinned, pinned
-            fixed = replace(design, lower=lower, upper=upper)
-            values[i, j] = fixed.minimise(start, objective, weights).value
+    for i, j in np.ndindex(points, points):
+        best[places] = axes[0][i], axes[1][j]
+        lower, upper = design.lower.copy(), design.upper.copy()
+        lower[places] = upper[places] = design.theta_of(best)[places]
+        fixed = replace(design, lower=lower, upper=upper)
+        values[i, j] = fixed.minimise(start, objective, weights).value
     return ExponentProfile(
         alpha_N=axes[0],
         alpha_D=axes[1],
@@ -241,9 +221,8 @@ def exponent_profile(law: FittedLaw, *, points: int = 41) -> ExponentProfile:
 
 
 def _window(law: FittedLaw, name: str, points: int) -> FloatArray:
-    found = law.params[name]
-    low, high = found.low, found.high
+    low, best, high = law.params[name]
     if not np.isfinite(low):
-        low, high = 0.8 * found.best, 1.25 * found.best
+        low, high = 0.8 * best, 1.25 * best
     room = 0.3 * (high - low)
     return np.linspace(max(low - room, 0.5 * low), high + room, points)

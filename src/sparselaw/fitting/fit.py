@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, warn_of
 from sparselaw.fitting.clean_runs import CleanRuns, Runs, Source, Sweeps, as_table, clean_runs
 from sparselaw.fitting.design import Design, prepare
@@ -16,11 +15,11 @@ from sparselaw.fitting.draws import Progress, envelope_draws, envelope_minimum
 from sparselaw.fitting.draws import bootstrap as draw
 from sparselaw.fitting.fitted_law import FittedLaw
 from sparselaw.fitting.goodness import findings, goodness, no_sparsity
-from sparselaw.fitting.minimise import Minimum, Objective, global_minimum, parse_objective
+from sparselaw.fitting.minimise import global_minimum, parse_objective
 from sparselaw.fitting.simulated import without_peak
-from sparselaw.fitting.sparsity import implied_sparsity
+from sparselaw.fitting.sparsity import implied_sparsity, intervals
 from sparselaw.fitting.tables import select
-from sparselaw.interval import check_level, drawn_interval
+from sparselaw.interval import check_level
 from sparselaw.laws import ANY_SIZE, Law, law_named, one_size_laws
 
 FEW_GROUPS = 10
@@ -116,33 +115,76 @@ def fit(
     """
     runs, law, objective = _arguments(runs, given, law, objective)
     kind = law_named(law)
-    _check(bootstrap, seed, workers)
+    for name, value, least in (("bootstrap", bootstrap, 0), ("seed", seed, 0), ("workers", workers, 1)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            condition = f"must be a whole number of at least {least}"
+            raise InputError(name, value, condition, f"choose {name} >= {least}")
+    if 0 < bootstrap < 20:
+        condition = "is too few for a 95 % interval"
+        raise InputError("bootstrap", bootstrap, condition, "choose 0, or at least 20 (better 200)")
     level = check_level(level)
     chosen = parse_objective(objective, delta)
-    if isinstance(runs, CleanRuns):
-        clean = runs
-    else:
+    clean = runs
+    if not isinstance(runs, CleanRuns):
         clean = read_runs(
             runs, kind, columns=columns, group=group, where=where, best=best, final=final, count=count,
             drop_peak=drop_peak,
         )  # fmt: skip
-    used, notes = _rows_for(kind, clean.runs, variable, last)
+    used, notes = clean.runs, list(clean.notes)
+    if kind.has_one_size():
+        used = _in_sweeps(used, variable, last, notes)
+    for name, asked in (("variable", variable), ("last", last)):
+        if asked is not None and not kind.has_one_size():
+            raise InputError(name, asked, f"has no meaning for {kind.name}", f"choose law {one_size_laws()}")
     design = prepare(kind, used)
     _check_rows(used, design)
     if chosen.name == "envelope":
         minimum = envelope_minimum(design, chosen)
         draws = envelope_draws(design, chosen, minimum, used.group, bootstrap, seed)
-        notes = (*notes, ENVELOPE)
+        notes.append(ENVELOPE)
     else:
         minimum = global_minimum(design, chosen)
         draws = draw(
             design, chosen, minimum, group=used.group, progress=progress, draws=bootstrap, seed=seed,
             workers=workers,
         )  # fmt: skip
-    found = _result(design, chosen, minimum, draws, used, clean, notes, leave_out, level, seed, workers)
+    residuals = design.residuals(minimum.theta)
+    good = goodness(residuals, used, design.free)
+    found = findings(design, chosen, minimum, used, good, clean.pooled)
+    notes += [words for _, words in found]
+    notes += [column.words() for column in clean.pooled if column.kind == "seed"]
+    if used.group is not None and int(used.group.max()) + 1 < FEW_GROUPS:
+        notes.append(f"only {int(used.group.max()) + 1} groups: intervals are likely too narrow")
+    natural, drawn = design.natural(minimum.theta), design.natural(draws)
+    why_not = no_sparsity(design, minimum)
+    fitted = FittedLaw(
+        law=design.law_at(minimum.theta),
+        objective=chosen.name,
+        delta=chosen.delta if chosen.name == "huber" else None,
+        value=minimum.value,
+        gradient_norm=minimum.gradient_norm,
+        status=found[0][0] if found else "ok",
+        starts_tried=minimum.starts_tried,
+        starts_agreeing=minimum.starts_agreeing,
+        rows_used=len(used),
+        params=intervals(design.names, natural, drawn, level),
+        sparsity=None if why_not else implied_sparsity(design, natural, drawn, level),
+        sparsity_reason=why_not,
+        level=level,
+        goodness=good,
+        draws=drawn,
+        runs=used,
+        residuals=residuals,
+        minimum=minimum,
+        wants_leave_out=leave_out,
+        dropped=clean.dropped,
+        seed=seed,
+        workers=workers,
+        warnings=tuple(notes),
+    )
     if warn:
-        warn_of(found.warnings)
-    return found
+        warn_of(fitted.warnings)
+    return fitted
 
 
 def read_runs(
@@ -188,131 +230,52 @@ def _arguments(
     return runs, law or "chinchilla", objective or "huber"
 
 
-def _check(draws: int, seed: int, workers: int) -> None:
-    for name, value, least in (("bootstrap", draws, 0), ("seed", seed, 0), ("workers", workers, 1)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise InputError(
-                name, value, f"must be a whole number of at least {least}", f"choose {name} >= {least}"
-            )
-    if 0 < draws < 20:
-        raise InputError(
-            "bootstrap", draws, "is too few for a 95 % interval", "choose 0, or at least 20 (better 200)"
-        )
-
-
-def _rows_for(
-    law: type[Law], runs: Runs, variable: str | None, last: int | None
-) -> tuple[Runs, tuple[str, ...]]:
-    """The rows that the law uses, and what to tell the reader."""
-    if law.has_one_size():
-        return in_sweeps(runs, variable, last)
-    for name, value in (("variable", variable), ("last", last)):
-        if value is not None:
-            raise InputError(name, value, f"has no meaning for {law.name}", f"choose law {one_size_laws()}")
-    return runs, ()
-
-
-def in_sweeps(runs: Runs, variable: str | None, last: int | None) -> tuple[Runs, tuple[str, ...]]:
-    """The rows that lie in sweeps, and what to tell the reader.
+def _in_sweeps(runs: Runs, variable: str | None, last: int | None, notes: list[str]) -> Runs:
+    """The rows that lie in sweeps; what to tell the reader is added to ``notes``.
 
     Rows that share the other size make one sweep; of each, the ``last`` largest sizes are used.
     """
-    variable = _variable(runs, variable)
+    varying = [name for name in ("N", "D") if np.ptp(runs.sizes[name]) > 0.0]
+    if variable is None:
+        if len(varying) > 1:
+            raise InputError("variable", "", "both N and D vary", "say which one: variable N or variable D")
+        variable = "N" if "N" in varying else "D"
+    if variable not in ("N", "D"):
+        raise InputError("variable", variable, "is not a size", "choose N or D")
+    if variable not in varying:
+        condition = f"{variable} is the same in every row"
+        raise InputError("variable", variable, condition, f"add runs with other {variable}")
+    if last is not None and last < 2:
+        raise InputError("last", last, "must be at least 2", "choose last >= 2")
     name = "D" if variable == "N" else "N"
     size, other = runs.sizes[variable], runs.sizes[name]
-    values, sweep = np.unique(other, return_inverse=True)
-    kept = np.ones(len(runs), bool)
-    for s in range(values.size):
-        sizes = np.unique(size[sweep == s])
-        if last is not None:
-            if last < 2:
-                raise InputError("last", last, "must be at least 2", "choose last >= 2")
-            kept &= (sweep != s) | (size >= sizes[-last:][0])
-        if sizes.size < 2:
-            kept &= sweep != s
-    used = runs.take(kept)
-    if len(used) == 0:
-        raise InputError(
-            "variable", variable, f"no {name} has runs at two values of {variable}", "choose another law"
-        )
+    kept = np.zeros(len(runs), bool)
+    for value in np.unique(other):
+        sizes = np.unique(size[other == value])
+        if sizes.size > 1:
+            kept |= (other == value) & (size >= sizes[-(last or sizes.size) :][0])
+    if not kept.any():
+        condition = f"no {name} has runs at two values of {variable}"
+        raise InputError("variable", variable, condition, "choose another law")
     values, sweep = np.unique(other[kept], return_inverse=True)
-    notes = [f"one exponent for {variable}, over {values.size} value{'s' * (values.size > 1)} of {name}"]
-    if len(used) < len(runs):
-        notes.append(f"{len(runs) - len(used)} rows outside the sweeps or their last sizes are not used")
+    notes.append(f"one exponent for {variable}, over {values.size} value{'s' * (values.size > 1)} of {name}")
+    if not kept.all():
+        count = np.count_nonzero(~kept)
+        notes.append(f"{count} rows outside the sweeps or their last sizes are not used")
+    used = runs.take(kept)
     sweeps = Sweeps(size=variable, other=name, values=values, index=sweep)
-    return replace(used, sizes={**used.sizes, ANY_SIZE: size[kept]}, sweeps=sweeps), tuple(notes)
-
-
-def _variable(runs: Runs, variable: str | None) -> str:
-    varies = {name: bool(np.ptp(runs.sizes[name]) > 0.0) for name in ("N", "D")}
-    if variable is None:
-        if varies["N"] and varies["D"]:
-            raise InputError("variable", "", "both N and D vary", "say which one: variable N or variable D")
-        variable = "N" if varies["N"] else "D"
-    if variable not in varies:
-        raise InputError("variable", variable, "is not a size", "choose N or D")
-    if not varies[variable]:
-        raise InputError(
-            "variable", variable, f"{variable} is the same in every row", f"add runs with other {variable}"
-        )
-    return variable
+    return replace(used, sizes={**used.sizes, ANY_SIZE: size[kept]}, sweeps=sweeps)
 
 
 def _check_rows(runs: Runs, design: Design) -> None:
     law, needed = design.law, design.free + 1
     if len(runs) < needed:
-        raise InputError(
-            "rows", len(runs), f"{law.name} has {design.free} parameters and needs {needed} usable rows",
-            "add runs or choose a law with fewer parameters",
-        )  # fmt: skip
+        condition = f"{law.name} has {design.free} parameters and needs {needed} usable rows"
+        raise InputError("rows", len(runs), condition, "add runs or choose a law with fewer parameters")
     if np.ptp(design.log_loss) == 0.0:
         raise InputError("loss", runs.loss[0], "is the same in every row", "add runs that differ")
     for name in law.sizes:
         values = runs.sizes[name]
         if np.ptp(np.log(values)) == 0.0:
-            raise InputError(
-                name,
-                f"{values[0]:g}",
-                "is the same in every row",
-                f"add runs with other {name}, or fit law {one_size_laws()}",
-            )
-
-
-def _result(
-    design: Design, objective: Objective, minimum: Minimum, draws: FloatArray, runs: Runs, clean: CleanRuns,
-    notes: tuple[str, ...], leave_out: bool, level: float, seed: int, workers: int,
-) -> FittedLaw:  # fmt: skip
-    residuals = design.residuals(minimum.theta)
-    good = goodness(residuals, runs, design.free)
-    found = findings(design, objective, minimum, runs, good, clean.pooled)
-    seeds = tuple(column.words() for column in clean.pooled if column.kind == "seed")
-    best, drawn = design.natural(minimum.theta), design.natural(draws)
-    why_not = no_sparsity(design, minimum)
-    few: tuple[str, ...] = ()
-    if runs.group is not None and int(runs.group.max()) + 1 < FEW_GROUPS:
-        few = (f"only {int(runs.group.max()) + 1} groups: intervals are likely too narrow",)
-    return FittedLaw(
-        law=design.law_at(minimum.theta),
-        objective=objective.name,
-        delta=objective.delta if objective.name == "huber" else None,
-        value=minimum.value,
-        gradient_norm=minimum.gradient_norm,
-        status=found[0].status if found else "ok",
-        starts_tried=minimum.starts_tried,
-        starts_agreeing=minimum.starts_agreeing,
-        rows_used=len(runs),
-        params={n: drawn_interval(float(best[i]), drawn[:, i], level) for i, n in enumerate(design.names)},
-        sparsity=None if why_not else implied_sparsity(design, best, drawn, level),
-        sparsity_reason=why_not,
-        level=level,
-        goodness=good,
-        draws=drawn,
-        runs=runs,
-        residuals=residuals,
-        minimum=minimum,
-        wants_leave_out=leave_out,
-        dropped=clean.dropped,
-        seed=seed,
-        workers=workers,
-        warnings=(*clean.notes, *notes, *(f.words for f in found), *seeds, *few),
-    )
+            remedy = f"add runs with other {name}, or fit law {one_size_laws()}"
+            raise InputError(name, f"{values[0]:g}", "is the same in every row", remedy)

@@ -20,14 +20,8 @@ from sparselaw.fitting.exponent_tests import (
 )
 from sparselaw.fitting.goodness import Goodness
 from sparselaw.fitting.minimise import Minimum, ObjectiveName
-from sparselaw.fitting.sparsity import (
-    NO_DRAWS,
-    SparsityReading,
-    sparsity_readings,
-    sparsity_rows,
-    sparsity_words,
-)
-from sparselaw.interval import Interval, drawn_interval
+from sparselaw.fitting.sparsity import NO_DRAWS, SparsityReading, sparsity_readings, sparsity_words
+from sparselaw.interval import Interval
 from sparselaw.laws import Law
 from sparselaw.numbers import short_number
 from sparselaw.records import Saved, html_table, to_dict
@@ -121,30 +115,26 @@ class FittedLaw(Saved):
         """
         wanted = self.law.sizes
         if named.keys() == set(wanted) and not sizes:
-            sizes = tuple(named[name] for name in wanted)
-        elif named:
-            raise InputError(
-                "sizes", ", ".join(named), f"{self.name} needs {', '.join(wanted)}", "give these"
-            )
-        if len(sizes) != len(wanted):
-            raise InputError(
-                "sizes", len(sizes), f"{self.name} needs {', '.join(wanted)}", "give each of them"
-            )
+            sizes, named = tuple(named[name] for name in wanted), {}
+        if named or len(sizes) != len(wanted):
+            given = ", ".join(named) or len(sizes)
+            raise InputError("sizes", given, f"{self.name} needs {', '.join(wanted)}", "give each of them")
         for name, size in zip(wanted, sizes, strict=True):
             for value in np.ravel(np.asarray(size)):
                 check_positive(name, value)
-        at = [np.asarray(size, dtype=np.float64) for size in sizes]
-        best = np.asarray(self.loss(*np.broadcast_arrays(*at)), dtype=np.float64)
-        if best.ndim == 0:
-            drawn = self.losses_of_draws(*at) if len(self.draws) else np.empty(0)
-            return drawn_interval(float(best), np.ravel(drawn), self.level)
-        if not interval:
+        at = np.broadcast_arrays(*(np.asarray(size, dtype=np.float64) for size in sizes))
+        best = np.asarray(self.loss(*at), dtype=np.float64)
+        if best.ndim and not interval:
             return best
         if len(self.draws) == 0:
-            return np.full(best.shape, np.nan), best, np.full(best.shape, np.nan)
-        drawn = self.losses_of_draws(*np.broadcast_arrays(*at))
-        low, high = np.quantile(drawn, [0.5 - 0.5 * self.level, 0.5 + 0.5 * self.level], axis=0)
-        return np.minimum(low, best), best, np.maximum(high, best)
+            low = high = np.full(best.shape, np.nan)
+        else:
+            ends = [0.5 - 0.5 * self.level, 0.5 + 0.5 * self.level]
+            low, high = np.quantile(self.losses_of_draws(*at), ends, axis=0)
+            low, high = np.minimum(low, best), np.maximum(high, best)
+        if best.ndim:
+            return low, best, high
+        return Interval(float(low), float(best), float(high))
 
     def drawn_law(self, axes: int = 1) -> Law:
         """Every draw as one law: its parameters are arrays (draws, 1, ...) with ``axes`` axes for the sizes.
@@ -164,30 +154,31 @@ class FittedLaw(Saved):
     @property
     def equal_exponents(self) -> EqualityTest | None:
         """Whether N and D have one exponent; None without draws or two exponents."""
-        return self._once("equal", lambda: equal_exponents(self) if self._has_draws() else None)
+        return self._once(equal_exponents)
 
     @property
     def leave_out(self) -> tuple[LeftOut, ...]:
         """The leave-out table, where it was asked for."""
-        wanted = self.wants_leave_out and self.objective != "envelope"
-        return self._once("leave out", lambda: leave_out_table(self) if wanted else ())
+        return self._once(leave_out_table) if self.wants_leave_out else ()
 
     def sparsity_readings(self) -> tuple[SparsityReading, ...]:
         """The sparsity by the coupled law, and by the additive law beside it."""
-        return self._once("readings", lambda: sparsity_readings(self))
+        return self._once(sparsity_readings)
 
-    def _has_draws(self) -> bool:
-        return len(self.draws) > 0 and self.objective != "envelope"
-
-    def _once(self, name: str, find: Callable[[], Found]) -> Found:
-        if name not in self.memory:
-            self.memory[name] = find()
-        found: Found = self.memory[name]
+    def _once(self, find: Callable[[FittedLaw], Found]) -> Found:
+        if find.__name__ not in self.memory:
+            self.memory[find.__name__] = find(self)
+        found: Found = self.memory[find.__name__]
         return found
 
     def sparsity_rows(self) -> list[list[str]]:
         """law, alpha1, alpha2 with their intervals as text."""
-        return sparsity_rows(self.sparsity_readings())
+        return [
+            [reading.law, f"none: {reading.reason}", "-"]
+            if reading.sparsity is None
+            else [reading.law, *(f"{v.best:.4g} {v.ends()}" for v in reading.sparsity.values())]
+            for reading in self.sparsity_readings()
+        ]
 
     def sparsity_words(self) -> tuple[str, ...]:
         """What the implied sparsity means, and what it depends on."""
@@ -230,9 +221,6 @@ class FittedLaw(Saved):
 
         return KIND, law_content(self)
 
-    def title(self) -> str:
-        return f"{self.name}: {self.law.formula}"
-
     @property
     def advice(self) -> str:
         """What to do about the status, in a few words."""
@@ -252,35 +240,29 @@ class FittedLaw(Saved):
         """The short table: the law with its intervals, how well it fits, and the status."""
         wide = max(len(name) for name in self.params)
         lines = [
-            f"  {name:<{wide}}  {short_number(value.best):<9}  {value.ends(short_number)}"
-            for name, value in self.params.items()
+            f"{self.name}: {self.law.formula}   (brackets: {100 * self.level:g} % intervals)",
+            *(
+                f"  {n:<{wide}}  {short_number(v.best):<9}  {v.ends(short_number)}"
+                for n, v in self.params.items()
+            ),
+            f"{self.rows_used} runs; {self.goodness.words()}",
+            self.goodness.worst_words(),
+            f"status {self.status}: {self.advice}",
         ]
-        return "\n".join(
-            [
-                f"{self.title()}   (brackets: {100 * self.level:g} % intervals)",
-                *lines,
-                f"{self.rows_used} runs; {self.goodness.words()}",
-                self.goodness.worst_words(),
-                f"status {self.status}: {self.advice}",
-            ]
-        )
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        dropped = [f"{count} rows dropped: {reason}" for reason, count in self.dropped.items()]
-        return html_table(
-            f"{self.name} law",
-            ["quantity", "best [low, high]"],
-            [[name, f"{short_number(v.best)} {v.ends(short_number)}"] for name, v in self.params.items()],
-            [
-                f"status {self.status}: {self.advice}",
-                self.goodness.words(),
-                self.goodness.worst_words(),
-                *self.warnings,
-                *dropped,
-                self.how(),
-            ],
-            self.law.formula,
-        )
+        notes = [
+            f"status {self.status}: {self.advice}",
+            self.goodness.words(),
+            self.goodness.worst_words(),
+            *self.warnings,
+            *(f"{count} rows dropped: {reason}" for reason, count in self.dropped.items()),
+            self.how(),
+        ]
+        rows = [[name, f"{short_number(v.best)} {v.ends(short_number)}"] for name, v in self.params.items()]
+        columns = ["quantity", "best [low, high]"]
+        return html_table(f"{self.name} law", columns, rows, notes, self.law.formula)
 
     def _repr_latex_(self) -> str:
         return self.law._repr_latex_()

@@ -9,13 +9,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.fitting.clean_runs import Runs
-from sparselaw.fitting.design import Bound, Design, prepare
+from sparselaw.fitting.design import Design, prepare
 from sparselaw.fitting.minimise import (
     LARGEST_POLISH_ROWS,
     Minimum,
@@ -34,6 +34,11 @@ OUTLYING = 15.0  # typical residuals
 LEAST = 0.02  # of the loss: nobody minds an outlier smaller than this
 SAME = 0.01  # in log compute
 LEAST_LAST = 0.005  # the same for the most expensive run, which decides an extrapolation
+COLLINEAR = 0.9995  # correlation of two log sizes above which their effects are not told apart
+ROWS_PER_PARAMETER = 2  # fewer rows than this for each parameter are too few
+SINGULAR = 1e-7  # smallest over largest singular value of the scaled derivatives
+CHI2_95 = 3.841  # 95 % point of chi-square with one degree of freedom
+Finding = tuple[str, str]  # what speaks against a fit: a status, and why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,53 +107,26 @@ def goodness(residuals: FloatArray, runs: Runs, parameters: int) -> Goodness:
     """Of residuals in log loss, row by row, for a law with so many ``parameters``."""
     size = np.abs(residuals)
     order = np.argsort(-size, kind="stable")
-    typical = typical_residual(residuals, parameters)
+    typical = float(NORMAL * np.median(size[order[::-1]][min(parameters, size.size - 1) :]))
     rows = np.arange(len(runs)) if runs.row is None else runs.row
     times = size / max(typical, 1e-12)
 
     def one(i: int) -> WorstRow:
         with np.errstate(over="ignore"):
             percent = float(100.0 * np.expm1(residuals[i]))
-        return WorstRow(
-            row=int(rows[i]) + 1,
-            N=float(runs.N[i]),
-            D=float(runs.D[i]),
-            loss=float(runs.loss[i]),
-            percent=percent,
-            times=float(times[i]),
-        )
+        sizes = {"N": float(runs.N[i]), "D": float(runs.D[i]), "loss": float(runs.loss[i])}
+        return WorstRow(row=int(rows[i]) + 1, **sizes, percent=percent, times=float(times[i]))
 
     compute = np.log(runs.N) + np.log(runs.D)
     last = int(np.argmax(np.where(compute > compute.max() - SAME, size, -1.0)))
-    far = [i for i in order if times[i] > OUTLYING and size[i] > LEAST]
     return Goodness(
         sd=float(100.0 * np.sqrt(np.mean(residuals**2))),
         mad=float(100.0 * np.median(size)),
         typical=100.0 * typical,
         worst=tuple(one(i) for i in order[:WORST]),
-        outliers=tuple(one(i) for i in far),
+        outliers=tuple(one(i) for i in order if times[i] > OUTLYING and size[i] > LEAST),
         most_expensive=one(last),
     )
-
-
-def typical_residual(residuals: FloatArray, parameters: int) -> float:
-    """Robust, in log loss."""
-    size = np.sort(np.abs(residuals))
-    left = size[min(parameters, size.size - 1) :]
-    return float(NORMAL * np.median(left))
-
-
-COLLINEAR = 0.9995  # correlation of two log sizes above which their effects are not told apart
-ROWS_PER_PARAMETER = 2  # fewer rows than this for each parameter are too few
-SINGULAR = 1e-7  # smallest over largest singular value of the scaled derivatives
-CHI2_95 = 3.841  # 95 % point of chi-square with one degree of freedom
-
-
-class Finding(NamedTuple):
-    """What speaks against a fit: a status, and why."""
-
-    status: str
-    words: str
 
 
 def findings(
@@ -167,18 +145,17 @@ def findings(
     one_size = design.law.has_one_size()
     bounds = design.at_bounds(minimum.theta)
     if not minimum.converged:
-        found.append(
-            Finding("not-converged", f"the minimiser stopped with gradient norm {minimum.gradient_norm:.1e}")
-        )
+        words = f"the minimiser stopped with gradient norm {minimum.gradient_norm:.1e}"
+        found.append(("not-converged", words))
     if not one_size:
-        found += _collinear(design, runs) or _singular(design, minimum)
-    found += [Finding("bound", _at(bound)) for bound in bounds]
+        found += _not_told_apart(design, minimum, runs)
+    found += [("bound", words) for words in bounds.values()]
     if len(runs) < ROWS_PER_PARAMETER * design.free:
         words = f"{len(runs)} rows are few for {design.free} parameters: the fit may follow single runs"
-        found.append(Finding("few-rows", words))
+        found.append(("few-rows", words))
     elif objective.name != "envelope":  # an envelope leaves runs far above it by intention
-        found += [Finding("outliers", words) for words in good.outlier_words()]
-    found += [Finding("pooled", column.words()) for column in pooled if column.kind != "seed"]
+        found += [("outliers", words) for words in good.outlier_words()]
+    found += [("pooled", column.words()) for column in pooled if column.kind != "seed"]
     if not one_size and not bounds and design.law.floor_name is not None:
         found += _floor(design, objective, minimum, runs)
     return found
@@ -188,51 +165,39 @@ def undetermined(design: Design, minimum: Minimum, runs: Runs) -> str:
     """Why the optimum says little of the exponents; empty where it does."""
     if not minimum.converged:
         return "the minimiser did not converge"
-    found = _collinear(design, runs) or _singular(design, minimum)
-    return found[0].words if found else ""
+    return next((words for _, words in _not_told_apart(design, minimum, runs)), "")
 
 
 def no_sparsity(design: Design, minimum: Minimum) -> str:
     """Why the exponents of this fit imply no sparsity; empty where they do."""
-    if design.law.exponent_names is None and design.law.sparsity_names is None:
-        return (
-            f"a {design.law.name} law has one exponent"
-            if design.law.has_one_size()
-            else f"{design.law.name} has no exponents of N and D"
-        )
-    bounds = [b for b in design.at_bounds(minimum.theta) if b.name != design.law.floor_name]
-    return "; ".join(_at(bound) for bound in bounds)
+    law = design.law
+    if law.exponent_names is None and law.sparsity_names is None:
+        one = f"a {law.name} law has one exponent"
+        return one if law.has_one_size() else f"{law.name} has no exponents of N and D"
+    bounds = design.at_bounds(minimum.theta)
+    return "; ".join(words for name, words in bounds.items() if name != law.floor_name)
 
 
-def _at(bound: Bound) -> str:
-    return f"{bound.name} is at its bound {bound.value:g}"
-
-
-def _collinear(design: Design, runs: Runs) -> list[Finding]:
+def _not_told_apart(design: Design, minimum: Minimum, runs: Runs) -> list[Finding]:
+    """Sizes that rise together, or else parameters of which some combination has no effect."""
     found = []
     for first, second in itertools.combinations(design.law.sizes, 2):
         logs = np.log(runs.sizes[first]), np.log(runs.sizes[second])
         correlation = abs(float(np.corrcoef(*logs)[0, 1]))
         if correlation > COLLINEAR:
-            words = (
-                f"{first} and {second} rise together (correlation of logs {correlation:.5f}): "
-                "their exponents are told apart by the law's shape alone"
-            )
-            found.append(Finding("collinear", words))
-    return found
-
-
-def _singular(design: Design, minimum: Minimum) -> list[Finding]:
+            together = f"{first} and {second} rise together (correlation of logs {correlation:.5f})"
+            words = f"{together}: their exponents are told apart by the law's shape alone"
+            found.append(("collinear", words))
     jacobian = design.jacobian(minimum.theta)
     norms = np.linalg.norm(jacobian, axis=0)
-    if np.any(norms == 0.0):
-        return []  # a vanished term: reported as a bound
+    if found or np.any(norms == 0.0):  # a term that has vanished is said as a bound
+        return found
     if design.rows > 100_000:
         jacobian = jacobian[:: design.rows // 100_000]
     singular = np.linalg.svd(jacobian / norms, compute_uv=False)
     if singular[-1] >= SINGULAR * singular[0]:
         return []
-    return [Finding("not-identified", "some combination of parameters does not change the fitted losses")]
+    return [("not-identified", "some combination of parameters does not change the fitted losses")]
 
 
 def _floor(design: Design, objective: Objective, minimum: Minimum, runs: Runs) -> list[Finding]:
@@ -247,7 +212,7 @@ def _floor(design: Design, objective: Objective, minimum: Minimum, runs: Runs) -
     statistic = likelihood_ratio(without.value, minimum.value, design.rows, objective)
     if statistic >= CHI2_95:
         return []
-    words = (
-        f"the data do not tell {law.floor_name} from 0 (likelihood ratio {statistic:.2f}, {CHI2_95} needed)"
-    )
-    return [Finding(f"{law.floor_name}-not-identified", words)]
+    words = f"the data do not tell {law.floor_name} from 0"
+    return [
+        (f"{law.floor_name}-not-identified", f"{words} (likelihood ratio {statistic:.2f}, {CHI2_95} needed)")
+    ]

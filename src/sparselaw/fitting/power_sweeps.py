@@ -16,6 +16,8 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.interval import Interval, student_factor
 
+Points = tuple[FloatArray, FloatArray, FloatArray | None]  # sizes, losses, and losses of every seed
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
@@ -46,13 +48,6 @@ class PowerFit:
         return next(iter(distinct))
 
 
-@dataclass(frozen=True, slots=True)
-class _Points:
-    x: FloatArray
-    loss: FloatArray
-    seeds: FloatArray | None
-
-
 def fit_power(sweeps: Mapping[str, Sweep], *, last: int | None = None, shared: bool = True) -> PowerFit:
     """Fits the ``last`` points of every sweep (all of them by default).
 
@@ -64,24 +59,29 @@ def fit_power(sweeps: Mapping[str, Sweep], *, last: int | None = None, shared: b
     if last is not None and last < 2:
         raise InputError("last", last, "must be at least 2", "choose last >= 2")
     points = {name: _points(name, sweep, last) for name, sweep in sweeps.items()}
-    parts = [points] if shared else [{name: p} for name, p in points.items()]
+    seeded = all(seeds is not None for _, _, seeds in points.values())
     exponents: dict[str, Interval] = {}
     intercepts: dict[str, float] = {}
-    seeded = all(p.seeds is not None for p in points.values())
-    for part in parts:
-        alpha, logs, found = _shared_slope(part)
-        found = _seed_interval(part, alpha) if seeded else found
-        exponents |= dict.fromkeys(part, found)
-        intercepts |= dict(zip(part, np.exp(logs).tolist(), strict=True))
+    for names in [list(points)] if shared else [[name] for name in points]:
+        part = [points[name] for name in names]
+        # Intercepts are eliminated: alpha is the slope through points centred on their sweep's mean.
+        logs = [(np.log(x), np.log(loss)) for x, loss, _ in part]
+        x = np.concatenate([lx - lx.mean() for lx, _ in logs])
+        y = np.concatenate([ly - ly.mean() for _, ly in logs])
+        alpha = -float(x @ y) / float(x @ x)
+        half = _half_of_seeds(part, x) if seeded else _half_of_residuals(x, y + alpha * x, len(part))
+        exponents |= dict.fromkeys(names, Interval(alpha - half, alpha, alpha + half))
+        for name, (lx, ly) in zip(names, logs, strict=True):
+            intercepts[name] = float(np.exp(ly.mean() + alpha * lx.mean()))
     return PowerFit(
         exponents=exponents,
         A=intercepts,
-        points=sum(p.x.size for p in points.values()),
+        points=sum(x.size for x, _, _ in points.values()),
         method=f"Student's t on {'seeds' if seeded else 'residuals'}",
     )
 
 
-def _points(name: str, sweep: Sweep, last: int | None) -> _Points:
+def _points(name: str, sweep: Sweep, last: int | None) -> Points:
     x = np.asarray(sweep.x, dtype=np.float64)
     seeds = None if sweep.seeds is None else np.asarray(sweep.seeds, dtype=np.float64)
     loss = np.asarray(sweep.loss, dtype=np.float64) if seeds is None else seeds.mean(axis=1)
@@ -91,52 +91,33 @@ def _points(name: str, sweep: Sweep, last: int | None) -> _Points:
         raise InputError("sweeps", name, "one seed has no standard deviation", "give losses without seeds")
     order = np.argsort(x, kind="stable")[-(last or x.size) :]
     if not all(np.all(np.isfinite(v) & (v > 0.0)) for v in (x[order], loss[order])):
-        raise InputError(
-            "sweeps", name, "holds a value that is not positive and finite", "leave that point out"
-        )
+        condition = "holds a value that is not positive and finite"
+        raise InputError("sweeps", name, condition, "leave that point out")
     if np.unique(x[order]).size < 2:
         raise InputError("sweeps", name, "has fewer than two sizes", "give at least two")
-    return _Points(x[order], loss[order], None if seeds is None else seeds[order])
+    return x[order], loss[order], None if seeds is None else seeds[order]
 
 
-def _shared_slope(part: Mapping[str, _Points]) -> tuple[float, FloatArray, Interval]:
-    """alpha, log A of every sweep, and Student's interval from the residuals.
-
-    Intercepts are eliminated: alpha is the slope through points centred on their sweep's mean. Two points
-    have no residual: the ends are nan then, not a guess.
-    """
-    logs = [(np.log(p.x), np.log(p.loss)) for p in part.values()]
-    x = np.concatenate([lx - lx.mean() for lx, _ in logs])
-    y = np.concatenate([ly - ly.mean() for _, ly in logs])
-    alpha = -float(x @ y) / float(x @ x)
-    degrees, misfit = x.size - len(logs) - 1, float(np.sum((y + alpha * x) ** 2))
-    half = float("nan")
-    if degrees > 0:
-        half = student_factor(degrees + 1) * float(np.sqrt(misfit / degrees / (x @ x)))
-    intercepts = np.array([ly.mean() + alpha * lx.mean() for lx, ly in logs])
-    return alpha, intercepts, Interval(alpha - half, alpha, alpha + half)
+def _half_of_residuals(x: FloatArray, residuals: FloatArray, sweeps: int) -> float:
+    """Half of Student's interval. Two points have no residual: the ends are nan then, not a guess."""
+    degrees = x.size - sweeps - 1
+    if degrees <= 0:
+        return float("nan")
+    return student_factor(degrees + 1) * float(np.sqrt(np.sum(residuals**2) / degrees / (x @ x)))
 
 
-def _seed_interval(part: Mapping[str, _Points], alpha: float) -> Interval:
-    """Student's interval from the scatter of the seeds at every point.
+def _half_of_seeds(part: list[Points], x: FloatArray) -> float:
+    """Half of Student's interval from the scatter of the seeds at every point.
 
     alpha is linear in the logs of the means, each with the variance s^2 / (n mean^2) and n - 1 degrees of
     freedom; Welch and Satterthwaite's rule gives those of the sum. It holds for few seeds, where a bootstrap
     is far too narrow (three seeds: 71 % of 95).
     """
-    variances: list[FloatArray] = []
-    degrees: list[FloatArray] = []
-    moment = 0.0
-    for p in part.values():
-        assert p.seeds is not None
-        n = p.seeds.shape[1]
-        lever = np.log(p.x) - np.log(p.x).mean()  # alpha = -sum lever log loss / sum lever log x
-        variances.append(lever**2 * p.seeds.var(axis=1, ddof=1) / (n * p.loss**2))
-        degrees.append(np.full(p.x.size, n - 1.0))
-        moment += float(lever @ np.log(p.x))
-    v = np.concatenate(variances)
+    means = np.concatenate([loss for _, loss, _ in part])
+    variances = np.concatenate([seeds.var(axis=1, ddof=1) for _, _, seeds in part if seeds is not None])
+    count = np.concatenate([np.full(len(seeds), seeds.shape[1]) for _, _, seeds in part if seeds is not None])
+    v = x**2 * variances / (count * means**2)  # alpha = -sum x log loss / sum x^2
     if not v.any():
-        return Interval(alpha, alpha, alpha)
-    freedom = float(v.sum() ** 2 / (v**2 / np.concatenate(degrees)).sum())
-    half = student_factor(freedom + 1.0) * float(np.sqrt(v.sum())) / moment
-    return Interval(alpha - half, alpha, alpha + half)
+        return 0.0
+    freedom = float(v.sum() ** 2 / (v**2 / (count - 1.0)).sum())
+    return student_factor(freedom + 1.0) * float(np.sqrt(v.sum())) / float(x @ x)

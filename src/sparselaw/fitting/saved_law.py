@@ -26,46 +26,36 @@ FIELDS = (
     "objective", "delta", "value", "gradient_norm", "status", "starts_tried", "starts_agreeing", "rows_used",
     "sparsity_reason", "level", "seed",
 )  # fmt: skip
+COLUMNS = {"loss": float, "scale": float, "group": np.int64, "row": np.int64, "compute": float, "seed": float}
 
 
 def data_hash(runs: Runs) -> str:
     """Of the runs: see above."""
     digest = hashlib.sha256()
-    for name, values in sorted(runs.sizes.items()):
+    for name, values in (*sorted(runs.sizes.items()), ("", runs.loss), ("", runs.scale)):
         digest.update(name.encode())
         digest.update(np.ascontiguousarray(values, "<f8").tobytes())
-    for values in (runs.loss, runs.scale):
-        digest.update(np.ascontiguousarray(values, "<f8").tobytes())
     return digest.hexdigest()
-
-
-def _columns(runs: Runs) -> dict[str, Any]:
-    return {name: getattr(runs, name) for name in ("loss", "scale", "group", "row", "compute", "seed")}
 
 
 def law_content(fitted: FittedLaw) -> dict[str, Any]:
     """Everything of a fitted law, ready for JSON."""
     runs, minimum = fitted.runs, fitted.minimum
+    columns = {name: getattr(runs, name) for name in COLUMNS}
     return {
         "data_hash": data_hash(runs),
         "law": fitted.name,
         **{name: _json(getattr(fitted, name)) for name in FIELDS},
         "leave_out": fitted.wants_leave_out,
-        "params": {name: list(map(_json, value)) for name, value in fitted.params.items()},
-        "sparsity": None
-        if fitted.sparsity is None
-        else {name: list(map(_json, value)) for name, value in fitted.sparsity.items()},
-        "values": {name: _json(getattr(fitted.law, name)) for name in fitted.law.parameters()},
-        "draws": fitted.draws.tolist(),
-        "residuals": fitted.residuals.tolist(),
-        "minimum": {"theta": minimum.theta.tolist(), "basins": minimum.basins.tolist()},
-        "runs": {
-            "sizes": {name: values.tolist() for name, values in runs.sizes.items()},
-            **{name: None if v is None else v.tolist() for name, v in _columns(runs).items()},
-            "sweeps": None
-            if runs.sweeps is None
-            else {name: v if isinstance(v, str) else v.tolist() for name, v in asdict(runs.sweeps).items()},
-        },
+        "params": _json(fitted.params),
+        "sparsity": _json(fitted.sparsity),
+        "values": _json({name: getattr(fitted.law, name) for name in fitted.law.parameters()}),
+        "draws": _json(fitted.draws),
+        "residuals": _json(fitted.residuals),
+        "minimum": _json({"theta": minimum.theta, "basins": minimum.basins}),
+        "runs": _json(
+            {"sizes": runs.sizes, **columns, "sweeps": None if runs.sweeps is None else asdict(runs.sweeps)}
+        ),
         "dropped": dict(fitted.dropped),
         "warnings": list(fitted.warnings),
     }
@@ -74,32 +64,27 @@ def law_content(fitted: FittedLaw) -> dict[str, Any]:
 def law_of(content: dict[str, Any]) -> FittedLaw:
     """The law that ``law_content`` kept."""
     kind = law_named(content["law"])
-    values = {name: _number(content["values"][name]) for name in kind.parameters()}
     runs = _runs_of(content["runs"])
-    params = {str(name): Interval(*map(_number, ends)) for name, ends in content["params"].items()}
-    draws = _array(content["draws"]).reshape(-1, len(params))
-    residuals = _array(content["residuals"])
+    params, residuals = _intervals(content["params"]), _array(content["residuals"])
     if residuals.size != len(runs) or data_hash(runs) != content["data_hash"]:
         raise ValueError
-    sparsity = content["sparsity"]
     fields: dict[str, Any] = {name: content[name] for name in FIELDS}
     if not all(value is None or isinstance(value, (str, int, float)) for value in fields.values()):
         raise TypeError
+    fields |= {name: _number(content[name]) for name in ("value", "gradient_norm")}
     return FittedLaw(
-        law=kind(**values),
+        law=kind(**{name: _number(content["values"][name]) for name in kind.parameters()}),
         params=params,
-        sparsity=None
-        if sparsity is None
-        else {str(name): Interval(*map(_number, ends)) for name, ends in sparsity.items()},
+        sparsity=None if content["sparsity"] is None else _intervals(content["sparsity"]),
         goodness=goodness(residuals, runs, len(params)),
-        draws=draws,
+        draws=_array(content["draws"]).reshape(-1, len(params)),
         runs=runs,
         residuals=residuals,
         minimum=Minimum(
             theta=_array(content["minimum"]["theta"]),
             basins=_array(content["minimum"]["basins"]),
-            value=_number(content["value"]),
-            gradient_norm=_number(content["gradient_norm"]),
+            value=fields["value"],
+            gradient_norm=fields["gradient_norm"],
             converged=content["status"] != "not-converged",
             starts_tried=int(content["starts_tried"]),
             starts_agreeing=int(content["starts_agreeing"]),
@@ -107,37 +92,26 @@ def law_of(content: dict[str, Any]) -> FittedLaw:
         wants_leave_out=bool(content["leave_out"]),
         dropped={str(name): int(count) for name, count in content["dropped"].items()},
         warnings=tuple(map(str, content["warnings"])),
-        **fields | {"value": _number(content["value"]), "gradient_norm": _number(content["gradient_norm"])},
+        **fields,
     )
 
 
 def _runs_of(content: dict[str, Any]) -> Runs:
-    loss = _array(content["loss"])
     sizes = {str(name): _array(values) for name, values in content["sizes"].items()}
-    kinds = {
-        "scale": np.float64,
-        "group": np.int64,
-        "row": np.int64,
-        "compute": np.float64,
-        "seed": np.float64,
-    }
-    arrays: dict[str, Any] = {
-        name: None if content.get(name) is None else _array(content[name]).astype(kind)
-        for name, kind in kinds.items()
-    }
-    given = [*sizes.values(), *(values for values in arrays.values() if values is not None)]
-    positive = all(bool((values > 0.0).all()) for values in (loss, *sizes.values(), arrays["scale"]))
-    if not loss.size or not positive or any(values.shape != loss.shape for values in given):
+    known = {name: kind for name, kind in COLUMNS.items() if content.get(name) is not None}
+    columns: dict[str, Any] = {name: _array(content[name]).astype(kind) for name, kind in known.items()}
+    loss, sweeps = columns["loss"], content["sweeps"]
+    positive = all((values > 0.0).all() for values in (loss, columns["scale"], *sizes.values()))
+    if not positive or any(
+        v.shape != (loss.size,) or not v.size for v in (*sizes.values(), *columns.values())
+    ):
         raise ValueError
-    sweeps = content["sweeps"]
     if sweeps is not None:
-        index = np.asarray(sweeps["index"], np.int64)
-        sweeps = Sweeps(
-            size=str(sweeps["size"]), other=str(sweeps["other"]), values=_array(sweeps["values"]), index=index
-        )
-        if index.shape != loss.shape or index.min() < 0 or index.max() >= sweeps.values.size:
+        index, values = np.asarray(sweeps["index"], np.int64), _array(sweeps["values"])
+        if index.shape != loss.shape or index.min() < 0 or index.max() >= values.size:
             raise ValueError
-    return Runs(sizes=sizes, loss=loss, sweeps=sweeps, **arrays)
+        sweeps = Sweeps(size=str(sweeps["size"]), other=str(sweeps["other"]), values=values, index=index)
+    return Runs(sizes=sizes, sweeps=sweeps, **columns)
 
 
 def _array(values: Any) -> FloatArray:
@@ -147,12 +121,20 @@ def _array(values: Any) -> FloatArray:
     return found
 
 
+def _intervals(content: dict[str, Any]) -> dict[str, Interval]:
+    return {str(name): Interval(*map(_number, ends)) for name, ends in content.items()}
+
+
 def _number(value: Any) -> float:
     return math.nan if value is None else float(value)
 
 
 def _json(value: Any) -> Any:
     """Plain values; None for a number that is none."""
-    if isinstance(value, (float, np.floating)):
-        return float(value) if math.isfinite(value) else None
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {name: _json(part) for name, part in value.items()}
+    if isinstance(value, Interval):
+        return [_json(end) for end in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -18,17 +18,16 @@ other: from Chinchilla's optimum with g = 1 and smaller.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.fitting.clean_runs import Runs
 from sparselaw.fitting.design import Design, prepare
-from sparselaw.fitting.draws import FEWEST_GROUPS, bootstrap
-from sparselaw.fitting.minimise import LARGEST_POLISH_ROWS, Objective, global_minimum, parse_objective, sample
+from sparselaw.fitting.draws import natural_draws
+from sparselaw.fitting.minimise import LARGEST_POLISH_ROWS, global_minimum, parse_objective, sample
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.laws import Law, law_named
 from sparselaw.records import to_dict
@@ -70,28 +69,30 @@ def invert(alpha_N: Any, alpha_D: Any) -> tuple[Any, Any]:
     return alpha1, alpha_N - alpha1 - 1.0
 
 
+def intervals(
+    names: Sequence[str], best: FloatArray, drawn: FloatArray, level: float = 0.95
+) -> dict[str, Interval]:
+    """Of parameters, from their best values and from draws (draws, p)."""
+    return {name: drawn_interval(float(best[i]), drawn[:, i], level) for i, name in enumerate(names)}
+
+
 def implied_sparsity(
     design: Design, best: FloatArray, drawn: FloatArray, level: float = 0.95
 ) -> dict[str, Interval]:
     """From the exponents of a fit, or from alpha1 and alpha2 themselves where the law has them."""
     if design.law.sparsity_names is not None:
         places = [design.names.index(name) for name in design.law.sparsity_names]
-        both = zip(("alpha1", "alpha2"), places, strict=True)
-        return {name: drawn_interval(float(best[i]), drawn[:, i], level) for name, i in both}
+        return intervals(("alpha1", "alpha2"), best[places], drawn[:, places], level)
     of_N, of_D = design.exponent_places()
-    exponents = float(best[of_N]), float(best[of_D]), drawn[:, of_N], drawn[:, of_D]
-    return sparsity_intervals(*exponents, level)
+    return sparsity_intervals(best[of_N], best[of_D], drawn[:, of_N], drawn[:, of_D], level)
 
 
 def sparsity_intervals(
     alpha_N: float, alpha_D: float, draws_N: FloatArray, draws_D: FloatArray, level: float = 0.95
 ) -> dict[str, Interval]:
     """Both with intervals from the same draws, so that the errors of the exponents stay tied together."""
-    best, drawn = invert(alpha_N, alpha_D), invert(draws_N, draws_D)
-    return {
-        name: drawn_interval(float(b), d, level)
-        for name, b, d in zip(("alpha1", "alpha2"), best, drawn, strict=True)
-    }
+    best, drawn = np.array(invert(alpha_N, alpha_D)), np.stack(invert(draws_N, draws_D), axis=1)
+    return intervals(("alpha1", "alpha2"), best, drawn, level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +123,8 @@ class PassReading:
     def words(self) -> str:
         """What may be said of the sparsity, given both readings."""
         decay = f"a = alpha_N + 1 = {self.decay.best:.3g}"
-        ratio = f"alpha_D (1 + alpha_N)/alpha_N = {self.ratio.best:.3g}{_ends(self.ratio)}"
+        ends = "" if np.isnan(self.ratio.low) else f" {self.ratio.ends()}"
+        ratio = f"alpha_D (1 + alpha_N)/alpha_N = {self.ratio.best:.3g}{ends}"
         if self.one_pass is None:
             return f"read as about one pass: {decay}, and {ratio} should be 1; draws would say whether it is"
         if self.one_pass and not self.to_the_end:
@@ -148,10 +150,6 @@ def pass_reading(
     )
 
 
-def _ends(value: Interval) -> str:
-    return "" if np.isnan(value.low) else f" {value.ends()}"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparsityReading:
     """alpha1 and alpha2 by one law; None where it implies none, and ``reason`` says why."""
@@ -169,86 +167,57 @@ class SparsityReading:
 
 def sparsity_readings(fitted: FittedLaw) -> tuple[SparsityReading, ...]:
     """By the law fitted and by the one it names beside it, in the order it says; else by its own alone."""
-    own, law = _own_reading(fitted), fitted.law
+    law, names = fitted.law, list(fitted.params)
+    training = None
+    if fitted.sparsity is not None and law.exponent_names is not None:
+        of_N, of_D = (names.index(name) for name in law.exponent_names)
+        best = [value.best for value in fitted.params.values()]
+        drawn = fitted.draws[:, of_N], fitted.draws[:, of_D]
+        training = pass_reading(best[of_N], best[of_D], *drawn, fitted.sparsity)
+    own = SparsityReading(
+        law=law.name,
+        sparsity=fitted.sparsity,
+        reason=fitted.sparsity_reason,
+        training=training,
+        coupling=None if law.coupling_name is None else fitted.params[law.coupling_name],
+    )
     if law.read_beside is None or fitted.objective == "envelope":
         return (own,) if fitted.sparsity is not None else ()
-    objective = parse_objective(fitted.objective, fitted.delta)
-    beside = _reading(law_named(law.read_beside), fitted, objective)
+    beside = _reading_beside(law_named(law.read_beside), fitted)
     return (own, beside) if law.read_first else (beside, own)
 
 
-def _reading(law: type[Law], fitted: FittedLaw, objective: Objective) -> SparsityReading:
+def _reading_beside(law: type[Law], fitted: FittedLaw) -> SparsityReading:
+    """By another law, fitted to the same runs or to a sample of very many."""
     from sparselaw.fitting.goodness import no_sparsity, undetermined
 
-    runs = _fewer(fitted.runs)
+    runs, objective = fitted.runs, parse_objective(fitted.objective, fitted.delta)
+    if len(runs) > LARGEST_POLISH_ROWS and runs.group is None:
+        runs = runs.take(sample(len(runs)))
     design = prepare(law, runs)
     if len(runs) <= design.free:
         words = f"{len(runs)} rows are too few for its {design.free} parameters"
         return SparsityReading(law=law.name, sparsity=None, reason=words)
-    minimum = global_minimum(design, objective, starts=_starts(design, fitted.law.starts_beside()))
+    starts = None
+    if near := fitted.law.starts_beside():
+        values = np.array([[getattr(one, name) for name in design.names] for one in near])
+        starts = np.clip([design.theta_of(v) for v in values], design.lower, design.upper)
+    minimum = global_minimum(design, objective, starts=starts)
     why_not = no_sparsity(design, minimum) or undetermined(design, minimum, runs)
     if why_not:
         return SparsityReading(law=law.name, sparsity=None, reason=why_not)
-    groups = FEWEST_GROUPS if runs.group is None else int(runs.group.max()) + 1
-    draws = min(len(fitted.draws), MOST_DRAWS) if groups >= FEWEST_GROUPS else 0
-    drawn = design.natural(
-        bootstrap(design, objective, minimum, draws=draws, seed=fitted.seed, group=runs.group)
-    )
-    best = design.natural(minimum.theta)
+    draws = min(len(fitted.draws), MOST_DRAWS)
+    best, drawn = natural_draws(design, objective, minimum, runs, draws=draws, seed=fitted.seed)
     of_N, of_D = design.exponent_places()
     exponents = float(best[of_N]), float(best[of_D]), drawn[:, of_N], drawn[:, of_D]
     found = sparsity_intervals(*exponents)
-    place = None if law.coupling_name is None else list(design.names).index(law.coupling_name)
+    params = intervals(design.names, best, drawn)
     return SparsityReading(
         law=law.name,
         sparsity=found,
         training=pass_reading(*exponents, found),
-        coupling=None if place is None else drawn_interval(float(best[place]), drawn[:, place]),
+        coupling=None if law.coupling_name is None else params[law.coupling_name],
     )
-
-
-def _own_reading(fitted: FittedLaw) -> SparsityReading:
-    """Of the law that was asked for."""
-    names = list(fitted.params)
-    training = None
-    if fitted.sparsity is not None and fitted.law.exponent_names is not None:
-        of_N, of_D = (names.index(name) for name in fitted.law.exponent_names)
-        best = [value.best for value in fitted.params.values()]
-        drawn = fitted.draws
-        training = pass_reading(best[of_N], best[of_D], drawn[:, of_N], drawn[:, of_D], fitted.sparsity)
-    return SparsityReading(
-        law=fitted.name,
-        sparsity=fitted.sparsity,
-        reason=fitted.sparsity_reason,
-        training=training,
-        coupling=None if fitted.law.coupling_name is None else fitted.params[fitted.law.coupling_name],
-    )
-
-
-def _fewer(runs: Runs) -> Runs:
-    """A sample of a very large table: it says the same."""
-    if len(runs) <= LARGEST_POLISH_ROWS or runs.group is not None:
-        return runs
-    return runs.take(sample(len(runs)))
-
-
-def _starts(design: Design, laws: tuple[Law, ...]) -> FloatArray | None:
-    """The parameters of these laws; None where there are none."""
-    if not laws:
-        return None
-    values = [[getattr(law, name) for name in design.names] for law in laws]
-    thetas = np.array([design.theta_of(np.array(v)) for v in values])
-    return np.asarray(np.clip(thetas, design.lower, design.upper))
-
-
-def sparsity_rows(readings: tuple[SparsityReading, ...]) -> list[list[str]]:
-    """law, alpha1, alpha2 as text, for a table."""
-    return [
-        [reading.law, f"none: {reading.reason}", "-"]
-        if reading.sparsity is None
-        else [reading.law, *(f"{v.best:.4g} {v.ends()}" for v in reading.sparsity.values())]
-        for reading in readings
-    ]
 
 
 def sparsity_words(readings: tuple[SparsityReading, ...]) -> tuple[str, ...]:
