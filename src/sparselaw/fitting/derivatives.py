@@ -65,9 +65,9 @@ class TermSlopes:
         """f, gradient, Hessian and the sum of w J_j^2 / s^2 of every fit."""
         eta = self.log_losses()
         share = np.exp(self.terms - eta[:, None])
-        found = rho((y - eta) * inverse_scale, weights, delta)
-        pull = found.first * inverse_scale
-        outer = found.second * inverse_scale**2 + pull  # J J^T enters with rho'' and, through V, with rho'
+        value, first, second = rho((y - eta) * inverse_scale, weights, delta)
+        pull = first * inverse_scale
+        outer = second * inverse_scale**2 + pull  # J J^T enters with rho'' and, through V, with rho'
         J = self._transposed(share)
         pulled = share * pull[:, None]
         gradient = -(J @ pull[:, :, None])[:, :, 0]
@@ -82,7 +82,7 @@ class TermSlopes:
                 hessian[:, slope, own] += cross
                 hessian[:, slope, slope] -= by_x @ self.x[k]
         square = np.broadcast_to(weights * inverse_scale**2, eta.shape)
-        return found.value, gradient, hessian, ((J * J) @ square[:, :, None])[:, :, 0]
+        return value, gradient, hessian, ((J * J) @ square[:, :, None])[:, :, 0]
 
 
 class FormulaSlopes(NamedTuple):
@@ -102,9 +102,20 @@ class FormulaSlopes(NamedTuple):
         self, y: FloatArray, inverse_scale: FloatArray, weights: FloatArray, delta: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """f, gradient, Hessian and the sum of w J_j^2 / s^2 (a scale for each parameter) of every fit."""
-        f, gradient, hessian, square = sums_over_rows(
-            self.log_loss, self.first, self.second, y, inverse_scale, weights, delta
-        )
+        J, V = self.first, self.second
+        fits, _, q = J.shape
+        f, pull, bending = rho((y - self.log_loss) * inverse_scale, weights, delta)
+        pull = (pull * inverse_scale)[:, None, :]
+        gradient = -(pull @ J)[:, 0]
+        if not np.isfinite(gradient).all():  # perhaps at a row without weight, which has no say
+            seen = np.broadcast_to(weights != 0.0, self.log_loss.shape)[:, :, None]
+            J, V = np.where(seen, J, 0.0), np.where(seen[..., None], V, 0.0)
+            gradient = -(pull @ J)[:, 0]
+        bent = (pull @ V.reshape(fits, -1, q * q)).reshape(fits, q, q)
+        transposed = np.swapaxes(J, 1, 2)
+        hessian = transposed @ (J * (bending * inverse_scale**2)[:, :, None]) - bent
+        hessian = np.tril(hessian) + np.swapaxes(np.tril(hessian, -1), 1, 2)
+        square = transposed @ (J * np.broadcast_to(weights * inverse_scale**2, pull[:, 0].shape)[:, :, None])
         if self.turn is None:
             return f, gradient, hessian, np.diagonal(square, axis1=1, axis2=2).copy()
         T, turned = self.turn, np.swapaxes(self.turn, 1, 2)
@@ -114,28 +125,6 @@ class FormulaSlopes(NamedTuple):
             whole[:, places, places] += np.einsum("ta,tap->tp", gradient, self.curvature)
         size = np.diagonal(turned @ square @ T, axis1=1, axis2=2).copy()
         return f, (turned @ gradient[:, :, None])[:, :, 0], np.ascontiguousarray(whole), size
-
-
-def sums_over_rows(
-    eta: FloatArray, first: FloatArray, second: FloatArray, y: FloatArray, inverse_scale: FloatArray,
-    weights: FloatArray, delta: FloatArray,
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:  # fmt: skip
-    """f, grad f and hess f by what J and V belong to, and sum w J J^T / s^2; y and w may have one row."""
-    fits, _, q = first.shape
-    found = rho((y - eta) * inverse_scale, weights, delta)
-    pull = (found.first * inverse_scale)[:, None, :]
-    gradient = -(pull @ first)[:, 0]
-    if not np.isfinite(gradient).all():  # perhaps at a row without weight, which has no say
-        seen = np.broadcast_to(weights != 0.0, eta.shape)[:, :, None]
-        first, second = np.where(seen, first, 0.0), np.where(seen[..., None], second, 0.0)
-        gradient = -(pull @ first)[:, 0]
-    bent = (pull @ second.reshape(fits, -1, q * q)).reshape(fits, q, q)
-    turned = np.swapaxes(first, 1, 2)
-    hessian = turned @ (first * (found.second * inverse_scale**2)[:, :, None]) - bent
-    lower = np.tril(hessian)
-    hessian = lower + np.swapaxes(np.tril(hessian, -1), 1, 2)
-    square = turned @ (first * np.broadcast_to(weights * inverse_scale**2, eta.shape)[:, :, None])
-    return found.value, gradient, hessian, square
 
 
 def by_differences(log_losses: Callable[[FloatArray], FloatArray], thetas: FloatArray) -> FormulaSlopes:

@@ -20,10 +20,10 @@ from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.clean_runs import Runs
 from sparselaw.fitting.derivatives import FormulaSlopes, TermSlopes, by_differences
-from sparselaw.fitting.minimise import End, Ends, Fits, Objective, minimise, misfit
+from sparselaw.fitting.minimise import Ends, Objective, minimise
 from sparselaw.fitting.starts import combined_starts, grid_starts
 from sparselaw.laws import Law
-from sparselaw.laws.ranges import LowestLoss, TermUnit
+from sparselaw.laws.ranges import Range, TermUnit, lowest_loss
 
 TOGETHER = 32_000  # rows of all fits that are made side by side: what the processor's cache holds
 NEARLY_GONE = 0.05  # of its unit: a term that may as well be none
@@ -47,8 +47,8 @@ class Terms(NamedTuple):
 class Design:
     law: type[Law]
     names: tuple[str, ...]  # of the natural values, in the order of theta
-    owners: tuple[str, ...]  # the law's parameter that each of them is, of one sweep or of all
-    places: tuple[int | None, ...]  # where each of the law's parameters is; None for a floor left out
+    ranges: tuple[Range, ...]  # of each of them
+    place: Mapping[str, int]  # where each of the law's parameters is; none for a floor left out
     log_loss: FloatArray  # (rows,): centred
     inverse_scale: FloatArray  # (rows,)
     lower: FloatArray
@@ -81,8 +81,10 @@ class Design:
         """Their derivatives: exact where the law knows them and its units are the common ones."""
         if self.terms is not None:
             return self._term_slopes(thetas, self.terms)
-        ranges = self.law.ranges.values()
-        common = all(not r.linear and isinstance(r.unit, TermUnit | LowestLoss | None) for r in ranges)
+        common = all(
+            not held.linear and (held.unit in (None, lowest_loss) or isinstance(held.unit, TermUnit))
+            for held in self.law.ranges.values()
+        )
         with np.errstate(all="ignore"):
             known = self._laws(thetas).log_slopes(*self.sizes) if common else None
         if known is None:
@@ -110,23 +112,20 @@ class Design:
 
     def _laws(self, thetas: FloatArray) -> Law:
         """The law of every theta: its parameters are (thetas, 1)."""
-        values, none = self._values(thetas), np.zeros((len(thetas), 1))
-        named = zip(self.law.parameters(), self.places, strict=True)
-        return self.law(**{name: none if i is None else values[:, i, None] for name, i in named})
+        values = np.append(self._values(thetas), np.zeros((len(thetas), 1)), axis=1)
+        return self.law(**{name: values[:, self.place.get(name, -1), None] for name in self.law.parameters()})
 
     def _turns(self, thetas: FloatArray) -> tuple[FloatArray, FloatArray]:
         """dphi/dtheta, and the second derivatives that are not zero."""
-        place = dict(zip(self.law.parameters(), self.places, strict=True))
-        turn = np.zeros((len(thetas), len(place), self.free))
+        turn = np.zeros((len(thetas), len(self.law.parameters()), self.free))
         curvature = np.zeros_like(turn)
-        for row, (name, own) in enumerate(place.items()):
-            if own is None:
+        for row, name in enumerate(self.law.parameters()):
+            if name not in self.place:
                 continue
-            turn[:, row, own] = 1.0
+            turn[:, row, self.place[name]] = 1.0
             unit = self.law.ranges[name].unit
             if isinstance(unit, TermUnit):
-                other = place[unit.exponent]
-                assert other is not None
+                other = self.place[unit.exponent]
                 by = np.exp(thetas[:, other]) * np.log(self.middle[unit.size])
                 turn[:, row, other] = curvature[:, row, other] = by
         return turn, curvature
@@ -138,42 +137,37 @@ class Design:
     def natural(self, theta: FloatArray) -> FloatArray:
         """The law's own parameters, in the order of ``names``, for one theta (p,) or many (draws, p)."""
         thetas = np.atleast_2d(theta)
-        gone = [self._ranges()[name].vanishes for name in self.owners] & (thetas <= self.lower)
+        gone = [held.vanishes for held in self.ranges] & (thetas <= self.lower)
         return np.where(gone, 0.0, self._values(thetas)).reshape(theta.shape)
-
-    def _ranges(self) -> Mapping[str, Any]:
-        return self.law.fitted_in()
 
     def _values(self, thetas: FloatArray) -> FloatArray:
         """The same (thetas, p) before what has vanished is set to zero."""
-        linear = [self._ranges()[name].linear for name in self.owners]
+        linear = [held.linear for held in self.ranges]
         with np.errstate(over="ignore", invalid="ignore"):
             found = np.where(linear, thetas, np.exp(np.where(linear, 0.0, thetas)))
             return found * self._units(found.T)
 
     def _units(self, multiples: FloatArray) -> FloatArray:
         """(thetas, p) or (p,): units may depend on the parameters that have none."""
-        ranges = self._ranges()
-        none = np.zeros_like(multiples[0])
-        bare = {
-            name: none if place is None else multiples[place]
-            for name, place in zip(self.law.parameters(), self.places, strict=True)
-            if ranges[name].unit is None
-        }
-        units = [ranges[name].unit for name in self.owners]
         one = np.ones_like(multiples[0])
+        bare = {
+            name: multiples[self.place[name]] if name in self.place else 0.0 * one
+            for name, held in self.law.fitted_in().items()
+            if held.unit is None
+        }
+        units = [held.unit for held in self.ranges]
         return np.stack([one if unit is None else one * unit(bare, self.middle) for unit in units], axis=-1)
 
     def theta_of(self, values: FloatArray) -> FloatArray:
         """The theta (p,) whose natural values these are."""
         multiples = values / self._units(values)
-        linear = [self._ranges()[name].linear for name in self.owners]
+        linear = [held.linear for held in self.ranges]
         return np.where(linear, multiples, np.log(np.maximum(multiples, 1e-300)))
 
     def at_bounds(self, theta: FloatArray) -> dict[str, str]:
         """What is to be said of terms that have vanished, and of parameters at an end of their range."""
         largest = np.abs(self.jacobian(theta)).max(axis=0)
-        gone = [self._ranges()[name].vanishes for name in self.owners] & (largest < VANISHED)
+        gone = [held.vanishes for held in self.ranges] & (largest < VANISHED)
         ended = ~gone & ((theta == self.lower) | (theta == self.upper))
         values = np.where(gone, 0.0, self.natural(theta))
         places = (*np.flatnonzero(gone), *np.flatnonzero(ended))
@@ -214,16 +208,22 @@ class Design:
 
     def minimise(
         self, start: FloatArray, objective: Objective, weights: FloatArray, *, staged: bool = True
-    ) -> End:
+    ) -> Ends:
         """The local minimum below one start; one so close by that it needs no stages is not ``staged``."""
-        return self.minimise_all(start[None, :], objective, weights, staged=staged)[0]
+        y, w = self.log_loss[None, :], weights[None, :]
+        return self.minimise_all(start[None, :], objective, y, w, staged=staged).of(0)
 
     def minimise_all(
-        self, starts: FloatArray, objective: Objective, weights: FloatArray, *, staged: bool = True
-    ) -> list[End]:
-        """The same for every start."""
-        y, w = self.log_loss[None, :], weights[None, :]
-        return self._minimise(starts, objective, y, w, staged=staged).each()
+        self, starts: FloatArray, objective: Objective, losses: FloatArray, weights: FloatArray, **how: bool
+    ) -> Ends:
+        """The same from each start, as many at a time as fit into the processor's cache."""
+        together = max(1, TOGETHER // self.rows)
+        ends = []
+        for first in range(0, len(starts), together):
+            part = slice(first, first + together)
+            y, w = (values[part] if len(values) > 1 else values for values in (losses, weights))
+            ends.append(minimise(self, starts[part], objective.delta, y, w, **how))
+        return Ends(*(np.concatenate(values) for values in zip(*ends, strict=True)))
 
     def minimise_many(
         self,
@@ -242,39 +242,19 @@ class Design:
         draws = max(len(y), len(w))
         thetas, values = np.empty((draws, self.free)), np.full(draws, np.inf)
         for start in starts:
-            ends = self._minimise(np.tile(start, (draws, 1)), objective, y, w, drawn=True)
+            ends = self.minimise_all(np.tile(start, (draws, 1)), objective, y, w, drawn=True)
             better = (ends.value < values) | ~np.isfinite(values)
             thetas[better], values[better] = ends.theta[better], ends.value[better]
         y, w = (np.broadcast_to(x, (draws, self.rows)) for x in (y, w))
-        for i in np.flatnonzero([self._ranges()[name].vanishes for name in self.owners]):
+        for i in np.flatnonzero([held.vanishes for held in self.ranges]):
             few = np.flatnonzero((thetas[:, i] > self.lower[i]) & (thetas[:, i] < np.log(NEARLY_GONE)))
             if few.size:
                 without = thetas[few]
                 without[:, i] = self.lower[i]
-                ends = self._minimise(without, objective, y[few], w[few], staged=False, drawn=True)
+                ends = self.minimise_all(without, objective, y[few], w[few], staged=False, drawn=True)
                 better = ends.value < values[few]
                 thetas[few[better]], values[few[better]] = ends.theta[better], ends.value[better]
         return thetas, values
-
-    def _minimise(
-        self,
-        starts: FloatArray,
-        objective: Objective,
-        losses: FloatArray,
-        weights: FloatArray,
-        *,
-        staged: bool = True,
-        drawn: bool = False,
-    ) -> Ends:
-        """From each start, as many at a time as fit into the processor's cache."""
-        problem = Fits(
-            self.log_losses, self.slopes, losses, self.inverse_scale, weights, self.lower, self.upper
-        )
-        together = max(1, TOGETHER // self.rows)
-        parts = [np.arange(i, min(i + together, len(starts))) for i in range(0, len(starts), together)]
-        how: dict[str, Any] = {"staged": staged, "drawn": drawn}
-        ends = [minimise(starts[p], problem.of(p), objective.delta, **how) for p in parts]
-        return Ends(*(np.concatenate(values) for values in zip(*ends, strict=True)))
 
     def residuals(self, theta: FloatArray) -> FloatArray:
         """log loss minus log prediction, not divided by the scale."""
@@ -283,22 +263,14 @@ class Design:
 
     def law_at(self, theta: FloatArray) -> Law:
         """The law at theta; for several sweeps, the first one's."""
-        values = [float(v) for v in self.natural(theta)]
-        found = (0.0 if place is None else values[place] for place in self.places)
-        return self.law(**dict(zip(self.law.parameters(), found, strict=True)))
+        values = [*self.natural(theta).tolist(), 0.0]
+        return self.law(**{name: values[self.place.get(name, -1)] for name in self.law.parameters()})
 
     def exponent_places(self) -> tuple[int, int]:
         """Where the exponents of N and D are among the natural values; the law must have both."""
         assert self.law.exponent_names is not None
-        first, second = (self.places[self.law.parameters().index(n)] for n in self.law.exponent_names)
-        assert first is not None
-        assert second is not None
-        return first, second
-
-    def constant_value(self, objective: Objective, weights: FloatArray) -> float:
-        """The objective of the best constant, near enough: what any law has to explain."""
-        flat = self.log_loss - np.median(self.log_loss)
-        return max(float(misfit((flat * self.inverse_scale)[None, :], weights, objective.delta)[0]), 1e-300)
+        of_N, of_D = self.law.exponent_names
+        return self.place[of_N], self.place[of_D]
 
 
 def prepare(law: type[Law], runs: Runs, *, tied: bool = False, floor: bool = True) -> Design:
@@ -311,30 +283,28 @@ def prepare(law: type[Law], runs: Runs, *, tied: bool = False, floor: bool = Tru
     left_out = {second} | (set() if floor else {law.floor_name})
     coefficients = {term.coefficient for term in law.terms}
     names: list[str] = []
-    owners: list[str] = []
-    place: dict[str | None, int] = {}
+    ranges: list[Range] = []
+    place: dict[str, int] = {}
     for name in law.parameters():
         if name in left_out:
             continue
         place[name] = len(names)
+        own = [name]
         if sweeps is not None and many and name in coefficients:
-            names += [f"{name}[{sweeps.other}={value:g}]" for value in sweeps.values]
-            owners += [name] * sweeps.values.size
-        else:
-            names.append(name)
-            owners.append(name)
-    if second is not None:
+            own = [f"{name}[{sweeps.other}={value:g}]" for value in sweeps.values]
+        names += own
+        ranges += [law.fitted_in()[name]] * len(own)
+    if first is not None and second is not None:
         place[second] = place[first]
     sizes = tuple(runs.sizes[name] for name in law.sizes)
     middle = {name: float(np.exp(np.log(s).mean())) for name, s in zip(law.sizes, sizes, strict=True)}
     distinct, cell = cells(sizes)
     middle |= {"loss": float(np.median(runs.loss)), "lowest": float(runs.loss.min())}
-    ranges = [law.fitted_in()[name] for name in owners]
     return Design(
         law=law,
         names=tuple(names),
-        owners=tuple(owners),
-        places=tuple(place.get(name) for name in law.parameters()),
+        ranges=tuple(ranges),
+        place=place,
         log_loss=np.log(runs.loss) - np.log(middle["loss"]),
         inverse_scale=1.0 / runs.scale,
         lower=np.array([held.low if held.linear else np.log(held.low) for held in ranges]),
@@ -346,7 +316,7 @@ def prepare(law: type[Law], runs: Runs, *, tied: bool = False, floor: bool = Tru
     )
 
 
-def _terms(law: type[Law], runs: Runs, place: Mapping[str | None, int], middle: Mapping[str, float]) -> Terms:
+def _terms(law: type[Law], runs: Runs, place: Mapping[str, int], middle: Mapping[str, float]) -> Terms:
     terms = [term for term in law.terms if term.coefficient in place]
     logs = [
         np.zeros(len(runs)) if term.size is None else np.log(runs.sizes[term.size] / middle[term.size])

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -61,17 +61,23 @@ def bootstrap(
     if draws == 0:
         return np.empty((0, minimum.theta.size))
     if design.rows > LARGEST:
-        chosen, taken = _sampled(design.rows, units, group)
+        rows, taken = sample(design.rows, SAMPLE), SAMPLE
+        if group is not None:  # whole groups, of about as many rows
+            taken = min(max(round(units * SAMPLE / design.rows), 30), units)
+            rows = np.flatnonzero(np.isin(group, sample(units, taken)))
         if taken < units:
-            few = design.take(chosen)
-            some = None if group is None else np.unique(group[chosen], return_inverse=True)[1]
+            few = design.take(rows)
+            some = None if group is None else np.unique(group[rows], return_inverse=True)[1]
             centre = global_minimum(few, objective, starts=minimum.basins)
             drawn = bootstrap(
                 few, objective, centre, draws=draws, seed=seed, group=some, workers=workers, progress=progress
             )
             theta: FloatArray = minimum.theta + math.sqrt(taken / units) * (drawn - centre.theta)
             return np.clip(theta, design.lower, design.upper)
-    members = None if group is None else _members(group, units)
+    members = None
+    if group is not None:  # the rows of every group
+        order = np.argsort(group, kind="stable")
+        members = np.split(order, np.cumsum(np.bincount(group, minlength=units))[:-1])
 
     def one_chunk(first: int) -> FloatArray:
         last = min(first + CHUNK, draws)
@@ -80,7 +86,9 @@ def bootstrap(
         return design.minimise_many(minimum.basins, objective, weights=counts.astype(np.float64))[0]
 
     if draws > SURELY_SHORT:
-        refuse_if_long(_seconds(lambda: one_chunk(0)) / (CHUNK * workers), draws)
+        begin = time.perf_counter()
+        one_chunk(0)
+        refuse_if_long((time.perf_counter() - begin) / (CHUNK * workers), draws)
     found: list[FloatArray] = []
     done = 0
     for part in in_order(one_chunk, range(0, draws, CHUNK), workers):
@@ -119,12 +127,6 @@ def refuse_if_long(seconds: float, draws: int) -> None:
     raise InputError("bootstrap", draws, f"would take about {span}", f"choose bootstrap <= {most:g}")
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
-
-
 def in_order(work: Callable[[int], FloatArray], starts: range, workers: int) -> Iterator[FloatArray]:
     """The chunks one after another; worked on at the same time (numpy lets go of the interpreter)."""
     if workers <= 1:
@@ -143,37 +145,16 @@ def stream(seed: int, *key: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
 
 
-def _sampled(rows: int, units: int, group: IntArray | None) -> tuple[IntArray, int]:
-    """The rows that stand for all, and how many units they are: whole groups where there are some."""
-    if group is None:
-        return sample(rows, SAMPLE), SAMPLE
-    taken = max(round(units * SAMPLE / rows), 30)
-    if taken >= units:
-        return np.arange(rows), units
-    return np.flatnonzero(np.isin(group, sample(units, taken))), taken
-
-
-def _members(group: IntArray, units: int) -> list[IntArray]:
-    """The rows of every group."""
-    order = np.argsort(group, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(group, minlength=units))[:-1])
-
-
-def _draw(design: Design, units: int, members: list[IntArray] | None, seed: int, b: int) -> IntArray:
-    """The rows of draw b. Drawn again while they cannot carry the law."""
+def _draw(design: Design, units: int, members: Sequence[IntArray] | None, seed: int, b: int) -> IntArray:
+    """The rows of draw b. Drawn again while they are too few, or do not tell every parameter."""
     generator = stream(seed, 0, b)
     for _ in range(MOST_TRIES):
         chosen = generator.integers(0, units, units)
         rows = chosen if members is None else np.concatenate([members[u] for u in chosen])
-        if _carries(design, rows):
+        distinct = np.unique(rows)
+        if distinct.size > design.free and design.carries(distinct):
             return rows
     return np.arange(design.rows)
-
-
-def _carries(design: Design, rows: IntArray) -> bool:
-    """More distinct rows than parameters, and enough to tell every parameter."""
-    distinct = np.unique(rows)
-    return distinct.size > design.free and design.carries(distinct)
 
 
 def envelope_minimum(design: Design, objective: Objective) -> Minimum:

@@ -94,8 +94,9 @@ def equal_exponents(fitted: FittedLaw) -> EqualityTest | None:
     units = np.arange(free.rows) if runs.group is None else runs.group
     count = int(units.max()) + 1
     # Data drawn under the null have their optimum near the null law: start both fits there too.
-    places = {place: tied.places[i] for i, place in enumerate(free.places) if place is not None}
-    untied = np.array([null.theta[places[i]] for i in range(free.free)])
+    untied = np.empty(free.free)
+    for name, place in free.place.items():
+        untied[place] = null.theta[tied.place[name]]
     starts = np.vstack([untied, fitted.minimum.basins[:1]])
 
     def one_chunk(first: int) -> FloatArray:

@@ -19,7 +19,7 @@ from sparselaw.fitting.exponent_tests import (
     leave_out_words,
 )
 from sparselaw.fitting.goodness import Goodness
-from sparselaw.fitting.minimise import Minimum, ObjectiveName
+from sparselaw.fitting.minimise import Minimum
 from sparselaw.fitting.sparsity import NO_DRAWS, SparsityReading, sparsity_readings, sparsity_words
 from sparselaw.interval import Interval
 from sparselaw.laws import Law
@@ -54,7 +54,7 @@ class FittedLaw(Saved):
     """
 
     law: Law
-    objective: ObjectiveName
+    objective: str
     delta: float | None  # where Huber's square turns into an absolute value
     value: float
     gradient_norm: float

@@ -16,21 +16,19 @@ every fit tries one step, and goes on from it or damps the next one more.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
-from sparselaw.errors import InputError, check_finite
+from sparselaw.errors import InputError, check_choice, check_positive
 
 if TYPE_CHECKING:
     from sparselaw.fitting.design import Design
 
-ObjectiveName = Literal["huber", "l1", "least-squares", "envelope"]
-OBJECTIVES: tuple[ObjectiveName, ...] = ("huber", "l1", "least-squares", "envelope")
+OBJECTIVES = ("huber", "l1", "least-squares", "envelope")
 DEFAULT_DELTA = 1e-3
 L1_DELTA = 1e-8  # small against any residual: the value is the sum of absolute residuals to p * 1e-8
 
@@ -43,7 +41,7 @@ class Objective:
     is the sum of |z|, least squares the sum of z^2/2.
     """
 
-    name: ObjectiveName
+    name: str
     delta: float
     unit: float
 
@@ -53,30 +51,16 @@ def parse_objective(name: str, delta: float | None = None) -> Objective:
     >>> parse_objective("huber").delta
     0.001
     """
-    if name in ("huber", "envelope"):
-        width = check_finite("delta", DEFAULT_DELTA if delta is None else delta)
-        if width <= 0.0:
-            raise InputError("delta", delta, "must be positive", "choose delta > 0, such as 1e-3")
-        return Objective(name="huber" if name == "huber" else "envelope", delta=width, unit=width)
+    if check_choice("objective", name, OBJECTIVES) in ("huber", "envelope"):
+        width = check_positive("delta", DEFAULT_DELTA if delta is None else delta)
+        return Objective(name=name, delta=width, unit=width)
     if delta is not None:
         raise InputError("delta", delta, f"has no meaning for {name}", "leave it out or choose huber")
-    if name == "l1":
-        return Objective(name="l1", delta=L1_DELTA, unit=1.0)
-    if name == "least-squares":
-        return Objective(name="least-squares", delta=math.inf, unit=1.0)
-    raise InputError("objective", name, "is not one of the objectives", f"choose {' or '.join(OBJECTIVES)}")
+    return Objective(name=name, delta=L1_DELTA if name == "l1" else math.inf, unit=1.0)
 
 
-class Rho(NamedTuple):
-    """f of every fit, and row by row w rho' and w rho''."""
-
-    value: FloatArray  # (fits,)
-    first: FloatArray  # (fits, rows)
-    second: FloatArray
-
-
-def rho(z: FloatArray, weights: FloatArray, delta: FloatArray) -> Rho:
-    """Huber's function over delta of ``z`` (fits, rows), one delta a fit.
+def rho(z: FloatArray, weights: FloatArray, delta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Huber's function over delta of ``z`` (fits, rows), one delta a fit: f of every fit, w rho' and w rho''.
 
     rho(z) = z^2 / (2 delta) for |z| <= delta, else |z| - delta / 2; z^2 / 2 for an infinite delta. With c = z
     cut off at delta on both sides and u = 1 / delta (1 for an infinite one), rho = u c (z - c / 2),
@@ -87,8 +71,7 @@ def rho(z: FloatArray, weights: FloatArray, delta: FloatArray) -> Rho:
     unit = np.where(np.isinf(width), 1.0, 1.0 / width)
     cut = np.clip(z, -width, width)
     first = weights * cut * unit
-    value = np.sum(first * (z - 0.5 * cut), axis=1)
-    return Rho(value, first, np.where(cut == z, weights * unit, 0.0))
+    return np.sum(first * (z - 0.5 * cut), axis=1), first, np.where(cut == z, weights * unit, 0.0)
 
 
 def likelihood_ratio(narrow: float, wide: float, rows: int, objective: Objective) -> float:
@@ -101,7 +84,7 @@ def likelihood_ratio(narrow: float, wide: float, rows: int, objective: Objective
 
 def misfit(z: FloatArray, weights: FloatArray, delta: float) -> FloatArray:
     """sum_i w_i rho(z_i) of every row of ``z`` (fits, rows)."""
-    return rho(z, weights, np.full(len(z), delta)).value
+    return rho(z, weights, np.full(len(z), delta))[0]
 
 
 TOLERANCE = 1e-9  # on the gradient divided by the sum of the weights
@@ -117,96 +100,56 @@ PATIENCE = 3  # steps with too small a gain before a search gives up
 AGREEMENT = 1e-6  # relative difference of objective below which two ends are the same minimum
 LARGEST_POLISH_ROWS = 10_000  # above it, starts are polished on a sample and only the best on every row
 WARM_STARTS = 3
-Derivatives = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
-
-
-class Slopes(Protocol):
-    """First and second derivatives of eta at many thetas."""
-
-    def derivatives(
-        self, y: FloatArray, inverse_scale: FloatArray, weights: FloatArray, delta: FloatArray
-    ) -> Derivatives:
-        """f, gradient, Hessian and the sum of w J_j^2 / s^2 (a scale for each parameter) of every fit."""
-
-
-class Fits(NamedTuple):
-    """Fits side by side; y and the weights have a row for each, or one row for all."""
-
-    log_losses: Callable[[FloatArray], FloatArray]  # eta: (fits, p) -> (fits, rows)
-    slopes: Callable[[FloatArray], Slopes]
-    y: FloatArray
-    inverse_scale: FloatArray
-    weights: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-
-    def of(self, fits: IntArray) -> Fits:
-        """Some of them."""
-        y, w = (a[fits] if len(a) > 1 else a for a in (self.y, self.weights))
-        return self._replace(y=y, weights=w)
-
-    def z(self, theta: FloatArray) -> FloatArray:
-        with np.errstate(invalid="ignore"):
-            return np.asarray((self.y - self.log_losses(theta)) * self.inverse_scale)
-
-    def values(self, theta: FloatArray, delta: FloatArray) -> FloatArray:
-        """f of every fit; infinite where it has no value."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            found = rho(self.z(theta), self.weights, delta).value
-        return np.where(np.isfinite(found), found, np.inf)
-
-    def derivatives(self, theta: FloatArray, delta: FloatArray) -> Derivatives:
-        with np.errstate(invalid="ignore", over="ignore"):
-            return self.slopes(theta).derivatives(self.y, self.inverse_scale, self.weights, delta)
-
-
-class End(NamedTuple):
-    """Where a search ended. ``value`` is in the minimiser's own unit; ``norm`` that of the gradient."""
-
-    theta: FloatArray
-    value: float
-    norm: float
-    converged: bool
 
 
 class Ends(NamedTuple):
-    """The same for many searches, one row or entry for each."""
+    """Where searches ended, one row or entry for each.
+
+    ``value`` is in the minimiser's own unit; ``norm`` is that of the gradient.
+    """
 
     theta: FloatArray
-    value: FloatArray
-    norm: FloatArray
+    value: Any
+    norm: Any
     converged: Any
 
-    def each(self) -> list[End]:
-        values = zip(self.theta, self.value, self.norm, self.converged, strict=True)
-        return [End(theta, float(value), float(norm), bool(ok)) for theta, value, norm, ok in values]
+    def of(self, i: int) -> Ends:
+        """One of them."""
+        return Ends(*(part[i] for part in self))
 
 
 def minimise(
-    starts: FloatArray, fits: Fits, delta: float, *, staged: bool = True, drawn: bool = False
+    design: Design,
+    starts: FloatArray,
+    delta: float,
+    losses: FloatArray,
+    weights: FloatArray,
+    *,
+    staged: bool = True,
+    drawn: bool = False,
 ) -> Ends:
-    """Newton from each start, in stages: delta falls from the typical residual there to the one asked for.
+    """Newton's method with Levenberg's damping inside the box, from each start.
 
-    ``drawn`` data need not be followed along a flat valley to its end: such a search ends early.
+    ``losses`` and ``weights`` have a row for each, or one row for all. Where it is ``staged``, delta falls
+    from the typical residual at the start to the one asked for. ``drawn`` data need not be followed along a
+    flat valley to its end: such a search ends early.
     """
-    theta = np.clip(starts, fits.lower, fits.upper)
-    width = np.full(len(theta), delta)
-    if staged and delta < np.inf:
-        typical = np.nanmedian(np.where(fits.weights != 0.0, np.abs(fits.z(theta)), np.nan), axis=1)
-        width = np.where(np.isfinite(typical), _stage(typical, delta), delta)
-    return _newton(theta, fits, width, delta, drawn)
+    lower, upper, inverse_scale = design.lower, design.upper, design.inverse_scale
 
+    def data(which: Any) -> tuple[FloatArray, FloatArray]:
+        return losses[which] if len(losses) > 1 else losses, weights[which] if len(weights) > 1 else weights
 
-def _stage(width: FloatArray, delta: float) -> FloatArray:
-    """The last stage is delta itself."""
-    return np.where(width > delta * DELTA_STEP, width, delta)
+    def z(theta: FloatArray, y: FloatArray) -> FloatArray:
+        with np.errstate(invalid="ignore"):
+            return np.asarray((y - design.log_losses(theta)) * inverse_scale)
 
-
-def _newton(start: FloatArray, fits: Fits, width: FloatArray, delta: float, drawn: bool) -> Ends:
-    """Newton's method with Levenberg's damping inside the box; ``width`` is each fit's first delta."""
-    theta, width = start.copy(), width.copy()
+    theta = np.clip(starts, lower, upper)
     count, p = theta.shape
-    weight = np.maximum(np.broadcast_to(fits.weights.sum(axis=1), (count,)), 1e-300)
+    width = np.full(count, delta)  # each fit's delta
+    if staged and delta < np.inf:
+        typical = np.nanmedian(np.where(weights != 0.0, np.abs(z(theta, losses)), np.nan), axis=1)
+        width = np.where(np.isfinite(typical), _stage(typical, delta), delta)
+    weight = np.maximum(np.broadcast_to(weights.sum(axis=1), (count,)), 1e-300)
     f, norm, damping = np.empty(count), np.full(count, np.inf), np.empty(count)
     gradient, hessian, size = np.empty((count, p)), np.empty((count, p, p)), np.empty((count, p))
     most = MOST_DRAWN_STEPS if drawn else MOST_STEPS
@@ -215,10 +158,11 @@ def _newton(start: FloatArray, fits: Fits, width: FloatArray, delta: float, draw
 
     def look(which: IntArray) -> None:
         """The derivatives where these fits are."""
-        f[which], gradient[which], hessian[which], found = fits.of(which).derivatives(
-            theta[which], width[which]
-        )
-        size[which] = np.maximum(found, 1e-12 * weight[which, None])
+        y, w = data(which)
+        with np.errstate(invalid="ignore", over="ignore"):
+            found = design.slopes(theta[which]).derivatives(y, inverse_scale, w, width[which])
+        f[which], gradient[which], hessian[which] = found[:3]
+        size[which] = np.maximum(found[3], 1e-12 * weight[which, None])
 
     def begin(which: IntArray) -> None:
         """A stage."""
@@ -230,7 +174,7 @@ def _newton(start: FloatArray, fits: Fits, width: FloatArray, delta: float, draw
     begin(going)
     while going.size:
         here, slope = theta[going], gradient[going]
-        free = ~(((here <= fits.lower) & (slope >= 0.0)) | ((here >= fits.upper) & (slope <= 0.0)))
+        free = ~(((here <= lower) & (slope >= 0.0)) | ((here >= upper) & (slope <= 0.0)))
         norm[going] = np.sqrt(np.sum(np.where(free, slope, 0.0) ** 2, axis=1)) / weight[going]
         last = width[going] <= delta
         wanted = norm[going] > np.where(last, TOLERANCE, STAGE_TOLERANCE)
@@ -243,12 +187,14 @@ def _newton(start: FloatArray, fits: Fits, width: FloatArray, delta: float, draw
             going = going[~(ended & last)]
             continue
         step, solved = damped_steps(hessian[going], slope, size[going], damping[going], free)
-        trial = np.clip(here + step, fits.lower, fits.upper)
+        trial = np.clip(here + step, lower, upper)
         step = trial - here
         predicted = -np.sum(slope * step, axis=1)
         predicted -= 0.5 * np.einsum("ta,tab,tb->t", step, hessian[going], step)
-        found = np.where(solved, fits.of(going).values(trial, width[going]), np.inf)
-        gain = f[going] - found
+        y, w = data(going)
+        with np.errstate(invalid="ignore", over="ignore"):
+            found = rho(z(trial, y), w, width[going])[0]
+        gain = f[going] - np.where(solved & np.isfinite(found), found, np.inf)
         better = gain > 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(predicted > 0.0, gain / predicted, 0.0)
@@ -267,6 +213,11 @@ def _newton(start: FloatArray, fits: Fits, width: FloatArray, delta: float, draw
     return Ends(theta, f, norm, (norm <= ROUNDING) | rounded)
 
 
+def _stage(width: FloatArray, delta: float) -> FloatArray:
+    """The last stage is delta itself."""
+    return np.where(width > delta * DELTA_STEP, width, delta)
+
+
 def damped_steps(
     hessian: FloatArray, gradient: FloatArray, size: FloatArray, damping: FloatArray, free: Any
 ) -> tuple[FloatArray, Any]:
@@ -280,7 +231,11 @@ def damped_steps(
         matrix[:, places, places] += np.where(free, damping[:, None] * size, 1.0)
         scale = 1.0 / np.sqrt(np.maximum(np.abs(matrix[:, places, places]), 1e-300))
         matrix *= scale[:, :, None] * scale[:, None, :]
-    solved = _positive(matrix)
+    solved: Any = np.isfinite(matrix).all(axis=(1, 2))
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:  # some are not positive: which?
+        solved &= np.linalg.eigvalsh(np.where(solved[:, None, None], matrix, 0.0))[:, 0] > 1e-14
     steps = np.zeros_like(gradient)
     right = np.where(free, -gradient, 0.0) * scale
     steps[solved] = _solutions(matrix[solved], right[solved]) * scale[solved]
@@ -297,17 +252,6 @@ def _solutions(matrix: FloatArray, right: FloatArray) -> FloatArray:
             with suppress(np.linalg.LinAlgError):
                 found[i] = np.linalg.solve(matrix[i], right[i])
         return found
-
-
-def _positive(matrix: FloatArray) -> Any:
-    """Which matrices, scaled to a diagonal of one, are positive."""
-    finite: Any = np.isfinite(matrix).all(axis=(1, 2))
-    try:
-        np.linalg.cholesky(matrix)
-    except np.linalg.LinAlgError:
-        lowest = np.linalg.eigvalsh(np.where(finite[:, None, None], matrix, 0.0))[:, 0]
-        return finite & (lowest > 1e-14)
-    return finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,24 +280,28 @@ def global_minimum(
     if design.rows > LARGEST_POLISH_ROWS:
         rows = sample(design.rows)
         small, small_w = design.take(rows), w[rows]
-    ends = sorted(small.minimise_all(starts, objective, small_w), key=lambda end: end.value)
-    best = ends[0]
+    ends = small.minimise_all(starts, objective, small.log_loss[None, :], small_w[None, :])
+    order = np.argsort(ends.value, kind="stable")
+    best = ends.of(order[0])
     tolerance = AGREEMENT * abs(best.value) + 1e-12 * float(small_w.sum())
     basins, seen = [best.theta], best.value
-    for end in ends[1:]:
-        if end.value - seen > tolerance:
-            basins.append(end.theta)
-            seen = end.value
-    agreeing = sum(end.value - best.value <= tolerance for end in ends)
+    for i in order[1:]:
+        if ends.value[i] - seen > tolerance:
+            basins.append(ends.theta[i])
+            seen = ends.value[i]
+    agreeing = int(np.count_nonzero(ends.value - best.value <= tolerance))
     if small is not design:
         best = design.minimise(best.theta, objective, w, staged=False)
         best = best if best.converged else design.minimise(best.theta, objective, w)
         basins[0] = best.theta
+    # The objective of the best constant, near enough, is what any law has to explain.
+    flat = (design.log_loss - np.median(design.log_loss)) * design.inverse_scale
+    constant = max(float(misfit(flat[None, :], w, objective.delta)[0]), 1e-300)
     return Minimum(
         theta=best.theta,
-        value=best.value * objective.unit,
-        gradient_norm=best.norm * float(w.sum()) / design.constant_value(objective, w),
-        converged=best.converged,
+        value=float(best.value) * objective.unit,
+        gradient_norm=float(best.norm) * float(w.sum()) / constant,
+        converged=bool(best.converged),
         starts_tried=len(starts),
         starts_agreeing=agreeing,
         basins=np.array(basins[:WARM_STARTS]),

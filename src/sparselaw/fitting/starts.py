@@ -35,8 +35,7 @@ ABSENT = np.log(0.01)  # a coefficient that came out as zero starts so small, bu
 
 def combined_starts(design: Design, objective: Objective, weights: FloatArray) -> FloatArray:
     """(starts, p): the best combinations of the starts that the ranges of the law name."""
-    ranges = [design.law.fitted_in()[name] for name in design.names]
-    each = [held.starts if held.linear else tuple(np.log(held.starts)) for held in ranges]
+    each = [held.starts if held.linear else tuple(np.log(held.starts)) for held in design.ranges]
     combinations = np.array(list(itertools.islice(itertools.product(*each), 100 * MOST_COMBINATIONS)))
     generator = np.random.Generator(np.random.PCG64(0))
     if len(combinations) > MOST_COMBINATIONS:

@@ -43,12 +43,9 @@ class TermUnit:
         return centre["loss"] * centre[self.size] ** values[self.exponent]
 
 
-@dataclass(frozen=True, slots=True)
-class LowestLoss:
+def lowest_loss(_values: Mapping[str, Any], centre: Mapping[str, float]) -> Any:
     """The unit of a floor."""
-
-    def __call__(self, _values: Mapping[str, Any], centre: Mapping[str, float]) -> Any:
-        return centre["lowest"]
+    return centre["lowest"]
 
 
 def exponent(low: float = 1e-3, high: float = 30.0, starts: tuple[float, ...] = (0.1, 0.35, 1.0)) -> Range:
@@ -62,4 +59,4 @@ def coefficient(size: str, exponent: str, starts: tuple[float, ...] = (0.1, 0.5)
 
 def floor(starts: tuple[float, ...] = (0.1, 0.5, 0.9)) -> Range:
     """Of the loss that no size removes; ``starts`` are multiples of the smallest loss."""
-    return Range(low=1e-8, high=3.0, starts=starts, unit=LowestLoss(), vanishes=True)
+    return Range(low=1e-8, high=3.0, starts=starts, unit=lowest_loss, vanishes=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from sparselaw.laws.base import ANY_SIZE, Law, Term, real
@@ -79,13 +79,10 @@ class ChinchillaLaw(Law):
         return self.E + self.A * real(N) ** -self.alpha + self.B * real(D) ** -self.beta
 
     def on_repeated_data(self) -> tuple[DataConstrainedLaw, str]:
-        return DataConstrainedLaw(**self._own(), R_N=PUBLISHED_R_N, R_D=PUBLISHED_R_D), PUBLISHED
+        return DataConstrainedLaw(**asdict(self), R_N=PUBLISHED_R_N, R_D=PUBLISHED_R_D), PUBLISHED
 
     def starts_beside(self) -> tuple[CoupledLaw, ...]:
-        return tuple(CoupledLaw(**self._own(), g=g) for g in COUPLINGS)
-
-    def _own(self) -> dict[str, float]:
-        return {"E": self.E, "A": self.A, "B": self.B, "alpha": self.alpha, "beta": self.beta}
+        return tuple(CoupledLaw(**asdict(self), g=g) for g in COUPLINGS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
