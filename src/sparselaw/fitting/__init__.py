@@ -16,7 +16,7 @@ from sparselaw.fitting.fit import fit, read_runs
 from sparselaw.fitting.fitted_law import FittedLaw
 from sparselaw.fitting.power_sweeps import PowerFit, Sweep, fit_power
 from sparselaw.fitting.read import read_table
-from sparselaw.fitting.simulated import interpolation_threshold, near_peak
+from sparselaw.fitting.table_checks import interpolation_threshold, near_peak
 
 __all__ = [
     "CleanRuns",

@@ -80,14 +80,12 @@ class Runs:
         return self.sizes["D"]
 
     def take(self, rows: npt.NDArray[np.bool_] | IntArray) -> Runs:
-        optional = {name: getattr(self, name) for name in ("group", "row", "compute", "seed")}
-        return Runs(
-            sizes={name: values[rows] for name, values in self.sizes.items()},
-            loss=self.loss[rows],
-            scale=self.scale[rows],
-            sweeps=None if self.sweeps is None else replace(self.sweeps, index=self.sweeps.index[rows]),
-            **{name: None if values is None else values[rows] for name, values in optional.items()},
-        )
+        names = ("loss", "scale", "group", "row", "compute", "seed")
+        columns: dict[str, Any] = {name: getattr(self, name) for name in names}
+        columns |= {name: values[rows] for name, values in columns.items() if values is not None}
+        sweeps = None if self.sweeps is None else replace(self.sweeps, index=self.sweeps.index[rows])
+        sizes = {name: values[rows] for name, values in self.sizes.items()}
+        return Runs(sizes=sizes, sweeps=sweeps, **columns)
 
     def with_groups_numbered(self) -> Runs:
         """The same runs with groups counted from zero without gaps."""

@@ -152,7 +152,7 @@ class Design:
         one = np.ones_like(multiples[0])
         bare = {
             name: multiples[self.place[name]] if name in self.place else 0.0 * one
-            for name, held in self.law.fitted_in().items()
+            for name, held in self.law.ranges.items()
             if held.unit is None
         }
         units = [held.unit for held in self.ranges]
@@ -293,7 +293,7 @@ def prepare(law: type[Law], runs: Runs, *, tied: bool = False, floor: bool = Tru
         if sweeps is not None and many and name in coefficients:
             own = [f"{name}[{sweeps.other}={value:g}]" for value in sweeps.values]
         names += own
-        ranges += [law.fitted_in()[name]] * len(own)
+        ranges += [law.ranges[name]] * len(own)
     if first is not None and second is not None:
         place[second] = place[first]
     sizes = tuple(runs.sizes[name] for name in law.sizes)

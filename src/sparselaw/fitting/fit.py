@@ -16,8 +16,8 @@ from sparselaw.fitting.draws import bootstrap as draw
 from sparselaw.fitting.fitted_law import FittedLaw
 from sparselaw.fitting.goodness import findings, goodness, no_sparsity
 from sparselaw.fitting.minimise import global_minimum, parse_objective
-from sparselaw.fitting.simulated import without_peak
 from sparselaw.fitting.sparsity import implied_sparsity, intervals
+from sparselaw.fitting.table_checks import without_peak
 from sparselaw.fitting.tables import select
 from sparselaw.interval import check_level
 from sparselaw.laws import ANY_SIZE, Law, law_named, one_size_laws

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from sparselaw.fitting.minimise import (
 )
 from sparselaw.fitting.table_checks import Pooled
 from sparselaw.numbers import short_number, short_size
-from sparselaw.records import to_dict
+from sparselaw.records import Record
 
 WORST = 3
 NORMAL = 1.4826  # the standard deviation of normal numbers over the median of their sizes
@@ -42,7 +41,7 @@ Finding = tuple[str, str]  # what speaks against a fit: a status, and why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorstRow:
+class WorstRow(Record):
     """A run far from the law. ``row`` counts the rows of the table from 1, the header not counted."""
 
     row: int
@@ -50,18 +49,15 @@ class WorstRow:
     D: float
     loss: float
     percent: float  # by how much its loss lies above the law
-    times: float  # its residual over the typical one
+    times: float = field(repr=False)  # its residual over the typical one
 
     def words(self) -> str:
         above = short_number(self.percent, 2) if self.percent < 0.0 else f"+{short_number(self.percent, 2)}"
         return f"row {self.row} (N = {short_size(self.N)}, D = {short_size(self.D)}) {above} %"
 
-    def as_dict(self) -> dict[str, Any]:
-        return to_dict(self, "row", "N", "D", "loss", "percent")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Goodness:
+class Goodness(Record):
     """With r = 100 (log loss - log law): ``sd`` is its root mean square, ``mad`` the median of its size.
 
     ``typical`` is a standard deviation that no single row moves: 1.48 times the median size of r, of which
@@ -70,10 +66,10 @@ class Goodness:
 
     sd: float
     mad: float
-    typical: float
     worst: tuple[WorstRow, ...]  # worst first
-    outliers: tuple[WorstRow, ...]  # more than 15 typical residuals and two per cent from the law
-    most_expensive: WorstRow  # the run with the largest N D; of several, the furthest from the law
+    typical: float = field(repr=False)
+    outliers: tuple[WorstRow, ...] = field(repr=False)  # over 15 typical residuals and 2 % from the law
+    most_expensive: WorstRow = field(repr=False)  # has the largest N D; of several, lies furthest off
 
     def words(self) -> str:
         """One line."""
@@ -98,9 +94,6 @@ class Goodness:
                 f"the most expensive run, {last.words()}, lies {last.times:.0f} typical residuals away"
             )
         return tuple(said)
-
-    def as_dict(self) -> dict[str, Any]:
-        return to_dict(self, "sd", "mad", "worst")
 
 
 def goodness(residuals: FloatArray, runs: Runs, parameters: int) -> Goodness:

@@ -122,9 +122,7 @@ def _projected(
         weight = plain / np.maximum(np.abs(1.0 - fitted) * inv_s, max(delta, 1e-3))
         best, fitted = _least_squares(columns, weight)
     with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.abs(np.log(fitted)) * inv_s
-        cut = np.minimum(z, delta)
-        return (cut * (z - 0.5 * cut)) @ w * (1.0 if delta == np.inf else 1.0 / delta), best.T
+        return misfit(np.log(fitted) * inv_s, w, delta), best.T
 
 
 def _least_squares(columns: list[FloatArray], weight: FloatArray) -> tuple[FloatArray, FloatArray]:

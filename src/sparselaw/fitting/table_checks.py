@@ -4,10 +4,12 @@ Does the loss fall with scale at all? Do the units of N, D and C agree? Does N c
 columns tell apart rows that a fit would throw together: checkpoints of one run are not independent, and as
 rows of their own they make intervals far too narrow; runs with other data or other numbers of passes follow
 laws of their own. None of this shows in N, D and the loss alone, but most tables have a column that says so.
+And which simulated runs lie near the double-descent peak, where no sum of power laws holds?
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -19,7 +21,7 @@ import pandas as pd
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
-from sparselaw.fitting.tables import column, find_shape, floats, is_numbers, labels
+from sparselaw.fitting.tables import column, find_columns, find_shape, floats, is_numbers, labels
 
 # Words in the names of columns, letters only and lower case: what a column tells that has one of them.
 SEED_WORDS = frozenset({"seed", "seeds"})
@@ -45,6 +47,7 @@ RISING = 0.5  # rank correlation of loss and compute from which on a metric rise
 OFF = 3.0  # C over 6 N D, or under it, by more than this factor is said
 FAR_BELOW = 0.01  # D over N
 TYPICAL_VOCABULARY = (5_000.0, 400_000.0)
+PEAK_FACTOR = 2.0  # N between K/2 and 2K: the loss is more than about twice what its power law says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,3 +232,51 @@ def _depends_on(parts: IntArray, other: IntArray) -> bool:
     """Has every value of ``other`` one label only?"""
     pairs = np.unique(np.stack([other, parts]), axis=1)
     return bool(np.unique(pairs[0]).size == pairs.shape[1])
+
+
+def interpolation_threshold(D: Any, alpha1: float, dimension: float = math.inf) -> Any:
+    """The N at which the double-descent peak sits. A nan alpha1 stands for inputs without rare coordinates.
+
+    The peak is where the parameters just interpolate the data: at N = K(D) for sparse inputs with alpha1 > 0,
+    K(D) = Gamma(1 - 1/(alpha1+1)) D^(1/(alpha1+1)) (eq:K-of-D), and at N = D for dense inputs or alpha1 <= 0.
+    A rank cannot exceed the samples or the coordinates, so K is cut off at D and at the dimension.
+
+    >>> round(float(interpolation_threshold(50_000, 1.0)), 1)
+    396.3
+    """
+    from sparselaw.inputs.base import seen_law
+
+    samples = 1.0 * np.asarray(D, dtype=np.float64)
+    s, g = seen_law(alpha1)
+    return np.minimum(np.minimum(g * samples**s, samples), dimension)
+
+
+def near_peak(N: Any, D: Any, alpha1: float, dimension: float = math.inf, factor: float = PEAK_FACTOR) -> Any:
+    """Is N within ``factor`` of the threshold?"""
+    ratio = np.asarray(N, dtype=np.float64) / interpolation_threshold(D, alpha1, dimension)
+    return (ratio > 1.0 / factor) & (ratio < factor)
+
+
+def without_peak(
+    table: pd.DataFrame, columns: Mapping[str, str] | None = None
+) -> tuple[pd.DataFrame, dict[str, int]]:
+    """The table without the rows near the peak, and how many went."""
+    found = find_columns(table, columns)
+    if "alpha1" not in table or "N" not in found or "D" not in found:
+        condition = "needs the columns N, D and alpha1 of simulated runs"
+        raise InputError("drop-peak", True, condition, "leave it out for other runs")
+    N, D, alpha1 = (floats(column(table, name)) for name in (found["N"], found["D"], "alpha1"))
+    if "inputs" in table:
+        from sparselaw.inputs import KINDS
+
+        never_rare = [name for name, kind in KINDS.items() if kind.sampling == "gaussian"]
+        alpha1 = np.where(column(table, "inputs").isin(never_rare), np.nan, alpha1)
+    dimension = floats(column(table, "dimension")) if "dimension" in table else np.full(N.size, np.inf)
+    dimension = np.where(np.isnan(dimension), np.inf, dimension)
+    near = np.zeros(N.size, bool)
+    settings = pd.DataFrame({"alpha1": alpha1, "dimension": dimension})
+    for rows in settings.groupby(["alpha1", "dimension"], dropna=False).indices.values():
+        a, M = settings.iloc[rows[0]]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            near[rows] = near_peak(N[rows], D[rows], float(a), float(M))
+    return table[~near], ({"near the double-descent peak": int(near.sum())} if near.any() else {})

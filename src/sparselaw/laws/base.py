@@ -14,7 +14,6 @@ A new law is one file: such a record, and ``@register`` above it.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -65,14 +64,27 @@ class Law(ABC):
     ranges: ClassVar[Mapping[str, Range]] = {}
     floor_name: ClassVar[str | None] = None  # the parameter that is the loss of infinite sizes
     exponent_names: ClassVar[tuple[str, str] | None] = None  # of N and of D, where the law has both
-    sparsity_names: ClassVar[tuple[str, str] | None] = (
-        None  # where alpha1 and alpha2 are parameters themselves
-    )
+    sparsity_names: ClassVar[tuple[str, str] | None] = None  # alpha1 and alpha2, where they are parameters
     coupling_name: ClassVar[str | None] = None  # the parameter that joins the terms of N and D; 1 is a sum
     read_beside: ClassVar[str | None] = None  # the name of a law by which the sparsity is read as well
     read_first: ClassVar[bool] = False  # whether its own reading of the sparsity stands before that one
     compared: ClassVar[bool] = True  # among all laws; False for a law of simulated runs
     column_names: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # other names for sizes beyond N and D
+
+    def __init_subclass__(cls) -> None:
+        """A sum of powers is searched with exponents on a linear scale; that of one may be negative."""
+        if "terms" not in vars(cls) or "ranges" in vars(cls):
+            return
+        found: dict[str, Range] = {}
+        for term in cls.terms:
+            if term.size is None or term.exponent is None:
+                found[term.coefficient] = replace(floor(), low=FURTHEST_FLOOR)
+            else:
+                unit = TermUnit(term.size, term.exponent)
+                found[term.coefficient] = Range(low=1 / FURTHEST, high=FURTHEST, unit=unit, vanishes=True)
+                low = 1e-3 if len(cls.terms) > 1 else -30.0
+                found[term.exponent] = Range(low=low, high=30.0, linear=True)
+        cls.ranges = found
 
     @abstractmethod
     def loss(self, *sizes: Any) -> Any:
@@ -93,12 +105,7 @@ class Law(ABC):
     @classmethod
     def parameters(cls) -> tuple[str, ...]:
         """The names of the parameters, in order."""
-        return _names(cls)
-
-    @classmethod
-    def fitted_in(cls) -> Mapping[str, Range]:
-        """Where each parameter is searched: ``ranges``, or what the terms of a sum of powers need."""
-        return cls.ranges or _ranges_of(cls)
+        return tuple(field.name for field in dataclasses.fields(cast(Any, cls)))
 
     @classmethod
     def has_one_size(cls) -> bool:
@@ -143,32 +150,11 @@ SomeLaw = TypeVar("SomeLaw", bound=type[Law])
 
 def register(law: SomeLaw) -> SomeLaw:
     """Makes a law known by its name, in Python and on the command line. Also a decorator."""
-    named = {n for term in law.terms for n in (term.coefficient, term.exponent) if n is not None}
-    if set(law.parameters()) != (named if law.terms else set(law.ranges)):
-        raise InputError(
-            "law", law.name, "does not say how every parameter is fitted", "give it terms, or ranges for all"
-        )
+    if set(law.parameters()) != set(law.ranges):
+        condition = "does not say how every parameter is fitted"
+        raise InputError("law", law.name, condition, "give it terms, or ranges for all")
     add(LAWS, "law", law.name, law)
     return law
-
-
-@functools.cache
-def _ranges_of(law: type[Law]) -> dict[str, Range]:
-    """Exponents on a linear scale; that of a single power may be negative."""
-    found: dict[str, Range] = {}
-    for term in law.terms:
-        if term.size is None or term.exponent is None:
-            found[term.coefficient] = replace(floor(), low=FURTHEST_FLOOR)
-        else:
-            unit = TermUnit(term.size, term.exponent)
-            found[term.coefficient] = Range(low=1 / FURTHEST, high=FURTHEST, unit=unit, vanishes=True)
-            found[term.exponent] = Range(low=1e-3 if len(law.terms) > 1 else -30.0, high=30.0, linear=True)
-    return found
-
-
-@functools.cache
-def _names(law: type[Law]) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(cast(Any, law)))
 
 
 def real(x: Any) -> Any:
