@@ -128,17 +128,6 @@ def test_a_path_is_a_table(tmp_path, table):
     )
 
 
-# The reader of small files against pandas, and our columns against those of pandas.
-
-CELL = st.one_of(
-    st.floats(allow_nan=False, allow_infinity=False).map(repr),
-    st.integers(-(10**17), 10**17).map(str),
-    st.sampled_from(
-        ["", " 7", "NA", "nan", "inf", "-inf", "abc", "1_000", "1e5", "+3", "True", "None", "x y"]
-    ),
-)
-
-
 @settings(deadline=None, max_examples=40)
 @given(
     cells=st.lists(st.sampled_from([1, 2.0, float("nan"), "a", "b", None]), min_size=1, max_size=12),
