@@ -1,6 +1,9 @@
 """Pictures of fits draw on the axes they are given, with labels, and read nothing else."""
 
+import itertools
+
 import matplotlib as mpl
+import matplotlib.contour
 import numpy as np
 import pandas as pd
 import pytest
@@ -77,6 +80,18 @@ def test_slices_mark_their_lowest_point(ax, law):
 def test_profile(ax, law):
     fits.exponent_profile(exponent_profile(law, points=7), ax=ax, draws=law.draws[:, -2:])
     assert "alpha" in ax.get_xlabel()
+
+
+def test_labels_cut_no_more_of_a_contour_than_they_cover(ax, law):
+    """Placed before the axes are logarithmic, a label cuts out more than a decade."""
+    fits.loss_contour(law, ax=ax)
+    (lines,) = [part for part in ax.collections if isinstance(part, mpl.contour.ContourSet)]
+    assert lines.labelTexts
+    for path in lines.get_paths():
+        parts = path.to_polygons(closed_only=False)
+        ends = sorted(sorted(np.log10(part[[0, -1]]).tolist()) for part in parts)
+        for (_, left), (right, _) in itertools.pairwise(ends):
+            assert np.hypot(*np.subtract(left, right)) < 0.7
 
 
 def test_a_power_law_has_no_contour(ax, sweep):

@@ -138,6 +138,8 @@ def loss_contour(
         ax.plot(*best, "*", ms=11, color=THEORY, zorder=5, ls="none", label="plans")
     shown = [np.append(known, asked[axis]) for axis, known in zip("ND", sizes, strict=True)]
     N, D = (np.geomspace(np.nanmin(values) / 2, np.nanmax(values) * 2, 120) for values in shown)
+    # before labels are set, which cut the lines where they stand
+    ax.set(xscale="log", yscale="log", xlim=(N[0], N[-1]), ylim=(D[0], D[-1]))
     surface = np.asarray(source.loss(*np.meshgrid(N, D)))
     lines = np.unique([float(f"{v:.3g}") for v in np.quantile(surface, np.linspace(0.04, 0.96, levels))])
     lines = lines[(lines > surface.min()) & (lines < surface.max())]
@@ -153,7 +155,6 @@ def loss_contour(
         else:
             found = [allocate(source.loss, spend, C).best for C in budgets]
         ax.plot([b.N for b in found], [b.D for b in found], color=ACCENT, lw=2, label="best $N$, $D$")
-    ax.set(xlim=(N[0], N[-1]), ylim=(D[0], D[-1]))
     data, unit = units_of(sizes[1])
     return finish(ax, SIZES, data, f"Lines of equal {unit}", columns=3)
 
