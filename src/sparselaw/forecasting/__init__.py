@@ -6,21 +6,17 @@ them together. Nothing here reads tables: known_runs holds arrays.
 
 from __future__ import annotations
 
-from sparselaw.forecasting.forecast_result import Forecast, ForecastPoint, Prepared, Pull, predictive, prepare
+from sparselaw.forecasting.forecast_result import Forecast, Prepared, predictive, prepare
 from sparselaw.forecasting.known_runs import KnownRuns, known_runs
-from sparselaw.forecasting.posterior import Posterior, joint_posterior, posterior
+from sparselaw.forecasting.posterior import posterior
 from sparselaw.forecasting.predictive import BackTest, Predictive
 
 __all__ = [
     "BackTest",
     "Forecast",
-    "ForecastPoint",
     "KnownRuns",
-    "Posterior",
     "Predictive",
     "Prepared",
-    "Pull",
-    "joint_posterior",
     "known_runs",
     "posterior",
     "predictive",

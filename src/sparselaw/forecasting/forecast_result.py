@@ -330,13 +330,12 @@ def prepare(
     dropped: Mapping[str, int] | None = None,
     notes: Sequence[str] = (),
     pooled: Sequence[str] = (),
-    settings: Settings = SETTINGS,
 ) -> Prepared:
     """Judges the runs and takes everything from them that does not depend on the points."""
     check_runs(runs)
-    used = runs.in_order().thinned(settings.most_rows)
+    used = runs.in_order().thinned(SETTINGS.most_rows)
     thin = f"{len(used)} of {len(runs)} rows used, evenly along compute"
-    found, tests = predictive(used, settings)
+    found, tests = predictive(used)
     return Prepared(
         runs=runs,
         predictive=found,
