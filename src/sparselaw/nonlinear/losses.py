@@ -16,6 +16,7 @@ from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.nonlinear.response import Response
 
 MOST_ACTIVE = 12.0  # coordinates in a sample: with more, drawn samples are large; 10.6 at alpha1 = 0.1
+LOCAL_ERROR = 0.01  # of the ratio of two neighbouring losses
 FEWEST = 8  # dense coordinates: with fewer, features soon outnumber what there is to tell apart
 
 
@@ -121,6 +122,12 @@ def local_exponents(inputs: Inputs, features: Any, sizes: Sequence[float]) -> li
         Where a size is no positive whole number, or there is no theory.
     """
     response = check_theory(inputs, features)
-    from sparselaw.nonlinear.two_sided import local_exponent
+    from sparselaw.nonlinear.features_limit import limit_at
+    from sparselaw.nonlinear.gaussian_limit import gaussian_limit_at
 
-    return [local_exponent(inputs, response, float(check_size("N", N))) for N in sizes]
+    limit, found = gaussian_limit_at if inputs.sampling == "gaussian" else limit_at, []
+    for N in [float(check_size("N", N)) for N in sizes]:
+        low, high = (limit(inputs, response, N * factor) for factor in (0.5**0.5, 2.0**0.5))
+        unsure = (abs(high.error - low.error) + LOCAL_ERROR) / math.log(2.0)
+        found.append((math.log2(low.loss / high.loss), unsure))
+    return found

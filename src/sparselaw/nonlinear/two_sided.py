@@ -37,12 +37,11 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.nonlinear.data_limit import data_limit, interpolation_errors, sharing
-from sparselaw.nonlinear.features_limit import features_limit, limit_at
+from sparselaw.nonlinear.features_limit import features_limit
 from sparselaw.nonlinear.gaussian_limit import (
     excess,
     gaussian_data_limit,
     gaussian_features_limit,
-    gaussian_limit_at,
     gaussian_variance_term,
 )
 from sparselaw.nonlinear.losses import NonlinearLoss
@@ -80,7 +79,6 @@ EVEN_CLOSE = 0.5  # of N over the rank: from there on the readout of noise has n
 EVEN_ERROR = 0.5  # relative error there: what simulation has above the variance
 EVEN_HEAVY = 0.5  # of the noise that is fitted: samples with much leverage have a large variance too
 
-LOCAL_ERROR = 0.01  # of the ratio of two neighbouring losses
 LARGEST_N = 1e100  # in place of infinitely many features
 
 
@@ -187,14 +185,6 @@ def _said(beyond: float, response: Response, error: float, size: float, near: fl
         where = "both sizes matter" if near > FAR else "the theory's own error"
         cautions.append(f"{where}: the loss may be off by about {min(error, 1.0):.0%}")
     return {"error": error, "cautions": cautions}
-
-
-def local_exponent(inputs: Inputs, response: Response, N: float) -> tuple[float, float]:
-    """Of the N-limited loss about N, with what the change of its error there may add."""
-    limit = gaussian_limit_at if inputs.sampling == "gaussian" else limit_at
-    low, high = (limit(inputs, response, N * factor) for factor in (0.5**0.5, 2.0**0.5))
-    unsure = (abs(high.error - low.error) + LOCAL_ERROR) / math.log(2.0)
-    return math.log2(low.loss / high.loss), unsure
 
 
 def even_loss(inputs: Inputs, N: float, D: float, rank: float) -> NonlinearLoss:

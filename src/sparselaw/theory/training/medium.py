@@ -84,7 +84,7 @@ class Medium:
             trace = float(self.weight @ self.curvature) * (1.0 / self.samples + 1.0 / self.features)
             guess = rows[0] + trace if near is None else near.inner
             for i, row in enumerate(rows):
-                inner[i], slope = _newton(self._shift, row, guess)
+                inner[i], slope = self._solved(row, guess)
                 if i + 1 < len(rows):
                     guess = inner[i] + (rows[i + 1] - row) / slope
                     guess = np.where(guess.imag > 0.0, guess, inner[i])
@@ -158,31 +158,24 @@ class Medium:
         found[a, b] = column @ (i.inverse[:, a] * j.inverse[:, b])
         return np.asarray(found)
 
-    def _shift(self, inner: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
-        """z and its slope at kappa'."""
-        inverse, column = 1.0 / (self.curvature[:, None] + inner), self.weight * self.curvature
-        S, slope = column @ inverse, -(column @ (inverse * inverse))
-        mixed, few = 1.0 / self.samples, 1.0 / self.features
-        q, m = 1.0 - mixed * S, 1.0 - few * S
-        return inner * q * m, q * m - inner * slope * (mixed * m + few * q)
+    def _solved(self, z: ComplexArray, inner: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
+        """kappa' in the half plane of z, and the slope of z there, by Newton's method.
 
-
-def _newton(
-    shift: Callable[[ComplexArray], tuple[ComplexArray, ComplexArray]], z: ComplexArray, k: ComplexArray
-) -> tuple[ComplexArray, ComplexArray]:
-    """The root of shift(k) = z in the half plane of z, and the slope there.
-
-    A step is shortened to nine tenths of k's size, and where k would leave the upper half plane.
-    """
-    for _ in range(ITERATIONS):
-        value, slope = shift(k)
-        step = (value - z) / slope
-        length, size = np.abs(step), np.abs(k)
-        step *= np.minimum(1.0, 0.9 * size / np.maximum(length, 1e-100 * size + 1e-300))
-        leaves = (step.imag >= k.imag) & (k.imag > 0.0)
-        if leaves.any():
-            step[leaves] *= 0.5 * k.imag[leaves] / step.imag[leaves]
-        k = k - step
-        if (length <= CLOSE * size).all():
-            break
-    return k, slope
+        A step is shortened to nine tenths of its size, and where it would leave the upper half plane.
+        """
+        mixed, few, column = 1.0 / self.samples, 1.0 / self.features, self.weight * self.curvature
+        for _ in range(ITERATIONS):
+            inverse = 1.0 / (self.curvature[:, None] + inner)
+            S, fall = column @ inverse, -(column @ (inverse * inverse))
+            q, m = 1.0 - mixed * S, 1.0 - few * S
+            slope = q * m - inner * fall * (mixed * m + few * q)
+            step = (inner * q * m - z) / slope
+            length, size = np.abs(step), np.abs(inner)
+            step *= np.minimum(1.0, 0.9 * size / np.maximum(length, 1e-100 * size + 1e-300))
+            leaves = (step.imag >= inner.imag) & (inner.imag > 0.0)
+            if leaves.any():
+                step[leaves] *= 0.5 * inner.imag[leaves] / step.imag[leaves]
+            inner = inner - step
+            if (length <= CLOSE * size).all():
+                break
+        return inner, slope
