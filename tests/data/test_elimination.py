@@ -8,7 +8,7 @@ from scipy import sparse
 
 from oracles.sparse import gram_of, in_full
 from sparselaw.data.factor import PIVOT
-from sparselaw.data.scaled_gram import solve, solve_transposed, told_apart, upper_factor
+from sparselaw.data.scaled_gram import solve, told_apart, upper_factor
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.inputs import SparseInputs
 
@@ -41,7 +41,7 @@ def test_factor_is_triangular_and_solves(alpha1, dimension, D, kept_sparse, core
     right = np.random.default_rng(2).standard_normal((len(G), 7))
     before = right.copy()
     assert np.allclose(solve(F, right), np.linalg.solve(full, right), rtol=1e-9)
-    assert np.allclose(solve_transposed(F, right), np.linalg.solve(full.T, right), rtol=1e-9)
+    assert np.allclose(solve(F, right, transposed=True), np.linalg.solve(full.T, right), rtol=1e-9)
     assert np.array_equal(right, before)
 
 

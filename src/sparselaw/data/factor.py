@@ -26,10 +26,8 @@ from sparselaw.data.scaled_gram import (
     DENSE,
     ScaledGram,
     Triangle,
-    dense,
     dependent_rows,
     solve,
-    solve_transposed,
     upper_factor,
 )
 
@@ -55,7 +53,7 @@ class Factor:
         return int(self.values.shape[1])
 
     def dense(self) -> FloatArray:
-        return dense(self.values)
+        return self.values if isinstance(self.values, np.ndarray) else np.asarray(self.values.toarray())
 
 
 def factorise(gram: ScaledGram) -> Factor:
@@ -75,26 +73,17 @@ def sparse_factor(gram: ScaledGram) -> Factor:
     dependence = None if few else longest_first(gram)
     if dependence is None:
         return _pivoted(gram)
-    order = np.argsort(np.concatenate([dependence.independent, dependence.dependent]))
-    values = _in_order(_stacked(dependence), order)
-    return Factor(values=values, length=gram.length, triangular=False, dependence=dependence)
-
-
-def _stacked(dependence: Dependence) -> FloatArray | sparse.csr_array:
-    """[F_I; T F_I]: the dependent rows below the others."""
     mixture, triangle = dependence.mixture, dependence.triangle
+    order = np.argsort(np.concatenate([dependence.independent, dependence.dependent]))
+    values: Triangle
     if isinstance(triangle, np.ndarray) and mixture.nnz > DENSE * mixture.shape[0] * mixture.shape[1]:
-        return np.concatenate([triangle, mixture.toarray() @ triangle])
-    rows = sparse.csr_array(triangle)
-    return sparse.csr_array(sparse.vstack([rows, mixture @ rows]))
-
-
-def _in_order(stacked: FloatArray | sparse.csr_array, order: IntArray) -> Triangle:
-    if isinstance(stacked, np.ndarray):
-        return np.asarray(stacked[order])
-    values = sparse.csc_array(stacked[order])
-    dense = values.nnz > DENSE * values.shape[0] * values.shape[1]
-    return np.asarray(values.toarray()) if dense else values
+        values = np.concatenate([triangle, mixture.toarray() @ triangle])[order]
+    else:
+        rows = sparse.csr_array(triangle)
+        values = sparse.csc_array(sparse.csr_array(sparse.vstack([rows, mixture @ rows]))[order])
+        if values.nnz > DENSE * values.shape[0] * values.shape[1]:
+            values = np.asarray(values.toarray())
+    return Factor(values=values, length=gram.length, triangular=False, dependence=dependence)
 
 
 def _triangular(gram: ScaledGram) -> Factor | None:
@@ -147,12 +136,6 @@ class Dependence:
     mixture: sparse.csr_array  # T (d, r)
     triangle: Triangle  # F (r, r), upper triangular with G_II = F F^T
 
-    def extended(self, values: FloatArray) -> FloatArray:
-        """The vectors x with x_I = values and x_J = T x_I."""
-        x = np.empty((self.independent.size + self.dependent.size, values.shape[1]))
-        x[self.independent], x[self.dependent] = values, self.mixture @ values
-        return x
-
 
 def longest_first(gram: ScaledGram) -> Dependence | None:
     """The dependencies of the rows; None where rounding leaves a doubt."""
@@ -162,67 +145,53 @@ def longest_first(gram: ScaledGram) -> Dependence | None:
     first = _combinations(gram, found)
     if first is None:
         return None
+    independent, coefficients, _ = first
     null = np.zeros((found.size, gram.length.size))
-    null[:, first.independent], null[np.arange(found.size), found] = -first.coefficients, 1.0
+    null[:, independent], null[np.arange(found.size), found] = -coefficients, 1.0
     shortest = _shortest.after(found.size * null.size)
     rows = np.sort(shortest(null, np.argsort(gram.length, kind="stable")))
     second = _combinations(gram, rows) if rows.size == found.size else None
     if second is None:
         return None
-    ratio = gram.length[rows][:, None] / gram.length[second.independent]
-    if (ratio[second.coefficients != 0.0] > 1.0).any():
+    independent, coefficients, triangle = second
+    ratio = gram.length[rows][:, None] / gram.length[independent]
+    if (ratio[coefficients != 0.0] > 1.0).any():
         return None
-    return Dependence(
-        gram=gram,
-        independent=second.independent,
-        dependent=rows,
-        mixture=sparse.csr_array(second.coefficients * ratio),
-        triangle=second.triangle,
-    )
+    mixture = sparse.csr_array(coefficients * ratio)
+    return Dependence(gram=gram, independent=independent, dependent=rows, mixture=mixture, triangle=triangle)
 
 
 def variance_across(dependence: Dependence, variances: FloatArray) -> float:
-    """tr(Sigma (I - P)), P the projection on the column space of G."""
-    T, number = dependence.mixture, dependence.dependent.size
-    if number > T.shape[1]:
-        return _across_few(T.toarray(), variances[dependence.independent], variances[dependence.dependent])
-    root = cholesky(np.eye(number) + (T @ T.T).toarray(), lower=True)
-    to_independent = solve_triangular(root, T.toarray(), lower=True)
-    to_dependent = solve_triangular(root, np.eye(number), lower=True)
-    return float(
-        variances[dependence.independent] @ np.einsum("ij,ij->j", to_independent, to_independent)
-        + variances[dependence.dependent] @ np.einsum("ij,ij->j", to_dependent, to_dependent)
-    )
+    """tr(Sigma (I - P)), P the projection on the column space of G.
 
-
-def _across_few(T: FloatArray, independent: FloatArray, dependent: FloatArray) -> float:
-    """The same where few rows are independent, as with far fewer samples than coordinates seen.
-
-    With T = Q R and I + R R^T = L L^T, r x r: T^T (I + T T^T)^-1 T = (L^-1 R)^T (L^-1 R), and row j of
-    (I + T T^T)^-1 has the diagonal 1 - |C^-1 t_j|^2, I + T^T T = C C^T.
+    Where few rows are independent, as with far fewer samples than coordinates seen, by r x r matrices: with
+    T = Q R and I + R R^T = L L^T, T^T (I + T T^T)^-1 T = (L^-1 R)^T (L^-1 R), and row j of (I + T T^T)^-1 has
+    the diagonal 1 - |C^-1 t_j|^2, I + T^T T = C C^T.
     """
-    triangle = qr(T, mode="r", check_finite=False)[0][: T.shape[1]]
-    unit = np.eye(T.shape[1])
-    share = solve_triangular(cholesky(unit + triangle @ triangle.T, lower=True), triangle, lower=True)
-    root = cholesky(unit + triangle.T @ triangle, lower=True)
-    explained = solve_triangular(root, T.T, lower=True)
+    mixture, number = dependence.mixture, dependence.dependent.size
+    T: FloatArray = np.asarray(mixture.toarray())
+    if number > T.shape[1]:
+        triangle, unit = qr(T, mode="r", check_finite=False)[0][: T.shape[1]], np.eye(T.shape[1])
+        share = solve_triangular(cholesky(unit + triangle @ triangle.T, lower=True), triangle, lower=True)
+        root = cholesky(unit + triangle.T @ triangle, lower=True)
+        explained = solve_triangular(root, T.T, lower=True)
+        of_dependent = 1.0 - np.einsum("ij,ij->j", explained, explained)
+    else:
+        root = cholesky(np.eye(number) + (mixture @ mixture.T).toarray(), lower=True)
+        share = solve_triangular(root, T, lower=True)
+        own = solve_triangular(root, np.eye(number), lower=True)
+        of_dependent = np.einsum("ij,ij->j", own, own)
+    of_independent = np.einsum("ij,ij->j", share, share)
     return float(
-        independent @ np.einsum("ij,ij->j", share, share)
-        + dependent @ (1.0 - np.einsum("ij,ij->j", explained, explained))
+        variances[dependence.independent] @ of_independent + variances[dependence.dependent] @ of_dependent
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Combinations:
-    """Unit rows: row j of the dependent is sum_i coefficients_ji times row i of the independent."""
+def _combinations(gram: ScaledGram, dependent: IntArray) -> tuple[IntArray, FloatArray, Triangle] | None:
+    """The other rows, the triangle of their factor, and the coefficients (d, r) of unit rows made of them.
 
-    independent: IntArray
-    coefficients: FloatArray  # (d, r)
-    triangle: Triangle
-
-
-def _combinations(gram: ScaledGram, dependent: IntArray) -> _Combinations | None:
-    """None if the others are not clearly independent, or do not span the dependent rows."""
+    None if the others are not clearly independent, or do not span the dependent rows.
+    """
     others = np.ones(gram.length.size, dtype=bool)
     others[dependent] = False
     independent = np.flatnonzero(others)
@@ -231,11 +200,12 @@ def _combinations(gram: ScaledGram, dependent: IntArray) -> _Combinations | None
     if triangle is None:
         return None
     side = (lower[independent][:, dependent] + lower[dependent][:, independent].T).toarray()
-    coefficients = length[:, None] * solve_transposed(triangle, solve(triangle, length[:, None] * side))
+    inner = solve(triangle, length[:, None] * side)
+    coefficients = length[:, None] * solve(triangle, inner, transposed=True)
     coefficients[np.abs(coefficients) < NOISE] = 0.0
     if (np.abs(np.einsum("ij,ij->j", coefficients, side) - 1.0) > NOISE).any():
         return None
-    return _Combinations(independent=independent, coefficients=coefficients.T, triangle=triangle)
+    return independent, coefficients.T, triangle
 
 
 @lazy_njit()

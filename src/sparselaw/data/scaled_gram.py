@@ -45,21 +45,17 @@ def scaled_gram(data: SparseData, amplitudes: FloatArray) -> ScaledGram:
     index = np.int32 if data.sign.size < 2**31 else np.int64
     starts = np.zeros(data.samples + 1, index)
     filled = np.zeros(data.samples, np.uint16 if data.active.size < 2**16 else np.int32)
-    co_activations = _co_activations.after(_steps(data))
+    steps = math.inf
+    if data.sign.size <= FREE_STEPS:
+        nonzeros = np.bincount(data.sample)  # of each sample
+        steps = float(nonzeros @ nonzeros) / 2 + 2 * data.samples + data.active.size**2 / 2
+    co_activations = _co_activations.after(steps)
     plain = co_activations is _co_activations.plain
     sign = data.sign.astype(np.int64) if plain else data.sign  # numpy's own small integers would overflow
     row_starts, column, value = co_activations(data.sample, sign, counts, starts, filled)
     shape = (data.active.size, data.active.size)
     correlation = sparse.csr_array((value, column, row_starts), shape=shape)
     return ScaledGram(length=np.sqrt(counts) * amplitudes, correlation=correlation)
-
-
-def _steps(data: SparseData) -> float:
-    """Of the loop below, about."""
-    if data.sign.size > FREE_STEPS:
-        return math.inf
-    nonzeros = np.bincount(data.sample)  # of each sample
-    return float(nonzeros @ nonzeros) / 2 + 2 * data.samples + data.active.size**2 / 2
 
 
 @lazy_njit()
@@ -125,7 +121,10 @@ class Directions:
 
 def told_apart(gram: ScaledGram, variance: FloatArray) -> Directions:
     """Each group of collinear coordinates reduced to one coordinate."""
-    leader = _leaders(gram.correlation)
+    # The first coordinate with which each is in step, itself if there is none before it.
+    lower, leader = gram.correlation, np.arange(gram.length.size)
+    in_step = np.flatnonzero(np.abs(lower.data) > EQUAL)[::-1]  # backwards: the first is written last
+    leader[np.searchsorted(lower.indptr, in_step, side="right") - 1] = lower.indices[in_step]
     kept = leader == np.arange(leader.size)
     if kept.all():
         return Directions(gram=gram, variance=variance, across=0.0)
@@ -133,22 +132,10 @@ def told_apart(gram: ScaledGram, variance: FloatArray) -> Directions:
     total = np.bincount(leader, squares, minlength=leader.size)
     share = squares / total[leader]
     return Directions(
-        gram=ScaledGram(
-            length=np.sqrt(total[kept]),
-            correlation=gram.correlation[np.ix_(kept, kept)],
-        ),
+        gram=ScaledGram(length=np.sqrt(total[kept]), correlation=lower[np.ix_(kept, kept)]),
         variance=np.bincount(leader, share * variance, minlength=leader.size)[kept],
         across=float(np.sum((1.0 - share) * variance)),
     )
-
-
-def _leaders(correlation: sparse.csr_array) -> IntArray:
-    """The first coordinate with which each is in step, itself if there is none before it."""
-    leader = np.arange(correlation.shape[0])
-    in_step = np.flatnonzero(np.abs(correlation.data) > EQUAL)[::-1]  # backwards: the first is written last
-    rows = np.searchsorted(correlation.indptr, in_step, side="right") - 1
-    leader[rows] = correlation.indices[in_step]
-    return leader
 
 
 # Cholesky factor of a sparse correlation matrix, and systems with it: work in proportion to the nonzeros.
@@ -243,26 +230,13 @@ def _eliminated(correlation: sparse.csr_array, pivot: float) -> _Columns:
     return _Columns(core=core, starts=starts, index=index, value=value, distance=distance[core:])
 
 
-def dense(part: Triangle) -> FloatArray:
-    return part if isinstance(part, np.ndarray) else np.asarray(part.toarray())
-
-
-def solve(triangle: Triangle, right: FloatArray) -> FloatArray:
-    """F^-1 right."""
+def solve(triangle: Triangle, right: FloatArray, transposed: bool = False) -> FloatArray:
+    """F^-1 right, or F^-T right."""
     if isinstance(triangle, np.ndarray):
-        return np.asarray(blas.dtrsm(1.0, triangle, right))
+        return np.asarray(blas.dtrsm(1.0, triangle, right, trans_a=int(transposed)))
     solution = np.array(right, order="C")
-    substitute = _solve.after(triangle.nnz * right.size / len(right))
-    substitute(triangle.indptr, triangle.indices, triangle.data, solution)
-    return solution
-
-
-def solve_transposed(triangle: Triangle, right: FloatArray) -> FloatArray:
-    """F^-T right."""
-    if isinstance(triangle, np.ndarray):
-        return np.asarray(blas.dtrsm(1.0, triangle, right, trans_a=1))
-    solution = np.array(right, order="C")
-    substitute = _solve_transposed.after(triangle.nnz * right.size / len(right))
+    kernel = _solve_transposed if transposed else _solve
+    substitute = kernel.after(triangle.nnz * right.size / len(right))
     substitute(triangle.indptr, triangle.indices, triangle.data, solution)
     return solution
 

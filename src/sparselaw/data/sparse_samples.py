@@ -17,6 +17,7 @@ what only asks for sizes starts without it.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -168,13 +169,18 @@ def distinct_patterns(inputs: ActivationInputs, data: SparseData) -> Patterns:
     """Group equal samples by a 64-bit hash of their nonzeros; the groups are then checked entry by entry."""
     indptr, column, sign = by_sample(data)
     code = 2 * column.astype(np.uint64) + (sign > 0)
-    salt = np.uint64(1)
-    while True:
-        digest = _digests(_scramble(code + (salt << np.uint64(40))), indptr)
+    lengths = np.diff(indptr)
+    full, digest = lengths > 0, np.zeros(lengths.size, np.uint64)  # zero for a sample without nonzeros
+    for salt in itertools.count(1):
+        if full.any():
+            hashed = _scramble(code + np.uint64(salt << 40))
+            digest[full] = np.add.reduceat(hashed, indptr[:-1][full])
         _, first, inverse = np.unique(digest, return_index=True, return_inverse=True)
-        if _same_patterns(indptr, code, first[inverse]):
+        other = first[inverse]  # each sample equals the one it was grouped with, unless hashes met by chance
+        if np.array_equal(lengths, lengths[other]) and np.array_equal(
+            code, code[_ranges(indptr[other], lengths)]
+        ):
             break
-        salt += np.uint64(1)
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)
@@ -208,15 +214,6 @@ def sign_matrix(data: SparseData) -> sparse.csr_array:
     return sparse.csr_array((data.sign, data.sample, starts.astype(data.sample.dtype)), shape=shape)
 
 
-def _digests(hashed: np.ndarray, indptr: IntArray) -> np.ndarray:
-    """The sum of the hashes of each sample; zero for a sample without nonzeros."""
-    full = np.diff(indptr) > 0
-    digest = np.zeros(indptr.size - 1, np.uint64)
-    if full.any():
-        digest[full] = np.add.reduceat(hashed, indptr[:-1][full])
-    return digest
-
-
 def _scramble(x: np.ndarray) -> np.ndarray:
     """A bijection of 64-bit integers that looks random, so that sums of its values seldom coincide."""
     x = (x + np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xD1342543DE82EF95)
@@ -225,14 +222,6 @@ def _scramble(x: np.ndarray) -> np.ndarray:
     x ^= x >> np.uint64(29)
     x *= np.uint64(0xAF251AF3B0F025B5)
     return x ^ (x >> np.uint64(32))
-
-
-def _same_patterns(indptr: IntArray, code: np.ndarray, other: IntArray) -> bool:
-    """Whether each sample equals the sample ``other`` it was grouped with."""
-    lengths = np.diff(indptr)
-    if not np.array_equal(lengths, lengths[other]):
-        return False
-    return bool(np.array_equal(code, code[_ranges(indptr[other], lengths)]))
 
 
 def _ranges(starts: IntArray, lengths: IntArray) -> IntArray:

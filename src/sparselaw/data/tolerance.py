@@ -25,7 +25,7 @@ from scipy.linalg import cholesky, eigh, qr, solve_triangular
 
 from sparselaw.arrays import FloatArray
 from sparselaw.data.factor import Dependence, Factor, left_out, without_small
-from sparselaw.data.scaled_gram import ScaledGram, Triangle, solve, solve_transposed, upper_factor
+from sparselaw.data.scaled_gram import ScaledGram, solve, upper_factor
 
 MARGIN = 30.0
 NEARLY_DEPENDENT = 0.1  # distance of a unit row from the span of others, below which the margin must be wider
@@ -91,11 +91,11 @@ def _coordinates(factor: Factor) -> Coordinates | None:
     """Coordinates of the column space; the data's own where no rows are dependent. None without a factor."""
     if factor.dependence is None:
         return _triangular(factor, lambda z: z)
-    turn = turned(factor.dependence)
-    values = upper_factor(turn.gram.correlation, turn.gram.length, 0.0)
+    gram, vectors = turned(factor.dependence)
+    values = upper_factor(gram.correlation, gram.length, 0.0)
     if values is None:
         return None
-    return _triangular(Factor(values=values, length=turn.gram.length, triangular=True), turn.vectors)
+    return _triangular(Factor(values=values, length=gram.length, triangular=True), vectors)
 
 
 def _triangular(factor: Factor, vectors: Map) -> Coordinates:
@@ -103,7 +103,7 @@ def _triangular(factor: Factor, vectors: Map) -> Coordinates:
         length=factor.length,
         half=lambda z: np.asarray(factor.values.T @ z),
         whole=lambda z: np.asarray(factor.values @ (factor.values.T @ z)),
-        inverse=lambda z: solve_transposed(factor.values, solve(factor.values, z)),
+        inverse=lambda z: solve(factor.values, solve(factor.values, z), transposed=True),
         vectors=vectors,
     )
 
@@ -118,7 +118,7 @@ def cut_directions(coordinates: Coordinates, limit: float, margin: float) -> Flo
     space[short], space[~short] = np.eye(W.shape[1]), W
     image = coordinates.whole(space) / limit
     moments = (image[short] + W.T @ image[~short]) / limit
-    squares, rotation = eigh(0.5 * (moments + moments.T), _one_plus(W), check_finite=False)
+    squares, rotation = eigh(0.5 * (moments + moments.T), np.eye(W.shape[1]) + W.T @ W, check_finite=False)
     rotation = rotation[:, squares <= 1.0]
     cut = np.empty((short.size, rotation.shape[1]))
     cut[short], cut[~short] = rotation, W @ rotation
@@ -150,11 +150,6 @@ def _iterated(step: Map, chosen: NDArray[np.bool_], scale: FloatArray) -> FloatA
     return x[~chosen]
 
 
-def _one_plus(A: FloatArray) -> FloatArray:
-    """I + A^T A."""
-    return np.eye(A.shape[1]) + A.T @ A
-
-
 def _without(
     coordinates: Coordinates, far_below: NDArray[np.bool_], variances: FloatArray
 ) -> tuple[Coordinates, float]:
@@ -165,7 +160,7 @@ def _without(
     that of its vectors v with I - W^T R^-1 R^-T W in the middle.
     """
     W = _small_space(coordinates, far_below)
-    root = cholesky(_one_plus(W.T), check_finite=False)
+    root = cholesky(np.eye(W.shape[0]) + W @ W.T, check_finite=False)
     across = np.empty((far_below.size, W.shape[1]))
     across[far_below], across[~far_below] = np.eye(W.shape[1]), W
     x = coordinates.vectors(across)
@@ -196,18 +191,8 @@ def largest_singular_value(factor: Factor) -> float:
     return float(np.sqrt(value))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turned:
-    gram: ScaledGram  # of U^T X_I
-    dependence: Dependence
-    root: Triangle  # U
-
-    def vectors(self, z: FloatArray) -> FloatArray:
-        """The vectors (K, m) that have the coordinates z (r, m)."""
-        return self.dependence.extended(solve_transposed(self.root, z))
-
-
-def turned(dependence: Dependence) -> Turned:
+def turned(dependence: Dependence) -> tuple[ScaledGram, Map]:
+    """G in coordinates z of the column space, of U^T X_I that is, and the map from z (r, m) to x (K, m)."""
     gram, T, kept = dependence.gram, dependence.mixture, dependence.independent
     unit = sparse.eye_array(kept.size)
     root = upper_factor(_lower(unit + T.T @ T), np.ones(kept.size), 0.0)
@@ -223,9 +208,14 @@ def turned(dependence: Dependence) -> Turned:
     norm = np.sqrt(product.diagonal())
     correlation = _lower(sparse.diags_array(1.0 / norm) @ product @ sparse.diags_array(1.0 / norm))
     correlation.setdiag(1.0)
-    return Turned(
-        gram=ScaledGram(length=length * norm, correlation=correlation), dependence=dependence, root=root
-    )
+
+    def vectors(z: FloatArray) -> FloatArray:
+        values = solve(root, z, transposed=True)
+        x = np.empty((kept.size + dependence.dependent.size, values.shape[1]))
+        x[kept], x[dependence.dependent] = values, T @ values
+        return x
+
+    return ScaledGram(length=length * norm, correlation=correlation), vectors
 
 
 def _lower(matrix: sparse.sparray) -> sparse.csr_array:

@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.linalg import blas, lapack, qr, solve_triangular
 
 from sparselaw.arrays import FloatArray
-from sparselaw.data.scaled_gram import Triangle, solve, solve_transposed
+from sparselaw.data.scaled_gram import Triangle, solve
 from sparselaw.data.sparse_samples import SparseData, draw_sparse, sign_matrix
 from sparselaw.inputs import ActivationInputs
 from sparselaw.solvers import Solution, Solver
@@ -314,6 +314,6 @@ def row_norms(factor: Triangle, null: FloatArray) -> FloatArray:
     triangle = lapack.dgeqrf(P, lwork=64 * size)[0][:size]
     root, _ = lapack.dpotrf(blas.dsyrk(1.0, null, trans=1, lower=1), lower=1, clean=1)
     middle, _ = lapack.dpotrs(triangle, root)
-    rows = solve_transposed(factor, P @ middle)
+    rows = solve(factor, P @ middle, transposed=True)
     squares: FloatArray = np.einsum("ij,ij->i", rows, rows)
     return squares

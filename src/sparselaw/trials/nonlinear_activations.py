@@ -52,8 +52,8 @@ def trial(task: Task) -> Record:
             theta=basis @ solution.coefficients,
             teachers=np.pad(teachers, ((0, 0), (0, columns))),
         )
-        if task.estimator == "raw":
-            return raw_test_error(task, inputs, students)
+        if task.estimator == "raw":  # the paper's: one teacher, n_test samples as they come
+            return _test_error(task, inputs, students, task.n_test, unseen_teachers=True)
         return population_error(task, inputs, students)
 
     return dataclasses.replace(
@@ -115,10 +115,7 @@ def _fit(
 # and drawn with the test set.
 
 TEST_WORK = 1 << 26  # multiplications for u x over the test samples, before equal ones are merged
-FEWEST_TESTS, MOST_TESTS = (
-    2_000,
-    50_000,
-)  # test samples; with the fewest the error is a few per cent of the even part
+FEWEST_TESTS, MOST_TESTS = 2_000, 50_000  # samples; with the fewest the even part is off by a few per cent
 BLOCK = 1 << 22  # features held at a time
 
 
@@ -146,15 +143,14 @@ def population_error(task: Task, inputs: ActivationInputs, students: Students) -
     return odd + _even_error(task, inputs, students, samples)
 
 
-def raw_test_error(task: Task, inputs: ActivationInputs, students: Students) -> float:
-    """The paper's estimate: one teacher, n_test samples as they come."""
-    return _test_error(task, inputs, students, task.n_test, unseen_teachers=True)
-
-
 def _even_error(task: Task, inputs: ActivationInputs, students: Students, samples: int) -> float:
     """The mean over a fresh test set of sum_t (theta_t . (f(u x) - c u x))^2."""
     rng = random_stream(task, "test")
-    data = _towards_positive(draw_sparse(inputs, samples, rng))
+    data = draw_sparse(inputs, samples, rng)
+    # Each sample times the sign of the first of its coordinates, where it has one.
+    first = np.ones(data.samples, dtype=data.sign.dtype)
+    first[data.sample[::-1]] = data.sign[::-1]  # nonzeros come by coordinate: the first is written last
+    data = dataclasses.replace(data, sign=data.sign * first[data.sample])
     patterns = distinct_patterns(inputs, data)
     embedding, _ = _extend(students, data.active, rng, unseen_teachers=False)
     total = 0.0
@@ -179,13 +175,6 @@ def _test_error(
         squares = ((expected[rows] - answers) ** 2).sum(axis=1)
         total += float(patterns.counts[rows] @ squares)
     return total / samples
-
-
-def _towards_positive(data: SparseData) -> SparseData:
-    """Each sample times the sign of the first of its coordinates, where it has one."""
-    first = np.ones(data.samples, dtype=data.sign.dtype)
-    first[data.sample[::-1]] = data.sign[::-1]  # nonzeros come by coordinate: the first is written last
-    return dataclasses.replace(data, sign=data.sign * first[data.sample])
 
 
 def _extend(

@@ -72,7 +72,7 @@ def _teacher_averaged(task: Task, spectrum: FloatArray, span: FloatArray, factor
     def loss() -> float:
         noise = np.sqrt(residual + task.noise) * task.solver.solve(white).coefficients
         theta = basis @ np.hstack([solution.coefficients, noise])
-        return _population_loss(task, factor, signal, theta, float(spectrum.sum()), residual)
+        return _loss(task, factor, signal, theta, float(spectrum.sum()), residual)
 
     return as_record(
         finite_loss(solution, loss), solution, ("teacher", *_averaged(task)), rank=len(equations.eigenvalues)
@@ -113,7 +113,7 @@ def _one_teacher(task: Task, spectrum: FloatArray, span: FloatArray, factor: Flo
     def loss() -> float:
         theta = basis @ solution.coefficients
         if task.estimator == "exact":
-            return _population_loss(task, factor, signal[:, None], theta, float(scaled @ scaled), residual)
+            return _loss(task, factor, signal[:, None], theta, float(scaled @ scaled), residual)
         return _test_error(task, factor, signal, residual, theta[:, 0])
 
     return as_record(finite_loss(solution, loss), solution, _averaged(task), rank)
@@ -152,18 +152,18 @@ def _averaged(task: Task) -> tuple[str, ...]:
     return ("test",) if task.estimator == "exact" and has_gaussian_moments(task.layer) else ()
 
 
-def _population_loss(
+def _loss(
     task: Task, factor: FloatArray, signal: FloatArray, theta: FloatArray, square: float, residual: float
 ) -> float:
-    """The loss summed over columns; ``square`` is sum E y^2, ``residual`` what of it is independent of g."""
-    if has_gaussian_moments(task.layer):
-        return population_loss(task.layer, factor, signal, theta, square)
-    return residual + _measured(task, factor, signal, theta)
+    """The loss summed over columns; ``square`` is sum E y^2, ``residual`` what of it is independent of g.
 
-
-def _measured(task: Task, factor: FloatArray, signal: FloatArray, theta: FloatArray) -> float:
-    """E_g sum_t (h_t . g - theta_t . f(R^T g))^2 on fresh test inputs; what f has of c z in closed form."""
-    features, slope, rng = task.layer, task.layer.odd_slope, random_stream(task, "test")
+    Where there is no closed form of E_g sum_t (h_t . g - theta_t . f(R^T g))^2 it is measured on fresh test
+    inputs, but for what f has of c z.
+    """
+    features, slope = task.layer, task.layer.odd_slope
+    if has_gaussian_moments(features):
+        return population_loss(features, factor, signal, theta, square)
+    rng = random_stream(task, "test")
     signal = np.pad(signal, ((0, 0), (0, theta.shape[1] - signal.shape[1])))
     samples = int(np.clip(TEST_WORK / factor.size, FEWEST_TESTS, MOST_TESTS))
     total = 0.0
@@ -175,9 +175,10 @@ def _measured(task: Task, factor: FloatArray, signal: FloatArray, theta: FloatAr
         else:
             errors = features.even_part(hidden) @ theta
         total += float(np.sum(errors**2))
-    if slope is None:
-        return total / samples
-    return total / samples + float(np.sum((signal - slope * (factor.T @ theta)) ** 2))
+    measured = total / samples
+    if slope is not None:
+        measured = measured + float(np.sum((signal - slope * (factor.T @ theta)) ** 2))
+    return residual + measured
 
 
 # Population loss of a readout of nonlinear features under Gaussian inputs, without a test set.

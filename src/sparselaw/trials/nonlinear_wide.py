@@ -53,7 +53,9 @@ def wide_trial(task: Task, spectrum: FloatArray) -> Record:
     gram = _double_gram(features)
 
     signal, averaged = _teachers(task)
-    targets = triangle.T @ signal + _label_noise(task, signal)
+    noise = np.zeros_like(signal)  # on the last column, which is the only one for a single teacher
+    noise[:, -1] = np.sqrt(task.noise) * random_stream(task, "noise").standard_normal(D)
+    targets = triangle.T @ signal + noise
 
     trained = _by_cholesky(task, gram, targets) or _by_eigenvalues(task, gram, targets)
 
@@ -67,9 +69,9 @@ def wide_trial(task: Task, spectrum: FloatArray) -> Record:
             along = span.T @ drawn if span is not None else _forward(triangle, inputs.T @ drawn)  # b = Q^T x
             hidden = _hidden(drawn, along, embedding, tests)
             if slope is None:
-                errors = signal.T @ along - _answers(theta, f.apply(hidden))
+                errors = signal.T @ along - np.asarray(theta.T @ f.apply(hidden), dtype=np.float64)
             else:
-                errors = _answers(theta, f.even_part(hidden))
+                errors = np.asarray(theta.T @ f.even_part(hidden), dtype=np.float64)
             total += float(np.sum(errors**2))
         measured = total / (blocks * TEST_INPUTS)
         if slope is None:
@@ -147,13 +149,6 @@ def _teachers(task: Task) -> tuple[FloatArray, tuple[str, ...]]:
     return np.column_stack([signal, np.zeros(D)]), ("teacher", "unseen") if exact else ("unseen",)
 
 
-def _label_noise(task: Task, signal: FloatArray) -> FloatArray:
-    """Noise on the last column of the targets, which is the only one for a single teacher."""
-    noise = np.zeros_like(signal)
-    noise[:, -1] = np.sqrt(task.noise) * random_stream(task, "noise").standard_normal(len(signal))
-    return noise
-
-
 def _hidden(
     drawn: FloatArray, along: FloatArray, embedding: AnyFloats, rng: np.random.Generator
 ) -> AnyFloats:
@@ -164,10 +159,6 @@ def _hidden(
     hidden *= np.sqrt(across / len(embedding)).astype(dtype)
     hidden += embedding @ along.astype(dtype)
     return hidden
-
-
-def _answers(theta: AnyFloats, features: AnyFloats) -> FloatArray:
-    return np.asarray(theta.T @ features, dtype=np.float64)
 
 
 def _factor(inputs: FloatArray) -> tuple[FloatArray, FloatArray | None]:

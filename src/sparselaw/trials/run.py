@@ -1,8 +1,8 @@
 """A task in, a record out: which trial measures it, what that will need, and the run itself.
 
 A trial is a function of a task that returns a record. Another way of drawing samples (``inputs.sampling``) or
-another kind of features (``features.kind``) is another file here and a line in ``TRIALS`` and
-``_NEEDS``. What a trial needs is said before it starts, within a factor of three or so.
+another kind of features (``features.kind``) is another file here and a line in ``TRIALS``. What a trial needs
+is said before it starts, within a factor of three or so.
 """
 
 from __future__ import annotations
@@ -24,33 +24,6 @@ from sparselaw.errors import InputError
 from sparselaw.inputs import ActivationInputs
 from sparselaw.trials.task import Record, Task
 
-# (how samples are drawn, kind of features) -> the module of the trial, loaded when it is first needed
-TRIALS = {
-    ("activations", "linear"): "sparselaw.trials.linear_activations",
-    ("activations", "nonlinear"): "sparselaw.trials.nonlinear_activations",
-    ("activations", "trained"): "sparselaw.trials.trained_activations",
-    ("gaussian", "linear"): "sparselaw.trials.linear_gaussian",
-    ("gaussian", "nonlinear"): "sparselaw.trials.nonlinear_gaussian",
-}
-
-
-def meeting_of(task: Task) -> tuple[str, str]:
-    """The key of its trial; features that no trial measures on such inputs are refused."""
-    meeting = (task.inputs.sampling, task.feature_map.kind)
-    if meeting not in TRIALS:
-        condition = f"has no trial for inputs drawn as {task.inputs.sampling}"
-        raise InputError("features", task.features, condition, "choose other features or inputs")
-    return meeting
-
-
-def trial_of(task: Task) -> Callable[[Task], Record]:
-    """The trial that measures the loss of ``task``."""
-    if task.network is not None:
-        return task.network.trial
-    trial: Callable[[Task], Record] = importlib.import_module(TRIALS[meeting_of(task)]).trial
-    return trial
-
-
 GIGA = 2.0**30
 MEMORY_SHARE = 0.8  # of what is available
 ALWAYS_THERE = 2.0**24  # bytes, not worth asking the system for
@@ -71,37 +44,8 @@ class Needs:
         return f"about {self.memory / GIGA:.3g} GiB and {self.seconds:.3g} s"
 
 
-def check_fits(task: Task) -> Needs:
-    """What the trial needs, or a refusal that says what to reduce."""
-    needs = needs_of(task)
-    if task.network is not None:
-        remedy = task.network.remedy
-    else:
-        remedy = _REMEDIES.get(meeting_of(task), "reduce N, D or the dimension")
-    cell = f"{task.N} D={task.D}"
-    limit = MEMORY_SHARE * available_memory() if needs.memory > ALWAYS_THERE else math.inf
-    if not needs.memory <= limit:
-        raise InputError("N", cell, f"needs {needs}, and {limit / GIGA:.3g} GiB are available", remedy)
-    if not needs.seconds <= LONGEST:
-        raise InputError("N", cell, f"needs {needs}, more than a week", task.solver.remedy or remedy)
-    return needs
-
-
-def needs_of(task: Task) -> Needs:
-    """Memory and time of the trial that ``table`` names for the task; every seed needs the same."""
-    return _needs_of(replace(task, seed=0))
-
-
-@functools.lru_cache(maxsize=65536)
-def _needs_of(task: Task) -> Needs:
-    return _NEEDS[meeting_of(task)](task) if task.network is None else task.network.needs(task)
-
-
 def _linear_activations(task: Task) -> Needs:
-    return _sparse(task, cast(ActivationInputs, task.inputs))
-
-
-def _sparse(task: Task, inputs: ActivationInputs) -> Needs:
+    inputs = cast(ActivationInputs, task.inputs)
     nonzeros = float(task.D) * inputs.expected_nonzeros()
     pairs = 0.5 * nonzeros * inputs.expected_nonzeros()
     K = inputs.expected_seen(task.D)
@@ -156,7 +100,7 @@ def expected_patterns(inputs: ActivationInputs, D: int) -> float:
 
 def _trained_activations(task: Task) -> Needs:
     inputs = cast(ActivationInputs, task.inputs)
-    linear = _sparse(replace(task, N=10**15, outputs=1, features="linear"), inputs)
+    linear = _linear_activations(replace(task, N=10**15, outputs=1, features="linear"))
     K, m = inputs.expected_seen(task.D), float(task.outputs)
     if task.noise == 0.0 and task.N >= min(K, m):
         return linear
@@ -169,7 +113,7 @@ def _trained_activations(task: Task) -> Needs:
 
 def _nonlinear_activations(task: Task) -> Needs:
     inputs = cast(ActivationInputs, task.inputs)
-    linear = _sparse(task, inputs)
+    linear = _linear_activations(task)
     P, K = expected_patterns(inputs, task.D), inputs.expected_seen(task.D)
     N = float(task.N)
     small = min(P, N)
@@ -209,18 +153,59 @@ def finite_dimension(task: Task) -> float:
     return min(task.inputs.dimension, 1e15)
 
 
-_NEEDS = {
-    ("activations", "linear"): _linear_activations,
-    ("activations", "nonlinear"): _nonlinear_activations,
-    ("activations", "trained"): _trained_activations,
-    ("gaussian", "linear"): _linear_gaussian,
-    ("gaussian", "nonlinear"): _nonlinear_gaussian,
+# (how samples are drawn, kind of features) -> the module of the trial, which is loaded when it is first used,
+# what it needs, and what to reduce where that is too much
+TRIALS: dict[tuple[str, str], tuple[str, Callable[[Task], Needs], str]] = {
+    ("activations", "linear"): ("linear_activations", _linear_activations, "reduce D"),
+    ("activations", "nonlinear"): ("nonlinear_activations", _nonlinear_activations, "reduce N or D"),
+    ("activations", "trained"): (
+        "trained_activations",
+        _trained_activations,
+        "reduce D or the number of outputs",
+    ),
+    ("gaussian", "linear"): ("linear_gaussian", _linear_gaussian, "reduce N, D or the dimension"),
+    ("gaussian", "nonlinear"): ("nonlinear_gaussian", _nonlinear_gaussian, "reduce N, D or the dimension"),
 }
-_REMEDIES = {
-    ("activations", "linear"): "reduce D",
-    ("activations", "nonlinear"): "reduce N or D",
-    ("activations", "trained"): "reduce D or the number of outputs",
-}
+
+
+def _meeting(task: Task) -> tuple[str, Callable[[Task], Needs], str]:
+    """The row of its trial; features that no trial measures on such inputs are refused."""
+    meeting = (task.inputs.sampling, task.feature_map.kind)
+    if meeting not in TRIALS:
+        condition = f"has no trial for inputs drawn as {task.inputs.sampling}"
+        raise InputError("features", task.features, condition, "choose other features or inputs")
+    return TRIALS[meeting]
+
+
+def trial_of(task: Task) -> Callable[[Task], Record]:
+    """The trial that measures the loss of ``task``."""
+    if task.network is not None:
+        return task.network.trial
+    module = importlib.import_module(f"sparselaw.trials.{_meeting(task)[0]}")
+    trial: Callable[[Task], Record] = module.trial
+    return trial
+
+
+def needs_of(task: Task) -> Needs:
+    """Memory and time of the trial of the task; every seed needs the same."""
+    return _needs_of(replace(task, seed=0))
+
+
+@functools.lru_cache(maxsize=65536)
+def _needs_of(task: Task) -> Needs:
+    return _meeting(task)[1](task) if task.network is None else task.network.needs(task)
+
+
+def check_fits(task: Task) -> Needs:
+    """What the trial needs, or a refusal that says what to reduce."""
+    needs, cell = needs_of(task), f"{task.N} D={task.D}"
+    remedy = _meeting(task)[2] if task.network is None else task.network.remedy
+    limit = MEMORY_SHARE * available_memory() if needs.memory > ALWAYS_THERE else math.inf
+    if not needs.memory <= limit:
+        raise InputError("N", cell, f"needs {needs}, and {limit / GIGA:.3g} GiB are available", remedy)
+    if not needs.seconds <= LONGEST:
+        raise InputError("N", cell, f"needs {needs}, more than a week", task.solver.remedy or remedy)
+    return needs
 
 
 def available_memory() -> float:

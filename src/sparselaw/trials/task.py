@@ -77,14 +77,18 @@ class Task:
     target: str = "linear"  # what a network is taught; it knows what it can be
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "N", check_size("N", self.N))
-        object.__setattr__(self, "D", check_size("D", self.D))
-        object.__setattr__(self, "noise", check_not_negative("noise", self.noise))
         if self.seed < 0:
             raise InputError("seed", self.seed, "must not be negative", "choose seed >= 0")
         check_size("n_test", self.n_test)
-        object.__setattr__(self, "solver", as_solver(self.solver))
         check_choice("features", self.features, FEATURES)
+        check_choice("estimator", self.estimator, get_args(Estimator))
+        checked: dict[str, Any] = {
+            name: check_size(name, getattr(self, name)) for name in ("N", "D", "outputs")
+        }
+        checked |= {"noise": check_not_negative("noise", self.noise), "solver": as_solver(self.solver)}
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        features, named = self.feature_map, f"{self.features} features"
         if self.network is not None:
             network, solver = self.network.fitted_to(self)
             object.__setattr__(self, "network", network)
@@ -94,21 +98,19 @@ class Task:
         elif not self.solver.rotation_invariant:
             condition = "depends on the axes of theta, which a trial is free to turn"
             raise InputError("solver", self.solver.name, condition, "choose a rotation-invariant solver")
-        object.__setattr__(self, "outputs", check_size("outputs", self.outputs))
-        if self.outputs > 1 and self.network is None and not self.feature_map.several_outputs:
-            condition = f"has no effect on {self.features} features"
-            raise InputError("outputs", self.outputs, condition, "leave it out, or choose features trained")
-        if self.feature_map.optimal and self.solver.rank_tolerance is None:
-            condition = f"does not make {self.features} features"
-            raise InputError("solver", self.solver.name, condition, "leave it out: their optimum is exact")
-        if self.feature_map.optimal and self.estimator != "exact":
-            condition = f"is not made for {self.features} features"
-            raise InputError("estimator", self.estimator, condition, "leave it out (--raw)")
-        check_choice("estimator", self.estimator, get_args(Estimator))
+        elif self.outputs > 1 and not features.several_outputs:
+            remedy = "leave it out, or choose features trained"
+            raise InputError("outputs", self.outputs, f"has no effect on {named}", remedy)
+        if features.optimal and self.solver.rank_tolerance is None:
+            remedy = "leave it out: their optimum is exact"
+            raise InputError("solver", self.solver.name, f"does not make {named}", remedy)
+        if features.optimal and self.estimator != "exact":
+            raise InputError("estimator", self.estimator, f"is not made for {named}", "leave it out (--raw)")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """With its features: another process may not know those that were made by others."""
-        return _with_features, (self.feature_map, _fields_of(self))
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return _with_features, (self.feature_map, values)
 
     def identity(self) -> dict[str, Any]:
         """The task as plain values, with the engine's version: what its id is made of."""
@@ -167,9 +169,7 @@ class Record:
     loss: float  # population loss; inf where the expectation is infinite or the descent diverged
     status: str  # one of STATUSES
     reason: str = ""  # in words, where the status is not ok
-    averaged: tuple[
-        str, ...
-    ] = ()  # averaged exactly, not sampled: of "teacher", "test", "unseen", "u", "data"
+    averaged: tuple[str, ...] = ()  # exactly, not sampled: of "teacher", "test", "unseen", "u", "data"
     control: float | None = None  # a quantity of known mean, drawn with this loss (the unseen variance)
     control_mean: float | None = None
     seen: int | None = None  # K, the coordinates seen in the data
@@ -194,10 +194,6 @@ def random_stream(task: Task, purpose: str) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([task.seed, *words.tolist()])))
 
 
-def _fields_of(record: Any) -> dict[str, Any]:
-    return {f.name: getattr(record, f.name) for f in dataclasses.fields(record)}
-
-
 def as_record(
     loss: float,
     solution: Solution | None,
@@ -205,18 +201,11 @@ def as_record(
     rank: int | None = None,
 ) -> Record:
     """The outcome of a solver as a record; without a solution nothing went wrong."""
-    if solution is None:
-        return Record(loss=loss, status="ok", averaged=averaged, rank=rank)
-    return Record(
-        loss=loss,
-        status=solution.status,
-        reason=solution.reason,
-        averaged=averaged,
-        rank=rank,
-        iterations=solution.iterations,
-        restarts=solution.restarts,
-        gradient=solution.gradient,
-    )
+    found: dict[str, Any] = {"status": "ok"}
+    if solution is not None:
+        names = ("status", "reason", "iterations", "restarts", "gradient")
+        found = {name: getattr(solution, name) for name in names}
+    return Record(loss=loss, averaged=averaged, rank=rank, **found)
 
 
 def finite_loss(solution: Solution, loss: Callable[[], float]) -> float:
