@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-import sparselaw.solvers.mixed_rows as mixed
+import sparselaw.solvers.sgd as mixed
 from sparselaw.inputs import SparseInputs
 from sparselaw.solvers import SGD
 from sparselaw.trials.run import run

@@ -5,9 +5,8 @@ import pytest
 from scipy import sparse
 
 from sparselaw.solvers import SGD
-from sparselaw.solvers import mixed_rows as mixed
-from sparselaw.solvers.mixed_rows import MixedRows, mixed_pass
-from sparselaw.solvers.sgd import default_step
+from sparselaw.solvers import sgd as mixed
+from sparselaw.solvers.sgd import MixedRows, default_step, mixed_pass
 
 sgd = SGD.solve_samples
 

@@ -17,10 +17,10 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError, check_choice, check_not_negative
 from sparselaw.registry import add, from_text, hints
-from sparselaw.solvers.mixed_rows import Rows
 
 if TYPE_CHECKING:
     from sparselaw.solvers.equations import NormalEquations
+    from sparselaw.solvers.sgd import MixedRows
     from sparselaw.theory.training.schedule import Descent
 
 # Metadata of a setting that came later: at its default it is left out of a task's identity, so that runs that
@@ -78,7 +78,7 @@ class Solver:
 
     def solve_samples(
         self,
-        features: Rows,
+        features: FloatArray | MixedRows,
         targets: FloatArray,
         rng: np.random.Generator,
         counts: IntArray | None = None,

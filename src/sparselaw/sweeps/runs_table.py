@@ -82,16 +82,10 @@ def csv_text(columns: Sequence[str], rows: Iterable[Row]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow([_cell(row.get(name)) for name in columns])
+        cells = ["" if is_missing(row.get(name)) else row[name] for name in columns]
+        whole = [isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15 for cell in cells]
+        writer.writerow([int(cell) if i else cell for cell, i in zip(cells, whole, strict=True)])
     return text.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    if is_missing(value):
-        return ""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return int(value)
-    return value
 
 
 def is_missing(value: Any) -> bool:
@@ -104,17 +98,14 @@ def _parquet(path: Path, columns: Sequence[str], rows: Sequence[Row]) -> bytes:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise InputError(
-            "out", path, "Parquet needs pyarrow", "pip install 'sparselaw[parquet]', or write a .csv"
-        ) from None
-    data = {name: _parquet_column([row.get(name) for row in rows]) for name in columns}
+        remedy = "pip install 'sparselaw[parquet]', or write a .csv"
+        raise InputError("out", path, "Parquet needs pyarrow", remedy) from None
+    data: dict[str, Any] = {}
+    for name in columns:
+        held = [None if is_missing(row.get(name)) else row[name] for row in rows]
+        wide = any(isinstance(value, int) and abs(value) >= 2**63 for value in held)
+        data[name] = [value if value is None else float(value) for value in held] if wide else held
     data["loss"] = pyarrow.array(data["loss"], type=pyarrow.float64())  # even if no run has one
     sink = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.table(data), sink)
     return sink.getvalue()
-
-
-def _parquet_column(values: Sequence[Any]) -> list[Any]:
-    wide = any(isinstance(value, int) and abs(value) >= 2**63 for value in values)
-    held = [None if is_missing(value) else value for value in values]
-    return [value if value is None else float(value) for value in held] if wide else held

@@ -22,7 +22,7 @@ from sparselaw.data.sparse_samples import SparseData, draw_sparse, sign_matrix
 from sparselaw.inputs import ActivationInputs
 from sparselaw.solvers import Solution, Solver
 from sparselaw.solvers.equations import NormalEquations
-from sparselaw.solvers.mixed_rows import MixedRows, Rows
+from sparselaw.solvers.sgd import MixedRows
 from sparselaw.trials.linear_problem import LinearProblem, OneTeacher
 from sparselaw.trials.task import Task, random_stream
 
@@ -136,7 +136,7 @@ def train(task: Task, drawn: OneTeacher) -> Readout:
     if not solver.by_samples:
         return train_on_equations(solver, problem, drawn.teacher, noise)
     assert drawn.samples is not None
-    rows: Rows
+    rows: FloatArray | MixedRows
     if solver.takes_mixed and isinstance(drawn.samples, sparse.csr_array):
         rows = MixedRows(samples=drawn.samples, mixing=problem.embedding)
     else:

@@ -19,7 +19,7 @@ from sparselaw.compiled import njit
 from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
 from sparselaw.inputs import ActivationInputs
 from sparselaw.solvers import SGD
-from sparselaw.solvers.mixed_rows import MixedRows
+from sparselaw.solvers.sgd import MixedRows
 from sparselaw.trials.linear_problem import draw_embedding
 
 # SGD for several teachers at once, on the same samples in the same order: means with little scatter.
