@@ -1,7 +1,9 @@
 """Loss curves on the page: a log is read, its end follows the schedule, bad logs are refused in one line."""
 
+import io
 import threading
 
+import pandas as pd
 import pytest
 
 from conftest import check_sound
@@ -33,6 +35,19 @@ def test_a_log_is_read(log):
     assert [c["run"] for c in log["curves"]] == ["constant", "cosine"]
     assert log["steps"] == 20_000
     assert log["status"] == "ok"
+
+
+def test_the_code_is_for_the_size_that_is_shown(session, tmp_path):
+    """The last run's; it need not be the smallest one."""
+    one = pd.read_csv(io.BytesIO(sample_csv()))
+    small = one.assign(run="small " + one["run"], loss=one["loss"] + 0.3, N=2e7)
+    file = tmp_path / "sizes.csv"
+    pd.concat([small, one.assign(N=8e7)]).to_csv(file, index=False)
+    read, _ = lines(session, {"file_name": "sizes.csv"}, file.read_bytes())
+    found = session.values("curves/end", {"upload": read["upload"], "file_name": "sizes.csv"})
+    assert f'print(found.predict("{found["schedule"]}", N=80000000))' in found["code"]["python"]
+    assert found["code"]["shell"].endswith(" -N 80000000")
+    assert found["final"] == fit_curves(file).predict(found["schedule"], N=8e7).as_dict()
 
 
 def test_the_end_is_that_of_the_library_and_moves_with_the_schedule(session, log, tmp_path):

@@ -55,7 +55,7 @@ def end(call: Call) -> dict[str, Any]:
     fan = line(f"{text}, 95 %", along.tolist(), best, colour=None, low=low, high=high)
     series = [*_measured(model, first), fan]
     size = "" if N == 1.0 else f", N={typed(N)}"
-    command = f"{shell('curve')} {shlex.quote(name)} --schedule {text}"
+    command = f"{shell('curve')} {shlex.quote(name)} --schedule {text}{size and f' -N {typed(N)}'}"
     return {
         "chart": chart(axis(found.clock, log=False), axis("loss (nats)", log=False), series),
         "schedule": text,
