@@ -46,9 +46,11 @@ def sparsity_exponent(blocks: Blocks) -> tuple[list[WindowExponent], Interval | 
     fitted = [_window(blocks, *window) for window in windows(blocks.data)]
     if not fitted:
         return [], None, "too few features are active in few rows to fit a law"
-    mu, others = blocks.each(lambda data: exponent(data, fitted[0].low, fitted[-1].high))
+    low, high = fitted[0].low, fitted[-1].high
+    mu = exponent(blocks.data, low, high)
     if math.isnan(mu):
         return fitted, None, "no single alpha1: the counts follow no power law with alpha1 > 0"
+    others = [exponent(data, low, high) for data in blocks.without]
     if math.isnan(jackknife_error(mu, others, blocks.rows)):
         return fitted, None, "no single alpha1: without a part of the rows there is none"
     known = [w for w in fitted if not (math.isnan(w.mu) or math.isnan(w.error))]
