@@ -160,6 +160,8 @@ def test_messages_without_an_end(tmp_path):
         field(2, b"\x0a\xff\x7f"),
         b"\xff" * 500,
         field(2, field(1, b"\x0b")),
+        field(2, item("loss", 3.0) + field(1, field(1, b"D") + field(16, b'"\xff\xfe"'))),
+        field(2, item("loss", 3.0) + field(1, field(1, b"D\xff") + field(16, b"1"))),
     ):
         write_wandb(tmp_path / "run-a.wandb", [record])
         with pytest.raises(InputError):

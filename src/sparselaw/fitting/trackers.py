@@ -219,8 +219,9 @@ def _items(message: bytes) -> dict[str, Any]:
         names = [value.decode() for part, value in fields if part in (KEY, NESTED_KEY)]
         if not names or names[0].startswith("_wandb"):
             continue
+        text = next((content for part, content in reversed(fields) if part == VALUE), b"").decode()
         try:
-            value = json.loads(next((text for part, text in reversed(fields) if part == VALUE), b""))
+            value = json.loads(text)
         except ValueError:  # NaN and Infinity are read; anything else is none of ours
             continue
         except RecursionError:
