@@ -346,10 +346,11 @@ class Atoms(GramLaw):
         return np.asarray(log_g[order][place])
 
 
-CLOSE = 1e-13
+CLOSE = 1e-7  # of a step, the error after it being its square
 ROUNDS = 120
 
 
+@np.errstate(all="ignore")
 def effective_ridge(law: GramLaw, log_held: FloatArray, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
     """x = log kappa with S(x) + e^(log_held - x) = ``wanted``, and the y of ``GramLaw.along``.
 
@@ -361,35 +362,34 @@ def effective_ridge(law: GramLaw, log_held: FloatArray, wanted: FloatArray) -> t
     active = np.flatnonzero((wanted > 0.0) & (~bare | (wanted < law.rank)))
     if not active.size:
         return x, y
-    n, held = wanted[active], log_held[active]
+    n, log_h = wanted[active], log_held[active]
     first = law.start(np.minimum(n, 0.999 * law.rank))
     if np.isneginf(law.end):  # S is between zero and the rank
-        with np.errstate(divide="ignore", invalid="ignore"):
-            first = np.where(n > law.rank, np.minimum(first, held - np.log(n - law.rank)), first)
-    y[active] = np.maximum(first, held - np.log(n))
+        first = np.where(n > law.rank, np.minimum(first, log_h - np.log(n - law.rank)), first)
+    y[active] = np.maximum(first, log_h - np.log(n))
     low, high = np.full(y.shape, max(law.end, -3000.0)), np.full(y.shape, 3000.0)
     for _ in range(ROUNDS):
         here, n = y[active], wanted[active]
         x_here, S, P, stretch = law.along(here)
-        with np.errstate(all="ignore"):
-            held = np.exp(np.minimum(log_held[active] - x_here, 690.0))
-            total, slope = S + held, P + held
-            above = total > n
-            low[active] = np.where(above, here, low[active])
-            high[active] = np.where(above, high[active], here)
-            step = np.log(total / n) * total / slope
-            short = law.rank - S
-            near = bare[active] & (S > 0.5 * law.rank) & (short > 0.0)
-            step = np.where(near, np.log((law.rank - n) / short) * short / P, step)
-            new = here + np.clip(step / stretch, -20.0, 20.0)
-        done = np.abs(new - here) <= CLOSE * np.maximum(
-            np.abs(here), 1.0
-        )  # no bracket is asked about rounding
-        outside = ~done & (~np.isfinite(new) | (new <= low[active]) | (new >= high[active]))
-        halfway = 0.5 * (np.where(above, high[active], low[active]) - here)
-        y[active] = np.where(outside, here + np.clip(halfway, -10.0, 10.0), new)
-        x[active] = x_here + (y[active] - here) * stretch
-        active = active[~done & (np.abs(y[active] - here) > CLOSE * np.maximum(np.abs(here), 1.0))]
+        held = np.exp(np.minimum(log_held[active] - x_here, 690.0))
+        total, slope = S + held, P + held
+        above = total > n
+        low[active] = np.where(above, here, low[active])
+        high[active] = np.where(above, high[active], here)
+        step = np.log(total / n) * total / slope
+        short = law.rank - S
+        near = bare[active] & (S > 0.5 * law.rank) & (short > 0.0)
+        step = np.where(near, np.log((law.rank - n) / short) * short / P, step)
+        new = here + np.minimum(np.maximum(step / stretch, -20.0), 20.0)
+        close = CLOSE * np.maximum(np.abs(here), 1.0)
+        done = np.abs(new - here) <= close  # no bracket is asked about rounding
+        outside = ~done & ~((new > low[active]) & (new < high[active]))
+        if outside.any():
+            halfway = 0.5 * (np.where(above, high[active], low[active]) - here)
+            new = np.where(outside, here + np.clip(halfway, -10.0, 10.0), new)
+        y[active] = new
+        x[active] = x_here + (new - here) * stretch
+        active = active[~done & (np.abs(new - here) > close)]
         if not active.size:
             break
     return x, y
