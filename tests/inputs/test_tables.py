@@ -49,9 +49,7 @@ def test_sums_equal_the_closed_forms(alpha1, alpha2):
         assert plain.expected_unseen(D) == pytest.approx(law.expected_unseen(D), rel=1e-12)
     for size in (5.0, 40.0):
         log_k = np.log(law.variances(np.array([size + 1.0])))
-        assert plain.population(size).degrees(log_k)[0] == pytest.approx(
-            law.population(size).degrees(log_k)[0]
-        )
+        assert plain.population(size).at(log_k).S == pytest.approx(law.population(size).at(log_k).S)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
