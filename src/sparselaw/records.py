@@ -241,3 +241,8 @@ def _typeset(text: str, power: str, minus: str, below: str, symbol: Callable[[st
         done += NAME.sub(named, text[last : found.start()]) + power % (minus if found[1] else "", raised)
         last = found.end()
     return done + NAME.sub(named, text[last:])
+
+
+def dropped_words(dropped: Mapping[str, int]) -> list[str]:
+    """How many rows were left out for each reason."""
+    return [f"{count} row{'s' * (count != 1)} dropped: {reason}" for reason, count in dropped.items()]

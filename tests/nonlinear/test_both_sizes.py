@@ -135,7 +135,7 @@ def test_inverse_wishart_traces_are_those_of_whole_matrices(gap):
 
 
 def test_a_mean_trace_far_from_the_peak():
-    """The quantiles of gap 30 have the mean 1/29 to a per cent, and join what stands beyond FAR."""
+    """The quantiles of gap 30 have the mean 1/29 to a per cent, and join what stands beyond the table."""
     assert float(peak.quantiles(30.0).mean()) == pytest.approx(1.0 / 29.0, rel=0.01)
     assert peak.median_gap(39.999) == pytest.approx(peak.median_gap(40.0), rel=0.02)
 

@@ -49,7 +49,11 @@ def compare(
         point = found.contests[0].points[-1]
         if tables and by is None and not point.at_sizes:
             better = tables[0] if point.probability >= 0.5 else tables[1]
-            print_next("plan with the better of them", "plan", better, "--budget", f"{point.budget:g}")
+            if point.undecided:
+                where = [*tables[:1], "--budget", f"{point.budget:g}", "--spend", f"{0.1 * point.budget:g}"]
+                print_next("which runs would tell more", "next", *where)
+            else:
+                print_next("plan with the better of them", "plan", better, "--budget", f"{point.budget:g}")
 
     tell(found)
     answer.give("compare", found, show)

@@ -11,7 +11,7 @@ from sparselaw.cli.answer import ANSWER, Answer
 from sparselaw.cli.options import FILE, budgets
 from sparselaw.cli.output import number, percent, print_next, print_table, tell
 from sparselaw.errors import InputError
-from sparselaw.numbers import short_size
+from sparselaw.numbers import short_compute, short_size
 
 if TYPE_CHECKING:
     from sparselaw.forecasting import Forecast
@@ -58,7 +58,13 @@ def _show(found: Forecast, runs: str | None = None) -> None:
         found.title(),
         [*["budget"] * budgets, "N", "D", "loss", f"{100 * found.level:g} % interval", "sd"],
         [
-            [*[number(p.budget)] * budgets, *_sizes(p), number(p.loss.best), p.loss.ends(), number(p.sd)]
+            [
+                *[short_compute(p.budget or 0.0)] * budgets,
+                *_sizes(p),
+                number(p.loss.best),
+                p.loss.ends(),
+                number(p.sd),
+            ]
             for p in found.points
         ],
     )

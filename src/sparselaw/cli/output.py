@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import shlex
 import sys
 import warnings
@@ -14,7 +15,7 @@ from typing import Any, TextIO
 
 from sparselaw.errors import Notice, one_line
 from sparselaw.files import check_not_read
-from sparselaw.records import strict_json
+from sparselaw.records import dropped_words, strict_json
 
 
 class Stopped(KeyboardInterrupt):
@@ -52,7 +53,8 @@ def note(text: str) -> None:
 
 def print_next(words: str, *command: str) -> None:
     """What to do with the answer: a word, and the command for it."""
-    print(f"next: {one_line(words)}" + (f": sparselaw {shlex.join(command)}" if command else ""))
+    typed = re.sub(r"(?<=\d)e\+(?=\d)", "e", shlex.join(command))
+    print(f"next: {one_line(words)}" + (f": sparselaw {typed}" if command else ""))
 
 
 def footnotes(texts: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -76,11 +78,9 @@ def percent(value: float | None) -> str:
 
 def tell(found: Any, said: Sequence[str] = (), of: str = "") -> None:
     """What a result says of its rows and of itself, where it is not ``said`` already."""
-    for reason, count in getattr(found, "dropped", {}).items():
-        note(f"{of}{count} row{'s' * (count != 1)} dropped: {reason}")
-    for warning in found.warnings:
-        if warning not in said:
-            note(of + warning)
+    for words in [*dropped_words(getattr(found, "dropped", {})), *found.warnings]:
+        if words not in said:
+            note(of + words)
 
 
 # Standard output and standard error: closed, full, or of another encoding, and the warnings of libraries.

@@ -99,10 +99,13 @@ def _show(result: dict[str, Any]) -> None:
         "constant_N": "D to infinity",
         "constant_D": "N to infinity",
     }
-    rows = [["regime", result["regime"], "phase diagram"]]
-    rows += [[name, number(result[name]), words] for name, words in meanings.items()]
-    whose = f" of {result['exponents_of']}" if "exponents_of" in result else ""
-    print_table(f"Exponents{whose}", ["quantity", "value", "meaning"], rows)
+    if result["regime"] is None:
+        print("these inputs follow no power law: there are no exponents")
+    else:
+        rows = [["regime", result["regime"], "phase diagram"]]
+        rows += [[name, number(result[name]), words] for name, words in meanings.items()]
+        whose = f" of {result['exponents_of']}" if "exponents_of" in result else ""
+        print_table(f"Exponents{whose}", ["quantity", "value", "meaning"], rows)
     if "teacher" in result:
         found = result["teacher"]
         print(

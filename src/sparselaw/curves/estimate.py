@@ -33,7 +33,7 @@ MEMORY = 0.08  # of the short noise, in ln tau
 SCALES = np.log([5e-4, 0.03, 2e-4]), np.array([1.0, 0.7, 1.0])  # of misfit, walk, short noise: ln, sd
 POINT = 3e-3  # of a log loss in the estimate: tempers many correlated points against the priors
 STEP = 1e-4  # of the differences that stand for slopes
-MOST = 300  # points from which the scales are read; the rest has its say in the estimate
+SCALE_POINTS = 300  # points from which the scales are read; the rest has its say in the estimate
 LOWEST = 1e-3  # of the typical loss: where a law that goes below is held
 
 
@@ -176,8 +176,8 @@ def estimate(
 def _scales(among: FloatArray, white: FloatArray, left: FloatArray, spanned: FloatArray) -> FloatArray:
     """The most likely scales of the residuals, parameters integrated out of the linearised law."""
     rows = np.arange(left.size)
-    if left.size > MOST:  # evenly among the points
-        rows = np.unique(np.linspace(0, left.size - 1, MOST).astype(int))
+    if left.size > SCALE_POINTS:  # evenly among the points
+        rows = np.unique(np.linspace(0, left.size - 1, SCALE_POINTS).astype(int))
     part = among[:, rows[:, None], rows]
     floor = spanned[rows] @ spanned[rows].T + np.diag(white[rows] ** 2)
     centre, width = SCALES

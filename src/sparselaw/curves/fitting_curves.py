@@ -18,7 +18,7 @@ from sparselaw.errors import InputError, check_not_negative, check_positive, che
 from sparselaw.interval import Interval
 from sparselaw.numbers import short_size
 
-FAR = 4.0  # times the last tau of the fit
+FARTHEST_TAU = 4.0  # times the last tau of the fit
 BAD = 0.01  # standard deviation of residuals beyond the noise, relative
 LOWERED = 0.8  # of the peak: a curve whose rate never falls below shows nothing of annealing
 
@@ -197,7 +197,7 @@ def _limits(
             again = "the rate rises again, where the law is not tested"
             found.append(("re-warmed", f"{schedule.name}: {again}"))
         ahead = float(schedule.taus[-1]) / model.estimate.units.last
-        if ahead > FAR:
+        if ahead > FARTHEST_TAU:
             found.append(("far", f"{schedule.name}: {ahead:.2g} times as far in tau as the curves go"))
     known = set(model.sizes)
     carried = f"no curve of this size; the law over {len(known)} sizes is carried there"

@@ -18,7 +18,7 @@ DIVERGED = 1.08  # last losses over the lowest
 SMOOTHED = -0.26  # autocorrelation of differences: -0.5 for independent points, near 0 after smoothing
 TRUNK = 5  # equal points at the start that make a run a branch of another
 WINDOW = 11  # differences whose mean is the local trend
-FEW = 90  # differences that are too few to judge by
+FEWEST_DIFFERENCES = 90  # differences that are too few to judge by
 NO_NOISE = 1e-6  # relative: below this there is nothing to judge by
 ASSUMED = (
     "logs begin at the full rate after step 0: a straight warm-up until there is assumed; give the warm-up"
@@ -202,7 +202,7 @@ def scatter(loss: FloatArray) -> float:
 def is_smoothed(loss: FloatArray) -> bool:
     """Do neighbouring differences lack the autocorrelation -1/2 that independent points would give?"""
     change = np.diff(np.log(loss[len(loss) // 4 :]))
-    if change.size < FEW:
+    if change.size < FEWEST_DIFFERENCES:
         return False
     trend = np.lib.stride_tricks.sliding_window_view(change, WINDOW).mean(axis=1)
     change = change[WINDOW // 2 : WINDOW // 2 + trend.size] - trend

@@ -26,7 +26,7 @@ FINISHED = 0.995  # of the planned steps
 ONE_PEAK = 1.1  # ratio of peak rates up to which p, m and r may be free
 WARM, EARLY = 2.0, 0.06  # left out: up to twice the tau of the warm-up, or 6 % of the last tau
 EACH, ALL = 60, 600  # points of a run, and about as many of all of them
-LEAST = 8  # of a run, however many runs
+FEWEST_POINTS = 8  # of a run, however many runs
 NOISY = 1e-3  # scatter above which neighbours are averaged rather than passed over
 FEWEST = 8  # points of all runs together that a fit needs: it has five to eight parameters
 
@@ -185,7 +185,7 @@ def make_points(logs: Sequence[Log]) -> Points:
     ends = [float(log.schedule.tau(log.last)) for log in logs]
     warm = max(float(log.schedule.tau(log.schedule.warmup)) for log in logs)
     start = max(WARM * warm, EARLY * max(ends))
-    each = EACH if len(logs) * EACH <= ALL else max(LEAST, ALL // len(logs))
+    each = EACH if len(logs) * EACH <= ALL else max(FEWEST_POINTS, ALL // len(logs))
     tracks, values, noise, short = [], [], [], []
     for run, log in enumerate(logs):
         late = np.flatnonzero(log.schedule.tau(log.step) >= start)

@@ -17,7 +17,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.solvers.step_schedule import DECAYS, END, LATE, decayed
 
-CLOSE = (3e-4, 2e-3)  # of the peak, and of the rate itself
+SAME_RATE = (3e-4, 2e-3)  # of the peak, and of the rate itself
 JUMP = 0.08  # of the peak between two logged rates: a jump where the rates around it are smooth
 FINEST = 0.06  # of the peak: no piece between knots changes by more
 RATIO = 1.25  # nor by a larger factor, for the law takes rate^p as linear in tau there
@@ -145,7 +145,7 @@ def _few(steps: list[float], rates: list[float], peak: float) -> list[int]:
             kept.append(i)
             low, high = -np.inf, np.inf
         else:
-            allowed = (CLOSE[0] * peak + CLOSE[1] * rates[i]) / width
+            allowed = (SAME_RATE[0] * peak + SAME_RATE[1] * rates[i]) / width
             low, high = max(low, slope - allowed), min(high, slope + allowed)
         i += 1
     return kept

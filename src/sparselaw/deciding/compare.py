@@ -26,6 +26,7 @@ from sparselaw.forecasting.saved import data_hash
 from sparselaw.interval import Interval, check_level
 from sparselaw.planning.forecast_budgets import known_of
 from sparselaw.planning.plan import passes
+from sparselaw.records import dropped_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -278,5 +279,7 @@ def _read(name: str, table: Any, columns: Mapping[str, str] | None, where: str |
     """A table that allows a forecast."""
     runs, clean = known_of(table, columns=columns, where=where)
     check_runs(runs)
+    dropped = [f"{name}: {words}" for words in dropped_words(clean.get("dropped", {}))]
     thin = f"{name}: {ROWS} of {len(runs)} rows used, evenly along compute"
-    return Recipe(name=name, runs=runs, notes=(*clean.get("notes", ()), *([thin] * (len(runs) > ROWS))))
+    notes = (*dropped, *clean.get("notes", ()), *([thin] * (len(runs) > ROWS)))
+    return Recipe(name=name, runs=runs, notes=notes)

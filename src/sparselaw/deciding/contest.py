@@ -38,6 +38,11 @@ class ContestPoint(Record):
     multiplier: Interval
     at_sizes: bool  # asked by N and D, not by a budget
 
+    @property
+    def undecided(self) -> bool:
+        """Whether either recipe may well be the better one."""
+        return max(self.probability, 1.0 - self.probability) < LIKELY
+
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         N, D = zip(*self.sizes, strict=True)
@@ -89,7 +94,7 @@ class Contest(Record):
         a, b = self.names
         point = self.points[-1]
         better, p = (a, point.probability) if point.probability >= 0.5 else (b, 1.0 - point.probability)
-        if p < LIKELY:
+        if point.undecided:
             return f"{a} and {b} cannot be told apart (P({a} lower) = {_chance(point.probability)})"
         m = point.multiplier
         how = "surely" if p >= SURE and not m.low <= 1.0 <= m.high else "probably"

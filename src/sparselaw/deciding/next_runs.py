@@ -20,7 +20,7 @@ from sparselaw.numbers import short_compute, short_size
 from sparselaw.planning.allocate import log_sizes
 from sparselaw.planning.forecast_budgets import prepare_forecast
 from sparselaw.planning.from_runs import best_along
-from sparselaw.records import Record, frame, html_table, to_dict
+from sparselaw.records import Record, dropped_words, frame, html_table, to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -252,7 +252,7 @@ def next_runs(
         cost=cost,
         regret_before=regret[0],
         regret_after=regret[1],
-        warnings=(*prepared.notes, *left),
+        warnings=(*dropped_words(prepared.dropped), *prepared.notes, *left),
         known=known,
     )
 

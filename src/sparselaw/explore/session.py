@@ -17,7 +17,9 @@ from sparselaw.sweeps.executors import WorkerPool, all_cores
 
 MOST_AT_ONCE = 3
 LARGEST_UNPACKED = 200 << 20  # bytes of memory that a dropped file may ask for
-LONG = frozenset({"surface", "budget", "budget/frontier"})  # questions whose answers may take a while
+SLOW_QUESTIONS = frozenset(
+    {"surface", "budget", "budget/frontier"}
+)  # questions whose answers may take a while
 FIRST = {
     "phase": {"alpha1": "1", "alpha2": "0.3"},
     "surface": {"alpha1": "1", "alpha2": "0.3", "surface": "leading"},
@@ -249,7 +251,7 @@ class LongAnswers:
 
     def takes(self, name: str, given: Mapping[str, str]) -> bool:
         """Whether the answer takes long, and needs nothing that only the session has: uploads and fits."""
-        if self._pool is None or self._closed or name not in LONG or given.get("draft") == "yes":
+        if self._pool is None or self._closed or name not in SLOW_QUESTIONS or given.get("draft") == "yes":
             return False
         if given.get("inputs") == "measured" or given.get("from") == "runs":
             return False

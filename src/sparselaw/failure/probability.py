@@ -47,7 +47,7 @@ from sparselaw.theory.descent import spike_index, spike_probability
 PILOT_FAILURES = 20  # as many in the pilot: direct sampling goes on
 PILOT_WORK = 4e7  # nonzeros drawn to choose the method, about a second
 LONGEST = 86_400.0  # seconds: what cannot answer within a day is refused
-LONG = 120.0  # seconds: what may take longer is announced
+ANNOUNCED_SECONDS = 120.0  # seconds: what may take longer is announced
 FEW_FAILURES = "few effective failures: the interval's upper end is a hard limit"
 UNKNOWN = Interval(0.0, 0.0, 1.0)
 
@@ -226,7 +226,7 @@ def announcements(inputs: Inputs, D: Sequence[int], threshold: float, sampling: 
     lines = []
     for size in D:
         work = work_of(case_of(inputs, size, threshold), sampling)
-        if work is not None and work.seconds * work.most >= LONG:
+        if work is not None and work.seconds * work.most >= ANNOUNCED_SECONDS:
             one, whole = in_words(work.seconds), in_words(work.seconds * work.most)
             words = f"up to {work.most:.0f} data sets of {one}, {whole} in all"
             lines.append(f"D={size}: {words}; fewer replicates or failures make it shorter")

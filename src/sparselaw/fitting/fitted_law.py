@@ -24,7 +24,7 @@ from sparselaw.fitting.sparsity import NO_DRAWS, SparsityReading, sparsity_readi
 from sparselaw.interval import Interval
 from sparselaw.laws import Law
 from sparselaw.numbers import short_number
-from sparselaw.records import Saved, html_table, to_dict
+from sparselaw.records import Saved, dropped_words, html_table, to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -257,7 +257,7 @@ class FittedLaw(Saved):
             self.goodness.words(),
             self.goodness.worst_words(),
             *self.warnings,
-            *(f"{count} rows dropped: {reason}" for reason, count in self.dropped.items()),
+            *dropped_words(self.dropped),
             self.how(),
         ]
         rows = [[name, f"{short_number(v.best)} {v.ends(short_number)}"] for name, v in self.params.items()]

@@ -30,7 +30,7 @@ from sparselaw.records import Record
 WORST = 3
 NORMAL = 1.4826  # the standard deviation of normal numbers over the median of their sizes
 OUTLYING = 15.0  # typical residuals
-LEAST = 0.02  # of the loss: nobody minds an outlier smaller than this
+SMALLEST_OUTLIER = 0.02  # of the loss: nobody minds an outlier smaller than this
 SAME = 0.01  # in log compute
 LEAST_LAST = 0.005  # the same for the most expensive run, which decides an extrapolation
 COLLINEAR = 0.9995  # correlation of two log sizes above which their effects are not told apart
@@ -117,7 +117,7 @@ def goodness(residuals: FloatArray, runs: Runs, parameters: int) -> Goodness:
         mad=float(100.0 * np.median(size)),
         typical=100.0 * typical,
         worst=tuple(one(i) for i in order[:WORST]),
-        outliers=tuple(one(i) for i in order if times[i] > OUTLYING and size[i] > LEAST),
+        outliers=tuple(one(i) for i in order if times[i] > OUTLYING and size[i] > SMALLEST_OUTLIER),
         most_expensive=one(last),
     )
 

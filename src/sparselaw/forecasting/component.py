@@ -41,7 +41,7 @@ from sparselaw.forecasting.coupled_model import Prior, marquardt, value_and_slop
 from sparselaw.forecasting.settings import Settings
 
 PARAMETERS = 6
-SMALL = 48  # rows of a triangle that is inverted in one piece
+BLOCK_ROWS = 48  # rows of a triangle that is inverted in one piece
 
 
 class Rows(NamedTuple):
@@ -167,7 +167,7 @@ def inverse_of_lower(triangle: FloatArray) -> FloatArray:
            [-0.125,  0.25 ]])
     """
     n = len(triangle)
-    if n <= SMALL:
+    if n <= BLOCK_ROWS:
         return np.asarray(np.tril(np.linalg.inv(triangle)))
     half = n // 2
     found = np.zeros_like(triangle)

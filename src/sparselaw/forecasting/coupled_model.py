@@ -91,7 +91,7 @@ def log_parameters(theta: FloatArray, centre: FloatArray) -> tuple[FloatArray, F
 Residuals = Callable[[FloatArray], tuple[FloatArray, FloatArray]]  # theta -> z (m,), dz/dtheta (m, p)
 STEPS, ATTEMPTS = 300, 12
 LONGEST = 2.0  # of a step, in any parameter: all are logarithms
-CLOSE = 1e-3  # of the decrement: the minimum is nearer than a thirtieth of a standard deviation
+DECREMENT_LEFT = 1e-3  # of the decrement: the minimum is nearer than a thirtieth of a standard deviation
 
 
 class Found(NamedTuple):
@@ -127,11 +127,11 @@ def marquardt(residuals: Residuals, theta: FloatArray, steps: int = STEPS, toler
             break
         theta, z, slopes, value = theta + step, new_z, new_slopes, new
         damping *= 0.1
-    return Found(theta, value, decrement <= CLOSE)
+    return Found(theta, value, decrement <= DECREMENT_LEFT)
 
 
 HUBER, OUTLYING = 1.345, 2.0
-FAR = 8.0  # scales from the law: a row to be named
+OUTLIER_SCALES = 8.0  # scales from the law: a row to be named
 FLOOR_SHARES, EXPONENTS = (0.35, 0.65, 0.9), (0.15, 0.3, 0.6)
 FOLLOWED = 3  # of the nine starts, after one round
 ROUNDS, LAST_ROUNDS, INNER_STEPS = 4, 30, 6
@@ -152,7 +152,7 @@ class LawAlone(NamedTuple):
     def far_off(self) -> IntArray:
         """The rows that lie so far from the law that they hardly count, the furthest first."""
         sizes = np.abs(self.residuals)
-        far = np.flatnonzero(sizes > FAR * max(self.scale, self.least))
+        far = np.flatnonzero(sizes > OUTLIER_SCALES * max(self.scale, self.least))
         return np.asarray(far[np.argsort(-sizes[far], kind="stable")])
 
 

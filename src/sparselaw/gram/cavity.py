@@ -46,7 +46,7 @@ SINGLE = {True: 5e-3, False: 0.05}  # activity from which on a coordinate is kep
 FEW_SAMPLES = 1_000.0
 FINE, COARSE = 0.25, 0.6  # widths of cells in log p, of coordinates seen often and seldom
 OFTEN = 0.02  # mean count from which on they are fine
-MOST = 300  # cells
+MOST_CELLS = 300  # cells
 TOLERANCE = 1e-6
 ROUNDS = 200
 MEMORY = 4  # of Anderson's mixing
@@ -54,7 +54,7 @@ BARELY = 1e-9  # of one: weight of what is hardly felt in the mixing
 DAMPING = 1e-10  # of the mixing: rounding is not magnified by more than its root
 LOWEST = -40.0  # logarithms of transforms below this are as good as zero
 NEIGHBOURS = 8  # of the interpolation in log tau
-LEAST = 1e-7  # p tau below which nothing was seen
+NEVER_SEEN = 1e-7  # p tau below which nothing was seen
 BELOW = 40  # steps of v below the grid, where R has its mean
 ROWS = 64  # of the table made at a time
 ABREAST = 96  # fixed points sought side by side
@@ -131,7 +131,7 @@ class _Sums:
 
     def __init__(self, weight: FloatArray, p: FloatArray, c: FloatArray, most: float) -> None:
         self._c = c
-        self._first = math.floor(math.log(LEAST / max(float(p.max(initial=0.0)), 1e-300)) / STEP)
+        self._first = math.floor(math.log(NEVER_SEEN / max(float(p.max(initial=0.0)), 1e-300)) / STEP)
         last = max(math.ceil(math.log(most) / STEP), self._first) + NEIGHBOURS
         log_tau = STEP * np.arange(self._first, last)
         gone = np.multiply.outer(p, np.exp(log_tau))
@@ -208,7 +208,7 @@ class Cavity:
         width = np.where(most * p > OFTEN, FINE, COARSE)
         given = weight, p, c
         weight, p, c = cells(*given, width)
-        while p.size > MOST:  # tables whose p and c go separate ways
+        while p.size > MOST_CELLS:  # tables whose p and c go separate ways
             width = 1.5 * width
             weight, p, c = cells(*given, width)
         order = np.argsort(-p, kind="stable")

@@ -26,7 +26,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.gram.law import Atoms, Scatter
 from sparselaw.gram.nodes import CoordinateNodes, log_unseen, unseen
 
-FEW = 25.0  # mean count up to which every n is a point
+WHOLE_COUNTS = 25.0  # mean count up to which every n is a point
 RARE = 1.0  # the same, for a shorter list
 SPACING = 0.8  # of the lattice, in standard deviations
 REACH = 8.0  # and as far as it goes
@@ -44,7 +44,7 @@ class CountPoints(NamedTuple):
     chance: FloatArray
 
 
-def count_points(mean: FloatArray, p: FloatArray, D: float, *, few: float = FEW) -> CountPoints:
+def count_points(mean: FloatArray, p: FloatArray, D: float, *, few: float = WHOLE_COUNTS) -> CountPoints:
     """Counts of coordinates that D samples show ``mean`` = D p times on average, n = 0 included.
 
     Poisson where p is zero. ``few`` is the mean count up to which every n is a point. The chances of one
@@ -166,7 +166,9 @@ class CountNodes:
         return unseen(self.p, self.D)
 
 
-def count_nodes(weight: FloatArray, p: FloatArray, c: FloatArray, D: float, every: float = FEW) -> CountNodes:
+def count_nodes(
+    weight: FloatArray, p: FloatArray, c: FloatArray, D: float, every: float = WHOLE_COUNTS
+) -> CountNodes:
     """Points for these coordinates; ``every`` is the mean count up to which every n is one."""
     if p.size > LARGEST:
         weight, p, c = cells(weight, p, c, np.full_like(p, CELL))

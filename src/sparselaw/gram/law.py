@@ -74,7 +74,7 @@ def composed(a: FloatArray, x1: FloatArray, x2: FloatArray, x3: FloatArray) -> F
 
 LATTICE = 0.2  # step in log g of the lattice that stands for many atoms
 NEIGHBOURS = 12  # lattice points that share an atom: Lagrange's polynomials, good to 1e-10
-MANY = 600  # atoms from which on the lattice is used
+LATTICE_ATOMS = 600  # atoms from which on the lattice is used
 LARGEST_LOG = 600.0  # of 1/g
 ENTRIES = 1_000_000  # of a matrix of effective ridges and atoms at a time
 
@@ -270,7 +270,7 @@ class Atoms(GramLaw):
         with the weights of Lagrange's interpolation.
         """
         resolved = np.isfinite(self.log_g)  # the square of a tiny amplitude may be zero
-        if self.log_g.size < MANY:
+        if self.log_g.size < LATTICE_ATOMS:
             return self.weight[resolved], self.log_g[resolved], self.variance[resolved]
         y = self.log_g[resolved] / LATTICE
         cell = np.floor(y)
@@ -346,7 +346,7 @@ class Atoms(GramLaw):
         return np.asarray(log_g[order][place])
 
 
-CLOSE = 1e-7  # of a step, the error after it being its square
+LAST_STEP = 1e-7  # of a step, the error after it being its square
 ROUNDS = 120
 
 
@@ -381,7 +381,7 @@ def effective_ridge(law: GramLaw, log_held: FloatArray, wanted: FloatArray) -> t
         near = bare[active] & (S > 0.5 * law.rank) & (short > 0.0)
         step = np.where(near, np.log((law.rank - n) / short) * short / P, step)
         new = here + np.minimum(np.maximum(step / stretch, -20.0), 20.0)
-        close = CLOSE * np.maximum(np.abs(here), 1.0)
+        close = LAST_STEP * np.maximum(np.abs(here), 1.0)
         done = np.abs(new - here) <= close  # no bracket is asked about rounding
         outside = ~done & ~((new > low[active]) & (new < high[active]))
         if outside.any():

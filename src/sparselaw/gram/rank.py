@@ -124,7 +124,7 @@ def _variance(weight: FloatArray, p: FloatArray, D: float, rho: float, q: FloatA
 
 
 POINTS = 24  # of Gauss's quadrature in t: exact for loops of up to 48 samples
-FEW = 1e-9  # loops through a coordinate, below which it is left out
+LEAST_LOOPS = 1e-9  # loops through a coordinate, below which it is left out
 
 
 def loops(weight: FloatArray, p: FloatArray, D: float, rho: float, q: FloatArray) -> float:
@@ -135,7 +135,7 @@ def loops(weight: FloatArray, p: FloatArray, D: float, rho: float, q: FloatArray
     pi = np.minimum(p * np.minimum(rho / (1.0 - kappa), 1.0), 1.0 - 1e-16)
     g = D * p**2 * unseen(pi, D - 2.0) * rho / (1.0 - kappa) ** 2
     h = unseen(pi, D) + rho + 2.0 * pi * kappa - 1.0
-    kept = weight * g > FEW * max(float(weight @ g), 1e-300)
+    kept = weight * g > LEAST_LOOPS * max(float(weight @ g), 1e-300)
     weight, g, h = weight[kept], g[kept], h[kept]
     if not float(weight @ g) > 1e-6:
         return 0.0

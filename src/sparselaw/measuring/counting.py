@@ -31,8 +31,8 @@ from sparselaw.measuring.readers.base import Reading, Vocabulary, readable
 from sparselaw.measuring.readers.text_files import STANDARD_LIBRARY, standard_library
 from sparselaw.progress import progress
 
-SMALL = 64 << 20  # bytes that one process reads before another has started
-MOST = 200_000_000  # nonzeros of a learning curve
+ONE_PROCESS_BYTES = 64 << 20  # bytes that one process reads before another has started
+MOST_NONZEROS = 200_000_000  # nonzeros of a learning curve
 Names = list[Hashable] | None
 
 
@@ -124,7 +124,7 @@ def _parallel(paths: list[Path], workers: int | None) -> bool:
     """Starting a worker takes as long as reading some tens of megabytes."""
     if workers is not None:
         return workers > 1
-    return sum(path.stat().st_size for path in paths) > SMALL
+    return sum(path.stat().st_size for path in paths) > ONE_PROCESS_BYTES
 
 
 def _side_by_side(
@@ -213,8 +213,8 @@ def load(source: Any, *, values: Values, reading: Reading) -> Loaded:
             count, features = max(count, part.rows), max(features, part.features or 0, largest)
             nonzeros += kept[-1].row.size
             show(nonzeros, None, f"{nonzeros} nonzeros")
-            if nonzeros > MOST:
-                condition = f"has more than {MOST} nonzeros, too many for a learning curve"
+            if nonzeros > MOST_NONZEROS:
+                condition = f"has more than {MOST_NONZEROS} nonzeros, too many for a learning curve"
                 raise InputError("file", title, condition, "give some of its shards")
     check_bytes(title, 8.0 * count, f"a matrix of {count} rows", 24.0 * nonzeros)
     row, column, value = (

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 NO_SPREAD = "the blocks of rows do not differ"
 ALL_SEEN = "every feature has been seen"
 SEEN_OFTEN = 5  # rows: below, a frequency is mostly chance
-FEW, MANY = 0.5, 2.0  # features seen per row: below, rows outnumber features; above, features outnumber rows
+ROWS_OUTNUMBER, FEATURES_OUTNUMBER = (
+    0.5,
+    2.0,
+)  # features seen per row: below, rows outnumber features; above, features outnumber rows
 NOTHING = 1e-6  # an unseen share below which nothing is left to show
 TINY = 1e-12  # a share that is not printed
 
@@ -133,9 +136,15 @@ class Measurement(Record):
     @property
     def regime(self) -> str:
         ratio = self.seen / self.rows
-        if ratio < FEW and self.curve[-1].unseen.best < NOTHING:
+        if ratio < ROWS_OUTNUMBER and self.curve[-1].unseen.best < NOTHING:
             return "shown"
-        return "unseen" if ratio < FEW else "undetermined" if ratio > MANY else "crossover"
+        return (
+            "unseen"
+            if ratio < ROWS_OUTNUMBER
+            else "undetermined"
+            if ratio > FEATURES_OUTNUMBER
+            else "crossover"
+        )
 
     def meaning(self) -> str:
         """The regime in a sentence."""

@@ -37,7 +37,7 @@ from sparselaw.interval import Interval, student_factor
 from sparselaw.records import Record, to_dict
 
 T = TypeVar("T")
-FEW = 1 << 16  # counts below this are told apart by an array, above by sorting
+ARRAY_COUNTS = 1 << 16  # counts below this are told apart by an array, above by sorting
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def histogram(rows: int, n: NDArray[np.int64], energy: FloatArray, total: float 
     >>> found.count.tolist(), found.features.tolist(), found.energy.tolist()
     ([2.0, 5.0], [2.0, 1.0], [5.0, 5.0])
     """
-    few = n < FEW
+    few = n < ARRAY_COUNTS
     features = np.bincount(n[few], minlength=1)
     together = np.bincount(n[few], weights=energy[few], minlength=1)
     used = np.flatnonzero(features[1:]) + 1
@@ -90,7 +90,7 @@ class Blocks:
 
 
 DIRECT = 24  # counts up to which the chance is a product
-NEAR = 64.0  # rows left, below which Stirling's series is not used
+STIRLING_ROWS = 64.0  # rows left, below which Stirling's series is not used
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def log_missing(n: float, k: FloatArray, D: float) -> FloatArray:
     many = possible & ~few
     left = n - k[many] - D
     far = many.copy()
-    far[many] = left > NEAR
+    far[many] = left > STIRLING_ROWS
     x = k[far]
     a, b, d = np.log1p(-x / n), np.log1p(-D / n), np.log1p(-(x + D) / n)
     rest = n - x - D

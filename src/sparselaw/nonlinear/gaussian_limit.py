@@ -54,7 +54,7 @@ from sparselaw.nonlinear.width_limit import (
 )
 from sparselaw.search import solve_decreasing
 
-MOST = LEVELS[-1].most  # directions that the points resolve
+MOST_DIRECTIONS = LEVELS[-1].most  # directions that the points resolve
 MOST_TYPED = LEVELS[0].most  # and that they resolve with types
 SHARED = 0.3  # of what further types change: how far off that may be
 ALIKE = 0.15  # of what the points leave out
@@ -64,7 +64,7 @@ DATA_ERROR = 0.07
 # The law of samples' leverages.
 WIDTHS = (8, 16, 32, 64, 128, 256)  # numbers of units that are drawn; others lie between them
 UNITS, FRESH = 8, 2000  # draws of units, and of samples for each
-LONG = 300  # coordinates of a sample; the others are together one Gaussian number for each unit
+DRAWN_LENGTH = 300  # coordinates of a sample; the others are together one Gaussian number for each unit
 JITTER = 1e-12  # of the mean eigenvalue of S
 
 
@@ -105,8 +105,10 @@ def gaussian_limit_at(inputs: Inputs, response: Response, N: float) -> Nonlinear
 @functools.lru_cache(maxsize=4096)
 def gaussian_data_limit(inputs: Inputs, response: Response, D: float) -> NonlinearLimit:
     """The loss of infinitely many features on D samples."""
-    if D > MOST:
-        half, last = (gaussian_data_limit(inputs, response, size) for size in (MOST / 2.0, MOST))
+    if D > MOST_DIRECTIONS:
+        half, last = (
+            gaussian_data_limit(inputs, response, size) for size in (MOST_DIRECTIONS / 2.0, MOST_DIRECTIONS)
+        )
         return last.continued(half, D)
     cutoff = _cutoff(inputs, response, D)
     found, error = _resolved(inputs, response, D, cutoff), DATA_ERROR
@@ -119,11 +121,11 @@ def gaussian_data_limit(inputs: Inputs, response: Response, D: float) -> Nonline
 
 def gaussian_variance_term(inputs: Inputs, response: Response, D: float) -> float:
     """sum_j <x_j, r x_j>: what finitely many features add above the peak, in units of D/(N - D - 1)."""
-    size = min(D, MOST)
+    size = min(D, MOST_DIRECTIONS)
     once = _resolved(inputs, response, size, _cutoff(inputs, response, size)).once
-    if D <= MOST:
+    if D <= MOST_DIRECTIONS:
         return once
-    now, last = (gaussian_data_limit(inputs, response, at).loss for at in (D, MOST))
+    now, last = (gaussian_data_limit(inputs, response, at).loss for at in (D, MOST_DIRECTIONS))
     return now / last * once
 
 
@@ -229,12 +231,12 @@ def leverages(inputs: Inputs, response: Response, N: int) -> Leverages:
     """Drawn with a fixed seed."""
 
     def draw() -> dict[str, FloatArray]:
-        rng, length = np.random.default_rng(20261118), int(min(inputs.dimension, LONG))
+        rng, length = np.random.default_rng(20261118), int(min(inputs.dimension, DRAWN_LENGTH))
         laws = [of_units(inputs, response, rng.standard_normal((N, length)), rng) for _ in range(UNITS)]
         q, residual = (np.concatenate(column) for column in zip(*laws, strict=True))
         return {"q": q / q.mean(), "residual": residual / residual.mean()}
 
-    kept = cached_arrays("leverages", inputs, [response.digest], [N, UNITS, FRESH, LONG], draw)
+    kept = cached_arrays("leverages", inputs, [response.digest], [N, UNITS, FRESH, DRAWN_LENGTH], draw)
     return Leverages(kept["q"], kept["residual"])
 
 

@@ -27,7 +27,7 @@ from sparselaw.nonlinear.response import Part
 from sparselaw.nonlinear.sector_tables import Group, SectorTable, Types
 from sparselaw.nonlinear.table_cache import cached_arrays
 
-LONG = 300  # coordinates of a point; the rest is faint
+POINT_LENGTH = 300  # coordinates of a point; the rest is faint
 LOW_DISCREPANCY = 16  # coordinates whose points are evenly placed
 LEADING = 32  # directions of a sector that have a matrix
 FAINT_LEADING, FAINT_OTHERS = 24, 6  # and of the sectors of a faint coordinate
@@ -62,7 +62,7 @@ def gaussian_points(inputs: Inputs, n: int) -> FloatArray:
     """n samples (n, length): a Kronecker sequence in the first coordinates, drawn ones in the others."""
     from scipy.special import ndtri
 
-    length = int(min(inputs.dimension, LONG))
+    length = int(min(inputs.dimension, POINT_LENGTH))
     even = min(LOW_DISCREPANCY, length)
     root = 2.0
     for _ in range(60):  # root^(even + 1) = root + 1
@@ -94,7 +94,7 @@ def sector_kernels(
 def dense_table(inputs: Inputs, parts: tuple[Part, ...], n: int, reflected: int, types: Types) -> SectorTable:
     """The table on n points, with so many coordinates reflected."""
     shape = types.weights.shape
-    settings = [n, reflected, LONG, LOW_DISCREPANCY, LEADING, FAINT_LEADING, FAINT_OTHERS]
+    settings = [n, reflected, POINT_LENGTH, LOW_DISCREPANCY, LEADING, FAINT_LEADING, FAINT_OTHERS]
     settings += [types.first, types.other, *shape]
     groups: list[Group] = []
     for part in parts:

@@ -17,12 +17,12 @@ from sparselaw.nonlinear.response import SIGN_SCALE, Orders, Part, coefficients,
 from sparselaw.nonlinear.sector_tables import Types
 from sparselaw.progress import progress
 
-FEW, MANY = 8, 12  # points of the integral, for a smaller and for a large correlation
-SMALL = 0.85
+COARSE_POINTS, FINE_POINTS = 8, 12  # points of the integral, for a smaller and for a large correlation
+SMALL_COSINE = 0.85
 SECONDS = {"kink": 3e-7, "jump": 3e-7, "smooth": 6e-8}  # of a term, about
 PIECE = 1e6  # terms between two looks at the progress
-LEAST = 1e-6  # of the largest variance, where there is none
-_RULES = [np.polynomial.legendre.leggauss(n) for n in (FEW, MANY)]
+LEAST_VARIANCE = 1e-6  # of the largest variance, where there is none
+_RULES = [np.polynomial.legendre.leggauss(n) for n in (COARSE_POINTS, FINE_POINTS)]
 POINTS = np.concatenate([0.5 * (x + 1.0) for x, _ in _RULES])
 WEIGHTS = np.concatenate([w for _, w in _RULES])
 
@@ -50,7 +50,7 @@ def sign_sums(
     plain = not types.first and not amplitude  # means of zero: every other order is zero
     if of.form == "smooth":
         norms = np.diff(np.concatenate([[0.0], np.cumsum(c)])[start])  # of what both samples have together
-        largest = math.sqrt(max(float(norms.max()), LEAST) + (0.0 if types.first else 1.0))
+        largest = math.sqrt(max(float(norms.max()), LEAST_VARIANCE) + (0.0 if types.first else 1.0))
         orders = hermite_orders(of.f, means.ravel(), largest, of.parity)
         values = np.ascontiguousarray(orders.values[:, :, of.parity :: 2]) if plain else orders.values
         per_unit = (values.shape[1] - 1.0) / largest
@@ -101,14 +101,14 @@ def mean_product(m, n, v, w, c, apart, signs, step, points, weights):  # type: i
         return 2.0 / math.pi * size * (math.sqrt(1.0 - cosine * cosine) + cosine * angle)
     squares, product = (m * m * w + n * n * v) / (2.0 * v * w), m * n * size / (v * w)
     total = 0.0
-    if abs(cosine) < SMALL and not step:
-        for i in range(FEW):
+    if abs(cosine) < SMALL_COSINE and not step:
+        for i in range(COARSE_POINTS):
             s = cosine * points[i]
             rest = 1.0 - s * s
             total += weights[i] * (c - size * s) * math.exp((product * s - squares) / rest) / math.sqrt(rest)
         return apart + c * signs + total * cosine / math.pi
     angle = math.asin(cosine)
-    for i in range(FEW, FEW + MANY):
+    for i in range(COARSE_POINTS, COARSE_POINTS + FINE_POINTS):
         s = math.sin(angle * points[i])
         rest = 1.0 - s * s
         if rest > 0.0:

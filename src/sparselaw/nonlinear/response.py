@@ -39,8 +39,8 @@ SIGN_SCALE = math.pi / 8.0  # 1/(2 E|g|)^2: the slope of the sign is 1/2, as wit
 # Hermite coefficients.
 REACH = 13.0  # of the grid: beyond it the root of the normal density is below 1e-18
 STEP = 0.1  # at a deviation of one
-MOST = 64  # orders
-SMALL = 1e-10  # of E f^2: what the orders left out may hold
+MOST_ORDERS = 64  # orders
+ORDERS_LEFT = 1e-10  # of E f^2: what the orders left out may hold
 DEVIATIONS = 65  # at which the coefficients are found; between them they are cubic
 
 
@@ -206,16 +206,16 @@ def coefficients(
     root = np.exp(-0.25 * points**2)
     root /= np.linalg.norm(root)
     polynomials = [np.zeros_like(root), root]  # h_k times the root of the weights
-    for k in range(MOST - 1):
+    for k in range(MOST_ORDERS - 1):
         before, last = polynomials[-2:]
         polynomials.append((points * last - math.sqrt(k) * before) / math.sqrt(k + 1.0))
     values = f(means[:, None] + deviations[:, None] * points) * root
     squares = np.sum(values**2, axis=1)
     found = values @ np.stack(polynomials[1:]).T
     left = squares[:, None] - np.cumsum(found**2, axis=1)  # beyond each order
-    enough = np.flatnonzero(left.max(axis=0) <= SMALL * squares.max())
-    count = int(enough[0]) + 1 if enough.size else MOST - 1
-    count = min(count + (count - parity) % 2, MOST - 2 + parity % 2)
+    enough = np.flatnonzero(left.max(axis=0) <= ORDERS_LEFT * squares.max())
+    count = int(enough[0]) + 1 if enough.size else MOST_ORDERS - 1
+    count = min(count + (count - parity) % 2, MOST_ORDERS - 2 + parity % 2)
     rest = np.maximum(left[:, count - 1], 0.0)
     kept = np.concatenate([found[:, :count], np.sqrt(rest)[:, None]], axis=1)
     return np.ascontiguousarray(kept), float(rest.max() / squares.max())

@@ -41,7 +41,7 @@ DATA_SIZES = (320, 1280)  # of the data sets
 MOST_RANK = 400.0  # larger data sets are not drawn
 SHARES = (0.35, 0.5, 0.65)  # N over the rank
 DRAWS = 20
-SMALL = 1e-11  # eigenvalues below this share of the largest are zero
+ZERO_EIGENVALUE = 1e-11  # eigenvalues below this share of the largest are zero
 NOTHING = 1e-12  # a loss that is zero but for rounding
 HEAD = 0.02  # coordinates with a larger p have a column of draws, the others come as events
 
@@ -260,7 +260,7 @@ def drawn_regression(
     values, vectors = np.linalg.eigh(
         root[:, None] * response.kernel(norms[:, None], norms[None, :], X @ X.T) * root
     )
-    kept = values > SMALL * values[-1]
+    kept = values > ZERO_EIGENVALUE * values[-1]
     basis = root[:, None] * vectors[:, kept]
     fresh, squares, share = fresh_samples(inputs, seen, rng)
     products, slope = fresh @ X.T, response.slope or 0.0

@@ -19,7 +19,7 @@ from sparselaw.nonlinear.parity_sectors import SHARED, Block, ParitySectors, coo
 from sparselaw.nonlinear.response import Part
 
 NODES = (6, 4)  # for |u_1| and for |u_j|
-FAR = 9.0  # beyond it a half-normal variable has no weight
+HALF_NORMAL_END = 9.0  # beyond it a half-normal variable has no weight
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -53,7 +53,7 @@ def half_normal(n: int) -> tuple[FloatArray, FloatArray]:
     [1.0, 1.0, 3.0]
     """
     y, fine = np.polynomial.legendre.leggauss(300)
-    x = 0.5 * FAR * (y + 1.0)
+    x = 0.5 * HALF_NORMAL_END * (y + 1.0)
     root = np.sqrt(fine * np.exp(-0.5 * x * x))
     basis = np.linalg.qr(root[:, None] * np.polynomial.legendre.legvander(y, n - 1))[0]
     nodes, vectors = np.linalg.eigh(basis.T @ (x[:, None] * basis))

@@ -56,7 +56,7 @@ DENSE_FORMS = 0.2  # at most, for the difference between two forms of what D sam
 MEDIAN_ERROR = 0.3  # of a median at the peak of sparse inputs
 SURE = 0.05  # up to which there is no caution
 PEAK = 0.7  # of N/n, or n/N
-FEW = 24  # features below which the terms that are left out show
+FEWEST_FEATURES = 24  # features below which the terms that are left out show
 CROWDED = 1.0  # alpha1 below which rare coordinates share samples with others that are rare
 CROWDED_ERROR = 0.1
 DRIFT, TRIED = 0.03, 5e3  # in a decade of D beyond those tried, where e_n goes on with an exponent
@@ -64,7 +64,7 @@ INFINITE_MEAN = (
     "at the double-descent peak, where N is within one of the rank: the mean is infinite, see the median"
 )
 NO_THEORY = "there is no theory of an activation with a jump where both sizes matter"
-FAR = 0.1  # of N/n or n/N: below it one size alone matters
+ONE_SIDED = 0.1  # of N/n or n/N: below it one size alone matters
 
 # The peak.
 INFINITE = 0.01  # share of data sets with |N - rank| <= 1 from which on the mean is called infinite
@@ -174,15 +174,15 @@ def _at_the_peak(median: float, error: float) -> NonlinearLoss:
 def _said(beyond: float, response: Response, error: float, size: float, near: float) -> dict[str, Any]:
     """The error and the cautions: ``near`` is one at the peak and zero far from it."""
     cautions = []
-    if size < FEW:
+    if size < FEWEST_FEATURES:
         error = max(error, response.trust.few)
-        cautions.append(f"fewer than {FEW}: good to about {error:.0%}")
+        cautions.append(f"fewer than {FEWEST_FEATURES}: good to about {error:.0%}")
     if beyond:
         cautions.append(f"continued from {beyond:g} with the exponent there")
     if near > PEAK:
         cautions.append("near the double-descent peak, where N meets the rank of the features")
     elif error > SURE and not cautions:
-        where = "both sizes matter" if near > FAR else "the theory's own error"
+        where = "both sizes matter" if near > ONE_SIDED else "the theory's own error"
         cautions.append(f"{where}: the loss may be off by about {min(error, 1.0):.0%}")
     return {"error": error, "cautions": cautions}
 

@@ -44,9 +44,9 @@ from sparselaw.inputs import Inputs
 from sparselaw.nonlinear.sector_tables import Group, SectorTable, Types
 
 UNSURE = 0.15  # relative error of a decade that is continued
-FEW = 24.0  # up to which every number of features has its own value
+EVERY_NUMBER = 24.0  # up to which every number of features has its own value
 STEPS = 60
-CLOSE = 1e-5  # of tau, relative
+TAU_TOLERANCE = 1e-5  # of tau, relative
 MEMORY = 5  # steps that the acceleration looks back
 
 
@@ -76,8 +76,8 @@ class NonlinearLimit:
 def between_nodes(limit: Callable[[float], NonlinearLimit], N: float) -> NonlinearLimit:
     """The limit at N, from those at the two nodes about it: straight in logarithms.
 
-    Every number up to FEW is a node; beyond, they are 2^(k/2), rounded. A point is the same alone and in a
-    list, and a list of many sizes asks for few nodes. The limit itself is within 0.7 % of it.
+    Every number up to EVERY_NUMBER is a node; beyond, they are 2^(k/2), rounded. A point is the same alone
+    and in a list, and a list of many sizes asks for few nodes. The limit itself is within 0.7 % of it.
     """
     low, high = _nodes(N)
     one = limit(low)
@@ -98,10 +98,10 @@ def _nodes(N: float) -> tuple[float, float]:
     >>> _nodes(17.0), _nodes(30.0), _nodes(64.0), _nodes(100.0)
     ((17.0, 17.0), (24.0, 32.0), (64.0, 64.0), (91.0, 128.0))
     """
-    if N <= FEW:
+    if N <= EVERY_NUMBER:
         return N, N
     k = math.floor(2.0 * math.log2(N))
-    around = sorted({FEW, *(float(round(2.0 ** (0.5 * i))) for i in (k - 1, k, k + 1, k + 2))})
+    around = sorted({EVERY_NUMBER, *(float(round(2.0 ** (0.5 * i))) for i in (k - 1, k, k + 1, k + 2))})
     low = max(node for node in around if node <= N)
     return low, (N if low == N else min(node for node in around if node > N))
 
@@ -250,7 +250,7 @@ def _fixed_point(step: Callable[[FloatArray], FloatArray], x: FloatArray) -> Flo
     for _ in range(STEPS):
         value = step(x)
         gap = value - x
-        if float(np.abs(gap).max()) < CLOSE:
+        if float(np.abs(gap).max()) < TAU_TOLERANCE:
             return value
         values, gaps = [*values, value][-MEMORY:], [*gaps, gap][-MEMORY:]
         x = value

@@ -21,12 +21,13 @@ from sparselaw.interval import Interval, drawn_interval
 from sparselaw.planning.allocate import Allocation, Valley, log_sizes
 from sparselaw.planning.from_law import far_words
 from sparselaw.planning.source import Ends, Source
+from sparselaw.records import dropped_words
 
 BEYOND = 30.0  # times the D/N of the runs
 PLACES, FINE = 121, 4001
 DRAWS = 1000
 PART = 0.5  # of the discrepancy in the draws of the curve
-MANY = 0.025  # of the draws at an end of the curve: said
+AT_THE_END = 0.025  # of the draws at an end of the curve: said
 FORECAST = "forecast: the coupled law with a drifting discrepancy, for the loss of one more run"
 
 
@@ -76,8 +77,7 @@ def runs_source(prepared: Prepared, level: float = 0.95) -> Source:
     from sparselaw.fitting.sparsity import invert
 
     runs, predictive = prepared.runs, prepared.predictive
-    dropped = [f"{n} row{'s' * (n != 1)} dropped: {reason}" for reason, n in prepared.dropped.items()]
-    said = (*dropped, *prepared.said())
+    said = (*dropped_words(prepared.dropped), *prepared.said())
     law = predictive.posterior.law()
 
     @lru_cache(maxsize=1)  # intervals and warnings ask for it
@@ -111,7 +111,11 @@ def runs_source(prepared: Prepared, level: float = 0.95) -> Source:
         along, places = drawn(cost, budget)
         share = float(np.mean((places < along[1]) | (places > along[-2])))
         many = f"{100 * share:.0f} % of the draws are best at an end of the curve: the runs hardly tell N"
-        return (*said, *([many] if share > MANY else []), *far_words(runs.N, runs.D, cost, budget, best))
+        return (
+            *said,
+            *([many] if share > AT_THE_END else []),
+            *far_words(runs.N, runs.D, cost, budget, best),
+        )
 
     return Source(
         loss=loss,

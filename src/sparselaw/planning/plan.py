@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 FIT_DRAWS = 200  # of the law that runs are planned by where data are limited
 SLOPE_STEP = 0.02  # in log C
 FARTHEST = math.log(1e40)  # times the budget that is looked at first, either way
-CLOSE = 1e-4  # of ln C
+SAME_BUDGET = 1e-4  # of ln C
 ALONG, REACH = 25, math.log(1e3)  # places of the frontier for the interval, and how far they go either way
 AT_EDGE = "the best allocation is at the end of the budget curve: the loss still falls there"
 
@@ -252,7 +252,7 @@ def _first(source: Source, cost: Cost, loss: float, chance: float | None) -> flo
         if low < start - FARTHEST:
             raise InputError("loss", loss, "is reached by the smallest budget", "ask for a smaller loss")
         high, low = min(high, low), low - step
-    while high - low > CLOSE:
+    while high - low > SAME_BUDGET:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if above(middle) else (low, middle)
     return math.exp(high)

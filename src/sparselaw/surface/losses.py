@@ -42,7 +42,7 @@ from sparselaw.surface.state import (
     unit_noise,
 )
 
-NEAR = 0.05  # sd(S)/F from which on the mean is taken over ranks; there the two differ by 2e-5
+NEAR_PEAK = 0.05  # sd(S)/F from which on the mean is taken over ranks; there the two differ by 2e-5
 INFINITE = 0.01  # chance of |N - rank| <= 1 from which on the mean is called infinite
 INFINITE_SPREADS = 2.5
 EDGED = 1e-3  # share of A0 left open below which the hard edge is not felt
@@ -231,7 +231,7 @@ def surface(law: GramLaw, N: FloatArray | float, ridge: float = 0.0, noise: floa
         own = sum(term * (term + few) for term in (np.abs(width / unit), np.abs(part / unit)))
         own = own + law.error(of.x) + np.where(of.end, law.inverse_error() if of.end.any() else 0.0, 0.0)
         error = (error * (quiet + spread) + own * added) / (quiet + spread + added)
-    scatters = np.sqrt(np.maximum(cov.SS, 0.0)) > NEAR * (of.held + of.short)
+    scatters = np.sqrt(np.maximum(cov.SS, 0.0)) > NEAR_PEAK * (of.held + of.short)
     for i in np.flatnonzero(scatters & (law.spread > SETTLED_RANK) & ~peak & ~nothing):
         one = Scatter(*cov.rows()[:, [i]])
         mean, quiet[i], added[i], error[i] = over_ranks(law, float(N[i]), ridge, noise, of.pick(i), one)

@@ -37,7 +37,7 @@ from sparselaw.gram.law import GramLaw, Moments, Scatter, effective_ridge
 
 NU = np.arange(0.0, 20.1, 0.5)
 LOG_S = np.arange(-36.0, 6.1, 0.5)
-FAR = 20.0  # F from which on what is left out is below 0.002
+EDGE_TABLE_END = 20.0  # F from which on what is left out is below 0.002
 _FINEST, _FIRST, _LAST = 1e-9, 0.5, 300.0  # of z
 
 
@@ -53,10 +53,10 @@ def excess(nu: FloatArray, held: FloatArray, short: FloatArray) -> FloatArray:
     bare = s <= 1e-14 * F**2
     with np.errstate(divide="ignore", invalid="ignore"):
         out = np.where(bare, np.where(F > 1.0, 1.0 / (F * (F - 1.0)), np.inf), out)
-    rest = ~bare & (F < FAR) & (np.abs(nu) < NU[-1])
+    rest = ~bare & (F < EDGE_TABLE_END) & (np.abs(nu) < NU[-1])
     if rest.any():
         inside = np.exp(_log_factor(np.abs(nu[rest]), s[rest])) - 1.0 - (nu**2)[rest] / F[rest] ** 3
-        taper = np.clip((FAR - F[rest]) / (0.25 * FAR), 0.0, 1.0)
+        taper = np.clip((EDGE_TABLE_END - F[rest]) / (0.25 * EDGE_TABLE_END), 0.0, 1.0)
         out[rest] = inside * taper
     return out
 
@@ -211,7 +211,7 @@ def state_at(
     rows[1:4] *= scale
     held = np.where(end, np.maximum(N - ranks, 0.0), N * ridge * np.exp(-np.where(end, 0.0, x)))
     with np.errstate(all="ignore"):
-        near = (np.abs(N - ranks) < FAR + 3.0 * law.spread) & (rows[4] > 0.0)
+        near = (np.abs(N - ranks) < EDGE_TABLE_END + 3.0 * law.spread) & (rows[4] > 0.0)
         open_ = law.at(np.array([-np.inf])).A0 if (near & ~end).any() else 0.0
         edged = np.where(end, rows[4] > 0.0, np.where(near, np.minimum(open_ / rows[4], 1.0), 0.0))
     return State(N, x, Moments(*rows), held, N - ranks, end, edged)

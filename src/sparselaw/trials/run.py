@@ -29,7 +29,7 @@ MEMORY_SHARE = 0.8  # of what is available
 ALWAYS_THERE = 2.0**24  # bytes, not worth asking the system for
 LONGEST = 7 * 24 * 3600.0
 PATTERN_SAMPLES = (1024, 4096)
-MANY = 10**12  # samples: too many for any trial
+MOST_SAMPLES = 10**12  # samples: too many for any trial
 CROWDED = 1.1  # alpha1 + 1 below which coordinates meet many others, and the Cholesky factor is full
 LONG_SAMPLE = 100.0  # nonzeros, at which no two samples are equal
 FLOPS = 1e10  # a second, on one core of an ordinary machine
@@ -88,7 +88,7 @@ def _short_rows(inputs: ActivationInputs, D: int, rtol: float) -> float:
 @functools.lru_cache(maxsize=1024)
 def expected_patterns(inputs: ActivationInputs, D: int) -> float:
     """Distinct samples among D: a power of D through the counts in 1,024 and in 4,096 drawn samples."""
-    if PATTERN_SAMPLES[0] >= D or D > MANY or inputs.expected_nonzeros() > LONG_SAMPLE:
+    if PATTERN_SAMPLES[0] >= D or D > MOST_SAMPLES or inputs.expected_nonzeros() > LONG_SAMPLE:
         return float(D)
     rng = np.random.Generator(np.random.PCG64(0))
     small, large = (

@@ -55,7 +55,7 @@ class TestPoles:
         seen = Medium(seen.weight, seen.curvature, seen.variance, seen.unseen, 300.0, 40.0)
         ball = HeavyBall(step=0.5, momentum=0.9, steps=30, top=1.5)
         by_products = seen.left(ball.filter())
-        monkeypatch.setattr(media, "MANY", 1)
+        monkeypatch.setattr(media, "MANY_POLES", 1)
         assert seen.left(ball.filter()) == pytest.approx(by_products, rel=1e-9)
 
     def test_no_features_to_choose_is_the_sum_over_modes(self):

@@ -33,7 +33,7 @@ SEEDS = 40
 # N and visits V at their one-pass optimum for C = N V = 1e6, step 0.5
 REPEATED = {(1.0, 0.3): (59, 16_896), (2.0, 0.0): (38, 26_112)}
 REPEATS = (1, 4, 16, 64, 256)
-LEAST = 0.01  # of a mean: few seeds of heavy-tailed losses have intervals that reach below zero
+LOWEST_SHARE = 0.01  # of a mean: few seeds of heavy-tailed losses have intervals that reach below zero
 
 
 def make(context: Context) -> Result:
@@ -102,7 +102,7 @@ def _exponent(curve: list[Row], count: int) -> Quantity:
 
 def _log_half(row: Row) -> float:
     """Half of the interval of a mean loss, in its logarithm."""
-    return 0.5 * math.log(row["high"] / max(row["low"], LEAST * row["loss"]))
+    return 0.5 * math.log(row["high"] / max(row["low"], LOWEST_SHARE * row["loss"]))
 
 
 def _ratios(rows: list[Row]) -> list[Quantity]:

@@ -17,7 +17,7 @@ from sparselaw.explore.chart_data import axis, chart, line, points
 from sparselaw.numbers import typed
 
 SHOWN = 120  # points of a log
-FEW = 6  # runs that are drawn with a name each
+NAMED_RUNS = 6  # runs that are drawn with a name each
 ALONG = 40  # points of the fan
 DECAY, END = 0.2, 0.1  # of the steps and of the peak, to begin with
 
@@ -91,9 +91,9 @@ def _measured(model: Model, first: float) -> list[dict[str, Any]]:
         late = np.flatnonzero(log.step >= min(first, 0.06 * log.step[-1]))
         late = late[:: max(1, late.size // SHOWN)]
         x, y = log.step[late].tolist(), log.loss[late].tolist()
-        if len(model.logs) <= FEW:
+        if len(model.logs) <= NAMED_RUNS:
             series.append(points(log.name, x, y, colour=i))
         else:
             label = names[i] if names[i] not in names[:i] else ""
-            series.append(line(label, x, y, colour=model.sizes.index(log.size) % FEW))
+            series.append(line(label, x, y, colour=model.sizes.index(log.size) % NAMED_RUNS))
     return series

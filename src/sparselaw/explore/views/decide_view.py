@@ -25,7 +25,7 @@ from sparselaw.planning import forecast
 from sparselaw.plotting.style import units_of
 
 USUAL_TARGET = 10.0  # times the most expensive run
-MOST = 4
+MOST_RUNS = 4
 
 
 def next_of(call: Call) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def next_of(call: Call) -> dict[str, Any]:
     largest = float(spent_by(fitted).max())
     budget = call.positive("next_budget", USUAL_TARGET * largest)
     spend = call.positive("next_spend", largest)
-    most = call.size("next_runs", MOST)
+    most = call.size("next_runs", MOST_RUNS)
     found = next_runs(call.upload(), budget=budget, spend=spend, most=most, columns=columns_of(call))
     told = f"budget={typed(budget)}, spend={typed(spend)}, most={most}"
     command = f"{shell('next', budget=budget, spend=spend, runs=most)} {table_options(call)}"

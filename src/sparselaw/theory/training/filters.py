@@ -40,7 +40,7 @@ DEAD = 14.0  # -ln of what is left of the swings where Talbot's contour is enoug
 OUTSIDE = 5.0  # t ln|r| on the circle
 PER_STEP = 1.3  # nodes of its upper half: the error is e^(-2 OUTSIDE PER_STEP)
 MOST_NODES = 1500
-CLOSE = 1e-12  # where the two roots meet they are taken a little apart
+ROOTS_MEET = 1e-12  # where the two roots meet they are taken a little apart
 NORMAL = np.linspace(-5.0, 5.0, 61)  # places of a normal variable
 CHANCE = np.exp(-0.5 * NORMAL**2) / np.exp(-0.5 * NORMAL**2).sum()
 
@@ -170,7 +170,7 @@ class HeavyBall:
             with np.errstate(divide="ignore"):
                 return np.asarray(np.log((1.0 - x).astype(np.complex128)))
         square = (1.0 - beta) ** 2 - 2.0 * (1.0 + beta) * x + x**2
-        square = np.where(np.abs(square) < CLOSE, CLOSE, square)
+        square = np.where(np.abs(square) < ROOTS_MEET, ROOTS_MEET, square)
         fall = 2.0 * x / ((1.0 - beta) + x + np.sqrt(square.astype(np.complex128)))
         # numpy's log1p of complex numbers loses the digits of small ones
         series = -fall * (1.0 + fall * (0.5 + fall * (1.0 / 3.0 + fall * (0.25 + 0.2 * fall))))

@@ -29,9 +29,11 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.theory.training.filters import CHANCE, NORMAL, ComplexArray, Filter
 
-CLOSE = 1e-11  # relative: where Newton's method stops
+LAST_STEP = 1e-11  # relative: where Newton's method stops
 ITERATIONS = 300
-MANY = 64  # poles from which on pairs are differences of single sums, as the resolvent identity has them
+MANY_POLES = (
+    64  # poles from which on pairs are differences of single sums, as the resolvent identity has them
+)
 SAME = 1e-7  # relative: poles that close are one
 
 
@@ -149,7 +151,7 @@ class Medium:
 
     def _both(self, column: FloatArray, i: EffectiveRidges, j: EffectiveRidges) -> ComplexArray:
         """sum column R_i R_j for every pair; many are differences of single sums."""
-        if i.z.size <= MANY:
+        if i.z.size <= MANY_POLES:
             return np.asarray((i.inverse.T * column) @ j.inverse)
         gap = j.inner[None, :] - i.inner[:, None]
         same = np.abs(gap) < SAME * np.abs(i.inner[:, None])
@@ -176,6 +178,6 @@ class Medium:
             if leaves.any():
                 step[leaves] *= 0.5 * inner.imag[leaves] / step.imag[leaves]
             inner = inner - step
-            if (length <= CLOSE * size).all():
+            if (length <= LAST_STEP * size).all():
                 break
         return inner, slope

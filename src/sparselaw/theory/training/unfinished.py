@@ -51,7 +51,7 @@ UNSURE = 0.25  # relative error from which on it is said
 LOUD = 0.5  # kappa above which minibatches more than double the loss
 SWINGING = 4.0  # -ln of what is left of the swings of momentum
 FEWEST = 5.0  # times the memory of momentum: with fewer steps minibatches have no closed form
-LONG = 10.0  # times the memory of momentum: a pass must be longer, or its own samples come back too soon
+LONG_PASS = 10.0  # times the memory of momentum: a pass must be longer, or its own samples come back too soon
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,7 +295,7 @@ class Asked:
         memory = 1.0 / (1.0 - run.momentum)
         if run.full and math.isfinite(self.N) and run.ball(self.top).swing_decay < SWINGING:
             cautions.append("momentum: the largest modes still swing, each embedding at its own pace")
-        if not run.full and run.D < LONG * run.batch * memory:
+        if not run.full and run.D < LONG_PASS * run.batch * memory:
             cautions.append(
                 f"momentum: a batch acts over {memory:.3g} steps, a pass has only {run.D / run.batch:.3g}"
             )
