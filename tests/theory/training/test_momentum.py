@@ -192,3 +192,14 @@ def test_what_rounding_made_negative_does_not_grow():
     solver = sl.SGD(passes=746, step=0.0642, batch=34)
     found = sl.predict(sl.DenseInputs(alpha=1.539, dimension=1000), N=1, D=535_088_220, solver=solver)
     assert 0.0 <= found.parts["minibatch"] < 0.01 * found.loss
+
+
+def test_samples_that_come_back_while_their_batch_acts_are_in_the_error():
+    """Ten steps of memory in a pass of 50: a fifth; simulated, the theory is 12 to 24 % high there."""
+    few, many = (
+        sl.predict(sparse(1.0, 0.3), N=40, D=D, solver=sl.SGD(passes=4, step=0.02, momentum=0.9))
+        for D in (50, 5_000)
+    )
+    assert few.loss_error >= 0.2
+    assert "acts over 10 steps" in few.caution
+    assert many.loss_error < 0.05

@@ -236,6 +236,8 @@ class Asked:
             parts[2] = self.noise / run.D * finer.noise(once, flow_filter(2.0 * run.time))
         kicked = min(modes.kicks / self.N, WILD) * medium.total  # what growing modes do to the others
         error += (kappa**2 * parts[1] + kicked) / parts.sum() + modes.diverging
+        if run.momentum > 0.0 and not run.fresh:  # samples come back while their batch still acts
+            error += run.batch / (run.D * (1.0 - run.momentum))
         return Answer(parts, error, kappa, modes.diverging)
 
     def stable(self, kappa: float) -> bool:
