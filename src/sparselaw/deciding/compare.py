@@ -279,7 +279,7 @@ def _read(name: str, table: Any, columns: Mapping[str, str] | None, where: str |
     """A table that allows a forecast."""
     runs, clean = known_of(table, columns=columns, where=where)
     check_runs(runs)
-    dropped = [f"{name}: {words}" for words in dropped_words(clean.get("dropped", {}))]
-    thin = f"{name}: {ROWS} of {len(runs)} rows used, evenly along compute"
+    thin = f"{ROWS} of {len(runs)} rows used, evenly along compute"
+    dropped = dropped_words(clean.get("dropped", {}))
     notes = (*dropped, *clean.get("notes", ()), *([thin] * (len(runs) > ROWS)))
     return Recipe(name=name, runs=runs, notes=notes)

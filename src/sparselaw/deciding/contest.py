@@ -158,7 +158,7 @@ class Comparison(Saved):
     @property
     def warnings(self) -> tuple[str, ...]:
         """Of the tables and of all contests, each once."""
-        notes = [note for one in self.recipes for note in one.notes]
+        notes = [f"{one.name}: {note}" for one in self.recipes for note in one.notes]
         return tuple(dict.fromkeys([*notes, *(w for contest in self.contests for w in contest.warnings)]))
 
     def as_dict(self) -> dict[str, Any]:
