@@ -9,6 +9,6 @@ import matplotlib.pyplot as plt
 
 import sparselaw as sl
 
-fig, ax = plt.subplots(figsize=(5, 4))
+fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
 sl.plot.phase_diagram(ax=ax)
 plt.show()

@@ -143,7 +143,7 @@ def legend_above(ax: Any, columns: int = 2, title: str = "", fontsize: str = "sm
     handles, names = ax.get_legend_handles_labels()
     if not handles:
         return
-    names = [n if len(n) <= LONGEST else f"{n[:14]}\u2026{n[-14:]}" for n in names]
+    names = [n if len(n) <= LONGEST or "$" in n else f"{n[:14]}\u2026{n[-14:]}" for n in names]
     rows = -(-len(names) // columns) + bool(title)
     share = 0.03 + 0.07 * rows  # of the height, for lines of small print
     scale, back = ax.yaxis.get_transform(), ax.yaxis.get_transform().inverted()

@@ -91,7 +91,9 @@ def compute_frontier(
         losses = curve(inputs, N=size, D=D.astype(float))
         losses[~np.isfinite(losses)] = np.nan
         ax.loglog(C, losses, color=colour, linewidth=1.0)
-        ax.annotate(f"N={size}", (C[-1], losses[-1]), fontsize="x-small", color=colour, va="center")
+        ax.annotate(
+            f"N={size}", (C[-1], losses[-1]), fontsize="x-small", color=colour, ha="right", va="bottom"
+        )
     low, high = ax.get_xlim()
     budgets = np.geomspace(max(low, 1e3 * float(spent.compute(1.0, 1.0))), high, 50)
     optimum = frontier_curve(inputs, budgets, cost)
