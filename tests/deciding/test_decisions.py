@@ -245,3 +245,24 @@ def test_runs_of_one_seed_share_their_noise():
         compare(with_seeds(1.2, 0.0, 7), with_seeds(1.0, 0.0, 8), budget=1e21).as_dict()["noise_correlation"]
         < 0.3
     )
+
+
+def test_rows_that_are_left_out_are_said():
+    one, other = table(), table(1.3, seed=1)
+    one["loss"][3] = np.nan
+    assert any("1 row dropped" in said for said in next_runs(one, at=[(7e9, 1.4e11)], spend=1e21).warnings)
+    said = compare(one, other, budget=1e21, names=["new", "old"]).warnings
+    assert [words for words in said if "dropped" in words] == ["new: 1 row dropped: loss missing"]
+
+
+@pytest.mark.parametrize(("scale", "next_step"), [(1.0, "sparselaw next "), (1.5, "sparselaw plan ")])
+def test_the_next_step_is_a_plan_only_where_one_recipe_is_better(tmp_path, capsys, scale, next_step):
+    files = []
+    for name, runs in (("a", table(scale, seed=3)), ("b", table(1.0, seed=4))):
+        files.append(str(tmp_path / f"{name}.csv"))
+        rows = zip(*runs.values(), strict=True)
+        text = "N,D,loss\n" + "".join(f"{n!r},{d!r},{loss!r}\n" for n, d, loss in np.array([*rows]).tolist())
+        (tmp_path / f"{name}.csv").write_text(text)
+    with pytest.raises(SystemExit):
+        main(["compare", *files, "--budget", "1e20"])
+    assert next_step in capsys.readouterr().out.splitlines()[-1]
