@@ -52,3 +52,6 @@ def test_frontier_lies_below_every_curve(ax, monkeypatch):
     C, loss = (np.asarray(v) for v in ax.lines[0].get_data())
     ratio = loss / (best.best.constant * C**-best.alpha_C)
     assert np.nanmin(ratio) == pytest.approx(1.0, abs=0.03)
+    formula = ax.get_legend().get_texts()[-1].get_text()  # whole, however long
+    assert f"{best.best.constant:.2f} $C^" in formula
+    assert "\u2026" not in formula
