@@ -198,7 +198,12 @@ def _orders(part: Part, largest: float) -> Orders:
 
 
 def coefficients(
-    f: Function, means: FloatArray, deviations: FloatArray, parity: int
+    f: Function,
+    means: FloatArray,
+    deviations: FloatArray,
+    parity: int,
+    most: int = MOST_ORDERS,
+    negligible: float = ORDERS_LEFT,
 ) -> tuple[FloatArray, float]:
     """c_k at each pair of a mean and a deviation, (pairs, K), and what was given to the last order."""
     step = STEP / max(1.0, float(deviations.max()))
@@ -206,16 +211,16 @@ def coefficients(
     root = np.exp(-0.25 * points**2)
     root /= np.linalg.norm(root)
     polynomials = [np.zeros_like(root), root]  # h_k times the root of the weights
-    for k in range(MOST_ORDERS - 1):
+    for k in range(most - 1):
         before, last = polynomials[-2:]
         polynomials.append((points * last - math.sqrt(k) * before) / math.sqrt(k + 1.0))
     values = f(means[:, None] + deviations[:, None] * points) * root
     squares = np.sum(values**2, axis=1)
     found = values @ np.stack(polynomials[1:]).T
     left = squares[:, None] - np.cumsum(found**2, axis=1)  # beyond each order
-    enough = np.flatnonzero(left.max(axis=0) <= ORDERS_LEFT * squares.max())
-    count = int(enough[0]) + 1 if enough.size else MOST_ORDERS - 1
-    count = min(count + (count - parity) % 2, MOST_ORDERS - 2 + parity % 2)
+    enough = np.flatnonzero(left.max(axis=0) <= negligible * squares.max())
+    count = int(enough[0]) + 1 if enough.size else most - 1
+    count = min(count + (count - parity) % 2, most - 2 + parity % 2)
     rest = np.maximum(left[:, count - 1], 0.0)
     kept = np.concatenate([found[:, :count], np.sqrt(rest)[:, None]], axis=1)
     return np.ascontiguousarray(kept), float(rest.max() / squares.max())
