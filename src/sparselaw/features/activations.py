@@ -146,7 +146,7 @@ class Tanh(FeatureMap):
         from sparselaw.nonlinear.response import coefficients
 
         found, _ = coefficients(np.tanh, np.zeros_like(deviations), deviations, 1, most=300, negligible=1e-13)
-        return found[:, 1::2]
+        return np.asarray(found[:, 1::2])
 
 
 @register
