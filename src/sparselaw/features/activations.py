@@ -134,7 +134,7 @@ class Tanh(FeatureMap):
         for order in both[::-1]:
             total *= square
             total += np.outer(order[: len(left)], order[len(left) :])
-        return total * r
+        return np.asarray(total * r)
 
     def gaussian_slopes(self, deviations: FloatArray) -> FloatArray:
         """E[f'(a)] = c_1(s) / s; its limit is one."""
