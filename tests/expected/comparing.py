@@ -12,7 +12,7 @@ from typing import Any
 
 EXACT = 1e-9  # relative: sums in another order, another processor
 STATED = {  # the first pattern that matches "case.key" gives the relative error
-    # One of the 24 draws has two minima whose sums of residuals differ by 7e-4: rounding decides between them.
+    # One of the 24 draws has two minima, 7e-4 apart in the sum of residuals: rounding decides between them.
     r"fit two-power l1\.(params|sparsity) \w+\[[02]\]": 0.05,
     r"fit .* l1.*\.(params|sparsity) \w+\[[02]\]": 1e-4,  # draws stop at a gain of 1e-8 of a sum of kinks
     r"fit .*\.(params|sparsity|leave out)": 1e-5,  # a minimum is known to the root of its value's error
