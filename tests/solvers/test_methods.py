@@ -6,7 +6,8 @@ import pytest
 from oracles import solvers as plain
 from sparselaw.errors import InputError
 from sparselaw.solvers import SGD, GradientDescent, MinNorm, Nesterov, Ridge
-from sparselaw.solvers.equations import NormalEquations, from_gram, from_rows
+from sparselaw.solvers.base import NormalEquations
+from sparselaw.solvers.equations import from_gram, from_rows
 from sparselaw.solvers.gradient_descent import largest_stable_step
 from sparselaw.solvers.nesterov import advance, nesterov_step
 from sparselaw.solvers.step_schedule import step_pieces

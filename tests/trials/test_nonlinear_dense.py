@@ -217,10 +217,11 @@ def test_minimum_norm_by_cholesky_is_that_by_eigenvalues():
     features, targets = rng.standard_normal((50, 30)), rng.standard_normal((30, 4))
     gram = features.T @ features
     task = Task(inputs=DENSE, N=50, D=30, seed=0, features="gelu", solver=MinNorm())
-    fast, slow = wide._by_cholesky(task, gram, targets), wide._by_eigenvalues(task, gram, targets)
-    assert np.allclose(fast.weights(), slow.weights(), rtol=1e-9, atol=1e-12)
-    assert (fast.rank, fast.solution.status) == (slow.rank, slow.solution.status) == (30, "ok")
-    assert np.allclose(features @ fast.weights(), np.linalg.pinv(features.T) @ targets, rtol=1e-9, atol=1e-12)
+    (fast, rank), slow = wide._by_cholesky(task, gram, targets), wide._by_eigenvalues(task, gram, targets)
+    assert np.allclose(fast.coefficients, slow[0].coefficients, rtol=1e-9, atol=1e-12)
+    assert (rank, fast.status) == (slow[1], slow[0].status) == (30, "ok")
+    naive = np.linalg.pinv(features.T) @ targets
+    assert np.allclose(features @ fast.coefficients, naive, rtol=1e-9, atol=1e-12)
     cutting = Task(inputs=DENSE, N=50, D=30, seed=0, features="gelu", solver=MinNorm(rtol=0.5))
     assert wide._by_cholesky(cutting, gram, targets) is None
     features[:, 1] = features[:, 0] * (1 + 1e-9)

@@ -16,9 +16,8 @@ from sparselaw.solvers.base import (
     settings_of,
 )
 from sparselaw.solvers.gradient_descent import GradientDescent
-from sparselaw.solvers.min_norm import MinNorm
+from sparselaw.solvers.least_squares import MinNorm, Ridge
 from sparselaw.solvers.nesterov import Nesterov
-from sparselaw.solvers.ridge import Ridge
 from sparselaw.solvers.sgd import SGD
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What a solver answers about itself, what it hands back, the one list of them, and one from its name.
+"""What a solver is given and hands back, what it answers about itself, and the one list of them.
 
 Every solver minimises (1/2D) |Phi^T theta - y|^2 from theta = 0; eta is the step on that objective. A solver
 is a frozen record of its settings: that is what a task names and a store can hash. A new one is one file:
@@ -19,13 +19,21 @@ from sparselaw.errors import InputError, check_choice, check_not_negative
 from sparselaw.registry import add, from_text, hints
 
 if TYPE_CHECKING:
-    from sparselaw.solvers.equations import NormalEquations
     from sparselaw.solvers.sgd import MixedRows
     from sparselaw.theory.training.schedule import Descent
 
 # Metadata of a setting that came later: at its default it is left out of a task's identity, so that runs that
 # were kept before it keep their ids.
 LATER = {"left_out_at_default": True}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NormalEquations:
+    """Least squares of (y - Phi^T theta)/sqrt(2D) in the eigenbasis of H = Phi Phi^T/D, T targets at once."""
+
+    eigenvalues: FloatArray  # (r,) descending, the positive ones kept by the rank rule of whoever built it
+    projections: FloatArray  # (r, T): V^T (Phi y / D)
+    samples: int  # D
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,28 +13,18 @@ levels exist and are needed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy.linalg
 from scipy.linalg import lapack
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.solvers.base import NormalEquations
 
 Basis = FloatArray | LinearOperator
 
 EPSILON = float(np.finfo(np.float64).eps)
 CACHED_ROWS = 2000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NormalEquations:
-    """Least squares of (y - Phi^T theta)/sqrt(2D) in the eigenbasis of H = Phi Phi^T/D, T targets at once."""
-
-    eigenvalues: FloatArray  # (r,) descending, the positive ones kept by the rank rule of whoever built it
-    projections: FloatArray  # (r, T): V^T (Phi y / D)
-    samples: int  # D
 
 
 def from_rows(

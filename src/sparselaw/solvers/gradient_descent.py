@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sparselaw.errors import check_not_negative, check_size, check_step
-from sparselaw.solvers.base import LATER, Solution, Solver, check_momentum, register
+from sparselaw.solvers.base import LATER, NormalEquations, Solution, Solver, check_momentum, register
 
 if TYPE_CHECKING:
-    from sparselaw.solvers.equations import NormalEquations
     from sparselaw.theory.training.schedule import Descent
 
 

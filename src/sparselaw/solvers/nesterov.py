@@ -12,17 +12,14 @@ eigenvector can make it diverge; then the growth is recognised and the status sa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.compiled import lazy_njit
 from sparselaw.errors import check_not_negative, check_size
-from sparselaw.solvers.base import Solution, Solver, register
-
-if TYPE_CHECKING:
-    from sparselaw.solvers.equations import NormalEquations
+from sparselaw.solvers.base import NormalEquations, Solution, Solver, register
 
 FINISHED = 1e-8  # tolerance up to which what is left to learn does not change the loss, off the peak
 ENOUGH = 10_000  # iterations without which a run is as good as stopped

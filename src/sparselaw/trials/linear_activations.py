@@ -11,6 +11,7 @@ and so is what lies between coordinates that were only seen together. Minimum no
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import cast
 
 from sparselaw.arrays import FloatArray
@@ -27,7 +28,6 @@ from sparselaw.trials.linear_readout import (
     loss_of_readout,
     min_norm_loss,
     over_parameterised,
-    prepare,
     train,
 )
 from sparselaw.trials.task import Record, Task, as_record, random_stream
@@ -62,9 +62,8 @@ def _averaged(task: Task, factor: Factor, variance: FloatArray, unseen: float) -
     rtol = task.solver.rank_tolerance
     if rtol is not None:
         return _min_norm(task, rtol, factor, variance, unseen)
-    problem = problem_of(task, factor.values, variance, unseen)
-    loss, solution = averaged_loss(task.solver, prepare(problem))
-    return as_record(loss, solution, ("teacher", "test", "unseen"), factor.rank)
+    loss, solution = averaged_loss(task.solver, problem_of(task, factor.values, variance, unseen))
+    return as_record(solution, lambda: loss, ("teacher", "test", "unseen"), factor.rank)
 
 
 def _min_norm(task: Task, rtol: float, factor: Factor, variance: FloatArray, unseen: float) -> Record:
@@ -79,7 +78,9 @@ def _min_norm(task: Task, rtol: float, factor: Factor, variance: FloatArray, uns
         return Record(loss=loss, status="ok", averaged=("teacher", "test", "unseen"), rank=K)
     if rank + 1 >= task.N:
         loss, solution = min_norm_loss(task.solver, rtol, problem_of(task, factor.values, variance, unseen))
-        record = as_record(loss, solution, ("teacher", "test", "unseen"), rank)
+        record = Record(loss=loss, status="ok", averaged=("teacher", "test", "unseen"), rank=rank)
+        if solution is not None:
+            record = as_record(solution, lambda: loss, record.averaged, rank)
         if rank - 1 <= task.N and record.status == "ok":
             record = dataclasses.replace(record, reason=INFINITE_MEAN)
         return record
@@ -101,10 +102,9 @@ def _min_norm(task: Task, rtol: float, factor: Factor, variance: FloatArray, uns
 def _one_teacher(task: Task, seen: SeenData) -> Record:
     """One teacher and one label noise; the unseen part of the loss still exact unless raw."""
     drawn = one_teacher_of_seen(task, task.solver.by_samples, seen)
-    readout = train(task, drawn)
-    rank = int(drawn.problem.factor.shape[1])
+    solution, rank = train(task, drawn), int(drawn.problem.factor.shape[1])
+    theta = solution.coefficients[:, 0]
     if task.estimator == "raw":
-        loss = activations_test_loss(task, drawn, seen.visible, readout)
-        return as_record(loss, readout.solution, (), rank)
-    loss = loss_of_readout(drawn.problem, drawn.teacher, readout)
-    return as_record(loss, readout.solution, ("test", "unseen"), rank)
+        return as_record(solution, lambda: activations_test_loss(task, drawn, seen.visible, theta), (), rank)
+    loss = functools.partial(loss_of_readout, drawn.problem, drawn.teacher, theta)
+    return as_record(solution, loss, ("test", "unseen"), rank)

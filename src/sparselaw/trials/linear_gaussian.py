@@ -9,6 +9,8 @@ the coordinates themselves serve.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from sparselaw.arrays import FloatArray
@@ -21,11 +23,9 @@ from sparselaw.trials.linear_problem import (
     problem_of,
 )
 from sparselaw.trials.linear_readout import (
-    Readout,
     averaged_loss,
     loss_of_readout,
     over_parameterised,
-    prepare,
     train,
     under_parameterised,
 )
@@ -38,8 +38,8 @@ def trial(task: Task) -> Record:
     if task.estimator == "exact" and task.solver.rank_tolerance is not None:
         return _min_norm(task, v)
     if task.estimator == "exact" and task.solver.linear:
-        loss, solution = averaged_loss(task.solver, prepare(_reduced(task, v)))
-        return as_record(loss, solution, ("teacher", "test", "unseen"))
+        loss, solution = averaged_loss(task.solver, _reduced(task, v))
+        return as_record(solution, lambda: loss, ("teacher", "test", "unseen"))
     return _one_teacher(task)
 
 
@@ -87,21 +87,20 @@ def _reduced(task: Task, v: FloatArray) -> LinearProblem:
 
 def _one_teacher(task: Task) -> Record:
     drawn = draw_one_teacher(task, samples=task.solver.by_samples)
-    readout = train(task, drawn)
+    solution = train(task, drawn)
+    theta = solution.coefficients[:, 0]
     if task.estimator == "raw":  # the error of a test sample is Gaussian: their mean is a chi-square
         chance = float(random_stream(task, "test").chisquare(task.n_test))
-        loss = _realised_loss(task, drawn, readout) * chance / task.n_test
-        return as_record(loss, readout.solution, ())
-    loss = loss_of_readout(drawn.problem, drawn.teacher, readout)
-    return as_record(loss, readout.solution, ("test", "unseen"))
+        return as_record(solution, lambda: _realised_loss(task, drawn, theta) * chance / task.n_test, ())
+    loss = functools.partial(loss_of_readout, drawn.problem, drawn.teacher, theta)
+    return as_record(solution, loss, ("test", "unseen"))
 
 
-def _realised_loss(task: Task, drawn: OneTeacher, readout: Readout) -> float:
+def _realised_loss(task: Task, drawn: OneTeacher, theta: FloatArray) -> float:
     """The population loss of this very draw: outside the data's span w and u are drawn, not averaged."""
     w, Q = drawn.whole_teacher, drawn.span
-    if w is None or Q is None or readout.diverged:
-        return loss_of_readout(drawn.problem, drawn.teacher, readout)
-    theta = readout.theta
+    if w is None or Q is None:
+        return loss_of_readout(drawn.problem, drawn.teacher, theta)
     size = float(np.linalg.norm(theta)) / np.sqrt(task.N)
     error = w - size * random_stream(task, "outside").standard_normal(w.size)
     error += Q @ (drawn.teacher - drawn.problem.embedding.T @ theta - Q.T @ error)

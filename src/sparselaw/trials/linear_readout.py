@@ -7,7 +7,7 @@ teacher a and the noise eta are traces.
 
 from __future__ import annotations
 
-import math
+import dataclasses
 from dataclasses import dataclass
 from typing import cast
 
@@ -21,7 +21,7 @@ from sparselaw.data.scaled_gram import Triangle, solve
 from sparselaw.data.sparse_samples import SparseData, draw_sparse, sign_matrix
 from sparselaw.inputs import ActivationInputs
 from sparselaw.solvers import Solution, Solver
-from sparselaw.solvers.equations import NormalEquations
+from sparselaw.solvers.base import NormalEquations
 from sparselaw.solvers.sgd import MixedRows
 from sparselaw.trials.linear_problem import LinearProblem, OneTeacher
 from sparselaw.trials.task import Task, random_stream
@@ -58,13 +58,14 @@ def prepare(problem: LinearProblem) -> Eigenbasis:
     )
 
 
-def averaged_loss(solver: Solver, eigenbasis: Eigenbasis) -> tuple[float, Solution]:
+def averaged_loss(solver: Solver, problem: LinearProblem) -> tuple[float, Solution]:
     """Mean over teacher and noise for a solver that is a linear filter.
 
     The solver is given the root mean square of each projection, so that its figures (gradient, status) mean
     what they say; the filter is what it does to them.
     """
-    problem, singular, right = eigenbasis.problem, eigenbasis.singular, eigenbasis.right
+    eigenbasis = prepare(problem)
+    singular, right = eigenbasis.singular, eigenbasis.right
     power = quadratic_rows(right.T, problem.teacher_covariance) + problem.noise
     projections = singular * np.sqrt(power) / problem.samples
     equations = NormalEquations(
@@ -115,18 +116,8 @@ def quadratic_rows(rows: FloatArray, inner: FloatArray | None) -> FloatArray:
 # One teacher, one label noise, one readout: for solvers whose answer cannot be averaged over teachers.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Readout:
-    theta: FloatArray  # (k,) in the rows of the embedding; not finite where the descent diverged
-    solution: Solution
-
-    @property
-    def diverged(self) -> bool:
-        return self.solution.status == "diverged" or not bool(np.isfinite(self.theta).all())
-
-
-def train(task: Task, drawn: OneTeacher) -> Readout:
-    """The readout of one draw by the solver of ``task``.
+def train(task: Task, drawn: OneTeacher) -> Solution:
+    """The readout of one draw by the solver of ``task``: theta (k, 1) in the rows of the embedding.
 
     A solver that takes one sample after the other has label noise for each, so that with noise the targets
     are given sample by sample.
@@ -146,14 +137,13 @@ def train(task: Task, drawn: OneTeacher) -> Readout:
         if counts is not None:
             targets = np.repeat(targets, counts)
         targets = targets + np.sqrt(problem.noise) * noise.standard_normal(targets.size)
-    solution = solver.solve_samples(rows, targets[:, None], random_stream(task, "order"), counts)
-    return Readout(theta=solution.coefficients[:, 0], solution=solution)
+    return solver.solve_samples(rows, targets[:, None], random_stream(task, "order"), counts)
 
 
 def train_on_equations(
     solver: Solver, problem: LinearProblem, teacher: FloatArray, noise: np.random.Generator
-) -> Readout:
-    """The readout for teacher a (n,) by any solver that works on the normal equations."""
+) -> Solution:
+    """The readout theta (k, 1) for teacher a (n,) by any solver that works on the normal equations."""
     eigenbasis = prepare(problem)
     label_noise = np.sqrt(problem.noise) * noise.standard_normal(eigenbasis.singular.size)
     target = eigenbasis.right.T @ teacher + label_noise
@@ -163,18 +153,15 @@ def train_on_equations(
         samples=problem.samples,
     )
     solution = solver.solve(equations)
-    return Readout(theta=eigenbasis.basis @ solution.coefficients[:, 0], solution=solution)
+    theta = eigenbasis.basis @ solution.coefficients[:, 0]
+    return dataclasses.replace(solution, coefficients=theta[:, None])
 
 
-def loss_of_readout(problem: LinearProblem, teacher: FloatArray, readout: Readout) -> float:
-    """The population loss, averaged over what the data never show."""
-    if readout.diverged:
-        return float("inf")
-    theta = readout.theta
-    with np.errstate(over="ignore", invalid="ignore"):  # noise whose squares no number holds
-        error = teacher - problem.embedding.T @ theta
-        seen = weighted(problem.covariance, error[:, None], None)
-        return problem.floor + problem.unseen * (1.0 + float(theta @ theta) / problem.width) + seen
+def loss_of_readout(problem: LinearProblem, teacher: FloatArray, theta: FloatArray) -> float:
+    """The population loss of theta (k,), averaged over what the data never show."""
+    error = teacher - problem.embedding.T @ theta
+    seen = weighted(problem.covariance, error[:, None], None)
+    return problem.floor + problem.unseen * (1.0 + float(theta @ theta) / problem.width) + seen
 
 
 # The paper's own estimator: the mean squared error on one fresh test set, with one teacher.
@@ -184,20 +171,16 @@ def loss_of_readout(problem: LinearProblem, teacher: FloatArray, readout: Readou
 # |theta|^2/N.
 
 
-def activations_test_loss(task: Task, drawn: OneTeacher, train: SparseData, readout: Readout) -> float:
-    if readout.diverged:
-        return float("inf")
-    inputs, theta = cast(ActivationInputs, task.inputs), readout.theta
+def activations_test_loss(task: Task, drawn: OneTeacher, train: SparseData, theta: FloatArray) -> float:
+    inputs = cast(ActivationInputs, task.inputs)
     rng = random_stream(task, "test")
     test = draw_sparse(inputs, task.n_test, rng)
     _, in_train, in_test = np.intersect1d(train.active, test.active, return_indices=True)
-    with np.errstate(over="ignore", invalid="ignore"):  # noise whose squares no number holds
-        deviation = np.sqrt(1.0 + float(theta @ theta) / task.N)
-        error = deviation * rng.standard_normal(test.active.size)  # of the coordinates never seen in training
-        error[in_test] = (drawn.teacher - drawn.problem.embedding.T @ theta)[in_train]
-        errors = sign_matrix(test).T @ (inputs.amplitudes(test.active) * error)
-        loss = float(np.mean(errors**2))
-    return loss if math.isfinite(loss) else math.inf
+    deviation = np.sqrt(1.0 + float(theta @ theta) / task.N)
+    error = deviation * rng.standard_normal(test.active.size)  # of the coordinates never seen in training
+    error[in_test] = (drawn.teacher - drawn.problem.embedding.T @ theta)[in_train]
+    errors = sign_matrix(test).T @ (inputs.amplitudes(test.active) * error)
+    return float(np.mean(errors**2))
 
 
 # The minimum-norm readout by one QR factorisation, where no singular value is near the rank tolerance.
@@ -212,13 +195,13 @@ def min_norm_loss(solver: Solver, rtol: float, problem: LinearProblem) -> tuple[
     embedding, factor = problem.embedding, problem.factor
     rows = factor.T @ embedding.T  # Y^T (r, k)
     if rows.shape[1] > rows.shape[0]:
-        return averaged_loss(solver, prepare(problem))
+        return averaged_loss(solver, problem)
     factored, scale = lapack.dgeqrf(rows, lwork=64 * rows.shape[1])[:2]
     triangle = np.triu(factored[: rows.shape[1]])
     inverse, info = lapack.dtrtri(triangle)
     condition = float(np.linalg.norm(triangle) * np.linalg.norm(inverse)) if info == 0 else np.inf
     if not np.isfinite(condition) or condition * rtol >= 1.0:
-        return averaged_loss(solver, prepare(problem))
+        return averaged_loss(solver, problem)
     left = blas.dtrmm(1.0, inverse, embedding.T, side=1)
     span = lapack.dorgqr(factored, scale, lwork=64 * rows.shape[1], overwrite_a=1)[0]
     right = np.asarray(factor @ span)  # not F (F^T left), which would square the condition number

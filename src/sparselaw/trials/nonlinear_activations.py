@@ -21,7 +21,7 @@ from sparselaw.data.sparse_samples import Patterns, SparseData, distinct_pattern
 from sparselaw.inputs import ActivationInputs
 from sparselaw.solvers import Solution
 from sparselaw.solvers.equations import Basis, from_rows
-from sparselaw.trials.task import Record, Task, as_record, finite_loss, random_stream
+from sparselaw.trials.task import Record, Task, as_record, random_stream
 
 EXACT_TEACHERS = 2048  # seen coordinates up to which each has a target of its own
 DRAWN_TEACHERS = 64
@@ -57,7 +57,7 @@ def trial(task: Task) -> Record:
         return population_error(task, inputs, students)
 
     return dataclasses.replace(
-        as_record(finite_loss(solution, loss), solution, averaged, rank),
+        as_record(solution, loss, averaged, rank),
         seen=len(data.active),
         control=unseen,
         control_mean=inputs.expected_unseen(task.D),

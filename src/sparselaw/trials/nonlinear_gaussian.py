@@ -8,9 +8,10 @@ import scipy.linalg
 from sparselaw.arrays import FloatArray
 from sparselaw.features import Layer
 from sparselaw.solvers import Solution
-from sparselaw.solvers.equations import Basis, NormalEquations, from_gram, from_rows
+from sparselaw.solvers.base import NormalEquations
+from sparselaw.solvers.equations import Basis, from_gram, from_rows
 from sparselaw.trials.nonlinear_wide import wide_trial
-from sparselaw.trials.task import Record, Task, as_record, finite_loss, random_stream
+from sparselaw.trials.task import Record, Task, as_record, random_stream
 
 NARROW = 768  # above it, and for D < N, a few hundred test points cost less than the N x N moments
 
@@ -74,9 +75,7 @@ def _teacher_averaged(task: Task, spectrum: FloatArray, span: FloatArray, factor
         theta = basis @ np.hstack([solution.coefficients, noise])
         return _loss(task, factor, signal, theta, float(spectrum.sum()), residual)
 
-    return as_record(
-        finite_loss(solution, loss), solution, ("teacher", *_averaged(task)), rank=len(equations.eigenvalues)
-    )
+    return as_record(solution, loss, ("teacher", *_averaged(task)), rank=len(equations.eigenvalues))
 
 
 def _moments(task: Task, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -116,7 +115,7 @@ def _one_teacher(task: Task, spectrum: FloatArray, span: FloatArray, factor: Flo
             return _loss(task, factor, signal[:, None], theta, float(scaled @ scaled), residual)
         return _test_error(task, factor, signal, residual, theta[:, 0])
 
-    return as_record(finite_loss(solution, loss), solution, _averaged(task), rank)
+    return as_record(solution, loss, _averaged(task), rank)
 
 
 def _fit(task: Task, features: FloatArray, targets: FloatArray) -> tuple[Solution, Basis, int | None]:

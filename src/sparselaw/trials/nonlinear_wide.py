@@ -19,8 +19,7 @@ D x D Gram, whose small eigenvalues matter, always in double.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import dataclasses
 
 import numpy as np
 import scipy.linalg
@@ -28,8 +27,9 @@ import scipy.linalg
 from sparselaw.arrays import FloatArray
 from sparselaw.features.base import AnyFloats
 from sparselaw.solvers import Solution
-from sparselaw.solvers.equations import EPSILON, NormalEquations, from_gram
-from sparselaw.trials.task import Record, Task, as_record, finite_loss, random_stream
+from sparselaw.solvers.base import NormalEquations
+from sparselaw.solvers.equations import EPSILON, from_gram
+from sparselaw.trials.task import Record, Task, as_record, random_stream
 
 TEACHERS = 128  # up to as many samples the teacher is averaged exactly, beyond that many are drawn
 TEST_INPUTS = 256
@@ -57,10 +57,10 @@ def wide_trial(task: Task, spectrum: FloatArray) -> Record:
     noise[:, -1] = np.sqrt(task.noise) * random_stream(task, "noise").standard_normal(D)
     targets = triangle.T @ signal + noise
 
-    trained = _by_cholesky(task, gram, targets) or _by_eigenvalues(task, gram, targets)
+    solution, rank = _by_cholesky(task, gram, targets) or _by_eigenvalues(task, gram, targets)
 
     def loss() -> float:
-        theta = features @ trained.weights().astype(dtype)
+        theta = features @ solution.coefficients.astype(dtype)
         tests, slope = random_stream(task, "test"), f.odd_slope
         blocks = 1 if slope is not None else WHOLE_BLOCKS
         total = 0.0
@@ -81,22 +81,13 @@ def wide_trial(task: Task, spectrum: FloatArray) -> Record:
         odd = np.einsum("it,it->", missed, weighted @ missed) + unseen * (1.0 + slope**2 * norms.sum() / N)
         return float(odd) + measured
 
-    return as_record(finite_loss(trained.solution, loss), trained.solution, averaged, trained.rank)
+    return as_record(solution, loss, averaged, rank)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Trained:
-    """Readouts as combinations of the samples' features: theta = Phi weights.
-
-    The weights are asked for where their overflow, that of a descent that diverged, is looked for.
-    """
-
-    weights: Callable[[], FloatArray]  # (D, T)
-    solution: Solution
-    rank: int
+# Readouts as combinations of the samples' features, theta = Phi weights: the weights (D, T), and the rank.
 
 
-def _by_cholesky(task: Task, gram: FloatArray, targets: FloatArray) -> _Trained | None:
+def _by_cholesky(task: Task, gram: FloatArray, targets: FloatArray) -> tuple[Solution, int] | None:
     """Minimum norm, theta = Phi K^-1 y, at a tenth of the cost of the eigenvalues of K = Phi^T Phi.
 
     None for other solvers, and where a singular value might be cut: with K = L L^T the smallest eigenvalue is
@@ -114,10 +105,10 @@ def _by_cholesky(task: Task, gram: FloatArray, targets: FloatArray) -> _Trained 
     if info != 0 or not condition * max(rtol**2, EPSILON * task.D) < 1.0:
         return None
     weights = scipy.linalg.cho_solve((root, True), targets, check_finite=False)
-    return _Trained(weights=lambda: weights, solution=Solution(coefficients=weights), rank=task.D)
+    return Solution(coefficients=weights), task.D
 
 
-def _by_eigenvalues(task: Task, gram: FloatArray, targets: FloatArray) -> _Trained:
+def _by_eigenvalues(task: Task, gram: FloatArray, targets: FloatArray) -> tuple[Solution, int]:
     """The dual basis: K = Phi^T Phi = U L U^T, V = Phi U L^(-1/2), so V^T Phi y / D = L^(1/2) U^T y / D."""
     D = task.D
     dual, left = from_gram(gram / D, targets, D)
@@ -129,11 +120,9 @@ def _by_eigenvalues(task: Task, gram: FloatArray, targets: FloatArray) -> _Train
         projections = root * dual.projections / np.sqrt(D)
         equations = NormalEquations(eigenvalues=dual.eigenvalues, projections=projections, samples=D)
         solution = task.solver.solve(equations)
-
-    def weights() -> FloatArray:
-        return np.asarray(left @ (solution.coefficients / (root * np.sqrt(D))))
-
-    return _Trained(weights=weights, solution=solution, rank=len(dual.eigenvalues))
+    with np.errstate(over="ignore", invalid="ignore"):  # of a descent that diverged
+        weights = np.asarray(left @ (solution.coefficients / (root * np.sqrt(D))))
+    return dataclasses.replace(solution, coefficients=weights), len(dual.eigenvalues)
 
 
 def _teachers(task: Task) -> tuple[FloatArray, tuple[str, ...]]:

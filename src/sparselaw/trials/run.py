@@ -158,32 +158,26 @@ def finite_dimension(task: Task) -> float:
 TRIALS: dict[tuple[str, str], tuple[str, Callable[[Task], Needs], str]] = {
     ("activations", "linear"): ("linear_activations", _linear_activations, "reduce D"),
     ("activations", "nonlinear"): ("nonlinear_activations", _nonlinear_activations, "reduce N or D"),
-    ("activations", "trained"): (
-        "trained_activations",
-        _trained_activations,
-        "reduce D or the number of outputs",
-    ),
+    ("activations", "trained"): ("trained_activations", _trained_activations, "reduce D or outputs"),
     ("gaussian", "linear"): ("linear_gaussian", _linear_gaussian, "reduce N, D or the dimension"),
     ("gaussian", "nonlinear"): ("nonlinear_gaussian", _nonlinear_gaussian, "reduce N, D or the dimension"),
 }
 
 
-def _meeting(task: Task) -> tuple[str, Callable[[Task], Needs], str]:
-    """The row of its trial; features that no trial measures on such inputs are refused."""
+def _trial_of(task: Task) -> tuple[Callable[[Task], Record], Callable[[Task], Needs], str]:
+    """The trial that measures its loss, what that needs, and what to reduce where it is too much."""
+    if task.network is not None:
+        return task.network.trial, task.network.needs, task.network.remedy
     meeting = (task.inputs.sampling, task.feature_map.kind)
     if meeting not in TRIALS:
         condition = f"has no trial for inputs drawn as {task.inputs.sampling}"
         raise InputError("features", task.features, condition, "choose other features or inputs")
-    return TRIALS[meeting]
+    module, needs, remedy = TRIALS[meeting]
 
+    def trial(task: Task) -> Record:
+        return cast(Record, importlib.import_module(f"sparselaw.trials.{module}").trial(task))
 
-def trial_of(task: Task) -> Callable[[Task], Record]:
-    """The trial that measures the loss of ``task``."""
-    if task.network is not None:
-        return task.network.trial
-    module = importlib.import_module(f"sparselaw.trials.{_meeting(task)[0]}")
-    trial: Callable[[Task], Record] = module.trial
-    return trial
+    return trial, needs, remedy
 
 
 def needs_of(task: Task) -> Needs:
@@ -193,13 +187,12 @@ def needs_of(task: Task) -> Needs:
 
 @functools.lru_cache(maxsize=65536)
 def _needs_of(task: Task) -> Needs:
-    return _meeting(task)[1](task) if task.network is None else task.network.needs(task)
+    return _trial_of(task)[1](task)
 
 
 def check_fits(task: Task) -> Needs:
     """What the trial needs, or a refusal that says what to reduce."""
-    needs, cell = needs_of(task), f"{task.N} D={task.D}"
-    remedy = _meeting(task)[2] if task.network is None else task.network.remedy
+    needs, cell, remedy = needs_of(task), f"{task.N} D={task.D}", _trial_of(task)[2]
     limit = MEMORY_SHARE * available_memory() if needs.memory > ALWAYS_THERE else math.inf
     if not needs.memory <= limit:
         raise InputError("N", cell, f"needs {needs}, and {limit / GIGA:.3g} GiB are available", remedy)
@@ -226,7 +219,7 @@ def run(task: Task) -> Record:
     task.inputs.check_drawable()
     check_fits(task)
     with one_thread():  # trials are small; what parallelism there is goes to running many of them
-        return trial_of(task)(task)
+        return _trial_of(task)[0](task)
 
 
 # One thread for linear algebra: sums then round alike whatever the number of cores.

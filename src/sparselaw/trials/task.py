@@ -195,23 +195,13 @@ def random_stream(task: Task, purpose: str) -> np.random.Generator:
 
 
 def as_record(
-    loss: float,
-    solution: Solution | None,
-    averaged: tuple[str, ...],
-    rank: int | None = None,
+    solution: Solution, loss: Callable[[], float], averaged: tuple[str, ...], rank: int | None = None
 ) -> Record:
-    """The outcome of a solver as a record; without a solution nothing went wrong."""
-    found: dict[str, Any] = {"status": "ok"}
-    if solution is not None:
-        names = ("status", "reason", "iterations", "restarts", "gradient")
-        found = {name: getattr(solution, name) for name in names}
-    return Record(loss=loss, averaged=averaged, rank=rank, **found)
-
-
-def finite_loss(solution: Solution, loss: Callable[[], float]) -> float:
-    """The loss, infinite where the descent diverged or the loss overflows."""
-    if solution.status == "diverged" or not np.isfinite(solution.coefficients).all():
-        return math.inf
-    with np.errstate(over="ignore", invalid="ignore"):
-        value = loss()
-    return value if math.isfinite(value) else math.inf
+    """The outcome of a solver; its loss is infinite where the descent diverged or the loss overflows."""
+    value = math.inf
+    if solution.status != "diverged" and np.isfinite(solution.coefficients).all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = loss()
+    names = ("status", "reason", "iterations", "restarts", "gradient")
+    found = {name: getattr(solution, name) for name in names}
+    return Record(loss=value if math.isfinite(value) else math.inf, averaged=averaged, rank=rank, **found)

@@ -18,7 +18,7 @@ from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.compiled import njit
 from sparselaw.errors import InputError
 from sparselaw.solvers import SGD, GradientDescent, Nesterov
-from sparselaw.solvers.equations import NormalEquations
+from sparselaw.solvers.base import NormalEquations
 from sparselaw.solvers.gradient_descent import largest_stable_step
 from sparselaw.solvers.nesterov import GREW, advance, nesterov_step
 from sparselaw.solvers.sgd import default_step, one_pass

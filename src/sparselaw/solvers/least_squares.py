@@ -1,23 +1,20 @@
-"""The minimum-norm least-squares solution, the paper's pinv: eq:thetaSolved as the ridge goes to zero."""
+"""Least squares in closed form (eq:thetaSolved): the minimum-norm solution, and ridge regression."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from sparselaw.errors import check_not_negative
-from sparselaw.solvers.base import Solution, Solver, register
-
-if TYPE_CHECKING:
-    from sparselaw.solvers.equations import NormalEquations
+from sparselaw.solvers.base import NormalEquations, Solution, Solver, register
 
 
 @register
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinNorm(Solver):
-    """The minimum-norm least-squares solution.
+    """The minimum-norm least-squares solution, the paper's pinv.
 
     Parameters
     ----------
@@ -43,11 +40,38 @@ class MinNorm(Solver):
     def solve(self, equations: NormalEquations) -> Solution:
         """coefficient = projection / eigenvalue where sqrt(eigenvalue) > rtol sqrt(largest), else zero."""
         eigenvalues = equations.eigenvalues
-        largest = eigenvalues.max(initial=0.0)
-        kept = eigenvalues > self.rtol**2 * largest
+        kept = eigenvalues > self.rtol**2 * eigenvalues.max(initial=0.0)
         coefficients = np.zeros_like(equations.projections)
         coefficients[kept] = equations.projections[kept] / eigenvalues[kept, None]
         if kept.all():
             return Solution(coefficients=coefficients)
         reason = f"{np.count_nonzero(~kept)} of {len(kept)} singular values below rtol={self.rtol:g}"
         return Solution(coefficients=coefficients, status="rank-deficient", reason=reason)
+
+
+@register
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ridge(Solver):
+    """Ridge regression, (Phi Phi^T + ridge I)^-1 Phi y.
+
+    Parameters
+    ----------
+    ridge
+        The paper's gamma, not divided by D.
+    """
+
+    name: ClassVar[str] = "ridge"
+    linear: ClassVar[bool] = True
+    ridge: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ridge", check_not_negative("ridge", self.ridge))
+
+    @property
+    def ridge_of_theory(self) -> float:
+        return self.ridge
+
+    def solve(self, equations: NormalEquations) -> Solution:
+        """With Phi Phi^T = D H the filter is 1 / (eigenvalue + ridge / D)."""
+        shifted = equations.eigenvalues + self.ridge / equations.samples
+        return Solution(coefficients=equations.projections / shifted[:, None])
