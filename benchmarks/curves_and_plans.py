@@ -12,7 +12,8 @@ import numpy as np
 
 import sparselaw as sl
 from sparselaw.planning.allocate import Peak, allocate
-from sparselaw.theory import curve, frontier, loss_at, peak_of
+from sparselaw.theory.scaling_limit import frontier
+from sparselaw.theory.surface import curve, loss_at, peak_of
 
 MODEL = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
 

@@ -29,8 +29,8 @@ import sparselaw as sl
 from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse, preactivations
 from sparselaw.features import FEATURES
 from sparselaw.interval import student_factor
+from sparselaw.nonlinear import local_exponents
 from sparselaw.nonlinear.features_limit import features_limit
-from sparselaw.theory import local_exponents
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "relu-width.csv"
 MODEL = sl.SparseInputs(alpha1=1.0, alpha2=0.3)

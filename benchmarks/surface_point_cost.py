@@ -21,7 +21,7 @@ import numpy as np
 from sparselaw.gram.coactivation import Coactivation
 from sparselaw.inputs import SparseInputs
 from sparselaw.predicting import predict
-from sparselaw.theory import curve
+from sparselaw.theory.surface import curve
 
 SETTINGS = [
     (0.2, 0.4, 200),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kept_tables import KEPT, Table, kept
 
 from sparselaw.inputs import SparseInputs
-from sparselaw.theory import frontier
+from sparselaw.theory.scaling_limit import frontier
 
 SOME_MEANS = (  # D, N
     "260, 189", "190, 59", "350, 3042", "380, 231", "1100, 938", "490, 145", "3900, 334", "510, 27",

@@ -9,7 +9,7 @@ from sparselaw.costs import COSTS, Conditioning, Cost, CostModel, CostTerm, cost
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.inputs.base import compute_exponent
-from sparselaw.theory import frontier
+from sparselaw.theory.scaling_limit import frontier
 
 INPUTS = [
     SparseInputs(alpha1=1.0, alpha2=0.3),

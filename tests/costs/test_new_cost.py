@@ -7,7 +7,7 @@ import pytest
 import sparselaw as sl
 from sparselaw.cli import main
 from sparselaw.costs import COSTS, CostModel, CostTerm, register
-from sparselaw.theory import frontier
+from sparselaw.theory.scaling_limit import frontier
 
 INPUTS = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
 

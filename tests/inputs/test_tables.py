@@ -10,7 +10,7 @@ from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.errors import InputError
 from sparselaw.inputs import ActivationInputs, SparseInputs
 from sparselaw.predicting import predict
-from sparselaw.theory import loss_at
+from sparselaw.theory.surface import loss_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

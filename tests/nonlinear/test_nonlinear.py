@@ -12,6 +12,7 @@ from oracles import bent
 from sparselaw.errors import InputError
 from sparselaw.features import FEATURES
 from sparselaw.inputs import DenseInputs, SparseInputs
+from sparselaw.nonlinear import local_exponents
 from sparselaw.nonlinear.data_limit import SQUARES, data_limit, interpolation_errors
 from sparselaw.nonlinear.features_limit import features_limit
 from sparselaw.nonlinear.gaussian_tables import gaussian_points, sector_kernels
@@ -23,7 +24,6 @@ from sparselaw.nonlinear.sector_tables import sector_table, unit_types
 from sparselaw.nonlinear.table_cache import cache_folder, cached_arrays
 from sparselaw.nonlinear.width_limit import width_limit
 from sparselaw.predicting import prediction
-from sparselaw.theory import local_exponents
 
 FEW = SparseInputs(alpha1=1.0, alpha2=0.3, dimension=5)
 INPUTS = SparseInputs(alpha1=1.0, alpha2=0.3)

@@ -8,7 +8,7 @@ from sparselaw.laws import ChinchillaLaw
 from sparselaw.planning.allocate import narrowed
 from sparselaw.planning.budget_curves import valley_curve
 from sparselaw.search import golden
-from sparselaw.theory import loss_at, rank_of
+from sparselaw.theory.surface import loss_at, rank_of
 
 SPARSE = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
 

@@ -15,7 +15,7 @@ from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.laws import Law, PowerLaw, TwoPowerLaw
 from sparselaw.planning import allocate, frontier_curve, plan
 from sparselaw.predicting import predict
-from sparselaw.theory import frontier
+from sparselaw.theory.scaling_limit import frontier
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from sparselaw import plot
 from sparselaw.inputs import SparseInputs
 from sparselaw.planning import frontier_curve
 from sparselaw.predicting import predict
-from sparselaw.theory import frontier, scaling_function
+from sparselaw.theory.scaling_limit import frontier, scaling_function
 
 MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)
 

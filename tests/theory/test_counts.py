@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from oracles import theory as oracles
 from sparselaw.inputs import SparseInputs
-from sparselaw.theory import coactivation
 from sparselaw.theory.descent import rarest_seen
-from sparselaw.theory.surface import asymptotic_seen
+from sparselaw.theory.surface import asymptotic_seen, coactivation
 
 
 @settings(max_examples=60, deadline=None)

@@ -8,7 +8,7 @@ from scipy.special import zeta
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.predicting import predict
-from sparselaw.theory import frontier, scaling_function
+from sparselaw.theory.scaling_limit import frontier, scaling_function
 
 CORNERS = [
     (-1.0, 0.001),

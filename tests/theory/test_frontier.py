@@ -7,7 +7,8 @@ from sparselaw.costs import Conditioning, parse_cost
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.predicting import predict
-from sparselaw.theory import condition_exponents, condition_number, frontier, paper_condition_number
+from sparselaw.theory.descent import condition_exponents, condition_number, paper_condition_number
+from sparselaw.theory.scaling_limit import frontier
 from sparselaw.theory.surface import asymptotic_seen
 
 MODEL = SparseInputs(alpha1=1.0, alpha2=0.3)

@@ -14,7 +14,7 @@ import sparselaw as sl
 from sparselaw.cli import main
 from sparselaw.explore.call import input_options
 from sparselaw.explore.session import Session
-from sparselaw.theory import curve
+from sparselaw.theory.surface import curve
 
 TABLE = sl.TabulatedInputs([0.9, *[0.2] * 30, *[0.01] * 60], [1.0] * 91)
 INPUTS = st.one_of(

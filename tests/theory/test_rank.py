@@ -9,7 +9,7 @@ from oracles import ranks as oracles
 from sparselaw.data.sparse_samples import draw_sparse
 from sparselaw.gram.rank import expected_rank, loops
 from sparselaw.inputs import SparseInputs
-from sparselaw.theory import rank_of
+from sparselaw.theory.surface import rank_of
 
 
 def rank_setting(inputs, D):

@@ -12,7 +12,7 @@ from sparselaw.inputs import SparseInputs, TabulatedInputs
 from sparselaw.predicting import predict
 from sparselaw.solvers import MinNorm, Ridge
 from sparselaw.surface.state import embedded, embedded_noise, state_at, unit_noise
-from sparselaw.theory import curve
+from sparselaw.theory.surface import curve
 from sparselaw.trials.run import run
 from sparselaw.trials.task import Task
 

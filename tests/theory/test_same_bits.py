@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from sparselaw.inputs import SparseInputs
 from sparselaw.predicting import predict
-from sparselaw.theory import curve
+from sparselaw.theory.surface import curve
 
 MODEL = SparseInputs(alpha1=0.4, alpha2=0.2)
 QUESTIONS = {

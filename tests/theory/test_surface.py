@@ -10,7 +10,7 @@ from oracles import theory as oracles
 from sparselaw.errors import InputError
 from sparselaw.inputs import DenseInputs, SparseInputs
 from sparselaw.predicting import predict as sharp_predict
-from sparselaw.theory import rescaled_ratio, scaling_function
+from sparselaw.theory.scaling_limit import rescaled_ratio, scaling_function
 
 predict = functools.partial(sharp_predict, surface="leading")  # formulas of leading order
 

@@ -24,7 +24,7 @@ from sparselaw.search import chebyshev_places, interpolate
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sparselaw.theory import Surface
+    from sparselaw.theory.surface import Surface
 
 COLUMNS = ("factor", "N", "D", "loss", "excess", "wasted")
 FACTORS = (0.125, 0.25, 0.5, 0.8, 1.0, 1.25, 2.0, 4.0, 8.0)

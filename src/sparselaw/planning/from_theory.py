@@ -13,7 +13,7 @@ from sparselaw.planning.allocate import Allocation, Peak, allocate
 from sparselaw.planning.source import Source
 
 if TYPE_CHECKING:
-    from sparselaw.theory import Surface
+    from sparselaw.theory.surface import Surface
 
 THEORY_GRID = 25
 EXHAUSTED = 0.5  # share of the dimension above which the spectrum's end decides
@@ -21,7 +21,7 @@ EXHAUSTED = 0.5  # share of the dimension above which the spectrum's end decides
 
 def theory_source(inputs: Inputs, surface: Surface = "sharp") -> Source:
     """The scan is on the leading surface; so is everything else where that is asked for."""
-    from sparselaw.theory import losses_at, peak_of
+    from sparselaw.theory.surface import losses_at, peak_of
 
     name, threshold = peak_of(inputs, surface)
     _, first_peak = peak_of(inputs, "leading")

@@ -27,7 +27,7 @@ from sparselaw.planning.plan_record import Plan, Plans, Reach
 from sparselaw.planning.source import Source, as_source, is_table
 
 if TYPE_CHECKING:
-    from sparselaw.theory import Surface
+    from sparselaw.theory.surface import Surface
 
 FIT_DRAWS = 200  # of the law that runs are planned by where data are limited
 SLOPE_STEP = 0.02  # in log C

@@ -21,7 +21,7 @@ from sparselaw.laws import Law
 from sparselaw.planning.allocate import Allocation, Loss, Peak
 
 if TYPE_CHECKING:
-    from sparselaw.theory import Surface
+    from sparselaw.theory.surface import Surface
 
 Ends = tuple[Interval, Interval, Interval]  # of N, D and the loss
 

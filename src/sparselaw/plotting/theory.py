@@ -12,7 +12,8 @@ from sparselaw.costs import Conditioning, parse_cost
 from sparselaw.failure.failure_curve import FailurePoint
 from sparselaw.planning.budget_curves import frontier_curve
 from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, bars, finish, sequence
-from sparselaw.theory import curve, frontier, log_scaling_along
+from sparselaw.theory.scaling_limit import frontier, log_scaling_along
+from sparselaw.theory.surface import curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,7 +20,7 @@ from sparselaw.records import finite, to_dict
 from sparselaw.solvers.base import solver_of
 from sparselaw.sweeps.runs_table import MEASURED, Row, is_missing, row_of
 from sparselaw.sweeps.store.base import one_line
-from sparselaw.theory import Point
+from sparselaw.theory.surface import Point
 from sparselaw.trials.task import Record, Task
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from sparselaw.interval import Interval, student_interval
 from sparselaw.predicting import predict
 from sparselaw.solvers import GradientDescent, Nesterov
 from sparselaw.solvers.nesterov import CONVERGED, advance, nesterov_step
-from sparselaw.theory import condition_exponents
+from sparselaw.theory.descent import condition_exponents
 from sparselaw.theory.surface import asymptotic_seen
 from sparselaw.trials.task import Task
 

@@ -21,7 +21,7 @@ from sparselaw.planning import frontier_curve
 from sparselaw.plotting import phase_diagram, scaling_curve
 from sparselaw.plotting.style import COLOURS, THEORY, sequence
 from sparselaw.predicting import predict
-from sparselaw.theory import frontier, rescaled_ratio, scaling_function
+from sparselaw.theory.scaling_limit import frontier, rescaled_ratio, scaling_function
 
 INPUTS = SparseInputs(alpha1=grids.ALPHA1, alpha2=grids.ALPHA2)  # infinitely many coordinates
 SEEDS = 12

@@ -21,8 +21,7 @@ from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Z95, Interval
 from sparselaw.plotting.style import COLOURS, THEORY
 from sparselaw.plotting.theory import failure_curve
-from sparselaw.theory import condition_exponents
-from sparselaw.theory.descent import spike_probability
+from sparselaw.theory.descent import condition_exponents, spike_probability
 from sparselaw.trials.task import Task
 
 # Table 3 (tab:threeRegimes): the cost of training as exponents of the iterations.

@@ -20,7 +20,7 @@ from sparselaw.inputs import Inputs
 from sparselaw.numbers import typed
 from sparselaw.planning import Plan, as_source, frontier_curve, plan, valley_curve
 from sparselaw.plotting.style import units_of
-from sparselaw.theory import frontier
+from sparselaw.theory.scaling_limit import frontier
 from sparselaw.theory.surface import Surface
 
 AROUND = 40.0  # the valley is shown for N so many times smaller and larger than the best

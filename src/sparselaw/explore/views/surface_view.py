@@ -15,9 +15,8 @@ from sparselaw.explore.chart_data import Chart, axis, cautions, chart, line, mar
 from sparselaw.inputs import Inputs
 from sparselaw.numbers import sizes
 from sparselaw.predicting import prediction
-from sparselaw.theory import Point
 from sparselaw.theory.scaling_limit import scaling_values
-from sparselaw.theory.surface import Surface, asymptotic_seen
+from sparselaw.theory.surface import Point, Surface, asymptotic_seen
 
 POINTS, DRAFT_POINTS = 120, 60  # along N, which share one law of the data
 LAWS, DRAFT_LAWS = 41, 16  # along D, each with its own
@@ -219,7 +218,9 @@ def _collapse(asked: SurfaceAsked) -> dict[str, Any]:
     drawn["notes"] = notes_of(drawn["series"], "xi")
     code = asked.code("D", grid)
     python = (
-        code["python"].replace("as sl\n", "as sl\nfrom sparselaw.theory import scaling_function\n"),
+        code["python"].replace(
+            "as sl\n", "as sl\nfrom sparselaw.theory.scaling_limit import scaling_function\n"
+        ),
         'found["scaled"] = found["loss"] * found["N"] ** model.exponents.alpha_N  # against found["xi"]',
         f"xi = np.geomspace({XI_SPAN[0]:g}, {XI_SPAN[1]:g}, {POINTS})",
         "S = [scaling_function(model, x) for x in xi]",

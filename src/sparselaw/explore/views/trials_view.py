@@ -14,7 +14,7 @@ from sparselaw.records import finite
 from sparselaw.sweeps.cells import cells_of
 from sparselaw.sweeps.simulate import grid
 from sparselaw.sweeps.sweep import cost_of, stream
-from sparselaw.theory import rescaled_ratio
+from sparselaw.theory.scaling_limit import rescaled_ratio
 from sparselaw.trials.run import check_fits
 from sparselaw.trials.task import Record, Task
 
