@@ -43,10 +43,10 @@ def all_cells(seed: int = 20261118) -> list[Cell]:
         p, c = coordinates(Cell("", "power", first, second, dimension, 0, 0, 0.0, 0.0))
         if seen(p, D) > 400:
             continue
-        rank, spread = rank_of(p, c, D, 30)
+        rank, sd = rank_of(p, c, D, 30)
         N = round(rank * math.exp(rng.uniform(math.log(0.15), math.log(4))))
         has_ridge, has_noise = rng.random() < 0.5, rng.random() < 0.4
-        if N < 3 or (not has_ridge and abs(N - rank) < 2.5 * spread + 2):
+        if N < 3 or (not has_ridge and abs(N - rank) < 2.5 * sd + 2):
             continue
         total = float(p @ c)
         ridge = D * total / max(rank, 1) * 10.0 ** rng.uniform(-5, 0) if has_ridge else 0.0
@@ -59,10 +59,10 @@ def all_cells(seed: int = 20261118) -> list[Cell]:
         p, c = table(kind, number, eta, dimension)
         share, places = rng.uniform(0.2, 3.0), np.arange(8, 1200)
         D = int(places[np.argmin([abs(seen(p, d) / d - share) for d in places])])
-        rank, spread = rank_of(p, c, D, 20)
+        rank, sd = rank_of(p, c, D, 20)
         N = round(rank * math.exp(rng.uniform(math.log(0.15), math.log(4))))
         has_ridge, has_noise = rng.random() < 0.5, rng.random() < 0.4
-        near = not has_ridge and abs(N - rank) < max(2.5 * spread + 2, 4)
+        near = not has_ridge and abs(N - rank) < max(2.5 * sd + 2, 4)
         if N < 4 or abs(seen(p, D) / D / share - 1) > 0.15 or near:
             continue
         total = float(p @ c)
@@ -76,9 +76,9 @@ def all_cells(seed: int = 20261118) -> list[Cell]:
         sizes = int(rng.integers(2, 26)), int(rng.integers(3, 41)), int(rng.integers(2, 41))
         dimension, D, N = sizes
         p, c = coordinates(Cell("", "power", first, second, dimension, 0, 0, 0.0, 0.0))
-        rank, spread = rank_of(p, c, D, 200)
+        rank, sd = rank_of(p, c, D, 200)
         has_ridge, has_noise = rng.random() < 0.5, rng.random() < 0.5
-        if not has_ridge and abs(N - rank) < 2.5 * spread + 2:
+        if not has_ridge and abs(N - rank) < 2.5 * sd + 2:
             continue
         total = float(p @ c)
         ridge = total * 10.0 ** rng.uniform(-3, 1) if has_ridge else 0.0

@@ -97,7 +97,7 @@ def table_cells(seed: int) -> list[Cell]:
             share = rng.uniform(1.2, 3.0) if above else rng.uniform(0.25, 0.85)
             places = np.arange(20, 1500)
             D = int(places[np.argmin([abs(seen(p, d) / d - share) for d in places])])
-            rank, _spread = rank_of(p, c, D, 20)
+            rank, _sd = rank_of(p, c, D, 20)
             N = round(rank * math.exp(rng.uniform(math.log(0.15), math.log(4.0))))
             far = abs(N - rank) > max(0.15 * rank, 5.0)
             if N >= 6 and abs(seen(p, D) / D / share - 1.0) < 0.1 and (has_ridge or far):
@@ -123,10 +123,10 @@ def power_cells(group: str, count: int, seed: int) -> list[Cell]:
         if wanted > 0.8 * dimension or seen(p, 4000) < wanted:
             continue
         D = round(math.exp(np.interp(wanted, *_seen_along(p))))
-        rank, spread = rank_of(p, c, D, 100)
+        rank, sd = rank_of(p, c, D, 100)
         place = rng.uniform(2.0, 5.0) if group == "below" else rng.uniform(-1.5, 1.5)
-        N = round(rank - place * spread)
-        if spread < 1.0 or N < 8:
+        N = round(rank - place * sd)
+        if sd < 1.0 or N < 8:
             continue
         ridge = rank ** -(second + 1.0) * 10.0 ** rng.uniform(-4.0, 0.0) if group == "peak" else 0.0
         cells.append(Cell(group, "power", first, second, dimension, N, D, float(f"{ridge:.3g}"), 0.0))

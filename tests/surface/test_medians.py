@@ -78,8 +78,8 @@ def test_the_median_at_a_small_rank(N, simulated):
 def test_no_median_is_above_its_mean(alpha1, alpha2, D):
     inputs = SparseInputs(alpha1=alpha1, alpha2=alpha2)
     law = inputs.gram(float(D))
-    first = max(1, round(law.rank - 6.0 * law.spread))
-    points = [predict(inputs, N=N, D=D) for N in range(first, round(law.rank + 6.0 * law.spread), 3)]
+    first = max(1, round(law.rank - 6.0 * law.rank_sd))
+    points = [predict(inputs, N=N, D=D) for N in range(first, round(law.rank + 6.0 * law.rank_sd), 3)]
     given = [point for point in points if point.median is not None]
     assert len(given) >= 5
     assert all(point.median <= point.loss for point in given)
@@ -130,8 +130,8 @@ def test_the_median_has_no_jumps_along_D(alpha1, alpha2, N, D):
 
 def test_places_stand_for_many_ranks(monkeypatch):
     law = SparseInputs(alpha1=0.3, alpha2=-0.5).gram(20_000.0)
-    assert law.spread > 2.0 * medians.PLACES
-    N = float(round(law.rank - 0.5 * law.spread))
+    assert law.rank_sd > 2.0 * medians.PLACES
+    N = float(round(law.rank - 0.5 * law.rank_sd))
     few = medians.median(law, N)
     monkeypatch.setattr(medians, "PLACES", 1000.0)
     assert few == pytest.approx(medians.median(law, N), rel=0.01)

@@ -1,4 +1,4 @@
-"""The rank of D samples: its fixed point, its spread, its loops, and drawn data."""
+"""The rank of D samples: its fixed point, its standard deviation, its loops, and drawn data."""
 
 import math
 
@@ -28,11 +28,11 @@ def test_the_rank_is_its_fixed_point(alpha1, D):
 
 
 @pytest.mark.parametrize(("alpha1", "D"), [(0.2, 40.0), (1.0, 100.0)])
-def test_the_spread_is_the_slope_of_the_tilted_rank(alpha1, D):
+def test_the_deviation_is_the_slope_of_the_tilted_rank(alpha1, D):
     p, step = activities(alpha1, 40), 1e-4
     high, low = (oracles.plain_rank(p, D, tilt)[0] for tilt in (step, -step))
-    spread = expected_rank(np.ones(40), p, D).spread
-    assert spread**2 == pytest.approx((high - low) / (2.0 * step), rel=1e-6)
+    sd = expected_rank(np.ones(40), p, D).sd
+    assert sd**2 == pytest.approx((high - low) / (2.0 * step), rel=1e-6)
 
 
 def test_loops_are_the_sum_over_all_of_them():
@@ -60,7 +60,7 @@ def test_coordinates_too_rare_for_rounding_still_count():
     rare = np.concatenate([p, np.full(1, 1e-20)]), np.concatenate([np.ones(20), np.full(1, 1e17)])
     first, second = (expected_rank(weight, q, D) for q, weight in (common, rare))
     assert first.mean == pytest.approx(second.mean, rel=1e-9)
-    assert first.spread == pytest.approx(second.spread, rel=1e-6)
+    assert first.sd == pytest.approx(second.sd, rel=1e-6)
 
 
 def drawn(alpha1, D, seeds, first):

@@ -97,7 +97,7 @@ class Coactivation(Sampled):
         self, counts: Counts, cell_nodes: Coordinates, D: float, closure: Callable[[], Cavity]
     ) -> None:
         found = expected_rank(*cell_nodes[:2], float(D))
-        super().__init__(counts, D, rank=min(found.mean, counts.rank, float(D)), spread=found.spread)
+        super().__init__(counts, D, rank=min(found.mean, counts.rank, float(D)), rank_sd=found.sd)
         self._cells, self._closure, self._free = cell_nodes, closure, found.free
         self.rank_error = found.loops**2
         self.most = float(min(D, np.floor(cell_nodes[0].sum() + 0.5)))
@@ -242,7 +242,7 @@ class Coactivation(Sampled):
         below = N[self.rank > N]
         cells = np.unique(np.floor(super().along(self.start(below))[0] / STRIDE))
         places = set(np.maximum(STRIDE * np.add.outer(cells, PLACES).ravel(), STRIDE * self._lowest).tolist())
-        return [*places, self._end] if (N > self.rank - 20.0 - 3.0 * self.spread).any() else [*places]
+        return [*places, self._end] if (N > self.rank - 20.0 - 3.0 * self.rank_sd).any() else [*places]
 
     def apart(self) -> float:
         """The chance that nothing but sharing a single sample keeps the rank below the coordinates seen.
@@ -294,7 +294,7 @@ class Coactivation(Sampled):
         scale = self.left_open / never if never > 0.0 else 0.0
         crossed = float((weight * s) @ (missed * adds)) * min(scale, 1.0 + self.share)
         own = float((weight * s**2) @ (missed * seen(p, self.D)))
-        return self.spread**2, crossed, own
+        return self.rank_sd**2, crossed, own
 
     def looped(self, x: FloatArray) -> FloatArray:
         """Loops that are closed by frequent coordinates, where the data resolve nearly as many as there are

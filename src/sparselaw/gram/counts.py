@@ -232,7 +232,7 @@ class Counts(Atoms):
 
     def __init__(self, nodes: CoordinateNodes, cell_nodes: Callable[[], Coordinates] | None = None) -> None:
         self._nodes, self._cell_nodes = nodes, cell_nodes
-        known = {"rank": nodes.seen(), "spread": math.sqrt(nodes.seen_variance()), "most": math.inf}
+        known = {"rank": nodes.seen(), "rank_sd": math.sqrt(nodes.seen_variance()), "most": math.inf}
         vars(self).update(known, unseen=nodes.unseen_variance())
 
     @functools.cached_property

@@ -30,8 +30,8 @@ class GivenRows(Atoms):
         if len(self.draws) < 2:
             return np.zeros(np.shape(x))
         t = np.array([draw.at(x).t for draw in self.draws])
-        spread = t.std(axis=0, ddof=1) / np.sqrt(len(self.draws))
-        return np.asarray(spread / np.maximum(t.mean(axis=0), 1e-300))
+        error = t.std(axis=0, ddof=1) / np.sqrt(len(self.draws))
+        return np.asarray(error / np.maximum(t.mean(axis=0), 1e-300))
 
 
 def law_of_rows(train: Any, other: Any) -> Atoms:

@@ -42,11 +42,11 @@ class Gaussian(Sampled):
     """D Gaussian samples of a population whose atoms are g = D v."""
 
     def __init__(self, of: Atoms, D: float) -> None:
-        super().__init__(of, D, spread=0.0)
+        super().__init__(of, D, rank_sd=0.0)
 
     def leading(self) -> Sampled:
         """The same without its next order in 1/D."""
-        return Sampled(self.of, self.D, spread=0.0)
+        return Sampled(self.of, self.D, rank_sd=0.0)
 
     def at(self, x: FloatArray) -> Moments:
         x = np.atleast_1d(np.asarray(x, float))

@@ -169,7 +169,7 @@ class GramLaw(ABC):
     ----------
     rank
         S at kappa -> 0, where the double-descent peak stands.
-    spread
+    rank_sd
         The standard deviation of the rank over data sets.
     most
         The largest rank that a data set can have: no more than the samples, nor the coordinates.
@@ -183,7 +183,7 @@ class GramLaw(ABC):
 
     rank: float
     rank_error: float = 0.0
-    spread: float = 0.0
+    rank_sd: float = 0.0
     most: float = np.inf
     unseen: float = 0.0
     end: float = -np.inf
@@ -254,7 +254,7 @@ class Atoms(GramLaw):
     variance: FloatArray
     unseen: float = 0.0
     rank: float = np.nan
-    spread: float = 0.0
+    rank_sd: float = 0.0
     most: float = np.inf
     log_single: FloatArray | None = None  # of the curvature that one sample shows: c of an activation
 
@@ -289,10 +289,10 @@ class Atoms(GramLaw):
         size = int(cells[-1]) + 1
         shares = np.zeros((NEIGHBOURS, 2, size))
         shares[:, :, cells] = np.tensordot(_LAGRANGE, sums, 1)
-        spread = np.zeros((2, size + NEIGHBOURS - 1))
+        shared = np.zeros((2, size + NEIGHBOURS - 1))
         for k in range(NEIGHBOURS):
-            spread[:, k : k + size] += shares[k]
-        weight, variance = spread
+            shared[:, k : k + size] += shares[k]
+        weight, variance = shared
         kept = (weight != 0.0) | (variance != 0.0)
         return weight[kept], (LATTICE * (lowest + np.arange(weight.size)))[kept], variance[kept]
 

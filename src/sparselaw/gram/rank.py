@@ -43,10 +43,10 @@ FEW_SEEN = 0.5  # coordinates seen for each sample, up to which every one of the
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """The mean rank and its spread over data."""
+    """The mean rank and its standard deviation over data sets."""
 
     mean: float
-    spread: float
+    sd: float
     free: float  # rho
     loops: float = 0.0  # what they add to the mean
 

@@ -49,11 +49,11 @@ class Sampled(GramLaw):
     """The law ``of`` counts seen through D samples that show several coordinates each."""
 
     def __init__(
-        self, of: Atoms, D: float, *, rank: float | None = None, spread: float | None = None
+        self, of: Atoms, D: float, *, rank: float | None = None, rank_sd: float | None = None
     ) -> None:
         self.of, self.D = of, float(D)
         self.rank = min(of.rank, self.D) if rank is None else rank
-        self.spread = of.spread if spread is None else spread
+        self.rank_sd = of.rank_sd if rank_sd is None else rank_sd
         self.most, self.unseen = self.D, of.unseen
         self._crowded = of.rank > self.D * FULL
 

@@ -224,7 +224,7 @@ def _way(
     if math.isnan(best):
         reason = f"needs {FEWEST_BUDGETS} budgets with runs enough, and has {count}"
         if budget.max() < 0:
-            reason = "the runs have no budgets: their compute is spread without gaps"
+            reason = "the runs have no budgets: their compute has no gaps"
         return Approach(name=name, a=NONE, b=NONE, budgets=count, reason=reason)
     generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(2,))))
     found = []

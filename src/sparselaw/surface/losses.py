@@ -44,7 +44,7 @@ from sparselaw.surface.state import (
 
 NEAR_PEAK = 0.05  # sd(S)/F from which on the mean is taken over ranks; there the two differ by 2e-5
 INFINITE = 0.01  # chance of |N - rank| <= 1 from which on the mean is called infinite
-INFINITE_SPREADS = 2.5
+INFINITE_WITHIN = 2.5
 EDGED = 1e-3  # share of A0 left open below which the hard edge is not felt
 REACH = 6.0  # standard deviations of the rank
 MEDIAN_REACH = 5.0  # the same, as far as a median is given
@@ -59,15 +59,15 @@ SKEWED = 3.0  # standard deviations from the largest rank within which the law o
 def is_infinite(law: GramLaw, N: FloatArray) -> NDArray[np.bool_]:
     """Where the mean without ridge is called infinite."""
     gap = np.abs(N - law.rank)
-    scale = math.sqrt(2.0) * max(law.spread, 0.3)
+    scale = math.sqrt(2.0) * max(law.rank_sd, 0.3)
     erf = np.vectorize(math.erf, otypes=[float])
     chance = 0.5 * (erf((gap + 1.5) / scale) - erf((gap - 1.5) / scale))
-    return np.asarray((chance > INFINITE) | (gap < INFINITE_SPREADS * law.spread) | (gap <= 1.0))
+    return np.asarray((chance > INFINITE) | (gap < INFINITE_WITHIN * law.rank_sd) | (gap <= 1.0))
 
 
 def wants_median(law: GramLaw, N: FloatArray) -> NDArray[np.bool_]:
     """Whether N is near the rank, in standard deviations of it, and the rank scatters at all."""
-    return np.asarray((np.abs(N - law.rank) <= MEDIAN_REACH * law.spread + 1.0) & (law.spread > 0.0))
+    return np.asarray((np.abs(N - law.rank) <= MEDIAN_REACH * law.rank_sd + 1.0) & (law.rank_sd > 0.0))
 
 
 def rank_law(law: GramLaw, N: float, places: float = PLACES) -> tuple[FloatArray, FloatArray, int]:
@@ -77,18 +77,18 @@ def rank_law(law: GramLaw, N: float, places: float = PLACES) -> tuple[FloatArray
 
     Normal, but a negative binomial law of what is missing where few are missing to the largest rank.
     """
-    spread = max(law.spread, 0.05)
-    stride = max(1, 2 * int(spread / places / 2.0) + 1)
-    first = round(N) + stride * math.floor((law.rank - REACH * spread - 1.0 - N) / stride)
-    last = min(law.rank + REACH * spread + 1.0, law.most + 0.5 * stride)
+    sd = max(law.rank_sd, 0.05)
+    stride = max(1, 2 * int(sd / places / 2.0) + 1)
+    first = round(N) + stride * math.floor((law.rank - REACH * sd - 1.0 - N) / stride)
+    last = min(law.rank + REACH * sd + 1.0, law.most + 0.5 * stride)
     ranks = np.arange(max(first, 1 if stride == 1 else first), last + 1e-9, stride)
     ranks = ranks[ranks > 0.0]
-    edges = (np.append(ranks, ranks[-1] + stride) - 0.5 * stride - law.rank) / (math.sqrt(2.0) * spread)
+    edges = (np.append(ranks, ranks[-1] + stride) - 0.5 * stride - law.rank) / (math.sqrt(2.0) * sd)
     chance = 0.5 * np.diff(np.array([math.erf(edge) for edge in edges]))
     missing = law.most - law.rank
-    if math.isfinite(missing) and missing < SKEWED * spread and stride == 1:
+    if math.isfinite(missing) and missing < SKEWED * sd and stride == 1:
         mean = max(missing, 1e-3)
-        size = mean * mean / max(spread**2 - mean, 1e-3 * mean)
+        size = mean * mean / max(sd**2 - mean, 1e-3 * mean)
         left = np.maximum(law.most - ranks, 0.0)
         logs = [math.lgamma(n + size) - math.lgamma(n + 1.0) - n * math.log1p(size / mean) for n in left]
         chance = np.exp(np.array(logs) - max(logs))
@@ -104,23 +104,23 @@ def over_ranks(
     """
     ranks, chance, stride = rank_law(law, N)
     deviation = ranks - law.rank
-    spread = max(law.spread, 1e-9)
+    sd = max(law.rank_sd, 1e-9)
     short = float(np.maximum(law.rank - of.m.S[0], 1e-9))
     # S moves by less than the rank, the less the deeper kappa
-    share = min(math.sqrt(max(float(cov.SS[0]), 0.0)) / spread, 1.2)
+    share = min(math.sqrt(max(float(cov.SS[0]), 0.0)) / sd, 1.2)
     slope = 0.0 if of.end[0] else (1.0 - share) / short
     wider = np.maximum(1.0 + slope * deviation, 0.1)
     state = state_at(law, np.full(ranks.shape, N), ridge, ranks, wider)
     inner = _scatter_along(law, state.x)
     variance = np.maximum(inner.SS, 1e-300)
     tilt = -inner.SM / (state.m.A0 * variance)
-    more = deviation * np.sqrt(variance) / spread
+    more = deviation * np.sqrt(variance) / sd
     bulk, edge = embedded(state)
     edge = edge if stride == 1 else _edge_of_many(state, edge, stride)
     lean = np.exp(np.clip(tilt * more, -3.0, 3.0))
     lean = lean / float(chance @ lean)
     total = state.held + state.short
-    alike = shifted_share(inner, state.m, state.held, slope * spread / np.sqrt(variance))
+    alike = shifted_share(inner, state.m, state.held, slope * sd / np.sqrt(variance))
     rest = (scatter_share(inner, state.m, state.held) - alike) * np.minimum(1.0, total**2 / SETTLED**2)
     rest = np.where(np.isfinite(rest), np.clip(rest, -MOST_LEFT, MOST_LEFT), 0.0)
     loss = state.m.A0 * N / state.F * (1.0 + bulk + edge) * lean * (1.0 + rest)
@@ -136,7 +136,7 @@ def over_ranks(
     close, left = float(relative @ (1.0 / (1.0 + total[usable]))), float(relative @ np.abs(rest[usable]))
     changed = abs(mean / at_mean - 1.0) if at_mean > 0.0 else 1.0
     skewed = min(changed, 1.0) / max(
-        law.spread, 1.0
+        law.rank_sd, 1.0
     )  # the law of the rank is normal but for its third moment
     error = left * (left + few) + close * (few + left) + skewed + float(chance[~usable].sum())
     added = 0.0
@@ -216,7 +216,7 @@ def surface(law: GramLaw, N: FloatArray | float, ridge: float = 0.0, noise: floa
     share = scatter_share(cov, of.m, of.held) * np.minimum(1.0, ((of.held + of.short) / SETTLED) ** 2)
     share = np.where(np.isfinite(share), share, 0.0)
     quiet = leading * factor
-    spread = quiet * share
+    scattered = quiet * share
     few = 1.0 / np.minimum(N, law.rank)
     changed = np.abs(factor - 1.0)
     error = changed * (changed + few) + N**-2.0 + np.abs(share) * (np.abs(share) + few) + law.error(of.x)
@@ -230,23 +230,23 @@ def surface(law: GramLaw, N: FloatArray | float, ridge: float = 0.0, noise: floa
         added = np.where(np.isinf(unit), np.inf, noise * (unit + width + part))
         own = sum(term * (term + few) for term in (np.abs(width / unit), np.abs(part / unit)))
         own = own + law.error(of.x) + np.where(of.end, law.inverse_error() if of.end.any() else 0.0, 0.0)
-        error = (error * (quiet + spread) + own * added) / (quiet + spread + added)
+        error = (error * (quiet + scattered) + own * added) / (quiet + scattered + added)
     scatters = np.sqrt(np.maximum(cov.SS, 0.0)) > NEAR_PEAK * (of.held + of.short)
-    for i in np.flatnonzero(scatters & (law.spread > SETTLED_RANK) & ~peak & ~nothing):
+    for i in np.flatnonzero(scatters & (law.rank_sd > SETTLED_RANK) & ~peak & ~nothing):
         one = Scatter(*cov.rows()[:, [i]])
         mean, quiet[i], added[i], error[i] = over_ranks(law, float(N[i]), ridge, noise, of.pick(i), one)
-        spread[i] = mean - quiet[i]
+        scattered[i] = mean - quiet[i]
         of_noise = law.inverse_error() if of.end[i] and noise > 0.0 else 0.0
         error[i] += float(law.error(of.x[[i]])[0]) + of_noise * added[i] / (mean + added[i])
     looped = law.looped(of.x)
-    quiet, spread = np.where(nothing, 0.0, quiet * (1.0 + looped)), np.where(nothing, 0.0, spread)
+    quiet, scattered = np.where(nothing, 0.0, quiet * (1.0 + looped)), np.where(nothing, 0.0, scattered)
     error = error + of_rank + HALF * np.abs(looped)
-    lost = ~(quiet + spread >= law.unseen)  # no learner goes below what was never seen
-    quiet, spread = np.where(lost, np.maximum(leading, law.unseen), quiet), np.where(lost, 0.0, spread)
+    lost = ~(quiet + scattered >= law.unseen)  # no learner goes below what was never seen
+    quiet, scattered = np.where(lost, np.maximum(leading, law.unseen), quiet), np.where(lost, 0.0, scattered)
     error = np.where(lost | ~np.isfinite(error), 1.0, error)
-    loss = np.where(peak, np.inf, quiet + spread + added)
+    loss = np.where(peak, np.inf, quiet + scattered + added)
     error = np.where(peak, np.inf, np.where(loss > 0.0, error + FLOOR, 0.0))
-    return Losses(N, of.x, leading, quiet - leading, spread, added, loss, error, peak)
+    return Losses(N, of.x, leading, quiet - leading, scattered, added, loss, error, peak)
 
 
 @np.errstate(all="ignore")

@@ -66,17 +66,17 @@ def median(law: GramLaw, N: float) -> float:
     nan where the law gives no variance to resolve.
     """
     ranks, chance, _ = rank_law(law, N, PLACES)
-    spread = max(law.spread, 1e-9)
+    sd = max(law.rank_sd, 1e-9)
     end = law.scatter(np.array([-np.inf]))
     open_ = float(law.at(np.array([-np.inf])).A0[0])  # left unresolved at kappa -> 0
-    tilt = -float(end.SM[0]) / (open_ * spread**2) if spread > 0.3 else 0.0
-    own = math.sqrt(math.log1p(max(float(end.MM[0]) / open_**2 - (tilt * spread) ** 2, 0.0)))
-    places, logs, variance, own_below, narrower = _below(law, N, spread, open_)
+    tilt = -float(end.SM[0]) / (open_ * sd**2) if sd > 0.3 else 0.0
+    own = math.sqrt(math.log1p(max(float(end.MM[0]) / open_**2 - (tilt * sd) ** 2, 0.0)))
+    places, logs, variance, own_below, narrower = _below(law, N, sd, open_)
     lean = np.exp(np.clip(tilt * (ranks - law.rank), -3.0, 3.0))  # data that show more leave less
     above = ranks < N + 0.5
     # Far below the peak data of a higher rank resolve at N only part of what they have more.
-    far = min(max(((law.rank - N) / spread - 1.0) / 2.0, 0.0), 1.0)
-    shift = (1.0 - far * max(1.0 - variance / spread**2, 0.0)) * (ranks - law.rank)
+    far = min(max(((law.rank - N) / sd - 1.0) / 2.0, 0.0), 1.0)
+    shift = (1.0 - far * max(1.0 - variance / sd**2, 0.0)) * (ranks - law.rank)
     gap = np.maximum(law.rank + shift - N, 1.0)
     n = N - shift
     slope = (logs[-1] - logs[0]) / (places[-1] - places[0]) if places[-1] > places[0] else 0.0
@@ -84,7 +84,7 @@ def median(law: GramLaw, N: float) -> float:
     unresolved = np.minimum(open_ * ranks / level, 1.0)  # share of the level that comes of unseen variance
     left = open_ * lean * math.exp(-0.5 * own**2)
     under = level * lean * math.exp(-0.5 * own_below**2)
-    of_data = np.where(above, own, np.hypot(math.sqrt(max(variance - spread**2, 0.0)) / gap, own_below))
+    of_data = np.where(above, own, np.hypot(math.sqrt(max(variance - sd**2, 0.0)) / gap, own_below))
     distance, size = np.where(above, N - ranks, gap), np.minimum(N, ranks)
     level, rest = np.where(above, left * ranks, under), np.where(above, left, 0.0)
     by_mean = np.where(distance < NO_MEAN, median_gap(distance, size), distance - 1.0)
@@ -111,7 +111,7 @@ def median_error(law: GramLaw) -> float:
 
 
 def _below(
-    law: GramLaw, N: float, spread: float, open_: float
+    law: GramLaw, N: float, sd: float, open_: float
 ) -> tuple[list[float], list[float], float, float, float]:
     """log of loss * (rank - N) below the rank, which is smooth, at a few places; Var S over data sets, the
     deviation of the log of the loss at one S, and x/(rank - N), x that of equal eigenvalues with the same df1
@@ -120,10 +120,10 @@ def _below(
     Mean data no nearer to the peak than where the deterministic equivalent holds. N features of K equal
     eigenvalues have df2 = N^2/K: K = N^2/df2 of them scatter as these do.
     """
-    nearest = law.rank - max(1.2 * spread, 0.015 * law.rank, 0.75)
+    nearest = law.rank - max(1.2 * sd, 0.015 * law.rank, 0.75)
     if nearest < FEWEST:
         return [law.rank - 1.0], [math.log(open_ * law.rank)], 0.0, 0.0, 1.0
-    step = max(spread, 0.02 * law.rank)
+    step = max(sd, 0.02 * law.rank)
     wanted = (min(N, nearest - 1.5 * step), min(N, nearest), min(N + step, nearest))
     of = state_at(law, np.maximum(np.array(wanted), FEWEST), 0.0)
     logs = np.log(of.leading * (law.rank - of.N))

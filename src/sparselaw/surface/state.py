@@ -211,7 +211,7 @@ def state_at(
     rows[1:4] *= scale
     held = np.where(end, np.maximum(N - ranks, 0.0), N * ridge * np.exp(-np.where(end, 0.0, x)))
     with np.errstate(all="ignore"):
-        near = (np.abs(N - ranks) < EDGE_TABLE_END + 3.0 * law.spread) & (rows[4] > 0.0)
+        near = (np.abs(N - ranks) < EDGE_TABLE_END + 3.0 * law.rank_sd) & (rows[4] > 0.0)
         open_ = law.at(np.array([-np.inf])).A0 if (near & ~end).any() else 0.0
         edged = np.where(end, rows[4] > 0.0, np.where(near, np.minimum(open_ / rows[4], 1.0), 0.0))
     return State(N, x, Moments(*rows), held, N - ranks, end, edged)

@@ -74,13 +74,13 @@ def _seen_below(inputs: ActivationInputs, N: int, D: int) -> float:
     p, c, s = inputs.probabilities(j), inputs.squared_amplitudes(j), inputs.variances(j)
 
     mean, met = D * p, seen(p, D)
-    spread = _SURE * (np.sqrt(mean * (1.0 - p)) + 2.0)
+    reach = _SURE * (np.sqrt(mean * (1.0 - p)) + 2.0)
 
     def kept(log_t: float) -> FloatArray:
         """P(g_j > t); the counts of most coordinates are surely above t / c_j, or surely not."""
         count = np.minimum(np.floor(math.exp(log_t) / c), D)
         found = np.where(count < 1.0, met, count < mean)
-        doubtful = (np.abs(count - mean) <= spread) & (count >= 1.0) & (count < D) & (mean > _SEEN_TWICE)
+        doubtful = (np.abs(count - mean) <= reach) & (count >= 1.0) & (count < D) & (mean > _SEEN_TWICE)
         n = count[doubtful]
         found[doubtful] = betainc(n + 1.0, D - n, p[doubtful])
         return found

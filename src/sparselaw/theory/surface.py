@@ -113,7 +113,7 @@ def leading_cautions(inputs: Inputs, N: float, D: float, ridge: float = 0.0) -> 
     """Of the leading surface: near its peak, where samples are shared, and at few features."""
     law, sharp = inputs.gram(D, sharp=False), inputs.gram(D)
     found = []
-    width = PEAK_WIDTH * law.spread if law.spread > 0.0 else BESIDE * law.rank
+    width = PEAK_WIDTH * law.rank_sd if law.rank_sd > 0.0 else BESIDE * law.rank
     if ridge == 0.0 and abs(N - law.rank) <= max(width, 1.0):
         found.append(
             f"at the double-descent peak (N = {N:g}, rank about {law.rank:.4g}): "

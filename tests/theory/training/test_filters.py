@@ -27,7 +27,7 @@ def ridge_filter(ridge):
 def medium_of(inputs, N, D):
     atoms, samples = inputs.gram(float(D)).atoms()
     of = Spectrum.of(atoms, float(D))
-    samples = math.inf if atoms.spread > 0.0 else samples
+    samples = math.inf if atoms.rank_sd > 0.0 else samples
     return Medium(of.weight, of.curvature, of.variance, of.unseen, samples, float(N))
 
 

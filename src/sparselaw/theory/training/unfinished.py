@@ -137,7 +137,7 @@ class Asked:
     def mixing(self, law: GramLaw) -> float:
         """The samples that mix the atoms of the law; to leading order none mix counts."""
         atoms, samples = law.atoms()
-        return samples if self.sharp or atoms.spread == 0.0 else math.inf
+        return samples if self.sharp or atoms.rank_sd == 0.0 else math.inf
 
     def full(self) -> Answer:
         """Full batches: a spectral filter of the data's own curvatures."""
@@ -193,7 +193,7 @@ class Asked:
         kappa, S, stiffness = medium.stiffness(1.0 / self.run.time)
         x = np.array([math.log(kappa * self.run.D)])
         error += float(law.scatter(x).SS[0]) / stiffness**2 + float(law.error(x)[0])
-        if law.atoms()[0].spread > 0.0:  # counts fluctuate, of which the effective medium takes the mean
+        if law.atoms()[0].rank_sd > 0.0:  # counts fluctuate, of which the effective medium takes the mean
             alone = replace(medium, samples=math.inf)
             sharing = abs(leading / alone.left(once, alone.ridges_at(once.z, at)) - 1.0)
             error += sharing * min(S / law.rank, 1.0) ** 2
