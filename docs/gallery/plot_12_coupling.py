@@ -12,6 +12,7 @@ import pandas as pd
 
 from sparselaw.fitting.sparsity import MAP, MAP_ALPHA_N
 
+BELOW = ("marin_comma", "gemstones hot", "gadre rw_original")  # where numbers would overlap
 sets = pd.read_csv("../results/coupling.csv")
 fig, ax = plt.subplots(figsize=(8, 4.2), layout="constrained")
 for name, g in MAP.items():
@@ -21,11 +22,12 @@ for number, row in sets.iterrows():
     across = [[row["alpha_best"] - row["alpha_low"]], [row["alpha_high"] - row["alpha_best"]]]
     along = [[row["g_best"] - row["g_low"]], [row["g_high"] - row["g_best"]]]
     ax.errorbar(row["alpha_best"], row["g_best"], along, across, fmt="ko", ms=4, lw=0.8)
-    ax.annotate(number + 1, (row["alpha_best"], row["g_best"]), (4, 4), textcoords="offset points")
+    beside = (4, -12) if row["set"] in BELOW else (4, 4)
+    ax.annotate(number + 1, (row["alpha_best"], row["g_best"]), beside, textcoords="offset points")
     ax.plot([], [], " ", label=f"{number + 1}: {row['set']}")
 for axis in (ax.xaxis, ax.yaxis):
     axis.set_ticks([0.1, 0.2, 0.3, 0.5, 1.0], ["0.1", "0.2", "0.3", "0.5", "1"])
     axis.set_ticks([], minor=True)
-ax.set(xlabel="exponent of N", ylabel="coupling g", xlim=(0.12, 1.1), ylim=(0.1, 1.5))
+ax.set(xlabel="exponent of $N$", ylabel="coupling $g$", xlim=(0.12, 1.1), ylim=(0.1, 1.5))
 ax.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
 plt.show()

@@ -154,6 +154,15 @@ def short_number(value: float, digits: int = 4) -> str:
     return f"{float(shown):.0f}" if abs(value) < 1e6 else short_compute(value, digits)
 
 
+def short_probability(p: float) -> str:
+    """Of draws: none and all of them are not certain.
+
+    >>> short_probability(0.0), short_probability(0.852), short_probability(0.9995)
+    ('< 0.01', '0.85', '> 0.99')
+    """
+    return "< 0.01" if p < 0.005 else "> 0.99" if p > 0.995 else f"{p:.2f}"
+
+
 SUFFIXES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sparselaw.errors import InputError
 from sparselaw.interval import Interval
+from sparselaw.numbers import short_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,7 +134,7 @@ def frame(rows: Iterable[Any], *names: str) -> pd.DataFrame:
 def cells_of(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     """Columns and rows of a data frame as a reader is shown them; a dash where there is no number."""
     rows = [
-        [("-" if math.isnan(c) else f"{c:.4g}") if isinstance(c, float) else str(c) for c in row]
+        [("-" if math.isnan(c) else short_number(c)) if isinstance(c, float) else str(c) for c in row]
         for row in table.itertuples(index=False)
     ]
     return [str(name) for name in table.columns], rows

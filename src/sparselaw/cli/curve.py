@@ -95,9 +95,9 @@ def _show(found: CurveFit, files: list[str], final: bool) -> None:
         print(f"status {found.status}")
         return
     tables = found.tables()
-    print_table(*tables["runs"])
-    if found.schedules:
+    if found.schedules:  # what was asked for
         print_table(*tables["schedules"])
+    print_table(*tables["runs"])
     if found.best is not None:
         print(found.best.words())
     print(f"status {found.status}")

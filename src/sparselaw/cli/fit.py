@@ -14,7 +14,6 @@ from sparselaw.cli.output import note, number, print_json, print_table, tell
 from sparselaw.errors import InputError
 from sparselaw.laws import one_size_laws
 from sparselaw.numbers import short_number, short_size
-from sparselaw.records import cells_of
 
 if TYPE_CHECKING:
     from sparselaw.fitting import FittedLaw
@@ -73,10 +72,10 @@ def _several(
                 if value is not None:
                     raise InputError(name, value, "has no meaning for all laws", "name one law")
             found: Any = compare_laws(runs, **rows, **given)
-            title = "Laws side by side: errors on more expensive runs, and residuals (sd), in per cent"
+            title = "Laws side by side, fitted to the cheaper runs and to all"
         else:
             found = fit_by(runs, str(by), law=law, **rows, **given)
-            title = f"One fit for each {by} (sd: residuals in per cent)"
+            title = f"One fit for each {by}"
     of = "" if by is None else f"{by} = "
     parts = {"": found} if by is None else {f"{of}{value}: ": part for value, part in found.fits.items()}
     for name, part in parts.items():
@@ -86,7 +85,7 @@ def _several(
     if json:
         print_json(found.as_dict())
     else:
-        print_table(title, *cells_of(found.to_frame()))
+        print_table(title, *found.table())
 
 
 def _show_ahead(fitted: FittedLaw, runs: str) -> None:

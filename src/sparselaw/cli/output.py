@@ -33,7 +33,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD)
     for column in columns:
         table.add_column(column, justify="right" if column in {"N", "D", "K", "xi", "loss"} else "left")
     for row in rows:
@@ -43,6 +43,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
         def on_broken_pipe(self) -> None:  # rich would end the program with code 1
             raise
 
+    print(title)
     Output(width=None if sys.stdout.isatty() else 140).print(table)
 
 

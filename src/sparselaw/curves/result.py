@@ -13,7 +13,7 @@ from sparselaw.curves.ends import BestSchedule, CurveEnd, Earlier, ScheduleEnd, 
 from sparselaw.curves.model import Model
 from sparselaw.curves.schedules import Schedule
 from sparselaw.interval import Interval
-from sparselaw.numbers import short_size
+from sparselaw.numbers import short_probability, short_size
 from sparselaw.progress import progress
 from sparselaw.records import html_table
 
@@ -160,8 +160,8 @@ class CurveFit:
         schedules = [
             [
                 e.schedule, *([] if e.N is None else [short_size(e.N)]), f"{e.final.best:.4g}",
-                e.final.ends(), e.against, f"{e.difference.best:+.4f} {e.difference.ends()}",
-                f"{e.probability:.2f}",
+                e.final.ends(), e.against, f"{e.difference.best:+.4f} {e.difference.ends('{:+.4f}'.format)}",
+                short_probability(e.probability),
             ]
             for e in self.schedules
         ]  # fmt: skip

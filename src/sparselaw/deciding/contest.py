@@ -10,7 +10,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.deciding.recipes import Recipe, Recipes
 from sparselaw.forecasting.saved import runs_content
 from sparselaw.interval import Interval
-from sparselaw.numbers import short_compute, short_size
+from sparselaw.numbers import short_compute, short_probability, short_size
 from sparselaw.records import Record, Saved, finite, frame, html_table, to_dict
 
 if TYPE_CHECKING:
@@ -95,18 +95,18 @@ class Contest(Record):
         point = self.points[-1]
         better, p = (a, point.probability) if point.probability >= 0.5 else (b, 1.0 - point.probability)
         if point.undecided:
-            return f"{a} and {b} cannot be told apart (P({a} lower) = {_chance(point.probability)})"
+            return f"{a} and {b} cannot be told apart (P({a} lower) = {short_probability(point.probability)})"
         m = point.multiplier
         how = "surely" if p >= SURE and not m.low <= 1.0 <= m.high else "probably"
         needs = f"{b} needs {_times(point)} times the compute of {a} for its loss"
-        return f"{better} is {how} better (probability {_chance(p)}); {needs}"
+        return f"{better} is {how} better (probability {short_probability(p)}); {needs}"
 
     def crossing_words(self) -> str:
         """Where the two change places; empty where they hardly do."""
         if self.crossing is None:
             return ""
         low, best, high = map(short_compute, self.crossing)
-        sure = f"probability {_chance(self.crossing_probability)}"
+        sure = f"probability {short_probability(self.crossing_probability)}"
         return f"{' and '.join(self.names)} change places at C = {best} [{low}, {high}] ({sure})"
 
     def shared_words(self) -> str:
@@ -178,7 +178,12 @@ class Comparison(Saved):
                 sizes = f"N = {short_size(N)}, D = {short_size(D)}"
                 place = sizes if point.at_sizes else f"C = {short_compute(point.budget)}"
                 losses = [f"{loss.best:.4g}" for loss in point.losses]
-                numbers = [*losses, f"{point.difference:.3g}", _chance(point.probability), _times(point)]
+                numbers = [
+                    *losses,
+                    f"{point.difference:.3g}",
+                    short_probability(point.probability),
+                    _times(point),
+                ]
                 rows.append([*(contest.names if several else ()), place, *numbers])
         return ["A", "B", *head] if several else head, rows
 
@@ -199,15 +204,6 @@ class Comparison(Saved):
         head, rows = self.table()
         notes = [contest.words() for contest in self.contests] + list(self.warnings)
         return html_table("Comparison of recipes", head, rows, notes)
-
-
-def _chance(p: float) -> str:
-    """Of draws: none and all of them are not certain.
-
-    >>> _chance(0.0), _chance(0.852), _chance(0.9995)
-    ('< 0.01', '0.85', '> 0.99')
-    """
-    return "< 0.01" if p < 0.005 else "> 0.99" if p > 0.995 else f"{p:.2f}"
 
 
 def _times(point: ContestPoint) -> str:

@@ -103,9 +103,23 @@ class Comparison:
             for line in self.laws
         )
 
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Columns and rows of ``to_frame`` as a reader is shown them."""
+        shown = self.to_frame()
+        errors = {f"error_{cutoff:g}": f"fitted to {100 * cutoff:g} %" for cutoff in CUTOFFS}
+        for name in ("out_of_sample_error", "sd", *errors):
+            shown[name] = [f"{v:.3g} %" if v == v else "-" for v in shown[name]]
+        words = {
+            "out_of_sample_error": "error on later runs",
+            "sd": "residuals, SD",
+            "aic": "AIC",
+            "bic": "BIC",
+        }
+        return cells_of(shown.rename(columns=errors | words))
+
     def _repr_html_(self) -> str:
         notes = [*self.warnings, *(f"{name}: {why}" for name, why in self.refused.items())]
-        return html_table("Laws side by side (errors in per cent)", *cells_of(self.to_frame()), notes)
+        return html_table("Laws side by side", *self.table(), notes)
 
 
 def compare_laws(
@@ -257,9 +271,15 @@ class FitsBy:
             for value, found in self.fits.items()
         )
 
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Columns and rows of ``to_frame`` as a reader is shown them, without the sparsity implied."""
+        shown = self.to_frame().drop(columns=["alpha1", "alpha2"], errors="ignore")
+        shown["sd"] = [f"{v:.3g} %" for v in shown["sd"]]
+        return cells_of(shown.rename(columns={"sd": "residuals, SD"}))
+
     def _repr_html_(self) -> str:
         notes = [f"{self.column} = {value}: {why}" for value, why in self.refused.items()]
-        return html_table(f"One fit for each {self.column}", *cells_of(self.to_frame()), notes)
+        return html_table(f"One fit for each {self.column}", *self.table(), notes)
 
 
 def fit_by(runs: Source, by: str, *, where: str | tuple[str, ...] = (), **settings: Any) -> FitsBy:

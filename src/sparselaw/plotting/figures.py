@@ -59,9 +59,9 @@ def plan_panels(source: Any, plans: Sequence[Plan]) -> list[Panel]:
 
 
 def compare_panels(found: Comparison) -> list[Panel]:
-    """Frontiers and the multiplier of every contest."""
-    of_each = (forecasts.recipe_frontiers, forecasts.compute_multiplier)
-    return [panel for contest in found.contests for panel in _each(contest, *of_each)]
+    """The frontiers of all recipes, and the multiplier of every contest."""
+    multipliers = [partial(forecasts.compute_multiplier, contest) for contest in found.contests]
+    return [partial(forecasts.recipe_frontiers, *found.contests), *multipliers]
 
 
 def next_panels(found: NextRuns) -> list[Panel]:
@@ -91,12 +91,12 @@ def draw_each(panels: Sequence[Panel]) -> list[bytes]:
 
 
 def draw(panels: Sequence[Panel], kind: str = "svg", stacked: bool = False) -> bytes:
-    """The panels side by side as an svg, png or pdf file; ``stacked``: below each other on one x axis."""
+    """The panels as an svg, png or pdf file, up to three in a row; ``stacked``: one column on one x axis."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     with style():
-        columns = 1 if stacked else 2 if len(panels) == 4 else len(panels)
+        columns = 1 if stacked else 2 if len(panels) == 4 else min(len(panels), 3)
         rows = -(-len(panels) // columns)
         heights = [2.0, *[1.0] * (rows - 1)] if stacked else [1.0] * rows
         size = PANEL[0] * columns, PANEL[1] * (0.5 * sum(heights) if stacked else rows)
@@ -105,7 +105,9 @@ def draw(panels: Sequence[Panel], kind: str = "svg", stacked: bool = False) -> b
         axes = figure.subplots(
             rows, columns, squeeze=False, sharex=stacked, gridspec_kw={"height_ratios": heights}
         ).ravel()
-        for panel, ax in zip(panels, axes, strict=True):
+        for ax in axes[len(panels) :]:
+            ax.remove()
+        for panel, ax in zip(panels, axes, strict=False):
             panel(ax=ax)
             if stacked and ax is not axes[-1]:
                 ax.set_xlabel("")

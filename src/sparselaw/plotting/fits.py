@@ -12,6 +12,7 @@ from sparselaw.costs import Conditioning, Cost, parse_cost
 from sparselaw.errors import InputError
 from sparselaw.interval import Z95
 from sparselaw.laws import two_exponent_laws
+from sparselaw.numbers import short_size
 from sparselaw.planning.allocate import allocate
 from sparselaw.planning.budget_curves import isoflop
 from sparselaw.planning.source import Source
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 LINE, ACCENT = COLOURS[:2]
 FINE = 200
+MOST_CURVES = 8
 FRONTIER = 24  # budgets at which the best N and D are drawn
 
 
@@ -49,12 +51,14 @@ def fit_over_data(law: FittedLaw, *, ax: Axes | None = None, curves: int = 5) ->
     if law.law.has_one_size():
         return _sweeps_over_data(law, ax)
     runs = law.runs
-    data, loss = units_of(runs.D)
+    data, loss = units_of(runs.D, runs.loss)
     norm = mpl.colors.LogNorm(runs.D.min(), runs.D.max())
     colours = mpl.colormaps["viridis"]
     points = ax.scatter(runs.N, runs.loss, c=runs.D, norm=norm, cmap=colours, s=14, linewidths=0, zorder=2)
     N = np.geomspace(runs.N.min(), runs.N.max(), FINE)
-    for D in np.quantile(runs.D, np.linspace(0.05, 0.95, curves)):
+    known = np.unique(runs.D)
+    shown = np.quantile(runs.D, np.linspace(0.05, 0.95, curves), method="nearest")
+    for D in known if known.size <= MOST_CURVES else shown:  # each with runs of its own beside it
         ax.plot(N, law.loss(N, D), color=colours(norm(D)), lw=1.4, zorder=1)
     size_ticks(ax.figure.colorbar(points, ax=ax, label=data).ax.yaxis)
     return finish(ax, SIZES, loss, f"{law.name} fit (lines) over {law.rows_used} runs")
@@ -69,7 +73,7 @@ def residuals(law: FittedLaw, *, ax: Axes | None = None) -> Axes:
     ax.scatter(fitted, percent, s=14, color=LINE, linewidths=0, alpha=0.7)
     typical = float(np.median(np.abs(percent)))
     ax.axhspan(-typical, typical, color=LINE, alpha=0.2, lw=0, label="half of the runs")
-    return finish(ax, f"fitted {units_of(law.runs.D)[1]}", "loss above the fit (%)", "Residuals", log="x")
+    return finish(ax, f"fitted {_unit(law)}", "loss above the fit (%)", "Residuals", log="x")
 
 
 def fitted_and_measured(law: FittedLaw, *, ax: Axes | None = None) -> Axes:
@@ -79,7 +83,7 @@ def fitted_and_measured(law: FittedLaw, *, ax: Axes | None = None) -> Axes:
     ends = [min(fitted.min(), law.runs.loss.min()), max(fitted.max(), law.runs.loss.max())]
     ax.plot(ends, ends, color=THEORY, lw=0.8)
     ax.scatter(fitted, law.runs.loss, s=14, color=LINE, linewidths=0, alpha=0.7)
-    unit = units_of(law.runs.D)[1]
+    unit = _unit(law)
     return finish(ax, f"fitted {unit}", unit, f"{law.name} fit to {law.rows_used} runs")
 
 
@@ -108,8 +112,9 @@ def budget_profiles(plans: Plan | Sequence[Plan], *, ax: Axes | None = None) -> 
                 [plan.N.best], [plan.loss.best], xerr=[[below], [above]], color=ACCENT, capsize=5, lw=1.8
             )
     cost = plans[0].cost
-    unit = units_of([plan.D.best for plan in plans])[1] if cost.startswith("6nd") else "loss"
-    return finish(ax, SIZES, unit, "What a wrong $N$ costs", legend_title=_budget(cost))
+    lost = [plan.loss.best for plan in plans]
+    unit = units_of([plan.D.best for plan in plans], lost)[1] if cost.startswith("6nd") else "loss"
+    return finish(ax, SIZES, unit, "What a wrong $N$ costs", legend_title=_budget(cost), columns=3)
 
 
 def loss_contour(
@@ -155,7 +160,7 @@ def loss_contour(
         else:
             found = [allocate(source.loss, spend, C).best for C in budgets]
         ax.plot([b.N for b in found], [b.D for b in found], color=ACCENT, lw=2, label="best $N$, $D$")
-    data, unit = units_of(sizes[1])
+    data, unit = units_of(sizes[1], surface)
     return finish(ax, SIZES, data, f"Lines of equal {unit}", columns=3)
 
 
@@ -174,8 +179,8 @@ def isoflop_slices(
         label = power_of_ten(budget)
         ax.plot(slice_.N, slice_.loss, color=colours[i], ls=dashes[i % len(dashes)], lw=1.6, label=label)
         ax.plot([best.N], [best.loss], "o", color=colours[i], ms=6)
-    unit = units_of(law.runs.D)[1]
-    return finish(ax, SIZES, unit, "What a wrong $N$ costs", legend_title=_budget(spend.name))
+    title = _budget(spend.name)
+    return finish(ax, SIZES, _unit(law), "What a wrong $N$ costs", legend_title=title, columns=3)
 
 
 def exponent_profile(
@@ -216,10 +221,10 @@ def _sweeps_over_data(law: FittedLaw, ax: Axes) -> Axes:
         rows = rows[np.argsort(size[rows])]
         colour = COLOURS[i % len(COLOURS)]
         ax.plot(size[rows], law.runs.loss[rows], marks[i % len(marks)], ms=5, color=colour)
-        ax.plot(size[rows], fitted[rows], lw=1.4, label=f"{sweeps.other} = {value:g}", color=colour)
+        ax.plot(size[rows], fitted[rows], lw=1.4, label=f"{sweeps.other} = {short_size(value)}", color=colour)
     name, last = list(law.params.items())[-1]
     title = f"{name} {last.best:.3g} {last.ends()}"
-    data, unit = units_of(law.runs.D)
+    data, unit = units_of(law.runs.D, law.runs.loss)
     return finish(ax, SIZES if sweeps.size == "N" else data, unit, title)
 
 
@@ -231,6 +236,10 @@ def _cost(law: FittedLaw, name: str) -> Cost:
     return parse_cost(
         name, Conditioning.of_sparsity(law.sparsity["alpha1"].best, law.sparsity["alpha2"].best)
     )
+
+
+def _unit(law: FittedLaw) -> str:
+    return units_of(law.runs.D, law.runs.loss)[1]
 
 
 def _budget(cost: str) -> str:
@@ -263,7 +272,7 @@ def loss_curves(runs: pd.DataFrame, law: FittedLaw | None = None, *, ax: Axes | 
             ax.plot(sizes, losses, color=THEORY, linewidth=1.0)
     if law is not None:
         ax.plot([], [], color=THEORY, linewidth=1.0, label="fitted law")
-    data, unit = units_of(runs["D"])
+    data, unit = units_of(runs["D"], runs["loss"])
     finish(ax, SIZES if x == "N" else data, unit)
     measured = sorted(runs[x].unique())
     if len(measured) <= MOST_TICKS:  # the sizes themselves, instead of a decade's crowded minor ticks

@@ -13,15 +13,16 @@ from sparselaw.plotting.style import (
     COLOURS,
     COMPUTE,
     GREY,
-    LOSS,
     SIZES,
     THEORY,
     axes_of,
     band,
     bars,
+    ends_here,
     finish,
     sequence,
     size_ticks,
+    unit_of,
     units_of,
 )
 
@@ -56,12 +57,8 @@ def forecast_fan(forecast: Forecast, *, ax: Axes | None = None, cost: str = "6nd
     band(ax, compute, ends, LINE, f"best at each budget, {100 * forecast.level:g} %")
     ax.axhline(forecast.law.E, color=THEORY, lw=0.8, ls=":", label=f"floor E = {forecast.law.E:.3g}")
     bars(ax, asked, [p.loss for p in points], fmt="D", ms=5, color=ACCENT, lw=1.4, label="forecast")
-    ax.axvline(spent.max(), ymax=0.7, color=THEORY, lw=0.8, ls="--")  # not through the legend
-    ax.annotate(
-        "runs end", (spent.max(), 0.62), xycoords=("data", "axes fraction"), xytext=(4, 0),
-        textcoords="offset points", va="bottom", fontsize="x-small",
-    )  # fmt: skip
-    return finish(ax, COMPUTE, LOSS, "Forecast", log="x")
+    ends_here(ax, spent.max(), "runs end")
+    return finish(ax, COMPUTE, unit_of(runs.loss), "Forecast", log="x")
 
 
 def back_test(test: BackTest, *, ax: Axes | None = None) -> Axes:
@@ -79,7 +76,8 @@ def back_test(test: BackTest, *, ax: Axes | None = None) -> Axes:
     ax.vlines(spent, low, high, color=LINE, alpha=0.25, lw=3, label="95 % interval")
     ax.axhline(0.0, color=THEORY, lw=0.8)
     ax.plot(spent[inside], error[inside], "o", ms=4, color=LINE, label="inside")
-    ax.plot(spent[~inside], error[~inside], "s", ms=4, color=ACCENT, label="outside")
+    if not inside.all():
+        ax.plot(spent[~inside], error[~inside], "s", ms=4, color=ACCENT, label="outside")
     shares = f"{100 * test.covered:.0f} % of {test.runs} inside"
     title = f"Fitted on the cheapest {100 * test.cutoff:.0f} %: {shares}"
     return finish(ax, COMPUTE, "loss above the forecast (%)", title, log="x", columns=3)
@@ -119,11 +117,11 @@ def curve_fan(found: CurveFit, *, ax: Axes | None = None) -> Axes:
             asked = model.under(schedule, N)
             if asked.run is None or asked.run not in model.plans:
                 last = np.inf if asked.run is None else model.logs[asked.run].last
-                _fan(found, asked, last if last < schedule.last else model.start, colour, name, ax)
+                _fan(found, asked, last if last < 0.9 * schedule.last else model.start, colour, name, ax)
                 name = None  # one line of the legend for all sizes
     size_ticks(ax.xaxis)
-    title = "Loss curves, fit and 95 % to the end"
-    return finish(ax, found.clock, LOSS, title, log="", fontsize="x-small")
+    title, unit = "Loss curves, fit and 95 % to the end", unit_of([log.loss.max() for log in model.logs])
+    return finish(ax, found.clock, unit, title, log="", fontsize="x-small")
 
 
 def rates(found: CurveFit, *, ax: Axes | None = None) -> Axes:
@@ -175,19 +173,22 @@ def _curve_looks(found: CurveFit) -> list[tuple[Any, str | None]]:
     return looks + [(COLOURS[(1 + 2 * j) % len(COLOURS)], s.name) for j, s in enumerate(asked)]
 
 
-def recipe_frontiers(contest: Contest, *, ax: Axes | None = None) -> Axes:
-    """The best loss of both recipes against compute, with bands; their runs behind, what was asked before."""
+def recipe_frontiers(*contests: Contest, ax: Axes | None = None) -> Axes:
+    """The best loss of each recipe against compute, with bands; their runs behind, what was asked before.
+
+    Contests have the first recipe in common.
+    """
     ax = axes_of(ax)
-    curve = contest.curve
-    for name, side, runs, colour in zip(
-        contest.names, "AB", contest.recipes.runs, (COLOURS[0], COLOURS[1]), strict=True
-    ):
+    sides = [(contests[0], 0), *((contest, 1) for contest in contests)]
+    for i, (contest, side) in enumerate(sides):
+        curve, runs, colour = contest.curve, contest.recipes.runs[side], COLOURS[i % len(COLOURS)]
         ax.scatter(6.0 * runs.N * runs.D, runs.loss, s=8, color=colour, linewidths=0, alpha=0.35)
-        band(ax, curve["budget"], curve[side], colour, name)
-        asked = [point.losses["AB".index(side)] for point in contest.points]
-        x = [point.budget * (0.96 if side == "A" else 1.04) for point in contest.points]  # side by side
+        band(ax, curve["budget"], curve["AB"[side]], colour, contest.names[side])
+        asked = [point.losses[side] for point in contest.points]
+        x = [point.budget * (0.96 + 0.08 * i / len(contests)) for point in contest.points]  # side by side
         bars(ax, x, asked, fmt="D", ms=4, lw=1.2, color=colour)
-    return finish(ax, COMPUTE, LOSS, "Best loss of each recipe", log="x")
+    unit = unit_of(contests[0].recipes.runs[0].loss)
+    return finish(ax, COMPUTE, unit, "Best loss of each recipe", log="x")
 
 
 def compute_multiplier(contest: Contest, *, ax: Axes | None = None) -> Axes:
@@ -217,7 +218,7 @@ def next_on_plane(found: NextRuns, *, ax: Axes | None = None) -> Axes:
         ax.annotate(str(i), (n, d), xytext=(5, 4), textcoords="offset points", fontsize="small")
     targets = np.array(found.targets)
     ax.plot(targets[:, 0], targets[:, 1], "*", ms=12, color=COLOURS[0], label="target", zorder=3)
-    return finish(ax, SIZES, units_of(known.D)[0], "Runs to make next", columns=3)
+    return finish(ax, SIZES, units_of(known.D, known.loss)[0], "Runs to make next", columns=3)
 
 
 def width_by_run(found: NextRuns, *, ax: Axes | None = None) -> Axes:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, band, bars, finish
+from sparselaw.plotting.style import COLOURS, GREY, THEORY, axes_of, band, bars, ends_here, finish
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ def unseen_variance(found: Measurement, *, ax: Axes | None = None) -> Axes:
     if ahead:
         look: dict[str, Any] = {"fmt": "D", "ms": 4, "color": COLOURS[1], "label": "beyond the data"}
         bars(ax, list(ahead), list(ahead.values()), **look)
-        ax.axvline(found.rows, color=THEORY, lw=0.8, ls=":")
+        ends_here(ax, found.rows, "data end")
     return finish(ax, "rows D", "share of the variance", "Variance that D rows do not show")
 
 
@@ -53,9 +53,8 @@ def local_exponents(found: Measurement, *, ax: Axes | None = None) -> Axes:
         if known:
             band(ax, list(known), zip(*known.values(), strict=True), colour, label, marker="o")
     if found.alpha1 is not None:
-        ax.axhline(
-            found.alpha1.best, color=THEORY, lw=0.8, ls="--", label=f"one alpha1: {found.alpha1.best:.3g}"
-        )
+        label = rf"one $\alpha_1$: {found.alpha1.best:.3g}"
+        ax.axhline(found.alpha1.best, color=THEORY, lw=0.8, ls="--", label=label)
     if ax.get_ylim()[1] > STEEPEST:
         ax.set_ylim(0.0, STEEPEST)
     return finish(ax, "rows D", "exponent", "Local exponents", log="x")

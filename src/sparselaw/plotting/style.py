@@ -68,6 +68,7 @@ COMPUTE = "compute $6ND$ (FLOP)"
 LOSS = "loss (nats)"
 LONGEST = 32  # letters of a name in a legend; of a longer one the middle is left out
 FEWEST_TOKENS = 1e6  # below, D counts samples of an experiment, and its loss has no unit
+LEAST_NATS = 1.0  # of a token; losses below are in another unit, such as bits per byte
 
 
 def power_of_ten(value: float) -> str:
@@ -106,13 +107,18 @@ def plain_ticks(axis: Any) -> None:
         axis.set_minor_locator(NullLocator())
 
 
-def units_of(D: Any) -> tuple[str, str]:
+def unit_of(loss: Any) -> str:
+    """The label of the losses of language models."""
+    return LOSS if np.max(loss) >= LEAST_NATS else "loss"
+
+
+def units_of(D: Any, loss: Any) -> tuple[str, str]:
     """Labels of the data and of the loss: tokens and nats, or samples where D is small.
 
-    >>> units_of([1e9, 2e10]), units_of(200)
-    (('tokens $D$', 'loss (nats)'), ('samples $D$', 'loss'))
+    >>> units_of([1e9, 2e10], [2.9, 2.7]), units_of(1e9, 0.7), units_of(200, 2.9)
+    (('tokens $D$', 'loss (nats)'), ('tokens $D$', 'loss'), ('samples $D$', 'loss'))
     """
-    return (TOKENS, LOSS) if max(np.atleast_1d(D)) >= FEWEST_TOKENS else ("samples $D$", "loss")
+    return (TOKENS, unit_of(loss)) if np.max(D) >= FEWEST_TOKENS else ("samples $D$", "loss")
 
 
 def axes_of(ax: Axes | None) -> Axes:
@@ -138,6 +144,15 @@ def band(ax: Axes, x: Any, ends: Any, colour: Any, label: str | None = None, **l
     ax.plot(x, best, color=colour, label=label, **look)
 
 
+def ends_here(ax: Axes, x: float, words: str) -> None:
+    """A line where the data end, as high as no legend reaches, and what it is."""
+    ax.axvline(x, ymax=0.7, color=THEORY, lw=0.8, ls="--")
+    ax.annotate(
+        words, (x, 0.62), xycoords=("data", "axes fraction"), xytext=(4, 0),
+        textcoords="offset points", va="bottom", fontsize="x-small",
+    )  # fmt: skip
+
+
 def legend_above(ax: Any, columns: int = 2, title: str = "", fontsize: str = "small") -> None:
     """A legend that covers no data: it stands at the top, and the axis is made longer to hold it."""
     handles, names = ax.get_legend_handles_labels()
@@ -151,7 +166,7 @@ def legend_above(ax: Any, columns: int = 2, title: str = "", fontsize: str = "sm
     ax.set_ylim(top=float(back.transform([low + (high - low) / (1.0 - share)])[0]))
     ax.legend(
         handles, names, loc="upper center", ncols=columns, columnspacing=1.2, handlelength=1.6,
-        title=title, fontsize=fontsize, title_fontsize=fontsize,
+        scatteryoffsets=[0.5], title=title, fontsize=fontsize, title_fontsize=fontsize,
     )  # fmt: skip
 
 

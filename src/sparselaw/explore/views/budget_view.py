@@ -118,7 +118,9 @@ def _valley(source: Any, surface: Surface, found: Plan) -> Chart:
         ends = {"low": found.N.low, "high": found.N.high}
         marks = [mark(at, f"{end} end of N, 95 %,", colour=1) for end, at in ends.items()]
     size, unit = (
-        ("model size N", "loss") if isinstance(source, Inputs) else (SIZES, units_of(found.D.best)[1])
+        ("model size N", "loss")
+        if isinstance(source, Inputs)
+        else (SIZES, units_of(found.D.best, found.loss.best)[1])
     )
     return chart(axis(size, sizes=True), axis(unit), series, marks=marks, notes=found.warnings)
 

@@ -15,6 +15,7 @@ from sparselaw.curves.model import Model
 from sparselaw.explore.call import Call, code_of, shell, under_its_name
 from sparselaw.explore.chart_data import axis, chart, line, points
 from sparselaw.numbers import typed
+from sparselaw.plotting.style import unit_of
 
 SHOWN = 120  # points of a log
 NAMED_RUNS = 6  # runs that are drawn with a name each
@@ -57,7 +58,11 @@ def end(call: Call) -> dict[str, Any]:
     size = "" if N == 1.0 else f", N={typed(N)}"
     command = f"{shell('curve')} {shlex.quote(name)} --schedule {text}{size and f' -N {typed(N)}'}"
     return {
-        "chart": chart(axis(found.clock, log=False), axis("loss (nats)", log=False), series),
+        "chart": chart(
+            axis(found.clock, log=False),
+            axis(unit_of([log.loss.max() for log in model.logs]), log=False),
+            series,
+        ),
         "schedule": text,
         "final": model.loss(asked).as_dict(),
         "code": code_of(command, f"found = sl.fit_curves({name!r})", f'print(found.predict("{text}"{size}))'),

@@ -22,7 +22,7 @@ from sparselaw.explore.views.runs_view import (
 from sparselaw.fitting import clean_runs
 from sparselaw.numbers import typed
 from sparselaw.planning import forecast
-from sparselaw.plotting.style import units_of
+from sparselaw.plotting.style import unit_of
 
 USUAL_TARGET = 10.0  # times the most expensive run
 MOST_RUNS = 4
@@ -91,7 +91,7 @@ def _frontiers(contest: Contest) -> Chart:
         series.append(line(f"{name}, 95 %", budgets, best, colour=colour, low=low, high=high))
         spent = (6.0 * runs.N * runs.D).tolist()
         series.append(points(f"runs of {name}", spent, runs.loss.tolist(), colour=colour))
-    unit = units_of(contest.recipes.runs[0].D)[1]
+    unit = unit_of(contest.recipes.runs[0].loss)
     return chart(axis(COMPUTE), axis(unit), series, marks=_asked(contest))
 
 

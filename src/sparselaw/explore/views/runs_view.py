@@ -196,7 +196,9 @@ def _picture(found: FittedLaw, ahead: Sequence[dict[str, Any]] = (), notes: Sequ
         series.append(line(label, budgets.tolist(), best.tolist(), colour=2, dash="dashed"))
     series.append(points("one run each", spent.tolist(), found.runs.loss.tolist(), colour=0))
     marks = [mark(float(spent.max()), "the most expensive run")] if ahead else []
-    return chart(axis(COMPUTE), axis(units_of(found.runs.D)[1]), series, marks=marks, notes=notes)
+    return chart(
+        axis(COMPUTE), axis(units_of(found.runs.D, found.runs.loss)[1]), series, marks=marks, notes=notes
+    )
 
 
 def isoflop_chart(found: FittedLaw, further: Sequence[dict[str, Any]] = ()) -> Chart | None:
@@ -221,7 +223,7 @@ def isoflop_chart(found: FittedLaw, further: Sequence[dict[str, Any]] = ()) -> C
         budgets = [float(np.exp(np.mean(np.log(spent[rows])))) for rows in near]
         series = [_valley_line(found, budgets[i], runs.N[near[i]], i) for i in range(len(near))]
         series.append(points("one run each", runs.N.tolist(), runs.loss.tolist(), colour=None))
-    return chart(axis(SIZES, sizes=True), axis(units_of(runs.D)[1]), [*series, *further])
+    return chart(axis(SIZES, sizes=True), axis(units_of(runs.D, runs.loss)[1]), [*series, *further])
 
 
 def _valley_line(found: FittedLaw, budget: float, N: np.ndarray, colour: int) -> dict[str, Any]:
