@@ -211,16 +211,24 @@ def test_a_file_that_is_no_measurement_is_refused(text, tmp_path):
 @pytest.mark.parametrize(
     "changed",
     [{"features": [1.5, 1]}, {"features": ["1", "2"]}, {"features": [[1], [2]]}, {"features": [-1, 2]},
-     {"features": []}, {"rows": -3}, {"rows": 2}, {"energy": [1.0]}, {"energy": [1e308, 1e-320]}],
+     {"features": []}, {"rows": -3}, {"rows": 2}, {"squares": [1.0]}, {"squares": [1e308, 1e-320]}],
 )  # fmt: skip
 def test_a_table_that_cannot_be_is_refused(changed, tmp_path):
-    table = {"rows": 100, "count": [5, 2], "energy": [5.0, 2.0], "features": [3, 4]}
+    table = {"rows": 100, "count": [5, 2], "squares": [5.0, 2.0], "features": [3, 4]}
     file = tmp_path / "inputs.json"
     file.write_text(json.dumps({"table": table}))
     assert sl.TabulatedInputs.from_file(file).dimension == 7
     file.write_text(json.dumps({"table": table | changed}))
     with pytest.raises(InputError):
         sl.TabulatedInputs.from_file(file)
+
+
+def test_a_measurement_of_version_0_2_is_read(tmp_path):
+    found = sl.measure(np.eye(40, 12) * np.arange(1.0, 13.0)).as_dict()
+    found["table"]["energy"] = found["table"].pop("squares")
+    (tmp_path / "old.json").write_text(json.dumps(found))
+    old = sl.TabulatedInputs.from_file(tmp_path / "old.json")
+    assert old == sl.TabulatedInputs(np.full(12, 1 / 40), np.arange(1.0, 13.0) ** 2)
 
 
 @pytest.mark.parametrize("size", [1e-140, 1e140])

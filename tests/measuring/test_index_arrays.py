@@ -236,7 +236,7 @@ def test_entries_given_twice_are_added_up_in_every_format(matrix, write, tmp_pat
     once, twice = sl.measure(matrix), sl.measure(write(tmp_path / "x", doubled(matrix)))
     assert twice.nonzeros == once.nonzeros
     assert sorted(twice.table.count) == sorted(once.table.count)
-    np.testing.assert_allclose(sorted(twice.table.energy), sorted(once.table.energy), rtol=1e-12)
+    np.testing.assert_allclose(sorted(twice.table.squares), sorted(once.table.squares), rtol=1e-12)
     share, other = once.curve[-1].unseen.best, twice.curve[-1].unseen.best
     assert other == pytest.approx(share, rel=1e-9)
 

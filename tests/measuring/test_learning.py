@@ -42,15 +42,15 @@ def test_what_is_left_open_is_outside_of_the_span(D, features):
     train, test = x[:D], x[D:]
     expected = naive.projection_loss(train.toarray(), test.toarray())
     found = left_open(train, test)
-    scale = found.energy.mean()
+    scale = found.squares.mean()
     np.testing.assert_allclose(found.open, expected, atol=1e-5 * scale)
-    np.testing.assert_allclose(found.energy, (test.toarray() ** 2).sum(axis=1))
+    np.testing.assert_allclose(found.squares, (test.toarray() ** 2).sum(axis=1))
 
 
 def test_rows_without_nonzeros_leave_all_open():
     x = rows_of(0, 20, 10)
     found = left_open(sparse.csr_matrix((5, 10)), x)
-    assert (found.open == found.energy).all()
+    assert (found.open == found.squares).all()
 
 
 @pytest.mark.parametrize(("D", "features"), [(15, 40), (60, 12)])
@@ -64,16 +64,18 @@ def test_a_target_is_learnt_by_least_squares_of_smallest_norm(D, features):
 
 def test_cavity_is_that_of_messages_one_by_one():
     x = rows_of(1, 12, 10, low=0.1, high=0.5)
-    energy = np.linspace(1.0, 2.0, 10)
+    variance = np.linspace(1.0, 2.0, 10)
     ridge = RIDGE * float((x.data**2).mean())
-    assert cavity_loss(x, energy) == pytest.approx(naive.cavity(x.toarray(), energy, ridge, 120), rel=1e-4)
-    assert cavity_loss(sparse.csr_matrix((3, 10)), energy) == energy.sum()
+    assert cavity_loss(x, variance) == pytest.approx(
+        naive.cavity(x.toarray(), variance, ridge, 120), rel=1e-4
+    )
+    assert cavity_loss(sparse.csr_matrix((3, 10)), variance) == variance.sum()
 
 
 def test_cavity_is_exact_on_a_tree():
     """Rows that share one feature: the graph is a star, and the mean over signs is what the cavity says."""
     x = sparse.csr_matrix(np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 2.0, 0.0]]))
-    energy = np.array([1.0, 0.5, 0.3, 0.2])
+    variance = np.array([1.0, 0.5, 0.3, 0.2])
     ridge = RIDGE * float((x.data**2).mean())
     losses = []
     for bits in range(16):
@@ -82,8 +84,8 @@ def test_cavity_is_exact_on_a_tree():
         turned.data = x.data * signs
         dense = turned.toarray()
         inverse = np.linalg.inv(np.eye(4) + dense.T @ dense / ridge)
-        losses.append(energy @ np.diag(inverse))
-    assert cavity_loss(x, energy) == pytest.approx(np.mean(losses), rel=1e-4)
+        losses.append(variance @ np.diag(inverse))
+    assert cavity_loss(x, variance) == pytest.approx(np.mean(losses), rel=1e-4)
 
 
 @pytest.mark.parametrize("D", [5, 20, 60])
@@ -117,7 +119,7 @@ def test_random_projections_are_those_of_the_surface():
     scale = np.arange(1.0, 61.0) ** -0.9
     x = sparse.csr_matrix(rng.standard_normal((6000, 60)) * scale)
     found = [projected_loss(x[:5000], x[5000:], 12, np.random.default_rng(i)) for i in range(40)]
-    losses = [part.open.sum() / part.energy.sum() for part in found]
+    losses = [part.open.sum() / part.squares.sum() for part in found]
     expected = Spectrum(scale**2, np.ones(60)).loss(12.0) / (scale**2).sum() * 5000 / (5000 - 13)
     assert np.mean(losses) == pytest.approx(expected, rel=0.05)
 
@@ -135,7 +137,7 @@ def test_scrambled_features_keep_what_they_should():
 def test_the_cavity_is_right_on_both_sides_where_signs_are_fair():
     """Independent features with fair signs: measured and cavity within 4 % at each D, two draws of the rows.
 
-    A draw of 3,000 test rows scatters by 1 %; the unseen energy alone, far too low at small D, would fail.
+    A draw of 3,000 test rows scatters by 1 %; the unseen variance alone, far too low at small D, would fail.
     """
     rng = np.random.default_rng(5)
     p = np.minimum(0.5, 3.0 / np.arange(1.0, 1001.0))

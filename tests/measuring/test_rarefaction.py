@@ -31,7 +31,7 @@ def test_equal_to_the_mean_over_every_choice_of_rows(matrix, D):
     assert abs(plugged / unseen - 1.0) > 0.02
 
 
-def test_binary_features_have_unseen_energy_of_a_difference(matrix):
+def test_binary_features_have_unseen_variance_of_a_difference(matrix):
     data = data_of(matrix != 0)
     found = [rarefied(data, d) for d in (3.0, 4.0)]
     total = (matrix != 0).sum() / 9

@@ -1,4 +1,4 @@
-"""One matrix in every format gives the same counts, energies and rows."""
+"""One matrix in every format gives the same counts, sums of squares and rows."""
 
 import gzip
 import json
@@ -35,7 +35,7 @@ def check(found, matrix, order=None):
     assert found.rows == len(matrix)
     assert found.table.column.tolist() == np.flatnonzero(count).tolist()
     assert found.table.count.tolist() == count[count > 0].tolist()
-    np.testing.assert_allclose(found.table.energy, (matrix**2).sum(axis=0)[columns][count > 0], rtol=1e-13)
+    np.testing.assert_allclose(found.table.squares, (matrix**2).sum(axis=0)[columns][count > 0], rtol=1e-13)
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])
@@ -129,7 +129,7 @@ def test_text(tmp_path):
     assert dict(zip(words.table.names[:8], words.table.count[:8], strict=True)) == {
         "the": 2, "cat": 2, "mat": 1, "a": 1, "sat": 1, "on": 1, "it": 1, "end": 1,
     }  # fmt: skip
-    assert words.table.energy[0] == 5.0
+    assert words.table.squares[0] == 5.0
     assert sl.measure(path, split="blank").rows == 2 + 1
     assert sl.measure(path, split="[.;]").rows == 3 + 5
     assert "The" in sl.measure(path, keep_case=True).table.names

@@ -8,7 +8,7 @@ from scipy import sparse
 
 import sparselaw as sl
 from measuring.helpers import assert_alike
-from sparselaw.measuring.counting import Tally, count_file, most_blocks, put_together
+from sparselaw.measuring.counting import Tally, count_file, most_blocks
 from sparselaw.measuring.nonzeros import Nonzeros, Values
 from sparselaw.measuring.readers.base import Reading
 
@@ -24,30 +24,29 @@ def matrix():
 
 @pytest.mark.parametrize("size", [1, 64])
 @pytest.mark.parametrize("options", [{"binary": True}, {"center": True}, {"threshold": 0.5, "log1p": True}])
-def test_blocks_of_any_size_give_the_assert_alike(matrix, size, options):
+def test_blocks_of_any_size_give_the_same(matrix, size, options):
     cut = (matrix[start : start + size] for start in range(0, 501, size))
     positive = abs(matrix)
     cut = (abs(part) for part in cut)
     assert_alike(sl.measure(cut, **options), sl.measure(positive, **options))
 
 
-def test_counts_and_energies_are_those_of_the_matrix(matrix):
+def test_counts_and_squares_are_those_of_the_matrix(matrix):
     found = sl.measure(matrix)
     assert found.table.count.tolist() == (matrix != 0).sum(axis=0).tolist()
-    np.testing.assert_allclose(found.table.energy, matrix.power(2).sum(axis=0), rtol=1e-13)
+    np.testing.assert_allclose(found.table.squares, matrix.power(2).sum(axis=0), rtol=1e-13)
     centred = sl.measure(matrix, center=True)
-    assert centred.energy == pytest.approx(matrix.toarray().var(axis=0, ddof=1).sum(), rel=1e-12)
+    assert centred.variance == pytest.approx(matrix.toarray().var(axis=0, ddof=1).sum(), rel=1e-12)
 
 
 @pytest.mark.parametrize("cuts", [(3, 4, 5, 200), tuple(range(20, 500, 20))])
 def test_files_counted_apart_add_up_to_one_long_file(matrix, cuts, tmp_path):
-    edges = [0, *cuts, 501]
-    files = []
+    edges, merged = [0, *cuts, 501], Tally(rows=501, center=True)
     for i, (start, stop) in enumerate(pairwise(edges)):
         path = tmp_path / f"part-{i}.npz"
         sparse.save_npz(path, sparse.csr_array(matrix[start:stop]))
-        files.append(count_file(path, start, Values(center=True), Reading())[0])
-    together = put_together(files, [None] * len(files), 40)
+        merged.merge(count_file(path, start, 501, Values(center=True), Reading())[0])
+    together = merged.counted()
     whole = Tally(center=True)
     rows, columns = matrix.nonzero()
     order = np.random.default_rng(0).permutation(rows.size)
@@ -67,7 +66,9 @@ def test_words_of_files_counted_apart_get_the_same_columns(tmp_path):
     (tmp_path / "a-2.txt").write_text("the cat\nsat on\n")
     (tmp_path / "a-10.txt").write_text("on the mat\n\na dog and the cat\n")
     paths = [tmp_path / "a-2.txt", tmp_path / "a-10.txt"]
-    parts = [count_file(paths[0], 0, Values(), Reading()), count_file(paths[1], 2, Values(), Reading())]
+    parts = [
+        count_file(path, first, 5, Values(), Reading()) for path, first in zip(paths, (0, 2), strict=True)
+    ]
     one = sl.measure(tmp_path)
     assert list(one.table.names) == ["the", "cat", "sat", "on", "mat", "a", "dog", "and"]
     assert parts[1][1] == ["on", "the", "mat", "a", "dog", "and", "cat"]

@@ -79,14 +79,14 @@ def test_the_interval_of_the_measured_curve_holds_fresh_rows(D, draws, apart, mo
         monkeypatch.setattr(measured_losses, "TEST_ROWS", (100, 200))
     rng = np.random.default_rng(D)
     fresh = [left_open(baskets(D, rng), baskets(1000, rng)) for _ in range(80)]
-    truth = sum(f.open.sum() for f in fresh) / sum(f.energy.sum() for f in fresh)
+    truth = sum(f.open.sum() for f in fresh) / sum(f.squares.sum() for f in fresh)
     held = alone = 0
     for i in range(60):
         x, splits = baskets(720, rng), Splits(720, D, draws, i)
         assert splits.apart == apart
         found = [left_open(x[train], x[test]) for train, test, _ in splits]
         held += splits.interval(found).low <= truth <= splits.interval(found).high
-        own = student_interval([part.open.sum() / part.energy.sum() for part in found])
+        own = student_interval([part.open.sum() / part.squares.sum() for part in found])
         alone += own.low <= truth <= own.high
     assert held >= 53
     assert apart or alone < held

@@ -7,7 +7,7 @@ import numpy as np
 
 
 def seen_and_unseen(matrix, D):
-    """K(D), and the energy of unseen features in a row that is not among the D, over all choices of rows."""
+    """K(D), and the variance of unseen features in a row that is not drawn, over all choices of D rows."""
     x = np.asarray(matrix, dtype=float)
     seen, unseen = [], []
     for chosen in combinations(range(len(x)), D):
@@ -32,7 +32,7 @@ def projection_loss(train, test):
     return (rest**2).sum(axis=1)
 
 
-def cavity(x, energy, ridge, sweeps):
+def cavity(x, variance, ridge, sweeps):
     """Belief propagation on the nonzeros, message by message."""
     rows, columns = np.nonzero(x)
     edges = list(zip(rows.tolist(), columns.tolist(), strict=True))
@@ -51,7 +51,7 @@ def cavity(x, energy, ridge, sweeps):
     known = np.zeros(x.shape[1])
     for t, j in edges:
         known[j] += square[t, j] * R[t, j]
-    return float((np.asarray(energy) / (1.0 + known)).sum())
+    return float((np.asarray(variance) / (1.0 + known)).sum())
 
 
 def sparse_equivalent(p, c, D):
@@ -63,12 +63,12 @@ def sparse_equivalent(p, c, D):
     weight = binom.pmf(n[None, :], D, np.asarray(p)[:, None])
     size = np.asarray(c)[:, None] * n
     seen = float(weight[:, 1:].sum())
-    energy = np.asarray(p) * np.asarray(c)
+    variance = np.asarray(p) * np.asarray(c)
     if seen <= D:
-        return float(energy @ weight[:, 0])
+        return float(variance @ weight[:, 0])
 
     def gap(log_k):
         return float((weight * size / (size + np.exp(log_k))).sum()) - D
 
     k = np.exp(brentq(gap, -60.0, 60.0, xtol=1e-13))
-    return float(energy @ (weight * k / (k + size)).sum(axis=1))
+    return float(variance @ (weight * k / (k + size)).sum(axis=1))

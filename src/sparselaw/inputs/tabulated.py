@@ -173,10 +173,11 @@ def _columns(content: Any, path: str) -> tuple[FloatArray, FloatArray]:
         return _array("probabilities", content["probabilities"]), _array("amplitudes", content["amplitudes"])
     try:
         table = content["table"]
-        n, energy = _array("count", table["count"]), _array("energy", table["energy"])
+        squares = table["squares" if "squares" in table else "energy"]  # its name in version 0.2
+        n, squares = _array("count", table["count"]), _array("squares", squares)
         many = np.asarray(table["features"])
         rows = float(table["rows"])
-        whole = many.dtype.kind == "i" and many.shape == n.shape == energy.shape and many.min() >= 0
+        whole = many.dtype.kind == "i" and many.shape == n.shape == squares.shape and many.min() >= 0
         if not (whole and rows > 0.0):
             raise ValueError
         total = float(many.sum(dtype=np.float64))
@@ -187,4 +188,4 @@ def _columns(content: Any, path: str) -> tuple[FloatArray, FloatArray]:
     if total > LARGEST_TABLE:
         raise InputError("inputs", path, f"has {total:g} coordinates", f"give at most {LARGEST_TABLE}")
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.repeat(n / rows, many), np.repeat(energy / n, many)
+        return np.repeat(n / rows, many), np.repeat(squares / n, many)

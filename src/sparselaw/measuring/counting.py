@@ -17,7 +17,7 @@ import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +49,7 @@ def count_features(
         for part in parts_of(paths or source, reading, vocabulary):
             tally.add(values.apply(part))
             show(tally.rows, shape[0] if len(shape) == 2 else None, f"{tally.rows} rows")
-    tally.reach(features=len(vocabulary))
-    return tally.counted(), vocabulary.names or None
+    return tally.counted(len(vocabulary)), vocabulary.names or None
 
 
 def title_of(source: Any) -> str:
@@ -105,11 +104,10 @@ def parts_of(source: Any, reading: Reading, vocabulary: Vocabulary) -> Iterator[
     done, width = 0, None
     for path in files_of(source, reading):
         rows = 0
-        with readable(path):
-            for part in reader_of(path, reading, vocabulary).nonzeros():
-                width = _same_width(path, width, part.features)
-                rows = max(rows, part.rows)
-                yield part.after(done)
+        for part in reader_of(path, reading, vocabulary).nonzeros():
+            width = _same_width(path, width, part.features)
+            rows = max(rows, part.rows)
+            yield part.after(done)
         done += rows
 
 
@@ -140,53 +138,47 @@ def _side_by_side(
         paths = [path.absolute() for path in paths]
     else:
         executor = WorkerPool(min(all_cores() if workers is None else workers, len(paths)))
+    width, vocabulary = None, Vocabulary()
     with executor, progress("counting") as show:
         try:
             limit = MAX_SIZE.get()
             rows = [f.result() for f in [executor.submit(rows_of, path, reading, limit) for path in paths]]
+            tally = Tally(rows=sum(rows), center=values.center)
             futures = [
-                executor.submit(count_file, path, sum(rows[:i]), values, reading, limit)
+                executor.submit(count_file, path, sum(rows[:i]), sum(rows), values, reading, limit)
                 for i, path in enumerate(paths)
             ]
-            files = []
-            for done, future in enumerate(futures, start=1):
-                files.append(future.result())
+            for done, (path, future) in enumerate(zip(paths, futures, strict=True), start=1):
+                counted, names, declared = future.result()
+                width = _same_width(path, width, declared)
+                tally.merge(counted, None if names is None else vocabulary.columns(names))
                 show(done, len(futures), "files")
         except BaseException:
             executor.abort()
             raise
-    width, vocabulary = None, Vocabulary()
-    for path, (_, _, declared) in zip(paths, files, strict=True):
-        width = _same_width(path, width, declared)
-    columns = [None if names is None else vocabulary.columns(names) for _, names, _ in files]
-    features = max([len(vocabulary), *(counted.features for counted, _, _ in files)])
-    counted = put_together([counted for counted, _, _ in files], columns, features)
-    return counted, vocabulary.names if any(names is not None for _, names, _ in files) else None
+    return tally.counted(len(vocabulary)), vocabulary.names or None
 
 
 def rows_of(path: Path, reading: Reading, limit: int | None = None) -> int:
     """How many rows a file has; ``limit`` bytes it may ask for."""
     with limited_to(limit), readable(path):
-        return reader_of(path, reading).rows()
+        return reader_of(path, reading, Vocabulary()).rows()
 
 
 def count_file(
-    path: Path, first: int, values: Values, reading: Reading, limit: int | None = None
+    path: Path, first: int, rows: int, values: Values, reading: Reading, limit: int | None = None
 ) -> tuple[Counted, Names, int | None]:
-    """The tally of one file whose rows follow on ``first`` others; its words; the width it declares."""
-    vocabulary, declared = Vocabulary(), None
-    tally = Tally(first=first, center=values.center)
-    with limited_to(limit), readable(path):
+    """The tally of one file, ``first`` of all ``rows`` before it; its words; the width it declares."""
+    tally, vocabulary, declared = Tally(rows=rows, center=values.center), Vocabulary(), None
+    with limited_to(limit):
         reader = reader_of(path, reading, vocabulary)
         for part in reader.nonzeros():
-            tally.add(values.apply(part))
+            tally.add(values.apply(part).after(first))
             declared = part.features
-    tally.reach(features=len(vocabulary))
-    return tally.counted(), vocabulary.names if reader.worded else None, declared
+    return tally.counted(len(vocabulary)), vocabulary.names if reader.worded else None, declared
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(NamedTuple):
     """The features as one matrix in memory (scipy, by rows), of the columns that occur.
 
     ``column`` are the numbers of those columns, ``names`` their names where they have some; ``features`` is
@@ -242,33 +234,53 @@ def most_blocks(features: int) -> int:
 
 
 class Tally:
-    """Counts and squares so far. ``first`` is the number of rows in the files before this one.
+    """Counts so far, by blocks of rows and by columns; ``rows`` is how many rows there are at least.
 
-    Memory is for columns that occur, not for the largest number: once one lies far out, all have places in
-    the order in which they appeared.
+    Blocks begin with the first row of all files, whichever of them is counted here. Memory is for columns
+    that occur, not for the largest number: once one lies far out, all have places in the order in which they
+    appeared.
     """
 
-    def __init__(self, *, first: int = 0, center: bool = False) -> None:
-        self.first, self.length, self.rows, self.features = first, 1, 0, 0
+    def __init__(self, *, rows: int = 0, center: bool = False) -> None:
+        self.rows, self.features, self.length = rows, 0, 1
         self._width = 0  # places in use
         self._far: Vocabulary | None = None  # from the number of a column to its place
-        self._cells: dict[str, NDArray[Any]] = {"n": np.zeros((BLOCKS, 64), np.uint32)}
+        kinds: dict[str, Any] = {"n": np.uint32, "squares": np.float64}
         if center:
-            self._cells["sums"] = np.zeros((BLOCKS, 64))
+            kinds["sums"] = np.float64
+        self._cells = {name: np.zeros((BLOCKS, 64), kind) for name, kind in kinds.items()}
 
     def add(self, part: Nonzeros) -> None:
         """Count these nonzeros."""
-        largest = int(part.column.max(initial=-1))
-        place = self._places(part.column, largest)
-        self.reach(rows=part.rows, features=max(largest + 1, part.features or 0))
-        if not place.size:
-            return
-        block = (self.first + part.row.astype(np.int64)) // self.length - self.first // self.length
-        cell = block * self._cells["n"].shape[1] + place
+        self.rows, self.features = max(self.rows, part.rows), max(self.features, part.features or 0)
         squares = part.value * part.value
-        if "squares" not in self._cells and not (squares == 1.0).all():
-            self._cells["squares"] = self._cells["n"].astype(np.float64)
-        added: dict[str, Any] = {"n": np.uint32(1), "squares": squares, "sums": part.value}
+        self._count(part.row, part.column, n=np.uint32(1), squares=squares, sums=part.value)
+
+    def merge(self, other: Counted, columns: NDArray[np.int64] | None = None) -> None:
+        """Count what was counted elsewhere; ``columns`` says which column a number of its own means."""
+        self.rows, self.features = max(self.rows, other.rows), max(self.features, other.features)
+        own = other.column if columns is None else columns[other.column]
+        block, at = np.nonzero(other.n)
+        added = {name: getattr(other, name)[block, at] for name in self._cells}
+        self._count(block * other.length, own[at], other.length, **added)
+
+    def _count(self, row: IntArray, column: IntArray, length: int = 1, **added: Any) -> None:
+        """Add these numbers; of blocks as long as ``length`` at least."""
+        largest = int(column.max(initial=-1))
+        self.features = max(self.features, largest + 1)
+        place = self._places(column, largest)
+        held = self._cells["n"].shape[1]
+        if self._width > held:  # zeros take no memory before they are counted in
+            more = max(self._width - held, min(held, 1 << 20))
+            for name, cells in self._cells.items():
+                self._cells[name] = np.zeros((BLOCKS, held + more), cells.dtype)
+                self._cells[name][:, :held] = cells
+        while self.length < length or -(-self.rows // self.length) > most_blocks(self._width):
+            for cells in self._cells.values():
+                cells[: BLOCKS // 2] = cells[::2] + cells[1::2]
+                cells[BLOCKS // 2 :] = 0
+            self.length *= 2
+        cell = row // self.length * self._cells["n"].shape[1] + place
         for name, cells in self._cells.items():
             np.add.at(cells.reshape(-1), cell, added[name])
 
@@ -283,58 +295,30 @@ class Tally:
         self._width = len(self._far)
         return found
 
-    def reach(self, *, rows: int = 0, features: int = 0) -> None:
-        """Make room for so many rows of this file; it has so many features."""
-        filled = self._blocks()  # the others hold nothing yet
-        self.rows, self.features = max(self.rows, rows), max(self.features, features)
-        held = self._cells["n"].shape[1]
-        if self._width > held:  # zeros take no memory before they are counted in
-            more = max(self._width - held, min(held, 1 << 20))
-            for name, cells in self._cells.items():
-                self._cells[name] = np.zeros((BLOCKS, held + more), cells.dtype)
-                self._cells[name][:filled, :held] = cells[:filled]
-        while -(-(self.first + self.rows) // self.length) > most_blocks(self._width):
-            odd = self.first // self.length % 2  # the first of a pair may be in another file
-            pairs = np.maximum(np.arange(0, filled + odd, 2) - odd, 0)
-            for cells in self._cells.values():
-                if filled > 1:
-                    cells[: pairs.size] = np.add.reduceat(cells[:filled], pairs, axis=0)
-                    cells[pairs.size : filled] = 0
-            self.length, filled = 2 * self.length, pairs.size
-
-    def _blocks(self) -> int:
-        """Blocks that hold rows of this file: they begin with the first row of all files."""
-        return max(-(-(self.first + self.rows) // self.length) - self.first // self.length, 0)
-
-    def counted(self) -> Counted:
+    def counted(self, features: int = 0) -> Counted:
         """What was counted, by the number of the column, without the room that was left."""
-        found = {name: cells[: self._blocks(), : self._width] for name, cells in self._cells.items()}
         numbers = np.arange(self._width) if self._far is None else np.array(self._far.names, np.int64)
-        seen = np.flatnonzero(found["n"].any(axis=0))
+        seen = np.flatnonzero(self._cells["n"][:, : self._width].any(axis=0))
         order = seen[np.argsort(numbers[seen], kind="stable")]
-        kept = {name: cells[:, order] for name, cells in found.items()}
-        return Counted(
-            rows=self.rows, first=self.first, length=self.length, features=self.features,
-            column=numbers[order], **{"squares": kept["n"], **kept},
-        )  # fmt: skip
+        found = {name: cells[: -(-self.rows // self.length), order] for name, cells in self._cells.items()}
+        features = max(features, self.features)
+        return Counted(self.rows, self.length, features, numbers[order], **found)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Counted:
-    """The tally of a file with so many ``features``, by blocks of rows and columns that occur.
+    """A tally by blocks of ``length`` rows and columns that occur, out of so many ``features``.
 
-    ``column`` are the numbers of those columns, rising; the first block is that of row ``first``. ``n`` are
-    the rows in which a column is active, ``squares`` the sum of x^2 (the same array where all values are
-    one), ``sums`` that of x where it was asked for.
+    ``column`` are the numbers of those columns, rising. ``n`` are the rows in which a column is active,
+    ``squares`` the sum of x^2, ``sums`` that of x where it was asked for.
     """
 
     rows: int
-    first: int
     length: int
     features: int
     column: NDArray[np.int64]
     n: NDArray[np.uint32]
-    squares: NDArray[Any]
+    squares: FloatArray
     sums: FloatArray | None = None
 
     def counts(self) -> NDArray[np.int64]:
@@ -343,33 +327,4 @@ class Counted:
 
     def block_rows(self) -> NDArray[np.int64]:
         """How many rows each block has."""
-        edges = np.arange(self.first // self.length, self.first // self.length + len(self.n) + 1)
-        ends = np.clip(edges * self.length, self.first, self.first + self.rows)
-        return np.diff(ends)
-
-
-def put_together(files: list[Counted], columns: list[NDArray[np.int64] | None], features: int) -> Counted:
-    """The tallies of files, in order, as one; ``columns`` says which column a file's own number means."""
-    own = [
-        part.column if given is None else given[part.column]
-        for part, given in zip(files, columns, strict=True)
-    ]
-    used = np.unique(np.concatenate(own))
-    length, rows = max(part.length for part in files), sum(part.rows for part in files)
-    while -(-rows // length) > most_blocks(used.size):
-        length *= 2
-    shape = (max(1, -(-rows // length)), used.size)
-    cells: dict[str, NDArray[Any]] = {"n": np.zeros(shape, np.uint32)}
-    if any(part.squares is not part.n for part in files):
-        cells["squares"] = np.zeros(shape)
-    if files[0].sums is not None:
-        cells["sums"] = np.zeros(shape)
-    for part, numbers in zip(files, own, strict=True):
-        place = np.searchsorted(used, numbers)
-        for b in range(len(part.n) if part.rows else 0):
-            to = (part.first // part.length + b) * part.length // length
-            for name, held in cells.items():
-                held[to, place] += getattr(part, name)[b]
-    return Counted(
-        rows=rows, first=0, length=length, features=features, column=used, **{"squares": cells["n"], **cells}
-    )
+        return np.diff(np.minimum(self.length * np.arange(len(self.n) + 1), self.rows))

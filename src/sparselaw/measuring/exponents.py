@@ -18,13 +18,11 @@ active, or large, by chance in the one is not so in the other. Both halves play 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.arrays import FloatArray
 from sparselaw.interval import Interval
 from sparselaw.measuring.counting import Counted
 from sparselaw.measuring.measurement import WindowExponent
@@ -132,62 +130,39 @@ def amplitude_exponent(counted: Counted) -> Interval | None:
     rows = counted.block_rows()
     if len(rows) < 4:
         return None
-    halves = [
-        _Half(
-            int(rows[parity::2].sum()),
-            counted.n[parity::2].sum(axis=0, dtype=np.int64),
-            counted.squares[parity::2].sum(axis=0, dtype=np.float64),
-        )
-        for parity in (0, 1)
-    ]
-    best = _slope_of_both(*halves)
-    if math.isnan(best):
-        return None
-    others = []
-    for b in range(len(rows)):
-        whole, other = halves[b % 2], halves[1 - b % 2]
-        left = whole.n - counted.n[b]
-        rest = np.where(left > 0, np.maximum(whole.energy - counted.squares[b], 0.0), 0.0)
-        others.append(_slope_of_both(_Half(whole.rows - int(rows[b]), left, rest), other))
-    return jackknife(best, others, rows)
+    place = np.arange(len(rows))
+
+    def slope(left_out: int) -> float:
+        halves = [
+            (
+                int(rows[kept].sum()),
+                counted.n[kept].sum(axis=0, dtype=np.int64),
+                counted.squares[kept].sum(axis=0),
+            )
+            for kept in ((place % 2 == parity) & (place != left_out) for parity in (0, 1))
+        ]
+        return 0.5 * (_slope(halves[0][1], *halves[1]) + _slope(halves[1][1], *halves[0]))
+
+    best = slope(-1)
+    return None if math.isnan(best) else jackknife(best, [slope(b) for b in place.tolist()], rows)
 
 
-@dataclass(frozen=True)
-class _Half:
-    """Counts and sums of squares of each feature over half of the rows."""
+def _slope(chosen: NDArray[np.int64], rows: int, n: NDArray[np.int64], squares: FloatArray) -> float:
+    """The slope of log mean square on log frequency in bins of ``chosen``, weighted by their features.
 
-    rows: int
-    n: NDArray[np.int64]
-    energy: FloatArray
-
-    @cached_property
-    def bins(self) -> tuple[IntArray, IntArray]:
-        """Features that are active often enough, and the bin of each, of doubling count."""
-        used = np.flatnonzero(self.n >= FEWEST_ROWS)
-        return used, np.frexp(self.n[used] / FEWEST_ROWS)[1] - 1  # the whole part of log2
-
-
-def _slope_of_both(one: _Half, other: _Half) -> float:
-    """The slope of log mean square on log frequency; NaN with fewer than two bins."""
-    return 0.5 * (_slope(one, other) + _slope(other, one))
-
-
-def _slope(one: _Half, other: _Half) -> float:
-    """The slope through (p, c) of the bins of ``one``, weighted by their features.
-
-    c is a mean over active entries, in which frequent features count more, and so is p: E[p^2]/E[p], without
-    bias from sum n (n-1) / sum n. With a plain mean of p the wide bins of small counts would tilt the slope.
+    Bins are of doubling count; NaN with fewer than two of them. c is a mean over active entries, in which
+    frequent features count more, and so is p: E[p^2]/E[p], without bias from sum n (n-1) / sum n. With a
+    plain mean of p the wide bins of small counts would tilt the slope.
     """
-    used, which = one.bins
-    often = other.n[used].astype(np.float64)
-    n = np.bincount(which, weights=often)
-    pairs = np.bincount(which, weights=often * (often - 1.0))
-    energy = np.bincount(which, weights=other.energy[used])
-    full = (pairs > 0) & (energy > 0.0)
+    used = np.flatnonzero(chosen >= FEWEST_ROWS)
+    which = np.frexp(chosen[used] / FEWEST_ROWS)[1] - 1  # the whole part of log2
+    often = n[used].astype(np.float64)
+    active, pairs, total = (np.bincount(which, w) for w in (often, often * (often - 1.0), squares[used]))
+    full = (pairs > 0) & (total > 0.0)
     if full.sum() < 2:
         return math.nan
     features = np.bincount(which)[full].astype(np.float64)
-    x, y = np.log(pairs[full] / n[full] / max(other.rows - 1, 1)), np.log(energy[full] / n[full])
+    x, y = np.log(pairs[full] / active[full] / max(rows - 1, 1)), np.log(total[full] / active[full])
     x = x - np.average(x, weights=features)
-    spread = float(features @ x**2)
-    return float(features @ (x * y)) / spread if spread > 0.0 else math.nan
+    scatter = float(features @ x**2)
+    return float(features @ (x * y)) / scatter if scatter > 0.0 else math.nan

@@ -24,6 +24,7 @@ from sparselaw.measuring.learning_curve import (
 )
 from sparselaw.measuring.measure import check_features
 from sparselaw.measuring.measured_losses import (
+    LeftOpen,
     Splits,
     left_open,
     projected_loss,
@@ -234,7 +235,7 @@ class FeatureRows:
         return int(self.x.shape[0])
 
     @cached_property
-    def energy(self) -> FloatArray:
+    def squares(self) -> FloatArray:
         return squares_of(self.x, axis=0)
 
     @cached_property
@@ -247,37 +248,36 @@ def learned_point(
 ) -> LearnedPoint:
     """Everything at one D: the theories once, the graph and the measured losses for each draw of the rows."""
     splits = Splits(data.rows, D, seeds, data.seed)
-    measured, signs, shuffled, cavity, seen, target = [], [], [], [], [], []
+    losses: dict[str, list[LeftOpen]] = {"measured": [], "signs": [], "shuffled": []}
+    if y is not None:
+        losses["target"] = []
+    cavity, seen = [], []
     for train, test, rng in splits:
         x_train, x_test = data.x[train], data.x[test]
         if not x_test.data.any():
             condition = "leaves rows to test on without an entry that is not zero"
             raise InputError("D", D, condition, "give more rows, or features that are active more often")
-        measured.append(left_open(x_train, x_test))
         both = data.x[np.concatenate([train, test])]
         turned = random_signs(both, rng)
-        signs.append(left_open(turned[:D], turned[D:]))
         moved = random_signs(shuffled_columns(both, rng), rng)
-        shuffled.append(left_open(moved[:D], moved[D:]))
-        rest = (data.energy - squares_of(x_train, axis=0)) / (data.rows - D)
+        losses["measured"].append(left_open(x_train, x_test))
+        losses["signs"].append(left_open(turned[:D], turned[D:]))
+        losses["shuffled"].append(left_open(moved[:D], moved[D:]))
+        if y is not None:
+            losses["target"].append(target_loss(x_train, x_test, y[train], y[test]))
+        rest = (data.squares - squares_of(x_train, axis=0)) / (data.rows - D)
         cavity.append(cavity_loss(x_train, np.maximum(rest, 0.0)) / float(rest.sum()))
         seen.append(np.unique(x_train.indices).size)
-        if y is not None:
-            target.append(target_loss(x_train, x_test, y[train], y[test]))
-    active = (data.count > 0) & (data.energy > 0.0)
-    n, energy = data.count[active], data.energy[active]
-    p, c = n / data.rows, energy / n
+    active = (data.count > 0) & (data.squares > 0.0)
+    n, squares = data.count[active], data.squares[active]
     return LearnedPoint(
         D=D,
         K=float(np.mean(seen)),
-        measured=splits.interval(measured),
-        unseen=rarefied(histogram(data.rows, n, energy), float(D)).unseen,
-        sparse=sparse_loss(p, c, float(D)) / (float(data.energy.sum()) / data.rows),
+        unseen=rarefied(histogram(data.rows, n, squares), float(D)).unseen,
+        sparse=sparse_loss(n / data.rows, squares / n, float(D)) / (float(data.squares.sum()) / data.rows),
         cavity=float(np.mean(cavity)),
         gaussian=eigen.loss(float(D)) / eigen.total,
-        signs=splits.interval(signs),
-        shuffled=splits.interval(shuffled),
-        target=splits.interval(target) if target else None,
+        **{name: splits.interval(found) for name, found in losses.items()},
     )
 
 
@@ -286,8 +286,8 @@ def width_point(data: FeatureRows, eigen: Spectrum, N: int, seeds: int) -> Width
     many = int(min(data.rows - data.rows // 8, WIDTH_ENTRIES // N))
     splits = Splits(data.rows, many, seeds, data.seed)
     measured = [projected_loss(data.x[train], data.x[test], N, rng) for train, test, rng in splits]
-    energies = data.energy[data.energy > 0.0] / data.rows
-    alone = Spectrum(energies, np.ones(energies.size))
+    variances = data.squares[data.squares > 0.0] / data.rows
+    alone = Spectrum(variances, np.ones(variances.size))
     return WidthPoint(
         N=N,
         D=many,

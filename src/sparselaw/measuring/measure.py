@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite, check_size
 from sparselaw.files import limited_to
 from sparselaw.interval import Interval
@@ -18,10 +17,8 @@ from sparselaw.measuring.measurement import CurvePoint, FeatureTable, Measuremen
 from sparselaw.measuring.nonzeros import Values
 from sparselaw.measuring.rarefaction import (
     Blocks,
-    Histogram,
     alpha1_of,
     beyond,
-    histogram,
     jackknife,
     rarefied,
     step_tests,
@@ -124,35 +121,27 @@ def measure(
         )
     title, rows, n = title_of(source), counted.rows, counted.counts()
     check_features(title, rows, n, counted.features)
-    energy = np.asarray(counted.squares.sum(axis=0, dtype=np.float64))
-    sums = None if counted.sums is None else counted.sums.sum(axis=0)
-    data = _histogram(rows, n, energy, sums)
-    without = []
-    for b, block_rows in enumerate(counted.block_rows().tolist()):
-        left = n - counted.n[b]
-        rest = np.where(left > 0, np.maximum(energy - counted.squares[b], 0.0), 0.0)
-        other_sums = None if sums is None or counted.sums is None else sums - counted.sums[b]
-        without.append(_histogram(rows - block_rows, left, rest, other_sums))
-    blocks = Blocks(data, without, counted.block_rows())
+    blocks = Blocks.of(counted)
     fitted, alpha1, reason = sparsity_exponent(blocks)
-    tests = step_tests(data)
+    tests = step_tests(blocks.data)
+    squares = np.asarray(counted.squares.sum(axis=0))
     return Measurement(
         source=title,
         rows=rows,
         features=counted.features,
         seen=int((n > 0).sum()),
         nonzeros=int(n.sum()),
-        energy=data.total / rows,
+        variance=blocks.data.total / rows,
         values=values,
-        blocks=len(without),
-        curve=tuple(_point(blocks, d) for d in (_grid(rows) if D is None else [_asked(rows, d) for d in D])),
+        blocks=len(blocks.rows),
+        curve=tuple(_point(blocks, d) for d in _sizes(rows, D)),
         windows=tuple(fitted),
         alpha1=alpha1,
         alpha1_reason=reason,
         eta=amplitude_exponent(counted),
         beyond=tuple(beyond(blocks, tests)),
         tests=tuple(tests),
-        table=FeatureTable(rows=rows, count=n, energy=energy, column=counted.column, names=names),
+        table=FeatureTable(rows=rows, count=n, squares=squares, column=counted.column, names=names),
     )
 
 
@@ -180,26 +169,16 @@ def check_features(source: str, rows: int, n: NDArray[np.int64], features: int) 
         )
 
 
-def _histogram(rows: int, n: NDArray[np.int64], energy: FloatArray, sums: FloatArray | None) -> Histogram:
-    """The counts; where sums are given, the total is n times the sum of the variances."""
-    if sums is None:
-        return histogram(rows, n, energy)
-    total = float((energy - sums**2 / rows)[n > 0].sum()) * rows / (rows - 1.0)
-    return histogram(rows, n, energy, total)
-
-
-def _grid(rows: int) -> list[float]:
-    """Powers of two up to half of the rows, and that half."""
-    grid = [float(2**i) for i in range(1, 40) if 2**i <= rows / 2] or [1.0]
-    half = float(rows // 2)
-    return [*grid, half] if half > 1.2 * grid[-1] else grid
-
-
-def _asked(rows: int, D: float) -> float:
-    number = check_finite("D", D)
-    if not 1.0 <= number <= rows / 2.0:
-        raise InputError("D", D, f"must lie between 1 and half of the {rows} rows", "choose another D")
-    return number
+def _sizes(rows: int, D: Sequence[float] | None) -> list[float]:
+    """Those asked for; by default powers of two up to half of the rows, and that half."""
+    if D is None:
+        half = float(rows // 2)
+        grid = [2.0**i for i in range(1, 60) if 2.0**i <= rows / 2.0] or [1.0]
+        return [*grid, half] if half > 1.2 * grid[-1] else grid
+    for size in D:
+        if not 1.0 <= check_finite("D", size) <= rows / 2.0:
+            raise InputError("D", size, f"must lie between 1 and half of the {rows} rows", "choose another D")
+    return [float(size) for size in D]
 
 
 def _point(blocks: Blocks, D: float) -> CurvePoint:

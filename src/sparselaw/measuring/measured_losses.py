@@ -35,16 +35,16 @@ LARGEST = 12_000  # side of the matrix to be factored
 
 
 class LeftOpen(NamedTuple):
-    """For each test row what the training rows leave open of it, and its sum of squares (``energy``)."""
+    """For each test row what the training rows leave open of it, and its sum of squares."""
 
     open: FloatArray
-    energy: FloatArray
+    squares: FloatArray
 
 
 def left_open(train: Any, test: Any) -> LeftOpen:
     """What the rows of ``train`` leave open of those of ``test``."""
-    energy = squares_of(test, axis=1)
-    return LeftOpen(np.clip(Factored(train).rest(test, energy), 0.0, energy) if train.nnz else energy, energy)
+    squares = squares_of(test, axis=1)
+    return LeftOpen(Factored(train).rest(test, squares) if train.nnz else squares, squares)
 
 
 def squares_of(x: Any, axis: int) -> FloatArray:
@@ -97,7 +97,7 @@ class Splits:
         else:
             residuals, within = np.zeros(self.rows), []
             for (_, test), draw, share in zip(self._parts, found, shares, strict=True):
-                residual = (draw.open - share * draw.energy) / draw.energy.sum()
+                residual = (draw.open - share * draw.squares) / draw.squares.sum()
                 residuals[test] += residual
                 within.append(residual @ residual)
             between = max(float(np.var(shares, ddof=1)), float(np.mean(within)))
@@ -124,17 +124,17 @@ class Factored:
         gram[np.diag_indices(side)] += self.ridge
         self.lower = cholesky(gram, lower=True, overwrite_a=True)
 
-    def rest(self, test: Any, energy: FloatArray) -> FloatArray:
-        """|x - P x|^2 of each row."""
+    def rest(self, test: Any, squares: FloatArray) -> FloatArray:
+        """|x - P x|^2 of each row of these sums of squares."""
         from scipy.linalg import solve_triangular
 
         inside = test[:, self.seen]
         side = (self.rows @ inside.T if self.by_rows else inside.T).toarray()
         whitened = solve_triangular(self.lower, side, lower=True, overwrite_b=True)
-        squares = np.einsum("ij,ij->j", whitened, whitened)
-        if self.by_rows:
-            return np.asarray(energy - squares)
-        return np.asarray(energy - squares_of(inside, axis=1) + self.ridge * squares)
+        known = np.einsum("ij,ij->j", whitened, whitened)
+        if not self.by_rows:
+            known = squares_of(inside, axis=1) - self.ridge * known
+        return np.asarray(np.clip(squares - known, 0.0, squares))
 
     def prediction(self, y: FloatArray, test: Any) -> FloatArray:
         """The answers of the least squares of smallest norm to the targets ``y``."""
@@ -165,10 +165,10 @@ def projected_loss(train: Any, test: Any, N: int, rng: np.random.Generator) -> L
     across = np.asarray(train.T @ hidden)
     answers = np.linalg.solve(second, across.T)  # B^T
     shown = np.asarray(test @ u)
-    energy = squares_of(test, axis=1)
+    squares = squares_of(test, axis=1)
     product = np.einsum("tn,tn->t", shown, np.asarray(test @ answers.T))
     square = np.einsum("tn,tn->t", shown, shown @ (answers @ answers.T))
-    return LeftOpen(energy - 2.0 * product + square, energy)
+    return LeftOpen(squares - 2.0 * product + square, squares)
 
 
 def target_loss(train: Any, test: Any, y: FloatArray, answers: FloatArray) -> LeftOpen:

@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 NO_SPREAD = "the blocks of rows do not differ"
 ALL_SEEN = "every feature has been seen"
 SEEN_OFTEN = 5  # rows: below, a frequency is mostly chance
-ROWS_OUTNUMBER, FEATURES_OUTNUMBER = (
-    0.5,
-    2.0,
-)  # features seen per row: below, rows outnumber features; above, features outnumber rows
+FEW_FEATURES, MANY_FEATURES = 0.5, 2.0  # seen per row: rows outnumber features, features outnumber rows
 NOTHING = 1e-6  # an unseen share below which nothing is left to show
 TINY = 1e-12  # a share that is not printed
+MEANINGS = {
+    "unseen": "the loss at this size is mostly in features that the rows never showed",
+    "undetermined": "features outnumber rows: what was seen is not determined either",
+    "crossover": "features never shown and features not yet determined both count",
+    "shown": "the rows have shown every feature, so that sparsity limits nothing here",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,25 +77,25 @@ class FeatureTable:
 
     rows: int
     count: NDArray[np.int64]
-    energy: FloatArray
+    squares: FloatArray
     column: NDArray[np.int64]
     names: Sequence[Hashable] | None = None
 
     def law(self) -> tuple[FloatArray, FloatArray]:
         """(p, c): frequency and mean square where active, of the features seen, most frequent first."""
-        seen = np.flatnonzero((self.count > 0) & (self.energy > 0.0))
-        order = seen[np.lexsort((-self.energy[seen], -self.count[seen]))]
-        return self.count[order] / self.rows, self.energy[order] / self.count[order]
+        seen = np.flatnonzero((self.count > 0) & (self.squares > 0.0))
+        order = seen[np.lexsort((-self.squares[seen], -self.count[seen]))]
+        return self.count[order] / self.rows, self.squares[order] / self.count[order]
 
     def as_dict(self) -> dict[str, Any]:
         """Features of equal count and sum of squares together: ``features`` of them."""
         seen = self.count > 0
-        both = np.stack([self.count[seen].astype(np.float64), self.energy[seen]])
+        both = np.stack([self.count[seen].astype(np.float64), self.squares[seen]])
         pairs, features = np.unique(both, axis=1, return_counts=True)
         return {
             "rows": self.rows,
             "count": [int(v) for v in pairs[0][::-1]],
-            "energy": pairs[1][::-1].tolist(),
+            "squares": pairs[1][::-1].tolist(),
             "features": features[::-1].tolist(),
         }
 
@@ -111,7 +114,7 @@ class Measurement(Record):
     features: int
     seen: int
     nonzeros: int
-    energy: float  # the variance of all features together: the mean of |x|^2
+    variance: float  # of all features together: the mean of |x|^2
     values: Values
     blocks: int
     curve: tuple[CurvePoint, ...]
@@ -136,40 +139,25 @@ class Measurement(Record):
     @property
     def regime(self) -> str:
         ratio = self.seen / self.rows
-        if ratio < ROWS_OUTNUMBER and self.curve[-1].unseen.best < NOTHING:
-            return "shown"
-        return (
-            "unseen"
-            if ratio < ROWS_OUTNUMBER
-            else "undetermined"
-            if ratio > FEATURES_OUTNUMBER
-            else "crossover"
-        )
+        if ratio < FEW_FEATURES:
+            return "shown" if self.curve[-1].unseen.best < NOTHING else "unseen"
+        return "undetermined" if ratio > MANY_FEATURES else "crossover"
 
     def meaning(self) -> str:
         """The regime in a sentence."""
-        seen = f"{self.seen} features seen in {self.rows} rows, K/D = {self.seen / self.rows:.3g}: "
-        return (
-            seen
-            + {
-                "unseen": "the loss at this size is mostly in features that the rows never showed",
-                "undetermined": "features outnumber rows: what was seen is not determined either",
-                "crossover": "features never shown and features not yet determined both count",
-                "shown": "the rows have shown every feature, so that sparsity limits nothing here",
-            }[self.regime]
-        )
+        counts = f"{self.seen} features seen in {self.rows} rows, K/D = {self.seen / self.rows:.3g}"
+        return f"{counts}: {MEANINGS[self.regime]}"
 
     @property
     def alpha2(self) -> Interval | None:
         """eta (alpha1 + 1) - 1, where there is an alpha1: the ends from both intervals, added in squares."""
         if self.alpha1 is None or self.eta is None:
             return None
-        best = self.eta.best * (self.alpha1.best + 1.0) - 1.0
+        eta, steep = self.eta, self.alpha1.best + 1.0
+        best = eta.best * steep - 1.0
         low, high = (
-            math.hypot(
-                (self.alpha1.best + 1.0) * (eta - self.eta.best), self.eta.best * (a - self.alpha1.best)
-            )
-            for eta, a in ((self.eta.low, self.alpha1.low), (self.eta.high, self.alpha1.high))
+            math.hypot(steep * (e - eta.best), eta.best * (a - self.alpha1.best))
+            for e, a in zip((eta.low, eta.high), (self.alpha1.low, self.alpha1.high), strict=True)
         )
         return Interval(best - low, best, best + high)
 
@@ -191,18 +179,16 @@ class Measurement(Record):
 
     def sentences(self) -> list[str]:
         """What there is to say, first things first."""
-        said = [self.meaning()]
         last = self.curve[-1]
         share = f"{100 * last.unseen.best:.3g}" if last.unseen.best >= TINY else "less than 1e-10"
-        said.append(f"{share} % of the variance is in features that {last.D:.6g} rows do not show")
-        if self.alpha1 is None:
-            said.append(self.alpha1_reason)
-        else:
-            said.append(f"one alpha1 describes the counts: {self.alpha1}")
+        said = [
+            self.meaning(),
+            f"{share} % of the variance is in features that {last.D:.6g} rows do not show",
+            f"one alpha1 describes the counts: {self.alpha1}" if self.alpha1 else self.alpha1_reason,
+        ]
         if self.dead:
-            said.append(
-                f"{self.dead} features are never active: frequency below {self.dead_limit:.2g} each (95 %)"
-            )
+            rarer = f"frequency below {self.dead_limit:.2g} each (95 %)"
+            said.append(f"{self.dead} features are never active: {rarer}")
         return said
 
     def as_dict(self) -> dict[str, Any]:
@@ -217,7 +203,7 @@ class Measurement(Record):
             "kind": "measurement",
             **to_dict(self, "source", "rows", "features", "seen", "dead", "dead_limit", "nonzeros"),
             "nonzeros_per_row": self.nonzeros / self.rows,
-            **to_dict(self, "energy", "values", "blocks", "regime"),
+            **to_dict(self, "variance", "values", "blocks", "regime"),
             "regime_meaning": self.meaning(),
             **to_dict(self, "curve", "windows", *why, "beyond", **why),
             "beyond_tests": [test.as_dict() for test in self.tests],

@@ -203,13 +203,12 @@ def parts_of_matrix(matrix: Any) -> Iterator[Nonzeros]:
             yield Nonzeros(entries.row, entries.col, entries.data, rows, columns)
         return
     real_numbers(array[:0])  # its kind
-    yield no_entries(0 if columns else rows, columns)
+    yield no_entries(rows, columns)
     step = max(1, PART // max(1, columns))
     for start in range(0, rows if columns else 0, step):
         part = np.asarray(array[start : start + step])
         row, column = np.nonzero(part)
-        value = part[row, column].astype(np.float64)
-        yield Nonzeros(row + start, column, value, min(start + step, rows), columns)
+        yield Nonzeros(row + start, column, part[row, column].astype(np.float64), rows, columns)
 
 
 def compressed_parts(
@@ -229,7 +228,7 @@ def compressed_parts(
         raise ValueError("its starts of rows or columns fall, or do not begin at 0")
     if len(indices) != len(data) or int(edges[-1]) > len(indices):
         raise EOFError("its starts of rows or columns reach beyond its entries")
-    yield no_entries(0 if by_rows else rows, columns)
+    yield no_entries(rows, columns)
     done = 0
     while done < lines:
         end = int(np.searchsorted(edges, edges[done] + PART, side="right")) - 1
@@ -238,5 +237,5 @@ def compressed_parts(
         line = np.repeat(np.arange(done, end), np.diff(edges[done : end + 1]))
         other = whole_numbers("its indices", indices[inside])
         row, column = (line, other) if by_rows else (other, line)
-        yield Nonzeros(row, column, real_numbers(data[inside]), end if by_rows else rows, columns)
+        yield Nonzeros(row, column, real_numbers(data[inside]), rows, columns)
         done = end

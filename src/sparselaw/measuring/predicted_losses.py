@@ -42,24 +42,24 @@ SWEEPS = 300
 TOLERANCE = 1e-6  # relative change of the loss in a sweep
 
 
-def cavity_loss(train: Any, energy: FloatArray) -> float:
-    """The predicted loss after the rows ``train``; ``energy`` is s_j of every feature."""
+def cavity_loss(train: Any, variance: FloatArray) -> float:
+    """The predicted loss after the rows ``train``; ``variance`` is s_j of every feature."""
     if not train.nnz:
-        return float(energy.sum())
+        return float(variance.sum())
     square = (train.data**2).astype(np.float64)
     mean = float(square.mean())
     message = np.full(square.size, 1.0 / (RIDGE * mean + 2.0 * mean))
     open_share = np.ones(train.shape[1])
     starts, column = train.indptr.astype(np.int64), train.indices.astype(np.int64)
     sweep = _sweeps.after(SWEEPS * 4.0 * square.size)
-    sweep(starts, column, square, RIDGE * mean, message, energy, open_share, SWEEPS, TOLERANCE)
-    return float(energy @ open_share)
+    sweep(starts, column, square, RIDGE * mean, message, variance, open_share, SWEEPS, TOLERANCE)
+    return float(variance @ open_share)
 
 
 @lazy_njit()
-def _sweeps(starts, column, square, ridge, message, energy, open_share, most, tolerance):  # type: ignore[no-untyped-def]
+def _sweeps(starts, column, square, ridge, message, variance, open_share, most, tolerance):  # type: ignore[no-untyped-def]
     """Sweep until the loss settles: ``message`` is R_{t->j}, ``open_share`` 1/(1 + sum_t x_tj^2 R_{t->j})."""
-    rows, features = len(starts) - 1, len(energy)
+    rows, features = len(starts) - 1, len(variance)
     known = np.zeros(features)
     share = np.zeros(len(square))
     before = 0.0
@@ -70,7 +70,7 @@ def _sweeps(starts, column, square, ridge, message, energy, open_share, most, to
         loss = 0.0
         for j in range(features):
             open_share[j] = 1.0 / (1.0 + known[j])
-            loss += energy[j] * open_share[j]
+            loss += variance[j] * open_share[j]
         if sweep > 0 and abs(loss - before) <= tolerance * loss:
             return
         before = loss
@@ -90,14 +90,14 @@ def sparse_loss(p: FloatArray, c: FloatArray, D: float) -> float:
     nodes = count_nodes(*grouped(p, c), D)
     size = nodes.c[nodes.coordinate] * nodes.n
     weight = nodes.point_weight
-    energy = weight * (nodes.p * nodes.c)[nodes.coordinate]
+    variance = weight * (nodes.p * nodes.c)[nodes.coordinate]
     seen = size > 0.0
-    unseen = float(energy[~seen].sum())
+    unseen = float(variance[~seen].sum())
     w, g = weight[seen], size[seen]
     if float(w.sum()) <= D:
         return unseen
     k = _cut_off(w, g, D)
-    return unseen + float(energy[seen] @ (k / (k + g)))
+    return unseen + float(variance[seen] @ (k / (k + g)))
 
 
 def _cut_off(weight: FloatArray, size: FloatArray, degrees: float) -> float:

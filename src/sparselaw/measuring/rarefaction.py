@@ -34,15 +34,15 @@ from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
 from sparselaw.interval import Interval, student_factor
+from sparselaw.measuring.counting import Counted
 from sparselaw.records import Record, to_dict
 
 T = TypeVar("T")
-ARRAY_COUNTS = 1 << 16  # counts below this are told apart by an array, above by sorting
 
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """``features`` features are active in ``count`` rows of ``rows``; ``energy`` is the sum of their squares.
+    """``features`` features are active in ``count`` rows of ``rows``; ``squares`` is the sum of their x^2.
 
     ``total`` is that of all features (the sum of x^2 over all rows, of variances where centred).
     """
@@ -50,30 +50,28 @@ class Histogram:
     rows: int
     count: FloatArray
     features: FloatArray
-    energy: FloatArray
+    squares: FloatArray
     total: float
 
 
-def histogram(rows: int, n: NDArray[np.int64], energy: FloatArray, total: float | None = None) -> Histogram:
+def histogram(
+    rows: int, n: NDArray[np.int64], squares: FloatArray, sums: FloatArray | None = None
+) -> Histogram:
     """The features of counts n_j and sums of squares e_j; those never active are left out.
 
+    Where sums are given, the total is n times the sum of the variances.
+
     >>> found = histogram(10, np.array([2, 0, 2, 5]), np.array([2.0, 0.0, 3.0, 5.0]))
-    >>> found.count.tolist(), found.features.tolist(), found.energy.tolist()
+    >>> found.count.tolist(), found.features.tolist(), found.squares.tolist()
     ([2.0, 5.0], [2.0, 1.0], [5.0, 5.0])
     """
-    few = n < ARRAY_COUNTS
-    features = np.bincount(n[few], minlength=1)
-    together = np.bincount(n[few], weights=energy[few], minlength=1)
-    used = np.flatnonzero(features[1:]) + 1
-    order = np.argsort(n[~few], kind="stable")
-    by_count = np.concatenate([together[used], energy[~few][order]])
-    return Histogram(
-        rows,
-        np.concatenate([used, n[~few][order]]).astype(np.float64),
-        np.concatenate([features[used], np.ones(order.size)]).astype(np.float64),
-        by_count,
-        float(by_count.sum()) if total is None else total,
-    )
+    seen = n > 0
+    count, which, features = np.unique(n[seen], return_inverse=True, return_counts=True)
+    together = np.bincount(which, weights=squares[seen], minlength=count.size).astype(np.float64)
+    total = float(together.sum())
+    if sums is not None:
+        total = float((squares - sums**2 / rows)[seen].sum()) * rows / (rows - 1.0)
+    return Histogram(rows, count.astype(np.float64), features.astype(np.float64), together, total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +81,19 @@ class Blocks:
     data: Histogram
     without: Sequence[Histogram]
     rows: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, counted: Counted) -> Blocks:
+        """Those of a tally."""
+        n, squares = counted.counts(), np.asarray(counted.squares.sum(axis=0))
+        sums = None if counted.sums is None else counted.sums.sum(axis=0)
+        data, without = histogram(counted.rows, n, squares, sums), []
+        for b, rows in enumerate(counted.block_rows().tolist()):
+            left = n - counted.n[b]
+            rest = np.where(left > 0, np.maximum(squares - counted.squares[b], 0.0), 0.0)
+            others = None if counted.sums is None else sums - counted.sums[b]
+            without.append(histogram(counted.rows - rows, left, rest, others))
+        return cls(data, without, counted.block_rows())
 
     def each(self, statistic: Callable[[Histogram], T]) -> tuple[T, list[T]]:
         """Of all rows, and without each block."""
@@ -110,7 +121,7 @@ def rarefied(data: Histogram, D: float) -> Rarefied:
     log_missed = log_missing(n, k, D)
     missed = np.exp(log_missed)
     seen = float(data.features @ -np.expm1(log_missed))
-    unseen = float(data.energy @ missed)
+    unseen = float(data.squares @ missed)
     slope = missing_slope(n, k, D)
     falling = np.where(missed > 0.0, missed * slope, 0.0)
     return Rarefied(
@@ -118,7 +129,7 @@ def rarefied(data: Histogram, D: float) -> Rarefied:
         seen=seen,
         unseen=unseen / (n - D) * n / data.total if data.total > 0.0 else 0.0,
         seen_slope=-D * float(data.features @ falling) / seen if seen > 0.0 else 0.0,
-        unseen_slope=D * float(data.energy @ falling) / unseen + D / (n - D) if unseen > 0.0 else -np.inf,
+        unseen_slope=D * float(data.squares @ falling) / unseen + D / (n - D) if unseen > 0.0 else -np.inf,
     )
 
 
@@ -170,7 +181,9 @@ def _series(x: FloatArray | float) -> FloatArray:
     return np.asarray((1.0 / 12.0 - y * (1.0 / 360.0 - y / 1260.0)) * inverse)
 
 
-def jackknife_error(best: float, without: Sequence[float], block_rows: NDArray[np.int64]) -> float:
+def jackknife_error(
+    best: float, without: Sequence[float] | FloatArray, block_rows: NDArray[np.int64]
+) -> float:
     """The standard error of ``best``; NaN where an estimate is missing."""
     theta = np.asarray(without, dtype=np.float64)
     h = block_rows.sum() / block_rows
@@ -188,9 +201,12 @@ def jackknife(
     if log and not best > 0.0:
         return Interval(math.nan, best, math.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        others = np.log(without) if log else np.asarray(without)
-    error = jackknife_error(math.log(best) if log else best, others.tolist(), block_rows)
-    half = student_factor(len(without)) * error if len(without) > 1 else math.nan
+        own, others = (math.log(best), np.log(without)) if log else (best, np.asarray(without))
+    half = (
+        student_factor(len(without)) * jackknife_error(own, others, block_rows)
+        if len(without) > 1
+        else math.nan
+    )
     return _factor_about(best, half) if log else Interval(best - half, best, best + half)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -27,21 +26,16 @@ class NpyReader(Reader):
 
     name: ClassVar[str] = "npy"
     endings: ClassVar[tuple[str, ...]] = (".npy",)
-
-    def shape(self) -> tuple[int, int]:
-        return two_sizes(self._table().shape)
+    sized: ClassVar[bool] = True
 
     def parts(self) -> Iterator[Nonzeros]:
-        yield from parts_of_matrix(self._table())
-
-    def _table(self) -> Any:
         with np.errstate(over="raise"):  # sizes whose product is no number
-            return np.load(self.path, mmap_mode="r", allow_pickle=False)
+            table = np.load(self.path, mmap_mode="r", allow_pickle=False)
+        yield from parts_of_matrix(table)
 
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 OTHERS = {"coo": ("row", "col"), "dia": ("offsets",), "bsr": ("indices", "indptr")}  # and their indices
-NO_MATRIX = ("holds no scipy sparse matrix", "write it with scipy.sparse.save_npz")
 
 
 class NpzReader(Reader):
@@ -49,25 +43,20 @@ class NpzReader(Reader):
 
     name: ClassVar[str] = "npz"
     endings: ClassVar[tuple[str, ...]] = (".npz",)
-
-    def shape(self) -> tuple[int, int]:
-        with zipfile.ZipFile(self.path) as archive:
-            if not {"shape.npy", "format.npy"} <= set(archive.namelist()):
-                raise self.refuse(*NO_MATRIX)
-            return two_sizes(_Array(archive, "shape").whole())
+    sized: ClassVar[bool] = True
 
     def parts(self) -> Iterator[Nonzeros]:
         check_archive(self.path)
         with zipfile.ZipFile(self.path) as archive:
-            word = _Array(archive, "format").whole()
-            kind = str(word.astype("U").item()) if word.size == 1 and word.dtype.kind in "SU" else ""
+            known = {"shape.npy", "format.npy"} <= set(archive.namelist())
+            kind = str(_Array(archive, "format").whole().astype("U").item()) if known else ""
             if kind in ("csr", "csc"):
-                starts = _Array(archive, "indptr").whole()
+                starts, shape = (_Array(archive, name).whole() for name in ("indptr", "shape"))
                 columns = _Array(archive, "indices"), _Array(archive, "data")
-                yield from compressed_parts(starts, *columns, self.shape(), by_rows=kind == "csr")
+                yield from compressed_parts(starts, *columns, two_sizes(shape), by_rows=kind == "csr")
                 return
             if kind not in OTHERS:
-                raise self.refuse(*NO_MATRIX)
+                raise self.refuse("holds no scipy sparse matrix", "write it with scipy.sparse.save_npz")
             for name in OTHERS[kind]:
                 whole_numbers(f"its {name}", _Array(archive, name).whole())
         sparse: Any = import_module("scipy.sparse")
@@ -118,33 +107,24 @@ class H5adReader(Reader):
 
     name: ClassVar[str] = "h5ad"
     endings: ClassVar[tuple[str, ...]] = (".h5ad",)
-
-    def shape(self) -> tuple[int, int]:
-        with self._matrix() as x:
-            if hasattr(x, "keys"):
-                return two_sizes(next((x.attrs[name] for name in SHAPES if name in x.attrs), 0))
-            return two_sizes(getattr(x, "shape", None) or 0)
+    sized: ClassVar[bool] = True
 
     def parts(self) -> Iterator[Nonzeros]:
-        with self._matrix() as x:
+        h5py = self.library("h5py", "h5ad")
+        with h5py.File(self.path, "r") as file:
+            if "X" not in file or isinstance(file.get("X", getlink=True), h5py.ExternalLink):
+                raise self.refuse("has no matrix X of its own", "write it with anndata")
+            x = file["X"]
             if not hasattr(x, "keys"):
                 yield from parts_of_matrix(self._checked(x, 2))
                 return
+            shape = two_sizes(next((x.attrs[name] for name in SHAPES if name in x.attrs), 0))
             starts, indices, data = (self._checked(x[name], 1) for name in ("indptr", "indices", "data"))
             kind = next((x.attrs[name] for name in KINDS if name in x.attrs), "csr_matrix")
             kind = kind.decode("utf-8", "replace") if isinstance(kind, bytes) else str(kind)
             if not kind.startswith(("csr", "csc")):
                 raise self.refuse(f"keeps X as {kind[:40]}", "write it as a csr_matrix or csc_matrix")
-            by_rows = kind.startswith("csr")
-            yield from compressed_parts(starts[:], indices, data, self.shape(), by_rows=by_rows)
-
-    @contextmanager
-    def _matrix(self) -> Iterator[Any]:
-        h5py = self.library("h5py", "h5ad")
-        with h5py.File(self.path, "r") as file:
-            if "X" not in file or isinstance(file.get("X", getlink=True), h5py.ExternalLink):
-                raise self.refuse("has no matrix X of its own", "write it with anndata")
-            yield file["X"]
+            yield from compressed_parts(starts[:], indices, data, shape, by_rows=kind.startswith("csr"))
 
     def _checked(self, dataset: Any, dimensions: int) -> Any:
         """A dataset may promise more than the file holds, which reads as zeros, or lie in another file."""

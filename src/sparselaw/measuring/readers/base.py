@@ -10,9 +10,10 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.errors import InputError, one_line
-from sparselaw.measuring.nonzeros import Nonzeros, no_entries, whole_numbers
+from sparselaw.measuring.nonzeros import Nonzeros, whole_numbers
 
 LINES_AT_ONCE = 1 << 22  # bytes of lines read at once, about
-Shape = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +75,10 @@ class Vocabulary:
 
     def columns_of_array(self, words: NDArray[np.generic]) -> NDArray[np.int64]:
         """The column of each entry of an array with many repeats."""
-        distinct, first, inverse = np.unique(words, return_index=True, return_inverse=True)
-        order = np.argsort(first)  # in the order in which they appear
-        places = np.empty(distinct.size, np.int64)
-        places[order] = self.columns(distinct[order].tolist())
-        return places[inverse]
+        import pandas as pd
+
+        places, distinct = pd.factorize(words)
+        return self.columns(distinct.tolist())[places]
 
 
 class Reader(ABC):
@@ -88,6 +87,7 @@ class Reader(ABC):
     name: ClassVar[str]
     endings: ClassVar[tuple[str, ...]]
     worded: ClassVar[bool] = False  # features are words of a vocabulary, not numbered columns
+    sized: ClassVar[bool] = False  # the first part says how many rows the file has
 
     def __init__(self, path: Path, reading: Reading, vocabulary: Vocabulary) -> None:
         self.path, self.reading, self.vocabulary = path, reading, vocabulary
@@ -96,26 +96,14 @@ class Reader(ABC):
     def parts(self) -> Iterator[Nonzeros]:
         """The nonzeros, part by part; what is in them is checked by whoever takes them."""
 
-    def shape(self) -> Shape:
-        """How many rows and columns the file says it has; None where it does not say."""
-        return None, None
+    def nonzeros(self) -> Iterator[Nonzeros]:
+        """The same, where a file that is broken in any way is refused in one line."""
+        with readable(self.path):
+            yield from self.parts()
 
     def rows(self) -> int:
-        """How many rows the file has: cheap where the file says it, else it is read."""
-        rows = self.shape()[0]
-        return max((part.rows for part in self.parts()), default=0) if rows is None else rows
-
-    def nonzeros(self) -> Iterator[Nonzeros]:
-        """The parts, held against the size that the file says it has."""
-        rows, columns = self.shape()
-        if rows is None:
-            yield from self.parts()
-            return
-        yield no_entries(rows, columns)
-        for part in self.parts():
-            if part.rows > rows:
-                raise ValueError(f"{part.rows} rows where its shape has {rows}")
-            yield replace(part, rows=rows, features=columns)
+        """How many rows the file has; to be read with ``readable``."""
+        return max((part.rows for part in islice(self.parts(), 1 if self.sized else None)), default=0)
 
     def refuse(self, condition: str, remedy: str) -> InputError:
         return InputError("file", str(self.path), condition, remedy)

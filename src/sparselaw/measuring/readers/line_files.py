@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import IO, ClassVar
+from itertools import chain
+from typing import ClassVar
 
 import numpy as np
 
 from sparselaw.files import MAX_SIZE, open_unpacked
-from sparselaw.measuring.nonzeros import LARGEST_COLUMN, MOST_ROWS, PART, Nonzeros, rising
+from sparselaw.measuring.nonzeros import LARGEST_COLUMN, PART, Nonzeros, no_entries, rising
 from sparselaw.measuring.readers.base import LINES_AT_ONCE, Reader
 
 
@@ -28,20 +29,14 @@ class SvmlightReader(Reader):
         rows = 0
         with open_unpacked(self.path, lines=True) as file:
             while lines := file.readlines(LINES_AT_ONCE):
-                pairs: list[bytes] = []
-                lengths: list[int] = []
-                for line in lines:
-                    fields = line.split(b"#", 1)[0].split()
-                    if not fields:
-                        continue
-                    if b":" in fields[0]:
-                        raise ValueError(f"line {len(lengths) + rows + 1} of data has no label")
-                    entries = [field for field in fields[1:] if not field.startswith(b"qid:")]
-                    lengths.append(len(entries))
-                    pairs += entries
-                index, value = _numbers(pairs)
-                row = np.repeat(np.arange(rows, rows + len(lengths)), lengths)
-                rows += len(lengths)
+                split = [fields for line in lines if (fields := line.split(b"#", 1)[0].split())]
+                for line, (label, *_) in enumerate(split, start=rows + 1):
+                    if b":" in label:
+                        raise ValueError(f"line {line} of data has no label")
+                entries = [[f for f in fields if not f.startswith(b"qid:")] for _, *fields in split]
+                index, value = _numbers(list(chain.from_iterable(entries)))
+                row = np.repeat(np.arange(rows, rows + len(entries)), [len(fields) for fields in entries])
+                rows += len(entries)
                 yield Nonzeros(row, index, value, rows)
 
 
@@ -70,74 +65,52 @@ class MatrixMarketReader(Reader):
 
     name: ClassVar[str] = "mtx"
     endings: ClassVar[tuple[str, ...]] = (".mtx", ".mtx.gz")
-
-    def shape(self) -> tuple[int, int]:
-        with open_unpacked(self.path, lines=True) as file:
-            rows, columns, _ = self._head(file)[1]
-        return rows, columns
-
-    def _head(self, file: IO[bytes]) -> tuple[list[str], list[int]]:
-        """The words of the first line and the sizes; the file is then at its first entry."""
-        words = file.readline(1 << 10).decode("utf-8", "replace").lower().split()
-        if len(words) != 5 or words[0] != "%%matrixmarket":
-            raise self.refuse("does not start as a Matrix Market file", "say what it is with --format")
-        line = file.readline()
-        while line and (not line.strip() or line.startswith(b"%")):
-            line = file.readline()
-        if not line:
-            raise EOFError("no line of sizes")
-        if words[1:3] != ["matrix", "coordinate"]:
-            raise self.refuse("is a dense array, not a list of entries", "write it in coordinate format")
-        if words[3] not in ("real", "integer", "pattern") or words[4] not in ("general", "symmetric"):
-            raise self.refuse(f"holds a matrix of kind {' '.join(words[3:])}", "give a real, general one")
-        fields = line.split()
-        if len(fields) != 3 or not all(field.isdigit() and len(field) < 20 for field in fields):
-            raise ValueError("its line of sizes has not three whole numbers")
-        sizes = [int(field) for field in fields]
-        if max(sizes) > MOST_ROWS:
-            raise ValueError("its line of sizes has a number that is too large")
-        return words, sizes
+    sized: ClassVar[bool] = True
 
     def parts(self) -> Iterator[Nonzeros]:
-        with open_unpacked(self.path, lines=True) as file:
-            words, (rows, columns, count) = self._head(file)
-            if not count:
-                if file.read(1 << 16).strip():
-                    raise ValueError("entries where its line of sizes has none")
-                return
-            found = self._entries(file, words, count)
-            if count <= max(PART, MAX_SIZE.get() // BYTES_AN_ENTRY):
-                row, column, value = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-                found = iter([(row, column, value)])
-            else:
-                found = self._in_order(found)
-            for row, column, value in found:
-                yield Nonzeros(row, column, value, rows, columns)
+        from scipy.io import mminfo
 
-    def _entries(self, file: IO[bytes], words: list[str], count: int) -> Iterator[Entries]:
+        with open_unpacked(self.path, lines=True) as file:
+            rows, columns, count, form, field, symmetry = mminfo(file)
+        if form != "coordinate":
+            raise self.refuse("is a dense array, not a list of entries", "write it in coordinate format")
+        if field not in ("real", "integer", "pattern") or symmetry not in ("general", "symmetric"):
+            raise self.refuse(f"holds a matrix of kind {field} {symmetry}", "give a real, general one")
+        yield no_entries(rows, columns)
+        found = self._entries(count, field == "pattern", symmetry == "symmetric")
+        if count <= max(PART, MAX_SIZE.get() // BYTES_AN_ENTRY):
+            row, column, value = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+            found = iter([(row, column, value)])
+        else:
+            found = self._in_order(found)
+        for row, column, value in found:
+            yield Nonzeros(row, column, value, rows, columns)
+
+    def _entries(self, count: int, pattern: bool, symmetric: bool) -> Iterator[Entries]:
         import pandas as pd
 
-        pattern = words[3] == "pattern"
-        names = ["row", "column", "more"] if pattern else ["row", "column", "value", "more"]
-        done = 0
-        tables = pd.read_csv(
-            file, sep=r"\s+", header=None, names=names, index_col=False, comment="%", chunksize=PART,
-            dtype={"row": np.int64, "column": np.int64, "value": np.float64, "more": object},
-        )  # fmt: skip
-        for table in tables:
-            if table["more"].notna().any():
-                raise ValueError("an entry has more numbers than it should")
-            row, column = table["row"].to_numpy() - 1, table["column"].to_numpy() - 1
-            value = np.ones(row.size) if pattern else table["value"].to_numpy()
-            if min(row.min(), column.min()) < 0:
-                name = "row" if row.min() < 0 else "feature"
-                condition = f"has a {name} index of {min(row.min(), column.min()) + 1}; they count from 1"
-                raise self.refuse(condition, "number rows and features from 1")
-            done += row.size
-            yield row, column, value
-            if words[4] == "symmetric":
-                off = row != column
-                yield column[off], row[off], value[off]
+        done = -1  # the first line of numbers is that of sizes
+        with open_unpacked(self.path, lines=True) as file:
+            tables = pd.read_csv(
+                file, sep=r"\s+", header=None, names=["row", "column", "value", "more"], index_col=False,
+                comment="%", chunksize=PART,
+                dtype={"row": np.int64, "column": np.int64, "value": np.float64, "more": object},
+            )  # fmt: skip
+            for table in tables:
+                entries = table.iloc[1:] if done < 0 else table
+                done += len(table)
+                if entries["value" if pattern else "more"].notna().any():
+                    raise ValueError("an entry has more numbers than it should")
+                row, column = entries["row"].to_numpy() - 1, entries["column"].to_numpy() - 1
+                value = np.ones(row.size) if pattern else entries["value"].to_numpy()
+                for name, index in (("row", row), ("feature", column)):
+                    if (lowest := int(index.min(initial=0))) < 0:
+                        condition = f"has a {name} index of {lowest + 1}; they count from 1"
+                        raise self.refuse(condition, "number rows and features from 1")
+                yield row, column, value
+                if symmetric:
+                    off = row != column
+                    yield column[off], row[off], value[off]
         if done != count:
             raise EOFError(f"{done} of {count} entries")
 

@@ -10,7 +10,7 @@ import tokenize
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -98,30 +98,25 @@ class TextReader(DocumentReader):
             io.TextIOWrapper(file, encoding=self.reading.encoding) as text,
         ):
             if split in ("line", "blank"):
-                parts = iter(text) if split == "line" else self._paragraphs(text)
-                yield from (part for part in parts if part.strip())
+                for full, lines in groupby(text, lambda line: bool(line.strip())):
+                    if full and split == "line":
+                        yield from lines
+                    elif full:
+                        yield "".join(self._held(lines))
                 return
-            whole = text.read(MAX_SIZE.get() // LINES_IN_LIMIT + 1)
-            self._check(len(whole))
+            whole = next(self._held([text.read(MAX_SIZE.get() // LINES_IN_LIMIT + 1)]))
             if split == "file":
                 yield whole
             else:
                 found = compiled("split", split).split(whole)
                 yield from (part for part in found if part and part.strip())
 
-    def _check(self, size: int) -> None:
-        check_bytes(self.path, LINES_IN_LIMIT * size, "a document")
-
-    def _paragraphs(self, lines: Iterable[str]) -> Iterator[str]:
-        held: list[str] = []
+    def _held(self, lines: Iterable[str]) -> Iterator[str]:
+        """The lines, as long as together they fit in memory."""
         size = 0
-        for line in chain(lines, [""]):
-            if line.strip():
-                held.append(line)
-                self._check(size := size + len(line))
-            elif held:
-                yield "".join(held)
-                held, size = [], 0
+        for line in lines:
+            check_bytes(self.path, LINES_IN_LIMIT * (size := size + len(line)), "a document")
+            yield line
 
 
 def tokenizer(reading: Reading) -> Callable[[str], list[str]]:
