@@ -12,7 +12,6 @@ from sparselaw.features.base import AnyFloats, FeatureMap, register
 
 if TYPE_CHECKING:
     from sparselaw.inputs import Inputs
-    from sparselaw.nonlinear.response import Response
 
 LEAK = 0.2  # of the leaky ReLU
 
@@ -41,12 +40,6 @@ class _Kinked(FeatureMap):
     homogeneous: ClassVar[bool] = True
     single_precision: ClassVar[bool] = True  # the kink keeps every eigenvalue of the Gram matrix far above it
     kink: ClassVar[float]
-
-    @property
-    def response(self) -> Response | None:
-        from sparselaw.nonlinear.response import kinked
-
-        return kinked(slope=self.odd_slope or 0.0, kink=self.kink)
 
     def even_part(self, z: AnyFloats) -> AnyFloats:
         """k |z|."""
@@ -127,8 +120,7 @@ class Tanh(FeatureMap):
 
     def gaussian_moments(self, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
         """sum_n c_n(s) c_n(t) r^n (Mehler): of an odd function over odd n, by Horner's scheme in r^2."""
-        size = np.outer(left, right)
-        r = np.clip(np.divide(covariance, size, out=np.zeros_like(size), where=size > 0.0), -1.0, 1.0)
+        r = correlations(covariance, left, right)
         both = self._odd_orders(np.concatenate([left, right])).T
         square, total = r**2, np.zeros_like(r)
         for order in both[::-1]:
@@ -180,9 +172,7 @@ class Sign(FeatureMap):
 
     def gaussian_moments(self, covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
         """2/pi asin(cosine): the two agree where a random direction does not part them (Sheppard 1899)."""
-        size = np.outer(left, right)
-        cosine = np.divide(covariance, size, out=np.zeros_like(size), where=size > 0.0)
-        return np.asarray(np.arcsin(np.clip(cosine, -1.0, 1.0)) * (2.0 / np.pi))
+        return np.asarray(np.arcsin(correlations(covariance, left, right)) * (2.0 / np.pi))
 
     def gaussian_slopes(self, deviations: FloatArray) -> FloatArray:
         """E|a| / E a^2."""
@@ -227,6 +217,12 @@ class Trained(FeatureMap):
         if inputs.sampling != "activations":
             return None
         return trained_loss(cast(ActivationInputs, inputs), N, D, outputs)
+
+
+def correlations(covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
+    """covariance / (left right), zero where a deviation is."""
+    size = np.outer(left, right)
+    return np.clip(np.divide(covariance, size, out=np.zeros_like(size), where=size > 0.0), -1.0, 1.0)
 
 
 def arc_cosine(covariance: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:

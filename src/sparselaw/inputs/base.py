@@ -12,9 +12,8 @@ import dataclasses
 import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from sparselaw.arrays import FloatArray
@@ -146,8 +145,8 @@ class Inputs(ABC):
     __slots__ = ()
 
     kind: ClassVar[str]  # the name on the command line, in tables and in stores
-    options: ClassVar[tuple[str, ...]] = ()  # that describe them there, where these are not their fields
-    suffixes: ClassVar[tuple[str, ...]] = ()  # of the files they are read from, where they are
+    options: ClassVar[tuple[str, ...]] = ()  # of sparse inputs, which describe those of the same variances
+    suffixes: ClassVar[tuple[str, ...]] = ()  # of the files that ``from_file`` reads, where there is one
     sampling: ClassVar[Sampling]  # how a sample is drawn: rare coordinates, or all of them, Gaussian
     dimension: float
     source: str  # of those that were read: the path
@@ -161,16 +160,6 @@ class Inputs(ABC):
         """Back from the identity, or from the row of a table that has more columns than it needs."""
         types = hints(cls)
         return cls(**{name: from_row(values[name], types[name]) for name in _fields(cls)})
-
-    @classmethod
-    def from_options(cls, given: Mapping[str, Any]) -> Self:
-        """The inputs that options of a command describe; a dimension that is not given is the usual one."""
-        return cls(**check_options(given, _fields(cls), _fields(cls, without_default=True)))
-
-    @classmethod
-    def from_file(cls, path: str | Path) -> Inputs:
-        """The inputs that a file of one of the ``suffixes`` describes."""
-        raise InputError("inputs", str(path), f"is no file of {cls.kind} inputs", "give their parameters")
 
     @abstractmethod
     def variances(self, j: FloatArray) -> FloatArray:
@@ -288,29 +277,32 @@ def register(kind: SomeInputs) -> SomeInputs:
     return kind
 
 
-def _fields(kind: Any, *, without_default: bool = False) -> tuple[str, ...]:
+def _fields(kind: Any) -> dict[str, bool]:
+    """The fields of inputs, and whether each must be given."""
     fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
-    required = (f for f in fields if f.default is dataclasses.MISSING is f.default_factory)
-    return tuple(field.name for field in (required if without_default else fields))
+    return {f.name: f.default is dataclasses.MISSING is f.default_factory for f in fields}
 
 
 def option_names(kind: type[Inputs]) -> tuple[str, ...]:
     """What describes inputs of this kind on the command line, beside the dimension."""
-    return kind.options or tuple(name for name in _fields(kind) if name != "dimension")
+    return (*kind.options, *(name for name in _fields(kind) if name != "dimension"))
 
 
-def check_options(
-    given: Mapping[str, Any], allowed: Sequence[str], required: Sequence[str]
-) -> dict[str, Any]:
-    """The options, where none is missing and none is of other inputs."""
-    for name in required:
-        if name not in given:
-            option = name.replace("_", "-")
-            raise InputError(name, "", "is missing", f"give {name} (on the command line --{option})")
-    for name in given:
-        if name not in allowed:
-            raise InputError(name, given[name], "does not describe these inputs", f"leave out {name}")
-    return dict(given)
+def _described(kind: Any, given: Mapping[str, Any]) -> Inputs:
+    """The inputs that options describe, where none is missing and none is of other inputs."""
+    by_sparse = bool(kind.options) and "alpha" not in given  # those of the same variances
+    allowed = {**dict.fromkeys(kind.options, True), "dimension": False} if by_sparse else _fields(kind)
+    for name in (name for name, required in allowed.items() if required and name not in given):
+        option = name.replace("_", "-")
+        raise InputError(name, "", "is missing", f"give {name} (on the command line --{option})")
+    for name in (name for name in given if name not in allowed):
+        raise InputError(name, given[name], "does not describe these inputs", f"leave out {name}")
+    described: dict[str, Any] = dict(given)
+    if by_sparse:
+        sparse = KINDS["sparse"](**{name: described.pop(name) for name in kind.options})
+        described["alpha"] = sparse.power_law().alpha_N
+    found: Inputs = kind(**described)
+    return found
 
 
 def check_exponent(name: str, value: float) -> float:
@@ -350,13 +342,14 @@ def written_inputs(text: str, given: Mapping[str, str], dimension: str | None = 
     if text != kind.kind:
         for name, value in {**given, **({} if dimension is None else {"dimension": dimension})}.items():
             raise InputError(name, value, f"does not describe the inputs of {text}", f"leave out --{name}")
-        return kind.from_file(text)
+        found: Inputs = kind.from_file(text)  # type: ignore[attr-defined]  # those with suffixes have it
+        return found
     if kind.suffixes:
         raise InputError("inputs", text, "needs a file", f"give its path: --inputs x{kind.suffixes[0]}")
     types = hints(kind)
     values = {name: from_text(name, value, types.get(name, float)) for name, value in given.items()}
     size = read_dimension(dimension)
-    return kind.from_options(values if size is None else {**values, "dimension": size})
+    return _described(kind, values if size is None else {**values, "dimension": size})
 
 
 def inputs_of(kind: str, values: Mapping[str, Any]) -> Inputs:

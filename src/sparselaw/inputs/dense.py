@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
@@ -19,7 +18,6 @@ from sparselaw.inputs.base import (
     Sampling,
     check_dimension,
     check_exponent,
-    check_options,
     compute_exponent,
     register,
 )
@@ -45,7 +43,7 @@ class DenseInputs(Inputs):
     """
 
     kind: ClassVar[str] = "dense"
-    options: ClassVar[tuple[str, ...]] = ("alpha1", "alpha2", "alpha")
+    options: ClassVar[tuple[str, ...]] = ("alpha1", "alpha2")
     sampling: ClassVar[Sampling] = "gaussian"
 
     alpha: float
@@ -61,17 +59,7 @@ class DenseInputs(Inputs):
     @classmethod
     def matching(cls, sparse: SparseInputs, dimension: float = DEFAULT_DIMENSION) -> Self:
         """The paper's baseline: Gaussian inputs with the variances of ``sparse``."""
-        return cls(alpha=sparse.alpha1 + sparse.alpha2 + 1.0, dimension=dimension)
-
-    @classmethod
-    def from_options(cls, given: Mapping[str, Any]) -> Self:
-        """By alpha itself, or by the exponents of the sparse inputs whose variances they have."""
-        if "alpha" in given:
-            return cls(**check_options(given, ("alpha", "dimension"), ()))
-        pair = ("alpha1", "alpha2")
-        values = check_options(given, (*pair, "dimension"), pair)
-        dimension = values.pop("dimension", DEFAULT_DIMENSION)
-        return cls.matching(SparseInputs(**values), dimension)
+        return cls(alpha=sparse.exponents.alpha_N, dimension=dimension)
 
     @property
     def exponents(self) -> Exponents:
