@@ -26,7 +26,7 @@ def context():
         quick=False,
         run=lambda tasks: [run(task) for task in tasks],
         map=map,
-        remember=lambda _name, _settings, compute, read: read(compute()),
+        remember=lambda _, function, cells: [function(cell) for cell in cells],
     )
 
 

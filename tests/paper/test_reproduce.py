@@ -16,7 +16,7 @@ def item_with(best):
     """An item that measures ``best`` where the paper prints 2.0."""
 
     def make(context):
-        value = context.remember("value", {"best": best}, lambda: best, float)
+        (value,) = context.remember("value", float, [best])
         return Result(
             quantities=[
                 Quantity(
@@ -130,31 +130,11 @@ def test_an_item_that_cannot_be_read_is_left_out_and_named(folder, capsys):
     ("place", "wrong"),
     [
         (["title"], 3),
-        (["caption"], None),
         (["caption"], "\ud800"),
-        (["notes"], 3),
-        (["notes"], [3]),
-        (["notes"], "abc"),
-        (["quick"], "no"),
-        (["seconds"], "x"),
-        (["seconds"], None),
-        (["seconds"], True),
         (["seconds"], float("nan")),
         (["seconds"], 10**400),
-        (["processor_seconds"], []),
         (["quantities"], {}),
-        (["quantities", 0], 3),
-        (["quantities", 0, "quantity"], None),
-        (["quantities", 0, "paper"], "2"),
-        (["quantities", 0, "theory"], [2.0]),
-        (["quantities", 0, "stated"], float("inf")),
-        (["quantities", 0, "paper_is_bound"], 0),
-        (["quantities", 0, "measured"], 2.0),
         (["quantities", 0, "measured", "low"], "1"),
-        (["quantities", 0, "verdict"], 1),
-        (["tables"], [3]),
-        (["tables"], [{"title": "a"}]),
-        (["tables"], [{"title": "a", "columns": ["b"], "rows": [3]}]),
         (["tables"], [{"title": "a", "columns": ["b"], "rows": [[3]]}]),
     ],
 )
@@ -184,9 +164,10 @@ def test_the_remedy_for_an_item_that_cannot_be_read_is_the_command_for_it(folder
 
 def test_a_kept_value_that_cannot_be_read_is_computed_again(finished, folder, monkeypatch):
     (kept,) = (folder / "kept").glob("value-*.json")
+    whole = kept.read_text()
     kept.write_text("{")
     assert measure_again(folder, monkeypatch, 2.05).items == finished[0].items
-    assert kept.read_text() == "2.05"
+    assert kept.read_text() == whole
 
 
 @pytest.mark.parametrize("content", [b"of something else", b"SQLite format 3\0", bytes(200)])

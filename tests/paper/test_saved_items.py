@@ -1,6 +1,6 @@
-"""Values kept in files: computed once, again where the file makes no sense, never half written."""
+"""Values kept in files: computed once, again where the file is not what was written, never half written."""
 
-import json
+import math
 
 import pytest
 
@@ -9,42 +9,39 @@ from sparselaw.experiments.paper.reproduce import remember
 
 class Counted:
     def __init__(self):
-        self.calls = 0
+        self.calls = []
 
-    def __call__(self):
-        self.calls += 1
-        return {"x": [1.5, 2], "far": float("inf")}
-
-
-def read(value):
-    return {"x": [float(v) for v in value["x"]], "far": value["far"]}
+    def __call__(self, cell):
+        self.calls.append(cell)
+        return [1.5 * cell, math.inf]
 
 
 def test_results_are_kept_and_taken_from_the_folder(tmp_path):
     compute = Counted()
     for _ in range(2):
-        assert remember(tmp_path, "thing", {"a": 1}, compute, read) == {"x": [1.5, 2.0], "far": float("inf")}
-    assert compute.calls == 1
-    remember(tmp_path, "thing", {"a": 2}, compute, read)
-    assert compute.calls == 2
+        assert remember(tmp_path, map, "thing", compute, [1, 2]) == [[1.5, math.inf], [3.0, math.inf]]
+    assert compute.calls == [2, 1]  # the last first
+    remember(tmp_path, map, "thing", compute, [1, 3])
+    assert compute.calls == [2, 1, 3, 1]
     assert len(list(tmp_path.iterdir())) == 2
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"null", b"[]", b'{"x": 3}', b'{"x": [1, "a"]}', b"\xff\xfe"])
-def test_what_cannot_be_read_is_computed_again(tmp_path, content):
+@pytest.mark.parametrize("wrong", [b"", b"{", b"null", b"[]", b'{"values": [[1.5]]}', b"\xff\xfe", 3.0])
+def test_what_was_changed_is_computed_again(tmp_path, wrong):
     compute = Counted()
-    first = remember(tmp_path, "thing", {}, compute, read)
+    first = remember(tmp_path, map, "thing", compute, [1])
     (path,) = tmp_path.iterdir()
-    path.write_bytes(content)
-    assert remember(tmp_path, "thing", {}, compute, read) == first
-    assert compute.calls == 2
-    assert json.loads(path.read_text())["x"] == [1.5, 2]
+    written = path.read_bytes()
+    path.write_bytes(written.replace(b"1.5", b"1.6") if wrong == 3.0 else wrong)
+    assert remember(tmp_path, map, "thing", compute, [1]) == first
+    assert len(compute.calls) == 2
+    assert path.read_bytes() == written
 
 
 def test_a_computation_that_fails_leaves_nothing(tmp_path):
-    def compute():
+    def compute(_):
         raise KeyError("inside")
 
     with pytest.raises(KeyError, match="inside"):
-        remember(tmp_path, "thing", {}, compute, read)
+        remember(tmp_path, map, "thing", compute, [1])
     assert list(tmp_path.iterdir()) == []

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from sparselaw.experiments.paper.item import Printed, Quantity, judge
+from sparselaw.experiments.paper.item import Printed, Quantity
 from sparselaw.interval import Interval
 
 
@@ -22,20 +22,20 @@ from sparselaw.interval import Interval
     ],
 )
 def test_verdicts_follow_from_the_numbers(printed, measured, word):
-    assert judge(printed, measured).word == word
+    assert Quantity("a number", measured, printed).verdict()[0] == word
 
 
 def test_an_altered_measurement_changes_the_verdict():
     printed = Printed(1.11, 0.005, below=0.06, above=0.06)
     right = Quantity("exponent", Interval(1.10, 1.13, 1.16), printed, 1.15)
     altered = Quantity("exponent", Interval(1.27, 1.30, 1.33), printed, 1.15)
-    assert right.verdict.word == "agrees"
-    assert altered.verdict.word == "differs"
-    assert "0.19 apart" in altered.verdict.reason
+    assert right.verdict()[0] == "agrees"
+    assert altered.verdict()[0] == "differs"
+    assert "0.19 apart" in altered.verdict()[1]
 
 
 def test_a_statement_that_is_not_the_papers_is_judged_by_itself():
-    stated = Quantity("a slope", Interval(0.2, 0.3, 0.4), stated=Printed(0.0, 0.05))
+    stated = Quantity("a slope", Interval(0.2, 0.3, 0.4), Printed(0.0, 0.05, whose="statement"))
     row = stated.as_dict()
     assert (row["paper"], row["stated"], row["verdict"]) == (None, 0.0, "differs")
     assert "statement" in row["reason"]

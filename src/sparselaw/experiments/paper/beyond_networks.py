@@ -259,8 +259,8 @@ def _statements(found: Experiments) -> list[Quantity]:
             words = used[0].words if len(used) == 1 else f"{len(used)} settings, one slope for each seed"
             value = theory(used[0]) if callable(theory) else theory
             why = "; ".join(filter(None, (words, note)))
-            printed = Printed(stated, tolerance)
-            judged.append(Quantity(quantity, measure(*used), None, value, why, printed, interval))
+            printed = Printed(stated, tolerance, whose="statement")
+            judged.append(Quantity(quantity, measure(*used), printed, value, why, interval))
 
     slope, settings = "slope of loss/unseen in D", [f"({a:g}, {b:g})" for a, b in SETTINGS]
     for kind in KINDS:
@@ -314,7 +314,7 @@ def _bound(found: Experiments) -> Quantity:
     return Quantity(
         "lowest loss / unseen variance of all networks",
         ratio,
-        stated=Printed(1.0, 0.0, above=math.inf),
+        Printed(1.0, 0.0, above=math.inf, whose="statement"),
         why=f"no learner has less than 1 on average; the lowest of {len(cells)} cells is {name}, D = {D:,}",
     )
 

@@ -7,9 +7,7 @@ put on the curve, their local exponents beside it, and runs on repeated data bes
 
 from __future__ import annotations
 
-import functools
 import math
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -38,17 +36,21 @@ LOWEST_SHARE = 0.01  # of a mean: few seeds of heavy-tailed losses have interval
 
 def make(context: Context) -> Result:
     """Runs on the crossover's curve, and runs on repeated data beside runs on fresh ones."""
-    seeds = 6 if context.quick else SEEDS
     samples, passes = (SAMPLES[:2], PASSES[:4]) if context.quick else (SAMPLES, PASSES)
-    curve = [_row(context, "crossover", INPUTS, math.inf, D, P, STEP, seeds) for D in samples for P in passes]
-    repeated = [
-        _row(context, "repeated data", SparseInputs(alpha1=a, alpha2=b), N, visits // P, P, 0.5, seeds)
+    repeats = REPEATS[:3] if context.quick else REPEATS
+    settings = [(INPUTS, math.inf, D, SGD(passes=P, step=STEP)) for D in samples for P in passes]
+    settings += [
+        (SparseInputs(alpha1=a, alpha2=b), N, visits // P, SGD(passes=P, step=0.5))
         for (a, b), (N, visits) in REPEATED.items()
-        for P in (REPEATS[:3] if context.quick else REPEATS)
+        for P in repeats
     ]
+    seeds = range(6 if context.quick else SEEDS)
+    losses = iter(context.remember("passes", _loss, [(*setting, i) for setting in settings for i in seeds]))
+    rows = [_row(*setting, [next(losses) for _ in seeds]) for setting in settings]
+    curve, repeated = rows[: len(samples) * len(passes)], rows[len(samples) * len(passes) :]
     return Result(
         quantities=[*(_exponent(curve, count) for count in passes), *_ratios(repeated)],
-        rows=[*curve, *repeated],
+        rows=rows,
         caption=(
             f"SGD with N infinite at ({INPUTS.alpha1:g}, {INPUTS.alpha2:g}), step {STEP:g}, batch 1. "
             "Left: loss D^alpha_D against pi = eps P D^-x, points simulated (95 %), coloured lines theory "
@@ -65,27 +67,19 @@ def make(context: Context) -> Result:
     )
 
 
-def _row(
-    context: Context, part: str, inputs: SparseInputs, N: float, D: int, passes: int, step: float, seeds: int
-) -> Row:
-    """Simulated mean with its interval, beside the theory."""
-    setting = {"alpha1": inputs.alpha1, "alpha2": inputs.alpha2, "N": str(N), "D": D, "passes": passes}
-    solver = SGD(passes=passes, step=step)
-    losses = context.remember(
-        "passes",
-        {**setting, "step": step, "seeds": seeds},
-        lambda: list(context.map(functools.partial(_loss, inputs, N, D, solver), range(seeds))),
-        lambda kept: np.array(kept, dtype=float),
-    )
-    found = student_interval(losses)
-    point = predict(inputs, N=N, D=D, solver=solver)
-    row: dict[str, Any] = {**setting, "step": step, "loss": found.best, "low": found.low, "high": found.high}
-    row |= {"theory": point.loss, "pi": point.pi, "kappa": point.kappa, "caution": point.caution}
-    return row | {"part": part}
-
-
-def _loss(inputs: SparseInputs, N: float, D: int, solver: SGD, seed: int) -> float:
+def _loss(run: tuple[SparseInputs, float, int, SGD, int]) -> float:
+    inputs, N, D, solver, seed = run
     return sgd_loss(inputs, N, D, solver, seed=seed)
+
+
+def _row(inputs: SparseInputs, N: float, D: int, solver: SGD, losses: list[float]) -> Row:
+    """Simulated mean with its interval, beside the theory."""
+    found, point = student_interval(losses), predict(inputs, N=N, D=D, solver=solver)
+    row: Row = {"alpha1": inputs.alpha1, "alpha2": inputs.alpha2, "N": str(N), "D": D}
+    row |= {"passes": solver.passes, "step": solver.step}
+    row |= {"loss": found.best, "low": found.low, "high": found.high}
+    row |= {"theory": point.loss, "pi": point.pi, "kappa": point.kappa, "caution": point.caution}
+    return row | {"part": "crossover" if math.isinf(N) else "repeated data"}
 
 
 def _exponent(curve: list[Row], count: int) -> Quantity:

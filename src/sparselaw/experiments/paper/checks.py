@@ -87,18 +87,7 @@ def _same_solution(context: Context) -> list[Quantity]:
 def _small_steps(context: Context) -> Quantity:
     """Minibatch SGD against full-batch descent on the same data after the same number of small steps."""
 
-    def compute() -> list[float]:
-        ratios = []
-        for seed in range(STEP_SEEDS):
-            training = prepare_training(Task(inputs=INPUTS, N=16_000, D=400, seed=seed))
-            rng = np.random.default_rng(seed)
-            ratios += compare_small_steps(training, [PASSES], rng, STEP).tolist()
-        return ratios
-
-    settings = {"alpha1": INPUTS.alpha1, "alpha2": INPUTS.alpha2, "passes": PASSES, "step": STEP}
-    ratios = context.remember(
-        "small-steps", settings | {"seeds": STEP_SEEDS}, compute, lambda kept: [float(r) for r in kept]
-    )
+    ratios = context.remember("small-steps", _ratio_of_small_steps, range(STEP_SEEDS))
     few, full = SGD(passes=PASSES, step=STEP), GradientDescent(steps=PASSES * 400, step=STEP)
     predicted = [predict(INPUTS, N=16_000, D=400, solver=solver).loss for solver in (few, full)]
     why = (
@@ -107,6 +96,11 @@ def _small_steps(context: Context) -> Quantity:
     name = "loss by small-step SGD over loss by full-batch descent, same data"
     theory, printed = predicted[0] / predicted[1], Printed(1.0, 0.02)
     return Quantity(name, range_of(ratios), printed, theory, why, interval="range")
+
+
+def _ratio_of_small_steps(seed: int) -> float:
+    training = prepare_training(Task(inputs=INPUTS, N=16_000, D=400, seed=seed))
+    return float(compare_small_steps(training, [PASSES], np.random.default_rng(seed), STEP)[0])
 
 
 def _symmetric(weak: list[Measured]) -> Quantity:

@@ -11,16 +11,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from html import escape
-from typing import Literal, get_args
+from dataclasses import dataclass
 
 from sparselaw.experiments.paper.item import Row
 from sparselaw.interval import Interval
-
-Word = Literal["holds", "touches", "does not hold", "undecided", "not measured"]
 
 TELLING = 3.0  # times the range: an interval wider than that decides nothing
 
@@ -33,7 +29,7 @@ class Range:
     high: float
     words: str
 
-    def verdict(self, measured: Interval) -> Word:
+    def verdict(self, measured: Interval) -> str:
         """``holds`` where the whole interval lies in the range."""
         if measured.low > self.high or measured.high < self.low:
             return "does not hold"
@@ -46,81 +42,57 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement of the paper and the number that decides it; ``row`` of the summary, if it was made."""
+    """A statement of the paper and the number that decides it."""
 
     words: str
-    formula: str  # as ``mathml`` reads it
+    formula: str  # as ``formula_html`` reads it
     label: str  # in the paper's source
     number: str  # what is measured, as the subject of a sentence
     item: str
     quantity: str  # how the name of its row begins
     must: Range | None = None  # None: what the paper prints
-    row: Row | None = None
 
-    def judged(self, rows: Iterable[Row]) -> Claim:
-        """The claim with the row that decides it; ``rows`` are those of summary.json."""
-        for row in rows:
-            if row["name"] == self.item and row["quantity"].startswith(self.quantity) and row["measured"]:
-                return replace(self, row=row)
-        return self
-
-    @property
-    def verdict(self) -> Word:
-        if self.row is None:
-            return "not measured"
-        if self.must is not None:
-            return self.must.verdict(Interval(**self.row["measured"]))
-        if self.row["verdict"] != "agrees":
-            return "does not hold"
-        low, _, high = self.row["measured"].values()
-        within = self.row.get("paper_within") or math.inf  # kept rows of earlier versions have none
-        return "undecided" if high - low > TELLING * 2.0 * within else "holds"
-
-    @property
-    def compared(self) -> str:
-        """How ours compares with the printed number: the distance, and what both errors allow."""
-        words = {"agrees": "agrees with", "differs": "differs from"}
-        if self.row is None or self.row["verdict"] not in words:
-            return ""
-        apart = self.row["reason"].split(" (")[0]
-        return f"{words[self.row['verdict']]} the printed {self.row['paper']:.4g} ({apart})"
-
-    @property
-    def must_be(self) -> str:
-        if self.must is not None:
-            return self.must.words
-        return (
-            f"{self.row['paper']:.4g}, as printed" if self.row and self.compared else "what the paper prints"
+    def judged(self, rows: Iterable[Row]) -> Row:
+        """The claim with its verdict, for summary.json, whose ``rows`` these are; the first one decides."""
+        decisive = (
+            row
+            for row in rows
+            if row["name"] == self.item and row["quantity"].startswith(self.quantity) and row["measured"]
         )
-
-    @property
-    def sentence(self) -> str:
-        """What decides the claim, in one sentence."""
-        if self.row is None:
-            return f"Not measured: make {self.item}."
-        beside = f"; it {self.compared}" if self.compared and self.must is not None else ""
-        return f"The {self.number} is {shown(self.row)} and must be {self.must_be}{beside}."
-
-    @property
-    def why(self) -> str:
-        """What stands behind the number, where the claim does not simply hold."""
-        return "" if self.row is None or self.verdict == "holds" else str(self.row.get("why", ""))
-
-    def as_dict(self) -> dict[str, object]:
-        """Plain values, for summary.json."""
-        row = self.row or {"quantity": self.quantity, "measured": None, "paper": None}
+        row = next(decisive, None)
+        verdict, sentence, compared, printed = "not measured", f"Not measured: make {self.item}.", "", None
+        must_be = "what the paper prints" if self.must is None else self.must.words
+        if row is not None:
+            words = {"agrees": "agrees with", "differs": "differs from"}.get(row["verdict"])
+            if words:  # how ours compares with the printed number: the distance, and what both errors allow
+                printed, apart = row["paper"], row["reason"].split(" (")[0]
+                compared = f"{words} the printed {printed:.4g} ({apart})"
+            measured = Interval(**row["measured"])
+            if self.must is not None:
+                verdict = self.must.verdict(measured)
+            else:
+                within = row.get("paper_within") or math.inf  # kept rows of earlier versions have none
+                wide = measured.high - measured.low > TELLING * 2.0 * within
+                agreed = "undecided" if wide else "holds"
+                verdict = agreed if row["verdict"] == "agrees" else "does not hold"
+                must_be = f"{printed:.4g}, as printed" if compared else must_be
+            beside = f"; it {compared}" if compared and self.must is not None else ""
+            sentence = f"The {self.number} is {shown(row)} and must be {must_be}{beside}."
+        row = row or {"quantity": self.quantity, "measured": None}
         return {
             "claim": self.words,
-            "formula": re.sub(r"_(?=\d)", "", self.formula.replace("{", "(").replace("}", ")")),
+            "formula": self.formula,
             "label": self.label,
             "item": self.item,
             "quantity": row["quantity"],
             "measured": row["measured"],
             "interval": row.get("interval", "95 %"),
-            "must_be": self.must_be,
-            "printed": row["paper"] if self.compared else None,
-            "compared": self.compared,
-            "verdict": self.verdict,
+            "must_be": must_be,
+            "printed": printed,
+            "compared": compared,
+            "verdict": verdict,
+            "sentence": sentence,
+            "why": "" if verdict == "holds" else row.get("why", ""),  # what stands behind the number
         }
 
 
@@ -132,18 +104,19 @@ def shown(row: Row) -> str:
     return f"{Interval(**row['measured'])}" + ("" if kind == "95 %" else f" ({kind})")
 
 
-def judged(rows: Iterable[Row]) -> list[Claim]:
+def judged(rows: Iterable[Row]) -> list[Row]:
     """The claims, each with its verdict; ``rows`` are those of summary.json."""
     rows = list(rows)
     return [claim.judged(rows) for claim in CLAIMS]
 
 
-def counted(claims: Iterable[Claim]) -> str:
+def counted(claims: Iterable[Row]) -> str:
     """How many claims there are of each verdict, in words."""
-    found = Counter(claim.verdict for claim in claims)
+    found = Counter(claim["verdict"] for claim in claims)
     plural = {"holds": "hold", "touches": "touch", "does not hold": "do not hold"}
-    words = {word: word if found[word] == 1 else plural.get(word, word) for word in get_args(Word)}
-    return ", ".join(f"{found[word]} {words[word]}" for word in words if found[word])
+    words = (*plural, "undecided", "not measured")
+    counts = ((found[word], plural.get(word, word) if found[word] > 1 else word) for word in words)
+    return ", ".join(f"{count} {word}" for count, word in counts if count)
 
 
 def near(value: float, share: float, why: str = "finite sizes") -> Range:
@@ -166,46 +139,27 @@ def below(value: float) -> Range:
     return Range(low=-float("inf"), high=value, words=f"below {value:g}")
 
 
-def mathml(formula: str) -> str:
-    """The inside of a ``math`` element: letters, numbers and signs, with ``^`` and ``_`` as in LaTeX.
+def formula_html(formula: str) -> str:
+    """A formula on a page: letters, their indices, and powers in parentheses.
 
-    >>> mathml("L ∝ N^{-2}")
-    '<mi>L</mi><mo>∝</mo><msup><mi>N</mi><mrow><mo>−</mo><mn>2</mn></mrow></msup>'
+    >>> formula_html("L ∝ N^(-α1)")
+    '<i>L</i> ∝ <i>N</i><sup>−<i>α</i><sub>1</sub></sup>'
     """
-    tokens = deque(re.findall(r"\d+\.?\d*|\S", formula))
-
-    def row(end: str) -> str:
-        parts: list[str] = []
-        while tokens and tokens[0] != end:
-            token = tokens.popleft()
-            if token in "^_":
-                kind = "msup" if token == "^" else "msub"
-                parts.append(f"<{kind}>{parts.pop()}{one(tokens.popleft())}</{kind}>")
-            else:
-                parts.append(one(token))
-        return "".join(parts)
-
-    def one(token: str) -> str:
-        if token == "{":
-            inside = row("}")
-            tokens.popleft()
-            return f"<mrow>{inside}</mrow>"
-        kind = "mn" if token[0].isdigit() else "mi" if token.isalpha() else "mo"
-        return f"<{kind}>{escape(token.replace('-', '−'))}</{kind}>"
-
-    return row("")
+    letters = re.sub(r"[^\W\d_]", r"<i>\g<0></i>", formula.replace("-", "−"))
+    lowered = re.sub(r"(</i>)_?(\d)|_(<i>.</i>)", r"\1<sub>\2\3</sub>", letters)
+    return re.sub(r"\^\(((?:[^()]|\([^()]*\))*)\)", r"<sup>\1</sup>", lowered)
 
 
 _JOINT = "joint exponent (sparse N, dense N, dense D)"
-_POWER = "D^{1+(α_2+1)/(α_1+1)}"
+_POWER = "D^(1+(α2+1)/(α1+1))"
 
 # fmt: off
 CLAIMS = (
     Claim("As the model grows, the loss falls with its size as a power.",
-          "L ∝ N^{-(α_1+α_2+1)}", "prop:underparam",
+          "L ∝ N^(-(α1+α2+1))", "prop:underparam",
           "exponent of N", "checks", "alpha_N beyond the paper's sizes", near(2.3, 0.03)),
     Claim("With the data it falls by a smaller power: rare coordinates stay unseen.",
-          "L ∝ D^{-(α_1+α_2+1)/(α_1+1)}", "thm:over-scaling",
+          "L ∝ D^(-(α1+α2+1)/(α1+1))", "thm:over-scaling",
           "exponent of D", "checks", "alpha_D beyond the paper's sizes", near(1.15, 0.01)),
     Claim("So the two exponents differ: model size has the larger one.",
           "α_N > α_D", "cor:asymmetry",
@@ -215,18 +169,18 @@ CLAIMS = (
           "α_N = 2.0", "fig:minNormLinear",
           "shared exponent", "figure-5", _JOINT),
     Claim("Where inputs are hardly sparse, the two exponents are the same.",
-          "α_1 ≤ 0 ⇒ α_N = α_D", "app:weak-sparsity",
+          "α1 ≤ 0 ⇒ α_N = α_D", "app:weak-sparsity",
           "difference of the two", "checks", "alpha_N - alpha_D at alpha1 =",
           Range(low=-0.05, high=0.05, words="0, give or take 0.05 for finite sizes")),
     Claim("The loss has a peak (double descent) where N just meets the number of coordinates seen.",
           "N ≈ K(D)", "eq:K-of-D",
           "place of the peak in ξ", "figure-2", "place of the peak, xi", near(0.5642, 0.05)),
     Claim("Rescaled, the losses of all sizes fall on one curve.",
-          "L N^{α_N} = S(ξ)", "fig:scaling-collapse",
+          "L N^(α_N) = S(ξ)", "fig:scaling-collapse",
           "typical distance from the curve, as a share of it,",
           "figure-2", "median |loss N^alpha_N / S(xi) - 1|", below(0.05)),
     Claim("The best loss for a budget of compute falls as a power of it.",
-          "L ∝ C^{-(α_1+α_2+1)/(α_1+3)}", "prop:compute-optimal",
+          "L ∝ C^(-(α1+α2+1)/(α1+3))", "prop:compute-optimal",
           "exponent of C", "figure-3", "alpha_C, from the lower envelope", near(0.575, 0.03)),
     Claim("The two exponents differ with ReLU features too.",
           "α_N > α_D", "fig:minNormReLU",
@@ -246,7 +200,7 @@ CLAIMS = (
           "exponent of D", "table-3", "gradient descent to the loss, N > D", near(1.65, 0.03)),
     Claim("Gradient descent with a fixed step diverges where a rare, large coordinate is seen; the "
           "probability falls with the data as a power.",
-          "P ∝ D^{-ν}", "thm:gd_failure_scaling",
+          "P ∝ D^(-ν)", "thm:gd_failure_scaling",
           "exponent of D at α1 = 1.5, α2 = -2",
           "table-4", "exponent at (alpha1, alpha2) =", near(0.5, 0.05)),
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from statistics import median
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sparselaw.errors import InputError
 from sparselaw.interval import Interval
@@ -20,6 +20,30 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 
+NOT_PRINTED = "the paper prints no number for this"
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A number as the paper prints it: its value, half a unit of its last digit, and its own noise.
+
+    ``below`` and ``above`` are how far the paper's seeds may have moved it (95 %), found by repeating its
+    procedure or from the counts it prints.
+    """
+
+    value: float
+    rounding: float
+    below: float = 0.0  # the truth may be this much below the printed value
+    above: float = 0.0
+    bound: bool = False  # printed as "< value"
+    whose: str = "paper"  # or statement: where the paper has none, found earlier and tried again here
+
+    @property
+    def within(self) -> float:
+        """How far the truth may be from the printed value, on the side where that is more."""
+        return self.rounding + max(self.below, self.above)
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """One number of the paper beside ours. ``why`` explains it, in a sentence computed from the runs."""
@@ -29,32 +53,55 @@ class Quantity:
     printed: Printed | None = None
     theory: float | None = None
     why: str = ""
-    stated: Printed | None = None  # where the paper has none: found earlier, and tried again here
     interval: str = "95 %"  # what the ends of ``measured`` are, where they are something else
 
-    @property
-    def verdict(self) -> Verdict:
-        if self.printed is None and self.stated is not None:
-            return judge(self.stated, self.measured, whose="statement")
-        return judge(self.printed, self.measured)
+    def verdict(self) -> tuple[str, str]:
+        """Whether ours agrees with the printed number, differs, or is not comparable; and the reason.
 
-    def as_dict(self) -> dict[str, Any]:
+        Two uncertain numbers agree when they are no further apart than their 95 % half-widths in quadrature.
+
+        >>> Quantity("an exponent", Interval(1.9, 2.02, 2.1), Printed(value=2.0, rounding=0.05)).verdict()[0]
+        'agrees'
+        >>> Quantity("an exponent", Interval(2.2, 2.3, 2.4), Printed(value=2.0, rounding=0.05)).verdict()[0]
+        'differs'
+        """
+        printed, measured = self.printed, self.measured
+        if printed is None:
+            return "not comparable", NOT_PRINTED
+        if measured is None or not math.isfinite(measured.best):
+            return "not comparable", "nothing was measured here"
+        if printed.bound:
+            agrees = measured.low < printed.value
+            where = "below" if agrees else "above"
+            reason = f"the paper gives the bound {printed.value:g}; our interval starts {where} it"
+        else:
+            gap = printed.value - measured.best
+            ours = measured.high - measured.best if gap > 0 else measured.best - measured.low
+            theirs = printed.rounding + (printed.below if gap > 0 else printed.above)
+            allowed = math.hypot(theirs, ours)
+            agrees, both = abs(gap) <= allowed, f"{printed.whose} ±{theirs:.2g}, ours ±{ours:.2g}"
+            reason = f"{abs(gap):.2g} apart, {allowed:.2g} allowed ({both})"
+        return "agrees" if agrees else "differs", reason
+
+    def as_dict(self) -> Row:
         """Plain values for JSON; None where there is no number, and beside it why."""
-        measured, verdict = self.measured, self.verdict
-        if measured is not None and not all(map(math.isfinite, measured.as_dict().values())):
+        measured, why, row = self.measured, self.why, Row(quantity=self.quantity)
+        if measured is not None and not all(map(math.isfinite, measured)):
             measured = None
-        row: dict[str, Any] = {"quantity": self.quantity}
-        put(row, "paper", None if self.printed is None else self.printed.value, NOT_PRINTED)
-        why = self.why
-        if self.stated is not None:
-            row["stated"] = self.stated.value
-            why = f"stated earlier: {self.stated.value:g} ± {self.stated.rounding:g}; {why}"
-        row["paper_is_bound"] = self.printed is not None and self.printed.bound
-        row["paper_within"] = None if self.printed is None else self.printed.within
+        stated = self.printed is not None and self.printed.whose == "statement"
+        paper = None if stated else self.printed
+        put(row, "paper", None if paper is None else paper.value, NOT_PRINTED)
+        if stated:
+            assert self.printed is not None
+            row["stated"] = self.printed.value
+            why = f"stated earlier: {self.printed.value:g} ± {self.printed.rounding:g}; {why}"
+        row["paper_is_bound"] = paper is not None and paper.bound
+        row["paper_within"] = None if paper is None else paper.within
         put(row, "measured", measured, "no finite interval came of it")
         row["interval"] = self.interval
         put(row, "theory", self.theory, "no closed form")
-        return row | {"verdict": verdict.word, "reason": verdict.reason, "why": why}
+        word, reason = self.verdict()
+        return row | {"verdict": word, "reason": reason, "why": why}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +132,9 @@ class Context:
 
     quick: bool
     run: Callable[[Sequence[Task]], list[Record]]
-    # remember(name, settings, compute, read): read(compute()), computed once for a name and its settings
-    remember: Callable[[str, dict[str, Any], Callable[[], Any], Callable[[Any], Any]], Any]
     map: Callable[..., Iterable[Any]]  # like the built-in, on all workers
+    # remember(name, function, cells): as map, of plain values, computed once for a name and its cells
+    remember: Callable[[str, Callable[[Any], Any], Sequence[Any]], list[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,68 +144,6 @@ class Item:
     name: str
     title: str
     make: Callable[[Context], Result]
-
-
-# Does a measured interval agree with a printed number? Computed, never typed.
-
-NOT_PRINTED = "the paper prints no number for this"
-Word = Literal["agrees", "differs", "not comparable"]
-
-
-@dataclass(frozen=True, slots=True)
-class Printed:
-    """A number as the paper prints it: its value, half a unit of its last digit, and its own noise.
-
-    ``below`` and ``above`` are how far the paper's seeds may have moved it (95 %), found by repeating its
-    procedure or from the counts it prints.
-    """
-
-    value: float
-    rounding: float
-    below: float = 0.0  # the truth may be this much below the printed value
-    above: float = 0.0
-    bound: bool = False  # printed as "< value"
-
-    @property
-    def within(self) -> float:
-        """How far the truth may be from the printed value, on the side where that is more."""
-        return self.rounding + max(self.below, self.above)
-
-
-class Verdict(NamedTuple):
-    word: Word
-    reason: str
-
-
-def judge(printed: Printed | None, measured: Interval | None, whose: str = "paper") -> Verdict:
-    """Compare a printed number with an interval.
-
-    Two uncertain numbers agree when they are no further apart than their 95 % half-widths in quadrature.
-
-    >>> judge(Printed(value=2.0, rounding=0.05), Interval(1.9, 2.02, 2.1)).word
-    'agrees'
-    >>> judge(Printed(value=2.0, rounding=0.05), Interval(2.2, 2.3, 2.4)).word
-    'differs'
-    """
-    if printed is None:
-        return Verdict("not comparable", NOT_PRINTED)
-    if measured is None or not math.isfinite(measured.best):
-        return Verdict("not comparable", "nothing was measured here")
-    if printed.bound:
-        inside = measured.low < printed.value
-        where = "below" if inside else "above"
-        return Verdict(
-            "agrees" if inside else "differs",
-            f"the {whose} gives the bound {printed.value:g}; our interval starts {where} it",
-        )
-    gap = printed.value - measured.best
-    ours = measured.high - measured.best if gap > 0 else measured.best - measured.low
-    theirs = printed.rounding + (printed.below if gap > 0 else printed.above)
-    allowed = math.hypot(theirs, ours)
-    return Verdict(
-        "agrees" if abs(gap) <= allowed else "differs",
-        f"{abs(gap):.2g} apart, {allowed:.2g} allowed ({whose} ±{theirs:.2g}, ours ±{ours:.2g})",
-    )
 
 
 def range_of(values: Sequence[float]) -> Interval:

@@ -215,13 +215,8 @@ def _in_tf32(context: Context, joint: Quantity) -> Quantity:
     sizes = grids.sizes(FIGURE_5.grid.D, "D", context.quick)[-last:]
     models = grids.sizes(FIGURE_5.grid.N, "N", context.quick)[-last:]
     seeds = 2 if context.quick else 3
-    pairs = [(D, seed) for D in reversed(sizes) for seed in range(seeds)]
-    ratios = context.remember(
-        "tf32",
-        {"sizes": sizes, "seeds": seeds},
-        lambda: list(context.map(loss_ratio, pairs)),
-        lambda kept: np.reshape(kept, (len(sizes), seeds)).astype(float)[::-1],  # (sizes, seeds)
-    )
+    pairs = [(D, seed) for D in sizes for seed in range(seeds)]
+    ratios = np.reshape(context.remember("tf32", loss_ratio, pairs), (len(sizes), seeds))
     same = np.ones((len(models), seeds))
     axes = dict(zip(JOINT, (models, models, sizes), strict=True))
     assert joint.measured is not None
@@ -317,19 +312,15 @@ def _paired(context: Context, curves: Curves, last: int) -> list[list[str]]:
     cut = measured_by_name(context, specs)
     loose = {n: cut[n].losses / curves[n].losses[-last :: last - 1, :PAIRED_SEEDS] for n in JOINT}
     settings = [(n, size, seed) for n in JOINT for size in ends[n] for seed in range(PAIRED_SEEDS)]
-    single = context.remember(
-        "relu-single-precision",
-        {"settings": settings},
-        lambda: list(context.map(loss_ratio_relu, settings)),
-        lambda kept: np.reshape(kept, (len(JOINT), 2, PAIRED_SEEDS)).astype(float),
-    )
+    ratios = context.remember("relu-single-precision", loss_ratio_relu, settings)
+    single = np.reshape(ratios, (len(JOINT), 2, PAIRED_SEEDS))
     joint, own = fitted(curves, JOINT, last).exponent, fitted(curves, JOINT, last, shared=False).exponents
     rows = []
-    for words, ratios in (
+    for words, paired in (
         (f"rtol = {LOOSE:g} instead of 1e-10", loose),
         ("float32 and TF32 features, pseudoinverse in float32", dict(zip(JOINT, single, strict=True))),
     ):
-        moved, shifts = _shifted(joint, ends, ratios)
+        moved, shifts = _shifted(joint, ends, paired)
         slopes = [f"{own[n].best + shifts[n].mean():.2f} ({shifts[n].mean():+.3f})" for n in JOINT]
         rows.append([words, *slopes, str(moved)])
     return rows

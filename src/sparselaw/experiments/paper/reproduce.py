@@ -10,19 +10,19 @@ import re
 import time
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import psutil
 from threadpoolctl import threadpool_limits
 
 from sparselaw.errors import InputError, check_size
-from sparselaw.experiments.paper.claims import Claim, counted, judged, mathml, shown
+from sparselaw.experiments.paper.claims import counted, formula_html, judged, shown
 from sparselaw.experiments.paper.item import NAMES, Context, Item, Quantity, Result, Row, chosen, item
 from sparselaw.files import write_atomically
 from sparselaw.interrupts import no_more_ctrl_c
@@ -69,8 +69,8 @@ def reproduce(
         context = Context(
             quick=quick,
             run=partial(_run, store=store, pool=pool, progress=progress),
-            remember=partial(remember, out / KEPT),
             map=pool.map,
+            remember=partial(remember, out / KEPT, pool.map),
         )
         try:
             for place, name in enumerate(wanted, start=1):
@@ -151,9 +151,7 @@ def save_item(folder: Path, item: Item, result: Result, quick: bool, spent: tupl
         "quantities": [quantity.as_dict() for quantity in result.quantities],
         "tables": [asdict(table) for table in result.tables],
     }
-    content = json.loads(json.dumps(saved, allow_nan=False))
-    text = json.dumps(content | {"checksum": _checksum(content)}, indent=1)
-    write_text(folder / KEPT / f"{item.name}.json", text)
+    keep(folder / KEPT / f"{item.name}.json", saved)
 
 
 def load_items(folder: Path) -> tuple[dict[str, Row], list[str]]:
@@ -164,7 +162,7 @@ def load_items(folder: Path) -> tuple[dict[str, Row], list[str]]:
     for name in NAMES:
         path = folder / KEPT / f"{name}.json"
         if path.exists():
-            found = read_json(path, _checked)
+            found = kept(path)
             if found is None or not (folder / f"{name}.svg").is_file():
                 lost.append(name)
             else:
@@ -172,44 +170,44 @@ def load_items(folder: Path) -> tuple[dict[str, Row], list[str]]:
     return saved, lost
 
 
-def _checked(content: Row) -> Row:
-    """What a kept file says; ValueError where it is not what ``save_item`` wrote, to the last letter."""
-    if content.pop("checksum") != _checksum(content):
-        raise ValueError("was changed after it was written")
-    return content
+def remember(
+    folder: Path, run: Callable[..., Iterable[Any]], name: str, function: Callable[[Any], Any], cells: Any
+) -> list[Any]:
+    """What ``function`` gives for each cell, plain values; computed once for a name and its cells.
+
+    ``run`` is a ``map``. The last cells are the largest, and come first.
+    """
+    key = repr((name, ENGINE_VERSION, cells))
+    path = folder / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
+    found = kept(path)
+    if found is None:
+        found = {"values": list(run(function, cells[::-1]))[::-1]}
+        keep(path, found)
+    values: list[Any] = found["values"]
+    return values
+
+
+# Files of results have a checksum. One that does not say what was written, to the last letter, is as good as
+# none, whatever became of it.
+
+
+def keep(path: Path, content: Row) -> None:
+    """Write plain values, and a checksum of them, to a file."""
+    content = json.loads(json.dumps(content))
+    write_text(path, json.dumps(content | {"checksum": _checksum(content)}, indent=1))
+
+
+def kept(path: Path) -> Row | None:
+    """What ``keep`` wrote; None where there is no such file, or not as it was."""
+    try:
+        content: Row = json.loads(path.read_text("utf-8"))
+        return content if content.pop("checksum") == _checksum(content) else None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
 
 
 def _checksum(content: Row) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-# Results of computations that are not trials, each in a file named after what was computed.
-#
-# A file that cannot be read, whatever became of it, counts as missing: its value is computed again.
-
-T = TypeVar("T")
-UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
-
-
-def remember(
-    folder: Path, name: str, settings: dict[str, Any], compute: Callable[[], Any], read: Callable[[Any], T]
-) -> T:
-    """``read`` of the plain JSON values that ``compute()`` gives; computed once for a name and settings."""
-    key = json.dumps({"name": name, "engine": ENGINE_VERSION, **settings}, sort_keys=True)
-    path = folder / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
-    found = read_json(path, read)
-    if found is None:
-        write_text(path, json.dumps(compute()))
-        return read(json.loads(path.read_text("utf-8")))
-    return found
-
-
-def read_json(path: Path, read: Callable[[Any], T]) -> T | None:
-    """What ``read`` makes of a file's values; None where there is no such file or it makes no sense."""
-    try:
-        return read(json.loads(path.read_text("utf-8")))
-    except UNREADABLE:
-        return None
 
 
 def write_text(path: Path, text: str) -> None:
@@ -235,15 +233,10 @@ class Summary:
     lost: tuple[str, ...] = ()  # items of the folder that cannot be read and are left out
     times: Mapping[str, Row] = field(default_factory=dict)  # of each item: clock and processor, seconds
 
-    def as_dict(self) -> dict[str, Any]:
-        """What summary.json holds."""
-        claims = [claim.as_dict() for claim in self.claims]
+    def as_dict(self) -> Row:
+        """What summary.json holds: what the paper states with a verdict for each statement, and the rows."""
+        claims = judged(self.items)
         return {"claims": claims, "items": self.items, "seconds": self.seconds, "times": dict(self.times)}
-
-    @property
-    def claims(self) -> list[Claim]:
-        """What the paper states, with a verdict for each statement."""
-        return judged(self.items)
 
     def table(self) -> list[list[str]]:
         """COLUMNS in words, row by row."""
@@ -276,8 +269,8 @@ def write_summary(folder: Path, seconds: float) -> Summary:
     times = {name: {what: item[what] for what in spent} for name, item in saved.items()}
     report = folder / "report.html"
     summary = Summary(items=rows, seconds=seconds, report=report, lost=tuple(lost), times=times)
-    text = json.dumps(summary.as_dict(), indent=2, allow_nan=False)
-    write_text(folder / "summary.json", f"{text}\n")
+    content = summary.as_dict()
+    write_text(folder / "summary.json", f"{json.dumps(content, indent=2, allow_nan=False)}\n")
     facts = {
         "time of this run": f"{seconds:.0f} s",
         "time of all items when made": f"{sum(item['seconds'] for item in saved.values()):.0f} s",
@@ -293,10 +286,10 @@ def write_summary(folder: Path, seconds: float) -> Summary:
         folder=folder.name,
         pictures={name: b64encode((folder / f"{name}.svg").read_bytes()).decode() for name in saved},
         verdicts=Counter(row["verdict"] for item in saved.values() for row in item["quantities"]),
-        claims=summary.claims,
-        counted=counted(summary.claims),
+        claims=content["claims"],
+        counted=counted(content["claims"]),
         facts=facts,
-        mathml=mathml,
+        formula_html=formula_html,
         shown=shown,
     )
     return summary

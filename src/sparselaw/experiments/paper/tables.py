@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,12 +39,7 @@ METHODS = {"gd": "gradient descent", "nesterov": "accelerated", "condition numbe
 def table_3(context: Context) -> Result:
     """The rows of ``cost_table``, and the condition number by two eigenvalues at two dimensions."""
     seeds = grids.seeds(SEEDS, context.quick)
-    rows: list[IterationRow] = context.remember(
-        "iterations",
-        {"alpha1": COSTLY.alpha1, "alpha2": COSTLY.alpha2, "seeds": seeds},
-        lambda: [asdict(row) for row in cost_table(COSTLY, seeds=seeds, map_=context.map)],
-        lambda kept: [IterationRow(**row | {"measured": Interval(**row["measured"])}) for row in kept],
-    )
+    rows = cost_table(COSTLY, seeds=seeds, map_=partial(context.remember, "iterations"))
     more = grids.seeds(CONDITION_SEEDS, context.quick)
     conditions = _conditions(context, more)
     quantities = [*(_quantity(row) for row in rows), *conditions]
@@ -102,11 +98,9 @@ def _condition_row(condition: Quantity) -> Row:
 
 def _condition_numbers(cell: tuple[SparseInputs, int, int]) -> list[float]:
     inputs, D, seed = cell
-    eigenvalues = prepare_training(
-        Task(inputs=inputs, N=grids.CLOSED_FORM.width, D=D, seed=seed)
-    ).equations.eigenvalues
-    place = round(inputs.expected_seen(D) / 2.0) - 1
-    return [float(eigenvalues[0] / eigenvalues[-1]), float(eigenvalues[0] / eigenvalues[place])]
+    task = Task(inputs=inputs, N=grids.CLOSED_FORM.width, D=D, seed=seed)
+    eigenvalues = prepare_training(task).equations.eigenvalues
+    return [float(eigenvalues[0] / eigenvalues[i]) for i in (-1, round(inputs.expected_seen(D) / 2.0) - 1)]
 
 
 def _quantity(row: IterationRow) -> Quantity:
@@ -191,27 +185,16 @@ def _estimates(
     context: Context, wanted: Sequence[tuple[SparseInputs, tuple[int, ...], float, float]]
 ) -> list[list[FailurePoint]]:
     """The points of each curve (inputs, sizes, threshold, relative error), all of them on all workers."""
-    single = [
-        (inputs, D, threshold, error)
-        for inputs, sizes, threshold, error in wanted
-        for D in sorted(sizes, reverse=True)
-    ]
-    settings = [[inputs.parameters(), str(inputs.dimension), *rest] for inputs, *rest in single]
-
-    def read(kept: list[dict[str, Any]]) -> list[FailurePoint]:
-        ends = ("probability", "bulk")
-        return [FailurePoint(**row | {name: Interval(**row[name]) for name in ends}) for row in kept]
-
-    def compute() -> list[dict[str, Any]]:
-        return [asdict(point) for point in context.map(_estimate, single)]
-
-    points = iter(context.remember("failure", {"points": settings}, compute, read))
-    return [[next(points) for _ in sizes][::-1] for _, sizes, _, _ in wanted]
+    cells = [(inputs, D, *rest) for inputs, sizes, *rest in wanted for D in sizes]
+    found = iter(context.remember("failure", _estimate, cells))
+    rows = [[next(found) for _ in sizes] for _, sizes, _, _ in wanted]
+    ends = ("probability", "bulk")
+    return [[FailurePoint(**p | {end: Interval(**p[end]) for end in ends}) for p in curve] for curve in rows]
 
 
-def _estimate(setting: tuple[SparseInputs, int, float, float]) -> FailurePoint:
+def _estimate(setting: tuple[SparseInputs, int, float, float]) -> dict[str, Any]:
     inputs, D, threshold, error = setting
-    return failure_probability(inputs, D, threshold, relative_error=error)[0]
+    return asdict(failure_probability(inputs, D, threshold, relative_error=error)[0])
 
 
 def _probability(point: FailurePoint) -> Quantity:
