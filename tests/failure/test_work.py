@@ -47,13 +47,15 @@ def test_a_day_of_sampling_is_refused_before_anything_is_drawn():
 
 
 def test_limits_of_the_methods():
-    case = case_of(SPIKY, 100, 2.0)
-    direct = work_of(case, Sampling(method="direct", failures=50, replicates=1000))
+    def work(**how):
+        return work_of(case_of(SPIKY, 100, 2.0, Sampling(replicates=1000, **how)))
+
+    direct = work(method="direct", failures=50)
     assert (direct.least, direct.most) == (50, 1000)
-    auto = work_of(case, Sampling(failures=50, replicates=1000))
+    auto = work(failures=50)
     assert auto.least == 50
     assert auto.most > 1000
-    assert work_of(case, Sampling(method="importance", replicates=1000)).least > 200
+    assert work(method="importance").least > 200
 
 
 @pytest.mark.parametrize("method", ["direct", "importance", "auto"])

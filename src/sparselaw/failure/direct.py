@@ -18,7 +18,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.compiled import njit
 from sparselaw.data.gaussian_span import wishart_root
 from sparselaw.data.sparse_samples import SparseData, draw_sparse, sign_matrix
-from sparselaw.errors import InputError, check_size
+from sparselaw.errors import InputError, check_positive, check_size
 from sparselaw.failure.divergence import exceeds
 from sparselaw.failure.draw import (
     DataLaw,
@@ -29,13 +29,7 @@ from sparselaw.failure.draw import (
     draw_data,
     work_space,
 )
-from sparselaw.failure.failure_curve import (
-    Estimate,
-    IsometryPoint,
-    Report,
-    check_threshold,
-    random_numbers,
-)
+from sparselaw.failure.failure_curve import Estimate, IsometryPoint, Report, random_numbers
 from sparselaw.inputs import ActivationInputs, Inputs
 from sparselaw.interrupts import ctrl_c_kept
 from sparselaw.interval import Interval, drawn_interval
@@ -210,7 +204,7 @@ def near_isometry(
         Where more than 4,000 coordinates are seen, or a size is not positive.
     """
     N, D, replicates = check_full_size(N), check_size("D", D), check_size("replicates", replicates)
-    threshold = check_threshold(threshold)
+    threshold = check_positive("threshold", threshold)
     law = data_law(inputs, D, spike_index(inputs, D, threshold), inputs.dimension)
     space = work_space(law, float(law.active.sum()))
     rng = random_numbers(seed, D, "isometry")

@@ -6,12 +6,12 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from sparselaw.arrays import log_slope
-from sparselaw.errors import InputError, check_choice, check_finite, check_size
+from sparselaw.errors import InputError, check_choice, check_finite, check_not_negative, check_size
 from sparselaw.inputs import Inputs
 from sparselaw.inputs.base import no_spike
 from sparselaw.interval import Z95, Interval
@@ -47,20 +47,12 @@ class Sampling:
         object.__setattr__(self, "replicates", check_size("replicates", self.replicates))
         if self.failures is not None:
             object.__setattr__(self, "failures", check_size("failures", self.failures))
-        if self.seed < 0:
-            raise InputError("seed", self.seed, "must not be negative", "choose seed >= 0")
+        check_not_negative("seed", self.seed)
 
     @property
     def wanted(self) -> int:
         """The (effective) failures to stop at."""
         return self.failures if self.failures is not None else math.ceil(self.relative_error**-2)
-
-
-def check_threshold(threshold: float) -> float:
-    number = check_finite("threshold", threshold)
-    if number <= 0.0:
-        raise InputError("threshold", number, "must be positive: it is 2 / step size", "choose threshold > 0")
-    return number
 
 
 def random_numbers(seed: int, D: int, purpose: str) -> np.random.Generator:
@@ -225,11 +217,7 @@ class FailureCurve(Sequence[FailurePoint]):
     def __len__(self) -> int:
         return len(self.points)
 
-    @overload
-    def __getitem__(self, index: int) -> FailurePoint: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[FailurePoint, ...]: ...
-    def __getitem__(self, index: int | slice) -> FailurePoint | tuple[FailurePoint, ...]:
+    def __getitem__(self, index: Any) -> Any:
         return self.points[index]
 
     @property

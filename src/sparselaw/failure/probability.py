@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple, cast
 
-from sparselaw.errors import InputError, check_size
+import numpy as np
+
+from sparselaw.errors import InputError, check_positive, check_size
 from sparselaw.failure.direct import (
     check_full_size,
     near_isometry,
@@ -29,7 +31,6 @@ from sparselaw.failure.failure_curve import (
     Report,
     Sampled,
     Sampling,
-    check_threshold,
     random_numbers,
     with_spike,
 )
@@ -132,31 +133,37 @@ def growing_curve(
     activations = check_inputs(inputs).sampling == "activations"
     if not activations or (N and not inputs.has_power_activations):
         inputs.power_activations()  # refuses: no rare activations, or none by power laws for the full model
-    sizes, widths = [check_size("D", size) for size in D], [check_full_size(width) for width in N]
-    limit = check_threshold(threshold)
-    cases = [case_of(inputs, size, limit) for size in sizes]
+    widths = [check_full_size(width) for width in N]
+    cases = [case_of(inputs, size, threshold, sampling) for size in D]
     for case in cases:
-        check_work(case, sampling)
+        check_work(case)
+    limit = check_positive("threshold", threshold)
     curve = FailureCurve(inputs=inputs, threshold=limit, seed=sampling.seed)
     yield curve
     for case in cases:
-        curve = replace(curve, points=(*curve.points, estimate(case, sampling, progress)))
+        curve = replace(curve, points=(*curve.points, estimate(case, progress)))
         yield curve
-    for size, width in product(sizes, widths):
-        full = near_isometry(inputs, width, size, limit, seed=sampling.seed)
+    for case, width in product(cases, widths):
+        full = near_isometry(inputs, width, case.D, limit, seed=sampling.seed)
         curve = replace(curve, full_model=(*curve.full_model, full))
         yield curve
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One D, and what every method needs to know of it."""
+    """One D, what is asked of it, and what every method needs to know."""
 
     inputs: Inputs
     D: int
     threshold: float
+    sampling: Sampling
     spike: float  # P(some activation beyond j*), exact
     spike_index: float  # j*
+
+    @property
+    def by_law(self) -> bool:
+        """Whether activations follow power laws. Others can be sampled directly, and in no other way."""
+        return self.inputs.has_power_activations
 
     @property
     def last(self) -> float:
@@ -169,21 +176,75 @@ class Case:
         return mean_nonzeros(self.inputs, self.D, self.inputs.dimension)
 
     @property
-    def drawable(self) -> bool:
-        return max(self.nonzeros, self.D) <= MOST_NONZEROS
+    def pilot(self) -> int:
+        """Data sets drawn directly before the method is chosen."""
+        most = max(100, min(20_000, int(PILOT_WORK / (50.0 + self.nonzeros))))
+        return min(self.sampling.replicates, most)
 
     def law(self, last: float | None = None) -> DataLaw:
         """The law of a data set, of all coordinates or up to one, ready to be drawn from."""
         return data_law(self.inputs, self.D, self.spike_index, last or self.inputs.dimension)
 
+    def random(self, method: str) -> np.random.Generator:
+        return random_numbers(self.sampling.seed, self.D, method)
 
-def case_of(inputs: Inputs, D: int, threshold: float) -> Case:
+    def reporter(
+        self, method: str, progress: Progress | None, before: int = 0, open_ended: bool = False
+    ) -> Report | None:
+        """Tells ``progress`` what a sampler does not know: the D, its own name, the data sets before it."""
+        if progress is None:
+            return None
+
+        def report(done: int, total: float | None, failures: float) -> None:
+            whole = None if total is None or open_ended else before + total
+            progress(Sampled(D=self.D, method=method, done=before + done, total=whole, failures=failures))
+
+        return report
+
+    def point(self, method: Any, found: Estimate, reason: str = "") -> FailurePoint:
+        return FailurePoint(
+            D=self.D,
+            threshold=self.threshold,
+            probability=with_spike(self.spike, found.bulk),
+            spike=self.spike,
+            bulk=found.bulk,
+            method=method,
+            spike_index=self.spike_index,
+            replicates=found.replicates,
+            failures=float(found.failures),
+            status=found.status,
+            reason=reason,
+        )
+
+
+def case_of(inputs: Inputs, D: int, threshold: float, sampling: Sampling) -> Case:
     """One D with its exact spike."""
+    D, threshold = check_size("D", D), check_positive("threshold", threshold)
     if inputs.has_power_activations:
         spike, index = spike_probability(inputs, D, threshold), spike_index(inputs, D, threshold)
+    elif sampling.method == "importance":
+        condition, remedy = "needs the power laws of SparseInputs", "choose auto, direct or exact-spike"
+        raise InputError("method", "importance", condition, remedy)
     else:
         spike, index = table_spike(cast(ActivationInputs, inputs), D, threshold), math.inf
-    return Case(inputs=inputs, D=D, threshold=threshold, spike=spike, spike_index=index)
+    return Case(inputs=inputs, D=D, threshold=threshold, sampling=sampling, spike=spike, spike_index=index)
+
+
+def without_sampling(case: Case) -> FailurePoint | None:
+    """The point where nothing is sampled: all is known, or the bulk is too large or not asked for."""
+    if not case.by_law and case.spike >= 1.0:
+        return case.point("exact-spike", Estimate(bulk=UNKNOWN))
+    if case.by_law and case.threshold < 1.0:  # (X X^T)_11 = D always
+        return case.point("exact", Estimate(bulk=Interval(1.0, 1.0, 1.0)))
+    if case.by_law and case.last <= 1.0:  # without a spike only x_1 is left, and lambda_max = 1
+        beyond = case.spike_index < case.inputs.dimension
+        return case.point("exact-spike" if beyond else "exact", Estimate(bulk=Interval(0.0, 0.0, 0.0)))
+    auto = case.by_law and case.sampling.method == "auto"
+    too_large = auto and max(case.nonzeros, case.D) > MOST_NONZEROS
+    if case.sampling.method == "exact-spike" or too_large:
+        reason = f"bulk not sampled: {'too large to draw' if too_large else 'as asked'}"
+        return case.point("exact-spike", Estimate(bulk=UNKNOWN, status="bulk-not-sampled"), reason)
+    return None
 
 
 class Work(NamedTuple):
@@ -194,27 +255,24 @@ class Work(NamedTuple):
     most: float  # data sets after which it stops, whatever was seen
 
 
-def work_of(case: Case, sampling: Sampling) -> Work | None:
-    """The work of a case; None where nothing is sampled, or too much: left to the spike, or refused."""
-    asked, limit = sampling.method, sampling.replicates
-    if not case.inputs.has_power_activations or case.threshold < 1.0 or case.last <= 1.0:
+def work_of(case: Case) -> Work | None:
+    """The work of a case; None where nothing is sampled, or no more than 2,000 data sets of a table."""
+    if not case.by_law or without_sampling(case) is not None:
         return None
-    if asked == "exact-spike" or (asked == "auto" and not case.drawable):
-        return None
-    law = case.law(case.last if asked == "importance" else None)
+    method, limit = case.sampling.method, case.sampling.replicates
+    law = case.law(case.last if method == "importance" else None)
     learning = LEARNING_ROUNDS * learning_draws(limit, 100.0 + len(law.active) + case.nonzeros)
-    pilot = pilot_draws(case, sampling)
     least, most = {
-        "direct": (min(sampling.wanted, limit), limit),
+        "direct": (min(case.sampling.wanted, limit), limit),
         "importance": (learning + min(LEAST_EFFECTIVE, limit), learning + limit),
-        "auto": (min(sampling.wanted, pilot), pilot + learning + limit),
-    }[asked]
+        "auto": (min(case.sampling.wanted, case.pilot), case.pilot + learning + limit),
+    }[method]
     return Work(data_set_seconds(law), least, most)
 
 
-def check_work(case: Case, sampling: Sampling) -> None:
+def check_work(case: Case) -> None:
     """Refuse what would not answer within a day."""
-    work = work_of(case, sampling)
+    work = work_of(case)
     if work is not None and work.seconds * work.least > LONGEST:
         condition = f"sampling would take {in_words(work.seconds * work.least)} at least"
         remedy = "ask for fewer failures or replicates, or choose a smaller D or dimension"
@@ -225,7 +283,7 @@ def announcements(inputs: Inputs, D: Sequence[int], threshold: float, sampling: 
     """What to say before sampling, one line for each D that may take minutes."""
     lines = []
     for size in D:
-        work = work_of(case_of(inputs, size, threshold), sampling)
+        work = work_of(case_of(inputs, size, threshold, sampling))
         if work is not None and work.seconds * work.most >= ANNOUNCED_SECONDS:
             one, whole = in_words(work.seconds), in_words(work.seconds * work.most)
             words = f"up to {work.most:.0f} data sets of {one}, {whole} in all"
@@ -233,71 +291,27 @@ def announcements(inputs: Inputs, D: Sequence[int], threshold: float, sampling: 
     return lines
 
 
-def pilot_draws(case: Case, sampling: Sampling) -> int:
-    """Data sets drawn directly before the method is chosen."""
-    return min(sampling.replicates, max(100, min(20_000, int(PILOT_WORK / (50.0 + case.nonzeros)))))
+def estimate(case: Case, progress: Progress | None = None) -> FailurePoint:
+    """The point of one D by the method asked for.
 
-
-def estimate(case: Case, sampling: Sampling, progress: Progress | None = None) -> FailurePoint:
-    """The point of one D by the method asked for, or by the one that suits it."""
-    by_law, method = case.inputs.has_power_activations, sampling.method
-    if not by_law and method == "importance":
-        condition, remedy = "needs the power laws of SparseInputs", "choose auto, direct or exact-spike"
-        raise InputError("method", "importance", condition, remedy)
-    if not by_law and case.spike >= 1.0:
-        return _point(case, "exact-spike", Estimate(bulk=UNKNOWN))
-    if by_law and case.threshold < 1.0:  # (X X^T)_11 = D always
-        return _point(case, "exact", Estimate(bulk=Interval(1.0, 1.0, 1.0)))
-    if by_law and case.last <= 1.0:  # without a spike only x_1 is left, and lambda_max = 1
-        beyond = case.spike_index < case.inputs.dimension
-        return _point(case, "exact-spike" if beyond else "exact", Estimate(bulk=Interval(0.0, 0.0, 0.0)))
-    too_large = by_law and method == "auto" and not case.drawable
-    if method == "exact-spike" or too_large:
-        reason = f"bulk not sampled: {'too large to draw' if too_large else 'as asked'}"
-        return _point(case, "exact-spike", Estimate(bulk=UNKNOWN, status="bulk-not-sampled"), reason)
-    if not by_law:
-        return _from_table(case, sampling, progress)
+    Of power laws "auto" is a short direct run first; where it sees too little, importance sampling, checked
+    against it.
+    """
+    known, method, limit = without_sampling(case), case.sampling.method, case.sampling.replicates
+    if known is not None:
+        return known
+    if not case.by_law:
+        return _from_table(case, progress)
     if method == "direct":
-        return _point(case, "direct", _direct(case, sampling, sampling.replicates, progress))
+        return case.point("direct", _direct(case, limit, case.reporter("direct", progress)))
     if method == "importance":
-        return _importance(case, sampling, progress)
-    return _automatic(case, sampling, progress)
-
-
-def _from_table(case: Case, sampling: Sampling, progress: Progress | None) -> FailurePoint:
-    """Inputs without power laws can be sampled directly, and in no other way."""
-    found = sample_table(
-        cast(ActivationInputs, case.inputs),
-        case.D,
-        case.threshold,
-        random_numbers(sampling.seed, case.D, "direct"),
-        replicates=sampling.replicates,
-        failures=sampling.wanted,
-        progress=_reporter(case, "direct", 0, progress),
-    )
-    if found.failures >= sampling.wanted:
-        return _point(case, "direct", found)
-    seen = found.failures - found.spikes
-    known = "so that only an upper limit of the bulk is known" if seen == 0 else "so that the bulk is wide"
-    reason = (
-        f"{seen:.0f} of {found.replicates} data sets failed without a spike, {known}; inputs without power "
-        "laws have no importance sampling, which would see rarer ones"
-    )
-    return _point(case, "direct", replace(found, status="few-failures"), reason)
-
-
-def _automatic(case: Case, sampling: Sampling, progress: Progress | None) -> FailurePoint:
-    """A short direct run first; where it sees too little, importance sampling, checked against it."""
-
-    def open_ended(now: Sampled) -> None:
-        if progress is not None:
-            progress(replace(now, total=None))  # what comes after the pilot is not known yet
-
-    pilot = _direct(case, sampling, pilot_draws(case, sampling), open_ended)
-    if pilot.failures >= min(sampling.wanted, PILOT_FAILURES):  # the pilot is the beginning of the whole run
-        whole = _direct(case, sampling, sampling.replicates, progress, before=pilot.replicates)
-        return _point(case, "direct", whole)
-    point = _importance(case, sampling, progress, before=pilot.replicates)
+        return _importance(case, progress)
+    report = case.reporter("direct", progress, open_ended=True)  # what comes after it is not known yet
+    pilot = _direct(case, case.pilot, report)
+    if pilot.failures >= min(case.sampling.wanted, PILOT_FAILURES):  # the pilot begins the whole run
+        report = case.reporter("direct", progress, before=pilot.replicates)
+        return case.point("direct", _direct(case, limit, report))
+    point = _importance(case, progress, before=pilot.replicates)
     if pilot.bulk.low <= point.bulk.high:
         return point
     bulk = Interval(point.bulk.low, pilot.bulk.best, pilot.bulk.high)
@@ -307,21 +321,35 @@ def _automatic(case: Case, sampling: Sampling, progress: Progress | None) -> Fai
     return replace(point, bulk=bulk, probability=both, status="disagree", reason=reason)
 
 
-def _direct(
-    case: Case, sampling: Sampling, replicates: int, progress: Progress | None, before: int = 0
-) -> Estimate:
-    return sample_directly(
-        case.law(),
+def _from_table(case: Case, progress: Progress | None) -> FailurePoint:
+    inputs, wanted = cast(ActivationInputs, case.inputs), case.sampling.wanted
+    found = sample_table(
+        inputs,
+        case.D,
         case.threshold,
-        random_numbers(sampling.seed, case.D, "direct"),
-        replicates=replicates,
-        failures=sampling.wanted,
-        progress=_reporter(case, "direct", before, progress),
+        case.random("direct"),
+        replicates=case.sampling.replicates,
+        failures=wanted,
+        progress=case.reporter("direct", progress),
     )
+    if found.failures >= wanted:
+        return case.point("direct", found)
+    seen = found.failures - found.spikes
+    known = "so that only an upper limit of the bulk is known" if seen == 0 else "so that the bulk is wide"
+    reason = (
+        f"{seen:.0f} of {found.replicates} data sets failed without a spike, {known}; inputs without power "
+        "laws have no importance sampling, which would see rarer ones"
+    )
+    return case.point("direct", replace(found, status="few-failures"), reason)
 
 
-def _importance(case: Case, sampling: Sampling, progress: Progress | None, before: int = 0) -> FailurePoint:
-    target = 1.0 / math.sqrt(sampling.wanted)
+def _direct(case: Case, replicates: int, report: Report | None) -> Estimate:
+    law, rng, wanted = case.law(), case.random("direct"), case.sampling.wanted
+    return sample_directly(law, case.threshold, rng, replicates=replicates, failures=wanted, progress=report)
+
+
+def _importance(case: Case, progress: Progress | None, before: int = 0) -> FailurePoint:
+    target = 1.0 / math.sqrt(case.sampling.wanted)
 
     def enough(found: Estimate) -> bool:
         bulk = (1.0 - case.spike) * found.bulk.best
@@ -330,37 +358,9 @@ def _importance(case: Case, sampling: Sampling, progress: Progress | None, befor
     found = sample_by_importance(
         bulk_proposal(case.inputs, case.D, case.threshold, case.spike_index),
         case.threshold,
-        random_numbers(sampling.seed, case.D, "importance"),
-        replicates=sampling.replicates,
+        case.random("importance"),
+        replicates=case.sampling.replicates,
         enough=enough,
-        progress=_reporter(case, "importance", before, progress),
+        progress=case.reporter("importance", progress, before),
     )
-    return _point(case, "importance", found, "" if found.status == "ok" else FEW_FAILURES)
-
-
-def _reporter(case: Case, method: str, before: int, progress: Progress | None) -> Report | None:
-    """Adds what a sampler does not know: the D, its own name and the data sets drawn before."""
-    if progress is None:
-        return None
-
-    def report(done: int, total: float | None, failures: float) -> None:
-        whole = None if total is None else before + total
-        progress(Sampled(D=case.D, method=method, done=before + done, total=whole, failures=failures))
-
-    return report
-
-
-def _point(case: Case, method: Any, found: Estimate, reason: str = "") -> FailurePoint:
-    return FailurePoint(
-        D=case.D,
-        threshold=case.threshold,
-        probability=with_spike(case.spike, found.bulk),
-        spike=case.spike,
-        bulk=found.bulk,
-        method=method,
-        spike_index=case.spike_index,
-        replicates=found.replicates,
-        failures=float(found.failures),
-        status=found.status,
-        reason=reason,
-    )
+    return case.point("importance", found, "" if found.status == "ok" else FEW_FAILURES)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sparselaw.errors import InputError
+from sparselaw.errors import InputError, check_positive
 from sparselaw.explore.call import Call, code_of, input_options, input_python, shell
 from sparselaw.explore.chart_data import axis, chart, line
-from sparselaw.failure.failure_curve import Sampling, check_threshold
+from sparselaw.failure.failure_curve import Sampling
 from sparselaw.failure.probability import case_of, check_work, estimate
 from sparselaw.inputs import Inputs, inputs_of
 from sparselaw.numbers import typed
@@ -52,7 +52,7 @@ def bulk(call: Call) -> Iterator[dict[str, Any]]:
     sizes = sizes[:: max(1, -(-len(sizes) // MOST_SAMPLED))]
     sampling = Sampling(method="auto", relative_error=0.1, failures=None, replicates=200_000, seed=0)
     for D in sizes:
-        check_work(case_of(inputs, D, threshold), sampling)
+        check_work(case_of(inputs, D, threshold, sampling))
     yield {"points": len(sizes)}
     asked = [(inputs.kind, inputs.parameters(), D, threshold, sampling) for D in sizes]
     for done, (_, row) in enumerate(call.session.bench.map(call.stop, one_point, asked), start=1):
@@ -62,7 +62,7 @@ def bulk(call: Call) -> Iterator[dict[str, Any]]:
 def one_point(asked: tuple[str, dict[str, Any], int, float, Sampling]) -> dict[str, Any]:
     """The failure probability at one D, in a worker."""
     kind, parameters, D, threshold, sampling = asked
-    return estimate(case_of(inputs_of(kind, parameters), D, threshold), sampling).as_dict()
+    return estimate(case_of(inputs_of(kind, parameters), D, threshold, sampling)).as_dict()
 
 
 def _asked(call: Call) -> tuple[Inputs, list[int], float]:
@@ -75,4 +75,4 @@ def _asked(call: Call) -> tuple[Inputs, list[int], float]:
         threshold = 2.0 / call.positive("step")
     else:
         threshold = call.positive("threshold", 2.0)
-    return inputs, sizes, check_threshold(threshold)
+    return inputs, sizes, check_positive("threshold", threshold)
