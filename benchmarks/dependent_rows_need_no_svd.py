@@ -14,7 +14,7 @@ import time
 
 from threadpoolctl import threadpool_limits
 
-import sparselaw.trials.linear_activations as engine
+import sparselaw.trials.linear_trials as engine
 from sparselaw.data.factor import factorise, left_out, sparse_factor, without_small
 from sparselaw.data.tolerance import outside_kept
 from sparselaw.inputs import SparseInputs

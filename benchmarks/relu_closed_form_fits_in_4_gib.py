@@ -14,8 +14,7 @@ import time
 
 import numpy as np
 
-import sparselaw.trials.nonlinear_gaussian as narrow
-import sparselaw.trials.nonlinear_wide as wide
+import sparselaw.trials.nonlinear_gaussian as engine
 from sparselaw.inputs import DenseInputs
 from sparselaw.solvers import Nesterov
 from sparselaw.trials.task import Task
@@ -31,12 +30,12 @@ def main() -> None:
     begin = time.perf_counter()
     for seed in range(20):
         task = Task(inputs=inputs, N=N, D=D, features="relu", seed=seed, solver=Nesterov())
-        losses.append(wide.wide_trial(task, spectrum).loss)
+        losses.append(engine.wide_trial(task, spectrum).loss)
     per_trial = (time.perf_counter() - begin) / len(losses)
     spread = f"{np.mean(losses):.4g} +- {np.std(losses):.2g} (spread)"
     print(f"wide layer   {per_trial:8.2f} s a trial, one teacher: {spread}")
     begin = time.perf_counter()
-    loss = narrow.narrow_trial(task, spectrum).loss
+    loss = engine.narrow_trial(task, spectrum).loss
     print(f"closed form  {time.perf_counter() - begin:8.2f} s, one teacher: {loss:.4g}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"peak memory  {peak:8.2f} GiB")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sparselaw.experiments.dynamics.passes import sgd_loss
+from sparselaw.experiments.dynamics import sgd_loss
 from sparselaw.experiments.paper.beyond_passes import REPEATED, REPEATS
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Z95

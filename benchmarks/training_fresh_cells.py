@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from sparselaw.experiments.dynamics.passes import sgd_loss
+from sparselaw.experiments.dynamics import sgd_loss
 from sparselaw.inputs import SparseInputs
 from sparselaw.solvers import SGD
 

@@ -9,7 +9,7 @@ from benchmarks.training_cells import CELLS, beside_theory, compare_cell
 from benchmarks.training_fresh_cells import DIMENSION, pass_steps
 
 import sparselaw as sl
-from sparselaw.experiments.dynamics.passes import sgd_loss
+from sparselaw.experiments.dynamics import sgd_loss
 from sparselaw.theory.training import Descent
 
 ALLOWED = 0.10  # of the cells may be further off than 3 % and two standard errors, with a caution

@@ -12,7 +12,7 @@ import sparselaw.experiments.networks.network as record_of_network
 from oracles import networks as naive
 from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
 from sparselaw.experiments.networks import Adam, Network
-from sparselaw.experiments.networks.teachers import (
+from sparselaw.experiments.networks.network_trial import (
     draw_tokens,
     linear_network_loss,
     pair_network_loss,

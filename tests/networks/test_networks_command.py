@@ -10,7 +10,7 @@ import pytest
 
 import sparselaw as sl
 from sparselaw.cli import main
-from sparselaw.sweeps.ratios import ratios
+from sparselaw.sweeps.cells import ratios
 from sparselaw.sweeps.store import open_store
 from sparselaw.trials.task import Record, Task
 

@@ -10,7 +10,7 @@ from sparselaw.solvers.base import NormalEquations
 from sparselaw.solvers.equations import from_gram, from_rows
 from sparselaw.solvers.gradient_descent import largest_stable_step
 from sparselaw.solvers.nesterov import advance, nesterov_step
-from sparselaw.solvers.step_schedule import step_pieces
+from sparselaw.solvers.sgd import step_pieces
 
 sgd = SGD.solve_samples
 SIZES = [(5, 40), (40, 5), (12, 12), (1, 7), (7, 1)]

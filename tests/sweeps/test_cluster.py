@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 import pytest
 
 from sparselaw.errors import InputError
-from sparselaw.sweeps.cluster import DaskExecutor
+from sparselaw.sweeps.executors import DaskExecutor
 from sparselaw.sweeps.runs_table import columns_of, csv_text, row_of
 from sparselaw.sweeps.store import open_store
 from sparselaw.sweeps.sweep import run_sweep, stream
@@ -25,8 +25,8 @@ distributed = pytest.importorskip("distributed", reason="the extra dask is not i
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch):
     """What is there answers, however busy this machine is."""
-    monkeypatch.setattr("sparselaw.sweeps.cluster._PATIENCE", functions.HANGS)
-    monkeypatch.setattr("sparselaw.sweeps.cluster._PATIENCE_FOR_WORKERS", functions.HANGS)
+    monkeypatch.setattr("sparselaw.sweeps.executors._PATIENCE", functions.HANGS)
+    monkeypatch.setattr("sparselaw.sweeps.executors._PATIENCE_FOR_WORKERS", functions.HANGS)
 
 
 def launch(*arguments, folder):
@@ -115,7 +115,7 @@ def test_no_scheduler_there(address):
 
 def test_nothing_listens_there(monkeypatch):
     """The refusal comes from one plain attempt to connect, before dask and its patience are asked."""
-    monkeypatch.setattr("sparselaw.sweeps.cluster.import_module", None)
+    monkeypatch.setattr("sparselaw.sweeps.executors.import_module", None)
     with socket.create_server(("127.0.0.1", 0)) as freed:
         port = freed.getsockname()[1]
     with pytest.raises(InputError, match=r"does not answer .*; start one with"):
@@ -123,7 +123,7 @@ def test_nothing_listens_there(monkeypatch):
 
 
 def test_what_listens_there_is_no_scheduler(monkeypatch):
-    monkeypatch.setattr("sparselaw.sweeps.cluster._PATIENCE", 1)
+    monkeypatch.setattr("sparselaw.sweeps.executors._PATIENCE", 1)
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(InputError, match="does not answer"):
         DaskExecutor(f"tcp://127.0.0.1:{silent.getsockname()[1]}")
 
@@ -131,7 +131,7 @@ def test_what_listens_there_is_no_scheduler(monkeypatch):
 @pytest.mark.parametrize("protocol", ["http", "inproc", "ucx", "nonsense"])
 def test_only_protocols_of_schedulers_on_other_machines(protocol, monkeypatch):
     """Refused before anything is asked: nobody knocks, and dask is not loaded."""
-    monkeypatch.setattr("sparselaw.sweeps.cluster._knock", None)
+    monkeypatch.setattr("sparselaw.sweeps.executors._knock", None)
     with pytest.raises(InputError, match=rf"{protocol} is no protocol of schedulers; write tcp, "):
         DaskExecutor(f"{protocol}://127.0.0.1:8787")
 
@@ -185,6 +185,6 @@ def test_what_talks_there_is_no_scheduler(tmp_path):
 
 def test_no_workers_there(tmp_path, monkeypatch):
     with cluster(tmp_path, workers=0) as (address, _):
-        monkeypatch.setattr("sparselaw.sweeps.cluster._PATIENCE_FOR_WORKERS", 1)
+        monkeypatch.setattr("sparselaw.sweeps.executors._PATIENCE_FOR_WORKERS", 1)
         with pytest.raises(InputError, match="has no workers"):
             DaskExecutor(address)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sparselaw.data.factor as factor_of_rows
-import sparselaw.trials.linear_activations as engine
+import sparselaw.trials.linear_trials as engine
 from sparselaw.data.factor import factorise
 from sparselaw.inputs import SparseInputs
 from sparselaw.solvers import GradientDescent, MinNorm, Ridge

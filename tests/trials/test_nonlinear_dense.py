@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy.linalg import sqrtm
 
-import sparselaw.trials.nonlinear_gaussian as narrow
-import sparselaw.trials.nonlinear_wide as wide
+import sparselaw.trials.nonlinear_gaussian as engine
 from oracles import nonlinear as recipe
 from oracles.features import DEGREE_ONE, OTHERS, SLOPES, gaussian_moment, gaussian_slope, layer
 from sparselaw.features import FEATURES, Layer
@@ -36,8 +35,8 @@ TEST = 300
 def _other_features(monkeypatch):
     for features in OTHERS:
         monkeypatch.setitem(FEATURES, features.name, features)
-    monkeypatch.setattr(narrow, "MOST_TESTS", TEST)
-    monkeypatch.setattr(narrow, "FEWEST_TESTS", TEST)
+    monkeypatch.setattr(engine, "MOST_TESTS", TEST)
+    monkeypatch.setattr(engine, "FEWEST_TESTS", TEST)
 
 
 def task_of(size, features, solver, **settings):
@@ -90,7 +89,7 @@ def measured(task, L, signal, theta, residual):
 
 def narrow_twin(task):
     """Targets y = S^T g + residual; the mean over teachers is that over the columns of a root of E h h^T."""
-    Q, L = narrow.latent_space(task, V)
+    Q, L = engine.latent_space(task, V)
     u = random_stream(task, "embedding").standard_normal((task.N, 40)) / np.sqrt(task.N)
     assert L @ Q.T == pytest.approx(u * np.sqrt(V), abs=1e-12)
     g = random_stream(task, "data").standard_normal((task.D, L.shape[1]))
@@ -151,9 +150,9 @@ def wide_twin(task):
     theta = recipe.fit(task.solver, f(E @ R), y, orders)
     rng = random_stream(task, "test")
     inside = Q.T @ np.diag(V) @ Q
-    unseen, n = V.sum() - np.trace(inside), wide.TEST_INPUTS
+    unseen, n = V.sum() - np.trace(inside), engine.TEST_INPUTS
     whole, even = [], []
-    for _ in range(1 if task.features in SLOPES else wide.WHOLE_BLOCKS):
+    for _ in range(1 if task.features in SLOPES else engine.WHOLE_BLOCKS):
         x = rng.standard_normal((40, n)) * np.sqrt(V)[:, None]
         b = Q.T @ x
         across = np.sqrt(np.sum((x - Q @ b) ** 2, axis=0) / N)
@@ -173,7 +172,7 @@ def wide_twin(task):
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
 def test_every_solver_in_a_wide_layer(solver, size, features):
     task = task_of(size, features, solver)
-    assert wide.wide_trial(task, V).loss == pytest.approx(
+    assert engine.wide_trial(task, V).loss == pytest.approx(
         wide_twin(task), rel=1e-4 if features in KINKED else 1e-7
     )
 
@@ -181,8 +180,8 @@ def test_every_solver_in_a_wide_layer(solver, size, features):
 def test_a_wide_layer_agrees_with_the_closed_form():
     """Both routes at (80, 12), where either can run; z = 4 on the two means, false alarm 6e-5."""
     tasks = [Task(inputs=DENSE, N=80, D=12, features="relu", seed=seed) for seed in range(60)]
-    by_wide = np.array([wide.wide_trial(task, V).loss for task in tasks])
-    by_narrow = np.array([narrow.narrow_trial(task, V).loss for task in tasks])
+    by_wide = np.array([engine.wide_trial(task, V).loss for task in tasks])
+    by_narrow = np.array([engine.narrow_trial(task, V).loss for task in tasks])
     error = np.sqrt((by_wide.var(ddof=1) + by_narrow.var(ddof=1)) / len(tasks))
     assert abs(by_wide.mean() - by_narrow.mean()) < 4 * error
     assert error < 0.1 * by_narrow.mean()
@@ -201,30 +200,20 @@ def test_blocks_do_not_change_the_loss(features, block):
     assert loss == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_triangle_is_multiplied_at_half_the_cost(dtype):
-    rng = np.random.default_rng(4)
-    matrix = rng.standard_normal((30, 9)).astype(dtype)
-    triangle = np.triu(rng.standard_normal((9, 9))).astype(dtype)
-    found = wide._times(matrix, triangle)
-    assert found.dtype == dtype
-    np.testing.assert_allclose(found, matrix @ triangle, rtol=0, atol=20 * np.finfo(dtype).eps)
-
-
 def test_minimum_norm_by_cholesky_is_that_by_eigenvalues():
     """The same weights, or none where a singular value might be cut."""
     rng = np.random.default_rng(7)
     features, targets = rng.standard_normal((50, 30)), rng.standard_normal((30, 4))
     gram = features.T @ features
     task = Task(inputs=DENSE, N=50, D=30, seed=0, features="gelu", solver=MinNorm())
-    (fast, rank), slow = wide._by_cholesky(task, gram, targets), wide._by_eigenvalues(task, gram, targets)
+    (fast, rank), slow = engine._by_cholesky(task, gram, targets), engine._by_eigenvalues(task, gram, targets)
     assert np.allclose(fast.coefficients, slow[0].coefficients, rtol=1e-9, atol=1e-12)
     assert (rank, fast.status) == (slow[1], slow[0].status) == (30, "ok")
     naive = np.linalg.pinv(features.T) @ targets
     assert np.allclose(features @ fast.coefficients, naive, rtol=1e-9, atol=1e-12)
     cutting = Task(inputs=DENSE, N=50, D=30, seed=0, features="gelu", solver=MinNorm(rtol=0.5))
-    assert wide._by_cholesky(cutting, gram, targets) is None
+    assert engine._by_cholesky(cutting, gram, targets) is None
     features[:, 1] = features[:, 0] * (1 + 1e-9)
-    assert wide._by_cholesky(task, features.T @ features, targets) is None
+    assert engine._by_cholesky(task, features.T @ features, targets) is None
     other = Task(inputs=DENSE, N=50, D=30, seed=0, features="gelu", solver=Ridge(ridge=0.5))
-    assert wide._by_cholesky(other, gram, targets) is None
+    assert engine._by_cholesky(other, gram, targets) is None

@@ -13,8 +13,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import sparselaw.trials.nonlinear_activations as population
-import sparselaw.trials.nonlinear_gaussian as narrow
-import sparselaw.trials.nonlinear_wide as wide
+import sparselaw.trials.nonlinear_gaussian as engine
 from oracles import nonlinear as recipe
 from oracles.features import OTHERS, layer
 from sparselaw.features import FEATURES
@@ -33,7 +32,7 @@ TRIALS = 300
 @pytest.fixture(autouse=True)
 def _few_test_samples(monkeypatch):
     """The estimate is unbiased for any number of them."""
-    for module in (population, narrow):
+    for module in (population, engine):
         monkeypatch.setattr(module, "MOST_TESTS", 500)
         monkeypatch.setattr(module, "FEWEST_TESTS", 500)
     for features in OTHERS:
@@ -93,7 +92,7 @@ def test_raw_with_label_noise(inputs):
 @pytest.mark.parametrize("size", [(60, 12), (45, 30)])
 def test_wide_layers(size):
     spectrum = np.arange(1.0, DENSE.dimension + 1) ** -DENSE.power_law().spectrum
-    mine = ours(DENSE, size, Ridge(ridge=0.1), trial=lambda task: wide.wide_trial(task, spectrum))
+    mine = ours(DENSE, size, Ridge(ridge=0.1), trial=lambda task: engine.wide_trial(task, spectrum))
     assert abs(z_score(mine, theirs(DENSE, size, Ridge(ridge=0.1)))) < 4
 
 

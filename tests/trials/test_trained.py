@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sparselaw as sl
-import sparselaw.trials.trained_activations as engine
+import sparselaw.trials.linear_trials as engine
 from sparselaw.cli import main
 from sparselaw.data.scaled_gram import Directions
 from sparselaw.data.sparse_samples import draw_sparse

@@ -47,7 +47,7 @@ def networks(
 
     from sparselaw.experiments.networks import Network, network_tasks
     from sparselaw.experiments.networks.network import TARGETS, usual_adam
-    from sparselaw.sweeps.ratios import COLUMNS, ratios
+    from sparselaw.sweeps.cells import COLUMNS, ratios
 
     facts = check_choice("task", task, TARGETS) == "facts"
     answers = outputs or (16 if facts else 1)

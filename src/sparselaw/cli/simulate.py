@@ -46,8 +46,7 @@ def simulate(
 ) -> None:
     """Measure the loss on every (N, D) for every seed."""
     from sparselaw.solvers import from_options
-    from sparselaw.sweeps.cells import cells_of
-    from sparselaw.sweeps.ratios import ratios
+    from sparselaw.sweeps.cells import cells_of, ratios
     from sparselaw.sweeps.simulate import grid
 
     if n_test is not None and not raw:

@@ -15,7 +15,7 @@ import numpy as np
 from sparselaw import numbers
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
-from sparselaw.solvers.step_schedule import DECAYS, END, LATE, decayed
+from sparselaw.solvers.sgd import DECAYS, END, LATE, decayed
 
 SAME_RATE = (3e-4, 2e-3)  # of the peak, and of the rate itself
 JUMP = 0.08  # of the peak between two logged rates: a jump where the rates around it are smooth

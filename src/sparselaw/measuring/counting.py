@@ -132,7 +132,7 @@ def _side_by_side(
 
     executor: SweepExecutor
     if scheduler is not None:
-        from sparselaw.sweeps.cluster import DaskExecutor
+        from sparselaw.sweeps.executors import DaskExecutor
 
         executor = DaskExecutor(scheduler)
         paths = [path.absolute() for path in paths]

@@ -27,6 +27,7 @@ from sparselaw.errors import check_size
 from sparselaw.interrupts import no_more_ctrl_c
 from sparselaw.progress import progress as display
 from sparselaw.sweeps.executors import (
+    DaskExecutor,
     InProcess,
     SweepExecutor,
     TaskFunction,
@@ -70,8 +71,6 @@ def stream(
         with ExitStack() as stack:
             used, kept = executor, store
             if scheduler is not None:
-                from sparselaw.sweeps.cluster import DaskExecutor
-
                 used = stack.enter_context(DaskExecutor(scheduler))
             if kept is not None and not isinstance(kept, Store):
                 kept = stack.enter_context(open_store(kept))

@@ -153,14 +153,22 @@ def finite_dimension(task: Task) -> float:
     return min(task.inputs.dimension, 1e15)
 
 
-# (how samples are drawn, kind of features) -> the module of the trial, which is loaded when it is first used,
-# what it needs, and what to reduce where that is too much
+# (how samples are drawn, kind of features) -> the trial, whose file is loaded when it is first used, what it
+# needs, and what to reduce where that is too much
 TRIALS: dict[tuple[str, str], tuple[str, Callable[[Task], Needs], str]] = {
-    ("activations", "linear"): ("linear_activations", _linear_activations, "reduce D"),
-    ("activations", "nonlinear"): ("nonlinear_activations", _nonlinear_activations, "reduce N or D"),
-    ("activations", "trained"): ("trained_activations", _trained_activations, "reduce D or outputs"),
-    ("gaussian", "linear"): ("linear_gaussian", _linear_gaussian, "reduce N, D or the dimension"),
-    ("gaussian", "nonlinear"): ("nonlinear_gaussian", _nonlinear_gaussian, "reduce N, D or the dimension"),
+    ("activations", "linear"): ("linear_trials.sparse", _linear_activations, "reduce D"),
+    ("activations", "nonlinear"): ("nonlinear_activations.trial", _nonlinear_activations, "reduce N or D"),
+    ("activations", "trained"): ("linear_trials.trained", _trained_activations, "reduce D or outputs"),
+    ("gaussian", "linear"): (
+        "linear_trials.dense",
+        _linear_gaussian,
+        "reduce N, D or dimension",
+    ),
+    ("gaussian", "nonlinear"): (
+        "nonlinear_gaussian.trial",
+        _nonlinear_gaussian,
+        "reduce N, D or dimension",
+    ),
 }
 
 
@@ -172,12 +180,9 @@ def _trial_of(task: Task) -> tuple[Callable[[Task], Record], Callable[[Task], Ne
     if meeting not in TRIALS:
         condition = f"has no trial for inputs drawn as {task.inputs.sampling}"
         raise InputError("features", task.features, condition, "choose other features or inputs")
-    module, needs, remedy = TRIALS[meeting]
-
-    def trial(task: Task) -> Record:
-        return cast(Record, importlib.import_module(f"sparselaw.trials.{module}").trial(task))
-
-    return trial, needs, remedy
+    place, needs, remedy = TRIALS[meeting]
+    module, function = place.split(".")
+    return getattr(importlib.import_module(f"sparselaw.trials.{module}"), function), needs, remedy
 
 
 def needs_of(task: Task) -> Needs:

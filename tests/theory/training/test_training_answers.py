@@ -7,7 +7,7 @@ import pytest
 
 import sparselaw as sl
 from sparselaw.errors import InputError
-from sparselaw.experiments.dynamics.passes import sgd_loss
+from sparselaw.experiments.dynamics import sgd_loss
 from sparselaw.nonlinear.width_limit import total_variance
 from sparselaw.theory.training.schedule import Descent
 

@@ -9,9 +9,9 @@ from sparselaw.experiments.dynamics.descents import (
     nesterov_curve,
     prepare_training,
     sgd_curve,
+    sgd_loss,
 )
 from sparselaw.experiments.dynamics.iterations import cost_table
-from sparselaw.experiments.dynamics.passes import sgd_loss
 
 __all__ = [
     "clipped_curve",

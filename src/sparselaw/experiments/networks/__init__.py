@@ -9,7 +9,7 @@ from sparselaw.experiments.networks.network import TARGETS, Adam, Momentum, Netw
 
 if TYPE_CHECKING:
     from sparselaw.inputs import Inputs
-    from sparselaw.sweeps.ratios import RatioStudy
+    from sparselaw.sweeps.cells import RatioStudy
     from sparselaw.trials.task import Task
 
 __all__ = ["TARGETS", "Adam", "Momentum", "Network", "network_tasks", "train_networks"]
@@ -71,7 +71,7 @@ def train_networks(
     >>> study.ratio_slope.contains(0.0)
     True
     """
-    from sparselaw.sweeps.ratios import ratios
+    from sparselaw.sweeps.cells import ratios
     from sparselaw.sweeps.sweep import run_sweep
 
     tasks = network_tasks(

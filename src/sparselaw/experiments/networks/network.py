@@ -95,9 +95,24 @@ class Network(Learner):
 
     def needs(self, task: Task) -> Needs:
         """Memory and time of its trial."""
-        from sparselaw.experiments.networks import network_trial
+        from sparselaw.trials.run import FLOPS, Needs, expected_patterns, finite_dimension
 
-        return network_trial.needs(task)
+        N, m, D, steps = float(task.N), float(task.outputs), float(task.D), cast(Adam, task.solver).steps
+        layers = 6.0 * m + 6.0 * (self.depth - 2) * N  # work of a unit behind the first
+        if task.inputs.sampling != "activations":
+            M = finite_dimension(task)
+            memory = 40.0 * (D + 4096.0) * M + 48.0 * M * N + 1e6
+            return Needs(memory=memory, seconds=1e-2 + steps * D * N * (4.0 * M + layers) / (0.3 * FLOPS))
+        inputs, facts = cast(ActivationInputs, task.inputs), task.target == "facts"
+        K = inputs.expected_seen(task.D)
+        P = K if facts else expected_patterns(inputs, task.D)
+        nonzeros = 1.0 if facts else inputs.expected_nonzeros()
+        weights = (K + layers / 6.0) * N
+        step = P * N * (4.0 * nonzeros + layers) + 30.0 * weights
+        memory = 40.0 * D * nonzeros + 48.0 * weights + 16.0 * P * m + 200.0 * K * N
+        if task.target == "pairs":
+            memory += 40.0 * K * K + 16.0 * P * K
+        return Needs(memory=memory, seconds=1e-2 + 5e-8 * D * nonzeros + steps * step / (0.3 * FLOPS))
 
     def trial(self, task: Task) -> Record:
         """Draw the data of ``task``, train the network, measure its loss."""

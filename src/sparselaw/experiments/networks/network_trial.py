@@ -10,28 +10,18 @@ status.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
 
-from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse
+from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.data.sparse_samples import SparseData, by_sample, distinct_patterns, draw_sparse
 from sparselaw.experiments.networks.network import Network, NetworkDescent
-from sparselaw.experiments.networks.teachers import (
-    draw_tokens,
-    forward,
-    linear_network_loss,
-    pair_network_loss,
-    pair_targets,
-    relu_network_loss,
-    seen_pairs,
-    sign_unseen_variance,
-    space_of,
-    unseen_pair_variance,
-)
-from sparselaw.experiments.networks.train import Lesson, Trained, draw_weights, train
+from sparselaw.experiments.networks.train import Lesson, Trained, Weights, draw_weights, train
 from sparselaw.inputs import ActivationInputs
-from sparselaw.trials.run import FLOPS, Needs, expected_patterns, finite_dimension
 from sparselaw.trials.task import Record, Task, random_stream
 
 
@@ -42,8 +32,13 @@ def trial(task: Task) -> Record:
     return _facts(task) if task.target == "facts" else _regression(task)
 
 
+def _parts(task: Task) -> tuple[ActivationInputs, Network, NetworkDescent]:
+    """Its inputs, its network, and what trains it."""
+    return cast(ActivationInputs, task.inputs), cast(Network, task.network), cast(NetworkDescent, task.solver)
+
+
 def _regression(task: Task) -> Record:
-    inputs, network, adam = cast(ActivationInputs, task.inputs), cast(Network, task.network), _adam(task)
+    inputs, network, adam = _parts(task)
     data = draw_sparse(inputs, task.D, random_stream(task, "data"))
     patterns = distinct_patterns(inputs, data)
     rows, share = patterns.matrix(data.active.size), patterns.counts / patterns.counts.sum()
@@ -82,7 +77,7 @@ def _regression(task: Task) -> Record:
 
 
 def _facts(task: Task) -> Record:
-    inputs, network, adam = cast(ActivationInputs, task.inputs), cast(Network, task.network), _adam(task)
+    inputs, network, adam = _parts(task)
     tokens, counts = draw_tokens(inputs, task.D, random_stream(task, "data"))
     answers = random_stream(task, "teacher").integers(0, task.outputs, size=tokens.size)
     embedding = random_stream(task, "embedding")
@@ -109,10 +104,6 @@ def _facts(task: Task) -> Record:
     )
 
 
-def _adam(task: Task) -> NetworkDescent:
-    return cast(NetworkDescent, task.solver)
-
-
 # A network trained on dense Gaussian inputs, taught by a linear teacher: one trial, beside the sparse one.
 #
 # Every coordinate is seen in every sample, so that there is no unseen variance to compare with. The loss is
@@ -122,7 +113,7 @@ TESTS, BLOCK = 20_000, 4096
 
 
 def _gaussian(task: Task) -> Record:
-    network, adam = cast(Network, task.network), _adam(task)
+    _, network, adam = _parts(task)
     deviation = np.sqrt(task.inputs.variances(np.arange(1.0, task.inputs.dimension + 1.0)))
     M = deviation.size
     X = random_stream(task, "data").standard_normal((task.D, M)) * deviation
@@ -177,21 +168,218 @@ def record_values(trained: Trained, loss: float, error_rate: float | None = None
     }
 
 
-def needs(task: Task) -> Needs:
-    """Memory and time of a trial, before it starts."""
-    N, m, D, steps = float(task.N), float(task.outputs), float(task.D), _adam(task).steps
-    layers = 6.0 * m + 6.0 * (cast(Network, task.network).depth - 2) * N  # work of a unit behind the first
-    if task.inputs.sampling != "activations":
-        M = finite_dimension(task)
-        memory = 40.0 * (D + 4096.0) * M + 48.0 * M * N + 1e6
-        return Needs(memory=memory, seconds=1e-2 + steps * D * N * (4.0 * M + layers) / (0.3 * FLOPS))
-    inputs, facts = cast(ActivationInputs, task.inputs), task.target == "facts"
-    K = inputs.expected_seen(task.D)
-    P = K if facts else expected_patterns(inputs, task.D)
-    nonzeros = 1.0 if facts else inputs.expected_nonzeros()
-    weights = (K + layers / 6.0) * N
-    step = P * N * (4.0 * nonzeros + layers) + 30.0 * weights
-    memory = 40.0 * D * nonzeros + 48.0 * weights + 16.0 * P * m + 200.0 * K * N
-    if task.target == "pairs":
-        memory += 40.0 * K * K + 16.0 * P * K
-    return Needs(memory=memory, seconds=1e-2 + 5e-8 * D * nonzeros + steps * step / (0.3 * FLOPS))
+# Test inputs by their rarest active coordinate: the error on rare coordinates without waiting for them.
+#
+# The error of a trained network sits on coordinates seen once, or with one sign, or never: events of
+# probability 1/D, which a plain test set hardly holds. So test inputs are sorted by their rarest active
+# coordinate s:
+#
+#     E g(x) = sum_s P(s) E[g(x) | s],      P(s) = p_s prod_{r > s} (1 - p_r),
+#
+# where given s the commoner coordinates are active as ever and s has either sign. A background is one sample
+# of all coordinates; cut off before s and with x_s = +-sqrt(c_s) put in, it is a test input of stratum s.
+# Every background serves all strata. The space holds the coordinates seen and as many of the first that were
+# not; beyond it coordinates are left out of x here (what the teacher does with them is in the unseen
+# variance).
+
+BACKGROUNDS = 32
+Answers = tuple[FloatArray, FloatArray]
+BEYOND = 2  # unseen coordinates are in the space up to so many times the number seen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """S coordinates in ascending order; the first layer has a row for each, drawn where not trained."""
+
+    coordinate: FloatArray  # (S,)
+    amplitude: FloatArray
+    probability: FloatArray  # (S,) of being the rarest one active
+    seen: FloatArray  # (S,) index into the coordinates seen, -1 where unseen
+    weights: Weights
+
+
+def space_of(
+    inputs: ActivationInputs, active: FloatArray, weights: Weights, start: float, rng: np.random.Generator
+) -> Space:
+    """``start`` is the deviation of the first layer's entries before training: unseen rows are still so."""
+    nearest = np.arange(1.0, min(inputs.dimension, BEYOND * active.size + 16.0) + 1.0)
+    coordinate = np.union1d(active, nearest)
+    place = np.searchsorted(active, coordinate)
+    inside = place < active.size
+    inside[inside] = active[place[inside]] == coordinate[inside]
+    seen = np.where(inside, place, -1)
+    first = rng.standard_normal((coordinate.size, weights.first.shape[1])) * start
+    first[inside] = weights.first[seen[inside]]
+    p = inputs.probabilities(coordinate)
+    none_beyond = np.concatenate([np.cumprod((1.0 - p)[::-1])[::-1][1:], [1.0]])
+    return Space(
+        coordinate=coordinate,
+        amplitude=inputs.amplitudes(coordinate),
+        probability=p * none_beyond,
+        seen=seen,
+        weights=Weights(first=first, hidden=weights.hidden, last=weights.last),
+    )
+
+
+def error_by_strata(
+    inputs: ActivationInputs,
+    space: Space,
+    relu: bool,
+    target: Callable[[FloatArray, FloatArray, FloatArray], Answers],
+    rng: np.random.Generator,
+) -> float:
+    """E |target(x) - f(x)|^2 over x in the space, a mean over outputs.
+
+    ``target(places, values, sizes)`` is what the teacher says of a background with these nonzeros, for all
+    strata at once: a part that does not change with the sign of x_s, and one that does (S, m).
+    """
+    indptr, column, sign = by_sample(drawn := draw_sparse(inputs, BACKGROUNDS, rng))
+    size = inputs.amplitudes(drawn.active)
+    place = np.searchsorted(space.coordinate, drawn.active)
+    place[place == space.coordinate.size] = 0
+    inside = space.coordinate[place] == drawn.active
+    own = space.amplitude[:, None] * space.weights.first
+    total = np.zeros(space.coordinate.size)
+    for b in range(BACKGROUNDS):
+        columns = column[indptr[b] : indptr[b + 1]]
+        values = sign[indptr[b] : indptr[b + 1]] * size[columns]
+        kept = inside[columns]
+        places, values = place[columns[kept]], values[kept]
+        base = np.zeros_like(own)
+        for where, x in zip(places, values, strict=True):
+            base[where + 1 :] += x * space.weights.first[where]
+        even, odd = target(places, values, space.amplitude)
+        for turned in (1.0, -1.0):
+            error = forward(base + turned * own, space.weights, relu) - (even + turned * odd)
+            total += np.mean(error**2, axis=1)
+    return float(space.probability @ total) / (2 * BACKGROUNDS)
+
+
+def forward(z: FloatArray, weights: Weights, relu: bool) -> FloatArray:
+    """The outputs (rows, m) from the preactivations of the first layer (rows, N)."""
+    act = np.maximum(z, 0.0) if relu else z
+    for layer in weights.hidden:
+        act = np.maximum(act @ layer.T, 0.0) if relu else act @ layer.T
+    outputs: FloatArray = act @ weights.last.T
+    return outputs
+
+
+# A linear teacher with m outputs: T x, the entries of T independent and standard normal.
+
+
+def linear_network_loss(
+    variance: FloatArray, unseen: float, teacher: FloatArray, weights: Weights, start: float
+) -> float:
+    """The exact loss of a linear network, a mean over outputs, over the teacher's unseen part and over the
+    untrained rows of the first layer: sum_seen s_j |T_j - B_j|^2 / m + (1 + start^2 |rest|^2 / m) unseen,
+    where B = first rest."""
+    rest: FloatArray = weights.last.T
+    for layer in weights.hidden[::-1]:
+        rest = layer.T @ rest
+    error = np.mean((teacher - weights.first @ rest) ** 2, axis=1)
+    response = start**2 * float(np.sum(rest**2)) / rest.shape[1]
+    return float(variance @ error + (1.0 + response) * unseen)
+
+
+def relu_network_loss(
+    inputs: ActivationInputs, unseen: float, teacher: FloatArray, space: Space, rng: np.random.Generator
+) -> float:
+    """As above for any network; the error but for the teacher's unseen part is measured on strata."""
+    weights = np.where(space.seen[:, None] >= 0, teacher[space.seen], 0.0)
+
+    def target(places: FloatArray, values: FloatArray, sizes: FloatArray) -> Answers:
+        even = np.zeros_like(weights)
+        for where, x in zip(places, values, strict=True):
+            even[where + 1 :] += x * weights[where]
+        return even, sizes[:, None] * weights
+
+    return unseen + error_by_strata(inputs, space, True, target, rng)
+
+
+def sign_unseen_variance(inputs: ActivationInputs, data: SparseData, unseen: float) -> float:
+    """The variance of coordinates never seen with the sign they have: half of s_j where one sign was seen."""
+    starts = np.searchsorted(data.column, np.arange(data.active.size))
+    one_sign = np.maximum.reduceat(data.sign, starts) == np.minimum.reduceat(data.sign, starts)
+    return unseen + 0.5 * float(np.sum(inputs.variances(data.active[one_sign])))
+
+
+# A teacher of products: y = sum_{i<j} v_ij x_i x_j, the v_ij independent and standard normal.
+#
+# What matters here is which pairs were seen together. The variance of the others, sum s_i s_j over unseen
+# pairs, is what no learner can know.
+
+NOTHING_UNSEEN = 1e-14  # of all pairs: none is left unseen
+
+
+def seen_pairs(rows: sparse.csr_array, rng: np.random.Generator) -> FloatArray:
+    """V (K, K), upper triangle: v_ij where i and j were seen in one of the samples, 0 elsewhere."""
+    met = np.asarray((abs(rows.T) @ abs(rows)).todense()) > 0.0
+    return np.triu(rng.standard_normal(met.shape) * met, 1)
+
+
+def pair_targets(rows: sparse.csr_array, pairs: FloatArray) -> FloatArray:
+    """(P, 1), of the samples in rows."""
+    targets: FloatArray = ((rows @ pairs) * rows.toarray()).sum(axis=1)[:, None]
+    return targets
+
+
+def unseen_pair_variance(inputs: ActivationInputs, active: FloatArray, pairs: FloatArray) -> float:
+    """sum_{i<j} s_i s_j over pairs that were never seen together."""
+    s = inputs.variances(active)
+    total = inputs.tail_variance(0)
+    squares = math.fsum(inputs.variances(np.arange(1.0, min(inputs.dimension, 1e5) + 1.0)) ** 2)
+    seen = float(s @ (pairs != 0.0) @ s)
+    unseen = 0.5 * (total**2 - squares) - seen
+    return unseen if unseen > NOTHING_UNSEEN * total**2 else 0.0
+
+
+def pair_network_loss(
+    inputs: ActivationInputs,
+    unseen: float,
+    pairs: FloatArray,
+    space: Space,
+    relu: bool,
+    rng: np.random.Generator,
+) -> float:
+    """The unseen pairs' variance, plus the error on the seen ones by strata."""
+    seen = space.seen >= 0
+    taught = np.zeros((space.seen.size, space.seen.size))
+    taught[np.ix_(seen, seen)] = pairs
+
+    def target(places: FloatArray, values: FloatArray, sizes: FloatArray) -> Answers:
+        even, odd = np.zeros((taught.shape[0], 1)), np.zeros((taught.shape[0], 1))
+        for k, (where, x) in enumerate(zip(places, values, strict=True)):
+            among = x * float(values[:k] @ taught[places[:k], where])  # with the commoner ones
+            even[where + 1 :, 0] += among
+            odd[where + 1 :, 0] += x * taught[where, where + 1 :]
+        return even, sizes[:, None] * odd
+
+    return unseen + error_by_strata(inputs, space, relu, target, rng)
+
+
+# Facts: Zipf tokens, each with one of C answers to be memorised.
+#
+# A sample is one token, j with probability p_j / sum p: sparse inputs of which exactly one coordinate is
+# active, with amplitude 1, so that s_j = p_j and alpha2 = -1. A token that was never seen is answered wrongly
+# with probability (C-1)/C, whatever the network: the error rate is the unseen variance, over sum p, times
+# (C-1)/C plus the seen tokens that were not memorised. Cross-entropy misleads, since a network is sure of
+# itself on tokens it has not seen: the loss of these trials is the error rate.
+
+
+def draw_tokens(inputs: ActivationInputs, D: int, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
+    """The tokens seen in D draws, ascending, and how often each was.
+
+    A token is 1 with probability 1 / sum p. Otherwise it comes from the tail of the others, which is drawn
+    with the law -log(1 - p_j) by ``draw_tail`` and kept with probability p_j / -log(1 - p_j) over its
+    bound.
+    """
+    total = inputs.expected_nonzeros()
+    ones = int(rng.binomial(D, 1.0 / total))
+    wanted, drawn = D - ones, [np.ones(0)]
+    while (missing := wanted - sum(part.size for part in drawn)) > 0:
+        proposed = inputs.draw_tail(1, int(1.5 * missing) + 16, rng)
+        p = inputs.probabilities(proposed)
+        kept = proposed[rng.random(proposed.size) < p / -np.log1p(-p)]
+        drawn.append(kept[:missing])
+    tokens, counts = np.unique(np.concatenate([np.ones(ones), *drawn]), return_counts=True)
+    return tokens, counts

@@ -24,7 +24,7 @@ from sparselaw.experiments.paper.item import Context, Printed, Quantity, Result,
 from sparselaw.inputs import ActivationInputs, DenseInputs, Inputs, SparseInputs
 from sparselaw.interval import Interval, median_interval, student_interval
 from sparselaw.plotting.style import COLOURS, THEORY
-from sparselaw.sweeps.ratios import RatioStudy, ratios
+from sparselaw.sweeps.cells import RatioStudy, ratios
 from sparselaw.sweeps.simulate import grid
 from sparselaw.theory.reduced_rank import trained_loss
 from sparselaw.trials.task import Record, Task

@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from sparselaw.arrays import log_slope
-from sparselaw.experiments.dynamics.passes import sgd_loss
+from sparselaw.experiments.dynamics import sgd_loss
 from sparselaw.experiments.paper import grids
 from sparselaw.experiments.paper.item import Context, Quantity, Result, Row, bars
 from sparselaw.inputs import SparseInputs
