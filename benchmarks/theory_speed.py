@@ -32,7 +32,10 @@ TIMED = """
 import json, sys, time
 import numpy as np
 import sparselaw as sl
-from sparselaw.theory.surface import curve
+try:
+    from sparselaw.theory.surface import curve
+except ImportError:  # before it was imported from the file that has it
+    from sparselaw.theory import curve
 many_N, many_D = np.geomspace(4.0, 4_000.0, 60), np.geomspace(100.0, 1e7, 60)
 work, settings, repeats = json.loads(sys.argv[1]), json.loads(sys.argv[2]), int(sys.argv[3])
 sl.plan(sl.SparseInputs(alpha1=1.1, alpha2=0.2), budget=1e6)
