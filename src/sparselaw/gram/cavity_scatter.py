@@ -71,6 +71,8 @@ def _centred(values: FloatArray, points: CountNodes) -> FloatArray:
 class CavityScatter:
     """The covariances between cut-offs of D samples, each found once; ``states`` gives fixed points."""
 
+    PLACES = np.arange(-2.0, 3.0)  # about the whole number below log k, that ``at`` asks for
+
     def __init__(self, cavity: Cavity, D: float, states: Callable[[list[float]], list[CavityState]]) -> None:
         self._states = states
         weight, p, c = cells(cavity.weight, cavity.p, cavity.c, np.full_like(cavity.p, CELL))
@@ -97,7 +99,6 @@ class CavityScatter:
         Two cubics share them by how near log k is to the middle of each, so that nothing jumps.
         """
         lowest = math.floor(log_k) - 2.0
-        self._states((lowest + np.arange(5.0)).tolist())  # side by side, before each is asked for
         share = log_k - math.floor(log_k)
         return (1.0 - share) * self._cubic(lowest, log_k) + share * self._cubic(lowest + 1.0, log_k)
 

@@ -19,16 +19,18 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.cavity import Cavity, CavityState
 from sparselaw.gram.cavity_scatter import CavityScatter
-from sparselaw.gram.counts import Coordinates, Counts, cells
-from sparselaw.gram.law import GramLaw, Moments, Scatter, exponential, times
+from sparselaw.gram.counts import Coordinates, Counts, SeveralCounts, cells
+from sparselaw.gram.law import Moments, Scatter, SideBySide, exponential, times
 from sparselaw.gram.nodes import seen, unseen
 from sparselaw.gram.rank import expected_rank
 from sparselaw.gram.sampled import Sampled
@@ -82,6 +84,7 @@ FELT = 0.003  # and what sharing does to S or t at one x
 TINY = 2.0  # of 1/(rank D), in the error
 LEFT = 0.18  # of an eigenvalue of G, where the closure is read for kappa -> 0
 LOST = 1e-6  # of S: a smaller slope of the closure is lost in its rounding
+MOST_ERROR = 0.04  # that sharing may say
 MOST_LOOPED = 0.3  # that loops may add
 SOUND = 0.02  # by which the closure's two ways to S may differ
 
@@ -96,8 +99,9 @@ class Coactivation(Sampled):
     def __init__(
         self, counts: Counts, cell_nodes: Coordinates, D: float, closure: Callable[[], Cavity]
     ) -> None:
+        self.of: Counts
         found = expected_rank(*cell_nodes[:2], float(D))
-        super().__init__(counts, D, rank=min(found.mean, counts.rank, float(D)), rank_sd=found.sd)
+        super().__init__(counts, float(D), rank=min(found.mean, counts.rank, float(D)), rank_sd=found.sd)
         self._cells, self._closure, self._free = cell_nodes, closure, found.free
         self.rank_error = found.loops**2
         self.most = float(min(D, np.floor(cell_nodes[0].sum() + 0.5)))
@@ -110,7 +114,7 @@ class Coactivation(Sampled):
         weight, p, c = self._cells
         return pairs(*cells(weight, p, c, np.full_like(p, PAIR_CELL)), self.D, self.unseen)
 
-    @property
+    @functools.cached_property
     def share(self) -> float:
         """What pairs that share their one sample leave unresolved, relative to what was never seen."""
         return self._pairs.share
@@ -120,7 +124,7 @@ class Coactivation(Sampled):
         """How much coordinates share samples: by that, or by how much the rank falls short of those seen."""
         return max(self.share, (self.of.rank - self.rank) / self.rank if self.rank > 0.0 else 0.0)
 
-    @property
+    @functools.cached_property
     def crowded(self) -> bool:
         """Whether the closure is asked."""
         return self.crowding > SHARED
@@ -139,56 +143,69 @@ class Coactivation(Sampled):
         """The deepest stride at which the closure is asked."""
         return math.ceil((self._top - DEEPEST) / STRIDE)
 
+    def solve(self, x: FloatArray) -> None:
+        """The closure at each x, those not yet known side by side: each is what it is on its own."""
+        places, laws = x.tolist(), [self.one(i) for i in range(x.size)]
+        each = enumerate(zip(laws, places, strict=True))
+        asked = {(id(law), place): i for i, (law, place) in each if place not in law._states}
+        if not asked:
+            return
+        i = np.array(list(asked.values()))
+        part, x = self.take(i), x[i]
+        laws, D, y = [self.one(k) for k in i.tolist()], np.broadcast_to(part.D, x.shape), part.inner(x)
+        m, states = part.of.at(y), np.empty(x.size, object)
+        cavities = [law.cavity for law in laws]
+        for cavity in dict.fromkeys(cavities):
+            own = np.array([other is cavity for other in cavities])
+            states[own] = cavity.many(D[own], x[own], y[own])
+        ratios = _log_ratios_of(x, y, m, D, states)
+        for law, place, state, ratio in zip(laws, x.tolist(), states, ratios, strict=True):
+            law._states[place], law._ratios[place] = state, ratio
+
     def states(self, x: list[float]) -> list[CavityState]:
-        """The closure at each x."""
-        solve([self], [x])
+        """The closure at each x of one D."""
+        self.solve(np.array(x))
         return [self._states[place] for place in x]
-
-    def _take(self, x: FloatArray, m: Moments, y: FloatArray, states: list[CavityState]) -> None:
-        """Keep states, and log S_cavity/S_cells and log t_cavity/t_cells.
-
-        The cells' own effective medium is at a kappa' that hardly differs from y, where the counts have the
-        moments m: the first order suffices.
-        """
-        S, t, plain_S, plain_t, checked = np.array([state.sums for state in states]).T
-        room = 1.0 - plain_S / self.D
-        with np.errstate(all="ignore"):
-            shift = (np.exp(x - y) - room) / (room + m.P / self.D)
-            logs = np.log([S / (plain_S - m.P * shift), t / (plain_t + m.T * shift)])
-        sound = (np.abs(checked - 1.0) < SOUND) & np.isfinite(logs).all(axis=0)
-        self._ratios |= zip(x.tolist(), np.where(sound, logs, 0.0).T, strict=True)
-        self._states |= zip(x.tolist(), states, strict=True)
 
     def at(self, x: FloatArray) -> Moments:
         x = np.atleast_1d(np.asarray(x, float))
         rows = super().at(x).rows()
         end = np.isneginf(x)
-        if self.crowded and not end.all():
-            S, t = Moments(*rows[:, ~end]).derivatives()
-            logs = self._log_ratios(x[~end])
+        i = np.flatnonzero(self.crowded & ~end)
+        if i.size:
+            S, t = Moments(*rows[:, i]).derivatives()
+            logs = self.take(i)._log_ratios(x[i])
             with np.errstate(all="ignore"):
-                rows[:, ~end] = Moments.of_derivatives(
+                rows[:, i] = Moments.of_derivatives(
                     *(times(a, exponential(b)) for a, b in ((S, logs[0]), (t, logs[1])))
                 ).rows()
-        rows[0, end], rows[4, end] = self.rank, self.left_open if end.any() else 0.0
+        ends = np.flatnonzero(end)
+        if ends.size:
+            rows[0] = np.where(end, self.rank, rows[0])
+            rows[4, ends] = self._opened(ends)
         return Moments(*rows)
+
+    def _opened(self, i: NDArray[np.intp]) -> FloatArray:
+        """What the i-th leave open at kappa -> 0; the closure is asked for all of them side by side."""
+        laws = [self.one(k) for k in i.tolist()]
+        asked = [k for k, law in zip(i.tolist(), laws, strict=True) if law.crowded]
+        if asked:
+            self.take(np.array(asked)).solve(np.array([self.one(k)._end for k in asked]))
+        return np.array([law.left_open for law in laws])
 
     def _log_ratios(self, x: FloatArray) -> FloatArray:
         """log S_cavity/S_cells and log t_cavity/t_cells with three derivatives: (2, 4, x)."""
         lowest = STRIDE * (self._lowest + 2)
         inside = np.maximum(x, lowest)
         first = np.floor(inside / STRIDE).astype(int)
-        cells, place = np.unique(first, return_inverse=True)
-        self._prepare(cells.tolist())
-        polynomials = np.array([self._polynomials[cell] for cell in cells.tolist()])
-        polynomials = polynomials.reshape(-1, 2, PLACES.size)[place]
+        polynomials = self._through(first).reshape(-1, 2, PLACES.size)
         powers = (inside - STRIDE * first)[:, None] ** np.arange(PLACES.size)
         basis = np.einsum("xp,mkp->mxk", powers, _DERIVATIVES)
         out = np.asarray(np.einsum("xfk,mxk->fmx", polynomials, basis))
         deep = x < lowest
         out[1, 1:, deep] = 0.0
         if deep.any():
-            out[0, :, deep] = self._deeper(x[deep] - lowest, out[0, :2, deep])
+            out[0, :, deep] = self.take(np.flatnonzero(deep))._deeper((x - lowest)[deep], out[0, :2, deep])
         return out
 
     def _deeper(self, away: FloatArray, edge: FloatArray) -> FloatArray:
@@ -196,7 +213,7 @@ class Coactivation(Sampled):
 
         ``edge`` has its value and slope where the closure ends, a row of ``away``.
         """
-        left = edge[:, 0] - math.log(self.rank / min(self.of.rank, self.D))
+        left = edge[:, 0] - np.log(self.rank / np.minimum(self.of.rank, self.D))
         speed = np.where(left > 0.0, np.maximum(edge[:, 1], 0.0) / np.maximum(left, 1e-300), 0.0)
         fall = np.exp(np.maximum(speed * away, -700.0))
         rows = np.stack([left * fall * speed**m for m in range(4)], axis=1)
@@ -205,19 +222,26 @@ class Coactivation(Sampled):
 
     def along(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         x, S, P, stretch = super().along(y)
-        if self.crowded:
-            logs = self._log_ratios(x)[0]
+        i = np.flatnonzero(np.broadcast_to(self.crowded, y.shape))
+        if i.size:
+            logs = self.take(i)._log_ratios(x[i])[0]
             ratio = np.exp(logs[0])
-            S, P = S * ratio, (P - S * logs[1]) * ratio
+            S[i], P[i] = S[i] * ratio, (P[i] - S[i] * logs[1]) * ratio
         return x, S, P, stretch
 
-    def _prepare(self, cells: list[int]) -> None:
+    def _through(self, first: NDArray[np.intp]) -> FloatArray:
         """The polynomials through the ratios about these strides, whatever is missing found at once."""
-        new = [cell for cell in cells if cell not in self._polynomials]
-        solve([self], [[STRIDE * int(cell + i) for cell in new for i in PLACES]])
-        for cell in new:
-            table = np.array([self._ratios[STRIDE * int(cell + i)] for i in PLACES])
-            self._polynomials[cell] = (_VANDERMONDE @ table).T
+        laws = [self.one(i) for i in range(first.size)]
+        cells = first.tolist()
+        known = zip(laws, cells, strict=True)
+        new = {(id(law), cell): i for i, (law, cell) in enumerate(known) if cell not in law._polynomials}
+        if new:
+            i = np.array(list(new.values()))
+            self.take(np.repeat(i, PLACES.size)).solve(STRIDE * np.add.outer(first[i], PLACES).ravel())
+            for k in i.tolist():
+                table = np.array([laws[k]._ratios[STRIDE * int(cells[k] + place)] for place in PLACES])
+                laws[k]._polynomials[cells[k]] = (_VANDERMONDE @ table).T
+        return np.array([law._polynomials[cell] for law, cell in zip(laws, cells, strict=True)])
 
     @functools.cached_property
     def _end(self) -> float:
@@ -229,20 +253,16 @@ class Coactivation(Sampled):
     @functools.cached_property
     def left_open(self) -> float:
         """t at kappa -> 0: what was never seen, and what shared samples leave undetermined."""
-        medium = float(Sampled.at(self, np.array([-np.inf])).A0[0])
+        medium = self._medium
         if not self.crowded:
             return medium * (1.0 + self.share)
-        solve([self], [[self._end]])
-        return max(medium * math.exp(float(self._ratios[self._end][1])), self.unseen)
+        self.solve(np.array([self._end]))
+        return max(medium * math.exp(float(self._ratios[self._end][1])), float(self.unseen))
 
-    def wanted(self, N: FloatArray) -> list[float]:
-        """Places at which N features will ask the closure, as far as can be told beforehand."""
-        if not self.crowded:
-            return []
-        below = N[self.rank > N]
-        cells = np.unique(np.floor(super().along(self.start(below))[0] / STRIDE))
-        places = set(np.maximum(STRIDE * np.add.outer(cells, PLACES).ravel(), STRIDE * self._lowest).tolist())
-        return [*places, self._end] if (N > self.rank - 20.0 - 3.0 * self.rank_sd).any() else [*places]
+    @functools.cached_property
+    def _medium(self) -> float:
+        """The same of the effective medium."""
+        return float(Sampled.at(self, np.array([-np.inf])).A0[0]) if self._crowded else float(self.unseen)
 
     def apart(self) -> float:
         """The chance that nothing but sharing a single sample keeps the rank below the coordinates seen.
@@ -260,18 +280,25 @@ class Coactivation(Sampled):
         """
         end = np.isneginf(x)
         rows = np.zeros((8, x.size))
-        shared = np.zeros(x.shape, bool)
-        if self.crowding >= APART:
-            shared[~end] = np.abs(self._log_ratios(x[~end])[:, 0]).max(axis=0) > FELT
-        alone = ~end & ~shared
-        if alone.any():
-            rows[:, alone] = super().scatter(x[alone]).rows()
-        deepest = self._top - DEEPEST + 3.0 if shared.any() else 0.0
-        for i in np.flatnonzero(shared):
+        felt = np.flatnonzero(~end & (self.crowding >= APART))
+        if felt.size:
+            felt = felt[np.abs(self.take(felt)._log_ratios(x[felt])[:, 0]).max(axis=0) > FELT]
+        own = ~end
+        own[felt] = False
+        alone = np.flatnonzero(own)
+        if alone.size:
+            rows[:, alone] = Sampled.scatter(self.take(alone), x[alone]).rows()
+        if felt.size:
+            laws = [self.one(i) for i in felt.tolist()]
+            places = np.maximum(x[felt], [law._top - DEEPEST + 3.0 for law in laws])
+            about = np.add.outer(np.floor(places), CavityScatter.PLACES)
+            self.take(np.repeat(felt, about.shape[1])).solve(about.ravel())
             with np.errstate(all="ignore"):
-                rows[:, i] = self._closure_scatter.at(max(float(x[i]), deepest))
-        if end.any():
-            rows[0, end], rows[4, end], rows[7, end] = self._end_scatter
+                rows[:, felt] = np.array(
+                    [law._closure_scatter.at(place) for law, place in zip(laws, places.tolist(), strict=True)]
+                ).T
+        for i in np.flatnonzero(end):
+            rows[[0, 4, 7], i] = self.one(i)._end_scatter
         return Scatter(*rows)
 
     def unexplained(self, x: FloatArray) -> FloatArray:
@@ -318,21 +345,28 @@ class Coactivation(Sampled):
         And what is left where coordinates and samples are both a few.
         """
         x = np.atleast_1d(x)
-        out = np.full(x.shape, min(self.share, 1.0) ** 2)
-        if self.crowded:
-            end = np.isneginf(x)
-            out[~end] = np.minimum(self._log_ratios(x[~end])[1, 0] ** 2, 0.04)
-            if end.any() and self.left_open > 0.0:
-                medium = float(Sampled.at(self, np.array([-np.inf])).A0[0])
-                out[end] = min(math.log(self.left_open / medium) ** 2, 0.04) if medium > 0.0 else 0.04
-        return out + TINY / max(self.rank * self.D, 1.0)
+        out = np.full(x.shape, np.minimum(self.share, 1.0) ** 2)
+        i = np.flatnonzero(self.crowded & ~np.isneginf(x))
+        if i.size:
+            out[i] = np.minimum(self.take(i)._log_ratios(x[i])[1, 0] ** 2, MOST_ERROR)
+        for k in np.flatnonzero(self.crowded & np.isneginf(x)):
+            out[k] = self.one(k)._end_error
+        return np.asarray(out + TINY / np.maximum(self.rank * self.D, 1.0))
+
+    @functools.cached_property
+    def _end_error(self) -> float:
+        if self.left_open <= 0.0:
+            return min(self.share, 1.0) ** 2
+        medium = self._medium
+        return min(math.log(self.left_open / medium) ** 2, MOST_ERROR) if medium > 0.0 else MOST_ERROR
 
     def inverses(self) -> tuple[float, float]:
         return self._end_slopes[:2]
 
     def inverse_error(self) -> float:
         """And half the next order of an inverse Wishart matrix, whose mean has D - K - 1 for D - K."""
-        return self._end_slopes[2] + 1.0 / (2.0 * max(self.D - self.rank, abs(self.D - self.of.rank)) + 1.0)
+        left = max(self.D - self.rank, abs(self.D - self.of.rank))
+        return self._end_slopes[2] + 1.0 / (2.0 * float(left) + 1.0)
 
     @functools.cached_property
     def _end_slopes(self) -> tuple[float, float, float]:
@@ -367,23 +401,40 @@ class Coactivation(Sampled):
         return x
 
 
-def prepare(sizes: Mapping[GramLaw, FloatArray]) -> None:
-    """What the features N of each law will ask of the closure, for all laws side by side."""
-    laws = [law for law in sizes if isinstance(law, Coactivation)]
-    solve(laws, [law.wanted(sizes[law]) for law in laws])
+class SeveralCoactivation(SideBySide, Coactivation):
+    """Several D side by side: one lattice of counts, one root search, one closure."""
+
+    numbers = (*SideBySide.numbers, "D", "share", "crowding", "crowded", "_crowded")
+
+    def __init__(self, laws: Sequence[Coactivation]) -> None:
+        self._put(laws)
+        self.of = SeveralCounts([law.of for law in laws])
+        vars(self)["end"] = self._found_end()
+
+    def take(self, i: Any) -> Self:
+        new = super().take(i)
+        vars(new).update(of=self.of.take(i), end=self.end[i])
+        return new
+
+    @property
+    def _lowest(self) -> Any:
+        return self.gathered(lambda law: law._lowest)
+
+    @property
+    def _deepest(self) -> Any:
+        return self.gathered(lambda law: law._deepest)
 
 
-def solve(laws: Sequence[Coactivation], x: Sequence[list[float]]) -> None:
-    """The closure at several x of each law, all side by side: each is what it is on its own."""
-    groups: dict[int, list[tuple[Coactivation, FloatArray, FloatArray]]] = {}
-    for law, places in zip(laws, x, strict=True):
-        missing = np.array([place for place in dict.fromkeys(places) if place not in law._states])
-        if missing.size:
-            groups.setdefault(id(law.cavity), []).append((law, missing, law.inner(missing)))
-    for items in groups.values():
-        D = np.concatenate([np.full(some.size, law.D) for law, some, _ in items])
-        log_k, y = (np.concatenate([item[i] for item in items]) for i in (1, 2))
-        states = items[0][0].cavity.many(D, log_k, y)
-        for law, some, inner in items:
-            law._take(some, law.of.at(inner), inner, states[: some.size])
-            states = states[some.size :]
+def _log_ratios_of(x: FloatArray, y: FloatArray, m: Moments, D: FloatArray, states: Any) -> FloatArray:
+    """Rows of log S_cavity/S_cells and log t_cavity/t_cells; zero where the closure fails its own check.
+
+    The cells' own effective medium is at a kappa' that hardly differs from y, where the counts have the
+    moments m: the first order suffices.
+    """
+    S, t, plain_S, plain_t, checked = np.array([state.sums for state in states]).T
+    room = 1.0 - plain_S / D
+    with np.errstate(all="ignore"):
+        shift = (np.exp(x - y) - room) / (room + m.P / D)
+        logs = np.log([S / (plain_S - m.P * shift), t / (plain_t + m.T * shift)])
+    sound = (np.abs(checked - 1.0) < SOUND) & np.isfinite(logs).all(axis=0)
+    return np.where(sound, logs, 0.0).T

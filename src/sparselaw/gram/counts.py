@@ -15,15 +15,15 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
-from sparselaw.gram.law import Atoms, Scatter
+from sparselaw.gram.law import Atoms, Scatter, SideBySide, on_lattice
 from sparselaw.gram.nodes import CoordinateNodes, log_unseen, unseen
 
 WHOLE_COUNTS = 25.0  # mean count up to which every n is a point
@@ -44,13 +44,17 @@ class CountPoints(NamedTuple):
     chance: FloatArray
 
 
-def count_points(mean: FloatArray, p: FloatArray, D: float, *, few: float = WHOLE_COUNTS) -> CountPoints:
+def count_points(
+    mean: FloatArray, p: FloatArray, D: FloatArray | float, *, few: float = WHOLE_COUNTS
+) -> CountPoints:
     """Counts of coordinates that D samples show ``mean`` = D p times on average, n = 0 included.
+
+    Each coordinate may have its own D.
 
     Poisson where p is zero. ``few`` is the mean count up to which every n is a point. The chances of one
     coordinate sum to one.
     """
-    always = p >= 1.0
+    D, always = np.broadcast_to(D, p.shape), p >= 1.0
     mirrored = (p > 0.5) & ~always
     rare_p = np.where(mirrored, 1.0 - p, p)
     rare_mean = np.where(mirrored, D * (1.0 - p), mean)
@@ -60,16 +64,17 @@ def count_points(mean: FloatArray, p: FloatArray, D: float, *, few: float = WHOL
         ((rare_mean > few) & ~always, _lattice),
     )
     sure = np.flatnonzero(always)
-    coordinate, n, chance = [sure], [np.full(sure.size, D)], [np.ones(sure.size)]
+    coordinate, n, chance = [sure], [D[sure]], [np.ones(sure.size)]
     for rows, rule in rules:
         index = np.flatnonzero(rows)
         if index.size:
-            where, count, probability = rule(rare_mean[index], rare_p[index], D)
+            where, count, probability = rule(rare_mean[index], rare_p[index], D[index])
             where = index[where]
             coordinate.append(where)
-            n.append(np.where(mirrored[where], D - count, count))
+            n.append(np.where(mirrored[where], D[where] - count, count))
             chance.append(probability)
-    at, count, probability = (np.concatenate(part) for part in (coordinate, n, chance))
+    at = np.concatenate(coordinate)
+    count, probability = np.concatenate(n), np.concatenate(chance)
     seen = count > 0.0
     at, count, probability = at[seen], count[seen], probability[seen]
     log_never = np.where(p > 1e-16, log_unseen(p, np.where(p > 1e-16, D, 1.0)), -mean)
@@ -82,7 +87,7 @@ def count_points(mean: FloatArray, p: FloatArray, D: float, *, few: float = WHOL
     return CountPoints(at[order], count[order], probability[order])
 
 
-def _every(mean: FloatArray, p: FloatArray, D: float) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
+def _every(mean: FloatArray, p: FloatArray, D: FloatArray) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
     """n = 0, 1, 2, ...: log P = log P(0) + n log(odds D) + sum_{i<n} log((1 - i/D)/(i+1))."""
     most = float(mean.max())
     n = np.arange(0.0, math.ceil(most + REACH * math.sqrt(most) + 14.0))
@@ -90,19 +95,22 @@ def _every(mean: FloatArray, p: FloatArray, D: float) -> tuple[NDArray[np.intp],
     inside = np.where(poisson, 0.5, np.minimum(p, 1.0 - 1e-16))
     with np.errstate(divide="ignore"):
         log_odds = np.where(
-            poisson, np.log(np.maximum(mean, 1e-300)), np.log(inside) - np.log1p(-inside) + math.log(D)
+            poisson, np.log(np.maximum(mean, 1e-300)), np.log(inside) - np.log1p(-inside) + np.log(D)
         )
         log_none = np.where(poisson, -mean, D * np.log1p(-inside))
-        room = np.log(np.maximum(1.0 - n[:-1] / D, 0.0))
+        each_D, of_D = np.unique(D, return_inverse=True)
+        room = np.log(np.maximum(1.0 - n[:-1] / each_D[:, None], 0.0))
     factorials = -np.concatenate([[0.0], np.cumsum(np.log(n[1:]))])
     table = np.multiply.outer(log_odds, n) + log_none[:, None] + factorials
-    table[~poisson] += np.concatenate([[0.0], np.cumsum(room)])
+    table[:, 1:] += np.where(poisson[:, None], 0.0, np.cumsum(room, axis=1)[of_D])
     kept = table > math.log(NEGLECTED)
     where, place = np.nonzero(kept)
     return where, n[place], np.exp(table[kept])
 
 
-def _lattice(mean: FloatArray, p: FloatArray, D: float) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
+def _lattice(
+    mean: FloatArray, p: FloatArray, D: FloatArray
+) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
     """n = mean + 0.8 i standard deviations, by Loader's form of the binomial law, up to a factor.
 
     log P = - m phi(t) - D (1-p) phi(-t p/(1-p)) - log(n (D-n))/2 + d(n) + d(D-n), t = (n-m)/m,
@@ -249,6 +257,11 @@ class Counts(Atoms):
             np.concatenate([nodes.log_c[at], nodes.log_beyond]),
         )
 
+    @functools.cached_property
+    def lattice(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        weight, log_g, variance = _lattice_of([self._nodes])
+        return weight[0], log_g, variance[0]
+
     @property
     def weight(self) -> FloatArray:
         return self._laid_out[0]
@@ -268,15 +281,7 @@ class Counts(Atoms):
     @functools.cached_property
     def cells(self) -> CountScatter | None:
         """The coordinates in cells with the points of their counts."""
-        if self._cell_nodes is None:
-            return None
-        D, (weight, p, c) = self._nodes.D, self._cell_nodes()
-        weight, p, c = cells(weight, p, c, np.where(D * p > OFTEN, FINE, COARSE))
-        points = count_points(D * p, p, D, few=EVERY)
-        with np.errstate(divide="ignore"):
-            log_g = np.log(points.n) + np.log(c)[points.coordinate]
-        starts = np.flatnonzero(np.diff(points.coordinate, prepend=-1))
-        return CountScatter(weight, p * c, starts, log_g, points.chance)
+        return None if self._cell_nodes is None else _cells_of([self])[0]
 
     def inverses(self) -> tuple[float, float]:
         """tr G^+ is infinite for coordinates without end, each fainter than the last."""
@@ -284,9 +289,81 @@ class Counts(Atoms):
         return math.inf if math.isinf(self._nodes.inverse_beyond) else every, seen
 
     def scatter(self, x: FloatArray) -> Scatter:
-        if self.cells is None:
-            return Scatter.none(x)
-        return along(self.cells.covariances(x[:, None] + OFFSETS))
+        return along(self.covariances(x[:, None] + OFFSETS))
+
+    def covariances(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Those of ``CountScatter``, or none."""
+        none = np.zeros((*y.shape, y.shape[1]))
+        return (none, none, none) if self.cells is None else self.cells.covariances(y)
+
+
+class SeveralCounts(SideBySide, Counts):
+    """The counts of several D, laid out and put on a lattice side by side."""
+
+    def __init__(self, laws: Sequence[Counts]) -> None:
+        self._put(laws)
+        self._shared: dict[str, tuple[FloatArray, FloatArray, FloatArray]] = {}  # by all that are taken of it
+
+    @functools.cached_property
+    def lattice(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        if not self._shared:
+            self._shared["lattice"] = weight, log_g, variance = _lattice_of([law._nodes for law in self.laws])
+            for law, w, s in zip(self.laws, weight, variance, strict=True):
+                own = (w != 0.0) | (s != 0.0)
+                vars(law)["lattice"] = w[own], log_g[own], s[own]
+        weight, log_g, variance = self._shared["lattice"]
+        return weight[self.which], log_g, variance[self.which]
+
+    def covariances(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        new = [self.laws[k] for k in np.unique(self.which) if "cells" not in vars(self.laws[k])]
+        for law, cells in zip(new, _cells_of(new), strict=True):
+            vars(law)["cells"] = cells
+        found = np.empty((3, *y.shape, y.shape[1]))
+        for k in np.unique(self.which):
+            found[:, self.which == k] = self.laws[k].covariances(y[self.which == k])
+        return found[0], found[1], found[2]
+
+
+def _cells_of(laws: list[Any]) -> list[CountScatter]:
+    """The coordinates of each law in cells, with the points of their counts, all side by side."""
+    found = []
+    for law in laws:
+        weight, p, c = law._cell_nodes()
+        found.append(cells(weight, p, c, np.where(law._nodes.D * p > OFTEN, FINE, COARSE)))
+    if not found:
+        return []
+    weight, p, c = (np.concatenate(column) for column in zip(*found, strict=True))
+    ends = np.cumsum([each[1].size for each in found])
+    D = np.repeat([law._nodes.D for law in laws], np.diff(ends, prepend=0))
+    at, n, chance = count_points(D * p, p, D, few=EVERY)
+    with np.errstate(divide="ignore"):
+        log_g = np.log(n) + np.log(c)[at]
+    starts = np.flatnonzero(np.diff(at, prepend=-1))
+    out, first = [], 0
+    for end in ends.tolist():
+        a, b = starts[first], starts[end] if end < starts.size else at.size
+        cell = slice(first, end)
+        out.append(CountScatter(weight[cell], (p * c)[cell], starts[cell] - a, log_g[a:b], chance[a:b]))
+        first = end
+    return out
+
+
+def _lattice_of(nodes: list[CoordinateNodes]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The atoms of the counts of each, and those beyond them, on one lattice."""
+    law = np.repeat(np.arange(len(nodes)), [each.p.size for each in nodes])
+    weight, mean, p, log_c, log_s = (
+        np.concatenate([getattr(each, name) for each in nodes])
+        for name in ("weight", "mean", "p", "log_c", "log_s")
+    )
+    points = count_points(mean, p, np.array([each.D for each in nodes])[law])
+    seen = points.n > 0.0
+    at, chance = points.coordinate[seen], points.chance[seen]
+    weight = weight[at] * chance
+    beyond = np.concatenate([each.beyond for each in nodes])
+    which = np.concatenate([law[at], np.repeat(np.arange(len(nodes)), [each.beyond.size for each in nodes])])
+    log_g = np.concatenate([np.log(points.n[seen]) + log_c[at], *(each.log_beyond for each in nodes)])
+    variance = np.concatenate([weight * np.exp(log_s[at]), np.zeros_like(beyond)])
+    return on_lattice(np.concatenate([weight, beyond]), log_g, variance, which)
 
 
 OFFSETS = 0.4 * np.arange(-2.5, 3.0)  # in x, of the places between which derivatives are taken

@@ -21,12 +21,15 @@ Functions with their three derivatives along one variable are arrays of four row
 
 from __future__ import annotations
 
+import copy
 import functools
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
 
@@ -80,8 +83,10 @@ ENTRIES = 1_000_000  # of a matrix of effective ridges and atoms at a time
 
 
 def each(rows: FloatArray, by: FloatArray) -> FloatArray:
-    """Every row times ``by``, on its own: to the last bit the same, whatever other rows there are."""
-    return np.asarray((rows[:, None] @ by)[:, 0])
+    """Every row times ``by``, or times its own row of it: the same to the last bit, whatever other rows there
+    are.
+    """
+    return np.asarray((rows[:, None] @ by[..., None])[:, 0, 0])
 
 
 def lagrange(neighbours: int) -> FloatArray:
@@ -165,6 +170,8 @@ class Scatter(NamedTuple):
 class GramLaw(ABC):
     """D samples of some inputs, or one data set. Immutable; x may be -inf everywhere.
 
+    A law of several D has arrays for numbers, and is asked at one x for each of them (``take``, ``one``).
+
     Attributes
     ----------
     rank
@@ -181,12 +188,20 @@ class GramLaw(ABC):
         By how much the mean rank may be off.
     """
 
-    rank: float
-    rank_error: float = 0.0
-    rank_sd: float = 0.0
-    most: float = np.inf
-    unseen: float = 0.0
-    end: float = -np.inf
+    rank: Any
+    rank_error: Any = 0.0
+    rank_sd: Any = 0.0
+    most: Any = np.inf
+    unseen: Any = 0.0
+    end: Any = -np.inf
+
+    def take(self, i: Any) -> Self:  # noqa: ARG002
+        """For the i-th of the x that were asked for: a law of one D serves all of them."""
+        return self
+
+    def one(self, i: Any) -> Self:  # noqa: ARG002
+        """The law of one D, of the i-th x."""
+        return self
 
     @abstractmethod
     def at(self, x: FloatArray) -> Moments:
@@ -241,6 +256,36 @@ class GramLaw(ABC):
         return np.zeros(np.shape(x))
 
 
+def on_lattice(
+    weight: FloatArray, log_g: FloatArray, variance: FloatArray, law: NDArray[np.intp] | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(weight, log g, variance) on one lattice of log g for atoms of one law or several, a row for each law.
+
+    f is an analytic function of log g, so that an atom may be shared among its neighbours on a lattice with
+    the weights of Lagrange's interpolation.
+    """
+    resolved = np.isfinite(log_g)  # the square of a tiny amplitude may be zero
+    y, mass = log_g[resolved] / LATTICE, np.stack([weight[resolved], variance[resolved]])
+    cell = np.floor(y)
+    lowest, laws = cell.min(), 1
+    size = int(cell.max() - lowest) + 1
+    index, place = (cell - lowest).astype(np.intp), y - cell - 0.5
+    if law is not None:
+        laws = int(law[-1]) + 1
+        index += law[resolved] * size
+    sums = np.empty((NEIGHBOURS, 2, laws * size))  # of weight and variance times powers of the place
+    for power in sums:
+        power[:] = [np.bincount(index, values, laws * size) for values in mass]
+        mass *= place
+    shares = np.tensordot(_LAGRANGE, sums, 1).reshape(NEIGHBOURS, 2, laws, size)
+    shared = np.zeros((2, laws, size + NEIGHBOURS - 1))
+    for k, share in enumerate(shares):
+        shared[:, :, k : k + size] += share
+    kept = (shared != 0.0).any(axis=(0, 1))
+    places = LATTICE * (lowest - (NEIGHBOURS // 2 - 1) + np.arange(kept.size))
+    return shared[0][:, kept], places[kept], shared[1][:, kept]
+
+
 @dataclass(frozen=True)
 class Atoms(GramLaw):
     """S = sum weight f and t = unseen + sum variance (1-f), f = g/(g + kappa): any discrete spectral measure.
@@ -264,37 +309,12 @@ class Atoms(GramLaw):
 
     @functools.cached_property
     def lattice(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """(weight, log g, variance) of fewer atoms that give the same moments at real kappa.
-
-        f is an analytic function of log g, so that an atom may be shared among its neighbours on a lattice
-        with the weights of Lagrange's interpolation.
-        """
-        resolved = np.isfinite(self.log_g)  # the square of a tiny amplitude may be zero
+        """(weight, log g, variance) of fewer atoms that give the same moments at real kappa."""
         if self.log_g.size < LATTICE_ATOMS:
+            resolved = np.isfinite(self.log_g)
             return self.weight[resolved], self.log_g[resolved], self.variance[resolved]
-        y = self.log_g[resolved] / LATTICE
-        cell = np.floor(y)
-        lowest = cell.min()
-        index = (cell - lowest).astype(np.int32)
-        order = np.argsort(index.astype(np.int16) if index.max() < 32_000 else index, kind="stable")
-        index, place = index[order], (y - cell)[order] - 0.5
-        starts = np.flatnonzero(np.diff(index, prepend=-1))
-        cells = index[starts]
-        sums = np.empty((NEIGHBOURS, 2, cells.size))  # of weight and variance times powers of the place
-        mass = np.stack([self.weight[resolved], self.variance[resolved]])[:, order]
-        for power in range(NEIGHBOURS):
-            np.add.reduceat(mass, starts, axis=1, out=sums[power])
-            mass *= place
-        lowest -= NEIGHBOURS // 2 - 1
-        size = int(cells[-1]) + 1
-        shares = np.zeros((NEIGHBOURS, 2, size))
-        shares[:, :, cells] = np.tensordot(_LAGRANGE, sums, 1)
-        shared = np.zeros((2, size + NEIGHBOURS - 1))
-        for k in range(NEIGHBOURS):
-            shared[:, k : k + size] += shares[k]
-        weight, variance = shared
-        kept = (weight != 0.0) | (variance != 0.0)
-        return weight[kept], (LATTICE * (lowest + np.arange(weight.size)))[kept], variance[kept]
+        weight, log_g, variance = on_lattice(self.weight, self.log_g, self.variance)
+        return weight[0], log_g, variance[0]
 
     def at(self, x: FloatArray) -> Moments:
         x = np.atleast_1d(np.asarray(x, float))
@@ -304,15 +324,17 @@ class Atoms(GramLaw):
             return Moments(*rows)
         weight, log_g, variance = self.lattice
         block = max(1, ENTRIES // max(log_g.size, 1) // 4)
+        of_each = weight, variance
         for i in range(0, x.size, block):
             part = slice(i, i + block)
+            weight, variance = (values[part] if values.ndim > 1 else values for values in of_each)
             with np.errstate(over="ignore", invalid="ignore"):
                 ratio = np.exp(x[part, None] - log_g)
                 f = 1.0 / (1.0 + ratio)
                 e = np.where(np.isinf(ratio), 1.0, ratio * f)
             rows[0, part] = each(f, weight)
             fe, ee = f * e, e * e
-            rows[4, part] = each(ee, variance) + self.unseen
+            rows[4, part] = each(ee, variance)
             rows[1, part], rows[7, part] = each(fe, weight), each(fe, variance)
             fe *= f
             ee *= f
@@ -320,7 +342,8 @@ class Atoms(GramLaw):
             fe *= f
             ee *= f
             rows[3, part], rows[6, part] = each(fe, weight), each(ee, variance)
-        rows[0, np.isneginf(x)] = self.rank
+        rows[0] = np.where(np.isneginf(x), self.rank, rows[0])
+        rows[4] += self.unseen
         return Moments(*rows)
 
     def along(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -341,8 +364,8 @@ class Atoms(GramLaw):
     def start(self, N: FloatArray) -> FloatArray:
         weight, log_g, _ = self.lattice
         order = np.argsort(-log_g)
-        total = np.cumsum(weight[order])
-        place = np.minimum(np.searchsorted(total, N), total.size - 1)
+        total = np.cumsum(weight[..., order], axis=-1)
+        place = np.minimum((total < N[:, None]).sum(axis=-1), log_g.size - 1)
         return np.asarray(log_g[order][place])
 
 
@@ -362,12 +385,12 @@ def effective_ridge(law: GramLaw, log_held: FloatArray, wanted: FloatArray) -> t
     active = np.flatnonzero((wanted > 0.0) & (~bare | (wanted < law.rank)))
     if not active.size:
         return x, y
-    n, log_h = wanted[active], log_held[active]
+    low, high = np.full(y.shape, np.maximum(law.end, -3000.0)), np.full(y.shape, 3000.0)
+    n, log_h, law = wanted[active], log_held[active], law.take(active)
     first = law.start(np.minimum(n, 0.999 * law.rank))
-    if np.isneginf(law.end):  # S is between zero and the rank
-        first = np.where(n > law.rank, np.minimum(first, log_h - np.log(n - law.rank)), first)
+    beyond = np.isneginf(law.end) & (n > law.rank)  # S is between zero and the rank
+    first = np.where(beyond, np.minimum(first, log_h - np.log(n - law.rank)), first)
     y[active] = np.maximum(first, log_h - np.log(n))
-    low, high = np.full(y.shape, max(law.end, -3000.0)), np.full(y.shape, 3000.0)
     for _ in range(ROUNDS):
         here, n = y[active], wanted[active]
         x_here, S, P, stretch = law.along(here)
@@ -389,7 +412,83 @@ def effective_ridge(law: GramLaw, log_held: FloatArray, wanted: FloatArray) -> t
             new = np.where(outside, here + np.clip(halfway, -10.0, 10.0), new)
         y[active] = new
         x[active] = x_here + (new - here) * stretch
-        active = active[~done & (np.abs(new - here) > close)]
-        if not active.size:
+        moving = np.flatnonzero(~done & (np.abs(new - here) > close))
+        if not moving.size:
             break
+        if moving.size < active.size:
+            active, law = active[moving], law.take(moving)
     return x, y
+
+
+class SideBySide:
+    """Laws of several D, of which the ``which``-th answers each x."""
+
+    laws: tuple[Any, ...]
+    which: NDArray[np.intp]
+    numbers: ClassVar[tuple[str, ...]] = ("rank", "rank_error", "rank_sd", "most", "unseen")
+
+    def _put(self, laws: Sequence[GramLaw]) -> None:
+        vars(self).update(laws=tuple(laws), which=np.arange(len(laws)))
+        for name in self.numbers:
+            vars(self)[name] = np.array([getattr(law, name) for law in laws])
+
+    def take(self, i: Any) -> Self:
+        new = copy.copy(self)
+        vars(new).update({name: vars(self)[name][i] for name in ("which", *self.numbers)})
+        vars(new).pop("lattice", None)
+        return new
+
+    def one(self, i: Any) -> Any:
+        return self.laws[self.which[i]]
+
+    def gathered(self, ask: Callable[[Any], Any]) -> Any:
+        """What each law says of itself, at its x."""
+        return np.array([ask(self.laws[k]) for k in self.which])
+
+    def inverses(self) -> tuple[Any, Any]:
+        every, seen = self.gathered(lambda law: law.inverses()).T
+        return every, seen
+
+    def inverse_error(self) -> Any:
+        return self.gathered(lambda law: law.inverse_error())
+
+    def each_in_turn(self, ask: Callable[[Any, FloatArray], FloatArray], x: FloatArray) -> FloatArray:
+        """The rows that each law has for its x."""
+        own = [self.which == k for k in range(len(self.laws))]
+        rows = np.concatenate([ask(law, x[here]) for law, here in zip(self.laws, own, strict=True)], axis=-1)
+        out = np.empty_like(rows)
+        out[..., np.argsort(self.which, kind="stable")] = rows
+        return out
+
+
+class Several(SideBySide, GramLaw):
+    """Laws of any kind, each asked in its turn."""
+
+    def __init__(self, laws: Sequence[GramLaw]) -> None:
+        self._put(laws)
+
+    @property
+    def end(self) -> FloatArray:
+        return np.asarray(self.gathered(lambda law: law.end))
+
+    def at(self, x: FloatArray) -> Moments:
+        return Moments(*self.each_in_turn(lambda law, x: law.at(x).rows(), x))
+
+    def along(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        x, S, P, stretch = self.each_in_turn(lambda law, y: np.stack(law.along(y)), y)
+        return x, S, P, stretch
+
+    def atoms(self) -> tuple[Atoms, float]:
+        raise TypeError("several D have no common atoms")
+
+    def start(self, N: FloatArray) -> FloatArray:
+        return self.each_in_turn(lambda law, N: law.start(N), N)
+
+    def scatter(self, x: FloatArray) -> Scatter:
+        return Scatter(*self.each_in_turn(lambda law, x: law.scatter(x).rows(), x))
+
+    def looped(self, x: FloatArray) -> FloatArray:
+        return self.each_in_turn(lambda law, x: law.looped(x), x)
+
+    def error(self, x: FloatArray) -> FloatArray:
+        return self.each_in_turn(lambda law, x: law.error(x), x)

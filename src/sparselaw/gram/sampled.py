@@ -14,7 +14,9 @@ above what was never seen.
 
 from __future__ import annotations
 
+import copy
 import functools
+from typing import Any, Self
 
 import numpy as np
 
@@ -46,27 +48,40 @@ def shifted(y: FloatArray, m: Moments, D: float) -> tuple[FloatArray, Moments]:
 
 
 class Sampled(GramLaw):
-    """The law ``of`` counts seen through D samples that show several coordinates each."""
+    """The law ``of`` counts seen through D samples that show several coordinates each.
 
-    def __init__(
-        self, of: Atoms, D: float, *, rank: float | None = None, rank_sd: float | None = None
-    ) -> None:
-        self.of, self.D = of, float(D)
-        self.rank = min(of.rank, self.D) if rank is None else rank
+    Of several D where these are an array; then ``of`` has a row for each.
+    """
+
+    def __init__(self, of: Atoms, D: Any, *, rank: Any = None, rank_sd: Any = None) -> None:
+        self.of, self.D = of, D
+        self.rank = np.minimum(of.rank, D) if rank is None else rank
         self.rank_sd = of.rank_sd if rank_sd is None else rank_sd
-        self.most, self.unseen = self.D, of.unseen
-        self._crowded = of.rank > self.D * FULL
+        self.most, self.unseen = D, of.unseen
+        self._crowded = of.rank > D * FULL
+
+    def take(self, i: Any) -> Self:
+        if np.ndim(self.D) == 0:
+            return self
+        new = copy.copy(self)
+        names = "D", "rank", "rank_sd", "most", "unseen", "_crowded", "end"
+        vars(new).update({name: getattr(self, name)[i] for name in names}, of=self.of.take(i))
+        return new
 
     @functools.cached_property
-    def end(self) -> float:  # type: ignore[override]
+    def end(self) -> Any:
         """y at kappa -> 0: S0 = D where more is seen than there are samples."""
-        if not self._crowded:
-            return -np.inf
-        found = effective_ridge(self.of, np.array([-np.inf]), np.array([self.D]))[1]
-        return max(float(found[0]), float(self.of.lattice[1].min()) - 30.0)
+        return self._found_end()
+
+    def _found_end(self) -> Any:
+        if not np.any(self._crowded):
+            return np.full(np.shape(self.D), -np.inf)
+        D = np.atleast_1d(np.asarray(self.D, float))
+        found = effective_ridge(self.of, np.full(D.shape, -np.inf), D)[1].reshape(np.shape(self.D))
+        return np.where(self._crowded, np.maximum(found, self.of.lattice[1].min() - 30.0), -np.inf)
 
     @functools.cached_property
-    def _deepest(self) -> float:
+    def _deepest(self) -> Any:
         """x from which on the derivatives of the scatter have places on either side."""
         if not self._crowded:
             return -np.inf
@@ -76,9 +91,9 @@ class Sampled(GramLaw):
 
     def inner(self, x: FloatArray) -> FloatArray:
         """y = log kappa' at each x; the end of the medium at x = -inf: S0 + D kappa/kappa' = D."""
-        done = np.isneginf(x)
-        y = np.full(x.shape, self.end)
-        y[~done] = effective_ridge(self.of, x[~done] + np.log(self.D), np.full(x[~done].shape, self.D))[1]
+        y, i = np.full(x.shape, self.end), np.flatnonzero(~np.isneginf(x))
+        D = np.broadcast_to(self.D, x.shape)[i]
+        y[i] = effective_ridge(self.of.take(i), x[i] + np.log(D), D)[1]
         return y
 
     def along(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -92,45 +107,45 @@ class Sampled(GramLaw):
         x = np.atleast_1d(np.asarray(x, float))
         y = self.inner(x)
         inner = self.of.at(y)
-        rows = shifted(y, inner, self.D)[1].rows()
         end = np.isneginf(x)
-        rows[:, end] = 0.0
-        rows[0, end], rows[4, end] = self.rank, inner.t[end]
+        rows = np.where(end, 0.0, shifted(y, inner, self.D)[1].rows())
+        rows[0], rows[4] = np.where(end, self.rank, rows[0]), np.where(end, inner.t, rows[4])
         return Moments(*rows)
 
     def scatter(self, x: FloatArray) -> Scatter:
         """That of the counts through the change of variable: dy = dS0/(D - S0 + P0) at a fixed kappa."""
-        if not isinstance(self.of, Counts) or self.of.cells is None:
+        if not isinstance(self.of, Counts):
             return Scatter.none(x)
         places = np.maximum(x, self._deepest)[:, None] + OFFSETS
-        y = self.inner(places.ravel()).reshape(places.shape)
-        m = Moments(*(row.reshape(places.shape) for row in self.of.at(y.ravel()).rows()))
-        SS, St, tt = self.of.cells.covariances(y)
-        room = self.D - m.S
+        every = self.take(np.repeat(np.arange(x.size), OFFSETS.size))
+        y = every.inner(places.ravel())
+        m = Moments(*every.of.at(y).rows().reshape(8, *places.shape))
+        SS, St, tt = self.of.covariances(y.reshape(places.shape))
+        room = np.reshape(self.D, (-1, 1)) - m.S
         shift = 1.0 / (room + m.P)
         share, tilt = room * shift, m.T * shift  # dS = share dS0, dt = dt0 + tilt dS0
         crossed = St * share[:, :, None] + SS * (share[:, :, None] * tilt[:, None, :])
         both = tt + tilt[:, :, None] * St + St.transpose(0, 2, 1) * tilt[:, None, :]
         both = both + SS * (tilt[:, :, None] * tilt[:, None, :])
         found = along((SS * (share[:, :, None] * share[:, None, :]), crossed, both)).rows()
-        if self._crowded:  # every data set has rank D
-            found[:-1, np.isneginf(x)] = 0.0
+        found[:-1, self._crowded & np.isneginf(x)] = 0.0  # every data set has rank D
         return Scatter(*found)
 
     def atoms(self) -> tuple[Atoms, float]:
         return self.of, self.D
 
-    def inverses(self) -> tuple[float, float]:
+    def inverses(self) -> tuple[Any, Any]:
         """dS and dt along kappa at kappa -> 0: those of the counts over 1 - rank/D, or at the end of the
         medium.
         """
         every, seen = self.of.inverses()
-        if not self._crowded:
-            room = 1.0 - self.of.rank / self.D
-            return every / room, seen / room
-        m = self.of.at(np.array([self.end]))  # kappa = kappa' (1 - S0/D): d kappa = kappa' P/D dy there
-        unit = self.D * float(np.exp(-self.end))
-        return unit, float(m.T[0] / m.P[0]) * unit
+        m = self.of.at(np.atleast_1d(self.end))  # kappa = kappa' (1 - S0/D): d kappa = kappa' P/D dy there
+        with np.errstate(all="ignore"):
+            room, unit = np.asarray(1.0 - self.of.rank / self.D), self.D * np.exp(-self.end)
+            ratio = np.reshape(m.T / m.P, np.shape(self.D))
+            plain = every / room, seen / room
+        found = np.where(self._crowded, (unit, ratio * unit), plain)
+        return found[0], found[1]
 
     def start(self, N: FloatArray) -> FloatArray:
         return effective_ridge(self.of, np.full(np.shape(N), -np.inf), N)[1]

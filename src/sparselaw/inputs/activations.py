@@ -19,8 +19,8 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.gram.cavity import Cavity
-from sparselaw.gram.coactivation import Coactivation
-from sparselaw.gram.counts import Counts
+from sparselaw.gram.coactivation import Coactivation, SeveralCoactivation
+from sparselaw.gram.counts import Counts, SeveralCounts
 from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.gram.nodes import CoordinateNodes, table_nodes
 from sparselaw.inputs.base import Inputs, Sampling
@@ -86,6 +86,9 @@ class ActivationInputs(Inputs):
     def gram(self, D: float, *, sharp: bool = True) -> GramLaw:
         return _gram(self, float(D)) if sharp else counts_of(self, float(D))
 
+    def grams(self, D: FloatArray, *, sharp: bool = True) -> GramLaw:
+        return _grams(self, tuple(D.tolist()), sharp)
+
     def pair_nodes(self, D: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(weight, p, c) of coordinates so many that pairs seen once in D samples are all among them."""
         del D
@@ -129,9 +132,21 @@ class _Table(NamedTuple):
 @functools.lru_cache(maxsize=128)
 def _gram(inputs: ActivationInputs, D: float) -> GramLaw:
     """Kept: every N of one D asks the same law."""
+    return _coactivation(inputs, D, counts_of(inputs, D))
+
+
+def _coactivation(inputs: ActivationInputs, D: float, counts: Counts) -> Coactivation:
     most = 10.0 ** (3 * math.ceil(math.log10(max(D, 2.0)) / 3.0))
-    closure = functools.partial(_closure, inputs, most)
-    return Coactivation(counts_of(inputs, D), inputs.pair_nodes(D), D, closure)
+    return Coactivation(counts, inputs.pair_nodes(D), D, functools.partial(_closure, inputs, most))
+
+
+@functools.lru_cache(maxsize=8)
+def _grams(inputs: ActivationInputs, D: tuple[float, ...], sharp: bool) -> GramLaw:
+    """Kept: a plan and its picture ask the same laws."""
+    counts = [Counts(inputs.nodes(d), functools.partial(inputs.pair_nodes, d)) for d in D]
+    if not sharp:
+        return SeveralCounts(counts)
+    return SeveralCoactivation([_coactivation(inputs, d, each) for d, each in zip(D, counts, strict=True)])
 
 
 @functools.lru_cache(maxsize=16)

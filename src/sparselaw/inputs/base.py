@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_choice, check_finite, check_size
-from sparselaw.gram.law import Atoms, GramLaw
+from sparselaw.gram.law import Atoms, GramLaw, Several
 from sparselaw.gram.nodes import CoordinateNodes, resolved_edge
 from sparselaw.numbers import dimension as read_dimension
 from sparselaw.records import html_record
@@ -198,6 +198,10 @@ class Inputs(ABC):
         GramLaw
             S, t, their scatter over data sets and the rank, as functions of the effective ridge.
         """
+
+    def grams(self, D: FloatArray, *, sharp: bool = True) -> GramLaw:
+        """The laws of several D side by side, each asked at its own x."""
+        return Several([self.gram(d, sharp=sharp) for d in D.tolist()])
 
     @abstractmethod
     def population(self, D: float) -> Atoms:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -187,6 +187,10 @@ class SparseInputs(ActivationInputs):
         if sharp or self.alpha1 > 0.0:
             return ActivationInputs.gram(self, D, sharp=sharp)
         return _medium(self, float(D))
+
+    def grams(self, D: FloatArray, *, sharp: bool = True) -> GramLaw:
+        law: Any = ActivationInputs.grams(self, D, sharp=sharp)
+        return law if sharp or self.alpha1 > 0.0 else Sampled(law, D)
 
     def pair_nodes(self, D: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         a1, b = self.alpha1, self.alpha2 + 1.0

@@ -59,7 +59,7 @@ SKEWED = 3.0  # standard deviations from the largest rank within which the law o
 def is_infinite(law: GramLaw, N: FloatArray) -> NDArray[np.bool_]:
     """Where the mean without ridge is called infinite."""
     gap = np.abs(N - law.rank)
-    scale = math.sqrt(2.0) * max(law.rank_sd, 0.3)
+    scale = math.sqrt(2.0) * np.maximum(law.rank_sd, 0.3)
     erf = np.vectorize(math.erf, otypes=[float])
     chance = 0.5 * (erf((gap + 1.5) / scale) - erf((gap - 1.5) / scale))
     return np.asarray((chance > INFINITE) | (gap < INFINITE_WITHIN * law.rank_sd) | (gap <= 1.0))
@@ -217,9 +217,9 @@ def surface(law: GramLaw, N: FloatArray | float, ridge: float = 0.0, noise: floa
     share = np.where(np.isfinite(share), share, 0.0)
     quiet = leading * factor
     scattered = quiet * share
-    few = 1.0 / np.minimum(N, law.rank)
+    few, of_law, of_inverses = 1.0 / np.minimum(N, law.rank), law.error(of.x), np.zeros_like(N)
     changed = np.abs(factor - 1.0)
-    error = changed * (changed + few) + N**-2.0 + np.abs(share) * (np.abs(share) + few) + law.error(of.x)
+    error = changed * (changed + few) + N**-2.0 + np.abs(share) * (np.abs(share) + few) + of_law
     of_rank = law.rank_error / np.maximum(of.F, 1.0)
     added = np.zeros_like(N)
     if noise > 0.0:
@@ -229,15 +229,17 @@ def surface(law: GramLaw, N: FloatArray | float, ridge: float = 0.0, noise: floa
         part = np.where(of.end, part, (unit + width) * noise_scatter(cov, of.m, of.held))
         added = np.where(np.isinf(unit), np.inf, noise * (unit + width + part))
         own = sum(term * (term + few) for term in (np.abs(width / unit), np.abs(part / unit)))
-        own = own + law.error(of.x) + np.where(of.end, law.inverse_error() if of.end.any() else 0.0, 0.0)
+        ends = np.flatnonzero(of.end)
+        of_inverses[ends] = law.take(ends).inverse_error() if ends.size else 0.0
+        own = own + of_law + of_inverses
         error = (error * (quiet + scattered) + own * added) / (quiet + scattered + added)
     scatters = np.sqrt(np.maximum(cov.SS, 0.0)) > NEAR_PEAK * (of.held + of.short)
     for i in np.flatnonzero(scatters & (law.rank_sd > SETTLED_RANK) & ~peak & ~nothing):
         one = Scatter(*cov.rows()[:, [i]])
-        mean, quiet[i], added[i], error[i] = over_ranks(law, float(N[i]), ridge, noise, of.pick(i), one)
+        its = law.one(i), float(N[i]), ridge, noise, of.pick(i), one
+        mean, quiet[i], added[i], error[i] = over_ranks(*its)
         scattered[i] = mean - quiet[i]
-        of_noise = law.inverse_error() if of.end[i] and noise > 0.0 else 0.0
-        error[i] += float(law.error(of.x[[i]])[0]) + of_noise * added[i] / (mean + added[i])
+        error[i] += of_law[i] + of_inverses[i] * added[i] / (mean + added[i])
     looped = law.looped(of.x)
     quiet, scattered = np.where(nothing, 0.0, quiet * (1.0 + looped)), np.where(nothing, 0.0, scattered)
     error = error + of_rank + HALF * np.abs(looped)

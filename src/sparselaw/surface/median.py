@@ -107,7 +107,7 @@ def median(law: GramLaw, N: float) -> float:
 
 def median_error(law: GramLaw) -> float:
     """Relative, about: few coordinates, and much sharing, are what the law of the median leaves out."""
-    return 0.05 + 2.5 / law.rank + min(float(np.sqrt(law.error(np.array([-np.inf]))[0])), 0.3)
+    return 0.05 + 2.5 / float(law.rank) + min(float(np.sqrt(law.error(np.array([-np.inf]))[0])), 0.3)
 
 
 def _below(

@@ -212,8 +212,9 @@ def state_at(
     held = np.where(end, np.maximum(N - ranks, 0.0), N * ridge * np.exp(-np.where(end, 0.0, x)))
     with np.errstate(all="ignore"):
         near = (np.abs(N - ranks) < EDGE_TABLE_END + 3.0 * law.rank_sd) & (rows[4] > 0.0)
-        open_ = law.at(np.array([-np.inf])).A0 if (near & ~end).any() else 0.0
-        edged = np.where(end, rows[4] > 0.0, np.where(near, np.minimum(open_ / rows[4], 1.0), 0.0))
+        edged, near = np.where(end, rows[4] > 0.0, 0.0), np.flatnonzero(near & ~end)
+        open_ = law.take(near).at(np.full(near.shape, -np.inf)).A0
+        edged[near] = np.minimum(open_ / rows[4, near], 1.0)
     return State(N, x, Moments(*rows), held, N - ranks, end, edged)
 
 
@@ -224,10 +225,11 @@ def unit_noise(law: GramLaw, of: State) -> tuple[FloatArray, FloatArray]:
     inverse = np.exp(-np.where(of.end, 0.0, of.x))
     pole = of.m.A0 * of.m.P / of.F * inverse
     unit = of.m.T * inverse + pole
-    if of.end.any():
-        every, seen = law.inverses()
-        pole = np.where(of.end, np.where(of.m.A0 > 0.0, of.m.A0 * every / of.F, 0.0), pole)
-        unit = np.where(of.end, seen + pole, unit)
+    i = np.flatnonzero(of.end)
+    if i.size:
+        every, seen = law.take(i).inverses()
+        pole[i] = np.where(of.m.A0[i] > 0.0, of.m.A0[i] * every / of.F[i], 0.0)
+        unit[i] = seen + pole[i]
     return unit, pole
 
 

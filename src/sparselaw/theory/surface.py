@@ -15,7 +15,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_choice, check_finite, check_not_negative, check_size
-from sparselaw.gram.coactivation import CoActivation, pairs, prepare
+from sparselaw.gram.coactivation import CoActivation, pairs
 from sparselaw.inputs import ActivationInputs, Inputs, check_inputs
 from sparselaw.records import finite, html_record, put
 from sparselaw.surface.losses import Losses, leading_surface, wants_median
@@ -130,6 +130,8 @@ def leading_cautions(inputs: Inputs, N: float, D: float, ridge: float = 0.0) -> 
 
 
 Surface = Literal["sharp", "leading"]
+SURFACES = {"sharp": sharp_surface, "leading": leading_surface}
+ABREAST = 64  # numbers of samples whose laws are made side by side
 BEYOND = "beyond what the theory can compute"
 LARGEST_N = 10**100  # in place of an infinite one
 LARGEST_D = 1e100  # beyond it squares of D may be no numbers
@@ -204,9 +206,7 @@ def losses(
     surface: Surface = "sharp",
 ) -> Losses:
     """The surface at several real N and one real D: the one way to every loss of the theory."""
-    if surface == "leading":
-        return leading_surface(inputs.gram(D, sharp=False), N, ridge, noise)
-    return sharp_surface(inputs.gram(D), N, ridge, noise)
+    return SURFACES[surface](inputs.gram(D, sharp=surface == "sharp"), N, ridge, noise)
 
 
 def losses_at(
@@ -219,13 +219,17 @@ def losses_at(
 ) -> FloatArray:
     """The losses of pairs of real sizes; pairs of the same D share its law."""
     N, D = np.broadcast_arrays(np.asarray(N, float), np.asarray(D, float))
-    out = np.empty(N.shape)
-    if surface == "sharp" and ridge == 0.0:
-        prepare({inputs.gram(d): N[d == D] for d in np.unique(D).tolist()})
-    for d in np.unique(D):
-        here = d == D
-        out[here] = losses(inputs, N[here], float(d), ridge, noise, surface).loss
-    return out
+    different, of_each = np.unique(D, return_inverse=True)
+    of_each, out = of_each.ravel(), np.empty(N.size)
+    for first in range(0, different.size, ABREAST):
+        here = np.flatnonzero((of_each >= first) & (of_each < first + ABREAST))
+        some, sizes = different[first : first + ABREAST], N.ravel()[here]
+        if some.size == 1:
+            out[here] = losses(inputs, sizes, float(some[0]), ridge, noise, surface).loss
+            continue
+        law = inputs.grams(some, sharp=surface == "sharp").take(of_each[here] - first)
+        out[here] = SURFACES[surface](law, sizes, ridge, noise).loss
+    return out.reshape(N.shape)
 
 
 def ridge_losses(inputs: Inputs, N: float, D: float, noise: float) -> Callable[[float], float]:
@@ -249,12 +253,12 @@ def peak_of(inputs: Inputs, surface: Surface = "leading") -> tuple[str, Callable
 @functools.lru_cache(maxsize=1024)
 def _peak(inputs: Inputs, surface: Surface, D: float) -> float:
     """Kept: a plan and its picture look for the same peak."""
-    return inputs.gram(D, sharp=surface == "sharp").rank
+    return float(inputs.gram(D, sharp=surface == "sharp").rank)
 
 
 def rank_of(inputs: Inputs, D: float) -> float:
     """The expected rank of D samples: at most the coordinates seen, and at most D."""
-    return inputs.gram(D).rank
+    return float(inputs.gram(D).rank)
 
 
 def asymptotic_seen(inputs: Inputs, D: float) -> float:
