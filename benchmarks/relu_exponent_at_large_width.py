@@ -29,8 +29,7 @@ import sparselaw as sl
 from sparselaw.data.sparse_samples import distinct_patterns, draw_sparse, preactivations
 from sparselaw.features import FEATURES
 from sparselaw.interval import student_factor
-from sparselaw.nonlinear import local_exponents
-from sparselaw.nonlinear.features_limit import features_limit
+from sparselaw.nonlinear.features_limit import features_limit, limit_at
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "relu-width.csv"
 MODEL = sl.SparseInputs(alpha1=1.0, alpha2=0.3)
@@ -179,7 +178,9 @@ def theory() -> None:
         losses = np.array([float(row["loss"]) for row in rows if int(row["N"]) == N])
         found = features_limit(MODEL, features.response, float(N))
         scatter = losses.std(ddof=1) / losses.size**0.5 / losses.mean()
-        ((slope, error),) = local_exponents(MODEL, features, [N])
+        low, high = (limit_at(MODEL, features.response, N * factor) for factor in (0.5**0.5, 2.0**0.5))
+        slope = np.log2(low.loss / high.loss)
+        error = (abs(high.error - low.error) + 0.01) / np.log(2.0)  # of the ratio of neighbours: 1 %
         print(
             f"| {N:,} | {found.loss / losses.mean():.3f} | {scatter:.1%} | {found.error:.1%} | "
             f"{slope:.2f} ± {error:.2f} | {1.0 - found.linear / N:.2f} |",

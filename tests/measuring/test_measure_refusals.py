@@ -1,6 +1,7 @@
 """What cannot be measured is refused in one line, with exit code 2."""
 
 import gzip
+import os
 import warnings
 
 import numpy as np
@@ -134,3 +135,36 @@ def test_matrices_that_are_none():
             sl.measure(what)
     with warnings.catch_warnings(), pytest.raises(sl.InputError, match="complex"):
         sl.measure(GOOD * 1j)
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_too_few_rows(rows):
+    with pytest.raises(sl.InputError, match="too few"):
+        sl.measure(np.eye(rows, 5))
+    assert sl.measure(np.eye(3, 5)).rows == 3
+
+
+def test_a_folder_that_may_not_be_read_is_not_left_out(tmp_path, monkeypatch):
+    """Permissions do not stop the administrator, so that the system's answer is put in its place."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "locked").mkdir()
+    (tmp_path / "a" / "x.txt").write_text("a b\nb c\nc d\nd e\n")
+    scandir = os.scandir
+
+    def refusing(path):
+        if str(path).endswith("locked"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    with pytest.raises(sl.InputError, match=r"locked: may not be read \(Permission denied\)"):
+        sl.measure(tmp_path)
+
+
+def test_rows_to_test_on_without_an_entry(tmp_path):
+    """Three nonzeros in a hundred rows: most draws of rows to test on hold none of them."""
+    (tmp_path / "x.mtx").write_text(
+        "%%MatrixMarket matrix coordinate real general\n100 50 3\n1 1 1.0\n2 2 1.0\n3 3 2.0\n"
+    )
+    with pytest.raises(sl.InputError, match="without an entry that is not zero"):
+        sl.learn(tmp_path / "x.mtx")

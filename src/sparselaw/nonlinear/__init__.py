@@ -5,6 +5,6 @@
 samples, ``gaussian_limit`` both of dense inputs; ``two_sided`` puts them together.
 """
 
-from sparselaw.nonlinear.losses import NonlinearLoss, local_exponents, nonlinear_losses
+from sparselaw.nonlinear.losses import NonlinearLoss, nonlinear_losses
 
-__all__ = ["NonlinearLoss", "local_exponents", "nonlinear_losses"]
+__all__ = ["NonlinearLoss", "nonlinear_losses"]

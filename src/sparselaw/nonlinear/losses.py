@@ -16,7 +16,6 @@ from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.nonlinear.response import Response
 
 MOST_ACTIVE = 12.0  # coordinates in a sample: with more, drawn samples are large; 10.6 at alpha1 = 0.1
-LOCAL_ERROR = 0.01  # of the ratio of two neighbouring losses
 FEWEST = 8  # dense coordinates: with fewer, features soon outnumber what there is to tell apart
 
 
@@ -97,37 +96,3 @@ def nonlinear_losses(
     from sparselaw.nonlinear.two_sided import two_sided_losses  # numba: only where it is needed
 
     return two_sided_losses(inputs, response, widths, samples)
-
-
-def local_exponents(inputs: Inputs, features: Any, sizes: Sequence[float]) -> list[tuple[float, float]]:
-    """-d log loss / d log N of the N-limited loss between N/sqrt(2) and N sqrt(2), and its error.
-
-    Parameters
-    ----------
-    inputs : Inputs
-        See ``check_theory``.
-    features : FeatureMap
-        Features that have a ``response``.
-    sizes : sequence of float
-        Numbers of features.
-
-    Returns
-    -------
-    list of (float, float)
-        For each N the local exponent and how far off it may be.
-
-    Raises
-    ------
-    InputError
-        Where a size is no positive whole number, or there is no theory.
-    """
-    response = check_theory(inputs, features)
-    from sparselaw.nonlinear.features_limit import limit_at
-    from sparselaw.nonlinear.gaussian_limit import gaussian_limit_at
-
-    limit, found = gaussian_limit_at if inputs.sampling == "gaussian" else limit_at, []
-    for N in [float(check_size("N", N)) for N in sizes]:
-        low, high = (limit(inputs, response, N * factor) for factor in (0.5**0.5, 2.0**0.5))
-        unsure = (abs(high.error - low.error) + LOCAL_ERROR) / math.log(2.0)
-        found.append((math.log2(low.loss / high.loss), unsure))
-    return found
