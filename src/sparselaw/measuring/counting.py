@@ -41,7 +41,10 @@ def count_features(
 ) -> tuple[Counted, Names]:
     """Count what ``source`` names or holds; the names of the features where they have some."""
     paths = files_of(source, reading) if names_files(source) else []
-    if paths and (scheduler is not None or (len(paths) > 1 and _parallel(paths, workers))):
+    several = len(paths) > 1 and workers != 1
+    if several and workers is None:  # starting a worker takes as long as reading some tens of megabytes
+        several = sum(path.stat().st_size for path in paths) > ONE_PROCESS_BYTES
+    if paths and (several or scheduler is not None):
         return _side_by_side(paths, values, reading, workers, scheduler)
     tally, vocabulary = Tally(center=values.center), Vocabulary()
     shape: Any = getattr(source, "shape", ())
@@ -49,7 +52,7 @@ def count_features(
         for part in parts_of(paths or source, reading, vocabulary):
             tally.add(values.apply(part))
             show(tally.rows, shape[0] if len(shape) == 2 else None, f"{tally.rows} rows")
-    return tally.counted(len(vocabulary)), vocabulary.names or None
+    return tally.counted(len(vocabulary)), list(vocabulary) or None
 
 
 def title_of(source: Any) -> str:
@@ -67,13 +70,21 @@ def names_files(source: Any) -> bool:
 
 def files_of(source: Any, reading: Reading) -> list[Path]:
     """The files that paths and folders name, in the order in which people count (part-2 before part-10)."""
+
+    def is_shard(path: Path) -> bool:
+        known = reading.format is not None or ending_of(path) is not None
+        return known and not path.name.startswith((".", "_"))
+
+    def by_number(path: Path) -> list[Any]:
+        return [(int(t), "") if t.isdigit() else (-1, t) for t in re.split(r"(\d+)", str(path))]
+
     found: list[Path] = []
     for item in [source] if isinstance(source, (str, Path)) else source:
         path = Path(item)
         if str(item) == STANDARD_LIBRARY and not path.exists():
             found += standard_library()
         elif path.is_dir():
-            inside = sorted((p for p in files_below(path) if _is_shard(p, reading)), key=_natural)
+            inside = sorted(filter(is_shard, files_below(path)), key=by_number)
             several = reading.format is None and len({ending_of(p) for p in inside}) > 1
             if several or not inside:
                 condition = "with files of several formats" if several else "without files to read"
@@ -84,16 +95,6 @@ def files_of(source: Any, reading: Reading) -> list[Path]:
         else:
             found.append(path)
     return found
-
-
-def _is_shard(path: Path, reading: Reading) -> bool:
-    return not path.name.startswith((".", "_")) and (
-        reading.format is not None or ending_of(path) is not None
-    )
-
-
-def _natural(path: Path) -> list[Any]:
-    return [(int(t), "") if t.isdigit() else (-1, t) for t in re.split(r"(\d+)", str(path))]
 
 
 def parts_of(source: Any, reading: Reading, vocabulary: Vocabulary) -> Iterator[Nonzeros]:
@@ -116,13 +117,6 @@ def _same_width(path: Path, width: int | None, declared: int | None) -> int | No
         condition = f"has {declared} features where the files before have {width}"
         raise InputError("file", str(path), condition, "give shards of the same features")
     return width if declared is None else declared
-
-
-def _parallel(paths: list[Path], workers: int | None) -> bool:
-    """Starting a worker takes as long as reading some tens of megabytes."""
-    if workers is not None:
-        return workers > 1
-    return sum(path.stat().st_size for path in paths) > ONE_PROCESS_BYTES
 
 
 def _side_by_side(
@@ -156,7 +150,7 @@ def _side_by_side(
         except BaseException:
             executor.abort()
             raise
-    return tally.counted(len(vocabulary)), vocabulary.names or None
+    return tally.counted(len(vocabulary)), list(vocabulary) or None
 
 
 def rows_of(path: Path, reading: Reading, limit: int | None = None) -> int:
@@ -175,7 +169,7 @@ def count_file(
         for part in reader.nonzeros():
             tally.add(values.apply(part).after(first))
             declared = part.features
-    return tally.counted(len(vocabulary)), vocabulary.names if reader.worded else None, declared
+    return tally.counted(len(vocabulary)), list(vocabulary) if reader.worded else None, declared
 
 
 class Loaded(NamedTuple):
@@ -214,7 +208,7 @@ def load(source: Any, *, values: Values, reading: Reading) -> Loaded:
     )
     numbers, place = np.unique(column, return_inverse=True)
     x: Any = sparse.coo_matrix((value, (row, place)), shape=(count, numbers.size))
-    names = vocabulary.names
+    names = list(vocabulary)
     width = max(features, len(vocabulary))
     return Loaded(x.tocsr(), numbers, [names[j] for j in numbers] if names else None, width)
 
@@ -297,7 +291,7 @@ class Tally:
 
     def counted(self, features: int = 0) -> Counted:
         """What was counted, by the number of the column, without the room that was left."""
-        numbers = np.arange(self._width) if self._far is None else np.array(self._far.names, np.int64)
+        numbers = np.arange(self._width) if self._far is None else np.array(list(self._far), np.int64)
         seen = np.flatnonzero(self._cells["n"][:, : self._width].any(axis=0))
         order = seen[np.argsort(numbers[seen], kind="stable")]
         found = {name: cells[: -(-self.rows // self.length), order] for name, cells in self._cells.items()}

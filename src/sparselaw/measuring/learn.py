@@ -24,6 +24,7 @@ from sparselaw.measuring.learning_curve import (
 )
 from sparselaw.measuring.measure import check_features
 from sparselaw.measuring.measured_losses import (
+    Factored,
     LeftOpen,
     Splits,
     left_open,
@@ -31,7 +32,6 @@ from sparselaw.measuring.measured_losses import (
     random_signs,
     shuffled_columns,
     squares_of,
-    target_loss,
 )
 from sparselaw.measuring.nonzeros import Values
 from sparselaw.measuring.predicted_losses import Spectrum, cavity_loss, sparse_loss, spectrum
@@ -264,7 +264,8 @@ def learned_point(
         losses["signs"].append(left_open(turned[:D], turned[D:]))
         losses["shuffled"].append(left_open(moved[:D], moved[D:]))
         if y is not None:
-            losses["target"].append(target_loss(x_train, x_test, y[train], y[test]))
+            answer = Factored(x_train).prediction(y[train], x_test) if x_train.nnz else np.zeros(test.size)
+            losses["target"].append(LeftOpen((y[test] - answer) ** 2, y[test] ** 2))
         rest = (data.squares - squares_of(x_train, axis=0)) / (data.rows - D)
         cavity.append(cavity_loss(x_train, np.maximum(rest, 0.0)) / float(rest.sum()))
         seen.append(np.unique(x_train.indices).size)

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from sparselaw.interval import Interval
 from sparselaw.records import Record, html_table, to_dict
 
@@ -168,23 +170,17 @@ SPARSE_WITHIN = 0.05
 WITHIN = 0.15
 
 
-def relative_error(predicted: Sequence[float], measured: Sequence[float]) -> float:
+def error_of(curve: Sequence[LearnedPoint], of: Callable[[LearnedPoint], float], measured: str) -> float:
     """The mean of |predicted/measured - 1|, at most 1 each, weighted by the root of what is measured.
 
-    >>> round(relative_error([1.1, 1.0], [1.0, 1.0]), 4)
-    0.05
+    ``of`` gives what is predicted at a point. Where too little is left to compare, a point does not count.
     """
-    weights = [math.sqrt(m) for m in measured]
-    if not sum(weights) > 0.0:
-        return math.nan
-    errors = (min(abs(p / m - 1.0), 1.0) for p, m in zip(predicted, measured, strict=True))
-    return sum(w * e for w, e in zip(weights, errors, strict=True)) / sum(weights)
-
-
-def error_of(curve: Sequence[LearnedPoint], of: Callable[[LearnedPoint], float], measured: str) -> float:
-    """The error of one value of each point against another, where that is not too small to compare."""
     used = [p for p in curve if getattr(p, measured).best > NOISE]
-    return relative_error([of(p) for p in used], [getattr(p, measured).best for p in used])
+    if not used:
+        return math.nan
+    truth = np.array([getattr(p, measured).best for p in used])
+    missed = np.minimum(np.abs(np.array([of(p) for p in used]) / truth - 1.0), 1.0)
+    return float(np.average(missed, weights=np.sqrt(truth)))
 
 
 def theory_errors(curve: Sequence[LearnedPoint], measured: str) -> dict[str, float]:

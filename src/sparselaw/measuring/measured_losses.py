@@ -171,12 +171,6 @@ def projected_loss(train: Any, test: Any, N: int, rng: np.random.Generator) -> L
     return LeftOpen(squares - 2.0 * product + square, squares)
 
 
-def target_loss(train: Any, test: Any, y: FloatArray, answers: FloatArray) -> LeftOpen:
-    """The squared error of one target, learned from its values ``y``, and its square, for each test row."""
-    found = Factored(train).prediction(y, test) if train.nnz else np.zeros(answers.size)
-    return LeftOpen((answers - found) ** 2, answers**2)
-
-
 def random_signs(x: Any, rng: np.random.Generator) -> Any:
     """Every nonzero with a fair sign."""
     turned = x.copy()

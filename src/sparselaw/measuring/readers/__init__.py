@@ -21,7 +21,7 @@ READERS: dict[str, type[Reader]] = {
 }  # fmt: skip
 
 
-def reader_of(path: Path, reading: Reading, vocabulary: Vocabulary | None = None) -> Reader:
+def reader_of(path: Path, reading: Reading, vocabulary: Vocabulary) -> Reader:
     """The reader of a file, by ``--format`` or by its ending."""
     kind = ending_of(path)
     if reading.format is not None:
@@ -29,7 +29,7 @@ def reader_of(path: Path, reading: Reading, vocabulary: Vocabulary | None = None
     if kind is None:
         remedy = f"give --format: {', '.join(READERS)}"
         raise InputError("file", str(path), "has an ending that says nothing", remedy)
-    return kind(path, reading, Vocabulary() if vocabulary is None else vocabulary)
+    return kind(path, reading, vocabulary)
 
 
 def ending_of(path: Path) -> type[Reader] | None:

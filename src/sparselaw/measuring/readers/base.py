@@ -50,28 +50,17 @@ class Reading:
             )
 
 
-class Vocabulary:
+class Vocabulary(dict[Hashable, int]):
     """Words and their columns, in the order in which they appeared.
 
     >>> words = Vocabulary()
-    >>> words.columns(["a", "b", "a"]).tolist(), words.names
+    >>> words.columns(["a", "b", "a"]).tolist(), list(words)
     ([0, 1, 0], ['a', 'b'])
     """
 
-    def __init__(self) -> None:
-        self._column: dict[Hashable, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._column)
-
-    @property
-    def names(self) -> list[Hashable]:
-        return list(self._column)
-
     def columns(self, words: Iterable[Hashable]) -> NDArray[np.int64]:
         """The column of each word."""
-        column = self._column
-        return np.fromiter((column.setdefault(word, len(column)) for word in words), np.int64)
+        return np.fromiter((self.setdefault(word, len(self)) for word in words), np.int64)
 
     def columns_of_array(self, words: NDArray[np.generic]) -> NDArray[np.int64]:
         """The column of each entry of an array with many repeats."""
