@@ -30,7 +30,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.gram.cavity import Cavity, CavityState
 from sparselaw.gram.cavity_scatter import CavityScatter
 from sparselaw.gram.counts import Coordinates, Counts, SeveralCounts, cells
-from sparselaw.gram.law import Moments, Scatter, SideBySide, exponential, times
+from sparselaw.gram.law import LARGEST_LOG, Moments, Scatter, SideBySide, exponential, times
 from sparselaw.gram.nodes import seen, unseen
 from sparselaw.gram.rank import expected_rank
 from sparselaw.gram.sampled import Sampled
@@ -81,8 +81,9 @@ SHARED = 3e-4  # share of the unseen variance, or of the rank, from which on the
 PAIR_CELL = 0.1  # width in log p and log c of the cells in which pairs are counted
 APART = 0.03  # the same, up to which coordinates scatter on their own
 FELT = 0.003  # and what sharing does to S or t at one x
-TINY = 2.0  # of 1/(rank D), in the error
+TINY, TINY_NOISE = 0.5, 2.0  # of 1/(rank D), in the errors of t and of what label noise adds
 LEFT = 0.18  # of an eigenvalue of G, where the closure is read for kappa -> 0
+HARDLY = 0.01  # of the data sets: what they decide is error, for a simulation of a hundred does not see it
 LOST = 1e-6  # of S: a smaller slope of the closure is lost in its rounding
 MOST_ERROR = 0.04  # that sharing may say
 MOST_LOOPED = 0.3  # that loops may add
@@ -104,7 +105,12 @@ class Coactivation(Sampled):
         super().__init__(counts, float(D), rank=min(found.mean, counts.rank, float(D)), rank_sd=found.sd)
         self._cells, self._closure, self._free = cell_nodes, closure, found.free
         self.rank_error = found.loops**2
+        chance = seen(cell_nodes[1], float(D))
+        shares = cell_nodes[0] * chance * (1.0 - chance)
+        variance = max(float(shares.sum()), 1e-300)  # of the coordinates seen; sharing turns their skew round
+        self.skew = float(shares @ (1.0 - 2.0 * chance)) / variance * (2.0 * found.sd**2 / variance - 1.0)
         self.most = float(min(D, np.floor(cell_nodes[0].sum() + 0.5)))
+        self.noise_error = TINY_NOISE / max(self.rank * self.D, 1.0)
         self._states: dict[float, CavityState] = {}
         self._ratios: dict[float, FloatArray] = {}
         self._polynomials: dict[int, FloatArray] = {}
@@ -342,50 +348,63 @@ class Coactivation(Sampled):
     def error(self, x: FloatArray) -> FloatArray:
         """The square of what sharing does to t: trees are exact, and loops are of the next order.
 
-        And what is left where coordinates and samples are both a few.
+        And what is left where coordinates and samples are both a few, and all of t where hardly a data set
+        leaves a coordinate open.
         """
         x = np.atleast_1d(x)
         out = np.full(x.shape, np.minimum(self.share, 1.0) ** 2)
         i = np.flatnonzero(self.crowded & ~np.isneginf(x))
         if i.size:
             out[i] = np.minimum(self.take(i)._log_ratios(x[i])[1, 0] ** 2, MOST_ERROR)
-        for k in np.flatnonzero(self.crowded & np.isneginf(x)):
+        for k in np.flatnonzero(np.isneginf(x)):
             out[k] = self.one(k)._end_error
         return np.asarray(out + TINY / np.maximum(self.rank * self.D, 1.0))
 
     @functools.cached_property
     def _end_error(self) -> float:
-        if self.left_open <= 0.0:
-            return min(self.share, 1.0) ** 2
+        rare = max(1.0 - (float(self._cells[0].sum()) - self.rank) / HARDLY, 0.0)
+        if not self.crowded or self.left_open <= 0.0:
+            return float(min(self.share, 1.0) ** 2 + rare)
         medium = self._medium
         return min(math.log(self.left_open / medium) ** 2, MOST_ERROR) if medium > 0.0 else MOST_ERROR
 
     def inverses(self) -> tuple[float, float]:
-        return self._end_slopes[:2]
+        return self._end_slopes[0]
 
-    def inverse_error(self) -> float:
-        """And half the next order of an inverse Wishart matrix, whose mean has D - K - 1 for D - K."""
-        left = max(self.D - self.rank, abs(self.D - self.of.rank))
-        return self._end_slopes[2] + 1.0 / (2.0 * float(left) + 1.0)
+    def inverse_errors(self) -> tuple[float, float]:
+        """Half the next order of an inverse Wishart matrix, whose mean has D - K - 1 for D - K, and the share
+        of coordinates so faint that hardly a data set shows one.
+        """
+        (every, of_seen), errors = self._end_slopes
+        following = 1.0 / (2.0 * float(max(self.D - self.rank, abs(self.D - self.of.rank))) + 1.0)
+        faintest = np.argsort(self.of.log_g)
+        rare = faintest[np.cumsum(self.of.weight[faintest]) < HARDLY]
+        inverse = self._free * np.exp(-np.maximum(self.of.log_g[rare], -LARGEST_LOG))
+        of_every = min(abs(float(self.of.weight[rare] @ inverse)) / every, 1.0)
+        of_variance = min(abs(float(self.of.variance[rare] @ inverse)) / of_seen, 1.0)
+        return errors[0] + following + of_every, errors[1] + following + of_variance
 
     @functools.cached_property
-    def _end_slopes(self) -> tuple[float, float, float]:
-        """tr G^+ and tr Sigma G^+, to which P/kappa and T/kappa rise as kappa falls, and their error.
+    def _end_slopes(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """tr G^+ and tr Sigma G^+, to which P/kappa and T/kappa rise as kappa falls, and their errors.
 
         The closure is of endless trees: it follows G to eigenvalues smaller than any that D samples have. So
-        it is read where less than a fifth of an eigenvalue is left, P = 0.18, and what it would add down to
-        half of that is the error.
+        it is read where less than a fifth of an eigenvalue is left, P = 0.18. Below are faint coordinates on
+        their own, as far as a sample that shows one has no other left open. What it would add down to half of
+        that is the error.
         """
-        every, of_seen = super().inverses()
+        every, of_seen = (float(value) for value in super().inverses())
         if not self.crowded:
-            return every, of_seen, 0.0
+            return (every, of_seen), (0.0, 0.0)
         x = np.array([self._where_left(part) for part in (LEFT, 0.5 * LEFT)])
         m, kappa = self.at(x), np.exp(x)
-        of_every, of_variance = m.P / kappa * (1.0 + 0.25 * LEFT), m.T / kappa
         if (m.P < LOST * m.S).any():
-            return every, of_seen, 1.0
-        error = float(np.log(np.maximum(of_every[1] / of_every[0], of_variance[1] / of_variance[0])))
-        return float(of_every[0]) if math.isfinite(every) else every, float(of_variance[0]), abs(error)
+            return (every, of_seen), (1.0, 1.0)
+        alone, plain = self._free * np.array(self.of.inverses())[:, None], self.of.at(x)
+        found = (np.stack([m.P, m.T]) - self._free * np.stack([plain.P, plain.T])) / kappa + alone
+        with np.errstate(invalid="ignore"):
+            errors = np.abs(np.nan_to_num(np.log(found[:, 1] / found[:, 0])))
+        return (float(found[0, 0]), float(found[1, 0])), (float(errors[0]), float(errors[1]))
 
     def _where_left(self, wanted: float) -> float:
         """x with P = wanted near kappa -> 0, or as deep as the closure goes: Newton's method in log P."""

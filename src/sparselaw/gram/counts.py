@@ -231,6 +231,17 @@ class CountScatter:
         both *= s
         return SS, St, both @ centred.transpose(0, 2, 1)
 
+    def slack(self, x: FloatArray) -> FloatArray:
+        """Cov(K - S, K)/(E(K - S) Var K) at each x, K the coordinates seen: at most 1/Var K."""
+        seen = np.isfinite(self.log_g)
+        with np.errstate(over="ignore"):
+            left = np.where(seen, 1.0 / (1.0 + np.exp(self.log_g - x[:, None])), 0.0) * self.chance
+        found, short = (
+            np.add.reduceat(values, self.starts, axis=-1) for values in (self.chance * seen, left)
+        )
+        variance = self.weight @ (found * (1.0 - found))
+        return np.asarray((short * (1.0 - found)) @ self.weight / (short @ self.weight * variance))
+
 
 class Counts(Atoms):
     """Atoms of counts, laid out when they are first asked for.

@@ -178,6 +178,8 @@ class GramLaw(ABC):
         S at kappa -> 0, where the double-descent peak stands.
     rank_sd
         The standard deviation of the rank over data sets.
+    skew
+        The third cumulant of the rank over its variance.
     most
         The largest rank that a data set can have: no more than the samples, nor the coordinates.
     unseen
@@ -186,11 +188,15 @@ class GramLaw(ABC):
         The variable of ``along`` at kappa -> 0.
     rank_error
         By how much the mean rank may be off.
+    noise_error
+        The relative error of what label noise adds, beyond that of t.
     """
 
     rank: Any
     rank_error: Any = 0.0
+    noise_error: Any = 0.0
     rank_sd: Any = 0.0
+    skew: float = 0.0
     most: Any = np.inf
     unseen: Any = 0.0
     end: Any = -np.inf
@@ -223,9 +229,9 @@ class GramLaw(ABC):
     def inverses(self) -> tuple[float, float]:
         """tr G^+ and tr Sigma G^+ (kappa -> 0): where label noise is fitted exactly. They may be infinite."""
 
-    def inverse_error(self) -> float:
-        """The relative error of ``inverses``."""
-        return 0.0
+    def inverse_errors(self) -> tuple[Any, Any]:
+        """The relative errors of ``inverses``."""
+        return 0.0, 0.0
 
     @abstractmethod
     def start(self, N: FloatArray) -> FloatArray:
@@ -234,6 +240,10 @@ class GramLaw(ABC):
     def scatter(self, x: FloatArray) -> Scatter:
         """How data sets differ."""
         return Scatter.none(x)
+
+    def slack(self, x: FloatArray) -> FloatArray:
+        """The share by which rank - S rises, on average over data sets, with each unit of the rank."""
+        return np.zeros(np.shape(x))
 
     def unexplained(self, x: FloatArray) -> FloatArray:
         """The variance of A0 over data sets that have the same S, relative to its square."""
@@ -425,7 +435,7 @@ class SideBySide:
 
     laws: tuple[Any, ...]
     which: NDArray[np.intp]
-    numbers: ClassVar[tuple[str, ...]] = ("rank", "rank_error", "rank_sd", "most", "unseen")
+    numbers: ClassVar[tuple[str, ...]] = ("rank", "rank_error", "noise_error", "rank_sd", "most", "unseen")
 
     def _put(self, laws: Sequence[GramLaw]) -> None:
         vars(self).update(laws=tuple(laws), which=np.arange(len(laws)))
@@ -449,8 +459,9 @@ class SideBySide:
         every, seen = self.gathered(lambda law: law.inverses()).T
         return every, seen
 
-    def inverse_error(self) -> Any:
-        return self.gathered(lambda law: law.inverse_error())
+    def inverse_errors(self) -> tuple[Any, Any]:
+        every, seen = self.gathered(lambda law: law.inverse_errors()).T
+        return every, seen
 
     def each_in_turn(self, ask: Callable[[Any, FloatArray], FloatArray], x: FloatArray) -> FloatArray:
         """The rows that each law has for its x."""

@@ -131,6 +131,11 @@ class Sampled(GramLaw):
         found[:-1, self._crowded & np.isneginf(x)] = 0.0  # every data set has rank D
         return Scatter(*found)
 
+    def slack(self, x: FloatArray) -> FloatArray:
+        if not isinstance(self.of, Counts) or self.of.cells is None:
+            return np.zeros(x.shape)
+        return self.of.cells.slack(np.maximum(self.inner(x), float(self.of.lattice[1].min()) - 30.0))
+
     def atoms(self) -> tuple[Atoms, float]:
         return self.of, self.D
 

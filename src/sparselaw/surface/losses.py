@@ -12,12 +12,12 @@ h,
 F -> 0 is the double-descent peak. A point is an array of length one: nothing depends on what else is asked.
 
 Near the peak the mean over data sets is taken over the law of the rank, not by its Taylor series. Data sets
-differ above all by how many coordinates they resolve. One of rank r has S + (r - mean rank) sd(S)/sd(rank)
-degrees of freedom in the place of S, and leaves the less unresolved the more it resolves. The loss of each
-is the mean over embeddings, with the hard edge to all orders; its mean over whole ranks r is bounded for
-every ridge, and grows as ridge^-1/2 where r = N is among them. Without ridge a data set with |N - r| <= 1
-has no mean: it is left out, and the mean is called infinite where such data sets are more than one in a
-hundred, or N is within 2.5 standard deviations of the rank.
+differ above all by how many coordinates they resolve. One of rank r has r - (1 + slack (r - mean rank))(mean
+rank - S) degrees of freedom in the place of S (``GramLaw.slack``), and leaves the less unresolved the more it
+resolves. The loss of each is the mean over embeddings, with the hard edge to all orders; its mean over whole
+ranks r is bounded for every ridge, and grows as ridge^-1/2 where r = N is among them. Without ridge a data
+set with |N - r| <= 1 has no mean: it is left out, and the mean is called infinite where such data sets are
+more than one in a hundred, or N is within 2.5 standard deviations of the rank.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ SETTLED_RANK = 0.02  # standard deviation of the rank below which all data sets 
 SETTLED = 2.0  # F below which the hard edge alone decides
 MOST_LEFT = 0.3  # of what second order may add to one data set beyond its rank
 SCATTER_PLACES = 7  # at which covariances are found
+NORMAL = 0.02  # skew of the rank below which its law is normal
 SKEWED = 3.0  # standard deviations from the largest rank within which the law of the rank is skewed
 
 
@@ -75,7 +76,9 @@ def rank_law(law: GramLaw, N: float, places: float = PLACES) -> tuple[FloatArray
 
     ``places`` of them stand for a standard deviation, where ranks are many.
 
-    Normal, but a negative binomial law of what is missing where few are missing to the largest rank.
+    A Poisson law in units of ``GramLaw.skew``, so that three moments are right; where few are missing to the
+    largest rank, the binomial, Poisson or negative binomial law of what is missing, as its variance wants it
+    (Panjer's recursion).
     """
     sd = max(law.rank_sd, 0.05)
     stride = max(1, 2 * int(sd / places / 2.0) + 1)
@@ -83,32 +86,32 @@ def rank_law(law: GramLaw, N: float, places: float = PLACES) -> tuple[FloatArray
     last = min(law.rank + REACH * sd + 1.0, law.most + 0.5 * stride)
     ranks = np.arange(max(first, 1 if stride == 1 else first), last + 1e-9, stride)
     ranks = ranks[ranks > 0.0]
-    edges = (np.append(ranks, ranks[-1] + stride) - 0.5 * stride - law.rank) / (math.sqrt(2.0) * sd)
-    chance = 0.5 * np.diff(np.array([math.erf(edge) for edge in edges]))
+    scale = math.copysign(max(abs(law.skew), NORMAL), law.skew)
+    counts = (sd / scale) ** 2
+    y = np.maximum(counts + (ranks - law.rank) / scale, 0.0)
+    logs = y * math.log(counts) - np.array([math.lgamma(1.0 + n) for n in y])
+    chance = np.exp(logs - logs.max()) * (y > 0.0)
     missing = law.most - law.rank
     if math.isfinite(missing) and missing < SKEWED * sd and stride == 1:
-        mean = max(missing, 1e-3)
-        size = mean * mean / max(sd**2 - mean, 1e-3 * mean)
-        left = np.maximum(law.most - ranks, 0.0)
-        logs = [math.lgamma(n + size) - math.lgamma(n + 1.0) - n * math.log1p(size / mean) for n in left]
-        chance = np.exp(np.array(logs) - max(logs))
+        share = max(missing, 1e-3) / sd**2
+        k = np.arange(1.0, law.most - ranks[0] + 1.0)
+        ratio = np.maximum((1.0 - share) * (k - 1.0) + share * max(missing, 1e-3), 1e-300) / k
+        logs = np.append(0.0, np.cumsum(np.log(ratio)))[(law.most - ranks).astype(int)]
+        chance = np.exp(logs - logs.max())
     kept = chance > 1e-12 * chance.max()
     return ranks[kept], chance[kept] / chance[kept].sum(), stride
 
 
 def over_ranks(
-    law: GramLaw, N: float, ridge: float, noise: float, of: State, cov: Scatter
+    law: GramLaw, N: float, ridge: float, noise: float, of: State
 ) -> tuple[float, float, float, float]:
     """The mean loss over the law of the rank without label noise, its value for mean data, what noise adds,
-    and the relative error; ``of`` and ``cov`` are those of mean data at N (arrays of length one).
+    and the relative error; ``of`` is that of mean data at N (arrays of length one).
     """
     ranks, chance, stride = rank_law(law, N)
     deviation = ranks - law.rank
     sd = max(law.rank_sd, 1e-9)
-    short = float(np.maximum(law.rank - of.m.S[0], 1e-9))
-    # S moves by less than the rank, the less the deeper kappa
-    share = min(math.sqrt(max(float(cov.SS[0]), 0.0)) / sd, 1.2)
-    slope = 0.0 if of.end[0] else (1.0 - share) / short
+    slope = law.slack(of.x)  # S moves by less than the rank
     wider = np.maximum(1.0 + slope * deviation, 0.1)
     state = state_at(law, np.full(ranks.shape, N), ridge, ranks, wider)
     inner = _scatter_along(law, state.x)
@@ -135,9 +138,7 @@ def over_ranks(
     relative = weight * loss[usable] / mean
     close, left = float(relative @ (1.0 / (1.0 + total[usable]))), float(relative @ np.abs(rest[usable]))
     changed = abs(mean / at_mean - 1.0) if at_mean > 0.0 else 1.0
-    skewed = min(changed, 1.0) / max(
-        law.rank_sd, 1.0
-    )  # the law of the rank is normal but for its third moment
+    skewed = min(changed, 1.0) / max(law.rank_sd, 1.0) ** 2  # three moments of the rank are right
     error = left * (left + few) + close * (few + left) + skewed + float(chance[~usable].sum())
     added = 0.0
     if noise > 0.0:
@@ -217,7 +218,8 @@ def surface(law: GramLaw, N: FloatArray | float, ridge: float = 0.0, noise: floa
     share = np.where(np.isfinite(share), share, 0.0)
     quiet = leading * factor
     scattered = quiet * share
-    few, of_law, of_inverses = 1.0 / np.minimum(N, law.rank), law.error(of.x), np.zeros_like(N)
+    few, of_law = 1.0 / np.minimum(N, law.rank), law.error(of.x)
+    of_noise = of_law + law.noise_error
     changed = np.abs(factor - 1.0)
     error = changed * (changed + few) + N**-2.0 + np.abs(share) * (np.abs(share) + few) + of_law
     of_rank = law.rank_error / np.maximum(of.F, 1.0)
@@ -230,16 +232,18 @@ def surface(law: GramLaw, N: FloatArray | float, ridge: float = 0.0, noise: floa
         added = np.where(np.isinf(unit), np.inf, noise * (unit + width + part))
         own = sum(term * (term + few) for term in (np.abs(width / unit), np.abs(part / unit)))
         ends = np.flatnonzero(of.end)
-        of_inverses[ends] = law.take(ends).inverse_error() if ends.size else 0.0
-        own = own + of_law + of_inverses
+        if ends.size:
+            every, seen = law.take(ends).inverse_errors()
+            pole_share = pole[ends] / unit[ends]
+            of_noise[ends] += (seen - of_law[ends]) * (1.0 - pole_share) + every * pole_share
+        own = own + of_noise
         error = (error * (quiet + scattered) + own * added) / (quiet + scattered + added)
     scatters = np.sqrt(np.maximum(cov.SS, 0.0)) > NEAR_PEAK * (of.held + of.short)
     for i in np.flatnonzero(scatters & (law.rank_sd > SETTLED_RANK) & ~peak & ~nothing):
-        one = Scatter(*cov.rows()[:, [i]])
-        its = law.one(i), float(N[i]), ridge, noise, of.pick(i), one
+        its = law.one(i), float(N[i]), ridge, noise, of.pick(i)
         mean, quiet[i], added[i], error[i] = over_ranks(*its)
         scattered[i] = mean - quiet[i]
-        error[i] += of_law[i] + of_inverses[i] * added[i] / (mean + added[i])
+        error[i] += (of_law[i] * mean + of_noise[i] * added[i]) / (mean + added[i])
     looped = law.looped(of.x)
     quiet, scattered = np.where(nothing, 0.0, quiet * (1.0 + looped)), np.where(nothing, 0.0, scattered)
     error = error + of_rank + HALF * np.abs(looped)
