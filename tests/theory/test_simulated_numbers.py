@@ -46,7 +46,7 @@ def test_at_and_below_the_peak(alpha1, alpha2, dimension, D, N, ridge, mean, err
 
 @pytest.mark.parametrize(("alpha1", "alpha2", "dimension", "D", "N", "ridge", "noise", "mean", "error"), FEW)
 def test_ranks_of_a_few(alpha1, alpha2, dimension, D, N, ridge, noise, mean, error):
-    """z = 2 beside 6 %: once 29 % low, a factor 8.7 high, 6 % low and 8 % low. False alarm below 5 % a row."""
+    """z = 2 beside 6 %: once 29 % low, 8.7 times as high, 6 % low and 8 % low; kept numbers."""
     inputs = sl.SparseInputs(alpha1=alpha1, alpha2=alpha2, dimension=dimension)
     point = sl.predict(inputs, N=N, D=D, ridge=ridge, noise=noise)
     assert abs(point.loss / mean - 1.0) < 2.0 * error + min(point.loss_error, 0.06)
