@@ -71,10 +71,10 @@ def test_a_plan_gives_away_less_afterwards():
 
 
 def test_only_sizes_that_exist_are_run():
-    found = next_runs(table(), at=[(7e9, 1.4e11)], spend=1e21, sizes=[1e9, 3e9])
-    assert {run.N for run in found.runs} <= {1e9, 3e9}
-    pairs = [(1e9, 4e10), (3e9, 5e10)]
-    found = next_runs(table(), at=[(7e9, 1.4e11)], spend=1e21, sizes=pairs)
+    found = next_runs(table(), at=[(7e9, 1.4e11)], spend=3e21, sizes=[3e9, 6e9])
+    assert {run.N for run in found.runs} <= {3e9, 6e9}
+    pairs = [(3e9, 4e10), (6e9, 5e10)]
+    found = next_runs(table(), at=[(7e9, 1.4e11)], spend=3e21, sizes=pairs)
     assert {(run.N, run.D) for run in found.runs} <= set(pairs)
 
 

@@ -10,7 +10,7 @@ def variance_after(posterior, target, N, D):
     new = posterior.points(np.asarray(N, float), np.asarray(D, float)) if len(N) else np.empty((0, 2))
     x = np.concatenate([posterior.rows.x, new])
     order = np.argsort(x.sum(axis=1), kind="stable")
-    frontier = x[order[len(x) - max(1, len(x) // 10) :]].mean(axis=0)
+    frontier = x[order[len(x) - max(1, len(posterior.rows.x) // 10) :]].mean(axis=0)
     every = np.concatenate([x, posterior.points(target.N, target.D)])
     n, m = len(posterior.rows.x), len(x)
     total = np.zeros(len(target.weights))

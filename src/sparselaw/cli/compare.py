@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -10,6 +10,9 @@ from sparselaw.cli import fit_options
 from sparselaw.cli.answer import ANSWER, Answer
 from sparselaw.cli.options import FILE, budgets, text, typed
 from sparselaw.cli.output import print_next, print_table, tell
+
+if TYPE_CHECKING:
+    from sparselaw.deciding import Comparison
 
 NAMES = typed("A,B,...", lambda _, text: [name.strip() for name in text.split(",")])
 
@@ -46,14 +49,24 @@ def compare(
                 print(contest.crossing_words())
             print(f"{', '.join(contest.names)}: {contest.shared_words()}")
         print(f"status {found.status}")
-        point = found.contests[0].points[-1]
-        if tables and by is None and not point.at_sizes:
-            better = tables[0] if point.probability >= 0.5 else tables[1]
-            if point.undecided:
-                where = [*tables[:1], "--budget", f"{point.budget:g}", "--spend", f"{0.1 * point.budget:g}"]
-                print_next("which runs would tell more", "next", *where)
-            else:
-                print_next("plan with the better of them", "plan", better, "--budget", f"{point.budget:g}")
+        if tables and by is None:
+            _show_next(found, tables)
 
     tell(found)
     answer.give("compare", found, show)
+
+
+def _show_next(found: Comparison, tables: list[str]) -> None:
+    """Which runs would tell more; where one recipe is better, a plan with it."""
+    last = [contest.points[-1] for contest in found.contests]
+    rival = max(range(len(last)), key=lambda i: last[i].difference.best)
+    point = last[rival]
+    (N, D), _ = point.sizes
+    place = ["--at", f"N={N:g},D={D:g}"] if point.at_sizes else ["--budget", f"{point.budget:g}"]
+    if point.undecided:
+        print_next("which runs would tell more", "next", tables[0], *place)
+    elif not point.at_sizes:
+        better = tables[0] if point.probability >= 0.5 else tables[1 + rival]
+        print_next(
+            "plan with the better of them" if len(last) == 1 else "plan with the best", "plan", better, *place
+        )

@@ -72,10 +72,7 @@ def _show(found: Forecast, runs: str | None = None) -> None:
     last = found.points[-1]
     N, D = _sizes(last)
     if runs is not None:
-        spend = f"{0.6 * last.N * last.D:.2g}"  # a tenth of 6 N D
-        print_next(
-            "which runs would make it narrower", "next", runs, "--at", f"N={N},D={D}", "--spend", spend
-        )
+        print_next("which runs would make it narrower", "next", runs, "--at", f"N={N},D={D}")
     print(found.meaning())
     print_table(
         "Back-test: fitted on the cheapest runs, the more expensive ones predicted",

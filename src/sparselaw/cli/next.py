@@ -39,7 +39,11 @@ def named_sizes(name: str, text: str) -> list[Any]:
 
 def next_(
     runs: str = typer.Argument(..., metavar=FILE, help=f"{fit_options.RUNS}."),
-    spend: float = real(..., "What all new runs together may cost.", metavar="C"),
+    spend: float | None = real(
+        None,
+        "What all new runs together may cost. [default: a tenth of what is asked about, or the least that helps]",
+        metavar="C",
+    ),
     at: list[tuple[float, float]] = fit_options.AT,
     budget: float | None = real(None, "Budget to be planned, in place of --at.", metavar="C"),
     most: int | None = size(None, "At most so many runs. [default: 8]", "--runs"),

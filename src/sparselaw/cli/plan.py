@@ -174,8 +174,7 @@ def _show(found: Plan, runs: str | None) -> None:
     if found.valley is not None:
         print("N within 1 % of the best loss: {} to {}".format(*map(short_size, found.valley)))
     if runs is not None:
-        spend = f"{0.1 * found.budget:g}"
-        asked = ("next", runs, "--budget", f"{found.budget:g}", "--for", "plan", "--spend", spend)
+        asked = ("next", runs, "--budget", f"{found.budget:g}", "--for", "plan")
         print_next("which runs to make first, for a tenth of it", *asked)
     print(f"intervals: {found.intervals}")
     if found.loss_intervals != found.intervals:

@@ -8,14 +8,15 @@ off the same draw.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparselaw.arrays import FloatArray
+from sparselaw.arrays import FloatArray, on_one_thread
 from sparselaw.costs import Cost, parse_cost
 from sparselaw.deciding.contest import REACH, Comparison, Contest, ContestPoint
 from sparselaw.deciding.recipes import ROWS, Recipe, Recipes, joined
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
 DRAWS = 2000
 STEP = 0.25  # of ln C, between the budgets that are drawn
 STEPS = 41  # sizes along that range, where sizes are asked for
+CROSSING_SAID = 0.05  # probability
+USUAL = 0.2  # of ln C: before any run was made, half of all recipes differ by less
 MOST_RECIPES = 12
+LONGEST_NAME = 24
 
 
 def compare(
@@ -110,6 +114,7 @@ def compare(
     return compare_recipes(recipes, budget=budget, at=at, cost=cost, level=level, seed=seed)
 
 
+@on_one_thread
 def compare_recipes(
     recipes: tuple[Recipe, ...],
     *,
@@ -155,22 +160,10 @@ def contest(
     """
     ends = [0.5 * (1.0 - level), 0.5, 0.5 * (1.0 + level)]
 
-    def interval(values: FloatArray) -> Interval:
-        return Interval(*map(float, np.quantile(values, ends)))
-
-    def point(C: float, sizes: Any, A: FloatArray, B: FloatArray, logs: FloatArray) -> ContestPoint:
-        """From draws of both log losses and of the log of the multiplier; beyond reach it is not known."""
-        gap = np.exp(A) - np.exp(B)
-        times = np.quantile(logs, ends, method="nearest").tolist()
-        return ContestPoint(
-            budget=C,
-            sizes=sizes,
-            losses=(interval(np.exp(A)), interval(np.exp(B))),
-            difference=interval(gap),
-            probability=float(np.mean(gap < 0.0)),
-            multiplier=Interval(*(math.exp(end) if math.isfinite(end) else math.nan for end in times)),
-            at_sizes=bool(points.size),
-        )
+    def quantiles(values: FloatArray, weights: FloatArray) -> FloatArray:
+        """(ends, columns) of draws (draws, columns), which may be infinite."""
+        found = np.quantile(values, ends, axis=0, weights=weights, method="inverted_cdf")
+        return np.asarray(found)
 
     spent = [np.asarray(cost.compute(runs.N, runs.D)) for runs in recipes.runs]
     low = min(max(float(spent[0].min()), float(spent[1].min())), float(asked.min()))
@@ -182,47 +175,95 @@ def contest(
     both = [recipes.frontier(r, wide, budgets, cost) for r in (0, 1)]
     N, D = (np.r_[both[0][i][shown], both[1][i]] for i in (0, 1))
     drawn = recipes.draws(N, D, np.repeat([0, 1], [shown.size, wide.size]), DRAWS, seed)
-    of_A, of_B = drawn[:, : shown.size], drawn[:, shown.size :]
-    logs = np.array([passes(of_A[:, i], of_B, np.log(wide / wide[j])) for i, j in enumerate(shown)])
-    found = []
-    for C in budgets:
-        j = int(np.searchsorted(wide, C))
-        i = int(np.searchsorted(shown, j))
-        sizes = tuple((float(N[j]), float(D[j])) for N, D in both)
-        found.append(point(float(C), sizes, of_A[:, i], of_B[:, j], logs[i]))
-    for n, d in points.tolist():
-        # B is scaled up and down from (N, D) along a constant D / N until it has the loss of A.
-        factors = np.sqrt(np.geomspace(1.0 / REACH, REACH, STEPS))
-        C = float(cost.compute(n, d))
-        recipe = np.r_[0, np.ones(STEPS, dtype=np.int64)]
-        each = recipes.draws(np.r_[n, n * factors], np.r_[d, d * factors], recipe, DRAWS, seed)
-        A, B = each[:, 0], each[:, 1:]
-        times = passes(A, B, np.log(np.asarray(cost.compute(n * factors, d * factors)) / C))
-        found.append(point(C, ((n, d), (n, d)), A, B[:, STEPS // 2], times))
-    gap = of_A - of_B[:, shown]
-    crosses = np.flatnonzero(gap[:, 0] * gap[:, -1] < 0.0)
+    A, B = drawn[:, : shown.size], drawn[:, shown.size :]
+    logs = np.array([passes(A[:, i], B, np.log(wide / wide[j])) for i, j in enumerate(shown)]).T
+    B, weights = B[:, shown], prior_of(logs)
+    gap = A - B
+    sizes: list[Any]
+    if points.size:
+        sizes = [((n, d), (n, d)) for n, d in points.tolist()]
+        there = [_at_sizes(recipes, n, d, cost, seed) for n, d in points.tolist()]
+        draws = [np.column_stack(each) for each in zip(*there, strict=True)]
+    else:
+        i = np.searchsorted(wide[shown], budgets)
+        sizes = [tuple((float(N[j]), float(D[j])) for N, D in both) for j in shown[i]]
+        draws = [A[:, i], B[:, i], logs[:, i]]
+    found = _points(asked, sizes, draws, quantiles, at_sizes=bool(points.size))
+    crosses = gap[:, 0] * gap[:, -1] < 0.0
+    chance = float(np.average(crosses, weights=weights[:, -1]))
     crossing = None
-    if crosses.size >= max(2, DRAWS // 20):
-        crossing = interval(np.exp([_first_zero(gap[i], np.log(wide[shown])) for i in crosses]))
-    with np.errstate(invalid="ignore"):
-        multiplier = np.exp(np.quantile(logs, ends, axis=1, method="nearest"))
+    if np.count_nonzero(crosses) >= 2 and chance >= CROSSING_SAID:
+        x = np.log(wide[shown])
+        zeros = np.array([[_first_zero(one, x)] for one in gap[crosses]])
+        crossing = Interval(*np.exp(quantiles(zeros, weights[crosses, -1:])).ravel().tolist())
     odd = [f"{name}: {w}" for r, name in enumerate(recipes.names) for w in recipes.posterior.odd_rows(r)]
     said = _findings(recipes, found)
     return Contest(
         points=tuple(found),
         crossing=crossing,
-        crossing_probability=crosses.size / DRAWS,
+        crossing_probability=chance,
         status=said[0][0] if said else "ok",
         warnings=(*odd, *(words for _, words in said)),
         curve={
             "budget": wide[shown],
-            "A": np.exp(np.quantile(of_A, ends, axis=0)),
-            "B": np.exp(np.quantile(of_B[:, shown], ends, axis=0)),
-            "multiplier": multiplier,
-            "probability": np.mean(gap < 0.0, axis=0),
+            "A": np.exp(quantiles(A, weights)),
+            "B": np.exp(quantiles(B, weights)),
+            "multiplier": np.exp(quantiles(logs, weights)),
+            "probability": np.average(gap < 0.0, axis=0, weights=weights),
         },
         recipes=recipes,
     )
+
+
+def prior_of(logs: FloatArray) -> FloatArray:
+    """How likely each log of the multiplier is before any run was made, but for a constant."""
+    away = np.clip(logs, -math.log(REACH), math.log(REACH)) / USUAL
+    return np.asarray(1.0 / (1.0 + away**2))
+
+
+def _at_sizes(
+    recipes: Recipes, N: float, D: float, cost: Cost, seed: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Draws of both log losses at (N, D) and of the log of the multiplier: B is scaled up and down from there
+    along a constant D / N until it has the loss of A."""
+    factors = np.sqrt(np.geomspace(1.0 / REACH, REACH, STEPS))
+    recipe = np.r_[0, np.ones(STEPS, dtype=np.int64)]
+    each = recipes.draws(np.r_[N, N * factors], np.r_[D, D * factors], recipe, DRAWS, seed)
+    A, B = each[:, 0], each[:, 1:]
+    compute = np.asarray(cost.compute(N * factors, D * factors)) / float(cost.compute(N, D))
+    return A, B[:, STEPS // 2], passes(A, B, np.log(compute))
+
+
+def _points(
+    asked: FloatArray,
+    sizes: Sequence[Any],
+    draws: Sequence[FloatArray],
+    quantiles: Callable[[FloatArray, FloatArray], FloatArray],
+    *,
+    at_sizes: bool,
+) -> list[ContestPoint]:
+    """From draws (draws, points) of both log losses and of the log of the multiplier."""
+    A, B, logs = draws
+    weights, gap = prior_of(logs), np.exp(A) - np.exp(B)
+    times = np.exp(quantiles(logs, weights))
+    times[np.isinf(times) | (times == 0.0)] = math.nan  # beyond reach it is not known
+    ends = [*(quantiles(values, weights) for values in (np.exp(A), np.exp(B), gap)), times]
+    lower = np.average(gap < 0.0, axis=0, weights=weights).tolist()
+    found = []
+    for i, C in enumerate(asked.tolist()):
+        loss_A, loss_B, difference, multiplier = (Interval(*each[:, i].tolist()) for each in ends)
+        found.append(
+            ContestPoint(
+                budget=C,
+                sizes=sizes[i],
+                losses=(loss_A, loss_B),
+                difference=difference,
+                probability=lower[i],
+                multiplier=multiplier,
+                at_sizes=at_sizes,
+            )
+        )
+    return found
 
 
 def _first_zero(gap: FloatArray, x: FloatArray) -> float:
@@ -254,13 +295,9 @@ def _tables(a: Any, b: Any, others: Sequence[Any], by: str | None) -> dict[str, 
         if b is None:
             raise InputError("b", None, "there is one recipe only", "give a second table, or by=COLUMN")
         given = [a, b, *others]
-        named = [
-            Path(one).stem if isinstance(one, str | Path) else chr(ord("A") + i)
-            for i, one in enumerate(given)
-        ]
-        if len(set(named)) < len(named):
-            named = [f"{name} ({i + 1})" for i, name in enumerate(named)]
-        return dict(zip(named, given, strict=True))
+        if all(isinstance(one, str | Path) for one in given):
+            return dict(zip(short_names(given), given, strict=True))
+        return {chr(ord("A") + i): one for i, one in enumerate(given)}
     if b is not None:
         raise InputError(
             "by", by, "splits one table, and several are given", "give one table or leave out by"
@@ -273,6 +310,28 @@ def _tables(a: Any, b: Any, others: Sequence[Any], by: str | None) -> dict[str, 
         condition = f"has {len(parts)} values, and recipes are 2 to {MOST_RECIPES}"
         raise InputError("by", by, condition, "name another column, or take some rows with where")
     return parts
+
+
+def short_names(paths: Sequence[str | Path]) -> list[str]:
+    """What tells the files apart: words that all names have are left out, and the middle of long names.
+
+    >>> short_names(["marin_opt_adamw_best.csv", "marin_opt_muon_best.csv"])
+    ['adamw', 'muon']
+    >>> short_names(["adamw/runs.csv", "muon/runs.csv"]), short_names(["runs.csv", "runs-new.csv.gz"])
+    (['adamw', 'muon'], ['runs', 'new'])
+    """
+    stems = [Path(str(path).removesuffix(".gz")).stem for path in paths]
+    if len(set(stems)) < len(stems):
+        stems = [f"{Path(path).parent.name} {stem}" for path, stem in zip(paths, stems, strict=True)]
+    words = [re.split(r"[\s_-]+", stem) for stem in stems]
+    common = set.intersection(*map(set, words))
+    found = [
+        "_".join(word for word in own if word not in common) or stem
+        for own, stem in zip(words, stems, strict=True)
+    ]
+    found = [one if len(one) <= LONGEST_NAME else f"{one[:10]}…{one[-10:]}" for one in found]
+    different = len(set(found)) == len(found)
+    return found if different else [f"{stem} ({i})" for i, stem in enumerate(stems, start=1)]
 
 
 def _read(name: str, table: Any, columns: Mapping[str, str] | None, where: str | Sequence[str]) -> Recipe:

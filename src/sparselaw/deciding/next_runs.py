@@ -3,6 +3,7 @@ money allows."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,14 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from sparselaw.arrays import FloatArray
+from sparselaw.arrays import FloatArray, on_one_thread
 from sparselaw.costs import Cost, parse_cost
 from sparselaw.deciding.designs import Target, best_set, variance_after
 from sparselaw.errors import InputError, check_positive
 from sparselaw.forecasting import KnownRuns, Predictive
 from sparselaw.forecasting.forecast_result import check_points
 from sparselaw.numbers import short_compute, short_size
-from sparselaw.planning.allocate import log_sizes
 from sparselaw.planning.forecast_budgets import prepare_forecast
 from sparselaw.planning.from_runs import best_along
 from sparselaw.records import Record, dropped_words, frame, html_table, to_dict
@@ -27,15 +27,16 @@ if TYPE_CHECKING:
 
 Purpose = Literal["forecast", "plan"]
 MOST_RUNS = 8  # unless asked for
-MODELS, RATIOS = 16, 9  # N and D / N of candidates that nobody has named
+STEP, RATIOS = 2.0**0.5, 9  # of N, and D / N, of candidates that nobody has named
 MOST_CANDIDATES = 2000
+MOST_STEPS = 60  # up to a billion times the smallest N
 BESIDE = 0.7  # ln N to either side of the best one, for the slope and the curvature of the loss
-NOTICED = 0.03  # of the width: a run that brings less is left out
+WORTH = 0.05  # of the width: what is worth a run, and how far the shortest list may stay behind the best
 LEFT = 0.1  # of what may be spent: said
-HELPS = 0.95  # of the width before: nothing above it is worth a run
 LARGER = (3.0, 10.0, 30.0, 100.0, 1e3, 1e4)  # times what may be spent, where that buys nothing that helps
 MOST_WEIGHT = 0.98  # of the components of the posterior that count
 PART = 0.5  # of the discrepancy, where the place of a minimum is asked for
+NO_RUNS = np.empty((0, 3))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,10 +111,11 @@ class NextRuns(Record):
         return html_table("Runs to make next", head, rows, [self.words(), *self.warnings])
 
 
+@on_one_thread
 def next_runs(
     runs: pd.DataFrame | Mapping[str, Any] | str | Path,
     *,
-    spend: float,
+    spend: float | None = None,
     at: Sequence[tuple[float, float]] | None = None,
     budget: float | None = None,
     most: int | None = None,
@@ -131,7 +133,8 @@ def next_runs(
     runs
         A table of runs as ``fit`` takes it.
     spend
-        What all new runs together may cost.
+        What all new runs together may cost. By default a tenth of what is asked about, or the least that
+        helps.
     at
         Pairs (N, D) whose loss is to be forecast.
     budget
@@ -140,7 +143,7 @@ def next_runs(
         Largest number of runs.
     sizes
         What can be run: N, with D chosen freely, or pairs (N, D). Otherwise a grid from the smallest N of the
-        table to the largest that ``spend`` buys.
+        table on.
     purpose
         ``forecast`` narrows the interval of the loss; ``plan``, which needs a budget, that of the best N: it
         lowers the loss that the plan is expected to give away.
@@ -173,88 +176,127 @@ def next_runs(
     (2, True)
     """
     paid = parse_cost(cost, None)
-    spend = check_positive("spend", spend)
     if purpose not in get_args(Purpose):
         raise InputError("for", purpose, "is no purpose", f"choose one of {', '.join(get_args(Purpose))}")
     if (budget is None) == (at is None):
         raise InputError("at", at, "give sizes or a budget, and not both", "write at=[(N, D)] or budget=C")
     if purpose == "plan" and budget is None:
         raise InputError("for", "plan", "needs a budget to plan for", "give budget=C")
+    if spend is not None:
+        check_positive("spend", spend)
     prepared = prepare_forecast(runs, group=group, columns=columns, where=where)
-    known, predictive = prepared.runs, _likely(prepared.predictive)
-    posterior = predictive.posterior
-    asked, target, curvature = _target(known, predictive, at, budget, purpose, paid)
-    N, D, prices = candidates(known, sizes, paid, spend)
-
-    def width(variance: FloatArray) -> float:
-        """Of the 95 % interval, relative; the mean over the targets."""
-        if curvature is None:
-            sd = np.sqrt(variance + posterior.run_noise[0] ** 2)
-        else:
-            sd = np.sqrt(variance) / curvature
-        half = predictive.calibration.half_width(0.95) * sd
-        return float(np.mean(2.0 * np.sinh(half)))
-
-    def with_runs(N: FloatArray, D: FloatArray) -> float:
-        return width(variance_after(posterior, target, N, D))
-
-    now = variance_after(posterior, target)
-    before = width(now)
-    chosen = best_set(posterior, target, N, D, prices, spend, most or MOST_RUNS)
-    most_width = with_runs(N[chosen], D[chosen]) * (1.0 + NOTICED)
-    for i in chosen[::-1]:  # without those whose absence nobody would notice, the last ones first
-        without = chosen[chosen != i]
-        if without.size and with_runs(N[without], D[without]) <= most_width:
-            chosen = without
-    made = tuple(
-        NextRun(
-            N=float(N[i]),
-            D=float(D[i]),
-            cost=float(prices[i]),
-            width_alone=with_runs(N[[i]], D[[i]]),
-            width_after=with_runs(N[chosen[: place + 1]], D[chosen[: place + 1]]),
-        )
-        for place, i in enumerate(chosen)
-    )
-    if not made or made[-1].width_after > HELPS * before:
-        for factor in LARGER:
-            n, d, paid_for = candidates(known, sizes, paid, factor * spend)
-            one = best_set(posterior, target, n, d, paid_for, factor * spend, 1)
-            if with_runs(n[one], d[one]) <= HELPS * before:
-                size = f"(N = {short_size(n[one][0])}, D = {short_size(d[one][0])})"
-                remedy = f"spend at least {float(paid_for[one].sum()):.3g} {size}"
-                break
-        else:
-            remedy = "add sizes nearer the target"
+    question = _question(prepared.runs, _likely(prepared.predictive), at, budget, purpose, paid, sizes)
+    most = most or MOST_RUNS
+    before = question.width()
+    helps = (1.0 - WORTH) * before
+    if spend is None:
+        spend = question.usual_spend(helps)
+    single, ordered = question.best(spend, 1), question.best(spend, most)
+    lists = [single, *(ordered[: count + 1] for count in range(len(ordered)))]
+    widths = [question.width(one) for one in lists]
+    least = min(widths[0], widths[-1])
+    if least > helps:
+        price, size = question.least_that_helps(spend, helps)
         condition = "buys no run that narrows the interval by 5 %"
-        raise InputError("spend", f"{spend:.3g}", condition, remedy)
-    single = best_set(posterior, target, N, D, prices, spend, 1)
-    repeated = _affordable(posterior.runs[0], paid, spend)
-    spent = float(prices[chosen].sum())
+        raise InputError("spend", f"{spend:.3g}", condition, f"spend at least {at_least(price)} ({size})")
+    enough = min(least / (1.0 - WORTH), helps)
+    chosen = lists[next(i for i, after in enumerate(widths) if after <= enough)]
+    for i in range(len(chosen) - 1, -1, -1):  # without those that nobody would miss
+        others = np.delete(chosen, i, axis=0)
+        if len(others) and question.width(others) <= enough:
+            chosen = others
+    after = [question.width(chosen[: count + 1]) for count in range(len(chosen))]
+    spent = float(chosen[:, 2].sum())
     left: tuple[str, ...] = ()
-    if spent <= (1.0 - LEFT) * spend and chosen.size < (most or MOST_RUNS):
+    if spent <= (1.0 - LEFT) * spend and len(chosen) < most:
         unspent = f"{short_compute(spend - spent)} of {short_compute(spend)} is left"
-        left = (f"{unspent}: no further run narrows the interval by {percent(NOTICED)}",)
-    regret: list[float | None] = [None, None]
-    if curvature is not None:
-        later = variance_after(posterior, target, N[chosen], D[chosen])
-        regret = [float(np.mean(variance) / (2.0 * curvature)) for variance in (now, later)]
+        left = (f"{unspent}: further runs narrow the interval by less than {percent(WORTH)}",)
     return NextRuns(
         purpose=purpose,
-        targets=tuple((float(n), float(d)) for n, d in asked),
-        runs=made,
+        targets=tuple((float(n), float(d)) for n, d in question.asked),
+        runs=tuple(
+            NextRun(N=N, D=D, cost=price, width_alone=question.width(chosen[[i]]), width_after=after[i])
+            for i, (N, D, price) in enumerate(chosen.tolist())
+        ),
         width_before=before,
-        width_after=made[-1].width_after,
-        width_single=with_runs(N[single], D[single]),
-        width_repeated=with_runs(repeated.N, repeated.D),
+        width_after=after[-1],
+        width_single=widths[0],
+        width_repeated=question.width(question.repeated(spend)),
         spent=spent,
         spend=spend,
         cost=cost,
-        regret_before=regret[0],
-        regret_after=regret[1],
+        regret_before=question.regret(),
+        regret_after=question.regret(chosen),
         warnings=(*dropped_words(prepared.dropped), *prepared.notes, *left),
-        known=known,
+        known=prepared.runs,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Question:
+    """What is to be known, and what can be run for it. Runs are rows of N, D and price."""
+
+    known: KnownRuns
+    predictive: Predictive
+    asked: FloatArray  # (targets, 2)
+    target: Target
+    curvature: float | None  # of the loss along the budget of a plan
+    cost: Cost
+    sizes: Any
+
+    def variance(self, runs: FloatArray = NO_RUNS) -> FloatArray:
+        return variance_after(self.predictive.posterior, self.target, runs[:, 0], runs[:, 1])
+
+    def width(self, runs: FloatArray = NO_RUNS) -> float:
+        """Of the 95 % interval, relative, with these runs; the mean over the targets."""
+        if self.curvature is None:
+            sd = np.sqrt(self.variance(runs) + self.predictive.posterior.run_noise[0] ** 2)
+        else:
+            sd = np.sqrt(self.variance(runs)) / self.curvature
+        return float(np.mean(2.0 * np.sinh(self.predictive.calibration.half_width(0.95) * sd)))
+
+    def regret(self, runs: FloatArray = NO_RUNS) -> float | None:
+        if self.curvature is None:
+            return None
+        return float(np.mean(self.variance(runs)) / (2.0 * self.curvature))
+
+    def best(self, spend: float, most: int) -> FloatArray:
+        """At most so many runs for this money, the most telling one first."""
+        N, D, prices = candidates(self.known, self.sizes, self.cost, spend)
+        chosen = best_set(self.predictive.posterior, self.target, N, D, prices, spend, most)
+        return np.column_stack([N, D, prices])[chosen]
+
+    def least_that_helps(self, spend: float, helps: float) -> tuple[float, str]:
+        """The price and the size of a run that brings the width down to ``helps``, beyond this money."""
+        for factor in LARGER:
+            one = self.best(factor * spend, 1)
+            if self.width(one) <= helps:
+                return float(one[0, 2]), f"N = {short_size(one[0, 0])}, D = {short_size(one[0, 1])}"
+        if self.sizes is not None:
+            raise InputError("sizes", "", "have no run that narrows the interval by 5 %", "add larger ones")
+        scatter = "is hardly more than what single runs scatter by: no run narrows it by 5 %"
+        raise InputError("interval", percent(helps / (1.0 - WORTH)), scatter, "ask about a larger run")
+
+    def usual_spend(self, helps: float) -> float:
+        """A tenth of what the targets cost, or the least that helps."""
+        tenth = 0.1 * float(np.sum(self.cost.compute(*self.asked.T)))
+        try:
+            if self.width(self.best(tenth, 1)) <= helps:
+                return tenth
+        except InputError:  # it buys none of the sizes
+            pass
+        return self.least_that_helps(tenth, helps)[0]
+
+    def repeated(self, spend: float) -> FloatArray:
+        """Present runs to make once more for this money, the most expensive first."""
+        runs = self.predictive.posterior.runs[0]
+        prices = np.asarray(self.cost.compute(runs.N, runs.D), dtype=np.float64)
+        again, left = [], spend
+        for i in np.argsort(-prices, kind="stable"):
+            if prices[i] <= left:
+                again.append(int(i))
+                left -= float(prices[i])
+        return np.column_stack([runs.N, runs.D, prices])[again]
 
 
 def _likely(predictive: Predictive) -> Predictive:
@@ -267,24 +309,40 @@ def _likely(predictive: Predictive) -> Predictive:
     return replace(predictive, posterior=few)
 
 
-def _target(
-    runs: KnownRuns, predictive: Predictive, at: Any, budget: float | None, purpose: Purpose, cost: Cost
-) -> tuple[FloatArray, Target, float | None]:
-    """The (N, D) asked for; what is to be known; for a plan the curvature of the loss along the budget."""
+def _question(
+    runs: KnownRuns,
+    predictive: Predictive,
+    at: Any,
+    budget: float | None,
+    purpose: Purpose,
+    cost: Cost,
+    sizes: Any,
+) -> _Question:
+    """Of the loss at sizes or at the best place of a budget; for a plan, of the slope of the loss there."""
+    curvature = None
     if at is not None:
         pair = check_points(at)
     else:
         C = check_positive("budget", budget or 0.0)
         _, best = best_along(runs, predictive, cost, C)
         pair = np.array([[best, float(cost.data_for(best, C))]])
-    if purpose == "forecast":
-        return pair, Target(N=pair[:, 0], D=pair[:, 1], weights=np.eye(len(pair))), None
-    beside = best * np.exp(BESIDE * np.array([-1.0, 0.0, 1.0]))
-    data = np.asarray(cost.data_for(beside, C), dtype=np.float64)
-    below, middle, above = predictive.posterior.log_losses(beside, data)[0]
-    curvature = max(float(below - 2.0 * middle + above) / BESIDE**2, 1e-6)
-    slope = np.array([[-0.5, 0.0, 0.5]]) / BESIDE
-    return pair, Target(N=beside, D=data, weights=slope, part=PART), curvature
+    target = Target(N=pair[:, 0], D=pair[:, 1], weights=np.eye(len(pair)))
+    if purpose == "plan":
+        beside = best * np.exp(BESIDE * np.array([-1.0, 0.0, 1.0]))
+        data = np.asarray(cost.data_for(beside, C), dtype=np.float64)
+        below, middle, above = predictive.posterior.log_losses(beside, data)[0]
+        curvature = max(float(below - 2.0 * middle + above) / BESIDE**2, 1e-6)
+        slope = np.array([[-0.5, 0.0, 0.5]]) / BESIDE
+        target = Target(N=beside, D=data, weights=slope, part=PART)
+    return _Question(
+        known=runs,
+        predictive=predictive,
+        asked=pair,
+        target=target,
+        curvature=curvature,
+        cost=cost,
+        sizes=sizes,
+    )
 
 
 def candidates(
@@ -297,11 +355,8 @@ def candidates(
         N, D = check_points([tuple(pair) for pair in given]).T
     else:
         if given is None:
-            budget = max(spend, float(cost.compute(1.0, 1.0)))
-            tried = np.exp(log_sizes(cost, budget, 4001))
-            bought = cost.data_for(tried, budget) >= ratio.min() * tried
-            least = float(runs.N.min())
-            models = np.geomspace(least, max(float(tried[bought].max(initial=1.0)), 1.01 * least), MODELS)
+            # The same steps whatever is spent: a run that a larger sum buys is there when it is given.
+            models = float(runs.N.min()) * STEP ** np.arange(MOST_STEPS)
         else:
             models = np.array([check_positive("sizes", n) for n in given])
         N = np.repeat(models, RATIOS)
@@ -311,22 +366,21 @@ def candidates(
     prices = np.asarray(cost.compute(N, D), dtype=np.float64)
     keep = np.flatnonzero(prices <= spend * (1.0 + 1e-9))
     if not keep.size:
-        least_price = f"spend at least {float(prices.min()):.3g}"
+        least_price = f"spend at least {at_least(float(prices.min()))}"
         raise InputError("spend", f"{spend:.3g}", "is below the cheapest candidate", least_price)
     if keep.size > MOST_CANDIDATES:
         raise InputError("sizes", keep.size, f"are more than {MOST_CANDIDATES} candidates", "name fewer")
     return N[keep], D[keep], prices[keep]
 
 
-def _affordable(runs: KnownRuns, cost: Cost, spend: float) -> KnownRuns:
-    """Present runs to make once more for this money, the most expensive first."""
-    prices = np.asarray(cost.compute(runs.N, runs.D), dtype=np.float64)
-    again, left = [], spend
-    for i in np.argsort(-prices, kind="stable"):
-        if prices[i] <= left:
-            again.append(int(i))
-            left -= float(prices[i])
-    return runs.take(np.array(again, dtype=np.int64))
+def at_least(price: float) -> str:
+    """Three digits, rounded up.
+
+    >>> at_least(2.4841e21), at_least(150.0)
+    ('2.49e+21', '150')
+    """
+    digits = 10.0 ** (math.floor(math.log10(price)) - 2)
+    return f"{math.ceil(price / digits * (1.0 - 1e-12)) * digits:.3g}"
 
 
 def percent(share: float) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sparselaw.arrays import FloatArray
+from sparselaw.arrays import FloatArray, on_one_thread
 from sparselaw.errors import InputError, check_positive
 from sparselaw.forecasting.known_runs import FARTHEST, KnownRuns, check_runs, no_floor, spans_ahead
 from sparselaw.forecasting.posterior import Posterior, posterior
@@ -346,18 +346,11 @@ def prepare(
     )
 
 
+@on_one_thread
 def predictive(runs: KnownRuns, settings: Settings = SETTINGS) -> tuple[Predictive, tuple[BackTest, ...]]:
-    """The posterior corrected by its back-tests, and these.
-
-    On one thread: a few hundred rows are too few to share, and threads that wait for each other on a busy
-    machine take twenty times the processor.
-    """
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
-        tests = backtest(runs, settings)
-        found = Predictive(posterior=posterior(runs, settings), calibration=calibration(tests, settings))
-    return found, tests
+    """The posterior corrected by its back-tests, and these."""
+    tests = backtest(runs, settings)
+    return Predictive(posterior=posterior(runs, settings), calibration=calibration(tests, settings)), tests
 
 
 def check_points(at: Sequence[Any]) -> FloatArray:

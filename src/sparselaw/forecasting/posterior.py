@@ -351,9 +351,11 @@ def _noise(
     return noise
 
 
-def frontier_of(x: FloatArray) -> FloatArray:
-    """Mean place of the most expensive tenth of the rows x (rows, 2)."""
-    most_expensive = np.argsort(x.sum(axis=1), kind="stable")[-max(1, len(x) // 10) :]
+def frontier_of(x: FloatArray, known: int | None = None) -> FloatArray:
+    """Mean place of the most expensive tenth of the rows x (rows, 2), or of as many of them as a tenth of
+    ``known`` rows."""
+    count = max(1, (len(x) if known is None else known) // 10)
+    most_expensive = np.argsort(x.sum(axis=1), kind="stable")[-count:]
     return np.asarray(x[most_expensive].mean(axis=0))
 
 
