@@ -1,13 +1,14 @@
 """Does the comparison of recipes say how sure one can be?
 
-    python benchmarks/compare_recipes.py [--pairs 17] [--data ../shared/data]
+    python benchmarks/compare_recipes.py [--pairs 34] [--data ../shared/data]
 
-First synthetic pairs whose compute multiplier is known (0.7, 0.9, 1, 1.2; the same exponents and others in
-both directions, so that recipes cross), on grids of 25 runs that scatter by 0.3 %, at three times the largest
-budget: how often the 95 % interval holds the multiplier, and what came of the stated probabilities. Which
-recipe is called A is drawn, and of two that are equal each is the lower one half of the time: a tie counted
-as a miss would look like overconfidence. Then real pairs of tables: fitted on the cheaper half of each, the
-differences of the other half are judged.
+First synthetic pairs whose compute multiplier is known (0.7, 0.9, 1, 1.2, and nearly equal ones from 0.95 to
+1.05; the same exponents and others in both directions, so that recipes cross), on grids of 25 runs that
+scatter by 0.3 %, at three times the largest budget: how often the 95 % interval holds the multiplier, and
+what came of the stated probabilities. Which recipe is called A is drawn, every pair is counted from both
+sides, and of two that are equal each is the lower one half of the time: a tie counted as a miss would look
+like overconfidence. Then real pairs of tables: fitted on the cheaper half of each, the differences of the
+other half are judged.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from sparselaw.errors import InputError
 COST = parse_cost("6nd")
 N, D = (grid.ravel() for grid in np.meshgrid(np.geomspace(5e7, 2e9, 5), np.geomspace(1e9, 6e10, 5)))
 FAR = 3.0 * 6.0 * 2e9 * 6e10
-MULTIPLIERS = (0.7, 0.9, 1.0, 1.2)
+MULTIPLIERS = {"0.7": (0.7, 0.7), "0.9": (0.9, 0.9), "1": (1.0, 1.0), "1.2": (1.2, 1.2)}
+NEARLY = {"0.95 to 1.05": (1.0 / 1.05, 1.05)}
+JUDGED = 26  # of the seeds: those of the choice are not judged
 EXPONENTS = {0: "same exponents", 1: "alpha larger, beta smaller", -1: "alpha smaller, beta larger"}
 
 
@@ -42,11 +45,21 @@ def best(C, *parameters):
 def synthetic(pairs: int) -> None:
     print("| multiplier | pairs | inside 95 % | median width, factor | status ok |")
     print("|---|---|---|---|---|")
+    bins = [calibrated(*judged(some, pairs)) for some in (MULTIPLIERS, NEARLY)]
+    head = ["said P(lower)", "pairs", "mean said", "came true", "nearly equal: pairs", "said", "came"]
+    print(f"\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    for i, (others, nearly) in enumerate(zip(*bins, strict=True)):
+        print(f"| {0.1 * i:.1f}-{0.1 * (i + 1):.1f} | {others} | {nearly} |")
+
+
+def judged(multipliers, pairs: int):
+    """What was said of the pairs and what came, with a line for each kind."""
     said, came = [], []
-    for target, other in itertools.product(MULTIPLIERS, EXPONENTS):
+    for kind, (name, other) in enumerate(itertools.product(multipliers, EXPONENTS)):
         inside, widths, calm = 0, [], 0
         for seed in range(pairs):
-            generator = np.random.default_rng([seed, int(100 * target), other + 1])
+            generator = np.random.default_rng([JUDGED, len(multipliers), kind, seed])
+            target = np.exp(generator.uniform(*np.log(multipliers[name])))
             g, E = generator.uniform(0.35, 1.0), generator.uniform(1.5, 2.0)
             alpha, beta = generator.uniform(0.30, 0.38), generator.uniform(0.32, 0.38)
             first = (target, alpha, beta, g, E)
@@ -70,21 +83,23 @@ def synthetic(pairs: int) -> None:
             said.append(point.probability)
             gap = aim - best(FAR, *second)
             came.append(0.5 if abs(gap) < 1e-12 else float(gap < 0.0))
-        name = f"{target:g}, {EXPONENTS[other]}"
         print(
-            f"| {name} | {pairs} | {100 * inside / pairs:.0f} % | {np.median(widths):.2g} | {calm} |",
+            f"| {name}, {EXPONENTS[other]} | {pairs} | {100 * inside / pairs:.0f} % | "
+            f"{np.median(widths):.2g} | {calm} |",
             flush=True,
         )
-    calibrated(np.array(said), np.array(came))
+    return np.array(said), np.array(came)
 
 
-def calibrated(said, came) -> None:
-    print("\n| said P(A lower) | pairs | mean said | came true |\n|---|---|---|---|")
-    edges = np.linspace(0.0, 1.0, 11)
-    for low, high in itertools.pairwise(edges):
-        at = (said >= low) & ((said < high) | (high == 1.0))
-        if at.any():
-            print(f"| {low:.1f}-{high:.1f} | {at.sum()} | {said[at].mean():.2f} | {came[at].mean():.2f} |")
+def calibrated(said, came) -> list[str]:
+    """The lower five of ten bins, every pair counted from both sides: the others mirror them."""
+    said, came = np.r_[said, 1.0 - said], np.r_[came, 1.0 - came]
+    cells = []
+    for low in np.arange(5) / 10.0:
+        at = (said >= low) & (said < low + 0.1)
+        means = [f"{values[at].mean():.2f}" if at.any() else "-" for values in (said, came)]
+        cells.append(" | ".join([str(int(at.sum())), *means]))
+    return cells
 
 
 def within(contest, point, gap, level) -> bool:
@@ -154,7 +169,7 @@ def real(folder: Path) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("--pairs", type=int, default=17)
+    parser.add_argument("--pairs", type=int, default=34)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     given = parser.parse_args()
     if given.pairs:

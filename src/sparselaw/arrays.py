@@ -1,4 +1,4 @@
-"""Names for the array types, linear algebra on one thread, and the one least-squares slope on log-log axes."""
+"""Names of array types, linear algebra on one thread, and the one least-squares slope on log-log axes."""
 
 from __future__ import annotations
 

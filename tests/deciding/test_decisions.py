@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 
 import sparselaw as sl
+from oracles.deciding import of_draws
 from oracles.deciding import variance_after as slow_variance_after
 from sparselaw.cli import main
 from sparselaw.costs import parse_cost
 from sparselaw.deciding import compare, next_runs
+from sparselaw.deciding.compare import short_names, weighted_quantiles
 from sparselaw.deciding.designs import Target, best_set, variance_after
 from sparselaw.deciding.next_runs import candidates
+from sparselaw.deciding.recipes import REACH, prior_of
+from sparselaw.errors import InputError
 from sparselaw.planning.forecast_budgets import prepare_forecast
 
 N, D = (grid.ravel() for grid in np.meshgrid(np.geomspace(5e7, 2e9, 5), np.geomspace(1e9, 6e10, 5)))
@@ -64,6 +68,40 @@ def test_runs_cost_what_is_said_and_narrow_the_interval():
     assert found.width_after < found.width_repeated
 
 
+def test_the_list_is_the_shortest_that_comes_near_the_best():
+    """Up to eight runs for this money; those listed come within 5 %, and none of them can be spared."""
+    found = next_runs(table(noise=0.004), at=[(7e9, 1.4e11)], spend=2e21)
+    prepared = prepare_forecast(table(noise=0.004))
+    target = Target(N=np.array([7e9]), D=np.array([1.4e11]), weights=np.eye(1))
+
+    def width(*runs):
+        left = variance_after(prepared.posterior, target, *runs)[0]
+        half = prepared.predictive.calibration.half_width(0.95)
+        return 2.0 * np.sinh(half * np.sqrt(left + prepared.posterior.run_noise[0] ** 2))
+
+    n, d, prices = candidates(prepared.runs, None, parse_cost("6nd"), 2e21)
+    best = best_set(prepared.posterior, target, n, d, prices, 2e21, 8)
+    chosen = np.array([(one.N, one.D) for one in found.runs])
+    assert 1 < len(chosen) < len(best)
+    least = min(width(n[best], d[best]), found.width_single)
+    assert width(*chosen.T) == pytest.approx(found.width_after, rel=0.02)  # of the components that matter
+    assert found.width_after <= 1.02 * least / 0.95
+    for i in range(len(chosen)):
+        assert width(*np.delete(chosen, i, axis=0).T) > 0.98 * least / 0.95
+
+
+def test_without_a_sum_a_tenth_is_spent_or_the_least_that_helps():
+    there = [(7e9, 1.4e11)]
+    assert next_runs(table(), at=there).spend == pytest.approx(0.6 * 7e9 * 1.4e11)
+    near = [(2e9, 6e10)]  # a tenth of it teaches nothing: the least that helps is asked for, and works
+    with pytest.raises(InputError, match="spend at least") as refused:
+        next_runs(table(), at=near, spend=0.6 * 2e9 * 6e10)
+    found = next_runs(table(), at=near)
+    least = float(str(refused.value).partition("spend at least ")[2].split()[0])
+    assert found.spend <= least <= 1.01 * found.spend
+    assert next_runs(table(), at=near, spend=least).width_after <= 0.95 * found.width_before
+
+
 def test_a_plan_gives_away_less_afterwards():
     found = next_runs(table(), budget=1e22, spend=1e21, purpose="plan")
     assert 0.0 < found.regret_after < found.regret_before
@@ -104,6 +142,41 @@ def test_a_multiplier_out_of_reach_is_said_by_its_side():
         multiplier = found.as_dict()["points"][0]["multiplier"]
         assert multiplier["best"] is None
         assert multiplier["best_reason"] == "the multiplier lies beyond a factor of 30"
+
+
+def test_draws_are_counted_by_the_prior_on_the_multiplier():
+    """Against a sum over sorted draws; infinite multipliers count as those at the end of the reach."""
+    generator = np.random.default_rng(3)
+    values, logs = generator.standard_normal((2, 301))
+    logs[:20], logs[20:40] = np.inf, -np.inf
+    ends = [0.025, 0.5, 0.975]
+    for of in (values, logs):
+        fast = weighted_quantiles(of[:, None], prior_of(logs[:, None]), ends)[:, 0]
+        assert fast.tolist() == of_draws(of, logs, 0.3, REACH, ends)
+    assert weighted_quantiles(values[:, None], np.ones((301, 1)), ends)[:, 0].tolist() != fast.tolist()
+
+
+def test_a_difference_that_may_be_chance_is_believed_less_than_without_a_prior(monkeypatch):
+    pair = table(1.08, noise=0.004, seed=2), table(1.0, noise=0.004, seed=5)
+    found = compare(*pair, budget=1e22).points[0]
+    monkeypatch.setattr("sparselaw.deciding.recipes.USUAL", 1e6)
+    flat = compare(*pair, budget=1e22).points[0]
+    assert abs(found.probability - 0.5) < 0.97 * abs(flat.probability - 0.5)
+    widths = [np.log(point.multiplier.high / point.multiplier.low) for point in (found, flat)]
+    assert widths[0] < 0.95 * widths[1]
+
+
+def test_files_are_called_by_what_tells_them_apart(files, capsys):
+    paths = ["sweep_opt_adamw_best.csv", "sweep_opt_muon_best.csv"]
+    for path, own in zip(paths, ("a.csv", "b.csv"), strict=True):
+        (files / path).write_text((files / own).read_text())
+    assert run(["compare", *(str(files / path) for path in paths), "--budget", "1e21"]) == 0
+    said = capsys.readouterr().out
+    assert "adamw - muon" in said
+    assert "opt_" not in said.rpartition("next: ")[0]
+    assert short_names(["x/a.csv", "x/a.csv"]) == ["x a (1)", "x a (2)"]
+    long = short_names([f"{letter * 30}.csv" for letter in "ab"])
+    assert [len(name) for name in long] == [21, 21]
 
 
 def test_a_row_far_off_is_named():

@@ -1,4 +1,4 @@
-"""What a further run teaches, by conditioning one large Gaussian: twin of sparselaw.deciding.designs."""
+"""What a further run teaches, by conditioning one large Gaussian; draws under a prior, one by one."""
 
 import numpy as np
 
@@ -27,3 +27,22 @@ def variance_after(posterior, target, N, D):
         left = joint[m:, m:] - joint[m:, :m] @ gain
         total += weight * np.diag(target.weights @ left @ target.weights.T)
     return total
+
+
+def of_draws(values, logs, usual, reach, ends):
+    """Quantiles of draws, each counted by Cauchy's density of its log multiplier: sorted and added up."""
+    counts = []
+    for value, log in zip(values, logs, strict=True):
+        away = max(-np.log(reach), min(np.log(reach), log)) / usual
+        counts.append((value, 1.0 / (np.pi * usual * (1.0 + away * away))))
+    counts.sort()
+    total = sum(count for _, count in counts)
+    found = []
+    for end in ends:
+        sofar = 0.0
+        for value, count in counts:
+            sofar += count
+            if sofar >= end * total:
+                found.append(value)
+                break
+    return found

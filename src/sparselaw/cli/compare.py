@@ -10,6 +10,7 @@ from sparselaw.cli import fit_options
 from sparselaw.cli.answer import ANSWER, Answer
 from sparselaw.cli.options import FILE, budgets, text, typed
 from sparselaw.cli.output import print_next, print_table, tell
+from sparselaw.errors import InputError
 
 if TYPE_CHECKING:
     from sparselaw.deciding import Comparison
@@ -36,6 +37,8 @@ def compare(
 
     kept = answer.kept(tables, "Comparison")
     shown = kept if not at and budget is None else None
+    if shown is not None and names is not None:
+        raise InputError("names", ",".join(names), "are kept as they are", "add --budget C or --at N=..,D=..")
     settings = fit_options.places(at, budget, needed=shown is None) | rows
     settings |= {"by": by, "names": names, "cost": cost, "level": level, "seed": seed}
     found = shown or compare_recipes(*([kept] if kept is not None else tables), **settings)

@@ -41,7 +41,7 @@ def next_(
     runs: str = typer.Argument(..., metavar=FILE, help=f"{fit_options.RUNS}."),
     spend: float | None = real(
         None,
-        "What all new runs together may cost. [default: a tenth of what is asked about, or the least that helps]",
+        "What new runs may cost. [default: a tenth of what is asked about, or the least that helps]",
         metavar="C",
     ),
     at: list[tuple[float, float]] = fit_options.AT,

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,8 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray, on_one_thread
 from sparselaw.costs import Cost, parse_cost
-from sparselaw.deciding.contest import REACH, Comparison, Contest, ContestPoint
-from sparselaw.deciding.recipes import ROWS, Recipe, Recipes, joined
+from sparselaw.deciding.contest import Comparison, Contest, ContestPoint
+from sparselaw.deciding.recipes import REACH, ROWS, Recipe, Recipes, joined, prior_of
 from sparselaw.errors import InputError, check_positive
 from sparselaw.forecasting.forecast_result import check_points
 from sparselaw.forecasting.known_runs import FARTHEST, check_runs, spans_ahead
@@ -36,7 +37,6 @@ DRAWS = 2000
 STEP = 0.25  # of ln C, between the budgets that are drawn
 STEPS = 41  # sizes along that range, where sizes are asked for
 CROSSING_SAID = 0.05  # probability
-USUAL = 0.2  # of ln C: before any run was made, half of all recipes differ by less
 MOST_RECIPES = 12
 LONGEST_NAME = 24
 
@@ -103,6 +103,9 @@ def compare(
     True
     """
     if isinstance(a, Comparison):
+        if b is not None or by or columns or where:
+            condition = "are a comparison already"
+            raise InputError("recipes", ", ".join(a.names), condition, "leave out what is for tables")
         recipes = a.recipes
     else:
         tables = _tables(a, b, others, by)
@@ -158,13 +161,7 @@ def contest(
 
     One set of draws of both frontiers serves the budgets, the picture and the place where they cross.
     """
-    ends = [0.5 * (1.0 - level), 0.5, 0.5 * (1.0 + level)]
-
-    def quantiles(values: FloatArray, weights: FloatArray) -> FloatArray:
-        """(ends, columns) of draws (draws, columns), which may be infinite."""
-        found = np.quantile(values, ends, axis=0, weights=weights, method="inverted_cdf")
-        return np.asarray(found)
-
+    quantiles = partial(weighted_quantiles, ends=[0.5 * (1.0 - level), 0.5, 0.5 * (1.0 + level)])
     spent = [np.asarray(cost.compute(runs.N, runs.D)) for runs in recipes.runs]
     low = min(max(float(spent[0].min()), float(spent[1].min())), float(asked.min()))
     high = 1.5 * max(float(spent[0].max()), float(spent[1].max()), float(asked.max()))
@@ -215,10 +212,9 @@ def contest(
     )
 
 
-def prior_of(logs: FloatArray) -> FloatArray:
-    """How likely each log of the multiplier is before any run was made, but for a constant."""
-    away = np.clip(logs, -math.log(REACH), math.log(REACH)) / USUAL
-    return np.asarray(1.0 / (1.0 + away**2))
+def weighted_quantiles(values: FloatArray, weights: FloatArray, ends: Sequence[float]) -> FloatArray:
+    """(ends, columns) of draws (draws, columns), which may be infinite."""
+    return np.asarray(np.quantile(values, ends, axis=0, weights=weights, method="inverted_cdf"))
 
 
 def _at_sizes(

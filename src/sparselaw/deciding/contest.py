@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sparselaw.arrays import FloatArray
-from sparselaw.deciding.recipes import Recipe, Recipes
+from sparselaw.deciding.recipes import REACH, Recipe, Recipes
 from sparselaw.forecasting.saved import runs_content
 from sparselaw.interval import Interval
 from sparselaw.numbers import short_compute, short_probability, short_size
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 KIND = "sparselaw comparison"
 SURE, LIKELY = 0.95, 0.75  # probabilities that are called so
-REACH = 30.0  # the largest compute multiplier that is looked for, either way
 NO_END = f"the multiplier lies beyond a factor of {REACH:g}"
 
 
