@@ -14,6 +14,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 
 GOLDEN = (5.0**0.5 - 1.0) / 2.0
+SAME_PLACE = 1e-10  # of a crossing
 GOLDEN_STEPS = 40  # each shrinks the bracket by 0.618; the loss is flat to rounding before the last
 
 
@@ -49,6 +50,30 @@ def interpolate(places: FloatArray, values: FloatArray, x: FloatArray) -> FloatA
     basis = np.polynomial.chebyshev.chebvander((places - middle) / half, degree)
     coefficients = np.linalg.solve(basis, values)
     return np.asarray(np.polynomial.chebyshev.chebvander((x - middle) / half, degree) @ coefficients)
+
+
+def crossing(f: Callable[[float], float], low: float, high: float) -> float | None:
+    """Where a rising function crosses zero, or None where it does not: false position, by Illinois.
+
+    >>> round(crossing(lambda x: x**3 - 2.0, 0.0, 2.0) ** 3, 9)
+    2.0
+    """
+    f_low, f_high = f(low), f(high)
+    if not f_low < 0.0 <= f_high:
+        return None
+    side = 0
+    for _ in range(100):
+        x = (low * f_high - high * f_low) / (f_high - f_low)
+        value = f(x)
+        if min(high - low, abs(value)) < SAME_PLACE * max(abs(high), 1.0):
+            break
+        if value < 0.0:
+            low, f_low, f_high = x, value, f_high * (0.5 if side < 0 else 1.0)
+            side = -1
+        else:
+            high, f_high, f_low = x, value, f_low * (0.5 if side > 0 else 1.0)
+            side = 1
+    return x
 
 
 def solve_decreasing(function: Callable[[float], tuple[float, float]], target: float, start: float) -> float:

@@ -307,6 +307,9 @@ class Counts(Atoms):
         none = np.zeros((*y.shape, y.shape[1]))
         return (none, none, none) if self.cells is None else self.cells.covariances(y)
 
+    def slack(self, x: FloatArray) -> FloatArray:
+        return np.zeros(x.shape) if self.cells is None else self.cells.slack(x)
+
 
 class SeveralCounts(SideBySide, Counts):
     """The counts of several D, laid out and put on a lattice side by side."""
@@ -326,13 +329,21 @@ class SeveralCounts(SideBySide, Counts):
         return weight[self.which], log_g, variance[self.which]
 
     def covariances(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        new = [self.laws[k] for k in np.unique(self.which) if "cells" not in vars(self.laws[k])]
-        for law, cells in zip(new, _cells_of(new), strict=True):
-            vars(law)["cells"] = cells
+        self._put_in_cells()
         found = np.empty((3, *y.shape, y.shape[1]))
         for k in np.unique(self.which):
             found[:, self.which == k] = self.laws[k].covariances(y[self.which == k])
         return found[0], found[1], found[2]
+
+    def slack(self, x: FloatArray) -> FloatArray:
+        self._put_in_cells()
+        return self.each_in_turn(lambda law, x: law.slack(x), x)
+
+    def _put_in_cells(self) -> None:
+        """All that are not yet, side by side."""
+        new = [self.laws[k] for k in np.unique(self.which) if "cells" not in vars(self.laws[k])]
+        for law, cells in zip(new, _cells_of(new), strict=True):
+            vars(law)["cells"] = cells
 
 
 def _cells_of(laws: list[Any]) -> list[CountScatter]:

@@ -465,8 +465,8 @@ class SideBySide:
 
     def each_in_turn(self, ask: Callable[[Any, FloatArray], FloatArray], x: FloatArray) -> FloatArray:
         """The rows that each law has for its x."""
-        own = [self.which == k for k in range(len(self.laws))]
-        rows = np.concatenate([ask(law, x[here]) for law, here in zip(self.laws, own, strict=True)], axis=-1)
+        asked = np.unique(self.which) if x.size else [0]
+        rows = np.concatenate([ask(self.laws[k], x[self.which == k]) for k in asked], axis=-1)
         out = np.empty_like(rows)
         out[..., np.argsort(self.which, kind="stable")] = rows
         return out

@@ -92,6 +92,8 @@ class Sampled(GramLaw):
     def inner(self, x: FloatArray) -> FloatArray:
         """y = log kappa' at each x; the end of the medium at x = -inf: S0 + D kappa/kappa' = D."""
         y, i = np.full(x.shape, self.end), np.flatnonzero(~np.isneginf(x))
+        if not i.size:
+            return y
         D = np.broadcast_to(self.D, x.shape)[i]
         y[i] = effective_ridge(self.of.take(i), x[i] + np.log(D), D)[1]
         return y
@@ -108,7 +110,9 @@ class Sampled(GramLaw):
         y = self.inner(x)
         inner = self.of.at(y)
         end = np.isneginf(x)
-        rows = np.where(end, 0.0, shifted(y, inner, self.D)[1].rows())
+        rows = np.zeros((8, x.size))
+        if not end.all():
+            rows = np.where(end, 0.0, shifted(y, inner, self.D)[1].rows())
         rows[0], rows[4] = np.where(end, self.rank, rows[0]), np.where(end, inner.t, rows[4])
         return Moments(*rows)
 
@@ -132,9 +136,7 @@ class Sampled(GramLaw):
         return Scatter(*found)
 
     def slack(self, x: FloatArray) -> FloatArray:
-        if not isinstance(self.of, Counts) or self.of.cells is None:
-            return np.zeros(x.shape)
-        return self.of.cells.slack(np.maximum(self.inner(x), float(self.of.lattice[1].min()) - 30.0))
+        return self.of.slack(np.maximum(self.inner(x), float(self.of.lattice[1].min()) - 30.0))
 
     def atoms(self) -> tuple[Atoms, float]:
         return self.of, self.D

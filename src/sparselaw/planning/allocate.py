@@ -18,7 +18,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.costs import Cost
 from sparselaw.errors import InputError, check_finite
-from sparselaw.search import chebyshev_places, golden, interpolate
+from sparselaw.search import chebyshev_places, crossing, golden, interpolate
 
 Loss = Callable[[Any, Any], Any]
 Curve = Callable[[FloatArray], FloatArray]  # of log N along a budget
@@ -139,21 +139,12 @@ def log_sizes(cost: Cost, budget: float, count: int) -> FloatArray:
 
 
 def peak_place(cost: Cost, budget: float, peak: Peak, edge: FloatArray) -> float | None:
-    """log N of the peak on the curve: N rises along it while the threshold falls, so they cross once.
+    """log N of the peak on the curve: N rises along it while the threshold falls, so they cross once."""
 
-    By halving: scipy.optimize takes several times as long to import.
-    """
+    def above(x: float) -> float:
+        return x - math.log(peak.threshold(float(cost.data_for(math.exp(x), budget))))
 
-    def above(x: float) -> bool:
-        return x >= math.log(peak.threshold(float(cost.data_for(math.exp(x), budget))))
-
-    low, high = float(edge[0]), float(edge[-1])
-    if above(low) or not above(high):
-        return None
-    while high - low > 1e-10 * max(high, 1.0):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if above(middle) else (middle, high)
-    return 0.5 * (low + high)
+    return crossing(above, float(edge[0]), float(edge[-1]))
 
 
 def narrowed(

@@ -11,11 +11,13 @@ from sparselaw.costs import Conditioning, Cost
 from sparselaw.inputs import Inputs
 from sparselaw.planning.allocate import Allocation, Peak, allocate
 from sparselaw.planning.source import Source
+from sparselaw.search import chebyshev_places, interpolate
 
 if TYPE_CHECKING:
     from sparselaw.theory.surface import Surface
 
 THEORY_GRID = 25
+PEAK_PLACES = 7  # of log D, between which the peaks of the two surfaces are compared by a polynomial
 EXHAUSTED = 0.5  # share of the dimension above which the spectrum's end decides
 
 
@@ -24,16 +26,17 @@ def theory_source(inputs: Inputs, surface: Surface = "sharp") -> Source:
     from sparselaw.theory.surface import losses_at, peak_of
 
     name, threshold = peak_of(inputs, surface)
-    _, first_peak = peak_of(inputs, "leading")
 
     def loss(N: Any, D: Any) -> Any:
         return losses_at(inputs, N, D, surface=surface)
 
     def rough(N: Any, D: Any) -> Any:
         """The leading surface with its peak where that of the other stands."""
-        N, D = np.broadcast_arrays(np.asarray(N, np.float64), np.asarray(D, np.float64))
-        moved = [first_peak(float(d)) / threshold(float(d)) for d in D.ravel()]
-        return losses_at(inputs, N * np.reshape(moved, D.shape), D, surface="leading")
+        log_D = np.log(np.asarray(D, np.float64))
+        places = chebyshev_places(float(log_D.min()), float(log_D.max()) + 1e-6, PEAK_PLACES)
+        ranks = [inputs.grams(np.exp(places), sharp=sharp).rank for sharp in (False, True)]
+        moved = np.exp(interpolate(places, np.log(ranks[0] / ranks[1]), log_D))
+        return losses_at(inputs, N * moved, D, surface="leading")
 
     def warnings(cost: Cost, budget: float, found: Allocation) -> tuple[str, ...]:
         """What the dimension decides; and the theory's own, at the whole sizes nearest to the answer."""

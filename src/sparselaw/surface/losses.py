@@ -103,63 +103,83 @@ def rank_law(law: GramLaw, N: float, places: float = PLACES) -> tuple[FloatArray
 
 
 def over_ranks(
-    law: GramLaw, N: float, ridge: float, noise: float, of: State
-) -> tuple[float, float, float, float]:
-    """The mean loss over the law of the rank without label noise, its value for mean data, what noise adds,
-    and the relative error; ``of`` is that of mean data at N (arrays of length one).
+    law: GramLaw, ridge: float, noise: float, of: State
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """The mean losses over the law of the rank without label noise, their values for mean data, what noise
+    adds, and the relative errors; ``of`` is that of mean data, at the N of each law.
     """
-    ranks, chance, stride = rank_law(law, N)
-    deviation = ranks - law.rank
-    sd = max(law.rank_sd, 1e-9)
-    slope = law.slack(of.x)  # S moves by less than the rank
+    some = range(of.N.size)
+    every = [rank_law(law.one(i), float(of.N[i])) for i in some]
+    at = np.repeat(some, [len(found[0]) for found in every])  # which N and D each rank belongs to
+    starts = np.flatnonzero(np.diff(at, prepend=-1))
+    ranks, chance = (np.concatenate([found[k] for found in every]) for k in (0, 1))
+
+    def total(values: FloatArray) -> FloatArray:
+        return np.asarray(np.add.reduceat(values, starts))
+
+    mean_rank, rank_sd = (np.broadcast_to(value, of.N.shape) for value in (law.rank, law.rank_sd))
+    deviation, sd = ranks - mean_rank[at], np.maximum(rank_sd, 1e-9)[at]
+    slope = law.slack(of.x)[at]  # S moves by less than the rank
     wider = np.maximum(1.0 + slope * deviation, 0.1)
-    state = state_at(law, np.full(ranks.shape, N), ridge, ranks, wider)
-    inner = _scatter_along(law, state.x)
+    N, part = of.N[at], law.take(at)
+    state = state_at(part, N, ridge, ranks, wider)
+    inner = _scatter_along(law, state.x, at)
     variance = np.maximum(inner.SS, 1e-300)
     tilt = -inner.SM / (state.m.A0 * variance)
     more = deviation * np.sqrt(variance) / sd
     bulk, edge = embedded(state)
-    edge = edge if stride == 1 else _edge_of_many(state, edge, stride)
+    for i, (_, _, stride) in enumerate(every):
+        if stride > 1:
+            edge[at == i] = _edge_of_many(state.pick(at == i), edge[at == i], stride)
     lean = np.exp(np.clip(tilt * more, -3.0, 3.0))
-    lean = lean / float(chance @ lean)
-    total = state.held + state.short
+    lean = lean / total(chance * lean)[at]
+    resolved = state.held + state.short
     alike = shifted_share(inner, state.m, state.held, slope * sd / np.sqrt(variance))
-    rest = (scatter_share(inner, state.m, state.held) - alike) * np.minimum(1.0, total**2 / SETTLED**2)
+    rest = (scatter_share(inner, state.m, state.held) - alike) * np.minimum(1.0, resolved**2 / SETTLED**2)
     rest = np.where(np.isfinite(rest), np.clip(rest, -MOST_LEFT, MOST_LEFT), 0.0)
     loss = state.m.A0 * N / state.F * (1.0 + bulk + edge) * lean * (1.0 + rest)
     usable = np.isfinite(loss) & (loss > 0.0)
     if ridge == 0.0:
         usable &= np.abs(state.nu) > 1.25
-    weight = chance[usable] / chance[usable].sum()
-    mean = float(weight @ loss[usable])
-    factor = 1.0 + float(np.sum(embedded(of)))
-    at_mean = float(of.leading[0]) * (factor if np.isfinite(factor) else 1.0)
-    few = 1.0 / min(N, law.rank)
-    relative = weight * loss[usable] / mean
-    close, left = float(relative @ (1.0 / (1.0 + total[usable]))), float(relative @ np.abs(rest[usable]))
-    changed = abs(mean / at_mean - 1.0) if at_mean > 0.0 else 1.0
-    skewed = min(changed, 1.0) / max(law.rank_sd, 1.0) ** 2  # three moments of the rank are right
-    error = left * (left + few) + close * (few + left) + skewed + float(chance[~usable].sum())
-    added = 0.0
+    kept = np.where(usable, chance, 0.0)
+    relative = kept / total(kept)[at] * np.where(usable, loss, 0.0)
+    mean = total(relative)
+    relative = relative / mean[at]
+    factor = 1.0 + sum(embedded(of))
+    at_mean = of.leading * np.where(np.isfinite(factor), factor, 1.0)
+    few = 1.0 / np.minimum(of.N, law.rank)
+    close, left = total(relative / (1.0 + resolved)), total(relative * np.abs(rest))
+    changed = np.where(at_mean > 0.0, np.minimum(np.abs(mean / at_mean - 1.0), 1.0), 1.0)
+    skewed = changed / np.maximum(rank_sd, 1.0) ** 2  # three moments of the rank are right
+    error = left * (left + few) + close * (few + left) + skewed + total(chance - kept)
+    added = np.zeros_like(mean)
     if noise > 0.0:
-        unit, pole = unit_noise(law, state)
+        unit, pole = unit_noise(part, state)
         leant = np.where(unit > 0.0, (unit + pole * (lean - 1.0)) / unit, 1)
         units = (unit + embedded_noise(state, pole, edge)) * leant
         fine = usable & np.isfinite(units) & (units > 0.0)
-        added = noise * float(chance[fine] @ units[fine] / chance[fine].sum()) if fine.any() else math.inf
+        share = np.where(fine, chance, 0.0)
+        added = noise * total(share * np.where(fine, units, 0.0)) / total(share)
+        added = np.where(total(share) > 0.0, added, np.inf)
     return mean, at_mean, added, error
 
 
-def _scatter_along(law: GramLaw, x: FloatArray) -> Scatter:
-    """The covariances at every x, from a few places between which they are smooth; kappa -> 0 apart."""
-    end, inside = np.isneginf(x), x[np.isfinite(x)]
-    rows = np.zeros((8, x.size))
-    if end.any():
-        rows[:, end] = law.scatter(np.array([-np.inf])).rows()
-    if inside.size:
-        places = np.unique(np.linspace(float(inside.min()), float(inside.max()), SCATTER_PLACES))
-        known = law.scatter(places).rows()
-        rows[:, ~end] = [np.interp(inside, places, row) for row in known]
+def _scatter_along(law: GramLaw, x: FloatArray, at: NDArray[np.intp]) -> Scatter:
+    """The covariances at every x, from a few places between which they are smooth; kappa -> 0 apart.
+
+    ``at`` says which of the laws each x is of.
+    """
+    rows, end = np.zeros((8, x.size)), np.isneginf(x)
+    ends, which = np.unique(at[end], return_inverse=True)
+    if ends.size:
+        rows[:, end] = law.take(ends).scatter(np.full(ends.shape, -np.inf)).rows()[:, which]
+    inside = {i: x[(at == i) & ~end] for i in np.unique(at[~end]).tolist()}
+    places = {i: np.unique(np.linspace(v.min(), v.max(), SCATTER_PLACES)) for i, v in inside.items()}
+    if places:
+        of = np.repeat(list(places), [some.size for some in places.values()])
+        known = law.take(of).scatter(np.concatenate(list(places.values()))).rows()
+        for i, some in places.items():
+            rows[:, (at == i) & ~end] = [np.interp(inside[i], some, row) for row in known[:, of == i]]
     return Scatter(*rows)
 
 
@@ -239,11 +259,12 @@ def surface(law: GramLaw, N: FloatArray | float, ridge: float = 0.0, noise: floa
         own = own + of_noise
         error = (error * (quiet + scattered) + own * added) / (quiet + scattered + added)
     scatters = np.sqrt(np.maximum(cov.SS, 0.0)) > NEAR_PEAK * (of.held + of.short)
-    for i in np.flatnonzero(scatters & (law.rank_sd > SETTLED_RANK) & ~peak & ~nothing):
-        its = law.one(i), float(N[i]), ridge, noise, of.pick(i)
-        mean, quiet[i], added[i], error[i] = over_ranks(*its)
-        scattered[i] = mean - quiet[i]
-        error[i] += (of_law[i] * mean + of_noise[i] * added[i]) / (mean + added[i])
+    near = np.flatnonzero(scatters & (law.rank_sd > SETTLED_RANK) & ~peak & ~nothing)
+    if near.size:
+        mean, quiet[near], added[near], own = over_ranks(law.take(near), ridge, noise, of.pick(near))
+        scattered[near] = mean - quiet[near]
+        whole = mean + added[near]
+        error[near] = own + (of_law[near] * mean + of_noise[near] * added[near]) / whole
     looped = law.looped(of.x)
     quiet, scattered = np.where(nothing, 0.0, quiet * (1.0 + looped)), np.where(nothing, 0.0, scattered)
     error = error + of_rank + HALF * np.abs(looped)

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,13 +167,10 @@ class State:
     end: NDArray[np.bool_]  # kappa -> 0
     edged: FloatArray  # the share of A0 that the data leave open whatever kappa is: the hard edge acts on it
 
-    def pick(self, i: np.intp) -> State:
-        """The state at one N."""
-        one = [i]
-        m = Moments(*self.m.rows()[:, one])
-        return State(
-            self.N[one], self.x[one], m, self.held[one], self.nu[one], self.end[one], self.edged[one]
-        )
+    def pick(self, i: NDArray[Any]) -> State:
+        """The state at some N."""
+        m = Moments(*self.m.rows()[:, i])
+        return State(self.N[i], self.x[i], m, self.held[i], self.nu[i], self.end[i], self.edged[i])
 
     @property
     def F(self) -> FloatArray:
@@ -213,8 +211,9 @@ def state_at(
     with np.errstate(all="ignore"):
         near = (np.abs(N - ranks) < EDGE_TABLE_END + 3.0 * law.rank_sd) & (rows[4] > 0.0)
         edged, near = np.where(end, rows[4] > 0.0, 0.0), np.flatnonzero(near & ~end)
-        open_ = law.take(near).at(np.full(near.shape, -np.inf)).A0
-        edged[near] = np.minimum(open_ / rows[4, near], 1.0)
+        if near.size:
+            open_ = law.take(near).at(np.full(near.shape, -np.inf)).A0
+            edged[near] = np.minimum(open_ / rows[4, near], 1.0)
     return State(N, x, Moments(*rows), held, N - ranks, end, edged)
 
 
