@@ -84,14 +84,10 @@ class Runs:
         columns: dict[str, Any] = {name: getattr(self, name) for name in names}
         columns |= {name: values[rows] for name, values in columns.items() if values is not None}
         sweeps = None if self.sweeps is None else replace(self.sweeps, index=self.sweeps.index[rows])
+        if self.group is not None:  # counted from zero without gaps
+            columns["group"] = np.unique(columns["group"], return_inverse=True)[1]
         sizes = {name: values[rows] for name, values in self.sizes.items()}
         return Runs(sizes=sizes, sweeps=sweeps, **columns)
-
-    def with_groups_numbered(self) -> Runs:
-        """The same runs with groups counted from zero without gaps."""
-        if self.group is None:
-            return self
-        return replace(self, group=np.unique(self.group, return_inverse=True)[1])
 
     def known(self) -> KnownRuns:
         """The same as a forecast takes them."""

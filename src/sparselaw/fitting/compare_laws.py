@@ -235,7 +235,7 @@ def error_on_later(found: FittedLaw, cutoff: float, objective: Any) -> float:
     order = np.argsort((np.log(runs.N) + np.log(runs.D)).round(9), kind="stable")
     count = round(cutoff * len(runs))
     known, later = runs.take(np.sort(order[:count])), runs.take(np.sort(order[count:]))
-    design = prepare(kind, known.with_groups_numbered())
+    design = prepare(kind, known)
     if len(known) <= design.free or any(np.ptp(known.sizes[name]) == 0.0 for name in kind.sizes):
         return math.nan
     law = design.law_at(global_minimum(design, objective).theta)

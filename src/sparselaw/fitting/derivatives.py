@@ -60,12 +60,17 @@ class TermSlopes:
         return found
 
     def derivatives(
-        self, y: FloatArray, inverse_scale: FloatArray, weights: FloatArray, delta: FloatArray
+        self,
+        y: FloatArray,
+        inverse_scale: FloatArray,
+        weights: FloatArray,
+        delta: FloatArray,
+        tilt: float = 0.0,
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """f, gradient, Hessian and the sum of w J_j^2 / s^2 of every fit."""
         eta = self.log_losses()
         share = np.exp(self.terms - eta[:, None])
-        value, first, second = rho((y - eta) * inverse_scale, weights, delta)
+        value, first, second = rho((y - eta) * inverse_scale, weights, delta, tilt)
         pull = first * inverse_scale
         outer = second * inverse_scale**2 + pull  # J J^T enters with rho'' and, through V, with rho'
         J = self._transposed(share)
@@ -99,12 +104,17 @@ class FormulaSlopes(NamedTuple):
         return self.first if self.turn is None else np.asarray(self.first @ self.turn)
 
     def derivatives(
-        self, y: FloatArray, inverse_scale: FloatArray, weights: FloatArray, delta: FloatArray
+        self,
+        y: FloatArray,
+        inverse_scale: FloatArray,
+        weights: FloatArray,
+        delta: FloatArray,
+        tilt: float = 0.0,
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """f, gradient, Hessian and the sum of w J_j^2 / s^2 (a scale for each parameter) of every fit."""
         J, V = self.first, self.second
         fits, _, q = J.shape
-        f, pull, bending = rho((y - self.log_loss) * inverse_scale, weights, delta)
+        f, pull, bending = rho((y - self.log_loss) * inverse_scale, weights, delta, tilt)
         pull = (pull * inverse_scale)[:, None, :]
         gradient = -(pull @ J)[:, 0]
         if not np.isfinite(gradient).all():  # perhaps at a row without weight, which has no say

@@ -222,7 +222,7 @@ class Design:
         for first in range(0, len(starts), together):
             part = slice(first, first + together)
             y, w = (values[part] if len(values) > 1 else values for values in (losses, weights))
-            ends.append(minimise(self, starts[part], objective.delta, y, w, **how))
+            ends.append(minimise(self, starts[part], objective, y, w, **how))
         return Ends(*(np.concatenate(values) for values in zip(*ends, strict=True)))
 
     def minimise_many(

@@ -4,21 +4,14 @@ Every draw has its own random stream, so the draws are the same whatever the num
 starts from the minima found on all rows. Of a table with more than ``LARGEST`` rows a sample of m rows is
 resampled in place of all n, and the distance of a draw from the sample's own minimum is shrunk by sqrt(m/n):
 the same standard deviation at a fraction of the cost.
-
-The envelope is a law for the best runs. Sweeps over learning rates hold bad runs, and only the lower edge of
-the losses is what a well-tuned run reaches. Its objective is Huber's with weight q = 0.1 for a run above the
-law and 1 - q for one below: with a small delta the law runs at the lowest tenth of the runs (quantile
-regression). Huber's objective is flat at zero, so its gradient is that of a fit with the weights held fixed;
-they are set again until no run changes sides.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 
@@ -26,7 +19,7 @@ from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.clean_runs import Runs
 from sparselaw.fitting.design import Design
-from sparselaw.fitting.minimise import Minimum, Objective, global_minimum, misfit, sample
+from sparselaw.fitting.minimise import Minimum, Objective, global_minimum, sample
 
 Progress = Callable[[int, int], None]
 CHUNK = 100
@@ -36,8 +29,6 @@ SAMPLE = 2000  # rows that stand for a larger table
 MOST_TRIES = 50  # a draw that leaves too few distinct rows is drawn again, this often at most
 SURELY_SHORT = 2000  # so many draws are begun without asking how long they take
 LONGEST = 3600.0  # seconds; more is refused
-BELOW = 0.1  # the part of the runs that lies below an envelope
-MOST_ROUNDS = 40
 
 
 def bootstrap(
@@ -79,24 +70,16 @@ def bootstrap(
         order = np.argsort(group, kind="stable")
         members = np.split(order, np.cumsum(np.bincount(group, minlength=units))[:-1])
 
-    def one_chunk(first: int) -> FloatArray:
-        last = min(first + CHUNK, draws)
-        drawn = [_draw(design, units, members, seed, b) for b in range(first, last)]
+    def one_chunk(part: range) -> FloatArray:
+        drawn = [_draw(design, units, members, seed, b) for b in part]
         counts = np.array([np.bincount(rows, minlength=design.rows) for rows in drawn])
         return design.minimise_many(minimum.basins, objective, weights=counts.astype(np.float64))[0]
 
     if draws > SURELY_SHORT:
         begin = time.perf_counter()
-        one_chunk(0)
+        one_chunk(range(CHUNK))
         refuse_if_long((time.perf_counter() - begin) / (CHUNK * workers), draws)
-    found: list[FloatArray] = []
-    done = 0
-    for part in in_order(one_chunk, range(0, draws, CHUNK), workers):
-        found.append(part)
-        done += len(part)
-        if progress is not None:
-            progress(done, draws)
-    return np.vstack(found)
+    return in_chunks(one_chunk, draws, workers, progress)
 
 
 def natural_draws(
@@ -127,17 +110,22 @@ def refuse_if_long(seconds: float, draws: int) -> None:
     raise InputError("bootstrap", draws, f"would take about {span}", f"choose bootstrap <= {most:g}")
 
 
-def in_order(work: Callable[[int], FloatArray], starts: range, workers: int) -> Iterator[FloatArray]:
-    """The chunks one after another; worked on at the same time (numpy lets go of the interpreter)."""
-    if workers <= 1:
-        yield from map(work, starts)
-        return
-    with ThreadPoolExecutor(workers) as pool:
+def in_chunks(
+    work: Callable[[range], FloatArray], draws: int, workers: int, progress: Progress | None = None
+) -> FloatArray:
+    """What ``work`` gives for all draws; chunks are worked on at the same time (numpy lets go of Python)."""
+    chunks = [range(first, min(first + CHUNK, draws)) for first in range(0, draws, CHUNK)]
+    found: list[FloatArray] = []
+    with ThreadPoolExecutor(max(workers, 1)) as pool:
         try:
-            yield from pool.map(work, starts)
+            for part in pool.map(work, chunks) if workers > 1 else map(work, chunks):
+                found.append(part)
+                if progress is not None:
+                    progress(sum(map(len, found)), draws)
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+    return np.concatenate(found)
 
 
 def stream(seed: int, *key: int) -> np.random.Generator:
@@ -155,50 +143,3 @@ def _draw(design: Design, units: int, members: Sequence[IntArray] | None, seed: 
         if distinct.size > design.free and design.carries(distinct):
             return rows
     return np.arange(design.rows)
-
-
-def envelope_minimum(design: Design, objective: Objective) -> Minimum:
-    """From the fit to all runs downwards."""
-    minimum = global_minimum(design, objective)
-    theta, value = _downwards(design, objective, minimum.theta, np.ones(design.rows))
-    return replace(minimum, theta=theta, value=value * objective.unit, basins=theta[None, :])
-
-
-def envelope_draws(
-    design: Design, objective: Objective, minimum: Minimum, group: IntArray | None, draws: int, seed: int
-) -> FloatArray:
-    """(draws, p): the same for rows, or whole groups, drawn with replacement."""
-    units = np.arange(design.rows) if group is None else group
-    count = int(units.max()) + 1
-    found = []
-    for b in range(draws):
-        drawn = np.bincount(stream(seed, 0, b).integers(0, count, count), minlength=count)
-        counts = drawn[units].astype(np.float64)
-        found.append(_downwards(design, objective, minimum.theta, counts)[0])
-    return np.array(found) if found else np.empty((0, minimum.theta.size))
-
-
-def asymmetric(design: Design, objective: Objective, theta: FloatArray, counts: FloatArray) -> float:
-    """The objective of an envelope, in the minimiser's unit."""
-    residuals = design.residuals(theta)
-    z = (residuals * design.inverse_scale)[None, :]
-    return float(misfit(z, counts * _sides(residuals), objective.delta)[0])
-
-
-def _downwards(
-    design: Design, objective: Objective, theta: FloatArray, counts: FloatArray
-) -> tuple[FloatArray, float]:
-    best, lowest = theta, asymmetric(design, objective, theta, counts)
-    for _ in range(MOST_ROUNDS):
-        weights = counts * _sides(design.residuals(theta))
-        theta = design.minimise_many(theta[None, :], objective, weights=weights[None, :])[0][0]
-        value = asymmetric(design, objective, theta, counts)
-        if value >= lowest * (1.0 - 1e-9):
-            break
-        best, lowest = theta, value
-    return best, lowest
-
-
-def _sides(residuals: FloatArray) -> FloatArray:
-    """The weight of a run by the side of the law it lies on."""
-    return np.where(residuals > 0.0, BELOW, 1.0 - BELOW)

@@ -31,7 +31,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.clean_runs import Runs
 from sparselaw.fitting.design import prepare
-from sparselaw.fitting.draws import CHUNK, in_order, natural_draws, stream
+from sparselaw.fitting.draws import in_chunks, natural_draws, stream
 from sparselaw.fitting.minimise import (
     LARGEST_POLISH_ROWS,
     global_minimum,
@@ -99,11 +99,8 @@ def equal_exponents(fitted: FittedLaw) -> EqualityTest | None:
         untied[place] = null.theta[tied.place[name]]
     starts = np.vstack([untied, fitted.minimum.basins[:1]])
 
-    def one_chunk(first: int) -> FloatArray:
-        last = min(first + CHUNK, draws)
-        signs = np.array(
-            [stream(seed, 1, b).integers(0, 2, count)[units] * 2 - 1 for b in range(first, last)]
-        )
+    def one_chunk(part: range) -> FloatArray:
+        signs = np.array([stream(seed, 1, b).integers(0, 2, count)[units] * 2 - 1 for b in part])
         losses = predicted + signs * residual
         _, tied_values = tied.minimise_many(null.basins, objective, losses=losses)
         _, free_values = free.minimise_many(starts, objective, losses=losses)
@@ -113,7 +110,7 @@ def equal_exponents(fitted: FittedLaw) -> EqualityTest | None:
         ]
         return np.where(np.all((signs > 0) | (residual == 0.0), axis=1), observed, found)
 
-    drawn = np.concatenate(list(in_order(one_chunk, range(0, draws, CHUNK), fitted.workers)))
+    drawn = in_chunks(one_chunk, draws, fitted.workers)
     unit = "row" if runs.group is None else "group"
     return EqualityTest(
         statistic=observed,
@@ -135,7 +132,7 @@ def leave_out_table(fitted: FittedLaw) -> tuple[LeftOut, ...]:
     table = []
     draws = min(len(fitted.draws), LEAVE_OUT_DRAWS[0 if law.terms else 1])
     for name, kept in selections(runs, residuals):
-        part = runs.take(kept).with_groups_numbered()
+        part = runs.take(kept)
         if len(part) == 0 or any(np.ptp(part.sizes[size]) == 0.0 for size in law.sizes):
             continue
         design = prepare(law, part)

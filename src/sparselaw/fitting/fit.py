@@ -11,7 +11,7 @@ import numpy as np
 from sparselaw.errors import InputError, warn_of
 from sparselaw.fitting.clean_runs import CleanRuns, Runs, Source, Sweeps, as_table, clean_runs
 from sparselaw.fitting.design import Design, prepare
-from sparselaw.fitting.draws import Progress, envelope_draws, envelope_minimum
+from sparselaw.fitting.draws import Progress
 from sparselaw.fitting.draws import bootstrap as draw
 from sparselaw.fitting.fitted_law import FittedLaw
 from sparselaw.fitting.goodness import findings, goodness, no_sparsity
@@ -138,16 +138,13 @@ def fit(
             raise InputError(name, asked, f"has no meaning for {kind.name}", f"choose law {one_size_laws()}")
     design = prepare(kind, used)
     _check_rows(used, design)
+    minimum = global_minimum(design, chosen)
+    draws = draw(
+        design, chosen, minimum, group=used.group, progress=progress, draws=bootstrap, seed=seed,
+        workers=workers,
+    )  # fmt: skip
     if chosen.name == "envelope":
-        minimum = envelope_minimum(design, chosen)
-        draws = envelope_draws(design, chosen, minimum, used.group, bootstrap, seed)
         notes.append(ENVELOPE)
-    else:
-        minimum = global_minimum(design, chosen)
-        draws = draw(
-            design, chosen, minimum, group=used.group, progress=progress, draws=bootstrap, seed=seed,
-            workers=workers,
-        )  # fmt: skip
     residuals = design.residuals(minimum.theta)
     good = goodness(residuals, used, design.free)
     found = findings(design, chosen, minimum, used, good, clean.pooled)

@@ -7,6 +7,10 @@ the square turns into an absolute value. So
     grad f = -sum_i w_i rho'(z_i) J_i / s_i,
     hess f =  sum_i w_i (rho''(z_i) J_i J_i^T / s_i^2 - rho'(z_i) V_i / s_i).
 
+The envelope is a law for the best runs. Sweeps over learning rates hold bad runs, and only the lower edge of
+the losses is what a well-tuned run reaches: a run above the law has weight 0.1 in Huber's function and one
+below 0.9, so that with a small delta the law runs at the lowest tenth of the runs (quantile regression).
+
 The minimiser is Newton's method with Levenberg's damping inside a box. A small delta leaves few rows with
 curvature, so delta comes down in stages, each starting where the last one ended. Every fit has its own
 weights, delta and damping, and one array operation serves them all. None waits for another: in each round
@@ -30,12 +34,13 @@ if TYPE_CHECKING:
 
 OBJECTIVES = ("huber", "l1", "least-squares", "envelope")
 DEFAULT_DELTA = 1e-3
+BELOW = 0.1  # the part of the runs that lies below an envelope
 L1_DELTA = 1e-8  # small against any residual: the value is the sum of absolute residuals to p * 1e-8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Objective:
-    """``delta`` goes to the minimiser; ``unit`` turns its value into the usual one.
+    """``delta`` and ``tilt`` go to the minimiser; ``unit`` turns its value into the usual one.
 
     Huber's is the sum of z^2/2 for |z| <= delta and delta (|z| - delta/2) beyond; least absolute deviation
     is the sum of |z|, least squares the sum of z^2/2.
@@ -44,6 +49,7 @@ class Objective:
     name: str
     delta: float
     unit: float
+    tilt: float = 0.0  # rows above the law have the weight 1 - tilt, those below 1 + tilt
 
 
 def parse_objective(name: str, delta: float | None = None) -> Objective:
@@ -53,13 +59,17 @@ def parse_objective(name: str, delta: float | None = None) -> Objective:
     """
     if check_choice("objective", name, OBJECTIVES) in ("huber", "envelope"):
         width = check_positive("delta", DEFAULT_DELTA if delta is None else delta)
+        if name == "envelope":
+            return Objective(name=name, delta=width, unit=0.5 * width, tilt=1.0 - 2.0 * BELOW)
         return Objective(name=name, delta=width, unit=width)
     if delta is not None:
         raise InputError("delta", delta, f"has no meaning for {name}", "leave it out or choose huber")
     return Objective(name=name, delta=L1_DELTA if name == "l1" else math.inf, unit=1.0)
 
 
-def rho(z: FloatArray, weights: FloatArray, delta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def rho(
+    z: FloatArray, weights: FloatArray, delta: FloatArray, tilt: float = 0.0
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Huber's function over delta of ``z`` (fits, rows), one delta a fit: f of every fit, w rho' and w rho''.
 
     rho(z) = z^2 / (2 delta) for |z| <= delta, else |z| - delta / 2; z^2 / 2 for an infinite delta. With c = z
@@ -67,6 +77,8 @@ def rho(z: FloatArray, weights: FloatArray, delta: FloatArray) -> tuple[FloatArr
     rho' = u c, and rho'' = u where nothing was cut off. Rows without weight count for nothing, whatever z is.
     """
     z = np.where(weights != 0.0, z, 0.0)
+    if tilt:
+        weights = weights * (1.0 - tilt * np.sign(z))
     width = delta[:, None]
     unit = np.where(np.isinf(width), 1.0, 1.0 / width)
     cut = np.clip(z, -width, width)
@@ -82,9 +94,9 @@ def likelihood_ratio(narrow: float, wide: float, rows: int, objective: Objective
     return factor * rows * math.log(narrow / max(wide, 1e-300))
 
 
-def misfit(z: FloatArray, weights: FloatArray, delta: float) -> FloatArray:
+def misfit(z: FloatArray, weights: FloatArray, delta: float, tilt: float = 0.0) -> FloatArray:
     """sum_i w_i rho(z_i) of every row of ``z`` (fits, rows)."""
-    return rho(z, weights, np.full(len(z), delta))[0]
+    return rho(z, weights, np.full(len(z), delta), tilt)[0]
 
 
 TOLERANCE = 1e-9  # on the gradient divided by the sum of the weights
@@ -121,7 +133,7 @@ class Ends(NamedTuple):
 def minimise(
     design: Design,
     starts: FloatArray,
-    delta: float,
+    objective: Objective,
     losses: FloatArray,
     weights: FloatArray,
     *,
@@ -135,6 +147,7 @@ def minimise(
     flat valley to its end: such a search ends early.
     """
     lower, upper, inverse_scale = design.lower, design.upper, design.inverse_scale
+    delta, tilt = objective.delta, objective.tilt
 
     def data(which: Any) -> tuple[FloatArray, FloatArray]:
         return losses[which] if len(losses) > 1 else losses, weights[which] if len(weights) > 1 else weights
@@ -160,7 +173,7 @@ def minimise(
         """The derivatives where these fits are."""
         y, w = data(which)
         with np.errstate(invalid="ignore", over="ignore"):
-            found = design.slopes(theta[which]).derivatives(y, inverse_scale, w, width[which])
+            found = design.slopes(theta[which]).derivatives(y, inverse_scale, w, width[which], tilt)
         f[which], gradient[which], hessian[which] = found[:3]
         size[which] = np.maximum(found[3], 1e-12 * weight[which, None])
 
@@ -193,7 +206,7 @@ def minimise(
         predicted -= 0.5 * np.einsum("ta,tab,tb->t", step, hessian[going], step)
         y, w = data(going)
         with np.errstate(invalid="ignore", over="ignore"):
-            found = rho(z(trial, y), w, width[going])[0]
+            found = rho(z(trial, y), w, width[going], tilt)[0]
         gain = f[going] - np.where(solved & np.isfinite(found), found, np.inf)
         better = gain > 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -296,7 +309,7 @@ def global_minimum(
         basins[0] = best.theta
     # The objective of the best constant, near enough, is what any law has to explain.
     flat = (design.log_loss - np.median(design.log_loss)) * design.inverse_scale
-    constant = max(float(misfit(flat[None, :], w, objective.delta)[0]), 1e-300)
+    constant = max(float(misfit(flat[None, :], w, objective.delta, objective.tilt)[0]), 1e-300)
     return Minimum(
         theta=best.theta,
         value=float(best.value) * objective.unit,
