@@ -8,15 +8,18 @@ import pytest
 from benchmarks.theory_coupling import coupling_of, inputs_for
 
 import sparselaw as sl
-from sparselaw.fitting.sparsity import coupling_words, pass_reading, sparsity_intervals, theory_couplings
+from sparselaw.fitting.sparsity import coupling_words, pass_reading, theory_couplings
 from sparselaw.interval import Interval
-from sparselaw.laws import CoupledLaw
+from sparselaw.laws import CoupledLaw, TwoPowerLaw
 
 
-def reading(alpha_N, alpha_D, spread=0.01):
-    rng = np.random.default_rng(0)
-    drawn = alpha_N + spread * rng.normal(size=400), alpha_D + spread * rng.normal(size=400)
-    return pass_reading(alpha_N, alpha_D, *drawn, sparsity_intervals(alpha_N, alpha_D, *drawn))
+def reading(alpha_N, alpha_D, spread=0.01, draws=400):
+    drawn = spread * np.random.default_rng(0).normal(size=(2, draws))
+    columns = {
+        "alpha_N": np.append(alpha_N, alpha_N + drawn[0]),
+        "alpha_D": np.append(alpha_D, alpha_D + drawn[1]),
+    }
+    return pass_reading(TwoPowerLaw, columns)
 
 
 @pytest.mark.parametrize(
@@ -38,9 +41,7 @@ def test_each_reading_is_tested(alpha_N, alpha_D, one_pass, to_the_end, said):
 
 
 def test_without_draws_nothing_is_decided():
-    found = pass_reading(
-        0.5, 0.3, np.empty(0), np.empty(0), sparsity_intervals(0.5, 0.3, np.empty(0), np.empty(0))
-    )
+    found = reading(0.5, 0.3, draws=0)
     assert found.one_pass is None
     assert found.to_the_end is None
     assert "draws would say" in found.words()

@@ -297,10 +297,9 @@ def test_files_are_not_trusted(tmp_path, table):
         "format": (99, "another version"),
         "data_hash": ("0", "is damaged"),
         "draws": ([[1.0]], "is damaged"),
-        "params": (None, "is damaged"),
         "law": ("none", "is not one of the laws"),
         "runs": ({}, "is damaged"),
-        "residuals": ([None], "is damaged"),
+        "minimum": ({"theta": [None]}, "is damaged"),
         "status": ([["ok"]], "is damaged"),
     }
     for key, (value, words) in damages.items():

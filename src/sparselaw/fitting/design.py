@@ -25,6 +25,7 @@ from sparselaw.fitting.starts import combined_starts, grid_starts
 from sparselaw.laws import Law
 from sparselaw.laws.ranges import Range, TermUnit, lowest_loss
 
+Columns = Mapping[str, FloatArray]  # of each parameter its best value, then its draws
 TOGETHER = 32_000  # rows of all fits that are made side by side: what the processor's cache holds
 NEARLY_GONE = 0.05  # of its unit: a term that may as well be none
 VANISHED = 1e-6  # a term that gives less than this part of every loss is not there
@@ -139,6 +140,11 @@ class Design:
         thetas = np.atleast_2d(theta)
         gone = [held.vanishes for held in self.ranges] & (thetas <= self.lower)
         return np.where(gone, 0.0, self._values(thetas)).reshape(theta.shape)
+
+    def columns(self, theta: FloatArray, draws: FloatArray | None = None) -> Columns:
+        """The same by name: at the best theta, then at those of the draws (draws, p)."""
+        thetas = theta[None, :] if draws is None else np.vstack([theta, draws])
+        return dict(zip(self.names, self.natural(thetas).T, strict=True))
 
     def _values(self, thetas: FloatArray) -> FloatArray:
         """The same (thetas, p) before what has vanished is set to zero."""
@@ -265,12 +271,6 @@ class Design:
         """The law at theta; for several sweeps, the first one's."""
         values = [*self.natural(theta).tolist(), 0.0]
         return self.law(**{name: values[self.place.get(name, -1)] for name in self.law.parameters()})
-
-    def exponent_places(self) -> tuple[int, int]:
-        """Where the exponents of N and D are among the natural values; the law must have both."""
-        assert self.law.exponent_names is not None
-        of_N, of_D = self.law.exponent_names
-        return self.place[of_N], self.place[of_D]
 
 
 def prepare(law: type[Law], runs: Runs, *, tied: bool = False, floor: bool = True) -> Design:

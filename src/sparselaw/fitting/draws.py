@@ -18,7 +18,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.clean_runs import Runs
-from sparselaw.fitting.design import Design
+from sparselaw.fitting.design import Columns, Design
 from sparselaw.fitting.minimise import Minimum, Objective, global_minimum, sample
 
 Progress = Callable[[int, int], None]
@@ -82,7 +82,7 @@ def bootstrap(
     return in_chunks(one_chunk, draws, workers, progress)
 
 
-def natural_draws(
+def drawn_columns(
     design: Design,
     objective: Objective,
     minimum: Minimum,
@@ -91,12 +91,12 @@ def natural_draws(
     draws: int,
     seed: int,
     workers: int = 1,
-) -> tuple[FloatArray, FloatArray]:
-    """The law's own parameters at the minimum (p,) and of draws (draws, p): none where groups are too few."""
+) -> Columns:
+    """The law's own parameters at the minimum and in draws: none where groups are too few."""
     if runs.group is not None and int(runs.group.max()) + 1 < FEWEST_GROUPS:
-        draws = 0
+        return design.columns(minimum.theta)
     drawn = bootstrap(design, objective, minimum, draws=draws, seed=seed, group=runs.group, workers=workers)
-    return design.natural(minimum.theta), design.natural(drawn)
+    return design.columns(minimum.theta, drawn)
 
 
 def refuse_if_long(seconds: float, draws: int) -> None:

@@ -31,7 +31,7 @@ from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.clean_runs import Runs
 from sparselaw.fitting.design import prepare
-from sparselaw.fitting.draws import in_chunks, natural_draws, stream
+from sparselaw.fitting.draws import drawn_columns, in_chunks, stream
 from sparselaw.fitting.minimise import (
     LARGEST_POLISH_ROWS,
     global_minimum,
@@ -39,7 +39,7 @@ from sparselaw.fitting.minimise import (
     parse_objective,
     sample,
 )
-from sparselaw.fitting.sparsity import NO_DRAWS, sparsity_intervals
+from sparselaw.fitting.sparsity import NO_DRAWS, exponents, implied_sparsity
 from sparselaw.interval import Interval
 from sparselaw.laws import two_exponent_laws
 from sparselaw.records import Record
@@ -82,8 +82,9 @@ def equal_exponents(fitted: FittedLaw) -> EqualityTest | None:
     """The test; None for a law without both exponents, without draws, or where the table is too large."""
     kind, runs = type(fitted.law), fitted.runs
     draws = min(len(fitted.draws), EQUALITY_DRAWS[0 if kind.terms else 1])
-    none = kind.exponent_names is None or fitted.objective == "envelope"
-    if none or draws == 0 or len(runs) > LARGEST_POLISH_ROWS:
+    if kind.exponent_names is None or fitted.objective == "envelope":
+        return None
+    if draws == 0 or len(runs) > LARGEST_POLISH_ROWS:
         return None
     objective, seed = parse_objective(fitted.objective, fitted.delta), fitted.seed
     free, tied = prepare(kind, runs), prepare(kind, runs, tied=True)
@@ -115,7 +116,7 @@ def equal_exponents(fitted: FittedLaw) -> EqualityTest | None:
     return EqualityTest(
         statistic=observed,
         p_value=(1 + int(np.count_nonzero(drawn >= observed))) / (draws + 1),
-        exponent=float(tied.natural(null.theta)[tied.exponent_places()[0]]),
+        exponent=float(tied.columns(null.theta)[kind.exponent_names[0]][0]),
         method=f"likelihood ratio, {draws} refits, random signs per {unit}",
     )
 
@@ -139,18 +140,17 @@ def leave_out_table(fitted: FittedLaw) -> tuple[LeftOut, ...]:
         if len(part) <= design.free:
             continue
         minimum = global_minimum(design, objective)
-        best, drawn = natural_draws(
+        columns = drawn_columns(
             design, objective, minimum, part, draws=draws, seed=fitted.seed, workers=fitted.workers
         )
-        of_N, of_D = design.exponent_places()
-        sparsity = sparsity_intervals(best[of_N], best[of_D], drawn[:, of_N], drawn[:, of_D], fitted.level)
+        alpha_N, alpha_D = exponents(law, columns)
         table.append(
             LeftOut(
                 left_out=name,
                 rows_used=len(part),
-                alpha_N=float(best[of_N]),
-                alpha_D=float(best[of_D]),
-                alpha1=sparsity["alpha1"],
+                alpha_N=float(alpha_N[0]),
+                alpha_D=float(alpha_D[0]),
+                alpha1=implied_sparsity(law, columns, fitted.level)["alpha1"],
             )
         )
     return tuple(table)
@@ -198,7 +198,7 @@ def exponent_profile(law: FittedLaw, *, points: int = 41) -> ExponentProfile:
         raise InputError("law", law.name, "has one exponent", f"choose {two_exponent_laws()}")
     objective = parse_objective(law.objective, law.delta)
     design = prepare(kind, law.runs)
-    places = list(design.exponent_places())
+    places = [design.place[name] for name in kind.exponent_names]
     axes = [_window(law, name, points) for name in kind.exponent_names]
     values = np.empty((points, points))
     best = np.array([law.params[name].best for name in design.names])

@@ -13,10 +13,9 @@ from sparselaw.fitting.clean_runs import CleanRuns, Runs, Source, Sweeps, as_tab
 from sparselaw.fitting.design import Design, prepare
 from sparselaw.fitting.draws import Progress
 from sparselaw.fitting.draws import bootstrap as draw
-from sparselaw.fitting.fitted_law import FittedLaw
-from sparselaw.fitting.goodness import findings, goodness, no_sparsity
+from sparselaw.fitting.fitted_law import FittedLaw, fitted_law
+from sparselaw.fitting.goodness import findings, goodness
 from sparselaw.fitting.minimise import global_minimum, parse_objective
-from sparselaw.fitting.sparsity import implied_sparsity, intervals
 from sparselaw.fitting.table_checks import without_peak
 from sparselaw.fitting.tables import select
 from sparselaw.interval import check_level
@@ -145,40 +144,17 @@ def fit(
     )  # fmt: skip
     if chosen.name == "envelope":
         notes.append(ENVELOPE)
-    residuals = design.residuals(minimum.theta)
-    good = goodness(residuals, used, design.free)
+    good = goodness(design.residuals(minimum.theta), used, design.free)
     found = findings(design, chosen, minimum, used, good, clean.pooled)
     notes += [words for _, words in found]
     notes += [column.words() for column in clean.pooled if column.kind == "seed"]
     if used.group is not None and int(used.group.max()) + 1 < FEW_GROUPS:
         notes.append(f"only {int(used.group.max()) + 1} groups: intervals are likely too narrow")
-    natural, drawn = design.natural(minimum.theta), design.natural(draws)
-    why_not = no_sparsity(design, minimum)
-    fitted = FittedLaw(
-        law=design.law_at(minimum.theta),
-        objective=chosen.name,
-        delta=chosen.delta if chosen.name == "huber" else None,
-        value=minimum.value,
-        gradient_norm=minimum.gradient_norm,
-        status=found[0][0] if found else "ok",
-        starts_tried=minimum.starts_tried,
-        starts_agreeing=minimum.starts_agreeing,
-        rows_used=len(used),
-        params=intervals(design.names, natural, drawn, level),
-        sparsity=None if why_not else implied_sparsity(design, natural, drawn, level),
-        sparsity_reason=why_not,
-        level=level,
-        goodness=good,
-        draws=drawn,
-        runs=used,
-        residuals=residuals,
-        minimum=minimum,
-        wants_leave_out=leave_out,
-        dropped=clean.dropped,
-        seed=seed,
-        workers=workers,
-        warnings=tuple(notes),
-    )
+    fitted = fitted_law(
+        design, chosen, minimum, design.columns(minimum.theta, draws), level=level, runs=used, goodness=good,
+        status=found[0][0] if found else "ok", warnings=tuple(notes), dropped=clean.dropped,
+        wants_leave_out=leave_out, seed=seed, workers=workers,
+    )  # fmt: skip
     if warn:
         warn_of(fitted.warnings)
     return fitted

@@ -11,6 +11,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_positive
 from sparselaw.fitting.clean_runs import Runs
+from sparselaw.fitting.design import Columns, Design
 from sparselaw.fitting.exponent_tests import (
     EqualityTest,
     LeftOut,
@@ -18,9 +19,16 @@ from sparselaw.fitting.exponent_tests import (
     leave_out_table,
     leave_out_words,
 )
-from sparselaw.fitting.goodness import Goodness
-from sparselaw.fitting.minimise import Minimum
-from sparselaw.fitting.sparsity import NO_DRAWS, SparsityReading, sparsity_readings, sparsity_words
+from sparselaw.fitting.goodness import Goodness, no_sparsity
+from sparselaw.fitting.minimise import Minimum, Objective
+from sparselaw.fitting.sparsity import (
+    NO_DRAWS,
+    SparsityReading,
+    implied_sparsity,
+    intervals,
+    sparsity_readings,
+    sparsity_words,
+)
 from sparselaw.interval import Interval
 from sparselaw.laws import Law
 from sparselaw.numbers import short_number
@@ -77,6 +85,11 @@ class FittedLaw(Saved):
     seed: int = 0
     workers: int = 1
     memory: dict[str, Any] = field(default_factory=dict, compare=False)  # found when asked for
+
+    def draws_by_name(self) -> Columns:
+        """Of each parameter its best value, then its draws."""
+        best = [value.best for value in self.params.values()]
+        return dict(zip(self.params, np.vstack([best, self.draws]).T, strict=True))
 
     @property
     def name(self) -> str:
@@ -143,8 +156,10 @@ class FittedLaw(Saved):
         """
         shape = (len(self.draws),) + (1,) * axes
         kind = type(self.law)
-        columns = {name.partition("[")[0]: i for i, name in reversed(list(enumerate(self.params)))}
-        return kind(**{name: self.draws[:, columns[name]].reshape(shape) for name in kind.parameters()})
+        columns = {
+            name.partition("[")[0]: drawn[1:] for name, drawn in reversed(list(self.draws_by_name().items()))
+        }
+        return kind(**{name: columns[name].reshape(shape) for name in kind.parameters()})
 
     def losses_of_draws(self, *sizes: Any) -> FloatArray:
         """(draws, ...): the loss of every draw, for sizes that broadcast against each other."""
@@ -266,3 +281,28 @@ class FittedLaw(Saved):
 
     def _repr_latex_(self) -> str:
         return self.law._repr_latex_()
+
+
+def fitted_law(
+    design: Design, objective: Objective, minimum: Minimum, columns: Columns, *, level: float, **fields: Any
+) -> FittedLaw:
+    """What follows from the minimum and the draws; the other ``fields`` are as they are."""
+    why_not = no_sparsity(design, minimum)
+    return FittedLaw(
+        law=design.law_at(minimum.theta),
+        objective=objective.name,
+        delta=objective.delta if objective.name == "huber" else None,
+        value=minimum.value,
+        gradient_norm=minimum.gradient_norm,
+        starts_tried=minimum.starts_tried,
+        starts_agreeing=minimum.starts_agreeing,
+        rows_used=design.rows,
+        params=intervals(columns, level),
+        sparsity=None if why_not else implied_sparsity(design.law, columns, level),
+        sparsity_reason=why_not,
+        level=level,
+        draws=np.stack(list(columns.values()), axis=1)[1:],
+        residuals=design.residuals(minimum.theta),
+        minimum=minimum,
+        **fields,
+    )

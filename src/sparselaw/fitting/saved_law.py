@@ -15,16 +15,17 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.fitting.clean_runs import Runs, Sweeps
-from sparselaw.fitting.fitted_law import FittedLaw
+from sparselaw.fitting.design import prepare
+from sparselaw.fitting.fitted_law import FittedLaw, fitted_law
 from sparselaw.fitting.goodness import goodness
-from sparselaw.fitting.minimise import Minimum
-from sparselaw.interval import Interval
+from sparselaw.fitting.minimise import Minimum, parse_objective
+from sparselaw.interval import Interval, check_level
 from sparselaw.laws import law_named
 
 KIND = "sparselaw fitted law"
 FIELDS = (
-    "objective", "delta", "value", "gradient_norm", "status", "starts_tried", "starts_agreeing", "rows_used",
-    "sparsity_reason", "level", "seed",
+    "objective", "delta", "value", "gradient_norm", "status", "starts_tried", "starts_agreeing", "params",
+    "sparsity", "draws", "level", "seed",
 )  # fmt: skip
 COLUMNS = {"loss": float, "scale": float, "group": np.int64, "row": np.int64, "compute": float, "seed": float}
 
@@ -47,11 +48,7 @@ def law_content(fitted: FittedLaw) -> dict[str, Any]:
         "law": fitted.name,
         **{name: _json(getattr(fitted, name)) for name in FIELDS},
         "leave_out": fitted.wants_leave_out,
-        "params": _json(fitted.params),
-        "sparsity": _json(fitted.sparsity),
         "values": _json({name: getattr(fitted.law, name) for name in fitted.law.parameters()}),
-        "draws": _json(fitted.draws),
-        "residuals": _json(fitted.residuals),
         "minimum": _json({"theta": minimum.theta, "basins": minimum.basins}),
         "runs": _json(
             {"sizes": runs.sizes, **columns, "sweeps": None if runs.sweeps is None else asdict(runs.sweeps)}
@@ -62,37 +59,35 @@ def law_content(fitted: FittedLaw) -> dict[str, Any]:
 
 
 def law_of(content: dict[str, Any]) -> FittedLaw:
-    """The law that ``law_content`` kept."""
-    kind = law_named(content["law"])
+    """The law that ``law_content`` kept, made again from its runs, minimum and draws."""
     runs = _runs_of(content["runs"])
-    params, residuals = _intervals(content["params"]), _array(content["residuals"])
-    if residuals.size != len(runs) or data_hash(runs) != content["data_hash"]:
+    if data_hash(runs) != content["data_hash"] or not isinstance(content["status"], str):
         raise ValueError
-    fields: dict[str, Any] = {name: content[name] for name in FIELDS}
-    if not all(value is None or isinstance(value, (str, int, float)) for value in fields.values()):
-        raise TypeError
-    fields |= {name: _number(content[name]) for name in ("value", "gradient_norm")}
-    return FittedLaw(
-        law=kind(**{name: _number(content["values"][name]) for name in kind.parameters()}),
-        params=params,
-        sparsity=None if content["sparsity"] is None else _intervals(content["sparsity"]),
-        goodness=goodness(residuals, runs, len(params)),
-        draws=_array(content["draws"]).reshape(-1, len(params)),
+    design = prepare(law_named(content["law"]), runs)
+    minimum = Minimum(
+        theta=_array(content["minimum"]["theta"]),
+        basins=_array(content["minimum"]["basins"]),
+        value=_number(content["value"]),
+        gradient_norm=_number(content["gradient_norm"]),
+        converged=content["status"] != "not-converged",
+        starts_tried=int(content["starts_tried"]),
+        starts_agreeing=int(content["starts_agreeing"]),
+    )
+    drawn = _array(content["draws"]).reshape(-1, design.free)
+    best = design.natural(minimum.theta)
+    return fitted_law(
+        design,
+        parse_objective(content["objective"], content["delta"]),
+        minimum,
+        dict(zip(design.names, np.vstack([best, drawn]).T, strict=True)),
+        level=check_level(content["level"]),
         runs=runs,
-        residuals=residuals,
-        minimum=Minimum(
-            theta=_array(content["minimum"]["theta"]),
-            basins=_array(content["minimum"]["basins"]),
-            value=fields["value"],
-            gradient_norm=fields["gradient_norm"],
-            converged=content["status"] != "not-converged",
-            starts_tried=int(content["starts_tried"]),
-            starts_agreeing=int(content["starts_agreeing"]),
-        ),
+        goodness=goodness(design.residuals(minimum.theta), runs, design.free),
+        status=content["status"],
         wants_leave_out=bool(content["leave_out"]),
         dropped={str(name): int(count) for name, count in content["dropped"].items()},
         warnings=tuple(map(str, content["warnings"])),
-        **fields,
+        seed=int(content["seed"]),
     )
 
 
@@ -119,10 +114,6 @@ def _array(values: Any) -> FloatArray:
     if not np.isfinite(found).all():
         raise ValueError
     return found
-
-
-def _intervals(content: dict[str, Any]) -> dict[str, Interval]:
-    return {str(name): Interval(*map(_number, ends)) for name, ends in content.items()}
 
 
 def _number(value: Any) -> float:

@@ -18,15 +18,15 @@ other: from Chinchilla's optimum with g = 1 and smaller.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
-from sparselaw.fitting.design import Design, prepare
-from sparselaw.fitting.draws import natural_draws
+from sparselaw.fitting.design import Columns, prepare
+from sparselaw.fitting.draws import drawn_columns
 from sparselaw.fitting.minimise import LARGEST_POLISH_ROWS, global_minimum, parse_objective, sample
 from sparselaw.interval import Interval, drawn_interval
 from sparselaw.laws import Law, law_named
@@ -69,30 +69,28 @@ def invert(alpha_N: Any, alpha_D: Any) -> tuple[Any, Any]:
     return alpha1, alpha_N - alpha1 - 1.0
 
 
-def intervals(
-    names: Sequence[str], best: FloatArray, drawn: FloatArray, level: float = 0.95
-) -> dict[str, Interval]:
-    """Of parameters, from their best values and from draws (draws, p)."""
-    return {name: drawn_interval(float(best[i]), drawn[:, i], level) for i, name in enumerate(names)}
+def intervals(columns: Columns, level: float = 0.95) -> dict[str, Interval]:
+    """Of each column: around its best value, from its draws."""
+    return {name: drawn_interval(float(values[0]), values[1:], level) for name, values in columns.items()}
 
 
-def implied_sparsity(
-    design: Design, best: FloatArray, drawn: FloatArray, level: float = 0.95
-) -> dict[str, Interval]:
-    """From the exponents of a fit, or from alpha1 and alpha2 themselves where the law has them."""
-    if design.law.sparsity_names is not None:
-        places = [design.names.index(name) for name in design.law.sparsity_names]
-        return intervals(("alpha1", "alpha2"), best[places], drawn[:, places], level)
-    of_N, of_D = design.exponent_places()
-    return sparsity_intervals(best[of_N], best[of_D], drawn[:, of_N], drawn[:, of_D], level)
+def exponents(law: type[Law], columns: Columns) -> tuple[FloatArray, FloatArray]:
+    """The columns of the exponents of N and D; the law must have both."""
+    assert law.exponent_names is not None
+    of_N, of_D = law.exponent_names
+    return columns[of_N], columns[of_D]
 
 
-def sparsity_intervals(
-    alpha_N: float, alpha_D: float, draws_N: FloatArray, draws_D: FloatArray, level: float = 0.95
-) -> dict[str, Interval]:
-    """Both with intervals from the same draws, so that the errors of the exponents stay tied together."""
-    best, drawn = np.array(invert(alpha_N, alpha_D)), np.stack(invert(draws_N, draws_D), axis=1)
-    return intervals(("alpha1", "alpha2"), best, drawn, level)
+def implied_sparsity(law: type[Law], columns: Columns, level: float = 0.95) -> dict[str, Interval]:
+    """From the exponents of a fit, or from alpha1 and alpha2 themselves where the law has them.
+
+    Both come from the same draws, so that the errors of the exponents stay tied together.
+    """
+    if law.sparsity_names is not None:
+        alpha1, alpha2 = (columns[name] for name in law.sparsity_names)
+    else:
+        alpha1, alpha2 = invert(*exponents(law, columns))
+    return intervals({"alpha1": alpha1, "alpha2": alpha2}, level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,14 +137,12 @@ class PassReading:
         return f"neither training to the end nor one pass shows these exponents ({ratio}, alpha1 < 0)"
 
 
-def pass_reading(
-    alpha_N: float, alpha_D: float, draws_N: FloatArray, draws_D: FloatArray, sparsity: Mapping[str, Interval]
-) -> PassReading:
+def pass_reading(law: type[Law], columns: Columns) -> PassReading:
     """Both readings from the same draws."""
+    of_N, of_D = exponents(law, columns)
+    alpha1, _ = invert(of_N, of_D)
     return PassReading(
-        decay=drawn_interval(alpha_N + 1.0, draws_N + 1.0),
-        ratio=drawn_interval(alpha_D * (1.0 + alpha_N) / alpha_N, draws_D * (1.0 + draws_N) / draws_N),
-        alpha1=sparsity["alpha1"],
+        **intervals({"decay": of_N + 1.0, "ratio": of_D * (1.0 + of_N) / of_N, "alpha1": alpha1})
     )
 
 
@@ -165,24 +161,24 @@ class SparsityReading:
         return {"law": self.law} | to_dict(self, *known, sparsity=self.reason or NO_DRAWS, coupling=NO_DRAWS)
 
 
+def reading(law: type[Law], columns: Columns, why_not: str, level: float = 0.95) -> SparsityReading:
+    """By a fitted law; ``why_not`` it implies no sparsity, where it does not."""
+    if why_not:
+        return SparsityReading(law=law.name, sparsity=None, reason=why_not)
+    return SparsityReading(
+        law=law.name,
+        sparsity=implied_sparsity(law, columns, level),
+        training=None if law.exponent_names is None else pass_reading(law, columns),
+        coupling=intervals(columns)[law.coupling_name] if law.coupling_name is not None else None,
+    )
+
+
 def sparsity_readings(fitted: FittedLaw) -> tuple[SparsityReading, ...]:
     """By the law fitted and by the one it names beside it, in the order it says; else by its own alone."""
-    law, names = fitted.law, list(fitted.params)
-    training = None
-    if fitted.sparsity is not None and law.exponent_names is not None:
-        of_N, of_D = (names.index(name) for name in law.exponent_names)
-        best = [value.best for value in fitted.params.values()]
-        drawn = fitted.draws[:, of_N], fitted.draws[:, of_D]
-        training = pass_reading(best[of_N], best[of_D], *drawn, fitted.sparsity)
-    own = SparsityReading(
-        law=law.name,
-        sparsity=fitted.sparsity,
-        reason=fitted.sparsity_reason,
-        training=training,
-        coupling=None if law.coupling_name is None else fitted.params[law.coupling_name],
-    )
+    law = type(fitted.law)
+    own = reading(law, fitted.draws_by_name(), fitted.sparsity_reason, fitted.level)
     if law.read_beside is None or fitted.objective == "envelope":
-        return (own,) if fitted.sparsity is not None else ()
+        return (own,) if own.sparsity is not None else ()
     beside = _reading_beside(law_named(law.read_beside), fitted)
     return (own, beside) if law.read_first else (beside, own)
 
@@ -196,28 +192,16 @@ def _reading_beside(law: type[Law], fitted: FittedLaw) -> SparsityReading:
         runs = runs.take(sample(len(runs)))
     design = prepare(law, runs)
     if len(runs) <= design.free:
-        words = f"{len(runs)} rows are too few for its {design.free} parameters"
-        return SparsityReading(law=law.name, sparsity=None, reason=words)
+        return reading(law, {}, f"{len(runs)} rows are too few for its {design.free} parameters")
     starts = None
     if near := fitted.law.starts_beside():
         values = np.array([[getattr(one, name) for name in design.names] for one in near])
         starts = np.clip([design.theta_of(v) for v in values], design.lower, design.upper)
     minimum = global_minimum(design, objective, starts=starts)
     why_not = no_sparsity(design, minimum) or undetermined(design, minimum, runs)
-    if why_not:
-        return SparsityReading(law=law.name, sparsity=None, reason=why_not)
-    draws = min(len(fitted.draws), MOST_DRAWS)
-    best, drawn = natural_draws(design, objective, minimum, runs, draws=draws, seed=fitted.seed)
-    of_N, of_D = design.exponent_places()
-    exponents = float(best[of_N]), float(best[of_D]), drawn[:, of_N], drawn[:, of_D]
-    found = sparsity_intervals(*exponents)
-    params = intervals(design.names, best, drawn)
-    return SparsityReading(
-        law=law.name,
-        sparsity=found,
-        training=pass_reading(*exponents, found),
-        coupling=None if law.coupling_name is None else params[law.coupling_name],
-    )
+    draws = 0 if why_not else min(len(fitted.draws), MOST_DRAWS)
+    columns = drawn_columns(design, objective, minimum, runs, draws=draws, seed=fitted.seed)
+    return reading(law, columns, why_not)
 
 
 def sparsity_words(readings: tuple[SparsityReading, ...]) -> tuple[str, ...]:
