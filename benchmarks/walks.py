@@ -36,7 +36,7 @@ def simulate(folder: Path) -> None:
 
 
 def fit(folder: Path) -> None:
-    _command(f"fit {_runs(folder)}")
+    _command(f"fit {_runs(folder)} --bootstrap 20")
 
 
 def forecast(folder: Path) -> None:
@@ -106,8 +106,10 @@ def _watch() -> None:
 
     def seen(frame: FrameType, event: str, _: Any) -> None:
         file = frame.f_code.co_filename
-        if event == "call" and file.startswith(package) and not _importing(frame):
-            _found[file.removeprefix(package)] = None
+        if event != "call" or not file.startswith(package):
+            return
+        if (name := file.removeprefix(package)) not in _found and not _importing(frame):
+            _found[name] = None
 
     threading.setprofile(seen)
     sys.setprofile(seen)

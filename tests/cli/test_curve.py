@@ -63,7 +63,8 @@ def test_tables_say_it_all(capsys):
 
 
 def test_finals_are_runs_for_fit_and_forecast(capsys):
-    run(capsys, "sizes.csv", "--final", "--out", "finals.csv")
+    shown, _ = run(capsys, "sizes.csv", "--final", "--out", "finals.csv")
+    assert "100M   1.2B" in shown
     finals = pd.read_csv("finals.csv")
     assert {"N", "D", "loss", "stderr"} <= set(finals)
     np.testing.assert_allclose(finals["D"], 1e5 * finals["steps"])
@@ -71,8 +72,6 @@ def test_finals_are_runs_for_fit_and_forecast(capsys):
         main(["fit", "finals.csv", "--law", "power", "--variable", "N", "--bootstrap", "0", "--json"])
     assert stop.value.code == 0
     assert json.loads(capsys.readouterr().out)["rows_used"] == 9
-    shown, _ = run(capsys, "sizes.csv", "--final")
-    assert "100M   1.2B" in shown
     out, _ = run(capsys, "sizes.csv", "--final", "--json")
     assert len(json.loads(out)["finals"]) == 9
 

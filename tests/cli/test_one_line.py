@@ -145,12 +145,13 @@ def test_names_that_are_not_utf8(tmp_path):
     assert "m\\udcff.npy" in page.read_text("utf-8")
 
 
-def test_a_report_with_a_long_name_and_one_in_a_locked_folder(tmp_path):
+def test_a_report_with_a_long_name(tmp_path, capsys):
     np.save(tmp_path / "m.npy", (np.random.default_rng(0).random((40, 12)) < 0.3).astype(float))
     for name in ("r" * 250 + ".html", "r" * 251 + ".html"):
-        done = run(["measure", str(tmp_path / "m.npy"), "--report", str(tmp_path / name)])
-        assert done.returncode == (0 if len(name) <= 255 else 2), done.stderr
-        assert b"Traceback" not in done.stderr
+        with pytest.raises(SystemExit) as stop:
+            main(["measure", str(tmp_path / "m.npy"), "--report", str(tmp_path / name)])
+        assert stop.value.code == (0 if len(name) <= 255 else 2)
+        assert "Traceback" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", [PREDICT[5:], ["--budget", "1e100"]])

@@ -31,8 +31,8 @@ def prepared(law, truth, name="huber", rows=240, seed=0, noise=0.01):
 @pytest.mark.parametrize("name", ["huber", "l1"])
 def test_warm_starts_find_what_a_global_fit_finds(law, truth, name):
     design, objective, minimum = prepared(law, truth, name)
-    drawn = bootstrap(design, objective, minimum, draws=10, seed=3)
-    for b in range(10):
+    drawn = bootstrap(design, objective, minimum, draws=5, seed=3)
+    for b in range(5):
         counts = np.bincount(_draw(design, 240, None, 3, b), minlength=240).astype(float)
         best = global_minimum(design, objective, counts)
         value = design.minimise(drawn[b], objective, counts).value
