@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 OUT ?= reproduction
 
 # Pinned versions, and nothing that is there already is fetched again.
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
 # The tests start some hundred processes: what the first compiled, the others read.
 unexport PYTHONDONTWRITEBYTECODE
@@ -39,20 +39,23 @@ lint: tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The package alone, and with it what developers need.
+# The package alone, and with what developers need. Each is one call of pip, which reads all of the constraints
+# and builds the package anew; bytecode is left to the first import, of what is imported.
 install: $(VENV)/.installed
 tools: $(VENV)/.tools
 
-$(VENV)/.installed: pyproject.toml constraints.txt
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "sparselaw needs Python 3.11 or later: make PYTHON=python3.11 ..."; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) -e .
 	touch $@
 
-$(VENV)/.tools: $(VENV)/.installed
+$(VENV)/.tools: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) -e '.[dev,dask,parquet,excel,h5ad,tensorboard,explore,jupyter]'
-	touch $@
+	touch $(VENV)/.installed $@
 
 # The wheel and the source archive, installed alone in a clean environment where every command is tried.
 package: tools

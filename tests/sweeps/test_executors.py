@@ -64,16 +64,16 @@ def test_workers_started_side_by_side_all_have_one_thread(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     seen, together = [], threading.Barrier(4)
 
-    def start(_process):
+    def submit(*_):  # the first one starts the process
         time.sleep(0.01)  # long enough for the others to come in, if they could
         seen.append(os.environ.get("OMP_NUM_THREADS"))
 
-    monkeypatch.setattr(executors.SpawnProcess, "start", start)
+    monkeypatch.setattr(executors.ProcessPoolExecutor, "submit", submit)
 
     def one():
-        process = executors._WorkerContext(import_main=False).Process()
+        lane = executors._Lane(import_main=False)
         together.wait()
-        process.start()
+        lane.submit(print)
 
     threads = [threading.Thread(target=one) for _ in range(4)]
     for thread in threads:

@@ -28,8 +28,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
-from multiprocessing import connection, parent_process
-from multiprocessing.context import SpawnContext, SpawnProcess
+from multiprocessing import connection, get_context, parent_process
 from typing import Any, ParamSpec, TypeVar
 
 from sparselaw.errors import InputError
@@ -125,17 +124,16 @@ class _Lane:
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         try:
-            future = self._pool.submit(function, *args, **kwargs)
+            future = self._submit(function, *args, **kwargs)
         except BrokenProcessPool:
             self._reopen()
-            future = self._pool.submit(function, *args, **kwargs)
+            future = self._submit(function, *args, **kwargs)
         self._futures.append(future)
         return future
 
     def kill(self) -> None:
-        for process in self._context.started:
-            if process.is_alive():
-                process.kill()
+        for process in list((self._pool._processes or {}).values()):
+            process.kill()
         self.close(cancel_futures=True)
 
     def close(self, *, cancel_futures: bool) -> None:
@@ -149,44 +147,28 @@ class _Lane:
             self._manager.join(seconds)
 
     def _open(self) -> None:
-        self._context = _WorkerContext(self._import_main)
-        self._pool = ProcessPoolExecutor(1, mp_context=self._context, initializer=start_worker)
+        self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=start_worker)
+
+    def _submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        if self._pool._processes:
+            return self._pool.submit(function, *args, **kwargs)
+        # It starts the process. Environment and main module belong to this one: one start at a time.
+        with _starting, _as_a_child_wants(self._import_main):
+            return self._pool.submit(function, *args, **kwargs)
 
     def _reopen(self) -> None:
         for _ in range(_STARTS):
             self._pool.shutdown(wait=False)
             self._open()
             try:
-                self._pool.submit(os.getpid).result()
+                self._submit(os.getpid).result()
                 return
             except BrokenProcessPool:
                 continue
         raise RuntimeError("worker processes die as soon as they are started")
 
 
-class _WorkerContext(SpawnContext):
-    def __init__(self, import_main: bool) -> None:
-        super().__init__()
-        self._import_main = import_main
-        self.started: list[_WorkerProcess] = []
-
-    def Process(self, *args: Any, **kwargs: Any) -> _WorkerProcess:  # type: ignore[override]
-        process = _WorkerProcess(*args, **kwargs)
-        process.import_main = self._import_main
-        self.started.append(process)
-        return process
-
-
 _starting = threading.Lock()
-
-
-class _WorkerProcess(SpawnProcess):
-    import_main: bool
-
-    def start(self) -> None:
-        # The environment and the main module belong to the process: one start at a time.
-        with _starting, _as_a_child_wants(self.import_main):
-            super().start()
 
 
 @contextmanager

@@ -41,7 +41,6 @@ VERSION = 2  # 1 had no checksums
 MAGIC = b"SQLite format 3\0"
 _HEADER = 100
 _PATIENCE = 120.0  # seconds to wait for another command's commit; one takes milliseconds
-_IDS_PER_QUERY = 500
 _SHOWN = 3  # damaged runs that are named
 _OTHER_FILE = "name another file with --store"
 _RESTORE = "restore a copy of it, or " + _OTHER_FILE
@@ -134,16 +133,13 @@ class SqliteStore(Store):
     def find(self, ids: Sequence[str]) -> dict[str, Record]:
         found: dict[str, Record] = {}
         damaged: list[str] = []
-        for start in range(0, len(ids), _IDS_PER_QUERY):
-            some = ids[start : start + _IDS_PER_QUERY]
-            marks = ",".join("?" * len(some))
-            wanted = set(some)
-            for row in self._rows(f"WHERE id IN ({marks})", some):
-                record = self._record(row)
-                if record is None or row[0] not in wanted:
-                    damaged.append(str(row[0]))
-                else:
-                    found[row[0]] = record
+        wanted = set(ids)
+        for row in self._rows("WHERE id IN (SELECT value FROM json_each(?))", [json.dumps(list(ids))]):
+            record = self._record(row)
+            if record is None or row[0] not in wanted:
+                damaged.append(str(row[0]))
+            else:
+                found[row[0]] = record
         if damaged:
             self._forget(damaged)
         return found
