@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sparselaw as sl
-from sparselaw.report import ResultPage, results, write_result
+from sparselaw.report import ResultPage, Section, results, write_result
 
 STEP = np.arange(100.0, 10_001.0, 100.0)
 LONG = "a_run_with_a_name_that_is_" + "much_" * 12 + "longer_than_a_phone_is_wide"
@@ -18,7 +18,8 @@ def page(tmp_path_factory):
     found = sl.fit_curves({LONG: curve}, schedules="cosine:12000", warmup=0)
     made = results.curve_page(found)
     path = tmp_path_factory.mktemp("results") / "page.html"
-    write_result(path, ResultPage(title=LONG, sections=made.sections, lead=made.lead, warnings=made.warnings))
+    sections = [*made.sections, Section("Spent", ("compute",), [["1.5 x 10^23 FLOP"]])]
+    write_result(path, ResultPage(title=LONG, sections=sections, lead=made.lead, warnings=made.warnings))
     return path
 
 
@@ -33,4 +34,7 @@ def test_axe_and_a_small_phone(page, chromium):
         assert found.violations_count == 0, found.generate_report()
     opened.set_viewport_size({"width": 320, "height": 800})
     assert opened.evaluate("document.documentElement.scrollWidth") <= 320
+    cell = opened.locator("td[data-label=compute]")
+    assert cell.inner_html() == "1.5×10<sup>23</sup> FLOP"
+    assert cell.bounding_box()["height"] < 30  # one line: its parts stay side by side
     opened.close()

@@ -16,6 +16,7 @@ from sparselaw.costs import cost_names
 from sparselaw.errors import InputError
 from sparselaw.laws import LAWS
 from sparselaw.numbers import short_compute, short_size
+from sparselaw.records import dropped_words
 
 if TYPE_CHECKING:
     from sparselaw.interval import Interval
@@ -124,9 +125,10 @@ def plan(
         return
     found: Any = shown or plan_for(source, budget, cost, **settings)
     plans = tuple(found) if isinstance(found, Plans) else (found,)
-    for one in plans:
-        for warning in one.warnings:
-            note(warning if len(plans) == 1 else f"budget {short_compute(one.budget)}: {warning}")
+    told = () if fitted is None else (*dropped_words(fitted.dropped), *fitted.warnings)
+    for words in dict.fromkeys(words for one in plans for words in one.warnings if words not in told):
+        of = [short_compute(one.budget) for one in plans if words in one.warnings]
+        note(words if len(of) == len(plans) else f"budget {', '.join(of)}: {words}")
     ways = three_ways(fitted) if approaches else None
 
     def show() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -124,13 +124,12 @@ def fit_page(law: FittedLaw) -> ResultPage:
             [
                 f"{law.goodness.words()}; {law.goodness.worst_words()}",
                 *([] if ahead is None else [ahead.words()]),
-                law.how(),
             ]
         ),
         warnings=law.warnings,
         sections=[
             Section("The law over the runs", pictures=draw_each(figures.fit_panels(law))),
-            _law("Parameters", law.law.formula, law.params),
+            replace(_law("Parameters", law.law.formula, law.params), text=_sentences([law.how()])),
             Section(
                 "Implied sparsity",
                 ("by the law", "alpha1", "alpha2"),
