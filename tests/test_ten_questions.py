@@ -85,3 +85,29 @@ def test_the_first_screen_answers(asked, desk, monkeypatch, capsys):
     assert NEXT.search(screen), "no next step"
     if words[0] == "fit":
         assert [word for word in THEORY if word in out.lower()] == []
+
+
+ON_THE_SAME = {
+    "fit runs.csv --where N>1e8 --columns loss=loss --bootstrap 0": "--where 'N>1e8' --columns loss=loss",
+    "forecast runs.csv --best --budget 1e22": "--best",
+    "plan runs.csv --final --group run --budget 1e22": "--group run --final",
+    "compare adamw.csv muon.csv --where N>1e8 --budget 1e22": "--where 'N>1e8'",
+    "measure features.npz --binary --threshold 0.5": "--threshold 0.5 --binary",
+}
+
+
+@pytest.mark.parametrize("asked", ON_THE_SAME)
+def test_the_next_step_goes_on_with_the_same_rows(asked, desk, monkeypatch, capsys):
+    monkeypatch.chdir(desk)
+    named = pd.read_csv("runs.csv")
+    named.assign(run=named.index).to_csv("runs.csv", index=False)
+    with pytest.raises(SystemExit):
+        main(asked.split())
+    steps = re.findall(r"(?:more|next: .*): sparselaw (.*)", capsys.readouterr().out)
+    assert steps
+    for step in steps:
+        assert ON_THE_SAME[asked] in step
+    with pytest.raises(SystemExit) as stop:
+        main(shlex.split(steps[-1]))
+    said = capsys.readouterr().err
+    assert stop.value.code == 0 or "buys no run" in said, said  # a tenth of the budget may be too little

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
+from sparselaw.numbers import short_number
+
 if TYPE_CHECKING:
     from sparselaw.arrays import FloatArray
 
@@ -49,7 +51,7 @@ class Interval:
                 result[f"{key}_reason"] = no_ends if math.isnan(value) else "larger than a number can hold"
         return result
 
-    def ends(self, write: Callable[[float], str] = "{:.4g}".format) -> str:
+    def ends(self, write: Callable[[float], str] = short_number) -> str:
         """Both ends as text; a dash for one that is no number.
 
         >>> Interval(1.0, 2.0, math.inf).ends()
@@ -64,7 +66,7 @@ class Interval:
         >>> f"{Interval(1.0, 2.0, 4.0):.2f}", f"{Interval(1.0, 2.0, 4.0 / 3.0)}"
         ('2.00 [1.00, 4.00]', '2 [1, 1.333]')
         """
-        low, best, high = (format(value, form or ".4g") for value in self)
+        low, best, high = (format(value, form) if form else short_number(value) for value in self)
         return f"{best} [{low}, {high}]"
 
     def __str__(self) -> str:

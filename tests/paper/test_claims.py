@@ -66,7 +66,8 @@ def test_a_printed_number_decides_where_there_is_no_range(claim):
     agreed = claim.judged([row(claim, 1.9, 2.1, paper=2.0, verdict="agrees", paper_within=0.05)])
     differs = claim.judged([row(claim, 1.9, 2.0, paper=2.5, verdict="differs")])
     assert (agreed["verdict"], differs["verdict"]) == ("holds", "does not hold")
-    assert "2.5, as printed" in differs["sentence"]
+    digits = len(claim.formula.rpartition(".")[2])
+    assert f"{2.5:.{digits}f}, as printed" in differs["sentence"]
     wide = claim.judged([row(claim, 1.0, 3.0, paper=2.0, verdict="agrees", paper_within=0.05)])
     assert wide["verdict"] == "undecided"  # an interval that wide agrees with much
 

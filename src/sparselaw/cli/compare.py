@@ -53,19 +53,19 @@ def compare(
             print(f"{', '.join(contest.names)}: {contest.shared_words()}")
         print(f"status {found.status}")
         if tables and by is None:
-            _show_next(found, tables)
+            _show_next(found, tables, *fit_options.ROWS.retyped(rows))
 
     tell(found)
     answer.give("compare", found, show)
 
 
-def _show_next(found: Comparison, tables: list[str]) -> None:
+def _show_next(found: Comparison, tables: list[str], *rows: str) -> None:
     """Which runs would tell more; where one recipe is better, a plan with it."""
     last = [contest.points[-1] for contest in found.contests]
     rival = max(range(len(last)), key=lambda i: last[i].difference.best)
     point = last[rival]
     (N, D), _ = point.sizes
-    place = ["--at", f"N={N:g},D={D:g}"] if point.at_sizes else ["--budget", f"{point.budget:g}"]
+    place = [*rows, *(["--at", f"N={N:g},D={D:g}"] if point.at_sizes else ["--budget", f"{point.budget:g}"])]
     if point.undecided:
         print_next("which runs would tell more", "next", tables[0], *place)
     elif not point.at_sizes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -10,7 +9,7 @@ import typer
 from sparselaw.cli import fit_options
 from sparselaw.cli.answer import ANSWER, Answer
 from sparselaw.cli.options import FILE, flag, text, whole
-from sparselaw.cli.output import note, number, print_json, print_table, tell
+from sparselaw.cli.output import note, number, print_json, print_table, tell, typed
 from sparselaw.errors import InputError
 from sparselaw.laws import one_size_laws
 from sparselaw.numbers import short_number, short_size
@@ -49,7 +48,9 @@ def fit(
 
     def show() -> None:
         print(fitted)
-        _show_ahead(fitted, shlex.quote(runs) if runs else f"--from {shlex.quote(str(answer.from_))}")
+        _show_ahead(
+            fitted, *([runs, *fit_options.ROWS.retyped(rows)] if runs else ["--from", str(answer.from_)])
+        )
         if sparsity:
             _show_sparsity(fitted)
 
@@ -88,7 +89,7 @@ def _several(
         print_table(title, *found.table())
 
 
-def _show_ahead(fitted: FittedLaw, runs: str) -> None:
+def _show_ahead(fitted: FittedLaw, *runs: str) -> None:
     """One line each of the plan and of the forecast, with how to get more."""
     from sparselaw.planning import next_run
 
@@ -96,16 +97,13 @@ def _show_ahead(fitted: FittedLaw, runs: str) -> None:
     if ahead is None:
         return
     found = ahead.plan
-    budget = f"{found.budget:.2g}".replace("e+", "e")
+    at = f"N={short_size(found.N.best)},D={short_size(found.D.best)}"
     print(
         f"plan: with 10 times the compute of the largest run, {short_number(found.budget, 2)} FLOP, "
         f"N = {found.N.as_sizes()}, D = {found.D.as_sizes()}; "
-        f"more: sparselaw plan {runs} --budget {budget}"
+        f"more: {typed('plan', *runs, '--budget', f'{found.budget:.2g}')}"
     )
-    print(
-        f"forecast: loss {found.loss} there; "
-        f"more: sparselaw forecast {runs} --at N={short_size(found.N.best)},D={short_size(found.D.best)}"
-    )
+    print(f"forecast: loss {found.loss} there; more: {typed('forecast', *runs, '--at', at)}")
 
 
 def _show_sparsity(fitted: FittedLaw) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sparselaw import numbers
+from sparselaw.cli import options
 from sparselaw.cli.options import (
     MAX_SIZE,
     Options,
@@ -72,7 +73,7 @@ BY = text(None, "Each value of this column on its own.", "COLUMN")
 AT = typed("N=..,D=..", lambda _, given: [point(each) for each in given])(
     [], "Sizes of a run not yet made; repeatable."
 )
-COST = word("6nd", "What a budget pays for.", *cost_names())
+COST = word("6nd", f"{options.PAYS}.", *cost_names())
 SEED = whole("0", "Seed of the draws.")
 LEVEL = level("0.95", "Level of the intervals.")
 

@@ -49,10 +49,11 @@ def forecast(
     else:
         found = shown or forecast_of(kept, **asked)
     tell(found)
-    answer.give("forecast", found, lambda: _show(found, runs))
+    again = [runs, *fit_options.ROWS.retyped(rows)] if runs else []
+    answer.give("forecast", found, lambda: _show(found, *again))
 
 
-def _show(found: Forecast, runs: str | None = None) -> None:
+def _show(found: Forecast, *runs: str) -> None:
     budgets = any(p.budget is not None for p in found.points)
     print_table(
         found.title(),
@@ -71,9 +72,8 @@ def _show(found: Forecast, runs: str | None = None) -> None:
     print(f"status {found.status}; runs scatter by {100 * found.noise:.2g} %")
     last = found.points[-1]
     N, D = _sizes(last)
-    if runs is not None:
-        print_next("which runs would make it narrower", "next", runs, "--at", f"N={N},D={D}")
-    print(found.meaning())
+    if runs:
+        print_next("which runs would make it narrower", "next", *runs, "--at", f"N={N},D={D}")
     print_table(
         "Back-test: fitted on the cheapest runs, the more expensive ones predicted",
         ["fitted on", "predicted", "inside 95 %", "rms error", "median width"],
@@ -86,6 +86,7 @@ def _show(found: Forecast, runs: str | None = None) -> None:
     print(f"width of the interval over that without a back-test: {found.widening:.2g}")
     rows = [[name, number(v.best), v.ends()] for name, v in found.params.items()]
     print_table("The coupled law", ["parameter", "value", "95 % interval"], rows)
+    print(found.meaning())
     print_table(
         f"Runs that pull most at N = {N}, D = {D}",
         ["N", "D", "loss", "moves the forecast by"],

@@ -98,10 +98,10 @@ def measure(
         with writing("out", out), write_atomically(out) as file:
             file.write(dumps(found.as_dict(), allow_nan=False).encode())
         note(f"written to {out}")
-    answer.give("measure", found, lambda: _show(found, files))
+    answer.give("measure", found, lambda: _show(found, *files, *READING.retyped(reading)))
 
 
-def _show(found: Measurement, files: list[str]) -> None:
+def _show(found: Measurement, *files: str) -> None:
     print_table(f"Features of {found.source}: {found.nonzeros} nonzeros", *found.table_rows())
     for sentence in found.sentences():
         print(sentence)

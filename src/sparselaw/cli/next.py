@@ -57,7 +57,7 @@ def next_(
         names=["--for"],
     ),
     cost: str = fit_options.COST,
-    rows: dict[str, Any] = fit_options.ROWS.only("group", "where", "columns", "max_size"),
+    rows: dict[str, Any] = fit_options.ROWS,
     answer: Answer = SHOWN,
 ) -> None:
     """Which runs to make now, so that a forecast or a plan becomes as sure as the money allows."""

@@ -80,6 +80,26 @@ class Options(dict[str, Any]):
         """Some of them."""
         return Options(self.read, **{name: self[name] for name in names})
 
+    def retyped(self, values: Mapping[str, Any]) -> list[str]:
+        """What was typed for these ``values``, for a command that goes on from the same file.
+
+        >>> Options(where=text([], "Rows."), best=flag("--best", "Tuned.")).retyped({"where": ("lr=1",)})
+        ['--where', 'lr=1']
+        """
+        words = []
+        for name, value in values.items():
+            if value in (None, (), False) or f"{value}".removesuffix(".0") == self[name].default:
+                continue
+            option = f"--{name.replace('_', '-')}"
+            if isinstance(value, Mapping):
+                value = ",".join(map("=".join, value.items()))
+            if isinstance(self[name].default, list):  # repeatable
+                words += [word for each in value for word in (option, each)]
+            else:
+                text = ",".join(value) if isinstance(value, tuple) else f"{value}"
+                words += [option] if value is True else [option, text]
+        return words
+
 
 def as_typer_reads(command: Callable[..., None]) -> Callable[..., None]:
     """A command whose options arrive as text, its tables of options written out one by one."""
@@ -124,6 +144,7 @@ DIMENSION = text(
     "Number of coordinates. [default: inf for sparse inputs with alpha1 > 0, else 10000]",
     "INTEGER|inf",
 )
+PAYS = "What a budget pays for: 6nd, the FLOP of training; the others are the theory's solvers"
 SURFACE = word("sharp", "sharp, or leading: without corrections for finite sizes.", "sharp", "leading")
 OF_SIZES = "sizes: 4,8,16 or start:stop:count, log-spaced."
 SAMPLES = sizes(..., f"Data {OF_SIZES}", "-D", "--D")

@@ -15,6 +15,7 @@ from typing import Any, TextIO
 
 from sparselaw.errors import Notice, one_line
 from sparselaw.files import check_not_read
+from sparselaw.numbers import short_number
 from sparselaw.records import dropped_words, strict_json
 
 
@@ -52,10 +53,14 @@ def note(text: str) -> None:
     say(f"sparselaw: {one_line(text)}")
 
 
+def typed(*command: str) -> str:
+    """A command of ours as it is typed."""
+    return "sparselaw " + re.sub(r"(?<=\d)e\+(?=\d)", "e", shlex.join(command))
+
+
 def print_next(words: str, *command: str) -> None:
     """What to do with the answer: a word, and the command for it."""
-    typed = re.sub(r"(?<=\d)e\+(?=\d)", "e", shlex.join(command))
-    print(f"next: {one_line(words)}" + (f": sparselaw {typed}" if command else ""))
+    print(f"next: {one_line(words)}" + (f": {typed(*command)}" if command else ""))
 
 
 def footnotes(texts: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -70,7 +75,7 @@ def footnotes(texts: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    return "-" if value is None else f"{value:.{digits}g}"
+    return "-" if value is None else short_number(value, digits)
 
 
 def percent(value: float | None) -> str:

@@ -33,7 +33,7 @@ def plan(
         None, "Chance of a run to reach --loss, from runs. [default: 0.5]", metavar="SHARE"
     ),
     cost: str | None = word(
-        None, "What the budget pays for. [default: 6nd for runs, direct for the theory]", *cost_names()
+        None, f"{options.PAYS}. [default: 6nd for runs, direct for the theory]", *cost_names()
     ),
     inference_tokens: float | None = amount(
         None, "Tokens T that the model will serve: adds 2 N T to the cost."
@@ -135,7 +135,7 @@ def plan(
         if len(plans) > 1:
             _show_many(plans)
         else:
-            _show(plans[0], runs)
+            _show(plans[0], *([runs, *fit_options.ROWS.retyped(rows)] if runs else []))
         if ways is not None:
             print_table("Three approaches: N ~ C^a, D ~ C^b", *ways.table())
 
@@ -152,7 +152,7 @@ def _refuse_given(given: Mapping[str, Any], needs: str) -> None:
             raise InputError(name, value, f"has no effect without {needs}", f"leave out --{name}")
 
 
-def _show(found: Plan, runs: str | None) -> None:
+def _show(found: Plan, *runs: str) -> None:
     if found.reach is not None:
         words = f"loss {found.reach.loss:g} is reached"
         if found.reach.probability is not None:
@@ -175,9 +175,9 @@ def _show(found: Plan, runs: str | None) -> None:
     )
     if found.valley is not None:
         print("N within 1 % of the best loss: {} to {}".format(*map(short_size, found.valley)))
-    if runs is not None:
-        asked = ("next", runs, "--budget", f"{found.budget:g}", "--for", "plan")
-        print_next("which runs to make first, for a tenth of it", *asked)
+    if runs:
+        asked = "--budget", f"{found.budget:g}", "--for", "plan"
+        print_next("which runs to make first, for a tenth of it", "next", *runs, *asked)
     print(f"intervals: {found.intervals}")
     if found.loss_intervals != found.intervals:
         print(f"interval of the loss: {found.loss_intervals}")

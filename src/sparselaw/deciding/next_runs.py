@@ -125,6 +125,9 @@ def next_runs(
     columns: Mapping[str, str] | None = None,
     where: str | Sequence[str] = (),
     group: str | None = None,
+    best: bool = False,
+    final: bool = False,
+    count: str = "as-given",
 ) -> NextRuns:
     """The runs to make now so that a forecast or a plan becomes as sure as ``spend`` allows.
 
@@ -155,6 +158,8 @@ def next_runs(
         Conditions on the rows, such as "lr=0.1".
     group
         Column that names the run of each row, where rows are checkpoints.
+    best, final, count
+        Which rows are used, and what N counts, as for ``fit``.
 
     Returns
     -------
@@ -184,7 +189,8 @@ def next_runs(
         raise InputError("for", "plan", "needs a budget to plan for", "give budget=C")
     if spend is not None:
         check_positive("spend", spend)
-    prepared = prepare_forecast(runs, group=group, columns=columns, where=where)
+    rows = {"group": group, "columns": columns, "where": where, "best": best, "final": final, "count": count}
+    prepared = prepare_forecast(runs, **rows)
     question = _question(prepared.runs, _likely(prepared.predictive), at, budget, purpose, paid, sizes)
     most = most or MOST_RUNS
     before = question.width()

@@ -254,10 +254,11 @@ class FittedLaw(Saved):
     def __str__(self) -> str:
         """The short table: the law with its intervals, how well it fits, and the status."""
         wide = max(len(name) for name in self.params)
+        shown = max(9, *(len(short_number(v.best)) for v in self.params.values()))
         lines = [
             f"{self.name}: {self.law.formula}   (brackets: {100 * self.level:g} % intervals)",
             *(
-                f"  {n:<{wide}}  {short_number(v.best):<9}  {v.ends(short_number)}"
+                f"  {n:<{wide}}  {short_number(v.best):<{shown}}  {v.ends(short_number)}"
                 for n, v in self.params.items()
             ),
             f"{self.rows_used} runs; {self.goodness.words()}",

@@ -72,7 +72,7 @@ def scaling_curve(
     above = crit * np.exp(gap * math.log(span[1] / crit))
     for part, label in ((np.sort(below), r"closed form $\mathcal{S}(\xi)$"), (above, None)):
         ax.loglog(part, np.exp(log_scaling_along(inputs, np.log(part))), color=THEORY, label=label)
-    ax.axvline(crit, color=GREY, linestyle=":", label=rf"$\xi_{{\rm crit}}$ = {crit:.3f}")
+    ax.axvline(crit, ymax=0.8, color=GREY, linestyle=":", label=rf"$\xi_{{\rm crit}}$ = {crit:.3f}")
     return finish(ax, r"$\xi = D^{\alpha_D/\alpha_N}/N$", r"loss $\cdot\, N^{\alpha_N}$")
 
 

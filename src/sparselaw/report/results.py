@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from sparselaw.measuring import LearningCurve, Measurement
     from sparselaw.planning import Approaches, Plan
 
-CARRIED = re.compile(r"(?<=[\w)])\^(-?\w+(?:\.\w+)?)")  # an exponent in a sentence or a cell
+RAISED = re.compile(r"(?<=[\w)])\^(-?\w+(?:\.\w+)?)")  # an exponent in a sentence or a cell
+SYMBOL = re.compile(r"\b(alpha|α)_?([12NDC])\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,12 +278,13 @@ def write_result(path: Path, page: ResultPage) -> None:
 
 
 def typeset(text: str) -> Markup:
-    """Exponents raised, for a page.
+    """Exponents raised and indices lowered, for a page.
 
-    >>> typeset("1.3 x 10^23 FLOP; N ~ C^0.609.")
-    Markup('1.3×10<sup>23</sup> FLOP; N ~ C<sup>0.609</sup>.')
+    >>> typeset("1.3 x 10^23 FLOP; N ~ C^0.609, alpha1 = 1.")
+    Markup('1.3×10<sup>23</sup> FLOP; N ~ C<sup>0.609</sup>, α<sub>1</sub> = 1.')
     """
-    return Markup(CARRIED.sub(r"<sup>\1</sup>", str(escape(text)).replace(" x 10^", "×10^")))
+    raised = RAISED.sub(r"<sup>\1</sup>", str(escape(text)).replace(" x 10^", "×10^"))
+    return Markup(SYMBOL.sub(r"α<sub>\2</sub>", raised))
 
 
 def write_html(path: Path, template: str, **values: object) -> None:

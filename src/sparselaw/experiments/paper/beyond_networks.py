@@ -16,14 +16,13 @@ from typing import Any, cast
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
 
 from sparselaw.arrays import FloatArray, log_slope
 from sparselaw.experiments.networks import Adam, Momentum, Network, network_tasks
 from sparselaw.experiments.paper.item import Context, Printed, Quantity, Result, Row, bars, range_of
 from sparselaw.inputs import ActivationInputs, DenseInputs, Inputs, SparseInputs
 from sparselaw.interval import Interval, median_interval, student_interval
-from sparselaw.plotting.style import COLOURS, THEORY
+from sparselaw.plotting.style import COLOURS, THEORY, finish
 from sparselaw.sweeps.cells import RatioStudy, ratios
 from sparselaw.sweeps.simulate import grid
 from sparselaw.theory.reduced_rank import trained_loss
@@ -335,26 +334,29 @@ def _draw(figure: Figure, found: Experiments) -> None:
                 capsize=2, color=colour, label=kind if name.endswith("(1, 0.3)") else None,
             )  # fmt: skip
     left.axhline(1.0, color=THEORY, linewidth=1.0)
-    left.set(xlabel="D", ylabel="loss / unseen variance", title="networks", ylim=(0.7, 12.0))
+    left.set_ylim(0.7, 12.0)
+    finish(left, "$D$", "loss / unseen variance", "networks")
     for alpha1, colour in zip(WIDTH_SAMPLES, COLOURS, strict=False):
         name = f"features at alpha1 = {alpha1:g}"
         if f"trained {name}" in found:
-            widths(middle, f"trained {name}", colour, "o", f"trained, alpha1 = {alpha1:g}")
+            widths(middle, f"trained {name}", colour, "o", rf"trained, $\alpha_1$ = {alpha1:g}")
             middle.plot(WIDTHS, _closed_losses(found[f"trained {name}"]), color=THEORY, linewidth=1.0)
             widths(middle, f"linear {name}", colour)
     middle.plot([], [], "x", color="grey", label="frozen")
-    middle.set(xlabel="N", ylabel="population loss (median)", title="256 outputs")
+    finish(middle, "$N$", "population loss (median)", "256 outputs")
     for name, colour in zip([f"facts at alpha1 = {a:g}" for a in FACTS_D], COLOURS, strict=False):
         if name in found:
             cells = found[name].study.cells
             seen = [cell.D for cell in cells]
-            right.plot(seen, [cell.mean for cell in cells], "o", color=colour, label=name)
+            right.plot(
+                seen,
+                [cell.mean for cell in cells],
+                "o",
+                color=colour,
+                label=name.replace("alpha1", r"$\alpha_1$"),
+            )
             right.plot(seen, [cell.unseen for cell in cells], color=THEORY, linewidth=1.0)
             widths(right, f"frozen {name}", colour)
     right.plot([], [], "x", color="grey", label="frozen, against N")
     right.plot([], [], color=THEORY, linewidth=1.0, label="unseen (C-1)/C")
-    right.set(xlabel="D, or N", ylabel="error rate", title="facts")
-    for ax in (left, middle, right):
-        ax.set(xscale="log", yscale="log")
-        ax.xaxis.set_minor_formatter(NullFormatter())
-        ax.legend(fontsize="x-small")
+    finish(right, "$D$, or $N$", "error rate", "facts")

@@ -18,7 +18,7 @@ from sparselaw.experiments.paper import grids
 from sparselaw.experiments.paper.item import Context, Quantity, Result, Row, bars
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval, student_interval
-from sparselaw.plotting.style import COLOURS, THEORY
+from sparselaw.plotting.style import COLOURS, THEORY, finish
 from sparselaw.predicting import predict
 from sparselaw.solvers import SGD
 from sparselaw.theory.training.passes import crossover, few_pass_exponent, local_exponent
@@ -121,18 +121,17 @@ def _draw(figure: Figure, curve: list[Row]) -> None:
     alpha_D, kappa = INPUTS.exponents.alpha_D, curve[0]["kappa"]
     pi = np.geomspace(0.3 * min(row["pi"] for row in curve), 3.0 * max(row["pi"] for row in curve), 60)
     phi = np.array([crossover(INPUTS, x) for x in pi])
-    left.plot(pi, phi, "--", color=THEORY, label="Phi: no minibatch noise")
-    left.plot(pi, phi / (1 - kappa), ":", color=THEORY, label="Phi/(1 - kappa)")
+    left.plot(pi, phi, "--", color=THEORY, label=r"$\Phi$: no minibatch noise")
+    left.plot(pi, phi / (1 - kappa), ":", color=THEORY, label=r"$\Phi/(1-\kappa)$")
     for colour, D in zip(COLOURS, sorted({row["D"] for row in curve}), strict=False):
         rows = [row for row in curve if row["D"] == D]
         x, scale = [row["pi"] for row in rows], D**alpha_D
         found = [Interval(*(scale * row[end] for end in ("low", "loss", "high"))) for row in rows]
         best = [interval.best for interval in found]
-        left.errorbar(x, best, bars(found), fmt="o", ms=4, capsize=2, color=colour, label=f"D = {D:,}")
+        left.errorbar(x, best, bars(found), fmt="o", ms=4, capsize=2, color=colour, label=f"$D$ = {D:,}")
         left.plot(x, [scale * row["theory"] for row in rows], "-", lw=0.8, color=colour)
-    left.set(xscale="log", yscale="log", xlabel="pi = eps P D^-x", ylabel="loss D^alpha_D")
-    left.legend(fontsize="small")
-    right.plot(pi, [local_exponent(INPUTS, x) for x in pi], color=THEORY, label="theory, D large")
+    finish(left, r"$\pi = \epsilon P D^{-x}$", r"loss $\cdot\,D^{\alpha_D}$")
+    right.plot(pi, [local_exponent(INPUTS, x) for x in pi], color=THEORY, label="theory, $D$ large")
     for level, word in ((few_pass_exponent(INPUTS), "few passes"), (alpha_D, "to the end")):
         right.axhline(level, ls=":", color="0.5")
         right.annotate(word, (pi[-1], level), va="bottom", ha="right", fontsize="small")
@@ -141,5 +140,4 @@ def _draw(figure: Figure, curve: list[Row]) -> None:
         assert measured is not None
         middle = float(np.exp(np.mean([np.log(row["pi"]) for row in curve if row["passes"] == count])))
         right.errorbar(middle, measured.best, bars([measured]), fmt="o", ms=4, capsize=2, color=COLOURS[0])
-    right.set(xscale="log", xlabel="pi", ylabel="exponent of D")
-    right.legend(fontsize="small", loc="upper left")
+    finish(right, r"$\pi$", "exponent of $D$", log="x")

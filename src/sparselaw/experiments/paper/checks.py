@@ -14,7 +14,7 @@ from sparselaw.experiments.paper.item import Context, Printed, Quantity, Result,
 from sparselaw.fitting import Sweep, fit_power
 from sparselaw.inputs import SparseInputs
 from sparselaw.interval import Interval, student_interval
-from sparselaw.plotting.style import COLOURS, THEORY
+from sparselaw.plotting.style import COLOURS, THEORY, finish
 from sparselaw.predicting import predict
 from sparselaw.solvers import SGD, GradientDescent, Nesterov
 from sparselaw.sweeps.simulate import grid
@@ -156,10 +156,9 @@ def _exponent(curve: Measured) -> Quantity:
 
 
 def _draw(figure: Figure, beyond: list[Measured], weak: list[Measured]) -> None:
-    titles = ("beyond the paper's sizes", f"alpha1 = {WEAK.alpha1:g}")
+    titles = ("beyond the paper's sizes", rf"$\alpha_1$ = {WEAK.alpha1:g}")
     for ax, curves, title in zip(figure.subplots(1, 2), (beyond, weak), titles, strict=True):
         for curve, colour in zip(curves, COLOURS, strict=False):
             curve.draw(ax, surface(curve.spec), colour, f"{curve.spec.variable}-sweep")
         ax.plot([], [], color=THEORY, linewidth=1.0, label="closed form")
-        ax.set(xlabel="N or D", title=title)
-        ax.legend()
+        finish(ax, "$N$ or $D$", "population loss", title, columns=3)

@@ -75,7 +75,8 @@ class Claim:
                 wide = measured.high - measured.low > TELLING * 2.0 * within
                 agreed = "undecided" if wide else "holds"
                 verdict = agreed if row["verdict"] == "agrees" else "does not hold"
-                must_be = f"{printed:.4g}, as printed" if compared else must_be
+                digits = len(self.formula.rpartition(".")[2])  # as many as the paper has
+                must_be = f"{printed:.{digits}f}, as printed" if compared else must_be
             beside = f"; it {compared}" if compared and self.must is not None else ""
             sentence = f"The {self.number} is {shown(row)} and must be {must_be}{beside}."
         row = row or {"quantity": self.quantity, "measured": None}

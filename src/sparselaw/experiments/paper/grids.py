@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullFormatter
 
 from sparselaw.arrays import FloatArray
 from sparselaw.experiments.paper.item import Context, Row
@@ -146,8 +145,6 @@ class Measured:
         """The means with their intervals, and the theory as a line."""
         ax.errorbar(self.x, self.mean, self.half_width, fmt="o", color=colour, capsize=2, label=label)
         ax.plot(self.x, theory, color=THEORY, linewidth=1.0)
-        ax.set(xscale="log", yscale="log", ylabel="population loss")
-        ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 def measure(context: Context, specs: Sequence[SweepSpec]) -> list[Measured]:

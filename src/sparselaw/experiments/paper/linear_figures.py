@@ -19,7 +19,7 @@ from sparselaw.inputs.base import sparse_exponents
 from sparselaw.interval import Interval, median_interval, student_interval
 from sparselaw.planning import frontier_curve
 from sparselaw.plotting import phase_diagram, scaling_curve
-from sparselaw.plotting.style import COLOURS, THEORY, sequence
+from sparselaw.plotting.style import COLOURS, THEORY, finish, legend_above, sequence
 from sparselaw.predicting import predict
 from sparselaw.theory.scaling_limit import frontier, rescaled_ratio, scaling_function
 
@@ -128,9 +128,9 @@ def _draw_collapse(figure: Figure, curves: list[Measured]) -> None:
         N = curve.spec.fixed
         xi = [rescaled_ratio(INPUTS, N, int(D)) for D in curve.x]
         scaled = curve.median * N**INPUTS.exponents.alpha_N
-        ax.loglog(xi, scaled, "o", color=colour, label=f"N = {N}", zorder=3)
+        ax.loglog(xi, scaled, "o", color=colour, label=f"$N$ = {N}", zorder=3)
     ax.set_ylim(1.0, 1e3)
-    ax.legend(ncols=2)
+    legend_above(ax, 3)
 
 
 # Figure 3 (fig:compute-scaling): loss against compute for many N, with the predicted frontier, the fitted
@@ -194,12 +194,11 @@ def _draw_compute(figure: Figure, curves: list[Measured], best: FloatArray, fit:
     for colour, curve in zip(sequence(len(curves)), curves, strict=True):
         C = [_compute(curve.spec.fixed, D) for D in curve.x]
         style = {"color": colour, "markersize": 2.5, "linewidth": 0.8}
-        ax.loglog(C, curve.median, "-o", **style, label=f"N = {curve.spec.fixed}")
+        ax.loglog(C, curve.median, "-o", **style, label=f"$N$ = {curve.spec.fixed}")
     limit = frontier(INPUTS)
     budgets = np.geomspace(best[0] / 10, best[-1] * 30, 50)
     label = rf"surface, to {limit.best.constant:.2f} $C^{{-{limit.alpha_C:.3f}}}$"
     ax.loglog(budgets, frontier_curve(INPUTS, budgets).loss, "--", color=THEORY, label=label)
     label = rf"lowest points: slope {fit.exponent.best:.3f}"
     ax.loglog(budgets, fit.A["envelope"] * budgets**-fit.exponent.best, ":", color=COLOURS[1], label=label)
-    ax.set(xlabel="compute C = N D min(N, D)", ylabel="population loss (median)")
-    ax.legend(ncols=2)
+    finish(ax, r"compute $C = N D\,\min(N, D)$", "population loss (median)", columns=3)

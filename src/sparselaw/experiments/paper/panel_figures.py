@@ -23,7 +23,7 @@ from sparselaw.experiments.paper.precision import loss_ratio, loss_ratio_relu
 from sparselaw.features import FEATURES
 from sparselaw.fitting import PowerFit, Sweep, fit_power
 from sparselaw.interval import Z95, Interval
-from sparselaw.plotting.style import COLOURS, GREY, THEORY
+from sparselaw.plotting.style import COLOURS, GREY, THEORY, finish
 from sparselaw.solvers import MinNorm, Nesterov, Solver
 
 JOINT = ("sparse N-sweep", "dense N-sweep", "dense D-sweep")
@@ -204,9 +204,8 @@ def _draw(
         curve.draw(ax, surfaces[name], colour, "measured, 95 %")
         ax.plot([], [], color=THEORY, linewidth=1.0, label="theory")
         ax.plot(x, fit.A[name] * x**-exponent, "--", color=GREY, label=f"slope {exponent:.2f}")
-        ax.set_title(f"{name}, {'D' if spec.variable == 'N' else 'N'} = {spec.fixed:,}")
-        ax.set_xlabel(spec.variable)
-        ax.legend()
+        title = f"{name}, ${'D' if spec.variable == 'N' else 'N'}$ = {spec.fixed:,}"
+        finish(ax, f"${spec.variable}$", "population loss", title, columns=3)
 
 
 def _in_tf32(context: Context, joint: Quantity) -> Quantity:
