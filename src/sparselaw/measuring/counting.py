@@ -237,12 +237,11 @@ class Tally:
 
     def __init__(self, *, rows: int = 0, center: bool = False) -> None:
         self.rows, self.features, self.length = rows, 0, 1
-        self._width = 0  # places in use
+        self._width = self._filled = 0  # places and blocks in use
         self._far: Vocabulary | None = None  # from the number of a column to its place
-        kinds: dict[str, Any] = {"n": np.uint32, "squares": np.float64}
+        self._cells: dict[str, NDArray[Any]] = {"n": np.zeros((BLOCKS, 64), np.uint32)}
         if center:
-            kinds["sums"] = np.float64
-        self._cells = {name: np.zeros((BLOCKS, 64), kind) for name, kind in kinds.items()}
+            self._cells["sums"] = np.zeros((BLOCKS, 64))
 
     def add(self, part: Nonzeros) -> None:
         """Count these nonzeros."""
@@ -255,7 +254,7 @@ class Tally:
         self.rows, self.features = max(self.rows, other.rows), max(self.features, other.features)
         own = other.column if columns is None else columns[other.column]
         block, at = np.nonzero(other.n)
-        added = {name: getattr(other, name)[block, at] for name in self._cells}
+        added = {name: getattr(other, name)[block, at] for name in ("squares", *self._cells)}
         self._count(block * other.length, own[at], other.length, **added)
 
     def _count(self, row: IntArray, column: IntArray, length: int = 1, **added: Any) -> None:
@@ -263,18 +262,23 @@ class Tally:
         largest = int(column.max(initial=-1))
         self.features = max(self.features, largest + 1)
         place = self._places(column, largest)
+        if "squares" not in self._cells and (added["squares"] != added["n"]).any():  # of ones they are counts
+            self._cells["squares"] = self._cells["n"].astype(np.float64)
         held = self._cells["n"].shape[1]
         if self._width > held:  # zeros take no memory before they are counted in
             more = max(self._width - held, min(held, 1 << 20))
             for name, cells in self._cells.items():
                 self._cells[name] = np.zeros((BLOCKS, held + more), cells.dtype)
-                self._cells[name][:, :held] = cells
+                self._cells[name][: self._filled, :held] = cells[: self._filled]
         while self.length < length or -(-self.rows // self.length) > most_blocks(self._width):
+            half = -(-self._filled // 2)
             for cells in self._cells.values():
-                cells[: BLOCKS // 2] = cells[::2] + cells[1::2]
-                cells[BLOCKS // 2 :] = 0
-            self.length *= 2
-        cell = row // self.length * self._cells["n"].shape[1] + place
+                cells[:half] = cells[: 2 * half : 2] + cells[1 : 2 * half : 2]
+                cells[half : self._filled] = 0
+            self.length, self._filled = 2 * self.length, half
+        block = row // self.length
+        self._filled = max(self._filled, int(block.max(initial=-1)) + 1)
+        cell = block * self._cells["n"].shape[1] + place
         for name, cells in self._cells.items():
             np.add.at(cells.reshape(-1), cell, added[name])
 
@@ -296,7 +300,7 @@ class Tally:
         order = seen[np.argsort(numbers[seen], kind="stable")]
         found = {name: cells[: -(-self.rows // self.length), order] for name, cells in self._cells.items()}
         features = max(features, self.features)
-        return Counted(self.rows, self.length, features, numbers[order], **found)
+        return Counted(self.rows, self.length, features, numbers[order], **{"squares": found["n"], **found})
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +308,7 @@ class Counted:
     """A tally by blocks of ``length`` rows and columns that occur, out of so many ``features``.
 
     ``column`` are the numbers of those columns, rising. ``n`` are the rows in which a column is active,
-    ``squares`` the sum of x^2, ``sums`` that of x where it was asked for.
+    ``squares`` the sum of x^2 (the same array where all values are one), ``sums`` that of x where wanted.
     """
 
     rows: int
@@ -312,7 +316,7 @@ class Counted:
     features: int
     column: NDArray[np.int64]
     n: NDArray[np.uint32]
-    squares: FloatArray
+    squares: NDArray[Any]
     sums: FloatArray | None = None
 
     def counts(self) -> NDArray[np.int64]:

@@ -123,6 +123,7 @@ def exponent(data: Histogram, low: int, high: int) -> float:
 
 
 FEWEST_ROWS = 5  # active rows in the one half
+Half = tuple[int, NDArray[np.int64], FloatArray]  # rows, counts and sums of squares
 
 
 def amplitude_exponent(counted: Counted) -> Interval | None:
@@ -130,21 +131,26 @@ def amplitude_exponent(counted: Counted) -> Interval | None:
     rows = counted.block_rows()
     if len(rows) < 4:
         return None
-    place = np.arange(len(rows))
+    n, squares = counted.n, counted.squares
+    whole = [
+        (
+            int(rows[half].sum()),
+            n[half].sum(axis=0, dtype=np.int64),
+            squares[half].sum(axis=0, dtype=np.float64),
+        )
+        for half in (slice(0, None, 2), slice(1, None, 2))
+    ]
+    best, others = _slope_of_both(*whole), []
+    for b in range(len(rows)):
+        (own_rows, own_n, own_squares), other = whole[b % 2], whole[1 - b % 2]
+        left = own_n - n[b]
+        rest = np.where(left > 0, np.maximum(own_squares - squares[b], 0.0), 0.0)
+        others.append(_slope_of_both((own_rows - int(rows[b]), left, rest), other))
+    return None if math.isnan(best) else jackknife(best, others, rows)
 
-    def slope(left_out: int) -> float:
-        halves = [
-            (
-                int(rows[kept].sum()),
-                counted.n[kept].sum(axis=0, dtype=np.int64),
-                counted.squares[kept].sum(axis=0),
-            )
-            for kept in ((place % 2 == parity) & (place != left_out) for parity in (0, 1))
-        ]
-        return 0.5 * (_slope(halves[0][1], *halves[1]) + _slope(halves[1][1], *halves[0]))
 
-    best = slope(-1)
-    return None if math.isnan(best) else jackknife(best, [slope(b) for b in place.tolist()], rows)
+def _slope_of_both(one: Half, other: Half) -> float:
+    return 0.5 * (_slope(one[1], *other) + _slope(other[1], *one))
 
 
 def _slope(chosen: NDArray[np.int64], rows: int, n: NDArray[np.int64], squares: FloatArray) -> float:

@@ -124,7 +124,7 @@ def measure(
     blocks = Blocks.of(counted)
     fitted, alpha1, reason = sparsity_exponent(blocks)
     tests = step_tests(blocks.data)
-    squares = np.asarray(counted.squares.sum(axis=0))
+    squares = np.asarray(counted.squares.sum(axis=0, dtype=np.float64))
     return Measurement(
         source=title,
         rows=rows,

@@ -38,6 +38,7 @@ from sparselaw.measuring.counting import Counted
 from sparselaw.records import Record, to_dict
 
 T = TypeVar("T")
+ARRAY_COUNTS = 1 << 16  # counts below this are told apart by an array, above by sorting
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +66,22 @@ def histogram(
     >>> found.count.tolist(), found.features.tolist(), found.squares.tolist()
     ([2.0, 5.0], [2.0, 1.0], [5.0, 5.0])
     """
-    seen = n > 0
-    count, which, features = np.unique(n[seen], return_inverse=True, return_counts=True)
-    together = np.bincount(which, weights=squares[seen], minlength=count.size).astype(np.float64)
-    total = float(together.sum())
+    few = n < ARRAY_COUNTS
+    features = np.bincount(n[few], minlength=1)
+    together = np.bincount(n[few], weights=squares[few], minlength=1)
+    used = np.flatnonzero(features[1:]) + 1
+    order = np.argsort(n[~few], kind="stable")
+    by_count = np.concatenate([together[used], squares[~few][order]])
+    total = float(by_count.sum())
     if sums is not None:
-        total = float((squares - sums**2 / rows)[seen].sum()) * rows / (rows - 1.0)
-    return Histogram(rows, count.astype(np.float64), features.astype(np.float64), together, total)
+        total = float((squares - sums**2 / rows)[n > 0].sum()) * rows / (rows - 1.0)
+    return Histogram(
+        rows,
+        np.concatenate([used, n[~few][order]]).astype(np.float64),
+        np.concatenate([features[used], np.ones(order.size)]).astype(np.float64),
+        by_count,
+        total,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +95,7 @@ class Blocks:
     @classmethod
     def of(cls, counted: Counted) -> Blocks:
         """Those of a tally."""
-        n, squares = counted.counts(), np.asarray(counted.squares.sum(axis=0))
+        n, squares = counted.counts(), np.asarray(counted.squares.sum(axis=0, dtype=np.float64))
         sums = None if counted.sums is None else counted.sums.sum(axis=0)
         data, without = histogram(counted.rows, n, squares, sums), []
         for b, rows in enumerate(counted.block_rows().tolist()):
