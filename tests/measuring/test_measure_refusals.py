@@ -68,22 +68,26 @@ def test_bad_entries(tmp_path, capsys):
     bad.data[3] = 1e200
     sparse.save_npz(tmp_path / "x.npz", bad)
     assert "value=1e+200" in refused(capsys, tmp_path / "x.npz")
-    (tmp_path / "x.svm").write_text("1 2:1 3:1\n1 -4:1 3:1\n")
-    assert "negative" in refused(capsys, tmp_path / "x.svm")
-    (tmp_path / "x.csv").write_text("sample,feature,value\n0,1,2\n0,-1,2\n1,1,1\n")
-    assert "negative" in refused(capsys, tmp_path / "x.csv")
-    (tmp_path / "x.csv").write_text("sample,feature,value\n0,1,2\n1,1,1\n0,2,2\n")
-    assert "together" in refused(capsys, tmp_path / "x.csv")
-    (tmp_path / "x.csv").write_text("sample,feature,value\n0,1,2\n1,1,\n1,2,2\n")
-    assert "value=nan" in refused(capsys, tmp_path / "x.csv")
-    (tmp_path / "x.csv").write_text("0,1,2\n0,3,2\n1,1,1\n")
-    assert "names" in refused(capsys, tmp_path / "x.csv")
-    (tmp_path / "x.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 2 1\n0 1 3\n")
-    assert "count from 1" in refused(capsys, tmp_path / "x.mtx")
-    (tmp_path / "x.svm").write_text("1 2:1 3\n")
-    assert "index:value" in refused(capsys, tmp_path / "x.svm")
-    (tmp_path / "x.dat").write_text("1 2 3\n-4 5\n")
-    assert "negative" in refused(capsys, tmp_path / "x.dat")
+
+
+MTX = "%%MatrixMarket matrix coordinate real general\n2 2 1\n0 1 3\n"
+
+
+@pytest.mark.parametrize(
+    ("ending", "text", "said"),
+    [
+        ("svm", "1 2:1 3:1\n1 -4:1 3:1\n", "negative"), ("svm", "1 2:1 3\n", "index:value"),
+        ("svm", "1 2:1\n3:1\n", "line 2 of data has no label"), ("dat", "1 2 3\n-4 5\n", "negative"),
+        ("csv", "sample,feature,value\n0,1,2\n0,-1,2\n1,1,1\n", "negative"),
+        ("csv", "sample,feature,value\n0,1,2\n1,1,1\n0,2,2\n", "together"),
+        ("csv", "sample,feature,value\n0,1,2\n1,1,\n1,2,2\n", "value=nan"),
+        ("csv", "0,1,2\n0,3,2\n1,1,1\n", "names"), ("mtx", MTX, "count from 1"),
+    ],
+)  # fmt: skip
+def test_bad_lines(ending, text, said, tmp_path, capsys):
+    path = tmp_path / f"x.{ending}"
+    path.write_text(text)
+    assert said in refused(capsys, path)
 
 
 def test_too_little(tmp_path, capsys):

@@ -75,6 +75,23 @@ def test_words_of_files_counted_apart_get_the_same_columns(tmp_path):
     assert_alike(sl.measure(paths, workers=2), one)
 
 
+def test_columns_far_out_are_merged():
+    """One tally has columns at their own numbers, the other in the order in which they appeared."""
+    row, near, far = np.arange(4), np.array([0, 5, 5, 9]), np.array([3, 2**30, 2**30, 0])
+    parts = [Nonzeros(row, near, row + 1.0, 4), Nonzeros(row + 4, far, row + 2.0, 8)]
+    whole, merged = Tally(), Tally(rows=8)
+    for part in parts:
+        whole.add(part)
+        own = Tally(rows=8)
+        own.add(part)
+        merged.merge(own.counted())
+    one, other = whole.counted(), merged.counted()
+    assert one.column.tolist() == other.column.tolist() == [0, 3, 5, 9, 2**30]
+    for name in ("n", "squares"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    assert one.squares.sum() == 30.0 + 54.0
+
+
 def test_very_many_features_have_fewer_blocks():
     assert most_blocks(1000) == 32
     assert most_blocks(10**6) == 16

@@ -182,7 +182,10 @@ def _checked(matrix: Any) -> Any:
 
 def _read(path: str) -> Any:
     """A sparse or dense matrix; pickles are never opened."""
-    remedy = "write it with scipy.sparse.save_npz or numpy.save"
+
+    def refuse(condition: str) -> InputError:
+        return InputError("inputs", path, condition, "write it with scipy.sparse.save_npz or numpy.save")
+
     try:
         if zipfile.is_zipfile(path):
             check_archive(Path(path), "inputs", "give fewer rows")  # no option raises the limit
@@ -193,22 +196,20 @@ def _read(path: str) -> Any:
             if "format" in found.files:
                 from scipy.sparse import load_npz  # only where it is needed
 
-                indices = [found[name] for name in INDEX_ARRAYS if name in found.files]
-                if any(array.dtype.kind not in "iu" for array in indices):
-                    raise InputError("inputs", path, "has indices that are no whole numbers", remedy)
+                if any(found[name].dtype.kind not in "iu" for name in INDEX_ARRAYS if name in found.files):
+                    raise refuse("has indices that are no whole numbers")
                 matrix = load_npz(path)
                 if max(matrix.shape) > MOST_ROWS:  # scipy's own sizes end near there
-                    raise InputError("inputs", path, f"says that its shape is {matrix.shape}", remedy)
+                    raise refuse(f"says that its shape is {matrix.shape}")
                 if hasattr(matrix, "check_format"):  # scipy's loops write wherever an index says
                     matrix.check_format(full_check=True)
                 return matrix
             if len(found.files) != 1:
-                raise InputError("inputs", path, f"holds {len(found.files)} arrays, not one matrix", remedy)
+                raise refuse(f"holds {len(found.files)} arrays, not one matrix")
             return found[found.files[0]]
     except OSError as error:
-        condition = f"cannot be read ({error.strerror or 'it is no such file'})"
-        raise InputError("inputs", path, condition, remedy) from None
+        raise refuse(f"cannot be read ({error.strerror or 'it is no such file'})") from None
     except InputError:
         raise
     except Exception:  # a damaged archive raises whatever its parts raise
-        raise InputError("inputs", path, "is no matrix of numbers", remedy) from None
+        raise refuse("is no matrix of numbers") from None

@@ -72,15 +72,12 @@ class TabulatedInputs(GivenInputs, ActivationInputs):
             raise InputError("probabilities", "[]", "name no coordinate", "give at least one")
         if p.size > LARGEST_TABLE:
             raise InputError("probabilities", p.size, "are too many", f"give at most {LARGEST_TABLE}")
-        if not ((p > 0.0) & (p <= 1.0)).all():
-            wrong = float(p[~((p > 0.0) & (p <= 1.0))][0])
-            raise InputError("probabilities", wrong, "must lie above 0 and not above 1", "leave others out")
-        usable = np.isfinite(c) & (c > 0.0)
-        if not usable.all():
-            wrong = float(c[~usable][0])
-            raise InputError(
-                "amplitudes", wrong, "must be positive and finite", "leave other coordinates out"
-            )
+        for name, given, usable, condition in (
+            ("probabilities", p, (p > 0.0) & (p <= 1.0), "must lie above 0 and not above 1"),
+            ("amplitudes", c, np.isfinite(c) & (c > 0.0), "must be positive and finite"),
+        ):
+            if not usable.all():
+                raise InputError(name, float(given[~usable][0]), condition, "leave other coordinates out")
         if not 1.0 / LARGEST <= c.max() <= LARGEST:
             condition = f"is the largest, and not from {1.0 / LARGEST:g} to {LARGEST:g}"
             raise InputError("amplitudes", float(c.max()), condition, "give them in another unit")
@@ -111,9 +108,8 @@ class TabulatedInputs(GivenInputs, ActivationInputs):
         return TabulatedInputs(*self._arrays, source=source)
 
     def __repr__(self) -> str:
-        return (
-            f"TabulatedInputs({int(self.dimension)} coordinates{', ' + self.source if self.source else ''})"
-        )
+        named = ", " + self.source if self.source else ""
+        return f"TabulatedInputs({int(self.dimension)} coordinates{named})"
 
     def probabilities(self, j: FloatArray) -> FloatArray:
         return np.asarray(self._arrays[0][np.asarray(j, dtype=np.int64) - 1])
