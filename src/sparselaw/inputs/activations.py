@@ -74,9 +74,9 @@ class ActivationInputs(Inputs):
         """sum_{j>after} s_j."""
         return math.fsum(_table(self).s[after:])
 
-    def nodes(self, D: float, *, every: bool = False) -> CoordinateNodes:
-        table = _table(self)
-        return table_nodes(*((np.ones_like(table.p), table.p, table.c) if every else self.pair_nodes(D)), D)
+    def nodes(self, D: float) -> CoordinateNodes:
+        """Coordinates that stand for all of them in D samples."""
+        return table_nodes(*self.pair_nodes(D), D)
 
     def population(self, D: float) -> Atoms:
         nodes = self.nodes(D)

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_choice, check_finite, check_size
 from sparselaw.gram.law import Atoms, GramLaw, Several
-from sparselaw.gram.nodes import CoordinateNodes, resolved_edge
+from sparselaw.gram.nodes import resolved_edge
 from sparselaw.numbers import dimension as read_dimension
 from sparselaw.records import html_record
 from sparselaw.registry import add, from_row, from_text, hints
@@ -175,12 +175,6 @@ class Inputs(ABC):
         if self.exponents is None:
             raise InputError("inputs", self.kind, "follow no power law", "give SparseInputs or DenseInputs")
         return self.exponents
-
-    def nodes(self, D: float, *, every: bool = False) -> CoordinateNodes:  # noqa: ARG002
-        """Coordinates that stand for all of them in D samples, or ``every`` one; where they are counted."""
-        raise InputError(
-            "inputs", self.kind, f"have no counts of activations in {D:g} samples", "give SparseInputs"
-        )
 
     @abstractmethod
     def gram(self, D: float, *, sharp: bool = True) -> GramLaw:

@@ -178,9 +178,7 @@ class SparseInputs(ActivationInputs):
     def tail_variance(self, after: int) -> float:
         return power_sum(self.alpha1 + self.alpha2 + 2.0, after + 1, self.dimension)
 
-    def nodes(self, D: float, *, every: bool = False) -> CoordinateNodes:
-        if every:
-            return ActivationInputs.nodes(self, D, every=True)
+    def nodes(self, D: float) -> CoordinateNodes:
         return power_nodes(self.alpha1, self.alpha2, self.dimension, D)
 
     def gram(self, D: float, *, sharp: bool = True) -> GramLaw:

@@ -17,15 +17,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_finite, check_size
 from sparselaw.gram.counts import count_points
-from sparselaw.gram.nodes import CoordinateNodes, power_sum
-from sparselaw.inputs import Inputs, check_inputs
+from sparselaw.gram.nodes import CoordinateNodes, power_sum, table_nodes
+from sparselaw.inputs import ActivationInputs, Inputs, check_inputs
 from sparselaw.records import put
 from sparselaw.surface.losses import leading_surface
 
@@ -139,13 +139,16 @@ def _weighted(
     inputs: Inputs, D: int, teacher: float | Any
 ) -> tuple[CoordinateNodes, FloatArray, float, float]:
     """Coordinates with t_j, and the variances beyond them, with and without t_j."""
+    if inputs.sampling != "activations":
+        raise InputError("inputs", inputs.kind, "have no counts of activations", "give SparseInputs")
+    drawn = cast(ActivationInputs, inputs)
     power = isinstance(teacher, (int, float))
     b = _check_exponent(teacher) if power else 0.0
     if math.isinf(inputs.dimension):
         if not power:
             raise InputError("teacher", "a table", "is finite and the inputs are not", "give an exponent")
         teacher_exponents(inputs, b)  # refuses an infinite variance
-        nodes = inputs.nodes(float(D))
+        nodes = drawn.nodes(float(D))
         log_j = -(np.log(nodes.p)) / (inputs.power_activations().decay)
         end = float(np.exp(log_j.max())) + 0.5
         a = inputs.power_law().spectrum
@@ -159,7 +162,8 @@ def _weighted(
     if weights.shape != (M,) or not (np.isfinite(weights) & (weights >= 0.0)).all():
         reason = f"are not {M} numbers of at least 0"
         raise InputError("teacher", f"{weights.size} weights", reason, "give one a coordinate")
-    return inputs.nodes(float(D), every=True), weights, 0.0, 0.0
+    nodes = table_nodes(np.ones(M), drawn.probabilities(j), drawn.squared_amplitudes(j), float(D))
+    return nodes, weights, 0.0, 0.0
 
 
 def teacher_prediction(inputs: Inputs, exponent: float, N: Sequence[int], D: Sequence[int]) -> dict[str, Any]:
