@@ -41,11 +41,11 @@ def test_counts_and_squares_are_those_of_the_matrix(matrix):
 
 @pytest.mark.parametrize("cuts", [(3, 4, 5, 200), tuple(range(20, 500, 20))])
 def test_files_counted_apart_add_up_to_one_long_file(matrix, cuts, tmp_path):
-    edges, merged = [0, *cuts, 501], Tally(rows=501, center=True)
+    edges, merged = [0, *cuts, 501], Tally(center=True)
     for i, (start, stop) in enumerate(pairwise(edges)):
         path = tmp_path / f"part-{i}.npz"
         sparse.save_npz(path, sparse.csr_array(matrix[start:stop]))
-        merged.merge(count_file(path, start, 501, Values(center=True), Reading())[0])
+        merged.merge(count_file(path, start, Values(center=True), Reading())[0])
     together = merged.counted()
     whole = Tally(center=True)
     rows, columns = matrix.nonzero()
@@ -66,9 +66,7 @@ def test_words_of_files_counted_apart_get_the_same_columns(tmp_path):
     (tmp_path / "a-2.txt").write_text("the cat\nsat on\n")
     (tmp_path / "a-10.txt").write_text("on the mat\n\na dog and the cat\n")
     paths = [tmp_path / "a-2.txt", tmp_path / "a-10.txt"]
-    parts = [
-        count_file(path, first, 5, Values(), Reading()) for path, first in zip(paths, (0, 2), strict=True)
-    ]
+    parts = [count_file(path, first, Values(), Reading()) for path, first in zip(paths, (0, 2), strict=True)]
     one = sl.measure(tmp_path)
     assert list(one.table.names) == ["the", "cat", "sat", "on", "mat", "a", "dog", "and"]
     assert parts[1][1] == ["on", "the", "mat", "a", "dog", "and", "cat"]
@@ -79,12 +77,12 @@ def test_columns_far_out_are_merged():
     """One tally has columns at their own numbers, the other in the order in which they appeared."""
     row, near, far = np.arange(4), np.array([0, 5, 5, 9]), np.array([3, 2**30, 2**30, 0])
     parts = [Nonzeros(row, near, row + 1.0, 4), Nonzeros(row + 4, far, row + 2.0, 8)]
-    whole, merged = Tally(), Tally(rows=8)
+    whole, merged = Tally(), Tally()
     for part in parts:
         whole.add(part)
-        own = Tally(rows=8)
+        own = Tally()
         own.add(part)
-        merged.merge(own.counted())
+        merged.merge(own.counted(first=part.rows - 4))
     one, other = whole.counted(), merged.counted()
     assert one.column.tolist() == other.column.tolist() == [0, 3, 5, 9, 2**30]
     for name in ("n", "squares"):

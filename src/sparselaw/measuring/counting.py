@@ -137,9 +137,9 @@ def _side_by_side(
         try:
             limit = MAX_SIZE.get()
             rows = [f.result() for f in [executor.submit(rows_of, path, reading, limit) for path in paths]]
-            tally = Tally(rows=sum(rows), center=values.center)
+            tally = Tally(center=values.center)
             futures = [
-                executor.submit(count_file, path, sum(rows[:i]), sum(rows), values, reading, limit)
+                executor.submit(count_file, path, sum(rows[:i]), values, reading, limit)
                 for i, path in enumerate(paths)
             ]
             for done, (path, future) in enumerate(zip(paths, futures, strict=True), start=1):
@@ -160,16 +160,16 @@ def rows_of(path: Path, reading: Reading, limit: int | None = None) -> int:
 
 
 def count_file(
-    path: Path, first: int, rows: int, values: Values, reading: Reading, limit: int | None = None
+    path: Path, first: int, values: Values, reading: Reading, limit: int | None = None
 ) -> tuple[Counted, Names, int | None]:
-    """The tally of one file, ``first`` of all ``rows`` before it; its words; the width it declares."""
-    tally, vocabulary, declared = Tally(rows=rows, center=values.center), Vocabulary(), None
+    """The tally of one file that follows on ``first`` rows; its words; the width it declares."""
+    tally, vocabulary, declared = Tally(center=values.center), Vocabulary(), None
     with limited_to(limit):
         reader = reader_of(path, reading, vocabulary)
         for part in reader.nonzeros():
             tally.add(values.apply(part).after(first))
             declared = part.features
-    return tally.counted(len(vocabulary)), list(vocabulary) if reader.worded else None, declared
+    return tally.counted(len(vocabulary), first), list(vocabulary) if reader.worded else None, declared
 
 
 class Loaded(NamedTuple):
@@ -228,15 +228,15 @@ def most_blocks(features: int) -> int:
 
 
 class Tally:
-    """Counts so far, by blocks of rows and by columns; ``rows`` is how many rows there are at least.
+    """Counts so far, by blocks of rows and by columns.
 
     Blocks begin with the first row of all files, whichever of them is counted here. Memory is for columns
     that occur, not for the largest number: once one lies far out, all have places in the order in which they
     appeared.
     """
 
-    def __init__(self, *, rows: int = 0, center: bool = False) -> None:
-        self.rows, self.features, self.length = rows, 0, 1
+    def __init__(self, *, center: bool = False) -> None:
+        self.rows, self.features, self.length = 0, 0, 1
         self._width = self._filled = 0  # places and blocks in use
         self._far: Vocabulary | None = None  # from the number of a column to its place
         self._cells: dict[str, NDArray[Any]] = {"n": np.zeros((BLOCKS, 64), np.uint32)}
@@ -253,9 +253,13 @@ class Tally:
         """Count what was counted elsewhere; ``columns`` says which column a number of its own means."""
         self.rows, self.features = max(self.rows, other.rows), max(self.features, other.features)
         own = other.column if columns is None else columns[other.column]
-        block, at = np.nonzero(other.n)
-        added = {name: getattr(other, name)[block, at] for name in ("squares", *self._cells)}
-        self._count(block * other.length, own[at], other.length, **added)
+        names = ("squares", *self._cells)
+        for block, active in enumerate(other.n):
+            at = np.flatnonzero(active)
+            row = np.full(at.size, (other.start + block) * other.length)
+            self._count(
+                row, own[at], other.length, **{name: getattr(other, name)[block, at] for name in names}
+            )
 
     def _count(self, row: IntArray, column: IntArray, length: int = 1, **added: Any) -> None:
         """Add these numbers; of blocks as long as ``length`` at least."""
@@ -293,19 +297,21 @@ class Tally:
         self._width = len(self._far)
         return found
 
-    def counted(self, features: int = 0) -> Counted:
-        """What was counted, by the number of the column, without the room that was left."""
+    def counted(self, features: int = 0, first: int = 0) -> Counted:
+        """What was counted from row ``first`` on, by the number of the column, without room that was left."""
         numbers = np.arange(self._width) if self._far is None else np.array(list(self._far), np.int64)
         seen = np.flatnonzero(self._cells["n"][:, : self._width].any(axis=0))
         order = seen[np.argsort(numbers[seen], kind="stable")]
-        found = {name: cells[: -(-self.rows // self.length), order] for name, cells in self._cells.items()}
+        blocks = slice(first // self.length, -(-self.rows // self.length))
+        found = {name: cells[blocks, order] for name, cells in self._cells.items()}
+        found = {"squares": found["n"], **found}
         features = max(features, self.features)
-        return Counted(self.rows, self.length, features, numbers[order], **{"squares": found["n"], **found})
+        return Counted(self.rows, self.length, blocks.start, features, numbers[order], **found)
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A tally by blocks of ``length`` rows and columns that occur, out of so many ``features``.
+    """A tally by blocks of ``length`` rows, from number ``start`` on, and columns that occur of ``features``.
 
     ``column`` are the numbers of those columns, rising. ``n`` are the rows in which a column is active,
     ``squares`` the sum of x^2 (the same array where all values are one), ``sums`` that of x where wanted.
@@ -313,6 +319,7 @@ class Counted:
 
     rows: int
     length: int
+    start: int
     features: int
     column: NDArray[np.int64]
     n: NDArray[np.uint32]
