@@ -55,8 +55,7 @@ def test_spectral_sums_equal_plain_sums(alpha1, alpha2, D, k):
 def test_far_coordinates_of_infinite_dimension_equal_numerical_integration(alpha1, alpha2, log_k):
     nodes = SparseInputs(alpha1=alpha1, alpha2=alpha2).nodes(500.0)
     far = Atoms(nodes.beyond, nodes.log_beyond, np.zeros_like(nodes.beyond))
-    b, start = alpha2 + 1.0, -math.log(nodes.p.min()) / (alpha1 + 1.0)
-    start = math.log(500.0 / 1e-11) / (alpha1 + 1.0)
+    b, start = alpha2 + 1.0, (math.ceil(math.log(500.0)) - math.log(1e-11)) / (alpha1 + 1.0)
 
     def mean(y):
         return 500.0 * math.exp(-alpha1 * y)

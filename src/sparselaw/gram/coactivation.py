@@ -309,7 +309,10 @@ class Coactivation(Sampled):
 
     def unexplained(self, x: FloatArray) -> FloatArray:
         """The closure does not know it: that of the effective medium."""
-        return Sampled(self.of, self.D).unexplained(x)
+        rest = Sampled.scatter(self, x)
+        return np.asarray(
+            np.maximum(rest.MM - rest.SM**2 / np.maximum(rest.SS, 1e-300), 0.0) / Sampled.at(self, x).A0 ** 2
+        )
 
     @functools.cached_property
     def _closure_scatter(self) -> CavityScatter:
@@ -432,16 +435,13 @@ class SeveralCoactivation(SideBySide, Coactivation):
 
     def take(self, i: Any) -> Self:
         new = super().take(i)
+        vars(new).pop("_deepest", None)
         vars(new).update(of=self.of.take(i), end=self.end[i])
         return new
 
     @property
     def _lowest(self) -> Any:
         return self.gathered(lambda law: law._lowest)
-
-    @property
-    def _deepest(self) -> Any:
-        return self.gathered(lambda law: law._deepest)
 
 
 def _log_ratios_of(x: FloatArray, y: FloatArray, m: Moments, D: FloatArray, states: Any) -> FloatArray:

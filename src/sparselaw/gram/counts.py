@@ -49,12 +49,21 @@ def count_points(
 ) -> CountPoints:
     """Counts of coordinates that D samples show ``mean`` = D p times on average, n = 0 included.
 
-    Each coordinate may have its own D.
-
-    Poisson where p is zero. ``few`` is the mean count up to which every n is a point. The chances of one
-    coordinate sum to one.
+    Poisson where p is zero; each coordinate may have its own D. ``few`` is the mean count up to which every n
+    is a point. The chances of one coordinate sum to one.
     """
-    D, always = np.broadcast_to(D, p.shape), p >= 1.0
+    at, n, chance, never = _seen_points(mean, p, np.broadcast_to(D, p.shape), few)
+    at = np.concatenate([np.arange(p.size), at])
+    order = np.argsort(at, kind="stable")
+    n, chance = np.concatenate([np.zeros(p.size), n]), np.concatenate([never, chance])
+    return CountPoints(at[order], n[order], chance[order])
+
+
+def _seen_points(
+    mean: FloatArray, p: FloatArray, D: FloatArray, few: float
+) -> tuple[NDArray[np.intp], FloatArray, FloatArray, FloatArray]:
+    """Points with n > 0 in any order: coordinate, n, chance; and the chance of n = 0 of each coordinate."""
+    always = p >= 1.0
     mirrored = (p > 0.5) & ~always
     rare_p = np.where(mirrored, 1.0 - p, p)
     rare_mean = np.where(mirrored, D * (1.0 - p), mean)
@@ -73,18 +82,13 @@ def count_points(
             coordinate.append(where)
             n.append(np.where(mirrored[where], D[where] - count, count))
             chance.append(probability)
-    at = np.concatenate(coordinate)
-    count, probability = np.concatenate(n), np.concatenate(chance)
+    at, count = np.concatenate(coordinate), np.concatenate(n)
     seen = count > 0.0
-    at, count, probability = at[seen], count[seen], probability[seen]
+    at, count, probability = at[seen], count[seen], np.concatenate(chance)[seen]
     log_never = np.where(p > 1e-16, log_unseen(p, np.where(p > 1e-16, D, 1.0)), -mean)
     total = np.bincount(at, probability, minlength=p.size)
     probability = probability * (-np.expm1(log_never) / np.where(total > 0.0, total, 1.0))[at]
-    every = np.arange(p.size)
-    at, count = np.concatenate([every, at]), np.concatenate([np.zeros(p.size), count])
-    probability = np.concatenate([np.exp(log_never), probability])
-    order = np.argsort(at, kind="stable")
-    return CountPoints(at[order], count[order], probability[order])
+    return at, count, probability, np.exp(log_never)
 
 
 def _every(mean: FloatArray, p: FloatArray, D: FloatArray) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
@@ -377,13 +381,11 @@ def _lattice_of(nodes: list[CoordinateNodes]) -> tuple[FloatArray, FloatArray, F
         np.concatenate([getattr(each, name) for each in nodes])
         for name in ("weight", "mean", "p", "log_c", "log_s")
     )
-    points = count_points(mean, p, np.array([each.D for each in nodes])[law])
-    seen = points.n > 0.0
-    at, chance = points.coordinate[seen], points.chance[seen]
+    at, n, chance, _ = _seen_points(mean, p, np.array([each.D for each in nodes])[law], WHOLE_COUNTS)
     weight = weight[at] * chance
     beyond = np.concatenate([each.beyond for each in nodes])
     which = np.concatenate([law[at], np.repeat(np.arange(len(nodes)), [each.beyond.size for each in nodes])])
-    log_g = np.concatenate([np.log(points.n[seen]) + log_c[at], *(each.log_beyond for each in nodes)])
+    log_g = np.concatenate([np.log(n) + log_c[at], *(each.log_beyond for each in nodes)])
     variance = np.concatenate([weight * np.exp(log_s[at]), np.zeros_like(beyond)])
     return on_lattice(np.concatenate([weight, beyond]), log_g, variance, which)
 

@@ -79,7 +79,7 @@ LATTICE = 0.2  # step in log g of the lattice that stands for many atoms
 NEIGHBOURS = 12  # lattice points that share an atom: Lagrange's polynomials, good to 1e-10
 LATTICE_ATOMS = 600  # atoms from which on the lattice is used
 LARGEST_LOG = 600.0  # of 1/g
-ENTRIES = 1_000_000  # of a matrix of effective ridges and atoms at a time
+ENTRIES = 160_000  # of a matrix of effective ridges and atoms at a time
 
 
 def each(rows: FloatArray, by: FloatArray) -> FloatArray:
@@ -281,7 +281,7 @@ def on_lattice(
     size = int(cell.max() - lowest) + 1
     index, place = (cell - lowest).astype(np.intp), y - cell - 0.5
     if law is not None:
-        laws = int(law[-1]) + 1
+        laws = int(law.max()) + 1
         index += law[resolved] * size
     sums = np.empty((NEIGHBOURS, 2, laws * size))  # of weight and variance times powers of the place
     for power in sums:
@@ -319,10 +319,11 @@ class Atoms(GramLaw):
 
     @functools.cached_property
     def lattice(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """(weight, log g, variance) of fewer atoms that give the same moments at real kappa."""
+        """(weight, log g, variance) of fewer atoms that give the same moments at real kappa, by rising g."""
         if self.log_g.size < LATTICE_ATOMS:
-            resolved = np.isfinite(self.log_g)
-            return self.weight[resolved], self.log_g[resolved], self.variance[resolved]
+            order = np.argsort(self.log_g)
+            order = order[np.isfinite(self.log_g[order])]
+            return self.weight[order], self.log_g[order], self.variance[order]
         weight, log_g, variance = on_lattice(self.weight, self.log_g, self.variance)
         return weight[0], log_g, variance[0]
 
@@ -373,10 +374,9 @@ class Atoms(GramLaw):
 
     def start(self, N: FloatArray) -> FloatArray:
         weight, log_g, _ = self.lattice
-        order = np.argsort(-log_g)
-        total = np.cumsum(weight[..., order], axis=-1)
-        place = np.minimum((total < N[:, None]).sum(axis=-1), log_g.size - 1)
-        return np.asarray(log_g[order][place])
+        total = np.cumsum(weight[..., ::-1], axis=-1)
+        place = (total < N[:, None]).sum(axis=-1)
+        return np.asarray(log_g[np.maximum(log_g.size - 1 - place, 0)])
 
 
 LAST_STEP = 1e-7  # of a step, the error after it being its square
@@ -395,38 +395,44 @@ def effective_ridge(law: GramLaw, log_held: FloatArray, wanted: FloatArray) -> t
     active = np.flatnonzero((wanted > 0.0) & (~bare | (wanted < law.rank)))
     if not active.size:
         return x, y
-    low, high = np.full(y.shape, np.maximum(law.end, -3000.0)), np.full(y.shape, 3000.0)
-    n, log_h, law = wanted[active], log_held[active], law.take(active)
-    first = law.start(np.minimum(n, 0.999 * law.rank))
-    beyond = np.isneginf(law.end) & (n > law.rank)  # S is between zero and the rank
-    first = np.where(beyond, np.minimum(first, log_h - np.log(n - law.rank)), first)
-    y[active] = np.maximum(first, log_h - np.log(n))
+    n, log_h, bare, law = wanted[active], log_held[active], bare[active], law.take(active)
+    some_bare, some_held = bool(bare.any()), not bare.all()
+    here = law.start(np.minimum(n, 0.999 * law.rank))
+    if some_held:
+        beyond = np.isneginf(law.end) & (n > law.rank)  # S is between zero and the rank
+        here = np.where(beyond, np.minimum(here, log_h - np.log(n - law.rank)), here)
+        here = np.maximum(here, log_h - np.log(n))
+    low, high = np.full(n.shape, np.maximum(law.end, -3000.0)), np.full(n.shape, 3000.0)
     for _ in range(ROUNDS):
-        here, n = y[active], wanted[active]
         x_here, S, P, stretch = law.along(here)
-        held = np.exp(np.minimum(log_held[active] - x_here, 690.0))
-        total, slope = S + held, P + held
+        total, slope = S, P
+        if some_held:
+            held = np.exp(np.minimum(log_h - x_here, 690.0))
+            total, slope = S + held, P + held
         above = total > n
-        low[active] = np.where(above, here, low[active])
-        high[active] = np.where(above, high[active], here)
+        low, high = np.where(above, here, low), np.where(above, high, here)
         step = np.log(total / n) * total / slope
-        short = law.rank - S
-        near = bare[active] & (S > 0.5 * law.rank) & (short > 0.0)
-        step = np.where(near, np.log((law.rank - n) / short) * short / P, step)
+        if some_bare:
+            short = law.rank - S
+            near = bare & (S > 0.5 * law.rank) & (short > 0.0)
+            step = np.where(near, np.log((law.rank - n) / short) * short / P, step)
         new = here + np.minimum(np.maximum(step / stretch, -20.0), 20.0)
         close = LAST_STEP * np.maximum(np.abs(here), 1.0)
         done = np.abs(new - here) <= close  # no bracket is asked about rounding
-        outside = ~done & ~((new > low[active]) & (new < high[active]))
+        outside = ~(done | ((new > low) & (new < high)))
         if outside.any():
-            halfway = 0.5 * (np.where(above, high[active], low[active]) - here)
+            halfway = 0.5 * (np.where(above, high, low) - here)
             new = np.where(outside, here + np.clip(halfway, -10.0, 10.0), new)
-        y[active] = new
-        x[active] = x_here + (new - here) * stretch
-        moving = np.flatnonzero(~done & (np.abs(new - here) > close))
-        if not moving.size:
+            done |= np.abs(new - here) <= close
+        y[active], x[active] = new, x_here + (new - here) * stretch
+        if done.all():
             break
-        if moving.size < active.size:
+        here = new
+        if done.any():
+            moving = np.flatnonzero(~done)
             active, law = active[moving], law.take(moving)
+            bare = bare[moving]
+            n, log_h, low, high, here = (v[moving] for v in (n, log_h, low, high, here))
     return x, y
 
 

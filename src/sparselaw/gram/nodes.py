@@ -12,6 +12,7 @@ forms (``power_sum``, ``log_survival``).
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, field
 
@@ -87,18 +88,18 @@ def _end_weights(place: float, step: float) -> FloatArray:
     return np.asarray(once * per_j / 24.0 - 7.0 * third * per_j**3 / 5760.0)
 
 
-def power_integral(exponent: float, start: float, stop: float = math.inf, log_factor: float = 0.0) -> float:
-    """exp(log_factor) int_start^stop e^(exponent * y) dy: any exponent, stop possibly infinite."""
+def power_integral(exponent: float, start: float, stop: float = math.inf) -> float:
+    """int_start^stop e^(exponent * y) dy: any exponent, stop possibly infinite."""
     if stop <= start:
         return 0.0
     if math.isinf(stop):
-        return -_exp(log_factor + exponent * start) / exponent if exponent < 0 else math.inf
+        return -_exp(exponent * start) / exponent if exponent < 0 else math.inf
     width = exponent * (stop - start)
     if abs(width) < 1e-12:
-        return (stop - start) * _exp(log_factor + exponent * start)
+        return (stop - start) * _exp(exponent * start)
     if width > 0:  # factor out the larger end, so that nothing overflows on the way
-        return _exp(log_factor + exponent * stop) * -math.expm1(-width) / exponent
-    return _exp(log_factor + exponent * start) * math.expm1(width) / exponent
+        return _exp(exponent * stop) * -math.expm1(-width) / exponent
+    return _exp(exponent * start) * math.expm1(width) / exponent
 
 
 def _exp(x: float) -> float:
@@ -247,20 +248,29 @@ def table_nodes(weight: FloatArray, p: FloatArray, c: FloatArray, D: float) -> C
 
 def power_nodes(alpha1: float, alpha2: float, dimension: float, D: float) -> CoordinateNodes:
     """Nodes of p = j^-(alpha1+1), c = j^-(alpha2+1), j up to ``dimension``, which may be infinite."""
-    b = alpha2 + 1.0
-    reach = (math.log(D) - math.log(SEEN_AT_MOST_ONCE)) / (alpha1 + 1.0) if alpha1 > -1.0 else math.inf
-    nodes = coordinate_nodes(dimension, reach, max(alpha1 + 1.0, abs(b), 1.0))
-    log_p = -(alpha1 + 1.0) * nodes.log_j
-    ends = nodes.log_end, math.log(dimension + 0.5) if math.isfinite(dimension) else math.inf
+    weight, log_p, log_c, once, faintest = _power_nodes(alpha1, alpha2, dimension, math.ceil(math.log(D)))
+    p, (beyond, log_beyond, seen, unseen) = np.exp(log_p), once
     return CoordinateNodes(
+        weight, D * p, p, log_c, log_p + log_c, D, D * beyond, log_beyond, D * seen, unseen, D * faintest
+    )
+
+
+@functools.lru_cache(maxsize=32)
+def _power_nodes(
+    alpha1: float, alpha2: float, dimension: float, log_most: int
+) -> tuple[FloatArray, FloatArray, FloatArray, tuple[FloatArray, FloatArray, float, float], float]:
+    """Weights, log p and log c for up to exp(log_most) samples, and what one sample shows beyond them."""
+    b = alpha2 + 1.0
+    reach = (log_most - math.log(SEEN_AT_MOST_ONCE)) / (alpha1 + 1.0) if alpha1 > -1.0 else math.inf
+    nodes = coordinate_nodes(dimension, reach, max(alpha1 + 1.0, abs(b), 1.0))
+    ends = nodes.log_end, math.log(dimension + 0.5) if math.isfinite(dimension) else math.inf
+    faintest = power_integral(b - alpha1, *ends) if ends[0] < ends[1] else 0.0
+    return (
         nodes.weight,
-        np.exp(math.log(D) + log_p),
-        np.exp(log_p),
+        -(alpha1 + 1.0) * nodes.log_j,
         -b * nodes.log_j,
-        log_p - b * nodes.log_j,
-        D,
-        *_seen_once(alpha1, b, ends, math.log(D)),
-        power_integral(b - alpha1, *ends, math.log(D)) if ends[0] < ends[1] else 0.0,
+        _seen_once(alpha1, b, ends),
+        faintest,
     )
 
 
@@ -273,7 +283,7 @@ def limit_nodes(alpha1: float, alpha2: float, xi: float) -> CoordinateNodes:
     near = min(faint / (alpha1 + 1.0), faint / a - math.log(max(resolved_edge(a) * xi, 1.0)))
     far = -math.log(SEEN_AT_MOST_ONCE) / (alpha1 + 1.0)
     y, w = panels(near, far, max(alpha1 + 1.0, abs(b), 1.0))
-    weight, log_g, seen, unseen = _seen_once(alpha1, b, (far, math.inf), 0.0)
+    weight, log_g, seen, unseen = _seen_once(alpha1, b, (far, math.inf))
     below, w_below = panels(near - 37.0, near, a + 1.0)  # g = D s there, and nothing is unseen
     return CoordinateNodes(
         w * np.exp(y),
@@ -290,18 +300,18 @@ def limit_nodes(alpha1: float, alpha2: float, xi: float) -> CoordinateNodes:
 
 
 def _seen_once(
-    alpha1: float, b: float, ends: tuple[float, float], log_D: float
+    alpha1: float, b: float, ends: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray, float, float]:
-    """(weight, log g) of coordinates beyond the nodes, how many are seen, and their variance."""
+    """(weight, log g) of coordinates beyond the nodes, how many one sample shows, and their variance."""
     start, stop = ends
     if start >= stop:
         return _nothing(), _nothing(), 0.0, 0.0
     last = min(stop, start + SEEN_ONCE / alpha1) if alpha1 > 0.0 else stop
     last = min(last, start + FAINT / max(abs(b), 1e-9))
     y, w = panels(start, last, max(abs(alpha1), abs(b), 1e-3))
-    weight, log_g = w * np.exp(log_D - alpha1 * y), -b * y
+    weight, log_g = w * np.exp(-alpha1 * y), -b * y
     if last < stop:  # too faint, or too strong, to be told from their like: one atom
-        weight = np.append(weight, power_integral(-alpha1, last, stop, log_D))
+        weight = np.append(weight, power_integral(-alpha1, last, stop))
         log_g = np.append(log_g, -b * last)
-    seen = power_integral(-alpha1, start, stop, log_D)
+    seen = power_integral(-alpha1, start, stop)
     return weight, log_g, seen, power_integral(-alpha1 - b, start, stop)

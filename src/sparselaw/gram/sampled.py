@@ -32,7 +32,7 @@ from sparselaw.gram.law import (
     log_slopes,
 )
 
-PLACES = 100  # of a rough lattice of y
+NEAR_END = 0.4  # in y, of the deepest place
 FULL = 1.0 - 1e-12  # share of the samples that S0 may take up
 
 
@@ -64,6 +64,7 @@ class Sampled(GramLaw):
         if np.ndim(self.D) == 0:
             return self
         new = copy.copy(self)
+        vars(new).pop("_deepest", None)
         names = "D", "rank", "rank_sd", "most", "unseen", "_crowded", "end"
         vars(new).update({name: getattr(self, name)[i] for name in names}, of=self.of.take(i))
         return new
@@ -83,11 +84,8 @@ class Sampled(GramLaw):
     @functools.cached_property
     def _deepest(self) -> Any:
         """x from which on the derivatives of the scatter have places on either side."""
-        if not self._crowded:
-            return -np.inf
-        _, log_g, _ = self.of.lattice
-        grid = np.linspace(log_g.min() - 30.0, log_g.max() + 15.0, PLACES)
-        return float(self.along(grid[grid > self.end][:1])[0][0] + OFFSETS[-1])
+        x = Sampled.along(self, np.atleast_1d(self.end) + NEAR_END)[0] + OFFSETS[-1]
+        return np.where(self._crowded, x.reshape(np.shape(self.end)), -np.inf)
 
     def inner(self, x: FloatArray) -> FloatArray:
         """y = log kappa' at each x; the end of the medium at x = -inf: S0 + D kappa/kappa' = D."""
