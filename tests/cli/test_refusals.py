@@ -119,7 +119,6 @@ def test_a_packed_table_is_refused_with_an_option_that_the_command_has(
 ):
     """The remedy names --max-size, also where a table is read part by part or only for its sizes."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sparselaw.curves.log_tables.LARGE", 1 << 10)
     packed = gzip.compress(b"N,D,loss\n" + b"1e8,1e9,3\n" * 2_000_000)
     (tmp_path / "x.csv.gz").write_bytes(packed)
     (tmp_path / "runs.csv").write_text("N,D,loss\n1e8,1e9,3\n")

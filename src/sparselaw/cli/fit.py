@@ -9,7 +9,7 @@ import typer
 from sparselaw.cli import fit_options
 from sparselaw.cli.answer import ANSWER, Answer
 from sparselaw.cli.options import FILE, flag, text, whole
-from sparselaw.cli.output import note, number, print_json, print_table, tell, typed
+from sparselaw.cli.output import note, print_json, print_table, tell, typed
 from sparselaw.errors import InputError
 from sparselaw.laws import one_size_laws
 from sparselaw.numbers import short_number, short_size
@@ -108,8 +108,9 @@ def _show_ahead(fitted: FittedLaw, *runs: str) -> None:
 
 def _show_sparsity(fitted: FittedLaw) -> None:
     print(fitted.how())
-    if fitted.sparsity_readings():
-        print_table("Implied sparsity", ["by the law", "alpha1", "alpha2"], fitted.sparsity_rows())
+    readings, left_out = fitted.sparsity_tables()
+    if readings[-1]:
+        print_table(*readings)
         for words in fitted.sparsity_words():
             print(words)
     elif fitted.sparsity_reason:
@@ -117,10 +118,5 @@ def _show_sparsity(fitted: FittedLaw) -> None:
     if fitted.equal_exponents is not None:
         test = fitted.equal_exponents
         print(f"equal exponents: p = {test.p_value:.3g} ({test.method})")
-    if fitted.leave_out:
-        rows = [
-            [line.left_out, str(line.rows_used), number(line.alpha1.best), line.alpha1.ends()]
-            for line in fitted.leave_out
-        ]
-        columns = ["left out", "rows", "alpha1", "95 % interval"]
-        print_table("Sparsity alpha1 as runs are left out", columns, rows)
+    if left_out[-1]:
+        print_table(*left_out)

@@ -9,9 +9,9 @@ import typer
 from sparselaw.cli import fit_options
 from sparselaw.cli.answer import ANSWER, Answer
 from sparselaw.cli.options import FILE, budgets
-from sparselaw.cli.output import number, percent, print_next, print_table, tell
+from sparselaw.cli.output import print_next, print_table, tell
 from sparselaw.errors import InputError
-from sparselaw.numbers import short_compute, short_size
+from sparselaw.numbers import short_size
 
 if TYPE_CHECKING:
     from sparselaw.forecasting import Forecast
@@ -54,45 +54,15 @@ def forecast(
 
 
 def _show(found: Forecast, *runs: str) -> None:
-    budgets = any(p.budget is not None for p in found.points)
-    print_table(
-        found.title(),
-        [*["budget"] * budgets, "N", "D", "loss", f"{100 * found.level:g} % interval", "sd"],
-        [
-            [
-                *[short_compute(p.budget or 0.0)] * budgets,
-                *_sizes(p),
-                number(p.loss.best),
-                p.loss.ends(),
-                number(p.sd),
-            ]
-            for p in found.points
-        ],
-    )
+    points, backtest, law, pulls = found.tables().values()
+    print_table(*points)
     print(f"status {found.status}; runs scatter by {100 * found.noise:.2g} %")
-    last = found.points[-1]
-    N, D = _sizes(last)
     if runs:
-        print_next("which runs would make it narrower", "next", *runs, "--at", f"N={N},D={D}")
-    print_table(
-        "Back-test: fitted on the cheapest runs, the more expensive ones predicted",
-        ["fitted on", "predicted", "inside 95 %", "rms error", "median width"],
-        [
-            [f"{100 * t.cutoff:.0f} % ({t.fitted})", str(t.runs)]
-            + ([t.reason, "-", "-"] if t.reason else [percent(v) for v in (t.covered, t.error, t.width)])
-            for t in found.backtest
-        ],
-    )
+        last = found.points[-1]
+        at = f"N={short_size(last.N)},D={short_size(last.D)}"
+        print_next("which runs would make it narrower", "next", *runs, "--at", at)
+    print_table(*backtest)
     print(f"width of the interval over that without a back-test: {found.widening:.2g}")
-    rows = [[name, number(v.best), v.ends()] for name, v in found.params.items()]
-    print_table("The coupled law", ["parameter", "value", "95 % interval"], rows)
+    print_table(*law)
     print(found.meaning())
-    print_table(
-        f"Runs that pull most at N = {N}, D = {D}",
-        ["N", "D", "loss", "moves the forecast by"],
-        [[*_sizes(r), number(r.loss), f"{100 * r.moves:+.2g} %"] for r in last.pulls],
-    )
-
-
-def _sizes(run: Any) -> tuple[str, str]:
-    return short_size(run.N), short_size(run.D)
+    print_table(*pulls)

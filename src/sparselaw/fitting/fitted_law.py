@@ -186,13 +186,22 @@ class FittedLaw(Saved):
         found: Found = self.memory[find.__name__]
         return found
 
-    def sparsity_rows(self) -> list[list[str]]:
-        """law, alpha1, alpha2 with their intervals as text."""
-        return [
+    def sparsity_tables(self) -> list[tuple[str, list[str], list[list[str]]]]:
+        """Title, columns and rows of each: what the exponents imply by each law, and as runs are left out."""
+        readings = [
             [reading.law, f"none: {reading.reason}", "-"]
             if reading.sparsity is None
-            else [reading.law, *(f"{v.best:.4g} {v.ends()}" for v in reading.sparsity.values())]
+            else [reading.law, *(f"{v}" for v in reading.sparsity.values())]
             for reading in self.sparsity_readings()
+        ]
+        left = [
+            [line.left_out, f"{line.rows_used}", short_number(line.alpha1.best), line.alpha1.ends()]
+            for line in self.leave_out
+        ]
+        columns = ["left out", "rows", "alpha1", "95 % interval"]
+        return [
+            ("Implied sparsity", ["by the law", "alpha1", "alpha2"], readings),
+            ("Sparsity alpha1 as runs are left out", columns, left),
         ]
 
     def sparsity_words(self) -> tuple[str, ...]:
@@ -257,10 +266,7 @@ class FittedLaw(Saved):
         shown = max(9, *(len(short_number(v.best)) for v in self.params.values()))
         lines = [
             f"{self.name}: {self.law.formula}   (brackets: {100 * self.level:g} % intervals)",
-            *(
-                f"  {n:<{wide}}  {short_number(v.best):<{shown}}  {v.ends(short_number)}"
-                for n, v in self.params.items()
-            ),
+            *(f"  {n:<{wide}}  {short_number(v.best):<{shown}}  {v.ends()}" for n, v in self.params.items()),
             f"{self.rows_used} runs; {self.goodness.words()}",
             self.goodness.worst_words(),
             f"status {self.status}: {self.advice}",
@@ -276,7 +282,7 @@ class FittedLaw(Saved):
             *dropped_words(self.dropped),
             self.how(),
         ]
-        rows = [[name, f"{short_number(v.best)} {v.ends(short_number)}"] for name, v in self.params.items()]
+        rows = [[name, f"{short_number(v.best)} {v.ends()}"] for name, v in self.params.items()]
         columns = ["quantity", "best [low, high]"]
         return html_table(f"{self.name} law", columns, rows, notes, self.law.formula)
 

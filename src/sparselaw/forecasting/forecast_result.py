@@ -19,7 +19,7 @@ from sparselaw.forecasting.predictive import BackTest, Predictive, backtest, cal
 from sparselaw.forecasting.settings import SETTINGS, Settings
 from sparselaw.interval import Interval, check_level
 from sparselaw.laws import CoupledLaw
-from sparselaw.numbers import short_size
+from sparselaw.numbers import short_compute, short_number, short_size
 from sparselaw.records import Record, Saved, frame, html_table, to_dict
 
 if TYPE_CHECKING:
@@ -190,6 +190,36 @@ class Forecast(Saved):
     def title(self) -> str:
         return f"Forecast by the {self.law.name} law with a drifting discrepancy, {self.rows_used} runs"
 
+    def tables(self) -> dict[str, tuple[str, list[str], list[list[str]]]]:
+        """Title, columns and rows of each: points, back-test, law, and what pulls most at the last point."""
+        write = "{:#.4g}".format  # 2.000, not 2
+        points = [[*_sizes(p), write(p.loss.best), p.loss.ends(write), f"{p.sd:.4g}"] for p in self.points]
+        columns = ["N", "D", "loss", f"{100 * self.level:g} % interval", "sd"]
+        if any(p.budget is not None for p in self.points):
+            columns.insert(0, "budget")
+            points = [
+                [short_compute(p.budget or 0.0), *row] for p, row in zip(self.points, points, strict=True)
+            ]
+        tests = [
+            [f"{100 * t.cutoff:.0f} % ({t.fitted})", str(t.runs), t.reason or f"{100 * t.covered:.3g} %"]
+            + ["-" if t.reason else f"{100 * v:.3g} %" for v in (t.error, t.width)]
+            for t in self.backtest
+        ]
+        pulls = [[*_sizes(r), f"{r.loss:.4g}", f"{100 * r.moves:+.2g} %"] for r in self.points[-1].pulls]
+        where = "N = {}, D = {}".format(*_sizes(self.points[-1]))
+        return {
+            "points": (self.title(), columns, points),
+            "backtest": (
+                "Back-test: fitted on the cheapest runs, the more expensive ones predicted",
+                ["fitted on", "predicted", "inside 95 %", "rms error", "median width"], tests,
+            ),
+            "law": (
+                "The coupled law", ["parameter", "value", "95 % interval"],
+                [[name, short_number(v.best), v.ends()] for name, v in self.params.items()],
+            ),
+            "pulls": (f"Runs that pull most at {where}", ["N", "D", "loss", "moves the forecast by"], pulls),
+        }  # fmt: skip
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         names = ("points", "level", "params", "coupling", "noise", "discrepancy", "backtest", "status")
@@ -220,11 +250,9 @@ class Forecast(Saved):
         return "\n".join([head, *lines, *tests, f"status {self.status}", *self.warnings])
 
     def _repr_html_(self) -> str:
-        rows = [[short_size(p.N), short_size(p.D), str(p.loss)] for p in self.points]
         tests = [test.words() for test in self.backtest]
         notes = [f"status: {self.status}", *self.warnings, self.meaning(), *tests]
-        head = ["N", "D", f"loss, best [{100 * self.level:g} % interval]"]
-        return html_table(self.title(), head, rows, notes, self.law.formula)
+        return html_table(*self.tables()["points"], notes, self.law.formula)
 
     def _repr_latex_(self) -> str:
         return self.law._repr_latex_()
@@ -322,6 +350,10 @@ class Prepared:
             failed = "the back-test was further off than expected: the interval is"
             found.append(("back-test", f"{failed} {wider:.2g} times as wide as without it ({made})"))
         return found
+
+
+def _sizes(run: Any) -> list[str]:
+    return [short_size(run.N), short_size(run.D)]
 
 
 def prepare(

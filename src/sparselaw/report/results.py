@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 import sparselaw
 from sparselaw.files import write_atomically
-from sparselaw.numbers import short_compute, short_number, short_size
+from sparselaw.numbers import short_compute, short_number
 from sparselaw.plotting import figures
 from sparselaw.plotting.figures import draw_each
 from sparselaw.records import GREEK, html_formula
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sparselaw.curves import CurveFit
     from sparselaw.deciding import Comparison, NextRuns
     from sparselaw.fitting.fitted_law import FittedLaw
-    from sparselaw.forecasting import BackTest, Forecast
+    from sparselaw.forecasting import Forecast
     from sparselaw.interval import Interval
     from sparselaw.measuring import LearningCurve, Measurement
     from sparselaw.planning import Approaches, Plan
@@ -61,42 +61,18 @@ class ResultPage:
 
 def forecast_page(found: Forecast) -> ResultPage:
     fan, *tests = figures.forecast_panels(found)
-    last = found.points[-1]
+    (_, columns, rows), backtest, law, pulls = found.tables().values()
     return ResultPage(
         title="Forecast of runs not yet made",
         lead=[" ".join(_sentences([found.title(), f"Status: {found.status}", found.meaning()]))],
         warnings=found.warnings,
         sections=[
-            Section(
-                "Forecast",
-                ("N", "D", "loss", f"{100 * found.level:g} % interval"),
-                [[*_sizes(p), _loss(p.loss.best), p.loss.ends(_loss)] for p in found.points],
-                draw_each([fan]),
-            ),
-            Section(
-                "Back-test: fitted on the cheapest runs, the more expensive ones predicted",
-                ("fitted on", "predicted", "inside 95 %", "rms error", "median width"),
-                [_tested(t) for t in found.backtest],
-                draw_each(tests),
-            ),
-            _law("The law", found.law.formula, found.params),
-            Section(
-                "Runs that pull most at N = {}, D = {}".format(*_sizes(last)),
-                ("N", "D", "loss", "moves the forecast by"),
-                [[*_sizes(r), _n(r.loss), f"{100 * r.moves:+.2g} %"] for r in last.pulls],
-            ),
+            Section("Forecast", columns, rows, draw_each([fan])),
+            Section(*backtest, draw_each(tests)),
+            Section(*law, formula=found.law.formula),
+            Section(*pulls),
         ],
     )
-
-
-def _sizes(run: Any) -> list[str]:
-    return [short_size(run.N), short_size(run.D)]
-
-
-def _tested(test: BackTest) -> list[str]:
-    known = ["-"] * 3 if test.reason else [f"{100 * v:.3g} %" for v in (test.covered, test.error, test.width)]
-    known[0] = test.reason or known[0]
-    return [f"{100 * test.cutoff:.0f} % ({test.fitted})", str(test.runs), *known]
 
 
 def curve_page(found: CurveFit) -> ResultPage:
@@ -118,7 +94,7 @@ def curve_page(found: CurveFit) -> ResultPage:
 def fit_page(law: FittedLaw) -> ResultPage:
     from sparselaw.planning import next_run
 
-    ahead = next_run(law)
+    ahead, (sparsity, left_out) = next_run(law), law.sparsity_tables()
     return ResultPage(
         title=f"Fit of the {law.name} law",
         lead=_sentences(
@@ -131,20 +107,8 @@ def fit_page(law: FittedLaw) -> ResultPage:
         sections=[
             Section("The law over the runs", pictures=draw_each(figures.fit_panels(law))),
             replace(_law("Parameters", law.law.formula, law.params), text=_sentences([law.how()])),
-            Section(
-                "Implied sparsity",
-                ("by the law", "alpha1", "alpha2"),
-                law.sparsity_rows(),
-                text=_sentences(law.sparsity_words()),
-            ),
-            Section(
-                "Sparsity alpha1 as runs are left out",
-                ("left out", "rows", "alpha1", "95 % interval"),
-                [
-                    [line.left_out, str(line.rows_used), _n(line.alpha1.best), line.alpha1.ends()]
-                    for line in law.leave_out
-                ],
-            ),
+            Section(*sparsity, text=_sentences(law.sparsity_words())),
+            Section(*left_out),
         ],
     )
 
@@ -207,7 +171,7 @@ def next_page(found: NextRuns) -> ResultPage:
 
 
 def _law(title: str, formula: str, params: Mapping[str, Interval]) -> Section:
-    rows = [[GREEK.get(name, name), _n(v.best), v.ends(short_number)] for name, v in params.items()]
+    rows = [[GREEK.get(name, name), _n(v.best), v.ends()] for name, v in params.items()]
     return Section(title, ("quantity", "value", "95 % interval"), rows, formula=formula)
 
 
@@ -216,7 +180,6 @@ def _shown(v: Interval) -> str:
 
 
 _n = short_number
-_loss = "{:#.4g}".format  # 2.000, not 2
 
 
 def _sentences(said: Iterable[str]) -> list[str]:

@@ -1,11 +1,10 @@
 // Loss curves: drop a log, see its end move as the schedule is dragged.
 
-import { Refused } from "./api.js";
 import { createChart } from "./chart.js";
 import { box, slider } from "./controls.js";
-import { el, loss, number, takeDrops } from "./dom.js";
+import { dropZone, el, loss, number } from "./dom.js";
 import { createLive, report } from "./live.js";
-import { block, ends, percent, TABLES, tableOf } from "./tables.js";
+import { block, ends, notes, percent, TABLES, tableOf } from "./tables.js";
 
 export const curves = {
   id: "curves",
@@ -18,17 +17,9 @@ export const curves = {
     const summary = block("The runs");
     const answer = el("p", { class: "lead", role: "status" });
     const chart = createChart("Loss to the end of the schedule", "curves");
-    const file = el("input", { type: "file", id: "curves-file", accept: TABLES });
-    file.addEventListener("change", () => file.files[0] && read(file.files[0]));
-    const zone = el(
-      "div",
-      { class: "zone" },
-      el("label", { for: "curves-file" }, "Drop a log of training here, or choose a file"),
-      file,
-      el("small", {}, "One row for each logged step: run, step, lr and loss. It stays on this machine."),
-      el("button", { type: "button", onclick: () => read(null) }, "Use the sample log"),
-    );
-    takeDrops(zone, read);
+    const sample = el("button", { type: "button", onclick: () => read(null) }, "Use the sample log");
+    const help = ["One row for each logged step: run, step, lr and loss."];
+    const zone = dropZone("curves-file", "Drop a log of training here, or choose a file", read, TABLES, help, sample);
     const settings = el(
       "form",
       { class: "settings", "aria-label": "Schedule", onsubmit: (event) => event.preventDefault() },
@@ -58,8 +49,7 @@ export const curves = {
         status("done");
       } catch (error) {
         shown.hidden = true;
-        if (error instanceof Refused) status("refused", error.message);
-        else report(app, { status }, error);
+        report(app, { status }, error);
       }
     }
 
@@ -69,7 +59,7 @@ export const curves = {
       summary.body.replaceChildren(
         el("p", { class: "lead" }, `${log.title}. Status ${log.status}.`),
         tableOf("The runs", ["run", "steps", "seen", "last loss", "final loss", "95 % interval"], rows),
-        el("ul", { class: "notes" }, ...log.warnings.map((words) => el("li", {}, words))),
+        notes(log.warnings),
       );
       update(app.state.get());
     }

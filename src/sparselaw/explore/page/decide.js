@@ -1,10 +1,9 @@
 // Which runs to make next, and which of two recipes is better: two tabs of Your runs.
 
-import { Refused } from "./api.js";
 import { createChart } from "./chart.js";
 import { box } from "./controls.js";
 import { el, loss, maths, number, size, takeDrops } from "./dom.js";
-import { createLive } from "./live.js";
+import { createLive, report } from "./live.js";
 import { block, ends, notes, percent, TABLES, tableOf } from "./tables.js";
 
 const FLOP = { placeholder: "usual", help: "in FLOP, by 6 N D" };
@@ -101,8 +100,7 @@ export function createCompare(app) {
       });
       said.textContent = "";
     } catch (error) {
-      said.textContent = error instanceof Refused ? error.message : "no answer";
-      if (!(error instanceof Refused)) app.gone();
+      report(app, { status: (_, words) => (said.textContent = words) }, error);
     }
   }
 

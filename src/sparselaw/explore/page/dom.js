@@ -88,6 +88,15 @@ export function download(name, blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
+// Where a file is dropped or chosen; `take` gets it.
+export function dropZone(id, label, take, accept, help, ...more) {
+  const file = el("input", { type: "file", id, accept });
+  file.addEventListener("change", () => file.files[0] && take(file.files[0]));
+  const zone = el("div", { class: "zone" }, el("label", { for: id }, label), file, el("small", {}, ...help, " It stays on this machine."), ...more);
+  takeDrops(zone, take);
+  return zone;
+}
+
 // Hands the files dropped on `zone` to `take`.
 export function takeDrops(zone, take) {
   for (const [name, over] of [["dragover", true], ["dragleave", false], ["drop", false]]) {

@@ -1,7 +1,7 @@
 // Curves of nonlinear features: asked for when the controls rest, drawn one by one as they are ready.
 
-import { Refused } from "./api.js";
 import { el } from "./dom.js";
+import { report } from "./live.js";
 
 const REST = 300; // milliseconds
 
@@ -53,9 +53,7 @@ export function createFeatureCurves(app, onchange) {
       });
       if (key === mine && how === "done") say("done");
     } catch (error) {
-      if (key !== mine) return;
-      if (error instanceof Refused) say("refused", error.message);
-      else app.gone();
+      if (key === mine) report(app, { status: say }, error);
     }
   }
 

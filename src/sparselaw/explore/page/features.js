@@ -1,10 +1,9 @@
 // Features: drop a matrix, see how sparse it is in the theory's sense, and which theory its learning follows.
 
-import { Refused } from "./api.js";
 import { createChart } from "./chart.js";
-import { el, maths, number, takeDrops } from "./dom.js";
+import { dropZone, el, maths, number } from "./dom.js";
 import { report } from "./live.js";
-import { block, ends, percent, tableOf } from "./tables.js";
+import { block, ends, notes, percent, tableOf } from "./tables.js";
 
 const CHARTS = { seen: "Features seen", unseen: "Variance never shown", alpha1: "Local exponent" };
 const LEARNING = { learned: "Loss against rows", widths: "Loss against model size" };
@@ -30,20 +29,14 @@ export const features = {
     const shown = el("div", { class: "results", hidden: true }, summary.node, ...nodesOf(charts));
     const more = el("div", { class: "row", hidden: true }, ask);
 
-    const file = el("input", { type: "file", id: "features-file" });
-    file.addEventListener("change", () => file.files[0] && work("measure", file.files[0]));
     const onoff = el("input", { type: "checkbox", id: "features-binary" });
     onoff.addEventListener("change", () => app.state.set({ binary: onoff.checked ? "1" : "0" }));
-    const zone = el(
-      "div",
-      { class: "zone" },
-      el("label", { for: "features-file" }, "Drop a matrix of features here, or choose a file"),
-      file,
-      el("small", {}, "A row for each sample: scipy .npz, .npy, .mtx, svmlight, triplets in CSV or Parquet, transactions, plain text. It stays on this machine."),
+    const help = ["A row for each sample: scipy .npz, .npy, .mtx, svmlight, triplets in CSV or Parquet, transactions, plain text."];
+    const zone = dropZone(
+      "features-file", "Drop a matrix of features here, or choose a file", (given) => work("measure", given), null, help,
       el("div", { class: "check" }, onoff, el("label", { for: "features-binary" }, "whether active only, not how large")),
       el("button", { type: "button", onclick: () => work("measure", null) }, "Measure Python's own library"),
     );
-    takeDrops(zone, (given) => work("measure", given));
 
     function status(state, words = "") {
       node.dataset.state = state;
@@ -66,8 +59,7 @@ export const features = {
       } catch (error) {
         if (working !== mine) return;
         if (question === "measure") shown.hidden = true;
-        if (error instanceof Refused) status("refused", error.message);
-        else report(app, { status }, error);
+        report(app, { status }, error);
       } finally {
         if (working === mine) cancel.hidden = true;
       }
@@ -90,7 +82,7 @@ export const features = {
 
     function showLearned(line) {
       learnt.hidden = false;
-      verdict.body.replaceChildren(el("ul", { class: "notes" }, ...line.learned.sentences.map((words) => el("li", {}, ...maths(words)))));
+      verdict.body.replaceChildren(notes(line.learned.sentences, maths));
       drawAll(learning, line, { learned: line.learned });
     }
 
@@ -110,7 +102,7 @@ export const features = {
       summary.body.replaceChildren(
         el("p", { class: "lead" }, `${found.source}: regime ${found.regime}.`),
         tableOf("What was measured", ["quantity", "value", "95 % interval, or why not"], rows),
-        el("ul", { class: "notes" }, ...found.sentences.map((words) => el("li", {}, ...maths(words)))),
+        notes(found.sentences, maths),
       );
       drawAll(charts, line, { measured: found });
     }

@@ -1,8 +1,8 @@
 // The inputs: kind, exponents, dimension, or a measurement that stays in this session. Always beside the views.
 
-import { Refused } from "./api.js";
 import { box, choice, slider } from "./controls.js";
-import { el, number, takeDrops } from "./dom.js";
+import { dropZone, el, number } from "./dom.js";
+import { report } from "./live.js";
 
 export const USUAL_INPUTS = { inputs: "sparse", alpha1: "1", alpha2: "0.3", dimension: "" };
 
@@ -14,17 +14,9 @@ export function inputsOf(app, state) {
 
 export function inputControls(app) {
   const said = el("p", { class: "said", role: "status" });
-  const file = el("input", { type: "file", id: "inputs-file", accept: ".json" });
-  file.addEventListener("change", () => file.files[0] && take(file.files[0]));
-  const zone = el(
-    "div",
-    { class: "zone", "data-control": "table" },
-    el("label", { for: "inputs-file" }, "Drop a measurement here, or choose a file"),
-    file,
-    el("small", {}, "The JSON of ", el("code", {}, "sparselaw measure FILE --json"), ", or {\"probabilities\": […], \"amplitudes\": […]}. It stays on this machine."),
-    said,
-  );
-  takeDrops(zone, take);
+  const help = ["The JSON of ", el("code", {}, "sparselaw measure FILE --json"), ", or {\"probabilities\": […], \"amplitudes\": […]}."];
+  const zone = dropZone("inputs-file", "Drop a measurement here, or choose a file", take, ".json", help, said);
+  zone.dataset.control = "table";
 
   async function take(given) {
     said.textContent = `reading ${given.name}`;
@@ -35,9 +27,7 @@ export function inputControls(app) {
       zone.dataset.state = "done";
       said.textContent = `${app.measured.name}: ${number(app.measured.coordinates)} coordinates, ${number(app.measured.active, 3)} of them active in a sample.`;
     } catch (error) {
-      zone.dataset.state = "refused";
-      said.textContent = error instanceof Refused ? error.message : "no answer";
-      if (!(error instanceof Refused)) app.gone();
+      report(app, { status: (state, words) => ([zone.dataset.state, said.textContent] = [state, words]) }, error);
     }
   }
 

@@ -1,11 +1,10 @@
 // Your runs: drop a table, see it with its law and forecast, the law at once, intervals as they come, what follows.
 // Two more tabs: which runs to make next, and which of two recipes is better.
 
-import { Refused } from "./api.js";
 import { createChart } from "./chart.js";
 import { choice } from "./controls.js";
 import { createCompare, createNext } from "./decide.js";
-import { download, el, loss, maths, number, size, takeDrops } from "./dom.js";
+import { download, dropZone, el, loss, maths, number, size } from "./dom.js";
 import { report } from "./live.js";
 import { block, ends, folded, formula, menu, notes, sizeEnds, TABLES, tableOf } from "./tables.js";
 
@@ -41,17 +40,9 @@ export const runs = {
     const cancel = el("button", { type: "button", hidden: true, onclick: () => working?.abort() }, "Cancel");
     const page = el("button", { type: "button", disabled: true, onclick: () => save() }, "Download the report");
 
-    const file = el("input", { type: "file", id: "runs-file", accept: TABLES });
-    file.addEventListener("change", () => file.files[0] && read(file.files[0]));
-    const zone = el(
-      "div",
-      { class: "zone" },
-      el("label", { for: "runs-file" }, "Drop a table of runs here, or choose a file"),
-      file,
-      el("small", {}, "One row for each run: N, D and loss, or C. CSV, JSON, Parquet or Excel. It stays on this machine."),
-      el("button", { type: "button", onclick: () => read(null) }, "Use the sample table"),
-    );
-    takeDrops(zone, read);
+    const sample = el("button", { type: "button", onclick: () => read(null) }, "Use the sample table");
+    const help = ["One row for each run: N, D and loss, or C. CSV, JSON, Parquet or Excel."];
+    const zone = dropZone("runs-file", "Drop a table of runs here, or choose a file", read, TABLES, help, sample);
 
     function status(state, words = "") {
       node.dataset.state = state;
@@ -87,9 +78,7 @@ export const runs = {
 
     function refused(error) {
       shown.hidden = !table;
-      node.dataset.state = "refused";
-      if (error instanceof Refused) said.textContent = error.message;
-      else report(app, { status }, error);
+      report(app, { status }, error);
     }
 
     function understood(found) {
