@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from sparselaw.cli import fit_options
 from sparselaw.cli.answer import SHOWN, Answer
-from sparselaw.cli.options import INTEGER, MAX_SIZE, flag, real, sizes, text
+from sparselaw.cli.options import INTEGER, MAX_SIZE, Options, flag, real, sizes, text, typed
 from sparselaw.cli.output import note, print_next, print_table, tell
 from sparselaw.errors import InputError
 from sparselaw.records import cells_of
@@ -19,6 +19,17 @@ if TYPE_CHECKING:
 SHAPES = "cosine:24000, wsd:20000,24000 or constant:72000 (also linear, wsd-exp, wsd-sqrt, step; lr=, end=)"
 
 
+READING = Options(  # how logs are read
+    warmup=real(None, "Steps of linear warm-up. [default: found in the logs]", metavar=INTEGER),
+    lr=real(None, "Peak rate, where the logs have no rates."),
+    shape=text(None, "What schedule the runs are on: cosine, wsd:20000,24000.", "SHAPE"),
+    steps=real(None, "Planned steps of the runs, for --shape.", metavar=INTEGER),
+    columns=typed("NAME=COLUMN,...", fit_options.columns)(
+        None, "Names of columns: step=...,lr=...,loss=... (also run, N, D, batch)."
+    ),
+)
+
+
 def curve(
     curves: list[str] = typer.Argument(
         ..., metavar="FILE...", help="Logs with run, step, lr and loss: tables, or folders of logs."
@@ -26,16 +37,10 @@ def curve(
     schedule: list[str] = text(
         [], f"A schedule to predict: a table of step and lr, or {SHAPES}; repeatable.", "FILE|SHAPE"
     ),
-    warmup: float | None = real(
-        None, "Steps of linear warm-up. [default: found in the logs]", metavar=INTEGER
-    ),
-    lr: float | None = real(None, "Peak rate, where the logs have no rates."),
-    shape: str | None = text(None, "What schedule the runs are on: cosine, wsd:20000,24000.", "SHAPE"),
-    steps: float | None = real(None, "Planned steps of the runs, for --shape.", metavar=INTEGER),
+    reading: dict[str, Any] = READING,
     best: float | None = real(None, "Look for a schedule to try, of so many steps.", metavar=INTEGER),
     N: list[int] | None = sizes(None, "Sizes to predict for. [default: those of the curves]", "-N", "--N"),
     present: str | None = text(None, "The run that schedules are compared with.", "RUN"),
-    columns: dict[str, str] | None = fit_options.ROWS["columns"],
     final: bool = flag("--final", "Each run's annealed loss with its standard error."),
     out: str | None = text(None, "With --final: write them to this .csv or .parquet file."),
     max_size: str | None = MAX_SIZE,  # noqa: ARG001
@@ -47,14 +52,20 @@ def curve(
     if out is not None:
         _check_out(final, out)
     found = fit_curves(
-        curves, schedules=list(schedule), warmup=warmup, lr=lr, shape=shape, steps=steps, columns=columns,
-        N=None if N is None else [float(n) for n in N], best=best, present=present,
+        curves, schedules=list(schedule), best=best, present=present, **reading,
+        N=None if N is None else [float(n) for n in N],
     )  # fmt: skip
     tell(found)
     if out is not None:
         _write(found, out)
     finals = {"finals": found.finals().to_dict("records")} if final else {}
-    answer.give("curve", found, lambda: _show(found, curves, final), first=2, also=finals)
+    answer.give(
+        "curve",
+        found,
+        lambda: _show(found, [*curves, *READING.retyped(reading)], final),
+        first=2,
+        also=finals,
+    )
 
 
 def _check_out(final: bool, out: str) -> None:

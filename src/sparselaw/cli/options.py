@@ -88,7 +88,7 @@ class Options(dict[str, Any]):
         """
         words = []
         for name, value in values.items():
-            if value in (None, (), False) or f"{value}".removesuffix(".0") == self[name].default:
+            if value in (None, (), False) or numbers.typed(value) == self[name].default:
                 continue
             option = f"--{name.replace('_', '-')}"
             if isinstance(value, Mapping):
@@ -96,7 +96,7 @@ class Options(dict[str, Any]):
             if isinstance(self[name].default, list):  # repeatable
                 words += [word for each in value for word in (option, each)]
             else:
-                text = ",".join(value) if isinstance(value, tuple) else f"{value}"
+                text = ",".join(value) if isinstance(value, tuple) else numbers.typed(value)
                 words += [option] if value is True else [option, text]
         return words
 
