@@ -8,6 +8,7 @@ from sparselaw.gram.counts import Counts, count_points
 from sparselaw.gram.law import Atoms, Moments
 from sparselaw.gram.nodes import power_nodes, table_nodes
 from sparselaw.gram.sampled import Sampled
+from sparselaw.inputs import TabulatedInputs
 
 X = np.linspace(-12.0, 8.0, 9)
 
@@ -78,3 +79,17 @@ def test_more_features_than_samples_end_at_a_positive_ridge():
     near = law.at(np.array([-12.0]))
     assert near.S[0] == pytest.approx(100.0, abs=1e-3)
     assert near.t[0] == pytest.approx(end.A0[0], rel=1e-4)
+
+
+@pytest.mark.parametrize(("K", "D"), [(2, 12), (3, 25), (5, 60), (8, 40)])
+def test_the_next_order_of_coordinates_that_are_always_active(K, D):
+    """Sign vectors: E tr G^+ = (D-2)/(D (D-K-1)) tr of 1/c, for vectors of any direction exact.
+
+    The effective medium has 1/(D-K), which is off by eight times the error allowed.
+    """
+    c = np.linspace(0.5, 2.0, K)
+    law = TabulatedInputs(np.full(K, 1.0), c).gram(float(D))
+    exact = float(np.sum(1.0 / c)) * (D - 2.0) / (D * (D - K - 1.0))
+    off = abs(2.0 / D - 1.0 / (D - K))
+    assert abs(law.inverses()[0] / exact - 1.0) < off / 10.0
+    assert abs(float(np.sum(1.0 / c)) / (D - K) / exact - 1.0) > 0.8 * off

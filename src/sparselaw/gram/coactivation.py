@@ -84,9 +84,12 @@ FELT = 0.003  # and what sharing does to S or t at one x
 TINY, TINY_NOISE = 0.5, 2.0  # of 1/(rank D), in the errors of t and of what label noise adds
 LEFT = 0.18  # of an eigenvalue of G, where the closure is read for kappa -> 0
 HARDLY = 0.01  # of the data sets: what they decide is error, for a simulation of a hundred does not see it
+MOST_ON = 1.5  # by which label noise may rise from there on
 LOST = 1e-6  # of S: a smaller slope of the closure is lost in its rounding
 MOST_ERROR = 0.04  # that sharing may say
-MOST_LOOPED = 0.3  # that loops may add
+MOST = 0.3  # that the next order may add to label noise
+DEEP = 5.0  # below the faintest coordinate, in log g: all are resolved
+NEAR = np.array([-0.05, 0.0, 0.05])  # in y, between which slopes of the next order are taken
 SOUND = 0.02  # by which the closure's two ways to S may differ
 
 
@@ -110,7 +113,6 @@ class Coactivation(Sampled):
         variance = max(float(shares.sum()), 1e-300)  # of the coordinates seen; sharing turns their skew round
         self.skew = float(shares @ (1.0 - 2.0 * chance)) / variance * (2.0 * found.sd**2 / variance - 1.0)
         self.most = float(min(D, np.floor(cell_nodes[0].sum() + 0.5)))
-        self.noise_error = TINY_NOISE / max(self.rank * self.D, 1.0)
         self._states: dict[float, CavityState] = {}
         self._ratios: dict[float, FloatArray] = {}
         self._polynomials: dict[int, FloatArray] = {}
@@ -134,6 +136,10 @@ class Coactivation(Sampled):
     def crowded(self) -> bool:
         """Whether the closure is asked."""
         return self.crowding > SHARED
+
+    @functools.cached_property
+    def noise_error(self) -> float:
+        return TINY_NOISE / max(self.rank * self.D, 1.0) if self.crowded else 0.0
 
     @functools.cached_property
     def cavity(self) -> Cavity:
@@ -332,21 +338,29 @@ class Coactivation(Sampled):
         own = float((weight * s**2) @ (missed * seen(p, self.D)))
         return self.rank_sd**2, crossed, own
 
-    def looped(self, x: FloatArray) -> FloatArray:
-        """Loops that are closed by frequent coordinates, where the data resolve nearly as many as there are
-        samples.
+    def looped(self, x: FloatArray) -> tuple[FloatArray, Any]:
+        """The next order in 1/D: loops of two samples and two coordinates, and a coordinate's own part of S.
 
-        Gaussian samples are to their coordinates what features are to the data: the next order in 1/D is
-        ``Moments.width`` with D for N, w, and (1 - w)^-1 stands for the orders beyond. Signs are drawn for
-        each sample, so that of its poles 1/(D - df2) trees have all up to the first power of df2/D.
+        It is that of Gaussian samples (``Gaussian``), -1/(D - df2), less what the scatter of their squares
+        does, -2/D; counts scatter on their own. Of their sum, times f^2 (1-f) of each coordinate, 1/D stands
+        for the coordinate that a sample holds back from itself, which trees have and the effective medium has
+        not. The rest are loops, through coordinates that are seen more than once.
         """
-        m = self.of.at(self.inner(x))
+        y = self.inner(x)
+        places = np.add.outer(y, NEAR)
+        every = self.take(np.repeat(np.arange(x.size), NEAR.size))
         with np.errstate(all="ignore"):
-            F = self.D - m.S + m.P
-            w = m.width(self.D, F) + (self.D - m.S - m.P) ** 2 / F**3
-            share = ((m.S - m.P) / self.D) ** 2 * (1.0 - self.unseen / m.A0)
-            found = share * w / (1.0 - np.clip(w, -MOST_LOOPED, MOST_LOOPED))
-        return np.where(np.isfinite(found), np.clip(found, -MOST_LOOPED, MOST_LOOPED), 0.0)
+            m = Moments(*every.of.at(places.ravel()).rows().reshape(8, *places.shape))
+            df2, of_S, of_t = every.of.loops(places.ravel()).reshape(3, *places.shape)
+            D, own = np.reshape(self.D, (-1, 1)), np.reshape(~np.asarray(self.crowded), (-1, 1))
+            loops, free = df2 / (D * (D - df2)), D - m.S + m.P
+            gain, left = own * m.Q / D - loops * of_S, own * (m.T - m.A1) / D - loops * of_t
+            S, t = gain * (D - m.S) / free, m.T * gain / free - left
+            at = places + np.log(1.0 - m.S / D)
+            stretch = at[:, 2] - at[:, 0]
+            rows = np.stack([S[:, 1], (S[:, 2] - S[:, 0]) / stretch, t[:, 1], (t[:, 2] - t[:, 0]) / stretch])
+            rows[[0, 1, 3]] = np.where(np.isneginf(x), 0.0, rows[[0, 1, 3]])
+        return np.where(np.isfinite(rows), rows, 0.0), ~np.asarray(self.crowded)
 
     def error(self, x: FloatArray) -> FloatArray:
         """The square of what sharing does to t: trees are exact, and loops are of the next order.
@@ -375,17 +389,14 @@ class Coactivation(Sampled):
         return self._end_slopes[0]
 
     def inverse_errors(self) -> tuple[float, float]:
-        """Half the next order of an inverse Wishart matrix, whose mean has D - K - 1 for D - K, and the share
-        of coordinates so faint that hardly a data set shows one.
-        """
+        """And the share of coordinates so faint that hardly a data set shows one."""
         (every, of_seen), errors = self._end_slopes
-        following = 1.0 / (2.0 * float(max(self.D - self.rank, abs(self.D - self.of.rank))) + 1.0)
         faintest = np.argsort(self.of.log_g)
         rare = faintest[np.cumsum(self.of.weight[faintest]) < HARDLY]
         inverse = self._free * np.exp(-np.maximum(self.of.log_g[rare], -LARGEST_LOG))
         of_every = min(abs(float(self.of.weight[rare] @ inverse)) / every, 1.0)
         of_variance = min(abs(float(self.of.variance[rare] @ inverse)) / of_seen, 1.0)
-        return errors[0] + following + of_every, errors[1] + following + of_variance
+        return errors[0] + of_every, errors[1] + of_variance
 
     @functools.cached_property
     def _end_slopes(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -393,21 +404,37 @@ class Coactivation(Sampled):
 
         The closure is of endless trees: it follows G to eigenvalues smaller than any that D samples have. So
         it is read where less than a fifth of an eigenvalue is left, P = 0.18. Below are faint coordinates on
-        their own, as far as a sample that shows one has no other left open. What it would add down to half of
-        that is the error.
+        their own, as far as a sample that shows one has no other left open; where more is seen than there are
+        samples it goes on as the effective medium does. What it would add down to half of that is the error.
         """
-        every, of_seen = (float(value) for value in super().inverses())
+        medium = np.array(super().inverses(), float)
         if not self.crowded:
-            return (every, of_seen), (0.0, 0.0)
+            return self._followed(medium, np.zeros(2), float(self.of.lattice[1].min()) - DEEP)
         x = np.array([self._where_left(part) for part in (LEFT, 0.5 * LEFT)])
         m, kappa = self.at(x), np.exp(x)
         if (m.P < LOST * m.S).any():
-            return (every, of_seen), (1.0, 1.0)
-        alone, plain = self._free * np.array(self.of.inverses())[:, None], self.of.at(x)
-        found = (np.stack([m.P, m.T]) - self._free * np.stack([plain.P, plain.T])) / kappa + alone
+            return self._followed(medium, np.ones(2), float(self.inner(x)[0]))
+        found = np.stack([m.P, m.T]) / kappa
+        if self._crowded:  # as the effective medium goes on
+            there = Sampled.at(self, x)
+            found = found * np.clip(medium[:, None] / (np.stack([there.P, there.T]) / kappa), 1.0, MOST_ON)
+        else:
+            alone, plain = self._free * np.array(self.of.inverses())[:, None], self.of.at(x)
+            found = found - self._free * np.stack([plain.P, plain.T]) / kappa + alone
         with np.errstate(invalid="ignore"):
             errors = np.abs(np.nan_to_num(np.log(found[:, 1] / found[:, 0])))
-        return (float(found[0, 0]), float(found[1, 0])), (float(errors[0]), float(errors[1]))
+        errors += 1.0 / (2.0 * max(self.D - self.rank, abs(self.D - self.of.rank)) + 1.0)  # of K - D, halved
+        return self._followed(found[:, 0], errors, float(self.inner(x)[0]))
+
+    def _followed(
+        self, found: FloatArray, errors: FloatArray, y: float
+    ) -> tuple[tuple[float, float], tuple[float, float]]:
+        """With the next order in 1/D at y (``looped``)."""
+        m, (df2, of_S, _) = self.of.at(np.array([y])), self.of.loops(np.array([y]))
+        own = 0.0 if self.crowded else m.Q / self.D
+        more = float(np.clip((df2 / (self.D * (self.D - df2)) * of_S - own) / m.P, -MOST, MOST)[0])
+        (every, of_seen), (error, other) = (found * (1.0 + more)).tolist(), (errors + abs(more)).tolist()
+        return (every, of_seen), (error, other)
 
     def _where_left(self, wanted: float) -> float:
         """x with P = wanted near kappa -> 0, or as deep as the closure goes: Newton's method in log P."""

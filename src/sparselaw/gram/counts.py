@@ -217,6 +217,7 @@ class CountScatter:
     starts: NDArray[np.intp]  # where the points of a cell begin
     log_g: FloatArray  # of each point; -inf where n = 0
     chance: FloatArray
+    repeated: FloatArray  # 1 - 1/n: the pairs of samples that show it, of all pairs
 
     def covariances(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Cov(S, S), Cov(S, t) and Cov(t, t) between the places of each row of x (rows, places, places)."""
@@ -234,6 +235,16 @@ class CountScatter:
         St = -(both @ centred.transpose(0, 2, 1))
         both *= s
         return SS, St, both @ centred.transpose(0, 2, 1)
+
+    def loops(self, x: FloatArray) -> FloatArray:
+        """Rows: tr f^2, tr f^2 (1-f) and tr Sigma f^2 (1-f) at each x, of coordinates seen more than once."""
+        with np.errstate(over="ignore"):
+            f = 1.0 / (1.0 + np.exp(x[:, None] - self.log_g))
+        weight = np.repeat(self.weight, np.diff(np.append(self.starts, self.chance.size)))
+        variance = np.repeat(self.variance, np.diff(np.append(self.starts, self.chance.size)))
+        weight = weight * self.chance * self.repeated
+        both = f * f * (1.0 - f)
+        return np.stack([(f * f) @ weight, both @ weight, both @ (weight * variance)])
 
     def slack(self, x: FloatArray) -> FloatArray:
         """Cov(K - S, K)/(E(K - S) Var K) at each x, K the coordinates seen: at most 1/Var K."""
@@ -314,6 +325,10 @@ class Counts(Atoms):
     def slack(self, x: FloatArray) -> FloatArray:
         return np.zeros(x.shape) if self.cells is None else self.cells.slack(x)
 
+    def loops(self, y: FloatArray) -> FloatArray:
+        """Those of ``CountScatter``, or none."""
+        return np.zeros((3, y.size)) if self.cells is None else self.cells.loops(y)
+
 
 class SeveralCounts(SideBySide, Counts):
     """The counts of several D, laid out and put on a lattice side by side."""
@@ -349,6 +364,10 @@ class SeveralCounts(SideBySide, Counts):
         for law, cells in zip(new, _cells_of(new), strict=True):
             vars(law)["cells"] = cells
 
+    def loops(self, y: FloatArray) -> FloatArray:
+        self._put_in_cells()
+        return self.each_in_turn(lambda law, y: law.loops(y), y)
+
 
 def _cells_of(laws: list[Any]) -> list[CountScatter]:
     """The coordinates of each law in cells, with the points of their counts, all side by side."""
@@ -369,7 +388,9 @@ def _cells_of(laws: list[Any]) -> list[CountScatter]:
     for end in ends.tolist():
         a, b = starts[first], starts[end] if end < starts.size else at.size
         cell = slice(first, end)
-        out.append(CountScatter(weight[cell], (p * c)[cell], starts[cell] - a, log_g[a:b], chance[a:b]))
+        again = 1.0 - 1.0 / np.maximum(n[a:b], 1.0)
+        its = weight[cell], (p * c)[cell], starts[cell] - a, log_g[a:b], chance[a:b], again
+        out.append(CountScatter(*its))
         first = end
     return out
 

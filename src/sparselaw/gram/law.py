@@ -257,9 +257,12 @@ class GramLaw(ABC):
         """
         return 1.0
 
-    def looped(self, x: FloatArray) -> FloatArray:
-        """What loops of samples and coordinates add to A0, relative to it, where the moments leave it out."""
-        return np.zeros(np.shape(x))
+    def looped(self, x: FloatArray) -> tuple[FloatArray, Any]:
+        """What the next order in 1/D adds to S, S', t and t' (rows) where the moments leave it out.
+
+        And whether label noise feels it.
+        """
+        return np.zeros((4, x.size)), False
 
     def error(self, x: FloatArray) -> FloatArray:
         """The relative error of t that comes of what the law leaves out."""
@@ -503,9 +506,6 @@ class Several(SideBySide, GramLaw):
 
     def scatter(self, x: FloatArray) -> Scatter:
         return Scatter(*self.each_in_turn(lambda law, x: law.scatter(x).rows(), x))
-
-    def looped(self, x: FloatArray) -> FloatArray:
-        return self.each_in_turn(lambda law, x: law.looped(x), x)
 
     def error(self, x: FloatArray) -> FloatArray:
         return self.each_in_turn(lambda law, x: law.error(x), x)

@@ -35,6 +35,7 @@ from sparselaw.surface.state import (
     embedded,
     embedded_noise,
     excess,
+    next_order,
     noise_scatter,
     scatter_share,
     shifted_share,
@@ -202,7 +203,7 @@ def _edge_of_many(state: State, edge: FloatArray, stride: int) -> FloatArray:
 
 
 FLOOR = 0.005  # relative error that is always left
-HALF = 0.5  # of what loops add, which may be off
+QUARTER = 0.25  # of the next order in 1/D, which may be off
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,9 +266,11 @@ def surface(law: GramLaw, N: FloatArray | float, ridge: float = 0.0, noise: floa
         scattered[near] = mean - quiet[near]
         whole = mean + added[near]
         error[near] = own + (of_law[near] * mean + of_noise[near] * added[near]) / whole
-    looped = law.looped(of.x)
+    looped, of_added = next_order(law, of)
     quiet, scattered = np.where(nothing, 0.0, quiet * (1.0 + looped)), np.where(nothing, 0.0, scattered)
-    error = error + of_rank + HALF * np.abs(looped)
+    added = added * (1.0 + of_added)
+    changed = np.where(added > 0.0, of_added * added + looped * quiet, looped * quiet)
+    error = error + of_rank + QUARTER * np.abs(changed) / (quiet + scattered + added)
     lost = ~(quiet + scattered >= law.unseen)  # no learner goes below what was never seen
     quiet, scattered = np.where(lost, np.maximum(leading, law.unseen), quiet), np.where(lost, 0.0, scattered)
     error = np.where(lost | ~np.isfinite(error), 1.0, error)

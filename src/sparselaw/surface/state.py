@@ -39,6 +39,7 @@ from sparselaw.gram.law import GramLaw, Moments, Scatter, effective_ridge
 NU = np.arange(0.0, 20.1, 0.5)
 LOG_S = np.arange(-36.0, 6.1, 0.5)
 EDGE_TABLE_END = 20.0  # F from which on what is left out is below 0.002
+MOST = 0.3  # that the next order in 1/D may add
 _FINEST, _FIRST, _LAST = 1e-9, 0.5, 300.0  # of z
 
 
@@ -255,3 +256,20 @@ def embedded_noise(of: State, pole: FloatArray, edge: FloatArray) -> FloatArray:
     bulk = noise_width(of.m, of.held, of.F) * inverse - pole * first
     near = np.minimum(1.0, 0.25 * (of.held + of.short) ** 2)
     return np.asarray(np.where(of.end, 0.0, bulk * near) + np.where(pole > 0.0, pole * edge, 0.0))
+
+
+@np.errstate(all="ignore")
+def next_order(law: GramLaw, of: State) -> tuple[FloatArray, FloatArray]:
+    """What ``GramLaw.looped`` does to the leading loss and to label noise, relative to them.
+
+    kappa moves so that S + h stays N.
+    """
+    (S, S1, t, t1), noisy = law.looped(of.x)
+    m, F = of.m, of.F
+    shift = np.where(of.end, 0.0, S / F)
+    pole = m.A0 * m.P / F
+    loss = (t - t1 + 2.0 * m.A1 * shift) / m.A0 + (S1 - (2.0 * m.Q - F) * shift) / F
+    of_pole = loss + ((2.0 * m.Q - m.P) * shift - S1) / m.P
+    noise = (t1 + (m.T - 2.0 * m.A1) * shift + pole * of_pole) / (m.T + pole) - shift
+    noise = np.where(noisy & ~of.end, noise, 0.0)
+    return tuple(np.clip(np.nan_to_num(each), -MOST, MOST) for each in (loss, noise))
