@@ -22,7 +22,7 @@ def table(rows=40, seed=0):
 
 
 def designed(law, **settings):
-    runs = clean_runs(table(), columns=None, group=None, needed=law.sizes, aliases=law.column_names).runs
+    runs = clean_runs(table(), law).runs
     return prepare(law, runs, **settings)
 
 

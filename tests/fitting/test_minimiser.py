@@ -127,7 +127,7 @@ def test_l1_of_a_line_is_the_linear_program():
     design = prepare(PowerLaw, Runs(sizes={"x": x}, loss=loss, scale=np.ones(18), sweeps=sweeps))
     assert design.names == ("A[D=1]", "A[D=2]", "alpha")
     found = global_minimum(design, parse_objective("l1"))
-    matrix = np.column_stack([sweep == 0, sweep == 1, -design.terms.x[0]]).astype(float)
+    matrix = np.column_stack([sweep == 0, sweep == 1, -np.log(x / design.middle["x"])]).astype(float)
     eye = np.eye(18)
     exact = linprog(
         np.r_[np.zeros(3), np.ones(36)], A_eq=np.hstack([matrix, eye, -eye]), b_eq=design.log_loss,
@@ -153,14 +153,20 @@ def test_starts_solve_nonnegative_least_squares():
 @pytest.mark.parametrize("delta", [1e-3, np.inf])
 @pytest.mark.parametrize(("law", "tied"), DESIGNS)
 def test_scan_against_one_grid_point_at_a_time(law, tied, delta):
-    design = prepare(LAWS[law], runs_of(CHINCHILLA_TRUTH, 6), tied=tied)
+    runs = runs_of(CHINCHILLA_TRUTH, 6)
+    design = prepare(LAWS[law], runs, tied=tied)
     grid = np.array([0.1, 0.4, 1.5])
-    distinct = sorted(set(design.terms.slope[design.terms.slope >= 0].tolist()))
+    terms = [term for term in design.law.terms if term.coefficient in design.place]
+    exponents = [None if term.exponent is None else design.place[term.exponent] for term in terms]
+    logs = [
+        np.zeros(60) if t.size is None else np.log(runs.sizes[t.size] / design.middle[t.size]) for t in terms
+    ]
+    distinct = np.unique([place for place in exponents if place is not None])
     places = np.array(list(itertools.product(range(3), repeat=len(distinct))))
-    values, logs = scan(places, grid, distinct, design, delta, np.ones(design.rows))
-    for place, value, found in zip(places, values, logs, strict=True):
+    values, scanned = scan(places, grid, distinct, design, delta, np.ones(design.rows))
+    for place, value, found in zip(places, values, scanned, strict=True):
         exponent = dict(zip(distinct, grid[place], strict=True))
-        powers = [-exponent.get(s, 0.0) * x for s, x in zip(design.terms.slope, design.terms.x, strict=True)]
+        powers = [-exponent.get(place, 0.0) * x for place, x in zip(exponents, logs, strict=True)]
         columns = np.exp(np.stack(powers, axis=1) - design.log_loss[:, None])
         weight = design.inverse_scale
         for _ in range(1 if delta == np.inf else 1 + REWEIGHTINGS):
@@ -171,7 +177,9 @@ def test_scan_against_one_grid_point_at_a_time(law, tied, delta):
         np.testing.assert_allclose(found[present], np.log(best[present]), rtol=1e-6, atol=1e-8)
         np.testing.assert_array_equal(found == ABSENT, ~present)
         theta = np.zeros(design.free)
-        theta[design.terms.intercept] = np.log(np.maximum(best, 1e-300)) - design.terms.height
+        theta[[design.place[term.coefficient] for term in terms]] = (
+            np.log(np.maximum(best, 1e-300)) - design.terms.height
+        )
         theta[distinct] = grid[place]
         assert value == pytest.approx(naive_objective(theta, design, delta), rel=1e-6)
 

@@ -121,12 +121,12 @@ def places(at: Sequence[Any], budget: Any, *, needed: bool = True) -> dict[str, 
 
 def fit_one(path: str, law: str, rows: dict[str, Any], settings: dict[str, Any], **more: Any) -> FittedLaw:
     """Says what there is to say of the table, and fits it behind a progress bar."""
-    from sparselaw.fitting import fit, read_runs
+    from sparselaw.fitting import clean_runs, fit
     from sparselaw.progress import progress
 
     settings = {name: value for name, value in (settings | more).items() if value is not None}
     rows = rows | {"drop_peak": settings.pop("drop_peak")}
-    clean = read_runs(path, law, **rows)
+    clean = clean_runs(path, law, **rows)
     for words in clean.notes:
         note(words)
     say_both_counts(path, clean.notes, law=law, **rows)

@@ -12,7 +12,7 @@ from sparselaw.fitting.compare_laws import (
     fit_by,
 )
 from sparselaw.fitting.exponent_tests import EqualityTest, ExponentProfile, LeftOut, exponent_profile
-from sparselaw.fitting.fit import fit, read_runs
+from sparselaw.fitting.fit import fit
 from sparselaw.fitting.fitted_law import FittedLaw
 from sparselaw.fitting.power_sweeps import PowerFit, Sweep, fit_power
 from sparselaw.fitting.read import read_table
@@ -38,6 +38,5 @@ __all__ = [
     "fit_power",
     "interpolation_threshold",
     "near_peak",
-    "read_runs",
     "read_table",
 ]

@@ -22,9 +22,9 @@ from sparselaw.fitting.table_checks import (
     pooled_columns,
     run_column,
     unit_words,
+    without_peak,
 )
 from sparselaw.fitting.tables import (
-    Aliases,
     column,
     duplicated,
     find_columns,
@@ -39,6 +39,7 @@ from sparselaw.fitting.tables import (
     unit_of,
 )
 from sparselaw.forecasting import KnownRuns
+from sparselaw.laws import Law, law_named
 
 Source: TypeAlias = "pd.DataFrame | Mapping[str, Any] | str | Path"
 COUNTS = ("as-given", "non-embedding")
@@ -121,6 +122,7 @@ def as_table(source: Source) -> pd.DataFrame:
 
 def clean_runs(
     source: Source,
+    law: type[Law] | str = "chinchilla",
     *,
     columns: Mapping[str, str] | None = None,
     group: str | None = None,
@@ -128,8 +130,7 @@ def clean_runs(
     best: bool = False,
     final: bool = False,
     count: str = "as-given",
-    needed: tuple[str, ...] = ("N", "D"),
-    aliases: Aliases | None = None,
+    drop_peak: bool = False,
 ) -> CleanRuns:
     """The runs of a table, as every command reads them.
 
@@ -137,6 +138,8 @@ def clean_runs(
     ----------
     source
         A table, or the path of one.
+    law
+        That is to be fitted, or its name: it says which sizes are needed; of a law of one size any will do.
     columns
         Role -> column, for N, D, loss, C and stderr, where names do not tell.
     group
@@ -150,10 +153,8 @@ def clean_runs(
     count
         "as-given" takes N as the table has it, "non-embedding" without embeddings: from a column of that
         name, or 12 L d^2 from depth and width.
-    needed
-        The sizes that a law uses; none for a law of one size, where any will do.
-    aliases
-        Other names of sizes beyond N and D.
+    drop_peak
+        Leave out simulated runs with N near K(D), where the loss peaks.
 
     Returns
     -------
@@ -165,10 +166,13 @@ def clean_runs(
     InputError
         Where no column can be told for a role, no row is left, or the loss rises with scale.
     """
-    table = as_table(source)
-    if where:
-        table = select(table, where)
-    more = {name: (aliases or {}).get(name, ()) for name in needed}
+    kind = law_named(law) if isinstance(law, str) else law
+    needed = () if kind.has_one_size() else kind.sizes
+    table = select(as_table(source), where)
+    dropped: dict[str, int] = {}
+    if drop_peak:
+        table, dropped = without_peak(table, columns)
+    more = {name: kind.column_names.get(name, ()) for name in needed}
     found = find_columns(table.columns, columns, more)
     judged = _Rows(table)
     notes: list[str] = []
@@ -250,7 +254,7 @@ def clean_runs(
     pooled = pooled_columns(table.iloc[kept], used, group)
     return CleanRuns(
         runs=runs,
-        dropped=judged.counts,
+        dropped=judged.counts | dropped,
         notes=tuple(dict.fromkeys(said)),
         pooled=tuple(p for p in pooled if not (best and p.kind != "run") and not (final and p.kind == "run")),
     )

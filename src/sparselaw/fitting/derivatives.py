@@ -19,45 +19,48 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparselaw.arrays import FloatArray, IntArray
+from sparselaw.arrays import FloatArray
 from sparselaw.fitting.minimise import rho
 
 STEP = 1e-5  # of differences
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TermSlopes:
-    """Terms t_k = theta[intercept_k + sweep] - theta[slope_k] x_k at thetas (fits, p), and their derivatives.
+class Terms(NamedTuple):
+    """A sum of powers is log sum_k exp(t_k), with t_k = height_k + theta . grad t_k linear in theta.
 
-    With p_k = exp(t_k - eta) the share of a term, J = sum_k p_k grad t_k and V = sum_k p_k grad t_k
-    grad t_k^T - J J^T; grad t_k is sparse: term k has its intercept, one for each sweep, and its exponent.
+    The gradient has a one for the coefficient, of its own in every sweep, and minus the centred log size for
+    the exponent, which sweeps share.
     """
 
-    terms: FloatArray  # (fits, terms, rows): t
-    x: FloatArray  # (terms, rows)
-    intercept: IntArray  # (terms,)
-    slope: IntArray  # (terms,): -1 for a term without an exponent
-    sweep: FloatArray  # (sweeps, rows): one where the row is of the sweep
-    free: int  # p
+    linear: FloatArray  # (terms, p, rows): grad t_k
+    height: FloatArray  # (terms,): of the unit of the coefficient, in centred log losses
+
+    def at(self, thetas: FloatArray) -> TermSlopes:
+        """At thetas (fits, p)."""
+        return TermSlopes(terms=self, values=self.height[:, None] + np.tensordot(thetas, self.linear, (1, 1)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermSlopes:
+    """The terms at some thetas, and the derivatives of their sum.
+
+    With p_k = exp(t_k - eta) the share of a term, J = sum_k p_k grad t_k and V = sum_k p_k grad t_k
+    grad t_k^T - J J^T.
+    """
+
+    terms: Terms
+    values: FloatArray  # (fits, terms, rows): t
 
     def log_losses(self) -> FloatArray:
         """(fits, rows): log sum_k exp(t_k)."""
-        top = self.terms.max(axis=1)
-        found: FloatArray = top + np.log(np.exp(self.terms - top[:, None]).sum(axis=1))
+        top = self.values.max(axis=1)
+        found: FloatArray = top + np.log(np.exp(self.values - top[:, None]).sum(axis=1))
         return found
 
     def jacobian(self) -> FloatArray:
         """(fits, rows, p): J."""
-        return self._transposed(np.exp(self.terms - self.log_losses()[:, None])).swapaxes(1, 2)
-
-    def _transposed(self, share: FloatArray) -> FloatArray:
-        """(fits, p, rows): J, from the shares of the terms."""
-        found = np.zeros((len(share), self.free, share.shape[2]))
-        for k, (first, slope) in enumerate(zip(self.intercept, self.slope, strict=True)):
-            found[:, first : first + len(self.sweep)] += share[:, k, None] * self.sweep
-            if slope >= 0:
-                found[:, slope] -= share[:, k] * self.x[k]
-        return found
+        share = np.exp(self.values - self.log_losses()[:, None])
+        return np.asarray(np.einsum("fkr,kpr->frp", share, self.terms.linear))
 
     def derivatives(
         self,
@@ -69,23 +72,15 @@ class TermSlopes:
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """f, gradient, Hessian and the sum of w J_j^2 / s^2 of every fit."""
         eta = self.log_losses()
-        share = np.exp(self.terms - eta[:, None])
+        share = np.exp(self.values - eta[:, None])
         value, first, second = rho((y - eta) * inverse_scale, weights, delta, tilt)
         pull = first * inverse_scale
         outer = second * inverse_scale**2 + pull  # J J^T enters with rho'' and, through V, with rho'
-        J = self._transposed(share)
-        pulled = share * pull[:, None]
+        J = sum(share[:, k, None] * gradient for k, gradient in enumerate(self.terms.linear))
         gradient = -(J @ pull[:, :, None])[:, :, 0]
         hessian = (J * outer[:, None]) @ J.swapaxes(1, 2)
-        for k, (first, slope) in enumerate(zip(self.intercept, self.slope, strict=True)):
-            own = np.arange(first, first + len(self.sweep))
-            hessian[:, own, own] -= pulled[:, k] @ self.sweep.T
-            if slope >= 0:
-                by_x = pulled[:, k] * self.x[k]
-                cross = by_x @ self.sweep.T
-                hessian[:, own, slope] += cross
-                hessian[:, slope, own] += cross
-                hessian[:, slope, slope] -= by_x @ self.x[k]
+        for k, linear in enumerate(self.terms.linear):
+            hessian -= (linear * (share[:, k] * pull)[:, None]) @ linear.T
         square = np.broadcast_to(weights * inverse_scale**2, eta.shape)
         return value, gradient, hessian, ((J * J) @ square[:, :, None])[:, :, 0]
 

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
 from sparselaw.fitting.clean_runs import Runs
-from sparselaw.fitting.derivatives import FormulaSlopes, TermSlopes, by_differences
+from sparselaw.fitting.derivatives import FormulaSlopes, Terms, TermSlopes, by_differences
 from sparselaw.fitting.minimise import Ends, Objective, minimise
 from sparselaw.fitting.starts import combined_starts, grid_starts
 from sparselaw.laws import Law
@@ -29,19 +29,6 @@ Columns = Mapping[str, FloatArray]  # of each parameter its best value, then its
 TOGETHER = 32_000  # rows of all fits that are made side by side: what the processor's cache holds
 NEARLY_GONE = 0.05  # of its unit: a term that may as well be none
 VANISHED = 1e-6  # a term that gives less than this part of every loss is not there
-
-
-class Terms(NamedTuple):
-    """The law is log sum_k exp(t_ki), t_ki = height_k + theta[intercept_k + sweep_i] - theta[slope_k] x_ki.
-
-    Runs in several sweeps have a coefficient for each of them, and share the exponents.
-    """
-
-    x: FloatArray  # (terms, rows): centred log sizes
-    intercept: IntArray  # (terms,)
-    slope: IntArray  # (terms,): -1 for a term without an exponent
-    height: FloatArray  # (terms,): of the unit of the coefficient, in centred log losses
-    sweep: IntArray  # (rows,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +58,7 @@ class Design:
     def log_losses(self, thetas: FloatArray) -> FloatArray:
         """(thetas, rows): centred log losses that the law gives; infinite where it has no value."""
         if self.terms is not None:
-            return self._term_slopes(thetas, self.terms).log_losses()
+            return self.terms.at(thetas).log_losses()
         with np.errstate(all="ignore"):
             logs = np.log(np.asarray(self._laws(thetas).loss(*self.sizes), dtype=np.float64))
             logs = logs - np.log(self.middle["loss"])
@@ -81,7 +68,7 @@ class Design:
     def slopes(self, thetas: FloatArray) -> TermSlopes | FormulaSlopes:
         """Their derivatives: exact where the law knows them and its units are the common ones."""
         if self.terms is not None:
-            return self._term_slopes(thetas, self.terms)
+            return self.terms.at(thetas)
         common = all(
             not held.linear and (held.unit in (None, lowest_loss) or isinstance(held.unit, TermUnit))
             for held in self.law.ranges.values()
@@ -94,18 +81,6 @@ class Design:
         log_loss = np.where(np.isnan(known.log_loss), np.inf, known.log_loss) - np.log(self.middle["loss"])
         first, second = self._by_row(known.first), self._by_row(known.second)
         return FormulaSlopes(self._by_row(log_loss), first, second, turn, curvature)
-
-    def _term_slopes(self, thetas: FloatArray, terms: Terms) -> TermSlopes:
-        exponents = np.where(terms.slope >= 0, thetas[:, terms.slope], 0.0)
-        heights = thetas[:, terms.intercept[:, None] + terms.sweep] + terms.height[:, None]
-        return TermSlopes(
-            terms=heights - exponents[:, :, None] * terms.x,
-            x=terms.x,
-            intercept=terms.intercept,
-            slope=terms.slope,
-            sweep=(np.arange(terms.sweep.max() + 1)[:, None] == terms.sweep).astype(np.float64),
-            free=self.free,
-        )
 
     def _by_row(self, values: Any) -> Any:
         """From cells to rows along the second axis."""
@@ -184,17 +159,14 @@ class Design:
 
         It needs two values of every size, and every sweep.
         """
-        sweep = np.zeros(1, np.int64) if self.terms is None else self.terms.sweep
-        if sweep.any() and np.unique(sweep[rows]).size <= sweep.max():
+        if self.terms is not None and not self.terms.linear[:, :, rows].any(axis=(0, 2)).all():
             return False
         return all(np.ptp(size[self.cell[rows]]) > 0.0 for size in self.sizes)
 
     def take(self, rows: IntArray) -> Design:
         """The same with these rows only; the centre stays."""
         sizes, cell = cells(tuple(size[self.cell[rows]] for size in self.sizes))
-        terms = self.terms
-        if terms is not None:
-            terms = terms._replace(x=np.ascontiguousarray(terms.x[:, rows]), sweep=terms.sweep[rows])
+        terms = self.terms and self.terms._replace(linear=self.terms.linear[:, :, rows])
         return replace(
             self,
             sizes=sizes,
@@ -208,7 +180,7 @@ class Design:
         """(starts, p): where to begin."""
         if self.terms is None:
             return combined_starts(self, objective, weights)
-        if self.terms.intercept.size == 1:  # linear in theta: any start is as good
+        if len(self.terms.height) == 1:  # linear in theta: any start is as good
             return np.zeros((1, self.free))
         return grid_starts(self, objective.delta, weights)
 
@@ -312,24 +284,23 @@ def prepare(law: type[Law], runs: Runs, *, tied: bool = False, floor: bool = Tru
         sizes=distinct,
         cell=cell,
         middle=middle,
-        terms=_terms(law, runs, place, middle) if law.terms else None,
+        terms=_terms(law, runs, place, middle, len(names)) if law.terms else None,
     )
 
 
-def _terms(law: type[Law], runs: Runs, place: Mapping[str, int], middle: Mapping[str, float]) -> Terms:
+def _terms(
+    law: type[Law], runs: Runs, place: Mapping[str, int], middle: Mapping[str, float], free: int
+) -> Terms:
     terms = [term for term in law.terms if term.coefficient in place]
-    logs = [
-        np.zeros(len(runs)) if term.size is None else np.log(runs.sizes[term.size] / middle[term.size])
-        for term in terms
-    ]
-    low = np.log(middle["lowest"] / middle["loss"])
-    return Terms(
-        x=np.stack(logs),
-        intercept=np.array([place[term.coefficient] for term in terms]),
-        slope=np.array([-1 if term.exponent is None else place[term.exponent] for term in terms]),
-        height=np.array([low if term.size is None else 0.0 for term in terms]),
-        sweep=np.zeros(len(runs), np.int64) if runs.sweeps is None else runs.sweeps.index.astype(np.int64),
-    )
+    linear, height = np.zeros((len(terms), free, len(runs))), np.zeros(len(terms))
+    sweep = 0 if runs.sweeps is None else runs.sweeps.index
+    for k, term in enumerate(terms):
+        linear[k, place[term.coefficient] + sweep, np.arange(len(runs))] = 1.0
+        if term.size is None or term.exponent is None:
+            height[k] = np.log(middle["lowest"] / middle["loss"])
+        else:
+            linear[k, place[term.exponent]] = -np.log(runs.sizes[term.size] / middle[term.size])
+    return Terms(linear, height)
 
 
 def cells(sizes: tuple[FloatArray, ...]) -> tuple[tuple[FloatArray, ...], IntArray]:

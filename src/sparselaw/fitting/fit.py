@@ -9,17 +9,15 @@ from typing import Any
 import numpy as np
 
 from sparselaw.errors import InputError, warn_of
-from sparselaw.fitting.clean_runs import CleanRuns, Runs, Source, Sweeps, as_table, clean_runs
+from sparselaw.fitting.clean_runs import CleanRuns, Runs, Source, Sweeps, clean_runs
 from sparselaw.fitting.design import Design, prepare
 from sparselaw.fitting.draws import Progress
 from sparselaw.fitting.draws import bootstrap as draw
 from sparselaw.fitting.fitted_law import FittedLaw, fitted_law
 from sparselaw.fitting.goodness import findings, goodness
 from sparselaw.fitting.minimise import global_minimum, parse_objective
-from sparselaw.fitting.table_checks import without_peak
-from sparselaw.fitting.tables import select
 from sparselaw.interval import check_level
-from sparselaw.laws import ANY_SIZE, Law, law_named, one_size_laws
+from sparselaw.laws import ANY_SIZE, law_named, one_size_laws
 
 FEW_GROUPS = 10
 ENVELOPE = "the law is for the best tenth of the runs: most residuals are above it by intention"
@@ -125,7 +123,7 @@ def fit(
     chosen = parse_objective(objective, delta)
     clean = runs
     if not isinstance(runs, CleanRuns):
-        clean = read_runs(
+        clean = clean_runs(
             runs, kind, columns=columns, group=group, where=where, best=best, final=final, count=count,
             drop_peak=drop_peak,
         )  # fmt: skip
@@ -158,29 +156,6 @@ def fit(
     if warn:
         warn_of(fitted.warnings)
     return fitted
-
-
-def read_runs(
-    source: Source,
-    law: type[Law] | str = "chinchilla",
-    *,
-    where: str | Sequence[str] = (),
-    columns: Mapping[str, str] | None = None,
-    drop_peak: bool = False,
-    **settings: Any,
-) -> CleanRuns:
-    """The runs that a law would be fitted to, and what there is to say of them before."""
-    kind = law_named(law) if isinstance(law, str) else law
-    dropped: dict[str, int] = {}
-    table = as_table(source)
-    if where:
-        table = select(table, where)
-    if drop_peak:
-        table, dropped = without_peak(table, columns)
-    needed = () if kind.has_one_size() else kind.sizes
-    clean = clean_runs(table, columns=columns, needed=needed, aliases=kind.column_names, **settings)
-    clean.dropped.update(dropped)
-    return clean
 
 
 def _arguments(

@@ -58,9 +58,8 @@ def grid_starts(design: Design, delta: float, weights: FloatArray) -> FloatArray
         generator = np.random.Generator(np.random.PCG64(0))
         few = np.sort(generator.choice(design.rows, LARGEST_GRID_ROWS, replace=False))
         design, weights = design.take(few), weights[few]
-    terms = design.terms
-    assert terms is not None
-    distinct = sorted(set(terms.slope[terms.slope >= 0].tolist()))
+    assert design.terms is not None
+    distinct = np.flatnonzero([held.linear for held in design.ranges])
     grid = GRID if len(distinct) <= 2 else COARSE_GRID
     places = np.array(list(itertools.product(range(grid.size), repeat=len(distinct))))
     values, coefficients = scan(places, grid, distinct, design, delta, weights)
@@ -71,9 +70,8 @@ def grid_starts(design: Design, delta: float, weights: FloatArray) -> FloatArray
         if not chosen or np.abs(places[chosen] - places[flat]).max(axis=1).min() > 1:
             chosen.append(int(flat))
     thetas = np.zeros((len(chosen), design.lower.size))
-    sweeps = int(terms.sweep.max()) + 1
-    for k, first in enumerate(terms.intercept):
-        thetas[:, first : first + sweeps] = coefficients[chosen, k, None] - terms.height[k]
+    for k, (linear, height) in enumerate(zip(*design.terms, strict=True)):
+        thetas[:, linear.any(axis=1)] = coefficients[chosen, k, None] - height
     thetas[:, distinct] = grid[places[chosen]]
     return np.clip(thetas, design.lower, design.upper)
 
@@ -81,7 +79,7 @@ def grid_starts(design: Design, delta: float, weights: FloatArray) -> FloatArray
 def scan(
     places: IntArray,
     grid: FloatArray,
-    distinct: list[int],
+    distinct: IntArray,
     design: Design,
     delta: float,
     weights: FloatArray,
@@ -93,11 +91,14 @@ def scan(
     """
     assert design.terms is not None
     powers, tops, at = [], [], []
-    for x, slope in zip(design.terms.x, design.terms.slope, strict=True):
-        logs = -(grid[:, None] if slope >= 0 else np.zeros((1, 1))) * x
+    for linear in design.terms.linear:
+        logs, at_grid = np.zeros((1, design.rows)), np.zeros(len(places), np.int64)
+        for own, exponent in zip(places.T, distinct, strict=True):
+            if linear[exponent].any():
+                logs, at_grid = grid[:, None] * linear[exponent], own
         top = logs.max(axis=1)
         powers.append(np.exp(logs - top[:, None] - design.log_loss))
-        at.append(places[:, distinct.index(slope)] if slope >= 0 else np.zeros(len(places), np.int64))
+        at.append(at_grid)
         tops.append(top[at[-1]])
     values, found = np.empty(len(places)), np.empty((len(places), len(powers)))
     step = max(1, TOGETHER // design.log_loss.size)
@@ -146,7 +147,9 @@ def _nonnegative(normal: FloatArray, right: FloatArray) -> FloatArray:
     for size in range(1, terms + 1):
         supports = np.array(list(itertools.combinations(range(terms), size))).T  # (size, supports)
         vector = right[supports]
-        solution = _eliminated(normal[supports[:, None], supports[None, :]], vector.copy())
+        matrix = np.moveaxis(normal[supports[:, None], supports[None, :]], (0, 1), (-2, -1))
+        matrix[..., range(size), range(size)] *= 1.0 + 1e-12  # keeps two equal columns solvable
+        solution = np.moveaxis(np.linalg.solve(matrix, np.moveaxis(vector, 0, -1)[..., None])[..., 0], -1, 0)
         with np.errstate(invalid="ignore"):
             value = -0.5 * np.sum(solution * vector, axis=0)
             value = np.where((solution >= 0.0).all(axis=0), value, np.inf)
@@ -157,22 +160,3 @@ def _nonnegative(normal: FloatArray, right: FloatArray) -> FloatArray:
         best[:, better] = 0.0
         best[supports[:, which[better]], better] = solution[:, which[better], better]
     return best
-
-
-def _eliminated(matrix: FloatArray, vector: FloatArray) -> FloatArray:
-    """Solves positive systems (n, n, ...) in place, side by side; no number where one is singular."""
-    n = len(vector)
-    every = range(n)
-    matrix[every, every] *= 1.0 + 1e-12  # keeps two equal columns solvable
-    with np.errstate(all="ignore"):
-        for a in every:
-            matrix[a, a] = np.where(matrix[a, a] > 0.0, matrix[a, a], np.nan)
-            for b in range(a + 1, n):
-                factor = matrix[b, a] / matrix[a, a]
-                matrix[b, a + 1 :] -= factor * matrix[a, a + 1 :]
-                vector[b] -= factor * vector[a]
-        for a in reversed(every):
-            for b in range(a + 1, n):
-                vector[a] -= matrix[a, b] * vector[b]
-            vector[a] /= matrix[a, a]
-    return vector
