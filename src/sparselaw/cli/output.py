@@ -55,7 +55,7 @@ def note(text: str) -> None:
 
 def typed(*command: str) -> str:
     """A command of ours as it is typed."""
-    return "sparselaw " + re.sub(r"(?<=\d)e\+(?=\d)", "e", shlex.join(command))
+    return "sparselaw " + re.sub(r"(?<=\d)e\+0*(?=\d)", "e", shlex.join(command))
 
 
 def print_next(words: str, *command: str) -> None:

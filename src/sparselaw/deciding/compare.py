@@ -201,6 +201,7 @@ def contest(
         crossing_probability=chance,
         status=said[0][0] if said else "ok",
         warnings=(*odd, *(words for _, words in said)),
+        level=level,
         curve={
             "budget": wide[shown],
             "A": np.exp(quantiles(A, weights)),
@@ -318,7 +319,7 @@ def short_names(paths: Sequence[str | Path]) -> list[str]:
     """
     stems = [Path(str(path).removesuffix(".gz")).stem for path in paths]
     if len(set(stems)) < len(stems):
-        stems = [f"{Path(path).parent.name} {stem}" for path, stem in zip(paths, stems, strict=True)]
+        stems = [f"{Path(path).parent.name} {stem}".strip() for path, stem in zip(paths, stems, strict=True)]
     words = [re.split(r"[\s_-]+", stem) for stem in stems]
     common = set.intersection(*map(set, words))
     found = [

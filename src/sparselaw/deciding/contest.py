@@ -63,6 +63,7 @@ class Contest(Record):
     crossing_probability: float
     status: str
     warnings: tuple[str, ...]
+    level: float  # of the intervals
     curve: Mapping[str, FloatArray] = field(repr=False)
     recipes: Recipes = field(repr=False)
 

@@ -279,7 +279,10 @@ class _Question:
             if self.width(one) <= helps:
                 return float(one[0, 2]), f"N = {short_size(one[0, 0])}, D = {short_size(one[0, 1])}"
         if self.sizes is not None:
-            raise InputError("sizes", "", "have no run that narrows the interval by 5 %", "add larger ones")
+            largest = (
+                f"up to N = {short_size(np.max(candidates(self.known, self.sizes, self.cost, np.inf)[0]))}"
+            )
+            raise InputError("sizes", largest, "have no run that narrows the interval by 5 %", "add others")
         scatter = "is hardly more than what single runs scatter by: no run narrows it by 5 %"
         raise InputError("interval", percent(helps / (1.0 - WORTH)), scatter, "ask about a larger run")
 

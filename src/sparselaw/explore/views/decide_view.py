@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparselaw.deciding import Contest, NextRuns, compare, next_runs
+from sparselaw.deciding.compare import short_names
 from sparselaw.explore.call import Call, code_of, last_part, shell
 from sparselaw.explore.chart_data import Chart, axis, chart, line, mark, points
 from sparselaw.explore.views.runs_view import (
@@ -64,9 +65,7 @@ def compared(call: Call) -> dict[str, Any]:
     """Two tables: the difference, how sure, and what the better recipe saves."""
     names = [last_part(call.text(f"name_{side}")) or f"{side}.csv" for side in "ab"]
     first, second = (call.upload(f"upload_{side}") for side in "ab")
-    labels = [name.split(".")[0] for name in names]
-    if labels[0] == labels[1]:
-        labels = ["A", "B"]
+    labels = short_names(names)
     runs = [clean_runs(path).runs for path in (first, second)]
     largest = [float((6.0 * one.N * one.D).max()) for one in runs]
     budget = call.positive("compare_budget", USUAL_TARGET * max(largest))
