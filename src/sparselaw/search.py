@@ -1,4 +1,5 @@
-"""Minima and roots of functions of one variable, and polynomials through a few of their values.
+"""Minima and roots of functions of one variable, polynomials through a few of their values, and where curves
+pass a value.
 
 scipy has the same for one scalar at a time, at 60 ms of start-up; here many brackets are searched side by
 side.
@@ -102,3 +103,23 @@ def solve_decreasing(function: Callable[[float], tuple[float, float]], target: f
             return x
         x += step
     return x
+
+
+def passes(values: FloatArray, curves: FloatArray, x: FloatArray) -> FloatArray:
+    """(draws,): the x at which each of ``curves`` (draws, places), made falling, has its value.
+
+    Minus infinity where it is lower from the start, infinity where it stays above.
+
+    >>> B = np.array([[3.0, 2.5, 1.5], [3.0, 2.5, 1.5]])
+    >>> passes(np.array([2.0, 9.0]), B, np.array([-1.0, 0.0, 1.0]))
+    array([ 0.5, -inf])
+    """
+    falling = np.minimum.accumulate(curves, axis=1)
+    count = np.count_nonzero(falling > values[:, None], axis=1)  # places above the value
+    row, right = np.arange(len(values)), np.clip(count, 1, len(x) - 1)
+    above, below = falling[row, right - 1], falling[row, right]
+    fall = above - below
+    share = np.divide(above - values, fall, out=np.zeros_like(fall), where=fall > 0.0)
+    inside = x[right - 1] + share * (x[right] - x[right - 1])
+    found = np.where(count == len(x), np.inf, np.where(values > falling[:, 0], -np.inf, inside))
+    return np.asarray(found)

@@ -11,7 +11,7 @@ from sparselaw.costs import parse_cost
 from sparselaw.fitting import fit
 from sparselaw.forecasting import known_runs, predictive, prepare
 from sparselaw.laws import CoupledLaw
-from sparselaw.planning import allocate, best_sizes, next_run, plan
+from sparselaw.planning import allocate, best_sizes, plan, plan_ahead
 from sparselaw.planning.budget_curves import valley_of
 from sparselaw.planning.from_runs import DRAWS, PART, best_along, lowest, runs_source
 
@@ -90,12 +90,12 @@ def test_one_loss_everywhere(known, found):
 
 def test_the_next_run_of_a_fit_is_that_of_the_plan():
     fitted = fit(table(), bootstrap=0)
-    ahead = next_run(fitted).plan
+    ahead = plan_ahead(fitted)
     own = plan(table(), budget=ahead.budget)
     assert (ahead.N, ahead.D, ahead.loss) == (own.N, own.D, own.loss)
     by_law = fit({name: values[::4] for name, values in table().items()}, bootstrap=0)
-    assert "conditional on the chinchilla law" in next_run(by_law).plan.intervals
-    assert next_run(fit(table(), law="two-power", bootstrap=0)) is None
+    assert "conditional on the chinchilla law" in plan_ahead(by_law).intervals
+    assert plan_ahead(fit(table(), law="two-power", bootstrap=0)) is None
 
 
 def test_a_plan_by_a_law_is_conditional_on_it(found):

@@ -91,12 +91,11 @@ def _several(
 
 def _show_ahead(fitted: FittedLaw, *runs: str) -> None:
     """One line each of the plan and of the forecast, with how to get more."""
-    from sparselaw.planning import next_run
+    from sparselaw.planning import plan_ahead
 
-    ahead = next_run(fitted)
-    if ahead is None:
+    found = plan_ahead(fitted)
+    if found is None:
         return
-    found = ahead.plan
     at = f"N={short_size(found.N.best)},D={short_size(found.D.best)}"
     print(
         f"plan: with 10 times the compute of the largest run, {short_number(found.budget, 2)} FLOP, "

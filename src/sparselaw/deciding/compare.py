@@ -7,11 +7,9 @@ off the same draw.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +25,8 @@ from sparselaw.forecasting.known_runs import FARTHEST, check_runs, spans_ahead
 from sparselaw.forecasting.saved import data_hash
 from sparselaw.interval import Interval, check_level
 from sparselaw.planning.forecast_budgets import known_of
-from sparselaw.planning.plan import passes
 from sparselaw.records import dropped_words
+from sparselaw.search import passes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,7 +159,7 @@ def contest(
 
     One set of draws of both frontiers serves the budgets, the picture and the place where they cross.
     """
-    quantiles = partial(weighted_quantiles, ends=[0.5 * (1.0 - level), 0.5, 0.5 * (1.0 + level)])
+    ends = [0.5 * (1.0 - level), 0.5, 0.5 * (1.0 + level)]
     spent = [np.asarray(cost.compute(runs.N, runs.D)) for runs in recipes.runs]
     low = min(max(float(spent[0].min()), float(spent[1].min())), float(asked.min()))
     high = 1.5 * max(float(spent[0].max()), float(spent[1].max()), float(asked.max()))
@@ -174,25 +172,36 @@ def contest(
     drawn = recipes.draws(N, D, np.repeat([0, 1], [shown.size, wide.size]), DRAWS, seed)
     A, B = drawn[:, : shown.size], drawn[:, shown.size :]
     logs = np.array([passes(A[:, i], B, np.log(wide / wide[j])) for i, j in enumerate(shown)]).T
-    B, weights = B[:, shown], prior_of(logs)
-    gap = A - B
+    curve = summary(ends, A, B[:, shown], logs) | {"budget": wide[shown]}
     sizes: list[Any]
     if points.size:
         sizes = [((n, d), (n, d)) for n, d in points.tolist()]
         there = [_at_sizes(recipes, n, d, cost, seed) for n, d in points.tolist()]
-        draws = [np.column_stack(each) for each in zip(*there, strict=True)]
+        at = summary(ends, *(np.column_stack(each) for each in zip(*there, strict=True)))
     else:
-        i = np.searchsorted(wide[shown], budgets)
+        i = np.searchsorted(curve["budget"], budgets)
         sizes = [tuple((float(N[j]), float(D[j])) for N, D in both) for j in shown[i]]
-        draws = [A[:, i], B[:, i], logs[:, i]]
-    found = _points(asked, sizes, draws, quantiles, at_sizes=bool(points.size))
+        at = {name: values[..., i] for name, values in curve.items()}
+    found = [
+        ContestPoint(
+            budget=C,
+            sizes=sizes[i],
+            losses=(Interval(*at["A"][:, i].tolist()), Interval(*at["B"][:, i].tolist())),
+            difference=Interval(*at["difference"][:, i].tolist()),
+            probability=float(at["probability"][i]),
+            multiplier=Interval(*at["multiplier"][:, i].tolist()),
+            at_sizes=bool(points.size),
+        )
+        for i, C in enumerate(asked.tolist())
+    ]
+    gap, weights = A - B[:, shown], prior_of(logs[:, -1])
     crosses = gap[:, 0] * gap[:, -1] < 0.0
-    chance = float(np.average(crosses, weights=weights[:, -1]))
+    chance = float(np.average(crosses, weights=weights))
     crossing = None
     if np.count_nonzero(crosses) >= 2 and chance >= CROSSING_SAID:
-        x = np.log(wide[shown])
-        zeros = np.array([[_first_zero(one, x)] for one in gap[crosses]])
-        crossing = Interval(*np.exp(quantiles(zeros, weights[crosses, -1:])).ravel().tolist())
+        falling = gap[crosses] * np.sign(gap[crosses, :1])
+        zeros = passes(np.zeros(len(falling)), falling, np.log(wide[shown]))
+        crossing = Interval(*np.exp(weighted_quantiles(zeros, weights[crosses], ends)).tolist())
     odd = [f"{name}: {w}" for r, name in enumerate(recipes.names) for w in recipes.posterior.odd_rows(r)]
     said = _findings(recipes, found)
     return Contest(
@@ -202,19 +211,24 @@ def contest(
         status=said[0][0] if said else "ok",
         warnings=(*odd, *(words for _, words in said)),
         level=level,
-        curve={
-            "budget": wide[shown],
-            "A": np.exp(quantiles(A, weights)),
-            "B": np.exp(quantiles(B, weights)),
-            "multiplier": np.exp(quantiles(logs, weights)),
-            "probability": np.average(gap < 0.0, axis=0, weights=weights),
-        },
+        curve=curve,
         recipes=recipes,
     )
 
 
+def summary(ends: Sequence[float], A: FloatArray, B: FloatArray, logs: FloatArray) -> dict[str, FloatArray]:
+    """Of draws (draws, places) of both log losses and of the log of the multiplier, each as likely as it was
+    before any run: quantiles (ends, places), and the probability that A is lower."""
+    weights, gap = prior_of(logs), np.exp(A) - np.exp(B)
+    named = {"A": np.exp(A), "B": np.exp(B), "difference": gap, "multiplier": np.exp(logs)}
+    found = {name: weighted_quantiles(values, weights, ends) for name, values in named.items()}
+    times = found["multiplier"]
+    times[np.isinf(times) | (times == 0.0)] = np.nan  # beyond reach it is not known
+    return found | {"probability": np.average(gap < 0.0, axis=0, weights=weights)}
+
+
 def weighted_quantiles(values: FloatArray, weights: FloatArray, ends: Sequence[float]) -> FloatArray:
-    """(ends, columns) of draws (draws, columns), which may be infinite."""
+    """(ends, places) of draws (draws, places), which may be infinite."""
     return np.asarray(np.quantile(values, ends, axis=0, weights=weights, method="inverted_cdf"))
 
 
@@ -229,44 +243,6 @@ def _at_sizes(
     A, B = each[:, 0], each[:, 1:]
     compute = np.asarray(cost.compute(N * factors, D * factors)) / float(cost.compute(N, D))
     return A, B[:, STEPS // 2], passes(A, B, np.log(compute))
-
-
-def _points(
-    asked: FloatArray,
-    sizes: Sequence[Any],
-    draws: Sequence[FloatArray],
-    quantiles: Callable[[FloatArray, FloatArray], FloatArray],
-    *,
-    at_sizes: bool,
-) -> list[ContestPoint]:
-    """From draws (draws, points) of both log losses and of the log of the multiplier."""
-    A, B, logs = draws
-    weights, gap = prior_of(logs), np.exp(A) - np.exp(B)
-    times = np.exp(quantiles(logs, weights))
-    times[np.isinf(times) | (times == 0.0)] = math.nan  # beyond reach it is not known
-    ends = [*(quantiles(values, weights) for values in (np.exp(A), np.exp(B), gap)), times]
-    lower = np.average(gap < 0.0, axis=0, weights=weights).tolist()
-    found = []
-    for i, C in enumerate(asked.tolist()):
-        loss_A, loss_B, difference, multiplier = (Interval(*each[:, i].tolist()) for each in ends)
-        found.append(
-            ContestPoint(
-                budget=C,
-                sizes=sizes[i],
-                losses=(loss_A, loss_B),
-                difference=difference,
-                probability=lower[i],
-                multiplier=multiplier,
-                at_sizes=at_sizes,
-            )
-        )
-    return found
-
-
-def _first_zero(gap: FloatArray, x: FloatArray) -> float:
-    i = int(np.flatnonzero(gap[:-1] * gap[1:] <= 0.0)[0])
-    share = 0.0 if gap[i] == gap[i + 1] else gap[i] / (gap[i] - gap[i + 1])
-    return float(x[i] + share * (x[i + 1] - x[i]))
 
 
 def _findings(recipes: Recipes, points: Sequence[ContestPoint]) -> list[tuple[str, str]]:

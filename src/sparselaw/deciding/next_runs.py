@@ -3,7 +3,6 @@ money allows."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,6 +31,7 @@ MOST_CANDIDATES = 2000
 MOST_STEPS = 60  # up to a billion times the smallest N
 BESIDE = 0.7  # ln N to either side of the best one, for the slope and the curvature of the loss
 WORTH = 0.05  # of the width: what is worth a run, and how far the shortest list may stay behind the best
+ROUNDED_UP = 1.005  # three digits of it are enough
 LEFT = 0.1  # of what may be spent: said
 LARGER = (3.0, 10.0, 30.0, 100.0, 1e3, 1e4)  # times what may be spent, where that buys nothing that helps
 MOST_WEIGHT = 0.98  # of the components of the posterior that count
@@ -204,7 +204,9 @@ def next_runs(
     if least > helps:
         price, size = question.least_that_helps(spend, helps)
         condition = "buys no run that narrows the interval by 5 %"
-        raise InputError("spend", f"{spend:.3g}", condition, f"spend at least {at_least(price)} ({size})")
+        raise InputError(
+            "spend", f"{spend:.3g}", condition, f"spend at least {ROUNDED_UP * price:.3g} ({size})"
+        )
     enough = min(least / (1.0 - WORTH), helps)
     chosen = lists[next(i for i, after in enumerate(widths) if after <= enough)]
     for i in range(len(chosen) - 1, -1, -1):  # without those that nobody would miss
@@ -375,21 +377,11 @@ def candidates(
     prices = np.asarray(cost.compute(N, D), dtype=np.float64)
     keep = np.flatnonzero(prices <= spend * (1.0 + 1e-9))
     if not keep.size:
-        least_price = f"spend at least {at_least(float(prices.min()))}"
+        least_price = f"spend at least {ROUNDED_UP * float(prices.min()):.3g}"
         raise InputError("spend", f"{spend:.3g}", "is below the cheapest candidate", least_price)
     if keep.size > MOST_CANDIDATES:
         raise InputError("sizes", keep.size, f"are more than {MOST_CANDIDATES} candidates", "name fewer")
     return N[keep], D[keep], prices[keep]
-
-
-def at_least(price: float) -> str:
-    """Three digits, rounded up.
-
-    >>> at_least(2.4841e21), at_least(150.0)
-    ('2.49e+21', '150')
-    """
-    digits = 10.0 ** (math.floor(math.log10(price)) - 2)
-    return f"{math.ceil(price / digits * (1.0 - 1e-12)) * digits:.3g}"
 
 
 def percent(share: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sparselaw.planning.allocate import Peak, allocate
 from sparselaw.planning.approaches import Approaches, approaches
 from sparselaw.planning.budget_curves import frontier_curve, valley_curve
-from sparselaw.planning.forecast_budgets import best_sizes, by_value, forecast, next_run
+from sparselaw.planning.forecast_budgets import best_sizes, by_value, forecast, plan_ahead
 from sparselaw.planning.from_law import check_trade_off
 from sparselaw.planning.plan import plan
 from sparselaw.planning.plan_record import Plan, Plans
@@ -25,7 +25,7 @@ __all__ = [
     "check_trade_off",
     "forecast",
     "frontier_curve",
-    "next_run",
     "plan",
+    "plan_ahead",
     "valley_curve",
 ]

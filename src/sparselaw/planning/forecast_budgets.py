@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,6 @@ from sparselaw.forecasting import Forecast, KnownRuns, Prepared, prepare
 from sparselaw.forecasting.forecast_result import check_points
 from sparselaw.forecasting.known_runs import unforeseeable
 from sparselaw.interval import check_level
-from sparselaw.numbers import short_compute, short_size
 from sparselaw.planning.from_law import fit_source
 from sparselaw.planning.from_runs import runs_source
 from sparselaw.planning.plan import plan
@@ -185,39 +184,19 @@ def best_sizes(prepared: Prepared, budgets: Sequence[float], cost: str) -> list[
     return [(one.N, one.D) for one in best]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NextRun:
-    """The best run at ten times the most expensive one of the table, as ``plan`` has it."""
-
-    plan: Plan
-
-    def words(self) -> str:
-        """One line: allocation, prediction, growth."""
-        found, growth = self.plan, self.plan.growth
-        line = (
-            f"at {AHEAD:g} times the most expensive run (6ND = {short_compute(found.budget)}): "
-            f"N = {short_size(found.N.best)}, D = {short_size(found.D.best)} "
-            f"({found.tokens_per_parameter.best:.3g} for each parameter), "
-            f"loss {found.loss.best:.4g} {found.loss.ends()} ({found.loss_intervals.partition(':')[0]})"
-        )
-        known = growth.N.best == growth.N.best
-        return line + (f"; N ~ C^{growth.N.best:.3g}" if known else "")
-
-
-def next_run(fitted: FittedLaw) -> NextRun | None:
-    """By the forecast of the runs of a fit, by the fitted law where they allow none; None where the law does
-    not trade N against D above a floor, or no plan is to be had."""
+def plan_ahead(fitted: FittedLaw) -> Plan | None:
+    """For ten times the most expensive run of a fit, by the forecast of its runs; by the law where they allow
+    none; None where the law does not trade N against D above a floor, or no plan is to be had."""
     law = fitted.law
     if law.sizes != ("N", "D") or None in (law.floor_name, law.exponent_names, fitted.sparsity):
         return None
-    if "next run" not in fitted.memory:
+    if "ahead" not in fitted.memory:
         runs = fitted.runs.known()
-        budget = AHEAD * 6.0 * float((runs.N * runs.D).max())
         try:
             by_law = unforeseeable(runs)
             source = fitted if by_law else runs_source(prepare(runs, dropped=fitted.dropped))
-            fitted.memory["next run"] = NextRun(plan=plan(source, budget))
+            fitted.memory["ahead"] = plan(source, AHEAD * 6.0 * float((runs.N * runs.D).max()))
         except InputError:
-            fitted.memory["next run"] = None
-    found: NextRun | None = fitted.memory["next run"]
+            fitted.memory["ahead"] = None
+    found: Plan | None = fitted.memory["ahead"]
     return found

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, get_args, overload
 
 import numpy as np
 
-from sparselaw.arrays import FloatArray
 from sparselaw.costs import Cost, with_serving
 from sparselaw.errors import InputError, check_choice, check_finite, check_positive
 from sparselaw.forecasting.predictive import check_probabilities
@@ -25,6 +24,7 @@ from sparselaw.planning.budget_curves import growth, isoflop, valley_of
 from sparselaw.planning.from_law import limited_source
 from sparselaw.planning.plan_record import Plan, Plans, Reach
 from sparselaw.planning.source import Source, as_source, is_table
+from sparselaw.search import passes
 
 if TYPE_CHECKING:
     from sparselaw.theory.surface import Surface
@@ -275,23 +275,3 @@ def _interval(source: Source, cost: Cost, loss: float, budget: float) -> Interva
     ends = np.quantile(places, [tail, 1.0 - tail], method="nearest")
     low, high = (math.exp(end) if math.isfinite(end) else math.nan for end in ends)
     return Interval(min(low, budget), budget, max(high, budget))
-
-
-def passes(values: FloatArray, curves: FloatArray, x: FloatArray) -> FloatArray:
-    """(draws,): the x at which each of ``curves`` (draws, places), made falling, has its value.
-
-    Minus infinity where it is lower from the start, infinity where it stays above.
-
-    >>> B = np.array([[3.0, 2.5, 1.5], [3.0, 2.5, 1.5]])
-    >>> passes(np.array([2.0, 9.0]), B, np.array([-1.0, 0.0, 1.0]))
-    array([ 0.5, -inf])
-    """
-    falling = np.minimum.accumulate(curves, axis=1)
-    count = np.count_nonzero(falling > values[:, None], axis=1)  # places above the value
-    row, right = np.arange(len(values)), np.clip(count, 1, len(x) - 1)
-    above, below = falling[row, right - 1], falling[row, right]
-    fall = above - below
-    share = np.divide(above - values, fall, out=np.zeros_like(fall), where=fall > 0.0)
-    inside = x[right - 1] + share * (x[right] - x[right - 1])
-    found = np.where(count == len(x), np.inf, np.where(values > falling[:, 0], -np.inf, inside))
-    return np.asarray(found)

@@ -195,10 +195,7 @@ def compute_multiplier(contest: Contest, *, ax: Axes | None = None) -> Axes:
     """Compute that the second recipe needs for the loss of the first, over that of the first."""
     ax = axes_of(ax)
     curve = contest.curve
-    times = np.array(
-        [np.where(np.isfinite(line) & (line > 0.0), line, np.nan) for line in curve["multiplier"]]
-    )
-    band(ax, curve["budget"], times, COLOURS[2], f"best, with {100 * contest.level:g} %")
+    band(ax, curve["budget"], curve["multiplier"], COLOURS[2], f"best, with {100 * contest.level:g} %")
     ax.axhline(1.0, color=THEORY, lw=0.8)
     for point in contest.points:
         ax.axvline(point.budget, ymax=0.85, color=THEORY, lw=0.8, ls=":")  # not through the legend

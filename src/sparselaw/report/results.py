@@ -92,15 +92,15 @@ def curve_page(found: CurveFit) -> ResultPage:
 
 
 def fit_page(law: FittedLaw) -> ResultPage:
-    from sparselaw.planning import next_run
+    from sparselaw.planning import plan_ahead
 
-    ahead, (sparsity, left_out) = next_run(law), law.sparsity_tables()
+    ahead, (sparsity, left_out) = plan_ahead(law), law.sparsity_tables()
     return ResultPage(
         title=f"Fit of the {law.name} law",
         lead=_sentences(
             [
                 f"{law.goodness.words()}; {law.goodness.worst_words()}",
-                *([] if ahead is None else [ahead.words()]),
+                *([] if ahead is None else [_ahead_words(ahead)]),
             ]
         ),
         warnings=law.warnings,
@@ -143,6 +143,17 @@ def plan_page(source: Any, plans: Sequence[Plan], ways: Approaches | None = None
             *([] if ways is None else [Section("Three approaches: N ~ C^a, D ~ C^b", *ways.table())]),
         ],
     )
+
+
+def _ahead_words(found: Plan) -> str:
+    """Allocation, prediction, growth."""
+    line = (
+        f"for ten times the most expensive run (C = {short_compute(found.budget)}): "
+        f"N = {found.N.as_sizes()}, D = {found.D.as_sizes()}, loss {found.loss.best:.4g} {found.loss.ends()} "
+        f"({found.loss_intervals.partition(':')[0]})"
+    )
+    known = found.growth.N.best == found.growth.N.best
+    return line + (f"; N ~ C^{found.growth.N.best:.3g}" if known else "")
 
 
 def compare_page(found: Comparison) -> ResultPage:

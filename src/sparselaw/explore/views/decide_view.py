@@ -98,7 +98,7 @@ def _multiplier(contest: Contest) -> Chart:
     """The compute that the second recipe needs for the loss of the first, over that of the first."""
     a, b = contest.names
     times = contest.curve["multiplier"]
-    known = np.all(np.isfinite(times) & (times > 0.0), axis=0)
+    known = np.isfinite(times).all(axis=0)
     budgets = contest.curve["budget"][known].tolist()
     low, best, high = times[:, known].tolist()
     series = [
