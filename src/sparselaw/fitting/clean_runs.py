@@ -122,7 +122,7 @@ def as_table(source: Source) -> pd.DataFrame:
 
 def clean_runs(
     source: Source,
-    law: type[Law] | str = "chinchilla",
+    law: type[Law] | str | None = None,
     *,
     columns: Mapping[str, str] | None = None,
     group: str | None = None,
@@ -139,7 +139,8 @@ def clean_runs(
     source
         A table, or the path of one.
     law
-        That is to be fitted, or its name: it says which sizes are needed; of a law of one size any will do.
+        That is to be fitted, or its name: it says which sizes are needed, N and D without one; of a law of
+        one size any will do.
     columns
         Role -> column, for N, D, loss, C and stderr, where names do not tell.
     group
@@ -167,12 +168,12 @@ def clean_runs(
         Where no column can be told for a role, no row is left, or the loss rises with scale.
     """
     kind = law_named(law) if isinstance(law, str) else law
-    needed = () if kind.has_one_size() else kind.sizes
+    needed = ("N", "D") if kind is None else () if kind.has_one_size() else kind.sizes
     table = select(as_table(source), where)
     dropped: dict[str, int] = {}
     if drop_peak:
         table, dropped = without_peak(table, columns)
-    more = {name: kind.column_names.get(name, ()) for name in needed}
+    more = {name: () if kind is None else kind.column_names.get(name, ()) for name in needed}
     found = find_columns(table.columns, columns, more)
     judged = _Rows(table)
     notes: list[str] = []
