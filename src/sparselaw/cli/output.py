@@ -79,7 +79,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def percent(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.3g} %"
+    return "-" if value is None else f"{short_number(100 * value, 3)} %"
 
 
 def tell(found: Any, said: Sequence[str] = (), of: str = "") -> None:

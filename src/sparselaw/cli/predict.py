@@ -10,6 +10,7 @@ from sparselaw.cli import options
 from sparselaw.cli.options import FLOAT, of_inputs, real, sizes, text, widths, word
 from sparselaw.cli.output import footnotes, note, number, print_json, print_table
 from sparselaw.errors import InputError, check_choice, check_not_negative
+from sparselaw.numbers import short_size
 
 
 def features_with_theory() -> list[str]:
@@ -121,14 +122,14 @@ def _show(result: dict[str, Any]) -> None:
     parts = any("parts" in point for point in result["points"])
     rows = []
     for point, mark in zip(result["points"], marks, strict=True):
-        sizes = ["inf" if point["N"] is None else str(point["N"]), str(point["D"])]
+        sizes = [_size(point["N"], "inf"), _size(point["D"])]
         if parts:
             of = [number(point["parts"][name]) for name in ("descent", "minibatch", "label_noise")]
             rows.append([*sizes, _loss(point), *of, number(point["kappa"]), number(point["pi"]), mark])
             continue
         error = "" if point["loss_error"] is None else f"{point['loss_error']:.1%}"
         median = "" if point["median"] is None else number(point["median"])
-        sizes += [number(point["K"], 6), number(point["rank"], 6), number(point["xi"])]
+        sizes += [_size(point["K"]), _size(point["rank"]), number(point["xi"])]
         rows.append([*sizes, _loss(point), error, median, mark])
     if parts:
         columns = ["N", "D", "loss", "descent", "minibatch", "label noise", "kappa", "pi", "caution"]
@@ -146,8 +147,12 @@ def _show(result: dict[str, Any]) -> None:
         note(f"caution {words}")
 
 
+def _size(size: float | None, none: str = "-") -> str:
+    return none if size is None else short_size(size, 6)
+
+
 def _ends(size: Any) -> str:
-    return f"{size[0]} to {size[1]}" if isinstance(size, list) else "inf" if size is None else str(size)
+    return " to ".join(map(_size, size)) if isinstance(size, list) else _size(size, "inf")
 
 
 def _loss(point: dict[str, Any]) -> str:

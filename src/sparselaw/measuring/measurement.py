@@ -16,6 +16,7 @@ from sparselaw.inputs import TabulatedInputs
 from sparselaw.interval import Interval
 from sparselaw.measuring.nonzeros import Values
 from sparselaw.measuring.rarefaction import Beyond, StepTest
+from sparselaw.numbers import short_number
 from sparselaw.records import Record, frame, html_table, to_dict
 
 if TYPE_CHECKING:
@@ -221,7 +222,7 @@ class Measurement(Record):
         columns = ["D", "K", "K/D", "unseen variance", "95 % interval", "local alpha1", "alpha_D of the loss"]
         rows = []
         for p in self.curve:
-            shown = [f"{p.D:.6g}", f"{p.K.best:.4g}", f"{p.K.best / p.D:.3g}"]
+            shown = [f"{p.D:.6g}", short_number(p.K.best), f"{p.K.best / p.D:.3g}"]
             tiny, ends = p.unseen.best < TINY, p.unseen.ends(lambda v: f"{100 * v:.3g}")
             shown += ["< 1e-10 %", "-"] if tiny else [f"{100 * p.unseen.best:.3g} %", f"{ends} %"]
             shown += [_short(p.alpha1), _short(p.alpha_D)]
