@@ -63,7 +63,7 @@ def draw_plan(known: pd.DataFrame) -> str:
         sl.plot.budget_profiles(plans, ax=ax)
         ax.set_title("The best model for a budget; bars: 95 % intervals of N", fontsize="medium")
         save(figure, "plan")
-    return f"plan: N = {plans[-1].N}"
+    return f"plan: N = {plans[-1].N.as_sizes()}"
 
 
 def save(figure: mpl.figure.Figure, name: str) -> None:
