@@ -14,6 +14,7 @@ from sparselaw.files import check_archive, check_bytes
 from sparselaw.measuring.nonzeros import (
     Nonzeros,
     compressed_parts,
+    no_entries,
     parts_of_matrix,
     real_numbers,
     whole_numbers,
@@ -50,13 +51,14 @@ class NpzReader(Reader):
         with zipfile.ZipFile(self.path) as archive:
             known = {"shape.npy", "format.npy"} <= set(archive.namelist())
             kind = str(_Array(archive, "format").whole().astype("U").item()) if known else ""
-            if kind in ("csr", "csc"):
-                starts, shape = (_Array(archive, name).whole() for name in ("indptr", "shape"))
-                columns = _Array(archive, "indices"), _Array(archive, "data")
-                yield from compressed_parts(starts, *columns, two_sizes(shape), by_rows=kind == "csr")
-                return
-            if kind not in OTHERS:
+            if kind not in ("csr", "csc", *OTHERS):
                 raise self.refuse("holds no scipy sparse matrix", "write it with scipy.sparse.save_npz")
+            shape = two_sizes(_Array(archive, "shape").whole())
+            yield no_entries(*shape)
+            if kind not in OTHERS:
+                starts, indices, data = (_Array(archive, name) for name in ("indptr", "indices", "data"))
+                yield from compressed_parts(starts.whole(), indices, data, shape, by_rows=kind == "csr")
+                return
             for name in OTHERS[kind]:
                 whole_numbers(f"its {name}", _Array(archive, name).whole())
         sparse: Any = import_module("scipy.sparse")
