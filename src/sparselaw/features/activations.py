@@ -193,18 +193,14 @@ class Absolute(_Kinked):
 
 
 @register
-class Trained(FeatureMap):
+class Trained(Linear):
     """f(z) = z; the embedding is fitted: the first layer of a two-layer linear network at its optimum."""
 
     name: ClassVar[str] = "trained"
     kind: ClassVar[str] = "trained"
+    has_surface: ClassVar[bool] = False
     several_outputs: ClassVar[bool] = True
     optimal: ClassVar[bool] = True
-    homogeneous: ClassVar[bool] = True
-    odd_slope: ClassVar[float | None] = 1.0
-
-    def apply(self, z: AnyFloats) -> AnyFloats:
-        return z
 
     @property
     def response(self) -> None:

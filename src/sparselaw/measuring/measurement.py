@@ -15,14 +15,13 @@ from sparselaw.errors import InputError
 from sparselaw.inputs import TabulatedInputs
 from sparselaw.interval import Interval
 from sparselaw.measuring.nonzeros import Values
-from sparselaw.measuring.rarefaction import Beyond, StepTest
+from sparselaw.measuring.rarefaction import BLOCKS_AGREE, Beyond, StepTest
 from sparselaw.numbers import short_number
 from sparselaw.records import Record, frame, html_table, to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NO_SPREAD = "the blocks of rows do not differ"
 ALL_SEEN = "every feature has been seen"
 SEEN_OFTEN = 5  # rows: below, a frequency is mostly chance
 FEW_FEATURES, MANY_FEATURES = 0.5, 2.0  # seen per row: rows outnumber features, features outnumber rows
@@ -47,9 +46,9 @@ class CurvePoint(Record):
     alpha_D: Interval | None  # -dlnU/dlnD
 
     def as_dict(self) -> dict[str, Any]:
-        why = {n: NO_SPREAD if getattr(self, n) else ALL_SEEN for n in ("alpha1", "alpha_D")}
-        why["unseen"] = ALL_SEEN if self.unseen.best <= 0.0 else NO_SPREAD
-        counts = {"K_interval": self.K.to_dict(NO_SPREAD), "K_per_D": self.K.best / self.D}
+        why = {n: BLOCKS_AGREE if getattr(self, n) else ALL_SEEN for n in ("alpha1", "alpha_D")}
+        why["unseen"] = ALL_SEEN if self.unseen.best <= 0.0 else BLOCKS_AGREE
+        counts = {"K_interval": self.K.to_dict(BLOCKS_AGREE), "K_per_D": self.K.best / self.D}
         return {"D": self.D, "K": self.K.best, **counts, **to_dict(self, *sorted(why, reverse=True), **why)}
 
 
@@ -65,7 +64,7 @@ class WindowExponent(Record):
     alpha1: Interval | None
 
     def as_dict(self) -> dict[str, Any]:
-        why = NO_SPREAD if self.alpha1 else "no power law with alpha1 > 0 in this window"
+        why = BLOCKS_AGREE if self.alpha1 else "no power law with alpha1 > 0 in this window"
         return to_dict(self, "low", "high", "features", "alpha1", alpha1=why)
 
 
@@ -196,9 +195,13 @@ class Measurement(Record):
         """Plain values, ready for JSON, and to be read again by ``--inputs``."""
         too_few = "too few features are active often enough in half of the rows"
         why = {
-            "alpha1": NO_SPREAD if self.alpha1 else self.alpha1_reason,
-            "eta": NO_SPREAD if self.eta else too_few,
-            "alpha2": NO_SPREAD if self.alpha2 else too_few if self.alpha1 else "there is no single alpha1",
+            "alpha1": BLOCKS_AGREE if self.alpha1 else self.alpha1_reason,
+            "eta": BLOCKS_AGREE if self.eta else too_few,
+            "alpha2": BLOCKS_AGREE
+            if self.alpha2
+            else too_few
+            if self.alpha1
+            else "there is no single alpha1",
         }
         return {
             "kind": "measurement",

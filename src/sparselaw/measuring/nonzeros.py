@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError, check_not_negative
+from sparselaw.inputs.empirical import LARGEST_VALUE, MOST_ROWS
 from sparselaw.records import Record
 
-LARGEST_VALUE = 1e150  # its square is still a number
 LARGEST_COLUMN = 2**31 - 1
-MOST_ROWS = 2**53
 PART = 1 << 21  # nonzeros handed out at once, about
 
 

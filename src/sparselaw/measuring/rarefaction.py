@@ -38,6 +38,7 @@ from sparselaw.measuring.counting import Counted
 from sparselaw.records import Record, to_dict
 
 T = TypeVar("T")
+BLOCKS_AGREE = "the blocks of rows do not differ"  # where an interval has no ends
 ARRAY_COUNTS = 1 << 16  # counts below this are told apart by an array, above by sorting
 
 
@@ -212,11 +213,8 @@ def jackknife(
         return Interval(math.nan, best, math.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         own, others = (math.log(best), np.log(without)) if log else (best, np.asarray(without))
-    half = (
-        student_factor(len(without)) * jackknife_error(own, others, block_rows)
-        if len(without) > 1
-        else math.nan
-    )
+    several = len(without) > 1
+    half = student_factor(len(without)) * jackknife_error(own, others, block_rows) if several else math.nan
     return _factor_about(best, half) if log else Interval(best - half, best, best + half)
 
 
@@ -251,7 +249,7 @@ class Beyond(Record):
     reason: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        return to_dict(self, "D", "unseen", unseen=self.reason or "the blocks of rows do not differ")
+        return to_dict(self, "D", "unseen", unseen=self.reason or BLOCKS_AGREE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,12 +292,12 @@ def beyond(blocks: Blocks, tests: Sequence[StepTest]) -> list[Beyond]:
     found = []
     for D in asked:
         best = path(D)
-        spread = jackknife(best, [other(D) for other in others], blocks.rows, log=True)
-        if not (math.isfinite(spread.low) and 0.0 < best < last):
+        by_blocks = jackknife(best, [other(D) for other in others], blocks.rows, log=True)
+        if not (math.isfinite(by_blocks.low) and 0.0 < best < last):
             found.append(Beyond(D=D, unseen=None, reason="the parabola turns upwards before it gets there"))
             continue
         steps = math.log(D / half) / math.log(8.0)
-        width = math.hypot(math.log(spread.high / best), 2.0 * missed * steps)
+        width = math.hypot(math.log(by_blocks.high / best), 2.0 * missed * steps)
         found.append(Beyond(D=D, unseen=_factor_about(best, width)))
     return found
 

@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sparselaw.inputs.empirical import MOST_ROWS
 from sparselaw.measuring.nonzeros import (
-    MOST_ROWS,
     PART,
     Nonzeros,
     compressed_parts,
